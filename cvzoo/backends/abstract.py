@@ -1,0 +1,230 @@
+"""What a device must be able to do: the kernels under cvzoo's functions, with their shapes written down.
+
+Rules that hold for every method:
+- Shapes are written NCHW / OIHW; strides may be anything. A 4-D result lies channels-last (NHWC) in memory.
+- Nobody changes an array that was given, except one named `out`, which may be one of the inputs.
+- `stride`, `ksize`, `dilate` are (rows, columns); `pad` is (top, bottom, left, right), each at least 0, or negative
+  at the end only where a window's last pixels are to be left out.
+- float32 is what kernels are fast for; float64 must work everywhere too (gradients are checked with it). Integer
+  arrays and other dtypes work where NumPy would do them.
+- Sizes have been checked by the caller. A kernel that cannot do a case fast does it slowly, never wrongly.
+"""
+
+import abc
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any
+
+Array = Any  # numpy.ndarray on the CPU, cupy.ndarray on a GPU
+Pair = tuple[int, int]
+Pad = tuple[int, int, int, int]
+
+
+class AbstractBackend(abc.ABC):
+    """One device's kernels. Every method is pure unless it has `out`."""
+
+    name: str
+    xp: ModuleType  # the array module with NumPy's interface: numpy or cupy
+
+    # --- memory -----------------------------------------------------------------------------------------------------
+    @abc.abstractmethod
+    def empty(self, shape: Sequence[int], dtype: Any = "float32") -> Array:
+        """An array of undefined values, channels-last if it is 4-D."""
+
+    @abc.abstractmethod
+    def zeros(self, shape: Sequence[int], dtype: Any = "float32") -> Array:
+        """An array of zeros, channels-last if it is 4-D."""
+
+    @abc.abstractmethod
+    def asarray(self, array: Any, dtype: Any = None) -> Array:
+        """`array` (of any device, or a list) on this device; not copied where it is there already."""
+
+    @abc.abstractmethod
+    def to_numpy(self, array: Array) -> Any:
+        """`array` as a numpy.ndarray."""
+
+    @abc.abstractmethod
+    def channels_last(self, x: Array) -> Array:
+        """x (B, C, H, W) itself if it lies channels-last, else a copy that does."""
+
+    # --- convolution ------------------------------------------------------------------------------------------------
+    @abc.abstractmethod
+    def conv_2d(
+        self,
+        x: Array,
+        w: Array,
+        b: Array | None,
+        *,
+        stride: Pair,
+        pad: Pad,
+        dilate: Pair,
+        groups: int,
+        add: Array | None = None,
+        activation: str | None = None,
+        alpha: float = 0.0,
+        beta: float = 0.0,
+        pack: dict | None = None,
+    ) -> Array:
+        """Cross-correlation: y (B, O, OH, OW) of x (B, C, H, W) and w (O, C / groups, KH, KW), plus b (O,).
+
+        Then, in this order: `add` (B, O, OH, OW) is added, `activation` (a kind of `eltwise`) is applied.
+        pack: where the backend may keep reordered copies of w under keys of its own; whoever owns w empties it when w
+            changes. None: w is used once.
+        """
+
+    @abc.abstractmethod
+    def conv_2d_input_grad(
+        self, gy: Array, w: Array, x_size: Pair, *, stride: Pair, pad: Pad, dilate: Pair, groups: int
+    ) -> Array:
+        """gx (B, C, H, W) of gy (B, O, OH, OW) and w (O, C / groups, KH, KW); x_size is (H, W).
+
+        It is the transposed convolution too: w is then (in_channels, out_channels / groups, KH, KW).
+        """
+
+    @abc.abstractmethod
+    def conv_2d_weight_grad(
+        self, x: Array, gy: Array, w_size: Pair, *, stride: Pair, pad: Pad, dilate: Pair, groups: int
+    ) -> Array:
+        """gw (O, C / groups, KH, KW) of x (B, C, H, W) and gy (B, O, OH, OW); w_size is (KH, KW)."""
+
+    @abc.abstractmethod
+    def channel_sum(self, x: Array) -> Array:
+        """(C,): the sum of x (B, C, ...) over all axes but the second; a bias's gradient."""
+
+    # --- matrices ---------------------------------------------------------------------------------------------------
+    @abc.abstractmethod
+    def matmul(self, a: Array, b: Array) -> Array:
+        """a @ b with NumPy's rules for shapes (both at least 2-D; leading axes broadcast). Transposed views are fine."""
+
+    @abc.abstractmethod
+    def linear(self, x: Array, w: Array, b: Array | None, *, pack: dict | None = None) -> Array:
+        """(N, O): x (N, I) @ w (O, I).T + b (O,). `pack` as in conv_2d."""
+
+    # --- pooling ----------------------------------------------------------------------------------------------------
+    @abc.abstractmethod
+    def max_pool_2d(self, x: Array, *, ksize: Pair, stride: Pair, pad: Pad, keep: bool) -> tuple[Array, Any]:
+        """y (B, C, OH, OW) and, if `keep`, what max_pool_2d_grad needs (else None). Padding never wins."""
+
+    @abc.abstractmethod
+    def max_pool_2d_grad(
+        self, gy: Array, kept: Any, x_shape: Sequence[int], *, ksize: Pair, stride: Pair, pad: Pad
+    ) -> Array:
+        """gx of shape x_shape; `kept` is what max_pool_2d gave. Of equal maxima the first in row-major order gets gy."""
+
+    @abc.abstractmethod
+    def max_pool_2d_indices(self, x: Array, *, ksize: Pair, stride: Pair, pad: Pad) -> Array:
+        """(B, C, OH, OW) int64: where in its (H, W) plane each maximum stands, as row * W + column (first of equals)."""
+
+    @abc.abstractmethod
+    def average_pool_2d(self, x: Array, *, ksize: Pair, stride: Pair, pad: Pad, count_pad: bool) -> Array:
+        """y (B, C, OH, OW); with `count_pad` padded zeros count in the mean."""
+
+    @abc.abstractmethod
+    def average_pool_2d_grad(
+        self, gy: Array, x_shape: Sequence[int], *, ksize: Pair, stride: Pair, pad: Pad, count_pad: bool
+    ) -> Array:
+        """gx of shape x_shape."""
+
+    # --- normalization ----------------------------------------------------------------------------------------------
+    @abc.abstractmethod
+    def batch_norm_train(self, x: Array, gamma: Array, beta: Array, *, eps: float) -> tuple[Array, Array, Array]:
+        """y, mean (C,), var (C,): x (B, C, ...) normalized over all axes but the second; var is the biased variance."""
+
+    @abc.abstractmethod
+    def batch_norm_fixed(self, x: Array, gamma: Array, beta: Array, mean: Array, var: Array, *, eps: float) -> Array:
+        """gamma * (x - mean) / sqrt(var + eps) + beta, channel by channel; x (B, C, ...), the others (C,)."""
+
+    @abc.abstractmethod
+    def batch_norm_grad(
+        self, gy: Array, x: Array, gamma: Array, mean: Array, var: Array, *, eps: float
+    ) -> tuple[Array, Array, Array]:
+        """gx, ggamma (C,), gbeta (C,) of batch_norm_train."""
+
+    @abc.abstractmethod
+    def local_response_norm(self, x: Array, *, n: int, k: float, alpha: float, beta: float) -> Array:
+        """x / (k + alpha * s) ** beta, s the sum of squares over the n channels around; x (B, C, H, W)."""
+
+    @abc.abstractmethod
+    def local_response_norm_grad(self, gy: Array, x: Array, *, n: int, k: float, alpha: float, beta: float) -> Array:
+        """gx of local_response_norm."""
+
+    # --- element by element -----------------------------------------------------------------------------------------
+    @abc.abstractmethod
+    def eltwise(self, kind: str, x: Array, *, alpha: float = 0.0, beta: float = 0.0) -> Array:
+        """f(x) for a kind of ELTWISE_KINDS, in x's shape and memory order."""
+
+    @abc.abstractmethod
+    def eltwise_grad(self, kind: str, gy: Array, x: Array, *, alpha: float = 0.0, beta: float = 0.0) -> Array:
+        """gy * f'(x)."""
+
+    @abc.abstractmethod
+    def eltwise_grad_from_output(
+        self, kind: str, gy: Array, y: Array, *, alpha: float = 0.0, beta: float = 0.0
+    ) -> Array:
+        """gy * f'(x) from y = f(x), for the kinds of FROM_OUTPUT_KINDS."""
+
+    @abc.abstractmethod
+    def add(self, a: Array, b: Array, *, out: Array | None = None) -> Array:
+        """a + b with NumPy's broadcasting; into `out` (which may be a) if given."""
+
+    @abc.abstractmethod
+    def multiply(self, a: Array, b: Array) -> Array:
+        """a * b with NumPy's broadcasting."""
+
+    # --- softmax ----------------------------------------------------------------------------------------------------
+    @abc.abstractmethod
+    def softmax(self, x: Array, *, axis: int) -> Array:
+        """exp(x) / sum(exp(x)) along `axis`, computed without overflow."""
+
+    @abc.abstractmethod
+    def softmax_grad(self, gy: Array, y: Array, *, axis: int) -> Array:
+        """gx from y = softmax(x)."""
+
+    @abc.abstractmethod
+    def log_softmax(self, x: Array, *, axis: int) -> Array:
+        """log(softmax(x)) along `axis`, computed without overflow."""
+
+    @abc.abstractmethod
+    def log_softmax_grad(self, gy: Array, y: Array, *, axis: int) -> Array:
+        """gx from y = log_softmax(x)."""
+
+    # --- moving pixels ----------------------------------------------------------------------------------------------
+    @abc.abstractmethod
+    def concat(self, arrays: Sequence[Array], *, axis: int) -> Array:
+        """The arrays one after another along `axis`."""
+
+    @abc.abstractmethod
+    def resize_2d(self, x: Array, size: Pair, *, mode: str, align_corners: bool, antialias: bool) -> Array:
+        """x (B, C, H, W) at another size (OH, OW).
+
+        mode: "nearest" (pixel floor(i * H / OH)) or "bilinear"
+        align_corners: the corner pixels' centres fall on each other; else the pictures' edges do (half-pixel centres)
+        antialias: bilinear only; when shrinking, the triangle is widened by the scale (as Pillow does)
+        """
+
+    @abc.abstractmethod
+    def resize_2d_grad(self, gy: Array, size: Pair, *, mode: str, align_corners: bool, antialias: bool) -> Array:
+        """gx (B, C, H, W) of gy (B, C, OH, OW); size is (H, W)."""
+
+
+# kind: f(x); alpha and beta as written
+ELTWISE_KINDS = {
+    "relu": "max(x, 0)",
+    "leaky_relu": "x where x > 0, else alpha * x",
+    "elu": "x where x > 0, else alpha * (exp(x) - 1)",
+    "clip": "min(max(x, alpha), beta); relu6 is clip with 0 and 6",
+    "sigmoid": "1 / (1 + exp(-x))",
+    "tanh": "tanh(x)",
+    "softplus": "log(1 + exp(alpha * x)) / alpha",
+    "swish": "x / (1 + exp(-alpha * x))",
+    "gelu_erf": "x * (1 + erf(x / sqrt(2))) / 2",
+    "gelu_tanh": "the approximation of gelu by tanh",
+    "hard_sigmoid": "min(max(alpha * x + beta, 0), 1)",
+    "hard_swish": "x * min(max(alpha * x + beta, 0), 1)",
+    "exp": "exp(x)",
+    "log": "log(x)",
+    "sqrt": "sqrt(x)",
+    "square": "x * x",
+    "abs": "|x|",
+}
+FROM_OUTPUT_KINDS = ("relu", "leaky_relu", "elu", "sigmoid", "tanh", "sqrt", "exp")

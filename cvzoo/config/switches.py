@@ -1,0 +1,77 @@
+"""Thread-local switches, changed only inside `with using_config(...)`."""
+
+import contextlib
+import os
+import threading
+from collections.abc import Iterator
+
+from cvzoo.errors.exceptions import ConfigError
+
+_DTYPES = ("float32", "float64", "mixed_bf16", "mixed_fp16")
+_BACKENDS = ("auto", "onednn", "numpy", "cudnn", "cupy")
+_BOOLEANS = ("train", "enable_backprop", "deterministic", "autotune", "in_recomputing")
+
+
+class Switches(threading.local):
+    """What a thread's computations look at.
+
+    train: layers such as dropout and batch normalization behave as in training
+    enable_backprop: functions remember what they were applied to
+    dtype: "float32", "float64", "mixed_bf16" or "mixed_fp16"; what parameters are made of
+    deterministic: the same seed gives the same bits, at the price of speed where there is a choice
+    autotune: vendors' libraries may measure several kernels and keep the fastest
+    in_recomputing: True while `functions.forget` runs a block for the second time
+    backend: "auto", "onednn" or "numpy" on the CPU; what runs the heavy kernels
+    """
+
+    def __init__(self) -> None:
+        self.train = True
+        self.enable_backprop = True
+        self.dtype = "float32"
+        self.deterministic = True
+        self.autotune = False
+        self.in_recomputing = False
+        self.backend = os.environ.get("CVZOO_BACKEND", "auto") or "auto"
+
+
+switches = Switches()
+
+
+def _check(name: str, value: object) -> None:
+    if name in _BOOLEANS:
+        if not isinstance(value, bool):
+            raise ConfigError(f"config.{name} is a switch", expected="True or False", got=repr(value))
+    elif name in ("dtype", "backend"):
+        allowed = _DTYPES if name == "dtype" else _BACKENDS
+        if value not in allowed:
+            raise ConfigError(f"config.{name} has no such value", expected=" or ".join(allowed), got=repr(value))
+    else:
+        raise ConfigError(
+            f"config has no switch {name!r}", expected=", ".join(sorted((*_BOOLEANS, "dtype", "backend")))
+        )
+
+
+@contextlib.contextmanager
+def using_config(name: str, value: object) -> Iterator[None]:
+    """Set one switch for the block, in this thread only.
+
+    Raises ConfigError if there is no such switch or it cannot have this value.
+    """
+    _check(name, value)
+    state = switches.__dict__
+    before = state[name]
+    state[name] = value
+    try:
+        yield
+    finally:
+        state[name] = before
+
+
+def no_backprop_mode() -> contextlib.AbstractContextManager[None]:
+    """A block in which functions remember nothing: less memory, no gradients."""
+    return using_config("enable_backprop", False)
+
+
+def force_backprop_mode() -> contextlib.AbstractContextManager[None]:
+    """A block in which functions remember, also inside a `no_backprop_mode()` block."""
+    return using_config("enable_backprop", True)

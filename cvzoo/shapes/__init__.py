@@ -1,0 +1,6 @@
+"""Checks and arithmetic of shapes."""
+
+from cvzoo.shapes.check import check_shape, pair
+from cvzoo.shapes.sizes import conv_out_size, deconv_out_size
+
+__all__ = ["check_shape", "conv_out_size", "deconv_out_size", "pair"]

@@ -1,0 +1,46 @@
+"""Checks of shapes at the public door of a function, with errors that teach."""
+
+from collections.abc import Sequence
+
+from cvzoo.errors.exceptions import DtypeError, ShapeError
+
+
+def check_shape(shape: Sequence[int], pattern: str, *, name: str, function: str) -> dict[str, int]:
+    """The size of each letter of `pattern`, for example {"B": 2, "C": 3} for "B C 4".
+
+    shape: the array's shape
+    pattern: letters and numbers divided by blanks, one an axis; a letter that comes twice must have one size;
+        "..." in front stands for any number of axes
+    Raises ShapeError that names `function`, `name`, the pattern and the shape.
+    """
+    wanted = pattern.split()
+    got = tuple(shape)
+    tail = got
+    if wanted[0] == "...":
+        wanted = wanted[1:]
+        tail = got[len(got) - len(wanted) :] if len(got) >= len(wanted) else ()
+    sizes: dict[str, int] = {}
+    fits = len(tail) == len(wanted)
+    if fits:
+        for word, size in zip(wanted, tail):
+            if word.isdigit():
+                fits = fits and int(word) == size
+            elif sizes.setdefault(word, size) != size:
+                fits = False
+    if not fits:
+        raise ShapeError(f"{function}: {name} has another shape", expected=f"({', '.join(pattern.split())})", got=got)
+    return sizes
+
+
+def pair(value: int | Sequence[int], *, name: str, function: str) -> tuple[int, int]:
+    """(value, value) of one number, or the two numbers of a pair: rows first, then columns.
+
+    Raises DtypeError if it is neither.
+    """
+    if isinstance(value, int):
+        return value, value
+    try:
+        first, second = value
+        return int(first), int(second)
+    except (TypeError, ValueError):
+        raise DtypeError(f"{function}: {name} must be a number or a pair (rows, columns)", got=repr(value)) from None

@@ -1,0 +1,31 @@
+"""How large the output of a convolution or a pooling is along one axis."""
+
+from cvzoo.errors.exceptions import ShapeError
+
+
+def conv_out_size(
+    size: int, ksize: int, stride: int, pad_before: int, pad_after: int, dilate: int = 1, *, cover_all: bool = False
+) -> int:
+    """The number of places a window of `ksize` taps has in `size` pixels.
+
+    cover_all: one place more where pixels at the end would be left over (Caffe's ceil mode, Chainer's `cover_all`)
+    Raises ShapeError if the window is larger than the padded input.
+    """
+    window = dilate * (ksize - 1) + 1
+    room = size + pad_before + pad_after - window
+    if room < 0 and not (cover_all and size > 0 and room + stride - 1 >= 0):
+        raise ShapeError(
+            f"a window of {window} pixels (ksize {ksize}, dilate {dilate}) does not fit in {size} pixels",
+            expected=f"at least {window} pixels with padding",
+            got=f"{size} + {pad_before} + {pad_after}",
+            hint="a larger photo, more padding or a smaller ksize",
+        )
+    return (room + (stride - 1 if cover_all else 0)) // stride + 1
+
+
+def deconv_out_size(size: int, ksize: int, stride: int, pad_before: int, pad_after: int, dilate: int = 1) -> int:
+    """The size of the input from which a convolution would make `size` places: the output of a transposed one."""
+    out = stride * (size - 1) + dilate * (ksize - 1) + 1 - pad_before - pad_after
+    if size <= 0 or out <= 0:
+        raise ShapeError("a transposed convolution would give nothing", expected="a positive size", got=out)
+    return out
