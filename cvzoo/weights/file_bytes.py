@@ -1,0 +1,27 @@
+"""A whole small file as bytes, refused before it is read when it is larger than such a file ever is."""
+
+import os
+import pathlib
+
+from cvzoo.errors.exceptions import FileFormatError, WeightsError
+
+
+def file_size(path: str | os.PathLike) -> int:
+    """The size of the file in bytes. Raises WeightsError if there is no such file."""
+    try:
+        if not pathlib.Path(path).is_file():
+            raise WeightsError(f"{path}: no such file", hint="check the path; a downloaded model lies below CVZOO_HOME")
+        return pathlib.Path(path).stat().st_size
+    except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
+        raise WeightsError(f"{path}: cannot be read: {error}") from error
+
+
+def file_bytes(path: str | os.PathLike, *, limit: int) -> bytes:
+    """The bytes of the file. Raises FileFormatError above `limit` bytes, WeightsError if it cannot be read."""
+    size = file_size(path)
+    if size > limit:
+        raise FileFormatError(f"{path}: too large for what it should be", expected=f"at most {limit} bytes", got=size)
+    try:
+        return pathlib.Path(path).read_bytes()
+    except OSError as error:
+        raise WeightsError(f"{path}: cannot be read: {error}") from error
