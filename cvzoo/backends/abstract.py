@@ -94,7 +94,7 @@ class AbstractBackend(abc.ABC):
     # --- matrices ---------------------------------------------------------------------------------------------------
     @abc.abstractmethod
     def matmul(self, a: Array, b: Array) -> Array:
-        """a @ b with NumPy's rules for shapes (both at least 2-D; leading axes broadcast). Transposed views are fine."""
+        """a @ b by NumPy's rules of shapes (both at least 2-D; leading axes broadcast). Transposed views are fine."""
 
     @abc.abstractmethod
     def linear(self, x: Array, w: Array, b: Array | None, *, pack: dict | None = None) -> Array:
@@ -109,11 +109,11 @@ class AbstractBackend(abc.ABC):
     def max_pool_2d_grad(
         self, gy: Array, kept: Any, x_shape: Sequence[int], *, ksize: Pair, stride: Pair, pad: Pad
     ) -> Array:
-        """gx of shape x_shape; `kept` is what max_pool_2d gave. Of equal maxima the first in row-major order gets gy."""
+        """gx of shape x_shape; `kept` is what max_pool_2d gave. Of equal maxima the first in row order gets gy."""
 
     @abc.abstractmethod
     def max_pool_2d_indices(self, x: Array, *, ksize: Pair, stride: Pair, pad: Pad) -> Array:
-        """(B, C, OH, OW) int64: where in its (H, W) plane each maximum stands, as row * W + column (first of equals)."""
+        """(B, C, OH, OW) int64: where in its (H, W) plane each maximum is, as row * W + column (first of equals)."""
 
     @abc.abstractmethod
     def average_pool_2d(self, x: Array, *, ksize: Pair, stride: Pair, pad: Pad, count_pad: bool) -> Array:
