@@ -1,0 +1,18 @@
+"""Areas of boxes."""
+
+import numpy as np
+
+from cvzoo.geometry.as_bbox import as_bbox
+
+
+def bbox_area(bbox):
+    """Area of each box: height times width, without the "+1" of inclusive pixels.
+
+    bbox: (R, 4) float32, y_min x_min y_max x_max, pixels
+    Returns (R,) float32 (float64 for float64 boxes), square pixels; 0 for a box that is empty or inverted.
+    Raises ShapeError if bbox is not (R, 4).
+    """
+    bbox = as_bbox(bbox)
+    height = np.maximum(bbox[:, 2] - bbox[:, 0], 0)
+    width = np.maximum(bbox[:, 3] - bbox[:, 1], 0)
+    return height * width

@@ -1,0 +1,39 @@
+"""Intersection over union of boxes."""
+
+import numpy as np
+
+from cvzoo.geometry.as_bbox import as_bbox
+from cvzoo.geometry.bbox_area import bbox_area
+
+
+def bbox_intersection(bbox_a, bbox_b):
+    """Area that every pair of boxes shares.
+
+    bbox_a: (N, 4) float32, y_min x_min y_max x_max, pixels
+    bbox_b: (K, 4) float32, likewise
+    Returns (N, K) float32, square pixels; 0 where boxes only touch, and for empty or inverted boxes.
+    Raises ShapeError if either is not (*, 4).
+    """
+    bbox_a, bbox_b = as_bbox(bbox_a, "bbox_a"), as_bbox(bbox_b, "bbox_b")
+    height, width = (
+        np.minimum(bbox_a[:, None, axis + 2], bbox_b[:, axis + 2]) - np.maximum(bbox_a[:, None, axis], bbox_b[:, axis])
+        for axis in (0, 1)
+    )
+    return np.maximum(height, 0) * np.maximum(width, 0)
+
+
+def bbox_iou(bbox_a, bbox_b):
+    """Intersection over union of every pair of boxes.
+
+    bbox_a: (N, 4) float32, y_min x_min y_max x_max, pixels
+    bbox_b: (K, 4) float32, likewise
+    Returns (N, K) float32 in [0, 1]; 0 where both boxes are empty, and for inverted boxes.
+    Raises ShapeError if either is not (*, 4).
+
+    The arithmetic is `inter / ((area_a + area_b) - inter)` in the dtype of the boxes, in this order, as torchvision's
+    compiled operators do it: pairs on the border of a threshold fall on the same side everywhere in cvzoo.
+    """
+    bbox_a, bbox_b = as_bbox(bbox_a, "bbox_a"), as_bbox(bbox_b, "bbox_b")
+    inter = bbox_intersection(bbox_a, bbox_b)
+    union = bbox_area(bbox_a)[:, None] + bbox_area(bbox_b) - inter
+    return np.divide(inter, union, out=np.zeros_like(inter), where=union > 0)

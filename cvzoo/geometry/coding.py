@@ -1,0 +1,62 @@
+"""Boxes as offsets from anchors, and back: each is the other's inverse."""
+
+import math
+
+import numpy as np
+
+from cvzoo.errors.exceptions import ShapeError
+from cvzoo.geometry.as_bbox import as_bbox
+
+# exp() of a wild network output must not overflow: detectors never predict a side over 62.5 times the anchor's,
+# which is a 16-pixel anchor grown to 1000 pixels (the bound of Detectron and torchvision)
+SIZE_CLAMP = math.log(1000 / 16)
+
+
+def encode_bbox(bbox, anchor, *, mean=(0.0, 0.0, 0.0, 0.0), std=(1.0, 1.0, 1.0, 1.0)):
+    """Offsets (dy, dx, dh, dw) that turn each anchor into its box, less mean, over std.
+
+    bbox: (R, 4) float32, y_min x_min y_max x_max, pixels
+    anchor: (R, 4) float32, likewise; row by row
+    mean, std: 4 numbers in the order dy, dx, dh, dw; SSD's variances (.1, .2) are std=(.1, .1, .2, .2)
+    Returns (R, 4) float32. A side below the smallest positive number of its dtype counts as that, so nothing is infinite.
+    Raises ShapeError if the two do not match.
+
+    Source: Faster R-CNN (Ren et al., 2015), section 3.1.2, equation 2; order y before x as everywhere in cvzoo.
+    """
+    bbox, anchor = as_bbox(bbox), as_bbox(anchor, "anchor")
+    _check_same(bbox, anchor, "bbox")
+    tiny = np.finfo(bbox.dtype).tiny
+    center, size = _center_size(bbox)
+    anchor_center, anchor_size = _center_size(anchor)
+    size, anchor_size = np.maximum(size, tiny), np.maximum(anchor_size, tiny)
+    code = np.concatenate([(center - anchor_center) / anchor_size, np.log(size) - np.log(anchor_size)], axis=1)
+    return ((code - np.asarray(mean, code.dtype)) / np.asarray(std, code.dtype)).astype(code.dtype, copy=False)
+
+
+def decode_bbox(code, anchor, *, mean=(0.0, 0.0, 0.0, 0.0), std=(1.0, 1.0, 1.0, 1.0)):
+    """Boxes that the offsets make of their anchors.
+
+    code: (R, 4) float32, dy dx dh dw as `encode_bbox` gives
+    anchor: (R, 4) float32, y_min x_min y_max x_max, pixels
+    mean, std: as for `encode_bbox`
+    Returns (R, 4) float32, y_min x_min y_max x_max, pixels, not clipped to a photo. dh and dw (after std and mean) are
+    limited to log(1000 / 16), so that a wild output makes a large box and not an infinite one.
+    Raises ShapeError if the two do not match.
+    """
+    code, anchor = as_bbox(code, "code"), as_bbox(anchor, "anchor")
+    _check_same(code, anchor, "code")
+    code = code * np.asarray(std, code.dtype) + np.asarray(mean, code.dtype)
+    anchor_center, anchor_size = _center_size(anchor)
+    center = code[:, :2] * anchor_size + anchor_center
+    half = np.exp(np.minimum(code[:, 2:], code.dtype.type(SIZE_CLAMP))) * anchor_size / 2
+    return np.concatenate([center - half, center + half], axis=1)
+
+
+def _center_size(bbox):
+    size = bbox[:, 2:] - bbox[:, :2]
+    return bbox[:, :2] + size / 2, size
+
+
+def _check_same(array, anchor, name):
+    if array.shape != anchor.shape:
+        raise ShapeError(f"{name} and anchor must have one row for each other", expected=anchor.shape, got=array.shape)

@@ -1,0 +1,17 @@
+"""Reading and writing photos: files, bytes, PIL images and arrays in, (3, H, W) float32 RGB in [0, 255] out."""
+
+from cvzoo.images.from_array import from_array
+from cvzoo.images.list_image_files import IMAGE_ENDINGS, list_image_files
+from cvzoo.images.read_image import MAX_PIXELS, read_image
+from cvzoo.images.write_image import encode_png, to_pil, write_image
+
+__all__ = [
+    "encode_png",
+    "from_array",
+    "IMAGE_ENDINGS",
+    "list_image_files",
+    "MAX_PIXELS",
+    "read_image",
+    "to_pil",
+    "write_image",
+]

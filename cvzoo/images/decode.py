@@ -1,0 +1,119 @@
+"""Opening and decoding an image file with Pillow: headers are judged first, and whatever breaks is named."""
+
+import struct
+import zlib
+
+from PIL import Image, UnidentifiedImageError
+
+from cvzoo.errors.exceptions import ImageError
+
+# Only formats that Pillow decodes in this process, from a signature at the head of the file. EPS (which starts
+# Ghostscript), PDF, FITS, stubs and the like stay shut, whatever the file claims to be.
+_COMMON_FORMATS = ("JPEG", "PNG", "BMP", "GIF", "PPM")
+_OTHER_FORMATS = ("WEBP", "TIFF", "MPO", "JPEG2000", "AVIF", "ICO")
+
+# What Pillow's plugins are known to raise for broken files, beyond OSError
+_DECODING_ERRORS = (
+    OSError,
+    SyntaxError,
+    ValueError,
+    TypeError,
+    IndexError,
+    KeyError,
+    AttributeError,
+    EOFError,
+    OverflowError,
+    ZeroDivisionError,
+    RuntimeError,
+    AssertionError,
+    struct.error,
+    zlib.error,
+    Image.DecompressionBombWarning,
+)
+
+# EXIF orientation -> how to turn the stored pixels upright
+_UPRIGHT = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
+_EXIF_ORIENTATION = 0x0112
+
+
+def open_image(file, *, name, max_pixels):
+    """A PIL image of the file, its pixels decoded (the first frame) and turned upright as its EXIF says.
+
+    file: a binary file object
+    name: what an error calls the file
+    max_pixels: the largest H * W that is decoded
+    Raises ImageError for a file of an unknown kind, with more pixels than the limit (judged by its header, before any
+    pixel is decoded), truncated or corrupt; the message begins with the name.
+    """
+    pil = _identify(file, name)
+    with pil:
+        check_pixel_count(pil.size, name=name, max_pixels=max_pixels)
+        return upright(load(pil, name=name))
+
+
+def check_pixel_count(size, *, name, max_pixels):
+    """Nothing, or ImageError if a photo of this size (W, H) is empty or has more than max_pixels."""
+    width, height = size
+    if width < 1 or height < 1:
+        raise ImageError(f"{name}: the photo is empty", got=f"{height} x {width} pixels")
+    if width * height > max_pixels:
+        raise ImageError(
+            f"{name}: too many pixels, perhaps a decompression bomb",
+            expected=f"at most {max_pixels:,} pixels",
+            got=f"{height} x {width} = {width * height:,} pixels",
+            hint="max_pixels= if you trust the photo and have the memory",
+        )
+
+
+def load(pil, *, name):
+    """The same PIL image with its pixels decoded. Raises ImageError if they cannot be."""
+    try:
+        pil.load()
+    except _DECODING_ERRORS as error:
+        raise ImageError(f"{name}: the photo is truncated or corrupt", got=_first_line(error)) from error
+    return pil
+
+
+def upright(pil):
+    """The PIL image turned as its EXIF orientation says; a broken EXIF block counts as none."""
+    try:
+        orientation = pil.getexif().get(_EXIF_ORIENTATION)
+    except (*_DECODING_ERRORS, UserWarning):
+        # the pixels are sound, and what else the camera wrote is not our concern
+        orientation = None
+    if not isinstance(orientation, int) or orientation not in _UPRIGHT:
+        return pil
+    return pil.transpose(_UPRIGHT[orientation])
+
+
+def _identify(file, name):
+    try:
+        try:
+            return Image.open(file, formats=_COMMON_FORMATS)
+        except UnidentifiedImageError:
+            Image.init()
+            file.seek(0)
+            return Image.open(file, formats=[each for each in _OTHER_FORMATS if each in Image.OPEN])
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        raise ImageError(f"{name}: too many pixels, perhaps a decompression bomb", got=_first_line(error)) from error
+    except UnidentifiedImageError as error:
+        raise ImageError(
+            f"{name}: not a photo of a known kind",
+            expected=", ".join(_COMMON_FORMATS + _OTHER_FORMATS),
+            hint="convert it to PNG or JPEG",
+        ) from error
+    except _DECODING_ERRORS as error:
+        raise ImageError(f"{name}: the header is truncated or corrupt", got=_first_line(error)) from error
+
+
+def _first_line(error):
+    text = str(error).strip().split("\n")[0]
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__

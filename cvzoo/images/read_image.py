@@ -1,0 +1,65 @@
+"""Read a photo from wherever it is."""
+
+import io
+import os
+import pathlib
+
+import numpy as np
+from PIL import Image
+
+from cvzoo.errors.exceptions import DtypeError, ImageError
+from cvzoo.images.decode import check_pixel_count, load, open_image, upright
+from cvzoo.images.from_array import from_array
+from cvzoo.images.from_pil import from_pil
+
+# As many pixels as Pillow takes without a warning: 1 GiB as (3, H, W) float32
+MAX_PIXELS = 89_478_485
+
+WHITE = (255, 255, 255)
+
+
+def read_image(source, *, color=True, max_pixels=MAX_PIXELS, background=WHITE):
+    """The photo as a new, contiguous (3, H, W) float32 array, RGB in [0, 255]; (1, H, W) grey when color is false.
+
+    source: a path; the bytes of a file; an open binary file; a PIL image; or an array (3, H, W), (1, H, W) or (H, W) of
+        uint8 or float in [0, 255], uint16 in [0, 65535], or bool
+    max_pixels: the largest H * W that is decoded, judged by the file's header; beyond 178,956,970 Pillow's own
+        PIL.Image.MAX_IMAGE_PIXELS must be raised too
+    background: (R, G, B) in [0, 255] that shines through transparent pixels, as on a white page; None drops transparency
+        and shows whatever colours the file keeps there
+
+    EXIF orientation is applied. 16-bit grey is scaled so that 65535 becomes 255. Palettes, CMYK and 1-bit become RGB, an
+    animation gives its first frame, colour profiles are ignored.
+
+    Raises FileNotFoundError (or another OSError) if the path cannot be read; ImageError, naming the file, if it is of an
+    unknown kind, truncated, corrupt, empty or too large, or if an array holds NaN; ShapeError or DtypeError for an array
+    in another layout; DtypeError for a source of another type.
+    """
+    if isinstance(source, np.ndarray):
+        check_pixel_count(source.shape[:-3:-1] if source.ndim >= 2 else (1, 1), name="the array", max_pixels=max_pixels)
+        return from_array(source, color=color)
+    if isinstance(source, Image.Image):
+        check_pixel_count(source.size, name="the PIL image", max_pixels=max_pixels)
+        pil, name = upright(load(source, name="the PIL image")), "the PIL image"
+    else:
+        pil, name = _decode(source, max_pixels)
+    return from_pil(pil, color=color, background=background, name=name)
+
+
+def _decode(source, max_pixels):
+    if isinstance(source, str | os.PathLike):
+        path = pathlib.Path(source)
+        if isinstance(source, str) and source.startswith(("http://", "https://")):
+            raise ImageError(f"{source} is an address, not a file", hint="cvzoo.images.read_image_url")
+        with open(path, "rb") as file:
+            return open_image(file, name=str(path), max_pixels=max_pixels), str(path)
+    if isinstance(source, bytes | bytearray | memoryview):
+        name = f"{len(source)} bytes"
+        return open_image(io.BytesIO(source), name=name, max_pixels=max_pixels), name
+    if isinstance(source, io.IOBase):
+        name = str(source.name) if isinstance(source, io.FileIO | io.BufferedReader) else "the open file"
+        return open_image(source, name=name, max_pixels=max_pixels), name
+    raise DtypeError(
+        "a photo is a path, bytes, an open binary file, a PIL image or an array",
+        got=type(source).__name__,
+    )
