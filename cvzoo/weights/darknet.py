@@ -43,11 +43,11 @@ class DarknetSection:
         """The option's text, or `default`."""
         return self._get(option, default, str, "text")
 
-    def get_int(self, option: str, default: int | None | object = _WANTED) -> int:
+    def get_int(self, option: str, default: int | object | None = _WANTED) -> int:
         """The option as a whole number, or `default`."""
         return self._get(option, default, _whole, "a whole number")
 
-    def get_float(self, option: str, default: float | None | object = _WANTED) -> float:
+    def get_float(self, option: str, default: float | object | None = _WANTED) -> float:
         """The option as a finite number, or `default`."""
         return self._get(option, default, _finite, "a number")
 
@@ -55,11 +55,11 @@ class DarknetSection:
         """The option as a switch: 0 is off, any other whole number is on; or `default`."""
         return self._get(option, default, lambda text: _whole(text) != 0, "0 or 1")
 
-    def get_ints(self, option: str, default: Sequence[int] | None | object = _WANTED) -> tuple[int, ...]:
+    def get_ints(self, option: str, default: Sequence[int] | object | None = _WANTED) -> tuple[int, ...]:
         """The option as a tuple of whole numbers, written with commas; or `default`."""
         return self._get(option, default, lambda text: tuple(map(_whole, _split(text))), "whole numbers with commas")
 
-    def get_floats(self, option: str, default: Sequence[float] | None | object = _WANTED) -> tuple[float, ...]:
+    def get_floats(self, option: str, default: Sequence[float] | object | None = _WANTED) -> tuple[float, ...]:
         """The option as a tuple of finite numbers, written with commas; or `default`."""
         return self._get(option, default, lambda text: tuple(map(_finite, _split(text))), "numbers with commas")
 

@@ -1,0 +1,91 @@
+"""A zip archive whose entries are believed only as far as their bytes reach."""
+
+import os
+import struct
+import zipfile
+import zlib
+
+from cvzoo.errors.exceptions import FileFormatError, UnsafeFileError, WeightsError
+from cvzoo.weights.file_bytes import file_size
+
+MAX_ENTRIES = 200_000
+MAX_RATIO = 200  # deflate reaches 1032 on zeros alone; trained weights hardly reach 2
+SMALL = 64 << 20  # below this size a ratio does no harm
+_KINDS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+# what the standard module raises for damaged archives, depending on where the damage lies
+_DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, RuntimeError, ValueError)
+
+
+class ZipArchive:
+    """A zip file opened for reading; also a context manager.
+
+    names: the entries, in order
+    Raises FileFormatError if the archive is damaged or an entry unfolds to more than the file can honestly hold.
+    """
+
+    def __init__(self, path: str | os.PathLike):
+        self.path = path
+        size = file_size(path)
+        try:
+            self._zip = zipfile.ZipFile(path)
+        except _DAMAGE as error:
+            raise FileFormatError(f"{path}: the archive is damaged or cut off: {error}") from error
+        except OSError as error:
+            raise WeightsError(f"{path}: cannot be read: {error}") from error
+        try:
+            self._check(size)
+        except BaseException:
+            self._zip.close()
+            raise
+
+    def _check(self, size: int) -> None:
+        infos = self._zip.infolist()
+        self.names = tuple(info.filename for info in infos)
+        if len(infos) > MAX_ENTRIES or len(set(self.names)) != len(infos):
+            raise FileFormatError(f"{self.path}: too many entries, or two of one name", got=len(infos))
+        if sum(info.compress_size for info in infos) > size:
+            raise UnsafeFileError(f"{self.path}: entries overlap or reach past the end of the file")
+        for info in infos:
+            if info.compress_type not in _KINDS or info.flag_bits & 1:
+                raise FileFormatError(f"{self.path}: {info.filename[:80]} is encrypted or packed in an unusual way")
+            if info.compress_type == zipfile.ZIP_STORED and info.file_size != info.compress_size:
+                raise FileFormatError(f"{self.path}: {info.filename[:80]} has two different sizes")
+            if info.file_size > max(SMALL, MAX_RATIO * info.compress_size):
+                raise UnsafeFileError(
+                    f"{self.path}: {info.filename[:80]} unfolds from {info.compress_size} to {info.file_size} bytes",
+                    expected=f"at most {MAX_RATIO} times its packed size",
+                )
+        self._infos = {info.filename: info for info in infos}
+
+    def size(self, name: str) -> int | None:
+        """How many bytes the entry unfolds to; None if there is no such entry."""
+        info = self._infos.get(name)
+        return None if info is None else info.file_size
+
+    def read(self, name: str, *, limit: int | None = None) -> bytes:
+        """The entry's bytes, its checksum verified. Raises FileFormatError when damaged or above `limit`."""
+        info = self._infos.get(name)
+        if info is None:
+            raise FileFormatError(f"{self.path}: entry {name[:80]!r} is missing")
+        if limit is not None and info.file_size > limit:
+            raise FileFormatError(f"{self.path}: {name[:80]} is too large", expected=limit, got=info.file_size)
+        try:
+            with self._zip.open(info) as entry:
+                data = entry.read(info.file_size)
+                if not data and info.file_size == 0:
+                    entry.read(1)  # an empty entry, too, has a checksum
+        except (*_DAMAGE, OSError) as error:
+            raise FileFormatError(f"{self.path}: {name[:80]} is damaged: {error}") from error
+        if len(data) != info.file_size:
+            raise FileFormatError(f"{self.path}: {name[:80]} ends early", expected=info.file_size, got=len(data))
+        return data
+
+    def close(self) -> None:
+        """Close the file; more than once does no harm."""
+        self._zip.close()
+
+    def __enter__(self) -> "ZipArchive":
+        return self
+
+    def __exit__(self, *exc_info) -> None:
+        self.close()
