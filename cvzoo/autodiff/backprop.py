@@ -1,0 +1,174 @@
+"""One reverse sweep over the graph that frees nodes as it goes."""
+
+import heapq
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from cvzoo.autodiff.function_hook import active_hooks
+from cvzoo.backends.dispatch import backend_of
+from cvzoo.config.switches import using_config
+from cvzoo.errors.exceptions import DtypeError, GraphError
+
+if TYPE_CHECKING:
+    from cvzoo.autodiff.function_node import FunctionNode
+    from cvzoo.autodiff.variable import Variable
+    from cvzoo.autodiff.variable_node import VariableNode
+
+RELEASED = "the graph behind this value was given up by an earlier backward()"
+RELEASED_HINT = "call the earlier one as backward(retain_graph=True)"
+
+
+class _Gradients:
+    """The gradients that are on their way, each summed from the functions that used the value."""
+
+    def __init__(self, double: bool):
+        self.double = double
+        self.of: dict[VariableNode, Variable] = {}
+        self.own: set[VariableNode] = set()  # whose array was made here, so that it may be added to in place
+
+    def add(self, node: "VariableNode", grad: "Variable") -> None:
+        before = self.of.get(node)
+        if before is None:
+            self.of[node] = grad
+        elif self.double:
+            self.of[node] = before + grad
+        elif node in self.own:
+            backend_of(before._array).add(before._array, grad._array, out=before._array)
+        else:
+            # neither array is surely ours: a function may hand out one array as the gradient of two inputs
+            total = backend_of(before._array).add(before._array, grad._array)
+            self.of[node] = type(grad)(total, requires_grad=False)
+            self.own.add(node)
+
+    def take(self, node: "VariableNode | None") -> "Variable | None":
+        if node is None:
+            return None
+        self.own.discard(node)
+        return self.of.pop(node, None)
+
+
+def sweep(
+    seeds: Iterable[tuple["VariableNode", "Variable"]],
+    *,
+    finish: Callable[["VariableNode", "Variable"], None],
+    double: bool,
+    release: bool = False,
+    reach: "set[VariableNode] | None" = None,
+) -> None:
+    """Walk from the seeds to the leaves and hand every value's final gradient to `finish`.
+
+    seeds: the values to start from with their gradients
+    double: the gradients are differentiable themselves
+    release: cut the seeds off, so that what nobody else holds dies while the walk goes on
+    reach: only these nodes are walked to; None for all
+    """
+    grads = _Gradients(double)
+    heap: list[tuple[int, int, FunctionNode]] = []
+    queued: set[int] = set()  # ids are safe: the heap, then the walk, holds the functions; ranks never rise again
+    count = 0
+
+    def arrive(node: "VariableNode", grad: "Variable") -> None:
+        nonlocal count
+        if node.released:
+            raise GraphError(RELEASED, got=node.name or f"a value of shape {node.shape}", hint=RELEASED_HINT)
+        grads.add(node, grad)
+        creator = node.creator
+        if creator is not None and id(creator) not in queued:
+            queued.add(id(creator))
+            count += 1
+            heapq.heappush(heap, (-creator.rank, count, creator))
+
+    for node, grad in seeds:
+        arrive(node, grad)
+    if release:
+        for node in list(grads.of):
+            if node.creator is not None:
+                node.creator = None
+                node.released = True
+    with using_config("enable_backprop", double):
+        while heap:
+            function = heapq.heappop(heap)[2]
+            queued.discard(id(function))
+            out_nodes = [reference() for reference in function.outputs]
+            gys = tuple([grads.take(node) for node in out_nodes])
+            for node, gy in zip(out_nodes, gys):
+                if gy is not None:
+                    finish(node, gy)
+            del out_nodes, node, gy
+            in_nodes = function.inputs
+            indexes = tuple([i for i, x in enumerate(in_nodes) if x.requires_grad and (reach is None or x in reach)])
+            if indexes:
+                gxs = _backward(function, indexes, gys)
+                for i, gx in zip(indexes, gxs):
+                    if gx is not None:
+                        if gx._array.shape != in_nodes[i].shape:
+                            raise GraphError(
+                                f"{function.label}.backward gave input {i} a gradient of another shape",
+                                expected=in_nodes[i].shape,
+                                got=gx._array.shape,
+                            )
+                        arrive(in_nodes[i], gx)
+                gxs = gx = None
+            function = in_nodes = gys = None  # so that the next step does not keep this one's arrays alive
+    for node, grad in grads.of.items():
+        finish(node, grad)
+
+
+def _backward(function: "FunctionNode", indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+    hooks = active_hooks()
+    for hook in hooks:
+        hook.backward_preprocess(function, indexes, gys)
+    gxs = function.backward(indexes, gys)
+    for hook in hooks:
+        hook.backward_postprocess(function, indexes, gys)
+    if type(gxs) is not tuple or len(gxs) != len(indexes):
+        raise DtypeError(
+            f"{function.label}.backward must return a tuple with one gradient for each input asked for",
+            expected=f"{len(indexes)} gradients",
+            got=f"{len(gxs)} gradients" if isinstance(gxs, tuple) else type(gxs).__name__,
+        )
+    return gxs
+
+
+def _memory_of(array: Any) -> int:
+    return id(array if array.base is None else array.base)
+
+
+def backprop(root: "VariableNode", *, retain_grad: bool, double: bool, retain_graph: bool) -> None:
+    """Fill the gradients of the leaves that `root` was computed from, starting from root's own."""
+    start = root.grad_var
+    # A function may hand the same memory to two leaves (both inputs of an addition); each must own its gradient,
+    # since optimizers change gradients in place.
+    taken = {_memory_of(start._array)}
+
+    def finish(node: "VariableNode", grad: "Variable") -> None:
+        if node is root:
+            return
+        leaf = node.creator is None
+        if not (leaf or retain_grad) or node.variable() is None:
+            return
+        if leaf and node.grad_var is not None:
+            if double:
+                node.grad_var = node.grad_var + grad
+                return
+            before = node.grad_var._array
+            grad = type(grad)(backend_of(before).add(before, grad._array), requires_grad=False)
+        elif not double and (_memory_of(grad._array) in taken or not grad._array.flags.writeable):
+            grad = type(grad)(grad._array.copy(order="K"), requires_grad=False)
+        taken.add(_memory_of(grad._array))
+        node.grad_var = grad
+
+    if root.released:
+        raise GraphError(RELEASED, got=root.name or f"a value of shape {root.shape}", hint=RELEASED_HINT)
+    sweep([(root, start)], finish=finish, double=double, release=not retain_graph)
+
+
+def unchain_behind(node: "VariableNode") -> None:
+    """Cut every function that `node` was computed by out of the graph."""
+    functions = [node.creator]
+    while functions:
+        function = functions.pop()
+        if function is None or function.inputs is None:
+            continue
+        functions.extend(x.creator for x in function.inputs)
+        function.unchain()

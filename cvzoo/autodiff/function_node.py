@@ -1,0 +1,160 @@
+"""A function's application: a place in the graph between its inputs and its outputs."""
+
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cvzoo.autodiff.function_hook import active_hooks
+from cvzoo.autodiff.variable import Variable, make_output, variable_of
+from cvzoo.autodiff.variable_node import VariableNode
+from cvzoo.config.switches import switches
+from cvzoo.errors.exceptions import DtypeError, GraphError
+
+Variables = tuple[Variable, ...]
+
+
+class FunctionNode:
+    """What every differentiable function derives from: write `forward` and `backward`, then call `apply`.
+
+    `forward(inputs)` takes a tuple of arrays and returns a tuple of arrays. Nothing is kept for `backward` unless it
+    says so by `retain_inputs` / `retain_outputs`: what is not retained dies as soon as the user drops it.
+
+    `backward(target_input_indexes, grad_outputs)` takes and returns Variables and is made of differentiable functions,
+    so that it can be differentiated again. It returns one gradient (or None) for each of `target_input_indexes`;
+    a gradient in `grad_outputs` is None where the output had no part in the result.
+
+    A node is applied once. Source: Chainer's contract (Tokui et al., KDD 2019, section 3.1).
+    """
+
+    inputs: tuple[VariableNode, ...] | None = None
+    outputs: tuple["weakref.ref[VariableNode]", ...] | None = None
+    rank = 0
+    _retained_inputs: dict[int, Any] | None = None
+    _retained_outputs: dict[int, Any] | None = None
+    _input_indexes: Sequence[int] = ()
+    _output_indexes: Sequence[int] = ()
+
+    @property
+    def label(self) -> str:
+        """What graphs and error messages call it."""
+        return type(self).__name__
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The outputs of the inputs; by default `forward_cpu` or `forward_gpu`, by where the arrays are."""
+        if all(isinstance(x, np.ndarray) for x in inputs):
+            return self.forward_cpu(inputs)
+        return self.forward_gpu(inputs)
+
+    def forward_cpu(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The outputs of numpy.ndarray inputs."""
+        raise GraphError(f"{self.label} has no forward", hint="write forward(self, inputs) -> tuple of arrays")
+
+    def forward_gpu(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The outputs of cupy.ndarray inputs."""
+        raise GraphError(f"{self.label} has no forward for GPU arrays")
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The gradients of the inputs asked for."""
+        raise GraphError(f"{self.label} is not differentiable", hint="write backward(self, indexes, grad_outputs)")
+
+    def retain_inputs(self, indexes: Sequence[int]) -> None:
+        """Called in `forward`: keep these inputs' arrays for `backward`."""
+        self._input_indexes = indexes
+
+    def retain_outputs(self, indexes: Sequence[int]) -> None:
+        """Called in `forward`: keep these outputs' arrays for `backward`."""
+        self._output_indexes = indexes
+
+    def get_retained_inputs(self) -> Variables:
+        """Called in `backward`: the retained inputs as Variables, in the order they were asked for."""
+        return tuple(variable_of(self.inputs[i], self._retained_inputs[i]) for i in self._input_indexes)
+
+    def get_retained_outputs(self) -> Variables:
+        """Called in `backward`: the retained outputs as Variables, in the order they were asked for."""
+        variables = []
+        for i in self._output_indexes:
+            node = self.outputs[i]()
+            array = self._retained_outputs[i]
+            if node is None:  # nobody held the output; give it a node again so that it can be differentiated
+                variable = make_output(array, True)
+                node = variable.node
+                node.creator = self
+                node.rank = self.rank + 1
+                references = list(self.outputs)
+                references[i] = weakref.ref(node)
+                self.outputs = tuple(references)
+                variables.append(variable)
+            else:
+                variables.append(variable_of(node, array))
+        return tuple(variables)
+
+    def apply(self, inputs: Sequence[Any]) -> Variables:
+        """The outputs as Variables, and the graph behind them if config.enable_backprop and an input asks for it.
+
+        inputs: Variables or arrays
+        Raises GraphError if this node was applied before.
+        """
+        if self.inputs is not None:
+            raise GraphError(f"{self.label} is applied twice", hint="make a new node for every application")
+        requires_grad = False
+        arrays = []
+        for x in inputs:
+            if isinstance(x, Variable):
+                if x._array is None:
+                    raise GraphError(
+                        f"{self.label}: the parameter {x.name or ''} has no value yet",
+                        hint="call the layer once with a photo, or parameter.initialize(shape)",
+                    )
+                arrays.append(x._array)
+                requires_grad = requires_grad or x.requires_grad
+            else:
+                arrays.append(x)
+        arrays = tuple(arrays)
+        hooks = active_hooks()
+        if hooks:
+            for hook in hooks:
+                hook.forward_preprocess(self, arrays)
+        results = self.forward(arrays)
+        if hooks:
+            for hook in hooks:
+                hook.forward_postprocess(self, arrays)
+        if type(results) is not tuple:
+            raise DtypeError(f"{self.label}.forward must return a tuple", got=type(results).__name__, hint="return y,")
+        if not (requires_grad and switches.enable_backprop):
+            return tuple([make_output(y, False) for y in results])
+
+        nodes = []
+        rank = 0
+        for x, array in zip(inputs, arrays):
+            node = x.node if isinstance(x, Variable) else VariableNode(None, array.shape, array.dtype, False)
+            if node.rank > rank:
+                rank = node.rank
+            nodes.append(node)
+        self.inputs = tuple(nodes)
+        self.rank = rank
+        variables = tuple([make_output(y, y.dtype.kind == "f") for y in results])
+        references = []
+        for variable in variables:
+            node = variable.node
+            node.creator = self
+            node.rank = rank + 1
+            references.append(weakref.ref(node))
+        self.outputs = tuple(references)
+        if self._input_indexes:
+            self._retained_inputs = {i: arrays[i] for i in self._input_indexes}
+        if self._output_indexes:
+            self._retained_outputs = {i: variables[i]._array for i in self._output_indexes}
+        return variables
+
+    def unchain(self) -> None:
+        """Cut this node out of the graph and let go of what it retained."""
+        if self.outputs is not None:
+            for reference in self.outputs:
+                node = reference()
+                if node is not None:
+                    node.creator = None
+                    node.rank = 0
+        self.inputs = ()
+        self._retained_inputs = self._retained_outputs = None

@@ -1,0 +1,156 @@
+"""A variable that is learned: made by an initializer, sometimes only when its shape is known."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.dispatch import get_backend
+from cvzoo.config.switches import switches
+from cvzoo.errors.exceptions import DtypeError, ShapeError
+
+Initializer = Callable[[Any], None]
+
+
+class Parameter(Variable):
+    """A learned array.
+
+    initializer: a function that fills an array it is given (see `cvzoo.initializers`), a number, or an array; None
+        leaves NaN, so that nobody computes with it unnoticed
+    shape: its shape, or None to leave it to the first call of the layer (`initialize`)
+
+    Reordered copies of the value (`packs`) are kept for inference. Reading `array` forgets them, because the reader
+    may write into it; who writes by another way (a view kept from before) calls `touch()`.
+    """
+
+    __slots__ = ("_grad_cleared", "_initializer", "_packs", "update_rule")
+
+    def __init__(
+        self,
+        initializer: Initializer | float | Any | None = None,
+        shape: int | Sequence[int] | None = None,
+        name: str | None = None,
+    ):
+        self._array = None
+        self._node = None
+        self.name = name
+        self.requires_grad = True
+        self.update_rule = None
+        self._packs: dict | None = None
+        if isinstance(initializer, np.ndarray | np.generic) and np.ndim(initializer):
+            if shape is not None and tuple(np.atleast_1d(shape)) != initializer.shape:
+                raise ShapeError("Parameter: shape and the initial array differ", expected=shape, got=initializer.shape)
+            shape = initializer.shape
+        self._initializer = initializer
+        if shape is not None:
+            self.initialize((shape,) if isinstance(shape, int) else tuple(shape))
+
+    @property
+    def is_initialized(self) -> bool:
+        """Whether it has a value."""
+        return self._array is not None
+
+    def initialize(self, shape: Sequence[int]) -> None:
+        """Give it a value of this shape by its initializer."""
+        shape = tuple(int(size) for size in shape)
+        start = self._initializer
+        dtype = "float64" if switches.dtype == "float64" else "float32"
+        if isinstance(start, np.ndarray) and start.ndim:
+            array = np.array(start, dtype if start.dtype.kind != "f" else start.dtype)
+            if array.shape != shape:
+                raise ShapeError("Parameter: the initial array has another shape", expected=shape, got=array.shape)
+        else:
+            array = np.empty(shape, dtype)
+            if start is None:
+                array.fill(np.nan)
+            elif callable(start):
+                start(array)
+            elif isinstance(start, int | float | np.generic | np.ndarray):
+                array.fill(start)
+            else:
+                raise DtypeError(
+                    "Parameter: the initializer must be callable, a number or an array", got=type(start).__name__
+                )
+        self._array = get_backend().asarray(array)
+        self._node = None
+        self._packs = None
+
+    @property
+    def array(self) -> Any:
+        """The value itself; reading it forgets the reordered copies, since the reader may change it."""
+        if self._packs is not None:
+            self.touch()
+        return self._array
+
+    @array.setter
+    def array(self, array: Any) -> None:
+        self._packs = None
+        Variable.array.fset(self, array)  # type: ignore[attr-defined]
+        self._node = None if self._node is None or self._node.shape != array.shape else self._node
+
+    def touch(self) -> None:
+        """Say that the value was changed: reordered copies are forgotten."""
+        self._packs = None
+        if self._array is not None and not self._array.flags.writeable:
+            self._array.flags.writeable = True
+
+    def packs(self) -> dict | None:
+        """Where a backend keeps reordered copies of the value, in inference; None while gradients are being taken.
+
+        The array is made read-only meanwhile, so that a write through a handle from before fails loudly.
+        """
+        if switches.enable_backprop:
+            return None
+        if self._packs is None:
+            if not self._array.flags.writeable:  # somebody else's read-only memory, not ours to unlock
+                return None
+            self._packs = {}
+            self._array.flags.writeable = False
+        return self._packs
+
+    @property
+    def shape(self) -> tuple[int, ...] | None:
+        """The shape, or None before it is initialized."""
+        return None if self._array is None else self._array.shape
+
+    def __copy__(self) -> "Parameter":
+        """Another handle of the same value, with a gradient of its own."""
+        twin = self._blank()
+        if self._packs is not None:
+            self.touch()
+        twin._array = self._array
+        return twin
+
+    def __deepcopy__(self, memo: dict) -> "Parameter":
+        twin = self._blank()
+        if self._array is not None:
+            twin._array = self._array.copy(order="K")
+            if self.grad is not None:
+                twin.grad = self.grad.copy(order="K")
+        return twin
+
+    def _blank(self) -> "Parameter":
+        twin = Parameter(self._initializer, name=self.name) if not _is_array(self._initializer) else Parameter()
+        twin._initializer = self._initializer
+        twin._array = None
+        twin._node = None
+        twin.requires_grad = self.requires_grad
+        return twin
+
+    def __reduce__(self) -> tuple:
+        return _rebuild, (self._initializer, self._array, self.name, self.grad, self.requires_grad)
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.ndim > 0
+
+
+def _rebuild(initializer: Any, array: Any, name: str | None, grad: Any, requires_grad: bool) -> Parameter:
+    parameter = Parameter(name=name)
+    parameter._initializer = initializer
+    parameter._array = array
+    parameter.requires_grad = requires_grad
+    if grad is not None:
+        parameter.grad = grad
+    return parameter

@@ -1,0 +1,268 @@
+"""The user's handle of an array that gradients can be taken of."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cvzoo.autodiff.backprop import backprop, unchain_behind
+from cvzoo.autodiff.variable_node import VariableNode
+from cvzoo.backends.dispatch import backend_of
+from cvzoo.errors.exceptions import DtypeError, GraphError, ShapeError
+
+_FLOATS = "f"
+
+
+class Variable:
+    """An array and, when asked for, its gradient and the way it was computed.
+
+    array: any shape; numpy.ndarray (a list is refused: its dtype would be a guess)
+    name: shown in graphs and errors
+    grad: the gradient to start from, shape and dtype of `array`
+    requires_grad: whether gradients are taken with respect to it; always False for integers and booleans
+
+    Operators (`+ - * / // ** @ [] ...`) are functions of `cvzoo.functions`; comparisons are refused, compare
+    `x.array`.
+    """
+
+    __slots__ = ("__weakref__", "_array", "_node", "name", "requires_grad")
+    __array_priority__ = 200
+    __array_ufunc__ = None  # numpy leaves `ndarray + Variable` to us
+
+    def __init__(self, array: Any, *, name: str | None = None, grad: Any = None, requires_grad: bool = True):
+        if isinstance(array, Variable):
+            raise DtypeError("Variable wants an array, got a Variable", hint="Variable(x.array)")
+        if isinstance(array, np.generic):
+            array = np.asarray(array)
+        backend_of(array)
+        self._array = array
+        self._node: VariableNode | None = None
+        self.name = name
+        self.requires_grad = requires_grad and array.dtype.kind == _FLOATS
+        if grad is not None:
+            self.grad = grad
+
+    # --- the value --------------------------------------------------------------------------------------------------
+    @property
+    def array(self) -> Any:
+        """The value itself, not a copy."""
+        return self._array
+
+    @array.setter
+    def array(self, array: Any) -> None:
+        if isinstance(array, np.generic):
+            array = np.asarray(array)
+        backend_of(array)
+        self._array = array
+
+    @property
+    def data(self) -> Any:
+        """The same as `array`, by Chainer's older name."""
+        return self.array
+
+    @data.setter
+    def data(self, array: Any) -> None:
+        self.array = array
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self._array.shape
+
+    @property
+    def ndim(self) -> int:
+        return self._array.ndim
+
+    @property
+    def size(self) -> int:
+        return self._array.size
+
+    @property
+    def dtype(self) -> Any:
+        return self._array.dtype
+
+    @property
+    def xp(self) -> Any:
+        """The module with NumPy's interface that the array belongs to."""
+        return backend_of(self._array).xp
+
+    def item(self) -> float | int | bool:
+        """The only element as a Python number.
+
+        Raises ShapeError if there are more or fewer than one.
+        """
+        if self._array.size != 1:
+            raise ShapeError("item() wants one element", got=f"shape {self.shape}")
+        return self._array.item()
+
+    def __len__(self) -> int:
+        return len(self._array)
+
+    def __repr__(self) -> str:
+        if self._array is None:
+            return f"{type(self).__name__.lower()}({self.name or 'uninitialized'})"
+        text = np.array2string(self._array, prefix="variable(", separator=", ")
+        return f"variable({f'{self.name}: ' if self.name else ''}{text})"
+
+    # --- the gradient -----------------------------------------------------------------------------------------------
+    @property
+    def node(self) -> VariableNode:
+        """The place in the graph; made when first asked for."""
+        node = self._node
+        if node is None:
+            array = self._array
+            if array is None:
+                node = VariableNode(self, (), None, self.requires_grad)
+            else:
+                node = VariableNode(self, array.shape, array.dtype, self.requires_grad)
+            self._node = node
+        return node
+
+    @property
+    def grad_var(self) -> "Variable | None":
+        """The gradient as a Variable: differentiable again after `backward(enable_double_backprop=True)`."""
+        return None if self._node is None else self._node.grad_var
+
+    @grad_var.setter
+    def grad_var(self, grad: "Variable | None") -> None:
+        if grad is not None and self._array is not None and grad.shape != self._array.shape:
+            raise ShapeError("a gradient has the shape of its variable", expected=self.shape, got=grad.shape)
+        self.node.grad_var = grad
+
+    @property
+    def grad(self) -> Any:
+        """The gradient's array, or None."""
+        grad = self.grad_var
+        return None if grad is None else grad.array
+
+    @grad.setter
+    def grad(self, grad: Any) -> None:
+        if grad is None:
+            if self._node is not None:
+                self._node.grad_var = None
+        else:
+            self.grad_var = Variable(grad, requires_grad=False)
+
+    def cleargrad(self) -> None:
+        """Forget the gradient."""
+        if self._node is not None:
+            self._node.grad_var = None
+
+    def backward(
+        self, retain_grad: bool = False, enable_double_backprop: bool = False, retain_graph: bool | None = None
+    ) -> None:
+        """Fill `grad` of every leaf that this value was computed from, adding to what is there.
+
+        retain_grad: also of the values in between that somebody still holds
+        enable_double_backprop: the gradients can themselves be differentiated
+        retain_graph: keep the graph so that backward() can be called again; by default only where one of the two
+            above asks for it, else memory is given back while the sweep goes.
+        A value of one element starts with gradient 1, another with what was put in its `grad`.
+        Raises GraphError if there is no gradient to start from, or an earlier backward() gave up the graph.
+        """
+        if retain_graph is None:
+            retain_graph = retain_grad or enable_double_backprop
+        if self.grad_var is None:
+            if self.size != 1:
+                raise GraphError(
+                    "backward() from more than one element has no gradient to start from",
+                    got=f"shape {self.shape}",
+                    hint="functions.sum(y).backward(), or set y.grad to an array of its shape",
+                )
+            self.grad = backend_of(self._array).xp.ones_like(self._array)
+        backprop(self.node, retain_grad=retain_grad, double=enable_double_backprop, retain_graph=retain_graph)
+
+    @property
+    def creator(self) -> Any:
+        """The FunctionNode that this is an output of, or None."""
+        return None if self._node is None else self._node.creator
+
+    @property
+    def rank(self) -> int:
+        return 0 if self._node is None else self._node.rank
+
+    def unchain(self) -> None:
+        """Forget how this value was computed."""
+        if self._node is not None:
+            self._node.creator = None
+            self._node.rank = 0
+
+    def unchain_backward(self) -> None:
+        """Forget how this value and all values before it were computed (truncated backpropagation through time)."""
+        if self._node is not None:
+            unchain_behind(self._node)
+
+    # --- what must not happen silently ------------------------------------------------------------------------------
+    __hash__ = object.__hash__
+
+    def __bool__(self) -> bool:
+        raise DtypeError("a Variable has no truth value", hint="bool(x.array), or `x is not None`")
+
+    def _refuse_comparison(self, other: Any) -> bool:
+        raise DtypeError("Variables are not compared", hint="compare the arrays: x.array > 0")
+
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse_comparison  # type: ignore[assignment]
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        raise DtypeError("NumPy would lose the graph of a Variable", hint="numpy.asarray(x.array)")
+
+    def __contains__(self, item: Any) -> bool:
+        raise DtypeError("`in` would compare Variables", hint="item in x.array")
+
+    # --- copies -----------------------------------------------------------------------------------------------------
+    def __copy__(self) -> "Variable":
+        return Variable(self._array, name=self.name, requires_grad=self.requires_grad)
+
+    def __deepcopy__(self, memo: dict) -> "Variable":
+        grad = self.grad
+        return Variable(
+            self._array.copy(order="K"),
+            name=self.name,
+            grad=None if grad is None else grad.copy(order="K"),
+            requires_grad=self.requires_grad,
+        )
+
+    def __reduce__(self) -> tuple:
+        return _rebuild, (self._array, self.name, self.grad, self.requires_grad)
+
+
+def _rebuild(array: Any, name: str | None, grad: Any, requires_grad: bool) -> Variable:
+    return Variable(array, name=name, grad=grad, requires_grad=requires_grad)
+
+
+def as_variable(value: Any) -> Variable:
+    """`value` itself if it is a Variable, else a Variable that no gradient is taken of."""
+    if isinstance(value, Variable):
+        return value
+    return Variable(value, requires_grad=False)
+
+
+def as_array(value: Any) -> Any:
+    """The array of a Variable; anything else as it is."""
+    return value.array if isinstance(value, Variable) else value
+
+
+def make_output(array: Any, requires_grad: bool) -> Variable:
+    """A Variable of a kernel's result: no checks, since it is made for every output of every function."""
+    variable = object.__new__(Variable)
+    variable._array = np.asarray(array) if isinstance(array, np.generic) else array
+    variable._node = None
+    variable.name = None
+    variable.requires_grad = requires_grad
+    return variable
+
+
+def variable_of(node: VariableNode, array: Any) -> Variable:
+    """The Variable of `node` with the value `array`: the user's handle if it lives and still has it, else a new one."""
+    variable = node.variable()
+    if variable is not None and variable._array is array:
+        return variable
+    variable = make_output(array, node.requires_grad)
+    variable._node = node
+    if node.variable() is None:
+        node.bind(variable)
+    return variable
+
+
+def variables_of(arrays: Sequence[Any]) -> tuple[Variable, ...]:
+    """Variables that no gradient is taken of, one an array."""
+    return tuple(make_output(array, False) for array in arrays)
