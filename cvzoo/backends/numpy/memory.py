@@ -1,0 +1,41 @@
+"""Allocating arrays and choosing where their axes lie in memory."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+
+def empty(shape: Sequence[int], dtype: Any = "float32") -> np.ndarray:
+    """An array of undefined values, channels-last if it is 4-D."""
+    if len(shape) == 4:
+        b, c, h, w = shape
+        return np.empty((b, h, w, c), dtype).transpose(0, 3, 1, 2)
+    return np.empty(tuple(shape), dtype)
+
+
+def zeros(shape: Sequence[int], dtype: Any = "float32") -> np.ndarray:
+    """An array of zeros, channels-last if it is 4-D."""
+    if len(shape) == 4:
+        b, c, h, w = shape
+        return np.zeros((b, h, w, c), dtype).transpose(0, 3, 1, 2)
+    return np.zeros(tuple(shape), dtype)
+
+
+def asarray(array: Any, dtype: Any = None) -> np.ndarray:
+    """`array` as a numpy.ndarray; not copied where it is one of that dtype already."""
+    return np.asarray(array, dtype)
+
+
+def to_numpy(array: np.ndarray) -> np.ndarray:
+    """`array` itself."""
+    return np.asarray(array)
+
+
+def channels_last(x: np.ndarray) -> np.ndarray:
+    """x (B, C, H, W) itself if it lies channels-last, else a copy that does."""
+    if x.transpose(0, 2, 3, 1).flags.c_contiguous:
+        return x
+    y = empty(x.shape, x.dtype)
+    y[...] = x
+    return y

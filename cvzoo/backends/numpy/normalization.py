@@ -1,0 +1,89 @@
+"""Batch normalization and local response normalization."""
+
+import numpy as np
+
+from cvzoo.backends.numpy.conv import channel_sum
+from cvzoo.backends.numpy.memory import empty
+
+
+def _across(v: np.ndarray, ndim: int) -> np.ndarray:
+    """(C,) as (C, 1, ...): ready to be broadcast with (B, C, ...)."""
+    return v.reshape(v.shape + (1,) * (ndim - 2))
+
+
+def batch_norm_train(
+    x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, *, eps: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """As AbstractBackend.batch_norm_train says."""
+    count = max(x.size // max(x.shape[1], 1), 1)
+    mean = channel_sum(x) / x.dtype.type(count)
+    centred = x - _across(mean, x.ndim)
+    var = channel_sum(centred * centred) / x.dtype.type(count)
+    centred *= _across(gamma / np.sqrt(var + x.dtype.type(eps)), x.ndim)
+    centred += _across(beta, x.ndim)
+    return centred, mean, var
+
+
+def batch_norm_fixed(
+    x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, mean: np.ndarray, var: np.ndarray, *, eps: float
+) -> np.ndarray:
+    """As AbstractBackend.batch_norm_fixed says."""
+    y = x - _across(mean, x.ndim)
+    y *= _across(gamma / np.sqrt(var + var.dtype.type(eps)), x.ndim)
+    y += _across(beta, x.ndim)
+    return y
+
+
+def batch_norm_grad(
+    gy: np.ndarray, x: np.ndarray, gamma: np.ndarray, mean: np.ndarray, var: np.ndarray, *, eps: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """As AbstractBackend.batch_norm_grad says."""
+    count = x.dtype.type(max(x.size // max(x.shape[1], 1), 1))
+    inv_std = 1 / np.sqrt(var + var.dtype.type(eps))
+    x_hat = x - _across(mean, x.ndim)
+    x_hat *= _across(inv_std, x.ndim)
+    gbeta = channel_sum(gy)
+    ggamma = channel_sum(gy * x_hat)
+    x_hat *= _across(-ggamma / count, x.ndim)
+    x_hat += gy
+    x_hat -= _across(gbeta / count, x.ndim)
+    x_hat *= _across(gamma * inv_std, x.ndim)
+    return x_hat, ggamma, gbeta
+
+
+def _channel_window_sum(x: np.ndarray, before: int, after: int) -> np.ndarray:
+    """For each channel the sum over the channels from `before` below it to `after` above it."""
+    y = empty(x.shape, x.dtype)
+    y[...] = x
+    c = x.shape[1]
+    for k in range(1, min(before, c - 1) + 1):
+        y[:, k:] += x[:, :-k]
+    for k in range(1, min(after, c - 1) + 1):
+        y[:, :-k] += x[:, k:]
+    return y
+
+
+def local_response_norm(x: np.ndarray, *, n: int, k: float, alpha: float, beta: float) -> np.ndarray:
+    """As AbstractBackend.local_response_norm says; of an even n, one more channel lies below than above."""
+    scale = _channel_window_sum(x * x, n // 2, n - 1 - n // 2)
+    scale *= alpha
+    scale += k
+    scale **= -beta
+    scale *= x
+    return scale
+
+
+def local_response_norm_grad(
+    gy: np.ndarray, x: np.ndarray, *, n: int, k: float, alpha: float, beta: float
+) -> np.ndarray:
+    """As AbstractBackend.local_response_norm_grad says."""
+    scale = _channel_window_sum(x * x, n // 2, n - 1 - n // 2)
+    scale *= alpha
+    scale += k
+    power = scale**-beta
+    through = _channel_window_sum(gy * x * power / scale, n - 1 - n // 2, n // 2)
+    through *= x
+    through *= -2 * alpha * beta
+    power *= gy
+    power += through
+    return power

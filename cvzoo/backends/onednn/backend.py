@@ -1,0 +1,75 @@
+"""The fast CPU backend: oneDNN where it is the better one, NumPy for the rest."""
+
+import numpy as np
+
+from cvzoo.backends.abstract import AbstractBackend
+from cvzoo.backends.numpy.concat import concat
+from cvzoo.backends.numpy.conv import channel_sum, conv_2d, conv_2d_input_grad, conv_2d_weight_grad
+from cvzoo.backends.numpy.eltwise import add, eltwise, eltwise_grad, eltwise_grad_from_output, multiply
+from cvzoo.backends.numpy.matmul import linear, matmul
+from cvzoo.backends.numpy.memory import asarray, channels_last, empty, to_numpy, zeros
+from cvzoo.backends.numpy.normalization import (
+    batch_norm_fixed,
+    batch_norm_grad,
+    batch_norm_train,
+    local_response_norm,
+    local_response_norm_grad,
+)
+from cvzoo.backends.numpy.pooling import (
+    average_pool_2d,
+    average_pool_2d_grad,
+    max_pool_2d,
+    max_pool_2d_grad,
+    max_pool_2d_indices,
+)
+from cvzoo.backends.numpy.resize import resize_2d, resize_2d_grad
+from cvzoo.backends.numpy.softmax import log_softmax, log_softmax_grad, softmax, softmax_grad
+
+
+class OneDNNBackend(AbstractBackend):
+    """oneDNN's kernels on numpy.ndarray."""
+
+    name = "onednn"
+    xp = np
+
+    empty = staticmethod(empty)
+    zeros = staticmethod(zeros)
+    asarray = staticmethod(asarray)
+    to_numpy = staticmethod(to_numpy)
+    channels_last = staticmethod(channels_last)
+
+    conv_2d = staticmethod(conv_2d)
+    conv_2d_input_grad = staticmethod(conv_2d_input_grad)
+    conv_2d_weight_grad = staticmethod(conv_2d_weight_grad)
+    channel_sum = staticmethod(channel_sum)
+
+    matmul = staticmethod(matmul)
+    linear = staticmethod(linear)
+
+    max_pool_2d = staticmethod(max_pool_2d)
+    max_pool_2d_grad = staticmethod(max_pool_2d_grad)
+    max_pool_2d_indices = staticmethod(max_pool_2d_indices)
+    average_pool_2d = staticmethod(average_pool_2d)
+    average_pool_2d_grad = staticmethod(average_pool_2d_grad)
+
+    batch_norm_train = staticmethod(batch_norm_train)
+    batch_norm_fixed = staticmethod(batch_norm_fixed)
+    batch_norm_grad = staticmethod(batch_norm_grad)
+    local_response_norm = staticmethod(local_response_norm)
+    local_response_norm_grad = staticmethod(local_response_norm_grad)
+
+    eltwise = staticmethod(eltwise)
+    eltwise_grad = staticmethod(eltwise_grad)
+    eltwise_grad_from_output = staticmethod(eltwise_grad_from_output)
+    add = staticmethod(add)
+    multiply = staticmethod(multiply)
+
+    softmax = staticmethod(softmax)
+    softmax_grad = staticmethod(softmax_grad)
+    log_softmax = staticmethod(log_softmax)
+    log_softmax_grad = staticmethod(log_softmax_grad)
+
+    concat = staticmethod(concat)
+
+    resize_2d = staticmethod(resize_2d)
+    resize_2d_grad = staticmethod(resize_2d_grad)
