@@ -39,7 +39,7 @@ def planes(pil):
 
 
 def blend(rgb, alpha, background):
-    """rgb (3, H, W) laid over a plain background with opacity alpha (H, W) in [0, 255]; opaque pixels keep their bits."""
+    """rgb (3, H, W) over a plain background, with opacity alpha (H, W) in [0, 255]; an opaque photo keeps its bits."""
     if alpha.min() == 255:
         return np.ascontiguousarray(rgb)
     opacity = alpha / np.float32(255)

@@ -25,15 +25,15 @@ def read_image(source, *, color=True, max_pixels=MAX_PIXELS, background=WHITE):
         uint8 or float in [0, 255], uint16 in [0, 65535], or bool
     max_pixels: the largest H * W that is decoded, judged by the file's header; beyond 178,956,970 Pillow's own
         PIL.Image.MAX_IMAGE_PIXELS must be raised too
-    background: (R, G, B) in [0, 255] that shines through transparent pixels, as on a white page; None drops transparency
-        and shows whatever colours the file keeps there
+    background: (R, G, B) in [0, 255] that shines through transparent pixels, as on a white page; None drops
+        transparency and shows whatever colours the file keeps there
 
-    EXIF orientation is applied. 16-bit grey is scaled so that 65535 becomes 255. Palettes, CMYK and 1-bit become RGB, an
-    animation gives its first frame, colour profiles are ignored.
+    EXIF orientation is applied. 16-bit grey is scaled so that 65535 becomes 255. Palettes, CMYK and 1-bit become RGB,
+    an animation gives its first frame, colour profiles are ignored.
 
-    Raises FileNotFoundError (or another OSError) if the path cannot be read; ImageError, naming the file, if it is of an
-    unknown kind, truncated, corrupt, empty or too large, or if an array holds NaN; ShapeError or DtypeError for an array
-    in another layout; DtypeError for a source of another type.
+    Raises FileNotFoundError (or another OSError) if the path cannot be read; ImageError, naming the file, if it is of
+    an unknown kind, truncated, corrupt, empty or too large, or if an array holds NaN; ShapeError or DtypeError for an
+    array in another layout; DtypeError for a source of another type.
     """
     if isinstance(source, np.ndarray):
         check_pixel_count(source.shape[:-3:-1] if source.ndim >= 2 else (1, 1), name="the array", max_pixels=max_pixels)

@@ -5,8 +5,9 @@ from typing import Literal
 import numpy as np
 from PIL import Image
 
-from cvzoo.errors.exceptions import ShapeError, ValueRangeError
+from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.geometry.as_size import as_size
+from cvzoo.transforms.as_img import as_img
 
 Interpolation = Literal["nearest", "bilinear", "bicubic"]
 
@@ -23,7 +24,7 @@ def resize(img, size, *, interpolation: Interpolation = "bilinear"):
     img: (C, H, W), any number of channels, any real dtype
     size: (H, W) to come
     interpolation: "bilinear" and "bicubic" widen their kernel when they shrink (antialias), as Pillow does and OpenCV
-        does not; pixel centres lie at half coordinates (corners are not aligned). "nearest" keeps values, for label maps.
+        does not; pixel centres lie at half coordinates (corners are not aligned). "nearest" makes no new values.
     Returns (C, H', W') float32, computed in floats: nothing is rounded, bicubic may overshoot [0, 255].
     Raises ShapeError if img is not (C, H, W) or size no pair, ValueRangeError for another interpolation.
     """
@@ -39,11 +40,3 @@ def resize(img, size, *, interpolation: Interpolation = "bilinear"):
         pil = Image.fromarray(np.ascontiguousarray(plane, dtype=np.float32))
         result[...] = pil.resize((width, height), _RESAMPLING[interpolation])
     return out
-
-
-def as_img(img):
-    """The array itself if it is a non-empty (C, H, W). Raises ShapeError otherwise."""
-    img = np.asarray(img)
-    if img.ndim != 3 or img.shape[1] == 0 or img.shape[2] == 0:
-        raise ShapeError("img must be (C, H, W) with at least one pixel", got=img.shape)
-    return img

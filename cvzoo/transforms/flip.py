@@ -1,0 +1,34 @@
+"""Mirror a photo and its boxes."""
+
+import numpy as np
+
+from cvzoo.geometry.as_bbox import as_bbox
+from cvzoo.geometry.as_size import as_size
+from cvzoo.transforms.as_img import as_img
+
+
+def flip(img, *, y_flip=False, x_flip=False):
+    """The photo mirrored top to bottom (y_flip), left to right (x_flip) or both; a new contiguous array.
+
+    img: (C, H, W), any dtype
+    Raises ShapeError if img is not (C, H, W).
+    """
+    img = as_img(img)
+    return img[:, :: -1 if y_flip else 1, :: -1 if x_flip else 1].copy()
+
+
+def flip_bbox(bbox, size, *, y_flip=False, x_flip=False):
+    """The boxes of a mirrored photo.
+
+    bbox: (R, 4) float32, y_min x_min y_max x_max, pixels
+    size: (H, W) of the photo
+    Returns (R, 4) of the same dtype, a new array.
+    Raises ShapeError if bbox is not (R, 4) or size no pair.
+    """
+    bbox = as_bbox(bbox).copy()
+    height, width = as_size(size)
+    if y_flip:
+        bbox[:, [0, 2]] = height - bbox[:, [2, 0]]
+    if x_flip:
+        bbox[:, [1, 3]] = width - bbox[:, [3, 1]]
+    return np.ascontiguousarray(bbox)
