@@ -1,0 +1,53 @@
+"""Initializers that fill with numbers known beforehand."""
+
+from typing import Any
+
+import numpy as np
+
+from cvzoo.errors.exceptions import ShapeError
+
+
+class Constant:
+    """Fills with one number, or with a copy of an array of the same shape."""
+
+    def __init__(self, value: Any):
+        self.value = value
+
+    def __call__(self, array: Any) -> None:
+        if np.ndim(self.value) and np.shape(self.value) != array.shape:
+            raise ShapeError("Constant: the array has another shape", expected=array.shape, got=np.shape(self.value))
+        array[...] = self.value
+
+
+class Zero:
+    """Fills with 0."""
+
+    def __call__(self, array: Any) -> None:
+        array.fill(0)
+
+
+class One:
+    """Fills with 1."""
+
+    def __call__(self, array: Any) -> None:
+        array.fill(1)
+
+
+class NaN:
+    """Fills with NaN: whoever computes with it notices."""
+
+    def __call__(self, array: Any) -> None:
+        array.fill(np.nan)
+
+
+class Identity:
+    """Fills a square matrix with `scale` on its diagonal and 0 elsewhere."""
+
+    def __init__(self, scale: float = 1.0):
+        self.scale = scale
+
+    def __call__(self, array: Any) -> None:
+        if array.ndim != 2 or array.shape[0] != array.shape[1]:
+            raise ShapeError("Identity fills a square matrix", expected="(N, N)", got=array.shape)
+        array.fill(0)
+        np.fill_diagonal(array, self.scale)

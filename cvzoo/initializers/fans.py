@@ -1,0 +1,22 @@
+"""How many inputs and outputs one weight array connects."""
+
+from typing import Any
+
+from cvzoo.errors.exceptions import ShapeError
+
+
+def fans(array: Any) -> tuple[int, int]:
+    """(fan_in, fan_out) of a weight array (out, in, ...): the further axes are the window's.
+
+    Raises ShapeError if it has fewer than two axes.
+    """
+    if array.ndim < 2:
+        raise ShapeError(
+            "this initializer counts the inputs of a weight of at least two axes (out, in, ...)",
+            got=f"shape {array.shape}",
+            hint="Normal(scale) or Uniform(scale) for vectors",
+        )
+    window = 1
+    for size in array.shape[2:]:
+        window *= size
+    return array.shape[1] * window, array.shape[0] * window

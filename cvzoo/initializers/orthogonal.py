@@ -1,0 +1,27 @@
+"""An initializer of orthogonal rows or columns."""
+
+from typing import Any
+
+import numpy as np
+
+from cvzoo.config.randomness import random_generator
+from cvzoo.errors.exceptions import ShapeError
+
+
+class Orthogonal:
+    """Fills so that the rows of array.reshape(out, -1) (or its columns, if there are more rows) are orthonormal * scale.
+
+    Source: Saxe et al., Exact solutions to the nonlinear dynamics of learning, ICLR 2014.
+    """
+
+    def __init__(self, scale: float = 1.0):
+        self.scale = scale
+
+    def __call__(self, array: Any) -> None:
+        if array.ndim < 2:
+            raise ShapeError("Orthogonal fills arrays of at least two axes", got=f"shape {array.shape}")
+        rows, columns = array.shape[0], int(np.prod(array.shape[1:]))
+        drawn = random_generator().standard_normal((max(rows, columns), min(rows, columns)))
+        q, r = np.linalg.qr(drawn)
+        q *= np.sign(np.diag(r))  # else QR's own choice of signs would make the draw non-uniform
+        array[...] = ((q if rows >= columns else q.T) * self.scale).reshape(array.shape)
