@@ -1,11 +1,30 @@
 """Records of published weights, the cache they are fetched into, and readers of foreign files."""
 
+from cvzoo.weights.caffe.net import CaffeLayer, CaffeNet, read_caffe
+from cvzoo.weights.caffe.prototxt import read_prototxt
 from cvzoo.weights.darknet import DarknetSection, DarknetWeightsFile, read_darknet_cfg
+from cvzoo.weights.npz import read_npz, write_npz
+from cvzoo.weights.report import LoadReport, match_arrays
+from cvzoo.weights.safetensors import read_safetensors, read_safetensors_metadata, write_safetensors
+from cvzoo.weights.sniff import read_arrays, sniff
 from cvzoo.weights.torch_pickle import read_torch
 
 __all__ = [
+    "CaffeLayer",
+    "CaffeNet",
     "DarknetSection",
     "DarknetWeightsFile",
+    "LoadReport",
+    "match_arrays",
+    "read_arrays",
+    "read_caffe",
     "read_darknet_cfg",
+    "read_npz",
+    "read_prototxt",
+    "read_safetensors",
+    "read_safetensors_metadata",
     "read_torch",
+    "sniff",
+    "write_npz",
+    "write_safetensors",
 ]

@@ -1,0 +1,88 @@
+"""The protocol-buffer wire format: numbered fields in a run of bytes.
+
+Source: Protocol Buffers Encoding (https://protobuf.dev/programming-guides/encoding). We differ: groups, which Caffe
+does not use, are refused.
+"""
+
+import dataclasses
+import struct
+from collections.abc import Iterator
+
+from cvzoo.errors.exceptions import FileFormatError
+
+VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
+MAX_FIELDS = 3_000_000  # a real network has some ten thousand
+
+
+@dataclasses.dataclass
+class WireReader:
+    """Takes messages apart; one reader a file, so that the number of fields in the whole file is bounded.
+
+    data: the file's bytes
+    where: the file's name for errors
+    """
+
+    data: memoryview
+    where: str
+    left: int = MAX_FIELDS
+
+    def fields(self, start: int, end: int) -> Iterator[tuple[int, int, int, int, int]]:
+        """The fields between two positions, each as `field` gives it."""
+        position = start
+        while position < end:
+            field = self.field(position, end)
+            yield field
+            position = field[4]
+
+    def field(self, position: int, end: int) -> tuple[int, int, int, int, int]:
+        """(number, wire type, value, begin, after) of the field at the position.
+
+        value: the number of a VARINT; 0 for the others, whose payload lies at begin:after
+        Raises FileFormatError when the field is damaged or reaches past `end`.
+        """
+        self.left -= 1
+        if self.left < 0:
+            raise FileFormatError(f"{self.where}: more than {MAX_FIELDS} fields, far too many for a network")
+        tag, begin = self.varint(position, end)
+        number, kind = tag >> 3, tag & 7
+        value, after = 0, begin
+        if number == 0:
+            raise self.error(position, "a field with number 0")
+        if kind == VARINT:
+            value, after = self.varint(begin, end)
+        elif kind == FIXED64:
+            after = begin + 8
+        elif kind == FIXED32:
+            after = begin + 4
+        elif kind == BYTES:
+            size, begin = self.varint(begin, end)
+            after = begin + size
+        else:
+            raise self.error(position, f"wire type {kind}, which Caffe does not use")
+        if after > end:
+            raise self.error(begin, f"field {number} reaches {after - end} bytes past its end")
+        return number, kind, value, begin, after
+
+    def varint(self, position: int, end: int) -> tuple[int, int]:
+        """An unsigned number of 64 bits, and the position behind it."""
+        value = 0
+        for i in range(10):
+            if position + i >= end:
+                raise self.error(position, "a number is cut off")
+            byte = self.data[position + i]
+            value |= (byte & 0x7F) << (7 * i)
+            if byte < 0x80:
+                return value & 0xFFFF_FFFF_FFFF_FFFF, position + i + 1
+        raise self.error(position, "a number of more than 10 bytes")
+
+    def text(self, begin: int, end: int) -> str:
+        """The payload as text."""
+        return str(self.data[begin:end], "utf-8", "replace")
+
+    def unpack(self, form: str, begin: int) -> float:
+        """A fixed-size number at the position, which `fields` has checked."""
+        return struct.unpack_from(form, self.data, begin)[0]
+
+    def error(self, position: int, what: str) -> FileFormatError:
+        """An error, to be raised by the caller, that names file and place."""
+        return FileFormatError(f"{self.where}: damaged or cut off near byte {position}: {what}")

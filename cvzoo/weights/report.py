@@ -1,0 +1,85 @@
+"""How the arrays of a file fit the parameters of a model."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from cvzoo.errors.exceptions import WeightsMismatchError
+
+MAX_SHOWN = 10
+
+
+@dataclasses.dataclass(frozen=True)
+class LoadReport:
+    """What did not fit when weights were loaded.
+
+    missing: names that the model has and the file has not; they keep their values
+    unexpected: names that the file has and the model has not; they are ignored
+    mismatching: name -> (shape in the model, shape in the file); they keep the model's values
+    """
+
+    missing: tuple[str, ...] = ()
+    unexpected: tuple[str, ...] = ()
+    mismatching: Mapping[str, tuple[tuple[int, ...], tuple[int, ...]]] = dataclasses.field(default_factory=dict)
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether everything fitted."""
+        return not (self.missing or self.unexpected or self.mismatching)
+
+    def __str__(self) -> str:
+        if self.is_clean:
+            return "all names and shapes match"
+        pairs = [f"{name} (model {want}, file {have})" for name, (want, have) in self.mismatching.items()]
+        kinds = (
+            ("missing in the file", self.missing),
+            ("unexpected in the file", self.unexpected),
+            ("of another shape", pairs),
+        )
+        return "\n".join(f"{len(names)} {kind}: {_shortened(names)}" for kind, names in kinds if names)
+
+
+def _shortened(names: Sequence[str]) -> str:
+    shown = ", ".join(name[:120] for name in names[:MAX_SHOWN])
+    return f"{shown}, and {len(names) - MAX_SHOWN} more" if len(names) > MAX_SHOWN else shown
+
+
+def match_arrays(
+    wanted: Mapping[str, Sequence[int]],
+    given: Mapping[str, np.ndarray],
+    *,
+    rename: Mapping[str, str] | None = None,
+    strict: bool = True,
+) -> tuple[dict[str, np.ndarray], LoadReport]:
+    """The arrays that fit, by the model's names, and the report of those that do not.
+
+    wanted: the model's name -> shape
+    given: the file's name -> array
+    rename: the file's name -> the model's; names that are not in it stay as they are
+    Raises WeightsMismatchError if `strict` and anything does not fit, or if two arrays get one name.
+    """
+    rename = rename or {}
+    named: dict[str, np.ndarray] = {}
+    for name, array in given.items():
+        new = rename.get(name, name)
+        if new in named:
+            raise WeightsMismatchError(f"two arrays of the file are meant for {new!r}", got=name)
+        named[new] = array
+    fitting, missing, mismatching = {}, [], {}
+    for name, shape in wanted.items():
+        array = named.get(name)
+        if array is None:
+            missing.append(name)
+        elif tuple(array.shape) != tuple(shape):
+            mismatching[name] = (tuple(shape), tuple(array.shape))
+        else:
+            fitting[name] = array
+    unexpected = tuple(name for name in named if name not in wanted)
+    report = LoadReport(tuple(missing), unexpected, mismatching)
+    if strict and not report.is_clean:
+        raise WeightsMismatchError(
+            f"the file does not fit the model: {len(fitting)} of {len(wanted)} parameters match\n{report}",
+            hint="strict=False loads what fits and returns this as a report",
+        )
+    return fitting, report

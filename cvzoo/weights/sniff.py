@@ -1,0 +1,83 @@
+"""Reading named arrays from a file of any kind that keeps names, recognised by what is in it."""
+
+import os
+
+import numpy as np
+
+from cvzoo.errors.exceptions import FileFormatError, UnsupportedError, WeightsError
+from cvzoo.weights.caffe.net import read_caffe
+from cvzoo.weights.file_bytes import file_size
+from cvzoo.weights.npz import read_npz
+from cvzoo.weights.safetensors import read_safetensors
+from cvzoo.weights.torch_pickle import read_torch
+from cvzoo.weights.zip_archive import ZipArchive
+
+NPZ, TORCH, SAFETENSORS, CAFFEMODEL, DARKNET = "npz", "torch", "safetensors", "caffemodel", "darknet"
+HDF5, TAR, ONNX = "hdf5", "tar", "onnx"
+
+
+def sniff(path: str | os.PathLike) -> str | None:
+    """What kind of file it is, from its first bytes: "npz", "torch", "safetensors", "caffemodel", "darknet", or kinds
+    that cvzoo only knows by sight ("hdf5", "tar", "onnx"); None if it is none of them.
+
+    The ending decides only between kinds whose bytes do not tell.
+    """
+    size = file_size(path)
+    try:
+        with open(path, "rb") as file:
+            head = file.read(512)
+    except OSError as error:
+        raise WeightsError(f"{path}: cannot be read: {error}") from error
+    ending = os.path.splitext(path)[1].lower()
+    if head[:4] == b"PK\x03\x04":
+        with ZipArchive(path) as archive:
+            return TORCH if any(name.endswith("/data.pkl") for name in archive.names) else NPZ
+    if head[:4] == b"PK\x05\x06":
+        return NPZ  # an archive without entries
+    if head[:1] == b"\x80" and len(head) > 1 and head[1] <= 5:
+        return TORCH
+    if head[:8] == b"\x89HDF\r\n\x1a\n":
+        return HDF5
+    if head[257:262] == b"ustar":
+        return TAR
+    if len(head) > 8 and head[8:9] == b"{" and int.from_bytes(head[:8], "little") <= size - 8:
+        return SAFETENSORS
+    if len(head) >= 16 and _is_darknet(head) and (size % 4 == 0 or ending == ".weights"):
+        return DARKNET
+    if ending == ".onnx":
+        return ONNX
+    # a network begins with its name (field 1), an old layer (2), an input (3) or a new layer (100)
+    if head[:1] in (b"\x0a", b"\x12", b"\x1a") or head[:2] == b"\xa2\x06":
+        return CAFFEMODEL
+    return None
+
+
+def _is_darknet(head: bytes) -> bool:
+    major, minor, revision = (int.from_bytes(head[i : i + 4], "little", signed=True) for i in (0, 4, 8))
+    return major in (0, 1) and 0 <= minor <= 10 and 0 <= revision <= 100
+
+
+def read_arrays(path: str | os.PathLike) -> dict[str, np.ndarray]:
+    """The arrays in the file by name, whatever kind of file it is (`.npz`, `.safetensors`, torch, `.caffemodel`).
+
+    A caffemodel's blobs are called "layer/0", "layer/1" and so on.
+    Raises UnsupportedError for kinds that hold no names or that cvzoo does not read; FileFormatError if it is damaged
+    or of no known kind.
+    """
+    kind = sniff(path)
+    if kind == NPZ:
+        return read_npz(path)
+    if kind == TORCH:
+        return read_torch(path)
+    if kind == SAFETENSORS:
+        return read_safetensors(path)
+    if kind == CAFFEMODEL:
+        layers = read_caffe(path).layers
+        return {f"{layer.name}/{i}": blob for layer in layers for i, blob in enumerate(layer.blobs)}
+    if kind == DARKNET:
+        raise UnsupportedError(
+            f"{path}: darknet weights have no names", hint="give their .cfg as well: cvzoo.links.DarknetDetector"
+        )
+    if kind is not None:
+        raise UnsupportedError(f"{path}: {kind} files are not read", hint="convert it to .safetensors or .npz")
+    raise FileFormatError(f"{path}: not a file of weights that cvzoo knows, or damaged at its beginning")
