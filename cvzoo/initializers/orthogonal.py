@@ -9,7 +9,7 @@ from cvzoo.errors.exceptions import ShapeError
 
 
 class Orthogonal:
-    """Fills so that the rows of array.reshape(out, -1) (or its columns, if there are more rows) are orthonormal * scale.
+    """Fills so that the rows of array.reshape(out, -1) (its columns, if there are more rows) are orthonormal * scale.
 
     Source: Saxe et al., Exact solutions to the nonlinear dynamics of learning, ICLR 2014.
     """

@@ -1,0 +1,180 @@
+"""Links made of links."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, overload
+
+from cvzoo.errors.exceptions import DtypeError, GraphError, ValueRangeError
+from cvzoo.links.link import Link
+
+
+class Chain(Link):
+    """A link whose children are attributes: those assigned inside `with self.init_scope():`."""
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> "Chain":
+        self = super().__new__(cls)
+        self.__dict__["_children"] = {}
+        return self
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if self._within_init_scope and isinstance(value, Link):
+            value.__dict__["name"] = name
+            self._children[name] = None
+        super().__setattr__(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        self._children.pop(name, None)
+        super().__delattr__(name)
+
+    def __getitem__(self, name: str) -> Link:
+        """The child of that name."""
+        if name not in self._children:
+            raise ValueRangeError(
+                f"{type(self).__name__} has no child {name!r}", expected=", ".join(self._children) or "no child at all"
+            )
+        return self.__dict__[name]
+
+    def add_link(self, name: str, link: Link) -> Link:
+        """Make `link` the child `name`; returns it."""
+        if name in self.__dict__:
+            raise ValueRangeError(f"{type(self).__name__} already has an attribute {name!r}")
+        with self.init_scope():
+            setattr(self, name, link)
+        return link
+
+    def children(self) -> Iterator[Link]:
+        for name in self._children:
+            yield self.__dict__[name]
+
+    def named_children(self) -> Iterator[tuple[str, Link]]:
+        for name in self._children:
+            yield name, self.__dict__[name]
+
+    def _shared_copy(self) -> "Chain":
+        twin = super()._shared_copy()
+        twin.__dict__["_children"] = dict(self._children)
+        for name in self._children:
+            twin.__dict__[name] = twin.__dict__[name]._shared_copy()
+        return twin
+
+
+class ChainList(Link):
+    """A link whose children stand in a list and are named by their number."""
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> "ChainList":
+        self = super().__new__(cls)
+        self.__dict__["_layers"] = []
+        return self
+
+    def __init__(self, *links: Link):
+        for link in links:
+            self.append(link)
+
+    @staticmethod
+    def _check(link: Any) -> None:
+        if not isinstance(link, Link):
+            raise DtypeError("a ChainList holds links", got=type(link).__name__, hint="Sequential for any callable")
+
+    def append(self, link: Link) -> None:
+        """Put `link` at the end."""
+        self._check(link)
+        self._layers.append(link)
+
+    def add_link(self, link: Link) -> Link:
+        """Put `link` at the end; returns it."""
+        self.append(link)
+        return link
+
+    def extend(self, links: Iterable[Link]) -> None:
+        """Put the links at the end."""
+        for link in links:
+            self.append(link)
+
+    def insert(self, index: int, link: Link) -> None:
+        """Put `link` in front of the one at `index`."""
+        self._check(link)
+        self._layers.insert(index, link)
+
+    def pop(self, index: int = -1) -> Link:
+        """Take out and return the link at `index`."""
+        return self._layers.pop(index)
+
+    @overload
+    def __getitem__(self, index: int) -> Link: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Link]: ...
+    def __getitem__(self, index: int | slice) -> Link | list[Link]:
+        return self._layers[index]
+
+    def __setitem__(self, index: int, link: Link) -> None:
+        self._check(link)
+        self._layers[index] = link
+
+    def __delitem__(self, index: int | slice) -> None:
+        del self._layers[index]
+
+    def __len__(self) -> int:
+        return len(self._layers)
+
+    def __iter__(self) -> Iterator[Link]:
+        return iter(self._layers)
+
+    def children(self) -> Iterator[Link]:
+        for _, child in self.named_children():
+            yield child
+
+    def named_children(self) -> Iterator[tuple[str, Link]]:
+        for number, layer in enumerate(self._layers):
+            if isinstance(layer, Link):
+                yield str(number), layer
+
+    def _shared_copy(self) -> "ChainList":
+        twin = super()._shared_copy()
+        twin.__dict__["_layers"] = [x._shared_copy() if isinstance(x, Link) else x for x in self._layers]
+        return twin
+
+
+Layer = Callable[..., Any]
+
+
+class Sequential(ChainList):
+    """Links and other callables, called one after the other.
+
+    >>> model = Sequential(L.Linear(784, 100), F.relu, L.Linear(100, 10))
+    """
+
+    @staticmethod
+    def _check(link: Any) -> None:
+        if not callable(link):
+            raise DtypeError("a Sequential holds links and other callables", got=type(link).__name__)
+
+    def forward(self, *inputs: Any) -> Any:
+        """The last layer's output; a layer that returns a tuple gives the next one several arguments."""
+        if not self._layers:
+            raise GraphError("an empty Sequential has no output")
+        for layer in self._layers:
+            out = layer(*inputs)
+            inputs = out if isinstance(out, tuple) else (out,)
+        return out
+
+    def flatten(self) -> "Sequential":
+        """A Sequential of the same layers without Sequentials inside."""
+        flat = Sequential()
+        for layer in self._layers:
+            flat.extend(layer.flatten() if isinstance(layer, Sequential) else [layer])
+        return flat
+
+    def repeat(self, count: int, mode: str = "init") -> "Sequential":
+        """A Sequential of `count` copies of this one after the other; `mode` as in `copy`."""
+        return Sequential(*(self.copy(mode) for _ in range(count)))
+
+    def remove_by_layer_type(self, name: str) -> None:
+        """Take out all layers whose class or function is called `name`."""
+        self._layers[:] = [layer for layer in self._layers if _name_of(layer) != name]
+
+    def count_by_layer_type(self, name: str) -> int:
+        """How many layers' class or function is called `name`."""
+        return sum(_name_of(layer) == name for layer in self._layers)
+
+
+def _name_of(layer: Layer) -> str:
+    return type(layer).__name__ if isinstance(layer, Link) else getattr(layer, "__name__", type(layer).__name__)

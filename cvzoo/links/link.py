@@ -1,0 +1,272 @@
+"""A piece of a network that owns parameters."""
+
+import contextlib
+import copy
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from cvzoo.weights.report import LoadReport, match_arrays
+
+from cvzoo.autodiff.parameter import Parameter
+from cvzoo.backends.device import device_backend
+from cvzoo.errors.exceptions import GraphError, ValueRangeError
+
+
+class Link:
+    """Parameters, persistent values and a `forward`.
+
+    Parameters assigned inside `with self.init_scope():` belong to the link. Persistent values (`add_persistent`) are
+    arrays or numbers that are stored with it but not learned, such as the running mean of a batch normalization.
+    Calling `super().__init__()` is not needed. `link(x)` is `link.forward(x)`.
+
+    Source: Chainer's contract (Tokui et al., KDD 2019, figure 2). Where we differ: parameters come in the order in
+    which they were made, not in the alphabet's.
+    """
+
+    name: str | None
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> "Link":
+        self = super().__new__(cls)
+        state = self.__dict__
+        state["_params"] = {}  # ordered sets: only the keys count, the values live in __dict__
+        state["_persistents"] = {}
+        state["_within_init_scope"] = False
+        state["name"] = None
+        return self
+
+    # --- registration -----------------------------------------------------------------------------------------------
+    @contextlib.contextmanager
+    def init_scope(self) -> Iterator[None]:
+        """A block in which assigned parameters (and links, in a Chain) become the link's own."""
+        before = self._within_init_scope
+        self.__dict__["_within_init_scope"] = True
+        try:
+            yield
+        finally:
+            self.__dict__["_within_init_scope"] = before
+
+    @property
+    def within_init_scope(self) -> bool:
+        """Whether an `init_scope()` block of this link is being run."""
+        return self._within_init_scope
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if self._within_init_scope and isinstance(value, Parameter):
+            value.name = name
+            self._params[name] = None
+            self._persistents.pop(name, None)
+        super().__setattr__(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        self._params.pop(name, None)
+        self._persistents.pop(name, None)
+        super().__delattr__(name)
+
+    def add_persistent(self, name: str, value: Any) -> None:
+        """Keep `value` (an array or a number) as `self.name`, stored with the link but not learned."""
+        if name in self.__dict__:
+            raise ValueRangeError(f"{type(self).__name__} already has an attribute {name!r}")
+        self._persistents[name] = None
+        super().__setattr__(name, value)
+
+    def register_persistent(self, name: str) -> None:
+        """Store the existing attribute `name` with the link."""
+        if name not in self.__dict__:
+            raise ValueRangeError(f"{type(self).__name__} has no attribute {name!r} to register")
+        self._persistents[name] = None
+
+    # --- calling ----------------------------------------------------------------------------------------------------
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.forward(*args, **kwargs)
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """What the link computes; every link writes its own."""
+        raise GraphError(f"{type(self).__name__} has no forward", hint="write forward(self, x)")
+
+    # --- walking ----------------------------------------------------------------------------------------------------
+    def children(self) -> Iterator["Link"]:
+        """The links directly below this one."""
+        return iter(())
+
+    def named_children(self) -> Iterator[tuple[str, "Link"]]:
+        """(name, link) of the links directly below this one."""
+        return iter(())
+
+    def namedlinks(self, skipself: bool = False) -> Iterator[tuple[str, "Link"]]:
+        """(path, link) of this link ("/") and all below ("/conv1", "/res2/a")."""
+        if not skipself:
+            yield "/", self
+        for name, child in self.named_children():
+            yield "/" + name, child
+            for path, link in child.namedlinks(skipself=True):
+                yield f"/{name}{path}", link
+
+    def links(self, skipself: bool = False) -> Iterator["Link"]:
+        """This link and all below."""
+        for _, link in self.namedlinks(skipself):
+            yield link
+
+    def namedparams(self, include_uninit: bool = True) -> Iterator[tuple[str, Parameter]]:
+        """(path, parameter) of all parameters, this link's ("/W") and those below ("/conv1/W")."""
+        for path, link in self.namedlinks():
+            for name in link._params:
+                parameter = link.__dict__[name]
+                if include_uninit or parameter.is_initialized:
+                    yield f"{path.rstrip('/')}/{name}", parameter
+
+    def params(self, include_uninit: bool = True) -> Iterator[Parameter]:
+        """All parameters, this link's and those below."""
+        for _, parameter in self.namedparams(include_uninit):
+            yield parameter
+
+    def namedpersistents(self) -> Iterator[tuple[str, Any]]:
+        """(path, value) of all persistent values."""
+        for path, link in self.namedlinks():
+            for name in link._persistents:
+                yield f"{path.rstrip('/')}/{name}", link.__dict__[name]
+
+    def count_params(self) -> int:
+        """The number of learned numbers; parameters that have no shape yet count nothing."""
+        return sum(parameter.size for parameter in self.params(include_uninit=False))
+
+    @property
+    def xp(self) -> Any:
+        """The module with NumPy's interface that the link's arrays belong to."""
+        for parameter in self.params(include_uninit=False):
+            return parameter.xp
+        return np
+
+    # --- gradients --------------------------------------------------------------------------------------------------
+    def cleargrads(self) -> None:
+        """Forget the gradients of all parameters."""
+        for parameter in self.params():
+            parameter.cleargrad()
+
+    def enable_update(self) -> None:
+        """Let gradients be taken of all parameters again."""
+        for parameter in self.params():
+            parameter.requires_grad = True
+            if parameter._node is not None:
+                parameter._node.requires_grad = True
+
+    def disable_update(self) -> None:
+        """Freeze: no gradients are taken of any parameter."""
+        for parameter in self.params():
+            parameter.requires_grad = False
+            if parameter._node is not None:
+                parameter._node.requires_grad = False
+
+    # --- copies and devices -----------------------------------------------------------------------------------------
+    def copy(self, mode: str = "share") -> "Link":
+        """A copy of the tree of links.
+
+        mode: "share": the same arrays under new handles, gradients apart; "copy": arrays of its own; "init": its own
+            arrays, drawn anew by the initializers
+        """
+        if mode not in ("share", "copy", "init"):
+            raise ValueRangeError("copy: mode", expected="'share', 'copy' or 'init'", got=repr(mode))
+        if mode == "share":
+            return self._shared_copy()
+        twin = copy.deepcopy(self)
+        if mode == "init":
+            for parameter in twin.params(include_uninit=False):
+                parameter.initialize(parameter.shape)
+        return twin
+
+    def _shared_copy(self) -> "Link":
+        twin = copy.copy(self)
+        state = twin.__dict__
+        state["_params"] = dict(self._params)
+        state["_persistents"] = dict(self._persistents)
+        for name in self._params:
+            state[name] = copy.copy(state[name])
+        return twin
+
+    def copyparams(self, link: "Link", copy_persistent: bool = True) -> None:
+        """Take over the values of a link of the same build."""
+        values = link.state_arrays()
+        if not copy_persistent:
+            learned = {path.lstrip("/") for path, _ in link.namedparams()}
+            values = {name: array for name, array in values.items() if name in learned}
+        self.load_arrays(values, strict=copy_persistent)
+
+    def to_device(self, device: str | int) -> "Link":
+        """This link, with its arrays on the device: "cpu", or "gpu:0".
+
+        Raises BackendError if the device cannot be used here.
+        """
+        backend = device_backend(device)
+        for link in self.links():
+            for name in link._params:
+                parameter = link.__dict__[name]
+                if parameter.is_initialized:
+                    grad = parameter.grad
+                    parameter.array = backend.asarray(parameter.array)
+                    if grad is not None:
+                        parameter.grad = backend.asarray(grad)
+            for name in link._persistents:
+                if np.ndim(link.__dict__[name]):
+                    link.__dict__[name] = backend.asarray(link.__dict__[name])
+        return self
+
+    # --- values in and out ------------------------------------------------------------------------------------------
+    def state_arrays(self) -> dict[str, np.ndarray]:
+        """Every parameter and persistent value by its path ("conv1/W"), as numpy arrays; parameters share memory.
+
+        Raises GraphError if a parameter has no value yet.
+        """
+        arrays = {}
+        for path, parameter in self.namedparams():
+            if not parameter.is_initialized:
+                raise GraphError(
+                    f"parameter {path} has no value yet", hint="call the network once, so that its shapes are known"
+                )
+            arrays[path[1:]] = device_backend("cpu").to_numpy(parameter._array)
+        for path, value in self.namedpersistents():
+            arrays[path[1:]] = np.asarray(value)
+        return arrays
+
+    def load_arrays(
+        self, arrays: Mapping[str, np.ndarray], *, strict: bool = True, rename: Mapping[str, str] | None = None
+    ) -> LoadReport:
+        """Take over values by path; a report of what was missing, unexpected or of another shape.
+
+        arrays: path -> array, as `state_arrays` gives
+        strict: raise if the report is not empty; else load what fits
+        rename: path here -> name in `arrays`, for those that differ
+        Raises WeightsMismatchError that lists the names; nothing has been changed then.
+        """
+        wanted: dict[str, tuple[int, ...] | None] = {}
+        places: dict[str, tuple[Link, str]] = {}
+        for path, link in self.namedlinks():
+            prefix = path.strip("/") + "/" if path != "/" else ""
+            for name in (*link._params, *link._persistents):
+                value = link.__dict__[name]
+                shape = value.shape if isinstance(value, Parameter) else np.shape(value)
+                wanted[prefix + name] = shape
+                places[prefix + name] = (link, name)
+        matched, report = match_arrays(wanted, arrays, rename=rename, strict=strict)
+        for path, array in matched.items():
+            link, name = places[path]
+            value = link.__dict__[name]
+            if isinstance(value, Parameter):
+                if not value.is_initialized:
+                    value.initialize(array.shape)
+                value.array[...] = array
+            elif isinstance(value, np.ndarray) and value.ndim:
+                value[...] = array
+            else:
+                link.__dict__[name] = np.asarray(array).item() if np.ndim(array) == 0 else np.array(array)
+        return report
+
+    def __repr__(self) -> str:
+        lines = [f"({name}): {child!r}".replace("\n", "\n  ") for name, child in self.named_children()]
+        settings = self.describe()
+        if not lines:
+            return f"{type(self).__name__}({settings})"
+        return f"{type(self).__name__}({settings}\n  " + ",\n  ".join(lines) + "\n)"
+
+    def describe(self) -> str:
+        """The settings that `repr` shows, by default the parameters' shapes."""
+        return ", ".join(f"{name}={self.__dict__[name].shape}" for name in self._params)
