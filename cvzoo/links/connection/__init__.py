@@ -1,0 +1,1 @@
+"""Layers: links that know no model."""

@@ -1,0 +1,82 @@
+"""A batch normalization layer."""
+
+from typing import Any
+
+import numpy as np
+from cvzoo.functions.normalization.batch_normalization import batch_normalization, fixed_batch_normalization
+
+from cvzoo.autodiff.parameter import Parameter
+from cvzoo.autodiff.variable import Variable
+from cvzoo.config.switches import switches
+from cvzoo.links.link import Link
+
+
+class BatchNormalization(Link):
+    """Normalizes each channel, by the batch's statistics while training and by the running ones otherwise.
+
+    size: the number of channels; None to learn it from the first input
+    decay: how much of the running statistics stays at each training step
+    eps: added to the variance
+    use_gamma, use_beta: whether a scale and a shift are learned; without them they are 1 and 0
+
+    gamma, beta (C,) are parameters; avg_mean, avg_var (C,) and N (fine-tuning steps seen) are persistent.
+    Source: Ioffe and Szegedy, Batch Normalization, ICML 2015; defaults are Chainer's.
+    """
+
+    def __init__(
+        self,
+        size: int | None = None,
+        decay: float = 0.9,
+        eps: float = 2e-5,
+        use_gamma: bool = True,
+        use_beta: bool = True,
+        initial_gamma: Any = 1,
+        initial_beta: Any = 0,
+    ):
+        self.decay = decay
+        self.eps = eps
+        with self.init_scope():
+            self.gamma = Parameter(initial_gamma) if use_gamma else None
+            self.beta = Parameter(initial_beta) if use_beta else None
+        self.add_persistent("avg_mean", None)
+        self.add_persistent("avg_var", None)
+        self.add_persistent("N", 0)
+        if size is not None:
+            self._initialize(size)
+
+    def _initialize(self, size: int) -> None:
+        dtype = "float64" if switches.dtype == "float64" else "float32"
+        self.avg_mean = np.zeros(size, dtype)
+        self.avg_var = np.ones(size, dtype)
+        for parameter in (self.gamma, self.beta):
+            if parameter is not None:
+                parameter.initialize((size,))
+
+    def forward(self, x: Any, finetune: bool = False) -> Variable:
+        """x's shape; x is (B, C, ...).
+
+        finetune: while training, make the running statistics the plain mean over all fine-tuning steps instead of a
+            decaying one (to fit a trained network to another data set's statistics)
+        """
+        if self.avg_mean is None:
+            self._initialize(x.shape[1])
+        gamma = self.gamma if self.gamma is not None else np.ones_like(self.avg_mean)
+        beta = self.beta if self.beta is not None else np.zeros_like(self.avg_mean)
+        if not switches.train:
+            return fixed_batch_normalization(x, gamma, beta, self.avg_mean, self.avg_var, eps=self.eps)
+        decay = self.decay
+        if finetune and not switches.in_recomputing:
+            self.N += 1
+        if finetune:
+            decay = 1 - 1 / self.N
+        return batch_normalization(
+            x, gamma, beta, eps=self.eps, running_mean=self.avg_mean, running_var=self.avg_var, decay=decay
+        )
+
+    def start_finetuning(self) -> None:
+        """Begin a new plain mean: the next `finetune=True` step forgets the running statistics."""
+        self.N = 0
+
+    def describe(self) -> str:
+        size = "?" if self.avg_mean is None else len(self.avg_mean)
+        return f"{size}, eps={self.eps}, decay={self.decay}"

@@ -1,0 +1,56 @@
+"""Convolution, batch normalization, activation: the block that most backbones are made of."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from cvzoo.functions.activation.relu import relu
+
+from cvzoo.autodiff.variable import Variable
+from cvzoo.links.chain import Chain
+from cvzoo.links.connection.batch_normalization import BatchNormalization
+from cvzoo.links.connection.convolution_2d import Convolution2D
+
+
+class Conv2DBNActiv(Chain):
+    """activ(bn(conv(x))).
+
+    Arguments as in Convolution2D; `bn_decay`, `bn_eps` go to the batch normalization; activ=None leaves the values.
+    """
+
+    def __init__(
+        self,
+        in_channels: int | None,
+        out_channels: int,
+        ksize: int | tuple[int, int],
+        stride: int | tuple[int, int] = 1,
+        pad: int | Sequence[int] = 0,
+        *,
+        dilate: int | tuple[int, int] = 1,
+        groups: int = 1,
+        nobias: bool = True,
+        initialW: Any = None,
+        initial_bias: Any = None,
+        activ: Callable[[Variable], Variable] | None = relu,
+        bn_decay: float = 0.9,
+        bn_eps: float = 2e-5,
+    ):
+        self.activ = activ
+        with self.init_scope():
+            self.conv = Convolution2D(
+                in_channels,
+                out_channels,
+                ksize,
+                stride,
+                pad,
+                nobias,
+                initialW,
+                initial_bias,
+                dilate=dilate,
+                groups=groups,
+            )
+            self.bn = BatchNormalization(out_channels, decay=bn_decay, eps=bn_eps)
+
+    def forward(self, x: Any) -> Variable:
+        """(B, out_channels, OH, OW) of x (B, in_channels, H, W)."""
+        h = self.bn(self.conv(x))
+        return h if self.activ is None else self.activ(h)

@@ -1,0 +1,47 @@
+"""A fully connected layer."""
+
+from typing import Any
+
+from cvzoo.functions.connection.linear import linear
+
+from cvzoo.autodiff.parameter import Parameter
+from cvzoo.autodiff.variable import Variable
+from cvzoo.initializers.normal import LeCunNormal
+from cvzoo.links.link import Link
+
+
+class Linear(Link):
+    """y = x W^T + b.
+
+    in_size: the length of an input row; None (or leaving it out: Linear(10)) to learn it from the first input
+    out_size: the length of an output row
+    nobias: no `b`
+    initialW: what W (out_size, in_size) starts from: an initializer, a number or an array; LeCunNormal by default
+    initial_bias: what b (out_size,) starts from; 0 by default
+    """
+
+    def __init__(
+        self,
+        in_size: int | None,
+        out_size: int | None = None,
+        nobias: bool = False,
+        initialW: Any = None,
+        initial_bias: Any = None,
+    ):
+        if out_size is None:
+            in_size, out_size = None, in_size
+        self.out_size = out_size
+        with self.init_scope():
+            self.W = Parameter(LeCunNormal() if initialW is None else initialW)
+            if in_size is not None:
+                self.W.initialize((out_size, in_size))
+            self.b = None if nobias else Parameter(0 if initial_bias is None else initial_bias, out_size)
+
+    def forward(self, x: Any, n_batch_axes: int = 1) -> Variable:
+        """(..., out_size): x with all axes after the first `n_batch_axes` made one row, then W and b."""
+        if not self.W.is_initialized:
+            in_size = 1
+            for size in x.shape[n_batch_axes:]:
+                in_size *= size
+            self.W.initialize((self.out_size, in_size))
+        return linear(x, self.W, self.b, n_batch_axes=n_batch_axes)

@@ -1,0 +1,1 @@
+"""The zoo: one folder a paper."""
