@@ -17,7 +17,7 @@ from cvzoo.geometry.formats import (
     to_xywh,
     to_xyxy,
 )
-from cvzoo.geometry.nms import nms
+from cvzoo.geometry.nms import classwise_nms, nms
 
 __all__ = [
     "as_bbox",
@@ -26,6 +26,7 @@ __all__ = [
     "bbox_giou",
     "bbox_intersection",
     "bbox_iou",
+    "classwise_nms",
     "clip_bbox",
     "decode_bbox",
     "encode_bbox",

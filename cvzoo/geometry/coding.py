@@ -18,7 +18,7 @@ def encode_bbox(bbox, anchor, *, mean=(0.0, 0.0, 0.0, 0.0), std=(1.0, 1.0, 1.0, 
     bbox: (R, 4) float32, y_min x_min y_max x_max, pixels
     anchor: (R, 4) float32, likewise; row by row
     mean, std: 4 numbers in the order dy, dx, dh, dw; SSD's variances (.1, .2) are std=(.1, .1, .2, .2)
-    Returns (R, 4) float32. A side below the smallest positive number of its dtype counts as that, so nothing is infinite.
+    Returns (R, 4) float32. An empty side counts as the smallest positive number of its dtype: nothing is infinite.
     Raises ShapeError if the two do not match.
 
     Source: Faster R-CNN (Ren et al., 2015), section 3.1.2, equation 2; order y before x as everywhere in cvzoo.
