@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
-from cvzoo.weights.report import LoadReport, match_arrays
 
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.backends.device import device_backend
 from cvzoo.errors.exceptions import GraphError, ValueRangeError
+from cvzoo.weights.report import LoadReport, match_arrays
 
 
 class Link:
@@ -224,6 +224,8 @@ class Link:
                 )
             arrays[path[1:]] = device_backend("cpu").to_numpy(parameter._array)
         for path, value in self.namedpersistents():
+            if value is None:
+                raise GraphError(f"{path} has no value yet", hint="call the network once, so that its shapes are known")
             arrays[path[1:]] = np.asarray(value)
         return arrays
 
@@ -234,7 +236,7 @@ class Link:
 
         arrays: path -> array, as `state_arrays` gives
         strict: raise if the report is not empty; else load what fits
-        rename: path here -> name in `arrays`, for those that differ
+        rename: name in `arrays` -> path here, for those that differ
         Raises WeightsMismatchError that lists the names; nothing has been changed then.
         """
         wanted: dict[str, tuple[int, ...] | None] = {}
@@ -243,8 +245,8 @@ class Link:
             prefix = path.strip("/") + "/" if path != "/" else ""
             for name in (*link._params, *link._persistents):
                 value = link.__dict__[name]
-                shape = value.shape if isinstance(value, Parameter) else np.shape(value)
-                wanted[prefix + name] = shape
+                lazy = value is None or (isinstance(value, Parameter) and not value.is_initialized)
+                wanted[prefix + name] = None if lazy else np.shape(value) if np.isscalar(value) else value.shape
                 places[prefix + name] = (link, name)
         matched, report = match_arrays(wanted, arrays, rename=rename, strict=strict)
         for path, array in matched.items():

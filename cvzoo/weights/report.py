@@ -46,7 +46,7 @@ def _shortened(names: Sequence[str]) -> str:
 
 
 def match_arrays(
-    wanted: Mapping[str, Sequence[int]],
+    wanted: Mapping[str, Sequence[int] | None],
     given: Mapping[str, np.ndarray],
     *,
     rename: Mapping[str, str] | None = None,
@@ -54,7 +54,7 @@ def match_arrays(
 ) -> tuple[dict[str, np.ndarray], LoadReport]:
     """The arrays that fit, by the model's names, and the report of those that do not.
 
-    wanted: the model's name -> shape
+    wanted: the model's name -> shape, None where any shape is taken
     given: the file's name -> array
     rename: the file's name -> the model's; names that are not in it stay as they are
     Raises WeightsMismatchError if `strict` and anything does not fit, or if two arrays get one name.
@@ -71,7 +71,7 @@ def match_arrays(
         array = named.get(name)
         if array is None:
             missing.append(name)
-        elif tuple(array.shape) != tuple(shape):
+        elif shape is not None and tuple(array.shape) != tuple(shape):
             mismatching[name] = (tuple(shape), tuple(array.shape))
         else:
             fitting[name] = array

@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from cvzoo.functions.connection.convolution_2d import convolution_2d
-
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ShapeError
+from cvzoo.functions.connection.convolution_2d import convolution_2d
 from cvzoo.initializers.normal import LeCunNormal
 from cvzoo.links.link import Link
 from cvzoo.shapes.check import pair

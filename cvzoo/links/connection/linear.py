@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from cvzoo.functions.connection.linear import linear
-
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable
+from cvzoo.functions.connection.linear import linear
 from cvzoo.initializers.normal import LeCunNormal
 from cvzoo.links.link import Link
 
