@@ -12,7 +12,7 @@ def scaled_size(in_size, *, short=None, long=None):
     Raises ValueRangeError if neither is given or one is not positive.
     """
     limits = [(short, min(in_size)), (long, max(in_size))]
-    if short is None and long is None or any(side is not None and side <= 0 for side, _ in limits):
+    if (short is None and long is None) or any(side is not None and side <= 0 for side, _ in limits):
         raise ValueRangeError("short or long, or both, must be given and positive", got=f"short={short}, long={long}")
     factor = min(side / now for side, now in limits if side is not None)
     return tuple(max(round(side * factor), 1) for side in in_size)
