@@ -1,0 +1,75 @@
+"""Repeating an array along axes of size 1, and its transpose: summing back to the smaller shape."""
+
+from typing import Any
+
+from cvzoo.autodiff.function_node import FunctionNode
+from cvzoo.autodiff.variable import Variable, as_variable
+from cvzoo.backends.dispatch import backend_of
+from cvzoo.errors.exceptions import ShapeError
+
+Shape = tuple[int, ...]
+
+
+def _fits(small: Shape, large: Shape) -> bool:
+    tail = large[len(large) - len(small) :]
+    return len(small) <= len(large) and all(m == n or m == 1 for m, n in zip(small, tail))
+
+
+class BroadcastTo(FunctionNode):
+    def __init__(self, shape: Shape):
+        self.shape = shape
+
+    def forward(self, inputs: tuple) -> tuple:
+        (x,) = inputs
+        xp = backend_of(x).xp
+        if not _fits(x.shape, self.shape):
+            raise ShapeError(
+                "broadcast_to: the shape cannot be repeated to the other",
+                expected=f"equal sizes, or 1, axis by axis from the last axis of {self.shape}",
+                got=x.shape,
+            )
+        return (xp.broadcast_to(x, self.shape),)
+
+    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+        return (sum_to(gys[0], self.inputs[0].shape),)
+
+
+class SumTo(FunctionNode):
+    def __init__(self, shape: Shape):
+        self.shape = shape
+
+    def forward(self, inputs: tuple) -> tuple:
+        (x,) = inputs
+        backend = backend_of(x)
+        shape = self.shape
+        if not _fits(shape, x.shape):
+            raise ShapeError(
+                "sum_to: the shape is not one that repeats to x's",
+                expected=f"equal sizes, or 1, axis by axis from the last axis of {x.shape}",
+                got=shape,
+            )
+        lead = x.ndim - len(shape)
+        axes = (*range(lead), *[i + lead for i, size in enumerate(shape) if size == 1 and x.shape[i + lead] != 1])
+        if x.ndim == 4 and axes == (0, 2, 3) and x.dtype.kind == "f":
+            return (backend.channel_sum(x).reshape(shape),)
+        return (x.sum(axes, keepdims=True).reshape(shape),)
+
+    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+        return BroadcastTo(self.inputs[0].shape).apply(gys)
+
+
+def broadcast_to(x: Variable | Any, shape: Shape) -> Variable:
+    """x repeated to `shape` by NumPy's rules; a view.
+
+    Raises ShapeError if x's shape does not repeat to `shape`.
+    """
+    shape = tuple(shape)
+    return as_variable(x) if x.shape == shape else BroadcastTo(shape).apply((x,))[0]
+
+
+def sum_to(x: Variable | Any, shape: Shape) -> Variable:
+    """x summed over the axes that `broadcast_to` from `shape` to x's shape would repeat.
+
+    Raises ShapeError if `shape` does not repeat to x's shape.
+    """
+    return as_variable(x) if x.shape == shape else SumTo(tuple(shape)).apply((x,))[0]

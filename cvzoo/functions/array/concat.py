@@ -1,0 +1,109 @@
+"""Joining arrays along an axis and cutting them apart again: each is the other's derivative."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from cvzoo.autodiff.function_node import FunctionNode
+from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.dispatch import backend_of
+from cvzoo.errors.exceptions import DtypeError, ShapeError
+from cvzoo.functions.array.axes import one_axis
+
+
+class Concat(FunctionNode):
+    def __init__(self, axis: int):
+        self.axis = axis
+
+    def forward(self, inputs: tuple) -> tuple:
+        first = inputs[0]
+        backend = backend_of(first)
+        self.axis = axis = one_axis(self.axis, first.ndim, "concat")
+        head, tail = first.shape[:axis], first.shape[axis + 1 :]
+        for x in inputs:
+            backend_of(x)
+            if x.ndim != first.ndim or x.shape[:axis] != head or x.shape[axis + 1 :] != tail:
+                raise ShapeError(
+                    f"concat: shapes differ elsewhere than along axis {axis}",
+                    expected=f"{first.shape} but for axis {axis}",
+                    got=", ".join(str(x.shape) for x in inputs),
+                )
+            if x.dtype != first.dtype:
+                raise DtypeError("concat: arrays must have one dtype", expected=first.dtype, got=x.dtype)
+        return (backend.concat(inputs, axis=axis),)
+
+    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+        if len(self.inputs) == 1:
+            return gys
+        ends = []
+        end = 0
+        for x in self.inputs[:-1]:
+            end += x.shape[self.axis]
+            ends.append(end)
+        gxs = SplitAxis(ends, self.axis).apply(gys)
+        return tuple([gxs[i] for i in indexes])
+
+
+class SplitAxis(FunctionNode):
+    def __init__(self, sections: int | Sequence[int], axis: int):
+        self.sections = sections
+        self.axis = axis
+
+    def forward(self, inputs: tuple) -> tuple:
+        (x,) = inputs
+        backend_of(x)
+        self.axis = axis = one_axis(self.axis, x.ndim, "split_axis")
+        size = x.shape[axis]
+        if isinstance(self.sections, int):
+            n = self.sections
+            if n < 1 or size % n:
+                raise ShapeError(
+                    f"split_axis: {size} do not divide into {n} equal parts",
+                    got=x.shape,
+                    hint="a list of the places to cut at, such as [10, 30]",
+                )
+            ends = [size // n * (i + 1) for i in range(n)]
+        else:
+            ends = [*[int(end) for end in self.sections], size]
+            if any(a > b for a, b in zip([0, *ends], ends)):
+                raise ShapeError(
+                    "split_axis: places to cut at must rise", expected=f"0 to {size}", got=list(self.sections)
+                )
+        lead = (slice(None),) * axis
+        ys = tuple([x[(*lead, slice(start, end))] for start, end in zip([0, *ends], ends)])
+        self.dtype = x.dtype
+        self.shapes = [y.shape for y in ys]
+        return ys
+
+    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+        if None in gys:
+            known = next(gy for gy in gys if gy is not None).array
+            zeros = backend_of(known).zeros
+            gys = tuple([zeros(s, self.dtype) if gy is None else gy for gy, s in zip(gys, self.shapes)])
+        return Concat(self.axis).apply(gys)
+
+
+def concat(xs: Sequence[Variable | Any], axis: int = 1) -> Variable:
+    """The arrays one after another along `axis`.
+
+    xs: arrays of one dtype whose shapes differ along `axis` only
+    Raises ShapeError if they differ elsewhere or there are none, DtypeError if dtypes differ.
+    """
+    if isinstance(xs, Variable):
+        raise DtypeError("concat: wants several arrays", got="a Variable", hint="concat([x, y])")
+    xs = tuple(xs)
+    if not xs:
+        raise ShapeError("concat: there is nothing to join", expected="at least one array", got="none")
+    return Concat(axis).apply(xs)[0]
+
+
+def split_axis(
+    x: Variable | Any, indices_or_sections: int | Sequence[int], axis: int, force_tuple: bool = True
+) -> tuple[Variable, ...] | Variable:
+    """The parts of x along `axis`; views.
+
+    indices_or_sections: the number of equal parts, or the places to cut at, rising
+    force_tuple: a tuple also where there is one part only
+    Raises ShapeError if x does not divide so.
+    """
+    ys = SplitAxis(indices_or_sections, axis).apply((x,))
+    return ys if force_tuple or len(ys) > 1 else ys[0]

@@ -1,0 +1,110 @@
+"""Sums and differences of two arrays, and the negative: each is made of the others' derivatives."""
+
+from typing import Any
+
+from cvzoo.autodiff.function_node import FunctionNode
+from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.dispatch import backend_of
+from cvzoo.errors.exceptions import DtypeError
+from cvzoo.functions.array.broadcast_to import sum_to
+from cvzoo.functions.math.operands import SCALARS, check_operands, typed_constant
+
+Operand = Variable | Any
+
+
+class Add(FunctionNode):
+    def forward(self, inputs: tuple) -> tuple:
+        a, b = inputs
+        return (check_operands(a, b, "add").add(a, b),)
+
+    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+        return tuple([sum_to(gys[0], self.inputs[i].shape) for i in indexes])
+
+
+class AddConstant(FunctionNode):
+    def __init__(self, value: float):
+        self.value = value
+
+    def forward(self, inputs: tuple) -> tuple:
+        (x,) = inputs
+        return (x + typed_constant(self.value, x, "add"),)
+
+    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+        return gys
+
+
+class Subtract(FunctionNode):
+    def forward(self, inputs: tuple) -> tuple:
+        a, b = inputs
+        return (check_operands(a, b, "subtract").xp.subtract(a, b),)
+
+    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+        (gy,) = gys
+        return tuple([sum_to(negative(gy) if i else gy, self.inputs[i].shape) for i in indexes])
+
+
+class SubtractConstant(FunctionNode):
+    def __init__(self, value: float):
+        self.value = value
+
+    def forward(self, inputs: tuple) -> tuple:
+        (x,) = inputs
+        return (x - typed_constant(self.value, x, "subtract"),)
+
+    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+        return gys
+
+
+class SubtractFromConstant(FunctionNode):
+    def __init__(self, value: float):
+        self.value = value
+
+    def forward(self, inputs: tuple) -> tuple:
+        (x,) = inputs
+        return (typed_constant(self.value, x, "subtract") - x,)
+
+    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+        return (negative(gys[0]),)
+
+
+class Negative(FunctionNode):
+    def forward(self, inputs: tuple) -> tuple:
+        (x,) = inputs
+        backend_of(x)
+        if x.dtype.kind == "b":
+            raise DtypeError("negative: truth values have no negative", got=x.dtype, hint="~x.array")
+        return (-x,)
+
+    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+        return (negative(gys[0]),)
+
+
+def add(a: Operand, b: Operand, *more: Operand) -> Variable:
+    """a + b, and so on with `more`; shapes broadcast.
+
+    a, b: arrays of one dtype, or one of them a number, which takes the other's dtype
+    Raises DtypeError if dtypes differ, ShapeError if shapes do not broadcast.
+    """
+    if isinstance(b, SCALARS):
+        y = AddConstant(b).apply((a,))[0]
+    elif isinstance(a, SCALARS):
+        y = AddConstant(a).apply((b,))[0]
+    else:
+        y = Add().apply((a, b))[0]
+    for x in more:
+        y = add(y, x)
+    return y
+
+
+def subtract(a: Operand, b: Operand) -> Variable:
+    """a - b; operands as in `add`."""
+    if isinstance(b, SCALARS):
+        return SubtractConstant(b).apply((a,))[0]
+    if isinstance(a, SCALARS):
+        return SubtractFromConstant(a).apply((b,))[0]
+    return Subtract().apply((a, b))[0]
+
+
+def negative(x: Operand) -> Variable:
+    """-x."""
+    return Negative().apply((x,))[0]

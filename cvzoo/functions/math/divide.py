@@ -1,0 +1,76 @@
+"""Quotients, element by element."""
+
+from typing import Any
+
+from cvzoo.autodiff.function_node import FunctionNode
+from cvzoo.autodiff.variable import Variable
+from cvzoo.errors.exceptions import DtypeError
+from cvzoo.functions.array.broadcast_to import sum_to
+from cvzoo.functions.math.add import negative
+from cvzoo.functions.math.multiply import multiply
+from cvzoo.functions.math.operands import SCALARS, check_operands, typed_constant
+
+
+def _check_floating(x: Any) -> None:
+    if x.dtype.kind != "f":
+        raise DtypeError(
+            "divide: integers have no exact quotients", got=x.dtype, hint="x // y, or functions.cast first"
+        )
+
+
+class Divide(FunctionNode):
+    def forward(self, inputs: tuple) -> tuple:
+        a, b = inputs
+        xp = check_operands(a, b, "divide").xp
+        _check_floating(a)
+        self.retain_inputs((0, 1))
+        return (xp.divide(a, b),)
+
+    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+        a, b = self.get_retained_inputs()
+        ga = divide(gys[0], b)
+        return tuple([sum_to(negative(divide(multiply(ga, a), b)) if i else ga, (a, b)[i].shape) for i in indexes])
+
+
+class DivideByConstant(FunctionNode):
+    def __init__(self, value: float):
+        self.value = value
+
+    def forward(self, inputs: tuple) -> tuple:
+        (x,) = inputs
+        value = typed_constant(self.value, x, "divide")
+        _check_floating(x)
+        return (x / value,)
+
+    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+        return DivideByConstant(self.value).apply(gys)
+
+
+class DivideConstant(FunctionNode):
+    def __init__(self, value: float):
+        self.value = value
+
+    def forward(self, inputs: tuple) -> tuple:
+        (x,) = inputs
+        value = typed_constant(self.value, x, "divide")
+        _check_floating(x)
+        self.retain_inputs((0,))
+        self.retain_outputs((0,))
+        return (value / x,)
+
+    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+        (x,) = self.get_retained_inputs()
+        (y,) = self.get_retained_outputs()
+        return (negative(divide(multiply(gys[0], y), x)),)
+
+
+def divide(a: Variable | Any, b: Variable | Any) -> Variable:
+    """a / b, element by element; operands as in `add`, floating.
+
+    Raises DtypeError if they are integers, or dtypes differ; ShapeError if shapes do not broadcast.
+    """
+    if isinstance(b, SCALARS):
+        return DivideByConstant(b).apply((a,))[0]
+    if isinstance(a, SCALARS):
+        return DivideConstant(a).apply((b,))[0]
+    return Divide().apply((a, b))[0]

@@ -1,0 +1,79 @@
+"""What functions have in common that a backend computes element by element in one pass."""
+
+import abc
+from typing import Any
+
+from cvzoo.autodiff.function_node import FunctionNode
+from cvzoo.autodiff.variable import Variable, variables_of
+from cvzoo.backends.dispatch import backend_of
+from cvzoo.config.switches import switches
+from cvzoo.errors.exceptions import DtypeError
+
+
+def floating_backend(x: Any, function: str) -> Any:
+    """The backend of a floating array.
+
+    Raises DtypeError if x is something else.
+    """
+    backend = backend_of(x)
+    if x.dtype.kind != "f":
+        raise DtypeError(f"{function}: wants a floating array", got=x.dtype, hint="functions.cast(x, 'float32')")
+    return backend
+
+
+class AbstractElementwise(FunctionNode, abc.ABC):
+    """A function that is a `kind` of the backend's `eltwise`.
+
+    The gradient is one kernel, too, in an ordinary sweep; where it is to be differentiated again it is spelled out
+    with `slope`, so that derivatives of every order exist.
+    """
+
+    kind: str
+    alpha: float = 0.0
+    beta: float = 0.0
+
+    def forward(self, inputs: tuple) -> tuple:
+        (x,) = inputs
+        backend = floating_backend(x, self.label.lower())
+        self.retain_inputs((0,))
+        return (backend.eltwise(self.kind, x, alpha=self.alpha, beta=self.beta),)
+
+    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+        (gy,) = gys
+        (x,) = self.get_retained_inputs()
+        if switches.enable_backprop:
+            return (gy * self.slope(x),)
+        array = x.array
+        gx = backend_of(array).eltwise_grad(self.kind, gy.array, array, alpha=self.alpha, beta=self.beta)
+        return variables_of((gx,))
+
+    @abc.abstractmethod
+    def slope(self, x: Variable) -> Variable | Any:
+        """The derivative at x, made of differentiable functions; an array where it is constant piece by piece."""
+
+
+class AbstractElementwiseOfOutput(FunctionNode, abc.ABC):
+    """The same, where the derivative is computed from the output: the input need not be kept."""
+
+    kind: str
+    alpha: float = 0.0
+    beta: float = 0.0
+
+    def forward(self, inputs: tuple) -> tuple:
+        (x,) = inputs
+        backend = floating_backend(x, self.label.lower())
+        self.retain_outputs((0,))
+        return (backend.eltwise(self.kind, x, alpha=self.alpha, beta=self.beta),)
+
+    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+        (gy,) = gys
+        (y,) = self.get_retained_outputs()
+        if switches.enable_backprop:
+            return (gy * self.slope(y),)
+        array = y.array
+        gx = backend_of(array).eltwise_grad_from_output(self.kind, gy.array, array, alpha=self.alpha, beta=self.beta)
+        return variables_of((gx,))
+
+    @abc.abstractmethod
+    def slope(self, y: Variable) -> Variable | Any:
+        """The derivative where the output is y; as in AbstractElementwise."""

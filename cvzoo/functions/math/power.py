@@ -1,0 +1,95 @@
+"""Powers, element by element."""
+
+import math
+from typing import Any
+
+from cvzoo.autodiff.function_node import FunctionNode
+from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.dispatch import backend_of
+from cvzoo.errors.exceptions import DtypeError
+from cvzoo.functions.array.broadcast_to import sum_to
+from cvzoo.functions.math.log import log
+from cvzoo.functions.math.multiply import multiply
+from cvzoo.functions.math.operands import SCALARS, check_operands, typed_constant
+from cvzoo.functions.math.square import square
+
+
+def _log_of_base(a: Variable) -> Variable:
+    """log(a), but 0 where a is 0: there a ** b does not change with b (for b > 0)."""
+    zero = a.array == 0
+    return log(a + backend_of(a.array).xp.asarray(zero, a.dtype)) if zero.any() else log(a)
+
+
+class Power(FunctionNode):
+    def forward(self, inputs: tuple) -> tuple:
+        a, b = inputs
+        xp = check_operands(a, b, "power").xp
+        if a.dtype.kind in "iu" and (b < 0).any():
+            raise DtypeError("power: integers have no negative powers", hint="functions.cast(x, 'float32')")
+        self.retain_inputs((0, 1))
+        return (xp.power(a, b),)
+
+    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+        a, b = self.get_retained_inputs()
+        (gy,) = gys
+        gxs = []
+        for i in indexes:
+            gx = multiply(power(a, b), _log_of_base(a)) if i else multiply(b, power(a, b - 1))
+            gxs.append(sum_to(multiply(gy, gx), (a, b)[i].shape))
+        return tuple(gxs)
+
+
+class PowerOfConstant(FunctionNode):
+    """value ** x."""
+
+    def __init__(self, value: float):
+        self.value = value
+
+    def forward(self, inputs: tuple) -> tuple:
+        (x,) = inputs
+        self.retain_outputs((0,))
+        return (typed_constant(self.value, x, "power") ** x,)
+
+    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+        (y,) = self.get_retained_outputs()
+        value = float(self.value)
+        # 0 ** x is flat; a negative base has no real derivative
+        slope = 0.0 if value == 0 else math.log(value) if value > 0 else math.nan
+        return (multiply(multiply(gys[0], y), slope),)
+
+
+class PowerByConstant(FunctionNode):
+    """x ** value."""
+
+    def __init__(self, value: float):
+        self.value = value
+
+    def forward(self, inputs: tuple) -> tuple:
+        (x,) = inputs
+        value = typed_constant(self.value, x, "power")
+        if x.dtype.kind in "iu" and value < 0:
+            raise DtypeError("power: integers have no negative powers", got=value, hint="functions.cast(x, 'float32')")
+        self.retain_inputs((0,))
+        return (x**value,)
+
+    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+        if self.value == 0:
+            return (multiply(gys[0], 0.0),)
+        (x,) = self.get_retained_inputs()
+        return (multiply(multiply(gys[0], self.value), power(x, self.value - 1)),)
+
+
+def power(a: Variable | Any, b: Variable | Any) -> Variable:
+    """a ** b, element by element; operands as in `add`.
+
+    The gradient with respect to b is taken as 0 where a is 0, and is NaN where a is negative.
+    Raises DtypeError if dtypes differ or integers are raised to a negative power; ShapeError if shapes do not
+    broadcast.
+    """
+    if isinstance(b, SCALARS):
+        if b == 2:
+            return square(a)
+        return PowerByConstant(b).apply((a,))[0]
+    if isinstance(a, SCALARS):
+        return PowerOfConstant(a).apply((b,))[0]
+    return Power().apply((a, b))[0]
