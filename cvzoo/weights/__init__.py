@@ -1,19 +1,29 @@
 """Records of published weights, the cache they are fetched into, and readers of foreign files."""
 
+from cvzoo.weights.cache import cached_path, cvzoo_home, is_cached
 from cvzoo.weights.caffe.net import CaffeLayer, CaffeNet, read_caffe
 from cvzoo.weights.caffe.prototxt import read_prototxt
 from cvzoo.weights.darknet import DarknetSection, DarknetWeightsFile, read_darknet_cfg
+from cvzoo.weights.download import fetch_weights
 from cvzoo.weights.npz import read_npz, write_npz
+from cvzoo.weights.provenance import WeightsRow, describe_weights, list_weights
+from cvzoo.weights.record import Weights
 from cvzoo.weights.report import LoadReport, match_arrays
 from cvzoo.weights.safetensors import read_safetensors, read_safetensors_metadata, write_safetensors
 from cvzoo.weights.sniff import read_arrays, sniff
 from cvzoo.weights.torch_pickle import read_torch
 
 __all__ = [
+    "cached_path",
     "CaffeLayer",
     "CaffeNet",
+    "cvzoo_home",
     "DarknetSection",
     "DarknetWeightsFile",
+    "describe_weights",
+    "fetch_weights",
+    "is_cached",
+    "list_weights",
     "LoadReport",
     "match_arrays",
     "read_arrays",
@@ -25,6 +35,8 @@ __all__ = [
     "read_safetensors_metadata",
     "read_torch",
     "sniff",
+    "Weights",
+    "WeightsRow",
     "write_npz",
     "write_safetensors",
 ]

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from cvzoo.errors.exceptions import DtypeError, FileFormatError, UnsupportedError, WeightsError
+from cvzoo.errors.exceptions import DtypeError, FileFormatError, WeightsError
 from cvzoo.weights.atomic_write import atomic_write
 from cvzoo.weights.file_bytes import file_size
 from cvzoo.weights.torch_tensor import widen_bfloat16
@@ -35,8 +35,8 @@ _NAMES = {np.dtype(code): name for name, code in DTYPES.items() if name != "BF16
 def read_safetensors(path: str | os.PathLike) -> dict[str, np.ndarray]:
     """The arrays in the file by name, in the order in which they lie, each of its own.
 
-    Raises FileFormatError, naming the array where there is one, when the header or a place is damaged;
-    UnsupportedError for a dtype that NumPy lacks.
+    Raises FileFormatError, naming the array where there is one, when the header or a place is damaged
+    or the dtype is one that NumPy lacks.
     """
     header, start, size = _read_header(path)
     entries = _checked(header, size - start, os.path.basename(path))
@@ -107,7 +107,7 @@ def _checked(header: dict, n_byte: int, where: str) -> dict[str, tuple[str, tupl
         if not _are_sizes(shape, 32) or not _are_sizes(place, 2) or len(place) != 2 or not isinstance(kind, str):
             raise wrong
         if kind not in DTYPES:
-            raise UnsupportedError(f"{where}: {name[:80]!r} has dtype {kind[:20]}", expected=", ".join(DTYPES))
+            raise FileFormatError(f"{where}: {name[:80]!r} has dtype {kind[:20]!r}", expected=", ".join(DTYPES))
         want = math.prod(shape) * np.dtype(DTYPES[kind]).itemsize
         begin, end = place
         if not begin <= end <= n_byte:

@@ -1,0 +1,131 @@
+"""Fetching a record's file into the cache: once for all processes, resumed after a break, and verified."""
+
+import logging
+import os
+import pathlib
+from collections.abc import Callable
+
+from cvzoo.errors.exceptions import ConfigError, DownloadError
+from cvzoo.weights.atomic_write import atomic_write, sync_folder
+from cvzoo.weights.cache import cached_path
+from cvzoo.weights.file_hash import remembered_sha256, sha256_of
+from cvzoo.weights.file_lock import file_lock
+from cvzoo.weights.record import Weights
+from cvzoo.weights.transfer import transfer
+
+_log = logging.getLogger("cvzoo.weights")
+
+
+def fetch_weights(record: Weights, *, progress: Callable[[int, int | None], object] | None = None) -> pathlib.Path:
+    """The path of the record's file in the cache, fetched first if it is not there or not whole.
+
+    progress: called now and then with (bytes so far, bytes in all or None)
+    Environment: CVZOO_HOME, where the cache is; CVZOO_OFFLINE=1, never to use the network.
+    Raises DownloadError: offline and absent (it says which file to put where), no address gave the file, wrong hash.
+    """
+    path = cached_path(record)
+    problem = _problem(path, record)
+    if problem is None:
+        return path
+    if _is_offline():
+        raise DownloadError(
+            f"weights {record.name!r}: {problem}, and CVZOO_OFFLINE forbids to fetch it",
+            expected=_wanted(record),
+            hint=f"fetch {record.url} elsewhere and put it at {path}",
+        )
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with file_lock(path.with_name(f".{path.name}.lock")):
+            if _problem(path, record) is not None:  # somebody else may have fetched it while we waited
+                _fetch(record, path, progress)
+    except OSError as error:
+        raise DownloadError(
+            f"weights {record.name!r}: cannot be kept at {path}: {error}",
+            hint="set CVZOO_HOME to a folder with room where you may write",
+        ) from error
+    return path
+
+
+def _wanted(record: Weights) -> str:
+    size = "" if record.size is None else f", {record.size} bytes"
+    return f"{record.file_name}{size}, sha256 {record.sha256 or 'not published'}"
+
+
+def _is_offline() -> bool:
+    value = os.environ.get("CVZOO_OFFLINE", "").strip().lower()
+    if value not in ("", "0", "1", "false", "true", "no", "yes"):
+        raise ConfigError("CVZOO_OFFLINE is neither 0 nor 1", got=value)
+    return value in ("1", "true", "yes")
+
+
+def _pin_path(path: pathlib.Path) -> pathlib.Path:
+    return path.with_name(f"{path.name}.sha256")
+
+
+def _wanted_sha256(record: Weights, path: pathlib.Path) -> str | None:
+    """The record's hash, or the one pinned at the first download, or None."""
+    if record.sha256 is not None:
+        return record.sha256
+    try:
+        pinned = _pin_path(path).read_text(encoding="ascii").split()
+    except (OSError, ValueError):
+        return None
+    return pinned[0] if pinned else None
+
+
+def _problem(path: pathlib.Path, record: Weights) -> str | None:
+    """Why the file in the cache will not do, or None if it will."""
+    try:
+        if not path.is_file():
+            return "the file is not in the cache"
+        size = path.stat().st_size
+        if record.size is not None and size != record.size:
+            return f"the file in the cache has {size} bytes instead of {record.size}"
+        want = _wanted_sha256(record, path)
+        if want is None:
+            _pin(path, remembered_sha256(path))
+        elif remembered_sha256(path) != want:
+            return "the file in the cache has another sha256"
+    except OSError as error:
+        return f"the file in the cache cannot be read ({error})"
+    return None
+
+
+def _pin(path: pathlib.Path, sha256: str) -> None:
+    try:
+        with atomic_write(_pin_path(path)) as file:
+            file.write(f"{sha256}  {path.name}\n".encode("ascii"))
+    except OSError:
+        return  # a cache that others fill and we only read
+    _log.warning("%s: its publisher gives no hash; pinned what came: sha256 %s", path, sha256)
+
+
+def _fetch(record: Weights, path: pathlib.Path, progress: Callable | None) -> None:
+    part = path.with_name(f".{path.name}.part")
+    failures = []
+    for url in (record.url, *record.mirrors):
+        try:
+            transfer(url, part, size=record.size, progress=progress)
+            _verify(record, path, part)
+        except DownloadError as error:
+            failures.append(f"{url}: {error}")
+            continue
+        os.replace(part, path)
+        sync_folder(path.parent)
+        if _wanted_sha256(record, path) is None:
+            _pin(path, remembered_sha256(path))
+        return
+    raise DownloadError(
+        f"weights {record.name!r}: no address gave the file\n  " + "\n  ".join(failures),
+        expected=_wanted(record),
+        hint=f"put it at {path} yourself, or try again later",
+    )
+
+
+def _verify(record: Weights, path: pathlib.Path, part: pathlib.Path) -> None:
+    want = _wanted_sha256(record, path)
+    have = None if want is None else sha256_of(part)
+    if have != want:
+        part.unlink(missing_ok=True)
+        pinned = None if record.sha256 else f"if the publisher says that it changed, remove {_pin_path(path)}"
+        raise DownloadError("the file has the wrong sha256 and was removed", expected=want, got=have, hint=pinned)

@@ -1,0 +1,56 @@
+"""What a person wants to know of weights before using them, as lines of text."""
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+
+from cvzoo.weights.cache import cached_path, is_cached
+from cvzoo.weights.record import Weights
+
+
+@dataclasses.dataclass(frozen=True)
+class WeightsRow:
+    """One line of a list of weights; `size` in bytes or None."""
+
+    name: str
+    licence: str
+    data: str
+    score: str
+    size: int | None
+    is_cached: bool
+
+
+def list_weights(records: Iterable[Weights]) -> list[WeightsRow]:
+    """A row for each record, sorted by name."""
+    rows = [WeightsRow(r.name, r.licence, r.data, _pairs(r.score), r.size, is_cached(r)) for r in records]
+    return sorted(rows, key=lambda row: row.name.casefold())
+
+
+def describe_weights(record: Weights) -> list[tuple[str, str]]:
+    """(what, value) for everything that the record knows, and where its file is or would be."""
+    preprocessing = record.preprocessing
+    lines = [
+        ("name", record.name),
+        ("source", record.source),
+        ("licence", record.licence),
+        ("trained on", record.data),
+        ("data licence", record.data_licence),
+        ("score", _pairs(record.score)),
+        ("labels", _labels(record.label_names)),
+        ("preprocessing", preprocessing if isinstance(preprocessing, str) else _pairs(preprocessing)),
+        ("url", record.url),
+        *(("mirror", mirror) for mirror in record.mirrors),
+        ("sha256", record.sha256 or "not published; pinned at the first download"),
+        ("size", "not known" if record.size is None else f"{record.size} bytes"),
+        ("file", f"{cached_path(record)}{'' if is_cached(record) else ' (not fetched yet)'}"),
+    ]
+    return [(what, value) for what, value in lines if value]
+
+
+def _pairs(values: Mapping) -> str:
+    return ", ".join(f"{name} {value}" for name, value in values.items())
+
+
+def _labels(names: tuple[str, ...]) -> str:
+    if len(names) <= 8:
+        return ", ".join(names)
+    return f"{len(names)}: {', '.join(names[:3])}, ..., {names[-1]}"

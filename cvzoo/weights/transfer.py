@@ -1,0 +1,170 @@
+"""One file from one address into a part file, going on where an earlier try broke off."""
+
+import contextlib
+import http.client
+import json
+import os
+import pathlib
+import re
+import shutil
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+
+from cvzoo.errors.exceptions import DownloadError
+
+TRIES = 4
+WAIT = 0.5  # seconds before the second try, twice as long before each further one
+TIMEOUT = 30.0
+CHUNK = 1 << 18
+MAX_BYTES = 64 << 30  # for a server that does not say how much it will send
+_RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+|\*)")
+_LATER = (408, 425, 429, 500, 502, 503, 504)  # statuses that may be gone a moment later
+
+
+class _Broken(Exception):
+    """The connection failed in a way that another try may mend."""
+
+
+class _SameSchemeRedirects(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, req, fp, code, msg, headers, newurl):
+        if req.full_url.startswith("https:") and not newurl.startswith("https:"):
+            raise DownloadError("the server sends us from https to an address that is not", got=newurl[:200])
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+def transfer(
+    url: str,
+    part: pathlib.Path,
+    *,
+    size: int | None = None,
+    progress: Callable[[int, int | None], object] | None = None,
+) -> None:
+    """Fill the part file with what the address gives; it is on the disk when this returns.
+
+    size: how many bytes it must be, if known
+    A broken connection leaves the part file, so that a later call goes on; whatever is known to be wrong is removed.
+    Raises DownloadError.
+    """
+    for i in range(TRIES):
+        try:
+            _attempt(url, part, size, progress)
+            return
+        except _Broken as error:
+            if i == TRIES - 1:
+                raise DownloadError(f"{error} ({TRIES} tries)") from error
+            time.sleep(WAIT * 2**i)
+
+
+def _attempt(url: str, part: pathlib.Path, size: int | None, progress: Callable | None) -> None:
+    request = urllib.request.Request(url, headers={"Accept-Encoding": "identity", "User-Agent": "cvzoo"})
+    start, validator = _resumable(url, part)
+    if start:
+        request.add_header("Range", f"bytes={start}-")
+        request.add_header("If-Range", validator)
+    opener = urllib.request.build_opener(_SameSchemeRedirects)
+    try:
+        with opener.open(request, timeout=TIMEOUT) as response:
+            start, total = _placed(response, start, part)
+            _check_total(total, size, start, part)
+            _remember(url, part, response)
+            done = _receive(response, part, start, size if size is not None else total, progress)
+    except urllib.error.HTTPError as error:
+        with error:
+            if error.code == 416:  # what we have is longer than what the server has: begin again
+                _remove(part)
+            if error.code in _LATER or (error.code == 416 and start):
+                raise _Broken(f"the server answers {error.code} {error.reason}") from error
+            raise DownloadError(f"the server answers {error.code} {error.reason}") from error
+    except (urllib.error.URLError, http.client.HTTPException, ConnectionError, TimeoutError) as error:
+        if isinstance(error, urllib.error.URLError) and url.startswith("file:"):
+            raise DownloadError(f"cannot be read: {error.reason}") from error
+        raise _Broken(f"the connection failed: {error}") from error
+    if total is not None and done < total:
+        raise _Broken(f"the connection ended after {done} of {total} bytes")
+    if size is not None and done != size:
+        _remove(part)
+        raise DownloadError("the file is too short", expected=f"{size} bytes", got=done)
+    _meta(part).unlink(missing_ok=True)
+
+
+def _meta(part: pathlib.Path) -> pathlib.Path:
+    return part.with_name(f"{part.name}.json")
+
+
+def _remove(part: pathlib.Path) -> None:
+    part.unlink(missing_ok=True)
+    _meta(part).unlink(missing_ok=True)
+
+
+def _resumable(url: str, part: pathlib.Path) -> tuple[int, str]:
+    """How many bytes of an earlier try can be kept, and what the server can tell the file's version by."""
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        kept = json.loads(_meta(part).read_text(encoding="utf-8"))
+        if kept["url"] == url and isinstance(kept["validator"], str) and kept["validator"]:
+            return part.stat().st_size, kept["validator"]
+    return 0, ""
+
+
+def _remember(url: str, part: pathlib.Path, response) -> None:
+    etag = response.headers.get("ETag", "")
+    # a weak tag promises the same meaning, not the same bytes
+    validator = etag if etag.startswith('"') else response.headers.get("Last-Modified", "")
+    _meta(part).write_text(json.dumps({"url": url, "validator": validator}), encoding="utf-8")
+
+
+def _placed(response, start: int, part: pathlib.Path) -> tuple[int, int | None]:
+    """Where in the file the body begins, and the file's whole size if the server says so."""
+    if response.headers.get("Content-Encoding", "identity") != "identity":
+        raise DownloadError("the server packs the file although asked not to")
+    length = response.headers.get("Content-Length", "")
+    n = int(length) if length.isdecimal() and len(length) < 20 else None
+    if start and response.status == 206:
+        match = _RANGE.fullmatch(response.headers.get("Content-Range", ""))
+        if match is None or int(match[1]) != start:
+            _remove(part)
+            raise _Broken("the server sends another part of the file than asked for")
+        return start, int(match[3]) if match[3] != "*" else None if n is None else start + n
+    if response.status not in (None, 200):  # None: a file: address
+        raise DownloadError(f"the server answers {response.status}, which makes no sense here")
+    return 0, n  # the server ignored the range, or the file has changed since
+
+
+def _check_total(total: int | None, size: int | None, start: int, part: pathlib.Path) -> None:
+    if size is not None and total is not None and total != size:
+        _remove(part)
+        raise DownloadError("the server has another file", expected=f"{size} bytes", got=f"{total} bytes")
+    need = (total if total is not None else size or 0) - start
+    free = shutil.disk_usage(part.parent).free
+    if need > free:
+        raise DownloadError(f"no room at {part.parent}", expected=f"{need} bytes", got=f"{free} bytes free")
+
+
+def _receive(response, part: pathlib.Path, start: int, most: int | None, progress: Callable | None) -> int:
+    """Append the body to the part file from `start` on; returns the part's size then."""
+    done, last = start, most if most is not None else MAX_BYTES
+    with open(part, "r+b" if start else "wb") as file:
+        file.truncate(start)
+        file.seek(start)
+        try:
+            while True:
+                if progress is not None:
+                    progress(done, most)
+                try:
+                    block = response.read(CHUNK)
+                except OSError as error:
+                    raise _Broken(f"the connection failed: {error}") from error
+                if not block:
+                    break
+                done += len(block)
+                if done > last:
+                    break
+                file.write(block)
+        finally:
+            file.flush()
+            os.fsync(file.fileno())
+    if done > last:
+        _remove(part)
+        raise DownloadError("the server sends more than the file has", expected=f"{last} bytes")
+    return done
