@@ -3,6 +3,7 @@
 from cvzoo.images.from_array import from_array
 from cvzoo.images.list_image_files import IMAGE_ENDINGS, list_image_files
 from cvzoo.images.read_image import MAX_PIXELS, read_image
+from cvzoo.images.read_image_url import read_image_url
 from cvzoo.images.write_image import encode_png, to_pil, write_image
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "list_image_files",
     "MAX_PIXELS",
     "read_image",
+    "read_image_url",
     "to_pil",
     "write_image",
 ]

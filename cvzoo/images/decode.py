@@ -1,5 +1,6 @@
 """Opening and decoding an image file with Pillow: headers are judged first, and whatever breaks is named."""
 
+import io
 import struct
 import zlib
 
@@ -10,7 +11,7 @@ from cvzoo.errors.exceptions import ImageError
 # Only formats that Pillow decodes in this process, from a signature at the head of the file. EPS (which starts
 # Ghostscript), PDF, FITS, stubs and the like stay shut, whatever the file claims to be.
 _COMMON_FORMATS = ("JPEG", "PNG", "BMP", "GIF", "PPM")
-_OTHER_FORMATS = ("WEBP", "TIFF", "MPO", "JPEG2000", "AVIF", "ICO")
+_OTHER_FORMATS = ("WEBP", "TIFF", "MPO", "JPEG2000", "AVIF")
 
 # What Pillow's plugins are known to raise for broken files, beyond OSError
 _DECODING_ERRORS = (
@@ -28,7 +29,8 @@ _DECODING_ERRORS = (
     AssertionError,
     struct.error,
     zlib.error,
-    Image.DecompressionBombWarning,
+    # where the program turns warnings into errors, Pillow's own about broken headers and huge sizes
+    Warning,
 )
 
 # EXIF orientation -> how to turn the stored pixels upright
@@ -59,6 +61,11 @@ def open_image(file, *, name, max_pixels):
         return upright(load(pil, name=name))
 
 
+def open_bytes(data, *, name, max_pixels):
+    """As `open_image`, of the bytes of a file."""
+    return open_image(io.BytesIO(data), name=name, max_pixels=max_pixels)
+
+
 def check_pixel_count(size, *, name, max_pixels):
     """Nothing, or ImageError if a photo of this size (W, H) is empty or has more than max_pixels."""
     width, height = size
@@ -86,7 +93,7 @@ def upright(pil):
     """The PIL image turned as its EXIF orientation says; a broken EXIF block counts as none."""
     try:
         orientation = pil.getexif().get(_EXIF_ORIENTATION)
-    except (*_DECODING_ERRORS, UserWarning):
+    except _DECODING_ERRORS:
         # the pixels are sound, and what else the camera wrote is not our concern
         orientation = None
     if not isinstance(orientation, int) or orientation not in _UPRIGHT:

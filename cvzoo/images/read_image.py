@@ -1,14 +1,14 @@
 """Read a photo from wherever it is."""
 
-import io
 import os
 import pathlib
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from PIL import Image
 
 from cvzoo.errors.exceptions import DtypeError, ImageError
-from cvzoo.images.decode import check_pixel_count, load, open_image, upright
+from cvzoo.images.decode import check_pixel_count, load, open_bytes, open_image, upright
 from cvzoo.images.from_array import from_array
 from cvzoo.images.from_pil import from_pil
 
@@ -21,8 +21,8 @@ WHITE = (255, 255, 255)
 def read_image(source, *, color=True, max_pixels=MAX_PIXELS, background=WHITE):
     """The photo as a new, contiguous (3, H, W) float32 array, RGB in [0, 255]; (1, H, W) grey when color is false.
 
-    source: a path; the bytes of a file; an open binary file; a PIL image; or an array (3, H, W), (1, H, W) or (H, W) of
-        uint8 or float in [0, 255], uint16 in [0, 65535], or bool
+    source: a path; the bytes of a file; an open binary file, read to its end; a PIL image; or an array (3, H, W),
+        (1, H, W) or (H, W) of uint8 or float in [0, 255], uint16 in [0, 65535], or bool
     max_pixels: the largest H * W that is decoded, judged by the file's header; beyond 178,956,970 Pillow's own
         PIL.Image.MAX_IMAGE_PIXELS must be raised too
     background: (R, G, B) in [0, 255] that shines through transparent pixels, as on a white page; None drops
@@ -46,6 +46,16 @@ def read_image(source, *, color=True, max_pixels=MAX_PIXELS, background=WHITE):
     return from_pil(pil, color=color, background=background, name=name)
 
 
+@runtime_checkable
+class _Readable(Protocol):
+    def read(self): ...
+
+
+@runtime_checkable
+class _Named(Protocol):
+    name: str
+
+
 def _decode(source, max_pixels):
     if isinstance(source, str | os.PathLike):
         path = pathlib.Path(source)
@@ -53,13 +63,15 @@ def _decode(source, max_pixels):
             raise ImageError(f"{source} is an address, not a file", hint="cvzoo.images.read_image_url")
         with open(path, "rb") as file:
             return open_image(file, name=str(path), max_pixels=max_pixels), str(path)
-    if isinstance(source, bytes | bytearray | memoryview):
+    if isinstance(source, _Readable):
+        name = str(source.name) if isinstance(source, _Named) else "the open file"
+        source = source.read()
+        if isinstance(source, str):
+            raise DtypeError(f"{name} is open as text", hint='open(path, "rb")')
+    elif isinstance(source, bytes | bytearray | memoryview):
         name = f"{len(source)} bytes"
-        return open_image(io.BytesIO(source), name=name, max_pixels=max_pixels), name
-    if isinstance(source, io.IOBase):
-        name = str(source.name) if isinstance(source, io.FileIO | io.BufferedReader) else "the open file"
-        return open_image(source, name=name, max_pixels=max_pixels), name
-    raise DtypeError(
-        "a photo is a path, bytes, an open binary file, a PIL image or an array",
-        got=type(source).__name__,
-    )
+    else:
+        raise DtypeError(
+            "a photo is a path, bytes, an open binary file, a PIL image or an array", got=type(source).__name__
+        )
+    return open_bytes(source, name=name, max_pixels=max_pixels), name

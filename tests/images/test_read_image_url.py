@@ -1,0 +1,57 @@
+"""Photos by address, from a server on this machine."""
+
+import functools
+import http.server
+import threading
+
+import numpy as np
+import pytest
+
+from cvzoo.errors import ImageError
+from cvzoo.images import encode_png, read_image_url
+
+IMG = np.random.default_rng(0).integers(0, 256, (3, 5, 7)).astype(np.float32)
+
+
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, format, *arguments):
+        pass
+
+
+@pytest.fixture
+def address(tmp_path, monkeypatch):
+    monkeypatch.setenv("no_proxy", "*")
+    (tmp_path / "photo.png").write_bytes(encode_png(IMG))
+    (tmp_path / "letter.png").write_bytes(b"dear reader")
+    handler = functools.partial(QuietHandler, directory=tmp_path)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+def test_a_photo_comes_from_its_address(address):
+    np.testing.assert_array_equal(read_image_url(f"{address}/photo.png"), IMG)
+    assert read_image_url(f"{address}/photo.png", color=False).shape == (1, 5, 7)
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_failures_name_the_address(address):
+    with pytest.raises(ImageError, match=r"absent\.png: cannot be fetched"):
+        read_image_url(f"{address}/absent.png")
+    with pytest.raises(ImageError, match=r"letter\.png: not a photo"):
+        read_image_url(f"{address}/letter.png")
+    with pytest.raises(ImageError, match=r"photo\.png: too large"):
+        read_image_url(f"{address}/photo.png", max_bytes=20)
+    with pytest.raises(ImageError, match="at most 34 pixels"):
+        read_image_url(f"{address}/photo.png", max_pixels=34)
+
+
+@pytest.mark.parametrize(
+    "url", ["file:///etc/hostname", "ftp://example.com/a.png", "dog.jpg", "data:image/png;base64,"]
+)
+def test_only_http_and_https_are_fetched(url):
+    with pytest.raises(ImageError, match="not an address"):
+        read_image_url(url)
