@@ -1,0 +1,1 @@
+"""Weighted sums: convolution, linear, embedding."""

@@ -1,0 +1,264 @@
+"""Two-dimensional convolution, its transpose and its weights' gradient: each is another's derivative."""
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+from cvzoo.autodiff.function_node import FunctionNode
+from cvzoo.autodiff.parameter import Parameter
+from cvzoo.autodiff.variable import Variable, as_variable
+from cvzoo.backends.dispatch import backend_of
+from cvzoo.errors.exceptions import DtypeError, GraphError, ShapeError, ValueRangeError
+from cvzoo.functions.connection.channel_sum import ChannelSum
+from cvzoo.shapes.check import pair
+from cvzoo.shapes.pads import end_pad, pads
+from cvzoo.shapes.sizes import conv_out_size, deconv_out_size
+
+Sizes = int | Sequence[int]
+
+
+class Convolution2D(FunctionNode):
+    """x (B, C, H, W), W (O, C / groups, KH, KW), perhaps b (O,), to (B, O, OH, OW).
+
+    window: stride, pad, dilate and groups as the kernels want them
+    pack: where the backend may keep reordered copies of W
+    """
+
+    def __init__(self, window: dict[str, Any], pack: dict | None = None):
+        self._window = window
+        self._pack = pack
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        x, W = inputs[0], inputs[1]
+        b = inputs[2] if len(inputs) == 3 else None
+        self.retain_inputs((0, 1))
+        return (backend_of(x).conv_2d(x, W, b, pack=self._pack, **self._window),)
+
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+        x, W = self.get_retained_inputs()
+        (gy,) = gys
+        grads = []
+        for i in indexes:
+            if i == 0:
+                grads.append(Deconvolution2D(self._window, x.shape[2:]).apply((gy, W))[0])
+            elif i == 1:
+                grads.append(Convolution2DWeightGrad(self._window, W.shape[2:]).apply((x, gy))[0])
+            else:
+                grads.append(ChannelSum().apply((gy,))[0])
+        return tuple(grads)
+
+
+class Deconvolution2D(FunctionNode):
+    """x (B, C, H, W), W (C, O / groups, KH, KW), perhaps b (O,), to (B, O, *out_size)."""
+
+    def __init__(self, window: dict[str, Any], out_size: Sequence[int]):
+        self._window = window
+        self._out_size = tuple(out_size)
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        x, W = inputs[0], inputs[1]
+        self.retain_inputs((0, 1))
+        backend = backend_of(x)
+        y = backend.conv_2d_input_grad(x, W, self._out_size, **self._window)
+        if len(inputs) == 3:
+            y = backend.add(y, inputs[2][:, None, None], out=y)
+        return (y,)
+
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+        x, W = self.get_retained_inputs()
+        (gy,) = gys
+        grads = []
+        for i in indexes:
+            if i == 0:
+                grads.append(Convolution2D(self._window).apply((gy, W))[0])
+            elif i == 1:
+                grads.append(Convolution2DWeightGrad(self._window, W.shape[2:]).apply((gy, x))[0])
+            else:
+                grads.append(ChannelSum().apply((gy,))[0])
+        return tuple(grads)
+
+
+class Convolution2DWeightGrad(FunctionNode):
+    """x (B, C, H, W), gy (B, O, OH, OW) to gW (O, C / groups, *w_size)."""
+
+    def __init__(self, window: dict[str, Any], w_size: Sequence[int]):
+        self._window = window
+        self._w_size = tuple(w_size)
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        x, gy = inputs
+        self.retain_inputs((0, 1))
+        return (backend_of(x).conv_2d_weight_grad(x, gy, self._w_size, **self._window),)
+
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+        x, gy = self.get_retained_inputs()
+        (ggW,) = gys
+        grads = []
+        for i in indexes:
+            if i == 0:
+                grads.append(Deconvolution2D(self._window, x.shape[2:]).apply((gy, ggW))[0])
+            else:
+                grads.append(Convolution2D(self._window).apply((x, ggW))[0])
+        return tuple(grads)
+
+
+@functools.lru_cache(1024, typed=True)
+def _cached_window(function: str, stride: Sizes, pad: Sizes, dilate: Sizes, groups: int) -> dict[str, Any]:
+    window = {
+        "stride": pair(stride, name="stride", function=function),
+        "pad": pads(pad, function=function),
+        "dilate": pair(dilate, name="dilate", function=function),
+        "groups": groups,
+    }
+    if not isinstance(groups, int):
+        raise DtypeError(f"{function}: groups must be a number", got=repr(groups))
+    for name in ("stride", "dilate"):
+        if min(window[name]) < 1:
+            raise ValueRangeError(f"{function}: {name} must be at least 1", got=repr(window[name]))
+    if groups < 1:
+        raise ValueRangeError(f"{function}: groups must be at least 1", got=groups)
+    return window
+
+
+def _window(function: str, stride: Sizes, pad: Sizes, dilate: Sizes, groups: int) -> dict[str, Any]:
+    try:
+        return _cached_window(function, stride, pad, dilate, groups)
+    except TypeError as error:
+        if isinstance(error, DtypeError):
+            raise
+        plain = [tuple(v) if isinstance(v, list) else v for v in (stride, pad, dilate)]
+        return _cached_window.__wrapped__(function, *plain, groups)  # arrays and the like cannot be looked up
+
+
+def _letters(x_shape: Sequence[int], w_shape: Sequence[int], w_letters: str) -> str:
+    return f"x {tuple(x_shape)}  B C H W\n            W {tuple(w_shape)}  {w_letters}"
+
+
+def _check_arrays(function: str, x: Variable, W: Variable, b: Variable | None, w_letters: str) -> None:
+    """What both doors have in common: ranks and dtypes."""
+    if W.shape is None or (b is not None and b.shape is None):
+        raise GraphError(f"{function}: a parameter has no value yet", hint="parameter.initialize(shape)")
+    if x.ndim != 4 or len(W.shape) != 4:
+        hint = "x[None] makes a batch of one photo" if x.ndim == 3 else None
+        raise ShapeError(f"{function}: x and W must be 4-D", got=_letters(x.shape, W.shape, w_letters), hint=hint)
+    if x.dtype != W.dtype or (b is not None and b.dtype != W.dtype):
+        raise DtypeError(
+            f"{function}: x, W and b must have one dtype",
+            got=f"x {x.dtype}, W {W.dtype}" + ("" if b is None else f", b {b.dtype}"),
+            hint=f"x.astype('{W.dtype}'); photos as read are uint8" if x.dtype != W.dtype else None,
+        )
+
+
+def convolution_2d(
+    x: Any,
+    W: Any,
+    b: Any = None,
+    stride: Sizes = 1,
+    pad: Sizes = 0,
+    *,
+    cover_all: bool = False,
+    dilate: Sizes = 1,
+    groups: int = 1,
+) -> Variable:
+    """The cross-correlation of x with the filters W: (B, O, OH, OW).
+
+    x: (B, C, H, W)
+    W: (O, C / groups, KH, KW); with groups = C it is a depthwise convolution
+    b: (O,), added to every pixel, or None
+    stride, dilate: a number or (rows, columns)
+    pad: zeros around x: a number, (rows, columns) or (top, bottom, left, right)
+    cover_all: one place more at the end where pixels would be left over
+    groups: channels and filters are split into this many groups that do not see each other
+    Raises ShapeError if channels, groups or sizes do not fit, DtypeError if dtypes differ.
+    """
+    x = as_variable(x)
+    W = as_variable(W)
+    if b is not None:
+        b = as_variable(b)
+    x_shape, w_shape = x.shape, W.shape
+    if w_shape is None or len(x_shape) != 4 or len(w_shape) != 4 or x.dtype != W.dtype or b is not None:
+        _check_arrays("convolution_2d", x, W, b, "O C/groups KH KW")
+    window = _window("convolution_2d", stride, pad, dilate, groups)
+    o, c_group, kh, kw = w_shape
+    if x_shape[1] != c_group * groups or o % groups or (b is not None and b.shape != (o,)):
+        _refuse_channels(x_shape, w_shape, None if b is None else b.shape, groups)
+    (sy, sx), (top, bottom, left, right), (dy, dx) = window["stride"], window["pad"], window["dilate"]
+    if cover_all:
+        bottom = end_pad(x_shape[2], kh, sy, top, bottom, dy)
+        right = end_pad(x_shape[3], kw, sx, left, right, dx)
+        window = {**window, "pad": (top, bottom, left, right)}
+    if x_shape[2] + top + bottom <= dy * (kh - 1) or x_shape[3] + left + right <= dx * (kw - 1):
+        conv_out_size(x_shape[2], kh, sy, top, bottom, dy)
+        conv_out_size(x_shape[3], kw, sx, left, right, dx)
+    node = Convolution2D(window, W.packs() if isinstance(W, Parameter) else None)
+    return node.apply((x, W) if b is None else (x, W, b))[0]
+
+
+def _refuse_channels(x_shape: Sequence[int], w_shape: Sequence[int], b_shape: Any, groups: int) -> None:
+    o, c_group = w_shape[:2]
+    got = _letters(x_shape, w_shape, "O C/groups KH KW")
+    if x_shape[1] != c_group * groups:
+        raise ShapeError(
+            f"convolution_2d: x has {x_shape[1]} channels, W wants {c_group * groups} (groups={groups})",
+            expected=f"x (B, {c_group * groups}, H, W)",
+            got=got,
+            hint=f"W of shape ({o}, {x_shape[1] // groups}, ...)" if x_shape[1] % groups == 0 else None,
+        )
+    if o % groups:
+        raise ShapeError(f"convolution_2d: {o} filters cannot be split into {groups} groups", got=got)
+    raise ShapeError("convolution_2d: b needs one number for each filter", expected=(o,), got=b_shape)
+
+
+def deconvolution_2d(
+    x: Any,
+    W: Any,
+    b: Any = None,
+    stride: Sizes = 1,
+    pad: Sizes = 0,
+    outsize: Sequence[int] | None = None,
+    *,
+    dilate: Sizes = 1,
+    groups: int = 1,
+) -> Variable:
+    """The transpose of a convolution (not its inverse): (B, O, OH, OW).
+
+    x: (B, C, H, W)
+    W: (C, O / groups, KH, KW)
+    b: (O,) or None
+    outsize: (OH, OW); by default the smallest that a convolution would bring back to (H, W)
+    stride, pad, dilate, groups: those of the convolution that it is the transpose of
+    Raises ShapeError if channels, groups or sizes do not fit, DtypeError if dtypes differ.
+    """
+    x = as_variable(x)
+    W = as_variable(W)
+    if b is not None:
+        b = as_variable(b)
+    _check_arrays("deconvolution_2d", x, W, b, "C O/groups KH KW")
+    window = _window("deconvolution_2d", stride, pad, dilate, groups)
+    (sy, sx), (top, bottom, left, right), (dy, dx) = window["stride"], window["pad"], window["dilate"]
+    _, c, h, w = x.shape
+    c_w, o_group, kh, kw = W.shape
+    got = _letters(x.shape, W.shape, "C O/groups KH KW")
+    if c != c_w:
+        raise ShapeError(
+            f"deconvolution_2d: x has {c} channels, W wants {c_w}", expected=f"x (B, {c_w}, H, W)", got=got
+        )
+    if c % groups:
+        raise ShapeError(f"deconvolution_2d: {c} channels cannot be split into {groups} groups", got=got)
+    if b is not None and b.shape != (o_group * groups,):
+        raise ShapeError(
+            "deconvolution_2d: b needs one number for each filter", expected=(o_group * groups,), got=b.shape
+        )
+    smallest = deconv_out_size(h, kh, sy, top, bottom, dy), deconv_out_size(w, kw, sx, left, right, dx)
+    if outsize is None:
+        outsize = smallest
+    else:
+        outsize = pair(outsize, name="outsize", function="deconvolution_2d")
+        if not (0 <= outsize[0] - smallest[0] < sy and 0 <= outsize[1] - smallest[1] < sx):
+            raise ShapeError(
+                f"deconvolution_2d: a convolution of outsize {outsize} would not give x's size {(h, w)}",
+                expected=f"from {smallest} to {(smallest[0] + sy - 1, smallest[1] + sx - 1)}",
+                got=outsize,
+            )
+    node = Deconvolution2D(window, outsize)
+    return node.apply((x, W) if b is None else (x, W, b))[0]

@@ -1,0 +1,134 @@
+"""The fully connected layer's function, and its two gradients."""
+
+from typing import Any
+
+from cvzoo.autodiff.function_node import FunctionNode
+from cvzoo.autodiff.parameter import Parameter
+from cvzoo.autodiff.variable import Variable, as_variable
+from cvzoo.backends.dispatch import backend_of
+from cvzoo.errors.exceptions import DtypeError, GraphError, ShapeError, ValueRangeError
+from cvzoo.functions.array.reshape import reshape
+from cvzoo.functions.connection.channel_sum import ChannelSum
+
+
+class Linear(FunctionNode):
+    """x (N, I), W (O, I), perhaps b (O,), to x @ W.T + b (N, O).
+
+    pack: where the backend may keep reordered copies of W
+    """
+
+    def __init__(self, pack: dict | None = None):
+        self._pack = pack
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        x, W = inputs[0], inputs[1]
+        self.retain_inputs((0, 1))
+        return (backend_of(x).linear(x, W, inputs[2] if len(inputs) == 3 else None, pack=self._pack),)
+
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+        x, W = self.get_retained_inputs()
+        (gy,) = gys
+        grads = []
+        for i in indexes:
+            if i == 0:
+                grads.append(LinearInputGrad().apply((gy, W))[0])
+            elif i == 1:
+                grads.append(LinearWeightGrad().apply((x, gy))[0])
+            else:
+                grads.append(ChannelSum().apply((gy,))[0])
+        return tuple(grads)
+
+
+class LinearInputGrad(FunctionNode):
+    """gy (N, O), W (O, I) to gy @ W (N, I)."""
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        gy, W = inputs
+        self.retain_inputs((0, 1))
+        return (backend_of(gy).matmul(gy, W),)
+
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+        gy, W = self.get_retained_inputs()
+        (ggx,) = gys
+        return tuple(
+            [Linear().apply((ggx, W))[0] if i == 0 else LinearWeightGrad().apply((ggx, gy))[0] for i in indexes]
+        )
+
+
+class LinearWeightGrad(FunctionNode):
+    """x (N, I), gy (N, O) to gy.T @ x (O, I)."""
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        x, gy = inputs
+        self.retain_inputs((0, 1))
+        return (backend_of(x).matmul(gy.T, x),)
+
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+        x, gy = self.get_retained_inputs()
+        (ggW,) = gys
+        return tuple(
+            [LinearInputGrad().apply((gy, ggW))[0] if i == 0 else Linear().apply((x, ggW))[0] for i in indexes]
+        )
+
+
+def linear(x: Any, W: Any, b: Any = None, n_batch_axes: int = 1) -> Variable:
+    """x @ W.T + b: (N, O), or the first n_batch_axes of x and then O.
+
+    x: (N, ...): all axes after the first n_batch_axes are flattened to I numbers
+    W: (O, I)
+    b: (O,) or None
+    Raises ShapeError if the sizes do not fit, DtypeError if dtypes differ.
+    """
+    x = as_variable(x)
+    W = as_variable(W)
+    if b is not None:
+        b = as_variable(b)
+    x_shape, w_shape = x.shape, W.shape
+    if w_shape is None:
+        raise GraphError("linear: W has no value yet", hint="parameter.initialize(shape)")
+    plain = len(x_shape) == 2 and n_batch_axes == 1
+    if not plain:
+        x = _flattened(x, n_batch_axes, w_shape)
+    if (
+        len(w_shape) != 2
+        or x.shape[1] != w_shape[1]
+        or x.dtype != W.dtype
+        or (b is not None and (b.shape != w_shape[:1] or b.dtype != W.dtype))
+    ):
+        _refuse(x_shape, x, W, b)
+    node = Linear(W.packs() if isinstance(W, Parameter) else None)
+    y = node.apply((x, W) if b is None else (x, W, b))[0]
+    return y if plain or n_batch_axes == 1 else reshape(y, x_shape[:n_batch_axes] + (w_shape[0],))
+
+
+def _flattened(x: Variable, n_batch_axes: int, w_shape: tuple[int, ...]) -> Variable:
+    if not 1 <= n_batch_axes < x.ndim:
+        raise ValueRangeError(
+            "linear: n_batch_axes must leave at least one axis of x", expected=f"1 to {x.ndim - 1}", got=n_batch_axes
+        )
+    n = i = 1
+    for size in x.shape[:n_batch_axes]:
+        n *= size
+    for size in x.shape[n_batch_axes:]:
+        i *= size
+    return reshape(x, (n, i))
+
+
+def _refuse(x_shape: tuple[int, ...], x: Variable, W: Variable, b: Variable | None) -> None:
+    got = f"x {x_shape}  N ...\n            W {W.shape}  O I"
+    if W.ndim != 2:
+        raise ShapeError("linear: W must be (O, I)", got=got)
+    if x.shape[1] != W.shape[1]:
+        raise ShapeError(
+            f"linear: x has {x.shape[1]} numbers a row, W wants {W.shape[1]}",
+            expected=f"x (N, {W.shape[1]})",
+            got=got,
+            hint="W.T" if x.shape[1] == W.shape[0] else None,
+        )
+    if b is not None and b.shape != W.shape[:1]:
+        raise ShapeError("linear: b needs one number for each output", expected=W.shape[:1], got=b.shape)
+    raise DtypeError(
+        "linear: x, W and b must have one dtype",
+        got=f"x {x.dtype}, W {W.dtype}" + ("" if b is None else f", b {b.dtype}"),
+        hint=f"x.astype('{W.dtype}')",
+    )

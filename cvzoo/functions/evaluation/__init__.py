@@ -1,0 +1,1 @@
+"""How right an answer is; not differentiable."""

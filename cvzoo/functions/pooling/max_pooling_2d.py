@@ -1,0 +1,106 @@
+"""Maxima over windows."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from cvzoo.autodiff.function_node import FunctionNode
+from cvzoo.autodiff.variable import Variable, as_variable
+from cvzoo.backends.dispatch import backend_of
+from cvzoo.config.switches import switches
+from cvzoo.functions.pooling.pool_window import pool_window
+from cvzoo.functions.pooling.upsampling_2d import PickPixels
+
+Sizes = int | Sequence[int]
+
+
+class MaxPooling2D(FunctionNode):
+    """x (B, C, H, W) to (B, C, OH, OW).
+
+    keep: a gradient will be asked for
+    """
+
+    def __init__(self, window: dict[str, Any], keep: bool):
+        self._window = window
+        self._keep = keep
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        (x,) = inputs
+        y, self._kept = backend_of(x).max_pool_2d(x, keep=self._keep, **self._window)
+        # only a second derivative looks at x; it costs nothing where the function before (a relu) retains it too
+        self.retain_inputs((0,))
+        return (y,)
+
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+        (x,) = self.get_retained_inputs()
+        return MaxPooling2DGrad(self._window, self._kept, x._array).apply(gys)
+
+
+class MaxPooling2DGrad(FunctionNode):
+    """gy (B, C, OH, OW) to gx (B, C, H, W). It is linear in gy; where the maxima are does not change."""
+
+    def __init__(self, window: dict[str, Any], kept: Any, x: Any):
+        self._window = window
+        self._kept = kept
+        self._x = x
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        (gy,) = inputs
+        return (backend_of(gy).max_pool_2d_grad(gy, self._kept, self._x.shape, **self._window),)
+
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+        indices = backend_of(self._x).max_pool_2d_indices(self._x, **self._window)
+        picked = PickPixels(indices).apply(gys)[0]
+        seen = _sees_photo(backend_of(self._x).xp, self._x.shape[2:], indices.shape[2:], self._window)
+        return (picked if seen is None else MaskPixels(seen).apply((picked,))[0],)
+
+
+class MaskPixels(FunctionNode):
+    """x (B, C, H, W) times a mask (H, W)."""
+
+    def __init__(self, mask: Any):
+        self._mask = mask
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        (x,) = inputs
+        return (x * self._mask,)
+
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+        return MaskPixels(self._mask).apply(gys)
+
+
+def _sees_photo(xp: Any, size: Sequence[int], out_size: Sequence[int], window: dict[str, Any]) -> Any:
+    """(OH, OW) bool: which windows see more than padding; None if all do."""
+    rows = []
+    for axis in (0, 1):
+        start = xp.arange(out_size[axis]) * window["stride"][axis] - window["pad"][2 * axis]
+        rows.append((start + window["ksize"][axis] > 0) & (start < size[axis]))
+    seen = rows[0][:, None] & rows[1]
+    return None if seen.all() else seen
+
+
+def max_pooling_2d(
+    x: Any,
+    ksize: Sizes,
+    stride: Sizes | None = None,
+    pad: Sizes = 0,
+    cover_all: bool = True,
+    *,
+    return_indices: bool = False,
+) -> Variable | tuple[Variable, Any]:
+    """The maximum of each window: (B, C, OH, OW), and the indices of the maxima if asked for.
+
+    x: (B, C, H, W)
+    ksize: a number or (rows, columns)
+    stride: likewise; None for ksize, so that windows touch
+    pad: never a maximum; a number, (rows, columns) or (top, bottom, left, right)
+    cover_all: one place more at the end where pixels would be left over (Caffe's ceil mode)
+    return_indices: also (B, C, OH, OW) int64, row * W + column in the plane, the first of equals (0 where a window
+        lies wholly in the padding, whose maximum is -inf)
+    Raises ShapeError if x is not 4-D or the window does not fit.
+    """
+    x = as_variable(x)
+    window = pool_window(x, ksize, stride, pad, cover_all, function="max_pooling_2d")
+    y = MaxPooling2D(window, x.requires_grad and switches.enable_backprop).apply((x,))[0]
+    if return_indices:
+        return y, backend_of(x.array).max_pool_2d_indices(x.array, **window)
+    return y

@@ -1,0 +1,103 @@
+"""Putting pixels back where a max pooling took them from, and taking them from there: each is the other's gradient."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from cvzoo.autodiff.function_node import FunctionNode
+from cvzoo.autodiff.variable import Variable, as_array, as_variable
+from cvzoo.backends.dispatch import backend_of
+from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
+from cvzoo.shapes.check import pair
+from cvzoo.shapes.pads import pads
+from cvzoo.shapes.sizes import deconv_out_size
+
+
+class Upsampling2D(FunctionNode):
+    """x (B, C, OH, OW) to (B, C, *size): x's pixels are added to zeros at `indices` (B, C, OH, OW) of each plane."""
+
+    def __init__(self, indices: Any, size: Sequence[int]):
+        self._indices = indices
+        self._size = tuple(size)
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        (x,) = inputs
+        backend = backend_of(x)
+        b, c = x.shape[:2]
+        h, w = self._size
+        y = backend.zeros((b, c, h, w), x.dtype)
+        lying = y.transpose(0, 2, 3, 1).reshape(b, h * w, c)  # a view: the result lies channels-last
+        xp = backend.xp
+        where = self._indices.transpose(0, 2, 3, 1).reshape(b, -1, c)
+        photos = xp.arange(b)[:, None, None]
+        xp.add.at(lying, (photos, where, xp.arange(c)), x.transpose(0, 2, 3, 1).reshape(b, -1, c))
+        return (y,)
+
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+        return PickPixels(self._indices).apply(gys)
+
+
+class PickPixels(FunctionNode):
+    """x (B, C, H, W) to the pixels (B, C, OH, OW) at `indices` of each plane."""
+
+    def __init__(self, indices: Any):
+        self._indices = indices
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        (x,) = inputs
+        self._size = x.shape[2:]
+        backend = backend_of(x)
+        b, c, oh, ow = self._indices.shape
+        lying = x.transpose(0, 2, 3, 1).reshape(b, -1, c)
+        where = self._indices.transpose(0, 2, 3, 1).reshape(b, -1, c)
+        y = backend.xp.take_along_axis(lying, where, axis=1)
+        return (y.reshape(b, oh, ow, c).transpose(0, 3, 1, 2),)
+
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+        return Upsampling2D(self._indices, self._size).apply(gys)
+
+
+def upsampling_2d(
+    x: Any,
+    indices: Any,
+    ksize: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    pad: int | Sequence[int] = 0,
+    outsize: Sequence[int] | None = None,
+) -> Variable:
+    """Zeros (B, C, H, W) with x's pixels where a max pooling found its maxima; pixels that meet are added.
+
+    x: (B, C, OH, OW)
+    indices: (B, C, OH, OW) integers, row * W + column, as max_pooling_2d(..., return_indices=True) gives
+    ksize, stride, pad: those of the pooling; they give the size where outsize does not
+    outsize: (H, W) of what was pooled; give it wherever the pooling left something over or covered past the end,
+        since `indices` mean nothing in a plane of another width
+    Raises ShapeError if shapes differ, DtypeError if indices are not integers, ValueRangeError if one is outside.
+    Where we differ: Chainer's indices count inside of each window, ours in the plane.
+    """
+    x = as_variable(x)
+    indices = as_array(indices)
+    if x.ndim != 4 or indices.shape != x.shape:
+        raise ShapeError(
+            "upsampling_2d: x and indices must have one shape",
+            expected="(B, C, OH, OW) both",
+            got=f"x {x.shape}, indices {indices.shape}",
+        )
+    if indices.dtype.kind not in "iu":
+        raise DtypeError("upsampling_2d: indices must be integers", got=indices.dtype)
+    if outsize is None:
+        kh, kw = pair(ksize, name="ksize", function="upsampling_2d")
+        sy, sx = (kh, kw) if stride is None else pair(stride, name="stride", function="upsampling_2d")
+        top, bottom, left, right = pads(pad, function="upsampling_2d")
+        outsize = (
+            deconv_out_size(x.shape[2], kh, sy, top, bottom),
+            deconv_out_size(x.shape[3], kw, sx, left, right),
+        )
+    h, w = pair(outsize, name="outsize", function="upsampling_2d")
+    if indices.size and not (indices.min() >= 0 and indices.max() < h * w):
+        raise ValueRangeError(
+            "upsampling_2d: an index is outside of the plane",
+            expected=f"0 to {h * w - 1} for outsize {(h, w)}",
+            got=f"{indices.min()} to {indices.max()}",
+            hint="outsize=x.shape[2:] of what was pooled",
+        )
+    return Upsampling2D(indices, (h, w)).apply((x,))[0]
