@@ -1,5 +1,7 @@
 """Checks of shapes at the public door of a function, with errors that teach."""
 
+import contextlib
+import operator
 from collections.abc import Sequence
 
 from cvzoo.errors.exceptions import DtypeError, ShapeError
@@ -16,7 +18,7 @@ def check_shape(shape: Sequence[int], pattern: str, *, name: str, function: str)
     wanted = pattern.split()
     got = tuple(shape)
     tail = got
-    if wanted[0] == "...":
+    if wanted[:1] == ["..."]:
         wanted = wanted[1:]
         tail = got[len(got) - len(wanted) :] if len(got) >= len(wanted) else ()
     sizes: dict[str, int] = {}
@@ -37,10 +39,11 @@ def pair(value: int | Sequence[int], *, name: str, function: str) -> tuple[int, 
 
     Raises DtypeError if it is neither.
     """
-    if isinstance(value, int):
-        return value, value
+    with contextlib.suppress(TypeError):
+        number = operator.index(value)
+        return number, number
     try:
         first, second = value
-        return int(first), int(second)
+        return operator.index(first), operator.index(second)
     except (TypeError, ValueError):
         raise DtypeError(f"{function}: {name} must be a number or a pair (rows, columns)", got=repr(value)) from None

@@ -1,6 +1,6 @@
 """How large the output of a convolution or a pooling is along one axis."""
 
-from cvzoo.errors.exceptions import ShapeError
+from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 
 
 def conv_out_size(
@@ -9,8 +9,10 @@ def conv_out_size(
     """The number of places a window of `ksize` taps has in `size` pixels.
 
     cover_all: one place more where pixels at the end would be left over (Caffe's ceil mode, Chainer's `cover_all`)
-    Raises ShapeError if the window is larger than the padded input.
+    Raises ShapeError if the window is larger than the padded input, ValueRangeError if ksize, stride or dilate is not
+    positive.
     """
+    _check_window(ksize, stride, dilate)
     window = dilate * (ksize - 1) + 1
     room = size + pad_before + pad_after - window
     if room < 0 and not (cover_all and size > 0 and room + stride - 1 >= 0):
@@ -24,8 +26,17 @@ def conv_out_size(
 
 
 def deconv_out_size(size: int, ksize: int, stride: int, pad_before: int, pad_after: int, dilate: int = 1) -> int:
-    """The size of the input from which a convolution would make `size` places: the output of a transposed one."""
+    """The size of the input from which a convolution would make `size` places: the output of a transposed one.
+
+    Raises ShapeError if it is not positive, ValueRangeError if ksize, stride or dilate is not.
+    """
+    _check_window(ksize, stride, dilate)
     out = stride * (size - 1) + dilate * (ksize - 1) + 1 - pad_before - pad_after
     if size <= 0 or out <= 0:
         raise ShapeError("a transposed convolution would give nothing", expected="a positive size", got=out)
     return out
+
+
+def _check_window(ksize: int, stride: int, dilate: int) -> None:
+    if ksize < 1 or stride < 1 or dilate < 1:
+        raise ValueRangeError("a window wants positive numbers", got=f"ksize {ksize}, stride {stride}, dilate {dilate}")
