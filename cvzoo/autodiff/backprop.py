@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from cvzoo.autodiff.variable import Variable
     from cvzoo.autodiff.variable_node import VariableNode
 
+MakeVariable = Callable[[Any, bool], "Variable"]
+
 RELEASED = "the graph behind this value was given up by an earlier backward()"
 RELEASED_HINT = "call the earlier one as backward(retain_graph=True)"
 
@@ -21,8 +23,9 @@ RELEASED_HINT = "call the earlier one as backward(retain_graph=True)"
 class _Gradients:
     """The gradients that are on their way, each summed from the functions that used the value."""
 
-    def __init__(self, double: bool):
+    def __init__(self, double: bool, make: MakeVariable):
         self.double = double
+        self.make = make
         self.of: dict[VariableNode, Variable] = {}
         self.own: set[VariableNode] = set()  # whose array was made here, so that it may be added to in place
 
@@ -37,7 +40,7 @@ class _Gradients:
         else:
             # neither array is surely ours: a function may hand out one array as the gradient of two inputs
             total = backend_of(before._array).add(before._array, grad._array)
-            self.of[node] = type(grad)(total, requires_grad=False)
+            self.of[node] = self.make(total, False)
             self.own.add(node)
 
     def take(self, node: "VariableNode | None") -> "Variable | None":
@@ -52,6 +55,7 @@ def sweep(
     *,
     finish: Callable[["VariableNode", "Variable"], None],
     double: bool,
+    make: MakeVariable,
     release: bool = False,
     reach: "set[VariableNode] | None" = None,
 ) -> None:
@@ -59,10 +63,11 @@ def sweep(
 
     seeds: the values to start from with their gradients
     double: the gradients are differentiable themselves
+    make: a Variable of (array, requires_grad)
     release: cut the seeds off, so that what nobody else holds dies while the walk goes on
     reach: only these nodes are walked to; None for all
     """
-    grads = _Gradients(double)
+    grads = _Gradients(double, make)
     heap: list[tuple[int, int, FunctionNode]] = []
     queued: set[int] = set()  # ids are safe: the heap, then the walk, holds the functions; ranks never rise again
     count = 0
@@ -101,17 +106,23 @@ def sweep(
                 gxs = _backward(function, indexes, gys)
                 for i, gx in zip(indexes, gxs):
                     if gx is not None:
-                        if gx._array.shape != in_nodes[i].shape:
+                        try:
+                            shape = gx._array.shape
+                        except AttributeError:
+                            raise DtypeError(
+                                f"{function.label}.backward must return Variables", got=type(gx).__name__
+                            ) from None
+                        if shape != in_nodes[i].shape:
                             raise GraphError(
                                 f"{function.label}.backward gave input {i} a gradient of another shape",
                                 expected=in_nodes[i].shape,
-                                got=gx._array.shape,
+                                got=shape,
                             )
                         arrive(in_nodes[i], gx)
                 gxs = gx = None
             function = in_nodes = gys = None  # so that the next step does not keep this one's arrays alive
-    for node, grad in grads.of.items():
-        finish(node, grad)
+        for node, grad in grads.of.items():
+            finish(node, grad)
 
 
 def _backward(function: "FunctionNode", indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -134,7 +145,7 @@ def _memory_of(array: Any) -> int:
     return id(array if array.base is None else array.base)
 
 
-def backprop(root: "VariableNode", *, retain_grad: bool, double: bool, retain_graph: bool) -> None:
+def backprop(root: "VariableNode", *, retain_grad: bool, double: bool, retain_graph: bool, make: MakeVariable) -> None:
     """Fill the gradients of the leaves that `root` was computed from, starting from root's own."""
     start = root.grad_var
     # A function may hand the same memory to two leaves (both inputs of an addition); each must own its gradient,
@@ -152,15 +163,15 @@ def backprop(root: "VariableNode", *, retain_grad: bool, double: bool, retain_gr
                 node.grad_var = node.grad_var + grad
                 return
             before = node.grad_var._array
-            grad = type(grad)(backend_of(before).add(before, grad._array), requires_grad=False)
-        elif not double and (_memory_of(grad._array) in taken or not grad._array.flags.writeable):
-            grad = type(grad)(grad._array.copy(order="K"), requires_grad=False)
+            grad = make(backend_of(before).add(before, grad._array), False)
+        elif _memory_of(grad._array) in taken or not grad._array.flags.writeable:
+            grad = grad * 1 if double else make(grad._array.copy(order="K"), False)
         taken.add(_memory_of(grad._array))
         node.grad_var = grad
 
     if root.released:
         raise GraphError(RELEASED, got=root.name or f"a value of shape {root.shape}", hint=RELEASED_HINT)
-    sweep([(root, start)], finish=finish, double=double, release=not retain_graph)
+    sweep([(root, start)], finish=finish, double=double, make=make, release=not retain_graph)
 
 
 def unchain_behind(node: "VariableNode") -> None:

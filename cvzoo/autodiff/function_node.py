@@ -69,10 +69,15 @@ class FunctionNode:
 
     def get_retained_inputs(self) -> Variables:
         """Called in `backward`: the retained inputs as Variables, in the order they were asked for."""
+        if not switches.enable_backprop:  # nobody will differentiate what backward does: no place in the graph needed
+            nodes, arrays = self.inputs, self._retained_inputs
+            return tuple([make_output(arrays[i], nodes[i].requires_grad) for i in self._input_indexes])
         return tuple(variable_of(self.inputs[i], self._retained_inputs[i]) for i in self._input_indexes)
 
     def get_retained_outputs(self) -> Variables:
         """Called in `backward`: the retained outputs as Variables, in the order they were asked for."""
+        if not switches.enable_backprop:
+            return tuple([make_output(self._retained_outputs[i], True) for i in self._output_indexes])
         variables = []
         for i in self._output_indexes:
             node = self.outputs[i]()
@@ -108,7 +113,7 @@ class FunctionNode:
                         hint="call the layer once with a photo, or parameter.initialize(shape)",
                     )
                 arrays.append(x._array)
-                requires_grad = requires_grad or x.requires_grad
+                requires_grad = requires_grad or x._requires_grad
             else:
                 arrays.append(x)
         arrays = tuple(arrays)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from cvzoo.autodiff.backprop import sweep
-from cvzoo.autodiff.variable import Variable
+from cvzoo.autodiff.variable import Variable, make_output
 from cvzoo.autodiff.variable_node import VariableNode
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import DtypeError, GraphError, ShapeError
@@ -54,6 +54,7 @@ def grad(
         [(node, gy) for node, gy in seeds if node in reach],
         finish=finish,
         double=enable_double_backprop,
+        make=make_output,
         reach=reach,
     )
     return [found.get(x.node) for x in inputs]

@@ -35,7 +35,7 @@ class Parameter(Variable):
         self._array = None
         self._node = None
         self.name = name
-        self.requires_grad = True
+        self._requires_grad = True
         self.update_rule = None
         self._packs: dict | None = None
         if isinstance(initializer, np.ndarray | np.generic) and np.ndim(initializer):
@@ -85,14 +85,13 @@ class Parameter(Variable):
 
     @array.setter
     def array(self, array: Any) -> None:
-        self._packs = None
+        self.touch()
         Variable.array.fset(self, array)  # type: ignore[attr-defined]
-        self._node = None if self._node is None or self._node.shape != array.shape else self._node
 
     def touch(self) -> None:
         """Say that the value was changed: reordered copies are forgotten."""
-        self._packs = None
-        if self._array is not None and not self._array.flags.writeable:
+        if self._packs is not None:  # else, if it is read-only, somebody else made it so
+            self._packs = None
             self._array.flags.writeable = True
 
     def packs(self) -> dict | None:

@@ -25,7 +25,7 @@ class Variable:
     `x.array`.
     """
 
-    __slots__ = ("__weakref__", "_array", "_node", "name", "requires_grad")
+    __slots__ = ("__weakref__", "_array", "_node", "_requires_grad", "name")
     __array_priority__ = 200
     __array_ufunc__ = None  # numpy leaves `ndarray + Variable` to us
 
@@ -38,7 +38,7 @@ class Variable:
         self._array = array
         self._node: VariableNode | None = None
         self.name = name
-        self.requires_grad = requires_grad and array.dtype.kind == _FLOATS
+        self._requires_grad = requires_grad and array.dtype.kind == _FLOATS
         if grad is not None:
             self.grad = grad
 
@@ -54,6 +54,24 @@ class Variable:
             array = np.asarray(array)
         backend_of(array)
         self._array = array
+        node = self._node
+        if node is not None and (node.shape != array.shape or node.dtype != array.dtype):
+            self._node = None  # the place in the graph, and the gradient there, belong to another kind of value
+        if array.dtype.kind != _FLOATS:
+            self._requires_grad = False
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether gradients are taken with respect to it; assigning counts also for graphs it is part of already."""
+        return self._requires_grad
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        if value and self._array is not None and self._array.dtype.kind != _FLOATS:
+            raise DtypeError("gradients are taken of floats only", got=str(self._array.dtype))
+        self._requires_grad = bool(value)
+        if self._node is not None:
+            self._node.requires_grad = self._requires_grad
 
     @property
     def data(self) -> Any:
@@ -111,9 +129,9 @@ class Variable:
         if node is None:
             array = self._array
             if array is None:
-                node = VariableNode(self, (), None, self.requires_grad)
+                node = VariableNode(self, (), None, self._requires_grad)
             else:
-                node = VariableNode(self, array.shape, array.dtype, self.requires_grad)
+                node = VariableNode(self, array.shape, array.dtype, self._requires_grad)
             self._node = node
         return node
 
@@ -169,7 +187,13 @@ class Variable:
                     hint="functions.sum(y).backward(), or set y.grad to an array of its shape",
                 )
             self.grad = backend_of(self._array).xp.ones_like(self._array)
-        backprop(self.node, retain_grad=retain_grad, double=enable_double_backprop, retain_graph=retain_graph)
+        backprop(
+            self.node,
+            retain_grad=retain_grad,
+            double=enable_double_backprop,
+            retain_graph=retain_graph,
+            make=make_output,
+        )
 
     @property
     def creator(self) -> Any:
@@ -247,7 +271,7 @@ def make_output(array: Any, requires_grad: bool) -> Variable:
     variable._array = np.asarray(array) if isinstance(array, np.generic) else array
     variable._node = None
     variable.name = None
-    variable.requires_grad = requires_grad
+    variable._requires_grad = requires_grad
     return variable
 
 
