@@ -66,7 +66,7 @@ _SLOPES: dict[str, _Function] = {
     "relu": lambda x, a, b: x > 0,
     "leaky_relu": lambda x, a, b: np.where(x > 0, x.dtype.type(1), x.dtype.type(a)),
     "elu": lambda x, a, b: np.where(x > 0, 1, a * np.exp(np.minimum(x, 0))),
-    "clip": lambda x, a, b: (x > a) & (x <= b),
+    "clip": lambda x, a, b: (x > a) & (x < b),
     "sigmoid": lambda x, a, b: _sigmoid(x) * _sigmoid(-x),
     "tanh": lambda x, a, b: 1 - np.tanh(x) ** 2,
     "softplus": lambda x, a, b: _sigmoid(a * x),

@@ -4,10 +4,8 @@ import numpy as np
 
 from cvzoo.backends.abstract import AbstractBackend
 from cvzoo.backends.numpy.concat import concat
-from cvzoo.backends.numpy.conv import channel_sum, conv_2d, conv_2d_input_grad, conv_2d_weight_grad
 from cvzoo.backends.numpy.eltwise import add, eltwise, eltwise_grad, eltwise_grad_from_output, multiply
 from cvzoo.backends.numpy.matmul import linear, matmul
-from cvzoo.backends.numpy.memory import asarray, channels_last, empty, to_numpy, zeros
 from cvzoo.backends.numpy.normalization import (
     batch_norm_fixed,
     batch_norm_grad,
@@ -24,6 +22,8 @@ from cvzoo.backends.numpy.pooling import (
 )
 from cvzoo.backends.numpy.resize import resize_2d, resize_2d_grad
 from cvzoo.backends.numpy.softmax import log_softmax, log_softmax_grad, softmax, softmax_grad
+from cvzoo.backends.onednn.conv import channel_sum, conv_2d, conv_2d_input_grad, conv_2d_weight_grad
+from cvzoo.backends.onednn.memory import asarray, channels_last, empty, to_numpy, zeros
 
 
 class OneDNNBackend(AbstractBackend):

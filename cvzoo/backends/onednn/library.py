@@ -1,6 +1,233 @@
 """Finding and loading libdnnl."""
 
+import ctypes
+import dataclasses
+import functools
+import importlib.metadata
+import os
+import pathlib
+import platform
+import site
+import sys
+
+import numpy as np
+
+from cvzoo.backends.threads import thread_count
+from cvzoo.errors.exceptions import BackendError
+
+_FILE = "libdnnl.so.3"
+_RUNTIMES = {0: "none", 1: "sequential", 2: "OpenMP", 4: "TBB", 8: "thread pool", 0x200: "SYCL"}
+_ISAS = {
+    0x0: "default",
+    0x1: "SSE4.1",
+    0x3: "AVX",
+    0x7: "AVX2",
+    0xF: "AVX2 with VNNI",
+    0x27: "AVX-512",
+    0x67: "AVX-512 with VNNI",
+    0xE7: "AVX-512 with VNNI and bfloat16",
+    0x1EF: "AVX-512 with float16",
+    0xFEF: "AVX-512 with AMX",
+}
+# what each function takes after its first argument (where the result goes): p pointer, i int, q int64, f float
+_DESCRIPTORS = {
+    "convolution_forward": "piippppppppp",
+    "convolution_backward_data": "pippppppppp",
+    "convolution_backward_weights": "pipppppppppp",
+    "pooling_forward": "piipppppppp",
+    "pooling_backward": "pippppppppp",
+    "batch_normalization_forward": "pippfip",
+    "batch_normalization_backward": "pipppfipp",
+    "eltwise_forward": "piippffp",
+    "eltwise_backward": "pipppffpp",
+    "binary": "pipppp",
+    "softmax_forward": "piippip",
+    "softmax_backward": "pipppipp",
+    "resampling_forward": "piipppp",
+    "resampling_backward": "pippppp",
+    "lrn_forward": "piippqfffp",
+    "lrn_backward": "pipppqfffpp",
+    "matmul": "pppppp",
+    "inner_product_forward": "pippppp",
+    "reorder": "ppppp",
+    "concat": "ppiipp",
+}
+# where in an ndarray object the address of its data stands: behind the object's head, since NumPy 1.0
+DATA_ADDRESS_OFFSET = object.__basicsize__
+_TYPES = {"p": ctypes.c_void_p, "i": ctypes.c_int, "q": ctypes.c_int64, "f": ctypes.c_float}
+
+
+class _Version(ctypes.Structure):
+    _fields_ = [
+        ("major", ctypes.c_int),
+        ("minor", ctypes.c_int),
+        ("patch", ctypes.c_int),
+        ("hash", ctypes.c_char_p),
+        ("cpu_runtime", ctypes.c_uint),
+        ("gpu_runtime", ctypes.c_uint),
+    ]
+
+
+@dataclasses.dataclass(frozen=True)
+class Library:
+    """The loaded library.
+
+    calls: functions that may run long; the interpreter's lock is released meanwhile
+    quick: functions that only look or set; the lock is kept
+    path: where it lies, as far as known; version: "3.2.0"; runtime: "OpenMP"; isa: the instructions in use
+    engine: the address of the CPU's engine
+    """
+
+    calls: ctypes.CDLL
+    quick: ctypes.PyDLL
+    path: str
+    version: str
+    runtime: str
+    isa: str
+    engine: int
+
+
+def _candidates() -> list[str]:
+    """Where the library may lie, most wanted first; the last is left to the loader."""
+    places = [pathlib.Path(sys.prefix) / "lib"]
+    if site.ENABLE_USER_SITE and site.USER_BASE:
+        places.append(pathlib.Path(site.USER_BASE) / "lib")
+    try:
+        files = importlib.metadata.distribution("onednn-cpu-gomp").files or ()
+    except importlib.metadata.PackageNotFoundError:
+        files = ()
+    places += [pathlib.Path(file.locate()).resolve().parent for file in files if file.name == _FILE]
+    found = [str(place / _FILE) for place in dict.fromkeys(places) if (place / _FILE).is_file()]
+    return [*found, _FILE]
+
+
+def _open(path: str) -> ctypes.CDLL:
+    # read by libgomp when it is loaded. Threads that wait for the next kernel spin for a while, not for ever: sleeping
+    # at once costs 50 us a kernel, spinning without end costs everything when there are more threads than processors
+    if "OMP_WAIT_POLICY" not in os.environ:
+        os.environ.setdefault("GOMP_SPINCOUNT", "100000")
+    try:
+        return ctypes.CDLL(path)
+    except OSError as error:
+        if "libgomp" in str(error):
+            raise BackendError(
+                "oneDNN needs libgomp.so.1, which is not installed",
+                hint="apt-get install libgomp1 (Debian, Ubuntu) or dnf install libgomp (Fedora)",
+            ) from error
+        raise BackendError(f"{path} cannot be loaded: {error}") from error
+
+
+def _declare(calls: ctypes.CDLL, quick: ctypes.PyDLL) -> None:
+    for name, letters in _DESCRIPTORS.items():
+        # a subscript makes a new function object at each use; as an attribute it is kept
+        function = getattr(calls, f"dnnl_{name}_primitive_desc_create")
+        function.argtypes = [_TYPES[letter] for letter in "p" + letters]
+    p, i = ctypes.c_void_p, ctypes.c_int
+    calls.dnnl_primitive_execute.argtypes = [p, p, i, p]
+    calls.dnnl_primitive_create.argtypes = [p, p]
+    quick.dnnl_memory_set_data_handle.argtypes = [p, p]
+    quick.dnnl_memory_create.argtypes = [p, p, p, p]
+    quick.dnnl_memory_desc_create_with_strides.argtypes = [p, i, p, i, p]
+    quick.dnnl_memory_desc_create_with_tag.argtypes = [p, i, p, i, i]
+    quick.dnnl_memory_desc_get_size.argtypes = [p]
+    quick.dnnl_memory_desc_get_size.restype = ctypes.c_size_t
+    quick.dnnl_memory_desc_equal.argtypes = [p, p]
+    quick.dnnl_memory_desc_query.argtypes = [p, i, p]
+    quick.dnnl_primitive_desc_query_md.argtypes = [p, i, i]
+    quick.dnnl_primitive_desc_query_md.restype = p
+    quick.dnnl_primitive_desc_query.argtypes = [p, i, i, p]
+    quick.dnnl_primitive_attr_create.argtypes = [p]
+    quick.dnnl_primitive_attr_set_scratchpad_mode.argtypes = [p, i]
+    quick.dnnl_primitive_attr_set_post_ops.argtypes = [p, p]
+    quick.dnnl_post_ops_create.argtypes = [p]
+    quick.dnnl_post_ops_append_eltwise.argtypes = [p, i, ctypes.c_float, ctypes.c_float]
+    quick.dnnl_post_ops_append_sum.argtypes = [p, ctypes.c_float, i, i]
+    quick.dnnl_post_ops_append_binary.argtypes = [p, i, p]
+    for name in ("memory", "memory_desc", "primitive", "primitive_desc", "primitive_attr", "post_ops", "stream"):
+        getattr(quick, f"dnnl_{name}_destroy").argtypes = [p]
+    quick.dnnl_stream_create.argtypes = [p, p, ctypes.c_uint]
+    q, f = ctypes.c_int64, ctypes.c_float
+    calls.dnnl_sgemm.argtypes = [ctypes.c_char, ctypes.c_char, q, q, q, f, p, q, p, q, f, p, q]
+
+
+def _knows_arrays() -> bool:
+    for probe in (np.zeros(3), np.zeros((4, 5))[1:, ::2]):
+        address = ctypes.c_size_t.from_address(id(probe) + DATA_ADDRESS_OFFSET).value
+        if address != probe.__array_interface__["data"][0]:
+            return False
+    return True
+
+
+def _load(path: str) -> Library:
+    calls = _open(path)
+    quick = ctypes.PyDLL(path)
+    try:
+        calls.dnnl_version.restype = ctypes.POINTER(_Version)
+        version = calls.dnnl_version().contents
+    except AttributeError:
+        raise BackendError(f"{path} is not oneDNN") from None
+    text = f"{version.major}.{version.minor}.{version.patch}"
+    if version.major != 3:
+        raise BackendError(f"{path} is another oneDNN", expected="version 3", got=text)
+    runtime = _RUNTIMES.get(version.cpu_runtime, str(version.cpu_runtime))
+    if runtime not in ("sequential", "OpenMP", "TBB"):
+        raise BackendError(f"{path} was built for another runtime", expected="OpenMP", got=runtime)
+    _declare(calls, quick)
+    engine = ctypes.c_void_p()
+    if calls.dnnl_engine_create(ctypes.byref(engine), 1, ctypes.c_size_t(0)) != 0:
+        raise BackendError(f"{path} finds no CPU that it can use")
+    isa = calls.dnnl_get_effective_cpu_isa()
+    return Library(calls, quick, path, text, runtime, _ISAS.get(isa, hex(isa)), engine.value)
+
+
+@functools.cache
+def _search() -> Library | BackendError:
+    wanted = os.environ.get("CVZOO_ONEDNN")
+    if platform.system() != "Linux":
+        return BackendError(f"oneDNN is looked for on Linux only, this is {platform.system()}")
+    if not _knows_arrays():
+        return BackendError("this NumPy or Python keeps an array's address at an unknown place")
+    refusal = None
+    for path in [wanted] if wanted else _candidates():
+        try:
+            return _load(path)
+        except BackendError as error:
+            # the first is the likeliest to be meant: its reason is told
+            refusal = refusal or error
+    return refusal
+
+
+def library() -> Library:
+    """The library, loaded at the first call.
+
+    Raises BackendError that says why it cannot be used.
+    """
+    found = _search()
+    if isinstance(found, BackendError):
+        raise found
+    return found
+
 
 def why_no_onednn() -> str | None:
-    """Why oneDNN cannot be used here, in one sentence; None if it can."""
-    return None
+    """Why oneDNN cannot be used here, in words; None if it can."""
+    found = _search()
+    return str(found) if isinstance(found, BackendError) else None
+
+
+# threads that a forked child does not have are waited for for ever by GNU OpenMP, so a child works alone
+_forked = False
+
+
+def _after_fork() -> None:
+    global _forked
+    _forked = True
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
+def threads_now() -> tuple[int, str]:
+    """The number of threads oneDNN may use in this process, and the reason in words."""
+    if _forked:
+        return 1, "this process was forked from one that may have had OpenMP threads"
+    return thread_count()

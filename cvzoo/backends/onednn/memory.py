@@ -1,0 +1,111 @@
+"""Allocating arrays from the pool, and choosing where their axes lie in memory."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cvzoo.backends.numpy.memory import asarray, to_numpy, zeros
+from cvzoo.backends.onednn.pool import pool
+from cvzoo.backends.onednn.primitives import (
+    DST,
+    F32,
+    SRC,
+    Primitive,
+    attributes,
+    channels_last_strides,
+    describe,
+    local,
+    primitive_descriptor,
+    recall,
+    strides_of,
+)
+
+__all__ = [
+    "as_kernels_want",
+    "asarray",
+    "channels_last",
+    "empty",
+    "is_dense",
+    "new_channels_last",
+    "new_dense",
+    "new_like",
+    "to_numpy",
+    "zeros",
+]
+
+_WORTHWHILE = 1 << 14  # elements; below, NumPy's copy is faster than a call
+
+
+def new_channels_last(b: int, c: int, h: int, w: int) -> np.ndarray:
+    """(B, C, H, W) float32 of undefined values, channels-last."""
+    return pool.take((b, c, h, w), (4 * c * h * w, 4, 4 * c * w, 4 * c), F32, 4 * b * c * h * w)
+
+
+def new_dense(shape: tuple[int, ...]) -> np.ndarray:
+    """Float32 of undefined values in C order."""
+    size = math.prod(shape)
+    strides = []
+    step = 4 * size
+    for length in shape:
+        step //= length
+        strides.append(step)
+    return pool.take(shape, strides, F32, 4 * size)
+
+
+def new_like(x: np.ndarray) -> np.ndarray:
+    """Undefined values in the shape and order of a dense x."""
+    return pool.take(x.shape, x.strides, x.dtype, x.nbytes)
+
+
+def is_dense(x: np.ndarray) -> bool:
+    """Whether x fills its memory without gaps: in C order, channels-last or the transpose of a matrix."""
+    flags = x.flags
+    if flags.c_contiguous or flags.f_contiguous:
+        return True
+    return x.ndim == 4 and x.transpose(0, 2, 3, 1).flags.c_contiguous
+
+
+def empty(shape: Sequence[int], dtype: Any = "float32") -> np.ndarray:
+    """An array of undefined values, channels-last if it is 4-D."""
+    dtype = np.dtype(dtype)
+    if len(shape) != 4 or dtype.hasobject:
+        return np.empty(tuple(shape), dtype)
+    b, c, h, w = shape
+    size = dtype.itemsize
+    strides = (size * c * h * w, size, size * c * w, size * c)
+    return pool.take((b, c, h, w), strides, dtype, size * b * c * h * w)
+
+
+def _make_reorder(x: np.ndarray) -> Primitive | bool:
+    source = describe(x.shape, strides_of(x))
+    target = describe(x.shape, channels_last_strides(x.shape))
+    descriptor = primitive_descriptor("reorder", source, target, attributes())
+    return Primitive(descriptor, [(SRC, source), (DST, target)]) if descriptor else False
+
+
+def channels_last(x: np.ndarray) -> np.ndarray:
+    """x (B, C, H, W) itself if it lies channels-last, else a copy that does."""
+    if x.transpose(0, 2, 3, 1).flags.c_contiguous:
+        return x
+    if x.dtype is F32 and x.size >= _WORTHWHILE and min(x.strides) > 0:
+        key = ("channels_last", x.shape, x.strides)
+        run = local.young.get(key)
+        if run is None:
+            run = recall(key, _make_reorder, x)
+        if run:
+            y = new_channels_last(*x.shape)
+            run(x, y)
+            return y
+    y = empty(x.shape, x.dtype)
+    y[...] = x
+    return y
+
+
+def as_kernels_want(x: np.ndarray) -> np.ndarray:
+    """x (B, C, H, W) itself if its strides are exactly those of a dense channels-last array, else channels_last(x)."""
+    _, c, h, w = x.shape
+    if x.strides == (4 * c * h * w, 4, 4 * c * w, 4 * c):
+        return x
+    return channels_last(x)

@@ -1,0 +1,112 @@
+"""Large arrays from memory that is used again: fresh pages cost more than many a kernel.
+
+An array of 25 MB touches 6,400 pages for the first time, and each costs a fault: several milliseconds. So the memory of
+a large array that nobody refers to any more is kept for the next one of about the same size. Such an array is a plain
+numpy.ndarray; its base is a lease that gives the memory back when the last view of it is gone.
+
+CVZOO_MEMORY_POOL: how many megabytes may lie idle; 0 turns the pool off. Default: an eighth of the machine's memory.
+"""
+
+import ctypes
+import os
+import threading
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from cvzoo.errors.exceptions import ConfigError
+
+_ALIGNMENT = 64
+_SMALLEST = 1 << 16
+_Block = tuple[np.ndarray, int]  # the memory, and its first aligned address
+
+
+def _lease_type(size: int, give_back: Callable[[int, _Block], None]) -> type:
+    class Lease(ctypes.Array):
+        _type_ = ctypes.c_ubyte
+        _length_ = size
+
+        def __del__(self) -> None:
+            give_back(size, self.block)
+
+    return Lease
+
+
+def _size_class(nbytes: int) -> int:
+    """The next of four sizes an octave, so that at most a fifth of a block is unused."""
+    shift = (nbytes - 1).bit_length() - 3
+    return (((nbytes - 1) >> shift) + 1) << shift
+
+
+def _limit_of_this_machine() -> int:
+    asked = os.environ.get("CVZOO_MEMORY_POOL")
+    if asked:
+        if not asked.isdigit():
+            raise ConfigError("CVZOO_MEMORY_POOL must be a number of megabytes", got=repr(asked))
+        return int(asked) << 20
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 8
+
+
+class Pool:
+    """Memory for arrays. Safe among threads.
+
+    limit: how many bytes may lie idle
+    """
+
+    def __init__(self, limit: int):
+        self.limit = limit
+        self.idle_bytes = 0
+        self.made_blocks = 0
+        self._idle: dict[int, list[_Block]] = {}
+        self._types: dict[int, type] = {}
+        # a lease may die in the midst of take(), when the garbage collector runs there: the same thread comes again
+        self._lock = threading.RLock()
+
+    def take(self, shape: Sequence[int], strides: Sequence[int], dtype: np.dtype, nbytes: int) -> np.ndarray:
+        """An array of undefined values; strides in bytes, dense in some order of the axes."""
+        if nbytes < _SMALLEST or self.limit == 0:
+            return np.ndarray(shape, dtype, None, 0, strides)
+        size = _size_class(nbytes)
+        block = None
+        with self._lock:
+            idle = self._idle.get(size)
+            if idle:
+                block = idle.pop()
+                self.idle_bytes -= size
+        if block is None:
+            block = self._new_block(size)
+        lease = self._types[size].from_address(block[1])
+        lease.block = block
+        return np.ndarray(shape, dtype, lease, 0, strides)
+
+    def _new_block(self, size: int) -> _Block:
+        if size not in self._types:
+            self._types[size] = _lease_type(size, self._give_back)
+        self.made_blocks += 1
+        memory = np.empty(size + _ALIGNMENT, np.uint8)
+        return memory, -(-memory.ctypes.data // _ALIGNMENT) * _ALIGNMENT
+
+    def _give_back(self, size: int, block: _Block) -> None:
+        with self._lock:
+            if self.idle_bytes + size <= self.limit:
+                self._idle.setdefault(size, []).append(block)
+                self.idle_bytes += size
+
+    def release(self) -> int:
+        """Give all idle memory back to the system; how many bytes that was."""
+        with self._lock:
+            idle, self._idle = self._idle, {}
+            released, self.idle_bytes = self.idle_bytes, 0
+        del idle
+        return released
+
+
+pool = Pool(_limit_of_this_machine())
+
+
+def _new_lock() -> None:
+    # another thread may have held it when this process was forked
+    pool._lock = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_new_lock)

@@ -1,0 +1,288 @@
+"""oneDNN's primitives: made once for each case, kept, and called with arrays.
+
+Everything here belongs to one thread: a primitive, the memory objects whose addresses are set at each call, and the
+scratch memory. So threads never wait for one another, and what one throws away no other one was using.
+"""
+
+import ctypes
+import os
+import threading
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+import numpy as np
+
+from cvzoo.backends.onednn.library import DATA_ADDRESS_OFFSET, Library, library, threads_now
+from cvzoo.errors.exceptions import BackendError
+
+F32 = np.dtype(np.float32)
+
+# oneDNN's numbers (dnnl_types.h)
+SRC, SRC_1, DST, WEIGHTS, BIAS, MEAN, VARIANCE, SCALE, SHIFT, WORKSPACE = 1, 2, 17, 33, 41, 49, 50, 51, 52, 64
+DIFF_SRC, DIFF_DST, DIFF_WEIGHTS, DIFF_SCALE, DIFF_SHIFT = 129, 145, 161, 255, 256
+_SCRATCHPAD = 80
+FORWARD_TRAINING, FORWARD_INFERENCE, BACKWARD = 64, 96, 128
+QUERY_SRC, QUERY_WEIGHTS, QUERY_DIFF_WEIGHTS, QUERY_DST, QUERY_WORKSPACE = 129, 131, 132, 133, 135
+_QUERY_SCRATCHPAD = 136
+_QUERY_RANK, _QUERY_DIMS, _QUERY_STRIDES, _QUERY_PADDED_DIMS = 256, 257, 14, 260
+_QUERY_BLOCKS, _QUERY_BLOCK_SIZES, _QUERY_BLOCK_AXES = 263, 264, 265
+_FLOAT = 3
+
+_KEPT = 2048  # primitives of one generation; at most two generations live
+_Dims = ctypes.c_int64 * 12
+_ALIGNMENT = 64
+_at = ctypes.c_void_p.from_address
+
+
+class _Argument(ctypes.Structure):
+    _fields_ = [("kind", ctypes.c_int), ("memory", ctypes.c_void_p)]
+
+
+class Handle:
+    """The address of one of the library's objects, destroyed together with this."""
+
+    __slots__ = ("_destroy", "address")
+
+    def __init__(self, address: int, destroy: Callable[[int], int]):
+        self.address = address
+        self._destroy = destroy
+
+    def __del__(self) -> None:
+        self._destroy(self.address)
+
+
+def check(status: int, what: str) -> None:
+    """Raises BackendError if `status` tells of a failure."""
+    if status != 0:
+        names = {1: "out of memory", 2: "invalid arguments", 3: "unimplemented", 6: "runtime error"}
+        raise BackendError(f"oneDNN: {what} failed", got=names.get(status, f"status {status}"))
+
+
+class _Local(threading.local):
+    """What a thread has: its primitives, its stream, its scratch memory."""
+
+    # what a thread sees that has not run anything yet: nothing is loaded before it does
+    ready = False
+    young: dict[Hashable, Any] = {}
+
+    def start(self) -> None:
+        """Load the library if need be, and take the number of threads that holds now."""
+        self.library = found = library()
+        self.young = {}
+        self.old: dict[Hashable, Any] = {}
+        self.scratch = np.empty(0, np.uint8)
+        self.scratch_address = 0
+        self.threads = threads_now()[0]
+        if found.runtime == "OpenMP":
+            found.calls.omp_set_num_threads(self.threads)
+        stream = ctypes.c_void_p()
+        check(found.quick.dnnl_stream_create(ctypes.byref(stream), found.engine, 1), "creating a stream")
+        self.stream = Handle(stream.value, found.quick.dnnl_stream_destroy)
+        self.ready = True
+
+    def reserve(self, size: int) -> None:
+        """Make the scratch memory at least `size` bytes large."""
+        if size > self.scratch.nbytes - _ALIGNMENT:
+            self.scratch = np.empty(size + _ALIGNMENT, np.uint8)
+            self.scratch_address = -(-self.scratch.ctypes.data // _ALIGNMENT) * _ALIGNMENT
+
+
+local = _Local()
+
+
+def _forget() -> None:
+    local.__dict__.clear()
+
+
+# primitives are made for a number of threads, and a forked child has but one
+os.register_at_fork(after_in_child=_forget)
+
+
+def recall(key: Hashable, make: Callable[..., Any], *arguments: Any) -> Any:
+    """What this thread keeps under `key`, made by make(*arguments) if it is new. Call it when `local.young` lacks key.
+
+    The least recently used half is thrown away from time to time.
+    """
+    if not local.ready:
+        local.start()
+    made = local.old.get(key)
+    if made is None:
+        made = make(*arguments)
+    if len(local.young) >= _KEPT:
+        local.old, local.young = local.young, {}
+    local.young[key] = made
+    return made
+
+
+def strides_of(array: np.ndarray) -> tuple[int, ...]:
+    """The array's strides in elements; of axes of size 1, where they mean nothing, such as a dense array would have."""
+    size = array.itemsize
+    strides = [stride // size for stride in array.strides]
+    for axis in range(array.ndim):
+        if array.shape[axis] == 1:
+            inner = [array.shape[k] * strides[k] for k in range(array.ndim) if array.shape[k] > 1]
+            # channels-last if the others are: the channel axis is the innermost
+            strides[axis] = 1 if axis == 1 and array.ndim == 4 else max(inner, default=1)
+    return tuple(strides)
+
+
+def channels_last_strides(shape: Sequence[int]) -> tuple[int, int, int, int]:
+    """The strides, in elements, of a channels-last array (B, C, H, W)."""
+    _, c, h, w = shape
+    return c * h * w, 1, c * w, c
+
+
+def dense_strides(shape: Sequence[int]) -> tuple[int, ...]:
+    """The strides, in elements, of an array in C order."""
+    strides = [1]
+    for size in reversed(shape[1:]):
+        strides.append(strides[-1] * max(size, 1))
+    return tuple(reversed(strides[: len(shape)]))
+
+
+def dims(values: Sequence[int]) -> ctypes.Array:
+    """The library's array of up to 12 numbers."""
+    return _Dims(*values)
+
+
+def describe(shape: Sequence[int], strides: Sequence[int] | None) -> Handle:
+    """A memory descriptor of float32; without strides the library may choose the order."""
+    quick = local.library.quick
+    result = ctypes.c_void_p()
+    if strides is None:
+        status = quick.dnnl_memory_desc_create_with_tag(ctypes.byref(result), len(shape), dims(shape), _FLOAT, 1)
+    else:
+        status = quick.dnnl_memory_desc_create_with_strides(
+            ctypes.byref(result), len(shape), dims(shape), _FLOAT, dims(strides)
+        )
+    check(status, f"describing an array {tuple(shape)}")
+    return Handle(result.value, quick.dnnl_memory_desc_destroy)
+
+
+def attributes(post_ops: Sequence[tuple] = ()) -> Handle:
+    """What goes with a primitive: scratch memory comes from us, and after it `post_ops` are done, in order.
+
+    post_ops: ("sum",) adds what the output holds; ("eltwise", algorithm, alpha, beta);
+        ("binary", algorithm, address of a descriptor)
+    """
+    quick = local.library.quick
+    result = ctypes.c_void_p()
+    check(quick.dnnl_primitive_attr_create(ctypes.byref(result)), "creating attributes")
+    attr = Handle(result.value, quick.dnnl_primitive_attr_destroy)
+    check(quick.dnnl_primitive_attr_set_scratchpad_mode(attr.address, 1), "setting the scratch mode")
+    if post_ops:
+        check(quick.dnnl_post_ops_create(ctypes.byref(result)), "creating post-ops")
+        ops = Handle(result.value, quick.dnnl_post_ops_destroy)
+        for kind, *values in post_ops:
+            if kind == "sum":
+                status = quick.dnnl_post_ops_append_sum(ops.address, 1.0, 0, _FLOAT)
+            elif kind == "eltwise":
+                status = quick.dnnl_post_ops_append_eltwise(ops.address, *values)
+            else:
+                status = quick.dnnl_post_ops_append_binary(ops.address, *values)
+            check(status, f"appending {kind}")
+        check(quick.dnnl_primitive_attr_set_post_ops(attr.address, ops.address), "setting post-ops")
+    return attr
+
+
+def primitive_descriptor(operation: str, *arguments: Any) -> Handle | None:
+    """The library's plan of an operation; None if it does not do this case."""
+    found: Library = local.library
+    result = ctypes.c_void_p()
+    create = getattr(found.calls, f"dnnl_{operation}_primitive_desc_create")
+    if operation == "reorder":
+        source, target, attr = arguments
+        arguments = (source, found.engine, target, found.engine, attr)
+    else:
+        arguments = (found.engine, *arguments)
+    plain = (value.address if isinstance(value, Handle) else value for value in arguments)
+    if create(ctypes.byref(result), *plain) != 0:
+        return None
+    return Handle(result.value, found.quick.dnnl_primitive_desc_destroy)
+
+
+def queried(descriptor: Handle, query: int) -> int:
+    """The address of the memory descriptor that a plan has chosen; it lives as long as the plan."""
+    return local.library.quick.dnnl_primitive_desc_query_md(descriptor.address, query, 0)
+
+
+def size_of(memory_descriptor: int | None) -> int:
+    """How many bytes it describes."""
+    return local.library.quick.dnnl_memory_desc_get_size(memory_descriptor) if memory_descriptor else 0
+
+
+def same_layout(a: int, b: int) -> bool:
+    """Whether two memory descriptors describe the same."""
+    return bool(local.library.quick.dnnl_memory_desc_equal(a, b))
+
+
+def layout_of(memory_descriptor: int) -> tuple:
+    """A name for a memory descriptor's shape and order: equal names, equal orders."""
+    quick = local.library.quick
+    pointer, number = ctypes.c_void_p(), ctypes.c_int()
+
+    def count(query: int) -> int:
+        check(quick.dnnl_memory_desc_query(memory_descriptor, query, ctypes.byref(number)), "a query")
+        return number.value
+
+    def numbers(query: int, length: int) -> tuple[int, ...]:
+        if length == 0:
+            return ()
+        check(quick.dnnl_memory_desc_query(memory_descriptor, query, ctypes.byref(pointer)), "a query")
+        return tuple((ctypes.c_int64 * length).from_address(pointer.value))
+
+    rank, blocks = count(_QUERY_RANK), count(_QUERY_BLOCKS)
+    whole = (numbers(query, rank) for query in (_QUERY_DIMS, _QUERY_STRIDES, _QUERY_PADDED_DIMS))
+    return (*whole, numbers(_QUERY_BLOCK_SIZES, blocks), numbers(_QUERY_BLOCK_AXES, blocks))
+
+
+def implementation(descriptor: Handle) -> str:
+    """The name of the kernel that a plan has chosen."""
+    name = ctypes.c_char_p()
+    local.library.quick.dnnl_primitive_desc_query(descriptor.address, 8, 0, ctypes.byref(name))
+    return name.value.decode()
+
+
+class Primitive:
+    """An operation that is called with arrays, in the order in which `slots` named them."""
+
+    __slots__ = ("_arguments", "_count", "_execute", "_keep", "_memories", "_primitive", "_scratch", "_set", "_stream")
+
+    def __init__(self, descriptor: Handle, slots: Sequence[tuple[int, Handle | int]]):
+        """slots: (the argument's number, its memory descriptor), each"""
+        found = local.library
+        quick = found.quick
+        result = ctypes.c_void_p()
+        check(found.calls.dnnl_primitive_create(ctypes.byref(result), descriptor.address), "creating a primitive")
+        handle = Handle(result.value, quick.dnnl_primitive_destroy)
+        scratch = queried(descriptor, _QUERY_SCRATCHPAD)
+        size = size_of(scratch)
+        if size:
+            local.reserve(size)
+            slots = [*slots, (_SCRATCHPAD, scratch)]
+        self._keep = [handle, local.stream]
+        self._memories = []
+        self._count = len(slots)
+        self._arguments = (_Argument * len(slots))()
+        for k, (kind, memory_descriptor) in enumerate(slots):
+            address = memory_descriptor.address if isinstance(memory_descriptor, Handle) else memory_descriptor
+            check(quick.dnnl_memory_create(ctypes.byref(result), address, found.engine, None), "creating memory")
+            self._keep.append(Handle(result.value, quick.dnnl_memory_destroy))
+            self._memories.append(result.value)
+            self._arguments[k] = _Argument(kind, result.value)
+        self._scratch = self._memories.pop() if size else None
+        self._primitive = handle.address
+        self._execute = found.calls.dnnl_primitive_execute
+        self._set = quick.dnnl_memory_set_data_handle
+        self._stream = local.stream.address
+
+    def __call__(self, *arrays: np.ndarray) -> None:
+        set_address = self._set
+        for memory, array in zip(self._memories, arrays):
+            set_address(memory, _at(id(array) + DATA_ADDRESS_OFFSET))
+        if self._scratch is not None:
+            set_address(self._scratch, local.scratch_address)
+        # the CPU's streams have done the work when execute returns
+        status = self._execute(self._primitive, self._stream, self._count, self._arguments)
+        if status != 0:
+            check(status, "running a primitive")
