@@ -3,11 +3,12 @@
 from typing import Any
 
 import numpy as np
-from cvzoo.functions.normalization.batch_normalization import batch_normalization, fixed_batch_normalization
 
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable
 from cvzoo.config.switches import switches
+from cvzoo.functions.normalization.batch_normalization import batch_normalization
+from cvzoo.functions.normalization.fixed_batch_normalization import fixed_batch_normalization
 from cvzoo.links.link import Link
 
 
