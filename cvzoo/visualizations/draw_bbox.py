@@ -8,6 +8,10 @@ from cvzoo.geometry.as_bbox import as_bbox
 from cvzoo.images.from_array import from_array
 from cvzoo.images.write_image import to_pil
 from cvzoo.visualizations.colors import ink_on, label_color
+from cvzoo.visualizations.place_plate import place_plate
+
+# Lines and letters of a photo whose long side is 1000 pixels; no letter gets smaller than what can be read
+_LINE_WIDTH, _FONT_SIZE, _MIN_FONT_SIZE = 2.6, 18, 9
 
 
 def draw_bbox(img, bbox, label=None, score=None, *, label_names=None, line_width=None, font_size=None):
@@ -15,29 +19,35 @@ def draw_bbox(img, bbox, label=None, score=None, *, label_names=None, line_width
 
     img: (3, H, W) or (1, H, W) float32 in [0, 255], or any array that `read_image` takes
     bbox: (R, 4) float32, y_min x_min y_max x_max, pixels; what sticks out of the photo is cut
-    label: (R,) integers, or None: all boxes get one colour
+    label: (R,) non-negative integers, or None: all boxes get one colour
     score: (R,) float, or None; boxes are drawn from the lowest score to the highest, so the best lies on top
     label_names: names of the classes in order of label; without them the numbers are written
     line_width, font_size: pixels; None scales both with the photo
     Raises ShapeError if lengths differ, ValueRangeError for a label without a name, NaN or infinite boxes.
+
+    The plate with the name stands on the box's upper left corner, or at the next place that is free and in the photo;
+    its letters are black or white, whichever reads better on the colour of the class.
     """
-    img = from_array(np.asarray(img), color=True, name="img")
     bbox, label, score = _checked(bbox, label, score, label_names)
-    pil = to_pil(img)
+    pil = to_pil(from_array(np.asarray(img), color=True, name="img"))
     scale = max(pil.size) / 1000
-    line_width = max(1, round(2.6 * scale)) if line_width is None else line_width
-    font_size = max(9, round(17 * scale)) if font_size is None else font_size
-    order = range(len(bbox)) if score is None else np.argsort(score, kind="stable").tolist()
+    if line_width is None:
+        line_width = max(round(_LINE_WIDTH * scale), 1)
+    if font_size is None:
+        font_size = max(round(_FONT_SIZE * scale), _MIN_FONT_SIZE)
+    worst_first = list(range(len(bbox)))[::-1] if score is None else np.argsort(score, kind="stable").tolist()
+    colors = [label_color(0 if label is None else int(label[i])) for i in range(len(bbox))]
+    captions = [
+        caption(None if label is None else int(label[i]), None if score is None else score[i], label_names)
+        for i in range(len(bbox))
+    ]
     draw = ImageDraw.Draw(pil)
-    font = ImageFont.load_default(font_size)
-    for i in order:
-        _draw_frame(draw, bbox[i], color=_color(label, i), line_width=line_width)
-    taken = []
-    for i in reversed(order):
-        text = caption(None if label is None else int(label[i]), None if score is None else score[i], label_names)
-        if text:
-            _draw_plate(draw, bbox[i], text, color=_color(label, i), font=font, taken=taken)
-    return np.asarray(pil, dtype=np.float32).transpose(2, 0, 1).copy()
+    frames = [_frame(bb, pil.size) for bb in bbox]
+    for i in worst_first:
+        if frames[i] is not None:
+            _draw_frame(draw, frames[i], colors[i], line_width)
+    _draw_plates(draw, pil.size, frames, captions, colors, worst_first, font_size)
+    return np.ascontiguousarray(np.asarray(pil).transpose(2, 0, 1), dtype=np.float32)
 
 
 def caption(label, score, label_names):
@@ -50,30 +60,59 @@ def caption(label, score, label_names):
     return " ".join(parts)
 
 
-def _draw_frame(draw, bb, *, color, line_width):
-    width, height = draw.im.size
+def _frame(bb, size):
+    """The pixels (left, top, right, bottom), all inclusive, that the box covers in the photo, or None."""
+    width, height = size
     y_min, x_min, y_max, x_max = (float(each) for each in bb)
-    # half-open: a box to x_max = 10 ends with pixel 9
-    left, top = max(round(x_min), 0), max(round(y_min), 0)
-    right, bottom = min(round(x_max), width) - 1, min(round(y_max), height) - 1
-    if right < left or bottom < top:
-        return
-    draw.rectangle((left, top, right, bottom), outline=color, width=line_width)
+    # half-open: a box up to 10 ends with pixel 9
+    left, right = round(max(x_min, 0)), round(min(x_max, width)) - 1
+    top, bottom = round(max(y_min, 0)), round(min(y_max, height)) - 1
+    return (left, top, right, bottom) if left <= right and top <= bottom else None
 
 
-def _color(label, i):
-    return label_color(0 if label is None else int(label[i]))
+def _draw_frame(draw, frame, color, line_width):
+    left, top, right, bottom = frame
+    # a thin dark rim keeps the line apart from a background of its own colour
+    if line_width >= 2 and min(right - left, bottom - top) > 4 * line_width:
+        rim = max(line_width // 3, 1)
+        outer = (left - rim, top - rim, right + rim, bottom + rim)
+        draw.rectangle(outer, outline=_darker(color), width=line_width + 2 * rim)
+    draw.rectangle(frame, outline=color, width=line_width)
 
 
-def _draw_plate(draw, bb, text, *, color, font, taken):
-    width, height = draw.im.size
-    pad = max(1, round(font.size / 6))
-    left, top, right, bottom = draw.textbbox((0, 0), text, font=font)
-    plate_w, plate_h = right - left + 2 * pad, bottom - top + 2 * pad
-    x = min(max(round(float(bb[1])), 0), max(width - plate_w, 0))
-    y = min(max(round(float(bb[0])) - plate_h, 0), max(height - plate_h, 0))
-    draw.rectangle((x, y, x + plate_w - 1, y + plate_h - 1), fill=color)
-    draw.text((x + pad - left, y + pad - top), text, fill=ink_on(color), font=font)
+def _darker(color):
+    return tuple(part // 3 for part in color)
+
+
+def _draw_plates(draw, size, frames, captions, colors, worst_first, font_size):
+    fonts = {}
+    plates = []
+    # the best choose their places first and are drawn last
+    for i in reversed(worst_first):
+        if frames[i] is None or not captions[i]:
+            continue
+        font, plate_size, offset = _fitting(draw, captions[i], font_size, size, fonts)
+        corner = place_plate(frames[i], plate_size, size, [plate[:4] for plate in plates])
+        plates.append((*corner, *plate_size, i, font, offset))
+    for x, y, width, height, i, font, (text_x, text_y) in reversed(plates):
+        draw.rectangle((x, y, x + width - 1, y + height - 1), fill=colors[i])
+        draw.text((x + text_x, y + text_y), captions[i], fill=ink_on(colors[i]), font=font)
+
+
+def _fitting(draw, text, font_size, size, fonts):
+    """The largest font up to font_size in which the text fits the photo's width, its plate's size and text's offset."""
+    while True:
+        if font_size not in fonts:
+            fonts[font_size] = ImageFont.load_default(font_size)
+        font = fonts[font_size]
+        pad = max(round(font_size / 6), 1)
+        left, _, right, _ = draw.textbbox((0, 0), text, font=font)
+        # all plates of a size are equally high, whether their letters have tails or not
+        _, top, _, bottom = draw.textbbox((0, 0), "Ag|", font=font)
+        plate_size = right - left + 2 * pad, bottom - top + 2 * pad
+        if plate_size[0] <= size[0] or font_size <= _MIN_FONT_SIZE // 2:
+            return font, tuple(round(each) for each in plate_size), (pad - left, pad - top)
+        font_size -= 1
 
 
 def _checked(bbox, label, score, label_names):
@@ -84,9 +123,10 @@ def _checked(bbox, label, score, label_names):
         label = np.asarray(label)
         if label.shape != (len(bbox),):
             raise ShapeError("label must have one entry a box", expected=(len(bbox),), got=label.shape)
-        n_class = np.inf if label_names is None else len(label_names)
-        if len(label) and not (label.min() >= 0 and label.max() < n_class):
-            raise ValueRangeError("a label has no name", expected=f"0 .. {n_class - 1}", got=np.unique(label).tolist())
+        if len(label) and label.min() < 0:
+            raise ValueRangeError("a label is negative", got=label.min())
+        if len(label) and label_names is not None and label.max() >= len(label_names):
+            raise ValueRangeError("a label has no name", expected=f"0 .. {len(label_names) - 1}", got=label.max())
     if score is not None:
         score = np.asarray(score)
         if score.shape != (len(bbox),):

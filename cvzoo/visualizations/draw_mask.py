@@ -1,0 +1,50 @@
+"""Lay instance masks and label maps over a photo."""
+
+import numpy as np
+
+from cvzoo.errors.exceptions import ShapeError
+from cvzoo.images.from_array import from_array
+from cvzoo.visualizations.colors import label_color
+
+
+def draw_mask(img, mask, label=None, *, opacity=0.5):
+    """A new photo with each mask tinted: (3, H, W) float32 of whole numbers in [0, 255].
+
+    img: (3, H, W) or (1, H, W) in [0, 255], or any array that `read_image` takes
+    mask: (R, H, W) bool; later masks lie on top
+    label: (R,) non-negative integers that choose the colours, or None: the position chooses
+    opacity: of the tint, 0 (invisible) to 1 (nothing shines through)
+    Raises ShapeError if the sizes do not match.
+    """
+    out = from_array(np.asarray(img), color=True, name="img")
+    mask = np.asarray(mask)
+    if mask.ndim != 3 or mask.shape[1:] != out.shape[1:]:
+        raise ShapeError("mask must be (R, H, W) of the photo's size", expected=("R", *out.shape[1:]), got=mask.shape)
+    colors = range(len(mask)) if label is None else np.asarray(label).tolist()
+    if len(colors) != len(mask):
+        raise ShapeError("label must have one entry a mask", expected=(len(mask),), got=(len(colors),))
+    for one, each in zip(mask.astype(bool), colors):
+        out[:, one] = _tinted(out[:, one], np.array(label_color(each), dtype=np.float32)[:, None], opacity)
+    return np.rint(out).clip(0, 255)
+
+
+def draw_label_map(img, label, *, opacity=0.5):
+    """A new photo with each pixel tinted in the colour of its class; pixels of -1 (ignore) stay as they are.
+
+    img: as for `draw_mask`
+    label: (H, W) int32, -1 or a class
+    Raises ShapeError if the sizes do not match.
+    """
+    out = from_array(np.asarray(img), color=True, name="img")
+    label = np.asarray(label)
+    if label.shape != out.shape[1:]:
+        raise ShapeError("label must be (H, W) of the photo's size", expected=out.shape[1:], got=label.shape)
+    known = label >= 0
+    if known.any():
+        palette = np.array([label_color(each) for each in range(int(label.max()) + 1)], dtype=np.float32)
+        out[:, known] = _tinted(out[:, known], palette[label[known]].T, opacity)
+    return np.rint(out).clip(0, 255)
+
+
+def _tinted(pixels, color, opacity):
+    return pixels * np.float32(1 - opacity) + color * np.float32(opacity)

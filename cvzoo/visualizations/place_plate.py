@@ -1,0 +1,35 @@
+"""Find room for a plate with a name beside its box."""
+
+
+def place_plate(frame, plate_size, size, taken):
+    """The (x, y) of the plate's upper left corner: wholly in the photo, and clear of others if a usual place is free.
+
+    frame: (left, top, right, bottom) of the box, inclusive pixels
+    plate_size: (width, height) of the plate; size: (W, H) of the photo
+    taken: (x, y, width, height) of the plates that have their places
+
+    Tried in turn: above the upper left corner, inside it, below the lower left, the same at the right, then down along
+    the left side. If all are taken, the first.
+    """
+    left, top, right, bottom = frame
+    width, height = plate_size
+    columns = (left, right + 1 - width)
+    rows = (top - height, top, bottom + 1, bottom + 1 - height)
+    places = [(x, y) for x in columns for y in rows]
+    places += [(left, top + step * height) for step in range(1, 6)]
+    inside = [_pushed_in(place, plate_size, size) for place in places]
+    # a place that had to be moved up or down lies on the box itself, or on its name's neighbour: last resort
+    unmoved = [place for place, tried in zip(inside, places) if place[1] == tried[1]]
+    for x, y in unmoved + inside:
+        if not any(_overlap((x, y, width, height), other) for other in taken):
+            return x, y
+    return (unmoved + inside)[0]
+
+
+def _pushed_in(place, plate_size, size):
+    # a plate wider than the photo begins at its left edge
+    return tuple(max(min(at, whole - part), 0) for at, part, whole in zip(place, plate_size, size))
+
+
+def _overlap(a, b):
+    return a[0] < b[0] + b[2] and b[0] < a[0] + a[2] and a[1] < b[1] + b[3] and b[1] < a[1] + a[3]

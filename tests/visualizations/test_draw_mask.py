@@ -1,0 +1,39 @@
+"""Masks and label maps tint what they cover and nothing else."""
+
+import numpy as np
+import pytest
+
+from cvzoo.errors import ShapeError
+from cvzoo.visualizations import draw_label_map, draw_mask, label_color
+
+IMG = np.full((3, 4, 5), 100, dtype=np.float32)
+
+
+def test_a_mask_tints_its_pixels():
+    mask = np.zeros((2, 4, 5), bool)
+    mask[0, :2], mask[1, 1:3] = True, True
+    drawn = draw_mask(IMG, mask, [7, 3], opacity=1)
+    np.testing.assert_array_equal(drawn[:, 0, 0], label_color(7))
+    np.testing.assert_array_equal(drawn[:, 1, 0], label_color(3))  # the later mask lies on top
+    np.testing.assert_array_equal(drawn[:, 3], IMG[:, 3])
+    half = draw_mask(IMG, mask, opacity=0.5)
+    np.testing.assert_allclose(half[:, 0, 0], (100 + np.array(label_color(0))) / 2, atol=0.5)
+    assert (IMG == 100).all()
+
+
+def test_a_label_map_tints_all_but_ignored_pixels():
+    label = np.array([[-1, 0, 1, 2, 2]] * 4, np.int32)
+    drawn = draw_label_map(IMG, label, opacity=1)
+    np.testing.assert_array_equal(drawn[:, :, 0], 100)
+    for x in range(1, 5):
+        np.testing.assert_array_equal(drawn[:, 0, x], label_color(label[0, x]))
+    np.testing.assert_array_equal(draw_label_map(IMG, label * 0 - 1), IMG)
+
+
+def test_sizes_must_match():
+    with pytest.raises(ShapeError, match=r"\(R, H, W\)"):
+        draw_mask(IMG, np.zeros((4, 5), bool))
+    with pytest.raises(ShapeError, match="one entry a mask"):
+        draw_mask(IMG, np.zeros((2, 4, 5), bool), [1])
+    with pytest.raises(ShapeError, match=r"\(H, W\)"):
+        draw_label_map(IMG, np.zeros((5, 4), np.int32))
