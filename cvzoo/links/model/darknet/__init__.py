@@ -1,0 +1,1 @@
+"""Networks that darknet's own files describe."""

@@ -1,0 +1,110 @@
+"""darknet's [convolutional]."""
+
+from typing import Any
+
+from cvzoo.autodiff.variable import Variable
+from cvzoo.links.chain import Chain
+from cvzoo.links.connection.batch_normalization import BatchNormalization
+from cvzoo.links.connection.convolution_2d import Convolution2D
+from cvzoo.links.model.darknet.activation import Activation, read_activation
+from cvzoo.links.model.darknet.layer import DarknetLayer, Shape, check_fits, get_size, refuse_options
+from cvzoo.weights.darknet import DarknetSection, DarknetWeightsFile
+
+# Added to the variance. The published scores come from darknet's GPU code, which has 1e-5 under the root; its CPU code
+# adds 1e-6 outside.
+BN_EPS = 1e-5
+
+
+class DarknetConvolution(Chain):
+    """Convolution, batch normalization (or a bias), activation.
+
+    conv: the convolution; its W has no value before `load` or `initialize`
+    bn: the batch normalization, or None
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        ksize: int,
+        stride: tuple[int, int],
+        pad: int,
+        *,
+        dilate: int = 1,
+        groups: int = 1,
+        batch_normalize: bool = True,
+        activation: Activation | None = None,
+    ):
+        self.in_channels = in_channels
+        self.activation = activation
+        with self.init_scope():
+            self.conv = Convolution2D(
+                None, out_channels, ksize, stride, pad, nobias=batch_normalize, dilate=dilate, groups=groups
+            )
+            self.bn = BatchNormalization(out_channels, eps=BN_EPS) if batch_normalize else None
+
+    def initialize(self) -> None:
+        """Let W start from random numbers."""
+        conv = self.conv
+        conv.W.initialize((conv.out_channels, self.in_channels // conv.groups, *conv.ksize))
+
+    def load(self, file: DarknetWeightsFile, name: str) -> None:
+        """Take this layer's numbers from the file; `name` is what an error calls it."""
+        take_convolution(file, self.conv, self.bn, in_channels=self.in_channels, name=name)
+
+    def forward(self, x: Any) -> Variable:
+        """(B, out_channels, OH, OW) of x (B, in_channels, H, W)."""
+        h = self.conv(x)
+        if self.bn is not None:
+            h = self.bn(h)
+        return h if self.activation is None else self.activation(h)
+
+
+def take_convolution(
+    file: DarknetWeightsFile, conv: Convolution2D, bn: BatchNormalization | None, *, in_channels: int, name: str
+) -> None:
+    """Fill a convolution and its batch normalization with the file's next numbers, in darknet's order."""
+    n = conv.out_channels
+    bias = file.take(n, f"{name}, biases")
+    if bn is None:
+        conv.b.array = bias
+    else:
+        bn.beta.array = bias
+        bn.gamma.array = file.take(n, f"{name}, scales")
+        bn.avg_mean = file.take(n, f"{name}, rolling means")
+        bn.avg_var = file.take(n, f"{name}, rolling variances")
+    conv.W.array = file.take((n, in_channels // conv.groups, *conv.ksize), f"{name}, weights")
+
+
+def build_convolution(section: DarknetSection, index: int, shape: Shape) -> DarknetLayer:
+    """The layer behind an output (C, H, W). Raises FileFormatError or UnsupportedError that names the line."""
+    refuse_options(section, "binary", "xnor", "dot", "flipped", "antialiasing", "assisted_excitation", "share_index")
+    refuse_options(section, "deform", "sway", "rotate", "stretch", "stretch_sway", "coordconv")
+    filters = get_size(section, "filters", 1)
+    ksize = get_size(section, "size", 1, most=255)
+    stride = get_size(section, "stride", 1, most=255)
+    strides = get_size(section, "stride_y", stride, most=255), get_size(section, "stride_x", stride, most=255)
+    groups = get_size(section, "groups", 1)
+    dilate = get_size(section, "dilation", 1, most=255) if ksize > 1 else 1
+    # with pad=1 darknet looks at `size` only, so 5x5 has a margin of 2
+    pad = ksize // 2 if section.get_bool("pad", False) else section.get_int("padding", 0)
+    if not 0 <= pad <= 255:
+        raise section.error(f"padding={pad} must lie in 0 .. 255", option="padding")
+    pad *= dilate
+    channels, height, width = shape
+    if channels % groups or filters % groups:
+        raise section.error(f"{channels} channels in and {filters} out do not divide into groups={groups}")
+    span = dilate * (ksize - 1) + 1
+    size = (height + 2 * pad - span) // strides[0] + 1, (width + 2 * pad - span) // strides[1] + 1
+    link = DarknetConvolution(
+        channels,
+        filters,
+        ksize,
+        strides,
+        pad,
+        dilate=dilate,
+        groups=groups,
+        batch_normalize=section.get_bool("batch_normalize", False),
+        activation=read_activation(section, "logistic"),
+    )
+    return DarknetLayer(section, (index - 1,), link, check_fits(section, (filters, *size)))

@@ -1,0 +1,71 @@
+"""What every layer of a darknet network is made of, and what its builders share."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from cvzoo.errors.exceptions import FileFormatError, UnsupportedError
+from cvzoo.weights.darknet import DarknetSection
+
+PHOTO = -1  # the place of the network's input among its layers
+
+Shape = tuple[int, int, int]
+
+
+class DarknetLayer(NamedTuple):
+    """One section of the cfg, ready to run.
+
+    section: where it stands in the cfg
+    sources: the places of the layers whose outputs `run` takes, PHOTO for the network's input
+    run: a link or a function of Variables
+    shape: (C, H, W) of its output
+    """
+
+    section: DarknetSection
+    sources: tuple[int, ...]
+    run: Callable[..., Any]
+    shape: Shape
+
+
+def keep(x: Any) -> Any:
+    """x itself: what a layer of training only does in a trained network."""
+    return x
+
+
+def refuse_options(section: DarknetSection, *options: str) -> None:
+    """Nothing, or UnsupportedError that names the first of the options which is switched on."""
+    for option in options:
+        if section.get_str(option, "0") not in ("0", "none"):
+            line = section.option_lines.get(option, section.line)
+            raise UnsupportedError(
+                f"cfg line {line}, [{section.name}]: {option}={section.get_str(option)[:40]} is not supported"
+            )
+
+
+def get_size(section: DarknetSection, option: str, default: int, *, most: int = 1 << 16) -> int:
+    """The option as a whole number in 1 .. most. Raises FileFormatError that names the line."""
+    value = section.get_int(option, default)
+    if not 1 <= value <= most:
+        raise section.error(f"{option}={value} must lie in 1 .. {most}", option=option)
+    return value
+
+
+def get_place(section: DarknetSection, number: int, index: int, *, option: str) -> int:
+    """The place that a `from=` or `layers=` number means: counted from here if negative, else from the start."""
+    place = index + number if number < 0 else number
+    if not 0 <= place < index:
+        raise section.error(
+            f"{option}={number} means layer {place}, which does not come before layer {index}", option=option
+        )
+    return place
+
+
+def check_fits(section: DarknetSection, shape: Shape) -> Shape:
+    """The shape itself if every size is positive. Raises FileFormatError if the photo has become too small."""
+    if min(shape) < 1:
+        raise section.error(f"nothing is left of the photo here: {shape}", hint="a larger width= and height= in [net]")
+    return shape
+
+
+def same_size(section: DarknetSection, one: Shape, other: Shape) -> FileFormatError:
+    """An error, to be raised by the caller: two layers differ in height or width."""
+    return section.error(f"the layers have different sizes: {one} and {other} (C, H, W)")

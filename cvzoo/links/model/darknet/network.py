@@ -1,0 +1,169 @@
+"""A network as a darknet cfg describes it."""
+
+import functools
+import os
+from typing import Any
+
+import cvzoo.functions as F
+from cvzoo.autodiff.variable import Variable, as_variable
+from cvzoo.errors.exceptions import FileFormatError, ShapeError, UnsupportedError
+from cvzoo.geometry.as_size import as_size
+from cvzoo.links.chain import Chain
+from cvzoo.links.model.darknet.connected import DarknetConnected, build_connected
+from cvzoo.links.model.darknet.convolution import DarknetConvolution, build_convolution
+from cvzoo.links.model.darknet.heads import build_region, build_yolo
+from cvzoo.links.model.darknet.joining import build_route, build_sam, build_scale_channels, build_shortcut
+from cvzoo.links.model.darknet.layer import DarknetLayer, Shape, get_size, keep, refuse_options
+from cvzoo.links.model.darknet.resampling import build_avgpool, build_maxpool, build_reorg, build_upsample
+from cvzoo.links.model.yolo.decode import RegionHead, YoloHead
+from cvzoo.weights.darknet import DarknetSection, DarknetWeightsFile, read_darknet_cfg
+
+
+class DarknetNetwork(Chain):
+    """The layers of a cfg; called with photos it gives the inputs of its heads, or its last layer's output.
+
+    cfg: a path, or the text itself
+    weights: the path of a `.weights` file, which must fit exactly; None: random numbers
+    size: (H, W) of the photos, where it is not the cfg's
+    Raises FileFormatError that names the line of the cfg or the layer the weights end in; UnsupportedError for a
+    section or an option that cvzoo does not know.
+
+    layers: the cfg's sections after [net], as DarknetLayer; heads: what decodes each output, empty in a classifier
+    in_channels, input_size: 3 and (H, W), as a rule
+    """
+
+    def __init__(
+        self,
+        cfg: str | os.PathLike,
+        weights: str | os.PathLike | None = None,
+        *,
+        size: tuple[int, int] | None = None,
+    ):
+        net, *sections = read_darknet_cfg(cfg)
+        self.net = net
+        self.in_channels = get_size(net, "channels", 3)
+        if size is None:
+            self.input_size = get_size(net, "height", 0), get_size(net, "width", 0)
+        else:
+            self.input_size = as_size(size)
+        self.layers: list[DarknetLayer] = []
+        heads: list[YoloHead | RegionHead] = []
+        shapes: list[Shape] = []
+        head_places = []
+        for index, section in enumerate(sections):
+            layer, head = _build(section, index, [*shapes, (self.in_channels, *self.input_size)])
+            self.layers.append(layer)
+            shapes.append(layer.shape)
+            if head is not None:
+                heads.append(head)
+                head_places.append(index)
+            if isinstance(layer.run, Chain):
+                self.add_link(f"layer{index}", layer.run)
+        if not self.layers:
+            raise FileFormatError("the cfg has no layers after [net]")
+        self.heads = tuple(heads)
+        self._outputs = tuple(head_places) or (len(self.layers) - 1,)
+        # after which layer an output is not needed any more
+        self._last_use = {place: index for index, layer in enumerate(self.layers) for place in layer.sources}
+        if weights is None:
+            for layer in self.layers:
+                if isinstance(layer.run, DarknetConvolution | DarknetConnected):
+                    layer.run.initialize()
+        else:
+            self.load_darknet(weights)
+
+    def load_darknet(self, path: str | os.PathLike) -> None:
+        """Take all numbers from a `.weights` file. Raises FileFormatError if it is not exactly this network's."""
+        with DarknetWeightsFile(path) as file:
+            for index, layer in enumerate(self.layers):
+                if isinstance(layer.run, DarknetConvolution | DarknetConnected):
+                    layer.run.load(file, f"layer {index} ({layer.section})")
+            file.expect_end()
+
+    def forward(self, x: Any) -> tuple[Variable, ...] | Variable:
+        """The inputs of the heads, one (B, A * (5 + L), GH, GW) each; without heads, the last layer's output.
+
+        x: (B, C, H, W) float32, RGB in [0, 1]; another size than input_size works if every layer can take it
+        """
+        x = as_variable(x)
+        if x.ndim != 4 or x.shape[1] != self.in_channels:
+            raise ShapeError("a darknet network reads photos", expected=f"(B, {self.in_channels}, H, W)", got=x.shape)
+        held = {-1: x}
+        for index, layer in enumerate(self.layers):
+            held[index] = layer.run(*[held[place] for place in layer.sources])
+            for place in layer.sources:
+                if self._last_use[place] == index and place not in self._outputs:
+                    held.pop(place, None)
+        outputs = tuple(held[place] for place in self._outputs)
+        return outputs if self.heads else outputs[0]
+
+    def describe(self) -> str:
+        return f"input_size={self.input_size}, {len(self.layers)} layers, {len(self.heads)} heads"
+
+
+def _build(
+    section: DarknetSection, index: int, shapes: list[Shape]
+) -> tuple[DarknetLayer, YoloHead | RegionHead | None]:
+    """The layer of a section; `shapes` ends with the photo's, so that the layer before the first one is the photo."""
+    before = shapes[index - 1]
+    match section.name:
+        case "convolutional" | "conv":
+            return build_convolution(section, index, before), None
+        case "connected" | "conn":
+            return build_connected(section, index, before), None
+        case "maxpool" | "max":
+            return build_maxpool(section, index, before), None
+        case "avgpool" | "avg":
+            return build_avgpool(section, index, before), None
+        case "upsample":
+            return build_upsample(section, index, before), None
+        case "reorg":
+            return build_reorg(section, index, before), None
+        case "route":
+            return build_route(section, index, shapes), None
+        case "shortcut":
+            return build_shortcut(section, index, shapes), None
+        case "scale_channels":
+            return build_scale_channels(section, index, shapes), None
+        case "sam":
+            return build_sam(section, index, shapes), None
+        case "dropout":
+            return _build_dropout(section, index, before), None
+        case "softmax" | "soft":
+            return _build_softmax(section, index, before), None
+        case "cost":  # a loss: in a trained network the numbers just pass
+            return DarknetLayer(section, (index - 1,), keep, before), None
+        case "yolo":
+            return build_yolo(section, index, before)
+        case "region":
+            return build_region(section, index, before)
+    raise UnsupportedError(
+        f"cfg line {section.line}: section [{section.name}] is not supported",
+        expected="convolutional, connected, maxpool, avgpool, upsample, reorg, route, shortcut, scale_channels, sam, "
+        "dropout, softmax, cost, yolo or region",
+    )
+
+
+def _build_dropout(section: DarknetSection, index: int, shape: Shape) -> DarknetLayer:
+    refuse_options(section, "dropblock")
+    ratio = section.get_float("probability", 0.5)
+    if not 0 <= ratio < 1:
+        raise section.error(f"probability={ratio} must lie in 0 .. 1", option="probability")
+    return DarknetLayer(section, (index - 1,), functools.partial(F.dropout, ratio=ratio), shape)
+
+
+def _build_softmax(section: DarknetSection, index: int, shape: Shape) -> DarknetLayer:
+    refuse_options(section, "tree", "spatial")
+    groups = get_size(section, "groups", 1)
+    if (shape[0] * shape[1] * shape[2]) % groups:
+        raise section.error(f"{shape} (C, H, W) does not divide into groups={groups}", option="groups")
+    temperature = section.get_float("temperature", 1.0)
+    if temperature <= 0:
+        raise section.error(f"temperature={temperature} must be positive", option="temperature")
+    run = functools.partial(_softmax, groups=groups, temperature=temperature)
+    return DarknetLayer(section, (index - 1,), run, shape)
+
+
+def _softmax(x: Any, *, groups: int, temperature: float) -> Variable:
+    h = F.reshape(x, (x.shape[0], groups, -1))
+    return F.reshape(F.softmax(h if temperature == 1 else h * (1 / temperature), axis=2), x.shape)

@@ -1,0 +1,157 @@
+"""The only predict loop of the detectors: photos in, boxes in the photos' own pixels out."""
+
+import abc
+import contextlib
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from PIL import Image
+
+from cvzoo.autodiff.variable import Variable
+from cvzoo.config.switches import no_backprop_mode, using_config
+from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
+from cvzoo.geometry.clip_bbox import clip_bbox
+from cvzoo.geometry.nms import classwise_nms
+from cvzoo.images.read_image import read_image
+from cvzoo.links.chain import Chain
+from cvzoo.links.model.detections import Detections, kept_source
+
+
+class Preset(NamedTuple):
+    """Thresholds for a purpose."""
+
+    nms_thresh: float
+    score_thresh: float
+
+
+class AbstractDetector(Chain, abc.ABC):
+    """A network that finds objects; a subclass writes `prepare`, `forward` and `decode`.
+
+    label_names: names of the classes in order of label, or None
+    score_thresh: what scores this or less is dropped
+    nms_thresh: of two boxes of one class whose IoU is greater, the lower score is dropped
+    limit: how many boxes a photo keeps at most, the best ones; None: all
+    presets: the thresholds for "visualize" (what a new detector has) and "evaluate"
+
+    The thresholds belong to the model, not to a thread: who predicts in several threads sets them before.
+    """
+
+    presets: Mapping[str, Preset] = {"visualize": Preset(0.45, 0.5), "evaluate": Preset(0.45, 0.005)}
+    label_names: tuple[str, ...] | None = None
+    score_thresh: float = 0.5
+    nms_thresh: float = 0.45
+    limit: int | None = None
+
+    # --- what a detector writes -------------------------------------------------------------------------------------
+    @abc.abstractmethod
+    def prepare(self, img: np.ndarray) -> np.ndarray:
+        """The network's input (C, H', W') float32 for a photo (3, H, W) float32 RGB [0, 255], which is left as it is."""
+
+    @abc.abstractmethod
+    def forward(self, x: Any) -> Variable | tuple[Variable, ...]:
+        """The network's outputs for x (B, C, H', W'): one or several, each with B as its first axis."""
+
+    @abc.abstractmethod
+    def decode(
+        self, outputs: tuple[np.ndarray, ...], size: tuple[int, int]
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """bbox (R, 4), label (R,), score (R,): what scores above `score_thresh` in one photo, before suppression.
+
+        outputs: what `forward` gave for this photo, without the axis B
+        size: (H, W) of the photo, in whose pixels the boxes are; finite, but they may stick out of it
+        """
+
+    # --- thresholds -------------------------------------------------------------------------------------------------
+    def use_preset(self, name: str) -> None:
+        """Set the thresholds for a purpose: "visualize" or "evaluate". Raises ValueRangeError for another."""
+        if name not in self.presets:
+            raise ValueRangeError(
+                "there is no such preset", expected=" or ".join(map(repr, self.presets)), got=repr(name)
+            )
+        self.nms_thresh, self.score_thresh = self.presets[name]
+
+    @contextlib.contextmanager
+    def using_preset(self, name: str) -> Iterator[None]:
+        """A block with the thresholds for a purpose; afterwards they are what they were."""
+        before = self.nms_thresh, self.score_thresh
+        self.use_preset(name)
+        try:
+            yield
+        finally:
+            self.nms_thresh, self.score_thresh = before
+
+    # --- predict ----------------------------------------------------------------------------------------------------
+    def predict(self, imgs: Iterable[Any], *, batch_size: int = 8) -> Detections:
+        """What is in the photos: `bboxes, labels, scores = model.predict(imgs)`, lists with one element a photo.
+
+        imgs: any iterable of photos of any sizes, each a path, the bytes of a file, an open file, a PIL image or an
+            array (3, H, W) RGB or (1, H, W) grey in [0, 255]; a batch (B, 3, H, W) is fine, too
+        batch_size: how many photos of one prepared shape go through the network at once; the result is the same bits
+        Raises ImageError that names a photo which cannot be read, DtypeError for a single photo instead of several.
+        """
+        sources: list = []
+        found = list(self._run(imgs, batch_size, sources))
+        bboxes, labels, scores = (list(each) for each in zip(*found)) if found else ([], [], [])
+        return Detections(bboxes, labels, scores, label_names=self.label_names, sources=sources)
+
+    def predict_each(self, imgs: Iterable[Any], *, batch_size: int = 1) -> Iterator[Detections]:
+        """The results photo by photo, while the next photos have not been read yet: memory stays flat.
+
+        Each is a `Detections` of one photo, the same bits as `predict` gives.
+        """
+        sources: list = []
+        for bbox, label, score in self._run(imgs, batch_size, sources):
+            yield Detections([bbox], [label], [score], label_names=self.label_names, sources=[sources.pop(0)])
+
+    def _run(self, imgs: Iterable[Any], batch_size: int, sources: list) -> Iterator[tuple]:
+        """(bbox, label, score) photo by photo; the sources are appended as the photos are read."""
+        _check_several(imgs)
+        if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1:
+            raise ValueRangeError("batch_size must be a positive integer", got=repr(batch_size))
+        batch: list[np.ndarray] = []
+        sizes: list[tuple[int, int]] = []
+        for source in imgs:
+            img = read_image(source)
+            x = self.prepare(img)
+            if batch and x.shape != batch[0].shape:
+                yield from self._found(batch, sizes)
+                batch, sizes = [], []
+            sources.append(kept_source(source))
+            batch.append(x)
+            sizes.append(img.shape[1:])
+            if len(batch) == batch_size:
+                yield from self._found(batch, sizes)
+                batch, sizes = [], []
+        if batch:
+            yield from self._found(batch, sizes)
+
+    def _found(self, batch: Sequence[np.ndarray], sizes: Sequence[tuple[int, int]]) -> list[tuple]:
+        # the switches are set around the network only: a generator that is being waited for would leak them
+        with using_config("train", False), no_backprop_mode():
+            outputs = self.forward(np.stack(batch))
+        outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+        return [self._finish(tuple(y.array[i] for y in outputs), size) for i, size in enumerate(sizes)]
+
+    def _finish(self, outputs: tuple[np.ndarray, ...], size: tuple[int, int]) -> tuple:
+        bbox, label, score = self.decode(outputs, size)
+        keep = classwise_nms(bbox, label, score, iou_thresh=self.nms_thresh, limit=self.limit)
+        bbox = clip_bbox(bbox[keep], size)
+        inside = (bbox[:, 2:] > bbox[:, :2]).all(axis=1)
+        return (
+            np.ascontiguousarray(bbox[inside], dtype=np.float32),
+            label[keep][inside].astype(np.int32),
+            score[keep][inside].astype(np.float32),
+        )
+
+
+def _check_several(imgs: Any) -> None:
+    if isinstance(imgs, str | bytes | bytearray | os.PathLike | Image.Image):
+        raise DtypeError("predict wants several photos", got=type(imgs).__name__, hint="predict([photo])")
+    if isinstance(imgs, np.ndarray) and imgs.ndim != 4:
+        raise ShapeError(
+            "predict wants several photos", expected="a list, or (B, 3, H, W)", got=imgs.shape, hint="predict([photo])"
+        )
+    if not isinstance(imgs, Iterable):
+        raise DtypeError("predict wants an iterable of photos", got=type(imgs).__name__)

@@ -1,0 +1,1 @@
+"""YOLOv2 and YOLOv3, written out as links."""
