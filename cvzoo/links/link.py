@@ -214,7 +214,7 @@ class Link:
     def state_arrays(self) -> dict[str, np.ndarray]:
         """Every parameter and persistent value by its path ("conv1/W"), as numpy arrays; parameters share memory.
 
-        Raises GraphError if a parameter has no value yet.
+        Raises GraphError if one of them has no value yet.
         """
         arrays = {}
         for path, parameter in self.namedparams():
