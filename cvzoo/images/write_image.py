@@ -21,8 +21,12 @@ def to_pil(img):
     Raises as `read_image` does for arrays.
     """
     gray = img.ndim == 2 or img.shape[0] == 1
-    img = np.rint(from_array(img, color=not gray)).clip(0, 255).astype(np.uint8)
-    return Image.fromarray(img[0] if gray else np.ascontiguousarray(img.transpose(1, 2, 0)))
+    img = from_array(img, color=not gray)
+    pixels = np.empty((*img.shape[1:], len(img)), dtype=np.uint8)
+    # plane by plane, in place: a large photo stays in fewer temporaries
+    for i, plane in enumerate(img):
+        pixels[:, :, i] = np.rint(plane, out=plane).clip(0, 255, out=plane)
+    return Image.fromarray(pixels[:, :, 0] if gray else pixels)
 
 
 def encode_png(img):

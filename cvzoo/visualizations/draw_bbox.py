@@ -5,7 +5,7 @@ from PIL import ImageDraw, ImageFont
 
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.geometry.as_bbox import as_bbox
-from cvzoo.images.from_array import from_array
+from cvzoo.images.from_pil import from_pil
 from cvzoo.images.write_image import to_pil
 from cvzoo.visualizations.colors import ink_on, label_color
 from cvzoo.visualizations.place_plate import place_plate
@@ -29,7 +29,7 @@ def draw_bbox(img, bbox, label=None, score=None, *, label_names=None, line_width
     its letters are black or white, whichever reads better on the colour of the class.
     """
     bbox, label, score = _checked(bbox, label, score, label_names)
-    pil = to_pil(from_array(np.asarray(img), color=True, name="img"))
+    pil = to_pil(np.asarray(img)).convert("RGB")
     scale = max(pil.size) / 1000
     if line_width is None:
         line_width = max(round(_LINE_WIDTH * scale), 1)
@@ -47,7 +47,7 @@ def draw_bbox(img, bbox, label=None, score=None, *, label_names=None, line_width
         if frames[i] is not None:
             _draw_frame(draw, frames[i], colors[i], line_width)
     _draw_plates(draw, pil.size, frames, captions, colors, worst_first, font_size)
-    return np.ascontiguousarray(np.asarray(pil).transpose(2, 0, 1), dtype=np.float32)
+    return from_pil(pil, color=True, background=None, name="img")
 
 
 def caption(label, score, label_names):
