@@ -77,3 +77,25 @@ class AbstractElementwiseOfOutput(FunctionNode, abc.ABC):
     @abc.abstractmethod
     def slope(self, y: Variable) -> Variable | Any:
         """The derivative where the output is y; as in AbstractElementwise."""
+
+
+class AbstractPointwise(FunctionNode, abc.ABC):
+    """A function of one array that the array module computes element by element."""
+
+    def forward(self, inputs: tuple) -> tuple:
+        (x,) = inputs
+        xp = floating_backend(x, self.label.lower()).xp
+        self.retain_inputs((0,))
+        return (self.value(xp, x),)
+
+    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+        (x,) = self.get_retained_inputs()
+        return (gys[0] * self.slope(x),)
+
+    @abc.abstractmethod
+    def value(self, xp: Any, x: Any) -> Any:
+        """The array of results."""
+
+    @abc.abstractmethod
+    def slope(self, x: Variable) -> Variable:
+        """The derivative at x, made of differentiable functions."""

@@ -1,0 +1,43 @@
+"""The logistic function drawn with three straight lines, and the swish made of it."""
+
+from typing import Any
+
+from cvzoo.autodiff.variable import Variable
+from cvzoo.functions.math.elementwise import AbstractElementwise
+
+
+def _between(x: Variable, alpha: float, beta: float) -> Any:
+    t = alpha * x.array + beta
+    return ((t > 0) & (t < 1)).astype(x.dtype)
+
+
+class HardSigmoid(AbstractElementwise):
+    kind = "hard_sigmoid"
+    alpha = 0.2
+    beta = 0.5
+
+    def slope(self, x: Variable) -> Any:
+        return _between(x, self.alpha, self.beta) * x.dtype.type(self.alpha)
+
+
+class HardSwish(AbstractElementwise):
+    kind = "hard_swish"
+    alpha = 1 / 6
+    beta = 0.5
+
+    def slope(self, x: Variable) -> Variable:
+        above = (self.alpha * x.array + self.beta >= 1).astype(x.dtype)
+        return (x * (2 * self.alpha) + self.beta) * _between(x, self.alpha, self.beta) + above
+
+
+def hard_sigmoid(x: Variable | Any) -> Variable:
+    """min(max(0.2 * x + 0.5, 0), 1)."""
+    return HardSigmoid().apply((x,))[0]
+
+
+def hard_swish(x: Variable | Any) -> Variable:
+    """x * min(max(x + 3, 0), 6) / 6.
+
+    Source: Searching for MobileNetV3 (Howard et al., ICCV 2019).
+    """
+    return HardSwish().apply((x,))[0]

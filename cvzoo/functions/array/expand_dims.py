@@ -1,0 +1,33 @@
+"""Axes of size 1, added and removed."""
+
+from typing import Any
+
+from cvzoo.autodiff.variable import Variable
+from cvzoo.errors.exceptions import ShapeError
+from cvzoo.functions.array.axes import Axes, all_axes, one_axis
+from cvzoo.functions.array.reshape import reshape
+
+
+def expand_dims(x: Variable | Any, axis: int) -> Variable:
+    """x with a new axis of size 1 at `axis`; a view.
+
+    Raises ShapeError if there is no such place.
+    """
+    axis = one_axis(axis, x.ndim + 1, "expand_dims")
+    return reshape(x, (*x.shape[:axis], 1, *x.shape[axis:]))
+
+
+def squeeze(x: Variable | Any, axis: Axes = None) -> Variable:
+    """x without the axes `axis`, which must have size 1, or without all axes of size 1; a view.
+
+    Raises ShapeError if there is no such axis, or its size is not 1.
+    """
+    axes = all_axes(axis, x.ndim, "squeeze")
+    if axis is not None and any(x.shape[i] != 1 for i in axes):
+        raise ShapeError("squeeze: only axes of size 1 can go", expected=f"size 1 at {axes}", got=x.shape)
+    return reshape(x, tuple([size for i, size in enumerate(x.shape) if not (i in axes and size == 1)]))
+
+
+def flatten(x: Variable | Any) -> Variable:
+    """x in one axis, row-major."""
+    return reshape(x, (-1,)) if x.size else reshape(x, (0,))

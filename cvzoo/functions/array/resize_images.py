@@ -1,0 +1,82 @@
+"""Photos and feature maps at another size."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from cvzoo.autodiff.function_node import FunctionNode
+from cvzoo.autodiff.variable import Variable
+from cvzoo.errors.exceptions import ShapeError, ValueRangeError
+from cvzoo.functions.math.elementwise import floating_backend
+
+
+class ResizeImages(FunctionNode):
+    def __init__(self, size: tuple[int, int], mode: str, align_corners: bool, antialias: bool):
+        self.size = size
+        self.settings = (mode, align_corners, antialias)
+
+    def forward(self, inputs: tuple) -> tuple:
+        (x,) = inputs
+        mode, align_corners, antialias = self.settings
+        backend = floating_backend(x, "resize_images")
+        y = backend.resize_2d(x, self.size, mode=mode, align_corners=align_corners, antialias=antialias)
+        return (y,)
+
+    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+        return ResizeImagesGrad(self.inputs[0].shape[2:], *self.settings).apply(gys)
+
+
+class ResizeImagesGrad(FunctionNode):
+    """The transpose of resizing, which is linear."""
+
+    def __init__(self, size: tuple[int, int], mode: str, align_corners: bool, antialias: bool):
+        self.size = size
+        self.settings = (mode, align_corners, antialias)
+
+    def forward(self, inputs: tuple) -> tuple:
+        (gy,) = inputs
+        mode, align_corners, antialias = self.settings
+        backend = floating_backend(gy, "resize_images")
+        gx = backend.resize_2d_grad(gy, self.size, mode=mode, align_corners=align_corners, antialias=antialias)
+        return (gx,)
+
+    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+        return ResizeImages(self.inputs[0].shape[2:], *self.settings).apply(gys)
+
+
+def resize_images(
+    x: Variable | Any,
+    output_shape: Sequence[int],
+    *,
+    mode: str = "bilinear",
+    align_corners: bool = True,
+    antialias: bool = False,
+) -> Variable:
+    """(B, C, OH, OW): x (B, C, H, W) at the size `output_shape` (OH, OW).
+
+    mode: "bilinear", or "nearest" (pixel floor(i * H / OH); the other settings do not count)
+    align_corners: the corner pixels' centres fall on each other (Chainer, Spatial transformer networks); False: the
+        pictures' edges do, with pixel centres at half (Pillow, OpenCV, most networks of today)
+    antialias: when shrinking, average over the pixels that fall into one (as Pillow does), rather than picking four
+    Raises ShapeError if x is not (B, C, H, W) or a size is not positive, ValueRangeError if there is no such mode.
+    """
+    if mode not in ("bilinear", "nearest"):
+        raise ValueRangeError(f"resize_images: there is no mode {mode!r}", expected="bilinear or nearest")
+    size = tuple([int(n) for n in output_shape])
+    if x.ndim != 4 or len(size) != 2 or min(*size, *x.shape[2:]) < 1:
+        raise ShapeError(
+            "resize_images: wants photos with pixels, and a size",
+            expected="x (B, C, H, W), output_shape (OH, OW)",
+            got=f"x {x.shape}, output_shape {size}",
+        )
+    return ResizeImages(size, mode, align_corners, antialias).apply((x,))[0]
+
+
+def upsample_nearest(x: Variable | Any, factor: int | Sequence[int]) -> Variable:
+    """(B, C, fy * H, fx * W): each pixel of x (B, C, H, W) repeated `factor` times, a number or (fy, fx).
+
+    Raises ShapeError if x is not (B, C, H, W) or a factor is not positive.
+    """
+    if x.ndim != 4:
+        raise ShapeError("upsample_nearest: wants feature maps", expected="x (B, C, H, W)", got=x.shape)
+    fy, fx = (factor, factor) if isinstance(factor, int) else factor
+    return resize_images(x, (x.shape[2] * fy, x.shape[3] * fx), mode="nearest")

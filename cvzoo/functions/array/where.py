@@ -1,0 +1,68 @@
+"""Choosing between two arrays, element by element."""
+
+from typing import Any
+
+from cvzoo.autodiff.function_node import FunctionNode
+from cvzoo.autodiff.variable import Variable, as_array
+from cvzoo.backends.dispatch import backend_of
+from cvzoo.errors.exceptions import DtypeError, ShapeError
+from cvzoo.functions.array.broadcast_to import sum_to
+
+
+class Where(FunctionNode):
+    def __init__(self, condition: Any):
+        self.condition = condition
+
+    def forward(self, inputs: tuple) -> tuple:
+        x, y = inputs
+        xp = backend_of(x).xp
+        backend_of(y)
+        if x.dtype != y.dtype:
+            raise DtypeError("where: both sides must have one dtype", got=f"{x.dtype} and {y.dtype}")
+        try:
+            return (xp.where(self.condition, x, y),)
+        except ValueError:
+            raise ShapeError(
+                "where: the shapes do not broadcast",
+                expected="equal sizes, or 1, axis by axis from the last",
+                got=f"condition {self.condition.shape}, x {x.shape}, y {y.shape}",
+            ) from None
+
+    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+        # where() and not a product with zeros: an infinite gradient of the side not chosen must not give NaN
+        return tuple([sum_to(Keep(self.condition, bool(i)).apply(gys)[0], self.inputs[i].shape) for i in indexes])
+
+
+class Keep(FunctionNode):
+    """x where the condition holds (or, `negated`, does not), else 0."""
+
+    def __init__(self, condition: Any, negated: bool):
+        self.condition = condition
+        self.negated = negated
+
+    def forward(self, inputs: tuple) -> tuple:
+        (x,) = inputs
+        xp = backend_of(x).xp
+        zero = x.dtype.type(0)
+        return (xp.where(self.condition, zero, x) if self.negated else xp.where(self.condition, x, zero),)
+
+    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+        return Keep(self.condition, self.negated).apply(gys)
+
+
+def where(condition: Variable | Any, x: Variable | Any, y: Variable | Any) -> Variable:
+    """x where the condition holds, else y; shapes broadcast.
+
+    condition: bool; no gradient
+    x, y: arrays of one dtype, or one of them a number
+    Raises DtypeError if the condition is not bool or dtypes differ, ShapeError if shapes do not broadcast.
+    """
+    condition = as_array(condition)
+    xp = backend_of(condition).xp
+    if condition.dtype.kind != "b":
+        raise DtypeError("where: the condition must be bool", got=condition.dtype, hint="condition != 0")
+    if isinstance(x, int | float):
+        x = xp.asarray(x, y.dtype)
+    elif isinstance(y, int | float):
+        y = xp.asarray(y, x.dtype)
+    return Where(condition).apply((x, y))[0]

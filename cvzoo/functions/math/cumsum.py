@@ -1,0 +1,33 @@
+"""Running sums."""
+
+from typing import Any
+
+from cvzoo.autodiff.function_node import FunctionNode
+from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.dispatch import backend_of
+from cvzoo.functions.array.axes import one_axis
+from cvzoo.functions.array.flip import flip
+from cvzoo.functions.array.reshape import reshape
+
+
+class Cumsum(FunctionNode):
+    def __init__(self, axis: int):
+        self.axis = axis
+
+    def forward(self, inputs: tuple) -> tuple:
+        (x,) = inputs
+        backend_of(x)
+        self.axis = one_axis(self.axis, x.ndim, "cumsum")
+        return (x.cumsum(self.axis),)
+
+    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+        axis = self.axis
+        return (flip(cumsum(flip(gys[0], axis), axis), axis),)
+
+
+def cumsum(x: Variable | Any, axis: int | None = None) -> Variable:
+    """The sums of x up to and with each element along `axis`; of the flattened x where `axis` is None.
+
+    Raises ShapeError if there is no such axis.
+    """
+    return Cumsum(0).apply((reshape(x, (-1,)),))[0] if axis is None else Cumsum(axis).apply((x,))[0]

@@ -1,0 +1,30 @@
+"""Functions that are flat piece by piece: their results are connected to nothing, since the gradient is 0."""
+
+from typing import Any
+
+from cvzoo.autodiff.variable import Variable, as_array, as_variable
+from cvzoo.backends.dispatch import backend_of
+
+
+def sign(x: Variable | Any) -> Variable:
+    """-1, 0 or 1, by the sign of x."""
+    array = as_array(x)
+    return as_variable(backend_of(array).xp.sign(array))
+
+
+def floor(x: Variable | Any) -> Variable:
+    """The largest whole numbers that are not above x."""
+    array = as_array(x)
+    return as_variable(backend_of(array).xp.floor(array))
+
+
+def ceil(x: Variable | Any) -> Variable:
+    """The smallest whole numbers that are not below x."""
+    array = as_array(x)
+    return as_variable(backend_of(array).xp.ceil(array))
+
+
+def fix(x: Variable | Any) -> Variable:
+    """x without its fraction: rounded towards 0."""
+    array = as_array(x)
+    return as_variable(backend_of(array).xp.trunc(array))

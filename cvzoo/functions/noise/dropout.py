@@ -1,0 +1,58 @@
+"""Values dropped at random while training."""
+
+from typing import Any
+
+from cvzoo.autodiff.function_node import FunctionNode
+from cvzoo.autodiff.variable import Variable, as_variable
+from cvzoo.backends.dispatch import backend_of
+from cvzoo.config.randomness import random_generator
+from cvzoo.config.switches import switches
+from cvzoo.errors.exceptions import ShapeError, ValueRangeError
+from cvzoo.functions.math.elementwise import floating_backend
+
+
+class Dropout(FunctionNode):
+    def __init__(self, ratio: float, mask: Any = None):
+        self.ratio = ratio
+        self.mask = mask
+
+    def forward(self, inputs: tuple) -> tuple:
+        (x,) = inputs
+        backend = floating_backend(x, "dropout")
+        if self.mask is None:
+            self.mask = _draw(x, self.ratio)
+        elif self.mask.shape != x.shape:
+            raise ShapeError("dropout: the mask has another shape than x", expected=x.shape, got=self.mask.shape)
+        return (backend.multiply(x, self.mask),)
+
+    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+        return Dropout(self.ratio, self.mask).apply(gys)
+
+
+def _draw(x: Any, ratio: float) -> Any:
+    """0 or 1 / (1 - ratio), in memory as x lies if that is channels-last."""
+    shape = x.shape if x.ndim != 4 else tuple([x.shape[i] for i in (0, 2, 3, 1)])
+    kept = backend_of(x).asarray(random_generator().random(shape, "float32") >= ratio)
+    mask = kept * x.dtype.type(1 / (1 - ratio))
+    return mask if x.ndim != 4 else mask.transpose(0, 3, 1, 2)
+
+
+def dropout(
+    x: Variable | Any, ratio: float = 0.5, *, mask: Any = None, return_mask: bool = False
+) -> Variable | tuple[Variable, Any]:
+    """x with each value dropped with probability `ratio` and the others divided by 1 - ratio; x itself unless
+    config.train.
+
+    ratio: 0 to below 1
+    mask: what x is multiplied with, instead of a draw from config.random_generator()
+    return_mask: (y, mask), mask None where x is returned as it is
+    Raises ValueRangeError if ratio is out of range, ShapeError if mask does not have x's shape.
+    Source: Dropout: a simple way to prevent neural networks from overfitting (Srivastava et al., JMLR 2014).
+    """
+    if not 0 <= ratio < 1:
+        raise ValueRangeError("dropout: the ratio must be a probability below 1", expected="[0, 1)", got=ratio)
+    if not switches.train:
+        return (as_variable(x), None) if return_mask else as_variable(x)
+    node = Dropout(ratio, mask)
+    (y,) = node.apply((x,))
+    return (y, node.mask) if return_mask else y
