@@ -51,7 +51,7 @@ def read_safetensors(path: str | os.PathLike) -> dict[str, np.ndarray]:
             if kind == "BF16":
                 arrays[name] = widen_bfloat16(array)
             elif kind == "BOOL":
-                arrays[name] = array != 0
+                arrays[name] = array.astype(bool)  # any byte but 0 is true
             else:
                 arrays[name] = array.astype(array.dtype.newbyteorder("="))
     return arrays

@@ -33,16 +33,6 @@ def weights_bytes(floats, version=(0, 2, 0), seen=7):
     return head + np.asarray(floats, "<f4").tobytes()
 
 
-@pytest.fixture
-def write(tmp_path):
-    def write(data, name="net.weights"):
-        path = tmp_path / name
-        path.write_bytes(data)
-        return path
-
-    return write
-
-
 def test_sections_keep_their_order_names_options_and_lines():
     net, conv, yolo = read_darknet_cfg(CFG)
     assert [(s.name, s.line) for s in (net, conv, yolo)] == [("net", 1), ("convolutional", 7), ("yolo", 12)]

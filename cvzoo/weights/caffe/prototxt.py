@@ -43,7 +43,7 @@ def read_prototxt(path_or_text: str | os.PathLike) -> dict:
         where = os.path.basename(path_or_text)
         text = file_bytes(path_or_text, limit=MAX_BYTES).decode("utf-8", errors="replace")
     parser = _Parser(text, where)
-    return parser.message("NetParameter", None, 0)
+    return parser.message("NetParameter", None, 0, 1)
 
 
 class _Parser:
@@ -78,29 +78,32 @@ class _Parser:
     def error(self, what: str) -> FileFormatError:
         return FileFormatError(f"{self._where}, line {self.line}: {what}")
 
-    def message(self, kind: str | None, closing: str | None, depth: int) -> dict:
-        """The fields up to the closing mark; kind None is a message that the schema does not know."""
+    def message(self, kind: str | None, closing: str | None, depth: int, line: int) -> dict:
+        """The fields up to the closing mark; kind None is a message that the schema does not know.
+
+        line: where the message's own name stands
+        """
         if depth > MAX_DEPTH:
             raise self.error(f"messages are nested more than {MAX_DEPTH} deep")
         fields = MESSAGES.get(kind, {})
         values: dict = {}
         if kind in ("LayerParameter", "V1LayerParameter"):
-            values["line"] = self.line
+            values["line"] = line
         while self._next != (("mark", closing) if closing else None):
             if self._next is None:
                 raise self.error(f"the text ends where a {closing!r} is due")
             token, name = self._next
             if token != "name":
                 raise self.error(f"a field's name is due, not {name[:40]!r}")
+            field_line = self.line
             self._advance()
-            self._field(values, name, fields.get(name), depth)
+            self._field(values, name, fields.get(name), depth, field_line)
             if self._next is not None and self._next[1] in (",", ";") and self._next[0] == "mark":
                 self._advance()
         self._advance()
         return values
 
-    def _field(self, values: dict, name: str, field: Field | None, depth: int) -> None:
-        line = self.line
+    def _field(self, values: dict, name: str, field: Field | None, depth: int, line: int) -> None:
         colon = self._next == ("mark", ":")
         if colon:
             self._advance()
@@ -110,12 +113,12 @@ class _Parser:
             self._advance()
             items = []
             while self._next != ("mark", "]"):
-                items.append(self._value(name, field, colon, depth))
+                items.append(self._value(name, field, colon, depth, line))
                 if self._next == ("mark", ","):
                     self._advance()
             self._advance()
         else:
-            items = [self._value(name, field, colon, depth)]
+            items = [self._value(name, field, colon, depth, line)]
         if field is None:  # unknown to us: a list once it comes twice
             old = values.get(name)
             if name in values:
@@ -131,13 +134,13 @@ class _Parser:
         else:
             values[name] = items[0]
 
-    def _value(self, name: str, field: Field | None, colon: bool, depth: int):
+    def _value(self, name: str, field: Field | None, colon: bool, depth: int, field_line: int):
         token, text = self._next or ("end", "")
         if token == "mark" and text in _CLOSING:
             if field is not None and field.kind not in MESSAGES:
                 raise self.error(f"{name} is not a message")
             self._advance()
-            return self.message(None if field is None else field.kind, _CLOSING[text], depth + 1)
+            return self.message(None if field is None else field.kind, _CLOSING[text], depth + 1, field_line)
         if not colon or token not in ("name", "number", "string"):
             raise self.error(f"{name}: a value is due, not {text[:40]!r}")
         line = self.line

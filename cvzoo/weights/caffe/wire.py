@@ -24,7 +24,7 @@ class WireReader:
 
     data: memoryview
     where: str
-    left: int = MAX_FIELDS
+    left: int = dataclasses.field(default_factory=lambda: MAX_FIELDS)
 
     def fields(self, start: int, end: int) -> Iterator[tuple[int, int, int, int, int]]:
         """The fields between two positions, each as `field` gives it."""
