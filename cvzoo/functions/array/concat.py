@@ -75,7 +75,7 @@ class SplitAxis(FunctionNode):
         return ys
 
     def backward(self, indexes: tuple, gys: tuple) -> tuple:
-        if None in gys:
+        if any(gy is None for gy in gys):
             known = next(gy for gy in gys if gy is not None).array
             zeros = backend_of(known).zeros
             gys = tuple([zeros(s, self.dtype) if gy is None else gy for gy, s in zip(gys, self.shapes)])
