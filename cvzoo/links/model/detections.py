@@ -67,7 +67,7 @@ class Detections(_Lists):
         )
 
     def save(self, i: int, path: str | os.PathLike, *, img: Any = None) -> os.PathLike:
-        """The path, once photo `i` with its boxes lies there (.png, .jpg ...). Raises as `draw` and `write_image` do."""
+        """The path, once photo `i` with its boxes lies there (.png, .jpg ...). Raises as `draw`, `write_image`."""
         return write_image(self.draw(i, img=img), path)
 
     def to_records(self, i: int | None = None) -> list[dict[str, Any]]:

@@ -47,7 +47,7 @@ class AbstractDetector(Chain, abc.ABC):
     # --- what a detector writes -------------------------------------------------------------------------------------
     @abc.abstractmethod
     def prepare(self, img: np.ndarray) -> np.ndarray:
-        """The network's input (C, H', W') float32 for a photo (3, H, W) float32 RGB [0, 255], which is left as it is."""
+        """The network's input (C, H', W') float32 for a photo (3, H, W) float32 RGB [0, 255], not changed."""
 
     @abc.abstractmethod
     def forward(self, x: Any) -> Variable | tuple[Variable, ...]:

@@ -3,7 +3,7 @@
 import os
 import pathlib
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -12,9 +12,7 @@ from cvzoo.errors.exceptions import FileFormatError, UnsupportedError, ValueRang
 from cvzoo.links.model.darknet.network import DarknetNetwork
 from cvzoo.links.model.detector import AbstractDetector, Preset
 from cvzoo.links.model.yolo.decode import Found
-from cvzoo.transforms.letterbox import letterbox, unletterbox_bbox
-from cvzoo.transforms.resize import resize
-from cvzoo.transforms.resize_bbox import resize_bbox
+from cvzoo.links.model.yolo.frame import Fit, decode_heads, to_input
 
 
 class DarknetDetector(AbstractDetector):
@@ -43,7 +41,7 @@ class DarknetDetector(AbstractDetector):
         weights: str | os.PathLike | None = None,
         *,
         label_names: str | os.PathLike | Sequence[str] | None = None,
-        resize: Literal["stretch", "letterbox"] | None = None,
+        resize: Fit | None = None,
         size: tuple[int, int] | None = None,
     ):
         with self.init_scope():
@@ -67,22 +65,21 @@ class DarknetDetector(AbstractDetector):
         self.use_preset("visualize")
 
     def prepare(self, img: np.ndarray) -> np.ndarray:
-        size = self.network.input_size
-        x = letterbox(img, size) if self.resize == "letterbox" else resize(img, size)
-        x *= np.float32(1 / 255)
-        return x
+        return to_input(img, self.network.input_size, self.resize)
 
     def forward(self, x: Any) -> tuple[Variable, ...]:
         """The inputs of the heads, (B, A * (5 + L), GH, GW) each; x (B, 3, H, W) float32, RGB in [0, 1]."""
         return self.network(x)
 
     def decode(self, outputs: tuple[np.ndarray, ...], size: tuple[int, int]) -> Found:
-        input_size = self.network.input_size
-        found = [head.decode(raw, input_size, self.score_thresh) for head, raw in zip(self.network.heads, outputs)]
-        bbox, label, score = (np.concatenate(each) for each in zip(*found))
-        if self.resize == "letterbox":
-            return unletterbox_bbox(bbox, size, input_size), label, score
-        return resize_bbox(bbox, input_size, size), label, score
+        return decode_heads(
+            self.network.heads,
+            outputs,
+            input_size=self.network.input_size,
+            size=size,
+            fit=self.resize,
+            score_thresh=self.score_thresh,
+        )
 
     def describe(self) -> str:
         return f"{self.n_fg_class} classes, resize={self.resize!r}"

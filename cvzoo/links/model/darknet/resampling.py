@@ -56,7 +56,7 @@ def build_upsample(section: DarknetSection, index: int, shape: Shape) -> Darknet
     return DarknetLayer(section, (index - 1,), run, (channels, height * stride, width * stride))
 
 
-def enlarge(x: Any, *, stride: int, factor: float) -> Variable:
+def enlarge(x: Any, *, stride: int, factor: float = 1.0) -> Variable:
     """(B, C, H * stride, W * stride): each pixel of x (B, C, H, W) as a square, times `factor`."""
     height, width = x.shape[2:]
     y = F.resize_images(x, (height * stride, width * stride), mode="nearest")

@@ -1,0 +1,72 @@
+"""Where the official weights of the YOLO networks lie.
+
+The publisher names no hashes and the server keeps no versions: the first download is pinned beside the cached file.
+"""
+
+from cvzoo.links.model.label_names import COCO_LABEL_NAMES, VOC_LABEL_NAMES
+from cvzoo.weights.record import Weights
+
+_SITE = "https://pjreddie.com/media/files/"
+_LICENCE = "public domain (YOLO licence)"
+_SOURCE = "Joseph Redmon, https://pjreddie.com/darknet/yolo"
+_PREPROCESSING = "416 x 416 letterbox filled with grey 0.5, bilinear with aligned corners, RGB in [0, 1]"
+
+YOLO_V2_WEIGHTS = {
+    "voc0712": Weights(
+        name="yolo_v2_voc0712",
+        url=_SITE + "yolov2-voc.weights",
+        sha256=None,
+        size=None,
+        licence=_LICENCE,
+        data="Pascal VOC 2007 and 2012 trainval",
+        data_licence="Flickr terms of use",
+        score={"VOC 2007 mAP at 416": 0.768},
+        source=_SOURCE,
+        label_names=VOC_LABEL_NAMES,
+        preprocessing=_PREPROCESSING,
+    ),
+    "coco": Weights(
+        name="yolo_v2_coco",
+        url=_SITE + "yolov2.weights",
+        sha256=None,
+        size=203_934_260,
+        licence=_LICENCE,
+        data="COCO 2014 trainval without 5,000 photos",
+        data_licence="annotations CC BY 4.0, photos Flickr terms of use",
+        source=_SOURCE,
+        label_names=COCO_LABEL_NAMES,
+        preprocessing=_PREPROCESSING,
+    ),
+}
+
+YOLO_V2_TINY_WEIGHTS = {
+    "voc0712": Weights(
+        name="yolo_v2_tiny_voc0712",
+        url=_SITE + "yolov2-tiny-voc.weights",
+        sha256=None,
+        size=None,
+        licence=_LICENCE,
+        data="Pascal VOC 2007 and 2012 trainval",
+        data_licence="Flickr terms of use",
+        score={"VOC 2007 mAP at 416": 0.571},
+        source=_SOURCE,
+        label_names=VOC_LABEL_NAMES,
+        preprocessing=_PREPROCESSING,
+    ),
+}
+
+YOLO_V3_WEIGHTS = {
+    "coco": Weights(
+        name="yolo_v3_coco",
+        url=_SITE + "yolov3.weights",
+        sha256=None,
+        size=248_007_048,
+        licence=_LICENCE,
+        data="COCO 2014 trainval without 5,000 photos",
+        data_licence="annotations CC BY 4.0, photos Flickr terms of use",
+        score={"COCO AP at 608": 0.330, "COCO AP50 at 608": 0.579},
+        source=_SOURCE,
+        label_names=COCO_LABEL_NAMES,
+        preprocessing=_PREPROCESSING,
+    ),
+}

@@ -1,0 +1,86 @@
+"""YOLOv2-tiny."""
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import cvzoo.functions as F
+from cvzoo.autodiff.variable import Variable
+from cvzoo.links.connection.convolution_2d import Convolution2D
+from cvzoo.links.model.detector import AbstractDetector
+from cvzoo.links.model.yolo.block import block, load_pretrained, pool
+from cvzoo.links.model.yolo.classes import choose_classes
+from cvzoo.links.model.yolo.decode import Found, RegionHead
+from cvzoo.links.model.yolo.frame import decode_heads, to_input
+from cvzoo.links.model.yolo.weights import YOLO_V2_TINY_WEIGHTS
+
+# (height, width) in cells of 32 pixels
+VOC_ANCHORS = ((1.19, 1.08), (4.41, 3.42), (11.38, 6.63), (5.11, 9.42), (10.52, 16.62))
+
+
+class YOLOv2Tiny(AbstractDetector):
+    """YOLOv2-tiny at 416 x 416 (letterbox), in the shape of yolov2-tiny-voc.
+
+    n_fg_class: number of classes; None: as many as the pretrained model has, else 20
+    pretrained_model: "voc0712", or the path of a `.weights`, `.npz` or `.safetensors` file; None: random
+    label_names: names of the classes; None: the pretrained model's, or Pascal VOC's if there are 20
+    anchors: (height, width) each, in cells; None: those of yolov2-tiny-voc
+    mid_channels: width of the last but one convolution; yolov2-tiny for COCO has 512
+    Raises as `load_pretrained`; ValueRangeError if the names are not as many as the classes.
+
+    Source: darknet's yolov2-tiny-voc.cfg; no paper describes it.
+    """
+
+    insize = 416
+
+    def __init__(
+        self,
+        n_fg_class: int | None = None,
+        pretrained_model: str | os.PathLike | None = None,
+        *,
+        label_names: Sequence[str] | None = None,
+        anchors: Sequence[tuple[float, float]] = VOC_ANCHORS,
+        mid_channels: int = 1024,
+    ):
+        self.n_fg_class, self.label_names = choose_classes(
+            n_fg_class, pretrained_model, label_names, YOLO_V2_TINY_WEIGHTS
+        )
+        self.head = RegionHead(tuple(anchors), self.n_fg_class)
+        initialW = None if pretrained_model is None else 0
+        with self.init_scope():
+            self.conv1 = block(3, 16, 3, initialW=initialW)
+            self.conv2 = block(16, 32, 3, initialW=initialW)
+            self.conv3 = block(32, 64, 3, initialW=initialW)
+            self.conv4 = block(64, 128, 3, initialW=initialW)
+            self.conv5 = block(128, 256, 3, initialW=initialW)
+            self.conv6 = block(256, 512, 3, initialW=initialW)
+            self.conv7 = block(512, 1024, 3, initialW=initialW)
+            self.conv8 = block(1024, mid_channels, 3, initialW=initialW)
+            self.out = Convolution2D(mid_channels, self.head.n_channel, 1, initialW=initialW)
+        if pretrained_model is not None:
+            load_pretrained(self, pretrained_model, YOLO_V2_TINY_WEIGHTS)
+        self.use_preset("visualize")
+
+    def prepare(self, img: np.ndarray) -> np.ndarray:
+        return to_input(img, (self.insize, self.insize), "letterbox")
+
+    def forward(self, x: Any) -> Variable:
+        """(B, A * (5 + L), H / 32, W / 32) of x (B, 3, H, W), RGB in [0, 1]."""
+        h = x
+        for conv in (self.conv1, self.conv2, self.conv3, self.conv4, self.conv5):
+            h = pool(conv(h))
+        # darknet's pool of size 2 and stride 1 has its margin below and to the right only
+        h = F.max_pooling_2d(self.conv6(h), 2, 1, (0, 1, 0, 1), cover_all=False)
+        return self.out(self.conv8(self.conv7(h)))
+
+    def decode(self, outputs: tuple[np.ndarray, ...], size: tuple[int, int]) -> Found:
+        return decode_heads(
+            [self.head],
+            outputs,
+            input_size=(self.insize, self.insize),
+            size=size,
+            fit="letterbox",
+            score_thresh=self.score_thresh,
+        )

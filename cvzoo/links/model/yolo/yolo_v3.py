@@ -1,0 +1,107 @@
+"""YOLOv3."""
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import cvzoo.functions as F
+from cvzoo.autodiff.variable import Variable
+from cvzoo.links.chain import Chain
+from cvzoo.links.connection.convolution_2d import Convolution2D
+from cvzoo.links.model.darknet.resampling import enlarge
+from cvzoo.links.model.detector import AbstractDetector
+from cvzoo.links.model.yolo.block import block, load_pretrained
+from cvzoo.links.model.yolo.classes import choose_classes
+from cvzoo.links.model.yolo.darknet53 import Darknet53Extractor
+from cvzoo.links.model.yolo.decode import Found, YoloHead
+from cvzoo.links.model.yolo.frame import decode_heads, to_input
+from cvzoo.links.model.yolo.weights import YOLO_V3_WEIGHTS
+
+# (height, width) in pixels of the 416 x 416 input, three for each head, the coarsest grid first
+ANCHORS = (
+    ((90, 116), (198, 156), (326, 373)),
+    ((61, 30), (45, 62), (119, 59)),
+    ((13, 10), (30, 16), (23, 33)),
+)
+
+
+class Branch(Chain):
+    """What stands before one head: five convolutions that the next branch reads, one more, and the head's numbers."""
+
+    def __init__(self, in_channels: int, channels: int, n_out: int, *, initialW: Any = None):
+        with self.init_scope():
+            self.conv1 = block(in_channels, channels, 1, initialW=initialW)
+            self.conv2 = block(channels, 2 * channels, 3, initialW=initialW)
+            self.conv3 = block(2 * channels, channels, 1, initialW=initialW)
+            self.conv4 = block(channels, 2 * channels, 3, initialW=initialW)
+            self.conv5 = block(2 * channels, channels, 1, initialW=initialW)
+            self.conv6 = block(channels, 2 * channels, 3, initialW=initialW)
+            self.out = Convolution2D(2 * channels, n_out, 1, initialW=initialW)
+
+    def forward(self, x: Any) -> tuple[Variable, Variable]:
+        """(B, channels, H, W) for the next branch and (B, n_out, H, W) for the head."""
+        h = self.conv5(self.conv4(self.conv3(self.conv2(self.conv1(x)))))
+        return h, self.out(self.conv6(h))
+
+
+class YOLOv3(AbstractDetector):
+    """YOLOv3 at 416 x 416 (letterbox), on Darknet-53.
+
+    n_fg_class: number of classes; None: as many as the pretrained model has, else 20
+    pretrained_model: "coco", or the path of a `.weights`, `.npz` or `.safetensors` file; None: random
+    label_names: names of the classes; None: the pretrained model's, or Pascal VOC's if there are 20
+    anchors: (height, width) each, in pixels, three heads of three, the coarsest grid first
+    Raises as `load_pretrained`; ValueRangeError if the names are not as many as the classes.
+
+    Source: Redmon and Farhadi, YOLOv3: An Incremental Improvement, 2018; the layers of yolov3.cfg.
+    """
+
+    insize = 416
+
+    def __init__(
+        self,
+        n_fg_class: int | None = None,
+        pretrained_model: str | os.PathLike | None = None,
+        *,
+        label_names: Sequence[str] | None = None,
+        anchors: Sequence[Sequence[tuple[float, float]]] = ANCHORS,
+    ):
+        self.n_fg_class, self.label_names = choose_classes(n_fg_class, pretrained_model, label_names, YOLO_V3_WEIGHTS)
+        self.heads = tuple(YoloHead(tuple(each), self.n_fg_class) for each in anchors)
+        n_out = [head.n_channel for head in self.heads]
+        initialW = None if pretrained_model is None else 0
+        with self.init_scope():
+            self.extractor = Darknet53Extractor(initialW=initialW)
+            self.branch32 = Branch(1024, 512, n_out[0], initialW=initialW)
+            self.lateral16 = block(512, 256, 1, initialW=initialW)
+            self.branch16 = Branch(256 + 512, 256, n_out[1], initialW=initialW)
+            self.lateral8 = block(256, 128, 1, initialW=initialW)
+            self.branch8 = Branch(128 + 256, 128, n_out[2], initialW=initialW)
+        if pretrained_model is not None:
+            load_pretrained(self, pretrained_model, YOLO_V3_WEIGHTS)
+        self.use_preset("visualize")
+
+    def prepare(self, img: np.ndarray) -> np.ndarray:
+        return to_input(img, (self.insize, self.insize), "letterbox")
+
+    def forward(self, x: Any) -> tuple[Variable, Variable, Variable]:
+        """(B, 3 * (5 + L), H / s, W / s) for s = 32, 16, 8, of x (B, 3, H, W), RGB in [0, 1]."""
+        h8, h16, h32 = self.extractor(x)
+        h, out32 = self.branch32(h32)
+        h = F.concat([enlarge(self.lateral16(h), stride=2), h16], axis=1)
+        h, out16 = self.branch16(h)
+        h = F.concat([enlarge(self.lateral8(h), stride=2), h8], axis=1)
+        _, out8 = self.branch8(h)
+        return out32, out16, out8
+
+    def decode(self, outputs: tuple[np.ndarray, ...], size: tuple[int, int]) -> Found:
+        return decode_heads(
+            self.heads,
+            outputs,
+            input_size=(self.insize, self.insize),
+            size=size,
+            fit="letterbox",
+            score_thresh=self.score_thresh,
+        )
