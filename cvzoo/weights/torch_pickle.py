@@ -151,7 +151,7 @@ def _read_zip(archive: ZipArchive, where: str) -> _Content:
 
 
 def _read_legacy(file, where: str, size: int) -> _Content:
-    head = file.read(MAX_PICKLE)
+    head = file.read(min(size, MAX_PICKLE))  # asking for more reserves it at once
     machine = PickleMachine(head, table=TABLE, where=where)
     if machine.load() != LEGACY_MAGIC:
         raise FileFormatError(f"{where}: a pickle, but not one of torch's")

@@ -29,6 +29,11 @@ def read_darknet(path):
         file.expect_end()
 
 
+def take_all(path):
+    with DarknetWeightsFile(path) as file:
+        file.take((1 << 20, 1 << 20), "a")
+
+
 def deflated(data):
     file = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as new:
@@ -142,7 +147,7 @@ def test_absurd_declared_sizes_allocate_nothing(write, torch_maker, monkeypatch,
         (read_caffe, proto.bytes(100, layer)),
         (read_torch, torch_maker.zip({"x": tensor})),
         (read_torch, torch_maker.legacy({"x": tensor})),
-        (lambda path: DarknetWeightsFile(path).take((1 << 20, 1 << 20), "a"), bytes(20) + bytes(8)),
+        (take_all, bytes(20) + bytes(8)),
     ]
     monkeypatch.setattr(torch_maker, "pickled", lambda value, protocol=2: b"\x80\x02}r\xff\xff\xff\xff.")
     files.append((read_torch, torch_maker.zip({})))  # a memo index of four thousand million
