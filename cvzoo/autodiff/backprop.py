@@ -129,15 +129,19 @@ def _backward(function: "FunctionNode", indexes: tuple[int, ...], gys: tuple[Any
     hooks = active_hooks()
     for hook in hooks:
         hook.backward_preprocess(function, indexes, gys)
-    gxs = function.backward(indexes, gys)
-    for hook in hooks:
-        hook.backward_postprocess(function, indexes, gys)
+    try:
+        gxs = function.backward(indexes, gys)
+    finally:
+        for hook in reversed(hooks):
+            hook.backward_postprocess(function, indexes, gys)
     if type(gxs) is not tuple or len(gxs) != len(indexes):
         raise DtypeError(
             f"{function.label}.backward must return a tuple with one gradient for each input asked for",
             expected=f"{len(indexes)} gradients",
             got=f"{len(gxs)} gradients" if isinstance(gxs, tuple) else type(gxs).__name__,
         )
+    for hook in hooks:
+        hook.gradients_made(function, gxs)
     return gxs
 
 
@@ -156,7 +160,10 @@ def backprop(root: "VariableNode", *, retain_grad: bool, double: bool, retain_gr
         if node is root:
             return
         leaf = node.creator is None
-        if not (leaf or retain_grad) or node.variable() is None:
+        if not (leaf or retain_grad):
+            node.grad_var = None  # what an earlier backward(retain_grad=True) left is no longer true
+            return
+        if node.variable() is None:
             return
         if leaf and node.grad_var is not None:
             if double:

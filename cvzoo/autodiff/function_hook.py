@@ -1,19 +1,23 @@
 """What is called before and after every function, forward and backward."""
 
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from cvzoo.autodiff.function_node import FunctionNode
+    from cvzoo.autodiff.variable import Variable
+
+Hook = TypeVar("Hook", bound="AbstractFunctionHook")
 
 
 class AbstractFunctionHook:
     """Override what is needed, then `with MyHook() as hook: ...`; in this thread only.
 
-    `in_data` is the tuple of input arrays; `grad_outputs` the tuple of Variables (or None) that backward gets.
+    `in_data` is the tuple of input arrays; `grad_outputs` the tuple of Variables (or None) that backward gets. A
+    backward is made of functions: hooks see those, too, between `backward_preprocess` and `backward_postprocess`.
     """
 
-    def __enter__(self) -> "AbstractFunctionHook":
+    def __enter__(self: Hook) -> Hook:
         _thread.hooks = (*_thread.hooks, self)
         return self
 
@@ -24,7 +28,10 @@ class AbstractFunctionHook:
         """Before `forward`."""
 
     def forward_postprocess(self, function: "FunctionNode", in_data: tuple[Any, ...]) -> None:
-        """After `forward`."""
+        """After `forward`, also when it raised."""
+
+    def outputs_made(self, function: "FunctionNode", outputs: "tuple[Variable, ...]") -> None:
+        """After the outputs have been put into the graph."""
 
     def backward_preprocess(
         self, function: "FunctionNode", target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
@@ -34,7 +41,10 @@ class AbstractFunctionHook:
     def backward_postprocess(
         self, function: "FunctionNode", target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
     ) -> None:
-        """After `backward`."""
+        """After `backward`, also when it raised."""
+
+    def gradients_made(self, function: "FunctionNode", grad_inputs: "tuple[Variable | None, ...]") -> None:
+        """After `backward`, with the gradients it returned."""
 
 
 class _Thread(threading.local):

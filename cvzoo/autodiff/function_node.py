@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.autodiff.function_hook import active_hooks
+from cvzoo.autodiff.function_hook import AbstractFunctionHook, active_hooks
 from cvzoo.autodiff.variable import Variable, make_output, variable_of
 from cvzoo.autodiff.variable_node import VariableNode
 from cvzoo.config.switches import switches
@@ -118,17 +118,14 @@ class FunctionNode:
                 arrays.append(x)
         arrays = tuple(arrays)
         hooks = active_hooks()
-        if hooks:
-            for hook in hooks:
-                hook.forward_preprocess(self, arrays)
-        results = self.forward(arrays)
-        if hooks:
-            for hook in hooks:
-                hook.forward_postprocess(self, arrays)
+        results = self._forward_between(hooks, arrays) if hooks else self.forward(arrays)
         if type(results) is not tuple:
             raise DtypeError(f"{self.label}.forward must return a tuple", got=type(results).__name__, hint="return y,")
         if not (requires_grad and switches.enable_backprop):
-            return tuple([make_output(y, False) for y in results])
+            variables = tuple([make_output(y, False) for y in results])
+            for hook in hooks:
+                hook.outputs_made(self, variables)
+            return variables
 
         nodes = []
         rank = 0
@@ -151,7 +148,23 @@ class FunctionNode:
             self._retained_inputs = {i: arrays[i] for i in self._input_indexes}
         if self._output_indexes:
             self._retained_outputs = {i: variables[i]._array for i in self._output_indexes}
+        for hook in hooks:
+            hook.outputs_made(self, variables)
         return variables
+
+    def _forward_between(self, hooks: Sequence[AbstractFunctionHook], arrays: tuple[Any, ...]) -> Any:
+        for hook in hooks:
+            hook.forward_preprocess(self, arrays)
+        try:
+            return self.forward(arrays)
+        finally:
+            for hook in reversed(hooks):
+                hook.forward_postprocess(self, arrays)
+
+    def retained_arrays(self) -> tuple[Any, ...]:
+        """What it keeps for `backward`, inputs first."""
+        inputs, outputs = self._retained_inputs or {}, self._retained_outputs or {}
+        return (*inputs.values(), *outputs.values())
 
     def unchain(self) -> None:
         """Cut this node out of the graph and let go of what it retained."""

@@ -132,6 +132,7 @@ class Variable:
                 node = VariableNode(self, (), None, self._requires_grad)
             else:
                 node = VariableNode(self, array.shape, array.dtype, self._requires_grad)
+            node.name = self.name  # graphs and errors name it also when this handle is gone
             self._node = node
         return node
 

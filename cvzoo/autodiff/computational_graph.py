@@ -1,0 +1,177 @@
+"""The graph behind some values, as a picture for Graphviz or as a listing to read."""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from cvzoo.autodiff.variable import Variable
+from cvzoo.errors.exceptions import DtypeError, ValueRangeError
+
+if TYPE_CHECKING:
+    from cvzoo.autodiff.function_node import FunctionNode
+    from cvzoo.autodiff.variable_node import VariableNode
+
+
+@dataclasses.dataclass(frozen=True)
+class GraphValue:
+    """A value: its user's name (or None), and what it is to the graph."""
+
+    name: str | None
+    shape: tuple[int, ...]
+    dtype: str
+    requires_grad: bool
+    is_leaf: bool
+    is_output: bool
+    released: bool
+
+    @property
+    def kind(self) -> str:
+        """What is worth knowing of it, in a word or two; empty for an ordinary value on the way."""
+        words = []
+        if self.is_leaf and not self.released:
+            words.append("leaf" if self.requires_grad else "constant")
+        if self.released:
+            words.append("graph given up")
+        if self.is_output:
+            words.append("output")
+        return ", ".join(words)
+
+
+@dataclasses.dataclass(frozen=True)
+class GraphFunction:
+    """A function's application; `inputs` and `outputs` are numbers of values, None for an output nobody used."""
+
+    label: str
+    inputs: tuple[int, ...]
+    outputs: tuple[int | None, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class ComputationalGraph:
+    """A graph as plain data, inputs before outputs; keeps no array alive."""
+
+    values: tuple[GraphValue, ...]
+    functions: tuple[GraphFunction, ...]
+
+    def to_dot(self, *, rankdir: str = "TB") -> str:
+        """The graph in Graphviz's language: values are ovals, functions are boxes.
+
+        rankdir: where inputs stand: "TB" top, "LR" left, "BT" bottom, "RL" right
+        """
+        if rankdir not in ("TB", "LR", "BT", "RL"):
+            raise ValueRangeError("to_dot: rankdir", expected="TB, LR, BT or RL", got=repr(rankdir))
+        lines = ["digraph graphname {", f"  rankdir={rankdir};"]
+        for i, value in enumerate(self.values):
+            text = f"{value.shape}, {value.dtype}"
+            text = f"{value.name}: {text}" if value.name else text
+            style = "" if value.requires_grad else ", style=dashed"
+            lines.append(f"  v{i} [label={_quoted(text)}, shape=oval{style}];")
+        for i, function in enumerate(self.functions):
+            lines.append(f"  f{i} [label={_quoted(function.label)}, shape=box];")
+            lines += [f"  v{x} -> f{i};" for x in function.inputs]
+            lines += [f"  f{i} -> v{y};" for y in function.outputs if y is not None]
+        return "\n".join([*lines, "}", ""])
+
+    def to_text(self) -> str:
+        """The graph as a listing: a line a leaf or a function, every value under a number of its own.
+
+        `  %2 = MatMul(%0, %1)  float32 (2, 4)  h`; an output that nobody uses is `_`.
+        """
+        made = {y for function in self.functions for y in function.outputs if y is not None}
+        rows = [(f"%{i}", *self._about((i,))) for i in range(len(self.values)) if i not in made]
+        for function in self.functions:
+            left = ", ".join("_" if y is None else f"%{y}" for y in function.outputs)
+            right = ", ".join(f"%{x}" for x in function.inputs)
+            rows.append((f"  {left} = {function.label}({right})", *self._about(function.outputs)))
+        widths = [max((len(row[i]) for row in rows), default=0) for i in (0, 1)]
+        lines = [f"{row[0]:<{widths[0]}}  {row[1]:<{widths[1]}}  {row[2]}".rstrip() for row in rows]
+        return "\n".join([*lines, ""])
+
+    def dump(self, format: str = "dot") -> str:
+        """`to_dot()` or, for "text", `to_text()`."""
+        if format == "dot":
+            return self.to_dot()
+        if format == "text":
+            return self.to_text()
+        raise ValueRangeError("dump: format", expected="'dot' or 'text'", got=repr(format))
+
+    def _about(self, numbers: Sequence[int | None]) -> tuple[str, str]:
+        values = [self.values[i] for i in numbers if i is not None]
+        kinds = [": ".join(word for word in (_printable(value.name or ""), value.kind) if word) for value in values]
+        return "; ".join(f"{value.dtype} {value.shape}" for value in values), "; ".join(k for k in kinds if k)
+
+
+def build_computational_graph(outputs: Variable | Sequence[Variable]) -> ComputationalGraph:
+    """The graph that the outputs were computed by, in an order that depends on the graph only.
+
+    outputs: a Variable or several; what an earlier `backward()` gave up, or `no_backprop_mode` never recorded, is
+        not there
+    """
+    outputs = [outputs] if isinstance(outputs, Variable) else list(outputs)
+    for y in outputs:
+        if not isinstance(y, Variable):
+            raise DtypeError("build_computational_graph wants Variables", got=type(y).__name__)
+    roots = [y.node for y in outputs]
+    functions = _in_order(roots)
+    reached = set(roots).union(*(function.inputs for function in functions))
+    numbers: dict[VariableNode, int] = {}
+    for function in functions:
+        for x in function.inputs:
+            numbers.setdefault(x, len(numbers))
+        for y in (reference() for reference in function.outputs):
+            if y in reached:
+                numbers.setdefault(y, len(numbers))
+    for root in roots:
+        numbers.setdefault(root, len(numbers))
+    values = tuple(
+        GraphValue(
+            name=_name_of(node),
+            shape=tuple(node.shape),
+            dtype=str(node.dtype),
+            requires_grad=node.requires_grad,
+            is_leaf=node.creator is None,
+            is_output=node in roots,
+            released=node.released,
+        )
+        for node in numbers
+    )
+    rows = []
+    for function in functions:
+        alive = [reference() for reference in function.outputs]
+        rows.append(
+            GraphFunction(
+                function.label, tuple(numbers[x] for x in function.inputs), tuple(numbers.get(y) for y in alive)
+            )
+        )
+    return ComputationalGraph(values, tuple(rows))
+
+
+def _in_order(roots: Sequence["VariableNode"]) -> list["FunctionNode"]:
+    """The functions behind the roots, each after those its inputs come from; no recursion, graphs are deep."""
+    done: set[int] = set()
+    order: list[FunctionNode] = []
+    stack = [(root.creator, False) for root in reversed(roots)]
+    while stack:
+        function, inputs_done = stack.pop()
+        if function is None or id(function) in done:
+            continue
+        if inputs_done:
+            done.add(id(function))
+            order.append(function)
+        else:
+            stack.append((function, True))
+            stack.extend((x.creator, False) for x in reversed(function.inputs))
+    return order
+
+
+def _name_of(node: "VariableNode") -> str | None:
+    variable = node.variable()
+    return node.name if variable is None or variable.name is None else variable.name
+
+
+def _printable(text: str) -> str:
+    return text.encode("unicode_escape").decode() if any(not c.isprintable() for c in text) else text
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\r", "").replace("\n", "\\n") + '"'
