@@ -53,9 +53,17 @@ TABLE: Mapping[tuple[str, str], object] = {
     **_callee("torch._utils", "_rebuild_parameter", tt.rebuild_parameter),
     **_callee("torch._utils", "_rebuild_parameter_with_state", tt.rebuild_parameter),
     **_callee("torch._tensor", "_rebuild_from_type_v2", tt.rebuild_from_type),
-    **_inert("torch.nn.parameter.Parameter", "torch.device", "argparse.Namespace", "_codecs.encode"),
-    **_inert("numpy.dtype", "numpy.core.multiarray.scalar", "numpy._core.multiarray.scalar"),
+    **_callee("torch.nn.parameter", "Parameter", tt.rebuild_parameter),
+    # what training scripts leave beside the tensors: carried along, never looked into
+    **_inert("torch.device", "torch.torch_version.TorchVersion", "argparse.Namespace", "collections.Counter"),
+    **_inert("pathlib.PosixPath", "pathlib.WindowsPath", "_codecs.encode", "numpy.dtype", "numpy.ndarray"),
+    **_inert("numpy.core.multiarray.scalar", "numpy.core.multiarray._reconstruct"),
+    **_inert("numpy._core.multiarray.scalar", "numpy._core.multiarray._reconstruct"),
+    **_inert(
+        *(f"{module}.{name}" for module in ("builtins", "__builtin__") for name in ("list", "dict", "int", "float"))
+    ),
     **{("torch", name): tt.TorchDtype(dtype) for name, dtype in tt.STORAGES.items()},
+    **{("torch.cuda", name): tt.TorchDtype(dtype) for name, dtype in tt.STORAGES.items()},
     **{("torch.storage", name): tt.TorchDtype(dtype) for name, dtype in tt.STORAGES.items()},
     **{("torch", name): tt.TorchDtype(name) for name in tt.DTYPES},
 }

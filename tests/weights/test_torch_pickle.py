@@ -1,5 +1,7 @@
+import argparse
 import collections
 import os
+import pathlib
 import pickle
 import sys
 
@@ -71,6 +73,20 @@ def test_a_state_dict_inside_a_checkpoint_is_found(make, state, write, torch_mak
         read_torch(write(make(value)), key="ema")
 
 
+@pytest.mark.parametrize("protocol", [2, 4])
+def test_what_training_scripts_leave_beside_the_weights_does_no_harm(torch_maker, state, write, protocol):
+    rest = {
+        "best": np.float64(0.5),
+        "mean": np.arange(3.0),
+        "milestones": collections.Counter([10, 20]),
+        "args": argparse.Namespace(lr=0.1),
+        "seen": {1, 2},
+        "folder": pathlib.Path("runs"),
+        "groups": collections.defaultdict(list, a=[1]),
+    }
+    check(read_torch(write(torch_maker.zip({**rest, "state_dict": state}, protocol=protocol))))
+
+
 def test_several_networks_get_dotted_names(make, write, torch_maker):
     value = {
         "encoder": {"w": torch_maker.tensor(np.ones(2), "0")},
@@ -137,7 +153,7 @@ def test_an_old_file_may_keep_a_storage_as_part_of_another(torch_maker, write):
         Evil(eval, "1"),
         Evil(getattr, {}, "keys"),
         Evil(pickle.loads, b"."),
-        Evil(collections.Counter, [1]),
+        Evil(collections.deque, [1]),
     ],
 )
 @pytest.mark.parametrize("protocol", [0, 2, 4])
