@@ -32,7 +32,18 @@ from cvzoo.functions.array.transpose import transpose
 from cvzoo.functions.array.where import where
 from cvzoo.functions.connection.channel_sum import channel_sum
 from cvzoo.functions.connection.convolution_2d import convolution_2d, deconvolution_2d
+from cvzoo.functions.connection.depthwise_convolution_2d import depthwise_convolution_2d
+from cvzoo.functions.connection.embed_id import embed_id
 from cvzoo.functions.connection.linear import linear
+from cvzoo.functions.evaluation.accuracy import accuracy
+from cvzoo.functions.loss.binary_cross_entropy import binary_cross_entropy
+from cvzoo.functions.loss.huber_loss import huber_loss
+from cvzoo.functions.loss.mean_absolute_error import mean_absolute_error
+from cvzoo.functions.loss.mean_squared_error import mean_squared_error
+from cvzoo.functions.loss.sigmoid_cross_entropy import sigmoid_cross_entropy
+from cvzoo.functions.loss.sigmoid_focal_loss import sigmoid_focal_loss
+from cvzoo.functions.loss.smooth_l1 import smooth_l1
+from cvzoo.functions.loss.softmax_cross_entropy import softmax_cross_entropy
 from cvzoo.functions.math.absolute import absolute
 from cvzoo.functions.math.add import add, negative, subtract
 from cvzoo.functions.math.argmax import argmax, argmin
@@ -70,16 +81,22 @@ from cvzoo.functions.noise.dropout import dropout
 from cvzoo.functions.noise.gaussian import gaussian
 from cvzoo.functions.normalization.batch_normalization import batch_normalization
 from cvzoo.functions.normalization.fixed_batch_normalization import fixed_batch_normalization
+from cvzoo.functions.normalization.group_normalization import group_normalization
+from cvzoo.functions.normalization.layer_normalization import layer_normalization
+from cvzoo.functions.normalization.local_response_normalization import local_response_normalization
 from cvzoo.functions.pooling.average_pooling_2d import average_pooling_2d
 from cvzoo.functions.pooling.global_average_pooling_2d import global_average_pooling_2d
 from cvzoo.functions.pooling.global_max_pooling_2d import global_max_pooling_2d
 from cvzoo.functions.pooling.max_pooling_2d import max_pooling_2d
+from cvzoo.functions.pooling.spatial_pyramid_pooling_2d import spatial_pyramid_pooling_2d
 from cvzoo.functions.pooling.unpooling_2d import unpooling_2d
 from cvzoo.functions.pooling.upsampling_2d import upsampling_2d
+from cvzoo.functions.rnn.lstm import lstm
 from cvzoo.functions.util.forget import forget
 
 __all__ = [
     "absolute",
+    "accuracy",
     "add",
     "arccos",
     "arcsin",
@@ -92,6 +109,7 @@ __all__ = [
     "batch_l2_norm_squared",
     "batch_matmul",
     "batch_normalization",
+    "binary_cross_entropy",
     "broadcast",
     "broadcast_to",
     "cast",
@@ -109,9 +127,11 @@ __all__ = [
     "cumsum",
     "deconvolution_2d",
     "depth2space",
+    "depthwise_convolution_2d",
     "divide",
     "dropout",
     "elu",
+    "embed_id",
     "erf",
     "exp",
     "expand_dims",
@@ -130,24 +150,31 @@ __all__ = [
     "get_item",
     "global_average_pooling_2d",
     "global_max_pooling_2d",
+    "group_normalization",
     "hard_sigmoid",
     "hard_swish",
     "hstack",
+    "huber_loss",
+    "layer_normalization",
     "leaky_relu",
     "linear",
     "linear_interpolate",
+    "local_response_normalization",
     "log",
     "log10",
     "log1p",
     "log2",
     "log_softmax",
     "logsumexp",
+    "lstm",
     "matmul",
     "max",
     "max_pooling_2d",
     "maximum",
     "maxout",
     "mean",
+    "mean_absolute_error",
+    "mean_squared_error",
     "min",
     "minimum",
     "moveaxis",
@@ -172,13 +199,18 @@ __all__ = [
     "selu",
     "separate",
     "sigmoid",
+    "sigmoid_cross_entropy",
+    "sigmoid_focal_loss",
     "sign",
     "silu",
     "sin",
     "sinh",
+    "smooth_l1",
     "softmax",
+    "softmax_cross_entropy",
     "softplus",
     "space2depth",
+    "spatial_pyramid_pooling_2d",
     "split_axis",
     "sqrt",
     "square",

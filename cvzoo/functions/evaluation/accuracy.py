@@ -1,0 +1,31 @@
+"""How many labels are right."""
+
+from typing import Any
+
+from cvzoo.autodiff.variable import Variable, as_array
+from cvzoo.backends.dispatch import backend_of
+from cvzoo.errors.exceptions import DtypeError, ShapeError
+
+
+def accuracy(y: Any, t: Any, ignore_label: int | None = None) -> Variable:
+    """The share of labels whose class has the highest score, 0 to 1: a number in y's dtype, not differentiable.
+
+    y: (B, C, ...) scores; the first of equal ones wins
+    t: (B, ...) integers
+    ignore_label: not counted where t is this number; 0 if nothing is left
+    Raises ShapeError or DtypeError if y and t do not fit.
+    """
+    y = as_array(y)
+    t = as_array(t)
+    if y.ndim < 2 or t.shape != y.shape[:1] + y.shape[2:]:
+        raise ShapeError("accuracy: t needs one label where y has C scores", got=f"y {y.shape}, t {t.shape}")
+    if t.dtype.kind not in "iu" or y.dtype.kind != "f":
+        raise DtypeError("accuracy: y must be floating and t of integers", got=f"y {y.dtype}, t {t.dtype}")
+    right = y.argmax(axis=1) == t
+    count = t.size
+    if ignore_label is not None:
+        valid = t != ignore_label
+        right &= valid
+        count = int(valid.sum())
+    share = int(right.sum()) / max(count, 1)
+    return Variable(backend_of(y).xp.asarray(share, y.dtype), requires_grad=False)

@@ -1,0 +1,54 @@
+"""Squared differences where they are small, absolute ones where they are large."""
+
+from typing import Any
+
+from cvzoo.autodiff.function_node import FunctionNode
+from cvzoo.autodiff.variable import Variable, as_variable
+from cvzoo.backends.dispatch import backend_of
+from cvzoo.errors.exceptions import ShapeError, ValueRangeError
+from cvzoo.functions.loss.labels import check_like
+from cvzoo.functions.loss.reduced import check_reduce, reduced
+from cvzoo.functions.math.add import subtract
+from cvzoo.functions.math.clip import clip
+from cvzoo.functions.math.multiply import multiply
+from cvzoo.functions.math.sum import sum
+
+
+class HuberLoss(FunctionNode):
+    """Differences d to d**2 / 2 where |d| < delta, else delta * (|d| - delta / 2)."""
+
+    def __init__(self, delta: float):
+        self._delta = delta
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        (d,) = inputs
+        self.retain_inputs((0,))
+        xp = backend_of(d).xp
+        size = xp.abs(d)
+        near = xp.minimum(size, d.dtype.type(self._delta))
+        return (near * (size - near / 2),)
+
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+        (d,) = self.get_retained_inputs()
+        return (multiply(clip(d, -self._delta, self._delta), gys[0]),)
+
+
+def huber_loss(x: Any, t: Any, delta: float, reduce: str = "sum_along_second_axis") -> Variable:
+    """d**2 / 2 where |d| < delta, else delta * (|d| - delta / 2), for d = x - t.
+
+    x, t: of one shape and dtype
+    reduce: "sum_along_second_axis" (B, ...) of x (B, C, ...), "mean", "sum" or "no"
+    Raises ShapeError or DtypeError if x and t differ, ValueRangeError if delta is not positive.
+    """
+    x = as_variable(x)
+    t = as_variable(t)
+    check_like(x, t, function="huber_loss")
+    if delta <= 0:
+        raise ValueRangeError("huber_loss: delta must be positive", got=delta)
+    along = reduce == "sum_along_second_axis"
+    if not along:
+        check_reduce(reduce, function="huber_loss")
+    elif x.ndim < 2:
+        raise ShapeError("huber_loss: x has no second axis", got=x.shape, hint="reduce='sum'")
+    loss = HuberLoss(delta).apply((subtract(x, t),))[0]
+    return sum(loss, axis=1) if along else reduced(loss, reduce, x.size)

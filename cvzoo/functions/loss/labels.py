@@ -1,0 +1,31 @@
+"""What losses check of their targets."""
+
+from typing import Any
+
+from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.dispatch import backend_of
+from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
+
+
+def check_labels(t: Any, valid: Any, n_class: int, *, function: str) -> None:
+    """Raise ValueRangeError naming the first label that is neither ignored nor one of 0 to n_class - 1.
+
+    t: integers of any shape
+    valid: bool of the same shape, False where a label is ignored
+    """
+    bad = ((t < 0) | (t >= n_class)) & valid
+    if bad.any():
+        first = tuple([int(i) for i in backend_of(t).xp.unravel_index(int(bad.argmax()), t.shape)])
+        raise ValueRangeError(
+            f"{function}: a label is out of range",
+            expected=f"0 to {n_class - 1}, or the ignore_label",
+            got=f"{t[first]} at index {first[0] if len(first) == 1 else first}",
+        )
+
+
+def check_like(x: Variable, t: Any, *, function: str) -> None:
+    """Raise unless x is floating and t has its shape."""
+    if x.dtype.kind != "f":
+        raise DtypeError(f"{function}: x must be floating", got=x.dtype, hint="x.astype('float32')")
+    if x.shape != t.shape:
+        raise ShapeError(f"{function}: x and t must have one shape", got=f"x {x.shape}, t {t.shape}")

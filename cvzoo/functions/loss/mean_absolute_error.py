@@ -1,0 +1,21 @@
+"""The mean of absolute differences."""
+
+from typing import Any
+
+from cvzoo.autodiff.variable import Variable, as_variable
+from cvzoo.functions.loss.labels import check_like
+from cvzoo.functions.loss.reduced import reduced
+from cvzoo.functions.math.absolute import absolute
+from cvzoo.functions.math.add import subtract
+
+
+def mean_absolute_error(x0: Any, x1: Any) -> Variable:
+    """The mean of |x0 - x1| over all elements: a number; 0 if there are none.
+
+    x0, x1: of one shape and dtype
+    Raises ShapeError or DtypeError if they differ.
+    """
+    x0 = as_variable(x0)
+    x1 = as_variable(x1)
+    check_like(x0, x1, function="mean_absolute_error")
+    return reduced(absolute(subtract(x0, x1)), "mean", x0.size)

@@ -1,0 +1,21 @@
+"""The mean of squared differences."""
+
+from typing import Any
+
+from cvzoo.autodiff.variable import Variable, as_variable
+from cvzoo.functions.loss.labels import check_like
+from cvzoo.functions.loss.reduced import reduced
+from cvzoo.functions.math.add import subtract
+from cvzoo.functions.math.square import square
+
+
+def mean_squared_error(x0: Any, x1: Any) -> Variable:
+    """The mean of (x0 - x1)**2 over all elements: a number; 0 if there are none.
+
+    x0, x1: of one shape and dtype
+    Raises ShapeError or DtypeError if they differ.
+    """
+    x0 = as_variable(x0)
+    x1 = as_variable(x1)
+    check_like(x0, x1, function="mean_squared_error")
+    return reduced(square(subtract(x0, x1)), "mean", x0.size)

@@ -1,0 +1,65 @@
+"""Cross entropy of independent yes-or-no answers, from scores."""
+
+from typing import Any
+
+from cvzoo.autodiff.function_node import FunctionNode
+from cvzoo.autodiff.variable import Variable, as_array, as_variable
+from cvzoo.backends.dispatch import backend_of
+from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.functions.activation.sigmoid import sigmoid
+from cvzoo.functions.loss.labels import check_labels, check_like
+from cvzoo.functions.loss.reduced import check_reduce, reduced
+from cvzoo.functions.math.add import subtract
+from cvzoo.functions.math.multiply import multiply
+
+
+class SigmoidCrossEntropy(FunctionNode):
+    """x to softplus(x) - t * x, or 0 where `valid` is False. t and valid have x's shape, t its dtype."""
+
+    def __init__(self, t: Any, valid: Any):
+        self._t = t
+        self._valid = valid
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        (x,) = inputs
+        self.retain_inputs((0,))
+        backend = backend_of(x)
+        xp = backend.xp
+        loss = xp.maximum(x, 0) - x * self._t + xp.log1p(xp.exp(-xp.abs(x)))
+        return (loss if self._valid is None else xp.where(self._valid, loss, x.dtype.type(0)),)
+
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+        (x,) = self.get_retained_inputs()
+        slope = subtract(sigmoid(x), self._t)
+        if self._valid is not None:
+            slope = multiply(slope, self._valid.astype(x.dtype))
+        return (multiply(slope, gys[0]),)
+
+
+def sigmoid_cross_entropy(
+    x: Any, t: Any, *, normalize: bool = True, reduce: str = "mean", ignore_label: int = -1
+) -> Variable:
+    """-(t * log(sigmoid(x)) + (1 - t) * log(1 - sigmoid(x))): a number, or x's shape with reduce="no".
+
+    x: scores of any shape
+    t: x's shape; integers 0, 1 or ignore_label, or probabilities of a floating dtype
+    normalize: the mean is over the answers that are not ignored; else the sum is divided by x.shape[0]
+    reduce: "mean", "sum" or "no"
+    Raises ShapeError or DtypeError if x and t do not fit, ValueRangeError if a target is out of range.
+    """
+    x = as_variable(x)
+    t = as_array(t)
+    check_reduce(reduce, function="sigmoid_cross_entropy")
+    check_like(x, t, function="sigmoid_cross_entropy")
+    xp = backend_of(t).xp
+    if t.dtype.kind == "f":
+        if t.size and not (t.min() >= 0 and t.max() <= 1):
+            raise ValueRangeError("sigmoid_cross_entropy: a target is not a probability", got=f"{t.min()} to {t.max()}")
+        valid, count = None, t.size
+    else:
+        valid = t != ignore_label
+        check_labels(t, valid, 2, function="sigmoid_cross_entropy")
+        t = xp.where(valid, t, 0)
+        count = int(valid.sum())
+    loss = SigmoidCrossEntropy(t.astype(x.dtype), valid).apply((x,))[0]
+    return reduced(loss, reduce, count if normalize else (x.shape[0] if x.ndim else 1))

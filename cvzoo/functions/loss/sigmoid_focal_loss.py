@@ -1,0 +1,113 @@
+"""Cross entropy of yes-or-no answers that counts easy ones less."""
+
+from typing import Any
+
+from cvzoo.autodiff.function_node import FunctionNode
+from cvzoo.autodiff.variable import Variable, as_array, as_variable
+from cvzoo.backends.dispatch import backend_of
+from cvzoo.functions.activation.sigmoid import sigmoid
+from cvzoo.functions.activation.softplus import softplus
+from cvzoo.functions.loss.labels import check_labels, check_like
+from cvzoo.functions.loss.reduced import check_reduce, reduced
+from cvzoo.functions.math.add import add
+from cvzoo.functions.math.exp import exp
+from cvzoo.functions.math.multiply import multiply
+
+
+def _softplus(xp: Any, z: Any) -> Any:
+    return xp.maximum(z, 0) + xp.log1p(xp.exp(-xp.abs(z)))
+
+
+class SigmoidFocalLoss(FunctionNode):
+    """x to weight * q**gamma * softplus(-z) with z = sign * x and q = sigmoid(-z), the probability of being wrong.
+
+    sign: x's shape and dtype; 1 where the answer is yes, -1 where it is no
+    weight: likewise; alpha or 1 - alpha, 0 where ignored
+    """
+
+    def __init__(self, sign: Any, weight: Any, gamma: float):
+        self._sign = sign
+        self._weight = weight
+        self._gamma = gamma
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        (x,) = inputs
+        self.retain_inputs((0,))
+        xp = backend_of(x).xp
+        z = x * self._sign
+        # q**gamma as exp(gamma * log(q)): no 0 ** 0 and no log of an underflowed probability
+        return (self._weight * xp.exp(-self._gamma * _softplus(xp, z)) * _softplus(xp, -z),)
+
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+        (x,) = self.get_retained_inputs()
+        return SigmoidFocalLossGrad(self._sign, self._weight, self._gamma).apply((x, gys[0]))
+
+
+class SigmoidFocalLossGrad(FunctionNode):
+    """x, gy to gx = -gy * sign * weight * q**gamma * (gamma * (1 - q) * softplus(-z) + q)."""
+
+    def __init__(self, sign: Any, weight: Any, gamma: float):
+        self._sign = sign
+        self._weight = weight
+        self._gamma = gamma
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        x, gy = inputs
+        self.retain_inputs((0, 1))
+        xp = backend_of(x).xp
+        z = x * self._sign
+        log_q = -_softplus(xp, z)
+        loss = _softplus(xp, -z)  # -log(1 - q)
+        slope = xp.exp(self._gamma * log_q) * (self._gamma * xp.exp(-loss) * loss + xp.exp(log_q))
+        return (-gy * self._sign * self._weight * slope,)
+
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+        """With p = 1 - q and s = softplus(-z), the derivative by z of -q**gamma * (gamma * p * s + q) is
+        q**gamma * p * (gamma**2 * p * s + (2 * gamma + 1) * q - gamma * q * s)."""
+        x, gy = self.get_retained_inputs()
+        (ggx,) = gys
+        gamma = self._gamma
+        z = multiply(x, self._sign)
+        p, q, s = sigmoid(z), sigmoid(multiply(z, -1.0)), softplus(multiply(z, -1.0))
+        weighted = multiply(exp(multiply(softplus(z), -gamma)), self._weight)
+        ps = multiply(p, s)
+        grads = []
+        for i in indexes:
+            if i == 0:
+                bend = add(multiply(ps, gamma * gamma), multiply(q, 2 * gamma + 1))
+                bend = add(bend, multiply(multiply(q, s), -gamma))
+                grads.append(multiply(multiply(multiply(weighted, p), bend), multiply(gy, ggx)))
+            else:
+                slope = multiply(weighted, add(multiply(ps, gamma), q))
+                grads.append(multiply(multiply(slope, ggx), -self._sign))
+        return tuple(grads)
+
+
+def sigmoid_focal_loss(
+    x: Any, t: Any, *, alpha: float | None = 0.25, gamma: float = 2.0, reduce: str = "mean", ignore_label: int = -1
+) -> Variable:
+    """-alpha_t * (1 - p_t)**gamma * log(p_t), p_t being the probability given to the truth: a number, or x's shape.
+
+    x: scores of any shape
+    t: x's shape; integers 1 (yes), 0 (no) or ignore_label
+    alpha: the weight of yes, 1 - alpha being that of no; None for 1 and 1
+    gamma: how much less sure answers count; 0 gives the cross entropy
+    reduce: "mean" (over what is not ignored), "sum" or "no"
+    Raises ShapeError or DtypeError if x and t do not fit, ValueRangeError that names the first label out of range.
+    Source: Lin et al., "Focal Loss for Dense Object Detection", 2017. Where we differ: the paper divides the sum by
+    the number of boxes that are assigned to an object; take reduce="sum" and divide by that.
+    """
+    x = as_variable(x)
+    t = as_array(t)
+    check_reduce(reduce, function="sigmoid_focal_loss")
+    check_like(x, t, function="sigmoid_focal_loss")
+    xp = backend_of(t).xp
+    valid = t != ignore_label
+    check_labels(t, valid, 2, function="sigmoid_focal_loss")
+    yes = t == 1
+    sign = xp.where(yes, 1, -1).astype(x.dtype)
+    weight = valid.astype(x.dtype)
+    if alpha is not None:
+        weight *= xp.where(yes, alpha, 1 - alpha).astype(x.dtype)
+    loss = SigmoidFocalLoss(sign, weight, gamma).apply((x,))[0]
+    return reduced(loss, reduce, int(valid.sum()))

@@ -1,0 +1,131 @@
+"""The negative logarithm of the softmax's probability of the true class."""
+
+from typing import Any
+
+from cvzoo.autodiff.function_node import FunctionNode
+from cvzoo.autodiff.variable import Variable, as_array, as_variable
+from cvzoo.backends.dispatch import backend_of
+from cvzoo.errors.exceptions import DtypeError, ShapeError
+from cvzoo.functions.activation.softmax import softmax
+from cvzoo.functions.array.reshape import reshape
+from cvzoo.functions.loss.labels import check_labels
+from cvzoo.functions.loss.reduced import check_reduce, reduced
+from cvzoo.functions.math.add import subtract
+from cvzoo.functions.math.multiply import multiply
+from cvzoo.functions.math.sum import sum
+
+
+class SoftmaxCrossEntropy(FunctionNode):
+    """x (B, C, ...) to losses (B, ...): -weight * log_softmax(x)[t].
+
+    t: (B, ...) int64, 0 to C - 1
+    weight: (B, ...) in x's dtype, 0 where ignored
+    """
+
+    def __init__(self, t: Any, weight: Any):
+        self._t = t[:, None]
+        self._weight = weight
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        (x,) = inputs
+        self.retain_inputs((0,))
+        backend = backend_of(x)
+        self._log_p = backend.log_softmax(x, axis=1)
+        picked = backend.xp.take_along_axis(self._log_p, self._t, axis=1)[:, 0]
+        # where() and not only a product: an ignored pixel's x may be inf or NaN
+        return (backend.xp.where(self._weight != 0, -picked * self._weight, x.dtype.type(0)),)
+
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+        (x,) = self.get_retained_inputs()
+        return SoftmaxCrossEntropyGrad(self._t, self._weight, self._log_p).apply((x, gys[0]))
+
+
+class SoftmaxCrossEntropyGrad(FunctionNode):
+    """x (B, C, ...), gy (B, ...) to weight * gy * (softmax(x) - onehot(t))."""
+
+    def __init__(self, t: Any, weight: Any, log_p: Any):
+        self._t = t
+        self._weight = weight
+        self._log_p = log_p
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        x, gy = inputs
+        self.retain_inputs((0, 1))
+        xp = backend_of(x).xp
+        gx = xp.exp(self._log_p)
+        xp.put_along_axis(gx, self._t, xp.take_along_axis(gx, self._t, axis=1) - 1, axis=1)
+        gx *= (self._weight * gy)[:, None]
+        return (gx,)
+
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+        x, gy = self.get_retained_inputs()
+        (ggx,) = gys
+        xp = backend_of(self._weight).xp
+        kept = (x.shape[0], 1) + x.shape[2:]
+        p = softmax(x, axis=1)
+        inner = sum(multiply(p, ggx), axis=1, keepdims=True)
+        grads = []
+        for i in indexes:
+            if i == 0:
+                scale = reshape(multiply(gy, self._weight), kept)
+                grads.append(multiply(multiply(p, subtract(ggx, inner)), scale))
+            else:
+                onehot = xp.zeros(x.shape, x.dtype)
+                xp.put_along_axis(onehot, self._t, 1, axis=1)
+                picked = sum(multiply(ggx, onehot), axis=1)
+                grads.append(multiply(subtract(reshape(inner, gy.shape), picked), self._weight))
+        return tuple(grads)
+
+
+def softmax_cross_entropy(
+    x: Any,
+    t: Any,
+    *,
+    class_weight: Any = None,
+    ignore_label: int = -1,
+    reduce: str = "mean",
+    normalize: bool = True,
+) -> Variable:
+    """-log(softmax(x)[t]): a number, or (B, ...) with reduce="no".
+
+    x: (B, C, ...) scores
+    t: (B, ...) integers, 0 to C - 1 or ignore_label
+    class_weight: (C,), multiplies the loss where t is that class; the mean is not divided by it
+    ignore_label: counts nothing where t is this number
+    reduce: "mean", "sum" or "no"
+    normalize: the mean is over the labels that are not ignored (0 if there are none); else the sum is divided by B
+    Raises ShapeError or DtypeError if x and t do not fit, ValueRangeError that names the first label out of range.
+    """
+    x = as_variable(x)
+    t = as_array(t)
+    check_reduce(reduce, function="softmax_cross_entropy")
+    if x.ndim < 2 or t.shape != x.shape[:1] + x.shape[2:]:
+        raise ShapeError(
+            "softmax_cross_entropy: t needs one label where x has C scores",
+            expected="x (B, C, ...), t (B, ...)",
+            got=f"x {x.shape}, t {t.shape}",
+            hint="t.argmax(axis=1) of one-hot labels" if t.shape == x.shape else None,
+        )
+    if t.dtype.kind not in "iu" or x.dtype.kind != "f":
+        raise DtypeError(
+            "softmax_cross_entropy: x must be floating and t of integers",
+            got=f"x {x.dtype}, t {t.dtype}",
+            hint="t.astype('int32')" if t.dtype.kind not in "iu" else None,
+        )
+    xp = backend_of(t).xp
+    n_class = x.shape[1]
+    valid = t != ignore_label
+    check_labels(t, valid, n_class, function="softmax_cross_entropy")
+    known = xp.where(valid, t, 0).astype("int64")
+    weight = valid.astype(x.dtype)
+    if class_weight is not None:
+        class_weight = as_array(class_weight)
+        if class_weight.shape != (n_class,):
+            raise ShapeError(
+                "softmax_cross_entropy: class_weight needs one number a class",
+                expected=(n_class,),
+                got=class_weight.shape,
+            )
+        weight *= class_weight.astype(x.dtype)[known]
+    loss = SoftmaxCrossEntropy(known, weight).apply((x,))[0]
+    return reduced(loss, reduce, int(valid.sum()) if normalize else x.shape[0])
