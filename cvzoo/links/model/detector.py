@@ -2,21 +2,21 @@
 
 import abc
 import contextlib
-import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from PIL import Image
 
 from cvzoo.autodiff.variable import Variable
 from cvzoo.config.switches import no_backprop_mode, using_config
-from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
+from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.geometry.clip_bbox import clip_bbox
 from cvzoo.geometry.nms import classwise_nms
-from cvzoo.images.read_image import read_image
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.detections import Detections, kept_source
+from cvzoo.links.model.photos import PreparedBatch, prepared_batches
+
+Found = tuple[np.ndarray, np.ndarray, np.ndarray]  # bbox (R, 4), label (R,), score (R,)
 
 
 class Preset(NamedTuple):
@@ -54,9 +54,7 @@ class AbstractDetector(Chain, abc.ABC):
         """The network's outputs for x (B, C, H', W'): one or several, each with B as its first axis."""
 
     @abc.abstractmethod
-    def decode(
-        self, outputs: tuple[np.ndarray, ...], size: tuple[int, int]
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def decode(self, outputs: tuple[np.ndarray, ...], size: tuple[int, int]) -> Found:
         """bbox (R, 4), label (R,), score (R,): what scores above `score_thresh` in one photo, before suppression.
 
         outputs: what `forward` gave for this photo, without the axis B
@@ -91,8 +89,10 @@ class AbstractDetector(Chain, abc.ABC):
         batch_size: how many photos of one prepared shape go through the network at once; the result is the same bits
         Raises ImageError that names a photo which cannot be read, DtypeError for a single photo instead of several.
         """
-        sources: list = []
-        found = list(self._run(imgs, batch_size, sources))
+        found, sources = [], []
+        for batch in prepared_batches(imgs, self.prepare, batch_size=batch_size):
+            found += self._found(batch)
+            sources += map(kept_source, batch.sources)
         bboxes, labels, scores = (list(each) for each in zip(*found)) if found else ([], [], [])
         return Detections(bboxes, labels, scores, label_names=self.label_names, sources=sources)
 
@@ -101,40 +101,18 @@ class AbstractDetector(Chain, abc.ABC):
 
         Each is a `Detections` of one photo, the same bits as `predict` gives.
         """
-        sources: list = []
-        for bbox, label, score in self._run(imgs, batch_size, sources):
-            yield Detections([bbox], [label], [score], label_names=self.label_names, sources=[sources.pop(0)])
+        for batch in prepared_batches(imgs, self.prepare, batch_size=batch_size):
+            for (bbox, label, score), source in zip(self._found(batch), batch.sources):
+                yield Detections([bbox], [label], [score], label_names=self.label_names, sources=[kept_source(source)])
 
-    def _run(self, imgs: Iterable[Any], batch_size: int, sources: list) -> Iterator[tuple]:
-        """(bbox, label, score) photo by photo; the sources are appended as the photos are read."""
-        _check_several(imgs)
-        if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1:
-            raise ValueRangeError("batch_size must be a positive integer", got=repr(batch_size))
-        batch: list[np.ndarray] = []
-        sizes: list[tuple[int, int]] = []
-        for source in imgs:
-            img = read_image(source)
-            x = self.prepare(img)
-            if batch and x.shape != batch[0].shape:
-                yield from self._found(batch, sizes)
-                batch, sizes = [], []
-            sources.append(kept_source(source))
-            batch.append(x)
-            sizes.append(img.shape[1:])
-            if len(batch) == batch_size:
-                yield from self._found(batch, sizes)
-                batch, sizes = [], []
-        if batch:
-            yield from self._found(batch, sizes)
-
-    def _found(self, batch: Sequence[np.ndarray], sizes: Sequence[tuple[int, int]]) -> list[tuple]:
+    def _found(self, batch: PreparedBatch) -> list[Found]:
         # the switches are set around the network only: a generator that is being waited for would leak them
         with using_config("train", False), no_backprop_mode():
-            outputs = self.forward(np.stack(batch))
+            outputs = self.forward(batch.x)
         outputs = outputs if isinstance(outputs, tuple) else (outputs,)
-        return [self._finish(tuple(y.array[i] for y in outputs), size) for i, size in enumerate(sizes)]
+        return [self._finish(tuple(y.array[i] for y in outputs), size) for i, size in enumerate(batch.sizes)]
 
-    def _finish(self, outputs: tuple[np.ndarray, ...], size: tuple[int, int]) -> tuple:
+    def _finish(self, outputs: tuple[np.ndarray, ...], size: tuple[int, int]) -> Found:
         bbox, label, score = self.decode(outputs, size)
         keep = classwise_nms(bbox, label, score, iou_thresh=self.nms_thresh, limit=self.limit)
         bbox = clip_bbox(bbox[keep], size)
@@ -144,14 +122,3 @@ class AbstractDetector(Chain, abc.ABC):
             label[keep][inside].astype(np.int32),
             score[keep][inside].astype(np.float32),
         )
-
-
-def _check_several(imgs: Any) -> None:
-    if isinstance(imgs, str | bytes | bytearray | os.PathLike | Image.Image):
-        raise DtypeError("predict wants several photos", got=type(imgs).__name__, hint="predict([photo])")
-    if isinstance(imgs, np.ndarray) and imgs.ndim != 4:
-        raise ShapeError(
-            "predict wants several photos", expected="a list, or (B, 3, H, W)", got=imgs.shape, hint="predict([photo])"
-        )
-    if not isinstance(imgs, Iterable):
-        raise DtypeError("predict wants an iterable of photos", got=type(imgs).__name__)

@@ -59,7 +59,11 @@ def parts_side_by_side(*xs: Any, groups: int, group: int) -> Variable:
 
 
 def build_shortcut(section: DarknetSection, index: int, shapes: Sequence[Shape]) -> DarknetLayer:
-    """The layer before plus earlier ones; of different numbers of channels the first ones that both have are added."""
+    """The layer before plus earlier ones.
+
+    Of different numbers of channels the first ones that both have are added; of an earlier layer that is larger by a
+    whole factor, every so many-th pixel.
+    """
     refuse_options(section, "weights_type", "weights_normalization")
     for option in ("alpha", "beta"):
         if section.get_float(option, 1.0) != 1:
@@ -70,7 +74,8 @@ def build_shortcut(section: DarknetSection, index: int, shapes: Sequence[Shape])
     places = tuple(get_place(section, number, index, option="from") for number in numbers)
     shape = shapes[index - 1]
     for place in places:
-        if shapes[place][1:] != shape[1:]:
+        step = shapes[place][1] // shape[1]
+        if shapes[place][1:] != (shape[1] * step, shape[2] * step):
             raise same_size(section, shape, shapes[place])
     run = functools.partial(add_up, activation=read_activation(section, "linear"))
     return DarknetLayer(section, (index - 1, *places), run, shape)
@@ -80,6 +85,9 @@ def add_up(x: Any, *others: Any, activation: Activation | None) -> Variable:
     """activation(x + others), x's shape (B, C, H, W)."""
     h = x
     for other in others:
+        step = other.shape[2] // h.shape[2]
+        if step > 1:
+            other = other[:, :, ::step, ::step]
         if other.shape[1] > h.shape[1]:
             other = other[:, : h.shape[1]]
         elif other.shape[1] < h.shape[1]:
