@@ -14,7 +14,7 @@ import numpy as np
 
 from cvzoo.errors.exceptions import DtypeError, FileFormatError, UnsafeFileError
 from cvzoo.weights.atomic_write import atomic_write
-from cvzoo.weights.zip_archive import ZipArchive
+from cvzoo.weights.zip_archive import SMALL, ZipArchive
 
 MAGIC = b"\x93NUMPY"
 _HEADER = re.compile(
@@ -85,7 +85,8 @@ def write_npz(path: str | os.PathLike, arrays: Mapping[str, np.ndarray], *, comp
     with atomic_write(path) as file, zipfile.ZipFile(file, "w", kind) as archive:
         for name, array in arrays.items():
             info = zipfile.ZipInfo(f"{name}.npy", _FIRST_DATE)
-            info.compress_type = kind
+            # what is large stays unpacked: a large array of zeros would look like a bomb to a reader
+            info.compress_type = kind if np.asarray(array).nbytes < SMALL else zipfile.ZIP_STORED
             info.external_attr = 0o644 << 16
             with archive.open(info, "w", force_zip64=True) as entry:
                 np.lib.format.write_array(entry, np.ascontiguousarray(array).reshape(np.shape(array)), version=(1, 0))

@@ -11,6 +11,8 @@ from cvzoo.weights.file_bytes import file_size
 MAX_ENTRIES = 200_000
 MAX_RATIO = 200  # deflate reaches 1032 on zeros alone; trained weights hardly reach 2
 SMALL = 64 << 20  # below this size a ratio does no harm
+MAX_TOTAL = 1 << 30  # below this size the whole does no harm; above it, at most MAX_TOTAL_RATIO times the file
+MAX_TOTAL_RATIO = 20
 _KINDS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 # what the standard module raises for damaged archives, depending on where the damage lies
 _DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, RuntimeError, ValueError)
@@ -45,6 +47,9 @@ class ZipArchive:
             raise FileFormatError(f"{self.path}: too many entries, or two of one name", got=len(infos))
         if sum(info.compress_size for info in infos) > size:
             raise UnsafeFileError(f"{self.path}: entries overlap or reach past the end of the file")
+        total = sum(info.file_size for info in infos)
+        if total > max(MAX_TOTAL, MAX_TOTAL_RATIO * size):
+            raise UnsafeFileError(f"{self.path}: unfolds from {size} to {total} bytes")
         for info in infos:
             if info.compress_type not in _KINDS or info.flag_bits & 1:
                 raise FileFormatError(f"{self.path}: {info.filename[:80]} is encrypted or packed in an unusual way")

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from cvzoo.errors.exceptions import DtypeError, FileFormatError, UnsafeFileError
+from cvzoo.weights import zip_archive
 from cvzoo.weights.npz import parse_npy, read_npz, write_npz
 
 DTYPES = ["f8", "f4", "f2", "i8", "i4", "i2", "i1", "u1", "?", "c8", "U3", "S2"]
@@ -107,6 +108,18 @@ def test_a_header_that_lies_is_refused_without_believing_it(header):
 def test_an_archive_that_unfolds_absurdly_is_refused(write):
     with pytest.raises(UnsafeFileError, match="unfolds"):
         read_npz(write(archive(x=npy(np.zeros(10_000_000)))))
+
+
+def test_a_large_array_of_zeros_comes_back_from_our_own_packed_file(tmp_path):
+    write_npz(tmp_path / "a", {"x": np.zeros(17 << 20, "f4"), "y": np.zeros(9)}, compress=True)
+    assert {name: array.size for name, array in read_npz(tmp_path / "a").items()} == {"x": 17 << 20, "y": 9}
+
+
+def test_many_entries_cannot_unfold_absurdly_together(write, monkeypatch):
+    monkeypatch.setattr(zip_archive, "MAX_TOTAL", 1 << 20)
+    entry = npy(np.zeros(40_000))
+    with pytest.raises(UnsafeFileError, match="unfolds"):
+        read_npz(write(archive(**{f"x{i}": entry for i in range(10)})))
 
 
 def test_a_declared_size_is_not_believed(write):
