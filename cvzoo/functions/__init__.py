@@ -233,3 +233,4 @@ __all__ = [
 ]
 
 install_operators()
+del install_operators  # not a function of this room

@@ -1,0 +1,42 @@
+"""The share of right labels."""
+
+import numpy as np
+import pytest
+
+from cvzoo.autodiff.variable import Variable
+from cvzoo.errors.exceptions import DtypeError, ShapeError
+from cvzoo.functions.evaluation.accuracy import accuracy
+
+Y = np.array([[0.1, 0.9], [0.8, 0.2], [0.5, 0.5], [0.0, 1.0]], "f")
+
+CASES = {  # labels, ignored label, share
+    "all right": ([1, 0, 0, 1], None, 1.0),  # the first of equal scores wins
+    "half right": ([1, 1, 0, 0], None, 0.5),
+    "one ignored": ([1, -1, 0, 0], -1, 2 / 3),
+    "all ignored": ([-1] * 4, -1, 0.0),
+    "unknown label is wrong": ([7, 0, 0, 1], None, 0.75),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_share(case):
+    t, ignore_label, share = CASES[case]
+    result = accuracy(Variable(Y), np.array(t), ignore_label)
+    assert result.dtype == "float32"
+    assert result.shape == ()
+    assert not result.requires_grad
+    np.testing.assert_allclose(result.array, share, rtol=1e-6)
+
+
+def test_label_maps_and_no_labels():
+    y = np.zeros((1, 3, 2, 2), "f")
+    y[0, 2, 0] = 1
+    assert accuracy(y, np.array([[[2, 2], [0, 1]]])).array == 0.75
+    assert accuracy(np.zeros((0, 3), "f"), np.zeros(0, int)).array == 0
+
+
+def test_bad_calls_teach():
+    with pytest.raises(ShapeError, match="one label"):
+        accuracy(Y, np.zeros((4, 2), int))
+    with pytest.raises(DtypeError, match="integers"):
+        accuracy(Y, np.zeros(4))
