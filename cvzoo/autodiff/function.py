@@ -7,7 +7,7 @@ import numpy as np
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, make_output
 from cvzoo.config.switches import switches
-from cvzoo.errors.exceptions import GraphError
+from cvzoo.errors.exceptions import DtypeError, GraphError
 
 
 class Function:
@@ -68,4 +68,10 @@ class _Adapter(FunctionNode):
         inputs = tuple(x.array for x in self.get_retained_inputs())
         gys = tuple(None if gy is None else gy.array for gy in grad_outputs)
         gxs = self.function.backward(inputs, gys)
+        if not isinstance(gxs, tuple) or len(gxs) != len(inputs):
+            raise DtypeError(
+                f"{self.label}: backward must return a tuple with one gradient for each input, or None for some",
+                expected=f"{len(inputs)} gradients",
+                got=f"{len(gxs)} gradients" if isinstance(gxs, tuple) else type(gxs).__name__,
+            )
         return tuple(None if gxs[i] is None else make_output(gxs[i], False) for i in target_input_indexes)
