@@ -3,27 +3,27 @@
 import numpy as np
 
 from cvzoo.backends.abstract import AbstractBackend
-from cvzoo.backends.numpy.concat import concat
-from cvzoo.backends.numpy.eltwise import add, eltwise, eltwise_grad, eltwise_grad_from_output, multiply
-from cvzoo.backends.numpy.matmul import linear, matmul
-from cvzoo.backends.numpy.normalization import (
+from cvzoo.backends.onednn.concat import concat
+from cvzoo.backends.onednn.conv import channel_sum, conv_2d, conv_2d_input_grad, conv_2d_weight_grad
+from cvzoo.backends.onednn.eltwise import add, eltwise, eltwise_grad, eltwise_grad_from_output, multiply
+from cvzoo.backends.onednn.matmul import linear, matmul
+from cvzoo.backends.onednn.memory import asarray, channels_last, empty, to_numpy, zeros
+from cvzoo.backends.onednn.normalization import (
     batch_norm_fixed,
     batch_norm_grad,
     batch_norm_train,
     local_response_norm,
     local_response_norm_grad,
 )
-from cvzoo.backends.numpy.pooling import (
+from cvzoo.backends.onednn.pooling import (
     average_pool_2d,
     average_pool_2d_grad,
     max_pool_2d,
     max_pool_2d_grad,
     max_pool_2d_indices,
 )
-from cvzoo.backends.numpy.resize import resize_2d, resize_2d_grad
-from cvzoo.backends.numpy.softmax import log_softmax, log_softmax_grad, softmax, softmax_grad
-from cvzoo.backends.onednn.conv import channel_sum, conv_2d, conv_2d_input_grad, conv_2d_weight_grad
-from cvzoo.backends.onednn.memory import asarray, channels_last, empty, to_numpy, zeros
+from cvzoo.backends.onednn.resize import resize_2d, resize_2d_grad
+from cvzoo.backends.onednn.softmax import log_softmax, log_softmax_grad, softmax, softmax_grad
 
 
 class OneDNNBackend(AbstractBackend):

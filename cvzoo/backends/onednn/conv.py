@@ -10,6 +10,7 @@ from cvzoo.backends.numpy.conv import conv_2d_weight_grad as numpy_conv_2d_weigh
 from cvzoo.backends.numpy.windows import out_size
 from cvzoo.backends.onednn.algorithms import ELTWISE
 from cvzoo.backends.onednn.memory import as_kernels_want, new_channels_last, new_dense
+from cvzoo.backends.onednn.packing import PackedWeights, with_plain_strides
 from cvzoo.backends.onednn.primitives import (
     BIAS,
     DIFF_DST,
@@ -26,11 +27,10 @@ from cvzoo.backends.onednn.primitives import (
     Handle,
     Primitive,
     attributes,
-    channels_last_strides,
     dense_strides,
     describe,
+    describe_image,
     dims,
-    layout_of,
     local,
     primitive_descriptor,
     queried,
@@ -43,10 +43,6 @@ from cvzoo.backends.onednn.primitives import (
 _DIRECT = 1
 _BINARY_ADD = 0x1FFF0
 _FIRST_POST_OP_SOURCE = 32768 | 2
-
-
-def _describe_image(shape: tuple[int, ...]) -> Handle:
-    return describe(shape, channels_last_strides(shape))
 
 
 def _describe_weights(shape: tuple[int, ...], strides: tuple[int, ...] | None, groups: int) -> Handle:
@@ -71,36 +67,6 @@ def _geometry(x_size: Pair, size: Pair, ksize: Pair, stride: Pair, pad: Pad, dil
     return dims(stride), dims([d - 1 for d in dilate]), dims([pad[0], pad[2]]), dims(after)
 
 
-class _Weights:
-    """Weights in the order that a primitive has chosen."""
-
-    __slots__ = ("_layout", "_reorder", "_size")
-
-    def __init__(self, plain: Handle, chosen: int):
-        if same_layout(plain.address, chosen):
-            self._reorder = None
-            return
-        self._layout = layout_of(chosen)
-        self._size = size_of(chosen) // 4
-        self._reorder = Primitive(
-            primitive_descriptor("reorder", plain, chosen, attributes()), [(SRC, plain), (DST, chosen)]
-        )
-
-    def __call__(self, w: np.ndarray, pack: dict | None) -> np.ndarray:
-        """w reordered, from `pack` if it is there."""
-        if self._reorder is None:
-            return w
-        if pack is not None:
-            packed = pack.get(self._layout)
-            if packed is not None:
-                return packed
-        packed = new_channels_last(self._size, 1, 1, 1)
-        self._reorder(w, packed)
-        if pack is not None:
-            pack[self._layout] = packed
-        return packed
-
-
 class _Forward:
     __slots__ = ("run", "shape", "weights")
 
@@ -120,14 +86,14 @@ def _make_forward(
     size = out_size(x_shape[2:], ksize, stride, pad, dilate)
     y_shape = (x_shape[0], w.shape[0], *size)
     post_ops = []
-    target = _describe_image(y_shape)
+    target = describe_image(y_shape)
     if has_add:
         post_ops.append(("binary", _BINARY_ADD, target.address))
     if activation is not None:
         if activation not in ELTWISE:
             return False
         post_ops.append(("eltwise", *ELTWISE[activation](alpha, beta)))
-    source = _describe_image(x_shape)
+    source = describe_image(x_shape)
     bias = describe(w.shape[:1], (1,)) if has_bias else None
     descriptor = primitive_descriptor(
         "convolution_forward",
@@ -149,7 +115,7 @@ def _make_forward(
     if has_add:
         slots.append((_FIRST_POST_OP_SOURCE, target))
     made = _Forward()
-    made.weights = _Weights(_describe_weights(w.shape, strides_of(w), groups), chosen)
+    made.weights = PackedWeights(_describe_weights(w.shape, strides_of(w), groups), chosen)
     made.run = Primitive(descriptor, slots)
     made.shape = y_shape
     return made
@@ -172,6 +138,7 @@ def conv_2d(
 ) -> np.ndarray:
     """As AbstractBackend.conv_2d says; `pack` holds reordered weights by the name of their order."""
     if x.dtype is F32 and w.dtype is F32 and x.size and w.size:
+        w = with_plain_strides(w)
         geometry = (stride, pad, dilate, groups)
         has_bias, has_add = b is not None, add is not None
         key = ("conv", x.shape, w.shape, w.strides, has_bias, geometry, has_add, activation, alpha, beta)
@@ -215,10 +182,10 @@ def _forward_descriptor(
         "convolution_forward",
         FORWARD_TRAINING,
         _DIRECT,
-        _describe_image(x_shape),
+        describe_image(x_shape),
         _describe_weights(w_shape, None, groups),
         None,
-        _describe_image(y_shape),
+        describe_image(y_shape),
         *geometry,
         attributes(),
     )
@@ -236,7 +203,7 @@ def _make_input_grad(
     hint = _forward_descriptor(x_shape, w.shape, gy_shape, geometry, groups)
     if hint is None:
         return False
-    source, target = _describe_image(gy_shape), _describe_image(x_shape)
+    source, target = describe_image(gy_shape), describe_image(x_shape)
     descriptor = primitive_descriptor(
         "convolution_backward_data",
         _DIRECT,
@@ -251,7 +218,7 @@ def _make_input_grad(
         return False
     chosen = queried(descriptor, QUERY_WEIGHTS)
     made = _InputGrad()
-    made.weights = _Weights(_describe_weights(w.shape, strides_of(w), groups), chosen)
+    made.weights = PackedWeights(_describe_weights(w.shape, strides_of(w), groups), chosen)
     made.run = Primitive(descriptor, [(DIFF_DST, source), (WEIGHTS, chosen), (DIFF_SRC, target)])
     made.shape = x_shape
     return made
@@ -262,6 +229,7 @@ def conv_2d_input_grad(
 ) -> np.ndarray:
     """As AbstractBackend.conv_2d_input_grad says."""
     if gy.dtype is F32 and w.dtype is F32 and gy.size and w.size:
+        w = with_plain_strides(w)
         key = ("conv_input_grad", gy.shape, w.shape, w.strides, x_size, stride, pad, dilate, groups)
         op = local.young.get(key)
         if op is None:
@@ -291,7 +259,7 @@ def _make_weight_grad(
     hint = _forward_descriptor(x_shape, w_shape, gy_shape, geometry, groups)
     if hint is None:
         return False
-    source, target = _describe_image(x_shape), _describe_image(gy_shape)
+    source, target = describe_image(x_shape), describe_image(gy_shape)
     descriptor = primitive_descriptor(
         "convolution_backward_weights",
         _DIRECT,

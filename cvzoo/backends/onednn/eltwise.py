@@ -1,4 +1,7 @@
-"""Functions applied element by element, their derivatives, sums and products."""
+"""Functions applied element by element, their derivatives, sums and products.
+
+NaN stays NaN except in clip, hard_sigmoid and exp, which give one of their bounds or inf. relu of -inf is NaN here.
+"""
 
 from collections.abc import Callable
 
@@ -28,9 +31,31 @@ from cvzoo.backends.onednn.primitives import (
     strides_of,
 )
 
-# below so many elements NumPy is done before oneDNN's threads are awake; measured on 4 cores with AVX-512
-_FEW = 8192
+# elements; below, NumPy is done before oneDNN has begun. For functions what counts is one photo, not the batch, so that
+# a photo is computed by the same library, to the same bits, in any company; sums and products are exact in both
+_FEW = 1 << 11
+_FEW_TO_ADD = 1 << 15
+_GREATER_OR_EQUAL = 0x1FFF6
+_FIRST_POST_OP_SOURCE = 32768 | 2
+_ZERO = np.zeros(1, F32)
 _ADD, _MULTIPLY = 0x1FFF0, 0x1FFF1
+
+
+def _is_case(x: np.ndarray) -> bool:
+    if x.dtype is not F32 or x.size < _FEW:
+        return False
+    return (x.ndim < 2 or x.size // x.shape[0] >= _FEW) and is_dense(x)
+
+
+def _make_relu(size: int) -> Callable[[np.ndarray, np.ndarray], None] | bool:
+    """x * (x >= 0): the library's own relu makes 0 of NaN, and a network that has gone astray would look sound."""
+    line, one = describe((size,), (1,)), describe((1,), (1,))
+    attr = attributes([("binary", _MULTIPLY, line.address)])
+    descriptor = primitive_descriptor("binary", _GREATER_OR_EQUAL, line, one, line, attr)
+    if descriptor is None:
+        return False
+    run = Primitive(descriptor, [(SRC, line), (SRC_1, one), (DST, line), (_FIRST_POST_OP_SOURCE, line)])
+    return lambda x, y: run(x, _ZERO, y, x)
 
 
 def _make(size: int, algorithm: tuple[int, float, float]) -> Primitive | bool:
@@ -42,10 +67,12 @@ def _make(size: int, algorithm: tuple[int, float, float]) -> Primitive | bool:
 
 def eltwise(kind: str, x: np.ndarray, *, alpha: float = 0.0, beta: float = 0.0) -> np.ndarray:
     """As AbstractBackend.eltwise says."""
-    if x.dtype is F32 and x.size >= _FEW and kind in ELTWISE and is_dense(x):
+    if kind in ELTWISE and _is_case(x):
         key = (kind, x.size, alpha, beta)
         run = local.young.get(key)
-        if run is None:
+        if run is None and kind == "relu":
+            run = recall(key, _make_relu, x.size)
+        elif run is None:
             run = recall(key, _make, x.size, ELTWISE[kind](alpha, beta))
         if run:
             y = new_like(x)
@@ -70,9 +97,7 @@ def _grad(
     table: dict[str, Callable], kind: str, gy: np.ndarray, v: np.ndarray, alpha: float, beta: float
 ) -> np.ndarray | None:
     """gy * f' where v is what the table's algorithms want to see; None if this is no case for oneDNN."""
-    if gy.dtype is not F32 or v.dtype is not F32 or v.size < _FEW or gy.shape != v.shape or kind not in table:
-        return None
-    if not is_dense(v):
+    if gy.dtype is not F32 or gy.shape != v.shape or kind not in table or not _is_case(v):
         return None
     from_output = table is ELTWISE_FROM_OUTPUT
     key = ("grad", kind, v.size, alpha, beta, from_output)
@@ -116,7 +141,7 @@ def _make_binary(algorithm: int, a: np.ndarray, b: np.ndarray) -> Primitive | bo
 
 def _binary(algorithm: int, a: np.ndarray, b: np.ndarray, out: np.ndarray | None) -> np.ndarray | None:
     """a + b or a * b where b has a's shape, or 1 along some axes of it; None if this is no case for oneDNN."""
-    if a.dtype is not F32 or b.dtype is not F32 or a.size < _FEW or a.ndim != b.ndim or not is_dense(a):
+    if a.dtype is not F32 or b.dtype is not F32 or a.size < _FEW_TO_ADD or a.ndim != b.ndim or not is_dense(a):
         return None
     if a.shape == b.shape:
         if a.strides != b.strides and not is_dense(b):

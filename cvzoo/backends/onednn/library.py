@@ -102,10 +102,11 @@ def _candidates() -> list[str]:
 
 
 def _open(path: str) -> ctypes.CDLL:
-    # read by libgomp when it is loaded. Threads that wait for the next kernel spin for a while, not for ever: sleeping
-    # at once costs 50 us a kernel, spinning without end costs everything when there are more threads than processors
+    # read by libgomp when it is loaded: how long a thread spins before it sleeps. Measured on 4 cores for a small
+    # kernel: 7 us with 10,000 or more, 80 us with 0; beside another busy process 0.2 ms with 10,000, but 2.5 to 7.5 ms
+    # with 100,000 or the library's own choice
     if "OMP_WAIT_POLICY" not in os.environ:
-        os.environ.setdefault("GOMP_SPINCOUNT", "100000")
+        os.environ.setdefault("GOMP_SPINCOUNT", "5000")
     try:
         return ctypes.CDLL(path)
     except OSError as error:

@@ -14,8 +14,8 @@ from cvzoo.backends.onednn.primitives import (
     SRC,
     Primitive,
     attributes,
-    channels_last_strides,
     describe,
+    describe_image,
     local,
     primitive_descriptor,
     recall,
@@ -80,7 +80,7 @@ def empty(shape: Sequence[int], dtype: Any = "float32") -> np.ndarray:
 
 def _make_reorder(x: np.ndarray) -> Primitive | bool:
     source = describe(x.shape, strides_of(x))
-    target = describe(x.shape, channels_last_strides(x.shape))
+    target = describe_image(x.shape)
     descriptor = primitive_descriptor("reorder", source, target, attributes())
     return Primitive(descriptor, [(SRC, source), (DST, target)]) if descriptor else False
 

@@ -126,12 +126,6 @@ def strides_of(array: np.ndarray) -> tuple[int, ...]:
     return tuple(strides)
 
 
-def channels_last_strides(shape: Sequence[int]) -> tuple[int, int, int, int]:
-    """The strides, in elements, of a channels-last array (B, C, H, W)."""
-    _, c, h, w = shape
-    return c * h * w, 1, c * w, c
-
-
 def dense_strides(shape: Sequence[int]) -> tuple[int, ...]:
     """The strides, in elements, of an array in C order."""
     strides = [1]
@@ -157,6 +151,12 @@ def describe(shape: Sequence[int], strides: Sequence[int] | None) -> Handle:
         )
     check(status, f"describing an array {tuple(shape)}")
     return Handle(result.value, quick.dnnl_memory_desc_destroy)
+
+
+def describe_image(shape: Sequence[int]) -> Handle:
+    """A memory descriptor of a channels-last array (B, C, H, W) of float32."""
+    _, c, h, w = shape
+    return describe(shape, (c * h * w, 1, c * w, c))
 
 
 def attributes(post_ops: Sequence[tuple] = ()) -> Handle:

@@ -1,0 +1,107 @@
+"""Products of matrices, on the same threads as the convolutions (a BLAS of its own would fight with them)."""
+
+import numpy as np
+
+from cvzoo.backends.numpy.matmul import linear as numpy_linear
+from cvzoo.backends.numpy.matmul import matmul as numpy_matmul
+from cvzoo.backends.onednn.memory import new_dense
+from cvzoo.backends.onednn.packing import PackedWeights
+from cvzoo.backends.onednn.primitives import (
+    BIAS,
+    DST,
+    F32,
+    QUERY_WEIGHTS,
+    SRC,
+    WEIGHTS,
+    Primitive,
+    attributes,
+    dense_strides,
+    describe,
+    local,
+    primitive_descriptor,
+    queried,
+    recall,
+    strides_of,
+)
+
+# multiplications; below, NumPy is done before oneDNN has begun
+_FEW = 1 << 15
+
+
+def _readable(a: np.ndarray) -> np.ndarray:
+    """a itself if its matrices lie in C order or transposed, else a copy in C order."""
+    rows, columns = a.strides[-2:]
+    is_matrix = (columns == 4 and rows >= 4 * a.shape[-1]) or (rows == 4 and columns >= 4 * a.shape[-2])
+    return a if is_matrix and min(a.strides) > 0 else np.ascontiguousarray(a)
+
+
+def _make_matmul(a: np.ndarray, b: np.ndarray, shape: tuple[int, ...]) -> Primitive | bool:
+    first, second = describe(a.shape, strides_of(a)), describe(b.shape, strides_of(b))
+    target = describe(shape, dense_strides(shape))
+    descriptor = primitive_descriptor("matmul", first, second, None, target, attributes())
+    return Primitive(descriptor, [(SRC, first), (WEIGHTS, second), (DST, target)]) if descriptor else False
+
+
+def matmul(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """As AbstractBackend.matmul says."""
+    few = a.size * b.shape[-1] < _FEW
+    if few or a.dtype is not F32 or b.dtype is not F32 or a.shape[-1] != b.shape[-2] or b.size == 0:
+        return numpy_matmul(a, b)
+    if a.ndim != b.ndim:
+        a = a.reshape((1,) * (b.ndim - a.ndim) + a.shape)
+        b = b.reshape((1,) * (a.ndim - b.ndim) + b.shape)
+    a, b = _readable(a), _readable(b)
+    shape = (*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1])
+    key = ("matmul", a.shape, a.strides, b.shape, b.strides)
+    run = local.young.get(key)
+    if run is None:
+        run = recall(key, _make_matmul, a, b, shape)
+    if not run:
+        return numpy_matmul(a, b)
+    y = new_dense(shape)
+    run(a, b, y)
+    return y
+
+
+class _Linear:
+    __slots__ = ("run", "shape", "weights")
+
+
+def _make_linear(x: np.ndarray, w: np.ndarray, has_bias: bool, is_packed: bool) -> _Linear | bool:
+    n, o = x.shape[0], w.shape[0]
+    source = describe(x.shape, strides_of(x))
+    plain = describe(w.shape[::-1], strides_of(w)[::-1])
+    target = describe((n, o), (o, 1))
+    bias = describe((1, o), (o, 1)) if has_bias else None
+    wanted = describe(w.shape[::-1], None) if is_packed else plain
+    descriptor = primitive_descriptor("matmul", source, wanted, bias, target, attributes())
+    if descriptor is None:
+        return False
+    chosen = queried(descriptor, QUERY_WEIGHTS)
+    made = _Linear()
+    made.weights = PackedWeights(plain, chosen)
+    slots = [(SRC, source), (WEIGHTS, chosen), (DST, target)]
+    made.run = Primitive(descriptor, [*slots, (BIAS, bias)] if has_bias else slots)
+    made.shape = (n, o)
+    return made
+
+
+def linear(x: np.ndarray, w: np.ndarray, b: np.ndarray | None, *, pack: dict | None = None) -> np.ndarray:
+    """As AbstractBackend.linear says; `pack` holds reordered weights by the name of their order."""
+    # not by the size of x, so that a photo alone and in a batch is computed by the same library
+    if x.dtype is not F32 or w.dtype is not F32 or w.size < _FEW or x.size == 0 or min(w.strides) <= 0:
+        return numpy_linear(x, w, b)
+    x = _readable(x)
+    has_bias, is_packed = b is not None, pack is not None
+    key = ("linear", x.shape, x.strides, w.shape, w.strides, has_bias, is_packed)
+    op = local.young.get(key)
+    if op is None:
+        op = recall(key, _make_linear, x, w, has_bias, is_packed)
+    if not op:
+        return numpy_linear(x, w, b)
+    y = new_dense(op.shape)
+    if has_bias:
+        op.run(x, op.weights(w, pack), y, np.ascontiguousarray(b, F32))
+    else:
+        op.run(x, op.weights(w, pack), y)
+    return y

@@ -1,0 +1,208 @@
+"""Batch normalization and local response normalization."""
+
+import numpy as np
+
+from cvzoo.backends.numpy.normalization import batch_norm_fixed as numpy_batch_norm_fixed
+from cvzoo.backends.numpy.normalization import batch_norm_grad as numpy_batch_norm_grad
+from cvzoo.backends.numpy.normalization import batch_norm_train as numpy_batch_norm_train
+from cvzoo.backends.numpy.normalization import local_response_norm as numpy_local_response_norm
+from cvzoo.backends.numpy.normalization import local_response_norm_grad as numpy_local_response_norm_grad
+from cvzoo.backends.onednn.memory import as_kernels_want, new_channels_last
+from cvzoo.backends.onednn.primitives import (
+    BACKWARD,
+    DIFF_DST,
+    DIFF_SCALE,
+    DIFF_SHIFT,
+    DIFF_SRC,
+    DST,
+    F32,
+    FORWARD_INFERENCE,
+    FORWARD_TRAINING,
+    MEAN,
+    QUERY_WORKSPACE,
+    SCALE,
+    SHIFT,
+    SRC,
+    VARIANCE,
+    WORKSPACE,
+    Handle,
+    Primitive,
+    attributes,
+    describe,
+    describe_image,
+    local,
+    primitive_descriptor,
+    queried,
+    recall,
+    size_of,
+)
+
+_GIVEN_STATISTICS, _USE_SCALE, _USE_SHIFT = 1, 2, 4
+_ACROSS_CHANNELS = 0xAFF
+_N = 5  # the number of channels that the library has kernels for; with some others version 3.2 crashes
+
+
+def _is_case(x: np.ndarray, gamma: np.ndarray) -> bool:
+    return x.dtype is F32 and gamma.dtype is F32 and x.size > 0 and x.ndim in (2, 4)
+
+
+def _image(x: np.ndarray) -> np.ndarray:
+    """x (B, C, H, W) or (B, C) as a channels-last (B, C, H, W)."""
+    if x.ndim == 2:
+        x = x[:, :, None, None]
+    return as_kernels_want(np.asarray(x, F32))
+
+
+def _vector(v: np.ndarray) -> np.ndarray:
+    return v if v.dtype is F32 and v.strides == (4,) else np.ascontiguousarray(v, F32)
+
+
+def _make_forward(shape: tuple[int, int, int, int], eps: float, given: bool) -> Primitive | bool:
+    image, vector = describe_image(shape), describe(shape[1:2], (1,))
+    flags = _USE_SCALE | _USE_SHIFT | (_GIVEN_STATISTICS if given else 0)
+    prop = FORWARD_INFERENCE if given else FORWARD_TRAINING
+    plan = primitive_descriptor("batch_normalization_forward", prop, image, image, eps, flags, attributes())
+    if plan is None:
+        return False
+    vectors = [(kind, vector) for kind in (SCALE, SHIFT, MEAN, VARIANCE)]
+    return Primitive(plan, [(SRC, image), (DST, image), *vectors])
+
+
+def _forward(
+    x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, mean: np.ndarray, var: np.ndarray, eps: float, given: bool
+) -> np.ndarray | None:
+    image = _image(x)
+    key = ("batch_norm", image.shape, eps, given)
+    run = local.young.get(key)
+    if run is None:
+        run = recall(key, _make_forward, image.shape, eps, given)
+    if not run:
+        return None
+    y = new_channels_last(*image.shape)
+    run(image, y, _vector(gamma), _vector(beta), mean, var)
+    return y if x.ndim == 4 else y.reshape(x.shape)
+
+
+def batch_norm_train(
+    x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, *, eps: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """As AbstractBackend.batch_norm_train says."""
+    if _is_case(x, gamma):
+        mean, var = np.empty(x.shape[1], F32), np.empty(x.shape[1], F32)
+        y = _forward(x, gamma, beta, mean, var, eps, False)
+        if y is not None:
+            return y, mean, var
+    return numpy_batch_norm_train(x, gamma, beta, eps=eps)
+
+
+def batch_norm_fixed(
+    x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, mean: np.ndarray, var: np.ndarray, *, eps: float
+) -> np.ndarray:
+    """As AbstractBackend.batch_norm_fixed says."""
+    if _is_case(x, gamma):
+        y = _forward(x, gamma, beta, _vector(mean), _vector(var), eps, True)
+        if y is not None:
+            return y
+    return numpy_batch_norm_fixed(x, gamma, beta, mean, var, eps=eps)
+
+
+def _make_grad(shape: tuple[int, int, int, int], eps: float) -> Primitive | bool:
+    image, vector = describe_image(shape), describe(shape[1:2], (1,))
+    flags = _USE_SCALE | _USE_SHIFT
+    name = "batch_normalization_forward"
+    hint = primitive_descriptor(name, FORWARD_TRAINING, image, image, eps, flags, attributes())
+    if hint is None:
+        return False
+    name = "batch_normalization_backward"
+    plan = primitive_descriptor(name, BACKWARD, image, image, image, eps, flags, hint, attributes())
+    if plan is None:
+        return False
+    vectors = [(kind, vector) for kind in (SCALE, MEAN, VARIANCE, DIFF_SCALE, DIFF_SHIFT)]
+    return Primitive(plan, [(SRC, image), (DIFF_DST, image), (DIFF_SRC, image), *vectors])
+
+
+def batch_norm_grad(
+    gy: np.ndarray, x: np.ndarray, gamma: np.ndarray, mean: np.ndarray, var: np.ndarray, *, eps: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """As AbstractBackend.batch_norm_grad says."""
+    if _is_case(x, gamma) and gy.dtype is F32:
+        image = _image(x)
+        key = ("batch_norm_grad", image.shape, eps)
+        run = local.young.get(key)
+        if run is None:
+            run = recall(key, _make_grad, image.shape, eps)
+        if run:
+            gx = new_channels_last(*image.shape)
+            ggamma, gbeta = np.empty(x.shape[1], F32), np.empty(x.shape[1], F32)
+            run(image, _image(gy), gx, _vector(gamma), _vector(mean), _vector(var), ggamma, gbeta)
+            return (gx if x.ndim == 4 else gx.reshape(x.shape)), ggamma, gbeta
+    return numpy_batch_norm_grad(gy, x, gamma, mean, var, eps=eps)
+
+
+class _ResponseGrad:
+    """The backward pass wants what a forward pass in training has written down: that is run first."""
+
+    __slots__ = ("_backward", "_forward", "_kept_size")
+
+    def __init__(self, image: Handle, numbers: tuple[int, float, float, float]):
+        plan = primitive_descriptor(
+            "lrn_forward", FORWARD_TRAINING, _ACROSS_CHANNELS, image, image, *numbers, attributes()
+        )
+        backward = primitive_descriptor(
+            "lrn_backward", _ACROSS_CHANNELS, image, image, image, *numbers, plan, attributes()
+        )
+        workspace = queried(plan, QUERY_WORKSPACE)
+        self._kept_size = size_of(workspace)
+        kept = [(WORKSPACE, workspace)] if self._kept_size else []
+        self._forward = Primitive(plan, [(SRC, image), (DST, image), *kept])
+        self._backward = Primitive(backward, [(SRC, image), (DIFF_DST, image), (DIFF_SRC, image), *kept])
+
+    def __call__(self, x: np.ndarray, gy: np.ndarray, gx: np.ndarray) -> None:
+        if self._kept_size:
+            workspace = np.empty(self._kept_size, np.uint8)
+            self._forward(x, gx, workspace)
+            self._backward(x, gy, gx, workspace)
+        else:
+            self._backward(x, gy, gx)
+
+
+def _make_lrn(shape: tuple[int, ...], k: float, alpha: float, beta: float) -> Primitive | bool:
+    image = describe_image(shape)
+    numbers = (_N, alpha * _N, beta, k)  # the library divides alpha by n
+    plan = primitive_descriptor(
+        "lrn_forward", FORWARD_INFERENCE, _ACROSS_CHANNELS, image, image, *numbers, attributes()
+    )
+    return Primitive(plan, [(SRC, image), (DST, image)]) if plan else False
+
+
+def _make_lrn_grad(shape: tuple[int, ...], k: float, alpha: float, beta: float) -> _ResponseGrad:
+    return _ResponseGrad(describe_image(shape), (_N, alpha * _N, beta, k))
+
+
+def local_response_norm(x: np.ndarray, *, n: int, k: float, alpha: float, beta: float) -> np.ndarray:
+    """As AbstractBackend.local_response_norm says."""
+    if x.dtype is F32 and x.size and n == _N:
+        key = ("lrn", x.shape, k, alpha, beta)
+        run = local.young.get(key)
+        if run is None:
+            run = recall(key, _make_lrn, x.shape, k, alpha, beta)
+        if run:
+            y = new_channels_last(*x.shape)
+            run(as_kernels_want(x), y)
+            return y
+    return numpy_local_response_norm(x, n=n, k=k, alpha=alpha, beta=beta)
+
+
+def local_response_norm_grad(
+    gy: np.ndarray, x: np.ndarray, *, n: int, k: float, alpha: float, beta: float
+) -> np.ndarray:
+    """As AbstractBackend.local_response_norm_grad says."""
+    if x.dtype is F32 and gy.dtype is F32 and x.size and n == _N:
+        key = ("lrn_grad", x.shape, k, alpha, beta)
+        run = local.young.get(key)
+        if run is None:
+            run = recall(key, _make_lrn_grad, x.shape, k, alpha, beta)
+        gx = new_channels_last(*x.shape)
+        run(as_kernels_want(x), as_kernels_want(gy), gx)
+        return gx
+    return numpy_local_response_norm_grad(gy, x, n=n, k=k, alpha=alpha, beta=beta)

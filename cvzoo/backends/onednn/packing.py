@@ -1,0 +1,52 @@
+"""Weights in the order that a kernel likes best."""
+
+import numpy as np
+
+from cvzoo.backends.onednn.memory import new_dense
+from cvzoo.backends.onednn.primitives import (
+    DST,
+    SRC,
+    Handle,
+    Primitive,
+    attributes,
+    layout_of,
+    primitive_descriptor,
+    same_layout,
+    size_of,
+)
+
+
+def with_plain_strides(w: np.ndarray) -> np.ndarray:
+    """w itself, or a copy in C order if it is turned around or repeats itself in memory."""
+    return w if not w.strides or min(w.strides) > 0 else np.ascontiguousarray(w)
+
+
+class PackedWeights:
+    """Weights in the order that a primitive has chosen."""
+
+    __slots__ = ("_layout", "_reorder", "_size")
+
+    def __init__(self, plain: Handle, chosen: int):
+        """plain: how the weights lie that will be given"""
+        if same_layout(plain.address, chosen):
+            self._reorder = None
+            return
+        self._layout = layout_of(chosen)
+        self._size = size_of(chosen) // 4
+        self._reorder = Primitive(
+            primitive_descriptor("reorder", plain, chosen, attributes()), [(SRC, plain), (DST, chosen)]
+        )
+
+    def __call__(self, w: np.ndarray, pack: dict | None) -> np.ndarray:
+        """w reordered, from `pack` if it is there."""
+        if self._reorder is None:
+            return w
+        if pack is not None:
+            packed = pack.get(self._layout)
+            if packed is not None:
+                return packed
+        packed = new_dense((self._size,))
+        self._reorder(w, packed)
+        if pack is not None:
+            pack[self._layout] = packed
+        return packed

@@ -1,0 +1,168 @@
+"""Maxima and means over windows, on channels-last arrays."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cvzoo.backends.abstract import Pad, Pair
+from cvzoo.backends.numpy.pooling import average_pool_2d as numpy_average_pool_2d
+from cvzoo.backends.numpy.pooling import average_pool_2d_grad as numpy_average_pool_2d_grad
+from cvzoo.backends.numpy.pooling import max_pool_2d as numpy_max_pool_2d
+from cvzoo.backends.numpy.pooling import max_pool_2d_grad as numpy_max_pool_2d_grad
+from cvzoo.backends.numpy.pooling import max_pool_2d_indices
+from cvzoo.backends.numpy.windows import out_size
+from cvzoo.backends.onednn.memory import as_kernels_want, new_channels_last
+from cvzoo.backends.onednn.primitives import (
+    DIFF_DST,
+    DIFF_SRC,
+    DST,
+    F32,
+    FORWARD_INFERENCE,
+    FORWARD_TRAINING,
+    QUERY_WORKSPACE,
+    SRC,
+    WORKSPACE,
+    Handle,
+    Primitive,
+    attributes,
+    describe_image,
+    dims,
+    local,
+    primitive_descriptor,
+    queried,
+    recall,
+    size_of,
+)
+
+__all__ = ["average_pool_2d", "average_pool_2d_grad", "max_pool_2d", "max_pool_2d_grad", "max_pool_2d_indices"]
+
+_MAX, _MEAN_WITH_PAD, _MEAN = 0x1FF, 0x2FF, 0x3FF
+
+
+class _Pooling:
+    __slots__ = ("kept_size", "run", "shape")
+
+
+def _plan(kind: int, prop: int, x_shape: Sequence[int], ksize: Pair, stride: Pair, pad: Pad) -> tuple | None:
+    """The forward plan, the descriptors of x and y, the geometry, and y's shape; None if it is no case for oneDNN."""
+    size = out_size(x_shape[2:], ksize, stride, pad)
+    after = []
+    for k in (0, 1):
+        needed = (size[k] - 1) * stride[k] + ksize[k] - x_shape[2 + k] - pad[2 * k]
+        after.append(0 if -stride[k] < needed < 0 else needed)
+        # a window of nothing but padding has no maximum that the library would agree upon, and no mean
+        if pad[2 * k] >= ksize[k] or needed >= ksize[k]:
+            return None
+    y_shape = (*x_shape[:2], *size)
+    source, target = (
+        describe_image(x_shape),
+        describe_image(y_shape),
+    )
+    geometry = (dims(stride), dims(ksize), dims((0, 0)), dims((pad[0], pad[2])), dims(after))
+    plan = primitive_descriptor("pooling_forward", prop, kind, source, target, *geometry, attributes())
+    return None if plan is None else (plan, source, target, geometry, y_shape)
+
+
+def _make(kind: int, keep: bool, x_shape: Sequence[int], ksize: Pair, stride: Pair, pad: Pad) -> _Pooling | bool:
+    planned = _plan(kind, FORWARD_TRAINING if keep else FORWARD_INFERENCE, x_shape, ksize, stride, pad)
+    if planned is None:
+        return False
+    plan, source, target, _, y_shape = planned
+    made = _Pooling()
+    slots: list[tuple[int, Handle | int]] = [(SRC, source), (DST, target)]
+    workspace = queried(plan, QUERY_WORKSPACE)
+    made.kept_size = size_of(workspace) if keep else 0
+    if made.kept_size:
+        slots.append((WORKSPACE, workspace))
+    made.run = Primitive(plan, slots)
+    made.shape = y_shape
+    return made
+
+
+def _make_grad(kind: int, keep: bool, x_shape: Sequence[int], ksize: Pair, stride: Pair, pad: Pad) -> Primitive | bool:
+    planned = _plan(kind, FORWARD_TRAINING, x_shape, ksize, stride, pad)
+    if planned is None:
+        return False
+    plan, source, target, geometry, _ = planned
+    backward = primitive_descriptor("pooling_backward", kind, source, target, *geometry, plan, attributes())
+    if backward is None:
+        return False
+    slots: list[tuple[int, Handle | int]] = [(DIFF_DST, target), (DIFF_SRC, source)]
+    if keep:
+        slots.append((WORKSPACE, queried(plan, QUERY_WORKSPACE)))
+    return Primitive(backward, slots)
+
+
+class _Kept:
+    """Where the maxima were, as oneDNN wrote it down."""
+
+    __slots__ = ("workspace",)
+
+    def __init__(self, workspace: np.ndarray):
+        self.workspace = workspace
+
+
+def max_pool_2d(x: np.ndarray, *, ksize: Pair, stride: Pair, pad: Pad, keep: bool) -> tuple[np.ndarray, Any]:
+    """As AbstractBackend.max_pool_2d says. A NaN is not seen, and of nothing else (or -inf) comes the lowest
+    finite number."""
+    if x.dtype is F32 and x.size:
+        key = ("max_pool", keep, x.shape, ksize, stride, pad)
+        op = local.young.get(key)
+        if op is None:
+            op = recall(key, _make, _MAX, keep, x.shape, ksize, stride, pad)
+        if op:
+            y = new_channels_last(*op.shape)
+            if not op.kept_size:
+                op.run(as_kernels_want(x), y)
+                return y, None
+            workspace = np.empty(op.kept_size, np.uint8)
+            op.run(as_kernels_want(x), y, workspace)
+            return y, _Kept(workspace)
+    return numpy_max_pool_2d(x, ksize=ksize, stride=stride, pad=pad, keep=keep)
+
+
+def max_pool_2d_grad(
+    gy: np.ndarray, kept: Any, x_shape: Sequence[int], *, ksize: Pair, stride: Pair, pad: Pad
+) -> np.ndarray:
+    """As AbstractBackend.max_pool_2d_grad says."""
+    if not isinstance(kept, _Kept):
+        return numpy_max_pool_2d_grad(gy, kept, x_shape, ksize=ksize, stride=stride, pad=pad)
+    key = ("max_pool_grad", tuple(x_shape), ksize, stride, pad)
+    run = local.young.get(key)
+    if run is None:
+        run = recall(key, _make_grad, _MAX, True, x_shape, ksize, stride, pad)
+    gx = new_channels_last(*x_shape)
+    run(as_kernels_want(np.asarray(gy, F32)), gx, kept.workspace)
+    return gx
+
+
+def average_pool_2d(x: np.ndarray, *, ksize: Pair, stride: Pair, pad: Pad, count_pad: bool) -> np.ndarray:
+    """As AbstractBackend.average_pool_2d says."""
+    if x.dtype is F32 and x.size:
+        key = ("average_pool", count_pad, x.shape, ksize, stride, pad)
+        op = local.young.get(key)
+        if op is None:
+            op = recall(key, _make, _MEAN_WITH_PAD if count_pad else _MEAN, False, x.shape, ksize, stride, pad)
+        if op:
+            y = new_channels_last(*op.shape)
+            op.run(as_kernels_want(x), y)
+            return y
+    return numpy_average_pool_2d(x, ksize=ksize, stride=stride, pad=pad, count_pad=count_pad)
+
+
+def average_pool_2d_grad(
+    gy: np.ndarray, x_shape: Sequence[int], *, ksize: Pair, stride: Pair, pad: Pad, count_pad: bool
+) -> np.ndarray:
+    """As AbstractBackend.average_pool_2d_grad says."""
+    if gy.dtype is F32 and gy.size:
+        key = ("average_pool_grad", count_pad, tuple(x_shape), ksize, stride, pad)
+        run = local.young.get(key)
+        if run is None:
+            kind = _MEAN_WITH_PAD if count_pad else _MEAN
+            run = recall(key, _make_grad, kind, False, x_shape, ksize, stride, pad)
+        if run:
+            gx = new_channels_last(*x_shape)
+            run(as_kernels_want(gy), gx)
+            return gx
+    return numpy_average_pool_2d_grad(gy, x_shape, ksize=ksize, stride=stride, pad=pad, count_pad=count_pad)

@@ -1,0 +1,93 @@
+"""Photos and feature maps at another size."""
+
+import math
+
+import numpy as np
+
+from cvzoo.backends.abstract import Pair
+from cvzoo.backends.numpy.resize import resize_2d as numpy_resize_2d
+from cvzoo.backends.numpy.resize import resize_2d_grad as numpy_resize_2d_grad
+from cvzoo.backends.onednn.memory import as_kernels_want, new_channels_last
+from cvzoo.backends.onednn.primitives import (
+    DIFF_DST,
+    DIFF_SRC,
+    DST,
+    F32,
+    FORWARD_TRAINING,
+    SRC,
+    Primitive,
+    attributes,
+    describe_image,
+    local,
+    primitive_descriptor,
+    recall,
+)
+
+_NEAREST, _LINEAR = 0x2FFF0, 0x2FFF1
+_SMALL = 64
+
+
+def _algorithm(small: Pair, large: Pair, mode: str, align_corners: bool) -> int | None:
+    """oneDNN's algorithm for magnifying from `small` to `large`, None where its rules are not ours."""
+    if mode == "nearest":
+        # the library rounds where we cut off; that is the same if each pixel becomes a block
+        return _NEAREST if large[0] % small[0] == 0 and large[1] % small[1] == 0 else None
+    if mode != "bilinear" or align_corners:
+        return None
+    # the library finds the place of a pixel in float32, which is exact or nearly so in these cases only
+    is_exact = all(max(a, b) <= _SMALL or _is_power_of_two(max(a, b) / min(a, b)) for a, b in zip(small, large))
+    return _LINEAR if is_exact else None
+
+
+def _is_power_of_two(ratio: float) -> bool:
+    return math.frexp(ratio)[0] == 0.5
+
+
+def _make(kind: int, x_shape: tuple[int, ...], y_shape: tuple[int, ...], is_grad: bool) -> Primitive | bool:
+    source, target = (
+        describe_image(x_shape),
+        describe_image(y_shape),
+    )
+    plan = primitive_descriptor("resampling_forward", FORWARD_TRAINING, kind, None, source, target, attributes())
+    if plan is None or not is_grad:
+        return Primitive(plan, [(SRC, source), (DST, target)]) if plan else False
+    plan = primitive_descriptor("resampling_backward", kind, None, source, target, plan, attributes())
+    return Primitive(plan, [(DIFF_DST, target), (DIFF_SRC, source)]) if plan else False
+
+
+def _shrinks(size: Pair, other: Pair) -> bool:
+    return other[0] < size[0] or other[1] < size[1]
+
+
+def resize_2d(x: np.ndarray, size: Pair, *, mode: str, align_corners: bool, antialias: bool) -> np.ndarray:
+    """As AbstractBackend.resize_2d says."""
+    if x.dtype is F32 and x.size and not (antialias and _shrinks(x.shape[2:], size)):
+        kind = _algorithm(x.shape[2:], size, mode, align_corners)
+        if kind is not None:
+            y_shape = (*x.shape[:2], *size)
+            key = ("resize", kind, x.shape, y_shape)
+            run = local.young.get(key)
+            if run is None:
+                run = recall(key, _make, kind, x.shape, y_shape, False)
+            if run:
+                y = new_channels_last(*y_shape)
+                run(as_kernels_want(x), y)
+                return y
+    return numpy_resize_2d(x, size, mode=mode, align_corners=align_corners, antialias=antialias)
+
+
+def resize_2d_grad(gy: np.ndarray, size: Pair, *, mode: str, align_corners: bool, antialias: bool) -> np.ndarray:
+    """As AbstractBackend.resize_2d_grad says."""
+    if gy.dtype is F32 and gy.size and not (antialias and _shrinks(size, gy.shape[2:])):
+        kind = _algorithm(size, gy.shape[2:], mode, align_corners)
+        if kind is not None:
+            x_shape = (*gy.shape[:2], *size)
+            key = ("resize_grad", kind, x_shape, gy.shape)
+            run = local.young.get(key)
+            if run is None:
+                run = recall(key, _make, kind, x_shape, gy.shape, True)
+            if run:
+                gx = new_channels_last(*x_shape)
+                run(as_kernels_want(gy), gx)
+                return gx
+    return numpy_resize_2d_grad(gy, size, mode=mode, align_corners=align_corners, antialias=antialias)

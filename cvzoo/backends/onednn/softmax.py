@@ -1,0 +1,95 @@
+"""Softmax and its logarithm along one axis."""
+
+import numpy as np
+
+from cvzoo.backends.numpy.softmax import log_softmax as numpy_log_softmax
+from cvzoo.backends.numpy.softmax import log_softmax_grad as numpy_log_softmax_grad
+from cvzoo.backends.numpy.softmax import softmax as numpy_softmax
+from cvzoo.backends.numpy.softmax import softmax_grad as numpy_softmax_grad
+from cvzoo.backends.onednn.memory import is_dense, new_like
+from cvzoo.backends.onednn.primitives import (
+    DIFF_DST,
+    DIFF_SRC,
+    DST,
+    F32,
+    FORWARD_TRAINING,
+    SRC,
+    Primitive,
+    attributes,
+    describe,
+    local,
+    primitive_descriptor,
+    recall,
+    strides_of,
+)
+
+_SOFTMAX, _LOG_SOFTMAX = 0x30000, 0x30001
+# elements of one photo; below, NumPy is as fast. Not of the batch, so that a photo has the same bits in any company
+_FEW = 4096
+
+
+def _is_case(x: np.ndarray) -> bool:
+    return x.dtype is F32 and x.ndim <= 6 and x.size > 0 and x.size // x.shape[0] >= _FEW and is_dense(x)
+
+
+def _make(kind: int, x: np.ndarray, axis: int, is_grad: bool) -> Primitive | bool:
+    whole = describe(x.shape, strides_of(x))
+    plan = primitive_descriptor("softmax_forward", FORWARD_TRAINING, kind, whole, whole, axis, attributes())
+    if plan is None or not is_grad:
+        return Primitive(plan, [(SRC, whole), (DST, whole)]) if plan else False
+    plan = primitive_descriptor("softmax_backward", kind, whole, whole, whole, axis, plan, attributes())
+    return Primitive(plan, [(DST, whole), (DIFF_DST, whole), (DIFF_SRC, whole)]) if plan else False
+
+
+def _forward(kind: int, x: np.ndarray, axis: int) -> np.ndarray | None:
+    if not _is_case(x):
+        return None
+    axis %= x.ndim
+    key = ("softmax", kind, x.shape, x.strides, axis)
+    run = local.young.get(key)
+    if run is None:
+        run = recall(key, _make, kind, x, axis, False)
+    if not run:
+        return None
+    y = new_like(x)
+    run(x, y)
+    return y
+
+
+def _backward(kind: int, gy: np.ndarray, y: np.ndarray, axis: int) -> np.ndarray | None:
+    if not _is_case(y) or gy.dtype is not F32 or gy.strides != y.strides:
+        return None
+    axis %= y.ndim
+    key = ("softmax_grad", kind, y.shape, y.strides, axis)
+    run = local.young.get(key)
+    if run is None:
+        run = recall(key, _make, kind, y, axis, True)
+    if not run:
+        return None
+    gx = new_like(y)
+    run(y, gy, gx)
+    return gx
+
+
+def softmax(x: np.ndarray, *, axis: int) -> np.ndarray:
+    """As AbstractBackend.softmax says."""
+    y = _forward(_SOFTMAX, x, axis)
+    return numpy_softmax(x, axis=axis) if y is None else y
+
+
+def softmax_grad(gy: np.ndarray, y: np.ndarray, *, axis: int) -> np.ndarray:
+    """As AbstractBackend.softmax_grad says."""
+    gx = _backward(_SOFTMAX, gy, y, axis)
+    return numpy_softmax_grad(gy, y, axis=axis) if gx is None else gx
+
+
+def log_softmax(x: np.ndarray, *, axis: int) -> np.ndarray:
+    """As AbstractBackend.log_softmax says."""
+    y = _forward(_LOG_SOFTMAX, x, axis)
+    return numpy_log_softmax(x, axis=axis) if y is None else y
+
+
+def log_softmax_grad(gy: np.ndarray, y: np.ndarray, *, axis: int) -> np.ndarray:
+    """As AbstractBackend.log_softmax_grad says."""
+    gx = _backward(_LOG_SOFTMAX, gy, y, axis)
+    return numpy_log_softmax_grad(gy, y, axis=axis) if gx is None else gx
