@@ -1,0 +1,113 @@
+"""Every function gives the same on both CPU backends in float32, to 1e-5 of the largest number: values, gradients."""
+
+import numpy as np
+import pytest
+
+import cvzoo.functions as F
+from cvzoo.autodiff.grad import grad
+from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.dispatch import get_backend
+from cvzoo.config.switches import no_backprop_mode, using_config
+from cvzoo.errors.exceptions import BackendError
+
+LABELS = np.random.default_rng(7).integers(-1, 8, size=(3, 11, 9))
+ANSWERS = np.random.default_rng(8).integers(-1, 2, size=(3, 8, 11, 9))
+PHOTO, MAP, ROWS = (2, 3, 33, 41), (3, 8, 11, 9), (5, 24)
+
+# name: (function of Variables, shapes of its inputs); an input whose shape begins with "+" is positive
+CASES = {
+    "convolution_2d of a photo": (lambda x, W, b: F.convolution_2d(x, W, b, 2, 1), [PHOTO, (16, 3, 3, 3), (16,)]),
+    "convolution_2d 1x1": (F.convolution_2d, [MAP, (24, 8, 1, 1), (24,)]),
+    "convolution_2d without bias": (lambda x, W: F.convolution_2d(x, W, pad=1), [MAP, (8, 8, 3, 3)]),
+    "convolution_2d with 5x5": (lambda x, W: F.convolution_2d(x, W, stride=(1, 2), pad=2), [MAP, (16, 8, 5, 5)]),
+    "convolution_2d dilated": (lambda x, W: F.convolution_2d(x, W, pad=2, dilate=2), [MAP, (8, 8, 3, 3)]),
+    "convolution_2d in groups": (lambda x, W: F.convolution_2d(x, W, pad=1, groups=2), [MAP, (6, 4, 3, 3)]),
+    "convolution_2d padded at the end": (lambda x, W: F.convolution_2d(x, W, pad=(0, 1, 2, 0)), [MAP, (4, 8, 3, 3)]),
+    "convolution_2d leaving pixels over": (lambda x, W: F.convolution_2d(x, W, stride=3), [MAP, (4, 8, 3, 2)]),
+    "convolution_2d depthwise": (lambda x, W: F.convolution_2d(x, W, stride=2, pad=1, groups=8), [MAP, (8, 1, 3, 3)]),
+    "depthwise_convolution_2d": (lambda x, W: F.depthwise_convolution_2d(x, W, pad=1), [MAP, (2, 8, 3, 3)]),
+    "deconvolution_2d": (lambda x, W, b: F.deconvolution_2d(x, W, b, 2, 1), [MAP, (8, 4, 4, 4), (4,)]),
+    "deconvolution_2d in groups": (lambda x, W: F.deconvolution_2d(x, W, stride=2, groups=4), [MAP, (8, 2, 3, 3)]),
+    "deconvolution_2d to a size": (
+        lambda x, W: F.deconvolution_2d(x, W, stride=2, pad=1, outsize=(22, 17)),
+        [MAP, (8, 4, 3, 3)],
+    ),
+    "linear": (F.linear, [ROWS, (7, 24), (7,)]),
+    "linear of maps": (F.linear, [MAP, (10, 792), (10,)]),
+    "embed_id": (lambda W: F.embed_id(np.array([1, 0, 1]), W), [ROWS]),
+    "channel_sum": (F.channel_sum, [MAP]),
+    "max_pooling_2d": (lambda x: F.max_pooling_2d(x, 3, 2, 1), [MAP]),
+    "max_pooling_2d of touching windows": (lambda x: F.max_pooling_2d(x, 2), [PHOTO]),
+    "max_pooling_2d as darknet does": (lambda x: F.max_pooling_2d(x, 2, 1, (0, 1, 0, 1)), [MAP]),
+    "average_pooling_2d": (lambda x: F.average_pooling_2d(x, 3, 2, 1), [MAP]),
+    "average_pooling_2d of pixels seen": (
+        lambda x: F.average_pooling_2d(x, 3, 2, 1, count_pad=False, cover_all=True),
+        [MAP],
+    ),
+    "global_average_pooling_2d": (F.global_average_pooling_2d, [MAP]),
+    "global_max_pooling_2d": (F.global_max_pooling_2d, [MAP]),
+    "unpooling_2d": (lambda x: F.unpooling_2d(x, 2, cover_all=False), [MAP]),
+    "spatial_pyramid_pooling_2d": (lambda x: F.spatial_pyramid_pooling_2d(x, 3), [PHOTO]),
+    "batch_normalization": (F.batch_normalization, [MAP, (8,), (8,)]),
+    "batch_normalization of rows": (F.batch_normalization, [ROWS, (24,), (24,)]),
+    "fixed_batch_normalization": (F.fixed_batch_normalization, [MAP, (8,), (8,), (8,), ("+", 8)]),
+    "group_normalization": (lambda x, g, b: F.group_normalization(x, 4, g, b), [MAP, (8,), (8,)]),
+    "layer_normalization": (F.layer_normalization, [ROWS, (24,), (24,)]),
+    "local_response_normalization": (lambda x: F.local_response_normalization(x, 5, 2, 0.1), [MAP]),
+    "local_response_normalization, even": (lambda x: F.local_response_normalization(x, 4, 1, 0.1), [MAP]),
+    "softmax_cross_entropy": (lambda x: F.softmax_cross_entropy(x, LABELS), [MAP]),
+    "sigmoid_cross_entropy": (lambda x: F.sigmoid_cross_entropy(x, ANSWERS), [MAP]),
+    "sigmoid_focal_loss": (lambda x: F.sigmoid_focal_loss(x, ANSWERS), [MAP]),
+    "mean_squared_error": (F.mean_squared_error, [ROWS, ROWS]),
+    "mean_absolute_error": (F.mean_absolute_error, [ROWS, ROWS]),
+    "huber_loss": (lambda x, t: F.huber_loss(x, t, 0.7), [ROWS, ROWS]),
+    "smooth_l1": (F.smooth_l1, [ROWS, ROWS]),
+    "lstm": (lambda c, x: F.lstm(c, x)[1], [(5, 6), ROWS]),
+}
+
+
+def _arrays(shapes, seed=0):
+    random = np.random.default_rng(seed)
+    arrays = []
+    for shape in shapes:
+        if shape and shape[0] == "+":
+            arrays.append(random.uniform(0.5, 2, size=shape[1:]).astype("f"))
+        else:
+            arrays.append(random.normal(size=shape).astype("f"))
+    return arrays
+
+
+def _run(name, function, arrays, gy_seed=3):
+    """The value and the gradients of all inputs on one backend; the value again without a graph."""
+    with using_config("backend", name):
+        xs = [Variable(x) for x in arrays]
+        y = function(*xs)
+        gy = np.random.default_rng(gy_seed).normal(size=y.shape).astype("f")
+        gxs = grad([y], xs, [gy])
+        with no_backprop_mode():
+            inferred = function(*arrays)
+    return [y.array, inferred.array, *[gx.array for gx in gxs]]
+
+
+def _channels_last(x):
+    return np.ascontiguousarray(x.transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2) if x.ndim == 4 else x
+
+
+@pytest.mark.parametrize("memory", ["row-major", "channels-last"])
+@pytest.mark.parametrize("case", CASES)
+def test_numpy_and_onednn_agree(case, memory):
+    try:
+        get_backend("onednn")
+    except BackendError as error:
+        pytest.skip(str(error))
+    function, shapes = CASES[case]
+    arrays = _arrays(shapes)
+    if memory == "channels-last":
+        arrays = [_channels_last(x) for x in arrays]
+    wanted, got = (_run(name, function, arrays) for name in ("numpy", "onednn"))
+    names = ["value", "value without a graph", *[f"gradient {i}" for i in range(len(arrays))]]
+    for what, a, b in zip(names, wanted, got):
+        assert b.shape == a.shape, what
+        assert b.dtype == np.float32, what
+        largest = max(float(np.abs(a).max()), 1e-30)
+        np.testing.assert_allclose(b, a, rtol=0, atol=1e-5 * largest, err_msg=what)
