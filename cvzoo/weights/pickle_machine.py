@@ -86,12 +86,15 @@ class PickleMachine:
     def _number(self, form: str) -> int | float:
         return struct.unpack(form, self._take(struct.calcsize(form)))[0]
 
-    def _line(self) -> str:
+    def _line(self, encoding: str = "latin-1") -> str:
         for end in range(self.position, min(self.position + 4096, len(self.data))):
             if self.data[end] == 0x0A:
                 line = bytes(self.data[self.position : end])
                 self.position = end + 1
-                return line.decode("ascii", errors="replace")
+                try:
+                    return line.decode(encoding)
+                except UnicodeDecodeError as error:
+                    raise self._error("a line with a wrong escape") from error
         raise self._error("a line without end")
 
     def _text(self, n: int) -> str:
@@ -262,7 +265,7 @@ def _steps() -> dict[int, Callable[[PickleMachine], object]]:
         b"S": lambda s: s._push(s._line().strip("'\"")),
         b"T": lambda s: s._push(str(s._take(s._number("<i")), "latin-1")),
         b"U": lambda s: s._push(str(s._take(s._number("<B")), "latin-1")),
-        b"V": lambda s: s._push(s._line()),
+        b"V": lambda s: s._push(s._line("raw-unicode-escape")),
         b"X": lambda s: s._push(s._text(s._number("<I"))),
         b"\x8c": lambda s: s._push(s._text(s._number("<B"))),
         b"\x8d": lambda s: s._push(s._text(s._number("<Q"))),

@@ -1,0 +1,39 @@
+import os
+import stat
+
+import pytest
+
+from cvzoo.weights.atomic_write import atomic_write
+
+
+def test_the_file_appears_only_at_the_end(tmp_path):
+    path = tmp_path / "a.bin"
+    with atomic_write(path) as file:
+        file.write(b"new")
+        assert not path.exists()
+    assert path.read_bytes() == b"new"
+    assert os.listdir(tmp_path) == ["a.bin"]
+
+
+def write_and_break(path, error):
+    with atomic_write(path) as file:
+        file.write(b"new")
+        raise error
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_a_break_leaves_the_old_file_and_nothing_else(tmp_path, error):
+    path = tmp_path / "a.bin"
+    path.write_bytes(b"old")
+    with pytest.raises(error):
+        write_and_break(path, error)
+    assert path.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["a.bin"]
+
+
+def test_others_may_read_what_the_umask_lets_them(tmp_path):
+    path, plain = tmp_path / "a.bin", tmp_path / "b.bin"
+    with atomic_write(path) as file:
+        file.write(b"")
+    plain.write_bytes(b"")
+    assert stat.S_IMODE(path.stat().st_mode) == stat.S_IMODE(plain.stat().st_mode)

@@ -1,0 +1,33 @@
+import urllib.request
+
+import pytest
+
+from cvzoo.errors.exceptions import DownloadError
+from cvzoo.weights.transfer import _SameSchemeRedirects, transfer
+
+
+def redirect(old, new):
+    return _SameSchemeRedirects().redirect_request(urllib.request.Request(old), None, 302, "Found", {}, new)
+
+
+def test_a_redirect_may_not_leave_https():
+    assert redirect("https://example.org/a", "https://example.com/b").full_url == "https://example.com/b"
+    assert redirect("http://example.org/a", "https://example.com/b").full_url == "https://example.com/b"
+    with pytest.raises(DownloadError, match="from https"):
+        redirect("https://example.org/a", "http://example.com/b")
+
+
+def test_a_local_file_is_copied(tmp_path):
+    (tmp_path / "a").write_bytes(b"abc")
+    seen = []
+    transfer((tmp_path / "a").as_uri(), tmp_path / "part", progress=lambda done, total: seen.append((done, total)))
+    assert (tmp_path / "part").read_bytes() == b"abc"
+    assert seen == [(0, 3), (3, 3)]
+
+
+@pytest.mark.parametrize("size", [2, 4])
+def test_a_local_file_of_another_size_is_refused(tmp_path, size):
+    (tmp_path / "a").write_bytes(b"abc")
+    with pytest.raises(DownloadError, match="another file"):
+        transfer((tmp_path / "a").as_uri(), tmp_path / "part", size=size)
+    assert not (tmp_path / "part").exists()
