@@ -3,9 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from cvzoo.functions.activation.relu import relu
-
 from cvzoo.autodiff.variable import Variable
+from cvzoo.functions.activation.relu import relu
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.connection.convolution_2d import Convolution2D

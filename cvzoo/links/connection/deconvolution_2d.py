@@ -1,0 +1,75 @@
+"""A two-dimensional transposed convolution layer."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from cvzoo.autodiff.parameter import Parameter
+from cvzoo.autodiff.variable import Variable
+from cvzoo.errors.exceptions import ShapeError
+from cvzoo.functions.connection.convolution_2d import deconvolution_2d
+from cvzoo.initializers.normal import LeCunNormal
+from cvzoo.links.link import Link
+from cvzoo.shapes.check import pair
+
+
+class Deconvolution2D(Link):
+    """Spreads each pixel over a window: the transpose of a convolution, used to enlarge.
+
+    in_channels: None to learn it from the first input
+    ksize, stride, dilate: a number, or (rows, columns)
+    pad: how much is cut off at the borders: a number, (rows, columns), or (top, bottom, left, right)
+    nobias: no `b`
+    outsize: (H, W) of the output, where the stride leaves a choice
+    initialW: what W (in_channels, out_channels / groups, KH, KW) starts from; LeCunNormal by default
+    initial_bias: what b (out_channels,) starts from; 0 by default
+    groups: channels are divided into so many groups that do not see each other
+    """
+
+    def __init__(
+        self,
+        in_channels: int | None,
+        out_channels: int,
+        ksize: int | tuple[int, int] | None = None,
+        stride: int | tuple[int, int] = 1,
+        pad: int | Sequence[int] = 0,
+        nobias: bool = False,
+        outsize: tuple[int, int] | None = None,
+        initialW: Any = None,
+        initial_bias: Any = None,
+        *,
+        dilate: int | tuple[int, int] = 1,
+        groups: int = 1,
+    ):
+        if ksize is None:  # Deconvolution2D(out_channels, ksize): the input's channels come from the first input
+            in_channels, out_channels, ksize = None, in_channels, out_channels
+        self.ksize = pair(ksize, name="ksize", function="Deconvolution2D")
+        self.stride = stride
+        self.pad = pad
+        self.outsize = outsize
+        self.dilate = dilate
+        self.groups = groups
+        self.out_channels = out_channels
+        with self.init_scope():
+            self.W = Parameter(LeCunNormal() if initialW is None else initialW)
+            if in_channels is not None:
+                self._initialize(in_channels)
+            self.b = None if nobias else Parameter(0 if initial_bias is None else initial_bias, out_channels)
+
+    def _initialize(self, in_channels: int) -> None:
+        if in_channels % self.groups or self.out_channels % self.groups:
+            raise ShapeError(
+                f"Deconvolution2D: {in_channels} channels in and {self.out_channels} out do not divide into groups",
+                expected=f"multiples of groups={self.groups}",
+            )
+        self.W.initialize((in_channels, self.out_channels // self.groups, *self.ksize))
+
+    def forward(self, x: Any) -> Variable:
+        """(B, out_channels, OH, OW) of x (B, in_channels, H, W)."""
+        if not self.W.is_initialized:
+            self._initialize(x.shape[1])
+        return deconvolution_2d(
+            x, self.W, self.b, self.stride, self.pad, self.outsize, dilate=self.dilate, groups=self.groups
+        )
+
+    def describe(self) -> str:
+        return f"W={self.W.shape}, stride={self.stride}, pad={self.pad}" + (", nobias" if self.b is None else "")

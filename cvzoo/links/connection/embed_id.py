@@ -1,0 +1,28 @@
+"""A table of learned vectors."""
+
+from typing import Any
+
+from cvzoo.autodiff.parameter import Parameter
+from cvzoo.autodiff.variable import Variable
+from cvzoo.functions.connection.embed_id import embed_id
+from cvzoo.initializers.normal import Normal
+from cvzoo.links.link import Link
+
+
+class EmbedID(Link):
+    """The row of W for each integer.
+
+    in_size: how many integers there are
+    out_size: the length of a row
+    initialW: what W (in_size, out_size) starts from; Normal(1.0) by default
+    ignore_label: an integer that gets a row of zeros
+    """
+
+    def __init__(self, in_size: int, out_size: int, initialW: Any = None, ignore_label: int | None = None):
+        self.ignore_label = ignore_label
+        with self.init_scope():
+            self.W = Parameter(Normal(1.0) if initialW is None else initialW, (in_size, out_size))
+
+    def forward(self, x: Any) -> Variable:
+        """(..., out_size) of integers x (...)."""
+        return embed_id(x, self.W, self.ignore_label)

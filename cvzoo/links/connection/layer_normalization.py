@@ -1,0 +1,36 @@
+"""A layer normalization layer."""
+
+from typing import Any
+
+from cvzoo.autodiff.parameter import Parameter
+from cvzoo.autodiff.variable import Variable
+from cvzoo.functions.normalization.layer_normalization import layer_normalization
+from cvzoo.links.link import Link
+
+
+class LayerNormalization(Link):
+    """Normalizes each row, then scales and shifts.
+
+    size: the length of a row; None to learn it from the first input
+    eps: added to the variance
+    gamma, beta (size,) are parameters that start from 1 and 0.
+    Source: Ba, Kiros and Hinton, Layer Normalization, 2016.
+    """
+
+    def __init__(self, size: int | None = None, eps: float = 1e-6, initial_gamma: Any = None, initial_beta: Any = None):
+        self.eps = eps
+        with self.init_scope():
+            self.gamma = Parameter(1 if initial_gamma is None else initial_gamma)
+            self.beta = Parameter(0 if initial_beta is None else initial_beta)
+        if size is not None:
+            self._initialize(size)
+
+    def _initialize(self, size: int) -> None:
+        self.gamma.initialize((size,))
+        self.beta.initialize((size,))
+
+    def forward(self, x: Any) -> Variable:
+        """x's shape; x is (N, size)."""
+        if not self.gamma.is_initialized:
+            self._initialize(x.shape[-1])
+        return layer_normalization(x, self.gamma, self.beta, self.eps)
