@@ -1,0 +1,1 @@
+"""Networks in Caffe's format, run as they are."""

@@ -1,0 +1,1 @@
+"""ResNets for CIFAR (He et al., 2016)."""

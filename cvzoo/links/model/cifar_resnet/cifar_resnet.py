@@ -1,0 +1,81 @@
+"""ResNets for CIFAR's small pictures."""
+
+import os
+from typing import Any
+
+import numpy as np
+
+import cvzoo.functions as F
+from cvzoo.autodiff.variable import Variable
+from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.links.chain import ChainList
+from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv
+from cvzoo.links.connection.linear import Linear
+from cvzoo.links.model.cifar_resnet.basic_block import BasicBlock
+from cvzoo.links.model.cifar_resnet.weights import CIFAR10_LABELS, WEIGHTS
+from cvzoo.links.model.classifier import AbstractClassifier
+from cvzoo.links.model.pretrained import pretrained_path
+from cvzoo.links.model.torch_weights import load_torch_or_own
+from cvzoo.transforms.normalize import normalize
+from cvzoo.transforms.resize import resize
+
+MEAN = 255 * np.array([0.485, 0.456, 0.406], np.float32)
+STD = 255 * np.array([0.229, 0.224, 0.225], np.float32)
+
+
+class CIFARResNet(AbstractClassifier):
+    """A ResNet of 6 n + 2 layers for pictures of 32 x 32 pixels.
+
+    n_layer: 20, 32, 44, 56, or another 6 n + 2
+    n_class: the number of classes
+    pretrained_model: "cifar10" (20, 32, 44 or 56 layers), or a path of a torch file or one that cvzoo saved
+    label_names: CIFAR-10's if there are 10 classes
+
+    Raises ValueRangeError for another depth or unknown weights.
+    Source: He et al., Deep Residual Learning for Image Recognition, CVPR 2016, section 4.2, shortcuts of option A.
+    Where we differ: photos of another size are resized to 32 x 32.
+    """
+
+    def __init__(self, n_layer: int = 20, n_class: int = 10, pretrained_model: str | os.PathLike | None = None):
+        if n_layer < 8 or n_layer % 6 != 2:
+            raise ValueRangeError("CIFARResNet: n_layer must be 6 n + 2", expected="20, 32, 44, 56 ...", got=n_layer)
+        n = (n_layer - 2) // 6
+        self.n_class = n_class
+        self.label_names = CIFAR10_LABELS if n_class == len(CIFAR10_LABELS) else None
+        with self.init_scope():
+            self.conv1 = Conv2DBNActiv(3, 16, 3, 1, 1, bn_eps=1e-5)
+            self.stage1 = _stage(16, 16, n, 1)
+            self.stage2 = _stage(16, 32, n, 2)
+            self.stage3 = _stage(32, 64, n, 2)
+            self.fc = Linear(64, n_class)
+        if pretrained_model is not None:
+            path = pretrained_path(pretrained_model, WEIGHTS.get(n_layer, {}))
+            load_torch_or_own(self, path, _torch_modules(n), drop_prefix="module.")
+
+    def prepare(self, img: np.ndarray) -> np.ndarray:
+        """(3, 32, 32) float32, normalized."""
+        return normalize(resize(img, (32, 32)), mean=MEAN, std=STD)
+
+    def forward(self, x: Any) -> Variable:
+        """Scores before the softmax (B, n_class) for x (B, 3, H, W), normalized."""
+        h = self.conv1(x)
+        for stage in (self.stage1, self.stage2, self.stage3):
+            for block in stage:
+                h = block(h)
+        return self.fc(F.global_average_pooling_2d(h))
+
+
+def _stage(in_channels: int, out_channels: int, n: int, stride: int) -> ChainList:
+    rest = (BasicBlock(out_channels, out_channels, 1) for _ in range(n - 1))
+    return ChainList(BasicBlock(in_channels, out_channels, stride), *rest)
+
+
+def _torch_modules(n: int) -> dict[str, str]:
+    """The published files' names of modules -> ours."""
+    modules = {"conv1": "conv1/conv", "bn1": "conv1/bn", "linear": "fc"}
+    for stage in (1, 2, 3):
+        for i in range(n):
+            for k in (1, 2):
+                modules[f"layer{stage}.{i}.conv{k}"] = f"stage{stage}/{i}/conv{k}/conv"
+                modules[f"layer{stage}.{i}.bn{k}"] = f"stage{stage}/{i}/conv{k}/bn"
+    return modules

@@ -1,0 +1,63 @@
+"""Published weights of the CIFAR ResNets."""
+
+from cvzoo.weights.record import Weights
+
+CIFAR10_LABELS = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
+_COMMIT = "d5489e8995e81e91ce6b1d69dcc98ad579b0b153"
+
+
+def _record(n_layer: int, file_name: str, sha256: str, size: int, top1: float) -> Weights:
+    return Weights(
+        name=f"cifar_resnet{n_layer}_cifar10",
+        url=f"https://raw.githubusercontent.com/akamaster/pytorch_resnet_cifar10/{_COMMIT}/pretrained_models/{file_name}",
+        sha256=sha256,
+        size=size,
+        licence="BSD-2-Clause",
+        data="CIFAR-10, 50,000 training images",
+        data_licence="not stated",
+        score={"top1": top1},  # on the 10,000 test images, as the publisher says
+        source=f"github.com/akamaster/pytorch_resnet_cifar10 at {_COMMIT[:7]} (Y. Idelbayev)",
+        label_names=CIFAR10_LABELS,
+        preprocessing="32 x 32 RGB; (x / 255 - (.485, .456, .406)) / (.229, .224, .225)",
+    )
+
+
+# number of layers -> name -> record
+WEIGHTS: dict[int, dict[str, Weights]] = {
+    20: {
+        "cifar10": _record(
+            20,
+            "resnet20-12fca82f.th",
+            "12fca82f0bebc4135bf1f32f6e3710e61d5108578464b84fd6d7f5c1b04036c8",
+            1_099_231,
+            0.9173,
+        )
+    },
+    32: {
+        "cifar10": _record(
+            32,
+            "resnet32-d509ac18.th",
+            "d509ac1820d7f25398913559d7e81a13229b1e7adc5648e3bfa5e22dc137f850",
+            1_890_043,
+            0.9263,
+        )
+    },
+    44: {
+        "cifar10": _record(
+            44,
+            "resnet44-014dd654.th",
+            "014dd6541728a1c700b1642ab640e211dc6eb8ed507d70697458dc8f8a0ae2e4",
+            2_680_855,
+            0.9310,
+        )
+    },
+    56: {
+        "cifar10": _record(
+            56,
+            "resnet56-4bfd9763.th",
+            "4bfd97631478d6b638d2764fd2baff3edb1d7d82252d54439343b6596b9b5367",
+            3_471_733,
+            0.9339,
+        )
+    },
+}

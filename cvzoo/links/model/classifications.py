@@ -1,0 +1,103 @@
+"""What a classifier says of photos, as arrays that can show themselves."""
+
+import html
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cvzoo.errors.exceptions import ShapeError, ValueRangeError
+
+_SHOWN = 20  # photos in a repr or a notebook's cell
+
+
+class Top(NamedTuple):
+    """The best classes of each photo, best first.
+
+    names: one list of str a photo; a class without a name goes by its number
+    probs: (B, k) float32
+    labels: (B, k) int32
+    """
+
+    names: list[list[str]]
+    probs: np.ndarray
+    labels: np.ndarray
+
+
+class Classifications(Sequence):
+    """Probabilities of the classes, one row a photo: `probs = model.predict(imgs)`, `probs[0]` is (n_class,).
+
+    probs: (B, n_class) float32; each row sums to 1
+    label_names: names of the classes in order of label, or None
+    sources: the photos as they were given, None where they cannot be read a second time
+    """
+
+    def __init__(
+        self, probs: np.ndarray, *, label_names: Sequence[str] | None = None, sources: Sequence[Any] = ()
+    ) -> None:
+        if probs.ndim != 2:
+            raise ShapeError("Classifications: probs", expected="(B, n_class)", got=probs.shape)
+        if label_names is not None and len(label_names) != probs.shape[1]:
+            raise ShapeError("Classifications: label_names", expected=f"{probs.shape[1]} names", got=len(label_names))
+        self.probs = probs
+        self.label_names = None if label_names is None else tuple(label_names)
+        self.sources = list(sources)
+
+    def __len__(self) -> int:
+        return len(self.probs)
+
+    def __getitem__(self, i: Any) -> np.ndarray:
+        return self.probs[i]
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return iter(self.probs)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self.probs, dtype=dtype, copy=copy) if copy else np.asarray(self.probs, dtype=dtype)
+
+    @property
+    def labels(self) -> np.ndarray:
+        """(B,) int32: the best class of each photo, the lower number of equals."""
+        return self.probs.argmax(axis=1).astype(np.int32) if self.probs.size else np.zeros(len(self), np.int32)
+
+    def top(self, k: int = 5) -> Top:
+        """The k best classes of each photo: `names, probs, labels = result.top(3)`; all classes if there are fewer.
+
+        Raises ValueRangeError if k is not positive.
+        """
+        if k < 1:
+            raise ValueRangeError("top: k must be positive", got=k)
+        labels = np.argsort(-self.probs, axis=1, kind="stable")[:, :k].astype(np.int32)
+        names = [[self._name(label) for label in row] for row in labels]
+        return Top(names, np.take_along_axis(self.probs, labels, axis=1), labels)
+
+    def _name(self, label: int) -> str:
+        return str(label) if self.label_names is None else self.label_names[label]
+
+    def to_records(self, k: int = 5) -> list[dict[str, Any]]:
+        """A dict for each of the k best classes of each photo: photo, rank (from 1), label, name, score."""
+        top = self.top(k)
+        return [
+            {"photo": i, "rank": rank + 1, "label": int(label), "name": name, "score": float(prob)}
+            for i, (names, probs, labels) in enumerate(zip(*top))
+            for rank, (name, prob, label) in enumerate(zip(names, probs, labels))
+        ]
+
+    def _rows(self) -> list[str]:
+        top = Classifications(self.probs[:_SHOWN], label_names=self.label_names).top(3)
+        return [
+            ", ".join(f"{name} {prob:.3f}" for name, prob in zip(names, probs))
+            for names, probs in zip(top.names, top.probs)
+        ]
+
+    def __repr__(self) -> str:
+        lines = [f"Classifications of {len(self)} photos, {self.probs.shape[1]} classes"]
+        lines += [f"{i:>5}  {row}" for i, row in enumerate(self._rows())]
+        if len(self) > _SHOWN:
+            lines.append(f"  ... and {len(self) - _SHOWN} more")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        rows = "".join(f"<tr><td>{i}</td><td>{html.escape(row)}</td></tr>" for i, row in enumerate(self._rows()))
+        more = f"<p>... and {len(self) - _SHOWN} more photos</p>" if len(self) > _SHOWN else ""
+        return f"<table><tr><th>photo</th><th>classes</th></tr>{rows}</table>{more}"

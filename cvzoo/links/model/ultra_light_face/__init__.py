@@ -1,0 +1,1 @@
+"""The one-megabyte face detector of Linzaer (2019)."""

@@ -1,0 +1,31 @@
+"""The boxes that the face detector starts from."""
+
+import math
+
+import numpy as np
+
+# sides of the square priors in pixels of the network's input, map by map
+SIDES = ((10, 16, 24), (32, 48), (64, 96), (128, 192, 256))
+STRIDES = (8, 16, 32, 64)
+
+
+def face_priors(size: tuple[int, int]) -> np.ndarray:
+    """(R, 4) float32, y_min x_min y_max x_max as parts of the photo: 4,420 of them for (240, 320).
+
+    size: (H, W) of the network's input
+    Row by row of the finest map first, then the coarser ones; the priors of one cell stand together. Sides are cut to
+    the photo's size, centres are not moved by that, so that a prior may stick out.
+
+    Source: the publisher's generate_priors (facts).
+    """
+    h, w = size
+    maps = []
+    for stride, sides in zip(STRIDES, SIDES):
+        rows, columns = math.ceil(h / stride), math.ceil(w / stride)
+        # cells divide the photo evenly, also where the last one reaches beyond it
+        y = (np.arange(rows) + 0.5) / rows
+        x = (np.arange(columns) + 0.5) / columns
+        center = np.stack(np.meshgrid(y, x, indexing="ij"), axis=-1)[:, :, None]  # (rows, columns, 1, 2)
+        half = np.minimum(np.array(sides)[:, None] / (h, w), 1) / 2  # (K, 2)
+        maps.append(np.concatenate([center - half, center + half], axis=-1).reshape(-1, 4))
+    return np.concatenate(maps).astype(np.float32)

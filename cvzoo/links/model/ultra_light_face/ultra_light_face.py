@@ -1,0 +1,126 @@
+"""A face detector of 300,000 parameters."""
+
+import functools
+import os
+from typing import Any
+
+import numpy as np
+
+import cvzoo.functions as F
+from cvzoo.autodiff.variable import Variable
+from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.geometry.coding import decode_bbox
+from cvzoo.links.chain import ChainList, Sequential
+from cvzoo.links.connection.conv_2d_activ import Conv2DActiv
+from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv
+from cvzoo.links.connection.convolution_2d import Convolution2D
+from cvzoo.links.connection.separable_conv_2d_bn_activ import SeparableConv2DBNActiv
+from cvzoo.links.model.detector import AbstractDetector, Preset
+from cvzoo.links.model.pretrained import pretrained_path
+from cvzoo.links.model.torch_weights import load_torch_or_own
+from cvzoo.links.model.ultra_light_face.priors import SIDES, face_priors
+from cvzoo.links.model.ultra_light_face.receptive_field_block import ReceptiveFieldBlock
+from cvzoo.links.model.ultra_light_face.torch_modules import torch_modules
+from cvzoo.links.model.ultra_light_face.weights import FACE_LABELS, WEIGHTS
+from cvzoo.transforms.normalize import normalize
+from cvzoo.transforms.resize import resize
+
+# output channels and stride of the separable convolutions after the first one
+_WIDTHS = (32, 32, 32, 64, 64, 64, 64, 128, 128, 128, 256, 256)
+_STRIDES = (1, 2, 1, 2, 1, 1, 1, 2, 1, 1, 2, 1)
+_ENDS = (8, 11, 13)  # after so many links of the base the first three heads look
+_SIZE = (240, 320)
+_STD = (0.1, 0.1, 0.2, 0.2)
+
+
+class UltraLightFace(AbstractDetector):
+    """Finds faces: an SSD of 13 small convolutions and four heads, for photos of 240 x 320 pixels.
+
+    pretrained_model: "wider_face", or a path of a torch file or one that cvzoo saved
+    variant: "rfb_320", with a receptive field block, or "slim_320", without: faster, and weaker on small faces
+
+    Raises ValueRangeError for another variant or unknown weights.
+    Source: Linzaer, Ultra-Light-Fast-Generic-Face-Detector-1MB, 2019, after Liu et al., SSD, ECCV 2016. Where we
+    differ: photos are shrunk with antialiasing.
+    """
+
+    presets = {"visualize": Preset(0.3, 0.6), "evaluate": Preset(0.3, 0.01)}
+    label_names = FACE_LABELS
+    score_thresh = 0.6
+    nms_thresh = 0.3
+
+    def __init__(self, pretrained_model: str | os.PathLike | None = None, variant: str = "rfb_320"):
+        if variant not in WEIGHTS:
+            raise ValueRangeError(
+                "UltraLightFace has no such variant", expected=" or ".join(map(repr, WEIGHTS)), got=repr(variant)
+            )
+        with self.init_scope():
+            self.base = ChainList(Conv2DBNActiv(3, 16, 3, 2, 1, bn_eps=1e-5))
+            n = 16
+            for i, (n_out, stride) in enumerate(zip(_WIDTHS, _STRIDES)):
+                if i == 6 and variant == "rfb_320":
+                    self.base.append(ReceptiveFieldBlock(64))
+                else:
+                    self.base.append(SeparableConv2DBNActiv(n, n_out, 3, stride, 1, bn_eps=1e-5))
+                n = n_out
+            self.extra = Sequential(
+                Conv2DActiv(256, 64, 1), Conv2DActiv(64, 64, 3, 2, 1, groups=64), Conv2DActiv(64, 256, 1)
+            )
+            widths = (64, 128, 256, 256)
+            self.score_heads = ChainList(*(_head(i, c, 2 * len(SIDES[i])) for i, c in enumerate(widths)))
+            self.box_heads = ChainList(*(_head(i, c, 4 * len(SIDES[i])) for i, c in enumerate(widths)))
+        if pretrained_model is not None:
+            path = pretrained_path(pretrained_model, WEIGHTS[variant])
+            load_torch_or_own(self, path, torch_modules(variant == "rfb_320"))
+
+    def prepare(self, img: np.ndarray) -> np.ndarray:
+        """(3, 240, 320) float32 in about [-1, 1]; the photo is stretched."""
+        return normalize(resize(img, _SIZE), mean=127, std=128)
+
+    def forward(self, x: Any) -> tuple[Variable, Variable]:
+        """Probabilities (B, R, 2) of no face and face, and offsets (B, R, 4) dx dy dw dh, for x (B, 3, 240, 320)."""
+        maps = []
+        for i, link in enumerate(self.base):
+            x = link(x)
+            if i + 1 in _ENDS:
+                maps.append(x)
+        maps.append(self.extra(x))
+        scores = [_rows(head(h), 2) for head, h in zip(self.score_heads, maps)]
+        offsets = [_rows(head(h), 4) for head, h in zip(self.box_heads, maps)]
+        return F.softmax(F.concat(scores, axis=1), axis=2), F.concat(offsets, axis=1)
+
+    def decode(
+        self, outputs: tuple[np.ndarray, ...], size: tuple[int, int]
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """bbox (R, 4), label (R,), score (R,) of what scores above `score_thresh`."""
+        score, offset = outputs[0][:, 1], outputs[1]
+        keep = score > self.score_thresh
+        bbox = decode_faces(offset[keep], _priors()[keep]) * np.array(size * 2, np.float32)
+        return bbox, np.zeros(len(bbox), np.int32), score[keep]
+
+
+def decode_faces(offset: np.ndarray, prior: np.ndarray) -> np.ndarray:
+    """(R, 4) float32, y_min x_min y_max x_max as parts of the photo.
+
+    offset: (R, 4) float32, dx dy dw dh, as the network gives
+    prior: (R, 4) float32, y_min x_min y_max x_max, as `face_priors` gives
+    """
+    return decode_bbox(offset[:, [1, 0, 3, 2]], prior, std=_STD)
+
+
+@functools.cache
+def _priors() -> np.ndarray:
+    priors = face_priors(_SIZE)
+    priors.flags.writeable = False
+    return priors
+
+
+def _head(i: int, n_in: int, n_out: int) -> Sequential | Convolution2D:
+    if i == 3:
+        return Convolution2D(n_in, n_out, 3, pad=1)
+    return Sequential(Conv2DActiv(n_in, n_in, 3, 1, 1, groups=n_in), Convolution2D(n_in, n_out, 1))
+
+
+def _rows(h: Variable, n: int) -> Variable:
+    """(B, H * W * K, n) of a head's output (B, K * n, H, W)."""
+    return F.reshape(F.transpose(h, (0, 2, 3, 1)), (h.shape[0], -1, n))
