@@ -1,0 +1,82 @@
+"""The command's door: it finds the verb, runs it, and turns errors into words and an exit status."""
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from cvzoo.errors.exceptions import CvzooError
+
+# verb -> its line in `cvzoo --help`. The verb's file is imported only when it is asked for: help comes at once.
+VERBS = {
+    "predict": "find objects in photos",
+    "models": "list the published weights that cvzoo knows, and where they come from",
+    "doctor": "show what this installation computes with, and why",
+}
+
+# exit statuses beside 0: `predict` gives 1 where some photos could not be used
+CANNOT_RUN = 2
+INTERRUPTED = 130  # 128 + SIGINT, as shells count
+BROKEN_PIPE = 141  # 128 + SIGPIPE
+
+
+class _Version(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        print(f"cvzoo {importlib.import_module('cvzoo').__version__}")
+        parser.exit()
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The exit status of the command: 0 done, 1 done but for some photos, 2 cannot run, 130 interrupted.
+
+    argv: the words after `cvzoo`; None: those this process was started with
+    Raises SystemExit as argparse does: 0 after `--help`, 2 for words that make no sense.
+    """
+    argv = list(sys.argv[1:] if argv is None else argv)
+    prog = "cvzoo"
+    try:
+        verb = next((word for word in argv if not word.startswith("-")), None)
+        prog = f"cvzoo {verb}" if verb in VERBS else prog
+        parser, module = _parser(verb)
+        if not argv:
+            parser.print_help(sys.stderr)
+            return CANNOT_RUN
+        args = parser.parse_args(argv)
+        status = module.run(args)
+        sys.stdout.flush()  # a closed pipe is noticed here and not at the interpreter's end
+        return status
+    except KeyboardInterrupt:
+        print(f"{prog}: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # who reads our output has seen enough; what Python still holds for it goes nowhere
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    except (CvzooError, OSError) as error:
+        print(f"{prog}: error: {in_words(error)}", file=sys.stderr)
+        return CANNOT_RUN
+
+
+def _parser(verb: str | None) -> tuple[argparse.ArgumentParser, Any]:
+    """The parser, which knows the options of this verb only, and the verb's module."""
+    parser = argparse.ArgumentParser(
+        prog="cvzoo", description="Computer vision: models, and what comes with them.", allow_abbrev=False
+    )
+    parser.add_argument("--version", action=_Version, nargs=0, help="show the version and stop")
+    verbs = parser.add_subparsers(metavar="VERB", title="verbs", required=True)
+    module = None
+    for name, summary in VERBS.items():
+        one = verbs.add_parser(name, help=summary, allow_abbrev=False)
+        if name == verb:
+            module = importlib.import_module(f"cvzoo.cli.{name}")
+            module.add_arguments(one)
+    return parser, module
+
+
+def in_words(error: BaseException) -> str:
+    """What an error says to a person; an OSError without its number."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename is not None else error.strerror
+    return str(error) or type(error).__name__

@@ -1,0 +1,197 @@
+"""`cvzoo predict`: photos in, a table, pictures and JSON out."""
+
+import argparse
+import os
+import pathlib
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from cvzoo.cli.json_records import json_lines, photo_record, write_json
+from cvzoo.cli.load_detector import add_model_arguments, load_detector
+from cvzoo.cli.main import INTERRUPTED, in_words
+from cvzoo.cli.photo_sources import Trouble, photo_sources
+from cvzoo.cli.picture_names import PictureNames
+from cvzoo.cli.progress import Progress, as_time
+from cvzoo.cli.result_table import printable, result_table
+from cvzoo.errors.exceptions import ConfigError, CvzooError
+from cvzoo.images.read_image import read_image
+from cvzoo.images.write_image import write_image
+from cvzoo.links.model.detections import Detections
+from cvzoo.links.model.detector import AbstractDetector
+
+_LISTED_AGAIN = 20  # photos that could not be used, in the closing lines
+
+
+class Predicted(NamedTuple):
+    """A photo that went through the model: its path, its pixels, and where in `found` its objects are."""
+
+    path: pathlib.Path
+    img: np.ndarray
+    found: Detections
+    i: int
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = "Find objects in photos: prints a table, and with --out writes pictures and JSON."
+    parser.epilog = (
+        "exit status: 0 all photos done; 1 some could not be used (they are listed at the end); 2 cannot run; "
+        "130 interrupted, and what was finished is whole"
+    )
+    parser.add_argument(
+        "photos",
+        nargs="+",
+        metavar="PHOTO",
+        help="a file, a folder, a glob in quotes ('photos/**/*.jpg'), or - for a list of them on standard input",
+    )
+    add_model_arguments(parser)
+    group = parser.add_argument_group("the results")
+    group.add_argument(
+        "--out", metavar="DIR", help="write a picture with the boxes and a .json for each photo, and results.jsonl"
+    )
+    group.add_argument("--no-draw", action="store_true", help="no pictures, only JSON")
+    group.add_argument(
+        "--json-lines", metavar="FILE", help="all results, a line a photo, to this file; - for standard output"
+    )
+    group.add_argument("--batch-size", type=_positive, default=1, metavar="N", help="photos at a time (default: 1)")
+    group.add_argument("--quiet", action="store_true", help="no table and no progress, only what went wrong")
+
+
+def run(args: argparse.Namespace) -> int:
+    """The exit status. Raises CvzooError or OSError if the model or the place for the results cannot be used."""
+    model = load_detector(args)
+    out = None if args.out is None else pathlib.Path(args.out)
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
+    lines = args.json_lines if args.json_lines is not None or out is None else out / "results.jsonl"
+    photos, total = photo_sources(args.photos, sys.stdin.buffer if "-" in args.photos else ())
+    if out is not None and not args.no_draw:
+        photos = _kept_apart(photos, out)
+        if total is not None:
+            photos = list(photos)  # refused before the first photo, not at the thousandth
+    progress = Progress(None if args.quiet else sys.stderr, total=total)
+    names = PictureNames()
+    troubles: list[Trouble] = []
+
+    def report(trouble: Trouble) -> None:
+        progress.clear()
+        print(f"cvzoo predict: {printable(trouble.name)}: {trouble.why}", file=sys.stderr)
+        troubles.append(trouble)
+        progress.step()
+
+    status = 0
+    try:
+        with json_lines(lines) as write_line:
+            for each in predict_photos(model, photos, batch_size=args.batch_size, report=report):
+                record = _written(each, out, names, draw=not args.no_draw)
+                write_line(record)
+                if not args.quiet and args.json_lines != "-":
+                    progress.clear()
+                    print(result_table(record["photo"], record["objects"]), flush=True)
+                progress.step()
+    except KeyboardInterrupt:
+        status = INTERRUPTED
+    progress.clear()
+    _print_closing(progress, troubles, interrupted=status == INTERRUPTED, quiet=args.quiet)
+    return status or (1 if troubles else 0)
+
+
+def predict_photos(
+    model: AbstractDetector,
+    photos: Iterable[pathlib.Path | Trouble],
+    *,
+    batch_size: int,
+    report: Callable[[Trouble], None],
+) -> Iterator[Predicted]:
+    """The photos in order, each with what was found in it, read only `batch_size` ahead.
+
+    report: called with each photo that cannot be used; the others go on
+    """
+    batch: list[tuple[pathlib.Path, np.ndarray]] = []
+    for photo in photos:
+        if isinstance(photo, Trouble):
+            report(photo)
+            continue
+        try:
+            batch.append((photo, read_image(photo)))
+        except (CvzooError, OSError, ValueError) as error:  # ValueError: a zero byte in a path
+            report(Trouble(str(photo), _without_name(error, photo)))
+            continue
+        if len(batch) == batch_size:
+            yield from _predict_batch(model, batch, report)
+            batch = []
+    if batch:
+        yield from _predict_batch(model, batch, report)
+
+
+def _predict_batch(
+    model: AbstractDetector, batch: list[tuple[pathlib.Path, np.ndarray]], report: Callable[[Trouble], None]
+) -> Iterator[Predicted]:
+    try:
+        found = model.predict([img for _, img in batch], batch_size=len(batch))
+    except CvzooError as error:
+        if len(batch) == 1:
+            report(Trouble(str(batch[0][0]), str(error)))
+        else:  # one photo must not take the others along
+            for each in batch:
+                yield from _predict_batch(model, [each], report)
+        return
+    for i, (path, img) in enumerate(batch):
+        yield Predicted(path, img, found, i)
+
+
+def _written(each: Predicted, out: pathlib.Path | None, names: PictureNames, *, draw: bool) -> dict:
+    """The record of a photo, once its picture and its JSON lie in `out`."""
+    size = each.img.shape[1:]
+    if out is None:
+        return photo_record(str(each.path), size, each.found, each.i)
+    name, ending = names.of(each.path)
+    picture = f"{name}{ending}" if draw else None
+    if picture is not None:
+        write_image(each.found.draw(each.i, img=each.img), out / picture)
+    record = photo_record(str(each.path), size, each.found, each.i, picture)
+    write_json(record, out / f"{name}.json")
+    return record
+
+
+def _kept_apart(photos: Iterable[pathlib.Path | Trouble], out: pathlib.Path) -> Iterator[pathlib.Path | Trouble]:
+    """The photos; ConfigError at one that lies in `out`, since a picture with boxes would take its place."""
+    checked = set()
+    for photo in photos:
+        if isinstance(photo, pathlib.Path) and photo.parent not in checked:
+            checked.add(photo.parent)
+            if photo.parent.is_dir() and os.path.samefile(photo.parent, out):
+                raise ConfigError(
+                    f"--out {out} is the folder of {photo}: pictures with boxes would replace the photos",
+                    hint="another folder, or --no-draw",
+                )
+        yield photo
+
+
+def _print_closing(progress: Progress, troubles: list[Trouble], *, interrupted: bool, quiet: bool) -> None:
+    if interrupted:
+        print(f"cvzoo predict: interrupted after {progress.n_done} photos", file=sys.stderr)
+    elif not quiet and progress.n_done > 1:
+        print(f"{progress.text()}, {as_time(progress.elapsed)} in all", file=sys.stderr)
+    if len(troubles) > 1 or (troubles and progress.n_done > 1):
+        print(f"cvzoo predict: {len(troubles)} could not be used:", file=sys.stderr)
+        for trouble in troubles[:_LISTED_AGAIN]:
+            print(f"  {printable(trouble.name)}", file=sys.stderr)
+        if len(troubles) > _LISTED_AGAIN:
+            print(f"  and {len(troubles) - _LISTED_AGAIN} more", file=sys.stderr)
+
+
+def _without_name(error: Exception, photo: pathlib.Path) -> str:
+    """What is wrong, without the photo's name in front, which the report puts there."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return in_words(error).removeprefix(f"{photo}: ")
+
+
+def _positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a positive number")
+    return value

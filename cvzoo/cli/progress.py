@@ -1,0 +1,70 @@
+"""How far a long run is: a line that is rewritten on a terminal, a plain line now and then elsewhere."""
+
+import time
+from collections.abc import Callable
+from typing import TextIO
+
+_ON_TERMINAL, _ELSEWHERE = 0.2, 10.0  # seconds between two lines
+
+
+class Progress:
+    """Counts photos and says on a stream how many are done, how fast, and how long the rest will take.
+
+    stream: where to, usually standard error; None: nowhere
+    total: how many photos there are, None if nobody knows
+    clock: seconds, for tests
+    """
+
+    def __init__(self, stream: TextIO | None, *, total: int | None, clock: Callable[[], float] = time.monotonic):
+        self.n_done = 0
+        self._stream = stream
+        self._total = total
+        self._clock = clock
+        self._start = self._said = clock()
+        self._rewrites = stream is not None and stream.isatty()
+        self._shown = 0  # letters on the terminal's line that must go before anything else is printed
+
+    def step(self) -> None:
+        """One photo more is done."""
+        self.n_done += 1
+        now = self._clock()
+        if self._stream is None or now - self._said < (_ON_TERMINAL if self._rewrites else _ELSEWHERE):
+            return
+        self._said = now
+        line = self.text()
+        if self._rewrites:
+            self._stream.write("\r" + line.ljust(self._shown))
+            self._shown = len(line)
+        else:
+            self._stream.write(line + "\n")
+        self._stream.flush()
+
+    def text(self) -> str:
+        """As "40 of 1000 photos, 8.3 a second, 1:56 left"."""
+        elapsed = self._clock() - self._start
+        rate = self.n_done / elapsed if elapsed > 0 else 0.0
+        parts = [f"{self.n_done} photos" if self._total is None else f"{self.n_done} of {self._total} photos"]
+        if rate > 0:
+            parts.append(f"{rate:.1f} a second" if rate >= 0.1 else f"{1 / rate:.0f} seconds each")
+            if self._total is not None and self.n_done < self._total:
+                parts.append(f"{as_time((self._total - self.n_done) / rate)} left")
+        return ", ".join(parts)
+
+    def clear(self) -> None:
+        """Take the line off the terminal, so that something else can be printed."""
+        if self._shown:
+            self._stream.write("\r" + " " * self._shown + "\r")
+            self._stream.flush()
+            self._shown = 0
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the start."""
+        return self._clock() - self._start
+
+
+def as_time(seconds: float) -> str:
+    """As "0:07", "1:56" or "2:03:00"."""
+    minutes, second = divmod(round(seconds), 60)
+    hours, minute = divmod(minutes, 60)
+    return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
