@@ -64,11 +64,12 @@ def test_a_retained_output_nobody_held_is_differentiable_again():
     assert x.grad.tolist() == [1]
 
 
-def test_a_value_replaced_after_forward_does_not_change_the_gradient():
+@pytest.mark.parametrize("double", [False, True])
+def test_a_value_replaced_after_forward_does_not_change_the_gradient(double):
     x = var([3.0])
     (y,) = Square().apply((x,))
     x.array = np.array([100], "float32")
-    y.backward()
+    y.backward(enable_double_backprop=double)
     assert x.grad.tolist() == [6]
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import cvzoo.functions as F
+from cvzoo.autodiff.function_hook import AbstractFunctionHook
 from cvzoo.autodiff.grad import grad
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import DtypeError, ShapeError
@@ -53,8 +54,16 @@ def test_only_what_lies_between_is_walked():
     x = var(3.0)
     h = x * x
     y = h * 2.0 + F.log(x)
-    (gh,) = grad([y], [h])
+    walked = []
+
+    class Walk(AbstractFunctionHook):
+        def backward_preprocess(self, function, target_input_indexes, grad_outputs):
+            walked.append((function, target_input_indexes))
+
+    with Walk():
+        (gh,) = grad([y], [h])
     assert gh.array == 2
+    assert walked == [(y.creator, (0,)), (walked[1][0], (0,))]  # neither the logarithm nor the square
 
 
 def test_gradient_penalty_trains_the_weights():
