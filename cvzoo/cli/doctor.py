@@ -1,0 +1,88 @@
+"""`cvzoo doctor`: what this installation computes with, and why."""
+
+import argparse
+import importlib.metadata
+import os
+import platform
+import sys
+from collections.abc import Mapping
+
+import numpy as np
+from PIL import Image, features
+
+from cvzoo.backends.dispatch import get_backend
+from cvzoo.backends.facts import backend_facts
+from cvzoo.cli.result_table import printable
+from cvzoo.errors.exceptions import CvzooError
+from cvzoo.weights.cache import cvzoo_home
+
+# Pillow's name of a feature -> the kind of photo it reads
+_PHOTO_KINDS = {"jpg": "JPEG", "zlib": "PNG", "webp": "WebP", "libtiff": "TIFF", "jpg_2000": "JPEG2000", "avif": "AVIF"}
+_TOLERANCE = 1e-5  # of float32 against float64
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """No options: only what `cvzoo doctor --help` says."""
+    parser.description = "What was found, its versions, why anything fell back, and one computation as proof."
+    parser.epilog = "exit status: 0 all is well; 1 something is wrong, and the last line says what"
+
+
+def run(args: argparse.Namespace) -> int:
+    """0 if the kernels compute what they should, 1 if they cannot or do not."""
+    _print_facts("installation", installation_facts())
+    _print_facts("environment", environment_facts() or {"CVZOO_*": "nothing is set"})
+    try:
+        _print_facts("kernels", backend_facts())
+        difference = probe()
+    except CvzooError as error:
+        print(f"\nnot well: {error}")
+        return 1
+    if not difference <= _TOLERANCE:
+        print(f"\nnot well: a convolution is off by {difference:.1e} of its size")
+        return 1
+    print(f"\nall is well: a convolution is right to {difference:.1e} of its size")
+    return 0
+
+
+def installation_facts() -> dict[str, str]:
+    """Versions and places, one short text for each name."""
+    try:
+        version = importlib.metadata.version("cvzoo")
+    except importlib.metadata.PackageNotFoundError:
+        version = "runs from its source, not installed"
+    home = cvzoo_home()
+    kinds = [name for key, name in _PHOTO_KINDS.items() if key in features.get_supported()]
+    return {
+        "cvzoo": version,
+        "Python": f"{platform.python_version()}, {sys.executable}",
+        "system": platform.platform(),
+        "Pillow": f"{Image.__version__}, reads {', '.join(kinds)}",
+        "cache": f"{home}{'' if home.is_dir() else ' (nothing fetched yet)'}",
+    }
+
+
+def environment_facts() -> dict[str, str]:
+    """The variables that change what cvzoo does, as they are set."""
+    names = sorted(name for name in os.environ if name.startswith(("CVZOO_", "OMP_", "GOMP_")))
+    return {name: os.environ[name] for name in names}
+
+
+def probe() -> float:
+    """How far a small convolution of the chosen backend is from NumPy's in float64, relative to its largest value.
+
+    Raises BackendError if the chosen backend cannot run.
+    """
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((2, 16, 20, 20), dtype=np.float32)
+    w = rng.standard_normal((32, 16, 3, 3), dtype=np.float32)
+    window = {"stride": (2, 2), "pad": (1, 1, 1, 1), "dilate": (1, 1), "groups": 1}
+    got = get_backend().conv_2d(x, w, None, **window)
+    expected = get_backend("numpy").conv_2d(x.astype(np.float64), w.astype(np.float64), None, **window)
+    return float(np.abs(got - expected).max() / np.abs(expected).max())
+
+
+def _print_facts(title: str, facts: Mapping[str, str]) -> None:
+    print(title)
+    width = max(map(len, facts))
+    for name, value in facts.items():
+        print(f"  {name:<{width}}  {printable(value)}")
