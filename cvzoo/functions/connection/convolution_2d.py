@@ -249,15 +249,17 @@ def deconvolution_2d(
         raise ShapeError(
             "deconvolution_2d: b needs one number for each filter", expected=(o_group * groups,), got=b.shape
         )
-    smallest = deconv_out_size(h, kh, sy, top, bottom, dy), deconv_out_size(w, kw, sx, left, right, dx)
     if outsize is None:
-        outsize = smallest
+        outsize = deconv_out_size(h, kh, sy, top, bottom, dy), deconv_out_size(w, kw, sx, left, right, dx)
     else:
         outsize = pair(outsize, name="outsize", function="deconvolution_2d")
-        if not (0 <= outsize[0] - smallest[0] < sy and 0 <= outsize[1] - smallest[1] < sx):
+        # of several sizes that a convolution would bring to x's, the smallest may lie in the padding: not a size
+        least = sy * (h - 1) + dy * (kh - 1) + 1 - top - bottom, sx * (w - 1) + dx * (kw - 1) + 1 - left - right
+        most = least[0] + sy - 1, least[1] + sx - 1
+        if not all(max(a, 1) <= size <= b for a, size, b in zip(least, outsize, most)):
             raise ShapeError(
                 f"deconvolution_2d: a convolution of outsize {outsize} would not give x's size {(h, w)}",
-                expected=f"from {smallest} to {(smallest[0] + sy - 1, smallest[1] + sx - 1)}",
+                expected=f"from {least} to {most}, at least (1, 1)",
                 got=outsize,
             )
     node = Deconvolution2D(window, outsize)

@@ -12,7 +12,7 @@ from cvzoo.functions.pooling.pool_window import pool_window
 def global_max_pooling_2d(x: Any) -> Variable:
     """The maximum of each channel of x (B, C, H, W): (B, C).
 
-    Raises ShapeError if x is not 4-D or has no pixels.
+    Raises ShapeError if x is not 4-D, ValueRangeError if it has no pixels.
     """
     x = as_variable(x)
     window = pool_window(x, x.shape[2:], 1, 0, False, function="global_max_pooling_2d")

@@ -32,7 +32,7 @@ class MaxPooling2D(FunctionNode):
 
     def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
         (x,) = self.get_retained_inputs()
-        return MaxPooling2DGrad(self._window, self._kept, x._array).apply(gys)
+        return MaxPooling2DGrad(self._window, self._kept, x.array).apply(gys)
 
 
 class MaxPooling2DGrad(FunctionNode):

@@ -4,6 +4,8 @@ import itertools
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
 
 from cvzoo.autodiff.gradient_check import check_backward, check_double_backward
 from cvzoo.autodiff.parameter import Parameter
@@ -220,3 +222,36 @@ def test_deconvolution_refuses_what_does_not_fit():
         deconvolution_2d(np.zeros((1, 3, 5, 5)), np.zeros((3, 1, 3, 3)), groups=2)
     with pytest.raises(ShapeError, match="one number for each filter"):
         deconvolution_2d(np.zeros((1, 3, 5, 5)), np.zeros((3, 1, 3, 3)), np.zeros(3))
+
+
+@st.composite
+def geometries(draw):
+    """Any photo, window and settings that fit, small."""
+    small = st.integers(1, 3)
+    groups, c_group, o_group = draw(small), draw(small), draw(small)
+    h, w = draw(st.integers(1, 9)), draw(st.integers(1, 9))
+    kh, kw = draw(st.integers(1, 4)), draw(st.integers(1, 4))
+    dilate = draw(small), draw(small)
+    pad = tuple(draw(st.integers(0, 3)) for _ in range(4))
+    assume(h + pad[0] + pad[1] > dilate[0] * (kh - 1) and w + pad[2] + pad[3] > dilate[1] * (kw - 1))
+    window = {"stride": (draw(small), draw(small)), "pad": pad, "dilate": dilate, "groups": groups}
+    return (draw(small), groups * c_group, h, w), (groups * o_group, c_group, kh, kw), window
+
+
+@given(geometry=geometries())
+@settings(max_examples=80, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_geometry(geometry, backend):
+    """The value is that of the loops; the three functions are each other's transposes."""
+    x_shape, w_shape, window = geometry
+    random = np.random.default_rng(0)
+    x, W, b = (random.normal(size=shape).astype("f") for shape in (x_shape, w_shape, w_shape[:1]))
+    v, weights = Variable(x), Variable(W)
+    y = convolution_2d(v, weights, b, **window)
+    np.testing.assert_allclose(y.array, naive_convolution(x, W, b, **window), rtol=1e-4, atol=1e-4)
+    y.grad = gy = random.normal(size=y.shape).astype("f")
+    y.backward()
+    inner = float((gy * (y.array - b[:, None, None])).sum())
+    np.testing.assert_allclose((v.grad * x).sum(), inner, rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose((weights.grad * W).sum(), inner, rtol=1e-3, atol=1e-3)
+    back = deconvolution_2d(gy, W, outsize=x_shape[2:], **window)
+    np.testing.assert_allclose(back.array, v.grad, rtol=1e-4, atol=1e-4)

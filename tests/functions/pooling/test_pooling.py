@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from cvzoo.autodiff.gradient_check import check_backward, check_double_backward
 from cvzoo.autodiff.variable import Variable
@@ -253,3 +255,31 @@ def test_upsampling_refuses_what_does_not_fit():
         upsampling_2d(x, x, 2)
     with pytest.raises(ValueRangeError, match="outside of the plane"):
         upsampling_2d(x, np.full((1, 1, 2, 2), 16), 2)
+
+
+small = st.integers(1, 3)
+
+
+@given(
+    size=st.tuples(st.integers(3, 9), st.integers(3, 9)),
+    ksize=st.tuples(small, small),
+    stride=st.tuples(small, small),
+    room=st.tuples(*[st.integers(0, 2)] * 4),
+    channels=st.sampled_from([1, 3, 16]),
+    cover_all=st.booleans(),
+)
+@settings(max_examples=80, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_geometry(size, ksize, stride, room, channels, cover_all, backend):
+    pad = tuple(min(p, k - 1) for p, k in zip(room, (ksize[0], ksize[0], ksize[1], ksize[1])))
+    x = distinct((2, channels, *size)).astype("f")
+    wanted = loops(x, ksize, stride, pad, cover_all, lambda seen, n: seen.max(-1) if seen.shape[-1] else -np.inf)
+    mean = loops(x, ksize, stride, pad, cover_all, lambda seen, n: seen.sum(-1) / n)
+    for pool, value in ((max_pooling_2d, wanted), (average_pooling_2d, mean)):
+        v = Variable(x)
+        y = pool(v, ksize, stride, pad, cover_all=cover_all)
+        np.testing.assert_allclose(y.array, value, rtol=1e-5, atol=1e-5)
+        y.grad = gy = np.random.default_rng(1).normal(size=y.shape).astype("f")
+        y.backward()
+        finite = np.isfinite(y.array)
+        inner = float((gy[finite] * y.array[finite]).sum())
+        np.testing.assert_allclose(float((v.grad * x).sum()), inner, rtol=1e-3, atol=1e-2)
