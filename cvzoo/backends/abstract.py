@@ -1,13 +1,17 @@
 """What a device must be able to do: the kernels under cvzoo's functions, with their shapes written down.
 
 Rules that hold for every method:
-- Shapes are written NCHW / OIHW; strides may be anything. A 4-D result lies channels-last (NHWC) in memory.
+- Shapes are written NCHW / OIHW; strides may be anything. A photo-like result (B, C, H, W) lies channels-last (NHWC)
+  in memory; a weight's gradient lies in C order, as weights from files do; the results of `matmul` and of functions
+  without a 4-D shape lie in C order; `eltwise` and its gradients keep the order of x.
 - Nobody changes an array that was given, except one named `out`, which may be one of the inputs.
 - `stride`, `ksize`, `dilate` are (rows, columns); `pad` is (top, bottom, left, right), each at least 0, or negative
   at the end only where a window's last pixels are to be left out.
 - float32 is what kernels are fast for; float64 must work everywhere too (gradients are checked with it). Integer
   arrays and other dtypes work where NumPy would do them.
 - Sizes have been checked by the caller. A kernel that cannot do a case fast does it slowly, never wrongly.
+- NaN and infinities pass through sums and products. What maxima and bounded functions make of them may differ among
+  backends; each says so. `relu` keeps NaN (where it is fused into a convolution it may become 0).
 """
 
 import abc

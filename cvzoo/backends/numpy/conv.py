@@ -8,7 +8,6 @@ import numpy as np
 
 from cvzoo.backends.abstract import Pad, Pair
 from cvzoo.backends.numpy.eltwise import eltwise
-from cvzoo.backends.numpy.memory import empty
 from cvzoo.backends.numpy.windows import out_size, padded_nhwc, taps, unpadded
 
 
@@ -95,7 +94,7 @@ def conv_2d_weight_grad(
     gy = np.ascontiguousarray(gy.transpose(0, 2, 3, 1))
     dtype = np.result_type(x, gy)
     if c_group == 1 and o == groups:
-        gw = empty((o, 1, kh, kw), dtype)
+        gw = np.empty((o, 1, kh, kw), dtype)
         for i, j, seen in taps(padded, w_size, stride, size, dilate):
             gw[:, 0, i, j] = np.einsum("nijc,nijc->c", seen, gy)
         return gw
@@ -104,9 +103,7 @@ def conv_2d_weight_grad(
         columns = _columns(padded[k : k + 1], w_size, stride, size, dilate, groups)
         total += columns.transpose(0, 2, 1) @ np.moveaxis(gy[k].reshape(oh * ow, groups, -1), 1, 0)
     gw = total.reshape(groups, kh, kw, c_group, o // groups).transpose(0, 4, 3, 1, 2)
-    y = empty((o, c_group, kh, kw), dtype)
-    y[...] = gw.reshape(o, c_group, kh, kw)
-    return y
+    return np.ascontiguousarray(gw).reshape(o, c_group, kh, kw)
 
 
 def channel_sum(x: np.ndarray) -> np.ndarray:

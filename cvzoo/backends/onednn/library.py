@@ -215,13 +215,13 @@ def why_no_onednn() -> str | None:
     return str(found) if isinstance(found, BackendError) else None
 
 
-# threads that a forked child does not have are waited for for ever by GNU OpenMP, so a child works alone
+# GNU OpenMP waits for ever for threads that a forked child does not have, so a child works alone
 _forked = False
 
 
 def _after_fork() -> None:
     global _forked
-    _forked = True
+    _forked = _forked or _search.cache_info().currsize > 0
 
 
 os.register_at_fork(after_in_child=_after_fork)

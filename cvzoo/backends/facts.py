@@ -1,0 +1,48 @@
+"""What runs the kernels on this machine, in words."""
+
+import os
+import platform
+
+import numpy as np
+
+from cvzoo.backends.onednn.library import library, threads_now, why_no_onednn
+from cvzoo.backends.onednn.pool import pool
+from cvzoo.config.switches import switches
+
+
+def _blas() -> str:
+    found = np.show_config(mode="dicts").get("Build Dependencies", {}).get("blas", {})
+    return f"{found.get('name', 'unknown')} {found.get('version', '')}".strip()
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 2**20:,.0f} MiB"
+
+
+def backend_facts() -> dict[str, str]:
+    """What was found, what is used and why, one short text for each name; loads oneDNN if it is there.
+
+    Names: "backend", "oneDNN", "oneDNN library", "instructions", "threads", "waiting threads", "memory pool", "NumPy",
+    "processor". Those about oneDNN's insides are absent where it cannot be used.
+    """
+    reason = why_no_onednn()
+    asked = switches.backend
+    runs = asked if asked != "auto" else "onednn" if reason is None else "numpy"
+    facts = {"backend": runs if runs == asked else f"{runs} (asked for: {asked})"}
+    if reason is None:
+        found = library()
+        facts["oneDNN"] = f"{found.version}, {found.runtime}"
+        facts["oneDNN library"] = found.path
+        facts["instructions"] = found.isa
+        count, why = threads_now()
+        facts["threads"] = f"{count} ({why})"
+        policy = os.environ.get("OMP_WAIT_POLICY")
+        spins = f"spin {os.environ.get('GOMP_SPINCOUNT', 'as long as the runtime likes')} times, then sleep"
+        facts["waiting threads"] = f"OMP_WAIT_POLICY={policy}" if policy else spins
+        limit = f"at most {_megabytes(pool.limit)} idle, {_megabytes(pool.idle_bytes)} now"
+        facts["memory pool"] = limit if pool.limit else "off (CVZOO_MEMORY_POOL=0)"
+    else:
+        facts["oneDNN"] = f"not used, NumPy computes everything: {reason}"
+    facts["NumPy"] = f"{np.__version__}, BLAS {_blas()}"
+    facts["processor"] = f"{platform.machine()}, {os.cpu_count()} processors"
+    return facts
