@@ -1,5 +1,6 @@
 """Padding of a window that slides over a photo, as the four numbers that kernels want."""
 
+import operator
 from collections.abc import Sequence
 
 from cvzoo.errors.exceptions import DtypeError, ValueRangeError
@@ -11,8 +12,8 @@ def pads(pad: int | Sequence[int], *, function: str) -> tuple[int, int, int, int
     Raises DtypeError if it is none of these, ValueRangeError if a number is negative.
     """
     try:
-        numbers = (pad, pad) if isinstance(pad, int) else tuple([int(p) for p in pad])
-    except (TypeError, ValueError):
+        numbers = tuple([operator.index(p) for p in ((pad, pad) if isinstance(pad, int) else pad)])
+    except TypeError:
         numbers = ()
     if len(numbers) == 2:
         numbers = (numbers[0], numbers[0], numbers[1], numbers[1])

@@ -15,7 +15,7 @@ def test_one_two_or_four_numbers_are_taken(pad):
     assert pads(pad if isinstance(pad, int) else list(pad), function="f") == CASES[pad]
 
 
-@pytest.mark.parametrize("pad", [(1, 2, 3), (), "same", None, 1.5, ("a", "b")], ids=str)
+@pytest.mark.parametrize("pad", [(1, 2, 3), (), "same", None, 1.5, ("a", "b"), (1.5, 2)], ids=str)
 def test_anything_else_is_refused(pad):
     with pytest.raises(DtypeError, match="f: pad must be a number"):
         pads(pad, function="f")
