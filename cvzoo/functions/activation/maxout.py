@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from cvzoo.autodiff.variable import Variable
+from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.activation.relu import relu
 from cvzoo.functions.array.axes import one_axis
@@ -18,6 +18,7 @@ def maxout(x: Variable | Any, pool_size: int, axis: int = 1) -> Variable:
     Raises ShapeError if the axis does not divide so.
     Source: Maxout networks (Goodfellow et al., ICML 2013).
     """
+    x = as_variable(x)
     axis = one_axis(axis, x.ndim, "maxout")
     size = x.shape[axis]
     if pool_size < 1 or size % pool_size:

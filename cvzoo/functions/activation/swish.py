@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from cvzoo.autodiff.variable import Variable
+from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.functions.activation.sigmoid import sigmoid
 from cvzoo.functions.array.broadcast_to import broadcast_to
 from cvzoo.functions.array.reshape import reshape
@@ -28,6 +28,7 @@ def swish(x: Variable | Any, beta: Variable | Any = 1.0) -> Variable:
     Raises ShapeError if beta does not fit x.
     Source: Searching for activation functions (Ramachandran, Zoph and Le, 2017).
     """
+    x = as_variable(x)
     if isinstance(beta, SCALARS):
         return Swish(float(beta)).apply((x,))[0]
     beta = reshape(beta, (1, *beta.shape, *(1,) * (x.ndim - 1 - beta.ndim)))

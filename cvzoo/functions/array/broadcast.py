@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from cvzoo.autodiff.variable import Variable
+from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.array.broadcast_to import broadcast_to
 
@@ -12,6 +12,7 @@ def broadcast(*xs: Variable | Any) -> tuple[Variable, ...]:
 
     Raises ShapeError if they do not broadcast.
     """
+    xs = tuple([as_variable(x) for x in xs])
     ndim = max((x.ndim for x in xs), default=0)
     shape = []
     for i in range(-ndim, 0):

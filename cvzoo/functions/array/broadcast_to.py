@@ -63,8 +63,9 @@ def broadcast_to(x: Variable | Any, shape: Shape) -> Variable:
 
     Raises ShapeError if x's shape does not repeat to `shape`.
     """
+    x = as_variable(x)
     shape = tuple(shape)
-    return as_variable(x) if x.shape == shape else BroadcastTo(shape).apply((x,))[0]
+    return x if x.shape == shape else BroadcastTo(shape).apply((x,))[0]
 
 
 def sum_to(x: Variable | Any, shape: Shape) -> Variable:
@@ -72,4 +73,5 @@ def sum_to(x: Variable | Any, shape: Shape) -> Variable:
 
     Raises ShapeError if `shape` does not repeat to x's shape.
     """
-    return as_variable(x) if x.shape == shape else SumTo(tuple(shape)).apply((x,))[0]
+    x = as_variable(x)
+    return x if x.shape == shape else SumTo(tuple(shape)).apply((x,))[0]

@@ -32,7 +32,8 @@ class Copy(FunctionNode):
 
 def cast(x: Variable | Any, typ: Any) -> Variable:
     """x as `typ`; x itself where it is that already. Between floating dtypes the gradient is cast back."""
-    return as_variable(x) if x.dtype == typ else Cast(typ).apply((x,))[0]
+    x = as_variable(x)
+    return x if x.dtype == typ else Cast(typ).apply((x,))[0]
 
 
 def copy(x: Variable | Any) -> Variable:

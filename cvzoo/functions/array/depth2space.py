@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from cvzoo.autodiff.variable import Variable
+from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.array.reshape import reshape
 from cvzoo.functions.array.transpose import transpose
@@ -43,6 +43,7 @@ def space2depth(x: Variable | Any, r: int) -> Variable:
 
 
 def _sizes(x: Variable | Any, r: int, function: str) -> tuple[int, ...]:
+    x = as_variable(x)
     if x.ndim != 4 or r < 1:
         raise ShapeError(f"{function}: wants x (B, C, H, W) and r at least 1", got=f"x {x.shape}, r {r}")
     return x.shape

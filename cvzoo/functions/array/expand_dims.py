@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from cvzoo.autodiff.variable import Variable
+from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.array.axes import Axes, all_axes, one_axis
 from cvzoo.functions.array.reshape import reshape
@@ -13,6 +13,7 @@ def expand_dims(x: Variable | Any, axis: int) -> Variable:
 
     Raises ShapeError if there is no such place.
     """
+    x = as_variable(x)
     axis = one_axis(axis, x.ndim + 1, "expand_dims")
     return reshape(x, (*x.shape[:axis], 1, *x.shape[axis:]))
 
@@ -22,6 +23,7 @@ def squeeze(x: Variable | Any, axis: Axes = None) -> Variable:
 
     Raises ShapeError if there is no such axis, or its size is not 1.
     """
+    x = as_variable(x)
     axes = all_axes(axis, x.ndim, "squeeze")
     if axis is not None and any(x.shape[i] != 1 for i in axes):
         raise ShapeError("squeeze: only axes of size 1 can go", expected=f"size 1 at {axes}", got=x.shape)
@@ -30,4 +32,5 @@ def squeeze(x: Variable | Any, axis: Axes = None) -> Variable:
 
 def flatten(x: Variable | Any) -> Variable:
     """x in one axis, row-major."""
+    x = as_variable(x)
     return reshape(x, (-1,)) if x.size else reshape(x, (0,))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from cvzoo.autodiff.variable import Variable
+from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.functions.array.axes import all_axes
 from cvzoo.functions.array.get_item import get_item
 
@@ -13,6 +13,7 @@ def flip(x: Variable | Any, axis: int | Sequence[int] | None = None) -> Variable
 
     Raises ShapeError if there is no such axis.
     """
+    x = as_variable(x)
     axes = all_axes(axis, x.ndim, "flip")
     return get_item(x, tuple([slice(None, None, -1) if i in axes else slice(None) for i in range(x.ndim)]))
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from cvzoo.autodiff.variable import Variable
+from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.array.axes import all_axes, one_axis
 from cvzoo.functions.array.transpose import transpose
@@ -14,6 +14,7 @@ def moveaxis(x: Variable | Any, source: int | Sequence[int], destination: int | 
 
     Raises ShapeError if there is no such axis, or the two differ in length.
     """
+    x = as_variable(x)
     sources = all_axes(source, x.ndim, "moveaxis")
     places = all_axes(destination, x.ndim, "moveaxis")
     if len(sources) != len(places):
@@ -29,6 +30,7 @@ def swapaxes(x: Variable | Any, axis1: int, axis2: int) -> Variable:
 
     Raises ShapeError if there is no such axis.
     """
+    x = as_variable(x)
     a, b = one_axis(axis1, x.ndim, "swapaxes"), one_axis(axis2, x.ndim, "swapaxes")
     order = list(range(x.ndim))
     order[a], order[b] = b, a
@@ -40,6 +42,7 @@ def rollaxis(x: Variable | Any, axis: int, start: int = 0) -> Variable:
 
     Raises ShapeError if there is no such axis.
     """
+    x = as_variable(x)
     axis = one_axis(axis, x.ndim, "rollaxis")
     if start != x.ndim:
         start = one_axis(start, x.ndim, "rollaxis")

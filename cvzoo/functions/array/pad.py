@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from cvzoo.autodiff.function_node import FunctionNode
-from cvzoo.autodiff.variable import Variable
+from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import ShapeError, UnsupportedError, ValueRangeError
 from cvzoo.functions.array.get_item import get_item
@@ -65,6 +65,7 @@ def crop(x: Variable | Any, size: Sequence[int], offset: Sequence[int] = (0, 0))
 
     Raises ShapeError if it reaches beyond x.
     """
+    x = as_variable(x)
     if x.ndim < 2 or any(o < 0 or s < 0 or o + s > n for s, o, n in zip(size, offset, x.shape[-2:])):
         raise ShapeError(
             "crop: the part reaches beyond x", expected=f"within {x.shape[-2:]}", got=f"size {size} at {offset}"

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from cvzoo.autodiff.function_node import FunctionNode
-from cvzoo.autodiff.variable import Variable
+from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.functions.math.elementwise import floating_backend
 
@@ -59,6 +59,7 @@ def resize_images(
     antialias: when shrinking, average over the pixels that fall into one (as Pillow does), rather than picking four
     Raises ShapeError if x is not (B, C, H, W) or a size is not positive, ValueRangeError if there is no such mode.
     """
+    x = as_variable(x)
     if mode not in ("bilinear", "nearest"):
         raise ValueRangeError(f"resize_images: there is no mode {mode!r}", expected="bilinear or nearest")
     size = tuple([int(n) for n in output_shape])
@@ -76,6 +77,7 @@ def upsample_nearest(x: Variable | Any, factor: int | Sequence[int]) -> Variable
 
     Raises ShapeError if x is not (B, C, H, W) or a factor is not positive.
     """
+    x = as_variable(x)
     if x.ndim != 4:
         raise ShapeError("upsample_nearest: wants feature maps", expected="x (B, C, H, W)", got=x.shape)
     fy, fx = (factor, factor) if isinstance(factor, int) else factor

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.autodiff.variable import Variable, as_array
+from cvzoo.autodiff.variable import Variable, as_array, as_variable
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 from cvzoo.functions.array.axes import one_axis
@@ -17,6 +17,7 @@ def select_item(x: Variable | Any, t: Variable | Any) -> Variable:
     Raises ShapeError if the shapes do not fit, DtypeError if t is not whole numbers, ValueRangeError if one is not
     in 0 .. L - 1.
     """
+    x = as_variable(x)
     t = as_array(t)
     xp = backend_of(t).xp
     if t.dtype.kind not in "iu":
@@ -36,6 +37,7 @@ def permutate(x: Variable | Any, indices: Variable | Any, axis: int = 0, inv: bo
     indices: (n,) int, each of 0 .. n - 1 once, n the size of the axis
     Raises ShapeError or ValueRangeError if `indices` is no such order.
     """
+    x = as_variable(x)
     axis = one_axis(axis, x.ndim, "permutate")
     order = np.asarray(as_array(indices))
     n = x.shape[axis]

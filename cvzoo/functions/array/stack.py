@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from cvzoo.autodiff.variable import Variable
+from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.errors.exceptions import DtypeError, ShapeError
 from cvzoo.functions.array.axes import one_axis
 from cvzoo.functions.array.concat import concat, split_axis
@@ -14,7 +14,7 @@ from cvzoo.functions.array.reshape import reshape
 def _listed(xs: Sequence[Variable | Any], function: str) -> list[Variable | Any]:
     if isinstance(xs, Variable):
         raise DtypeError(f"{function}: wants several arrays", got="a Variable", hint=f"{function}([x, y])")
-    return list(xs)
+    return [as_variable(x) for x in xs]
 
 
 def stack(xs: Sequence[Variable | Any], axis: int = 0) -> Variable:
@@ -50,6 +50,7 @@ def separate(x: Variable | Any, axis: int = 0) -> tuple[Variable, ...]:
 
     Raises ShapeError if there is no such axis.
     """
+    x = as_variable(x)
     axis = one_axis(axis, x.ndim, "separate")
     if not x.shape[axis]:
         return ()

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.autodiff.variable import Variable
+from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.functions.array.axes import one_axis
 from cvzoo.functions.array.broadcast_to import broadcast_to
@@ -18,6 +18,7 @@ def tile(x: Variable | Any, reps: int | Sequence[int]) -> Variable:
 
     Raises ValueRangeError if a number is negative.
     """
+    x = as_variable(x)
     reps = (reps,) if isinstance(reps, int) else tuple(reps)
     if any(r < 0 for r in reps):
         raise ValueRangeError("tile: nothing can be repeated a negative number of times", got=reps)
@@ -36,6 +37,7 @@ def repeat(x: Variable | Any, repeats: int | Sequence[int], axis: int | None = N
     repeats: how often: one number for all, or one for each place along the axis
     Raises ShapeError if there is no such axis or the numbers do not fit, ValueRangeError if one is negative.
     """
+    x = as_variable(x)
     if axis is None:
         x, axis = reshape(x, (x.size,)), 0
     axis = one_axis(axis, x.ndim, "repeat")

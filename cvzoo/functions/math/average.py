@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from cvzoo.autodiff.variable import Variable, as_array
+from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.array.axes import Axes, all_axes
 from cvzoo.functions.array.broadcast_to import broadcast_to
@@ -22,7 +22,8 @@ def average(
     keepdims: the averaged axes stay, with size 1
     Raises ShapeError if there is no such axis, the weights do not fit, or there is nothing to average.
     """
-    shape = as_array(x).shape
+    x = as_variable(x)
+    shape = x.shape
     axes = all_axes(axis, len(shape), "average")
     count = 1
     for i in axes:

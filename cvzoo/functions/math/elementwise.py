@@ -34,7 +34,7 @@ class AbstractElementwise(FunctionNode, abc.ABC):
 
     def forward(self, inputs: tuple) -> tuple:
         (x,) = inputs
-        backend = floating_backend(x, self.label.lower())
+        backend = floating_backend(x, self.kind)
         self.retain_inputs((0,))
         return (backend.eltwise(self.kind, x, alpha=self.alpha, beta=self.beta),)
 
@@ -61,7 +61,7 @@ class AbstractElementwiseOfOutput(FunctionNode, abc.ABC):
 
     def forward(self, inputs: tuple) -> tuple:
         (x,) = inputs
-        backend = floating_backend(x, self.label.lower())
+        backend = floating_backend(x, self.kind)
         self.retain_outputs((0,))
         return (backend.eltwise(self.kind, x, alpha=self.alpha, beta=self.beta),)
 

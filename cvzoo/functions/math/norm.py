@@ -3,7 +3,7 @@
 from typing import Any
 
 from cvzoo.autodiff.function_node import FunctionNode
-from cvzoo.autodiff.variable import Variable
+from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.functions.array.axes import Axes, all_axes, kept_shape
 from cvzoo.functions.array.broadcast_to import broadcast_to
 from cvzoo.functions.array.reshape import reshape
@@ -43,10 +43,12 @@ def norm(x: Variable | Any, axis: Axes = None, keepdims: bool = False) -> Variab
 
 def normalize(x: Variable | Any, eps: float = 1e-5, axis: Axes = 1) -> Variable:
     """x divided by its Euclidean length along `axis` plus `eps`."""
+    x = as_variable(x)
     length = norm(x, axis, keepdims=True) + eps
     return x / broadcast_to(length, x.shape)
 
 
 def batch_l2_norm_squared(x: Variable | Any) -> Variable:
     """(B,): the sum of squares of each of the B samples of x (B, ...)."""
+    x = as_variable(x)
     return sum(square(x), tuple(range(1, x.ndim)))
