@@ -1,0 +1,149 @@
+"""Every detector keeps the contract of predict."""
+
+import functools
+import importlib.util
+import pathlib
+
+import pytest
+
+from cvzoo.config.randomness import set_seed
+from cvzoo.config.switches import no_backprop_mode, using_config
+from cvzoo.links.connection.batch_normalization import BatchNormalization
+from cvzoo.links.model.darknet.detector import DarknetDetector
+from cvzoo.links.model.yolo.yolo_v2 import YOLOv2
+from cvzoo.links.model.yolo.yolo_v2_tiny import YOLOv2Tiny
+from cvzoo.links.model.yolo.yolo_v3 import YOLOv3
+
+# tests are imported one by one, without packages: a neighbour is loaded by its path
+_path = pathlib.Path(__file__).with_name("detector_conformance.py")
+_spec = importlib.util.spec_from_file_location("detector_conformance", _path)
+conformance = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(conformance)
+
+TINY_CFG = """
+[net]
+width=96
+height=64
+channels=3
+[convolutional]
+filters=8
+size=3
+stride=2
+pad=1
+batch_normalize=1
+activation=leaky
+[maxpool]
+size=2
+stride=2
+[convolutional]
+filters=16
+size=3
+stride=2
+pad=1
+batch_normalize=1
+activation=mish
+[convolutional]
+filters=16
+size=3
+pad=1
+groups=16
+batch_normalize=1
+activation=leaky
+[shortcut]
+from=-2
+activation=linear
+[convolutional]
+filters=24
+size=1
+activation=linear
+[yolo]
+mask=0,1,2
+anchors=10,14, 23,27, 37,58
+classes=3
+num=3
+[route]
+layers=-3
+[upsample]
+stride=2
+[convolutional]
+filters=16
+size=1
+activation=linear
+[yolo]
+mask=0,1
+anchors=10,14, 23,27, 37,58
+classes=3
+num=3
+"""
+
+
+def _of_cfg(**arguments):
+    return DarknetDetector(TINY_CFG, label_names=("ape", "bee", "cat"), **arguments)
+
+
+def _small(model):
+    # the contract does not depend on the size of the photos inside, and a test should be quick
+    detector = model(4, label_names=("ape", "bee", "cat", "dog"))
+    detector.insize = 64
+    return detector
+
+
+MAKERS = {
+    "a cfg, stretched": _of_cfg,
+    "a cfg, letterboxed": functools.partial(_of_cfg, resize="letterbox"),
+    "a cfg in another size": functools.partial(_of_cfg, size=(128, 64)),
+    "YOLOv2-tiny": functools.partial(_small, YOLOv2Tiny),
+}
+LARGE_MAKERS = {"YOLOv2": functools.partial(_small, YOLOv2), "YOLOv3": functools.partial(_small, YOLOv3)}
+
+
+@functools.cache
+def _made(name):
+    set_seed(1)
+    detector = (MAKERS | LARGE_MAKERS)[name]()
+    for link in detector.links():  # statistics of one photo, so that random numbers do not blow up
+        if isinstance(link, BatchNormalization):
+            link.decay = 0
+    with using_config("train", True), no_backprop_mode():
+        detector.forward(detector.prepare(conformance.make_photos(1)[0])[None])
+    return detector
+
+
+@pytest.fixture
+def detector(request):
+    detector = _made(request.param)
+    conformance.let_boxes_through(detector)
+    return detector
+
+
+@pytest.mark.parametrize("detector", MAKERS, indirect=True)
+@pytest.mark.parametrize("check", conformance.CHECKS, ids=lambda check: check.__name__)
+def test_detector_keeps_the_contract(detector, check):
+    check(detector)
+
+
+@pytest.mark.parametrize("detector", MAKERS, indirect=True)
+@pytest.mark.parametrize("check", conformance.CHECKS_WITH_A_FOLDER, ids=lambda check: check.__name__)
+def test_detector_keeps_the_contract_about_files(detector, check, tmp_path):
+    check(detector, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("detector", LARGE_MAKERS, indirect=True)
+def test_large_detector_keeps_the_contract(detector):
+    conformance.check_result_types(detector)
+    conformance.check_predict_each(detector)
+
+
+@pytest.mark.parametrize("backend", ["numpy", "auto"])
+def test_the_suite_catches_a_detector_that_depends_on_its_batch(backend):
+    class Liar(DarknetDetector):
+        def forward(self, x):
+            outputs = super().forward(x)
+            return tuple(y + 0.01 * len(x) for y in outputs)
+
+    with using_config("backend", backend):
+        liar = Liar(TINY_CFG)
+        conformance.let_boxes_through(liar)
+        with pytest.raises(AssertionError):
+            conformance.check_batch_invariance(liar)
