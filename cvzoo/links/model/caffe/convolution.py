@@ -23,6 +23,13 @@ def _bias(layer: CaffeLayer, n: int, has_bias: bool) -> np.ndarray | None:
     return layer.blobs[1].reshape(n)
 
 
+def _num_output(layer: CaffeLayer, params: dict[str, Any]) -> int:
+    n_out = params.get("num_output", 0)
+    if n_out < 1:
+        raise UnsupportedError(f"{layer}: num_output must be positive", got=n_out)
+    return n_out
+
+
 def _settings(layer: CaffeLayer) -> dict[str, Any]:
     params = layer.params.get("convolution_param", {})
     if params.get("axis", 1) != 1:
@@ -50,7 +57,7 @@ def _check(layer: CaffeLayer, ksize: Sequence[int], channels: int, axis: int) ->
 def make_convolution(layer: CaffeLayer) -> Convolution2D:
     """The link; without blobs its weights wait for the first input. Raises WeightsMismatchError if they do not fit."""
     settings = _settings(layer)
-    n_out = layer.params.get("convolution_param", {}).get("num_output", 0)
+    n_out = _num_output(layer, layer.params.get("convolution_param", {}))
     if not layer.blobs:
         return Convolution2D(None, n_out, **settings)
     _check(layer, settings["ksize"], n_out, 0)
@@ -62,7 +69,7 @@ def make_convolution(layer: CaffeLayer) -> Convolution2D:
 def make_deconvolution(layer: CaffeLayer) -> Deconvolution2D:
     """The link; its weights are (in, out / group, KH, KW), as Caffe's are."""
     settings = _settings(layer)
-    n_out = layer.params.get("convolution_param", {}).get("num_output", 0)
+    n_out = _num_output(layer, layer.params.get("convolution_param", {}))
     if not layer.blobs:
         return Deconvolution2D(None, n_out, **settings)
     _check(layer, settings["ksize"], n_out // settings["groups"], 1)
@@ -74,7 +81,7 @@ def make_deconvolution(layer: CaffeLayer) -> Deconvolution2D:
 def make_inner_product(layer: CaffeLayer) -> "InnerProduct":
     """The link; weights stored transposed, or with four sizes as before 2014, are brought to (out, in)."""
     params = layer.params.get("inner_product_param", {})
-    n_out = params.get("num_output", 0)
+    n_out = _num_output(layer, params)
     W = bias = None
     if layer.blobs:
         W = layer.blobs[0]

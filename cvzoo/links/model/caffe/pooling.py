@@ -17,13 +17,12 @@ def pooled_size(size: int, ksize: int, stride: int, pad: int, *, ceil: bool) -> 
     """How many windows Caffe lays along one axis.
 
     ceil: round up, so that no pixel is left over; a last window that would begin in the padding at the end is dropped
-    Source: Caffe's PoolingLayer::Reshape (facts).
+    Source: Caffe's PoolingLayer::Reshape (facts). Where we differ: without padding Caffe keeps a window that begins
+    behind the last pixel (where the stride is larger than the window), whose value is undefined; we drop that too.
     """
     room = size + 2 * pad - ksize
     n = (-(-room // stride) if ceil else room // stride) + 1
-    if pad and (n - 1) * stride >= size + pad:
-        n -= 1
-    return n
+    return n - 1 if (n - 1) * stride >= size + pad else n
 
 
 class Pooling(Link):
