@@ -10,6 +10,7 @@ from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.model.darknet.detector import DarknetDetector
+from cvzoo.links.model.ultra_light_face.ultra_light_face import UltraLightFace
 from cvzoo.links.model.yolo.yolo_v2 import YOLOv2
 from cvzoo.links.model.yolo.yolo_v2_tiny import YOLOv2Tiny
 from cvzoo.links.model.yolo.yolo_v3 import YOLOv3
@@ -93,6 +94,7 @@ MAKERS = {
     "a cfg, letterboxed": functools.partial(_of_cfg, resize="letterbox"),
     "a cfg in another size": functools.partial(_of_cfg, size=(128, 64)),
     "YOLOv2-tiny": functools.partial(_small, YOLOv2Tiny),
+    "UltraLightFace": UltraLightFace,
 }
 LARGE_MAKERS = {"YOLOv2": functools.partial(_small, YOLOv2), "YOLOv3": functools.partial(_small, YOLOv3)}
 

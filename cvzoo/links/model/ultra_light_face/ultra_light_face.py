@@ -46,6 +46,7 @@ class UltraLightFace(AbstractDetector):
 
     presets = {"visualize": Preset(0.3, 0.6), "evaluate": Preset(0.3, 0.01)}
     label_names = FACE_LABELS
+    n_fg_class = 1
     score_thresh = 0.6
     nms_thresh = 0.3
 
