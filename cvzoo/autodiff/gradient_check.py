@@ -117,7 +117,8 @@ def check_double_backward(
 ) -> None:
     """Nothing, if the gradients of `func` have themselves correct gradients.
 
-    The function (x, gy, params) -> gx is checked as in `check_backward`, whose arguments these are.
+    The function (x, gy, params) -> gx is checked as in `check_backward`, whose arguments these are. Before that the
+    gradients must be the same whether they can be differentiated again or not: a function may compute them in two ways.
     x_grad_grad, params_grad_grad: the weights of the first gradients of the inputs that have one, and of the
         parameters; None takes random numbers
     Raises GradientError if a second derivative is wrong or missing.
@@ -133,15 +134,33 @@ def check_double_backward(
         del ys
     counted = [i for i, gy in enumerate(gys) if gy is not None]
 
-    def first_order(*inputs: Variable) -> tuple[Variable, ...]:
+    def first_order(*inputs: Variable, double: bool = True) -> tuple[Variable, ...]:
         xs, weights = inputs[: len(x_data)], inputs[len(x_data) :]
         outputs = _outputs(func(*xs))
         wanted = [x for x, no in zip(xs, no_grads) if not no] + list(params)
-        gxs = grad([outputs[i] for i in counted], wanted, weights, enable_double_backprop=True)
+        gxs = grad([outputs[i] for i in counted], wanted, weights, enable_double_backprop=double)
         # an input without influence has no gradient; a constant zero stands for it so that places stay the same
         return tuple(
             Variable(np.zeros_like(x.array), requires_grad=False) if gx is None else gx for x, gx in zip(wanted, gxs)
         )
+
+    state = get_random_state()
+    with _as_dtype(params, dtype), force_backprop_mode():
+        xs = [Variable(x, requires_grad=not no) for x, no in zip(x_data, no_grads)]
+        both = []
+        for double in (False, True):
+            with using_random_state(state):
+                gxs = first_order(*xs, *[Variable(gys[i], requires_grad=False) for i in counted], double=double)
+                both.append([gx.array for gx in gxs])
+    for i, (once, twice) in enumerate(zip(*both)):
+        excess = _excess(twice, once, atol, rtol)
+        if excess.size and excess.max() > 0:
+            worst = _index(int(excess.argmax()), once.shape)
+            raise GradientError(
+                f"gradient {i} is another one when it is to be differentiated again, at {worst}",
+                expected=f"{once[worst]:.9g}, as in an ordinary backward",
+                got=f"{twice[worst]:.9g}",
+            )
 
     n_x = len(no_grads) - sum(no_grads)
     weights = [None] * (n_x + len(params))

@@ -9,6 +9,7 @@ from cvzoo.autodiff.gradient_check import assert_allclose, check_backward, check
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable
 from cvzoo.config.randomness import get_random_state, random_generator
+from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import DtypeError, GradientError, ShapeError
 
 
@@ -113,6 +114,27 @@ def test_a_wrong_second_derivative_is_found_by_the_second_check_only():
     check_backward(wrong, arrays(2, 3))
     with pytest.raises(GradientError, match="missing"):
         check_double_backward(wrong, arrays(2, 3))
+
+
+class TwoWays(FunctionNode):
+    """x * x, whose gradient is right except where it is to be differentiated again."""
+
+    def forward(self, inputs):
+        self.retain_inputs((0,))
+        return (inputs[0] * inputs[0],)
+
+    def backward(self, indexes, gys):
+        (x,) = self.get_retained_inputs()
+        return (gys[0] * x * (3 if switches.enable_backprop else 2),)
+
+
+def test_a_gradient_that_changes_when_it_is_differentiated_again_is_found():
+    def square(x):
+        return TwoWays().apply((x,))[0]
+
+    check_backward(square, np.array([1.0, 2.0]))
+    with pytest.raises(GradientError, match="gradient 0 is another one"):
+        check_double_backward(square, np.array([1.0, 2.0]))
 
 
 def test_a_kink_is_told_from_a_wrong_formula():
