@@ -25,7 +25,7 @@ class _Lists(NamedTuple):
 class Detections(_Lists):
     """Three lists with one element a photo: `bboxes, labels, scores = detections`.
 
-    bboxes: (R, 4) float32 each, y_min x_min y_max x_max, pixels of the photo, inside of it
+    bboxes: (R, 4) float32 each, y_min x_min y_max x_max, pixels of the photo; a box may stick out of it
     labels: (R,) int32 each, 0 .. n_fg_class - 1
     scores: (R,) float32 each, best first
     label_names: names of the classes in order of label, or None

@@ -33,6 +33,8 @@ class AbstractDetector(Chain, abc.ABC):
     score_thresh: what scores this or less is dropped
     nms_thresh: of two boxes of one class whose IoU is greater, the lower score is dropped
     limit: how many boxes a photo keeps at most, the best ones; None: all
+    clip: whether boxes are cut at the photo's edges; by default they may stick out, as in the published evaluations;
+        what lies wholly outside is never given
     presets: the thresholds for "visualize" (what a new detector has) and "evaluate"
 
     The thresholds belong to the model, not to a thread: who predicts in several threads sets them before.
@@ -43,6 +45,7 @@ class AbstractDetector(Chain, abc.ABC):
     score_thresh: float = 0.5
     nms_thresh: float = 0.45
     limit: int | None = None
+    clip: bool = False
 
     # --- what a detector writes -------------------------------------------------------------------------------------
     @abc.abstractmethod
@@ -115,10 +118,12 @@ class AbstractDetector(Chain, abc.ABC):
     def _finish(self, outputs: tuple[np.ndarray, ...], size: tuple[int, int]) -> Found:
         bbox, label, score = self.decode(outputs, size)
         keep = classwise_nms(bbox, label, score, iou_thresh=self.nms_thresh, limit=self.limit)
-        bbox = clip_bbox(bbox[keep], size)
-        inside = (bbox[:, 2:] > bbox[:, :2]).all(axis=1)
+        bbox, label, score = bbox[keep], label[keep], score[keep]
+        inside = clip_bbox(bbox, size)
+        seen = (inside[:, 2:] > inside[:, :2]).all(axis=1)  # not wholly in a letterbox's margin, nor empty
+        bbox = inside if self.clip else bbox
         return (
-            np.ascontiguousarray(bbox[inside], dtype=np.float32),
-            label[keep][inside].astype(np.int32),
-            score[keep][inside].astype(np.float32),
+            np.ascontiguousarray(bbox[seen], dtype=np.float32),
+            label[seen].astype(np.int32),
+            score[seen].astype(np.float32),
         )
