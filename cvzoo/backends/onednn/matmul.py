@@ -88,8 +88,8 @@ def _make_linear(x: np.ndarray, w: np.ndarray, has_bias: bool, is_packed: bool) 
 
 def linear(x: np.ndarray, w: np.ndarray, b: np.ndarray | None, *, pack: dict | None = None) -> np.ndarray:
     """As AbstractBackend.linear says; `pack` holds reordered weights by the name of their order."""
-    # not by the size of x, so that a photo alone and in a batch is computed by the same library
-    if x.dtype is not F32 or w.dtype is not F32 or w.size < _FEW or x.size == 0 or min(w.strides) <= 0:
+    # however few numbers there are: BLAS gives a row other bits alone than in a batch, oneDNN gives the same
+    if x.dtype is not F32 or w.dtype is not F32 or x.size == 0 or w.size == 0 or min(w.strides) <= 0:
         return numpy_linear(x, w, b)
     x = _readable(x)
     has_bias, is_packed = b is not None, pack is not None
