@@ -7,6 +7,7 @@ import pytest
 from PIL import Image
 
 import cvzoo.functions as F
+from cvzoo.backends.dispatch import get_backend
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import DtypeError, ImageError, ShapeError, ValueRangeError
 from cvzoo.links.connection.linear import Linear
@@ -88,6 +89,18 @@ def test_photos_of_different_prepared_sizes_keep_their_order():
     model = MeanColour(size=None)
     assert model.predict([RED, RED, GREEN, BLUE, RED]).labels.tolist() == [0, 0, 1, 2, 0]
     assert [shape[0] for shape, *_ in model.seen] == [2, 1, 1, 1]
+
+
+@pytest.mark.parametrize("batch_size", [2, 3, 8])
+def test_a_photo_gives_the_same_bits_whatever_came_with_it(batch_size):
+    model = MeanColour()
+    model.fc = Linear(3, 3)
+    imgs = np.random.default_rng(0).uniform(0, 255, (8, 3, 4, 4)).astype(np.float32)
+    alone = model.predict(imgs, batch_size=1).probs
+    together = model.predict(imgs, batch_size=batch_size).probs
+    np.testing.assert_allclose(together, alone, rtol=1e-6)
+    if get_backend().name == "onednn":  # NumPy's BLAS computes one row by another kernel than several
+        assert together.tobytes() == alone.tobytes()
 
 
 def test_arrays_of_the_caller_stay_as_they_are():
