@@ -2,27 +2,63 @@
 
 from cvzoo.links.chain import Chain, ChainList, Sequential
 from cvzoo.links.connection.batch_normalization import BatchNormalization
+from cvzoo.links.connection.bias import Bias
+from cvzoo.links.connection.conv_2d_activ import Conv2DActiv
 from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv
 from cvzoo.links.connection.convolution_2d import Convolution2D
+from cvzoo.links.connection.deconvolution_2d import Deconvolution2D
+from cvzoo.links.connection.depthwise_convolution_2d import DepthwiseConvolution2D
+from cvzoo.links.connection.embed_id import EmbedID
+from cvzoo.links.connection.group_normalization import GroupNormalization
+from cvzoo.links.connection.layer_normalization import LayerNormalization
 from cvzoo.links.connection.linear import Linear
+from cvzoo.links.connection.lstm import LSTM
+from cvzoo.links.connection.maxout import Maxout
+from cvzoo.links.connection.prelu import PReLU
+from cvzoo.links.connection.scale import Scale
+from cvzoo.links.connection.se_block import SEBlock
+from cvzoo.links.connection.separable_conv_2d_bn_activ import SeparableConv2DBNActiv
 from cvzoo.links.link import Link
+from cvzoo.links.model.caffe.caffe_function import CaffeFunction
+from cvzoo.links.model.cifar_resnet.cifar_resnet import CIFARResNet
+from cvzoo.links.model.classifications import Classifications
+from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.darknet.detector import DarknetDetector
 from cvzoo.links.model.darknet.network import DarknetNetwork
 from cvzoo.links.model.detections import Detections
 from cvzoo.links.model.detector import AbstractDetector, Preset
+from cvzoo.links.model.ultra_light_face.ultra_light_face import UltraLightFace
 
 __all__ = [
+    "AbstractClassifier",
     "AbstractDetector",
     "BatchNormalization",
+    "Bias",
+    "CaffeFunction",
     "Chain",
     "ChainList",
+    "CIFARResNet",
+    "Classifications",
+    "Conv2DActiv",
     "Conv2DBNActiv",
     "Convolution2D",
     "DarknetDetector",
     "DarknetNetwork",
+    "Deconvolution2D",
+    "DepthwiseConvolution2D",
     "Detections",
+    "EmbedID",
+    "GroupNormalization",
+    "LayerNormalization",
     "Linear",
     "Link",
+    "LSTM",
+    "Maxout",
+    "PReLU",
     "Preset",
+    "Scale",
+    "SEBlock",
+    "SeparableConv2DBNActiv",
     "Sequential",
+    "UltraLightFace",
 ]
