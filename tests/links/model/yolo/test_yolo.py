@@ -1,0 +1,133 @@
+"""YOLOv2, YOLOv2-tiny and YOLOv3 consume files of the published sizes, and compute what darknet's cfg says."""
+
+import importlib.util
+import pathlib
+import struct
+
+import numpy as np
+import pytest
+
+from cvzoo.config.switches import no_backprop_mode, using_config
+from cvzoo.errors.exceptions import FileFormatError, ValueRangeError, WeightsMismatchError
+from cvzoo.links.model.darknet.detector import DarknetDetector
+from cvzoo.links.model.label_names import COCO_LABEL_NAMES, VOC_LABEL_NAMES
+from cvzoo.links.model.yolo.weights import YOLO_V2_TINY_WEIGHTS, YOLO_V2_WEIGHTS, YOLO_V3_WEIGHTS
+from cvzoo.links.model.yolo.yolo_v2 import YOLOv2
+from cvzoo.links.model.yolo.yolo_v2_tiny import YOLOv2Tiny
+from cvzoo.links.model.yolo.yolo_v3 import YOLOv3
+from cvzoo.weights.npz import write_npz
+
+_spec = importlib.util.spec_from_file_location("darknet_cfgs", pathlib.Path(__file__).with_name("darknet_cfgs.py"))
+cfgs = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(cfgs)
+
+# bytes of the published files, and the size of their header
+CASES = {
+    "yolov2-voc": (YOLOv2, 20, {}, cfgs.yolo_v2(20, 64), 202_704_264, 20),
+    "yolov2": (YOLOv2, 80, {}, cfgs.yolo_v2(80, 64), 203_934_260, 16),
+    "yolov2-tiny-voc": (YOLOv2Tiny, 20, {}, cfgs.yolo_v2_tiny(20, size=64), 63_471_560, 20),
+    "yolov2-tiny": (YOLOv2Tiny, 80, {"mid_channels": 512}, cfgs.yolo_v2_tiny(80, 512, 64), 44_948_600, 20),
+    "yolov3-voc": (YOLOv3, 20, {}, cfgs.yolo_v3(20, 64), 246_714_648, 20),
+    "yolov3": (YOLOv3, 80, {}, cfgs.yolo_v3(80, 64), 248_007_048, 20),
+}
+
+
+def write_weights(path, n_byte, header):
+    """A file of exactly the size: floats in (0.5, 1.5) / 100, so that variances are positive and sums stay small."""
+    rng = np.random.default_rng(0)
+    floats = rng.random((n_byte - header) // 4, np.float32)
+    floats += np.float32(0.5)
+    floats *= np.float32(0.01)
+    seen = struct.pack("<Q", 1) if header == 20 else struct.pack("<i", 1)
+    with open(path, "wb") as file:
+        file.write(struct.pack("<3i", 0, 2 if header == 20 else 1, 0) + seen)
+        floats.tofile(file)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CASES)
+def test_a_file_of_the_published_size_is_consumed_and_gives_what_the_cfg_gives(tmp_path, name):
+    model_class, n_class, arguments, cfg, n_byte, header = CASES[name]
+    path = tmp_path / f"{name}.weights"
+    write_weights(path, n_byte, header)
+    assert path.stat().st_size == n_byte
+    model = model_class(n_class, path, **arguments)
+    model.insize = 64
+    other = DarknetDetector(cfg, path, resize="letterbox")
+    x = np.random.default_rng(1).random((1, 3, 64, 64), np.float32)
+    with using_config("train", False), no_backprop_mode():
+        ours, theirs = model.forward(x), other.forward(x)
+    ours = ours if isinstance(ours, tuple) else (ours,)
+    assert len(ours) == len(theirs)
+    for one, two in zip(ours, theirs):
+        assert np.isfinite(one.array).all()
+        assert np.ptp(two.array) > 0
+        np.testing.assert_array_equal(one.array, two.array)
+    if n_class == 20:  # the anchors of the cfg are those that the class has
+        img = np.random.default_rng(2).integers(0, 256, (3, 40, 64)).astype(np.float32)
+        for detector in (model, other):
+            detector.score_thresh, detector.limit = 0.001, 20
+        found, expected = model.predict([img]), other.predict([img])
+        assert len(found.bboxes[0])
+        for one, two in zip(found, expected):
+            np.testing.assert_array_equal(one[0], two[0])
+
+
+@pytest.mark.parametrize(("extra", "message"), [(-4, r"ends inside of /out, weights"), (4, "1 floats"), (1, "bytes")])
+def test_a_file_of_another_size_is_refused(tmp_path, extra, message):
+    path = tmp_path / "tiny.weights"
+    write_weights(path, 63_471_560, 20)
+    with open(path, "r+b") as file:
+        file.truncate(63_471_560 + extra)
+    with pytest.raises(FileFormatError, match=message):
+        YOLOv2Tiny(20, path)
+
+
+def test_an_npz_of_the_same_names_is_loaded_too(tmp_path):
+    one = YOLOv2Tiny(2)
+    path = tmp_path / "tiny.npz"
+    write_npz(path, one.state_arrays())
+    two = YOLOv2Tiny(2, path)
+    for name, array in two.state_arrays().items():
+        np.testing.assert_array_equal(array, one.state_arrays()[name], err_msg=name)
+    with pytest.raises(WeightsMismatchError):
+        YOLOv2Tiny(3, path)
+
+
+def test_classes_and_names_default_to_pascal_voc():
+    assert YOLOv2Tiny().n_fg_class == 20
+    assert YOLOv2Tiny().label_names == VOC_LABEL_NAMES
+    assert YOLOv2Tiny(3).label_names is None
+    assert YOLOv2Tiny(label_names=("a", "b")).n_fg_class == 2
+    assert len(COCO_LABEL_NAMES) == 80
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"n_fg_class": 3, "label_names": ("a", "b")}, "one a class"),
+        ({"n_fg_class": 0}, "positive"),
+        ({"n_fg_class": True}, "positive"),
+        ({"n_fg_class": 80, "pretrained_model": "voc0712"}, "20 classes"),
+        ({"pretrained_model": "coco2"}, "voc0712"),
+        ({"pretrained_model": "/nowhere/tiny.weights"}, "nowhere"),
+    ],
+)
+def test_arguments_that_do_not_agree_are_refused(arguments, message):
+    with pytest.raises(ValueRangeError, match=message):
+        YOLOv2Tiny(**arguments)
+
+
+def test_records_say_how_many_classes_and_how_large():
+    for records in (YOLO_V2_WEIGHTS, YOLO_V2_TINY_WEIGHTS, YOLO_V3_WEIGHTS):
+        for key, record in records.items():
+            assert key in record.name
+            assert len(record.label_names) in (20, 80)
+            assert record.url.endswith(".weights")
+
+
+def test_presets_are_those_of_the_paper():
+    model = YOLOv2Tiny(2)
+    assert (model.nms_thresh, model.score_thresh) == (0.45, 0.5)
+    model.use_preset("evaluate")
+    assert (model.nms_thresh, model.score_thresh) == (0.45, 0.005)
