@@ -53,6 +53,10 @@ def _zoo_detector(args: argparse.Namespace) -> AbstractDetector:
     if extra:
         raise ConfigError(f"--model brings its own files and rules; {', '.join(extra)} cannot change them")
     member = zoo_member(args.model)
+    if member.task != "detection":
+        raise ConfigError(
+            f"{args.model} names pictures, it finds no boxes", hint="`cvzoo models info` and its predict() in Python"
+        )
     for record in member.files:
         with fetching(record.file_name) as progress:
             fetch_weights(record, progress=progress)

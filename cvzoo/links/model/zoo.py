@@ -4,9 +4,14 @@ import functools
 from collections.abc import Callable
 from typing import NamedTuple
 
+from cvzoo.links.model.cifar_resnet.cifar_resnet import CIFARResNet
+from cvzoo.links.model.cifar_resnet.weights import WEIGHTS as CIFAR_RESNET_WEIGHTS
+from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.darknet.published import mobilenet_v2_yolo_v3_nano, yolo_fastest
 from cvzoo.links.model.darknet.weights import MOBILENET_V2_YOLO_V3_NANO_VOC, YOLO_FASTEST_COCO
 from cvzoo.links.model.detector import AbstractDetector
+from cvzoo.links.model.ultra_light_face.ultra_light_face import UltraLightFace
+from cvzoo.links.model.ultra_light_face.weights import WEIGHTS as ULTRA_LIGHT_FACE_WEIGHTS
 from cvzoo.links.model.yolo.weights import YOLO_V2_TINY_WEIGHTS, YOLO_V2_WEIGHTS, YOLO_V3_WEIGHTS
 from cvzoo.links.model.yolo.yolo_v2 import YOLOv2
 from cvzoo.links.model.yolo.yolo_v2_tiny import YOLOv2Tiny
@@ -21,12 +26,14 @@ class ZooMember(NamedTuple):
     make: called without arguments it gives the model, its files fetched first if need be
     weights: the record that says most about it
     files: all records that `make` fetches
+    task: what its `predict` gives: "detection" or "classification"
     """
 
     name: str
-    make: Callable[[], AbstractDetector]
+    make: Callable[[], AbstractDetector | AbstractClassifier]
     weights: Weights
     files: tuple[Weights, ...]
+    task: str = "detection"
 
 
 def zoo_members() -> tuple[ZooMember, ...]:
@@ -48,4 +55,12 @@ def zoo_members() -> tuple[ZooMember, ...]:
         for key, record in records.items():
             make = functools.partial(model, pretrained_model=key)
             members.append(ZooMember(record.name, make, record, (record,)))
+    for variant, records in ULTRA_LIGHT_FACE_WEIGHTS.items():
+        for key, record in records.items():
+            make = functools.partial(UltraLightFace, key, variant)
+            members.append(ZooMember(record.name, make, record, (record,)))
+    for n_layer, records in CIFAR_RESNET_WEIGHTS.items():
+        for key, record in records.items():
+            make = functools.partial(CIFARResNet, n_layer, pretrained_model=key)
+            members.append(ZooMember(record.name, make, record, (record,), "classification"))
     return tuple(sorted(members, key=lambda member: member.name))
