@@ -75,10 +75,13 @@ class Detections(_Lists):
 
         i: of this photo only; None: of all
         """
-        if i is not None:
+        if i is None:
+            photos = range(self.n_photo)
+        else:
             self._check(i)
+            photos = [i % self.n_photo]
         records = []
-        for photo in range(self.n_photo) if i is None else [range(self.n_photo)[i]]:
+        for photo in photos:
             rows = zip(self.bboxes[photo].tolist(), self.labels[photo].tolist(), self.scores[photo].tolist())
             for (y_min, x_min, y_max, x_max), label, score in rows:
                 records.append(
@@ -110,13 +113,13 @@ class Detections(_Lists):
             lines.append(f"  ... and {len(records) - _SHOWN} more")
         return "\n".join(lines)
 
-    def _repr_html_(self) -> str:
+    def _repr_html_(self) -> str | None:
         parts = []
         for i in range(min(self.n_photo, _SHOWN)):
             try:
                 img = self._photo(i, None)
             except (ImageError, OSError):
-                return ""  # a notebook then shows the table of __repr__
+                return None  # a notebook then shows the table of __repr__
             found = self.bboxes[i], self.labels[i], self.scores[i]
             parts.append(detection_html(img, *found, label_names=self.label_names))
         if self.n_photo > _SHOWN:

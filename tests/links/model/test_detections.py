@@ -1,0 +1,137 @@
+"""What a detector found unpacks, lists, draws and saves itself."""
+
+import copy
+import io
+import json
+import pickle
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from cvzoo.errors.exceptions import ImageError, ValueRangeError
+from cvzoo.links.model.detections import Detections, kept_source
+
+
+@pytest.fixture
+def photos():
+    return [np.full((3, 40, 60), 90, np.float32), np.full((3, 30, 30), 200, np.float32)]
+
+
+@pytest.fixture
+def found(photos):
+    return Detections(
+        [np.array([[5, 6, 25, 36], [1, 2, 3, 4]], np.float32), np.zeros((0, 4), np.float32)],
+        [np.array([1, 0], np.int32), np.zeros(0, np.int32)],
+        [np.array([0.75, 0.5], np.float32), np.zeros(0, np.float32)],
+        label_names=("ant", "<bee>"),
+        sources=photos,
+    )
+
+
+def test_it_unpacks_as_three_lists(found):
+    bboxes, labels, scores = found
+    assert bboxes is found.bboxes
+    assert labels is found.labels
+    assert scores is found.scores
+    assert len(found) == 3
+    assert found.n_photo == 2
+
+
+def test_records_have_spelled_fields_that_json_can_write(found):
+    records = found.to_records()
+    assert records[0] == {
+        "photo": 0,
+        "label": 1,
+        "name": "<bee>",
+        "score": 0.75,
+        "y_min": 5.0,
+        "x_min": 6.0,
+        "y_max": 25.0,
+        "x_max": 36.0,
+    }
+    assert json.loads(json.dumps(records)) == records
+    assert found.to_records(0) == records
+    assert found.to_records(1) == found.to_records(-1) == []
+    assert Detections(*found).to_records()[0]["name"] is None
+
+
+def test_draw_changes_pixels_of_a_copy(found, photos):
+    drawn = found.draw(0)
+    assert (drawn.shape, drawn.dtype) == ((3, 40, 60), np.float32)
+    assert (drawn != photos[0]).any()
+    assert (photos[0] == 90).all()
+    np.testing.assert_array_equal(found.draw(1), photos[1])
+
+
+@pytest.mark.parametrize("i", [2, -3])
+def test_a_photo_that_is_not_there_is_refused(found, i):
+    with pytest.raises(ValueRangeError, match="no such photo"):
+        found.draw(i)
+    with pytest.raises(ValueRangeError):
+        found.to_records(i)
+
+
+def test_save_writes_a_png(found, tmp_path):
+    path = found.save(0, tmp_path / "a.png")
+    np.testing.assert_array_equal(np.asarray(Image.open(path)).transpose(2, 0, 1), found.draw(0))
+
+
+def test_a_path_is_read_when_a_picture_is_asked_for(found, photos, tmp_path):
+    path = tmp_path / "a.png"
+    Image.fromarray(photos[0].astype(np.uint8).transpose(1, 2, 0)).save(path)
+    again = Detections(*found, label_names=found.label_names, sources=[path, photos[1]])
+    np.testing.assert_array_equal(again.draw(0), found.draw(0))
+    path.unlink()
+    assert again._repr_html_() is None
+    assert again._repr_png_() is None
+    assert "<bee>" in repr(again)
+    with pytest.raises(FileNotFoundError):
+        again.draw(0)
+
+
+def test_a_photo_that_was_not_kept_is_asked_for(found, photos):
+    bare = Detections(*found)
+    with pytest.raises(ImageError, match="img="):
+        bare.draw(0)
+    np.testing.assert_array_equal(bare.draw(0, img=photos[0]).shape, (3, 40, 60))
+    assert bare._repr_html_() is None
+    assert bare._repr_png_() is None
+
+
+def test_a_notebook_gets_pictures_and_tables_with_names_escaped(found):
+    html = found._repr_html_()
+    assert html.count("<img") == 2
+    assert "&lt;bee&gt;" in html
+    assert "<bee>" not in html
+    assert Image.open(io.BytesIO(found._repr_png_())).size == (60, 40)
+
+
+def test_nothing_at_all_shows_itself_too():
+    empty = Detections([], [], [])
+    assert empty == ([], [], [])
+    assert empty.n_photo == 0
+    assert "0 photos" in repr(empty)
+    assert empty._repr_png_() is None
+    assert not empty._repr_html_()
+
+
+def test_repr_is_short_however_much_was_found():
+    n = 500
+    many = Detections([np.zeros((n, 4), np.float32)], [np.zeros(n, np.int32)], [np.ones(n, np.float32)])
+    assert len(repr(many).splitlines()) < 30
+    assert "480 more" in repr(many)
+
+
+@pytest.mark.parametrize("twin", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+def test_copies_and_pickles_keep_names_and_photos(found, twin):
+    again = twin(found)
+    assert again.label_names == found.label_names
+    np.testing.assert_array_equal(again.draw(0), found.draw(0))
+
+
+def test_only_what_can_be_read_twice_is_kept(tmp_path):
+    array = np.zeros((3, 2, 2), np.float32)
+    assert kept_source(array) is array
+    assert kept_source("a.png") == "a.png"
+    assert kept_source(io.BytesIO(b"")) is None
