@@ -8,7 +8,7 @@ from typing import Any
 
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.config.switches import switches, using_config
-from cvzoo.errors.exceptions import GraphError
+from cvzoo.errors.exceptions import CvzooError, GraphError
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.caffe.join_scales import join_scales
 from cvzoo.links.model.caffe.layer_types import MAKERS, SOURCES
@@ -28,6 +28,8 @@ class CaffeFunction(Chain):
 
     Each layer is a child link, called as in the file (with "_" behind a name that a Chain has already). All weights
     are parameters: they can be trained, saved and loaded.
+    Data layers are places for inputs; what their transform_param says (mean, scale, crop) is left to the caller.
+
     inputs: blob -> shape for each blob that must be given, None where the file does not say
     blobs: the names of all blobs
     Raises FileFormatError or WeightsMismatchError for files that are damaged or do not belong together.
@@ -83,9 +85,7 @@ class CaffeFunction(Chain):
             outputs = self._ends(inputs, disable, train) if outputs is None else tuple(outputs)
             blobs = {name: as_variable(x) for name, x in inputs.items()}
             for planned in self._plan(frozenset(blobs), outputs, frozenset(disable), train):
-                xs = [blobs[name] for name in planned.bottoms]
-                link = self.__dict__[planned.child]
-                ys = link(*xs) if planned.scale is None else link(*xs, scale=self.__dict__[planned.scale])
+                ys = self._run(planned, [blobs[name] for name in planned.bottoms])
                 if isinstance(ys, Variable):
                     blobs[planned.tops[0]] = ys
                 else:
@@ -93,6 +93,15 @@ class CaffeFunction(Chain):
                 for name in planned.done:
                     del blobs[name]
             return tuple(blobs[name] for name in outputs)
+
+    def _run(self, planned: PlannedStep, xs: list[Variable]) -> Variable | tuple[Variable, ...]:
+        link = self.__dict__[planned.child]
+        try:
+            return link(*xs) if planned.scale is None else link(*xs, scale=self.__dict__[planned.scale])
+        except CvzooError as error:
+            if planned.label in str(error):
+                raise
+            raise type(error)(f"{planned.label}: {error}") from error
 
     def _phase(self, train: bool) -> list[Step]:
         phase = "TRAIN" if train else "TEST"

@@ -14,6 +14,8 @@ from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.caffe.window_fields import window_field
 from cvzoo.weights.caffe.net import CaffeLayer
 
+_MOST = 1 << 24  # a damaged file must not ask for all memory
+
 
 def _bias(layer: CaffeLayer, n: int, has_bias: bool) -> np.ndarray | None:
     if not has_bias or len(layer.blobs) < 2:
@@ -25,8 +27,8 @@ def _bias(layer: CaffeLayer, n: int, has_bias: bool) -> np.ndarray | None:
 
 def _num_output(layer: CaffeLayer, params: dict[str, Any]) -> int:
     n_out = params.get("num_output", 0)
-    if n_out < 1:
-        raise UnsupportedError(f"{layer}: num_output must be positive", got=n_out)
+    if not 1 <= n_out <= _MOST:
+        raise UnsupportedError(f"{layer}: num_output is out of range", expected=f"1 .. {_MOST}", got=n_out)
     return n_out
 
 
@@ -34,6 +36,8 @@ def _settings(layer: CaffeLayer) -> dict[str, Any]:
     params = layer.params.get("convolution_param", {})
     if params.get("axis", 1) != 1:
         raise UnsupportedError(f"{layer}: channels must be axis 1", got=params["axis"])
+    if params.get("group", 1) < 1:
+        raise UnsupportedError(f"{layer}: group must be positive", got=params["group"])
     return {
         "ksize": window_field(params, "kernel_size", None, owner=layer),
         "stride": window_field(params, "stride", 1, owner=layer),
@@ -78,7 +82,7 @@ def make_deconvolution(layer: CaffeLayer) -> Deconvolution2D:
     return Deconvolution2D(W.shape[0], n_out, initialW=W, initial_bias=bias, **settings)
 
 
-def make_inner_product(layer: CaffeLayer) -> "InnerProduct":
+def make_inner_product(layer: CaffeLayer) -> "Linear | InnerProduct":
     """The link; weights stored transposed, or with four sizes as before 2014, are brought to (out, in)."""
     params = layer.params.get("inner_product_param", {})
     n_out = _num_output(layer, params)
@@ -92,11 +96,12 @@ def make_inner_product(layer: CaffeLayer) -> "InnerProduct":
         bias = _bias(layer, n_out, params.get("bias_term", True))
     n_in = None if W is None else W.shape[1]
     linear = Linear(n_in, n_out, not params.get("bias_term", True), initialW=W, initial_bias=bias)
-    return InnerProduct(linear, params.get("axis", 1))
+    axis = params.get("axis", 1)
+    return linear if axis == 1 else InnerProduct(linear, axis)
 
 
 class InnerProduct(Chain):
-    """A Linear whose rows are all axes from `axis` on."""
+    """A Linear whose rows are all axes from `axis` on, another one than the second."""
 
     def __init__(self, linear: Linear, axis: int):
         self.axis = axis

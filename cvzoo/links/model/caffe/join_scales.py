@@ -14,6 +14,7 @@ def join_scales(planned: Sequence[PlannedStep], chain: Chain) -> list[PlannedSte
         before = joined[-1] if joined else None
         if before is not None and before.scale is None and _fit(before, step, chain):
             joined[-1] = PlannedStep(
+                before.label,
                 before.child,
                 before.bottoms,
                 step.tops,

@@ -22,12 +22,14 @@ class Step:
 class PlannedStep:
     """What runs at one place of the order.
 
+    label: the layer, for errors
     child: the name of the link
     bottoms, tops: the blobs that it takes and makes
     done: the blobs that nobody needs any more afterwards
     scale: the name of a scale that a batch normalization takes along, or None
     """
 
+    label: str
     child: str
     bottoms: tuple[str, ...]
     tops: tuple[str, ...]
@@ -80,6 +82,6 @@ def _with_last_uses(chosen: Sequence[Step], outputs: Sequence[str]) -> list[Plan
     for step in reversed(chosen):
         touched = dict.fromkeys((*step.layer.bottoms, *step.layer.tops))
         done = tuple(blob for blob in touched if blob not in later)
-        planned.append(PlannedStep(str(step.child), step.layer.bottoms, step.layer.tops, done))
+        planned.append(PlannedStep(str(step.layer), str(step.child), step.layer.bottoms, step.layer.tops, done))
         later.update(touched)
     return planned[::-1]

@@ -9,7 +9,7 @@ import pytest
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.config.switches import no_backprop_mode, switches, using_config
-from cvzoo.errors.exceptions import GraphError, UnsupportedError, WeightsMismatchError
+from cvzoo.errors.exceptions import DtypeError, GraphError, ShapeError, UnsupportedError, WeightsMismatchError
 from cvzoo.links.model.caffe.caffe_function import CaffeFunction
 from cvzoo.serializers import load_npz, save_npz
 
@@ -200,7 +200,7 @@ def test_gradients_reach_the_input_and_all_parameters_in_the_test_phase(func, x)
 
 def test_its_values_are_named_after_the_layers_and_come_back_from_a_file(func, files, x, tmp_path):
     names = set(func.state_arrays())
-    assert {"conv/W", "factor/W", "factor/b", "fc/linear/W", "fc/linear/b"} <= names
+    assert {"conv/W", "factor/W", "factor/b", "fc/W", "fc/b"} <= names
     save_npz(tmp_path / "net.npz", func)
     other = CaffeFunction(prototxt=files[1])
     report = load_npz(tmp_path / "net.npz", other)
@@ -318,3 +318,10 @@ def test_blobs_are_let_go_as_the_network_runs(func):
     plan = func._plan(frozenset(["data"]), ("prob",), frozenset(), False)
     given = {blob for step in plan for blob in step.done}
     assert {"data", "conv", "pool", "fc"} == given
+
+
+def test_an_error_inside_names_the_layer(func):
+    with pytest.raises(ShapeError, match=r"(?s)Convolution layer 'conv' at line 4: .*channels"):
+        func(inputs={"data": np.zeros((1, 5, 6, 6), np.float32)}, outputs=["conv"], train=False)
+    with pytest.raises(DtypeError, match="Convolution layer 'conv'"):
+        func(inputs={"data": np.zeros((1, 2, 6, 6))}, outputs=["conv"], train=False)

@@ -376,6 +376,8 @@ REFUSED = [
     ("Convolution", [], {"convolution_param": {"num_output": 4, "kernel_size": [0]}}, UnsupportedError),
     ("Convolution", [], {"convolution_param": {"kernel_size": [1]}}, UnsupportedError),
     ("Convolution", [], {"convolution_param": {"num_output": 4, "kernel_size": [1], "axis": 2}}, UnsupportedError),
+    ("Convolution", [], {"convolution_param": {"num_output": 1 << 30, "kernel_size": [1]}}, UnsupportedError),
+    ("Deconvolution", [W], {"convolution_param": {"num_output": 4, "kernel_size": [3], "group": 0}}, UnsupportedError),
     ("InnerProduct", [], {}, UnsupportedError),
     ("InnerProduct", [FC], {"inner_product_param": {"num_output": 4}}, WeightsMismatchError),
     ("BatchNorm", BN[:2], {}, WeightsMismatchError),
