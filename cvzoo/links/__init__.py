@@ -25,9 +25,14 @@ from cvzoo.links.model.classifications import Classifications
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.darknet.detector import DarknetDetector
 from cvzoo.links.model.darknet.network import DarknetNetwork
+from cvzoo.links.model.darknet.published import mobilenet_v2_yolo_v3_nano, yolo_fastest
 from cvzoo.links.model.detections import Detections
 from cvzoo.links.model.detector import AbstractDetector, Preset
 from cvzoo.links.model.ultra_light_face.ultra_light_face import UltraLightFace
+from cvzoo.links.model.yolo.yolo_v2 import YOLOv2
+from cvzoo.links.model.yolo.yolo_v2_tiny import YOLOv2Tiny
+from cvzoo.links.model.yolo.yolo_v3 import YOLOv3
+from cvzoo.links.model.zoo import ZooMember, zoo_members
 
 __all__ = [
     "AbstractClassifier",
@@ -54,6 +59,7 @@ __all__ = [
     "Link",
     "LSTM",
     "Maxout",
+    "mobilenet_v2_yolo_v3_nano",
     "PReLU",
     "Preset",
     "Scale",
@@ -61,4 +67,10 @@ __all__ = [
     "SeparableConv2DBNActiv",
     "Sequential",
     "UltraLightFace",
+    "yolo_fastest",
+    "YOLOv2",
+    "YOLOv2Tiny",
+    "YOLOv3",
+    "zoo_members",
+    "ZooMember",
 ]
