@@ -11,7 +11,7 @@ from cvzoo.config.switches import switches, using_config
 from cvzoo.errors.exceptions import CvzooError, GraphError
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.caffe.join_scales import join_scales
-from cvzoo.links.model.caffe.layer_types import MAKERS, SOURCES
+from cvzoo.links.model.caffe.layer_types import SOURCES, make_link
 from cvzoo.links.model.caffe.plan import PlannedStep, Step, plan_steps
 from cvzoo.weights.caffe.net import CaffeLayer, read_caffe
 
@@ -53,10 +53,9 @@ class CaffeFunction(Chain):
         self.blobs = tuple(dict.fromkeys([*self.inputs, *(top for s in self._steps for top in s.layer.tops)]))
 
     def _add(self, layer: CaffeLayer) -> str | None:
-        maker = MAKERS.get(layer.type)
-        if maker is None:
+        link = make_link(layer)
+        if link is None:
             return None
-        link = maker(layer)
         name = layer.name or "layer"
         while name in self.__dict__ or name in _TAKEN:
             name += "_"

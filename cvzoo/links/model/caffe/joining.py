@@ -72,6 +72,8 @@ class Slice(Link):
 
     def forward(self, x: Any) -> tuple[Variable, ...]:
         """The parts."""
+        if not -len(x.shape) <= self.axis < len(x.shape):
+            raise ShapeError(f"{self.label}: there is no axis {self.axis}", got=x.shape)
         size = x.shape[self.axis]
         if (self.points and self.points[-1] >= size) or (not self.points and size % self.n_top):
             want = f"more than {self.points[-1]}" if self.points else f"a multiple of {self.n_top}"

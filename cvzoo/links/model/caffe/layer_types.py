@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from cvzoo.errors.exceptions import UnsupportedError
 from cvzoo.links.link import Link
 from cvzoo.links.model.caffe.convolution import make_convolution, make_deconvolution, make_inner_product
 from cvzoo.links.model.caffe.elementwise import (
@@ -53,5 +54,33 @@ MAKERS: dict[str, Callable[[CaffeLayer], Link]] = {
     "TanH": make_tanh,
     "Upsample": Upsample,
 }
+# how many blobs a layer takes and makes, at least and at most, where that is not one
+_MANY = 1 << 16
+N_BOTTOM = {
+    "Bias": (1, 2),
+    "Concat": (1, _MANY),
+    "Crop": (2, 2),
+    "Eltwise": (1, _MANY),
+    "Scale": (1, 2),
+    "Silence": (1, _MANY),
+    "SoftmaxWithLoss": (2, 2),
+}
+N_TOP = {"Silence": (0, 0), "Slice": (1, _MANY), "SoftmaxWithLoss": (0, 2), "Split": (1, _MANY)}
 # layers whose tops come from outside: whoever calls the network gives them as inputs
 SOURCES = frozenset(["Data", "DummyData", "HDF5Data", "ImageData", "Input", "MemoryData", "WindowData"])
+
+
+def make_link(layer: CaffeLayer) -> Link | None:
+    """The link that runs the layer, None if cvzoo has none for its type.
+
+    Raises UnsupportedError or WeightsMismatchError, naming the layer, if its settings or blobs make no sense.
+    """
+    maker = MAKERS.get(layer.type)
+    if maker is None:
+        return None
+    for what, names, table in (("bottoms", layer.bottoms, N_BOTTOM), ("tops", layer.tops, N_TOP)):
+        least, most = table.get(layer.type, (1, 1))
+        if not least <= len(names) <= most:
+            want = f"{least}" if least == most else f"{least} or more" if most == _MANY else f"{least} to {most}"
+            raise UnsupportedError(f"{layer}: the number of {what}", expected=want, got=list(names))
+    return maker(layer)

@@ -7,7 +7,7 @@ import numpy as np
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.config.switches import switches, using_config
-from cvzoo.errors.exceptions import UnsupportedError, WeightsMismatchError
+from cvzoo.errors.exceptions import ShapeError, UnsupportedError, WeightsMismatchError
 from cvzoo.functions.array.reshape import reshape
 from cvzoo.functions.math.square import square
 from cvzoo.functions.math.sum import sum as sum_of
@@ -92,6 +92,8 @@ class ChannelScale(Link):
         """x's shape."""
         x = as_variable(x)
         axis = self.axis + x.ndim if self.axis < 0 else self.axis
+        if not 0 <= axis < x.ndim:
+            raise ShapeError(f"Scale: there is no axis {self.axis}", got=x.shape)
         if not self.W.is_initialized:
             self._initialize(x.shape[axis])
         shape = aligned_shape(x.shape, self.W.shape, axis, function="Scale")

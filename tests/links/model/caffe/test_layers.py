@@ -9,7 +9,7 @@ import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.config.switches import using_config
 from cvzoo.errors.exceptions import ShapeError, UnsupportedError, WeightsMismatchError
-from cvzoo.links.model.caffe.layer_types import MAKERS
+from cvzoo.links.model.caffe.layer_types import MAKERS, N_BOTTOM, make_link
 from cvzoo.links.model.caffe.pooling import pooled_size
 from cvzoo.weights.caffe.net import CaffeLayer
 
@@ -18,9 +18,10 @@ def draw(*shape, seed=0):
     return np.random.default_rng(seed).normal(size=shape).astype(np.float32)
 
 
-def make(kind, blobs=(), *, tops=("y",), bottoms=("x",), loss_weights=(), **params):
+def make(kind, blobs=(), *, tops=("y",), bottoms=None, loss_weights=(), **params):
+    bottoms = bottoms or ("x", "t")[: N_BOTTOM.get(kind, (1, 1))[0]]
     layer = CaffeLayer("the layer", kind, bottoms, tops, params, tuple(blobs), loss_weights=loss_weights)
-    return MAKERS[kind](layer)
+    return make_link(layer)
 
 
 def run(link, *xs):
@@ -408,8 +409,25 @@ def test_a_layer_that_makes_no_sense_is_refused_by_name(kind, blobs, params, err
 
 
 @pytest.mark.parametrize(
+    ("kind", "names"),
+    [
+        ("ReLU", {"bottoms": ("a", "b")}),
+        ("ReLU", {"tops": ("a", "b")}),
+        ("Pooling", {"tops": ("pooled", "mask")}),
+        ("Crop", {"bottoms": ("a",)}),
+        ("Scale", {"bottoms": ("a", "b", "c")}),
+        ("Silence", {"tops": ("a",)}),
+    ],
+)
+def test_a_wrong_number_of_blobs_is_refused(kind, names):
+    with pytest.raises(UnsupportedError, match=r"'the layer': the number of (bottoms|tops)"):
+        make(kind, **names)
+
+
+@pytest.mark.parametrize(
     ("link", "xs"),
     [
+        (make("Slice", tops="ab", slice_param={"axis": 4}), (X,)),
         (make("Eltwise"), (X, X[:, :1])),
         (make("Slice", tops="abcd"), (X,)),
         (make("Slice", tops="ab", slice_param={"slice_point": [6]}), (X,)),
