@@ -9,7 +9,7 @@ import numpy as np
 
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.backends.device import device_backend
-from cvzoo.errors.exceptions import GraphError, ValueRangeError
+from cvzoo.errors.exceptions import DtypeError, GraphError, ValueRangeError
 from cvzoo.weights.report import LoadReport, match_arrays
 
 
@@ -237,7 +237,8 @@ class Link:
         arrays: path -> array, as `state_arrays` gives
         strict: raise if the report is not empty; else load what fits
         rename: name in `arrays` -> path here, for those that differ
-        Raises WeightsMismatchError that lists the names; nothing has been changed then.
+        Raises WeightsMismatchError that lists the names, DtypeError for values that are no real numbers; nothing has
+        been changed then.
         """
         wanted: dict[str, tuple[int, ...] | None] = {}
         places: dict[str, tuple[Link, str]] = {}
@@ -249,6 +250,9 @@ class Link:
                 wanted[prefix + name] = None if lazy else np.shape(value) if np.isscalar(value) else value.shape
                 places[prefix + name] = (link, name)
         matched, report = match_arrays(wanted, arrays, rename=rename, strict=strict)
+        for path, array in matched.items():
+            if np.asarray(array).dtype.kind not in "fiub":
+                raise DtypeError(f"the values for {path} are no real numbers", got=np.asarray(array).dtype)
         for path, array in matched.items():
             link, name = places[path]
             value = link.__dict__[name]

@@ -6,7 +6,7 @@ import os
 import numpy as np
 import pytest
 
-from cvzoo.errors.exceptions import FileFormatError, GraphError, WeightsError, WeightsMismatchError
+from cvzoo.errors.exceptions import DtypeError, FileFormatError, GraphError, WeightsError, WeightsMismatchError
 from cvzoo.links.chain import Chain, ChainList
 from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.connection.convolution_2d import Convolution2D
@@ -144,6 +144,17 @@ def test_a_file_that_is_cut_off_is_refused_and_changes_nothing(load, tmp_path):
 def test_a_file_that_is_not_there_is_an_error_of_ours_or_the_systems(load, tmp_path):
     with pytest.raises((WeightsError, FileNotFoundError)):
         load(tmp_path / "nothing", filled_net())
+
+
+@pytest.mark.parametrize("bad", [np.full(3, "x"), np.ones(3, complex)])
+def test_values_that_are_no_real_numbers_are_refused_and_change_nothing(bad, tmp_path):
+    arrays = filled_net(0).state_arrays()
+    arrays["rest/0/b"] = bad
+    np.savez(tmp_path / "net.npz", **arrays)
+    twin, before = filled_net(1), filled_net(1)
+    with pytest.raises(DtypeError, match="rest/0/b"):
+        load_npz(tmp_path / "net.npz", twin)
+    assert_same_bits(twin, before)
 
 
 def full_disk(*args, **settings):
