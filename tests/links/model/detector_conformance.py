@@ -221,6 +221,8 @@ def check_threads(detector):
     photos = make_photos()
     expected = detector.predict(photos)
     results, errors = {}, []
+    for parameter in detector.params():
+        parameter.touch()  # the threads meet a model that was never run
 
     def work(number):
         try:

@@ -9,7 +9,7 @@ from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.darknet.activation import Activation, read_activation
 from cvzoo.links.model.darknet.convolution import BN_EPS
-from cvzoo.links.model.darknet.layer import DarknetLayer, Shape, get_size
+from cvzoo.links.model.darknet.layer import DarknetLayer, Shape, check_n_weight, get_size
 from cvzoo.weights.darknet import DarknetSection, DarknetWeightsFile
 
 
@@ -54,10 +54,12 @@ class DarknetConnected(Chain):
 
 def build_connected(section: DarknetSection, index: int, shape: Shape) -> DarknetLayer:
     """The layer behind an output (C, H, W). Raises FileFormatError or UnsupportedError that names the line."""
+    in_size, out_size = shape[0] * shape[1] * shape[2], get_size(section, "output", 1)
+    check_n_weight(section, out_size, in_size)
     link = DarknetConnected(
-        shape[0] * shape[1] * shape[2],
-        get_size(section, "output", 1),
+        in_size,
+        out_size,
         batch_normalize=section.get_bool("batch_normalize", False),
         activation=read_activation(section, "logistic"),
     )
-    return DarknetLayer(section, (index - 1,), link, (link.out_size, 1, 1))
+    return DarknetLayer(section, (index - 1,), link, (out_size, 1, 1))

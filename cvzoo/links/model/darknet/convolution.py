@@ -7,7 +7,7 @@ from cvzoo.links.chain import Chain
 from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.model.darknet.activation import Activation, read_activation
-from cvzoo.links.model.darknet.layer import DarknetLayer, Shape, check_fits, get_size, refuse_options
+from cvzoo.links.model.darknet.layer import DarknetLayer, Shape, check_fits, check_n_weight, get_size, refuse_options
 from cvzoo.weights.darknet import DarknetSection, DarknetWeightsFile
 
 # Added to the variance. The published scores come from darknet's GPU code, which has 1e-5 under the root; its CPU code
@@ -94,6 +94,7 @@ def build_convolution(section: DarknetSection, index: int, shape: Shape) -> Dark
     channels, height, width = shape
     if channels % groups or filters % groups:
         raise section.error(f"{channels} channels in and {filters} out do not divide into groups={groups}")
+    check_n_weight(section, filters, channels // groups, ksize, ksize)
     span = dilate * (ksize - 1) + 1
     size = (height + 2 * pad - span) // strides[0] + 1, (width + 2 * pad - span) // strides[1] + 1
     link = DarknetConvolution(

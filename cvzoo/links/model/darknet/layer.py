@@ -1,5 +1,6 @@
 """What every layer of a darknet network is made of, and what its builders share."""
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -47,6 +48,12 @@ def get_size(section: DarknetSection, option: str, default: int, *, most: int = 
     if not 1 <= value <= most:
         raise section.error(f"{option}={value} must lie in 1 .. {most}", option=option)
     return value
+
+
+def check_n_weight(section: DarknetSection, *sizes: int) -> None:
+    """Nothing, or FileFormatError that names the line if a layer would hold more than 2^30 numbers."""
+    if math.prod(sizes) > 1 << 30:
+        raise section.error(f"the layer would hold {' x '.join(map(str, sizes))} numbers")
 
 
 def get_place(section: DarknetSection, number: int, index: int, *, option: str) -> int:

@@ -4,9 +4,10 @@ import struct
 
 import numpy as np
 import pytest
+from hypothesis import given, settings, strategies
 
 from cvzoo.config.switches import no_backprop_mode, using_config
-from cvzoo.errors.exceptions import FileFormatError, ShapeError, UnsupportedError
+from cvzoo.errors.exceptions import CvzooError, FileFormatError, ShapeError, UnsupportedError
 from cvzoo.links.model.darknet.network import DarknetNetwork
 
 CONV = "[convolutional]\nfilters=4\nsize=3\nstride=1\npad=1\nactivation=linear\n"
@@ -384,5 +385,66 @@ def test_weights_that_do_not_fit_are_refused_with_the_layer(tmp_path):
 
 def test_a_cfg_that_claims_huge_layers_does_not_reserve_them(tmp_path):
     text = net("[convolutional]\nfilters=65536\nsize=255\npad=1\nactivation=linear\n" * 2)
+    with pytest.raises(FileFormatError, match=r"line 5, .*numbers"):
+        DarknetNetwork(text)
+    text = net("[convolutional]\nfilters=65536\nsize=51\npad=1\nactivation=linear\n")
     with pytest.raises(FileFormatError, match="layer 0"):
         DarknetNetwork(text, weights_file(tmp_path / "a.weights", np.ones(70_000)))
+    with pytest.raises(FileFormatError, match="numbers"):
+        DarknetNetwork(net("[connected]\noutput=65536\n", 4096, 4096))
+
+
+WORDS = [
+    "0",
+    "-1",
+    "1",
+    "2",
+    "3",
+    "65536",
+    "1e9",
+    "-1e9",
+    "nan",
+    "1,2,3",
+    "",
+    "leaky",
+    "[route]",
+    "[yolo]",
+    "[reorg]",
+    "=",
+]
+EVERYTHING = net(
+    CONV
+    + "batch_normalize=1\n[maxpool]\nsize=2\nstride=2\n"
+    + "[upsample]\nstride=2\n[route]\nlayers=-1,0\n[shortcut]\nfrom=-2\n"
+    + "[reorg]\nstride=2\n[route]\nlayers=0\ngroups=2\ngroup_id=1\n[avgpool]\n[scale_channels]\nfrom=-2\n[dropout]\n"
+    + HEAD
+    + "[route]\nlayers=0\n[connected]\noutput=5\n[softmax]\ngroups=1\n"
+)
+
+
+def test_a_cfg_with_a_section_of_every_kind_runs():
+    (y,) = run(EVERYTHING, photo())
+    assert y.shape == (2, 21, 6, 8)
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(data=strategies.data())
+def test_a_damaged_cfg_is_refused_by_name_or_runs(data):
+    lines = EVERYTHING.split("\n")
+    for _ in range(data.draw(strategies.integers(1, 3))):
+        i = data.draw(strategies.integers(0, len(lines) - 1))
+        option = lines[i].partition("=")[0]
+        word = data.draw(strategies.sampled_from(WORDS))
+        lines[i] = data.draw(strategies.sampled_from([f"{option}={word}", word, lines[i][:-1], ""]))
+    try:
+        network = DarknetNetwork("\n".join(lines) + "\n")
+    except CvzooError:
+        return
+    if np.prod([network.in_channels, *network.input_size]) > 1e4 or network.count_params() > 1e6:
+        return
+    x = np.zeros((1, network.in_channels, *network.input_size), np.float32)
+    if max(np.prod(layer.shape) for layer in network.layers) < 1e6:
+        with using_config("train", False), no_backprop_mode(), using_config("backend", "numpy"):
+            outputs = network(x)
+        shapes = [y.shape[1:] for y in outputs] if isinstance(outputs, tuple) else [outputs.shape[1:]]
+        assert shapes == [network.layers[place].shape for place in network._outputs]

@@ -57,3 +57,27 @@ def yolo_v3(n_class, size=416):
         if lateral is not None:
             text += route(-4) + conv(filters // 2, 1) + "[upsample]\nstride=2\n" + route(-1, lateral)
     return text
+
+
+def yolo_v3_tiny(n_class, size=416):
+    anchors = "10,14, 23,27, 37,58, 81,82, 135,169, 344,319"
+    text = net(size)
+    for filters in (16, 32, 64, 128, 256):
+        text += conv(filters) + POOL
+    text += conv(512) + "[maxpool]\nsize=2\nstride=1\n" + conv(1024) + conv(256, 1) + conv(512)
+    text += conv(3 * (5 + n_class), 1, last=True) + yolo(n_class, "3,4,5", anchors)
+    text += route(-4) + conv(128, 1) + "[upsample]\nstride=2\n" + route(-1, 8) + conv(256)
+    return text + conv(3 * (5 + n_class), 1, last=True) + yolo(n_class, "0,1,2", anchors)
+
+
+def darknet19(size=224):
+    text = yolo_v2(20, size)
+    text = text[: text.index("[route]")]  # the classifier has neither the head nor its two convolutions
+    text = text[: -2 * len(conv(1024))]
+    return text + conv(1000, 1, last=True) + "[avgpool]\n[softmax]\ngroups=1\n"
+
+
+def darknet53(size=256):
+    text = yolo_v3(20, size)
+    text = text[: text.index(conv(512, 1) + conv(1024) + conv(512, 1))]
+    return text + "[avgpool]\n" + conv(1000, 1, last=True) + "[softmax]\ngroups=1\n"

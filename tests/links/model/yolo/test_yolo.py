@@ -10,6 +10,7 @@ import pytest
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import FileFormatError, ValueRangeError, WeightsMismatchError
 from cvzoo.links.model.darknet.detector import DarknetDetector
+from cvzoo.links.model.darknet.network import DarknetNetwork
 from cvzoo.links.model.label_names import COCO_LABEL_NAMES, VOC_LABEL_NAMES
 from cvzoo.links.model.yolo.weights import YOLO_V2_TINY_WEIGHTS, YOLO_V2_WEIGHTS, YOLO_V3_WEIGHTS
 from cvzoo.links.model.yolo.yolo_v2 import YOLOv2
@@ -71,6 +72,28 @@ def test_a_file_of_the_published_size_is_consumed_and_gives_what_the_cfg_gives(t
         assert len(found.bboxes[0])
         for one, two in zip(found, expected):
             np.testing.assert_array_equal(one[0], two[0])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("cfg", "n_byte", "shapes"),
+    [
+        (cfgs.yolo_v3_tiny(80, 64), 35_434_956, [(1, 255, 2, 2), (1, 255, 4, 4)]),
+        (cfgs.darknet19(64), 83_427_124, [(1, 1000, 1, 1)]),
+        (cfgs.darknet53(64), 166_582_580, [(1, 1000, 1, 1)]),
+    ],
+    ids=["yolov3-tiny", "darknet19", "darknet53"],
+)
+def test_a_cfg_consumes_a_file_of_the_published_size(tmp_path, cfg, n_byte, shapes):
+    path = tmp_path / "a.weights"
+    write_weights(path, n_byte, 20)
+    network = DarknetNetwork(cfg, path)
+    with using_config("train", False), no_backprop_mode():
+        outputs = network(np.random.default_rng(1).random((1, 3, 64, 64), np.float32))
+    outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+    assert [y.shape for y in outputs] == shapes
+    if not network.heads:
+        assert outputs[0].array.sum() == pytest.approx(1, abs=1e-4)
 
 
 @pytest.mark.parametrize(("extra", "message"), [(-4, r"ends inside of /out, weights"), (4, "1 floats"), (1, "bytes")])
