@@ -3,10 +3,10 @@
 import numpy as np
 
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
-from cvzoo.geometry.rle_string import decode_rle_strings, encode_rle_strings
+from cvzoo.geometry.rle_string import blocks_of_masks, decode_rle_strings, encode_rle_strings
 
-# Pixels of dense masks that are handled at once: the few temporaries stay small
-_BLOCK = 1 << 24
+# Pixels of dense masks that are handled at once
+_PIXELS = 1 << 24
 
 
 class RLEs:
@@ -91,7 +91,7 @@ class RLEs:
             raise DtypeError("masks must be bool or integers", got=masks.dtype)
         n, height, width = masks.shape
         pixels = height * width
-        step = max(_BLOCK // max(pixels, 1), 1)
+        step = max(_PIXELS // max(pixels, 1), 1)
         parts = [_encoded(masks[start : start + step].astype(bool, copy=False)) for start in range(0, n, step)]
         counts = np.concatenate([part for part, _ in parts]) if parts else np.empty(0, np.int32)
         offsets = np.zeros(n + 1, np.int64)
@@ -133,20 +133,28 @@ class RLEs:
 
     def run_ends(self):
         """(N,) int32, where in its mask each run ends: x * H + y of the first pixel after it."""
-        # sums of int32 wrap around; differences of two of them are right all the same
-        total = np.cumsum(self.counts, dtype=np.int32)
-        before = np.concatenate([np.zeros(1, np.int32), total])[self.offsets[:-1]]
-        return total - np.repeat(before, np.diff(self.offsets))
+        ends = np.empty_like(self.counts)
+        for begin, end in blocks_of_masks(self.offsets):
+            offsets = self.offsets[begin : end + 1]
+            runs = slice(offsets[0], offsets[-1])
+            # sums of int32 wrap around; differences of two of them are right all the same
+            total = np.cumsum(self.counts[runs], dtype=np.int32)
+            before = np.concatenate([np.zeros(1, np.int32), total])[offsets[:-1] - offsets[0]]
+            np.subtract(total, np.repeat(before, np.diff(offsets)), out=ends[runs])
+        return ends
 
     def area(self):
         """(R,) int64, pixels of foreground."""
-        even = np.concatenate([[0], np.cumsum(self.counts[0::2], dtype=np.int64)])
-        odd = np.concatenate([[0], np.cumsum(self.counts[1::2], dtype=np.int64)])
-        start, stop = self.offsets[:-1], self.offsets[1:]
-        # the foreground runs of a mask lie at odd places of counts if the mask starts at an even one, else at even ones
-        return np.where(
-            start % 2 == 0, odd[stop // 2] - odd[start // 2], even[(stop + 1) // 2] - even[(start + 1) // 2]
-        )
+        area = np.empty(len(self), np.int64)
+        for begin, end in blocks_of_masks(self.offsets):
+            offsets = self.offsets[begin : end + 1] - self.offsets[begin]
+            counts = self.counts[self.offsets[begin] : self.offsets[end]]
+            even, odd = (np.concatenate([[0], np.cumsum(counts[parity::2], dtype=np.int64)]) for parity in (0, 1))
+            # foreground lies at the odd places of counts in a mask that starts at an even one, else at the even ones
+            area[begin:end] = np.where(
+                offsets[:-1] % 2 == 0, np.diff(odd[offsets // 2]), np.diff(even[(offsets + 1) // 2])
+            )
+        return area
 
     def to_bbox(self):
         """(R, 4) float32 y_min, x_min, y_max, x_max, pixels; zeros for a mask without foreground.
@@ -155,27 +163,34 @@ class RLEs:
         pixel before it and the one after count as its ends.
         """
         bbox = np.zeros((len(self), 4), np.float32)
-        # only whole pairs (background, foreground) count
-        n_pair = np.diff(self.offsets) // 2
-        some = np.flatnonzero(n_pair)
-        if len(some) == 0:
-            return bbox
-        n_pair = n_pair[some]
-        last = np.cumsum(n_pair)
-        pair = np.arange(last[-1]) * 2 + np.repeat(self.offsets[:-1][some] - (last - n_pair) * 2, n_pair)
-        ends = self.run_ends()
-        begin, end = ends[pair], ends[pair + 1] - np.int32(1)
-        height = np.repeat(self.sizes[some, 0], n_pair)
-        begin_x, end_x = begin // height, end // height
-        begin_y, end_y = begin - begin_x * height, end - end_x * height
-        tall = begin_x < end_x  # the run goes on in the next column: it reaches both borders
-        first = last - n_pair
-        y_min = np.minimum.reduceat(np.where(tall, 0, np.minimum(begin_y, end_y)), first)
-        y_max = np.maximum.reduceat(np.where(tall, height - 1, np.maximum(begin_y, end_y)), first)
-        x_min = np.minimum.reduceat(np.minimum(begin_x, end_x), first)
-        x_max = np.maximum.reduceat(np.maximum(begin_x, end_x), first)
-        bbox[some] = np.stack([y_min, x_min, y_max + 1, x_max + 1], axis=1)
+        some = np.flatnonzero(np.diff(self.offsets) > 1)
+        for begin, end in blocks_of_masks(np.concatenate([self.offsets[:1], self.offsets[some + 1]])):
+            bbox[some[begin:end]] = self._bbox_of_nonempty(some[begin:end])
         return bbox
+
+    def _bbox_of_nonempty(self, some):
+        # only whole pairs (background, foreground) count
+        first_run, height = self.offsets[some], self.sizes[some, 0]
+        n_pair = (self.offsets[some + 1] - first_run) // 2
+        first = np.cumsum(n_pair) - n_pair
+        before = np.repeat(first_run - first * 2, n_pair)
+        before += np.arange(0, 2 * len(before), 2)
+        background, foreground = self.counts[before], self.counts[before + 1]
+        # sums of int32 wrap around; differences of two of them are right all the same
+        total = np.cumsum(background + foreground, dtype=np.int32)
+        total -= np.repeat(np.concatenate([np.zeros(1, np.int32), total[first[1:] - 1]]), n_pair)
+        start, stop = total - foreground, total - np.int32(1)
+        # an exact division: the half keeps what is a multiple of the height from falling below it
+        per_height = np.repeat(1 / height.astype(np.float64), n_pair)
+        height = np.repeat(height, n_pair)
+        start_x, stop_x = (((each + 0.5) * per_height).astype(np.int32) for each in (start, stop))
+        start_y, stop_y = start - start_x * height, stop - stop_x * height
+        tall = start_x < stop_x  # the run goes on in the next column: it reaches both borders
+        y_min = np.minimum.reduceat(np.where(tall, np.int32(0), np.minimum(start_y, stop_y)), first)
+        y_max = np.maximum.reduceat(np.where(tall, height - 1, np.maximum(start_y, stop_y)), first)
+        x_min = np.minimum.reduceat(np.minimum(start_x, stop_x), first)
+        x_max = np.maximum.reduceat(np.maximum(start_x, stop_x), first)
+        return np.stack([y_min, x_min, y_max + 1, x_max + 1], axis=1)
 
     def __len__(self):
         return len(self.sizes)
@@ -234,8 +249,10 @@ def _check(rles):
     if len(rles.counts) and rles.counts.min() < 0:
         r = int(np.searchsorted(offsets, np.flatnonzero(rles.counts < 0)[0], side="right")) - 1
         raise ValueRangeError(f"RLE {r} has a negative run", got=int(rles.counts[offsets[r] : offsets[r + 1]].min()))
-    total = np.concatenate([[0], np.cumsum(rles.counts, dtype=np.int64)])
-    covered = total[offsets[1:]] - total[offsets[:-1]]
+    covered = np.empty(n, np.int64)
+    for begin, end in blocks_of_masks(offsets):
+        total = np.concatenate([[0], np.cumsum(rles.counts[offsets[begin] : offsets[end]], dtype=np.int64)])
+        covered[begin:end] = np.diff(total[offsets[begin : end + 1] - offsets[begin]])
     if not np.array_equal(covered, pixels):
         r = int(np.flatnonzero(covered != pixels)[0])
         height, width = sizes[r].tolist()

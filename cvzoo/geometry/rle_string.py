@@ -15,8 +15,17 @@ _ZERO = 48  # the character that stands for 0
 _MORE = 32  # another group follows
 _SIGN = 16
 _MAX_GROUPS = 7  # 35 bits hold every int32
-# Characters decoded at once: the temporaries stay in a level-2 cache
+# Runs handled at once: the temporaries stay in a level-2 cache
 _BLOCK = 1 << 17
+
+
+def blocks_of_masks(offsets):
+    """Pairs (begin, end) that split the masks into blocks of few runs each; a block holds at least one mask."""
+    begin = 0
+    while begin < len(offsets) - 1:
+        end = max(int(np.searchsorted(offsets, offsets[begin] + _BLOCK, side="right")) - 1, begin + 1)
+        yield begin, end
+        begin = end
 
 
 def decode_rle_strings(strings):
@@ -34,23 +43,19 @@ def decode_rle_strings(strings):
     except TypeError as error:
         r = next(r for r, text in enumerate(strings) if not isinstance(text, (str, bytes)))
         raise DtypeError(f"RLE string {r} must be str or bytes", got=type(strings[r]).__name__) from error
-    stops = np.cumsum([len(text) for text in encoded], dtype=np.int64)
-    counts, lengths, begin = [], [], 0
-    while begin < len(encoded):
-        base = stops[begin - 1] if begin else 0
-        end = max(int(np.searchsorted(stops, base + _BLOCK, side="right")), begin + 1)
-        part, length = _decode(b"".join(encoded[begin:end]), stops[begin:end] - base, begin)
-        counts.append(part)
-        lengths.append(length)
-        begin = end
-    offsets = np.zeros(len(encoded) + 1, np.int64)
-    if counts:
-        np.cumsum(np.concatenate(lengths), out=offsets[1:])
-    return np.concatenate(counts + [np.empty(0, np.int32)]), offsets
+    stops = np.zeros(len(encoded) + 1, np.int64)
+    np.cumsum([len(text) for text in encoded], out=stops[1:])
+    # no more numbers than characters
+    counts, offsets = np.empty(stops[-1], np.int32), np.zeros(len(encoded) + 1, np.int64)
+    for begin, end in blocks_of_masks(stops):
+        part, ends = _decode(b"".join(encoded[begin:end]), stops[begin + 1 : end + 1] - stops[begin], begin)
+        counts[offsets[begin] : offsets[begin] + len(part)] = part
+        offsets[begin + 1 : end + 1] = ends + offsets[begin]
+    return counts[: offsets[-1]].copy() if 2 * offsets[-1] < len(counts) else counts[: offsets[-1]], offsets
 
 
 def _decode(text, stops, begin):
-    """Counts (N,) int32 and number of runs a string; stops (R,) is where each string ends, begin the first's index."""
+    """Counts (N,) int32 and where each string ends among them; stops (R,) is where each string ends, begin the first's index."""
     group = np.frombuffer(text, np.uint8) - np.uint8(_ZERO)  # what lies below wraps around to above
     if len(group) and group.max() >= 2 * _MORE:
         bad = np.flatnonzero(group >= 2 * _MORE)[0]
@@ -68,14 +73,13 @@ def _decode(text, stops, begin):
     # third starts that chain), so it is put in afterwards.
     start = value[first]
     value[first] = 0
-    length = np.diff(offsets)
     for parity in (0, 1):
         before = (offsets + 1 - parity) // 2  # numbers of this parity in front of each string
         total = np.zeros((len(value) + 1 - parity) // 2 + 1, value.dtype)
         np.cumsum(value[parity::2], out=total[1:], dtype=value.dtype)
         value[parity::2] = total[1:] - np.repeat(total[before[:-1]], np.diff(before))
     value[first] = start
-    return value.astype(np.int32, copy=False), length
+    return value.astype(np.int32, copy=False), offsets[1:]
 
 
 def _numbers(group, last, offsets, begin):
@@ -100,21 +104,31 @@ def _numbers(group, last, offsets, begin):
 
 def encode_rle_strings(counts, offsets):
     """The strings, R of str, of the runs counts[offsets[r]:offsets[r + 1]]."""
-    counts = counts.astype(np.int64)
+    strings = []
+    for begin, end in blocks_of_masks(offsets):
+        part = offsets[begin : end + 1]
+        strings += _encode(counts[part[0] : part[-1]], part - part[0])
+    return strings
+
+
+def _encode(counts, offsets):
+    # a difference of two runs fits into int32, since none is negative
     value = counts.copy()
     value[2:] -= counts[:-2]
     for place in range(3):  # a string's first three runs are written as they are
         at = offsets[:-1][np.diff(offsets) > place] + place
         value[at] = counts[at]
-    groups = np.empty((len(value), _MAX_GROUPS), np.uint8)
-    used = np.zeros((len(value), _MAX_GROUPS), bool)
-    more = np.ones(len(value), bool)
+    groups = np.zeros((len(value), _MAX_GROUPS), np.uint8)
+    left = np.arange(len(value))
     for place in range(_MAX_GROUPS):
-        used[:, place] = more
         low = value & (_MORE - 1)
         value >>= 5
-        more = more & np.where(low & _SIGN, value != -1, value != 0)
-        groups[:, place] = low + more * _MORE + _ZERO
+        more = value != -(low >> 4)  # what is left is the sign of this group, all ones or all zeros
+        groups[left, place] = low + more * _MORE + _ZERO
+        left, value = left[more], value[more]
+        if len(left) == 0:
+            break
+    used = groups > 0
     text = groups[used].tobytes().decode("ascii")
     stops = np.concatenate([[0], np.cumsum(used.sum(axis=1))])[offsets].tolist()
     return [text[begin:end] for begin, end in itertools.pairwise(stops)]
