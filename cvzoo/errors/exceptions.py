@@ -11,6 +11,9 @@
     ├── UnsupportedError (ValueError)    a file or a network asks for something that cvzoo does not have
     ├── MissingExtraError (ImportError)  an optional package is absent; the message holds the pip command
     ├── ImageError (ValueError)          a photo is corrupt, empty, too large or of an unknown kind
+    ├── DatasetError (ValueError)        a data set's files are absent, or hold what they must not
+    │   ├── ExampleIndexError (IndexError)   there is no example of this number
+    │   └── ExampleError                 an example could not be read; the message names its photo
     └── WeightsError (ValueError)
         ├── FileFormatError              a file is truncated, oversized or not what its name says
         │   └── UnsafeFileError          a file asks to run code or to reach outside of its folder
@@ -83,6 +86,18 @@ class MissingExtraError(CvzooError, ImportError):
 
 class ImageError(CvzooError, ValueError):
     """A photo is corrupt, empty, too large or of an unknown kind."""
+
+
+class DatasetError(CvzooError, ValueError):
+    """A data set's files are absent, or hold what they must not."""
+
+
+class ExampleIndexError(DatasetError, IndexError):
+    """There is no example of this number."""
+
+
+class ExampleError(DatasetError):
+    """An example could not be read."""
 
 
 class WeightsError(CvzooError, ValueError):

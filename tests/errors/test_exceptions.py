@@ -10,8 +10,11 @@ from cvzoo.errors.exceptions import explain
 BUILT_IN = {
     "BackendError": RuntimeError,
     "ConfigError": ValueError,
+    "DatasetError": ValueError,
     "DownloadError": ValueError,
     "DtypeError": TypeError,
+    "ExampleError": ValueError,
+    "ExampleIndexError": IndexError,
     "FileFormatError": ValueError,
     "GradientError": AssertionError,
     "GraphError": RuntimeError,
