@@ -3,7 +3,9 @@
 from cvzoo.images.from_array import from_array
 from cvzoo.images.list_image_files import IMAGE_ENDINGS, list_image_files
 from cvzoo.images.read_image import MAX_PIXELS, read_image
+from cvzoo.images.read_image_size import read_image_size
 from cvzoo.images.read_image_url import read_image_url
+from cvzoo.images.read_label import read_label
 from cvzoo.images.write_image import encode_png, to_pil, write_image
 
 __all__ = [
@@ -13,7 +15,9 @@ __all__ = [
     "list_image_files",
     "MAX_PIXELS",
     "read_image",
+    "read_image_size",
     "read_image_url",
+    "read_label",
     "to_pil",
     "write_image",
 ]

@@ -55,10 +55,18 @@ def open_image(file, *, name, max_pixels):
     Raises ImageError for a file of an unknown kind, with more pixels than the limit (judged by its header, before any
     pixel is decoded), truncated or corrupt; the message begins with the name.
     """
-    pil = _identify(file, name)
-    with pil:
+    return upright(open_image_as_stored(file, name=name, max_pixels=max_pixels))
+
+
+def open_image_as_stored(file, *, name, max_pixels):
+    """As `open_image`, but not turned upright."""
+    pil = identify(file, name)
+    try:
         check_pixel_count(pil.size, name=name, max_pixels=max_pixels)
-        return upright(load(pil, name=name))
+        return load(pil, name=name)
+    except BaseException:
+        pil.close()
+        raise
 
 
 def open_bytes(data, *, name, max_pixels):
@@ -91,17 +99,27 @@ def load(pil, *, name):
 
 def upright(pil):
     """The PIL image turned as its EXIF orientation says; a broken EXIF block counts as none."""
+    orientation = _orientation(pil)
+    return pil if orientation is None else pil.transpose(_UPRIGHT[orientation])
+
+
+def is_turned(pil):
+    """Whether `upright` makes a wide photo tall."""
+    orientation = _orientation(pil)
+    return orientation is not None and orientation >= 5
+
+
+def _orientation(pil):
     try:
         orientation = pil.getexif().get(_EXIF_ORIENTATION)
     except _DECODING_ERRORS:
         # the pixels are sound, and what else the camera wrote is not our concern
-        orientation = None
-    if not isinstance(orientation, int) or orientation not in _UPRIGHT:
-        return pil
-    return pil.transpose(_UPRIGHT[orientation])
+        return None
+    return orientation if isinstance(orientation, int) and orientation in _UPRIGHT else None
 
 
-def _identify(file, name):
+def identify(file, name):
+    """A PIL image whose header alone was read. Raises ImageError, naming the file, if that cannot be done."""
     try:
         try:
             return Image.open(file, formats=_COMMON_FORMATS)

@@ -1,0 +1,15 @@
+"""The size of a photo, without decoding it."""
+
+import os
+
+from cvzoo.images.decode import identify, is_turned
+
+
+def read_image_size(path):
+    """(H, W) in pixels of the photo as `read_image` gives it, EXIF orientation applied; only the header is read.
+
+    Raises FileNotFoundError (or another OSError), or ImageError, naming the file.
+    """
+    with open(path, "rb") as file, identify(file, os.fspath(path)) as pil:
+        width, height = pil.size
+        return (width, height) if is_turned(pil) else (height, width)
