@@ -1,0 +1,1 @@
+"""Names and colours of the classes of public data sets; facts, no code."""

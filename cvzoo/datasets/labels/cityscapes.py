@@ -1,0 +1,20 @@
+"""The 19 classes of Cityscapes that count, their colours and their ids in its files, in the order of their labels.
+
+Source: labels.py of the official cityscapesScripts.
+"""
+
+# fmt: off
+cityscapes_semantic_segmentation_label_names = (
+    "road", "sidewalk", "building", "wall", "fence", "pole", "traffic light", "traffic sign", "vegetation", "terrain",
+    "sky", "person", "rider", "car", "truck", "bus", "train", "motorcycle", "bicycle",
+)
+
+cityscapes_semantic_segmentation_label_colors = (
+    (128, 64, 128), (244, 35, 232), (70, 70, 70), (102, 102, 156), (190, 153, 153), (153, 153, 153), (250, 170, 30),
+    (220, 220, 0), (107, 142, 35), (152, 251, 152), (70, 130, 180), (220, 20, 60), (255, 0, 0), (0, 0, 142),
+    (0, 0, 70), (0, 60, 100), (0, 80, 100), (0, 0, 230), (119, 11, 32),
+)
+
+# what a *_labelIds.png holds where the class stands; every other value counts as ignored
+cityscapes_label_ids = (7, 8, 11, 12, 13, 17, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 31, 32, 33)
+# fmt: on
