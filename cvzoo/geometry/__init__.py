@@ -1,4 +1,4 @@
-"""Boxes as plain arrays: area, overlap, clipping, coding, formats, suppression. No gradients, no photos, no models."""
+"""Boxes and masks as plain arrays: area, overlap, coding, formats, run lengths. No gradients, no photos, no models."""
 
 from cvzoo.geometry.as_bbox import as_bbox
 from cvzoo.geometry.as_size import as_size
@@ -17,7 +17,13 @@ from cvzoo.geometry.formats import (
     to_xywh,
     to_xyxy,
 )
+from cvzoo.geometry.mask_iou import mask_iou
+from cvzoo.geometry.mask_to_bbox import mask_to_bbox
 from cvzoo.geometry.nms import classwise_nms, nms
+from cvzoo.geometry.polygons_to_rle import polygons_to_rle
+from cvzoo.geometry.rle import RLEs
+from cvzoo.geometry.rle_iou import rle_iou, rle_iou_pairs
+from cvzoo.geometry.rle_merge import merge_rles
 
 __all__ = [
     "as_bbox",
@@ -34,7 +40,14 @@ __all__ = [
     "from_normalized",
     "from_xywh",
     "from_xyxy",
+    "mask_iou",
+    "mask_to_bbox",
+    "merge_rles",
     "nms",
+    "polygons_to_rle",
+    "rle_iou",
+    "rle_iou_pairs",
+    "RLEs",
     "to_cxcywh",
     "to_normalized",
     "to_xywh",

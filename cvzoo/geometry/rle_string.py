@@ -55,7 +55,7 @@ def decode_rle_strings(strings):
 
 
 def _decode(text, stops, begin):
-    """Counts (N,) int32 and where each string ends among them; stops (R,) is where each string ends, begin the first's index."""
+    """Counts (N,) int32 and where each string's end; stops is where its characters end, begin the first one's index."""
     group = np.frombuffer(text, np.uint8) - np.uint8(_ZERO)  # what lies below wraps around to above
     if len(group) and group.max() >= 2 * _MORE:
         bad = np.flatnonzero(group >= 2 * _MORE)[0]
