@@ -25,7 +25,7 @@ TIERS = (
 )
 LEVEL = {room: level for level, rooms in enumerate(TIERS) for room in rooms}
 PACKAGE = pathlib.Path(__file__).parents[1] / "cvzoo"
-REQUIRED = {"numpy", "PIL"}  # what every installation has; may be imported at the top
+REQUIRED = {"msgspec", "numpy", "PIL"}  # what every installation has; may be imported at the top
 EXTRAS = {"cupy", "matplotlib", "mpi4py", "nvidia", "pynvml", "ray"}  # only inside functions, with an error that helps
 
 

@@ -1,0 +1,32 @@
+"""COCO's and LVIS' scoring of boxes, masks and points, equal to the reference bit for bit."""
+
+from cvzoo.evaluations.coco.accumulate import accumulate
+from cvzoo.evaluations.coco.detections import COCODetections
+from cvzoo.evaluations.coco.evaluate import evaluate_coco, match_coco, result_of_matches
+from cvzoo.evaluations.coco.ground_truth import COCOGroundTruth
+from cvzoo.evaluations.coco.matches import COCOMatches, join_matches
+from cvzoo.evaluations.coco.parameters import CORRECTIONS, OKS_SIGMAS, COCOParameters
+from cvzoo.evaluations.coco.read_detections import read_coco_detections
+from cvzoo.evaluations.coco.read_ground_truth import read_coco_ground_truth
+from cvzoo.evaluations.coco.result import COCOResult
+from cvzoo.evaluations.coco.summarize import BOX_KEYS, POINT_KEYS, summarize
+
+__all__ = [
+    "accumulate",
+    "BOX_KEYS",
+    "COCODetections",
+    "COCOGroundTruth",
+    "COCOMatches",
+    "COCOParameters",
+    "COCOResult",
+    "CORRECTIONS",
+    "evaluate_coco",
+    "join_matches",
+    "match_coco",
+    "OKS_SIGMAS",
+    "POINT_KEYS",
+    "read_coco_detections",
+    "read_coco_ground_truth",
+    "result_of_matches",
+    "summarize",
+]

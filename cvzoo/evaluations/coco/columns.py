@@ -1,0 +1,40 @@
+"""Checks of columns that name the first record at fault."""
+
+import numpy as np
+
+from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
+
+
+def as_column(name, values, dtype, shape):
+    """The values as an array of this dtype and shape; -1 in the shape stands for any length.
+
+    Raises ShapeError or DtypeError, and ValueRangeError with the index of the first NaN or infinity.
+    """
+    array = np.asarray(values)
+    if not array.size and array.ndim < len(shape):
+        array = array.reshape(tuple(max(length, 0) for length in shape))
+    if array.ndim != len(shape) or any(want not in (-1, got) for got, want in zip(array.shape, shape)):
+        raise ShapeError(name, expected=str(shape).replace("-1", "any"), got=array.shape)
+    if array.size and array.dtype.kind not in {"i": "iub", "f": "iuf", "b": "biu"}[np.dtype(dtype).kind]:
+        raise DtypeError(name, expected=np.dtype(dtype).name, got=array.dtype)
+    array = array.astype(dtype, copy=False)
+    if array.dtype.kind == "f":
+        records, _, field = name.partition(": ")
+        refuse_first(records, field, array, ~np.isfinite(array), "a finite number")
+    return array
+
+
+def refuse_first(records, field, values, wrong, expected, *, hint=None):
+    """Raise ValueRangeError that names the first record which is wrong, if any is.
+
+    wrong: bool, as long as the values, or of their shape
+    """
+    if wrong.any():
+        index = int(np.argwhere(wrong)[0][0])
+        more = np.unique(np.argwhere(wrong)[:, 0]).size - 1
+        raise ValueRangeError(
+            f"{records}[{index}].{field}" + (f" (and {more} more)" if more else ""),
+            expected=expected,
+            got=values[index].tolist(),
+            hint=hint,
+        )

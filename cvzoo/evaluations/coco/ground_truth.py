@@ -1,0 +1,92 @@
+"""The objects to be found, in columns."""
+
+import dataclasses
+
+import numpy as np
+
+from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.evaluations.coco.columns import as_column, refuse_first
+from cvzoo.evaluations.coco.lookup import lookup
+from cvzoo.geometry.rle import RLEs
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class COCOGroundTruth:
+    """Photos, classes and objects, one row an object, in the order of their records.
+
+    img_ids: (I,) int64; cat_ids: (K,) int64; each once, in any order
+    image_id, category_id: (G,) int64
+    bbox: (G, 4) float64: x, y, width, height, pixels, as COCO writes boxes: other spellings round differently
+    area: (G,) float64, square pixels, of the mask where there is one; only compared with ranges of area
+    crowd: (G,) bool; ignore: None, or (G,) bool: the records' own field `ignore`
+    ids: (G,) int64, or None: 1, 2, 3 ...
+    masks: None, or RLEs of length G
+    keypoints: None, or (G, P, 3) float64: x, y and visibility; num_keypoints: None, or (G,) int64
+    img_sizes: None, or (I, 2) int64: height, width
+    cat_names: None, or K names
+    notes: what had to be supposed of the records, in words
+    Raises ShapeError, DtypeError or ValueRangeError with the index of the first object that makes no sense.
+    """
+
+    img_ids: np.ndarray
+    cat_ids: np.ndarray
+    image_id: np.ndarray
+    category_id: np.ndarray
+    bbox: np.ndarray
+    area: np.ndarray
+    crowd: np.ndarray
+    ignore: np.ndarray | None = None
+    ids: np.ndarray | None = None
+    masks: RLEs | None = None
+    keypoints: np.ndarray | None = None
+    num_keypoints: np.ndarray | None = None
+    img_sizes: np.ndarray | None = None
+    cat_names: tuple[str, ...] | None = None
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self):
+        n = len(self.image_id)
+        if self.ids is None:
+            object.__setattr__(self, "ids", np.arange(1, n + 1))
+        for name, dtype, shape in (
+            ("img_ids", np.int64, (-1,)),
+            ("cat_ids", np.int64, (-1,)),
+            ("image_id", np.int64, (n,)),
+            ("category_id", np.int64, (n,)),
+            ("ids", np.int64, (n,)),
+            ("bbox", np.float64, (n, 4)),
+            ("area", np.float64, (n,)),
+            ("crowd", np.bool_, (n,)),
+            ("ignore", np.bool_, (n,)),
+            ("keypoints", np.float64, (n, -1, 3)),
+            ("num_keypoints", np.int64, (n,)),
+            ("img_sizes", np.int64, (len(self.img_ids), 2)),
+        ):
+            column = self.__dict__[name]
+            if column is not None:
+                object.__setattr__(self, name, as_column(f"objects: {name}", column, dtype, shape))
+        if self.masks is not None and len(self.masks) != n:
+            raise ValueRangeError("objects: masks", expected=f"{n}, one an object", got=len(self.masks))
+        _refuse_twice("images", self.img_ids)
+        _refuse_twice("categories", self.cat_ids)
+        _refuse_twice("annotations", self.ids)
+        refuse_first(
+            "annotations", "bbox", self.bbox, (self.bbox[:, 2:] < 0).any(axis=1), "no negative width or height"
+        )
+        for field, ids, values in (
+            ("image_id", self.img_ids, self.image_id),
+            ("category_id", self.cat_ids, self.category_id),
+        ):
+            known = lookup(np.sort(ids), values)[1]
+            refuse_first("annotations", field, values, ~known, "an id that the file lists")
+
+    def __len__(self) -> int:
+        return len(self.image_id)
+
+
+def _refuse_twice(records, ids):
+    order = np.argsort(ids, kind="stable")
+    again = order[1:][ids[order[1:]] == ids[order[:-1]]]
+    twice = np.zeros(ids.size, bool)
+    twice[again] = True
+    refuse_first(records, "id", ids, twice, "each id once")

@@ -1,0 +1,142 @@
+"""Lists of records, of a JSON file or of Python, decoded by type and a block at a time.
+
+A file of results holds some hundred thousand records. Decoded at once as dictionaries they cost seconds and a
+gigabyte; decoded by msgspec to typed records, some thousand at a time, tenths of a second and little more than the
+file.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from operator import attrgetter
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from cvzoo.errors.exceptions import FileFormatError, ValueRangeError
+from cvzoo.geometry.rle import RLEs
+
+# Bytes of JSON, and records of Python, that are decoded together
+_BLOCK_BYTES, _BLOCK_RECORDS = 1 << 18, 1 << 12
+_SPACE = b" \t\r\n"
+_RECORD = re.compile(r"at `\$\[(\d+)\]((?:[.\[][^`]*)?)`")
+
+
+def decode_columns(source: bytes | list, record: type, columns: Callable[[list], Any], *, name: str) -> list:
+    """What `columns` makes of every block of records, in order.
+
+    source: a JSON array of objects as bytes, or a list of dictionaries; record: a msgspec.Struct
+    name: what the records are called in errors
+    Raises ValueRangeError with the index of the first record that lacks a field or has one of a wrong kind, and
+    FileFormatError if the text is no JSON.
+    """
+    if isinstance(source, list):
+        return [columns(block) for block in _converted_blocks(source, record, name)]
+    decoder = msgspec.json.Decoder(list[record])
+    found = []
+    try:
+        for block in json_blocks(source, _BLOCK_BYTES):
+            found.append(columns(decoder.decode(block)))
+    except msgspec.DecodeError:
+        # a block may have been cut inside of a string or an inner list, and NaN is no JSON for msgspec: the slow way
+        # tells, and names the record
+        return [columns(block) for block in _converted_blocks(loads(source, name), record, name)]
+    return found
+
+
+def json_blocks(text: bytes, size: int) -> Iterator[bytes]:
+    """Arrays of about `size` bytes that one after another hold what an array of objects holds.
+
+    The text is cut behind a `}` that a comma follows. Where that is inside of an inner list or of a string, the part in
+    front of the cut is no valid JSON, so a wrong cut cannot pass for a right one.
+    """
+    start = text.find(b"[") + 1
+    if not start or text[: start - 1].strip(_SPACE):
+        yield text
+        return
+    while True:
+        close = text.find(b"}", start + size)
+        while close >= 0:
+            comma = close + 1
+            while text[comma : comma + 1] and text[comma] in _SPACE:
+                comma += 1
+            if text[comma : comma + 1] == b",":
+                break
+            close = text.find(b"}", comma)
+        if close < 0:
+            yield b"[" + text[start:]
+            return
+        yield b"[" + text[start : close + 1] + b"]"
+        start = comma + 1
+
+
+def int_column(block: list, field: str) -> np.ndarray:
+    """A field of all records, (n,) int64."""
+    return np.fromiter(map(attrgetter(field), block), np.int64, len(block))
+
+
+def float_column(block: list, field: str) -> np.ndarray:
+    """A field of all records, (n,) float64."""
+    return np.fromiter(map(attrgetter(field), block), np.float64, len(block))
+
+
+def points_column(name: str, lists: list[list[float]]) -> np.ndarray:
+    """(n, P, 3) float64 from lists of 3 * P numbers. Raises ValueRangeError unless all are of one length."""
+    length = len(lists[0]) if lists else 0
+    wrong = [i for i, each in enumerate(lists) if len(each) != length or length % 3 or not length]
+    if wrong:
+        raise ValueRangeError(
+            f"{name}: a list of {len(lists[wrong[0]])} numbers among its {len(lists)} neighbours' {length}",
+            expected="x, y and visibility of each point, as many for all",
+            got=f"{lists[wrong[0]]}"[:200],
+        )
+    return np.array(lists, np.float64).reshape(-1, length // 3, 3)
+
+
+def join_blocks(parts: list[dict], empty: dict) -> dict:
+    """Columns of all blocks one after another; `empty` if there is no block."""
+    parts = [part for part in parts if len(part["image_id"])] or [empty]
+    return {
+        name: RLEs.concatenate([part[name] for part in parts])
+        if isinstance(column, RLEs)
+        else np.concatenate([part[name] for part in parts])
+        for name, column in parts[0].items()
+    }
+
+
+def loads(text: bytes, name: str) -> Any:
+    """What Python's own decoder makes of the text; it knows NaN. Raises FileFormatError if it is no JSON."""
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise FileFormatError(f"{name}: no JSON: {error}") from error
+
+
+def _converted_blocks(records, kind, name):
+    if not isinstance(records, list):
+        raise ValueRangeError(f"{name} are a list of records", got=type(records).__name__)
+    for start in range(0, len(records), _BLOCK_RECORDS):
+        block = records[start : start + _BLOCK_RECORDS]
+        try:
+            yield msgspec.convert(block, list[kind])
+        except msgspec.ValidationError:
+            try:
+                yield msgspec.convert(msgspec.to_builtins(block, enc_hook=_builtin), list[kind])
+            except (msgspec.ValidationError, TypeError) as error:
+                raise _fault(error, block, start, name) from error
+
+
+def _fault(error, block, start, name):
+    found = _RECORD.search(str(error))
+    if not found:
+        return ValueRangeError(f"{name}[{start}] or later: {error}")
+    index, rest = int(found[1]), found[2]
+    what = str(error)[: found.start()].rstrip(" -")
+    return ValueRangeError(f"{name}[{start + index}]{rest}: {what}", got=repr(block[index])[:200])
+
+
+def _builtin(value):
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    raise TypeError(f"a value of type {type(value).__name__} is not for JSON")

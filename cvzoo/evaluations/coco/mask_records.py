@@ -1,0 +1,64 @@
+"""Masks from the ways in which COCO writes them: polygons, lists of runs, compressed strings."""
+
+import msgspec
+import numpy as np
+
+from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.geometry.polygons_to_rle import polygons_to_rle
+from cvzoo.geometry.rle import RLEs
+
+
+class RLERecord(msgspec.Struct, gc=False):
+    """A run-length encoded mask: its (H, W), and a compressed string or a list of runs."""
+
+    size: tuple[int, int]
+    counts: str | list[int]
+
+
+def masks_of(segmentations: list, sizes: np.ndarray | None, name: str, first: int) -> RLEs:
+    """The masks of records, RLEs.
+
+    segmentations: RLERecords, or lists of polygons, each a list of x, y, x, y ...
+    sizes: (n, 2) float64, (H, W) of the photos, NaN where unknown; None where polygons do not occur
+    name, first: what the records are called in errors, and the index of the first
+    Raises ValueRangeError with the index of the first record whose mask makes no sense.
+    """
+    strings, runs, polygons = [], [], []
+    for i, segmentation in enumerate(segmentations):
+        if isinstance(segmentation, list):
+            polygons.append(i)
+        else:
+            (strings if isinstance(segmentation.counts, str) else runs).append(i)
+    parts = []
+    if strings:
+        chosen = [segmentations[i] for i in strings]
+        parts.append(RLEs.from_strings([each.counts for each in chosen], [each.size for each in chosen]))
+    if runs:
+        chosen = [segmentations[i] for i in runs]
+        parts.append(RLEs.from_counts([each.counts for each in chosen], [each.size for each in chosen]))
+    if polygons:
+        parts.append(
+            _rasterised([segmentations[i] for i in polygons], sizes[polygons], name, first + np.array(polygons))
+        )
+    if len(parts) == 1:
+        return parts[0]
+    return RLEs.concatenate(parts)[np.argsort(np.array(strings + runs + polygons, np.int64))]
+
+
+def _rasterised(polygons, sizes, name, index):
+    unknown = np.isnan(sizes).any(axis=1)
+    if unknown.any():
+        raise ValueRangeError(
+            f"{name}[{index[np.argmax(unknown)]}].segmentation", expected="a photo that has a width and a height"
+        )
+    return polygons_to_rle(polygons, sizes.astype(np.int64))
+
+
+def rectangles(bbox: np.ndarray, sizes: np.ndarray) -> RLEs:
+    """Boxes drawn as masks, as pycocotools draws the polygon of their four corners.
+
+    bbox: (N, 4) float64: x, y, width, height; sizes: (N, 2) int64, (H, W) of each photo
+    """
+    x, y, width, height = bbox.T
+    corners = np.stack((x, y, x, y + height, x + width, y + height, x + width, y), axis=1)
+    return polygons_to_rle([[each] for each in corners], sizes)

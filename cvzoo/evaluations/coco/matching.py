@@ -1,0 +1,67 @@
+"""Greedy matching of detections and objects, for all groups, thresholds and ranges of area together."""
+
+import numpy as np
+
+from cvzoo.evaluations.coco.lookup import places_in_runs, run_starts
+
+
+def match_pairs(dt, gt, iou, *, dt_group, crowd, set_aside, not_evaluable=None, iou_thrs):
+    """Which detections overlap an object enough, and how each of them fares.
+
+    dt, gt: (p,) int64, pairs of one group that overlap by the lowest threshold or more; detections rising (surest
+        first in a group), objects of a detection in their order
+    iou: (p,) float64
+    dt_group: (N,) int64
+    crowd: (G,) bool: any number of detections may match it
+    set_aside: (A, G) bool: objects that are not to be found in a range of area
+    not_evaluable: None, or (G,) bool: a match with such an object counts as none, though it takes the object
+    iou_thrs: (T,) float64
+    Returns candidates (C,) int64, rising, and verdicts (T, A, C) int8 (see COCOMatches).
+
+    The rules are pycocotools': a threshold is met at `min(t, 1 - 1e-10)`; of the free objects the one that overlaps
+    most is taken, the later one if two overlap alike; an object that is set aside is taken only if no other is left.
+    Rounds: the r-th candidates of all groups are matched together, so there are as many rounds as a group has
+    candidates, and the choice of an object is one maximum over integers.
+    """
+    thr = np.minimum(iou_thrs, 1 - 1e-10)
+    n_area, n_gt = set_aside.shape
+    start = run_starts(dt)
+    candidate = dt[start]
+    length = np.diff(np.append(start, dt.size))
+    if length.size and length.max() > 1:
+        # rising overlap within a detection, stable: the last of the objects that are free is the one to take
+        order = np.lexsort((iou, dt))
+        gt, iou = gt[order], iou[order]
+    verdict = np.zeros((thr.size, n_area, candidate.size), np.int8)
+    taken = np.zeros((thr.size, n_area, n_gt), bool)
+    wanted = ~set_aside
+    turn = places_in_runs(dt_group[candidate])
+    by_turn = np.argsort(turn, kind="stable")
+    done = 0
+    for n in np.bincount(turn):
+        now = by_turn[done : done + n]
+        done += n
+        first, count = start[now], length[now]
+        if count.max() == 1:  # one object each: no choice to make
+            at = gt[first]
+            free = (iou[first] >= thr[:, None])[:, None, :] & ~(taken[:, :, at] & ~crowd[at])
+            hit = np.int8(1) if not_evaluable is None else np.where(not_evaluable[at], np.int8(0), np.int8(1))
+            verdict[:, :, now] = np.where(free, np.where(wanted[:, at], hit, np.int8(2)), np.int8(0))
+            taken[:, :, at] |= free
+            continue
+        begin = np.cumsum(count) - count
+        pair = np.repeat(first - begin, count) + np.arange(begin[-1] + count[-1])
+        at = gt[pair]
+        free = (iou[pair] >= thr[:, None])[:, None, :] & ~(taken[:, :, at] & ~crowd[at])
+        size = pair.size
+        worth = np.arange(1, size + 1, dtype=np.int32) + np.where(wanted[:, at], np.int32(size), np.int32(0))
+        best = np.maximum.reduceat(worth * free, begin, axis=2)  # 0: none is free
+        verdict[:, :, now] = np.where(best > size, np.int8(1), np.where(best > 0, np.int8(2), np.int8(0)))
+        t, a, which = np.nonzero(best)
+        best = best[t, a, which] - 1
+        chosen = at[np.where(best >= size, best - size, best)]
+        taken[t, a, chosen] = True
+        if not_evaluable is not None:
+            lost = not_evaluable[chosen] & wanted[a, chosen]
+            verdict[t[lost], a[lost], now[which[lost]]] = 0
+    return candidate, verdict

@@ -1,0 +1,155 @@
+"""Detections from COCO's results files."""
+
+import contextlib
+import json
+import pathlib
+from collections.abc import Mapping
+from itertools import chain
+from operator import attrgetter
+
+import msgspec
+import numpy as np
+
+from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.evaluations.coco.detections import COCODetections
+from cvzoo.evaluations.coco.json_records import (
+    decode_columns,
+    float_column,
+    int_column,
+    join_blocks,
+    points_column,
+)
+from cvzoo.evaluations.coco.mask_records import RLERecord, masks_of
+from cvzoo.evaluations.coco.parameters import COCOParameters
+
+# Bytes of a file that are looked at to see what its first record holds
+_PEEK = 1 << 16
+
+_Box = tuple[float, float, float, float]
+
+
+class _Boxed(msgspec.Struct, gc=False):
+    image_id: int
+    category_id: int
+    bbox: _Box
+    score: float
+
+
+class _Masked(msgspec.Struct, gc=False):
+    image_id: int
+    category_id: int
+    segmentation: RLERecord
+    score: float
+
+
+class _BoxedAndMasked(msgspec.Struct, gc=False):
+    image_id: int
+    category_id: int
+    bbox: _Box
+    segmentation: RLERecord
+    score: float
+
+
+class _Pointed(msgspec.Struct, gc=False):
+    image_id: int
+    category_id: int
+    keypoints: list[float]
+    score: float
+
+
+class _BoxedAndPointed(msgspec.Struct, gc=False):
+    image_id: int
+    category_id: int
+    bbox: _Box
+    keypoints: list[float]
+    score: float
+
+
+def read_coco_detections(source, parameters: COCOParameters | None = None) -> COCODetections:
+    """The detections of a results file, as far as an evaluation of this kind needs them.
+
+    source: a path, the file's bytes, the list of dictionaries it holds, or pycocotools' (N, 7) array of image id, x,
+        y, width, height, score, category id
+    parameters: iou_type says whether boxes, masks or points are read
+    Raises ValueRangeError with the index of the first record that lacks a field or makes no sense, and FileFormatError
+    if the file is no JSON.
+
+    What the first record holds decides what is read of all, as in pycocotools: results with boxes and masks take their
+    areas from the boxes, even where masks are compared.
+    """
+    parameters = COCOParameters() if parameters is None else parameters
+    if isinstance(source, np.ndarray):
+        return _from_array(source)
+    if not isinstance(source, bytes | list):
+        source = pathlib.Path(source).read_bytes()
+    kind = _kind(source, parameters.iou_type)
+    parts = decode_columns(source, kind, _columns, name="detections")
+    columns = join_blocks(parts, _columns([]))
+    bbox, masks = columns.get("bbox"), columns.get("masks")
+    bbox = None if bbox is None else bbox.reshape(-1, 4)
+    area = None
+    if bbox is None and masks is not None and parameters.iou_type == "bbox":
+        bbox, area = _xywh(masks.to_bbox().astype(np.float64)), masks.area().astype(np.float64)
+    return COCODetections(
+        image_id=columns["image_id"],
+        category_id=columns["category_id"],
+        score=columns["score"],
+        bbox=bbox,
+        area=area,
+        masks=masks,
+        keypoints=columns.get("keypoints"),
+    )
+
+
+def _kind(source, iou_type):
+    first = _first_record(source) if isinstance(source, bytes) else source[0] if source else None
+    fields = first if isinstance(first, Mapping) else {}  # what is no dictionary is refused later, by its index
+    has = {name for name, value in fields.items() if value is not None and value != []}
+    if iou_type == "keypoints":
+        return _BoxedAndPointed if "bbox" in has else _Pointed
+    if iou_type == "segm" and "segmentation" in has:
+        return _BoxedAndMasked if "bbox" in has else _Masked
+    return _Masked if "segmentation" in has and "bbox" not in has else _Boxed
+
+
+def _first_record(text):
+    start = text.find(b"{")
+    if start >= 0:
+        for end in (start + _PEEK, len(text)):  # the record may be cut off, or a character of it
+            with contextlib.suppress(ValueError):
+                return json.JSONDecoder().raw_decode(text[start:end].decode("utf-8", "ignore"))[0]
+    return None
+
+
+def _columns(block):
+    columns = {
+        "image_id": int_column(block, "image_id"),
+        "category_id": int_column(block, "category_id"),
+        "score": float_column(block, "score"),
+    }
+    if not block or isinstance(block[0], _Boxed | _BoxedAndMasked | _BoxedAndPointed):
+        columns["bbox"] = np.fromiter(chain.from_iterable(map(attrgetter("bbox"), block)), np.float64, 4 * len(block))
+    if block and isinstance(block[0], _Masked | _BoxedAndMasked):
+        columns["masks"] = masks_of([record.segmentation for record in block], None, "detections", 0)
+    if block and isinstance(block[0], _Pointed | _BoxedAndPointed):
+        columns["keypoints"] = points_column("detections", [record.keypoints for record in block])
+    return columns
+
+
+def _xywh(bbox):
+    y_min, x_min, y_max, x_max = bbox.T
+    return np.stack((x_min, y_min, x_max - x_min, y_max - y_min), axis=1)
+
+
+def _from_array(array):
+    if array.ndim != 2 or array.shape[1] != 7:
+        raise ValueRangeError(
+            "detections as an array", expected="(N, 7): image id, x, y, width, height, score, category id",
+            got=array.shape,
+        )  # fmt: skip
+    return COCODetections(
+        image_id=array[:, 0].astype(np.int64),
+        category_id=array[:, 6].astype(np.int64),
+        score=array[:, 5].astype(np.float64),
+        bbox=array[:, 1:5].astype(np.float64),
+    )

@@ -1,0 +1,201 @@
+"""Objects from COCO's annotation files."""
+
+import pathlib
+from collections.abc import Mapping
+from itertools import chain
+from operator import attrgetter
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+
+from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.evaluations.coco.columns import refuse_first
+from cvzoo.evaluations.coco.ground_truth import COCOGroundTruth
+from cvzoo.evaluations.coco.json_records import decode_columns, int_column, join_blocks, loads, points_column
+from cvzoo.evaluations.coco.lookup import lookup
+from cvzoo.evaluations.coco.mask_records import RLERecord, masks_of
+from cvzoo.evaluations.coco.parameters import COCOParameters
+
+_Box = tuple[float, float, float, float]
+
+
+class _Image(msgspec.Struct, gc=False):
+    id: int
+    width: int | None = None
+    height: int | None = None
+
+
+class _Category(msgspec.Struct, gc=False):
+    id: int
+    name: str = ""
+
+
+class _Object(msgspec.Struct, gc=False):
+    id: int
+    image_id: int
+    category_id: int
+    bbox: _Box
+    area: float | None = None
+    iscrowd: int | bool | None = None
+    ignore: int | bool | None = None
+
+
+class _MaskObject(msgspec.Struct, gc=False):
+    id: int
+    image_id: int
+    category_id: int
+    segmentation: list[list[float]] | RLERecord
+    bbox: _Box = (0.0, 0.0, 0.0, 0.0)
+    area: float | None = None
+    iscrowd: int | bool | None = None
+    ignore: int | bool | None = None
+
+
+class _PointObject(msgspec.Struct, gc=False):
+    id: int
+    image_id: int
+    category_id: int
+    bbox: _Box
+    keypoints: list[float]
+    num_keypoints: int
+    area: float | None = None
+    iscrowd: int | bool | None = None
+    ignore: int | bool | None = None
+
+
+_KINDS = {"bbox": _Object, "segm": _MaskObject, "keypoints": _PointObject}
+
+
+def read_coco_ground_truth(source, parameters: COCOParameters | None = None) -> COCOGroundTruth:
+    """The objects of an annotation file, as far as an evaluation of this kind needs them.
+
+    source: a path, the file's bytes, or the dictionary it holds (images, annotations, categories)
+    parameters: iou_type says whether masks or points are read; corrections, what may be missing
+    Raises ValueRangeError with the index of the first record that lacks a field or makes no sense, and FileFormatError
+    if the file is no JSON.
+    """
+    parameters = COCOParameters() if parameters is None else parameters
+    file = _read(source)
+    img_ids = np.array([image.id for image in file.images], np.int64)
+    img_sizes = np.array([(image.height, image.width) for image in file.images], np.float64).reshape(-1, 2)
+    masks = parameters.iou_type == "segm"
+    parts = decode_columns(
+        file.annotations, _KINDS[parameters.iou_type], _MaskColumns(img_ids, img_sizes) if masks else _columns,
+        name="annotations",
+    )  # fmt: skip
+    columns = join_blocks(parts, _columns([]))
+    bbox, notes = columns["bbox"].reshape(-1, 4), []
+    whole = np.isfinite(img_sizes).all()
+    return COCOGroundTruth(
+        img_ids=img_ids,
+        cat_ids=np.array([category.id for category in file.categories], np.int64),
+        image_id=columns["image_id"],
+        category_id=columns["category_id"],
+        bbox=bbox,
+        area=_area(columns["area"], bbox, parameters, notes),
+        crowd=_crowd(columns["iscrowd"], parameters, notes),
+        ignore=None if np.isnan(columns["ignore"]).all() else np.nan_to_num(columns["ignore"]) != 0,
+        ids=columns["id"],
+        masks=columns.get("masks"),
+        keypoints=columns.get("keypoints"),
+        num_keypoints=columns.get("num_keypoints"),
+        img_sizes=img_sizes.astype(np.int64) if whole else None,
+        cat_names=tuple(category.name or str(category.id) for category in file.categories),
+        notes=tuple(notes),
+    )
+
+
+class _File(msgspec.Struct):
+    images: list[_Image]
+    annotations: msgspec.Raw
+    categories: list[_Category]
+
+
+def _read(source):
+    if isinstance(source, Mapping):
+        missing = [name for name in ("images", "annotations", "categories") if name not in source]
+        if missing:
+            raise ValueRangeError(f"ground truth lacks {', '.join(missing)}", got=sorted(map(str, source))[:10])
+        images, categories = (
+            [record for block in decode_columns(source[name], kind, list, name=name) for record in block]
+            for name, kind in (("images", _Image), ("categories", _Category))
+        )
+        return _Parts(images, source["annotations"], categories)
+    text = source if isinstance(source, bytes) else pathlib.Path(source).read_bytes()
+    try:
+        file = msgspec.json.decode(text, type=_File)
+    except msgspec.DecodeError:
+        whole = loads(text, "ground truth")
+        if not isinstance(whole, dict):
+            raise ValueRangeError("ground truth is a dictionary", got=type(whole).__name__) from None
+        return _read(whole)
+    return _Parts(file.images, bytes(file.annotations), file.categories)
+
+
+class _Parts(NamedTuple):
+    images: list
+    annotations: bytes | list
+    categories: list
+
+
+def _columns(block):
+    columns = {
+        "id": int_column(block, "id"),
+        "image_id": int_column(block, "image_id"),
+        "category_id": int_column(block, "category_id"),
+        "bbox": np.fromiter(chain.from_iterable(map(attrgetter("bbox"), block)), np.float64, 4 * len(block)),
+        # None becomes NaN
+        "area": np.array([record.area for record in block], np.float64),
+        "iscrowd": np.array([record.iscrowd for record in block], np.float64),
+        "ignore": np.array([record.ignore for record in block], np.float64),
+    }
+    if block and isinstance(block[0], _PointObject):
+        columns["keypoints"] = points_column("annotations", [record.keypoints for record in block])
+        columns["num_keypoints"] = int_column(block, "num_keypoints")
+    return columns
+
+
+class _MaskColumns:
+    """The columns of objects with masks; polygons need the size of the photo that they lie in."""
+
+    def __init__(self, img_ids, img_sizes):
+        self.order = np.argsort(img_ids, kind="stable")
+        self.img_ids, self.img_sizes, self.done = img_ids[self.order], img_sizes[self.order], 0
+
+    def __call__(self, block):
+        columns = _columns(block)
+        place, known = lookup(self.img_ids, columns["image_id"])
+        # an unknown photo is refused later, with the others of its kind
+        sizes = (
+            np.where(known[:, None], self.img_sizes[place], np.nan)
+            if len(self.img_ids)
+            else np.full((len(block), 2), np.nan)
+        )
+        columns["masks"] = masks_of([record.segmentation for record in block], sizes, "annotations", self.done)
+        self.done += len(block)
+        return columns
+
+
+def _area(area, bbox, parameters, notes):
+    missing = np.isnan(area)
+    if parameters.corrects("missing_area"):
+        if missing.any():
+            notes.append(f"missing_area: {missing.sum()} objects have no area; their boxes' areas stand in")
+        return np.where(missing, bbox[:, 2] * bbox[:, 3], area)
+    refuse_first(
+        "annotations", "area", area, missing, "a number", hint='corrections=("missing_area",): the area of the box'
+    )
+    return area
+
+
+def _crowd(crowd, parameters, notes):
+    missing = np.isnan(crowd)
+    if parameters.corrects("missing_iscrowd"):
+        if missing.any():
+            notes.append(
+                f"missing_iscrowd: {missing.sum()} objects do not say whether they are crowds; none of them is"
+            )
+        return np.nan_to_num(crowd) != 0
+    refuse_first("annotations", "iscrowd", crowd, missing, "0 or 1", hint='corrections=("missing_iscrowd",): no crowds')
+    return crowd != 0

@@ -1,0 +1,55 @@
+"""Where pycocotools' numbers may surprise: said in words, when the data at hand steps there."""
+
+import numpy as np
+
+
+def traps(gt, dt, parameters) -> tuple[str, ...]:
+    """A sentence for each known trap that these objects, detections and parameters meet.
+
+    gt, dt: COCOGroundTruth, COCODetections; parameters: COCOParameters
+    """
+    notes = []
+    if (gt.ids == 0).any():
+        notes.append(
+            "gt_id_zero: an object has the id 0; "
+            + (
+                "matches with it count (corrected)"
+                if parameters.corrects("gt_id_zero")
+                else "pycocotools counts a match with it as a miss, and so do these numbers"
+            )
+        )
+    if gt.ignore is not None and (gt.ignore != gt.crowd).any():
+        n = int((gt.ignore != gt.crowd).sum())
+        notes.append(
+            f"ignore_field: {n} objects have a field `ignore` unlike iscrowd; "
+            + ("it is honoured (corrected)" if parameters.corrects("ignore_field") else "pycocotools overwrites it")
+        )
+    usual = 20 if parameters.iou_type == "keypoints" else 100
+    last = parameters.max_dets[min(2, len(parameters.max_dets) - 1)]
+    if last != usual:
+        asked = f"max_dets: {parameters.max_dets}; "
+        if parameters.corrects("max_dets"):
+            notes.append(asked + f"all numbers are read at {last} (corrected)")
+        elif usual in parameters.max_dets:
+            notes.append(asked + f"pycocotools reads AP at {usual} and AP50 and the others at {last}")
+        else:
+            notes.append(asked + f"pycocotools reads AP at {usual}, which is not there: -1")
+    if len(parameters.max_dets) < 3 and parameters.iou_type != "keypoints":
+        notes.append("max_dets: fewer than three; AR1, AR10 and AR100 stand for the first, second and last of them")
+    if not len(dt):
+        notes.append("empty_results: no detections; every class scores 0 (corrected)")
+    if parameters.iou_type == "segm" and dt.bbox is not None:
+        notes.append(
+            "segm_boxes: the results hold boxes; "
+            + (
+                "they were drawn as masks, for lack of any"
+                if dt.masks is None
+                else "detections take their areas from them, and not from their masks, as in pycocotools"
+            )
+        )
+    if (gt.area < 0).any():
+        n, i = int((gt.area < 0).sum()), int(np.argmax(gt.area < 0))
+        notes.append(
+            f"negative_area: {n} objects have an area below 0 (annotations[{i}] first): in no range, not found"
+        )
+    return tuple(notes)
