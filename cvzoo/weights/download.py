@@ -23,7 +23,13 @@ def fetch_weights(record: Weights, *, progress: Callable[[int, int | None], obje
     Environment: CVZOO_HOME, where the cache is; CVZOO_OFFLINE=1, never to use the network.
     Raises DownloadError: offline and absent (it says which file to put where), no address gave the file, wrong hash.
     """
-    path = cached_path(record)
+    return fetch_to(record, cached_path(record), progress=progress)
+
+
+def fetch_to(
+    record: Weights, path: pathlib.Path, *, progress: Callable[[int, int | None], object] | None = None
+) -> pathlib.Path:
+    """As `fetch_weights`, with the file at another path; other rooms fetch their own kinds of files with it."""
     problem = _problem(path, record)
     if problem is None:
         return path

@@ -1,0 +1,141 @@
+"""Where the files of public data sets come from, and the folder they are kept in."""
+
+import dataclasses
+import hashlib
+import os
+import pathlib
+from collections.abc import Callable
+
+from cvzoo.datasets.extract import extract
+from cvzoo.errors.exceptions import DatasetError, DownloadError
+from cvzoo.weights.cache import cvzoo_home
+from cvzoo.weights.download import fetch_to
+from cvzoo.weights.file_lock import file_lock
+from cvzoo.weights.record import Weights
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Archive:
+    """One file that a data set is published in.
+
+    url, mirrors: where the same bytes can be had
+    sha256, md5, size: as far as its publisher or others say; None if nobody does
+    folder: where it is unpacked, below the data set's folder
+    unpack: False for a file that is used as it is
+    """
+
+    url: str
+    mirrors: tuple[str, ...] = ()
+    sha256: str | None = None
+    md5: str | None = None
+    size: int | None = None
+    folder: str = ""
+    unpack: bool = True
+
+    @property
+    def file_name(self):
+        return pathlib.PurePosixPath(self.url.split("?")[0]).name
+
+
+def dataset_home(name):
+    """The folder where the data set of this name is kept: `datasets/<name>` below CVZOO_HOME. It need not exist."""
+    return cvzoo_home() / "datasets" / name
+
+
+def provide(
+    data_dir: str | os.PathLike,
+    name: str,
+    *,
+    needs: str,
+    archives: tuple[Archive, ...],
+    licence: str,
+    page: str,
+    progress: Callable[[int, int | None], object] | None = None,
+) -> pathlib.Path:
+    """The data set's folder, in which the path `needs` is there.
+
+    data_dir: a folder of the user's, which is taken as it is; or "auto", the folder below CVZOO_HOME, into which the
+        archives are fetched if `needs` is not there yet
+    archives: empty if the licence lets nobody but the publisher give the files away
+    page: where a person gets them
+    Raises DatasetError if files are absent: it says where to get them and where to put them. DownloadError.
+    """
+    if not isinstance(data_dir, str) or data_dir != "auto":
+        root = pathlib.Path(data_dir)
+        if (root / needs).exists():
+            return root
+        raise DatasetError(
+            f"{name}: {root / needs} is not there",
+            expected=f"the official layout below {root}",
+            hint=f"files are at {page}" + ('; data_dir="auto" fetches them' if archives else ""),
+        )
+    root = dataset_home(name)
+    if not archives:
+        if (root / needs).exists():
+            return root
+        raise DatasetError(
+            f"{name}: {root / needs} is not there, and the licence ({licence}) does not let cvzoo fetch it",
+            hint=f"get the files at {page} and unpack them in {root}, or say data_dir= where they are",
+        )
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        with file_lock(root / ".lock"):
+            for archive in archives:
+                if not _is_done(root, archive, needs):
+                    _fetch(root, name, archive, licence, page, progress)
+    except DownloadError as error:
+        raise DownloadError(
+            str(error), hint=f"get the files at {page} and unpack them in {root}, or say data_dir= where they are"
+        ) from error
+    if not (root / needs).exists():
+        raise DatasetError(f"{name}: the archives hold no {needs}", got=[archive.url for archive in archives])
+    return root
+
+
+def _stamp(root, archive):
+    return root / f".{archive.file_name}.done"
+
+
+def _is_done(root, archive, needs):
+    # files that somebody put there himself have no stamp, and neither has an archive that is half unpacked
+    begun = root / f".{archive.file_name}.begun"
+    return _stamp(root, archive).exists() or ((root / needs).exists() and not begun.exists())
+
+
+def _fetch(root, name, archive, licence, page, progress):
+    begun = root / f".{archive.file_name}.begun"
+    begun.touch()
+    target = root / archive.folder
+    target.mkdir(parents=True, exist_ok=True)
+    record = Weights(
+        name=f"data-set-{name}",
+        url=archive.url,
+        mirrors=archive.mirrors,
+        sha256=archive.sha256,
+        size=archive.size,
+        licence=licence,
+        data=name,
+        data_licence=licence,
+        source=page,
+    )
+    path = fetch_to(record, (root if archive.unpack else target) / archive.file_name, progress=progress)
+    if archive.md5 is not None and (found := _md5_of(path)) != archive.md5:
+        path.unlink()
+        raise DownloadError(
+            f"{archive.url}: the file has the wrong md5 and was removed", expected=archive.md5, got=found
+        )
+    if archive.unpack:
+        extract(path, target)
+    _stamp(root, archive).touch()
+    begun.unlink()
+    if archive.unpack:
+        for left in (path, path.with_name(f".{path.name}.stamp")):
+            left.unlink(missing_ok=True)
+
+
+def _md5_of(path):
+    digest = hashlib.md5(usedforsecurity=False)
+    with open(path, "rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
