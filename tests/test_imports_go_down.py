@@ -26,7 +26,8 @@ TIERS = (
 LEVEL = {room: level for level, rooms in enumerate(TIERS) for room in rooms}
 PACKAGE = pathlib.Path(__file__).parents[1] / "cvzoo"
 REQUIRED = {"msgspec", "numpy", "PIL"}  # what every installation has; may be imported at the top
-EXTRAS = {"cupy", "matplotlib", "mpi4py", "nvidia", "pynvml", "ray"}  # only inside functions, with an error that helps
+# only inside functions, with an error that helps
+EXTRAS = {"cupy", "cv2", "matplotlib", "mpi4py", "nvidia", "pynvml", "ray"}
 
 
 class Import(NamedTuple):

@@ -5,21 +5,34 @@ from cvzoo.geometry.as_size import as_size
 from cvzoo.transforms.as_img import as_img
 
 
-def center_crop(img, size):
+def center_crop(img, size, *, return_param=False):
     """The middle of the photo, a new contiguous array; an odd margin leaves the larger half below and at the right.
 
     img: (C, H, W), any dtype
     size: (H, W) to cut out
+    Returns (C, *size); with return_param also a dictionary of y_slice and x_slice.
     Raises ShapeError if img is not (C, H, W) or smaller than size.
     """
     img = as_img(img)
-    height, width = as_size(size)
-    y, x = (img.shape[1] - height) // 2, (img.shape[2] - width) // 2
-    if y < 0 or x < 0:
+    param = center_window(img.shape[1:], size)
+    cropped = img[:, param["y_slice"], param["x_slice"]].copy()
+    return (cropped, param) if return_param else cropped
+
+
+def center_window(in_size, size):
+    """The dictionary of y_slice and x_slice of the middle. Raises ShapeError if it is larger than in_size."""
+    height, width = size = as_size(size)
+    check_fits(in_size, size)
+    y, x = (in_size[0] - height) // 2, (in_size[1] - width) // 2
+    return {"y_slice": slice(y, y + height), "x_slice": slice(x, x + width)}
+
+
+def check_fits(in_size, size):
+    """Nothing, or ShapeError if a crop of size (H, W) does not fit into a photo of in_size."""
+    if in_size[0] < size[0] or in_size[1] < size[1]:
         raise ShapeError(
             "the photo is smaller than the crop",
-            expected=f"at least {(height, width)}",
-            got=img.shape[1:],
+            expected=f"at least {tuple(size)}",
+            got=tuple(in_size),
             hint="scale(img, short=...) first",
         )
-    return img[:, y : y + height, x : x + width].copy()

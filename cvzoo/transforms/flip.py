@@ -1,10 +1,11 @@
-"""Mirror a photo and its boxes."""
+"""Mirror a photo, its boxes and its points."""
 
 import numpy as np
 
 from cvzoo.geometry.as_bbox import as_bbox
 from cvzoo.geometry.as_size import as_size
 from cvzoo.transforms.as_img import as_img
+from cvzoo.transforms.as_point import as_point
 
 
 def flip(img, *, y_flip=False, x_flip=False):
@@ -32,3 +33,20 @@ def flip_bbox(bbox, size, *, y_flip=False, x_flip=False):
     if x_flip:
         bbox[:, [1, 3]] = width - bbox[:, [3, 1]]
     return np.ascontiguousarray(bbox)
+
+
+def flip_point(point, size, *, y_flip=False, x_flip=False):
+    """The points of a mirrored photo.
+
+    point: (R, K, 2) or (K, 2) float32, y x, pixels; the middle of the first pixel is (0.5, 0.5)
+    size: (H, W) of the photo
+    Returns the same shape and dtype, a new array. Which point is the left eye is for the caller to swap.
+    Raises ShapeError if point is not (..., 2) or size no pair.
+    """
+    point = as_point(point).copy()
+    height, width = as_size(size)
+    if y_flip:
+        point[..., 0] = height - point[..., 0]
+    if x_flip:
+        point[..., 1] = width - point[..., 1]
+    return point

@@ -1,9 +1,10 @@
-"""Boxes of a resized photo."""
+"""Boxes and points of a resized photo."""
 
 import numpy as np
 
 from cvzoo.geometry.as_bbox import as_bbox
 from cvzoo.geometry.as_size import as_size
+from cvzoo.transforms.as_point import as_point
 
 
 def resize_bbox(bbox, in_size, out_size):
@@ -15,5 +16,21 @@ def resize_bbox(bbox, in_size, out_size):
     Raises ShapeError if bbox is not (R, 4) or a size no pair.
     """
     bbox = as_bbox(bbox)
+    return bbox * np.array(_factors(in_size, out_size) * 2, dtype=bbox.dtype)
+
+
+def resize_point(point, in_size, out_size):
+    """The points scaled as the photo was, height and width each by its own factor.
+
+    point: (R, K, 2) or (K, 2) float32, y x, pixels
+    in_size, out_size: (H, W) of the photo before and after
+    Returns the same shape and dtype, a new array.
+    Raises ShapeError if point is not (..., 2) or a size no pair.
+    """
+    point = as_point(point)
+    return point * np.array(_factors(in_size, out_size), dtype=point.dtype)
+
+
+def _factors(in_size, out_size):
     (in_h, in_w), (out_h, out_w) = as_size(in_size, "in_size"), as_size(out_size, "out_size")
-    return bbox * np.array([out_h / in_h, out_w / in_w] * 2, dtype=bbox.dtype)
+    return [out_h / in_h, out_w / in_w]

@@ -2,7 +2,7 @@
 
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.transforms.as_img import as_img
-from cvzoo.transforms.resize import Interpolation, resize
+from cvzoo.transforms.resize import Backend, Interpolation, resize
 
 
 def scaled_size(in_size, *, short=None, long=None):
@@ -18,13 +18,29 @@ def scaled_size(in_size, *, short=None, long=None):
     return tuple(max(round(side * factor), 1) for side in in_size)
 
 
-def scale(img, *, short=None, long=None, interpolation: Interpolation = "bilinear"):
+def scale(
+    img,
+    size=None,
+    *,
+    fit_short=True,
+    short=None,
+    long=None,
+    interpolation: Interpolation = "bilinear",
+    backend: Backend = "pillow",
+):
     """The photo resized in proportion, so that its short side is `short` or its long side is `long`, the smaller wins.
 
     img: (C, H, W), any real dtype
     short, long: pixels; Faster R-CNN's sizes are short=600, long=1000
-    Returns (C, H', W') float32, a new array.
-    Raises ShapeError if img is not (C, H, W), ValueRangeError if neither side is given.
+    size: the short side, or the long one if fit_short is false: ChainerCV's way to say it
+    interpolation, backend: as in `resize`
+    Returns (C, H', W'), a new array, of the dtype that `resize` gives.
+    Raises ShapeError if img is not (C, H, W), ValueRangeError if no side is given or one twice.
     """
     img = as_img(img)
-    return resize(img, scaled_size(img.shape[1:], short=short, long=long), interpolation=interpolation)
+    if size is not None:
+        if short is not None or long is not None:
+            raise ValueRangeError("size, or short and long, not both", got=f"size={size}, short={short}, long={long}")
+        short, long = (size, None) if fit_short else (None, size)
+    size = scaled_size(img.shape[1:], short=short, long=long)
+    return resize(img, size, interpolation=interpolation, backend=backend)

@@ -1,0 +1,19 @@
+"""The one check at the public door of every function that takes points."""
+
+import numpy as np
+
+from cvzoo.errors.exceptions import DtypeError, ShapeError
+
+
+def as_point(point, name="point"):
+    """The points as a floating array whose last axis is (y, x): the array itself if it is one, else a float32 copy.
+
+    point: (R, K, 2), or (K, 2) of one instance; the corners of quadrilaterals are (R, 4, 2)
+    Raises ShapeError if the last axis is not 2, DtypeError if it does not hold real numbers.
+    """
+    array = np.asarray(point)
+    if array.dtype.kind not in "fiub":
+        raise DtypeError(f"{name} must hold real numbers", expected="float32", got=array.dtype)
+    if array.ndim not in (2, 3) or array.shape[-1] != 2:
+        raise ShapeError(f"{name} must be (R, K, 2) or (K, 2): y, x", got=array.shape)
+    return array if array.dtype in (np.float32, np.float64) else array.astype(np.float32)
