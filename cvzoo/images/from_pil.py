@@ -31,6 +31,14 @@ def from_pil(pil, *, color, background, name):
     return set_color(img, color)
 
 
+def from_pil_8bit(pil, *, color, background, name):
+    """As `from_pil`, but uint8: rounded where the values are not whole. A colour photo lies (H, W, 3) in memory."""
+    plain = pil.mode in ("RGB", "YCbCr", "CMYK", "HSV", "LAB") and "transparency" not in pil.info
+    if color and plain:
+        return np.array(_convert(pil, "RGB", name)).transpose(2, 0, 1)
+    return np.rint(from_pil(pil, color=color, background=background, name=name)).clip(0, 255).astype(np.uint8)
+
+
 def planes(pil):
     """The bands of an 8-bit PIL image as a new contiguous (C, H, W) float32 array."""
     pixels = np.asarray(pil)
