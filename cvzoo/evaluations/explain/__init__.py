@@ -1,0 +1,1 @@
+"""Why two scorings of the same results differ."""

@@ -1,0 +1,101 @@
+"""Detected boxes that call photos and classes by name, as results files do."""
+
+import dataclasses
+import difflib
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.evaluations.coco.detections import COCODetections
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class BoxRecords:
+    """Detections in the order of their files, one row each.
+
+    photo, label: (N,) lists of str: names or numbers, as the file spells them
+    score: (N,) float64; bbox: (N, 4) float64, y_min x_min y_max x_max, pixels, 0-based, half-open
+    origin: (N,) list of str: where each one stands, for errors ("results.csv, line 7")
+    """
+
+    photo: list[str]
+    label: list[str]
+    score: np.ndarray
+    bbox: np.ndarray
+    origin: list[str]
+
+    def __post_init__(self):
+        wrong = np.flatnonzero(~(np.isfinite(self.score) & np.isfinite(self.bbox).all(axis=1)))
+        if wrong.size:
+            i = wrong[0]
+            got = [float(self.score[i]), *self.bbox[i].tolist()]
+            raise ValueRangeError(f"{self.origin[i]}: score and box", expected="finite numbers", got=got)
+        wrong = np.flatnonzero((self.bbox[:, 2:] < self.bbox[:, :2]).any(axis=1))
+        if wrong.size:
+            raise ValueRangeError(
+                f"{self.origin[wrong[0]]}: the box ends before it begins (and {wrong.size - 1} more)",
+                expected="y_min x_min y_max x_max with y_min <= y_max and x_min <= x_max",
+                got=self.bbox[wrong[0]].tolist(),
+            )
+
+    def __len__(self) -> int:
+        return len(self.photo)
+
+    def places(self, photos: Mapping[str, int], labels: Mapping[str, int]) -> tuple[np.ndarray, np.ndarray]:
+        """The numbers that photos and classes have elsewhere, (N,) int64 twice.
+
+        photos: every spelling of a photo that is understood (file name, name without its ending, number) -> its number
+        labels: likewise for classes
+        Raises ValueRangeError that names the first record whose photo or class is not among them.
+        """
+        image = np.array(
+            [_place(photos, name, "photo", where) for name, where in zip(self.photo, self.origin)], np.int64
+        )
+        label = np.array(
+            [_place(labels, name, "class", where) for name, where in zip(self.label, self.origin)], np.int64
+        )
+        return image, label
+
+    def to_coco(self, photos: Mapping[str, int], labels: Mapping[str, int]) -> COCODetections:
+        """The same detections with COCO's ids. photos, labels, Raises: as for `places`."""
+        image_id, category_id = self.places(photos, labels)
+        y_min, x_min, y_max, x_max = self.bbox.T
+        return COCODetections(
+            image_id=image_id,
+            category_id=category_id,
+            score=self.score,
+            bbox=np.stack((x_min, y_min, x_max - x_min, y_max - y_min), axis=1),
+        )
+
+
+def spellings(file_names: Sequence[str], numbers: Sequence[int]) -> dict[str, int]:
+    """How results files may call photos: by file name, by name without folder or ending, by number.
+
+    What could mean two photos means none.
+    """
+    found: dict[str, int] = {}
+    twice: set[str] = set()
+    for file_name, number in zip(file_names, numbers):
+        name = file_name.replace("\\", "/").rsplit("/", 1)[-1]
+        for spelling in {file_name, name, name.rsplit(".", 1)[0]} - {""}:
+            if found.setdefault(spelling, number) != number:
+                twice.add(spelling)
+    for number in numbers:  # a bare number is the photo of this number, unless a file is called so
+        found.setdefault(str(number), number)
+    return {spelling: number for spelling, number in found.items() if spelling not in twice}
+
+
+def _place(known, name, what, where):
+    place = known.get(name)
+    if place is None and what == "photo":
+        place = known.get(name.replace("\\", "/").rsplit("/", 1)[-1])
+    if place is None:
+        near = difflib.get_close_matches(name, list(known)[:5000], n=3)
+        raise ValueRangeError(
+            f"{where}: the ground truth has no {what} of this name",
+            expected=f"one of its {len(known)} names and numbers",
+            got=name,
+            hint=f"did you mean {' or '.join(near)}?" if near else None,
+        )
+    return place

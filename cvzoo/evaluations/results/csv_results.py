@@ -1,0 +1,88 @@
+"""Detections from a plain CSV file with a line of names at its head."""
+
+import csv
+import os
+import pathlib
+
+import numpy as np
+
+from cvzoo.errors.exceptions import FileFormatError, ValueRangeError
+from cvzoo.evaluations.results.box_records import BoxRecords
+
+_PHOTO = ("photo", "image", "image_id", "file_name", "filename", "img", "image_name")
+_LABEL = ("label", "class", "category", "category_id", "name", "class_name", "label_name", "class_id")
+_SCORE = ("score", "confidence", "conf", "probability", "prob")
+# spellings of the four numbers of a box -> its sides
+_CORNERS = (("y_min", "x_min", "y_max", "x_max"), ("ymin", "xmin", "ymax", "xmax"), ("y1", "x1", "y2", "x2"))
+_SIZES = (("y", "x", "height", "width"), ("y", "x", "h", "w"), ("top", "left", "height", "width"))
+_EXAMPLE = "photo,label,score,y_min,x_min,y_max,x_max"
+
+
+def read_csv_results(path: str | os.PathLike) -> BoxRecords:
+    """The detections of a CSV file, a line each; the first line names the columns.
+
+    Columns, in any order, others are left out: photo (or image, image_id, file_name), label (or class, category,
+    category_id, name), score (or confidence), and y_min x_min y_max x_max (or ymin ..., y1 x1 y2 x2) or x y width
+    height, all in pixels, 0-based. Commas, semicolons and tabs separate.
+    Raises FileFormatError if a column is missing, ValueRangeError that names the line of what is no number.
+    """
+    path = pathlib.Path(path)
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise FileFormatError(f"{path}: no text in UTF-8") from error
+    first = text.split("\n", 1)[0]
+    delimiter = max(",;\t", key=first.count)
+    rows = csv.reader(text.splitlines(), delimiter=delimiter, strict=True)
+    heads = [head.strip().lower() for head in next(rows, [])]
+    photo, label, score = (_column(path, heads, names) for names in (_PHOTO, _LABEL, _SCORE))
+    sides, sized = _sides(path, heads)
+    photos, labels, numbers, origin = [], [], [], []
+    try:
+        for row in rows:
+            where = f"{path.name}, line {rows.line_num}"
+            if not any(cell.strip() for cell in row):
+                continue
+            if len(row) != len(heads):
+                raise ValueRangeError(f"{where}: {len(row)} columns", expected=f"{len(heads)}: {first.strip()}")
+            photos.append(row[photo].strip())
+            labels.append(row[label].strip())
+            numbers.append([_number(row[i], heads[i], where) for i in (score, *sides)])
+            origin.append(where)
+    except csv.Error as error:
+        raise FileFormatError(f"{path}, line {rows.line_num}: {error}") from error
+    numbers = np.array(numbers, np.float64).reshape(-1, 5)
+    bbox = numbers[:, 1:].copy()
+    if sized:
+        bbox[:, 2:] += bbox[:, :2]
+    return BoxRecords(photos, labels, numbers[:, 0].copy(), bbox, origin)
+
+
+def _column(path, heads, names):
+    found = [i for i, head in enumerate(heads) if head in names]
+    if len(found) != 1:
+        raise FileFormatError(
+            f"{path}: {'no column' if not found else 'several columns'} for the {names[0]}",
+            expected=f"a first line that names the columns, such as {_EXAMPLE}",
+            got=",".join(heads)[:200],
+        )
+    return found[0]
+
+
+def _sides(path, heads):
+    for sized, spellings in ((False, _CORNERS), (True, _SIZES)):
+        for names in spellings:
+            if all(name in heads for name in names):
+                return [heads.index(name) for name in names], sized
+    raise FileFormatError(
+        f"{path}: no columns for the box",
+        expected="y_min,x_min,y_max,x_max or x,y,width,height",
+        got=",".join(heads)[:200],
+    )
+
+
+def _number(text, head, where):
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueRangeError(f"{where}: {head}", expected="a number", got=repr(text)[:60]) from None

@@ -1,0 +1,66 @@
+"""Detections from the files that VOC's development kit reads, one a class."""
+
+import os
+import pathlib
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from cvzoo.errors.exceptions import FileFormatError, ValueRangeError
+from cvzoo.evaluations.results.box_records import BoxRecords
+
+_NAME = re.compile(r"(?:.*?_)?det_(?:(?:test|train|val|trainval)_)?(.+)\.txt")
+
+
+def voc_results_files(path: str | os.PathLike) -> list[pathlib.Path]:
+    """The `comp4_det_SPLIT_CLASS.txt` files that a path means: itself, or those in it. Raises FileFormatError."""
+    path = pathlib.Path(path)
+    if not path.is_dir():
+        return [path]
+    found = sorted(each for each in path.glob("*.txt") if _NAME.fullmatch(each.name))
+    if not found:
+        raise FileFormatError(f"{path}: no results", expected="comp4_det_test_CLASS.txt, one file a class")
+    return found
+
+
+def read_voc_results(paths: Sequence[str | os.PathLike]) -> BoxRecords:
+    """The detections of VOC results files; the class stands in the file's name.
+
+    paths: files `comp4_det_SPLIT_CLASS.txt`; each line: photo's name, score, x_min, y_min, x_max, y_max, in whole or
+        broken pixels, counted from 1, the last pixel belonging to the box. Here 1 is taken from the least sides.
+    Raises FileFormatError for a name without a class, ValueRangeError that names the line of what makes no sense.
+
+    Source: the development kit of Pascal VOC 2007 and 2012 (section on detection results).
+    """
+    photos, labels, numbers, origin = [], [], [], []
+    for path in map(pathlib.Path, paths):
+        found = _NAME.fullmatch(path.name)
+        if not found:
+            raise FileFormatError(f"{path}: which class?", expected="a name such as comp4_det_test_CLASS.txt")
+        try:
+            lines = path.read_text(encoding="utf-8-sig").splitlines()
+        except UnicodeDecodeError as error:
+            raise FileFormatError(f"{path}: no text in UTF-8") from error
+        for number, line in enumerate(lines, 1):
+            words = line.split()
+            if words:
+                where = f"{path.name}, line {number}"
+                photos.append(words[0])
+                labels.append(found[1])
+                numbers.append(_numbers(words, where))
+                origin.append(where)
+    table = np.array(numbers, np.float64).reshape(-1, 5)
+    bbox = table[:, [2, 1, 4, 3]]
+    bbox[:, :2] -= 1
+    return BoxRecords(photos, labels, table[:, 0].copy(), bbox, origin)
+
+
+def _numbers(words, where):
+    try:
+        values = [float(word) for word in words[1:]]
+    except ValueError:
+        values = []
+    if len(values) != 5:
+        raise ValueRangeError(where, expected="PHOTO SCORE X_MIN Y_MIN X_MAX Y_MAX", got=" ".join(words)[:120])
+    return values
