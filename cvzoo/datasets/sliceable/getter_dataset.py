@@ -17,6 +17,7 @@ class GetterDataset(AbstractSliceableDataset):
         self._getters = []  # (function, number of values or None if it returns one value bare)
         self._sources = {}  # key -> (getter, place in what it returns)
         self._keys = ()
+        self._namer = None
 
     def add_getter(self, keys, getter):
         """Let `getter(i)` give the value of a key (a str), or a tuple of the values of several (a tuple of str)."""
@@ -30,6 +31,13 @@ class GetterDataset(AbstractSliceableDataset):
         self._getters.append((getter, None if isinstance(keys, str) else len(names)))
         if not isinstance(self._keys, str):
             self._keys = (*self._keys, *names)
+
+    def name_examples(self, namer):
+        """Let errors call example i by `str(namer(i))`, such as its photo's path."""
+        self._namer = namer
+
+    def name(self, index):
+        return super().name(index) if self._namer is None else str(self._namer(index))
 
     @property
     def keys(self):

@@ -1,0 +1,1 @@
+"""MS COCO and what shares its files."""

@@ -1,0 +1,74 @@
+"""What the data sets of COCO's JSON files have in common."""
+
+import numpy as np
+
+from cvzoo.datasets.coco.json_columns import read_columns
+from cvzoo.datasets.coco.masks import masks_from_json
+from cvzoo.datasets.coco.publication import find_photos
+from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
+from cvzoo.errors.exceptions import DatasetError
+from cvzoo.images.read_image import read_image
+from cvzoo.images.read_image_size import read_image_size
+
+
+class AbstractCOCODataset(GetterDataset):
+    """Photos and annotations of one JSON file. Photos are in the order of their ids; those without objects stay.
+
+    label_names: the file's classes in the order of their ids, which is the order of the labels
+    image_ids: (N,) int64; category_ids: (C,) int64, what stands in the file for label 0, 1 ...
+
+    Annotations whose box is empty are left out, and with them their masks and points.
+    """
+
+    def __init__(self, json_path, image_dir, *, use_crowded, with_masks=False, with_keypoints=False):
+        super().__init__()
+        columns = read_columns(json_path, with_masks=with_masks, with_keypoints=with_keypoints)
+        self._columns = columns
+        self._image_dir = find_photos(json_path, image_dir, columns.file_names[0] if columns.file_names else None)
+        self.label_names = columns.label_names
+        self.image_ids = columns.image_ids
+        self.category_ids = columns.category_ids
+        self._kept = (columns.bbox[:, 2:] > columns.bbox[:, :2]).all(axis=1)
+        if not use_crowded:
+            self._kept &= ~columns.crowded
+        self.name_examples(self._photo)
+
+    def __len__(self):
+        return len(self._columns.file_names)
+
+    def _photo(self, i):
+        return self._image_dir / self._columns.file_names[i]
+
+    def _rows(self, i):
+        start, stop = self._columns.offsets[i : i + 2]
+        return start + np.flatnonzero(self._kept[start:stop])
+
+    def _get_img(self, i):
+        return read_image(self._photo(i))
+
+    def _get_annotation(self, i):
+        rows = self._rows(i)
+        columns = self._columns
+        return columns.bbox[rows], columns.label[rows], columns.area[rows], columns.crowded[rows]
+
+    def _get_masks(self, i):
+        columns = self._columns
+        size = tuple(columns.sizes[i].tolist())
+        if min(size) < 0:
+            size = read_image_size(self._photo(i))
+        rows = self._rows(i)
+        starts, stops = columns.mask_offsets[rows], columns.mask_offsets[rows + 1]
+        texts = [columns.masks[start:stop] for start, stop in zip(starts, stops)]
+        return masks_from_json(texts, size, [f"annotation {columns.annotation_ids[row]}" for row in rows])
+
+    def _get_points(self, i):
+        found = self._columns.keypoints[self._rows(i)]
+        found = found.reshape(len(found), -1, 3)
+        if np.isnan(found).any():
+            raise DatasetError(f"{self._photo(i)}: an annotation has no key points")
+        return found[:, :, [1, 0]], found[:, :, 2] > 0
+
+
+def chosen_keys(first, wanted):
+    """The keys of an example: `first`, then those of the pairs (key, flag) whose flag is set, in their order."""
+    return (*first, *(key for key, flag in wanted if flag))

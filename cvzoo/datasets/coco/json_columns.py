@@ -1,0 +1,253 @@
+"""COCO's JSON files, read into columns: fast, small, and cheap to send to other processes."""
+
+import gc
+import json
+import pathlib
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cvzoo.errors.exceptions import DatasetError
+
+
+class Columns(NamedTuple):
+    """A file's contents. N photos sorted by id, M annotations sorted by photo, then in the file's order.
+
+    image_ids (N,) int64; file_names N of str; sizes (N, 2) int32, (H, W), -1 where the file does not say
+    category_ids (C,) int64, sorted; label_names C of str; keypoint_names (K,) of str
+    offsets (N + 1,) int64: photo i has the annotations offsets[i]:offsets[i + 1]
+    annotation_ids (M,) int64; label (M,) int32, places in category_ids; crowded (M,) bool
+    bbox (M, 4) float32, y_min x_min y_max x_max; area (M,) float32
+    keypoints: (M, 3 K) float32 x, y, v ...; NaN where an annotation has none
+    masks, mask_offsets: JSON text of each annotation's segmentation, bytes and (M + 1,) int64
+    """
+
+    image_ids: np.ndarray
+    file_names: list
+    sizes: np.ndarray
+    category_ids: np.ndarray
+    label_names: tuple
+    keypoint_names: tuple
+    offsets: np.ndarray
+    annotation_ids: np.ndarray
+    label: np.ndarray
+    crowded: np.ndarray
+    bbox: np.ndarray
+    area: np.ndarray
+    keypoints: np.ndarray | None
+    masks: bytes
+    mask_offsets: np.ndarray | None
+
+
+class _Image(NamedTuple):
+    id: int
+    file_name: str
+    height: int = -1
+    width: int = -1
+
+
+class _Category(NamedTuple):
+    id: int
+    name: str
+    keypoints: tuple = ()
+
+
+class _Annotation(NamedTuple):
+    image_id: int
+    category_id: int
+    bbox: list
+    id: int = -1
+    area: float | None = None
+    iscrowd: int = 0
+    segmentation: Any = b"null"
+    keypoints: list | None = None
+
+
+class _File(NamedTuple):
+    images: list
+    annotations: list
+    categories: list
+
+
+def read_columns(path, *, with_masks=False, with_keypoints=False):
+    """The columns of an annotation file (instances_*.json, person_keypoints_*.json, or your own of that form).
+
+    What is not asked for is skipped while reading. msgspec is used if it is installed (several times faster and
+    smaller than the standard library).
+    Raises DatasetError that names the file and the annotation.
+    """
+    path = pathlib.Path(path)
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise DatasetError(f"{path}: cannot be read", got=error.strerror) from error
+    # millions of small objects that live: looking for garbage among them takes longer than making them
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        file = _decode(path, data, with_masks, with_keypoints)
+        del data
+        return _columns(path, file, with_masks, with_keypoints)
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _decode(path, data, with_masks, with_keypoints):
+    try:
+        import msgspec
+    except ImportError:
+        return _decode_plainly(path, data, with_masks, with_keypoints)
+    fields = [
+        ("image_id", int),
+        ("category_id", int),
+        ("bbox", list[float]),
+        ("id", int, -1),
+        ("area", float | None, None),
+        ("iscrowd", int | bool, 0),
+    ]
+    fields += [("segmentation", msgspec.Raw, msgspec.Raw(b"null"))] if with_masks else []
+    fields += [("keypoints", list[float] | None, None)] if with_keypoints else []
+    annotation = msgspec.defstruct("annotation", fields, gc=False)
+    image = msgspec.defstruct(
+        "image", [("id", int), ("file_name", str), ("height", int | None, -1), ("width", int | None, -1)]
+    )
+    category = msgspec.defstruct("category", [("id", int), ("name", str), ("keypoints", tuple[str, ...], ())])
+    kind = msgspec.defstruct(
+        "file", [("images", list[image]), ("annotations", list[annotation]), ("categories", list[category])]
+    )
+    try:
+        return msgspec.json.decode(data, type=kind)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise DatasetError(f"{path}: not an annotation file of COCO's form", got=error) from error
+
+
+def _decode_plainly(path, data, with_masks, with_keypoints):
+    try:
+        file = json.loads(data)
+        return _File(
+            [_checked(_Image, each, "images", i) for i, each in enumerate(file["images"])],
+            [_plain_annotation(each, i, with_masks, with_keypoints) for i, each in enumerate(file["annotations"])],
+            [_checked(_Category, each, "categories", i) for i, each in enumerate(file["categories"])],
+        )
+    except (ValueError, KeyError, TypeError) as error:
+        raise DatasetError(f"{path}: not an annotation file of COCO's form", got=repr(error)) from error
+
+
+_TYPES = {
+    "id": int,
+    "image_id": int,
+    "category_id": int,
+    "file_name": str,
+    "name": str,
+    "bbox": list,
+    "height": (int, type(None)),
+    "width": (int, type(None)),
+    "area": (int, float, type(None)),
+    "iscrowd": int,
+    "keypoints": (list, tuple, type(None)),
+}
+
+
+def _checked(kind, record, field, index):
+    known = {name: record[name] for name in kind._fields if name in record}
+    for name, value in known.items():
+        if name in _TYPES and not isinstance(value, _TYPES[name]):
+            raise ValueError(f"{field}[{index}].{name} is {value!r}")
+    return kind(**known)
+
+
+def _plain_annotation(record, index, with_masks, with_keypoints):
+    record = dict(record)
+    record["segmentation"] = json.dumps(record.get("segmentation")).encode() if with_masks else b"null"
+    if not with_keypoints:
+        record.pop("keypoints", None)
+    return _checked(_Annotation, record, "annotations", index)
+
+
+def _columns(path, file, with_masks, with_keypoints):
+    images = sorted(file.images, key=lambda image: image.id)
+    image_ids = _unique(path, "images", [image.id for image in images])
+    categories = sorted(file.categories, key=lambda category: category.id)
+    category_ids = _unique(path, "categories", [category.id for category in categories])
+    found = file.annotations
+    photo = _places(path, "image_id", [each.image_id for each in found], image_ids)
+    label = _places(path, "category_id", [each.category_id for each in found], category_ids)
+    order = np.argsort(photo, kind="stable")
+    xywh = _table(path, "bbox", [each.bbox for each in found], 4)[order]
+    given = np.array([np.nan if each.area is None else each.area for each in found], np.float64)[order]
+    x, y, width, height = xywh.T
+    masks, mask_offsets = b"", None
+    if with_masks:
+        texts = [bytes(found[m].segmentation) for m in order]
+        mask_offsets = np.concatenate([[0], np.cumsum([len(text) for text in texts], dtype=np.int64)])
+        masks = b"".join(texts)
+    keypoint_names = next((each.keypoints for each in categories if each.keypoints), ())
+    return Columns(
+        image_ids,
+        [image.file_name for image in images],
+        np.array([_size(image) for image in images], np.int32).reshape(-1, 2),
+        category_ids,
+        tuple(category.name for category in categories),
+        tuple(keypoint_names),
+        np.concatenate([[0], np.cumsum(np.bincount(photo, minlength=len(images)), dtype=np.int64)]),
+        np.array([each.id for each in found], np.int64)[order],
+        label[order].astype(np.int32),
+        np.array([bool(each.iscrowd) for each in found], bool)[order],
+        np.stack([y, x, y + height, x + width], axis=1).astype(np.float32),
+        np.where(np.isnan(given), width * height, given).astype(np.float32),
+        _keypoints(path, found, len(keypoint_names))[order] if with_keypoints else None,
+        masks,
+        mask_offsets,
+    )
+
+
+def _size(image):
+    return (-1, -1) if image.height is None or image.width is None else (image.height, image.width)
+
+
+def _unique(path, field, ids):
+    ids = np.array(ids, np.int64)
+    twice = np.flatnonzero(ids[1:] == ids[:-1])
+    if len(twice):
+        raise DatasetError(f"{path}: two {field} of one id", got=ids[twice[0]])
+    return ids
+
+
+def _places(path, field, wanted, ids):
+    wanted = np.array(wanted, np.int64)
+    places = np.searchsorted(ids, wanted)
+    known = places < len(ids)
+    known[known] = ids[places[known]] == wanted[known]
+    if not known.all():
+        index = int(np.flatnonzero(~known)[0])
+        raise DatasetError(f"{path}: annotations[{index}] has an unknown {field}", got=int(wanted[index]))
+    return places
+
+
+def _table(path, field, rows, width):
+    for index, row in enumerate(rows):
+        if len(row) != width:
+            raise DatasetError(f"{path}: annotations[{index}].{field} has not {width} numbers", got=row)
+    try:
+        table = np.array(rows, np.float64).reshape(-1, width)
+    except (TypeError, ValueError) as error:
+        raise DatasetError(f"{path}: {field} must be numbers", got=error) from error
+    broken = np.flatnonzero(~np.isfinite(table).all(axis=1))
+    if len(broken):
+        raise DatasetError(f"{path}: annotations[{broken[0]}].{field} is not finite", got=rows[broken[0]])
+    return table
+
+
+def _keypoints(path, found, n_point):
+    table = np.full((len(found), 3 * n_point), np.nan, np.float32)
+    for index, each in enumerate(found):
+        if each.keypoints is not None:
+            if len(each.keypoints) != 3 * n_point:
+                raise DatasetError(
+                    f"{path}: annotations[{index}].keypoints has not 3 numbers a point",
+                    expected=3 * n_point,
+                    got=len(each.keypoints),
+                )
+            table[index] = each.keypoints
+    return table

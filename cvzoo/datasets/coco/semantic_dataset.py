@@ -1,0 +1,70 @@
+"""COCO's panoptic annotations as label maps."""
+
+import json
+
+import numpy as np
+
+from cvzoo.datasets.coco.publication import provide_coco
+from cvzoo.datasets.extract import extract
+from cvzoo.datasets.labels.coco_panoptic import coco_semantic_segmentation_label_names
+from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
+from cvzoo.errors.exceptions import DatasetError
+from cvzoo.images.read_image import read_image
+
+_SHIFT = np.array([1, 256, 65536], np.int64)[:, None, None]
+
+
+class COCOSemanticSegmentationDataset(GetterDataset):
+    """COCO's photos with label maps of 133 classes, things and stuff (`coco_semantic_segmentation_label_names`).
+
+    data_dir: "auto", or a folder with annotations/panoptic_train2017.json, the folder (or .zip) of the same name and
+        train2017 (or images/train2017) in it
+    split: "train" or "val" of 2017
+    img: (3, H, W) float32; label: (H, W) int32, -1 where nothing was marked
+    Source: Kirillov et al., "Panoptic Segmentation", 2019; the file format of the official panopticapi.
+    """
+
+    def __init__(self, data_dir="auto", split="train"):
+        super().__init__()
+        json_path, self._image_dir = provide_coco(data_dir, kind="panoptic", split=split, year="2017")
+        self._map_dir = json_path.with_suffix("")
+        inner = json_path.with_suffix(".zip")
+        if not self._map_dir.is_dir() and inner.is_file():
+            extract(inner, inner.parent)
+        try:
+            file = json.loads(json_path.read_bytes())
+            place = {category["id"]: label for label, category in enumerate(file["categories"])}
+            self._names = [each["file_name"] for each in file["annotations"]]
+            self._segments = [
+                (
+                    np.array([segment["id"] for segment in each["segments_info"]], np.int64),
+                    np.array([place[segment["category_id"]] for segment in each["segments_info"]], np.int32),
+                )
+                for each in file["annotations"]
+            ]
+            self.label_names = tuple(category["name"] for category in file["categories"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise DatasetError(f"{json_path}: not a panoptic file of COCO's form", got=repr(error)) from error
+        if len(self.label_names) != len(coco_semantic_segmentation_label_names):
+            raise DatasetError(f"{json_path}: not COCO's 133 classes", got=len(self.label_names))
+        self.add_getter("img", self._get_img)
+        self.add_getter("label", self._get_label)
+        self.name_examples(self._photo)
+
+    def __len__(self):
+        return len(self._names)
+
+    def _photo(self, i):
+        return (self._image_dir / self._names[i]).with_suffix(".jpg")
+
+    def _get_img(self, i):
+        return read_image(self._photo(i))
+
+    def _get_label(self, i):
+        path = self._map_dir / self._names[i]
+        number = (read_image(path).astype(np.int64) * _SHIFT).sum(axis=0)
+        ids, labels = self._segments[i]
+        known = np.append(-1, np.sort(ids))
+        found = np.append(np.int32(-1), labels[np.argsort(ids)])
+        place = np.searchsorted(known, number, side="right") - 1
+        return np.where(known[place] == number, found[place], np.int32(-1))

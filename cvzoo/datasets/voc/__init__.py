@@ -1,0 +1,1 @@
+"""Pascal VOC and what shares its layout."""

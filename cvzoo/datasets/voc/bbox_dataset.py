@@ -1,0 +1,134 @@
+"""Pascal VOC's boxes, and those of any folder in its layout."""
+
+import pathlib
+
+import numpy as np
+
+from cvzoo.datasets.labels.voc import voc_bbox_label_names
+from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
+from cvzoo.datasets.text_files import read_lines
+from cvzoo.datasets.voc.annotation import label_of, read_voc_objects
+from cvzoo.datasets.voc.publication import provide_voc
+from cvzoo.errors.exceptions import DatasetError
+from cvzoo.images.list_image_files import list_image_files
+from cvzoo.images.read_image import read_image
+
+
+class AbstractVOCBboxDataset(GetterDataset):
+    """Photos and XML files side by side.
+
+    img: (3, H, W) float32, RGB in [0, 255]; bbox: (R, 4) float32; label: (R,) int32
+    difficult: (R,) bool, if asked for
+    """
+
+    def __init__(self, photos, annotations, label_names, *, one_based, use_difficult, return_difficult):
+        super().__init__()
+        self.label_names = tuple(label_names)
+        self._photos = photos
+        self._annotations = annotations
+        self._numbers = {name: label for label, name in enumerate(self.label_names)}
+        self._one_based = one_based
+        self._use_difficult = use_difficult
+        self.add_getter("img", self._get_img)
+        self.add_getter(("bbox", "label", "difficult"), self._get_annotation)
+        if not return_difficult:
+            self.keys = ("img", "bbox", "label")
+        self.name_examples(self._photos.__getitem__)
+
+    def __len__(self):
+        return len(self._photos)
+
+    def _get_img(self, i):
+        return read_image(self._photos[i])
+
+    def _get_annotation(self, i):
+        path = self._annotations[i]
+        bbox, names, difficult = read_voc_objects(path, one_based=self._one_based)
+        label = label_of(names, self._numbers, path)
+        if not self._use_difficult:
+            bbox, label, difficult = bbox[~difficult], label[~difficult], difficult[~difficult]
+        return bbox, label, difficult
+
+
+class VOCBboxDataset(AbstractVOCBboxDataset):
+    """Pascal VOC's photos with boxes of 20 classes (`voc_bbox_label_names`).
+
+    data_dir: "auto" (fetched below CVZOO_HOME), the folder VOC2007 or VOC2012, or a folder with VOCdevkit in it
+    split: "train", "val" or "trainval"; for 2007 also "test"
+    year: "2007" or "2012"
+    use_difficult: objects marked as difficult are there, too
+    return_difficult: examples have a fourth value that says which they are
+
+    img: (3, H, W) float32; bbox: (R, 4) float32, from which the files' 1 is taken off (all four coordinates);
+    label: (R,) int32; difficult: (R,) bool. A photo whose objects are all left out has (0, 4) and (0,).
+    Source: Everingham et al., "The Pascal Visual Object Classes (VOC) Challenge", 2010; order and coordinates as
+    ChainerCV has them.
+    """
+
+    def __init__(self, data_dir="auto", split="train", year="2012", use_difficult=False, return_difficult=False):
+        root, ids_path = provide_voc(data_dir, year=year, split=split, image_set="Main")
+        # the lists of single classes have a second column, this one has none
+        ids = [line.split()[0] for line in read_lines(ids_path)]
+        super().__init__(
+            [root / f"JPEGImages/{id_}.jpg" for id_ in ids],
+            [root / f"Annotations/{id_}.xml" for id_ in ids],
+            voc_bbox_label_names,
+            one_based=True,
+            use_difficult=use_difficult,
+            return_difficult=return_difficult,
+        )
+
+
+class VOCFolderBboxDataset(AbstractVOCBboxDataset):
+    """Your own photos with boxes, in a folder with VOC's layout: JPEGImages, Annotations and, with `split`, ImageSets.
+
+    data_dir: the folder
+    split: the name of a list in ImageSets/Main, without ".txt"; None: every annotation, sorted by name
+    label_names: the classes in the order of their labels; None: those that occur in Annotations (of all splits),
+        sorted; `dataset.label_names` tells them
+    one_based: the files call the first pixel 1, as VOC's own do; False: 0, as many tools write
+    use_difficult, return_difficult: as in VOCBboxDataset
+
+    Photos may be of any kind that `read_image` reads. Raises DatasetError if files are absent.
+    """
+
+    def __init__(
+        self,
+        data_dir,
+        split=None,
+        *,
+        label_names=None,
+        one_based=True,
+        use_difficult=False,
+        return_difficult=False,
+    ):
+        root = pathlib.Path(data_dir)
+        for folder in ("Annotations", "JPEGImages"):
+            if not (root / folder).is_dir():
+                raise DatasetError(f"{root}: no folder {folder}", expected="JPEGImages, Annotations, ImageSets/Main")
+        files = {path.stem: path for path in list_image_files(root / "JPEGImages")}
+        if split is None:
+            ids = sorted(path.stem for path in (root / "Annotations").glob("*.xml"))
+        else:
+            ids = [line.split()[0] for line in read_lines(root / f"ImageSets/Main/{split}.txt")]
+        missing = [id_ for id_ in ids if id_ not in files]
+        if missing:
+            raise DatasetError(f"{root}: {len(missing)} photos are not in JPEGImages", got=", ".join(missing[:5]))
+        if label_names is None:
+            label_names = _find_names(root / "Annotations")
+        super().__init__(
+            [files[id_] for id_ in ids],
+            [root / f"Annotations/{id_}.xml" for id_ in ids],
+            label_names,
+            one_based=one_based,
+            use_difficult=use_difficult,
+            return_difficult=return_difficult,
+        )
+
+
+def _find_names(folder):
+    return tuple(
+        np.unique([name for path in sorted(folder.glob("*.xml")) for name in read_voc_objects(path, one_based=0).names])
+        .astype(str)
+        .tolist()
+    )

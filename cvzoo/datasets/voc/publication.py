@@ -1,0 +1,47 @@
+"""Where Pascal VOC is published, and the folder of one year."""
+
+import pathlib
+
+from cvzoo.datasets.archive import Archive, provide
+from cvzoo.datasets.text_files import check_choice
+
+_SITE = "http://host.robots.ox.ac.uk/pascal/VOC"
+_ARCHIVES = {
+    ("2007", "trainval"): Archive(
+        url=f"{_SITE}/voc2007/VOCtrainval_06-Nov-2007.tar",
+        sha256="7d8cd951101b0957ddfd7a530bdc8a94f06121cfc1e511bb5937e973020c7508",
+        size=460032000,
+    ),
+    ("2007", "test"): Archive(
+        url=f"{_SITE}/voc2007/VOCtest_06-Nov-2007.tar",
+        sha256="6836888e2e01dca84577a849d339fa4f73e1e4f135d312430c4856b5609b4892",
+    ),
+    ("2012", "trainval"): Archive(
+        url=f"{_SITE}/voc2012/VOCtrainval_11-May-2012.tar",
+        sha256="e14f763270cf193d0b5f74b169f44157a4b0c6efa708f4dd0ff78ee691763bcb",
+        size=1999639040,
+    ),
+}
+_SPLITS = {"2007": ("train", "val", "trainval", "test"), "2012": ("train", "val", "trainval")}
+
+
+def provide_voc(data_dir, *, year, split, image_set):
+    """(the folder VOC<year>, the list of the split's ids as a path).
+
+    data_dir: "auto", the folder VOC<year> itself, or a folder with VOCdevkit/VOC<year> in it
+    image_set: "Main" or "Segmentation"
+    """
+    check_choice("year", year, tuple(_SPLITS))
+    check_choice("split", split, _SPLITS[year])
+    ids = f"ImageSets/{image_set}/{split}.txt"
+    if data_dir != "auto" and (pathlib.Path(data_dir) / ids).is_file():
+        return pathlib.Path(data_dir), pathlib.Path(data_dir) / ids
+    root = provide(
+        data_dir,
+        "voc",
+        needs=f"VOCdevkit/VOC{year}/{ids}",
+        archives=(_ARCHIVES[year, "test" if split == "test" else "trainval"],),
+        licence="database rights of the organisers; photos under Flickr's terms",
+        page=f"{_SITE}/voc{year}/",
+    )
+    return root / f"VOCdevkit/VOC{year}", root / f"VOCdevkit/VOC{year}" / ids

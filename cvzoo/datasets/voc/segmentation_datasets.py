@@ -1,0 +1,73 @@
+"""Pascal VOC's label maps and masks."""
+
+import numpy as np
+
+from cvzoo.datasets.labels.voc import voc_bbox_label_names, voc_semantic_segmentation_label_names
+from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
+from cvzoo.datasets.text_files import read_lines
+from cvzoo.datasets.voc.instance_masks import masks_of
+from cvzoo.datasets.voc.publication import provide_voc
+from cvzoo.images.read_image import read_image
+from cvzoo.images.read_label import read_label
+
+
+class VOCSemanticSegmentationDataset(GetterDataset):
+    """Pascal VOC 2012's photos with label maps of 21 classes, of which 0 is the background.
+
+    data_dir: as in VOCBboxDataset; split: "train", "val" or "trainval"
+    img: (3, H, W) float32; label: (H, W) int32, -1 on the borders of objects and where nobody knows
+    """
+
+    def __init__(self, data_dir="auto", split="train"):
+        super().__init__()
+        self.label_names = voc_semantic_segmentation_label_names
+        self._root, ids_path = provide_voc(data_dir, year="2012", split=split, image_set="Segmentation")
+        self._ids = read_lines(ids_path)
+        self.add_getter("img", self._get_img)
+        self.add_getter("label", self._get_label)
+        self.name_examples(self._photo)
+
+    def __len__(self):
+        return len(self._ids)
+
+    def _photo(self, i):
+        return self._root / f"JPEGImages/{self._ids[i]}.jpg"
+
+    def _get_img(self, i):
+        return read_image(self._photo(i))
+
+    def _get_label(self, i):
+        label = read_label(self._root / f"SegmentationClass/{self._ids[i]}.png")
+        label[label == 255] = -1
+        return label
+
+
+class VOCInstanceSegmentationDataset(GetterDataset):
+    """Pascal VOC 2012's photos with a mask an object, of 20 classes.
+
+    data_dir: as in VOCBboxDataset; split: "train", "val" or "trainval"
+    img: (3, H, W) float32; mask: (R, H, W) bool; label: (R,) int32
+    """
+
+    def __init__(self, data_dir="auto", split="train"):
+        super().__init__()
+        self.label_names = voc_bbox_label_names
+        self._root, ids_path = provide_voc(data_dir, year="2012", split=split, image_set="Segmentation")
+        self._ids = read_lines(ids_path)
+        self.add_getter("img", self._get_img)
+        self.add_getter(("mask", "label"), self._get_masks)
+        self.name_examples(self._photo)
+
+    def __len__(self):
+        return len(self._ids)
+
+    def _photo(self, i):
+        return self._root / f"JPEGImages/{self._ids[i]}.jpg"
+
+    def _get_img(self, i):
+        return read_image(self._photo(i))
+
+    def _get_masks(self, i):
+        path = self._root / f"SegmentationObject/{self._ids[i]}.png"
+        classes = read_label(self._root / f"SegmentationClass/{self._ids[i]}.png", dtype=np.uint8)
+        return masks_of(classes, read_label(path, dtype=np.uint8), path)
