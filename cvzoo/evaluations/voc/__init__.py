@@ -1,0 +1,26 @@
+"""Pascal VOC's scoring of boxes and of instance masks."""
+
+from cvzoo.evaluations.voc.accumulators import DetectionVOCAccumulator, InstanceSegmentationVOCAccumulator
+from cvzoo.evaluations.voc.average_precision import VOC07_RECALLS, calc_detection_voc_ap
+from cvzoo.evaluations.voc.eval_detection_voc import calc_detection_voc_prec_rec, eval_detection_voc
+from cvzoo.evaluations.voc.eval_instance_segmentation_voc import (
+    calc_instance_segmentation_voc_prec_rec,
+    eval_instance_segmentation_voc,
+)
+from cvzoo.evaluations.voc.matches import VOCMatches, match_voc_bboxes, match_voc_masks
+from cvzoo.evaluations.voc.result import VOCResult
+
+__all__ = [
+    "calc_detection_voc_ap",
+    "calc_detection_voc_prec_rec",
+    "calc_instance_segmentation_voc_prec_rec",
+    "DetectionVOCAccumulator",
+    "eval_detection_voc",
+    "eval_instance_segmentation_voc",
+    "InstanceSegmentationVOCAccumulator",
+    "match_voc_bboxes",
+    "match_voc_masks",
+    "VOC07_RECALLS",
+    "VOCMatches",
+    "VOCResult",
+]
