@@ -42,8 +42,7 @@ def cvzoo_pipeline(*, backend, dtype="uint8"):
             T.RandomCropWithBboxConstraints(),
             T.Resize((SIZE, SIZE), backend=backend),
             T.RandomFlip(x_random=True),
-            T.ToFloat(),
-            T.ColorJitter(**JITTER),
+            T.ColorJitter(**JITTER, dtype=np.float32),
         ]
     )
 

@@ -14,8 +14,8 @@ from cvzoo.transforms.keep_dtype import keep_dtype
 # ITU-R 601-2, as Pillow and OpenCV weigh them
 _LUMA = np.array([0.299, 0.587, 0.114], dtype=np.float32)
 _TINY = np.float32(1e-6)
-# pixels worked on at once: eight planes of them stay in a core's own cache
-_BLOCK = 16384
+# pixels worked on at once: more would leave a core's own cache, fewer cost more calls
+_BLOCK = 32768
 
 
 def adjust_brightness(img, factor):
@@ -86,48 +86,71 @@ def turn_hsv(x, *, hue, saturation):
     if not np.shares_memory(flat, x):
         raise ShapeError("turn_hsv works in place and wants contiguous memory", got=x.strides)
     for start in range(0, flat.shape[1], _BLOCK):
-        _turn_block(flat[:, start : start + _BLOCK], np.float32(hue * 6), np.float32(saturation))
+        block = flat[:, start : start + _BLOCK]
+        if saturation != 1:
+            _saturate(block, np.float32(saturation))
+        if hue:
+            _turn(block, np.float32(hue * 6))
 
 
-def _turn_block(x, sixths, saturation):
+def _extremes(x):
+    """The highest and the lowest of the three colours of each pixel."""
     r, g, b = x
-    high = np.maximum(r, g)
-    np.maximum(high, b, out=high)
-    low = np.minimum(r, g)
-    np.minimum(low, b, out=low)
-    chroma = high - low
-    new_chroma = chroma if saturation == 1 else np.minimum(chroma * saturation, high)
+    high, low = np.maximum(r, g), np.minimum(r, g)
+    return np.maximum(high, b, out=high), np.minimum(low, b, out=low)
+
+
+def _saturate(x, factor):
+    high, low = _extremes(x)
+    low -= high  # minus the chroma
+    np.minimum(low, -_TINY, out=low)
+    # no colour is more saturated than the highest value allows: then the lowest is 0
+    factor = np.minimum(high / -low, factor)
+    x -= high
+    x *= factor
+    x += high
+
+
+def _turn(x, sixths):
+    r, g, b = x
+    high, low = _extremes(x)
+    chroma = np.subtract(high, low, out=low)
     np.maximum(chroma, _TINY, out=chroma)
-    low = high - new_chroma
-    if sixths == 0:
-        new_chroma = new_chroma / chroma
-        for plane in x:
-            # high - (high - plane) * new_chroma / chroma
-            plane -= high
-            plane *= new_chroma
-            plane += high
-        return
+    twice = chroma + chroma
     # hue in sixths of a turn: red 0, green 2, blue 4; times a mask is ten times faster than np.where
-    is_red = r == high
-    is_green = (g == high) & ~is_red
-    sextant = (g - b) * is_red
-    sextant += (b - r + 2 * chroma) * is_green
-    sextant += (r - g + 4 * chroma) * ~(is_red | is_green)
-    sextant /= chroma
-    sextant += sixths
-    turn = np.floor(sextant * np.float32(1 / 6))
-    turn *= 6
-    sextant -= turn
-    for plane, middle, top, sign in ((r, 3, -1, 1), (g, 2, 2, -1), (b, 4, 2, -1)):
-        # how much of the chroma this colour has at that hue: a trapezium around its own
-        np.subtract(sextant, np.float32(middle), out=plane)
+    is_red, is_green = r == high, g == high
+    is_green &= ~is_red
+    is_blue = ~(is_red | is_green)
+    hue = g - b
+    hue *= is_red
+    part = b - r
+    part += twice
+    part *= is_green
+    hue += part
+    np.subtract(r, g, out=part)
+    part += twice
+    part += twice
+    part *= is_blue
+    hue += part
+    hue /= chroma
+    hue += sixths
+    np.multiply(hue, np.float32(1 / 6), out=part)
+    np.floor(part, out=part)
+    part *= 6
+    hue -= part
+    # how much of the chroma a colour has at a hue is a trapezium around its own: clip(2 - distance, 0, 1); red lies at
+    # both ends of [0, 6), and so is counted from the far side
+    for plane, middle in ((r, 3), (g, 2), (b, 4)):
+        np.subtract(hue, np.float32(middle), out=plane)
         np.abs(plane, out=plane)
-        if sign < 0:
-            np.negative(plane, out=plane)
-        plane += np.float32(top)
-        np.clip(plane, 0, 1, out=plane)
-        plane *= new_chroma
-        plane += low
+        np.clip(plane, 1, 2, out=plane)
+        plane *= chroma
+    high -= twice
+    r += high
+    high += twice
+    high += chroma
+    np.subtract(high, g, out=g)
+    np.subtract(high, b, out=b)
 
 
 def _adjusted(img, change):

@@ -10,19 +10,20 @@ from cvzoo.transforms.keep_dtype import keep_dtype
 _STEPS = ("brightness", "contrast", "saturation", "hue")
 
 
-def color_jitter(img, *, brightness=0, contrast=0, saturation=0, hue=0, return_param=False, rng=None):
+def color_jitter(img, *, brightness=0, contrast=0, saturation=0, hue=0, dtype=None, return_param=False, rng=None):
     """The photo with its colours changed at random, a new contiguous array.
 
     img: (C, H, W) in [0, 255], C 1 or 3, uint8 or float
     brightness, contrast, saturation: the factor is drawn from [1 - this, 1 + this], not below 0, or from a pair
     hue: the shift is drawn from [-this, this], in turns of the hue circle, at most 0.5, or from a pair
+    dtype: of the result; None is that of img, float32 spares a uint8 photo the rounding
     rng: where to draw from; None is this thread's generator
-    Returns the same shape and dtype in [0, 255]; with return_param also a dictionary of brightness, contrast,
+    Returns the same shape in [0, 255]; with return_param also a dictionary of brightness, contrast,
     saturation (factors), hue (turns) and order (names, first to last), without those that are 0.
     Raises ShapeError if img is not (1 or 3, H, W), ValueRangeError if a range makes no sense.
     """
     param = draw_jitter(brightness, contrast, saturation, hue, as_rng(rng))
-    jittered = apply_jitter(img, param)
+    jittered = apply_jitter(img, param, dtype)
     return (jittered, param) if return_param else jittered
 
 
@@ -38,8 +39,8 @@ def draw_jitter(brightness, contrast, saturation, hue, rng):
     return param
 
 
-def apply_jitter(img, param):
-    """The photo changed as drawn, a new contiguous array of the same dtype."""
+def apply_jitter(img, param, dtype=None):
+    """The photo changed as drawn, a new contiguous array."""
     x = as_float(img)
     for name in param["order"]:
         value = param[name]
@@ -51,7 +52,7 @@ def apply_jitter(img, param):
             blend_with_gray(x, value)
         else:
             turn_hsv(x, hue=value, saturation=1.0)
-    return keep_dtype(x, np.asarray(img).dtype)
+    return keep_dtype(x, np.dtype(dtype or np.asarray(img).dtype))
 
 
 def _range(name, value):

@@ -16,6 +16,7 @@ def random_distort(
     saturation_low=0.5,
     saturation_high=1.5,
     hue_delta=18,
+    dtype=None,
     return_param=False,
     rng=None,
 ):
@@ -26,8 +27,9 @@ def random_distort(
     contrast_low, contrast_high: the range of the factor of every value
     saturation_low, saturation_high: the range of the factor of HSV's saturation
     hue_delta: the most that hue moves either way, in units of two degrees as OpenCV counts
+    dtype: of the result; None is that of img, float32 spares a uint8 photo the rounding
     rng: where to draw from; None is this thread's generator
-    Returns the same shape and dtype in [0, 255], a new contiguous array; with return_param also a dictionary of
+    Returns the same shape in [0, 255], a new contiguous array; with return_param also a dictionary of
     brightness, contrast, saturation, hue (those that are not drawn are None) and contrast_first.
     Raises ShapeError if img is not (1 or 3, H, W).
 
@@ -37,7 +39,7 @@ def random_distort(
     param = draw_distortion(
         brightness_delta, (contrast_low, contrast_high), (saturation_low, saturation_high), hue_delta, as_rng(rng)
     )
-    distorted = apply_distortion(img, param)
+    distorted = apply_distortion(img, param, dtype)
     return (distorted, param) if return_param else distorted
 
 
@@ -54,8 +56,8 @@ def draw_distortion(brightness_delta, contrast_range, saturation_range, hue_delt
     return param
 
 
-def apply_distortion(img, param):
-    """The photo changed as drawn, a new contiguous array of the same dtype."""
+def apply_distortion(img, param, dtype=None):
+    """The photo changed as drawn, a new contiguous array."""
     x = as_float(img)
     if param["brightness"] is not None:
         add(x, param["brightness"])
@@ -66,4 +68,4 @@ def apply_distortion(img, param):
         turn_hsv(x, hue=(param["hue"] or 0) / 180, saturation=saturation)
     if param["contrast"] is not None and not param["contrast_first"]:
         multiply(x, param["contrast"])
-    return keep_dtype(x, np.asarray(img).dtype)
+    return keep_dtype(x, np.dtype(dtype or np.asarray(img).dtype))

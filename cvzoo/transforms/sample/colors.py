@@ -16,14 +16,15 @@ from cvzoo.transforms.sample.transform import AbstractTransform
 class ColorJitter(AbstractTransform):
     """`color_jitter` of the photo."""
 
-    def __init__(self, *, brightness=0, contrast=0, saturation=0, hue=0):
+    def __init__(self, *, brightness=0, contrast=0, saturation=0, hue=0, dtype=None):
+        self.dtype = dtype
         self.ranges = (brightness, contrast, saturation, hue)
 
     def draw(self, sample, rng):
         return draw_jitter(*self.ranges, rng)
 
     def change(self, sample, param):
-        return _with_img(sample, lambda img: apply_jitter(img, param))
+        return _with_img(sample, lambda img: apply_jitter(img, param, self.dtype))
 
 
 class RandomDistort(AbstractTransform):
@@ -38,14 +39,16 @@ class RandomDistort(AbstractTransform):
         saturation_low=0.5,
         saturation_high=1.5,
         hue_delta=18,
+        dtype=None,
     ):
+        self.dtype = dtype
         self.ranges = (brightness_delta, (contrast_low, contrast_high), (saturation_low, saturation_high), hue_delta)
 
     def draw(self, sample, rng):
         return draw_distortion(*self.ranges, rng)
 
     def change(self, sample, param):
-        return _with_img(sample, lambda img: apply_distortion(img, param))
+        return _with_img(sample, lambda img: apply_distortion(img, param, self.dtype))
 
 
 class PCALighting(AbstractTransform):
