@@ -5,12 +5,10 @@ import dataclasses
 import numpy as np
 
 from cvzoo.errors.exceptions import ConfigError, DtypeError, ShapeError, ValueRangeError
+from cvzoo.evaluations.pairs import bbox_overlaps, pairs_within_groups
 from cvzoo.evaluations.photos import Instances, join_bboxes, join_flags, join_instances
 from cvzoo.geometry.rle import RLEs
 from cvzoo.geometry.rle_iou import rle_iou_pairs
-
-# Pairs whose overlap is computed at once
-_BLOCK = 1 << 19
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -75,7 +73,7 @@ def match_voc_bboxes(
         raise ConfigError("plus is the rule of pixels, 1 (VOC's) or 0 (continuous)", got=plus)
 
     def overlaps(a, b):
-        return _bbox_overlaps(pred_bbox, gt_bbox, a, b, plus)
+        return bbox_overlaps(pred_bbox, gt_bbox, a, b, plus=plus)
 
     return _match(pred, gt, _flags(gt_difficults, gt), overlaps, iou_thresh)
 
@@ -128,17 +126,6 @@ def _flags(difficults, gt: Instances):
     return join_flags(difficults, np.diff(gt.offsets), "gt_difficults")
 
 
-def _bbox_overlaps(pred, gt, a, b, plus):
-    # areas first the detection's, then the object's, in float64: thresholds are met as the devkit's text meets them
-    height, width = (
-        np.minimum(pred[a, axis + 2], gt[b, axis + 2]) - np.maximum(pred[a, axis], gt[b, axis]) + plus
-        for axis in (0, 1)
-    )
-    pred_area, gt_area = ((bbox[:, 3] - bbox[:, 1] + plus) * (bbox[:, 2] - bbox[:, 0] + plus) for bbox in (pred, gt))
-    inter = np.where((height > 0) & (width > 0), width * height, 0)
-    return np.divide(inter, pred_area[a] + gt_area[b] - inter, out=np.zeros(len(a)), where=inter > 0)
-
-
 def _match(pred: Instances, gt: Instances, difficult, overlaps, iou_thresh):
     if not 0 < iou_thresh <= 1:
         raise ValueRangeError("iou_thresh must be above 0 and at most 1", got=iou_thresh)
@@ -158,23 +145,11 @@ def _match(pred: Instances, gt: Instances, difficult, overlaps, iou_thresh):
 
 def _best(pred_group, gt_group, overlaps):
     """The row of the object that overlaps each detection most, the first among equals, and how much."""
-    order = np.argsort(gt_group, kind="stable")
-    gt_group = gt_group[order]
-    low = np.searchsorted(gt_group, pred_group, side="left")
-    n = np.searchsorted(gt_group, pred_group, side="right") - low
-    best, overlap = np.zeros(len(n), np.int64), np.zeros(len(n))
-    some = np.flatnonzero(n)
-    total = np.concatenate([[0], np.cumsum(n[some])])
-    begin = 0
-    while begin < len(some):
-        end = max(int(np.searchsorted(total, total[begin] + _BLOCK, side="right")) - 1, begin + 1)
-        rows, length = some[begin:end], n[some[begin:end]]
-        first = total[begin:end] - total[begin]
-        gt = order[np.arange(total[end] - total[begin]) + np.repeat(low[rows] - first, length)]
-        found = overlaps(np.repeat(rows, length), gt)
+    best, overlap = np.zeros(len(pred_group), np.int64), np.zeros(len(pred_group))
+    for rows, first, pred, gt in pairs_within_groups(pred_group, gt_group):
+        found = overlaps(pred, gt)
         most = np.maximum.reduceat(found, first)
-        top = np.flatnonzero(found == np.repeat(most, length))
+        top = np.flatnonzero(found == np.repeat(most, np.diff(np.append(first, len(pred)))))
         best[rows] = gt[top[np.searchsorted(top, first)]]
         overlap[rows] = most
-        begin = end
     return best, overlap

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from cvzoo.errors import ConfigError, DtypeError, ShapeError, ValueRangeError
+from cvzoo.evaluations import pairs
 from cvzoo.evaluations.voc import (
     VOC07_RECALLS,
     DetectionVOCAccumulator,
@@ -180,7 +181,7 @@ def test_blocks_of_pairs_do_not_change_the_matches(monkeypatch):
     photos = random_photos(np.random.default_rng(3), 30)
     whole = match_voc_bboxes(*photos)
     for block in (1, 7):
-        monkeypatch.setitem(match_voc_bboxes.__globals__, "_BLOCK", block)
+        monkeypatch.setattr(pairs, "_BLOCK", block)
         np.testing.assert_array_equal(match_voc_bboxes(*photos).match, whole.match)
 
 
