@@ -63,7 +63,7 @@ class AbstractCOCODataset(GetterDataset):
 
     def _get_points(self, i):
         found = self._columns.keypoints[self._rows(i)]
-        found = found.reshape(len(found), -1, 3)
+        found = found.reshape(len(found), len(self._columns.keypoint_names), 3)
         if np.isnan(found).any():
             raise DatasetError(f"{self._photo(i)}: an annotation has no key points")
         return found[:, :, [1, 0]], found[:, :, 2] > 0

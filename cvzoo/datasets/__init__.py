@@ -1,0 +1,163 @@
+"""Data sets that can be cut without reading what is cut away, public ones and your own, and rules they keep."""
+
+from cvzoo.datasets.ade20k_datasets import ADE20KSemanticSegmentationDataset, ADE20KTestImageDataset
+from cvzoo.datasets.archive import dataset_home
+from cvzoo.datasets.camvid_dataset import CamVidDataset
+from cvzoo.datasets.cifar_datasets import CIFAR10Dataset, CIFAR100Dataset
+from cvzoo.datasets.cityscapes_datasets import CityscapesSemanticSegmentationDataset, CityscapesTestImageDataset
+from cvzoo.datasets.coco.json_datasets import (
+    COCOJSONBboxDataset,
+    COCOJSONInstanceSegmentationDataset,
+    COCOJSONKeypointDataset,
+)
+from cvzoo.datasets.coco.official_datasets import COCOBboxDataset, COCOInstanceSegmentationDataset, COCOKeypointDataset
+from cvzoo.datasets.coco.semantic_dataset import COCOSemanticSegmentationDataset
+from cvzoo.datasets.conformance import (
+    assert_is_bbox,
+    assert_is_bbox_dataset,
+    assert_is_image,
+    assert_is_instance_segmentation_dataset,
+    assert_is_label_dataset,
+    assert_is_point,
+    assert_is_point_dataset,
+    assert_is_semantic_segmentation_dataset,
+)
+from cvzoo.datasets.cub.datasets import CUBInstanceSegmentationDataset, CUBKeypointDataset, CUBLabelDataset
+from cvzoo.datasets.directory_parsing_label_dataset import DirectoryParsingLabelDataset, directory_parsing_label_names
+from cvzoo.datasets.labels.ade20k import (
+    ade20k_semantic_segmentation_label_colors,
+    ade20k_semantic_segmentation_label_names,
+)
+from cvzoo.datasets.labels.camvid import camvid_ignore_label_color, camvid_label_colors, camvid_label_names
+from cvzoo.datasets.labels.cityscapes import (
+    cityscapes_semantic_segmentation_label_colors,
+    cityscapes_semantic_segmentation_label_names,
+)
+from cvzoo.datasets.labels.coco import (
+    coco_bbox_label_names,
+    coco_instance_segmentation_label_names,
+    coco_keypoint_names,
+    coco_keypoint_skeleton,
+)
+from cvzoo.datasets.labels.coco_panoptic import (
+    coco_semantic_segmentation_label_colors,
+    coco_semantic_segmentation_label_names,
+)
+from cvzoo.datasets.labels.cub import cub_keypoint_names, cub_label_names
+from cvzoo.datasets.labels.digits_and_cifar import (
+    cifar10_label_names,
+    cifar100_label_names,
+    cifar100_super_label_names,
+    mnist_label_names,
+)
+from cvzoo.datasets.labels.online_products import online_products_super_label_names
+from cvzoo.datasets.labels.voc import (
+    sbd_instance_segmentation_label_names,
+    voc_bbox_label_names,
+    voc_instance_segmentation_label_names,
+    voc_semantic_segmentation_ignore_label_color,
+    voc_semantic_segmentation_label_colors,
+    voc_semantic_segmentation_label_names,
+)
+from cvzoo.datasets.mixup_soft_label_dataset import MixUpSoftLabelDataset
+from cvzoo.datasets.mnist_dataset import MNISTDataset
+from cvzoo.datasets.online_products_dataset import OnlineProductsDataset
+from cvzoo.datasets.siamese_dataset import SiameseDataset
+from cvzoo.datasets.sliceable.abstract import AbstractSliceableDataset
+from cvzoo.datasets.sliceable.concatenated_dataset import ConcatenatedDataset
+from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
+from cvzoo.datasets.sliceable.sequence_dataset import SequenceDataset, as_sliceable
+from cvzoo.datasets.sliceable.sub_dataset import (
+    SubDataset,
+    get_cross_validation_datasets,
+    get_cross_validation_datasets_random,
+    split_dataset,
+    split_dataset_random,
+)
+from cvzoo.datasets.sliceable.transform_dataset import TransformDataset
+from cvzoo.datasets.sliceable.tuple_dataset import TupleDataset
+from cvzoo.datasets.sroie_dataset import SROIETextDataset
+from cvzoo.datasets.voc.bbox_dataset import VOCBboxDataset, VOCFolderBboxDataset
+from cvzoo.datasets.voc.sbd_dataset import SBDInstanceSegmentationDataset
+from cvzoo.datasets.voc.segmentation_datasets import VOCInstanceSegmentationDataset, VOCSemanticSegmentationDataset
+from cvzoo.datasets.yolo_bbox_dataset import YOLOBboxDataset
+
+__all__ = [
+    "AbstractSliceableDataset",
+    "ade20k_semantic_segmentation_label_colors",
+    "ade20k_semantic_segmentation_label_names",
+    "ADE20KSemanticSegmentationDataset",
+    "ADE20KTestImageDataset",
+    "as_sliceable",
+    "assert_is_bbox",
+    "assert_is_bbox_dataset",
+    "assert_is_image",
+    "assert_is_instance_segmentation_dataset",
+    "assert_is_label_dataset",
+    "assert_is_point",
+    "assert_is_point_dataset",
+    "assert_is_semantic_segmentation_dataset",
+    "camvid_ignore_label_color",
+    "camvid_label_colors",
+    "camvid_label_names",
+    "CamVidDataset",
+    "cifar100_label_names",
+    "cifar100_super_label_names",
+    "CIFAR100Dataset",
+    "cifar10_label_names",
+    "CIFAR10Dataset",
+    "cityscapes_semantic_segmentation_label_colors",
+    "cityscapes_semantic_segmentation_label_names",
+    "CityscapesSemanticSegmentationDataset",
+    "CityscapesTestImageDataset",
+    "coco_bbox_label_names",
+    "coco_instance_segmentation_label_names",
+    "coco_keypoint_names",
+    "coco_keypoint_skeleton",
+    "coco_semantic_segmentation_label_colors",
+    "coco_semantic_segmentation_label_names",
+    "COCOBboxDataset",
+    "COCOInstanceSegmentationDataset",
+    "COCOJSONBboxDataset",
+    "COCOJSONInstanceSegmentationDataset",
+    "COCOJSONKeypointDataset",
+    "COCOKeypointDataset",
+    "COCOSemanticSegmentationDataset",
+    "ConcatenatedDataset",
+    "cub_keypoint_names",
+    "cub_label_names",
+    "CUBInstanceSegmentationDataset",
+    "CUBKeypointDataset",
+    "CUBLabelDataset",
+    "dataset_home",
+    "directory_parsing_label_names",
+    "DirectoryParsingLabelDataset",
+    "get_cross_validation_datasets",
+    "get_cross_validation_datasets_random",
+    "GetterDataset",
+    "MixUpSoftLabelDataset",
+    "mnist_label_names",
+    "MNISTDataset",
+    "online_products_super_label_names",
+    "OnlineProductsDataset",
+    "sbd_instance_segmentation_label_names",
+    "SBDInstanceSegmentationDataset",
+    "SequenceDataset",
+    "SiameseDataset",
+    "split_dataset",
+    "split_dataset_random",
+    "SROIETextDataset",
+    "SubDataset",
+    "TransformDataset",
+    "TupleDataset",
+    "voc_bbox_label_names",
+    "voc_instance_segmentation_label_names",
+    "voc_semantic_segmentation_ignore_label_color",
+    "voc_semantic_segmentation_label_colors",
+    "voc_semantic_segmentation_label_names",
+    "VOCBboxDataset",
+    "VOCFolderBboxDataset",
+    "VOCInstanceSegmentationDataset",
+    "VOCSemanticSegmentationDataset",
+    "YOLOBboxDataset",
+]

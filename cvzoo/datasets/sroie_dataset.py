@@ -1,0 +1,99 @@
+"""SROIE: scanned receipts with their regions of text."""
+
+import math
+import pathlib
+
+import numpy as np
+
+from cvzoo.datasets.archive import provide
+from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
+from cvzoo.datasets.text_files import read_lines, read_text
+from cvzoo.errors.exceptions import DatasetError
+from cvzoo.geometry.quads import quad_to_bbox
+from cvzoo.images.list_image_files import list_image_files
+from cvzoo.images.read_image import read_image
+
+sroie_label_names = ("text",)
+_PAGE = "https://rrc.cvc.uab.es/?ch=13"
+
+
+class SROIETextDataset(GetterDataset):
+    """Receipts of ICDAR 2019's SROIE challenge with a box around each line of text.
+
+    data_dir: "auto": the folder below CVZOO_HOME where you put the files; or a folder with `img` (photos), `box` (a
+        .csv or .txt a photo: x1,y1,x2,y2,x3,y3,x4,y4,text) and, with `split`, lists of names such as train.txt in it;
+        photos and text files may also lie side by side in one folder, as the challenge gives them
+    split: the name of a list, without ".txt"; None: every photo, sorted by name
+    return_quad: examples have `quad`, too: (R, 4, 2) float32, (y, x) of the corners as the file lists them
+    return_text: examples have `text`, too: R of str
+
+    img: (3, H, W) float32; bbox: (R, 4) float32, upright boxes around the corners; label: (R,) int32, all 0
+    Source: Huang et al., "ICDAR2019 Competition on Scanned Receipt OCR and Information Extraction", 2019. The photos
+    are for research, given out by the challenge after registration only.
+    """
+
+    def __init__(self, data_dir="auto", split=None, *, return_quad=False, return_text=False):
+        super().__init__()
+        self.label_names = sroie_label_names
+        root = provide(
+            data_dir,
+            "sroie",
+            needs="." if split is None else f"{split}.txt",
+            archives=(),
+            licence="research use, after registration",
+            page=_PAGE,
+        )
+        photo_dir = root / "img" if (root / "img").is_dir() else root
+        self._text_dir = root / "box" if (root / "box").is_dir() else photo_dir
+        photos = {path.stem: path for path in list_image_files(photo_dir)}
+        ids = (
+            sorted(photos) if split is None else [pathlib.Path(line).stem for line in read_lines(root / f"{split}.txt")]
+        )
+        missing = [id_ for id_ in ids if id_ not in photos]
+        if missing or not ids:
+            raise DatasetError(
+                f"{photo_dir}: photos are missing",
+                got=", ".join(missing[:5]) or "none at all",
+                hint=f"get them at {_PAGE}",
+            )
+        self._photos = [photos[id_] for id_ in ids]
+        self.add_getter("img", self._get_img)
+        self.add_getter(("bbox", "label", "quad", "text"), self._get_regions)
+        self.keys = ("img", "bbox", "label", *(("quad",) if return_quad else ()), *(("text",) if return_text else ()))
+        self.name_examples(self._photos.__getitem__)
+
+    def __len__(self):
+        return len(self._photos)
+
+    def _get_img(self, i):
+        return read_image(self._photos[i])
+
+    def _get_regions(self, i):
+        stem = self._photos[i].stem
+        path = self._text_dir / f"{stem}.csv"
+        quad, text = read_quads(path if path.is_file() else path.with_suffix(".txt"))
+        bbox = quad_to_bbox(quad)
+        return bbox, np.zeros(len(bbox), np.int32), quad, text
+
+
+def read_quads(path):
+    """(quad (R, 4, 2) float32, text R of str) of a file of lines x1,y1,x2,y2,x3,y3,x4,y4,text.
+
+    quad: (y, x) of four corners, in the file's order; text: the rest of the line, with its commas; surrounding quotes
+    are part of the text, as the challenge has it
+    Raises DatasetError that names the file and the line.
+    """
+    corners, texts = [], []
+    for number, line in enumerate(read_text(path).splitlines(), 1):
+        if not line.strip():
+            continue
+        parts = line.split(",", 8)
+        try:
+            values = [float(part) for part in parts[:8]]
+        except ValueError:
+            values = []
+        if len(values) != 8 or not all(map(math.isfinite, values)):
+            raise DatasetError(f"{path}:{number}: not eight numbers and a text", got=line[:80])
+        corners.append(values)
+        texts.append(parts[8] if len(parts) > 8 else "")
+    return np.array(corners, np.float32).reshape(-1, 4, 2)[:, :, ::-1].copy(), tuple(texts)
