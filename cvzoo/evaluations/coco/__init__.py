@@ -1,9 +1,11 @@
 """COCO's and LVIS' scoring of boxes, masks and points, equal to the reference bit for bit."""
 
 from cvzoo.evaluations.coco.accumulate import accumulate
+from cvzoo.evaluations.coco.accumulator import AbstractCOCOAccumulator
 from cvzoo.evaluations.coco.detections import COCODetections
 from cvzoo.evaluations.coco.evaluate import evaluate_coco, match_coco, result_of_matches
 from cvzoo.evaluations.coco.ground_truth import COCOGroundTruth
+from cvzoo.evaluations.coco.lvis import LVIS_KEYS, LVISLabelling, LVISResult, evaluate_lvis
 from cvzoo.evaluations.coco.matches import COCOMatches, join_matches
 from cvzoo.evaluations.coco.parameters import CORRECTIONS, OKS_SIGMAS, COCOParameters
 from cvzoo.evaluations.coco.read_detections import read_coco_detections
@@ -12,6 +14,7 @@ from cvzoo.evaluations.coco.result import COCOResult
 from cvzoo.evaluations.coco.summarize import BOX_KEYS, POINT_KEYS, summarize
 
 __all__ = [
+    "AbstractCOCOAccumulator",
     "accumulate",
     "BOX_KEYS",
     "COCODetections",
@@ -21,7 +24,11 @@ __all__ = [
     "COCOResult",
     "CORRECTIONS",
     "evaluate_coco",
+    "evaluate_lvis",
     "join_matches",
+    "LVIS_KEYS",
+    "LVISLabelling",
+    "LVISResult",
     "match_coco",
     "OKS_SIGMAS",
     "POINT_KEYS",

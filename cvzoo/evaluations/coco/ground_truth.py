@@ -64,9 +64,9 @@ class COCOGroundTruth:
         ):
             column = self.__dict__[name]
             if column is not None:
-                object.__setattr__(self, name, as_column(f"objects: {name}", column, dtype, shape))
+                object.__setattr__(self, name, as_column(f"annotations: {name}", column, dtype, shape))
         if self.masks is not None and len(self.masks) != n:
-            raise ValueRangeError("objects: masks", expected=f"{n}, one an object", got=len(self.masks))
+            raise ValueRangeError("annotations: masks", expected=f"{n}, one an object", got=len(self.masks))
         _refuse_twice("images", self.img_ids)
         _refuse_twice("categories", self.cat_ids)
         _refuse_twice("annotations", self.ids)

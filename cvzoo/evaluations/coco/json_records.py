@@ -19,7 +19,7 @@ from cvzoo.geometry.rle import RLEs
 
 # Bytes of JSON, and records of Python, that are decoded together
 _BLOCK_BYTES, _BLOCK_RECORDS = 1 << 18, 1 << 12
-_SPACE = b" \t\r\n"
+_CUT = re.compile(rb"\}\s*,\s*\{")
 _RECORD = re.compile(r"at `\$\[(\d+)\]((?:[.\[][^`]*)?)`")
 
 
@@ -48,27 +48,17 @@ def decode_columns(source: bytes | list, record: type, columns: Callable[[list],
 def json_blocks(text: bytes, size: int) -> Iterator[bytes]:
     """Arrays of about `size` bytes that one after another hold what an array of objects holds.
 
-    The text is cut behind a `}` that a comma follows. Where that is inside of an inner list or of a string, the part in
-    front of the cut is no valid JSON, so a wrong cut cannot pass for a right one.
+    The text is cut between a `}` and a `{` with a comma between them. Where that is inside of an inner list or of a
+    string, the part in front of the cut is no valid JSON, so a wrong cut cannot pass for a right one.
     """
     start = text.find(b"[") + 1
-    if not start or text[: start - 1].strip(_SPACE):
+    if not start or text[: start - 1].strip():
         yield text
         return
-    while True:
-        close = text.find(b"}", start + size)
-        while close >= 0:
-            comma = close + 1
-            while text[comma : comma + 1] and text[comma] in _SPACE:
-                comma += 1
-            if text[comma : comma + 1] == b",":
-                break
-            close = text.find(b"}", comma)
-        if close < 0:
-            yield b"[" + text[start:]
-            return
-        yield b"[" + text[start : close + 1] + b"]"
-        start = comma + 1
+    while cut := _CUT.search(text, start + size):
+        yield b"[" + text[start : cut.start() + 1] + b"]"
+        start = cut.end() - 1
+    yield b"[" + text[start:]
 
 
 def int_column(block: list, field: str) -> np.ndarray:
@@ -103,6 +93,17 @@ def join_blocks(parts: list[dict], empty: dict) -> dict:
         else np.concatenate([part[name] for part in parts])
         for name, column in parts[0].items()
     }
+
+
+def convert(value: Any, kind: type, name: str) -> Any:
+    """The value as this type, numpy's numbers and arrays within it turned into Python's.
+
+    Raises ValueRangeError that names what does not fit.
+    """
+    try:
+        return msgspec.convert(msgspec.to_builtins(value, enc_hook=_builtin), kind)
+    except (msgspec.ValidationError, TypeError) as error:
+        raise ValueRangeError(f"{name}: {error}") from error
 
 
 def loads(text: bytes, name: str) -> Any:

@@ -104,12 +104,16 @@ def read_coco_detections(source, parameters: COCOParameters | None = None) -> CO
 def _kind(source, iou_type):
     first = _first_record(source) if isinstance(source, bytes) else source[0] if source else None
     fields = first if isinstance(first, Mapping) else {}  # what is no dictionary is refused later, by its index
-    has = {name for name, value in fields.items() if value is not None and value != []}
+    has = {name for name, value in fields.items() if value is not None and not _is_empty(value)}
     if iou_type == "keypoints":
         return _BoxedAndPointed if "bbox" in has else _Pointed
     if iou_type == "segm" and "segmentation" in has:
         return _BoxedAndMasked if "bbox" in has else _Masked
     return _Masked if "segmentation" in has and "bbox" not in has else _Boxed
+
+
+def _is_empty(value):
+    return isinstance(value, list) and not value
 
 
 def _first_record(text):

@@ -9,7 +9,7 @@ from cvzoo.evaluations.coco.parameters import COCOParameters
 from cvzoo.evaluations.coco.summarize import summarize
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class COCOResult:
     """Precision, recall and scores at every threshold, recall point, class, range of area and number of detections.
 
@@ -89,6 +89,10 @@ class COCOResult:
             "corrections": list(self.parameters.corrections),
             "notes": list(self.notes),
         }
+
+    def __repr__(self) -> str:
+        numbers = ", ".join(f"{key}={value:.4f}" for key, value in self.summary.items())
+        return f"COCOResult({self.parameters.iou_type}, {len(self.cat_ids)} classes, {numbers})"
 
     def __str__(self) -> str:
         lines = [f"{key:6s} {value:7.4f}" for key, value in self.summary.items()]

@@ -7,7 +7,14 @@ import json
 import numpy as np
 import pytest
 
-from cvzoo.evaluations.coco import COCODetections, COCOGroundTruth, COCOParameters, evaluate_coco
+from cvzoo.evaluations.coco import (
+    LVIS_KEYS,
+    COCODetections,
+    COCOGroundTruth,
+    COCOParameters,
+    evaluate_coco,
+    evaluate_lvis,
+)
 
 NAMES = {
     "iouThrs": "iou_thrs",
@@ -128,3 +135,14 @@ def columns_of(shared, name):
 @pytest.mark.parametrize("name", COLUMNS)
 def test_columns_have_the_reference_numbers(shared, name):
     assert_equals(evaluate_coco(*columns_of(shared, name)), expected(shared, name), bits=True)
+
+
+@pytest.mark.parametrize("kind", ["bbox", "segm"])
+def test_lvis_has_the_reference_bits(shared, kind):
+    case, want = load(shared, f"real_lvis100_{kind}"), expected(shared, f"real_lvis100_{kind}")
+    result = evaluate_lvis(json.dumps(case["gt"]).encode(), case["dt"], iou_type=kind)
+    assert list(result.summary) == list(LVIS_KEYS) == want["names"].tolist()
+    np.testing.assert_array_equal(result.stats, want["stats"])
+    for name, array in (("precision", result.coco.precision), ("recall", result.coco.recall)):
+        text = np.ascontiguousarray(array[..., 0]).tobytes()
+        assert hashlib.sha256(text).digest() == want[f"sha_{name}"].tobytes(), name

@@ -1,0 +1,110 @@
+"""COCO's scores of detected boxes, from arrays."""
+
+import numpy as np
+
+from cvzoo.evaluations.coco.accumulator import AbstractCOCOAccumulator
+from cvzoo.evaluations.coco.detections import COCODetections
+from cvzoo.evaluations.coco.ground_truth import COCOGroundTruth
+from cvzoo.evaluations.coco.parameters import COCOParameters
+from cvzoo.evaluations.coco.photo_columns import (
+    boxes_of,
+    concatenated,
+    labels_of,
+    photos_at_a_time,
+    rounded_xywh,
+    same_lengths,
+    same_photos,
+    scores_of,
+)
+
+_NAMES = ("pred_bboxes", "pred_labels", "pred_scores", "gt_bboxes", "gt_labels", "gt_areas", "gt_crowdeds")
+
+
+def eval_detection_coco(
+    pred_bboxes,
+    pred_labels,
+    pred_scores,
+    gt_bboxes,
+    gt_labels,
+    gt_areas=None,
+    gt_crowdeds=None,
+    *,
+    parameters: COCOParameters | None = None,
+    decimals: int | None = 2,
+) -> dict:
+    """COCO's average precisions and recalls of boxes, as pycocotools computes them.
+
+    pred_bboxes, gt_bboxes: iterables of (R, 4) float32, y_min x_min y_max x_max, pixels; one array a photo
+    pred_labels, gt_labels: iterables of (R,) int32
+    pred_scores: an iterable of (R,) float32
+    gt_areas: None, or an iterable of (R,) float32, square pixels, of the masks; None: no numbers by size of object
+    gt_crowdeds: None, or an iterable of (R,) bool; None: no crowds
+    parameters: of "bbox"; None: the usual ones
+    decimals: boxes are rounded to so many as x, y, width, height: that of COCO's files, whose numbers float32 blurs;
+        None: not rounded
+    Returns a dictionary with ap, map, ar, mar under `iou=0.50:0.95/area=all/max_dets=100` and so on: `ap/...` and
+    `ar/...` are arrays with a place for each label, NaN for labels without objects; `map/...` and `mar/...` are their
+    means. `coco_eval` is the COCOResult, `existent_labels` the labels that were seen.
+    Raises ShapeError or ValueRangeError that names the photo, for lists of different lengths, NaN or inverted boxes.
+    Source: ChainerCV's function of this name; it fails for no photos at all, where this gives NaN.
+    """
+    accumulator = DetectionCOCOAccumulator(parameters=parameters, decimals=decimals)
+    columns = (pred_bboxes, pred_labels, pred_scores, gt_bboxes, gt_labels, gt_areas, gt_crowdeds)
+    for block in photos_at_a_time(columns, _NAMES):
+        accumulator.update(*block)
+    return accumulator.compute()
+
+
+class DetectionCOCOAccumulator(AbstractCOCOAccumulator):
+    """COCO's scores of boxes, a few photos at a time; see `eval_detection_coco` for arrays and keys."""
+
+    iou_type = "bbox"
+
+    def __init__(self, *, parameters: COCOParameters | None = None, decimals: int | None = 2):
+        super().__init__(parameters)
+        self.decimals = decimals
+
+    def update(
+        self,
+        pred_bboxes,
+        pred_labels,
+        pred_scores,
+        gt_bboxes,
+        gt_labels,
+        gt_areas=None,
+        gt_crowdeds=None,
+        *,
+        img_ids=None,
+    ) -> None:
+        """Add photos: lists with an array for each. img_ids: ids of the photos; None: numbered as they come."""
+        first = self._n_photos
+        found, n_found = boxes_of(pred_bboxes, "pred_bboxes", first)
+        label, n_label = labels_of(pred_labels, "pred_labels", first)
+        score, n_score = scores_of(pred_scores, "pred_scores", first)
+        objects, n_objects = boxes_of(gt_bboxes, "gt_bboxes", first)
+        gt_label, n_gt_label = labels_of(gt_labels, "gt_labels", first)
+        lengths = {"gt_labels": n_gt_label}
+        objects = rounded_xywh(objects, self.decimals)
+        area, crowd = objects[:, 2] * objects[:, 3], np.zeros(len(objects), bool)
+        if gt_areas is not None:
+            area, lengths["gt_areas"] = scores_of(gt_areas, "gt_areas", first)
+        if gt_crowdeds is not None:
+            crowd, lengths["gt_crowdeds"] = concatenated(gt_crowdeds, "gt_crowdeds", (), first, bool)
+        same_lengths("pred_bboxes", n_found, {"pred_labels": n_label, "pred_scores": n_score}, first)
+        same_lengths("gt_bboxes", n_objects, lengths, first)
+        same_photos(n_found, n_objects)
+        ids = self._next_ids(len(n_objects), img_ids)
+        self._areas_given &= gt_areas is not None
+        gt = COCOGroundTruth(
+            img_ids=ids,
+            cat_ids=np.unique(np.concatenate((label, gt_label))),
+            image_id=np.repeat(ids, n_objects),
+            category_id=gt_label,
+            bbox=objects,
+            area=area,
+            crowd=crowd,
+        )
+        dt = COCODetections(
+            image_id=np.repeat(ids, n_found), category_id=label, score=score, bbox=rounded_xywh(found, self.decimals)
+        )
+        self._add(gt, dt)

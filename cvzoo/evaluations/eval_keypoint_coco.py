@@ -1,0 +1,138 @@
+"""COCO's scores of poses, from arrays."""
+
+import numpy as np
+
+from cvzoo.evaluations.coco.accumulator import AbstractCOCOAccumulator
+from cvzoo.evaluations.coco.detections import COCODetections
+from cvzoo.evaluations.coco.ground_truth import COCOGroundTruth
+from cvzoo.evaluations.coco.parameters import COCOParameters
+from cvzoo.evaluations.coco.photo_columns import (
+    boxes_of,
+    concatenated,
+    labels_of,
+    photos_at_a_time,
+    refuse_photo,
+    rounded_xywh,
+    same_lengths,
+    same_photos,
+    scores_of,
+)
+
+_NAMES = (
+    "pred_points",
+    "pred_labels",
+    "pred_scores",
+    "gt_points",
+    "gt_visibles",
+    "gt_bboxes",
+    "gt_labels",
+    "gt_areas",
+    "gt_crowdeds",
+)
+
+
+def eval_keypoint_coco(
+    pred_points,
+    pred_labels,
+    pred_scores,
+    gt_points,
+    gt_visibles,
+    gt_bboxes,
+    gt_labels,
+    gt_areas,
+    gt_crowdeds=None,
+    *,
+    parameters: COCOParameters | None = None,
+    decimals: int | None = 2,
+) -> dict:
+    """COCO's average precisions and recalls of poses (points of an object), as pycocotools computes them.
+
+    pred_points, gt_points: iterables of (R, P, 2) float32, y x, pixels; one array a photo
+    gt_visibles: an iterable of (R, P) bool; an object without a visible point is not to be found
+    gt_bboxes: an iterable of (R, 4) float32, y_min x_min y_max x_max
+    pred_labels, gt_labels: iterables of (R,) int32
+    pred_scores: an iterable of (R,) float32
+    gt_areas: an iterable of (R,) float32, square pixels: the scale of the object
+    gt_crowdeds: None, or an iterable of (R,) bool; None: no crowds
+    parameters: of "keypoints"; None: the usual ones, with COCO's 17 points
+    decimals: gt_bboxes are rounded to so many, as in `eval_detection_coco`
+    Returns a dictionary as `eval_detection_coco` does, with max_dets=20 and no small objects.
+    Raises ShapeError or ValueRangeError that names the photo.
+    """
+    accumulator = KeypointCOCOAccumulator(parameters=parameters, decimals=decimals)
+    columns = (
+        pred_points, pred_labels, pred_scores, gt_points, gt_visibles, gt_bboxes, gt_labels, gt_areas, gt_crowdeds,
+    )  # fmt: skip
+    for block in photos_at_a_time(columns, _NAMES):
+        accumulator.update(*block)
+    return accumulator.compute()
+
+
+class KeypointCOCOAccumulator(AbstractCOCOAccumulator):
+    """COCO's scores of poses, a few photos at a time; see `eval_keypoint_coco` for arrays and keys."""
+
+    iou_type = "keypoints"
+
+    def __init__(self, *, parameters: COCOParameters | None = None, decimals: int | None = 2):
+        super().__init__(parameters)
+        self.decimals = decimals
+
+    def update(
+        self,
+        pred_points,
+        pred_labels,
+        pred_scores,
+        gt_points,
+        gt_visibles,
+        gt_bboxes,
+        gt_labels,
+        gt_areas,
+        gt_crowdeds=None,
+        *,
+        img_ids=None,
+    ) -> None:
+        """Add photos: lists with an array for each. img_ids: ids of the photos; None: numbered as they come."""
+        first, n_point = self._n_photos, self.parameters.kpt_oks_sigmas.size
+        found, n_found = _points_of(pred_points, "pred_points", n_point, first)
+        label, n_label = labels_of(pred_labels, "pred_labels", first)
+        score, n_score = scores_of(pred_scores, "pred_scores", first)
+        objects, n_objects = _points_of(gt_points, "gt_points", n_point, first)
+        lengths = {}
+        visible, lengths["gt_visibles"] = concatenated(gt_visibles, "gt_visibles", (n_point,), first, bool)
+        bbox, lengths["gt_bboxes"] = boxes_of(gt_bboxes, "gt_bboxes", first)
+        gt_label, lengths["gt_labels"] = labels_of(gt_labels, "gt_labels", first)
+        area, lengths["gt_areas"] = scores_of(gt_areas, "gt_areas", first)
+        crowd = np.zeros(len(objects), bool)
+        if gt_crowdeds is not None:
+            crowd, lengths["gt_crowdeds"] = concatenated(gt_crowdeds, "gt_crowdeds", (), first, bool)
+        same_lengths("pred_points", n_found, {"pred_labels": n_label, "pred_scores": n_score}, first)
+        same_lengths("gt_points", n_objects, lengths, first)
+        same_photos(n_found, n_objects)
+        ids = self._next_ids(len(n_objects), img_ids)
+        gt = COCOGroundTruth(
+            img_ids=ids,
+            cat_ids=np.unique(np.concatenate((label, gt_label))),
+            image_id=np.repeat(ids, n_objects),
+            category_id=gt_label,
+            bbox=rounded_xywh(bbox, self.decimals),
+            area=area,
+            crowd=crowd,
+            keypoints=_as_coco(objects, visible),
+            num_keypoints=visible.sum(axis=1),
+        )
+        shown = np.ones(found.shape[:2], bool)
+        dt = COCODetections(
+            image_id=np.repeat(ids, n_found), category_id=label, score=score, keypoints=_as_coco(found, shown)
+        )
+        self._add(gt, dt)
+
+
+def _points_of(parts, name, n_point, first):
+    points, length = concatenated(parts, name, (n_point, 2), first)
+    refuse_photo(name, points, length, ~np.isfinite(points), "finite", first)
+    return points, length
+
+
+def _as_coco(points, visible):
+    """(R, P, 3) float64, x y v."""
+    return np.concatenate((points[:, :, ::-1], 2.0 * visible[:, :, None]), axis=2)
