@@ -1,0 +1,1 @@
+"""Evaluators: an iterator and a model in, numbers out."""

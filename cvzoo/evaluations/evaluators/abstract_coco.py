@@ -1,0 +1,32 @@
+"""What COCO's evaluators of boxes and of masks share."""
+
+import abc
+
+import numpy as np
+
+from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.evaluations.evaluators.abstract import AbstractEvaluator
+
+
+class AbstractCOCOEvaluator(AbstractEvaluator, abc.ABC):
+    """Keys `main/map/iou=0.50:0.95/area=all/max_dets=100` and its like; with names `main/ap/iou=.../<name>`."""
+
+    def update(self, accumulator, predicted, truths):
+        if self.label_names is not None:
+            for labels in (predicted[1], truths[1]):
+                for label in labels:
+                    if np.size(label) and np.max(label) >= len(self.label_names):
+                        raise ValueRangeError(
+                            "a label has no name", expected=f"0 .. {len(self.label_names) - 1}", got=int(np.max(label))
+                        )
+        accumulator.update(*predicted, *truths)
+
+    def result_of(self, accumulator):
+        return accumulator.compute()
+
+    def scores_of(self, result):
+        scores = {key: value for key, value in result.items() if key.startswith(("map/", "mar/"))}
+        for key, values in result.items():
+            if key.startswith(("ap/", "ar/")):
+                scores |= self.by_class(key, values)
+        return scores
