@@ -69,7 +69,9 @@ def serve_cvzoo() -> None:
         model.cleargrads()
         F.softmax_cross_entropy(model(x), t).backward()
         for p in params:
-            p.array -= np.float32(0.01) * p.grad
+            step = p.grad
+            step *= np.float32(0.01)
+            p.array -= step
 
     cases = {}
     for batch in BATCHES:
