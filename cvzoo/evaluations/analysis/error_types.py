@@ -1,0 +1,124 @@
+"""What kinds of errors a detector makes, and what each costs."""
+
+import dataclasses
+
+import numpy as np
+
+from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.evaluations.analysis.detection_table import LEAST_OVERLAP, DetectionTable
+from cvzoo.evaluations.analysis.match_detections import match_detections
+from cvzoo.evaluations.analysis.pr_curves import calc_pr_curves
+
+# Their places are the codes of ErrorTypes.error
+ERRORS = ("classification", "localization", "both", "duplicate", "background")
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class ErrorTypes:
+    """The errors of a detector, and what AP would gain without them.
+
+    ap: float, mean AP at the overlap in question, at COCO's 101 recalls, over classes with objects
+    error: (D,) int8, the place of each wrong detection's kind in ERRORS; -1 for one that is no error
+    target: (D,) int64, the row of the object that a classification or localization error meant; else -1
+    missed: (G,) bool, objects that no detection found or meant
+    counts: {kind: how many}, with 'missed'
+    d_ap: {kind: gain of AP if errors of this kind alone were mended}, with 'missed', and 'false_positive' and
+        'false_negative' for all wrong detections dropped and all objects not found forgotten
+    """
+
+    ap: float
+    error: np.ndarray
+    target: np.ndarray
+    missed: np.ndarray
+    counts: dict[str, int]
+    d_ap: dict[str, float]
+
+
+def calc_error_types(table: DetectionTable, *, iou_thresh=0.5, background_thresh=0.1) -> ErrorTypes:
+    """The errors of a detector after TIDE.
+
+    iou_thresh: overlaps of it and above find; background_thresh: below it a detection has nothing to do with an object
+    A wrong detection is, the first that holds:
+    localization: overlaps an object of its class by background_thresh or more, and none by iou_thresh
+    classification: overlaps an object of another class by iou_thresh or more
+    duplicate: overlaps an object of its class by iou_thresh or more, which a surer one has found
+    background: overlaps no object by background_thresh or more
+    both: the rest, overlaps an object of another class too little
+    Mending a localization or classification error makes the detection right if its object is not found by another
+    and no surer error means it, else drops it; other errors are dropped; missed objects are forgotten.
+    Raises ValueRangeError unless 0.1 <= background_thresh <= iou_thresh <= 1.
+
+    Source: TIDE: A General Toolbox for Identifying Object Detection Errors (Bolya et al., 2020). Where we differ: the
+    mean is over classes with objects, as COCO's; detections that met an ignored object alone are left out.
+    """
+    if not LEAST_OVERLAP <= background_thresh <= iou_thresh <= 1:
+        raise ValueRangeError(
+            f"thresholds must rise from {LEAST_OVERLAP} to 1", got=(LEAST_OVERLAP, background_thresh, iou_thresh, 1)
+        )
+    match, found = match_detections(table, iou_thresh=iou_thresh)
+    error, target = _kinds(table, match, iou_thresh, background_thresh)
+    free = ~table.gt_ignored
+    free[found[found >= 0]] = False
+    missed = free.copy()
+    missed[target[target >= 0]] = False
+    counts = {kind: int((error == code).sum()) for code, kind in enumerate(ERRORS)} | {"missed": int(missed.sum())}
+    n_positive, label = table.n_positive, table.pred_label
+    ap = _mean_ap(table.pred_score, label, match, n_positive)
+    d_ap = {}
+    for code, kind in enumerate(ERRORS):
+        mended_label, mended_match = label.copy(), match.copy()
+        mended_match[error == code] = -1
+        if kind in ("localization", "classification"):
+            rows = np.flatnonzero(error == code)
+            good = _surest(table.pred_score, rows[free[target[rows]]], target)
+            mended_label[good], mended_match[good] = table.gt_label[target[good]], 1
+        d_ap[kind] = _mean_ap(table.pred_score, mended_label, mended_match, n_positive) - ap
+    fewer = n_positive - np.bincount(table.gt_label[missed], minlength=table.n_fg_class)
+    d_ap["missed"] = _mean_ap(table.pred_score, label, match, fewer) - ap
+    d_ap["false_positive"] = _mean_ap(table.pred_score, label, np.where(match == 0, -1, match), n_positive) - ap
+    n_found = np.bincount(label[match == 1], minlength=table.n_fg_class)
+    d_ap["false_negative"] = _mean_ap(table.pred_score, label, match, n_found) - ap
+    return ErrorTypes(ap, error, target, missed, counts, d_ap)
+
+
+def _kinds(table, match, iou_thresh, background_thresh):
+    a, b = table.pair_pred, table.pair_gt
+    counts = (match[a] == 0) & ~table.gt_ignored[b]
+    a, b, iou = a[counts], b[counts], table.pair_iou[counts]
+    same = table.pred_label[a] == table.gt_label[b]
+    own, own_gt = _most(a[same], b[same], iou[same], len(match))
+    other, other_gt = _most(a[~same], b[~same], iou[~same], len(match))
+    kinds = {
+        "localization": (own >= background_thresh) & (own < iou_thresh),
+        "classification": other >= iou_thresh,
+        "duplicate": own >= iou_thresh,
+        "background": np.maximum(own, other) < background_thresh,
+        "both": np.ones(len(match), bool),
+    }
+    error = np.full(len(match), -1, np.int8)
+    for kind, holds in kinds.items():
+        error[(match == 0) & (error < 0) & holds] = ERRORS.index(kind)
+    target = np.full(len(match), -1)
+    for kind, gt in (("localization", own_gt), ("classification", other_gt)):
+        of_kind = error == ERRORS.index(kind)
+        target[of_kind] = gt[of_kind]
+    return error, target
+
+
+def _most(pred, gt, iou, n):
+    """(n,) float64 and (n,) int64: the largest overlap of each row of pred, 0 for none, and its object, -1 for none."""
+    order = np.lexsort((-gt, iou))  # of equal overlaps the first object is written last
+    most, which = np.zeros(n), np.full(n, -1)
+    most[pred[order]], which[pred[order]] = iou[order], gt[order]
+    return most, which
+
+
+def _surest(score, rows, target):
+    """Those of the rows that are the surest of all that mean their object."""
+    rows = rows[np.argsort(-score[rows], kind="stable")]
+    return rows[np.unique(target[rows], return_index=True)[1]]
+
+
+def _mean_ap(score, label, match, n_positive):
+    ap = [curve.ap for curve in calc_pr_curves(score, label, match, n_positive) if curve.n_positive]
+    return float(np.mean(ap)) if ap else float("nan")

@@ -1,0 +1,63 @@
+"""Whether scores are probabilities."""
+
+import dataclasses
+
+import numpy as np
+
+from cvzoo.errors.exceptions import ShapeError, ValueRangeError
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Reliability:
+    """How often guesses of a score are right.
+
+    edges: (K + 1,) float64, borders of the bins of score; a bin has its upper border and not its lower one
+    count: (K,) int64; confidence, accuracy: (K,) float64, mean score and share of right ones, NaN in an empty bin
+    """
+
+    edges: np.ndarray
+    count: np.ndarray
+    confidence: np.ndarray
+    accuracy: np.ndarray
+
+    @property
+    def ece(self) -> float:
+        """Expected calibration error: the mean gap between confidence and accuracy, weighted by count; NaN if empty."""
+        n = self.count.sum()
+        return float((self._gaps() * self.count[self.count > 0]).sum() / n) if n else float("nan")
+
+    @property
+    def mce(self) -> float:
+        """The largest gap of a bin; NaN if all are empty."""
+        return float(self._gaps().max()) if self.count.any() else float("nan")
+
+    def _gaps(self):
+        some = self.count > 0
+        return np.abs(self.confidence[some] - self.accuracy[some])
+
+
+def calc_reliability(score, correct, *, n_bin=15) -> Reliability:
+    """The reliability of scores.
+
+    score: (D,) float in [0, 1]; correct: (D,) bool, whether the guess was right
+    n_bin: bins of equal width
+    Raises ShapeError if the lengths differ, ValueRangeError if a score is NaN or out of range, or n_bin below 1.
+    Source: On Calibration of Modern Neural Networks (Guo et al., 2017).
+    """
+    score, correct = np.asarray(score, np.float64), np.asarray(correct, bool)
+    if score.ndim != 1 or score.shape != correct.shape:
+        raise ShapeError("score and correct must be (D,)", got=(score.shape, correct.shape))
+    if n_bin < 1:
+        raise ValueRangeError("n_bin must be 1 or more", got=n_bin)
+    wrong = ~((score >= 0) & (score <= 1))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise ValueRangeError(f"score {row} is no probability", expected="0 .. 1", got=score[row])
+    edges = np.linspace(0, 1, n_bin + 1)
+    place = np.maximum(np.searchsorted(edges, score, side="left") - 1, 0)
+    count = np.bincount(place, minlength=n_bin)
+    means = (
+        np.divide(np.bincount(place, each, minlength=n_bin), count, out=np.full(n_bin, np.nan), where=count > 0)
+        for each in (score, correct)
+    )
+    return Reliability(edges, count, *means)
