@@ -20,7 +20,7 @@ N_PHOTO = 40
 SIZE = 300
 FILL = (123, 117, 104)
 JITTER = {"brightness": 0.125, "contrast": 0.5, "saturation": 0.5, "hue": 0.05}
-THREADS = {name: "1" for name in ("OMP_NUM_THREADS", "CVZOO_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+THREADS = dict.fromkeys(("OMP_NUM_THREADS", "CVZOO_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 NOTES = (
     "cvzoo: Sometimes(RandomExpand), RandomCropWithBboxConstraints, Resize, RandomFlip, ColorJitter on a uint8 photo; "
     "cvzoo-float the same on read_image's float32; pillow antialiases when it shrinks, opencv does not. "
@@ -42,7 +42,7 @@ def cvzoo_pipeline(*, backend, dtype="uint8"):
             T.RandomCropWithBboxConstraints(),
             T.Resize((SIZE, SIZE), backend=backend),
             T.RandomFlip(x_random=True),
-            T.ColorJitter(**JITTER, dtype=np.float32),
+            T.ColorJitter(**JITTER, dtype=np.float32, backend="opencv" if backend == "opencv" else "numpy"),
         ]
     )
 

@@ -2,7 +2,7 @@
 
 from cvzoo.transforms.center_crop import center_crop
 from cvzoo.transforms.color import adjust_brightness, adjust_contrast, adjust_hue, adjust_saturation
-from cvzoo.transforms.color_jitter import color_jitter
+from cvzoo.transforms.color_jitter import ColorBackend, color_jitter
 from cvzoo.transforms.crop import crop
 from cvzoo.transforms.crop_bbox import crop_bbox
 from cvzoo.transforms.flip import flip, flip_bbox, flip_point
@@ -65,6 +65,7 @@ __all__ = [
     "center_crop",
     "CenterCrop",
     "color_jitter",
+    "ColorBackend",
     "ColorJitter",
     "Compose",
     "copy_paste",

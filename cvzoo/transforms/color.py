@@ -49,7 +49,7 @@ def as_float(img):
 def multiply(x, factor):
     """x times factor, clipped, in place. x: (C, H, W) float32."""
     x *= np.float32(factor)
-    np.clip(x, 0, 255, out=x)
+    _clip_if(factor, x)
 
 
 def add(x, delta):
@@ -64,7 +64,7 @@ def stretch_contrast(x, factor):
     mean = means @ _LUMA if len(x) == 3 else means[0]
     x *= np.float32(factor)
     x += np.float32((1 - factor) * mean)
-    np.clip(x, 0, 255, out=x)
+    _clip_if(factor, x)
 
 
 def blend_with_gray(x, factor):
@@ -75,7 +75,7 @@ def blend_with_gray(x, factor):
     gray *= np.float32(1 - factor)
     x *= np.float32(factor)
     x += gray.reshape(x.shape[1:])
-    np.clip(x, 0, 255, out=x)
+    _clip_if(factor, x)
 
 
 def turn_hsv(x, *, hue, saturation):
@@ -91,6 +91,12 @@ def turn_hsv(x, *, hue, saturation):
             _saturate(block, np.float32(saturation))
         if hue:
             _turn(block, np.float32(hue * 6))
+
+
+def _clip_if(factor, x):
+    # factors in [0, 1] take means of what is in [0, 255] and leave it there
+    if not 0 <= factor <= 1:
+        np.clip(x, 0, 255, out=x)
 
 
 def _extremes(x):

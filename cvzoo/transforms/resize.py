@@ -5,9 +5,10 @@ from typing import Literal
 import numpy as np
 from PIL import Image
 
-from cvzoo.errors.exceptions import MissingExtraError, ValueRangeError
+from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.geometry.as_size import as_size
 from cvzoo.transforms.as_img import as_img
+from cvzoo.transforms.import_cv2 import import_cv2
 
 Interpolation = Literal["nearest", "bilinear", "bicubic", "lanczos", "box"]
 Backend = Literal["pillow", "opencv"]
@@ -68,15 +69,6 @@ def interpolation_name(interpolation):
         if interpolation in (name, constant):
             return name
     raise ValueRangeError("no such interpolation", expected=", ".join(_RESAMPLING), got=interpolation)
-
-
-def import_cv2():
-    """The module cv2. Raises MissingExtraError if it is not installed."""
-    try:
-        import cv2
-    except ImportError as error:
-        raise MissingExtraError("OpenCV is not installed", hint='pip install "cvzoo[cv2]"') from error
-    return cv2
 
 
 def _nearest(old, new):

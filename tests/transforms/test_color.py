@@ -1,6 +1,7 @@
 """Colours: against the standard library's HSV, Pillow's enhancers, and their own definitions."""
 
 import colorsys
+import sys
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image, ImageEnhance
 
-from cvzoo.errors import ShapeError, ValueRangeError
+from cvzoo.errors import DtypeError, MissingExtraError, ShapeError, ValueRangeError
 from cvzoo.transforms import (
     adjust_brightness,
     adjust_contrast,
@@ -176,3 +177,33 @@ def test_bad_arguments_are_refused():
         adjust_hue(IMG[:2], 0.1)
     with pytest.raises(ValueRangeError, match="aspect"):
         random_erasing(IMG, aspect_ratio_range=(2, 1))
+
+
+@pytest.mark.parametrize("function", [color_jitter, random_distort])
+def test_opencv_agrees_to_its_rounding(function):
+    pytest.importorskip("cv2", reason="needs the extra cv2")
+    ranges = {"brightness": 0.3, "contrast": 0.3, "saturation": 0.3, "hue": 0.1} if function is color_jitter else {}
+    # smooth, for hues of nearly grey pixels are lost in 8 bits
+    smooth = np.linspace(40, 200, 600).reshape(20, 30)
+    img = np.stack([smooth, smooth.T.reshape(20, 30), 240 - smooth]).astype(np.uint8)
+    for seed in range(20):
+        a, b = (
+            function(img, rng=np.random.default_rng(seed), backend=backend, **ranges).astype(float)
+            for backend in ("numpy", "opencv")
+        )
+        assert np.abs(a - b).mean() < 2
+        assert np.abs(a - b).max() < 12
+    got = function(img, dtype=np.float32, backend="opencv", **ranges)
+    assert got.dtype == np.float32
+    assert got.flags.c_contiguous
+
+
+@pytest.mark.parametrize("function", [color_jitter, random_distort])
+def test_opencv_refuses_what_it_does_not_know(function, monkeypatch):
+    with pytest.raises(DtypeError, match="uint8 RGB"):
+        function(IMG.astype(np.float32), backend="opencv")
+    with pytest.raises(ValueRangeError, match="numpy, opencv"):
+        function(IMG, backend="pillow")
+    monkeypatch.setitem(sys.modules, "cv2", None)
+    with pytest.raises(MissingExtraError, match="cvzoo"):
+        function(IMG, backend="opencv")

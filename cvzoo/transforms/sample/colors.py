@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 
-from cvzoo.transforms.color_jitter import apply_jitter, draw_jitter
+from cvzoo.transforms.color_jitter import ColorBackend, apply_jitter, draw_jitter
 from cvzoo.transforms.normalize import normalize
 from cvzoo.transforms.pca_lighting import add_color, draw_lighting
 from cvzoo.transforms.random_distort import apply_distortion, draw_distortion
@@ -16,15 +16,16 @@ from cvzoo.transforms.sample.transform import AbstractTransform
 class ColorJitter(AbstractTransform):
     """`color_jitter` of the photo."""
 
-    def __init__(self, *, brightness=0, contrast=0, saturation=0, hue=0, dtype=None):
+    def __init__(self, *, brightness=0, contrast=0, saturation=0, hue=0, dtype=None, backend: ColorBackend = "numpy"):
         self.dtype = dtype
+        self.backend = backend
         self.ranges = (brightness, contrast, saturation, hue)
 
     def draw(self, sample, rng):
         return draw_jitter(*self.ranges, rng)
 
     def change(self, sample, param):
-        return _with_img(sample, lambda img: apply_jitter(img, param, self.dtype))
+        return _with_img(sample, lambda img: apply_jitter(img, param, self.dtype, self.backend))
 
 
 class RandomDistort(AbstractTransform):
@@ -40,15 +41,17 @@ class RandomDistort(AbstractTransform):
         saturation_high=1.5,
         hue_delta=18,
         dtype=None,
+        backend: ColorBackend = "numpy",
     ):
         self.dtype = dtype
+        self.backend = backend
         self.ranges = (brightness_delta, (contrast_low, contrast_high), (saturation_low, saturation_high), hue_delta)
 
     def draw(self, sample, rng):
         return draw_distortion(*self.ranges, rng)
 
     def change(self, sample, param):
-        return _with_img(sample, lambda img: apply_distortion(img, param, self.dtype))
+        return _with_img(sample, lambda img: apply_distortion(img, param, self.dtype, self.backend))
 
 
 class PCALighting(AbstractTransform):

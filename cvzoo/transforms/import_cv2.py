@@ -1,0 +1,12 @@
+"""OpenCV, where it is installed."""
+
+from cvzoo.errors.exceptions import MissingExtraError
+
+
+def import_cv2():
+    """The module cv2. Raises MissingExtraError if it is not installed."""
+    try:
+        import cv2
+    except ImportError as error:
+        raise MissingExtraError("OpenCV is not installed", hint='pip install "cvzoo[cv2]"') from error
+    return cv2
