@@ -12,6 +12,7 @@ from cvzoo.errors.exceptions import CvzooError
 # verb -> its line in `cvzoo --help`. The verb's file is imported only when it is asked for: help comes at once.
 VERBS = {
     "predict": "find objects in photos",
+    "evaluate": "score a model on annotated photos, or anybody's results file",
     "models": "list the published weights that cvzoo knows, and where they come from",
     "doctor": "show what this installation computes with, and why",
 }

@@ -1,0 +1,136 @@
+"""`cvzoo evaluate`: scores of a model on annotated photos, or of anybody's results file."""
+
+import argparse
+import json
+import sys
+from typing import Any
+
+from cvzoo.cli.evaluate_coco import evaluate_on_coco
+from cvzoo.cli.evaluate_voc import evaluate_on_voc
+from cvzoo.cli.json_records import write_json
+from cvzoo.cli.load_detector import add_model_arguments
+from cvzoo.cli.score_text import class_table, summary_text
+from cvzoo.cli.scored import Scored
+from cvzoo.cli.truth import VOCTruth, add_truth_arguments, load_truth
+from cvzoo.cli.worst_pictures import worst_pictures
+from cvzoo.errors.exceptions import ConfigError
+from cvzoo.evaluations.analysis.analyze_detections import analyze_detections
+from cvzoo.evaluations.coco.parameters import CORRECTIONS, COCOParameters
+from cvzoo.visualizations.report.detection_report import write_detection_report
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Scores of a model (--model or --cfg, with --data), or of a results file (--gt and --results): COCO's 12 "
+        "numbers or VOC's mAP, and AP by class."
+    )
+    parser.epilog = "corrections: " + "; ".join(f"{name}: {words}" for name, words in CORRECTIONS.items())
+    add_truth_arguments(parser)
+    parser.add_argument(
+        "--results",
+        metavar="FILE",
+        help="what somebody's detector found: COCO's results .json, a .csv with a head line, or VOC's comp4_det_*.txt "
+        "(one file or their folder)",
+    )
+    add_model_arguments(parser)
+    group = parser.add_argument_group("the rules")
+    group.add_argument("--iou-type", choices=("bbox", "segm", "keypoints"), default="bbox", help="what is compared")
+    group.add_argument(
+        "--corrections",
+        type=_words,
+        default=(),
+        metavar="NAMES",
+        help="known traps of pycocotools to correct, with commas between (see below); none: its numbers, bit for bit",
+    )
+    group.add_argument("--max-dets", type=_numbers, metavar="N,N,N", help="detections of a photo and class: 1,10,100")
+    group.add_argument("--drop-unknown-classes", action="store_true", help="drop detections of unknown classes")
+    group.add_argument("--use-07-metric", action="store_true", help="VOC: AP at 11 recalls, as until 2009")
+    group.add_argument("--iou-thresh", type=float, default=0.5, metavar="T", help="VOC: overlap of a match (0.5)")
+    group = parser.add_argument_group("the run")
+    group.add_argument("--limit", type=_positive, metavar="N", help="the first N photos only")
+    group.add_argument("--batch-size", type=_positive, default=1, metavar="N", help="photos at a time (default: 1)")
+    group.add_argument("--quiet", action="store_true", help="no progress and no tables")
+    group = parser.add_argument_group("what comes out")
+    group.add_argument("--json", metavar="FILE", help="write the scores: AP AP50 ..., per_class, notes, the analysis")
+    group.add_argument("--report", metavar="FILE.html", help="write a report, one file without outside parts")
+    group.add_argument("--save-results", metavar="FILE", help="write what the model found as COCO's results")
+    group.add_argument("--explain", metavar="OTHER.json", help="another scoring of the same results: what differs?")
+
+
+def run(args: argparse.Namespace) -> int:
+    """0. Raises CvzooError or OSError if something cannot be scored: there is no score of a part."""
+    has_model = args.model is not None or args.cfg is not None
+    if has_model == (args.results is not None):
+        raise ConfigError("what is to be scored?", hint="a model (--model or --cfg --weights), or --results FILE")
+    if args.save_results is not None and not has_model:
+        raise ConfigError("--save-results writes what a model found, and there is none")
+    if has_model and args.data is None:
+        raise ConfigError("a model needs photos", hint="--data coco:FILE.json or --data voc:FOLDER")
+    parameters = COCOParameters(
+        iou_type=args.iou_type,
+        corrections=args.corrections,
+        max_dets=args.max_dets,
+        accept=("unknown_class",) if args.drop_unknown_classes else (),
+    )
+    truth = load_truth(args, parameters, limit=args.limit)
+    if isinstance(truth, VOCTruth):
+        scored = evaluate_on_voc(truth, args)
+    else:
+        scored = evaluate_on_coco(truth, args, parameters)
+    if not args.quiet:
+        print(class_table(scored.per_class, scored.columns))
+        print()
+    print(summary_text(scored.summary))
+    for note in scored.record["notes"]:
+        print(f"note: {note}")
+    record = dict(scored.record)
+    if args.json is not None or args.report is not None:
+        record["analysis"] = _analysis(scored)
+    if scored.explanation is not None:
+        print()
+        print(scored.explanation)
+        record["explanation"] = scored.explanation.to_dict()
+    if args.json == "-":
+        print(json.dumps(record, ensure_ascii=False))
+    elif args.json is not None:
+        write_json(record, args.json)
+    if args.report is not None:
+        pictures = ()
+        if scored.instances is not None:
+            pictures = worst_pictures(record["analysis"]["worst_photos"], scored.instances.paths)
+        write_detection_report(args.report, record, pictures=pictures)
+        print(f"report: {args.report}", file=sys.stderr)
+    return 0
+
+
+def _analysis(scored: Scored) -> dict[str, Any]:
+    each = scored.instances
+    if each is None:
+        return {"pr_curves": scored.curves}
+    analysis = analyze_detections(
+        each.pred_bboxes,
+        each.pred_labels,
+        each.pred_scores,
+        each.gt_bboxes,
+        each.gt_labels,
+        gt_crowdeds=each.gt_crowdeds,
+        gt_difficults=each.gt_difficults,
+        label_names=each.label_names,
+        photos=each.photos,
+    )
+    return analysis | {"pr_curves": scored.curves}
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in text.split(",") if word.strip())
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(int(word) for word in text.split(","))
+
+
+def _positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a positive number")
+    return value

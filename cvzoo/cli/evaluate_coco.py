@@ -1,0 +1,189 @@
+"""Scores against COCO's annotations: of a model, or of a results file."""
+
+import argparse
+import dataclasses
+import pathlib
+import sys
+
+import numpy as np
+
+from cvzoo.cli.find_in_photos import find_in_photos
+from cvzoo.cli.json_records import write_json
+from cvzoo.cli.load_detector import load_detector
+from cvzoo.cli.pr_curves import coco_curves
+from cvzoo.cli.scored import Instances, Scored, by_photo
+from cvzoo.cli.truth import COCOTruth
+from cvzoo.errors.exceptions import ConfigError
+from cvzoo.evaluations.coco.detections import COCODetections
+from cvzoo.evaluations.coco.evaluate import evaluate_coco
+from cvzoo.evaluations.coco.parameters import COCOParameters
+from cvzoo.evaluations.coco.read_detections import read_coco_detections
+from cvzoo.evaluations.explain.explain_coco import explain_coco
+from cvzoo.evaluations.results.csv_results import read_csv_results
+from cvzoo.evaluations.results.voc_results import read_voc_results, voc_results_files
+
+
+def evaluate_on_coco(truth: COCOTruth, args: argparse.Namespace, parameters: COCOParameters) -> Scored:
+    """The scores of the model or of the results that the command line names."""
+    if args.use_07_metric:
+        raise ConfigError("--use-07-metric is a rule of VOC's, and the ground truth is COCO's")
+    if args.limit is not None:
+        parameters = dataclasses.replace(parameters, img_ids=tuple(truth.file_names))
+    paths = None
+    if args.results is None:
+        if args.iou_type != "bbox":
+            raise ConfigError(f"--iou-type {args.iou_type}: the models of this version find boxes")
+        paths = truth.photo_paths(args.photos)
+        # a model that finds nothing has a score, and it is 0
+        parameters = dataclasses.replace(parameters, corrections=(*parameters.corrections, "empty_results"))
+        dt = _found_by_model(truth, paths, args)
+        if args.save_results is not None:
+            write_json(_result_records(dt), args.save_results)
+    else:
+        dt = _read_results(truth, args.results, parameters)
+        if args.photos is not None or args.data is not None:
+            paths = truth.photo_paths(args.photos)
+    if args.limit is not None:
+        dt = _of_photos(dt, truth)
+    result = evaluate_coco(truth.gt, dt, parameters)
+    explanation = None
+    if args.explain is not None:
+        explanation = explain_coco(truth.gt, dt, args.explain, parameters)
+    per_class = result.per_class()
+    columns = tuple(key for key in ("AP", "AP50", "AP75", "AR") if per_class and key in per_class[0])
+    return Scored(
+        summary=result.summary,
+        per_class=per_class,
+        columns=columns,
+        record=result.to_dict(),
+        curves=coco_curves(result),
+        instances=_instances(truth, dt, paths) if args.iou_type == "bbox" else None,
+        explanation=explanation,
+    )
+
+
+def category_ids(truth: COCOTruth, label_names: tuple[str, ...] | None, n_class: int) -> np.ndarray:
+    """(n_class,) int64: the id of the ground truth's class for each label of a model; -1 where it has no such class.
+
+    label_names: the model's; None: its labels are the ground truth's classes in the order of their ids
+    Raises ConfigError if there is no way to tell which class is which.
+    """
+    ids = np.sort(truth.gt.cat_ids)
+    if label_names is None:
+        if len(ids) != n_class:
+            raise ConfigError(
+                f"the model has {n_class} classes without names, the ground truth has {len(ids)}",
+                hint="--names FILE",
+            )
+        return ids
+    known = {_plain(name): number for name, number in truth.labels.items()}
+    found = np.array([known.get(_plain(_OTHER_NAMES.get(name, name)), -1) for name in label_names], np.int64)
+    if (found < 0).all():
+        raise ConfigError(
+            "the model and the ground truth share no class",
+            expected=", ".join(list(truth.labels)[:20]),
+            got=", ".join(label_names[:20]),
+        )
+    missing = [name for name, number in zip(label_names, found) if number < 0]
+    if missing:
+        print(
+            f"note: classes of the model that the ground truth does not have are left out: {', '.join(missing[:20])}",
+            file=sys.stderr,
+        )
+    return found
+
+
+# darknet's names of COCO's classes that are VOC's words
+_OTHER_NAMES = {
+    "aeroplane": "airplane",
+    "diningtable": "dining table",
+    "motorbike": "motorcycle",
+    "pottedplant": "potted plant",
+    "sofa": "couch",
+    "tvmonitor": "tv",
+}
+
+
+def _plain(name):
+    return name.lower().replace("_", " ").strip()
+
+
+def _found_by_model(truth, paths, args):
+    model = load_detector(args)
+    if args.score_thresh is None and args.nms_thresh is None:
+        model.use_preset("evaluate")
+    ids = list(truth.file_names)
+    image, label, score, bbox = [], [], [], []
+    numbers = None
+    for image_id, found in zip(ids, find_in_photos(model, paths, len(paths), args)):
+        if numbers is None:
+            numbers = category_ids(truth, model.label_names, model.n_fg_class)
+        category = numbers[found.labels[0]]
+        known = category >= 0
+        image.append(np.full(int(known.sum()), image_id, np.int64))
+        label.append(category[known])
+        score.append(found.scores[0][known])
+        bbox.append(found.bboxes[0][known])
+    y_min, x_min, y_max, x_max = np.concatenate(bbox).astype(np.float64).reshape(-1, 4).T
+    return COCODetections(
+        image_id=np.concatenate(image),
+        category_id=np.concatenate(label).astype(np.int64),
+        score=np.concatenate(score).astype(np.float64),
+        bbox=np.stack((x_min, y_min, x_max - x_min, y_max - y_min), axis=1),
+    )
+
+
+def _read_results(truth, name, parameters):
+    path = pathlib.Path(name)
+    if path.is_dir() or path.suffix.lower() == ".txt":
+        records = read_voc_results(voc_results_files(path))
+    elif path.suffix.lower() in (".csv", ".tsv"):
+        records = read_csv_results(path)
+    else:
+        return read_coco_detections(path, parameters)
+    if parameters.iou_type != "bbox":
+        raise ConfigError(f"{name}: holds boxes, --iou-type {parameters.iou_type} needs COCO's results .json")
+    return records.to_coco(truth.photos, truth.labels)
+
+
+def _of_photos(dt, truth):
+    rows = np.flatnonzero(np.isin(dt.image_id, list(truth.file_names)))
+    columns = {field.name: dt.__dict__[field.name] for field in dataclasses.fields(dt)}
+    return COCODetections(**{name: None if column is None else column[rows] for name, column in columns.items()})
+
+
+def _result_records(dt):
+    rows = zip(dt.image_id.tolist(), dt.category_id.tolist(), dt.bbox.tolist(), dt.score.tolist())
+    return [
+        {"image_id": image, "category_id": category, "bbox": bbox, "score": score}
+        for image, category, bbox, score in rows
+    ]
+
+
+def _instances(truth, dt, paths):
+    gt, ids = truth.gt, np.array(list(truth.file_names), np.int64)
+    cats = np.sort(gt.cat_ids)
+    order = np.argsort(ids)
+
+    def columns(image_id, category_id, bbox, extra):
+        rows = np.flatnonzero(np.isin(image_id, ids) & np.isin(category_id, cats))
+        photo = order[np.searchsorted(ids[order], image_id[rows])]
+        x, y, width, height = bbox[rows].T
+        corners = np.stack((y, x, y + height, x + width), axis=1)
+        return by_photo(photo, len(ids), corners, np.searchsorted(cats, category_id[rows]), extra[rows])
+
+    names = dict(zip(gt.cat_ids.tolist(), gt.cat_names or map(str, gt.cat_ids.tolist())))
+    gt_bboxes, gt_labels, gt_crowdeds = columns(gt.image_id, gt.category_id, gt.bbox, gt.crowd)
+    pred_bboxes, pred_labels, pred_scores = columns(dt.image_id, dt.category_id, dt.bbox, dt.score)
+    return Instances(
+        label_names=tuple(names[cat] for cat in cats.tolist()),
+        photos=[name or str(number) for number, name in truth.file_names.items()],
+        paths=[None] * len(ids) if paths is None else list(paths),
+        gt_bboxes=gt_bboxes,
+        gt_labels=gt_labels,
+        gt_crowdeds=gt_crowdeds,
+        gt_difficults=None,
+        pred_bboxes=pred_bboxes,
+        pred_labels=pred_labels,
+        pred_scores=pred_scores,
+    )

@@ -1,0 +1,131 @@
+"""Scores against a folder in VOC's layout: of a model, or of a results file."""
+
+import argparse
+import pathlib
+
+import numpy as np
+
+from cvzoo.cli.find_in_photos import find_in_photos
+from cvzoo.cli.load_detector import load_detector
+from cvzoo.cli.pr_curves import voc_curves
+from cvzoo.cli.scored import Instances, Scored, by_photo
+from cvzoo.cli.truth import VOCTruth
+from cvzoo.errors.exceptions import ConfigError, UnsupportedError
+from cvzoo.evaluations.results.box_records import BoxRecords
+from cvzoo.evaluations.results.csv_results import read_csv_results
+from cvzoo.evaluations.results.voc_results import read_voc_results, voc_results_files
+from cvzoo.evaluations.voc.accumulators import DetectionVOCAccumulator
+
+
+def evaluate_on_voc(truth: VOCTruth, args: argparse.Namespace) -> Scored:
+    """VOC's mAP and AP by class of the model or of the results that the command line names.
+
+    Boxes count their last pixel, as VOC's own do: for a model's boxes that is what ChainerCV does.
+    """
+    for option, given in (("--iou-type", args.iou_type != "bbox"), ("--corrections", args.corrections),
+                          ("--max-dets", args.max_dets), ("--explain", args.explain),
+                          ("--save-results", args.save_results)):  # fmt: skip
+        if given:
+            raise ConfigError(f"{option} is for COCO's ground truth, and {truth.path} is a VOC folder")
+    if not truth.photo_names:
+        raise ConfigError(f"{truth.path}: no photos", hint="--split NAME")
+    if args.results is None:
+        bboxes, labels, scores = _found_by_model(truth, args)
+    else:
+        bboxes, labels, scores = _read_results(truth, args.results, drop=args.drop_unknown_classes)
+    accumulator = DetectionVOCAccumulator(iou_thresh=args.iou_thresh, n_fg_class=len(truth.names), plus=1)
+    accumulator.update(bboxes, labels, scores, truth.bboxes, truth.labels, truth.difficults)
+    result = accumulator.compute(use_07_metric=args.use_07_metric)
+    per_class = [
+        {"id": l, "name": name, "n_objects": int(n), "AP": None if np.isnan(ap) else float(ap)}
+        for l, (name, n, ap) in enumerate(zip(truth.names, result.n_positive, result.ap))
+    ]
+    summary = {"map": -1.0 if np.isnan(result.map) else result.map}
+    record = {
+        **summary,
+        "per_class": per_class,
+        "metric": "VOC, 11 recalls" if args.use_07_metric else "VOC, area",
+        "iou_thresh": args.iou_thresh,
+        "counts": {
+            "images": len(truth.photo_names),
+            "objects": int(result.n_positive.sum()),
+            "detections": int(result.n_detection.sum()),
+            "classes": len(truth.names),
+        },
+        "notes": list(result.notes),
+    }
+    curves = voc_curves(result, truth.names, args.iou_thresh)
+    return Scored(summary, per_class, ("AP",), record, curves, _instances(truth, bboxes, labels, scores, args))
+
+
+def _found_by_model(truth, args):
+    model = load_detector(args)
+    if args.score_thresh is None and args.nms_thresh is None:
+        model.use_preset("evaluate")
+    names = model.label_names
+    if names is None:
+        raise ConfigError("the model's classes have no names", hint="--names FILE")
+    places = {name: l for l, name in enumerate(truth.names)}
+    numbers = np.array([places.get(name, -1) for name in names], np.int64)
+    if (numbers < 0).all():
+        raise ConfigError("the model and the ground truth share no class", expected=truth.names, got=names[:20])
+    bboxes, labels, scores = [], [], []
+    imgs = (img for img, _ in zip(truth.imgs(), truth.photo_names))
+    for found in find_in_photos(model, imgs, len(truth.photo_names), args):
+        label = numbers[found.labels[0]]
+        known = label >= 0
+        bboxes.append(found.bboxes[0][known])
+        labels.append(label[known])
+        scores.append(found.scores[0][known])
+    return bboxes, labels, scores
+
+
+def _read_results(truth, name, *, drop):
+    path = pathlib.Path(name)
+    if path.is_dir() or path.suffix.lower() == ".txt":
+        records = read_voc_results(voc_results_files(path))
+    elif path.suffix.lower() in (".csv", ".tsv"):
+        records = read_csv_results(path)
+    else:
+        raise UnsupportedError(
+            f"{name}: COCO's results call photos by number, and a VOC folder has none",
+            hint="comp4_det_SPLIT_CLASS.txt or a .csv",
+        )
+    labels = {str(l): l for l in range(len(truth.names))} | {name: l for l, name in enumerate(truth.names)}
+    if drop:
+        records = _known(records, labels)
+    photo, label = records.places(truth.photos, labels)
+    # from half-open to "the last pixel belongs to the box", as the ground truth has it
+    bbox = records.bbox - np.array([0, 0, 1, 1])
+    small = (bbox[:, 2:] < bbox[:, :2]).any(axis=1)
+    bbox[small, 2:] = np.maximum(bbox[small, 2:], bbox[small, :2])
+    return by_photo(photo, len(truth.photo_names), bbox, label, records.score)
+
+
+def _known(records, labels):
+    rows = [i for i, name in enumerate(records.label) if name in labels]
+    return BoxRecords(
+        photo=[records.photo[i] for i in rows],
+        label=[records.label[i] for i in rows],
+        score=records.score[rows],
+        bbox=records.bbox[rows],
+        origin=[records.origin[i] for i in rows],
+    )
+
+
+def _instances(truth, bboxes, labels, scores, args):
+    has_photos = args.data is not None
+    names = truth.photo_names
+    last = np.array([0, 0, 1, 1])
+    return Instances(
+        label_names=truth.names,
+        photos=names,
+        paths=[truth.dataset.name(i) if has_photos else None for i in range(len(names))],
+        gt_bboxes=[bbox.astype(np.float64) + last for bbox in truth.bboxes],
+        gt_labels=truth.labels,
+        gt_crowdeds=None,
+        gt_difficults=truth.difficults,
+        pred_bboxes=[np.asarray(bbox, np.float64) + (last if args.results else 0) for bbox in bboxes],
+        pred_labels=labels,
+        pred_scores=scores,
+    )

@@ -1,0 +1,25 @@
+"""What a model finds in photos, one after another, with progress on standard error."""
+
+import argparse
+import sys
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from cvzoo.cli.progress import Progress, as_time
+from cvzoo.links.model.detections import Detections
+from cvzoo.links.model.detector import AbstractDetector
+
+
+def find_in_photos(
+    model: AbstractDetector, photos: Iterable[Any], total: int, args: argparse.Namespace
+) -> Iterator[Detections]:
+    """The detections photo by photo; only `--batch-size` photos are held. Raises ImageError that names a photo."""
+    progress = Progress(None if args.quiet else sys.stderr, total=total)
+    try:
+        for found in model.predict_each(photos, batch_size=args.batch_size):
+            progress.step()
+            yield found
+    finally:
+        progress.clear()
+    if not args.quiet:
+        print(f"{progress.text()}, {as_time(progress.elapsed)} in all", file=sys.stderr)

@@ -1,0 +1,54 @@
+"""Scores as text for a terminal."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from cvzoo.cli.result_table import printable
+
+_MEANINGS = {
+    "AP": "mean over classes and overlaps 0.50 .. 0.95",
+    "AP50": "at overlap 0.50",
+    "AP75": "at overlap 0.75",
+    "APs": "small objects (area up to 32 x 32)",
+    "APm": "medium objects",
+    "APl": "large objects (from 96 x 96)",
+    "AR1": "recall with 1 detection a photo and class",
+    "AR10": "recall with 10",
+    "AR100": "recall with 100",
+    "ARs": "recall, small objects",
+    "ARm": "recall, medium objects",
+    "ARl": "recall, large objects",
+    "AR": "recall, mean over overlaps 0.50 .. 0.95",
+    "AR50": "recall at overlap 0.50",
+    "AR75": "recall at overlap 0.75",
+    "map": "mean AP of the classes",
+}
+
+
+def summary_text(scores: Mapping[str, float]) -> str:
+    """A line a score: its name, its number, what it means; "-" where there is nothing to average."""
+    width = max(map(len, scores))
+    return "\n".join(
+        f"{key:<{width}}  {number(value)}  {_MEANINGS.get(key, '')}".rstrip() for key, value in scores.items()
+    )
+
+
+def class_table(rows: Iterable[Mapping[str, object]], columns: Sequence[str]) -> str:
+    """A line a class: its name, how many objects it has, and its scores.
+
+    rows: dictionaries with name, n_objects and the columns, None where there is no number
+    """
+    rows = list(rows)
+    names = [printable(str(row["name"])) for row in rows]
+    width = max([len("class"), *map(len, names)])
+    lines = [f"{'class':<{width}}  objects" + "".join(f"  {column:>6}" for column in columns)]
+    for name, row in zip(names, rows):
+        scores = "".join(f"  {number(row[column])}" for column in columns)
+        lines.append(f"{name:<{width}}  {row['n_objects']:>7}{scores}")
+    return "\n".join(lines)
+
+
+def number(value: object) -> str:
+    """A score with four decimals, right-aligned; "-" for None, -1 and NaN."""
+    if not isinstance(value, float | int) or value != value or value == -1:
+        return f"{'-':>6}"
+    return f"{value:6.4f}"

@@ -1,0 +1,59 @@
+"""What an evaluation of the command line hands on to the printing, the JSON and the report."""
+
+import dataclasses
+import pathlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from cvzoo.evaluations.explain.explain_coco import Explanation
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Instances:
+    """Objects and detections photo by photo, for the analysis: lists with one array a photo.
+
+    photos: names; paths: where the photos can be read, None where they cannot
+    gt_bboxes, pred_bboxes: (R, 4) float64, y_min x_min y_max x_max; labels (R,) int64; scores (R,) float64
+    gt_crowdeds, gt_difficults: (R,) bool, COCO's and VOC's objects that need not be found
+    """
+
+    label_names: tuple[str, ...]
+    photos: list[str]
+    paths: list[pathlib.Path | None]
+    gt_bboxes: list[np.ndarray]
+    gt_labels: list[np.ndarray]
+    gt_crowdeds: list[np.ndarray] | None
+    gt_difficults: list[np.ndarray] | None
+    pred_bboxes: list[np.ndarray]
+    pred_labels: list[np.ndarray]
+    pred_scores: list[np.ndarray]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Scored:
+    """Scores.
+
+    summary: by name; per_class, columns: the table of the classes; record: what the JSON says
+    curves: precision over recall, see `coco_curves`
+    instances: what the analysis looks at; None where there is none (masks, points)
+    """
+
+    summary: Mapping[str, float]
+    per_class: Sequence[Mapping[str, Any]]
+    columns: tuple[str, ...]
+    record: dict[str, Any]
+    curves: dict[str, Any]
+    instances: Instances | None = None
+    explanation: Explanation | None = None
+
+
+def by_photo(photo: np.ndarray, n_photo: int, *columns: np.ndarray) -> list[list[np.ndarray]]:
+    """Columns cut into one array a photo: a list of lists.
+
+    photo: (N,) int64, 0 .. n_photo - 1, in any order; rows keep their order within a photo
+    """
+    order = np.argsort(photo, kind="stable")
+    ends = np.cumsum(np.bincount(photo, minlength=n_photo))[:-1]
+    return [np.split(column[order], ends) for column in columns]

@@ -1,0 +1,147 @@
+"""The ground truth that a command line names: COCO's annotations, or a folder in VOC's layout."""
+
+import argparse
+import dataclasses
+import os
+import pathlib
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from cvzoo.datasets.labels.voc import voc_bbox_label_names
+from cvzoo.datasets.voc.bbox_dataset import VOCFolderBboxDataset
+from cvzoo.errors.exceptions import ConfigError, DatasetError
+from cvzoo.evaluations.coco.ground_truth import COCOGroundTruth
+from cvzoo.evaluations.coco.parameters import COCOParameters
+from cvzoo.evaluations.coco.photo_names import read_photo_names
+from cvzoo.evaluations.coco.read_ground_truth import read_coco_ground_truth
+from cvzoo.evaluations.results.box_records import spellings
+
+
+def add_truth_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options that say what is to be found, and where the photos are."""
+    group = parser.add_argument_group("the ground truth")
+    group.add_argument(
+        "--data", metavar="SPEC", help="coco:ROOT/annotations/instances_val2017.json or voc:ROOT, with the photos"
+    )
+    group.add_argument("--gt", metavar="FILE", help="the same without photos: a COCO .json, or the folder of a VOC")
+    group.add_argument("--photos", metavar="DIR", help="where COCO's photos are (default: ROOT/val2017 and its like)")
+    group.add_argument(
+        "--split", metavar="NAME", help="of a VOC folder: the list ImageSets/Main/NAME.txt; default: all"
+    )
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class COCOTruth:
+    """COCO's annotations: the file, the objects, and the photos' names by their ids."""
+
+    path: pathlib.Path
+    gt: COCOGroundTruth
+    file_names: dict[int, str]
+
+    @property
+    def photos(self) -> dict[str, int]:
+        """Every spelling of a photo that is understood, and its id."""
+        return spellings(list(self.file_names.values()), list(self.file_names))
+
+    @property
+    def labels(self) -> dict[str, int]:
+        """Every spelling of a class, and its id: names first, then numbers."""
+        ids = self.gt.cat_ids.tolist()
+        return {str(number): number for number in ids} | dict(zip(self.gt.cat_names or (), ids))
+
+    def photo_paths(self, folder: str | os.PathLike | None) -> list[pathlib.Path]:
+        """Where the photos are, in the order of the ids' records. Raises DatasetError if the first is not there."""
+        folders = [pathlib.Path(folder)] if folder is not None else _photo_folders(self.path)
+        names = list(self.file_names.values())
+        if not names:
+            raise DatasetError(f"{self.path}: lists no photos")
+        for each in folders:
+            if (each / names[0]).is_file():
+                return [each / name for name in names]
+        raise DatasetError(
+            f"{self.path}: its photo {names[0]} is not there",
+            expected="in " + " or ".join(map(str, folders)),
+            hint="--photos DIR",
+        )
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class VOCTruth:
+    """A folder in VOC's layout.
+
+    bboxes, labels, difficults: lists with an array a photo; the boxes as VOCBboxDataset gives them: counted from 0, the
+        last pixel in the box
+    """
+
+    path: pathlib.Path
+    dataset: VOCFolderBboxDataset
+    names: tuple[str, ...]
+    photo_names: list[str]
+    bboxes: list[np.ndarray]
+    labels: list[np.ndarray]
+    difficults: list[np.ndarray]
+
+    @property
+    def photos(self) -> dict[str, int]:
+        """Every spelling of a photo that is understood, and its place."""
+        return spellings(self.photo_names, range(len(self.photo_names)))
+
+    def imgs(self) -> Iterator[np.ndarray]:
+        """The photos, read one by one."""
+        photos = self.dataset.slice[:, "img"]
+        return (photos[i] for i in range(len(photos)))
+
+
+def load_truth(
+    args: argparse.Namespace, parameters: COCOParameters, *, limit: int | None = None
+) -> COCOTruth | VOCTruth:
+    """What --data or --gt names. Raises ConfigError for a word that is neither, and what reading the files raises.
+
+    limit: the first so many photos only
+    """
+    if (args.data is None) == (args.gt is None):
+        raise ConfigError("which ground truth?", hint="--data SPEC to run a model, or --gt FILE to score --results")
+    spec = args.data if args.gt is None else args.gt
+    kind, _, rest = spec.partition(":")
+    if kind not in ("coco", "voc") or not rest:
+        kind, rest = "voc" if pathlib.Path(spec).is_dir() else "coco", spec
+        if args.gt is None:
+            raise ConfigError(f"--data {spec}: of which kind?", expected="coco:FILE.json or voc:FOLDER")
+    if kind == "voc":
+        return _load_voc(pathlib.Path(rest), args.split, limit)
+    if args.split is not None:
+        raise ConfigError("--split is for VOC's folders; COCO's annotations are a file a split")
+    return _load_coco(pathlib.Path(rest), parameters, limit)
+
+
+def _load_coco(path, parameters, limit):
+    source = path.read_bytes()
+    file_names = read_photo_names(source)
+    gt = read_coco_ground_truth(source, parameters)
+    if limit is not None and limit < len(file_names):
+        file_names = dict(list(file_names.items())[:limit])
+    return COCOTruth(path, gt, file_names)
+
+
+def _load_voc(root, split, limit):
+    names = voc_label_names(root)
+    dataset = VOCFolderBboxDataset(root, split, label_names=names, use_difficult=True, return_difficult=True)
+    n = len(dataset) if limit is None else min(limit, len(dataset))
+    rows = dataset.slice[:n, ("bbox", "label", "difficult")]
+    bboxes, labels, difficults = (list(each) for each in zip(*rows)) if n else ([], [], [])
+    photo_names = [pathlib.Path(dataset.name(i)).name for i in range(n)]
+    return VOCTruth(root, dataset, names, photo_names, bboxes, labels, difficults)
+
+
+def voc_label_names(root: pathlib.Path) -> tuple[str, ...]:
+    """The classes of a folder in VOC's layout in order of label: VOC's own 20, or those that occur, sorted."""
+    found = VOCFolderBboxDataset(root).label_names
+    return voc_bbox_label_names if set(found) <= set(voc_bbox_label_names) else found
+
+
+def _photo_folders(path: pathlib.Path) -> Sequence[pathlib.Path]:
+    """Where the photos of ROOT/annotations/instances_val2017.json may be: ROOT/val2017, beside the file, ROOT."""
+    split = path.stem.rpartition("_")[2]
+    root = path.parent.parent
+    return [root / split, root / "images" / split, root / "images", path.parent, root]

@@ -1,0 +1,39 @@
+"""The pictures of a report's gallery: the worst photos with what was found, missed and made up."""
+
+import collections
+import pathlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from cvzoo.images.read_image import read_image
+from cvzoo.visualizations.report.detection_report import ReportPicture
+from cvzoo.visualizations.svg.photo_overlay import OverlayBox
+
+_COLORS = {"right": "#4cd964", "wrong": "#ff9f0a", "missed": "#ff453a"}
+
+
+def worst_pictures(
+    worst: Sequence[Mapping[str, Any]], paths: Sequence[pathlib.Path | str | None]
+) -> Iterator[ReportPicture]:
+    """The pictures of the photos that `list_worst_photos` gave, of those whose path is known, read one by one."""
+    for each in worst:
+        path = paths[each["index"]]
+        if path is not None:
+            boxes = [_overlay(box) for box in each["boxes"]]
+            yield ReportPicture(read_image(path), boxes, _caption(each))
+
+
+def _caption(each):
+    kinds = collections.Counter(box["error"] for box in each["boxes"] if box["error"] is not None)
+    wrong = f" ({', '.join(f'{n} {kind}' for kind, n in kinds.most_common())})" if kinds else ""
+    return f"{each['photo']}: {each['n_right']} right, {each['n_missed']} missed, {each['n_wrong']} wrong{wrong}"
+
+
+def _overlay(box):
+    words = box["label"] if box["score"] is None else f"{box['label']} {box['score']:.2f}"
+    if box["verdict"] == "missed":
+        words += " (missed)"
+    elif box["error"] is not None:
+        words += f" ({box['error']})"
+    sides = (box["y_min"], box["x_min"], box["y_max"], box["x_max"])
+    return OverlayBox(sides, words, _COLORS[box["verdict"]], is_dashed=box["verdict"] == "missed")

@@ -1,0 +1,149 @@
+"""Everything that explains a detector's scores, as one dictionary for JSON and for the report."""
+
+import numpy as np
+
+from cvzoo.errors.exceptions import ShapeError
+from cvzoo.evaluations.analysis.detection_confusion import calc_detection_confusion
+from cvzoo.evaluations.analysis.detection_table import DetectionTable
+from cvzoo.evaluations.analysis.error_types import ERRORS, calc_error_types
+from cvzoo.evaluations.analysis.match_detections import match_detections
+from cvzoo.evaluations.analysis.pr_curves import calc_pr_curves
+from cvzoo.evaluations.analysis.reliability import calc_reliability
+from cvzoo.evaluations.analysis.score_thresholds import calc_score_thresholds
+from cvzoo.evaluations.analysis.worst_photos import list_worst_photos
+
+_RECALLS = np.linspace(0.0, 1.0, 101)
+
+
+def analyze_detections(
+    pred_bboxes,
+    pred_labels,
+    pred_scores,
+    gt_bboxes,
+    gt_labels,
+    *,
+    label_names,
+    photos,
+    gt_difficults=None,
+    gt_crowdeds=None,
+    iou_thresh=0.5,
+    wished_precision=0.9,
+    n_worst=12,
+) -> dict:
+    """What lies behind a detector's scores, in numbers, str, lists and dictionaries only.
+
+    pred_bboxes ... gt_labels, gt_difficults, gt_crowdeds: lists with one array a photo, as for
+        `DetectionTable.of_bboxes`; boxes half-open
+    label_names: names of the classes; photos: names of the photos
+    iou_thresh: overlaps of it and above find an object; wished_precision: see `thresholds`
+    n_worst: how many photos to list
+    Returns
+      pr_curves: recall (101), mean {overlap: precision}, classes [{label, precision}]
+      thresholds: wished_precision, classes [{label, f1, f1_score, f1_precision, f1_recall, wished_score,
+        wished_recall}]
+      errors: ap, types [{type, count, dap}], dap_fp, dap_fn, iou_thresh, after TIDE
+      confusion: names, counts (rows: objects; last: nothing there, nothing found), of detections from the score of
+        the best F1 of their class on
+      reliability: ece, bins [{low, high, count, confidence, precision}]; None if scores are not in [0, 1]
+      worst_photos: see `list_worst_photos`
+    None stands for a number that there is not.
+    Raises ShapeError if there are not as many photos, and what `DetectionTable.of_bboxes` raises.
+    """
+    columns = [list(each) for each in (pred_bboxes, pred_labels, pred_scores, gt_bboxes, gt_labels)]
+    if len(photos) != len(columns[0]):
+        raise ShapeError("photos: a name for each photo", expected=len(columns[0]), got=len(photos))
+    table = DetectionTable.of_bboxes(
+        *columns, gt_difficults=gt_difficults, gt_crowdeds=gt_crowdeds, n_fg_class=len(label_names)
+    )
+    match, found = match_detections(table, iou_thresh=iou_thresh)
+    curves = calc_pr_curves(table.pred_score, table.pred_label, match, table.n_positive)
+    best, wished = calc_score_thresholds(curves), calc_score_thresholds(curves, precision=wished_precision)
+    # a class that is never right has no best threshold: none of its detections is looked at
+    least = np.where(np.isnan(best.threshold), np.inf, best.threshold)
+    errors = calc_error_types(table, iou_thresh=iou_thresh)
+    worst = list_worst_photos(
+        table, match, found, errors.error, least,
+        bboxes=(columns[0], columns[3]), label_names=label_names, photos=photos, n_worst=n_worst,
+    )  # fmt: skip
+    return {
+        "iou_thresh": float(iou_thresh),
+        "pr_curves": _curves(curves, label_names, iou_thresh),
+        "thresholds": {
+            "wished_precision": float(wished_precision),
+            "classes": [_thresholds(l, name, best, wished) for l, name in enumerate(label_names)],
+        },
+        "errors": _errors(errors, iou_thresh),
+        "confusion": {
+            "names": [*label_names, "background"],
+            "counts": calc_detection_confusion(table, score_thresh=least, iou_thresh=iou_thresh).tolist(),
+            "score_thresh": [_number(value) for value in best.threshold],
+            "iou_thresh": float(iou_thresh),
+        },
+        "reliability": _reliability(table.pred_score[match >= 0], match[match >= 0] == 1, iou_thresh),
+        "worst_photos": worst,
+    }
+
+
+def _curves(curves, label_names, iou_thresh):
+    classes = []
+    for name, curve in zip(label_names, curves):
+        if curve.n_positive:
+            envelope = np.append(np.maximum.accumulate(curve.precision[::-1])[::-1], 0.0)
+            precision = envelope[np.searchsorted(curve.recall, _RECALLS, side="left")]
+            classes.append({"label": name, "precision": precision.round(6).tolist()})
+    mean = np.mean([each["precision"] for each in classes], axis=0).round(6).tolist() if classes else None
+    return {
+        "recall": _RECALLS.round(6).tolist(),
+        "mean": {} if mean is None else {f"{iou_thresh:.2f}": mean},
+        "classes": classes,
+    }
+
+
+def _thresholds(l, name, best, wished):
+    return {
+        "label": name,
+        "f1": _number(best.f1[l]),
+        "f1_score": _number(best.threshold[l]),
+        "f1_precision": _number(best.precision[l]),
+        "f1_recall": _number(best.recall[l]),
+        "wished_score": _number(wished.threshold[l]),
+        "wished_recall": _number(wished.recall[l]),
+    }
+
+
+def _errors(errors, iou_thresh):
+    return {
+        "iou_thresh": float(iou_thresh),
+        "ap": _number(errors.ap),
+        "types": [
+            {"type": kind, "count": errors.counts[kind], "dap": _number(errors.d_ap[kind])}
+            for kind in (*ERRORS, "missed")
+        ],
+        "dap_fp": _number(errors.d_ap["false_positive"]),
+        "dap_fn": _number(errors.d_ap["false_negative"]),
+    }
+
+
+def _reliability(score, correct, iou_thresh):
+    if ((score < 0) | (score > 1)).any():
+        return None
+    found = calc_reliability(score, correct)
+    bins = zip(found.edges, found.edges[1:], found.count, found.confidence, found.accuracy)
+    return {
+        "iou_thresh": float(iou_thresh),
+        "ece": _number(found.ece),
+        "bins": [
+            {
+                "low": _number(low),
+                "high": _number(high),
+                "count": int(count),
+                "confidence": _number(confidence),
+                "precision": _number(accuracy),
+            }
+            for low, high, count, confidence, accuracy in bins
+        ],
+    }
+
+
+def _number(value):
+    return float(value) if np.isfinite(value) else None

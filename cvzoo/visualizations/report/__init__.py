@@ -1,0 +1,1 @@
+"""Reports: one HTML file each, with everything in it."""

@@ -1,0 +1,184 @@
+"""The report on a detector: scores, curves, kinds of errors, worst photos."""
+
+import html
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cvzoo.visualizations.report.page import Markup, bar, report_page, score, table
+from cvzoo.visualizations.svg.bar_plot import bar_plot
+from cvzoo.visualizations.svg.heat_map import heat_map
+from cvzoo.visualizations.svg.line_plot import Line, line_plot
+from cvzoo.visualizations.svg.photo_overlay import OverlayBox, photo_overlay
+from cvzoo.weights.atomic_write import atomic_write
+
+_SCORES = ("map", "AP", "AP50", "AP75", "APs", "APm", "APl", "AR1", "AR10", "AR100", "ARs", "ARm", "ARl")
+_ERROR_WORDS = {
+    "classification": "right place, wrong class",
+    "localization": "right class, wrong place",
+    "both": "wrong class and wrong place",
+    "duplicate": "an object that was found already",
+    "background": "nothing is there",
+    "missed": "an object that nothing found",
+}
+
+
+class ReportPicture(NamedTuple):
+    """A photo of the gallery: (3, H, W) float32, its boxes, and a line of plain text."""
+
+    img: np.ndarray
+    boxes: list[OverlayBox]
+    caption: str
+
+
+def write_detection_report(path: str | os.PathLike, record, *, pictures: Iterable[ReportPicture] = (), title=None):
+    """Write the report to a file, whole or not at all. The arguments are those of `detection_report_html`."""
+    text = detection_report_html(record, pictures=pictures, title=title)
+    with atomic_write(path) as file:
+        file.write(text.encode("utf-8"))
+
+
+def detection_report_html(record: Mapping[str, Any], *, pictures: Iterable[ReportPicture] = (), title=None) -> str:
+    """An HTML page that stands alone: pictures and plots are in it, and its policy forbids every request.
+
+    record: what `cvzoo evaluate --json` writes: scores by name, per_class, counts, notes, and analysis with pr_curves,
+        errors, confusion, reliability and thresholds, each of which may be missing
+    pictures: for the gallery of the worst photos
+    """
+    analysis = record.get("analysis") or {}
+    counts = record.get("counts", {})
+    subtitle = ", ".join(f"{n} {name}" for name, n in counts.items())
+    sections = [
+        ("Scores", _scores(record)),
+        ("Classes", _classes(record, analysis)),
+        ("Precision and recall", _curves(analysis.get("pr_curves"))),
+        ("Kinds of errors", _errors(analysis.get("errors"))),
+        ("Confusion", _confusion(analysis.get("confusion"))),
+        ("Reliability of scores", _reliability(analysis.get("reliability"))),
+        ("Worst photos", _gallery(pictures)),
+    ]
+    return report_page(title or record.get("title") or "Evaluation of a detector", subtitle, sections)
+
+
+def _scores(record):
+    tiles = "".join(
+        f'<div class="tile"><span class="soft">{key}</span><b>{score(record[key])}</b></div>'
+        for key in _SCORES
+        if key in record
+    )
+    notes = "".join(f'<p class="note">{html.escape(note)}</p>' for note in record.get("notes", ()))
+    explanation = record.get("explanation")
+    verdict = f'<p class="note">{html.escape(explanation["verdict"])}</p>' if explanation else ""
+    return f'<div class="tiles">{tiles}</div>{notes}{verdict}'
+
+
+def _classes(record, analysis):
+    rows = record.get("per_class") or []
+    if not rows:
+        return ""
+    columns = [key for key in ("AP", "AP50", "AP75", "AR") if key in rows[0]]
+    found = {each["label"]: each for each in analysis.get("thresholds", {}).get("classes", ())}
+    heads = ["class", "objects", *columns]
+    wished = analysis.get("thresholds", {}).get("wished_precision")
+    if found:
+        heads += ["best F1", "at score", "precision", "recall", f"score for precision {wished:g}", "its recall"]
+    body = []
+    empty = [row["name"] for row in rows if not row["n_objects"]]
+    for row in rows:
+        if not row["n_objects"]:
+            continue
+        cells = [row["name"], row["n_objects"], *(bar(row[key]) for key in columns[:1])]
+        cells += [score(row[key]) for key in columns[1:]]
+        if found:
+            each = found.get(row["name"], {})
+            cells += [score(each.get(key)) for key in ("f1", "f1_score", "f1_precision", "f1_recall")]
+            cells += [score(each.get("wished_score")), score(each.get("wished_recall"))]
+        body.append(cells)
+    iou = analysis.get("iou_thresh")
+    words = f"<p class='soft'>F1, precision and recall are taken at overlap {iou:g}.</p>" if found else ""
+    absent = f"<p class='soft'>Without objects: {html.escape(', '.join(empty))}.</p>" if empty else ""
+    return words + table(heads, body) + absent
+
+
+def _curves(curves):
+    if not curves:
+        return ""
+    axes = {"x_label": "recall", "y_label": "precision"}
+    recall = np.array(curves["recall"])
+    mean = [
+        Line(recall, np.array(values), f"overlap {name}")
+        for name, values in curves["mean"].items()
+        if values is not None
+    ]
+    parts = [f'<div class="grid">{line_plot(mean, title="mean over classes", size=(300, 420), **axes)}</div>']
+    small = "".join(
+        line_plot([Line(recall, np.array(each["precision"]))], title=each["label"], size=(170, 220), **axes)
+        for each in curves["classes"]
+    )
+    overlap = next(iter(curves["mean"]), "")
+    parts.append(
+        f"<details open><summary>each class at overlap {overlap}</summary><div class='grid'>{small}</div></details>"
+    )
+    return "".join(parts)
+
+
+def _errors(errors):
+    if not errors:
+        return ""
+    types = errors["types"]
+    names = [f"{each['type']}" for each in types]
+    texts = [f"{each['dap']:.4f}  ({each['count']})" for each in types]
+    plot = bar_plot(names, [each["dap"] for each in types], texts=texts, title="AP that mending each kind would bring")
+    words = "".join(f"<li><b>{html.escape(name)}</b>: {html.escape(_ERROR_WORDS.get(name, ''))}</li>" for name in names)
+    text = f"<p>AP at overlap {errors['iou_thresh']:g} is {score(errors['ap'], 4)}. Mending all wrong detections would "
+    text += f"bring {errors['dap_fp']:.4f}, finding all missed objects {errors['dap_fn']:.4f}.</p>"
+    return f'{text}<div class="grid">{plot}<ul>{words}</ul></div>'
+
+
+def _confusion(confusion):
+    if not confusion:
+        return ""
+    counts = np.array(confusion["counts"])
+    some = np.flatnonzero(counts.sum(axis=0) + counts.sum(axis=1))
+    if not some.size:
+        return ""
+    names = [confusion["names"][l] for l in some]
+    text = (
+        "<p>Detections from the score of their class' best F1 on, matched to objects of any class that they overlap by "
+    )
+    text += f"{confusion['iou_thresh']:g}; what has no partner is under “background”.</p>"
+    pictured = heat_map(counts[np.ix_(some, some)], names, names, row_title="object", column_title="detected as")
+    return f'{text}<div class="scroll">{pictured}</div>'
+
+
+def _reliability(reliability):
+    if not reliability:
+        return ""
+    bins = [each for each in reliability["bins"] if each["count"]]
+    if not bins:
+        return ""
+    line = Line(np.array([each["confidence"] for each in bins]), np.array([each["precision"] for each in bins]))
+    diagonal = Line(np.array([0.0, 1.0]), np.array([0.0, 1.0]), is_guide=True)
+    plot = line_plot(
+        [diagonal, line], title="share of right detections by score", x_label="score", y_label="right", size=(300, 340)
+    )
+    rows = [
+        (f"{each['low']:.2f} – {each['high']:.2f}", each["count"], score(each["confidence"]), score(each["precision"]))
+        for each in bins
+    ]
+    text = f"<p>Expected calibration error: {reliability['ece']:.4f}. On the dashed line a score is the share of "
+    text += f"detections of this score that are right at overlap {reliability['iou_thresh']:g}.</p>"
+    return f'{text}<div class="grid">{plot}{table(("scores", "detections", "mean score", "right"), rows)}</div>'
+
+
+def _gallery(pictures):
+    figures = "".join(
+        f"<figure>{photo_overlay(each.img, each.boxes)}<figcaption>{html.escape(each.caption)}</figcaption></figure>"
+        for each in pictures
+    )
+    if not figures:
+        return ""
+    legend = "<p>Green: found objects. Red, dashed: missed objects. Orange: wrong detections. The mouse tells what a box is.</p>"
+    return Markup(f'{legend}<div class="grid">{figures}</div>')
