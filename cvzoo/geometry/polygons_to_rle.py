@@ -47,7 +47,8 @@ def polygons_to_rle(polygons, sizes):
     follower[last] = last - length + 1
     part = np.repeat(np.arange(len(parts)), length)
     place, edge = _turns(grid, grid[follower], sizes[owner][part])
-    return merge_rles(turns_to_rles(place, part[edge], sizes[owner]), group=owner)
+    rles = turns_to_rles(place, part[edge], sizes[owner])
+    return rles if len(parts) == len(polygons) else merge_rles(rles, group=owner)
 
 
 def _points(ring, r):
@@ -82,12 +83,15 @@ def _turns(start, stop, size):
     column = np.arange(len(edge)) + np.repeat(first - (np.cumsum(n) - n), n)
     middle = _SCALE * column + _SCALE // 2
     wide, slope, (x, y) = wide[edge], slope[edge], start[edge].T
+    row = np.empty(len(edge), np.int64)
     # along x, the step is between the two points at the middle's sides
-    before = middle - x
-    y_wide = np.minimum(_rounded(y, slope, before), _rounded(y, slope, before + 1))
+    at = np.flatnonzero(wide)
+    before = (_SCALE * column + _SCALE // 2)[at] - x[at]
+    row[at] = np.minimum(_rounded(y[at], slope[at], before), _rounded(y[at], slope[at], before + 1))
     # along y, it is between the last point on one side and the first one on the other
-    y_high = y + _steps_before(x, slope, middle, long[edge])
-    row = np.where(wide, y_wide, y_high)
+    at = np.flatnonzero(~wide)
+    middle = (_SCALE * column + _SCALE // 2)[at]
+    row[at] = y[at] + _steps_before(x[at], slope[at], middle, long[edge][at])
     height = size[edge, 0]
     row = np.ceil(np.clip((row + 0.5) / _SCALE - 0.5, 0, height)).astype(np.int64)
     return column * height + row, edge
@@ -107,13 +111,13 @@ def _steps_before(x, slope, middle, long):
         guess = np.nan_to_num(np.floor((middle + 0.5 - x) / slope), nan=0, posinf=0, neginf=0)
     step = np.clip(guess.astype(np.int64), 0, long)
     for way in (1, -1):
-        while True:
+        left = np.arange(len(step))
+        while len(left):
             # on the starting side after `step` steps (way -1: not so)
-            ahead = _on_start_side(x, slope, step + (way > 0), middle, right)
-            move = (ahead & (step < long)) if way > 0 else (~ahead & (step > 0))
-            if not move.any():
-                break
-            step = step + way * move
+            now = step[left]
+            ahead = _on_start_side(x[left], slope[left], now + (way > 0), middle[left], right[left])
+            left = left[(ahead & (now < long[left])) if way > 0 else (~ahead & (now > 0))]
+            step[left] += way
     return step
 
 

@@ -145,16 +145,12 @@ class RLEs:
 
     def area(self):
         """(R,) int64, pixels of foreground."""
-        area = np.empty(len(self), np.int64)
-        for begin, end in blocks_of_masks(self.offsets):
-            offsets = self.offsets[begin : end + 1] - self.offsets[begin]
-            counts = self.counts[self.offsets[begin] : self.offsets[end]]
-            even, odd = (np.concatenate([[0], np.cumsum(counts[parity::2], dtype=np.int64)]) for parity in (0, 1))
-            # foreground lies at the odd places of counts in a mask that starts at an even one, else at the even ones
-            area[begin:end] = np.where(
-                offsets[:-1] % 2 == 0, np.diff(odd[offsets // 2]), np.diff(even[(offsets + 1) // 2])
-            )
-        return area
+        # foreground lies at the odd places of counts in a mask that starts at an even one, else at the even ones
+        odd, even = (
+            sums_between(self.counts[1::2], self.offsets // 2),
+            sums_between(self.counts[::2], (self.offsets + 1) // 2),
+        )
+        return np.where(self.offsets[:-1] % 2 == 0, odd, even)
 
     def to_bbox(self):
         """(R, 4) float32 y_min, x_min, y_max, x_max, pixels; zeros for a mask without foreground.
@@ -216,6 +212,21 @@ class RLEs:
         return f"RLEs({len(self)} masks, {len(self.counts)} runs)"
 
 
+def sums_between(values, offsets):
+    """(R,) int64, the sum of values[offsets[r]:offsets[r + 1]]; offsets climb and end at len(values).
+
+    Each sum is made on its own, which takes a tenth of the time of differences of sums over all.
+    """
+    sums = np.zeros(len(offsets) - 1, np.int64)
+    for begin, end in blocks_of_masks(offsets):  # numpy makes an int64 copy of what it is to add up
+        first = offsets[begin : end + 1]
+        some = np.flatnonzero(first[1:] > first[:-1])
+        if len(some):
+            block = values[first[0] : first[-1]]
+            sums[begin + some] = np.add.reduceat(block, first[some] - first[0], dtype=np.int64)
+    return sums
+
+
 def _integers(array, dtype, name, ndim):
     array = np.asarray(array)
     if array.size == 0 and array.ndim == 1 and ndim == 2:
@@ -249,10 +260,7 @@ def _check(rles):
     if len(rles.counts) and rles.counts.min() < 0:
         r = int(np.searchsorted(offsets, np.flatnonzero(rles.counts < 0)[0], side="right")) - 1
         raise ValueRangeError(f"RLE {r} has a negative run", got=int(rles.counts[offsets[r] : offsets[r + 1]].min()))
-    covered = np.empty(n, np.int64)
-    for begin, end in blocks_of_masks(offsets):
-        total = np.concatenate([[0], np.cumsum(rles.counts[offsets[begin] : offsets[end]], dtype=np.int64)])
-        covered[begin:end] = np.diff(total[offsets[begin : end + 1] - offsets[begin]])
+    covered = sums_between(rles.counts, offsets)
     if not np.array_equal(covered, pixels):
         r = int(np.flatnonzero(covered != pixels)[0])
         height, width = sizes[r].tolist()

@@ -3,6 +3,7 @@
 import numpy as np
 
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
+from cvzoo.geometry.rle import sums_between
 
 # Ends of runs that are merged at once: the temporaries stay in a level-2 cache
 _BLOCK = 1 << 17
@@ -55,7 +56,7 @@ def rle_iou_pairs(rles_a, rles_b, index_a, index_b, crowd_b=None, *, at_least=0.
         most = np.minimum(area_a, area_b)
         hope = most >= at_least * np.where(crowd, area_a, area_a + area_b - most) * (1 - 1e-9)
         near, a, b, area_a, area_b, crowd = (each[hope] for each in (near, a, b, area_a, area_b, crowd))
-    inter = (area_a + area_b - _difference(rles_a, rles_b, a, b)) // 2
+    inter = (area_a + area_b - rle_difference(rles_a, rles_b, a, b)) // 2
     union = np.where(crowd, area_a, area_a + area_b - inter)
     iou[near] = np.divide(inter, union, out=np.zeros(len(inter)), where=inter > 0)
     return iou
@@ -72,45 +73,45 @@ def _meeting(bbox_a, bbox_b, index_a, index_b):
     return alive
 
 
-def _difference(rles_a, rles_b, index_a, index_b):
-    """(P,) int64, in how many pixels the two masks of a pair differ; they are of one size.
+def rle_difference(rles_a, rles_b, index_a, index_b):
+    """(P,) int64, in how many pixels the masks rles_a[index_a[p]] and rles_b[index_b[p]] differ.
+
+    index_a, index_b: (P,) int64, in range; the two masks of a pair are of one size
 
     The masks differ from an odd to the next even of all the ends of runs of both, put in order: so the ends need only
-    be merged, and nothing need be known about which mask each comes from.
+    be merged, and nothing need be known about which mask each comes from. Sums over the runs of many masks lift each
+    mask's ends above those of the mask before, on both sides alike. The end of the last run is the same on both sides:
+    both have it or none, so where one mask ends in foreground and the other does not, an empty run evens them out.
     """
-    n_end_a, n_end_b = (np.diff(rles.offsets) // 2 * 2 for rles in (rles_a, rles_b))
-    n_end = n_end_a[index_a] + n_end_b[index_b]
-    total = np.cumsum(n_end)
-    ends_a, ends_b = rles_a.run_ends(), rles_b.run_ends()
-    pixels = rles_a.sizes[:, 0].astype(np.int64) * rles_a.sizes[:, 1]
-    # one pair's ends are lifted above the ones of the pair before, and int32 sorts twice as fast as int64
-    lift = int(pixels[index_a].max(initial=0)) + 1
-    most_pairs = max(int(np.iinfo(np.int32).max // lift) - 1, 1)
     out = np.zeros(len(index_a), np.int64)
+    length_a, length_b = np.diff(rles_a.offsets)[index_a], np.diff(rles_b.offsets)[index_b]
+    uneven = (length_a + length_b) % 2
+    total = np.cumsum(length_a + length_b + uneven)
+    pixels = np.cumsum(rles_a.sizes[index_a].prod(axis=1, dtype=np.int64))
     begin = 0
     while begin < len(index_a):
-        base = total[begin - 1] if begin else 0
-        end = int(np.searchsorted(total, base + _BLOCK, side="right"))
-        end = min(max(end, begin + 1), begin + most_pairs)
-        pairs = slice(begin, end)
-        lifts = np.arange(end - begin, dtype=np.int32) * np.int32(lift if end - begin > 1 else 0)
-        merged = np.concatenate(
-            [
-                _gathered(ends_a, rles_a.offsets, n_end_a, index_a[pairs], lifts),
-                _gathered(ends_b, rles_b.offsets, n_end_b, index_b[pairs], lifts),
-            ]
+        base, lift = (total[begin - 1], pixels[begin - 1]) if begin else (0, 0)
+        end = min(
+            int(np.searchsorted(total, base + _BLOCK, side="right")),
+            int(np.searchsorted(pixels, lift + np.iinfo(np.int32).max, side="right")),  # int32 sorts fastest
         )
+        end = max(end, begin + 1)
+        pairs = slice(begin, end)
+        ends = [
+            _lifted_ends(rles_a, index_a[pairs], length_a[pairs]),
+            _lifted_ends(rles_b, index_b[pairs], length_b[pairs]),
+            (pixels[pairs] - lift)[uneven[pairs] > 0].astype(np.int32),
+        ]
+        merged = np.concatenate(ends)
         merged.sort()
-        gaps = np.zeros(len(merged) // 2 + 1, np.int64)
-        np.cumsum(merged[1::2] - merged[0::2], out=gaps[1:], dtype=np.int64)
-        out[pairs] = np.diff(gaps[(total[pairs] - base) // 2], prepend=0)
+        out[pairs] = sums_between(merged[1::2] - merged[0::2], np.append(0, (total[pairs] - base) // 2))
         begin = end
     return out
 
 
-def _gathered(ends, offsets, n_end, index, lifts):
-    """The first n_end[i] ends of each mask i of index, raised by its lift."""
-    length = n_end[index]
+def _lifted_ends(rles, index, length):
+    """All ends of runs of each mask of index, above the pixels of the masks before it."""
     first = np.cumsum(length) - length
-    place = np.arange(int(length.sum())) + np.repeat(offsets[index] - first, length)
-    return ends[place] + np.repeat(lifts, length)
+    place = np.repeat(rles.offsets[index] - first, length)
+    place += np.arange(place.size)
+    return np.cumsum(rles.counts[place], dtype=np.int32)

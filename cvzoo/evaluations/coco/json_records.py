@@ -8,6 +8,7 @@ file.
 import json
 import re
 from collections.abc import Callable, Iterator
+from itertools import chain
 from operator import attrgetter
 from typing import Any
 
@@ -85,14 +86,15 @@ def points_column(name: str, lists: list[list[float]]) -> np.ndarray:
 
 
 def join_blocks(parts: list[dict], empty: dict) -> dict:
-    """Columns of all blocks one after another; `empty` if there is no block."""
+    """Columns (arrays, lists or RLEs) of all blocks one after another; `empty` if there is no block."""
     parts = [part for part in parts if len(part["image_id"])] or [empty]
-    return {
-        name: RLEs.concatenate([part[name] for part in parts])
-        if isinstance(column, RLEs)
-        else np.concatenate([part[name] for part in parts])
-        for name, column in parts[0].items()
-    }
+    return {name: _joined([part[name] for part in parts]) for name in parts[0]}
+
+
+def _joined(columns):
+    if isinstance(columns[0], list):
+        return list(chain.from_iterable(columns))
+    return RLEs.concatenate(columns) if isinstance(columns[0], RLEs) else np.concatenate(columns)
 
 
 def convert(value: Any, kind: type, name: str) -> Any:

@@ -15,34 +15,43 @@ class RLERecord(msgspec.Struct, gc=False):
     counts: str | list[int]
 
 
-def masks_of(segmentations: list, sizes: np.ndarray | None, name: str, first: int) -> RLEs:
+def masks_of(segmentations: list, sizes: np.ndarray, name: str, first: int) -> RLEs:
     """The masks of records, RLEs.
 
     segmentations: RLERecords, or lists of polygons, each a list of x, y, x, y ...
-    sizes: (n, 2) float64, (H, W) of the photos, NaN where unknown; None where polygons do not occur
+    sizes: (n, 2) float64, (H, W) of the photos, NaN where unknown; used by polygons
     name, first: what the records are called in errors, and the index of the first
     Raises ValueRangeError with the index of the first record whose mask makes no sense.
     """
-    strings, runs, polygons = [], [], []
+    encoded, polygons = [], []
     for i, segmentation in enumerate(segmentations):
-        if isinstance(segmentation, list):
-            polygons.append(i)
-        else:
-            (strings if isinstance(segmentation.counts, str) else runs).append(i)
+        (polygons if isinstance(segmentation, list) else encoded).append(i)
     parts = []
-    if strings:
-        chosen = [segmentations[i] for i in strings]
-        parts.append(RLEs.from_strings([each.counts for each in chosen], [each.size for each in chosen]))
-    if runs:
-        chosen = [segmentations[i] for i in runs]
-        parts.append(RLEs.from_counts([each.counts for each in chosen], [each.size for each in chosen]))
+    if encoded:
+        chosen = [segmentations[i] for i in encoded]
+        parts.append(masks_of_counts([each.counts for each in chosen], [each.size for each in chosen]))
     if polygons:
         parts.append(
             _rasterised([segmentations[i] for i in polygons], sizes[polygons], name, first + np.array(polygons))
         )
-    if len(parts) == 1:
-        return parts[0]
-    return RLEs.concatenate(parts)[np.argsort(np.array(strings + runs + polygons, np.int64))]
+    return parts[0] if len(parts) == 1 else RLEs.concatenate(parts)[np.argsort(np.array(encoded + polygons, np.int64))]
+
+
+def masks_of_counts(counts: list, sizes) -> RLEs:
+    """The masks of run lengths, RLEs.
+
+    counts: compressed strings, or lists of runs; sizes: (n, 2) int, (H, W) of each
+    """
+    strings = [i for i, each in enumerate(counts) if isinstance(each, str)]
+    if len(strings) == len(counts):
+        return RLEs.from_strings(counts, sizes)
+    sizes = np.asarray(sizes, np.int64).reshape(-1, 2)
+    lists = [i for i, each in enumerate(counts) if not isinstance(each, str)]
+    parts = (
+        RLEs.from_strings([counts[i] for i in strings], sizes[strings]),
+        RLEs.from_counts([counts[i] for i in lists], sizes[lists]),
+    )
+    return RLEs.concatenate(parts)[np.argsort(np.array(strings + lists, np.int64))]
 
 
 def _rasterised(polygons, sizes, name, index):

@@ -6,11 +6,8 @@ from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.evaluations.coco.box_overlaps import box_overlaps, box_sides
 from cvzoo.evaluations.coco.groups import COCOGroups, pairs_of_groups
 from cvzoo.evaluations.coco.keypoint_overlaps import keypoint_overlaps
+from cvzoo.evaluations.coco.mask_overlaps import MaskOverlaps
 from cvzoo.evaluations.coco.mask_records import rectangles
-from cvzoo.geometry.rle_iou import rle_iou_pairs
-
-# Pairs of masks whose overlap is computed together
-_MASK_PAIRS = 1 << 16
 
 
 def overlapping(gt, dt, groups: COCOGroups, *, iou_type, lowest, sigmas=None):
@@ -20,7 +17,7 @@ def overlapping(gt, dt, groups: COCOGroups, *, iou_type, lowest, sigmas=None):
     Raises ValueRangeError if what is to be compared was not given.
     """
     overlap = {"bbox": _boxes, "segm": _masks, "keypoints": _points}[iou_type](gt, dt, groups, lowest, sigmas)
-    found = [overlap(*block) for block in pairs_of_groups(groups, block=_MASK_PAIRS if iou_type == "segm" else 1 << 17)]
+    found = [overlap(*block) for block in pairs_of_groups(groups, block=1 << 17)]
     if not found:
         return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)
     return tuple(np.concatenate(part) for part in zip(*found))
@@ -39,20 +36,13 @@ def _masks(gt, dt, groups, lowest, _):
     if dt_masks is None:  # pycocotools draws the boxes
         dt_masks = rectangles(_given(dt.bbox, "masks", "detections"), _sizes_of(gt, dt.image_id))
 
+    overlaps = MaskOverlaps(dt_masks, gt_masks, gt.crowd, lowest)
+
     def overlap(dts, gts):
-        a, first_a = _window(groups.dt[dts])
-        b, first_b = _window(groups.gt[gts])
-        iou = rle_iou_pairs(dt_masks[first_a], gt_masks[first_b], a, b, gt.crowd[first_b], at_least=max(lowest, 0.0))
-        enough = np.flatnonzero(iou >= lowest)
-        return dts[enough], gts[enough], iou[enough]
+        enough, iou = overlaps(groups.dt[dts], groups.gt[gts])
+        return dts[enough], gts[enough], iou
 
     return overlap
-
-
-def _window(rows):
-    """The rows as places among the rows that occur, and those that occur."""
-    occurring, places = np.unique(rows, return_inverse=True)
-    return places, occurring
 
 
 def _sizes_of(gt, image_id):

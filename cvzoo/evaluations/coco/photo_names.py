@@ -6,6 +6,7 @@ import pathlib
 import msgspec
 
 from cvzoo.errors.exceptions import FileFormatError
+from cvzoo.evaluations.coco.json_records import loads
 
 
 class _Image(msgspec.Struct, gc=False):
@@ -27,5 +28,7 @@ def read_photo_names(source: str | os.PathLike | bytes) -> dict[int, str]:
     try:
         return {image.id: image.file_name for image in msgspec.json.decode(text, type=_File).images}
     except msgspec.DecodeError as error:
+        if b"NaN" in text:  # no JSON for msgspec, but for many who write annotations
+            return {image["id"]: image.get("file_name", "") for image in loads(text, "ground truth")["images"]}
         name = "ground truth" if isinstance(source, bytes) else source
         raise FileFormatError(f"{name}: no COCO annotations: {error}") from error

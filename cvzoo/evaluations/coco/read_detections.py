@@ -19,7 +19,7 @@ from cvzoo.evaluations.coco.json_records import (
     join_blocks,
     points_column,
 )
-from cvzoo.evaluations.coco.mask_records import RLERecord, masks_of
+from cvzoo.evaluations.coco.mask_records import RLERecord, masks_of_counts
 from cvzoo.evaluations.coco.parameters import COCOParameters
 
 # Bytes of a file that are looked at to see what its first record holds
@@ -85,7 +85,9 @@ def read_coco_detections(source, parameters: COCOParameters | None = None) -> CO
     kind = _kind(source, parameters.iou_type)
     parts = decode_columns(source, kind, _columns, name="detections")
     columns = join_blocks(parts, _columns([]))
-    bbox, masks = columns.get("bbox"), columns.get("masks")
+    bbox, masks = columns.get("bbox"), None
+    if "counts" in columns:  # all at once: the runs of so many masks are not to be copied around
+        masks = masks_of_counts(columns["counts"], columns["size"].reshape(-1, 2))
     bbox = None if bbox is None else bbox.reshape(-1, 4)
     area = None
     if bbox is None and masks is not None and parameters.iou_type == "bbox":
@@ -134,7 +136,9 @@ def _columns(block):
     if not block or isinstance(block[0], _Boxed | _BoxedAndMasked | _BoxedAndPointed):
         columns["bbox"] = np.fromiter(chain.from_iterable(map(attrgetter("bbox"), block)), np.float64, 4 * len(block))
     if block and isinstance(block[0], _Masked | _BoxedAndMasked):
-        columns["masks"] = masks_of([record.segmentation for record in block], None, "detections", 0)
+        masks = [record.segmentation for record in block]
+        columns["counts"] = [mask.counts for mask in masks]
+        columns["size"] = np.fromiter(chain.from_iterable([mask.size for mask in masks]), np.int64, 2 * len(block))
     if block and isinstance(block[0], _Pointed | _BoxedAndPointed):
         columns["keypoints"] = points_column("detections", [record.keypoints for record in block])
     return columns
