@@ -12,7 +12,7 @@ from cvzoo.transforms.as_img import as_img
 from cvzoo.transforms.keep_dtype import keep_dtype
 
 # ITU-R 601-2, as Pillow and OpenCV weigh them
-_LUMA = np.array([0.299, 0.587, 0.114], dtype=np.float32)
+LUMA = np.array([0.299, 0.587, 0.114], dtype=np.float32)
 _TINY = np.float32(1e-6)
 # pixels worked on at once: more would leave a core's own cache, fewer cost more calls
 _BLOCK = 32768
@@ -61,7 +61,7 @@ def add(x, delta):
 def stretch_contrast(x, factor):
     """The distance from the mean grey times factor, clipped, in place. x: (C, H, W) float32."""
     means = x.reshape(len(x), -1).mean(axis=1)
-    mean = means @ _LUMA if len(x) == 3 else means[0]
+    mean = means @ LUMA if len(x) == 3 else means[0]
     x *= np.float32(factor)
     x += np.float32((1 - factor) * mean)
     _clip_if(factor, x)
@@ -71,7 +71,7 @@ def blend_with_gray(x, factor):
     """The distance from each pixel's grey times factor, clipped, in place. x: (C, H, W) float32; nothing if C is 1."""
     if len(x) == 1:
         return
-    gray = _LUMA @ x.reshape(3, -1)
+    gray = LUMA @ x.reshape(3, -1)
     gray *= np.float32(1 - factor)
     x *= np.float32(factor)
     x += gray.reshape(x.shape[1:])

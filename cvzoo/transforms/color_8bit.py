@@ -4,9 +4,8 @@ import numpy as np
 
 from cvzoo.errors.exceptions import DtypeError, ValueRangeError
 from cvzoo.transforms.as_img import as_img
+from cvzoo.transforms.color import LUMA
 from cvzoo.transforms.import_cv2 import import_cv2
-
-_LEVELS = np.arange(256, dtype=np.float32)
 
 
 class Pixels:
@@ -28,40 +27,38 @@ class Pixels:
 
     def affine(self, factor, offset):
         """Every value times factor plus offset."""
-        self._pixels = self._cv2.LUT(self._pixels, _levels(_LEVELS * factor + offset))
+        self._transform(np.eye(3) * factor, offset)
 
     def stretch_contrast(self, factor):
         """The distance from the mean grey times factor."""
-        self.affine(factor, (1 - factor) * self._gray().mean())
+        self.affine(factor, (1 - factor) * (LUMA @ self._cv2.mean(self._pixels)[:3]))
 
     def blend_with_gray(self, factor):
         """The distance from each pixel's grey times factor."""
-        gray = self._cv2.cvtColor(self._gray(), self._cv2.COLOR_GRAY2RGB)
-        self._pixels = self._cv2.addWeighted(self._pixels, factor, gray, 1 - factor, 0)
+        self._transform(np.eye(3) * factor + (1 - factor) * LUMA, 0)
 
     def turn_hsv(self, *, hue, saturation):
         """Hue moved by a part of a turn, in 256 steps, and HSV's saturation multiplied."""
         cv2 = self._cv2
-        table = np.empty((256, 1, 3), np.uint8)
-        table[:, 0, 0] = (np.arange(256) + round(hue * 256)) % 256
-        table[:, 0, 1] = _levels(_LEVELS * saturation)
-        table[:, 0, 2] = np.arange(256)
-        hsv = cv2.LUT(cv2.cvtColor(self._pixels, cv2.COLOR_RGB2HSV_FULL), table)
+        hsv = cv2.cvtColor(self._pixels, cv2.COLOR_RGB2HSV_FULL)
+        # 256 hues are a full turn: they wrap around as bytes do
+        hsv[..., 0] += np.uint8(round(hue * 256) % 256)
+        if saturation != 1:
+            levels = np.rint(np.arange(256) * saturation).clip(0, 255).astype(np.uint8)
+            hsv[..., 1] = cv2.LUT(np.ascontiguousarray(hsv[..., 1]), levels)
         self._pixels = cv2.cvtColor(hsv, cv2.COLOR_HSV2RGB_FULL)
 
     def img(self, dtype):
         """A new (3, H, W) array."""
         return np.array(self._cv2.split(self._pixels), dtype=dtype)
 
-    def _gray(self):
-        return self._cv2.cvtColor(self._pixels, self._cv2.COLOR_RGB2GRAY)
+    def _transform(self, matrix, offset):
+        # one call for any change that is linear in a pixel's three values; it rounds and clips
+        full = np.concatenate([matrix, np.full((3, 1), offset)], axis=1)
+        self._pixels = self._cv2.transform(self._pixels, full)
 
 
 def check_backend(backend):
     """Nothing, or ValueRangeError if colours cannot be changed by that."""
     if backend not in ("numpy", "opencv"):
         raise ValueRangeError("no such backend for colours", expected="numpy, opencv", got=backend)
-
-
-def _levels(values):
-    return np.rint(values).clip(0, 255).astype(np.uint8)

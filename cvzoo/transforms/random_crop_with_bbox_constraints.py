@@ -53,20 +53,19 @@ def draw_constrained_window(in_size, bbox, scale_range, max_aspect_ratio, constr
     constraints = CONSTRAINTS if constraints is None else constraints
     height, width = in_size
     if len(bbox):
+        areas = (bbox[:, 2] - bbox[:, 0]) * (bbox[:, 3] - bbox[:, 1])
         # one more, the whole photo, always fits
         for index in rng.permutation(len(constraints) + 1):
             if index == len(constraints):
                 break
             low, high = constraints[index]
-            windows = _draw_windows(in_size, scale_range, max_aspect_ratio, max_trial, rng)
-            iou = _iou(windows, bbox)
-            fits = np.ones(len(windows), bool)
-            if low is not None:
-                fits &= iou.min(axis=1) >= low
-            if high is not None:
-                fits &= iou.max(axis=1) <= high
-            first = int(fits.argmax())
-            if fits[first]:
+            if low is not None and areas.min() < low * low * areas.max() * (1 - 1e-4):
+                # a window that overlaps so much with the largest box is too large for the smallest one
+                continue
+            free = (low is None or low <= 0) and (high is None or high >= 1)
+            windows = _draw_windows(in_size, scale_range, max_aspect_ratio, 1 if free else max_trial, rng)
+            first = 0 if free else _first_fit(windows, bbox, areas, low, high)
+            if first is not None:
                 top, left, bottom, right = (int(each) for each in windows[first])
                 return {
                     "constraint": constraints[index],
@@ -92,9 +91,18 @@ def _draw_windows(in_size, scale_range, max_aspect_ratio, n, rng):
     return windows
 
 
-def _iou(windows, bbox):
-    """(n, R): `bbox_iou` without its checks, which would take longer than these few numbers do."""
-    low, high = np.maximum(windows[:, None, :2], bbox[:, :2]), np.minimum(windows[:, None, 2:], bbox[:, 2:])
-    inter = np.maximum(high - low, 0).prod(axis=2)
-    areas = [(boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1]) for boxes in (windows, bbox)]
-    return inter / (areas[0][:, None] + areas[1] - inter)
+def _first_fit(windows, bbox, areas, low, high):
+    """The first window whose overlap with every box obeys, or None."""
+    # as `bbox_iou`, without its checks, which would take longer than these few numbers do
+    sides = np.minimum(windows[:, None, 2:], bbox[:, 2:]) - np.maximum(windows[:, None, :2], bbox[:, :2])
+    np.maximum(sides, 0, out=sides)
+    inter = sides[..., 0] * sides[..., 1]
+    own = (windows[:, 2] - windows[:, 0]) * (windows[:, 3] - windows[:, 1])
+    iou = inter / (own[:, None] + areas - inter)
+    fits = np.ones(len(windows), bool)
+    if low is not None:
+        fits &= iou.min(axis=1) >= low
+    if high is not None:
+        fits &= iou.max(axis=1) <= high
+    first = int(fits.argmax())
+    return first if fits[first] else None
