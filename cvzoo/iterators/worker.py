@@ -1,0 +1,114 @@
+"""What a worker process does: it reads examples and lays their arrays into shared memory."""
+
+import ctypes
+import os
+import pickle
+import random
+import re
+import signal
+import sys
+import traceback
+
+import numpy as np
+
+from cvzoo.errors.exceptions import ExampleError
+from cvzoo.iterators.fetch import fetch
+
+ALIGNMENT = 64  # a cache line
+_QUIET = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "CVZOO_NUM_THREADS", "OPENCV_FOR_THREADS_NUM")
+
+
+def work(connection, block, slot_size, dataset, strangers):
+    """Read what is asked for until the connection ends.
+
+    connection: tasks (ticket, slot, seed, epoch, index) come, answers (ticket, kind, payload) go
+    dataset: the data set, or None: it comes first through the connection, as bytes
+    strangers: ends of other workers' connections that a forked process inherits; as long as it held them, those
+        workers would not notice the end of the program
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all processes; the program itself ends its workers
+    for stranger in strangers:
+        stranger.close()
+    _use_one_thread()
+    try:
+        if dataset is None:
+            try:
+                dataset = pickle.loads(connection.recv_bytes())
+            except EOFError:
+                return
+            except Exception as error:
+                connection.send((-1, "broken", f"{type(error).__name__}: {error}\n{traceback.format_exc()}"))
+                return
+        while (task := connection.recv()) is not None:
+            ticket, slot, seed, epoch, index = task
+            start = slot * slot_size
+            connection.send((ticket, *_answer(dataset, seed, epoch, index, block.view[start : start + slot_size])))
+    except (EOFError, BrokenPipeError, ConnectionResetError):
+        return  # the program has gone
+
+
+def _answer(dataset, seed, epoch, index, room):
+    # what draws from these two is at least not the same in all workers
+    random.seed(hash((seed, epoch, index)))
+    np.random.seed([seed & 0xFFFFFFFF, epoch & 0xFFFFFFFF, index & 0xFFFFFFFF])
+    try:
+        return pack(fetch(dataset, seed, epoch, index), room)
+    except ExampleError as error:
+        cause = error.__cause__
+        return "error", (str(error), _portable(cause), "".join(traceback.format_exception(cause)))
+    except Exception as error:  # an example that cannot be pickled
+        text = f"example {index} cannot be sent from a worker: {type(error).__name__}: {error}"
+        return "error", (text, None, traceback.format_exc())
+
+
+def _portable(error):
+    """The error as bytes, or None if it does not survive the way."""
+    try:
+        data = pickle.dumps(error)
+        pickle.loads(data)
+    except Exception:
+        return None
+    return data
+
+
+def pack(example, room):
+    """("shared", (bytes, spans of the arrays in room)), or ("plain", bytes) if the arrays do not fit."""
+    buffers = []
+    data = pickle.dumps(example, protocol=5, buffer_callback=buffers.append)
+    parts = [buffer.raw() for buffer in buffers]
+    spans, end = [], 0
+    for part in parts:
+        spans.append((end, part.nbytes))
+        end += -(-part.nbytes // ALIGNMENT) * ALIGNMENT
+    if end > len(room):
+        return "plain", pickle.dumps(example, protocol=5)
+    for part, (start, size) in zip(parts, spans):
+        room[start : start + size] = part
+    return "shared", (data, spans)
+
+
+def unpack(kind, payload, room):
+    """The example; its arrays are copies that may be written to."""
+    if kind == "plain":
+        return pickle.loads(payload)
+    data, spans = payload
+    return pickle.loads(data, buffers=[bytearray(room[start : start + size]) for start, size in spans])
+
+
+def _use_one_thread():
+    """One thread a library: workers are many, and a forked process must not use a pool whose threads stayed behind."""
+    for name in _QUIET:
+        os.environ[name] = "1"
+    try:
+        with open("/proc/self/maps", encoding="utf-8", errors="replace") as file:
+            loaded = set(re.findall(r"/\S*/lib[gi]omp\S*\.so\S*", file.read()))
+    except OSError:
+        loaded = set()
+    for path in loaded:
+        try:
+            ctypes.CDLL(path).omp_set_num_threads(1)
+        except (OSError, AttributeError):
+            continue
+    opencv = sys.modules.get("cv2")
+    if opencv is not None:
+        opencv.setNumThreads(0)

@@ -1,0 +1,211 @@
+"""Worker processes, what each of them is at, and what they gave."""
+
+import collections
+import multiprocessing
+import multiprocessing.connection
+import pickle
+import signal
+import threading
+import time
+from typing import NamedTuple
+
+from cvzoo.errors.exceptions import DtypeError, ExampleError
+from cvzoo.iterators.fetch import example_name
+from cvzoo.iterators.shared_block import SharedBlock
+from cvzoo.iterators.worker import unpack, work
+
+_AT_ONCE = 128  # tasks that wait in a worker's pipe: so few that sending one never blocks
+_PATIENCE = 2.0  # seconds to end by itself, before a process is ended
+
+
+class _Task(NamedTuple):
+    seed: int
+    epoch: int
+    index: int
+
+
+class WorkerPool:
+    """n_process processes that read examples of a data set.
+
+    start_method: "spawn", "forkserver" or "fork"
+    n_slot, slot_size: how many examples may be on their way, and the bytes that their arrays may have; larger ones are
+        sent through pipes
+    Raises DtypeError if the data set cannot be sent to another process.
+    """
+
+    def __init__(self, dataset, *, n_process, start_method, n_slot, slot_size):
+        self._dataset = dataset
+        self._slot_size = slot_size
+        self._block = SharedBlock(n_slot * slot_size)
+        self._free = list(range(n_slot))
+        self._backlog = collections.deque()  # tickets that no worker has yet
+        self._tasks = {}  # ticket -> _Task
+        self._slots = {}  # ticket -> slot, of tasks that a worker has
+        self._results = {}  # ticket -> example or ExampleError
+        self._unwanted = set()
+        self._next_ticket = 0
+        self._connections, self._processes, self._pending = [], [], []
+        try:
+            self._start(multiprocessing.get_context(start_method), n_process, start_method == "fork")
+        except BaseException:
+            self.close()
+            raise
+
+    def _start(self, context, n_process, is_fork):
+        data = None if is_fork else _pickled(self._dataset)
+        # a worker that is hit by Ctrl-C before it can ignore it would print its own traceback
+        is_main = threading.current_thread() is threading.main_thread()
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT]) if is_main else None
+        try:
+            for _ in range(n_process):
+                mine, its = context.Pipe()
+                strangers = (*self._connections, mine) if is_fork else ()
+                arguments = its, self._block, self._slot_size, self._dataset if is_fork else None, strangers
+                process = context.Process(target=work, args=arguments, daemon=True, name="cvzoo-iterator")
+                self._connections.append(mine)
+                process.start()
+                its.close()
+                self._processes.append(process)
+                self._pending.append(collections.OrderedDict())
+        finally:
+            if before is not None:
+                signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if data is not None:
+            for number, connection in enumerate(self._connections):
+                self._send(number, connection.send_bytes, data)
+
+    def submit(self, seed, epoch, index):
+        """A ticket for an example."""
+        ticket = self._next_ticket
+        self._next_ticket += 1
+        self._tasks[ticket] = _Task(seed, epoch, index)
+        self._backlog.append(ticket)
+        self._dispatch()
+        return ticket
+
+    def discard(self, tickets):
+        """Nobody will ask for these."""
+        for ticket in tickets:
+            if ticket in self._results:
+                self._forget(ticket)
+            else:
+                self._unwanted.add(ticket)
+
+    def collect(self, tickets, *, timeout=None):
+        """The examples of the tickets, in their order.
+
+        timeout: seconds to wait for the next answer of any worker
+        Raises the ExampleError of the first example that could not be read, or one that says which worker died.
+        """
+        while not all(ticket in self._results for ticket in tickets):
+            self._receive(timeout)
+        found = [self._results[ticket] for ticket in tickets]
+        for ticket in tickets:
+            self._forget(ticket)
+        for example in found:
+            if isinstance(example, ExampleError):
+                raise example
+        return found
+
+    def _forget(self, ticket):
+        del self._results[ticket]
+        self._unwanted.discard(ticket)
+
+    def _dispatch(self):
+        while self._backlog and self._free:
+            number = min(range(len(self._pending)), key=lambda each: len(self._pending[each]))
+            if len(self._pending[number]) >= _AT_ONCE:
+                return
+            ticket = self._backlog.popleft()
+            if ticket in self._unwanted:
+                self._unwanted.discard(ticket)
+                del self._tasks[ticket]
+                continue
+            slot = self._slots[ticket] = self._free.pop()
+            self._pending[number][ticket] = None
+            self._send(number, self._connections[number].send, (ticket, slot, *self._tasks[ticket]))
+
+    def _send(self, number, send, message):
+        try:
+            send(message)
+        except (BrokenPipeError, ConnectionResetError) as error:
+            raise self._death(number) from error
+
+    def _receive(self, timeout):
+        ready = multiprocessing.connection.wait(self._connections, timeout)
+        if not ready:
+            raise ExampleError(
+                f"no worker answered for {timeout} seconds", got="busy with " + "; ".join(self._busy()) or "nothing"
+            )
+        for connection in ready:
+            number = self._connections.index(connection)
+            try:
+                ticket, kind, payload = connection.recv()
+            except (EOFError, ConnectionResetError) as error:
+                raise self._death(number) from error
+            if kind == "broken":
+                raise DtypeError("a worker process cannot rebuild the data set", got=payload)
+            del self._pending[number][ticket], self._tasks[ticket]
+            self._take(ticket, kind, payload)
+        self._dispatch()
+
+    def _take(self, ticket, kind, payload):
+        slot = self._slots.pop(ticket)
+        if ticket in self._unwanted:
+            self._unwanted.discard(ticket)
+        elif kind == "error":
+            text, cause, trace = payload
+            error = ExampleError(f"{text}\n\nin a worker process:\n{trace.rstrip()}")
+            error.__cause__ = None if cause is None else pickle.loads(cause)
+            self._results[ticket] = error
+        else:
+            start = slot * self._slot_size
+            self._results[ticket] = unpack(kind, payload, self._block.view[start : start + self._slot_size])
+        self._free.append(slot)
+
+    def _busy(self):
+        firsts = [next(iter(pending)) for pending in self._pending if pending]
+        return [example_name(self._dataset, self._tasks[ticket].index) for ticket in firsts]
+
+    def _death(self, number):
+        process = self._processes[number]
+        process.join(_PATIENCE)
+        code = process.exitcode
+        what = f"signal {signal.Signals(-code).name}" if code is not None and code < 0 else f"exit status {code}"
+        first = next(iter(self._pending[number]), None)
+        if first is None:
+            return ExampleError(
+                f"a worker process ended before it began ({what})",
+                hint='the program\'s main part must stand below `if __name__ == "__main__":`',
+            )
+        hint = "memory? fewer n_processes" if code == -signal.SIGKILL else None
+        return ExampleError(
+            f"a worker process died ({what}) at {example_name(self._dataset, self._tasks[first].index)}", hint=hint
+        )
+
+    def close(self):
+        """End the processes; more than once does no harm. What was on its way is lost."""
+        for connection in self._connections:
+            connection.close()  # an idle worker ends when it finds nobody there
+        limit = time.monotonic() + _PATIENCE
+        busy = [process for process, pending in zip(self._processes, self._pending) if pending]
+        for process in busy:
+            process.terminate()
+        for process in self._processes:
+            process.join(max(limit - time.monotonic(), 0.1))
+            if process.is_alive():
+                process.kill()
+                process.join()
+            process.close()
+        self._connections, self._processes, self._pending = [], [], []
+        self._block.close()
+
+
+def _pickled(dataset):
+    try:
+        return pickle.dumps(dataset, protocol=5)
+    except Exception as error:
+        raise DtypeError(
+            f"the data set cannot be sent to another process: {type(error).__name__}: {error}",
+            hint='functions at the top of a module instead of lambdas, or start_method="fork", or MultithreadIterator',
+        ) from error

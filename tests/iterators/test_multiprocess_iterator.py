@@ -1,0 +1,256 @@
+import copy
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from worker_datasets import BrokenOnArrival, Numbers, Odd
+
+from cvzoo.errors.exceptions import DtypeError, ExampleError, ValueRangeError
+from cvzoo.iterators import MultiprocessIterator, SerialIterator
+
+# a test process has many threads, and Python warns of forking it; that is what "fork" is asked for here
+pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+METHODS = ["forkserver", "spawn", "fork"]
+
+
+def numbers(batch):
+    return [int(label) for _, label, _ in batch]
+
+
+def alive(iterator):
+    return [] if iterator._pool is None else [process.pid for process in iterator._pool._processes]
+
+
+def wait_for_end(pids):
+    limit = time.monotonic() + 10
+    while time.monotonic() < limit:
+        if not any(is_running(pid) for pid in pids):
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def is_running(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_batches_are_those_of_a_serial_iterator(method):
+    serial = SerialIterator(Numbers(11), 4, seed=7)
+    with MultiprocessIterator(Numbers(11), 4, n_processes=2, seed=7, start_method=method, n_prefetch=2) as it:
+        for _ in range(7):
+            for one, two in zip(next(serial), next(it), strict=True):
+                np.testing.assert_array_equal(one[0], two[0])
+                assert (one[1], one[2]) == (two[1], two[2])
+                assert two[0].flags.writeable
+            assert it.state() == serial.state()
+        pids = alive(it)
+        assert len(pids) == 2
+    assert wait_for_end(pids)
+
+
+def test_resume_reset_and_copies_in_the_middle_of_an_epoch():
+    with MultiprocessIterator(Numbers(9), 2, n_processes=2, seed=1, start_method="fork") as it:
+        first = [numbers(next(it)) for _ in range(6)]
+        it.reset()
+        assert [numbers(next(it)) for _ in range(3)] == first[:3]
+        state = it.state()
+        with copy.copy(it) as other:
+            assert [numbers(next(other)) for _ in range(3)] == first[3:]
+        next(it)
+        it.load_state(state)
+        assert [numbers(next(it)) for _ in range(3)] == first[3:]
+
+
+def test_without_repeat_it_ends_and_starts_again():
+    with MultiprocessIterator(Numbers(5), 2, False, False, n_processes=2, start_method="fork") as it:
+        for _ in range(2):
+            assert [numbers(batch) for batch in it] == [[0, 1], [2, 3], [4]]
+            it.reset()
+
+
+def test_arrays_that_do_not_fit_the_shared_memory_come_all_the_same():
+    dataset = Numbers(6, shape=(3, 100, 100))
+    with MultiprocessIterator(dataset, 3, False, False, 2, shared_mem=1000, start_method="fork") as it:
+        batches = list(it)
+    assert [numbers(batch) for batch in batches] == [[0, 1, 2], [3, 4, 5]]
+    assert all((img == label).all() for batch in batches for img, label, _ in batch)
+
+
+@pytest.mark.parametrize("method", ["forkserver", "fork"])
+def test_errors_of_workers_come_with_the_photos_name_and_their_traceback(method):
+    with MultiprocessIterator(Odd("error"), 4, False, False, n_processes=2, start_method=method) as it:
+        assert numbers(next(it)) == [0, 1, 2, 3]
+        for _ in range(2):
+            with pytest.raises(ExampleError) as caught:
+                next(it)
+            text = str(caught.value)
+            assert "example 5 (photos/5.jpg)" in text
+            assert "worker_datasets.py" in text
+            assert isinstance(caught.value.__cause__, ValueError)
+            assert it.current_position == 4
+
+
+TROUBLE = [
+    ("stop", "StopIteration"),
+    ("unpicklable error", "no way"),
+    ("unpicklable value", "cannot be sent"),
+    ("exit", r"exit status 3.*photos/5\.jpg"),
+    ("kill", r"SIGKILL.*photos/5\.jpg"),
+]
+
+
+@pytest.mark.parametrize(("kind", "text"), TROUBLE)
+def test_whatever_happens_in_a_worker_is_an_error_and_no_hang(kind, text):
+    with MultiprocessIterator(Odd(kind), 6, False, False, n_processes=1, start_method="fork") as it:
+        with pytest.raises(ExampleError, match="(?s)" + text):
+            list(it)
+        assert alive(it) == []
+
+
+def test_a_worker_that_hangs_is_found_by_the_timeout():
+    it = MultiprocessIterator(Odd("hang"), 6, False, False, 1, start_method="fork", timeout=0.5)
+    with pytest.raises(ExampleError, match=r"(?s)0\.5 seconds.*photos/5\.jpg"):
+        next(it)
+    assert alive(it) == []
+
+
+def test_a_data_set_that_cannot_travel_is_explained():
+    class Local(Numbers):
+        pass
+
+    with pytest.raises(DtypeError, match='start_method="fork"'):
+        next(MultiprocessIterator(Local(), 2, n_processes=1, start_method="forkserver"))
+    with MultiprocessIterator(Local(), 2, shuffle=False, n_processes=1, start_method="fork") as it:
+        assert numbers(next(it)) == [0, 1]
+    with pytest.raises(DtypeError, match="on another machine"):
+        next(MultiprocessIterator(BrokenOnArrival(), 2, n_processes=1, start_method="forkserver"))
+
+
+def test_workers_end_when_nobody_holds_the_iterator():
+    it = MultiprocessIterator(Numbers(), 2, n_processes=2, start_method="fork")
+    next(it)
+    pids = alive(it)
+    del it
+    assert wait_for_end(pids)
+
+
+KERNELS = """
+import sys
+sys.path.insert(0, {folder!r})
+from worker_datasets import Convolving
+from cvzoo.iterators import MultiprocessIterator
+if __name__ == "__main__":
+    dataset = Convolving(4)
+    expected = dataset[0][0]  # this process's own threads have run
+    for method in ("fork", "forkserver"):
+        with MultiprocessIterator(dataset, 4, False, False, 2, start_method=method, timeout=30) as it:
+            assert next(it) == [(expected, index) for index in range(4)], method
+    print("done")
+"""
+
+
+def test_a_forked_worker_may_use_kernels_after_its_parent_did(tmp_path):
+    (tmp_path / "program.py").write_text(KERNELS.format(folder=os.path.dirname(__file__)))
+    root = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
+    many = {"OMP_NUM_THREADS": "3", "CVZOO_NUM_THREADS": "3", "PYTHONPATH": root}
+    run = subprocess.run(
+        [sys.executable, "-W", "ignore", str(tmp_path / "program.py")],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **many},
+        timeout=90,
+    )
+    assert (run.stdout, run.returncode) == ("done\n", 0), run.stderr
+
+
+def test_opencv_in_workers_does_not_hang():
+    cv2 = pytest.importorskip("cv2")
+    cv2.GaussianBlur(np.zeros((999, 999, 3), np.uint8), (9, 9), 3)
+    with MultiprocessIterator(Numbers(), 4, n_processes=2, start_method="fork", timeout=60) as it:
+        assert len(next(it)) == 4
+
+
+BAD = [
+    ({"n_processes": 0}, "n_processes"),
+    ({"n_prefetch": -1}, "n_prefetch"),
+    ({"start_method": "teleport"}, "forkserver"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "text"), BAD)
+def test_bad_arguments_are_explained(arguments, text):
+    with pytest.raises(ValueRangeError, match=text):
+        MultiprocessIterator(Numbers(), 2, **arguments)
+
+
+PROGRAM = """
+import sys, time
+sys.path.insert(0, {folder!r})
+from worker_datasets import Numbers, Odd
+from cvzoo.iterators import MultiprocessIterator
+if {guard}:
+    it = MultiprocessIterator({dataset}, 4, n_processes=2, start_method={method!r})
+    try:
+        next(it)
+        print(*[process.pid for process in it._pool._processes], flush=True)
+        while True:
+            next(it)
+            time.sleep(.01)
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+"""
+
+
+def program(tmp_path, method, dataset="Numbers()", guard='__name__ == "__main__"'):
+    path = tmp_path / "program.py"
+    path.write_text(PROGRAM.format(folder=os.path.dirname(__file__), method=method, dataset=dataset, guard=guard))
+    root = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
+    return subprocess.Popen(
+        [sys.executable, str(path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=root,
+        env={**os.environ, "PYTHONPATH": root},
+        start_new_session=True,
+    )
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_ctrl_c_ends_the_program_and_its_workers_quietly(tmp_path, method):
+    running = program(tmp_path, method)
+    pids = [int(word) for word in running.stdout.readline().split()]
+    os.killpg(running.pid, signal.SIGINT)  # as a terminal does it: to all processes
+    out, err = running.communicate(timeout=20)
+    assert (out, err, running.returncode) == ("interrupted\n", "", 0)
+    assert wait_for_end(pids)
+
+
+@pytest.mark.parametrize("method", ["spawn", "fork"])
+def test_workers_end_with_a_program_that_is_killed(tmp_path, method):
+    running = program(tmp_path, method)
+    pids = [int(word) for word in running.stdout.readline().split()]
+    running.kill()
+    running.communicate(timeout=20)
+    assert wait_for_end(pids)
+
+
+def test_an_unguarded_main_part_is_explained(tmp_path):
+    running = program(tmp_path, "spawn", guard="True")
+    _, err = running.communicate(timeout=30)
+    assert "__main__" in err
+    assert running.returncode != 0
+
+
+def test_all_start_methods_are_tested():
+    assert set(METHODS) == set(multiprocessing.get_all_start_methods())
