@@ -21,6 +21,7 @@ from cvzoo.geometry.mask_iou import mask_iou
 from cvzoo.geometry.mask_to_bbox import mask_to_bbox
 from cvzoo.geometry.nms import classwise_nms, nms
 from cvzoo.geometry.polygons_to_rle import polygons_to_rle
+from cvzoo.geometry.quads import bbox_to_quad, quad_to_bbox
 from cvzoo.geometry.rle import RLEs
 from cvzoo.geometry.rle_iou import rle_iou, rle_iou_pairs
 from cvzoo.geometry.rle_merge import merge_rles
@@ -32,6 +33,7 @@ __all__ = [
     "bbox_giou",
     "bbox_intersection",
     "bbox_iou",
+    "bbox_to_quad",
     "classwise_nms",
     "clip_bbox",
     "decode_bbox",
@@ -45,6 +47,7 @@ __all__ = [
     "merge_rles",
     "nms",
     "polygons_to_rle",
+    "quad_to_bbox",
     "rle_iou",
     "rle_iou_pairs",
     "RLEs",
