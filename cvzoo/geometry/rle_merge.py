@@ -30,6 +30,20 @@ def merge_rles(rles, *, group=None, intersect=False):
             expected=tuple(rles.sizes[head[member[r]]].tolist()),
             got=tuple(rles.sizes[r].tolist()),
         )
+    n_mask = np.diff(np.append(head, n))
+    alone = n_mask == 1
+    if not alone.any():
+        return _merged(rles, head, member, n_mask if intersect else np.ones(len(head), np.int64))
+    several = np.flatnonzero(~alone[member])
+    if len(several) == 0:
+        return rles
+    together = merge_rles(rles[several], group=group[several], intersect=intersect)
+    order = np.argsort(np.concatenate([np.flatnonzero(alone), np.flatnonzero(~alone)]))
+    return RLEs.concatenate([rles[head[alone]], together])[order]
+
+
+def _merged(rles, head, member, least):
+    """The pixels that `least` masks of each group have; a group begins at each head, member (R,) is each mask's."""
     sizes = rles.sizes[head]
     pixels = sizes[:, 0].astype(np.int64) * sizes[:, 1]
     base = np.cumsum(pixels + 1) - pixels - 1  # lifts each group above the one before; the +1 keeps ends apart
@@ -37,9 +51,7 @@ def merge_rles(rles, *, group=None, intersect=False):
     # foreground begins where a run of background ends, except behind the last run
     ends = np.flatnonzero(run < np.repeat(length // 2 * 2, length))
     place = rles.run_ends()[ends] + np.repeat(base[member], length // 2 * 2)
-    step = 1 - 2 * (run[ends] % 2)
-    least = np.diff(np.append(head, n)) if intersect else np.ones(len(head), np.int64)
-    return _cover(place, step, base, sizes, least)
+    return _cover(place, 1 - 2 * (run[ends] % 2), base, sizes, least)
 
 
 def turns_to_rles(place, owner, sizes):
