@@ -78,7 +78,9 @@ def write(folder, *, images, classes, seed):
     (folder / "gt.json").write_text(json.dumps(gt))
     for name, n_near, n_far in (("bbox", 4, 6), ("segm", 3, 2.5)):
         with open(folder / f"dt_{name}.json", "w") as file:
-            file.write(json.dumps(list(detections(rng, objects, image, category, n_near, n_far, images, classes, name))))
+            file.write(
+                json.dumps(list(detections(rng, objects, image, category, n_near, n_far, images, classes, name)))
+            )
 
 
 def detections(rng, objects, image, category, n_near, n_far, images, classes, name):
