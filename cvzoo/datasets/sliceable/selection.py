@@ -52,13 +52,18 @@ def example_indices(indices, n_example):
 def key_indices(chosen, keys):
     """(indices of the chosen keys, whether one key alone was chosen, so that examples are no tuples).
 
-    chosen: a key's name or its number, a sequence of them, or a sequence of len(keys) booleans
+    chosen: a key's name or its number, a slice, a sequence of names or numbers, or of len(keys) booleans
     keys: the names, a tuple of str
     Raises ValueRangeError that lists the keys there are.
     """
     if isinstance(chosen, (str, int, np.integer)) and not isinstance(chosen, bool):
         return (_key_index(chosen, keys),), True
-    chosen = tuple(chosen)
+    if isinstance(chosen, slice):
+        return tuple(range(len(keys))[chosen]), False
+    try:
+        chosen = tuple(chosen)
+    except TypeError:
+        raise DtypeError("keys are chosen by names or numbers", got=repr(chosen)[:80]) from None
     if chosen and all(isinstance(each, (bool, np.bool_)) for each in chosen):
         if len(chosen) != len(keys):
             raise ShapeError("a mask of keys needs one boolean a key", expected=keys, got=chosen)

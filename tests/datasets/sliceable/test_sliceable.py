@@ -101,6 +101,7 @@ KEYS = [
     ((0, "bbox"), ("img", "bbox"), (101, 201)),
     ((True, False, True), ("img", "label"), (101, 301)),
     ((), (), ()),
+    (slice(1, None), ("bbox", "label"), (201, 301)),
 ]
 
 
@@ -143,6 +144,7 @@ BAD = [
     (lambda d: d.slice[[True]], ShapeError, "one boolean an example"),
     (lambda d: d.slice[[0.5]], DtypeError, "float64"),
     (lambda d: d.slice[:, "lable"], ValueRangeError, "img, bbox, label"),
+    (lambda d: d.slice[:, 1.5], DtypeError, "names or numbers"),
     (lambda d: d.slice[:, 3], ValueRangeError, "no such key"),
     (lambda d: d.slice[:, (True,)], ShapeError, "one boolean a key"),
     (lambda d: d.slice[:, 0, 1], ValueRangeError, "rows and keys"),

@@ -1,0 +1,83 @@
+"""Faults of the list of classes."""
+
+import collections
+import re
+from collections.abc import Iterator
+
+from cvzoo.datasets.doctor.finding import Finding
+from cvzoo.datasets.doctor.kind import Kind
+from cvzoo.datasets.layouts.annotated_set import AnnotatedSet
+
+# COCO's own ids: 80 of 1 .. 90, by intention
+_COCO_HOLES = {12, 26, 29, 30, 45, 66, 68, 69, 71, 83}
+
+
+def check_classes(found: AnnotatedSet) -> Iterator[Finding]:
+    """The faults of the classes, seen over the whole set."""
+    used = collections.Counter(each.name for photo in found.photos for each in photo.objects if each.name is not None)
+    numbers = {each.class_number for photo in found.photos for each in photo.objects if each.class_number is not None}
+    if found.names is not None:
+        yield from _check_listed(found, used)
+    elif found.kind == "yolo" and used:
+        yield Finding(Kind.CLASS_NAME_MISSING, "no classes.txt, .names or data.yaml names the classes")
+        _, holes = _holes(numbers)
+        if holes:
+            yield Finding(Kind.CLASS_GAP, f"no object has the number {_listed(holes)}")
+    if found.kind == "coco":
+        first, holes = _holes(found.numbers)
+        if set(holes) - _COCO_HOLES or first not in (None, 0, 1):
+            yield Finding(Kind.CLASS_GAP, f"ids begin at {first}; {_listed(holes) or 'none'} are left out")
+    for alike in _alike([*(found.names or ()), *used]):
+        counts = ", ".join(f"{name!r} ({used[name]} objects)" for name in alike)
+        yield Finding(Kind.CLASS_NAMES_ALIKE, counts)
+
+
+def common_spelling(found: AnnotatedSet) -> dict[str, str]:
+    """The name that each class gets which differs from another by case or blanks: the most used."""
+    used = collections.Counter(each.name for photo in found.photos for each in photo.objects if each.name is not None)
+    renamed = {}
+    for alike in _alike([*(found.names or ()), *used]):
+        best = max(alike, key=lambda name: used[name])
+        renamed |= {name: best for name in alike if name != best}
+    return renamed
+
+
+def _check_listed(found, used):
+    for place, name in enumerate(found.names):
+        if not name:
+            yield Finding(Kind.CLASS_NAME_MISSING, f"class {place} has no name")
+    for name, n in collections.Counter(filter(None, found.names)).items():
+        if n > 1:
+            yield Finding(Kind.CLASS_DUPLICATE, f"{name} stands {n} times in the list of classes")
+    unused = [name for name in found.names if name and name not in used]
+    if unused and used:
+        yield Finding(Kind.CLASS_UNUSED, f"no object is a {_listed(unused)}")
+    if found.kind == "voc":
+        for photo in found.photos:
+            for each in photo.objects:
+                if each.name is not None and each.name not in found.names:
+                    yield Finding(
+                        Kind.CLASS_UNKNOWN, f"{each.name} is not in the list of classes", photo.name, each.index
+                    )
+
+
+def _holes(numbers):
+    known = sorted(number for number in numbers if number >= 0)
+    if not known:
+        return None, []
+    if known[-1] - known[0] > 10_000:
+        return known[0], [known[0] + 1]
+    return known[0], sorted(set(range(known[0], known[-1])) - set(known))
+
+
+def _alike(names):
+    groups = collections.defaultdict(dict)
+    for name in names:
+        if name:
+            groups[re.sub(r"[\s_-]+", "", name).casefold()][name] = None
+    return [list(group) for group in groups.values() if len(group) > 1]
+
+
+def _listed(values):
+    text = ", ".join(map(str, values[:12]))
+    return f"{text} and {len(values) - 12} more" if len(values) > 12 else text

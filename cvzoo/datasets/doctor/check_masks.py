@@ -1,0 +1,75 @@
+"""Faults of masks, areas and key points, which only COCO's files have."""
+
+from collections.abc import Iterator
+
+from cvzoo.datasets.doctor.finding import Finding
+from cvzoo.datasets.doctor.kind import Kind
+from cvzoo.datasets.layouts.annotated_set import AnnotatedPhoto
+from cvzoo.datasets.layouts.decimals import finite
+from cvzoo.errors.exceptions import CvzooError
+from cvzoo.geometry.rle import RLEs
+
+_SLACK = 3.0  # pixels between a mask and its box that published files have
+
+
+def check_masks(photo: AnnotatedPhoto, size: tuple[int, int] | None) -> Iterator[Finding]:
+    """The faults of the photo's masks, areas and points. size: (H, W), None if nobody knows."""
+    for each in photo.objects:
+        if each.rle is not None:
+            yield from _check_rle(each, photo.name, size)
+        if each.polygons and each.bbox is not None and finite(each.bbox) and "text" not in each.extra:
+            yield from _check_polygons(each, photo.name)
+        area = each.extra.get("area")
+        if area is not None:
+            yield from _check_area(each, area, photo.name)
+        yield from _check_points(each, photo.name, size)
+
+
+def _check_rle(each, name, size):
+    try:
+        height, width = RLEs.from_coco([each.rle]).sizes[0].tolist()
+    except CvzooError as error:
+        words = str(error).splitlines()[0]
+        yield Finding(Kind.MASK_MALFORMED, f"the run-length encoded mask: {words}", name, each.index)
+        return
+    if size is not None and (height, width) != size:
+        words = f"a mask of {height} x {width} on a photo of {size[0]} x {size[1]} (H x W)"
+        yield Finding(Kind.MASK_MALFORMED, words, name, each.index)
+
+
+def _check_polygons(each, name):
+    xs = [value for polygon in each.polygons for value in polygon[0::2]]
+    ys = [value for polygon in each.polygons for value in polygon[1::2]]
+    y_min, x_min, y_max, x_max = each.bbox
+    apart = max(abs(min(ys) - y_min), abs(min(xs) - x_min), abs(max(ys) - y_max), abs(max(xs) - x_max))
+    if apart > max(_SLACK, 0.05 * max(y_max - y_min, x_max - x_min)):
+        yield Finding(Kind.MASK_OFF_BOX, f"the polygon's own box is off by {apart:.4g} pixels", name, each.index)
+
+
+def _check_area(each, area, name):
+    if not isinstance(area, (int, float)) or isinstance(area, bool) or not finite((area,)) or area < 0:
+        yield Finding(Kind.AREA_WRONG, f"the area is {area!r:.40}", name, each.index)
+    elif each.bbox is not None and finite(each.bbox):
+        y_min, x_min, y_max, x_max = each.bbox
+        # the box of a thin mask is measured to its outermost points, the area in whole pixels
+        most = (abs(y_max - y_min) + 2) * (abs(x_max - x_min) + 2)
+        if area > most:
+            yield Finding(Kind.AREA_WRONG, f"an area of {area:g} in a box of {most:g}", name, each.index)
+
+
+def _check_points(each, name, size):
+    if not each.points:
+        return
+    marked = [each.points[i : i + 3] for i in range(0, len(each.points), 3) if each.points[i + 2] != 0]
+    wrong = [v for v in each.points[2::3] if v not in (0, 1, 2)]
+    if wrong or not finite(each.points):
+        yield Finding(
+            Kind.POINTS_MALFORMED, "a point is neither unmarked (0), hidden (1) nor seen (2)", name, each.index
+        )
+        return
+    stated = each.extra.get("num_keypoints")
+    if stated is not None and stated != len(marked):
+        words = f"num_keypoints is {stated}, marked are {len(marked)}"
+        yield Finding(Kind.POINTS_MALFORMED, words, name, each.index)
+    if size is not None and any(not (0 <= x <= size[1] and 0 <= y <= size[0]) for x, y, _ in marked):
+        yield Finding(Kind.POINT_OUTSIDE, "a marked point lies outside of the photo", name, each.index)

@@ -1,0 +1,136 @@
+"""What a photo's file is, beyond what annotations say of it: decoded once, remembered in a few bytes."""
+
+import collections
+import concurrent.futures
+import dataclasses
+import hashlib
+import io
+import os
+import pathlib
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+from PIL import Image
+
+from cvzoo.datasets.doctor.kind import Kind
+from cvzoo.errors.exceptions import ImageError
+from cvzoo.images.decode import check_pixel_count, identify, load, upright
+from cvzoo.images.read_image import MAX_PIXELS
+
+HASH_SIDE, LOOK_SIDE = 16, 32
+_ENDINGS = {
+    "JPEG": {".jpg", ".jpeg", ".mpo"},
+    "MPO": {".jpg", ".jpeg", ".mpo"},
+    "PNG": {".png"},
+    "BMP": {".bmp"},
+    "GIF": {".gif"},
+    "PPM": {".pgm", ".pnm", ".ppm", ".pbm"},
+    "WEBP": {".webp"},
+    "TIFF": {".tif", ".tiff"},
+    "JPEG2000": {".jp2"},
+    "AVIF": {".avif"},
+}
+_ORIENTATION = 0x0112
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class PhotoFacts:
+    """One file.
+
+    trouble: the kind of fault for which it cannot be decoded, and why; None if it can
+    size: (H, W) upright; stored_size: as the file has it; orientation: EXIF's, 1 is upright
+    format: Pillow's name of the file's kind; ending_fits: whether the name's ending says so, too
+    is_blank: all pixels have one colour
+    digest: SHA-256 of the file; fingerprint: (32,) uint8, 256 signs of differences of neighbours in a 17 x 16 copy;
+    look: (32, 32) uint8, a small grey copy
+    """
+
+    trouble: tuple[Kind, str] | None = None
+    size: tuple[int, int] | None = None
+    stored_size: tuple[int, int] | None = None
+    orientation: int = 1
+    format: str | None = None
+    ending_fits: bool = True
+    is_blank: bool = False
+    digest: bytes = b""
+    fingerprint: np.ndarray | None = None
+    look: np.ndarray | None = None
+
+
+def photo_facts(path: pathlib.Path) -> PhotoFacts:
+    """The facts of one file; what is wrong with it is among them and is not raised."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        return PhotoFacts((Kind.PHOTO_UNREADABLE, error.strerror or str(error)))
+    if not data:
+        return PhotoFacts((Kind.PHOTO_EMPTY, "the file has 0 bytes"))
+    digest = hashlib.sha256(data).digest()
+    try:
+        pil = identify(io.BytesIO(data), path.name)
+        check_pixel_count(pil.size, name=path.name, max_pixels=MAX_PIXELS)
+    except ImageError as error:
+        return PhotoFacts((Kind.PHOTO_UNREADABLE, _reason(error, path)), digest=digest)
+    width, height = pil.size
+    kind = pil.format
+    try:
+        orientation = _orientation(pil)
+        turned = upright(load(pil, name=path.name))
+        gray = turned.convert("L") if turned.mode != "L" else turned
+    except (ImageError, ValueError, OSError) as error:
+        return PhotoFacts(
+            (Kind.PHOTO_TRUNCATED, _reason(error, path)), stored_size=(height, width), format=kind, digest=digest
+        )
+    small = np.asarray(gray.resize((HASH_SIDE + 1, HASH_SIDE), Image.Resampling.BOX, reducing_gap=3)).astype(np.int16)
+    return PhotoFacts(
+        size=(turned.size[1], turned.size[0]),
+        stored_size=(height, width),
+        orientation=orientation,
+        format=kind,
+        ending_fits=path.suffix.lower() in _ENDINGS.get(kind or "", {path.suffix.lower()}),
+        is_blank=_is_blank(turned),
+        digest=digest,
+        fingerprint=np.packbits(small[:, 1:] > small[:, :-1]),
+        look=np.array(gray.resize((LOOK_SIDE, LOOK_SIDE), Image.Resampling.BOX, reducing_gap=3)),
+    )
+
+
+def many_photo_facts(paths: Iterable[pathlib.Path | None]) -> Iterator[PhotoFacts | None]:
+    """The facts of each file in order, None for None; decoded in a few threads, some files ahead."""
+    n_thread = min(8, len(os.sched_getaffinity(0)))
+    pool = concurrent.futures.ThreadPoolExecutor(n_thread, thread_name_prefix="photo-facts")
+    ahead: collections.deque = collections.deque()
+    try:
+        for path in paths:
+            ahead.append(None if path is None else pool.submit(photo_facts, path))
+            if len(ahead) > 4 * n_thread:
+                yield _result(ahead.popleft())
+        while ahead:
+            yield _result(ahead.popleft())
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _result(future):
+    return None if future is None else future.result()
+
+
+def _orientation(pil):
+    try:
+        found = pil.getexif().get(_ORIENTATION)
+    except Exception:  # a broken EXIF block may raise anything in Pillow; the photo itself is sound
+        return 1
+    return found if isinstance(found, int) and 2 <= found <= 8 else 1
+
+
+def _is_blank(pil):
+    extremes = pil.getextrema()
+    bands = extremes if isinstance(extremes[0], tuple) else (extremes,)
+    return all(low == high for low, high in bands)
+
+
+def _reason(error, path):
+    lines = str(error).splitlines()
+    first = lines[0].removeprefix(f"{path.name}: ")
+    got = next((line.split(":", 1)[1].strip() for line in lines if line.strip().startswith("got:")), "")
+    return f"{first} ({got})" if got else first

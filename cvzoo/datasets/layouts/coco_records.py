@@ -1,0 +1,155 @@
+"""The records of COCO's JSON: one category, one annotation."""
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from cvzoo.datasets.doctor.finding import Finding
+from cvzoo.datasets.doctor.kind import Kind
+from cvzoo.datasets.layouts.annotated_set import AnnotatedObject
+from cvzoo.datasets.layouts.decimals import finite, plus
+
+_KNOWN = ("image_id", "category_id", "bbox", "segmentation", "keypoints")
+
+
+@dataclasses.dataclass
+class Categories:
+    """The classes in the order of their ids."""
+
+    by_id: dict[Any, dict[str, Any]] = dataclasses.field(default_factory=dict)
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        return tuple(sorted(self.by_id))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.name(number) for number in self.numbers)
+
+    @property
+    def records(self) -> list[dict[str, Any]]:
+        return [self.by_id[number] for number in self.numbers]
+
+    def name(self, number: int) -> str:
+        return self.by_id[number].get("name") or f"class_{number}"
+
+
+def read_categories(records: Any, file_name: str, categories: Categories, findings: list[Finding]) -> None:
+    """Add the categories of a file to those known."""
+    names = {each.get("name"): number for number, each in categories.by_id.items()}
+    here: set[int] = set()
+    for index, record in enumerate(records or ()):
+        where = f"{file_name}: categories[{index}]"
+        number = record.get("id") if isinstance(record, dict) else None
+        if not isinstance(number, int) or isinstance(number, bool):
+            findings.append(Finding(Kind.FIELD_MALFORMED, f"{where} has no id that is a whole number"))
+            continue
+        name = record.get("name")
+        if not isinstance(name, str) or not name.strip():
+            findings.append(Finding(Kind.CLASS_NAME_MISSING, f"{where} (id {number}) has no name"))
+            record = {**record, "name": f"class_{number}"}
+        elif names.get(name, number) != number:
+            findings.append(Finding(Kind.CLASS_DUPLICATE, f"{where}: {name} is the name of {names[name]}, too"))
+            record = {**record, "name": f"{name}_{number}"}
+        known = categories.by_id.get(number)
+        if number in here or (known is not None and known.get("name") != record["name"]):
+            findings.append(Finding(Kind.CLASS_DUPLICATE, f"{where} has the id {number} again"))
+            continue
+        here.add(number)
+        categories.by_id.setdefault(number, record)
+        names.setdefault(record["name"], number)
+
+
+def read_object(
+    record: Any, index: int, places: Mapping[Any, int], photo_names: list[str], categories: Categories, findings: list
+) -> tuple[int, AnnotatedObject] | None:
+    """(the photo's place, the object), or None where no photo can be told.
+
+    places: of each image id the place of its photo in photo_names
+    """
+    if not isinstance(record, dict):
+        findings.append(Finding(Kind.FIELD_MALFORMED, f"annotations[{index}] is {as_text(record)}", annotation=index))
+        return None
+    image_id = record.get("image_id")
+    place = places.get(image_id) if isinstance(image_id, (int, str)) else None
+    if place is None:
+        findings.append(
+            Finding(Kind.IMAGE_ID_UNKNOWN, f"annotations[{index}].image_id is {as_text(image_id)}", annotation=index)
+        )
+        return None
+    photo = photo_names[place]
+
+    def report(kind, words):
+        findings.append(Finding(kind, f"annotations[{index}]{words}", photo, index))
+
+    number = record.get("category_id")
+    name = None
+    if number is None:
+        report(Kind.CLASS_MISSING, " has no category_id")
+    elif not isinstance(number, int) or number not in categories.by_id:
+        report(Kind.CLASS_UNKNOWN, f".category_id is {as_text(number)}, which is no category's")
+        number = None
+    else:
+        name = categories.name(number)
+    written = _read_box(record, report)
+    bbox = box_of(written) if written else None
+    polygons, rle = _read_segmentation(record.get("segmentation"), report)
+    points = record.get("keypoints") or ()
+    if points and (not _are_numbers(points) or len(points) % 3):
+        report(Kind.POINTS_MALFORMED, ".keypoints is not three numbers a point")
+        points = ()
+    extra = {key: value for key, value in record.items() if key not in _KNOWN}
+    if extra.get("iscrowd", 0) not in (0, 1):
+        report(Kind.CROWD_MALFORMED, f".iscrowd is {as_text(extra['iscrowd'])}")
+        extra["iscrowd"] = 0
+    if "id" in extra and (not isinstance(extra["id"], int) or isinstance(extra["id"], bool)):
+        report(Kind.FIELD_MALFORMED, f".id is {as_text(extra['id'])}, no whole number")
+        del extra["id"]
+    found = AnnotatedObject(index, name, bbox, written, number, polygons, rle, tuple(points), extra)
+    return place, found
+
+
+def box_of(written):
+    """y_min, x_min, y_max, x_max of COCO's x, y, width, height."""
+    x, y, width, height = written
+    return float(y), float(x), plus(y, height), plus(x, width)
+
+
+def as_text(value: Any) -> str:
+    """The value as JSON has it, cut where it is long."""
+    try:
+        text = json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError):
+        text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _read_box(record, report):
+    box = record.get("bbox")
+    if box is None:
+        report(Kind.BOX_MISSING, " has no bbox")
+    elif not _are_numbers(box) or len(box) != 4:
+        report(Kind.FIELD_MALFORMED, f".bbox is {as_text(box)}, not four numbers")
+    else:
+        return tuple(box)
+    return ()
+
+
+def _read_segmentation(found, report):
+    if found is None or found == []:
+        return (), None
+    if isinstance(found, dict):
+        return (), found
+    if isinstance(found, list) and all(
+        _are_numbers(each) and len(each) >= 6 and len(each) % 2 == 0 and finite(each) for each in found
+    ):
+        return tuple(map(tuple, found)), None
+    report(Kind.MASK_MALFORMED, f".segmentation is {as_text(found)}")
+    return (), None
+
+
+def _are_numbers(values):
+    return isinstance(values, (list, tuple)) and all(
+        isinstance(each, (int, float)) and not isinstance(each, bool) for each in values
+    )

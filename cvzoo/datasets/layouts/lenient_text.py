@@ -1,0 +1,85 @@
+"""Reading what people and tools wrote, without refusing what can be understood."""
+
+import os
+import pathlib
+
+from cvzoo.datasets.doctor.finding import Finding
+from cvzoo.datasets.doctor.kind import Kind
+
+
+def read_leniently(path: pathlib.Path, name: str, findings: list[Finding]) -> str | None:
+    """The text of an annotation file; one that is not UTF-8 is taken for Latin-1; None where it cannot be read.
+
+    name: what findings call it; they are appended to `findings`
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        findings.append(Finding(Kind.ANNOTATION_UNREADABLE, f"{path.name}: {error.strerror}", name))
+        return None
+    if b"\0" in data:
+        findings.append(Finding(Kind.ANNOTATION_UNREADABLE, f"{path.name}: holds zero bytes and is no text", name))
+        return None
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        byte = data[error.start]
+        findings.append(
+            Finding(Kind.TEXT_ENCODING, f"{path.name}: byte {error.start} (0x{byte:02x}) is no UTF-8", name)
+        )
+        return data.decode("latin-1")
+
+
+def as_number(text: str | None) -> float | None:
+    """The number that a text says, NaN and infinity among them; None if it says none."""
+    try:
+        return float(text) if text is not None and "_" not in text else None
+    except ValueError:
+        return None
+
+
+def read_list(path: pathlib.Path, findings: list[Finding]) -> list[str]:
+    """The lines of a list of photos, without empty ones."""
+    text = read_leniently(path, path.name, findings)
+    return [line.strip() for line in (text or "").splitlines() if line.strip()]
+
+
+def read_names(path: pathlib.Path, findings: list[Finding]) -> tuple[str, ...]:
+    """The names of classes, a line each; an empty line between others is a class without a name."""
+    lines = (read_leniently(path, path.name, findings) or "").rstrip().splitlines()
+    return tuple(line.strip() for line in lines)
+
+
+def display_name(path: pathlib.Path, root: pathlib.Path) -> str:
+    """The path below the root, with "/" between."""
+    return pathlib.PurePath(os.path.relpath(path, root)).as_posix()
+
+
+def repeated(values: list[str]) -> list[str]:
+    """What stands in the list more than once, each once, in order."""
+    seen: set[str] = set()
+    twice: dict[str, None] = {}
+    for value in values:
+        if value in seen:
+            twice[value] = None
+        seen.add(value)
+    return list(twice)
+
+
+def splits_of_lists(
+    lists: dict[str, list[str]], known: dict[str, str], findings: list[Finding]
+) -> dict[str, tuple[str, ...]]:
+    """The names of the lists that each photo stands in.
+
+    lists: of each list the words in it; known: the photo's name that each word stands for
+    """
+    found: dict[str, list[str]] = {}
+    for split, words in lists.items():
+        for word in repeated(words):
+            findings.append(Finding(Kind.LISTED_TWICE, f"{split} names {word} more than once", known.get(word, word)))
+        for word in dict.fromkeys(words):
+            if word in known:
+                found.setdefault(known[word], []).append(split)
+            else:
+                findings.append(Finding(Kind.LISTED_MISSING, f"{split} names {word}, which is not there", word))
+    return {name: tuple(splits) for name, splits in found.items()}

@@ -1,0 +1,71 @@
+"""The names of classes in a data.yaml, without a reader of all of YAML."""
+
+import ast
+import re
+
+
+def names_in_yaml(text: str) -> tuple[str, ...] | None:
+    """What stands under `names:`: a list on its line, a list below, or numbers and names below; None if nothing does.
+
+    Holes between numbers become classes without a name.
+    """
+    lines = text.splitlines()
+    for at, line in enumerate(lines):
+        found = re.match(r"names\s*:\s*(.*)$", line)
+        if found is None:
+            continue
+        rest = _without_comment(found.group(1)).strip()
+        if rest.startswith(("[", "{")):
+            return _from_flow(rest + " " + " ".join(map(_without_comment, lines[at + 1 :])))
+        return _from_block(lines[at + 1 :])
+    return None
+
+
+def _from_flow(text):
+    closing = {"[": "]", "{": "}"}[text[0]]
+    inside = text[1 : text.index(closing)] if closing in text else text[1:]
+    parts = [part.strip() for part in re.split(r""",(?=(?:[^'"]|'[^']*'|"[^"]*")*$)""", inside) if part.strip()]
+    return _collected([_pair(part) if text[0] == "{" else (None, part) for part in parts])
+
+
+def _from_block(lines):
+    found = []
+    for line in lines:
+        line = _without_comment(line)
+        if not line.strip():
+            continue
+        item = re.match(r"\s*-\s+(.*)$", line)
+        if item is not None:
+            found.append((None, item.group(1)))
+        elif line[0] in " \t" and ":" in line:
+            found.append(_pair(line))
+        else:
+            break
+    return _collected(found) if found else None
+
+
+def _pair(text):
+    number, _, name = text.partition(":")
+    number = _unquoted(number)
+    return (int(number) if number.isdecimal() and len(number) < 6 else None), name
+
+
+def _collected(pairs):
+    names: dict[int, str] = {}
+    for place, (number, name) in enumerate(pairs):
+        names[place if number is None else number] = _unquoted(name)
+    return tuple(names.get(number, "") for number in range(max(names, default=-1) + 1))
+
+
+def _unquoted(text):
+    text = text.strip()
+    if len(text) > 1 and text[0] == text[-1] == '"':
+        try:
+            return str(ast.literal_eval(text))
+        except (ValueError, SyntaxError):
+            return text[1:-1]
+    return text[1:-1].replace("''", "'") if len(text) > 1 and text[0] == text[-1] == "'" else text
+
+
+def _without_comment(line):
+    return re.sub(r"(^|\s)#.*$", "", line)

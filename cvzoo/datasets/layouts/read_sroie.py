@@ -1,0 +1,85 @@
+"""Reading receipts with regions of text in SROIE's layout, whatever is wrong with them."""
+
+from cvzoo.datasets.doctor.finding import Finding
+from cvzoo.datasets.doctor.kind import Kind
+from cvzoo.datasets.layouts.annotated_set import AnnotatedObject, AnnotatedPhoto, AnnotatedSet
+from cvzoo.datasets.layouts.lenient_text import as_number, read_leniently, read_list, splits_of_lists
+from cvzoo.datasets.layouts.spec import DataSpec
+from cvzoo.errors.exceptions import DatasetError, ImageError
+from cvzoo.images.list_image_files import list_image_files
+from cvzoo.images.read_image_size import read_image_size
+
+_LISTS = ("train", "val", "test")
+
+
+def read_sroie(spec: DataSpec) -> AnnotatedSet:
+    """The data set of img (photos), box (x1,y1, ... x4,y4,text a line) and lists train.txt, val.txt.
+
+    Raises DatasetError if the folder has no such files.
+    """
+    root = spec.path
+    photo_dir = spec.photos or (root / "img" if (root / "img").is_dir() else root)
+    text_dir = root / "box" if (root / "box").is_dir() else photo_dir
+    if not photo_dir.is_dir() or not text_dir.is_dir():
+        raise DatasetError(f"{root}: not in SROIE's layout", expected="the folders img and box")
+    findings: list[Finding] = []
+    lists = {name: root / f"{name}.txt" for name in _LISTS if (root / f"{name}.txt").is_file()}
+    files = {path.stem: path for path in list_image_files(photo_dir)}
+    texts = {
+        path.stem: path
+        for path in sorted(text_dir.iterdir())
+        if path.suffix.lower() in (".csv", ".txt") and path not in lists.values()
+    }
+    stems = sorted(files.keys() | texts.keys())
+    known = {stem: files[stem].name if stem in files else f"{stem}.jpg" for stem in stems}
+    words = {name: [line.removesuffix(".jpg") for line in read_list(path, findings)] for name, path in lists.items()}
+    splits = splits_of_lists(words, known, findings)
+    photos = [
+        _read_photo(known[stem], files.get(stem), texts.get(stem), splits.get(known[stem], ()), findings)
+        for stem in stems
+    ]
+    return AnnotatedSet(
+        kind="sroie",
+        root=root,
+        photos=tuple(photos),
+        names=("text",),
+        splits=tuple(lists),
+        findings=tuple(findings),
+    )
+
+
+def _read_photo(name, path, text_path, splits, findings):
+    size = None
+    if path is not None:
+        try:
+            size = read_image_size(path)
+        except (OSError, ImageError):
+            pass  # whoever looks at the photo itself says why
+    if text_path is None:
+        findings.append(Finding(Kind.ANNOTATION_MISSING, "there is no file of regions of its name", name))
+        return AnnotatedPhoto(name, path, None, size, splits)
+    text = read_leniently(text_path, name, findings)
+    if text is None:
+        return AnnotatedPhoto(name, path, None, size, splits)
+    objects = []
+    for index, line in enumerate(text.splitlines()):
+        if not line.strip():
+            continue
+        parts = line.split(",", 8)
+        corners = [as_number(part) for part in parts[:8]]
+        if len(corners) < 8 or None in corners:
+            findings.append(Finding(Kind.FIELD_MALFORMED, f"not eight numbers and a text: {line!r:.80}", name, index))
+            continue
+        xs, ys = corners[0::2], corners[1::2]
+        bbox = (min(ys), min(xs), max(ys), max(xs))
+        objects.append(
+            AnnotatedObject(
+                index,
+                "text",
+                bbox,
+                tuple(corners),
+                polygons=(tuple(corners),),
+                extra={"text": parts[8] if len(parts) > 8 else ""},
+            )
+        )
+    return AnnotatedPhoto(name, path, text_path, size, splits, tuple(objects))

@@ -1,0 +1,150 @@
+"""Reading a folder in VOC's layout, whatever is wrong with it."""
+
+import dataclasses
+import re
+import xml.etree.ElementTree as ElementTree
+
+from cvzoo.datasets.doctor.finding import Finding
+from cvzoo.datasets.doctor.kind import Kind
+from cvzoo.datasets.layouts.annotated_set import AnnotatedObject, AnnotatedPhoto, AnnotatedSet
+from cvzoo.datasets.layouts.decimals import minus
+from cvzoo.datasets.layouts.lenient_text import as_number, read_leniently, read_list, read_names, splits_of_lists
+from cvzoo.datasets.layouts.spec import DataSpec
+from cvzoo.errors.exceptions import DatasetError
+from cvzoo.images.list_image_files import list_image_files
+
+CORNERS = ("xmin", "ymin", "xmax", "ymax")
+# a file beside the three folders with the classes in their order; VOC itself has none
+CLASS_FILES = ("classes.txt", "labels.txt", "labelmap.txt")
+FLAGS = ("truncated", "difficult", "occluded")
+_DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
+
+
+def read_voc(spec: DataSpec) -> AnnotatedSet:
+    """The data set of JPEGImages, Annotations, ImageSets/Main and perhaps classes.txt.
+
+    Raises DatasetError if the folder has no annotations at all.
+    """
+    root = spec.path
+    annotation_dir = root / "Annotations"
+    photo_dir = spec.photos or root / "JPEGImages"
+    if not annotation_dir.is_dir() or not photo_dir.is_dir():
+        raise DatasetError(f"{root}: not in VOC's layout", expected="the folders JPEGImages and Annotations")
+    findings: list[Finding] = []
+    files = {path.stem: path for path in list_image_files(photo_dir)}
+    texts = {path.stem: path for path in sorted(annotation_dir.iterdir()) if path.suffix.lower() == ".xml"}
+    stems = sorted(files.keys() | texts.keys())
+    photos = []
+    for stem in stems:
+        path, text = files.get(stem), texts.get(stem)
+        name = path.name if path is not None else f"{stem}.jpg"
+        photos.append(_read_photo(name, path, text, spec.base, findings))
+    lists = {
+        path.stem: [line.split()[0] for line in read_list(path, findings)]
+        for path in _list_files(root / "ImageSets" / "Main")
+    }
+    known = {stem: photo.name for stem, photo in zip(stems, photos)}
+    splits = splits_of_lists(lists, known, findings)
+    class_file = next((root / name for name in CLASS_FILES if (root / name).is_file()), None)
+    return AnnotatedSet(
+        kind="voc",
+        root=root,
+        photos=tuple(dataclasses.replace(photo, splits=splits.get(photo.name, ())) for photo in photos),
+        names=None if class_file is None else read_names(class_file, findings),
+        splits=tuple(lists),
+        base=spec.base,
+        findings=tuple(findings),
+    )
+
+
+def _list_files(folder):
+    """The lists of photos, without those of a single class (dog_train.txt), whose lines end in 1, 0 or -1."""
+    for path in sorted(folder.glob("*.txt")) if folder.is_dir() else ():
+        first = path.read_bytes()[:200].split(b"\n")[0].split()
+        if len(first) < 2 or first[1] not in (b"1", b"0", b"-1"):
+            yield path
+
+
+def _read_photo(name, path, text_path, base, findings):
+    if text_path is None:
+        findings.append(Finding(Kind.ANNOTATION_MISSING, "there is no .xml file of its name", name))
+        return AnnotatedPhoto(name, path)
+    text = read_leniently(text_path, name, findings)
+    if text is None:
+        return AnnotatedPhoto(name, path)
+    try:
+        element = ElementTree.fromstring(_DECLARATION.sub("", text))
+    except (ElementTree.ParseError, ValueError) as error:
+        findings.append(Finding(Kind.ANNOTATION_UNREADABLE, f"{text_path.name}: {error}", name))
+        return AnnotatedPhoto(name, path)
+    inner = (element.findtext("filename") or "").strip()
+    if inner and path is not None and inner not in (path.name, path.stem):
+        findings.append(Finding(Kind.FILE_NAME_DIFFERS, f"{text_path.name} calls its photo {inner}", name))
+    objects = [_read_object(each, index, name, base, findings) for index, each in enumerate(element.iterfind("object"))]
+    extra = _read_extra(element, ("filename", "size", "object"))
+    depth = as_number(element.findtext("size/depth"))
+    if depth is not None and depth.is_integer():
+        extra["depth"] = int(depth)
+    return AnnotatedPhoto(
+        name, path, text_path, _read_size(element, name, findings), objects=tuple(objects), extra=extra
+    )
+
+
+def _read_size(element, name, findings):
+    texts = [element.findtext(f"size/{side}") for side in ("height", "width")]
+    if texts == [None, None]:
+        return None
+    sides = [as_number(text) for text in texts]
+    if any(side is None or not side.is_integer() for side in sides):
+        findings.append(Finding(Kind.FIELD_MALFORMED, f"the size is {texts[0]} x {texts[1]}", name))
+        return None
+    return tuple(int(side) for side in sides)
+
+
+def _read_object(element, index, name, base, findings):
+    class_name = (element.findtext("name") or "").strip() or None
+    if class_name is None:
+        findings.append(Finding(Kind.CLASS_MISSING, "an object has no <name>", name, index))
+    box = element.find("bndbox")
+    bbox, written = None, ()
+    if box is None:
+        findings.append(Finding(Kind.BOX_MISSING, "an object has no <bndbox>", name, index))
+    else:
+        texts = [box.findtext(corner) for corner in CORNERS]
+        numbers = [as_number(text) for text in texts]
+        if None in numbers:
+            wrong = numbers.index(None)
+            got = "missing" if texts[wrong] is None else f"{texts[wrong]!r:.60}"
+            findings.append(Finding(Kind.FIELD_MALFORMED, f"{CORNERS[wrong]} is {got}", name, index))
+        else:
+            written = tuple(numbers)
+            bbox = box_of(written, base)
+    extra = _read_extra(element, ("name", "bndbox"))
+    for flag in FLAGS:
+        if flag in extra and extra[flag] not in (0, 1):
+            findings.append(Finding(Kind.FIELD_MALFORMED, f"{flag} is {extra[flag]!r:.60}", name, index))
+            del extra[flag]
+    return AnnotatedObject(index, class_name, bbox, written, extra=extra)
+
+
+def box_of(written, base):
+    """y_min, x_min, y_max, x_max from 0 of VOC's xmin, ymin, xmax, ymax: `base` is taken off all four."""
+    x_min, y_min, x_max, y_max = (minus(each, base) for each in written)
+    return y_min, x_min, y_max, x_max
+
+
+def _read_extra(element, known):
+    """What else the element holds: texts by their names, whole numbers as such; what has parts, as XML."""
+    extra, deeper = {}, []
+    for child in element:
+        if child.tag in known:
+            continue
+        text = (child.text or "").strip()
+        if len(child) or child.attrib or child.tag in extra or not isinstance(child.tag, str):
+            child.tail = None
+            deeper.append(ElementTree.tostring(child, encoding="unicode"))
+        else:
+            extra[child.tag] = int(text) if re.fullmatch(r"-?[1-9]\d{0,17}|0", text) else text
+    if deeper:
+        extra["voc_xml"] = deeper
+    return extra

@@ -1,0 +1,162 @@
+"""Reading photos with YOLO's text labels, whatever is wrong with them."""
+
+import pathlib
+
+from cvzoo.datasets.doctor.finding import Finding
+from cvzoo.datasets.doctor.kind import Kind
+from cvzoo.datasets.layouts.annotated_set import AnnotatedObject, AnnotatedPhoto, AnnotatedSet
+from cvzoo.datasets.layouts.decimals import finite, from_center, times
+from cvzoo.datasets.layouts.lenient_text import as_number, display_name, read_leniently, read_list, read_names
+from cvzoo.datasets.layouts.names_in_yaml import names_in_yaml
+from cvzoo.datasets.layouts.spec import DataSpec
+from cvzoo.errors.exceptions import DatasetError, ImageError
+from cvzoo.images.list_image_files import list_image_files
+from cvzoo.images.read_image_size import read_image_size
+
+_NAME_FILES = ("classes.txt", "obj.names", "names.txt")
+_SPLITS = ("train", "val", "valid", "test")
+
+
+def read_yolo(spec: DataSpec) -> AnnotatedSet:
+    """The data set of a folder with images and labels below, or with photos and text files side by side.
+
+    Classes come from classes.txt, a .names file or data.yaml. Splits are the folders below images (train, val ...), or
+    lists train.txt, val.txt ... in the root. Raises DatasetError if there is no photo and no label.
+    """
+    root = spec.path
+    if not root.is_dir():
+        raise DatasetError(f"{root}: not a folder", expected="the folder above images and labels")
+    findings: list[Finding] = []
+    photo_dir = spec.photos or (root / "images" if (root / "images").is_dir() else root)
+    label_dir = root / "labels" if (root / "labels").is_dir() else photo_dir
+    files = {_key(path, photo_dir): path for path in list_image_files(photo_dir, recursive=True)}
+    lists = {name: root / f"{name}.txt" for name in _SPLITS if (root / f"{name}.txt").is_file()}
+    apart = {root / name for name in _NAME_FILES} | set(lists.values())
+    texts = {_key(path, label_dir): path for path in sorted(label_dir.rglob("*.txt")) if path not in apart}
+    # some tools put their list of classes among the labels
+    texts = {key: path for key, path in texts.items() if path.name not in _NAME_FILES}
+    names = _read_class_names(root, label_dir, findings)
+    keys = sorted(files.keys() | texts.keys())
+    splits, found = _splits(keys, files, lists, root, photo_dir, findings)
+    photos = []
+    for key in keys:
+        path = files.get(key)
+        name = display_name(path, photo_dir) if path is not None else f"{key}.jpg"
+        photos.append(_read_photo(name, path, texts.get(key), names, found.get(key, ()), findings))
+    return AnnotatedSet(
+        kind="yolo",
+        root=root,
+        photos=tuple(photos),
+        names=names,
+        numbers=tuple(range(len(names or ()))),
+        splits=splits,
+        findings=tuple(findings),
+    )
+
+
+def _key(path, folder):
+    return path.relative_to(folder).with_suffix("").as_posix()
+
+
+def _read_class_names(root, label_dir, findings):
+    for folder in (root, label_dir):
+        for name in _NAME_FILES:
+            if (folder / name).is_file():
+                return read_names(folder / name, findings)
+    for path in sorted(root.glob("*.names")):
+        return read_names(path, findings)
+    for path in sorted([*root.glob("*.yaml"), *root.glob("*.yml")]):
+        names = names_in_yaml(read_leniently(path, path.name, findings) or "")
+        if names is not None:
+            return names
+    return None
+
+
+def _splits(keys, files, lists, root, photo_dir, findings):
+    found: dict[str, tuple[str, ...]] = {}
+    if lists:
+        stems = {pathlib.PurePath(key).name: key for key in files}
+        for split, path in lists.items():
+            for line in read_list(path, findings):
+                at = (root / line).resolve()
+                inside = at.is_relative_to(photo_dir.resolve())
+                key = _key(at, photo_dir.resolve()) if inside else None
+                if key not in files:
+                    key = stems.get(pathlib.PurePath(line).stem)
+                if key is None:
+                    findings.append(Finding(Kind.LISTED_MISSING, f"{path.name} names {line}, which is not there", line))
+                elif split in found.get(key, ()):
+                    findings.append(Finding(Kind.LISTED_TWICE, f"{path.name} names {line} more than once", line))
+                else:
+                    found[key] = (*found.get(key, ()), split)
+        return tuple(lists), found
+    for key in keys:
+        top = key.split("/")[0]
+        if "/" in key and top in _SPLITS:
+            found[key] = (top,)
+    return tuple(name for name in _SPLITS if (name,) in set(found.values())), found
+
+
+def _read_photo(name, path, text_path, names, splits, findings):
+    size = None
+    if path is not None:
+        try:
+            size = read_image_size(path)
+        except (OSError, ImageError):
+            pass  # whoever looks at the photo itself says why
+    if text_path is None:
+        findings.append(Finding(Kind.ANNOTATION_MISSING, "there is no .txt file of its name", name))
+        return AnnotatedPhoto(name, path, None, size, splits)
+    text = read_leniently(text_path, name, findings)
+    if text is None:
+        return AnnotatedPhoto(name, path, None, size, splits)
+    objects = []
+    for index, line in enumerate(text.splitlines()):
+        if line.strip():
+            found = _read_line(line, index, size, name, names, findings)
+            if found is not None:
+                objects.append(found)
+    return AnnotatedPhoto(name, path, text_path, size, splits, tuple(objects))
+
+
+def _read_line(line, index, size, name, names, findings):
+    number, *values = [as_number(word) for word in line.split()]
+    if number is None or None in values:
+        findings.append(Finding(Kind.FIELD_MALFORMED, f"a line is not numbers: {line.strip()!r:.80}", name, index))
+        return None
+    is_polygon = len(values) >= 6 and len(values) % 2 == 0
+    if len(values) != 4 and not is_polygon:
+        findings.append(
+            Finding(Kind.FIELD_MALFORMED, f"a line has {len(values)} numbers after the class, not 4", name, index)
+        )
+        return None
+    class_name, class_number = None, None
+    if number != number or not float(number).is_integer():
+        findings.append(Finding(Kind.CLASS_UNKNOWN, f"{number:g} is no number of a class", name, index))
+    else:
+        class_number = int(number)
+        if names is None and class_number >= 0:
+            class_name = str(class_number)
+        elif class_number < 0 or class_number >= len(names or ()):
+            findings.append(Finding(Kind.CLASS_UNKNOWN, f"class {class_number} of {len(names or ())}", name, index))
+        else:
+            class_name = names[class_number] or f"class_{class_number}"
+    written = tuple(values)
+    polygons = ()
+    if is_polygon:
+        if size is not None and finite(values):
+            polygons = (tuple(times(value, size[1 - i % 2]) for i, value in enumerate(values)),)
+        xs, ys = values[0::2], values[1::2]
+        written = ((min(xs) + max(xs)) / 2, (min(ys) + max(ys)) / 2, max(xs) - min(xs), max(ys) - min(ys))
+    bbox = None if size is None else box_of(written, size)
+    if polygons:  # of the points themselves: a centre would round
+        bbox = (min(polygons[0][1::2]), min(polygons[0][::2]), max(polygons[0][1::2]), max(polygons[0][::2]))
+    return AnnotatedObject(index, class_name, bbox, written, class_number, polygons)
+
+
+def box_of(written, size):
+    """y_min, x_min, y_max, x_max in pixels of YOLO's centre, width and height, fractions of (H, W)."""
+    x_center, y_center, width, height = written
+    y_min, y_max = from_center(y_center, height, size[0])
+    x_min, x_max = from_center(x_center, width, size[1])
+    return y_min, x_min, y_max, x_max
