@@ -1,0 +1,35 @@
+"""`cvzoo doctor`."""
+
+import cvzoo.cli.doctor as doctor
+from cvzoo.errors.exceptions import BackendError
+
+
+def test_it_tells_versions_threads_and_proves_a_convolution(run):
+    status, printed, _ = run("doctor")
+    assert status == 0
+    for word in ("Python", "NumPy", "threads", "backend", "all is well"):
+        assert word in printed
+
+
+def test_it_tells_why_the_fast_kernels_are_not_used(run, monkeypatch):
+    monkeypatch.setenv("CVZOO_BACKEND", "numpy")
+    assert "CVZOO_BACKEND" in run("doctor")[1]
+
+
+def test_wrong_numbers_are_not_well(run, monkeypatch):
+    monkeypatch.setattr(doctor, "probe", lambda: 0.1)
+    status, printed, _ = run("doctor")
+    assert status == 1
+    assert "not well" in printed
+    monkeypatch.setattr(doctor, "probe", lambda: float("nan"))
+    assert run("doctor")[0] == 1
+
+
+def test_a_backend_that_cannot_run_is_told(run, monkeypatch):
+    def fail():
+        raise BackendError("the oneDNN backend cannot run here")
+
+    monkeypatch.setattr(doctor, "probe", fail)
+    status, printed, _ = run("doctor")
+    assert status == 1
+    assert "cannot run here" in printed

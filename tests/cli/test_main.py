@@ -1,0 +1,47 @@
+"""The command's door: help, versions, verbs, exit statuses, and how little is imported for them."""
+
+import subprocess
+import sys
+
+import pytest
+
+import cvzoo
+
+
+def test_help_and_version(run):
+    status, printed, _ = run("--help")
+    assert status == 0
+    for verb in ("predict", "evaluate", "models", "doctor"):
+        assert verb in printed
+    assert run("--version") == (0, f"cvzoo {cvzoo.__version__}\n", "")
+
+
+@pytest.mark.parametrize("verb", ["predict", "evaluate", "models", "doctor"])
+def test_every_verb_has_help(run, verb):
+    status, printed, _ = run(verb, "--help")
+    assert status == 0
+    assert f"cvzoo {verb}" in printed
+
+
+def test_no_words_and_wrong_words_end_with_2(run):
+    assert run()[0] == 2
+    status, _, errors = run("fly")
+    assert status == 2
+    assert "fly" in errors
+    assert run("predict", "--no-such-option", "x.jpg")[0] == 2
+
+
+def test_import_and_help_load_nothing_heavy():
+    code = (
+        "import sys, cvzoo; from cvzoo.cli.main import main\n"
+        "try: main(['--help'])\n"
+        "except SystemExit: pass\n"
+        "print([m for m in ('numpy', 'PIL', 'msgspec', 'cvzoo.links', 'cvzoo.functions') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_python_m_cvzoo_is_the_command():
+    done = subprocess.run([sys.executable, "-m", "cvzoo", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"cvzoo {cvzoo.__version__}\n"
