@@ -49,7 +49,8 @@ def calc_error_types(table: DetectionTable, *, iou_thresh=0.5, background_thresh
     Raises ValueRangeError unless 0.1 <= background_thresh <= iou_thresh <= 1.
 
     Source: TIDE: A General Toolbox for Identifying Object Detection Errors (Bolya et al., 2020). Where we differ: the
-    mean is over classes with objects, as COCO's; detections that met an ignored object alone are left out.
+    mean is over classes with objects, as COCO's; detections that met an ignored object alone are left out; all
+    detections of a photo count, not only the surest 100.
     """
     if not LEAST_OVERLAP <= background_thresh <= iou_thresh <= 1:
         raise ValueRangeError(

@@ -13,26 +13,20 @@ class PRCurve:
 
     score, precision, recall: (S,) float64; recall is NaN if n_positive is 0
     n_positive: objects to be found
+    ap: average precision at COCO's 101 recalls, equal scores in the order in which they came; NaN without objects
     """
 
     score: np.ndarray
     precision: np.ndarray
     recall: np.ndarray
     n_positive: int
+    ap: float
 
     @property
     def f1(self) -> np.ndarray:
         """(S,) float64, the harmonic mean of precision and recall; 0 if both are."""
         total = self.precision + self.recall
         return np.divide(2 * self.precision * self.recall, total, out=total * 0, where=total > 0)
-
-    @property
-    def ap(self) -> float:
-        """Average precision at COCO's 101 recalls; NaN without objects. Equal scores count as one step here."""
-        if self.n_positive == 0:
-            return float("nan")
-        envelope = np.append(np.maximum.accumulate(self.precision[::-1])[::-1], 0)
-        return float(envelope[np.searchsorted(self.recall, np.linspace(0, 1, 101), side="left")].mean())
 
 
 def calc_pr_curves(score, label, match, n_positive):
@@ -63,8 +57,16 @@ def calc_pr_curves(score, label, match, n_positive):
 
 
 def _curve(score, right, n_positive):
+    tp = np.cumsum(right)
+    precision = tp / np.arange(1, len(tp) + 1)
+    recall = tp / n_positive if n_positive else np.full(len(tp), np.nan)
     # a threshold takes all detections of a score or none
-    last = np.flatnonzero(np.diff(score, append=-np.inf)) if len(score) else np.empty(0, np.int64)
-    tp = np.cumsum(right)[last]
-    recall = tp / n_positive if n_positive else np.full(len(last), np.nan)
-    return PRCurve(score[last], tp / (last + 1), recall, n_positive)
+    last = np.flatnonzero(np.diff(score, append=-np.inf))
+    return PRCurve(score[last], precision[last], recall[last], n_positive, _ap(precision, recall, n_positive))
+
+
+def _ap(precision, recall, n_positive):
+    if n_positive == 0:
+        return float("nan")
+    envelope = np.append(np.maximum.accumulate(precision[::-1])[::-1], 0)
+    return float(envelope[np.searchsorted(recall, np.linspace(0, 1, 101), side="left")].mean())

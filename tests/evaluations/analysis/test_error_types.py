@@ -1,11 +1,15 @@
 """Kinds of errors and what they cost."""
 
+import gzip
+import json
+
 import numpy as np
 import pytest
 
 from cvzoo.errors import ValueRangeError
 from cvzoo.evaluations.analysis import DetectionTable, calc_error_types
 from cvzoo.evaluations.analysis.error_types import ERRORS
+from cvzoo.geometry import from_xywh
 
 A, B, C = [0, 0, 10, 10], [20, 20, 30, 30], [40, 40, 50, 50]
 HALF_A = [0, 0, 10, 4]  # overlaps A by 0.4
@@ -94,6 +98,37 @@ def test_random_detections_all_have_one_kind():
     assert all(found.counts[kind] for kind in ERRORS)
     assert ((found.target >= 0) == np.isin(found.error, [0, 1])).all()
     assert all(gain >= 0 for gain in found.d_ap.values())
+
+
+@pytest.mark.parametrize(("name", "counts"), [("real_coco100_bbox", (83, 1, 0, 1, 0, 97))])
+def test_real_photos_have_the_counts_that_tidecv_gives(shared, name, counts):
+    folder = shared / "eval_cases" / "open"
+    with gzip.open(folder / f"{name}.json.gz") as file:
+        case = json.load(file)
+    photos = [photo["id"] for photo in case["gt"]["images"]]
+    classes = sorted(each["id"] for each in case["gt"]["categories"])
+
+    def column(records, value, dtype):
+        rows = {photo: [] for photo in photos}
+        for record in records:
+            rows[record["image_id"]].append(value(record))
+        return [np.array(rows[photo], dtype) for photo in photos]
+
+    def joined(records):
+        boxes = [from_xywh(each) for each in column(records, lambda each: each["bbox"], float)]
+        return boxes, column(records, lambda each: classes.index(each["category_id"]), int)
+
+    objects = case["gt"]["annotations"]
+    table = DetectionTable.of_bboxes(
+        *joined(case["dt"]),
+        column(case["dt"], lambda each: each["score"], float),
+        *joined(objects),
+        gt_crowdeds=column(objects, lambda each: each["iscrowd"], bool),
+    )
+    found = calc_error_types(table)
+    assert tuple(found.counts.values()) == counts
+    with np.load(folder / f"{name}.expected.npz") as expected:
+        assert found.ap == pytest.approx(float(expected["stats"][1]), abs=1e-12)
 
 
 @pytest.mark.parametrize(("low", "high"), [(0.05, 0.5), (0.6, 0.5), (0.1, 1.1), (np.nan, 0.5)])

@@ -16,10 +16,18 @@ def test_curves_by_hand():
     np.testing.assert_allclose(a.precision, [1, 2 / 3, 3 / 4])
     np.testing.assert_allclose(a.recall, [1 / 4, 2 / 4, 3 / 4])
     np.testing.assert_allclose(a.f1, [2 / 5, 4 / 7, 6 / 8])
+    # one after the other they are 1, 1/2, 2/3, 3/4
     assert a.ap == pytest.approx((26 + 50 * 3 / 4) / 101)
     assert (b.precision.tolist(), b.recall.tolist(), b.f1.tolist(), b.ap) == ([0], [0], [0], 0)
     assert len(c.score) == 0
     assert np.isnan(c.ap)
+
+
+def test_average_precision_keeps_equal_scores_in_their_order():
+    for match, ap in (([1, 0], 1), ([0, 1], 0.5)):
+        (curve,) = calc_pr_curves([0.5, 0.5], [0, 0], match, [1])
+        assert curve.ap == ap
+        assert curve.precision.tolist() == [0.5]
 
 
 def test_thresholds_by_hand():
