@@ -10,9 +10,9 @@ What the libraries call expand and crop differs a little; the notes in the resul
 """
 
 import argparse
-import os
 import pathlib
 import random
+import subprocess
 import sys
 import tempfile
 
@@ -23,7 +23,8 @@ JITTER = {"brightness": 0.125, "contrast": 0.5, "saturation": 0.5, "hue": 0.05}
 THREADS = dict.fromkeys(("OMP_NUM_THREADS", "CVZOO_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 NOTES = (
     "cvzoo: Sometimes(RandomExpand), RandomCropWithBboxConstraints, Resize, RandomFlip, ColorJitter on a uint8 photo; "
-    "cvzoo-float the same on read_image's float32; pillow antialiases when it shrinks, opencv does not. "
+    "cvzoo-float the same on read_image's float32; pillow antialiases when it shrinks, opencv does not and changes the "
+    "colours in 8 bits, both as albumentations. "
     "albumentations: CropAndPad (pads each side by up to 1.5, so 4 in all), RandomSizedBBoxSafeCrop (keeps all boxes, "
     "tries no constraints), OpenCV's bilinear. torchvision: RandomZoomOut, RandomIoUCrop, Resize(antialias), "
     "SanitizeBoundingBoxes, on PIL images or on uint8 tensors of decode_jpeg."
@@ -160,6 +161,18 @@ def serve_pipeline(name, folder):
     serve({f"{N_PHOTO} photos": all_photos})
 
 
+def versions_of(python):
+    """Names and versions of what an interpreter has that matters here."""
+    code = (
+        "import importlib.metadata as m\n"
+        "for n in ('numpy', 'pillow', 'opencv-python-headless', 'albumentations', 'torch', 'torchvision'):\n"
+        "    try: print(n, m.version(n))\n"
+        "    except m.PackageNotFoundError: pass"
+    )
+    lines = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout.splitlines()
+    return [line.split() for line in lines]
+
+
 def shrink(folder, out):
     from PIL import Image
 
@@ -201,7 +214,7 @@ def main():
         if name in row:
             print(f"{name:20s} {N_PHOTO / row[name]['median_ms'] * 1e3:7.0f} photos a second")
     if options.out:
-        versions = {"python": sys.version.split()[0], "cores": str(os.cpu_count())}
+        versions = {name: found for python in set(pythons.values()) if python for name, found in versions_of(python)}
         write_results(
             options.out, title="SSD's training pipeline, one core", rows=[row], versions=versions, notes=NOTES
         )

@@ -16,6 +16,12 @@ def crop(img, *, y_slice, x_slice, fill=0):
     Returns (C, H', W') of the same dtype.
     Raises ShapeError if img is not (C, H, W), the window is empty, or the fill does not fit the channels.
     """
+    out = window(img, y_slice, x_slice, fill)
+    return out.copy("K") if np.shares_memory(out, img) else out
+
+
+def window(img, y_slice, x_slice, fill):
+    """As `crop`, but a view of img where nothing is to be filled."""
     img = as_img(img)
     (top, bottom), (left, right) = y_slice_stop = (y_slice.start, y_slice.stop), (x_slice.start, x_slice.stop)
     _, height, width = img.shape
@@ -25,7 +31,7 @@ def crop(img, *, y_slice, x_slice, fill=0):
     inner_x = slice(min(max(left, 0), width), max(min(right, width), 0))
     inside = img[:, inner_y, inner_x]
     if inside.shape[1:] == (bottom - top, right - left):
-        return inside.copy("K")
+        return inside
     out = filled(img, (bottom - top, right - left), fill)
     if inside.size:
         y, x = inner_y.start - top, inner_x.start - left

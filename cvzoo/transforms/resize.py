@@ -93,7 +93,10 @@ def _opencv(img, size, interpolation):
     cv2 = import_cv2()
     height, width = size
     if img.dtype == np.uint8 and len(img) == 3:
-        hwc = np.ascontiguousarray(img.transpose(1, 2, 0))
+        hwc = img.transpose(1, 2, 0)
+        if hwc.strides[1:] != (3, 1):
+            # OpenCV wants whole pixels side by side; rows may lie apart
+            hwc = np.ascontiguousarray(hwc)
         return cv2.resize(hwc, (width, height), interpolation=_OPENCV[interpolation]).transpose(2, 0, 1)
     out = np.empty((len(img), height, width), dtype=img.dtype)
     known = img if img.dtype in (np.uint8, np.float32) else None

@@ -66,7 +66,7 @@ def crop_sample(sample, *, y_slice, x_slice, fill=0, allow_outside_center=True):
 
 def resize_sample(sample, size, *, interpolation="bilinear", backend="pillow"):
     """The sample in another size (H, W); masks and label map keep their values."""
-    sample = settle(sample)
+    sample = settle(sample, view=True)  # resizing makes new memory anyway
     in_size = sample.size
     changes = {"img": resize(sample.img, size, interpolation=interpolation, backend=backend)}
     if sample.bbox is not None:

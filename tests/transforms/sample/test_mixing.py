@@ -65,7 +65,7 @@ def test_mix_up_blends_and_weighs(seed):
     np.testing.assert_allclose(sample.img[0, 5, 5], ratio * 10 + (1 - ratio) * 200, atol=0.51)
     np.testing.assert_allclose(sample.img[0, 35, 55], 0)
     assert sample.label.tolist() == [100, 200]
-    np.testing.assert_allclose(sample.weight, [ratio, 1 - ratio], rtol=1e-5)
+    np.testing.assert_allclose(sample.weight, [ratio, 1 - ratio], atol=1e-6)
     np.testing.assert_array_equal(sample.bbox, np.concatenate([a.bbox, b.bbox]))
     assert sample.mask.shape == (2, 40, 60)
 
