@@ -86,7 +86,7 @@ POINTS = [
     ((POINT, SEEN[0]), "axes"),
     ((POINT, SEEN[:, :1]), "does not fit"),
     ((POINT, SEEN.astype(int)), "dtype"),
-    ((POINT + 17, SEEN), "outside of the photo"),
+    ((POINT + 18, SEEN), "outside of the photo"),
     ((POINT, None, (20, 30), 3), "number of points"),
 ]
 
