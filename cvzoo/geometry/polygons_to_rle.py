@@ -87,7 +87,8 @@ def _turns(start, stop, size):
     # along x, the step is between the two points at the middle's sides
     at = np.flatnonzero(wide)
     before = (_SCALE * column + _SCALE // 2)[at] - x[at]
-    row[at] = np.minimum(_rounded(y[at], slope[at], before), _rounded(y[at], slope[at], before + 1))
+    before += slope[at] < 0  # the upper one of the two
+    row[at] = _rounded(y[at], slope[at], before)
     # along y, it is between the last point on one side and the first one on the other
     at = np.flatnonzero(~wide)
     middle = (_SCALE * column + _SCALE // 2)[at]

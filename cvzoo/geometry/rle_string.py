@@ -35,23 +35,32 @@ def decode_rle_strings(strings):
     Raises ValueRangeError with the string's index if one has a character or a number that cannot be, DtypeError if
     one is neither str nor bytes. Whether the runs fill a mask is not looked at.
     """
-    try:
-        encoded = [text.encode("ascii") if isinstance(text, str) else bytes(memoryview(text)) for text in strings]
-    except UnicodeEncodeError:
-        r = next(r for r, text in enumerate(strings) if isinstance(text, str) and not text.isascii())
-        raise ValueRangeError(f"RLE string {r} has a character outside of ASCII") from None
-    except TypeError as error:
-        r = next(r for r, text in enumerate(strings) if not isinstance(text, (str, bytes)))
-        raise DtypeError(f"RLE string {r} must be str or bytes", got=type(strings[r]).__name__) from error
+    encoded = strings if isinstance(strings, list) else list(strings)
+    if not all(isinstance(text, str) and text.isascii() for text in encoded):
+        encoded = [_ascii(text, r) for r, text in enumerate(encoded)]
+    empty = encoded[0][:0] if encoded else b""
     stops = np.zeros(len(encoded) + 1, np.int64)
     np.cumsum([len(text) for text in encoded], out=stops[1:])
     # no more numbers than characters
     counts, offsets = np.empty(stops[-1], np.int32), np.zeros(len(encoded) + 1, np.int64)
     for begin, end in blocks_of_masks(stops):
-        part, ends = _decode(b"".join(encoded[begin:end]), stops[begin + 1 : end + 1] - stops[begin], begin)
+        part, ends = _decode(_bytes(empty.join(encoded[begin:end])), stops[begin + 1 : end + 1] - stops[begin], begin)
         counts[offsets[begin] : offsets[begin] + len(part)] = part
         offsets[begin + 1 : end + 1] = ends + offsets[begin]
     return counts[: offsets[-1]].copy() if 2 * offsets[-1] < len(counts) else counts[: offsets[-1]], offsets
+
+
+def _ascii(text, r):
+    try:
+        return text.encode("ascii") if isinstance(text, str) else bytes(memoryview(text))
+    except UnicodeEncodeError:
+        raise ValueRangeError(f"RLE string {r} has a character outside of ASCII") from None
+    except TypeError as error:
+        raise DtypeError(f"RLE string {r} must be str or bytes", got=type(text).__name__) from error
+
+
+def _bytes(text):
+    return text.encode("ascii") if isinstance(text, str) else text
 
 
 def _decode(text, stops, begin):
@@ -83,23 +92,34 @@ def _decode(text, stops, begin):
 
 
 def _numbers(group, last, offsets, begin):
-    """The signed numbers as written; last holds the index of each one's last group."""
-    start = np.empty_like(last)
-    start[:1] = 0
-    start[1:] = last[:-1] + 1
-    n_group = (last - start + 1).astype(np.int8)
-    most = int(n_group.max(initial=1))
+    """The signed numbers as written; last holds the index of each one's last group.
+
+    From the last group to the first, each number is 32 times what follows plus its group. All characters do that at
+    once and look at their neighbour, as many times as the longest number has groups but one; reading only the last
+    group as signed gives the number its sign.
+    """
+    most = int(np.diff(last, prepend=-1).max(initial=1))
     if most > _MAX_GROUPS:
+        n_group = np.diff(last, prepend=-1)
         bad = np.flatnonzero(n_group > _MAX_GROUPS)[0]
         r = begin + int(np.searchsorted(offsets, bad, side="right")) - 1
         raise ValueRangeError(f"RLE string {r} has a number that is too long", got=f"{n_group[bad]} characters")
-    value = (group & np.uint8(_MORE - 1))[start].astype(np.int64 if most == _MAX_GROUPS else np.int32)
-    for place in range(1, most):
-        longer = np.flatnonzero(n_group > place)
-        value[longer] |= (group[start[longer] + place] & np.uint8(_MORE - 1)).astype(value.dtype) << (5 * place)
-    negative = np.flatnonzero(group[last] & np.uint8(_SIGN))
-    value[negative] -= value.dtype.type(1) << (5 * n_group[negative].astype(value.dtype))
-    return value
+    dtype = np.int64 if most == _MAX_GROUPS else np.int32
+    more = group >= _MORE
+    signed = (group & np.uint8(_MORE - 1)).view(np.int8)
+    signed -= ((group & np.uint8(_MORE | _SIGN)) == _SIGN).view(np.int8) << np.int8(5)
+    signed = signed.astype(dtype)
+    if most == 1:
+        return signed
+    follows = -more[:-1].astype(dtype)  # all bits where another group follows
+    value, rest = signed.copy(), np.empty_like(follows)
+    for _ in range(1, most):
+        np.left_shift(value[1:], 5, out=rest)
+        rest &= follows
+        np.add(signed[:-1], rest, out=value[:-1])
+    first = np.empty_like(more)
+    first[:1], first[1:] = True, ~more[:-1]
+    return value[first]
 
 
 def encode_rle_strings(counts, offsets):
