@@ -1,0 +1,59 @@
+"""Photos that look the same: compared by 256 signs and a small copy each."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+_MAX_SIGNS = 20  # of 256 that may differ; photos of different scenes differ in about 128
+_MAX_LOOK = 5.0  # grey levels, of 255, between the small copies on the average
+_FLAT = 12.0  # grey levels of spread under which a photo's signs are noise and say nothing
+_BLOCK = 256
+_BITS = np.array([value.bit_count() for value in range(256)], np.uint8)
+
+
+def near_duplicates(
+    fingerprints: np.ndarray, looks: np.ndarray, step: Callable[[], None] | None = None
+) -> list[tuple[int, int]]:
+    """Pairs (i, j), i < j, of photos that look the same.
+
+    fingerprints: (N, 32) uint8; looks: (N, 32, 32) uint8; step: called after each block of photos
+    Every photo is compared with every other: 20,000 photos take some seconds, 100,000 a few minutes.
+    """
+    n = len(fingerprints)
+    if n == 0:
+        return []
+    pairs: list[tuple[int, int]] = []
+    spread = looks.reshape(n, -1).std(axis=1)
+    words = np.ascontiguousarray(fingerprints).view(np.uint64)
+    for start in range(0, n, _BLOCK):
+        block = words[start : start + _BLOCK]
+        apart = np.zeros((len(block), n - start), np.uint16)
+        for column in range(words.shape[1]):
+            apart += _popcount(block[:, column, None] ^ words[None, start:, column])
+        for i, j in zip(*np.nonzero(apart <= _MAX_SIGNS)):
+            if i < j:
+                a, b = start + int(i), start + int(j)
+                if spread[a] > _FLAT and _look_alike(looks[a], looks[b]):
+                    pairs.append((a, b))
+        if step is not None:
+            step()
+    return pairs
+
+
+def _look_alike(a, b):
+    # brightness and contrast may have been changed on the way
+    a, b = a.astype(np.float32), b.astype(np.float32)
+    scale = b.std() / max(a.std(), 1e-6)
+    if not 0.5 < scale < 2:
+        return False
+    return float(np.abs((a - a.mean()) * scale - (b - b.mean())).mean()) <= _MAX_LOOK * max(scale, 1)
+
+
+if np.lib.NumpyVersion(np.__version__) >= "2.0.0":
+
+    def _popcount(values):
+        return np.bitwise_count(values)
+else:
+
+    def _popcount(values):
+        return _BITS[values.view(np.uint8).reshape(*values.shape, 8)].sum(axis=-1, dtype=np.uint8)
