@@ -34,8 +34,8 @@ class Instances:
         return f"instance {row - int(self.offsets[photo])} of photo {photo}"
 
 
-def photos_in_step(**iterables):
-    """Yields what the iterables give, one tuple a photo. Raises ShapeError if one ends before another."""
+def photos_in_step(iterables):
+    """Yields what a dictionary's iterables give, one tuple a photo. Raises ShapeError if one ends before another."""
     for n, values in enumerate(itertools.zip_longest(*iterables.values(), fillvalue=_END)):
         ended = [name for name, value in zip(iterables, values) if value is _END]
         if ended:
@@ -43,10 +43,10 @@ def photos_in_step(**iterables):
         yield values
 
 
-def same_length(**iterables):
-    """Lists of what the iterables give, in their order. Raises ShapeError if one ends before another."""
+def same_length(iterables):
+    """Lists of what a dictionary's iterables give, in its order. Raises ShapeError if one ends before another."""
     columns = [[] for _ in iterables]
-    for values in photos_in_step(**iterables):
+    for values in photos_in_step(iterables):
         for column, value in zip(columns, values):
             column.append(value)
     return columns

@@ -117,7 +117,7 @@ def _joined(pred_shapes, pred_labels, pred_scores, gt_shapes, gt_labels, difficu
     }
     flags = {"gt_difficults": difficults, "gt_crowdeds": crowdeds}
     columns.update({name: each for name, each in flags.items() if each is not None})
-    columns = dict(zip(columns, same_length(**columns)))
+    columns = dict(zip(columns, same_length(columns)))
     pred = join_instances(columns["pred_shapes"], columns["pred_labels"], columns["pred_scores"], name="pred")
     gt = join_instances(columns["gt_shapes"], columns["gt_labels"], name="gt")
     joined = (

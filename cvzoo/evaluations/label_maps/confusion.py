@@ -16,7 +16,7 @@ def calc_semantic_segmentation_confusion(pred_labels, gt_labels, *, n_class=None
     ValueRangeError if a pixel that counts was given a negative class or a class is beyond n_class.
     """
     confusion = np.zeros((n_class or 0,) * 2, np.int64)
-    for photo, (pred, gt) in enumerate(photos_in_step(pred_labels=pred_labels, gt_labels=gt_labels)):
+    for photo, (pred, gt) in enumerate(photos_in_step({"pred_labels": pred_labels, "gt_labels": gt_labels})):
         part = _of_photo(np.asarray(pred), np.asarray(gt), photo, n_class)
         confusion = add_confusions(confusion, part)
     return confusion

@@ -33,7 +33,7 @@ class PanopticAccumulator:
     def update(self, pred_maps, pred_segments, gt_maps, gt_segments) -> None:
         """Count more photos; the arguments are those of `eval_panoptic_segmentation`."""
         photos = photos_in_step(
-            pred_maps=pred_maps, pred_segments=pred_segments, gt_maps=gt_maps, gt_segments=gt_segments
+            {"pred_maps": pred_maps, "pred_segments": pred_segments, "gt_maps": gt_maps, "gt_segments": gt_segments}
         )
         for photo, values in enumerate(photos):
             matches = match_segments(*values, self._classes, photo)

@@ -112,7 +112,7 @@ class DetectionVOCAccumulator(AbstractVOCAccumulator):
         }
         if gt_difficults is not None:
             columns["gt_difficults"] = gt_difficults
-        self._add(match_voc_bboxes(*same_length(**columns), iou_thresh=self.iou_thresh, plus=self.plus), indices)
+        self._add(match_voc_bboxes(*same_length(columns), iou_thresh=self.iou_thresh, plus=self.plus), indices)
 
     def _settings(self):
         return self.iou_thresh, self.n_fg_class, self.plus
@@ -143,7 +143,7 @@ class InstanceSegmentationVOCAccumulator(AbstractVOCAccumulator):
         }
         if gt_difficults is not None:
             columns["gt_difficults"] = gt_difficults
-        self._add(match_voc_masks(*same_length(**columns), iou_thresh=self.iou_thresh), indices)
+        self._add(match_voc_masks(*same_length(columns), iou_thresh=self.iou_thresh), indices)
 
     def _settings(self):
         return self.iou_thresh, self.n_fg_class

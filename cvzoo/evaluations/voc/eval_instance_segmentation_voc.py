@@ -48,7 +48,7 @@ def _accumulated(columns, iou_thresh, n_fg_class):
     names = ("pred_masks", "pred_labels", "pred_scores", "gt_masks", "gt_labels")
     photos = []
     for n, (pred_mask, pred_label, pred_score, gt_mask, gt_label) in enumerate(
-        photos_in_step(**dict(zip(names, columns)))
+        photos_in_step(dict(zip(names, columns)))
     ):
         pred_rle, gt_rle = as_rles(pred_mask, f"pred_masks of photo {n}"), as_rles(gt_mask, f"gt_masks of photo {n}")
         photos.append((pred_rle, pred_label, pred_score, gt_rle, gt_label))
