@@ -1,5 +1,7 @@
 """Precision, recall and scores at the recall points, from verdicts."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from cvzoo.evaluations.coco.lookup import falling_ranks, run_starts, stable_order
@@ -25,14 +27,15 @@ def accumulate(matches: COCOMatches, *, rec_thrs, max_dets):
     scores = np.full((n_area, n_max, n_iou, n_cat, n_rec), -1.0)
     recall = np.full((n_area, n_max, n_iou, n_cat), -1.0)
     ranking = _Ranking(matches)
-    for a in range(n_area):
-        needed = hits_needed(matches.n_kept[a], rec_thrs)
-        for m, max_det in enumerate(max_dets):
-            curve = ranking.curve(a, max_det, needed, rec_thrs)
-            live = matches.n_kept[a] > 0
+    needed = [hits_needed(n_kept, rec_thrs) for n_kept in matches.n_kept]
+    for m, max_det in enumerate(max_dets):
+        allowed = ranking.allowed(max_det)
+        for a, n_kept in enumerate(matches.n_kept):
+            live = n_kept > 0
+            curve = ranking.curve(a, allowed, needed[a], rec_thrs)
             precision[a, m][:, live] = curve[0][:, live]
             scores[a, m][:, live] = curve[1][:, live]
-            recall[a, m][:, live] = curve[2][:, live] / matches.n_kept[a][live]
+            recall[a, m][:, live] = curve[2][:, live] / n_kept[live]
     return precision.transpose(2, 4, 3, 0, 1), recall.transpose(2, 3, 0, 1), scores.transpose(2, 4, 3, 0, 1)
 
 
@@ -71,34 +74,54 @@ class _Ranking:
         self.cat, self.rank, self.score = cat[order], matches.rank[order], score[order]
         self.class_start = np.searchsorted(self.cat, np.arange(self.shape[2]))
 
-    def curve(self, a, max_det, needed, rec_thrs):
+    def allowed(self, max_det):
+        """What is left if so many detections of a class and a photo count."""
+        within = self.rank < max_det
+        first_score = np.zeros(self.shape[2])
+        rows = np.flatnonzero(within)
+        starts = rows[run_starts(self.cat[rows])]
+        first_score[self.cat[starts]] = self.score[starts]
+        chosen = np.flatnonzero(self.candidate_rank < max_det)
+        # all of them, most often: then nothing need be copied
+        chosen = slice(None) if chosen.size == self.candidate_rank.size else chosen
+        cat = self.candidate_cat[chosen]
+        return _Allowed(within, chosen, cat, np.searchsorted(cat, np.arange(self.shape[2])), first_score)
+
+    def curve(self, a, allowed, needed, rec_thrs):
         """Precision and scores (T, K, R) and hits (T, K) for one range of area and one number of detections."""
         n_iou, _, n_cat = self.shape
-        within = self.rank < max_det
-        first_score = np.zeros(n_cat)
-        allowed = np.flatnonzero(within)
-        starts = run_starts(self.cat[allowed])
-        first_score[self.cat[allowed[starts]]] = self.score[allowed[starts]]
-        chosen = np.flatnonzero(self.candidate_rank < max_det)
-        misses = np.concatenate(([0], np.cumsum(within & self.plain_miss[a])))
-        cat = self.candidate_cat[chosen]
+        chosen, cat = allowed.chosen, allowed.cat
+        misses = _counts_before(allowed.within & self.plain_miss[a])
         plain = misses[self.candidate_place[chosen]] - misses[self.class_start[cat]]
         verdict = self.verdict[a][:, chosen]
-        t, at = np.nonzero(verdict == 1)
-        miss = (verdict == 0) & ~self.candidate_aside[a][chosen]
-        missed = np.zeros((n_iou, chosen.size + 1), np.int64)
-        np.cumsum(miss, axis=1, out=missed[:, 1:])
-        class_start = np.searchsorted(cat, np.arange(n_cat))
+        hit = verdict == 1
+        t = np.repeat(np.arange(n_iou), np.count_nonzero(hit, axis=1))
+        at = np.flatnonzero(hit) - t * cat.size
+        missed = _counts_before((verdict == 0) & ~self.candidate_aside[a][chosen])
         run = t * n_cat + cat[at]
         hits = np.bincount(run, minlength=n_iou * n_cat)
         begin = np.cumsum(hits) - hits
         hit = (np.arange(1, run.size + 1) - begin[run]).astype(np.float64)
-        miss = (missed[t, at + 1] - missed[:, class_start].reshape(-1)[run] + plain[at]).astype(np.float64)
-        reached = hit / (miss + hit + _SPACING)
-        return (
-            *_at_recalls(reached, self.candidate_score[chosen][at], hits, begin, needed, n_iou, first_score, rec_thrs),
-            hits.reshape(n_iou, n_cat),
-        )
+        miss = missed[t, at + 1] - missed[:, allowed.class_start].reshape(-1)[run] + plain[at]
+        reached = hit / (miss.astype(np.float64) + hit + _SPACING)
+        score = self.candidate_score[chosen][at]
+        best, score = _at_recalls(reached, score, hits, begin, needed, n_iou, allowed.first_score, rec_thrs)
+        return best, score, hits.reshape(n_iou, n_cat)
+
+
+class _Allowed(NamedTuple):
+    within: np.ndarray  # (N,) bool, by place
+    chosen: np.ndarray | slice  # candidates
+    cat: np.ndarray  # of the candidates
+    class_start: np.ndarray  # (K,), first candidate of each class
+    first_score: np.ndarray  # (K,), of the surest detection, 0 if there is none
+
+
+def _counts_before(flags):
+    """How many flags are set in front of each place along the last axis, and in all: one longer, int32."""
+    counts = np.zeros((*flags.shape[:-1], flags.shape[-1] + 1), np.int32)
+    counts[..., 1:] = flags  # first as numbers: adding up flags takes twice the time
+    return np.cumsum(counts, axis=-1, out=counts)
 
 
 def _by_class_photo_rank(matches):

@@ -57,8 +57,11 @@ def match_pairs(dt, gt, iou, *, dt_group, crowd, set_aside, not_evaluable=None, 
         worth = np.arange(1, size + 1, dtype=np.int32) + np.where(wanted[:, at], np.int32(size), np.int32(0))
         best = np.maximum.reduceat(worth * free, begin, axis=2)  # 0: none is free
         verdict[:, :, now] = np.where(best > size, np.int8(1), np.where(best > 0, np.int8(2), np.int8(0)))
-        t, a, which = np.nonzero(best)
-        best = best[t, a, which] - 1
+        # one axis at a time: numpy is slow to find what is not 0 along several
+        hit = np.flatnonzero(best != 0)
+        cell, which = np.divmod(hit, n)
+        t, a = np.divmod(cell, n_area)
+        best = best.reshape(-1)[hit] - 1
         chosen = at[np.where(best >= size, best - size, best)]
         taken[t, a, chosen] = True
         if not_evaluable is not None:
