@@ -114,6 +114,21 @@ def test_coco_boxes_and_masks_without_extent_are_left_out_together(tmp_path):
     assert [len(each) for each in dataset.slice[:, "label"]] == [0, 0, 2]
 
 
+def test_an_annotation_file_that_changes_under_its_data_set_is_found(tmp_path):
+    path = layouts.coco(tmp_path) / "annotations/instances_val2017.json"
+    dataset = D.COCOJSONInstanceSegmentationDataset(path)
+    path.write_text(path.read_text().replace("dog", "horse"))
+    with pytest.raises(DatasetError, match="has changed"):
+        dataset[2]
+
+
+def test_an_annotation_without_a_mask_is_named(tmp_path):
+    path = layouts.coco(tmp_path) / "annotations/instances_val2017.json"
+    path.write_text(broken(lambda f: f["annotations"][3].pop("segmentation")))
+    with pytest.raises(DatasetError, match="annotation 4"):
+        D.COCOJSONInstanceSegmentationDataset(path)[2]
+
+
 def test_coco_key_points_are_y_x_and_hidden_ones_count(tmp_path):
     dataset = D.COCOKeypointDataset(layouts.coco(tmp_path, kind="person_keypoints"), "val", return_bbox=True)
     _, point, visible, bbox = dataset[2]
@@ -171,6 +186,8 @@ def test_folders_that_are_none_are_explained(tmp_path):
         with pytest.raises(DatasetError):
             act()
     (tmp_path / "cat").mkdir()
+    with pytest.raises(DatasetError, match=r"none\.json"):
+        D.COCOJSONInstanceSegmentationDataset(tmp_path / "none.json")
     with pytest.raises(DatasetError, match="numbers"):
         D.directory_parsing_label_names(tmp_path, numerical_sort=True)
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from cvzoo.datasets.coco.json_columns import read_columns
-from cvzoo.datasets.coco.masks import masks_from_json
+from cvzoo.datasets.coco.masks import TextSpans, masks_from_json
 from cvzoo.datasets.coco.publication import find_photos
 from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
 from cvzoo.errors.exceptions import DatasetError
@@ -24,6 +24,7 @@ class AbstractCOCODataset(GetterDataset):
         super().__init__()
         columns = read_columns(json_path, with_masks=with_masks, with_keypoints=with_keypoints)
         self._columns = columns
+        self._texts = TextSpans(json_path) if with_masks else None
         self._image_dir = find_photos(json_path, image_dir, columns.file_names[0] if columns.file_names else None)
         self.label_names = columns.label_names
         self.image_ids = columns.image_ids
@@ -57,8 +58,7 @@ class AbstractCOCODataset(GetterDataset):
         if min(size) < 0:
             size = read_image_size(self._photo(i))
         rows = self._rows(i)
-        starts, stops = columns.mask_offsets[rows], columns.mask_offsets[rows + 1]
-        texts = [columns.masks[start:stop] for start, stop in zip(starts, stops)]
+        texts = self._texts.read(columns.mask_spans[rows])
         return masks_from_json(texts, size, [f"annotation {columns.annotation_ids[row]}" for row in rows])
 
     def _get_points(self, i):

@@ -21,7 +21,8 @@ class Columns(NamedTuple):
     annotation_ids (M,) int64; label (M,) int32, places in category_ids; crowded (M,) bool
     bbox (M, 4) float32, y_min x_min y_max x_max; area (M,) float32
     keypoints: (M, 3 K) float32 x, y, v ...; NaN where an annotation has none
-    masks, mask_offsets: JSON text of each annotation's segmentation, bytes and (M + 1,) int64
+    mask_spans: (M, 2) int64, where in the file the text of each annotation's segmentation begins and ends; -1 if it
+        has none. Masks stay in the file: in memory they would be most of it, once more in every worker process
     """
 
     image_ids: np.ndarray
@@ -37,8 +38,7 @@ class Columns(NamedTuple):
     bbox: np.ndarray
     area: np.ndarray
     keypoints: np.ndarray | None
-    masks: bytes
-    mask_offsets: np.ndarray | None
+    mask_spans: np.ndarray | None
 
 
 class _Image(msgspec.Struct, gc=False):
@@ -93,8 +93,7 @@ def read_columns(path, *, with_masks=False, with_keypoints=False):
     gc.disable()
     try:
         file = _decode(path, data, with_masks, with_keypoints)
-        del data
-        return _columns(path, file, with_masks, with_keypoints)
+        return _columns(path, data, file, with_masks, with_keypoints)
     finally:
         if was_enabled:
             gc.enable()
@@ -108,7 +107,7 @@ def _decode(path, data, with_masks, with_keypoints):
         raise DatasetError(f"{path}: not an annotation file of COCO's form", got=error) from error
 
 
-def _columns(path, file, with_masks, with_keypoints):
+def _columns(path, data, file, with_masks, with_keypoints):
     images = sorted(file.images, key=lambda image: image.id)
     image_ids = _unique(path, "images", [image.id for image in images])
     categories = sorted(file.categories, key=lambda category: category.id)
@@ -120,11 +119,6 @@ def _columns(path, file, with_masks, with_keypoints):
     xywh = _table(path, "bbox", [each.bbox for each in found], 4)[order]
     given = np.array([np.nan if each.area is None else each.area for each in found], np.float64)[order]
     x, y, width, height = xywh.T
-    masks, mask_offsets = b"", None
-    if with_masks:
-        texts = [bytes(found[m].segmentation) for m in order]
-        mask_offsets = np.concatenate([[0], np.cumsum([len(text) for text in texts], dtype=np.int64)])
-        masks = b"".join(texts)
     keypoint_names = next((each.keypoints for each in categories if each.keypoints), ())
     return Columns(
         image_ids,
@@ -140,9 +134,20 @@ def _columns(path, file, with_masks, with_keypoints):
         np.stack([y, x, y + height, x + width], axis=1).astype(np.float32),
         np.where(np.isnan(given), width * height, given).astype(np.float32),
         _keypoints(path, found, len(keypoint_names))[order] if with_keypoints else None,
-        masks,
-        mask_offsets,
+        _spans(data, found)[order] if with_masks else None,
     )
+
+
+def _spans(data, found):
+    """Where the text of each segmentation lies in the data, which msgspec's Raw objects look into."""
+    if not found:
+        return np.empty((0, 2), np.int64)
+    views = [np.frombuffer(each.segmentation, np.uint8) for each in found]
+    length = np.array([len(view) for view in views], np.int64)
+    start = np.array([view.__array_interface__["data"][0] for view in views], np.int64)
+    start -= np.frombuffer(data, np.uint8).__array_interface__["data"][0]
+    is_inside = (start >= 0) & (start + length <= len(data))  # the default for a missing field lies elsewhere
+    return np.where(is_inside[:, None], np.stack([start, start + length], axis=1), -1)
 
 
 def _size(image):

@@ -1,12 +1,37 @@
 """Dense masks from what COCO's files say."""
 
 import json
+import os
 
 import numpy as np
 
 from cvzoo.errors.exceptions import CvzooError, DatasetError
 from cvzoo.geometry.polygons_to_rle import polygons_to_rle
 from cvzoo.geometry.rle import RLEs
+
+
+class TextSpans:
+    """Pieces of a file that is read again, which must be the same file still.
+
+    Raises DatasetError if it has changed since.
+    """
+
+    def __init__(self, path):
+        self._path = path
+        self._stamp = _stamp(os.stat(path))
+
+    def read(self, spans):
+        """bytes for each of the spans (R, 2); "null" for those of -1."""
+        with open(self._path, "rb", buffering=0) as file:
+            if _stamp(os.fstat(file.fileno())) != self._stamp:
+                raise DatasetError(f"{self._path} has changed since the data set was made")
+            return [
+                b"null" if start < 0 else os.pread(file.fileno(), stop - start, start) for start, stop in spans.tolist()
+            ]
+
+
+def _stamp(status):
+    return status.st_size, status.st_mtime_ns
 
 
 def masks_from_json(texts, size, names):
