@@ -31,10 +31,14 @@ def photo_sources(words: Sequence[str], listed: Iterable[bytes]) -> tuple[Iterab
 def _each(words: Iterable[str], listed: Iterable[bytes]) -> Iterator[pathlib.Path | Trouble]:
     for word in words:
         if word == "-":
+            empty = True
             for line in listed:
                 name = os.fsdecode(line.rstrip(b"\r\n"))
                 if name.strip():
+                    empty = False
                     yield from _meant_by(name)
+            if empty:  # as with an empty folder, who lists photos expects some
+                yield Trouble("-", "the list on standard input is empty")
         else:
             yield from _meant_by(word)
 

@@ -64,6 +64,8 @@ def run(args: argparse.Namespace) -> int:
     model = load_detector(args)
     out = None if args.out is None else pathlib.Path(args.out)
     if out is not None:
+        if out.exists() and not out.is_dir():
+            raise ConfigError(f"--out {out} is a file", expected="a folder, which is made if it is not there")
         out.mkdir(parents=True, exist_ok=True)
     lines = args.json_lines if args.json_lines is not None or out is None else out / "results.jsonl"
     photos, total = photo_sources(args.photos, sys.stdin.buffer if "-" in args.photos else ())

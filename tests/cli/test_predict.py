@@ -11,6 +11,9 @@ import time
 import pytest
 from PIL import Image
 
+from cvzoo.errors.exceptions import ShapeError
+from cvzoo.links.model.darknet.detector import DarknetDetector
+
 
 def records(path):
     return [json.loads(line) for line in pathlib.Path(path).read_text().splitlines()]
@@ -179,3 +182,69 @@ def test_memory_stays_flat_over_a_thousand_photos(run, net, photos, tmp_path):
         assert status == 0
     # the list of paths may grow, 28 MB of photos as arrays may not
     assert peaks[1000] - peaks[50] < 1_000_000
+
+
+def test_a_list_may_be_empty_or_name_what_cannot_be_a_path(run, net, monkeypatch):
+    for listed, message in ((b"\n", "is empty"), (b"zero\0byte.jpg\n", "zero")):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(listed)))
+        status, printed, errors = run("predict", "-", *net)
+        assert (status, printed) == (1, "")
+        assert message in errors
+
+
+def test_photos_of_a_list_are_not_replaced_either(run, net, photos, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(f"{photos / 'a.jpg'}\n".encode())))
+    before = (photos / "a.jpg").read_bytes()
+    assert run("predict", "-", *net, "--out", photos)[0] == 2
+    assert (photos / "a.jpg").read_bytes() == before
+    assert run("predict", photos / "a.jpg", *net, "--out", photos, "--no-draw")[0] == 0
+    assert json.loads((photos / "a.json").read_text())["picture"] is None
+
+
+def test_a_file_is_no_place_for_results(run, net, photos, tmp_path):
+    (tmp_path / "file").write_text("mine")
+    status, _, errors = run("predict", photos, *net, "--out", tmp_path / "file")
+    assert status == 2
+    assert "is a file" in errors
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_a_photo_that_the_model_refuses_does_not_take_its_batch_along(run, net, photos, tmp_path, monkeypatch):
+    predict = DarknetDetector.predict
+
+    def refuse_narrow(self, imgs, *, batch_size):
+        if any(img.shape[2] == 20 for img in imgs):
+            raise ShapeError("too narrow")
+        return predict(self, imgs, batch_size=batch_size)
+
+    monkeypatch.setattr(DarknetDetector, "predict", refuse_narrow)
+    status, _, errors = run("predict", photos, *net, "--batch-size", "2", "--json-lines", tmp_path / "all.jsonl")
+    assert status == 1
+    assert "zwei Bäume.png: too narrow" in errors
+    assert [pathlib.Path(each["photo"]).name for each in records(tmp_path / "all.jsonl")] == ["a.jpg"]
+
+
+def test_a_reader_that_goes_away_ends_it_without_a_traceback(net, photos):
+    command = [sys.executable, "-m", "cvzoo", "predict", str(photos), *net]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process.stdout.close()
+    errors = process.stderr.read()
+    process.stderr.close()
+    assert process.wait() == 141
+    assert "Traceback" not in errors
+    assert "BrokenPipe" not in errors
+
+
+def test_the_dog_the_bicycle_and_the_vehicle_are_found(run, shared, tmp_path):
+    net = shared / "weights" / "yolo_fastest_coco"
+    files = ("--cfg", net / "yolo-fastest-1.1.cfg", "--weights", net / "yolo-fastest-1.1.weights")
+    photo = shared / "data" / "photos" / "dog.jpg"
+    status, printed, _ = run("predict", photo, *files, "--names", net / "coco.names", "--out", tmp_path / "out")
+    assert status == 0
+    found = {each["name"] for each in json.loads((tmp_path / "out" / "dog.json").read_text())["objects"]}
+    assert {"dog", "bicycle"} <= found
+    assert found & {"car", "truck"}
+    assert all(name in printed for name in found)
+    with Image.open(photo) as before, Image.open(tmp_path / "out" / "dog.jpg") as after:
+        assert after.size == before.size
+        assert after.tobytes() != before.tobytes()

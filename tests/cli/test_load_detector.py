@@ -1,0 +1,51 @@
+"""The detector that options describe."""
+
+import argparse
+import shutil
+
+import pytest
+
+from cvzoo.cli.load_detector import add_model_arguments, load_detector
+from cvzoo.cli.zoo_member import zoo_member
+from cvzoo.errors.exceptions import ConfigError, DownloadError, ValueRangeError
+from cvzoo.weights.cache import cached_path
+
+
+def load(*words):
+    parser = argparse.ArgumentParser()
+    add_model_arguments(parser)
+    return load_detector(parser.parse_args(list(words)))
+
+
+def test_thresholds_and_fitting_reach_the_model(net):
+    model = load(*net, "--score-thresh", "0.7", "--nms-thresh", "0.2", "--resize", "letterbox")
+    assert (model.score_thresh, model.nms_thresh, model.resize) == (0.7, 0.2, "letterbox")
+    assert model.label_names == ("cat", "dog")
+    assert load(*net[:4]).label_names is None
+
+
+def test_a_model_of_the_zoo_comes_from_the_cache(shared, tmp_path, monkeypatch):
+    monkeypatch.setenv("CVZOO_HOME", str(tmp_path))
+    monkeypatch.setenv("CVZOO_OFFLINE", "1")
+    for record in zoo_member("yolo_fastest").files:
+        path = cached_path(record)
+        path.parent.mkdir(parents=True)
+        shutil.copy(shared / "weights" / "yolo_fastest_coco" / record.file_name, path)
+    assert "dog" in load("--model", "yolo_fastest").label_names
+
+
+def test_offline_it_says_which_file_to_put_where(tmp_path, monkeypatch):
+    monkeypatch.setenv("CVZOO_HOME", str(tmp_path))
+    monkeypatch.setenv("CVZOO_OFFLINE", "1")
+    with pytest.raises(DownloadError, match=r"put it at .*yolo-fastest-1.1.cfg"):
+        load("--model", "yolo_fastest")
+
+
+def test_a_classifier_finds_no_boxes_and_says_so():
+    with pytest.raises(ConfigError, match="no boxes"):
+        load("--model", "cifar_resnet20_cifar10")
+
+
+def test_a_name_that_is_nearly_right_is_answered_with_the_right_one():
+    with pytest.raises(ValueRangeError, match="yolo_fastest"):
+        zoo_member("yolo_fastst")

@@ -1,0 +1,81 @@
+"""What the words of a command line mean."""
+
+import os
+import pathlib
+
+import pytest
+
+from cvzoo.cli.photo_sources import Trouble, photo_sources
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("b.jpg", "a.PNG", "notes.txt", ".hidden.jpg", "below/c.jpg", "a[1].jpg", "empty/notes.txt"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.touch()
+    return tmp_path
+
+
+def meant(words, listed=()):
+    """Names of what the words mean; a trouble's name stands in round brackets."""
+    found, total = photo_sources(words, listed)
+    found = list(found)
+    assert total in (None, len(found))
+    return [f"({each.name})" if isinstance(each, Trouble) else each.as_posix() for each in found]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["b.jpg"], ["b.jpg"]),
+        (["gone.jpg"], ["gone.jpg"]),  # told when it is read
+        (["notes.txt"], ["notes.txt"]),  # whoever names a file means it
+        (["."], ["a.PNG", "a[1].jpg", "b.jpg"]),  # photos only, none from below, none that is hidden
+        (["below"], ["below/c.jpg"]),
+        (["empty"], ["(empty)"]),
+        (["*.jpg"], ["a[1].jpg", "b.jpg"]),
+        (["**/*.jpg"], ["a[1].jpg", "b.jpg", "below/c.jpg"]),
+        (["*"], ["a.PNG", "a[1].jpg", "b.jpg", "notes.txt"]),  # no folders
+        (["x*.jpg"], ["(x*.jpg)"]),
+        (["a[1].jpg"], ["a[1].jpg"]),  # a file that is there is not a glob
+        (["b.jpg", "b.jpg"], ["b.jpg", "b.jpg"]),
+    ],
+)
+def test_words_mean_photos(folder, words, expected):
+    assert meant(words) == expected
+
+
+def test_a_list_is_read_line_by_line_and_only_when_asked(folder):
+    lines = [b"b.jpg\n", b"\n", b"   \r\n", b"below\r\n", b" blank in front.jpg\n", b"x*\n", b"last.jpg"]
+    expected = ["b.jpg", "below/c.jpg", " blank in front.jpg", "(x*)", "last.jpg"]
+    assert meant(["-"], lines) == expected
+    assert meant(["a.PNG", "-"], lines) == ["a.PNG", *expected]
+
+    def endless():
+        yield b"b.jpg\n"
+        raise AssertionError("read too far")
+
+    found, total = photo_sources(["-"], endless())
+    assert total is None
+    assert next(iter(found)) == pathlib.Path("b.jpg")
+
+
+def test_a_dash_in_a_list_is_a_file_and_no_list(folder):
+    assert meant(["-"], [b"-\n"]) == ["-"]
+
+
+@pytest.mark.parametrize("lines", [[], [b"\n", b"  \n"]])
+def test_an_empty_list_is_told(folder, lines):
+    assert meant(["-"], lines) == ["(-)"]
+
+
+def test_names_that_are_no_utf8_are_kept(folder):
+    (found,) = photo_sources(["-"], [b"\xff.jpg\n"])[0]
+    assert os.fsencode(found) == b"\xff.jpg"
+
+
+def test_the_way_to_folders_below_is_told(folder):
+    (trouble,) = photo_sources(["empty"], ())[0]
+    assert "'empty/**/*.jpg'" in trouble.why

@@ -1,0 +1,32 @@
+"""The examples run; the one that ships learns."""
+
+import importlib.util
+import pathlib
+
+import numpy as np
+
+EXAMPLES = pathlib.Path(__file__).parents[1] / "examples"
+
+
+def load(name):
+    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_digits_are_learnt(capsys):
+    read = load("learn_digits").main(n_train=1500, n_epoch=3)
+    assert read > 0.85  # guessing reads 0.1
+    assert "agree with finite differences" in capsys.readouterr().out
+
+
+def test_digits_are_drawn_alike_from_one_seed():
+    draw = load("learn_digits").draw_digits
+    (x, t), (x_again, t_again) = (draw(20, np.random.default_rng(3)) for _ in range(2))
+    assert x.shape == (20, 1, 20, 20)
+    assert x.dtype == np.float32
+    assert x.min() >= 0
+    assert x.max() <= 1
+    np.testing.assert_array_equal(x, x_again)
+    np.testing.assert_array_equal(t, t_again)
