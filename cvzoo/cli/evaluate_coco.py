@@ -15,7 +15,7 @@ from cvzoo.cli.scored import Instances, Scored, by_photo
 from cvzoo.cli.truth import COCOTruth
 from cvzoo.errors.exceptions import ConfigError
 from cvzoo.evaluations.coco.detections import COCODetections
-from cvzoo.evaluations.coco.evaluate import evaluate_coco
+from cvzoo.evaluations.coco.evaluate import evaluate_coco, take_detections
 from cvzoo.evaluations.coco.parameters import COCOParameters
 from cvzoo.evaluations.coco.read_detections import read_coco_detections
 from cvzoo.evaluations.explain.explain_coco import explain_coco
@@ -148,8 +148,7 @@ def _read_results(truth, name, parameters):
 
 def _of_photos(dt, truth):
     rows = np.flatnonzero(np.isin(dt.image_id, list(truth.file_names)))
-    columns = {field.name: dt.__dict__[field.name] for field in dataclasses.fields(dt)}
-    return COCODetections(**{name: None if column is None else column[rows] for name, column in columns.items()})
+    return take_detections(dt, rows)
 
 
 def _result_records(dt):

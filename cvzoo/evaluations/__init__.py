@@ -1,5 +1,6 @@
 """Metrics as pure functions of arrays, and as accumulators that stream and merge."""
 
+from cvzoo.evaluations.analysis.analyze_detections import analyze_detections
 from cvzoo.evaluations.analysis.detection_confusion import calc_detection_confusion
 from cvzoo.evaluations.analysis.detection_table import DetectionTable
 from cvzoo.evaluations.analysis.error_types import ErrorTypes, calc_error_types
@@ -19,6 +20,14 @@ from cvzoo.evaluations.eval_instance_segmentation_coco import (
     eval_instance_segmentation_coco,
 )
 from cvzoo.evaluations.eval_keypoint_coco import KeypointCOCOAccumulator, eval_keypoint_coco
+from cvzoo.evaluations.evaluators.abstract import AbstractEvaluator
+from cvzoo.evaluations.evaluators.classification_evaluator import ClassificationEvaluator
+from cvzoo.evaluations.evaluators.detection_coco_evaluator import DetectionCOCOEvaluator
+from cvzoo.evaluations.evaluators.detection_voc_evaluator import DetectionVOCEvaluator
+from cvzoo.evaluations.evaluators.instance_segmentation_coco_evaluator import InstanceSegmentationCOCOEvaluator
+from cvzoo.evaluations.evaluators.instance_segmentation_voc_evaluator import InstanceSegmentationVOCEvaluator
+from cvzoo.evaluations.evaluators.semantic_segmentation_evaluator import SemanticSegmentationEvaluator
+from cvzoo.evaluations.explain.explain_coco import Explanation, explain_coco
 from cvzoo.evaluations.label_maps.accumulator import SemanticSegmentationAccumulator
 from cvzoo.evaluations.label_maps.confusion import calc_semantic_segmentation_confusion
 from cvzoo.evaluations.label_maps.eval_semantic_segmentation import eval_semantic_segmentation
@@ -26,6 +35,9 @@ from cvzoo.evaluations.label_maps.result import SemanticSegmentationResult, calc
 from cvzoo.evaluations.panoptic.accumulator import PanopticAccumulator
 from cvzoo.evaluations.panoptic.eval_panoptic_segmentation import eval_panoptic_segmentation
 from cvzoo.evaluations.panoptic.result import PanopticResult
+from cvzoo.evaluations.results.box_records import BoxRecords
+from cvzoo.evaluations.results.csv_results import read_csv_results
+from cvzoo.evaluations.results.voc_results import read_voc_results
 from cvzoo.evaluations.voc.accumulators import DetectionVOCAccumulator, InstanceSegmentationVOCAccumulator
 from cvzoo.evaluations.voc.average_precision import calc_detection_voc_ap
 from cvzoo.evaluations.voc.eval_detection_voc import calc_detection_voc_prec_rec, eval_detection_voc
@@ -36,6 +48,9 @@ from cvzoo.evaluations.voc.eval_instance_segmentation_voc import (
 from cvzoo.evaluations.voc.result import VOCResult
 
 __all__ = [
+    "AbstractEvaluator",
+    "analyze_detections",
+    "BoxRecords",
     "calc_detection_confusion",
     "calc_detection_voc_ap",
     "calc_detection_voc_prec_rec",
@@ -47,12 +62,15 @@ __all__ = [
     "calc_semantic_segmentation_confusion",
     "calc_semantic_segmentation_iou",
     "ClassificationAccumulator",
+    "ClassificationEvaluator",
     "ClassificationResult",
     "COCOParameters",
     "COCOResult",
     "DetectionCOCOAccumulator",
+    "DetectionCOCOEvaluator",
     "DetectionTable",
     "DetectionVOCAccumulator",
+    "DetectionVOCEvaluator",
     "ErrorTypes",
     "eval_classification",
     "eval_detection_coco",
@@ -64,15 +82,22 @@ __all__ = [
     "eval_semantic_segmentation",
     "evaluate_coco",
     "evaluate_lvis",
+    "explain_coco",
+    "Explanation",
     "InstanceSegmentationCOCOAccumulator",
+    "InstanceSegmentationCOCOEvaluator",
     "InstanceSegmentationVOCAccumulator",
+    "InstanceSegmentationVOCEvaluator",
     "KeypointCOCOAccumulator",
     "PanopticAccumulator",
     "PanopticResult",
     "PRCurve",
+    "read_csv_results",
+    "read_voc_results",
     "Reliability",
     "ScoreThresholds",
     "SemanticSegmentationAccumulator",
+    "SemanticSegmentationEvaluator",
     "SemanticSegmentationResult",
     "VOCResult",
 ]

@@ -4,13 +4,27 @@ from cvzoo.visualizations.colors import label_color
 from cvzoo.visualizations.draw_bbox import draw_bbox
 from cvzoo.visualizations.draw_mask import draw_label_map, draw_mask
 from cvzoo.visualizations.html import detection_html, detection_png, detection_table
+from cvzoo.visualizations.report.detection_report import ReportPicture, detection_report_html, write_detection_report
+from cvzoo.visualizations.svg.bar_plot import bar_plot
+from cvzoo.visualizations.svg.heat_map import heat_map
+from cvzoo.visualizations.svg.line_plot import Line, line_plot
+from cvzoo.visualizations.svg.photo_overlay import OverlayBox, photo_overlay
 
 __all__ = [
+    "bar_plot",
     "detection_html",
     "detection_png",
+    "detection_report_html",
     "detection_table",
     "draw_bbox",
     "draw_label_map",
     "draw_mask",
+    "heat_map",
     "label_color",
+    "Line",
+    "line_plot",
+    "OverlayBox",
+    "photo_overlay",
+    "ReportPicture",
+    "write_detection_report",
 ]

@@ -180,5 +180,8 @@ def _gallery(pictures):
     )
     if not figures:
         return ""
-    legend = "<p>Green: found objects. Red, dashed: missed objects. Orange: wrong detections. The mouse tells what a box is.</p>"
+    legend = (
+        "<p>Green: found objects. Red, dashed: missed objects. Orange: wrong detections. The mouse tells what each "
+    )
+    legend += "box is.</p>"
     return Markup(f'{legend}<div class="grid">{figures}</div>')
