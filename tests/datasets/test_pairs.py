@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from cvzoo.config.randomness import set_seed
-from cvzoo.datasets import MixUpSoftLabelDataset, SiameseDataset, TupleDataset
+from cvzoo.config.randomness import random_generator, set_seed
+from cvzoo.datasets import MixUpSoftLabelDataset, SequenceDataset, SiameseDataset, TransformDataset, TupleDataset
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.iterators import MultithreadIterator, SerialIterator
 
@@ -84,3 +84,17 @@ def test_iterators_make_random_pairs_repeatable():
             for mine, its in zip(next(one), next(two)):
                 np.testing.assert_array_equal(mine[0], its[0])
                 np.testing.assert_array_equal(mine[1], its[1])
+
+
+def test_a_transform_whose_keys_are_found_by_a_look_at_it_draws_as_any_other():
+    def jitter(example):
+        return example[0] + random_generator().random(), example[1]
+
+    named = TransformDataset(labelled([0, 1, 2]), ("img", "label"), jitter)
+    nameless = TransformDataset(labelled([0, 1, 2]), jitter)
+    for one, two in zip(next(SerialIterator(named, 3, seed=1)), next(SerialIterator(nameless, 3, seed=1))):
+        np.testing.assert_array_equal(one[0], two[0])
+    rows = SequenceDataset(named)
+    np.testing.assert_array_equal(
+        next(SerialIterator(rows, 3, seed=1))[0][0], next(SerialIterator(named, 3, seed=1))[0][0]
+    )

@@ -273,3 +273,17 @@ def test_name_lists_have_their_official_lengths():
 
 def test_boxes_of_difficult_objects_pass_the_rules(tmp_path):
     assert_is_bbox(D.VOCBboxDataset(layouts.voc(tmp_path), "test", "2007", use_difficult=True)[0][1], layouts.SIZE)
+
+
+WITHOUT_PHOTOS = [case for case in CASES if case[0] not in ("cifar10", "cifar100", "cub")]
+
+
+@pytest.mark.parametrize(("layout", "make", "length", "check", "n_class"), WITHOUT_PHOTOS)
+def test_labels_are_read_without_photos(tmp_path, layout, make, length, check, n_class):
+    dataset = make(LAYOUTS[layout](tmp_path / "data"))
+    expected = dataset[length - 1][1:]
+    for path in {dataset.name(i) for i in range(length)}:
+        with open(path, "wb"):
+            pass  # empty now
+    for one, two in zip(expected, dataset.slice[length - 1 :, 1:][0], strict=True):
+        np.testing.assert_array_equal(one, two)

@@ -199,7 +199,7 @@ sys.path.insert(0, {folder!r})
 from worker_datasets import Numbers, Odd
 from cvzoo.iterators import MultiprocessIterator
 if {guard}:
-    it = MultiprocessIterator({dataset}, 4, n_processes=2, start_method={method!r})
+    it = MultiprocessIterator({dataset}, 4, shuffle=False, n_processes=2, start_method={method!r})
     try:
         next(it)
         print(*[process.pid for process in it._pool._processes], flush=True)
@@ -242,6 +242,16 @@ def test_workers_end_with_a_program_that_is_killed(tmp_path, method):
     pids = [int(word) for word in running.stdout.readline().split()]
     running.kill()
     running.communicate(timeout=20)
+    assert wait_for_end(pids)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_program_that_fails_ends_with_its_workers(tmp_path, method):
+    running = program(tmp_path, method, dataset="Odd('error')")
+    pids = [int(word) for word in running.stdout.readline().split()]
+    _, err = running.communicate(timeout=20)
+    assert "photos/5.jpg" in err
+    assert running.returncode == 1
     assert wait_for_end(pids)
 
 

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-_MAX_SIGNS = 20  # of 256 that may differ; photos of different scenes differ in about 128
-# Of the small copies. Receipts of one printer reach 0.97; the same photo, compressed or shrunk once more, 0.995
-_MIN_CORRELATION = 0.985
+_MAX_SIGNS = 32  # of 256 that may differ; photos of different scenes differ in about 128
+# Of the small copies. Receipts of one printer reach 0.95; the same photo, compressed or shrunk once more, 0.99
+_MIN_CORRELATION = 0.98
 _FLAT = 12.0  # grey levels of spread under which a photo's signs are noise and say nothing
 _BLOCK = 256
 _BITS = np.array([value.bit_count() for value in range(256)], np.uint8)

@@ -1,5 +1,6 @@
 """Reading COCO's JSON, whatever is wrong with it."""
 
+import dataclasses
 import json
 import pathlib
 from typing import Any
@@ -15,6 +16,8 @@ from cvzoo.datasets.layouts.spec import DataSpec
 from cvzoo.errors.exceptions import DatasetError
 from cvzoo.images.list_image_files import list_image_files
 
+# what write_coco calls the file of photos without a list
+NO_SPLIT = ("all", "rest")
 _KNOWN = ("images", "annotations", "categories")
 
 
@@ -45,10 +48,10 @@ def read_coco(spec: DataSpec) -> AnnotatedSet:
     return AnnotatedSet(
         kind="coco",
         root=spec.path,
-        photos=tuple(photos),
+        photos=_joined(photos, findings),
         names=categories.names,
         numbers=categories.numbers,
-        splits=tuple(dict.fromkeys(_split_of(path) for path in paths)),
+        splits=tuple(dict.fromkeys(split for path in paths for split in _splits_of(path))),
         findings=tuple(findings),
         extra=extra,
     )
@@ -69,6 +72,32 @@ def _has_siblings(path):
 
 def _split_of(path):
     return path.stem.rpartition("_")[2] or path.stem
+
+
+def _splits_of(path):
+    """The list that the file is: none where it says that it holds all there is, or what is in no list."""
+    split = _split_of(path)
+    return () if split in NO_SPLIT else (split,)
+
+
+def _joined(photos, findings):
+    """One photo for the records of several files that name it, as those of train and of trainval do."""
+    first: dict[str, AnnotatedPhoto] = {}
+    for photo in photos:
+        known = first.get(photo.name)
+        if known is None:
+            first[photo.name] = photo
+            continue
+        if _content(known) != _content(photo):
+            words = f"{'/'.join(known.splits)} and {'/'.join(photo.splits)} describe it differently"
+            findings.append(Finding(Kind.FILE_NAME_DUPLICATE, words, photo.name))
+        splits = tuple(dict.fromkeys(known.splits + photo.splits))
+        first[photo.name] = dataclasses.replace(known, splits=splits)
+    return tuple(first.values())
+
+
+def _content(photo):
+    return photo.size, [(each.name, each.bbox) for each in photo.objects]
 
 
 def _load(path, findings):
@@ -149,9 +178,9 @@ def _read_photos(file, path, folder, prefix, categories, findings):
         place, each = found
         _check_annotation_id(each, index, names[place], annotation_ids, findings)
         objects[place].append(each)
-    split = _split_of(path)
+    splits = _splits_of(path)
     return [
-        AnnotatedPhoto(photo.name, photo.path, None, photo.size, (split,), tuple(found), photo.extra)
+        AnnotatedPhoto(photo.name, photo.path, None, photo.size, splits, tuple(found), photo.extra)
         for photo, found in zip(records, objects)
     ]
 

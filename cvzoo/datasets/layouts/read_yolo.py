@@ -10,7 +10,7 @@ from cvzoo.datasets.layouts.lenient_text import as_number, display_name, read_le
 from cvzoo.datasets.layouts.names_in_yaml import names_in_yaml
 from cvzoo.datasets.layouts.spec import DataSpec
 from cvzoo.errors.exceptions import DatasetError, ImageError
-from cvzoo.images.list_image_files import list_image_files
+from cvzoo.images.list_image_files import IMAGE_ENDINGS, list_image_files
 from cvzoo.images.read_image_size import read_image_size
 
 _NAME_FILES = ("classes.txt", "obj.names", "names.txt")
@@ -21,7 +21,7 @@ def read_yolo(spec: DataSpec) -> AnnotatedSet:
     """The data set of a folder with images and labels below, or with photos and text files side by side.
 
     Classes come from classes.txt, a .names file or data.yaml. Splits are the folders below images (train, val ...), or
-    lists train.txt, val.txt ... in the root. Raises DatasetError if there is no photo and no label.
+    lists of photos such as train.txt in the root. Raises DatasetError if there is no photo and no label.
     """
     root = spec.path
     if not root.is_dir():
@@ -30,7 +30,7 @@ def read_yolo(spec: DataSpec) -> AnnotatedSet:
     photo_dir = spec.photos or (root / "images" if (root / "images").is_dir() else root)
     label_dir = root / "labels" if (root / "labels").is_dir() else photo_dir
     files = {_key(path, photo_dir): path for path in list_image_files(photo_dir, recursive=True)}
-    lists = {name: root / f"{name}.txt" for name in _SPLITS if (root / f"{name}.txt").is_file()}
+    lists = {path.stem: path for path in sorted(root.glob("*.txt")) if _is_list(path)}
     apart = {root / name for name in _NAME_FILES} | set(lists.values())
     texts = {_key(path, label_dir): path for path in sorted(label_dir.rglob("*.txt")) if path not in apart}
     # some tools put their list of classes among the labels
@@ -52,6 +52,13 @@ def read_yolo(spec: DataSpec) -> AnnotatedSet:
         splits=splits,
         findings=tuple(findings),
     )
+
+
+def _is_list(path):
+    """Whether the file names photos, and is neither labels nor names of classes."""
+    lines = path.read_bytes()[:4096].decode("latin-1").split("\n")
+    first = next((line.strip() for line in lines if line.strip()), "")
+    return pathlib.PurePath(first).suffix.lower() in IMAGE_ENDINGS
 
 
 def _key(path, folder):

@@ -1,5 +1,6 @@
 """A list, an array or any other sequence as a sliceable data set."""
 
+from cvzoo.config.randomness import get_random_state, using_random_state
 from cvzoo.datasets.sliceable.abstract import AbstractSliceableDataset
 
 
@@ -26,7 +27,7 @@ class SequenceDataset(AbstractSliceableDataset):
     @property
     def keys(self):
         if self._keys is None:
-            self._keys = keys_of(self._sequence[0]) if len(self._sequence) else ()
+            self._keys = peek_keys(lambda: self._sequence[0]) if len(self._sequence) else ()
         return self._keys
 
     def get_example_by_keys(self, index, key_indices):
@@ -36,6 +37,12 @@ class SequenceDataset(AbstractSliceableDataset):
         return tuple(example[k] for k in key_indices)
 
 
-def keys_of(example):
-    """Names for the values of an example whose data set has none."""
+def peek_keys(read):
+    """Names for the values of an example whose data set has none: "value", or "value_0" and so on for a tuple.
+
+    read: gives the example; what it draws at random leaves no trace, so that the examples that follow do not depend on
+        which of them was first asked for
+    """
+    with using_random_state(get_random_state()):
+        example = read()
     return tuple(f"value_{k}" for k in range(len(example))) if isinstance(example, tuple) else "value"

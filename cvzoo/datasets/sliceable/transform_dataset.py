@@ -1,7 +1,7 @@
 """A data set whose examples pass through a function."""
 
 from cvzoo.datasets.sliceable.abstract import AbstractSliceableDataset
-from cvzoo.datasets.sliceable.sequence_dataset import as_sliceable, keys_of
+from cvzoo.datasets.sliceable.sequence_dataset import as_sliceable, peek_keys
 from cvzoo.errors.exceptions import DtypeError, ShapeError
 
 
@@ -34,7 +34,7 @@ class TransformDataset(AbstractSliceableDataset):
         if self._keys is None:
             if len(self) == 0:
                 return self._dataset.keys
-            found = keys_of(self._transform(self._dataset.get_example(0)))
+            found = peek_keys(lambda: self._transform(self._dataset.get_example(0)))
             before = self._dataset.keys
             same = isinstance(found, str) == isinstance(before, str) and len(found) == len(before)
             self._keys = before if same or (isinstance(found, str) and isinstance(before, str)) else found

@@ -1,0 +1,78 @@
+"""From one layout to another."""
+
+import dataclasses
+import os
+from collections.abc import Callable
+
+from cvzoo.datasets.convert.losses import Loss, losses
+from cvzoo.datasets.doctor.finding import Finding
+from cvzoo.datasets.layouts.annotated_set import AnnotatedPhoto, AnnotatedSet
+from cvzoo.datasets.layouts.read import read_annotated_set
+from cvzoo.datasets.layouts.spec import DataSpec
+from cvzoo.datasets.layouts.write import check_apart, write_annotated_set
+from cvzoo.errors.exceptions import ConfigError, ImageError
+from cvzoo.images.read_image_size import read_image_size
+
+LOG = "conversion-log.txt"
+TARGETS = ("coco", "voc", "yolo")
+
+
+@dataclasses.dataclass(frozen=True)
+class Conversion:
+    """What came of it: how much was written, what was lost, and what could not be understood in the first place."""
+
+    n_photo: int
+    n_object: int
+    losses: tuple[Loss, ...]
+    findings: tuple[Finding, ...]
+
+
+def convert_annotated_set(
+    spec: DataSpec,
+    out: str | os.PathLike,
+    *,
+    kind: str,
+    start: Callable[[int], None] | None = None,
+    step: Callable[[], None] | None = None,
+) -> Conversion:
+    """What was done, once a copy of the data set in another layout lies in `out`, with conversion-log.txt.
+
+    Boxes, classes and their order, names of photos, sizes and lists come along exactly; what else the layout cannot
+    carry is in `losses`. Photos are copied bit for bit.
+    out: a folder that does not exist or is empty; kind: "coco", "voc" or "yolo"
+    start: called with the number of photos; step: called after each
+    Raises ConfigError for a bad `out` or kind, DatasetError if there is nothing to read, OSError.
+    """
+    if kind not in TARGETS:
+        raise ConfigError(f"there is no conversion to {kind}", expected=", ".join(TARGETS))
+    check_apart(spec.path, out)
+    found = read_annotated_set(spec)
+    lost = losses(found, kind)
+    ready = dataclasses.replace(found, photos=_with_sizes(found))
+    if start is not None:
+        start(len(ready.photos))
+
+    def add_log(folder):
+        lines = [f"# {found.kind}:{found.root} as {kind}", "# not carried"]
+        lines += map(str, lost or ("nothing was lost",))
+        lines += ["# not understood", *(f"{each.where}: {each.message}" for each in found.findings)]
+        (folder / LOG).write_text("\n".join(lines) + "\n", encoding="utf-8", errors="backslashreplace")
+
+    write_annotated_set(ready, out, kind=kind, finish=add_log, step=step)
+    n_object = sum(each.name is not None and each.bbox is not None for photo in ready.photos for each in photo.objects)
+    return Conversion(len(ready.photos), n_object, lost, found.findings)
+
+
+def _with_sizes(found: AnnotatedSet) -> tuple[AnnotatedPhoto, ...]:
+    """The photos that are there; sizes that no annotation states, or that cannot be, are read from their headers."""
+    photos = []
+    for photo in found.photos:
+        if photo.path is None:
+            continue
+        if photo.size is None or min(photo.size) < 1:
+            try:
+                photo = dataclasses.replace(photo, size=read_image_size(photo.path))
+            except (OSError, ImageError):
+                photo = dataclasses.replace(photo, size=None)
+        photos.append(photo)
+    return tuple(photos)

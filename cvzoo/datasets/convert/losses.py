@@ -1,0 +1,88 @@
+"""What a layout cannot carry."""
+
+import collections
+import dataclasses
+
+from cvzoo.datasets.layouts.annotated_set import AnnotatedSet
+
+
+@dataclasses.dataclass(frozen=True)
+class Loss:
+    """Something that does not come along: what, how often, where first."""
+
+    what: str
+    count: int
+    example: str
+
+    def __str__(self) -> str:
+        return f"{self.what}: {self.count}, as in {self.example}" if self.example else f"{self.what}: {self.count}"
+
+
+# keys of COCO's annotations that its own files always have and that are found again or made anew
+_OF_COCO = ("id", "area", "iscrowd", "image_id")
+_OF_VOC = ("pose", "truncated", "difficult", "occluded", "voc_xml")
+
+
+def losses(found: AnnotatedSet, kind: str) -> tuple[Loss, ...]:
+    """What of the data set a copy of that kind will not have, in words; what has its usual value is not named."""
+    counts: collections.Counter = collections.Counter()
+    examples: dict[str, str] = {}
+
+    def lose(what, photo=None, index=None):
+        counts[what] += 1
+        examples.setdefault(what, "" if photo is None else photo.name + ("" if index is None else f", object {index}"))
+
+    for key in ("info", "licenses") if found.kind == "coco" and kind != "coco" else ():
+        if found.extra.get(key):
+            lose(f"the file's {key}")
+    if found.kind == "coco" and kind != "coco":
+        if found.numbers != tuple(range(1, len(found.numbers) + 1)):
+            lose("the ids of classes (their order stays)")
+        for record in found.extra.get("categories", ()):
+            for key in sorted(set(record) - {"id", "name"}):
+                lose(f"{key} of classes")
+    for photo in found.photos:
+        if photo.path is None:
+            lose("annotations of photos that are not there", photo)
+            continue
+        _lose_of_photo(photo, found.kind, kind, lose)
+        for each in photo.objects:
+            _lose_of_object(each, photo, found.kind, kind, lose)
+    return tuple(Loss(what, n, examples[what]) for what, n in counts.items())
+
+
+def _lose_of_photo(photo, source, kind, lose):
+    if kind == "coco":
+        return
+    for key, value in photo.extra.items():
+        if kind == "voc" and (source == "voc" or key in ("depth", "segmented", "voc_xml", "folder")):
+            continue
+        if (key, value) not in (("depth", 3), ("segmented", 0), ("folder", "JPEGImages")):
+            lose(f"{'ids' if key == 'id' else key} of photos", photo)
+    if kind == "voc" and "/" in photo.name:
+        lose("folders below the photos' folder (their names join the file's)", photo)
+
+
+def _lose_of_object(each, photo, source, kind, lose):
+    if each.name is None or each.bbox is None:
+        lose("objects without a class or a box", photo, each.index)
+        return
+    if kind == "coco":
+        return
+    if each.rle is not None:
+        lose("masks (run lengths)", photo, each.index)
+    if each.polygons and not (kind == "yolo" == source):
+        lose("masks (polygons)" if "text" not in each.extra else "corners of slanted regions", photo, each.index)
+    if each.points:
+        lose("key points", photo, each.index)
+    for key, value in each.extra.items():
+        if kind == "voc" and key in _OF_VOC:
+            continue
+        if key == "iscrowd" and value:
+            lose("the mark of a crowd", photo, each.index)
+        elif key == "area" and (each.polygons or each.rle):
+            lose("areas of masks", photo, each.index)
+        elif key == "id":
+            lose("ids of objects", photo, each.index)
+        elif key not in _OF_COCO and (key, value) not in (("pose", "Unspecified"), ("truncated", 0), ("difficult", 0)):
+            lose(f"{key} of objects", photo, each.index)

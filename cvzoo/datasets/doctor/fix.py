@@ -1,0 +1,162 @@
+"""The data set as it should have been, as far as that can be told, and what was done to get there."""
+
+import collections
+import dataclasses
+from typing import Any
+
+from cvzoo.datasets.doctor.check_classes import common_spelling
+from cvzoo.datasets.doctor.examine import Checkup, annotation_size
+from cvzoo.datasets.doctor.fix_object import fix_object
+from cvzoo.datasets.doctor.kind import Kind
+from cvzoo.datasets.doctor.meanings import EXPLAINING
+from cvzoo.datasets.doctor.splits import is_for_learning
+from cvzoo.datasets.layouts.annotated_set import AnnotatedPhoto, AnnotatedSet
+
+_DROP_PHOTO = (
+    Kind.PHOTO_MISSING,
+    Kind.PHOTO_EMPTY,
+    Kind.PHOTO_UNREADABLE,
+    Kind.PHOTO_TRUNCATED,
+    Kind.ANNOTATION_UNREADABLE,
+    Kind.IMAGE_ID_DUPLICATE,
+    Kind.NAME_UNSAFE,
+)
+_FROM_TRAIN = (Kind.IN_TWO_SPLITS, Kind.PHOTO_DUPLICATE_SPLIT)
+
+
+@dataclasses.dataclass(frozen=True)
+class Change:
+    """One thing that was done: to which photo (None: the set), to which object of it, why and what."""
+
+    kind: str
+    photo: str | None
+    annotation: int | None
+    done: str
+
+    def __str__(self) -> str:
+        where = "the data set" if self.photo is None else self.photo
+        where += "" if self.annotation is None else f", object {self.annotation}"
+        return f"{where}: {self.kind}: {self.done}"
+
+    def to_record(self) -> dict[str, Any]:
+        return dataclasses.asdict(self)
+
+
+@dataclasses.dataclass(frozen=True)
+class Fixed:
+    """What `fix` gives.
+
+    annotated: the corrected set; as_stored: names of its photos whose EXIF block is to say upright in the copy
+    changes: all that was done, photo by photo
+    """
+
+    annotated: AnnotatedSet
+    as_stored: frozenset[str]
+    changes: tuple[Change, ...]
+
+
+def fix(checkup: Checkup) -> Fixed:
+    """The corrected data set in memory: nothing is written, and the files stay as they are.
+
+    Every finding whose kind has a fix is attended to; the others are left, since only a person can decide.
+    """
+    found = checkup.annotated
+    by_photo: dict[str | None, list] = collections.defaultdict(list)
+    for each in checkup.findings:
+        by_photo[each.photo].append(each)
+    whole = {each.kind for each in by_photo[None]}
+    changes: list[Change] = []
+    renamed = common_spelling(found) if Kind.CLASS_NAMES_ALIKE in whole else {}
+    for old, new in renamed.items():
+        changes.append(Change(Kind.CLASS_NAMES_ALIKE.slug, None, None, f"{old!r} is now {new!r}"))
+    step = next((kind for kind in (Kind.ONE_BASED, Kind.ZERO_BASED) if kind in whole), None)
+    if step is not None:
+        changes.append(Change(step.slug, None, None, f"all boxes: {step.fix}"))
+    for each in by_photo[None]:
+        if each.kind in (Kind.CLASS_DUPLICATE, Kind.CLASS_NAME_MISSING, Kind.FIELD_MALFORMED, Kind.IMAGE_ID_UNKNOWN):
+            changes.append(Change(each.kind.slug, None, each.annotation, f"{each.kind.fix}: {each.message}"))
+    photos, as_stored = [], set()
+    for photo, facts in zip(found.photos, checkup.facts):
+        size = annotation_size(photo, facts)
+        fixed = _fix_photo(photo, size, by_photo[photo.name], found, renamed, step, changes)
+        if fixed is None:
+            continue
+        if any(each.kind is Kind.EXIF_ROTATION for each in by_photo[photo.name]):
+            if facts.format in ("JPEG", "MPO"):
+                as_stored.add(photo.name)
+                changes.append(Change(Kind.EXIF_ROTATION.slug, photo.name, None, Kind.EXIF_ROTATION.fix))
+            else:
+                changes.append(Change(Kind.EXIF_ROTATION.slug, photo.name, None, "left as it is: not a JPEG"))
+        photos.append(fixed)
+    kept = {photo.name for photo in photos}
+    for each in checkup.findings:
+        if each.kind in (Kind.LISTED_MISSING, Kind.ANNOTATION_MISSING) and each.photo not in kept:
+            changes.append(Change(each.kind.slug, each.photo, None, each.kind.fix.split(";")[0]))
+    names = _class_names(found, renamed)
+    annotated = dataclasses.replace(found, photos=tuple(photos), names=names, findings=())
+    return Fixed(annotated, frozenset(as_stored), tuple(dict.fromkeys(changes)))
+
+
+def _class_names(found, renamed):
+    if found.names is None:
+        return None
+    named = [name or f"class_{number}" for number, name in enumerate(found.names)]
+    return tuple(dict.fromkeys(renamed.get(name, name) for name in named))
+
+
+def _fix_photo(photo: AnnotatedPhoto, size, findings, found: AnnotatedSet, renamed, step, changes):
+    """The photo as it should be, None if it is left out."""
+
+    def log(kind, words, annotation=None):
+        changes.append(Change(kind.slug, photo.name, annotation, words))
+
+    kinds = {each.kind: each for each in findings}
+    fatal = next((kind for kind in _DROP_PHOTO if kind in kinds), None)
+    if fatal is None and Kind.ANNOTATION_MISSING in kinds and found.kind != "yolo":
+        fatal = Kind.ANNOTATION_MISSING
+    if fatal is not None:
+        log(fatal, f"photo and annotations left out: {kinds[fatal].message}")
+        return None
+    splits = photo.splits
+    for kind in _FROM_TRAIN:
+        if kind in kinds and any(map(is_for_learning, splits)):
+            splits = tuple(split for split in splits if not is_for_learning(split))
+            log(kind, "taken out of the lists to learn from" if splits else "left out")
+            if not splits:
+                return None
+    for kind in (Kind.SIZE_WRONG, Kind.SIZE_SWAPPED, Kind.SIZE_MISSING):
+        if kind in kinds:
+            log(kind, f"the size is now {size[0]} x {size[1]} (H x W)")
+    for kind in (
+        Kind.NAME_CASE,
+        Kind.NAME_ENCODING,
+        Kind.TEXT_ENCODING,
+        Kind.FILE_NAME_DIFFERS,
+        Kind.LISTED_TWICE,
+        Kind.FILE_NAME_DUPLICATE,
+    ):
+        if kind in kinds:
+            log(kind, kind.fix)
+    meaning = next((kind for kind in EXPLAINING if kind in kinds), None)
+    if meaning is not None and size is not None:
+        log(meaning, f"boxes: {meaning.fix}")
+    objects = []
+    of_object = collections.defaultdict(set)
+    for each in findings:
+        of_object[each.annotation].add(each.kind)
+    for each in photo.objects:
+        new = fix_object(
+            each,
+            size,
+            of_object[each.index],
+            meaning=meaning,
+            step=step,
+            last_pixel=int(found.kind == "voc" and found.base == 1),
+            log=log,
+        )
+        if new is not None:
+            objects.append(dataclasses.replace(new, name=renamed.get(new.name, new.name)))
+    for index in sorted(index for index in of_object if index is not None):
+        if Kind.FIELD_MALFORMED in of_object[index] and all(each.index != index for each in photo.objects):
+            log(Kind.FIELD_MALFORMED, "left out", index)
+    return dataclasses.replace(photo, size=size, splits=splits, objects=tuple(objects))

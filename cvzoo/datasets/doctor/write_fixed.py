@@ -1,0 +1,32 @@
+"""A corrected copy of a data set with its log."""
+
+import json
+import os
+from collections.abc import Callable
+
+from cvzoo.datasets.doctor.examine import Checkup
+from cvzoo.datasets.doctor.fix import Fixed, fix
+from cvzoo.datasets.layouts.write import check_apart, write_annotated_set
+
+LOG_TEXT, LOG_JSON = "fix-log.txt", "fix-log.json"
+
+
+def write_fixed(checkup: Checkup, out: str | os.PathLike, *, step: Callable[[], None] | None = None) -> Fixed:
+    """What was done, once the corrected copy lies in `out`, in the same layout, with fix-log.txt and fix-log.json.
+
+    The original is only read. out: a folder that does not exist or is empty, outside of the original
+    step: called after each photo that was copied
+    Raises ConfigError for a bad `out`, OSError.
+    """
+    found = checkup.annotated
+    check_apart(found.root, out)
+    fixed = fix(checkup)
+
+    def add_log(folder):
+        lines = [f"# a corrected copy of {found.kind}:{found.root}", *map(str, fixed.changes)]
+        (folder / LOG_TEXT).write_text("\n".join(lines) + "\n", encoding="utf-8", errors="backslashreplace")
+        record = {"data": f"{found.kind}:{found.root}", "changes": [each.to_record() for each in fixed.changes]}
+        (folder / LOG_JSON).write_text(json.dumps(record, indent=2), encoding="ascii")
+
+    write_annotated_set(fixed.annotated, out, kind=found.kind, as_stored=fixed.as_stored, finish=add_log, step=step)
+    return fixed

@@ -1,0 +1,106 @@
+"""Writing annotations as COCO's JSON, a file a split."""
+
+import json
+import math
+import pathlib
+from collections.abc import Mapping
+from typing import Any
+
+from cvzoo.datasets.layouts.annotated_set import AnnotatedObject, AnnotatedPhoto, AnnotatedSet
+from cvzoo.datasets.layouts.decimals import exact, minus
+from cvzoo.datasets.layouts.read_coco import NO_SPLIT
+
+
+def write_coco(found: AnnotatedSet, folder: pathlib.Path, names: Mapping[str, str]) -> None:
+    """annotations/instances_SPLIT.json in `folder`; what is in no list goes to instances_rest.json, and without lists
+    everything to instances_all.json.
+
+    Ids are those that were read; new ones where there were none, the same in all files.
+    names: of each photo the name of its copy
+    """
+    (folder / "annotations").mkdir()
+    categories, numbers = _categories(found)
+    photo_ids = _ids([photo.extra.get("id") for photo in found.photos])
+    objects = [
+        [each for each in photo.objects if each.name in numbers and each.bbox is not None] for photo in found.photos
+    ]
+    flat = _ids([each.extra.get("id") for row in objects for each in row])
+    object_ids = iter(flat)
+    rows = []
+    for photo, photo_id, row in zip(found.photos, photo_ids, objects):
+        annotations = [_annotation(each, next(object_ids), photo_id, numbers[each.name]) for each in row]
+        rows.append((photo, _image(photo, photo_id, names[photo.name]), annotations))
+    files = {split: [row for row in rows if split in row[0].splits] for split in found.splits}
+    rest = [row for row in rows if not row[0].splits]
+    if rest or not found.splits:
+        files[NO_SPLIT[1] if found.splits else NO_SPLIT[0]] = rest
+    info = {key: found.extra[key] for key in found.extra if key != "categories"} if found.kind == "coco" else {}
+    for split, chosen in files.items():
+        file = info | {
+            "images": [image for _, image, _ in chosen],
+            "annotations": [each for _, _, annotations in chosen for each in annotations],
+            "categories": categories,
+        }
+        path = folder / "annotations" / f"instances_{split}.json"
+        path.write_text(json.dumps(file, ensure_ascii=False), encoding="utf-8", errors="replace")
+
+
+def _categories(found: AnnotatedSet) -> tuple[list[dict[str, Any]], dict[str, int]]:
+    known = {each["name"]: each for each in found.extra.get("categories", ()) if found.kind == "coco"}
+    taken = {each["id"] for each in known.values()}
+    numbers, records = {}, []
+    for name in found.used_names():
+        if name in known:
+            number = known[name]["id"]
+        else:
+            number = max(taken, default=0) + 1
+        taken.add(number)
+        numbers[name] = number
+        records.append(known.get(name, {"id": number, "name": name, "supercategory": ""}))
+    return records, numbers
+
+
+def _ids(given: list[Any]) -> list[int]:
+    """The ids that are whole numbers and came first, and new ones behind them for all others."""
+    known = {each for each in given if isinstance(each, int)}
+    following = max(known, default=0)
+    taken: set[int] = set()
+    ids = []
+    for each in given:
+        if not isinstance(each, int) or each in taken:
+            following += 1
+            each = following
+        taken.add(each)
+        ids.append(each)
+    return ids
+
+
+def _image(photo: AnnotatedPhoto, id_: int, name: str) -> dict[str, Any]:
+    image = {"id": id_, "file_name": name}
+    if photo.size is not None:
+        image |= {"height": photo.size[0], "width": photo.size[1]}
+    return image | {key: value for key, value in photo.extra.items() if key != "id"}
+
+
+def _annotation(each: AnnotatedObject, id_: int, image_id: int, number: int) -> dict[str, Any]:
+    y_min, x_min, y_max, x_max = each.bbox
+    width, height = minus(x_max, x_min), minus(y_max, y_min)
+    record = {
+        "id": id_,
+        "image_id": image_id,
+        "category_id": number,
+        "bbox": [_whole(value) for value in (x_min, y_min, width, height)],
+        "area": _whole(float(exact(width) * exact(height))) if math.isfinite(width * height) else 0,
+        "iscrowd": 0,
+    }
+    if each.polygons:
+        record["segmentation"] = [list(polygon) for polygon in each.polygons]
+    elif each.rle is not None:
+        record["segmentation"] = dict(each.rle)
+    if each.points:
+        record["keypoints"] = list(each.points)
+    return record | {key: value for key, value in each.extra.items() if key not in ("id", "image_id")}
+
+
+def _whole(value: float) -> float | int:
+    return int(value) if float(value).is_integer() else value

@@ -1,0 +1,28 @@
+"""Writing regions of text in SROIE's layout."""
+
+import pathlib
+from collections.abc import Mapping
+
+from cvzoo.datasets.layouts.annotated_set import AnnotatedSet
+from cvzoo.datasets.layouts.decimals import number_text
+
+
+def write_sroie(found: AnnotatedSet, folder: pathlib.Path, names: Mapping[str, str]) -> None:
+    """box/NAME.csv and a list for each split in `folder`. names: of each photo the name of its copy."""
+    (folder / "box").mkdir()
+    for photo in found.photos:
+        lines = []
+        for each in photo.objects:
+            if each.bbox is None:
+                continue
+            y_min, x_min, y_max, x_max = each.bbox
+            corners = (x_min, y_min, x_max, y_min, x_max, y_max, x_min, y_max)
+            if each.polygons and len(each.polygons[0]) == 8:
+                corners = each.polygons[0]
+            text = str(each.extra.get("text", "")).replace("\n", " ")
+            lines.append(",".join([*map(number_text, map(float, corners)), text]) + "\n")
+        path = folder / "box" / pathlib.PurePath(names[photo.name]).with_suffix(".csv")
+        path.write_text("".join(lines), encoding="utf-8")
+    for split in found.splits:
+        stems = [pathlib.PurePath(names[photo.name]).stem for photo in found.photos if split in photo.splits]
+        (folder / f"{split}.txt").write_text("".join(f"{stem}\n" for stem in stems), encoding="utf-8")

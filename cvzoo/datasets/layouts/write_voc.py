@@ -1,0 +1,75 @@
+"""Writing annotations in VOC's layout."""
+
+import pathlib
+import re
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Mapping
+
+from cvzoo.datasets.layouts.annotated_set import AnnotatedSet
+from cvzoo.datasets.layouts.decimals import number_text, plus
+from cvzoo.datasets.layouts.read_voc import CORNERS, FLAGS
+
+# what XML 1.0 cannot hold
+_FORBIDDEN = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def write_voc(found: AnnotatedSet, folder: pathlib.Path, names: Mapping[str, str]) -> None:
+    """Annotations, ImageSets/Main and classes.txt in `folder`. names: of each photo the name of its copy.
+
+    Coordinates count from 1, as VOC's do, unless the set was read with base 0.
+    """
+    base = found.base if found.kind == "voc" else 1
+    (folder / "Annotations").mkdir()
+    for photo in found.photos:
+        name = names[photo.name]
+        path = folder / "Annotations" / pathlib.PurePath(name).with_suffix(".xml")
+        path.write_bytes(_photo_xml(photo, name, base))
+    lists = folder / "ImageSets" / "Main"
+    if found.splits:
+        lists.mkdir(parents=True)
+    for split in found.splits:
+        stems = [pathlib.PurePath(names[photo.name]).stem for photo in found.photos if split in photo.splits]
+        (lists / f"{split}.txt").write_text("".join(f"{stem}\n" for stem in stems), encoding="utf-8")
+    if found.names is not None:
+        (folder / "classes.txt").write_text("".join(f"{name}\n" for name in found.names), encoding="utf-8")
+
+
+def _photo_xml(photo, name, base):
+    root = ElementTree.Element("annotation")
+    _add(root, "folder", photo.extra.get("folder", "JPEGImages"))
+    _add(root, "filename", name)
+    _add_deeper(root, photo.extra)
+    if photo.size is not None:
+        size = ElementTree.SubElement(root, "size")
+        _add(size, "width", photo.size[1])
+        _add(size, "height", photo.size[0])
+        _add(size, "depth", photo.extra.get("depth", 3))
+    _add(root, "segmented", photo.extra.get("segmented", 0))
+    for each in photo.objects:
+        if each.name is None or each.bbox is None:
+            continue
+        node = ElementTree.SubElement(root, "object")
+        _add(node, "name", each.name)
+        _add(node, "pose", each.extra.get("pose", "Unspecified"))
+        for flag in FLAGS:
+            if flag != "occluded" or flag in each.extra:
+                _add(node, flag, each.extra.get(flag, 0))
+        y_min, x_min, y_max, x_max = each.bbox
+        box = ElementTree.SubElement(node, "bndbox")
+        for corner, value in zip(CORNERS, (x_min, y_min, x_max, y_max)):
+            _add(box, corner, number_text(plus(value, base)))
+        _add_deeper(node, each.extra)
+    ElementTree.indent(root)
+    return ElementTree.tostring(root, encoding="utf-8") + b"\n"
+
+
+def _add(parent, tag, value):
+    ElementTree.SubElement(parent, tag).text = _FORBIDDEN.sub("", str(value))
+
+
+def _add_deeper(node, extra):
+    for text in extra.get("voc_xml", ()):
+        try:
+            node.append(ElementTree.fromstring(text))
+        except (ElementTree.ParseError, TypeError):
+            continue  # it was XML when it was read; whoever changed it since has no claim on our file

@@ -1,0 +1,50 @@
+"""Writing labels as YOLO's text files."""
+
+import json
+import pathlib
+from collections.abc import Mapping
+
+from cvzoo.datasets.layouts.annotated_set import AnnotatedSet
+from cvzoo.datasets.layouts.decimals import exact, fraction_text, to_center
+
+
+def write_yolo(found: AnnotatedSet, folder: pathlib.Path, names: Mapping[str, str]) -> None:
+    """labels/NAME.txt, a list of photos for each split, classes.txt and data.yaml in `folder`.
+
+    An object of one polygon that was read from YOLO's files is written as such again; all others as boxes.
+    names: of each photo the name of its copy
+    """
+    classes = found.used_names()
+    numbers = {name: number for number, name in enumerate(classes)}
+    for photo in found.photos:
+        path = folder / "labels" / pathlib.PurePath(names[photo.name]).with_suffix(".txt")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lines = [
+            f"{numbers[each.name]} {_fractions(each, photo.size, found.kind)}\n"
+            for each in photo.objects
+            if each.name in numbers and each.bbox is not None and photo.size is not None
+        ]
+        path.write_text("".join(lines), encoding="utf-8")
+    for split in found.splits:
+        lines = [f"./images/{names[photo.name]}\n" for photo in found.photos if split in photo.splits]
+        (folder / f"{split}.txt").write_text("".join(lines), encoding="utf-8")
+    (folder / "classes.txt").write_text("".join(f"{name}\n" for name in classes), encoding="utf-8")
+    (folder / "data.yaml").write_text(_yaml(found.splits, classes), encoding="utf-8")
+
+
+def _fractions(each, size, kind):
+    height, width = size
+    if kind == "yolo" and len(each.polygons) == 1:
+        sides = (width, height)
+        return " ".join(fraction_text(exact(value) / sides[i % 2]) for i, value in enumerate(each.polygons[0]))
+    y_min, x_min, y_max, x_max = each.bbox
+    x, w = to_center(x_min, x_max, width)
+    y, h = to_center(y_min, y_max, height)
+    return f"{x} {y} {w} {h}"
+
+
+def _yaml(splits, classes):
+    lines = ["path: ."]
+    lines += [f"{split}: {split}.txt" for split in splits] or ["train: images", "val: images"]
+    lines += ["names:", *(f"  {number}: {json.dumps(name, ensure_ascii=False)}" for number, name in enumerate(classes))]
+    return "\n".join(lines) + "\n"
