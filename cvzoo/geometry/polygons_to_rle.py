@@ -1,5 +1,7 @@
 """Masks of polygons, pixel for pixel those of COCO's own tool."""
 
+import itertools
+
 import numpy as np
 
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
@@ -25,30 +27,37 @@ def polygons_to_rle(polygons, sizes):
     steps alone instead of walking along the edges.
     """
     sizes = np.broadcast_to(np.asarray(sizes, np.int64), (len(polygons), 2))
-    parts, owner = [], []
-    for r, rings in enumerate(polygons):
-        if len(rings) == 0:
-            raise ShapeError(f"object {r} has no polygon")
-        for ring in rings:
-            parts.append(_points(ring, r))
-            owner.append(r)
-    if not parts:
+    n_ring = [len(rings) for rings in polygons]
+    if 0 in n_ring:
+        raise ShapeError(f"object {n_ring.index(0)} has no polygon")
+    owner = np.repeat(np.arange(len(polygons)), n_ring)
+    if not len(owner):
         return RLEs(np.empty(0, np.int32), np.zeros(1, np.int64), np.empty((0, 2), np.int32))
-    length = np.array([len(part) for part in parts])
-    xy = np.concatenate(parts)
+    length, xy = _vertices(list(itertools.chain.from_iterable(polygons)), owner)
     if not (np.abs(xy) <= _LIMIT).all():
         bad = np.flatnonzero(~(np.abs(xy) <= _LIMIT).all(axis=1))[0]
-        r = owner[int(np.searchsorted(np.cumsum(length), bad, side="right"))]
+        r = int(owner[np.searchsorted(np.cumsum(length), bad, side="right")])
         raise ValueRangeError(f"object {r} has a vertex that cannot be", got=tuple(xy[bad].tolist()))
-    owner = np.asarray(owner)
     grid = np.trunc(_SCALE * xy + 0.5).astype(np.int64)
     follower = np.arange(1, len(grid) + 1)
     last = np.cumsum(length) - 1
     follower[last] = last - length + 1
-    part = np.repeat(np.arange(len(parts)), length)
+    part = np.repeat(np.arange(len(length)), length)
     place, edge = _turns(grid, grid[follower], sizes[owner][part])
     rles = turns_to_rles(place, part[edge], sizes[owner])
-    return rles if len(parts) == len(polygons) else merge_rles(rles, group=owner)
+    return rles if len(length) == len(polygons) else merge_rles(rles, group=owner)
+
+
+def _vertices(rings, owner):
+    """How many points each ring has, (P,) int64, and all of them, (N, 2) float64."""
+    if all(type(ring) is list and len(ring) >= 6 and len(ring) % 2 == 0 for ring in rings):
+        length = np.array([len(ring) for ring in rings]) // 2
+        try:  # numbers of one list after another, without an array for each
+            return length, np.fromiter(itertools.chain.from_iterable(rings), np.float64).reshape(-1, 2)
+        except (TypeError, ValueError):
+            pass  # the way that names the object
+    parts = [_points(ring, r) for ring, r in zip(rings, owner.tolist())]
+    return np.array([len(part) for part in parts]), np.concatenate(parts)
 
 
 def _points(ring, r):

@@ -36,7 +36,7 @@ def decode_rle_strings(strings):
     one is neither str nor bytes. Whether the runs fill a mask is not looked at.
     """
     encoded = strings if isinstance(strings, list) else list(strings)
-    if not all(isinstance(text, str) and text.isascii() for text in encoded):
+    if not _all_ascii(encoded):
         encoded = [_ascii(text, r) for r, text in enumerate(encoded)]
     empty = encoded[0][:0] if encoded else b""
     stops = np.zeros(len(encoded) + 1, np.int64)
@@ -48,6 +48,13 @@ def decode_rle_strings(strings):
         counts[offsets[begin] : offsets[begin] + len(part)] = part
         offsets[begin + 1 : end + 1] = ends + offsets[begin]
     return counts[: offsets[-1]].copy() if 2 * offsets[-1] < len(counts) else counts[: offsets[-1]], offsets
+
+
+def _all_ascii(texts):
+    try:
+        return all(map(str.isascii, texts))
+    except TypeError:
+        return False
 
 
 def _ascii(text, r):
