@@ -2,7 +2,12 @@
 
 import pathlib
 
+import hypothesis
 import pytest
+
+# the same examples in every run; a slow machine is no failure
+hypothesis.settings.register_profile("cvzoo", derandomize=True, deadline=None)
+hypothesis.settings.load_profile("cvzoo")
 
 SHARED = pathlib.Path(__file__).resolve().parents[2] / "shared"
 
