@@ -115,7 +115,7 @@ def _found_by_model(truth, paths, args):
     ids = list(truth.file_names)
     image, label, score, bbox = [], [], [], []
     numbers = None
-    for image_id, found in zip(ids, find_in_photos(model, paths, len(paths), args)):
+    for found, image_id in zip(find_in_photos(model, paths, len(paths), args), ids):
         if numbers is None:
             numbers = category_ids(truth, model.label_names, model.n_fg_class)
         category = numbers[found.labels[0]]

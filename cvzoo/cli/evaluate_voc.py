@@ -70,8 +70,7 @@ def _found_by_model(truth, args):
     if (numbers < 0).all():
         raise ConfigError("the model and the ground truth share no class", expected=truth.names, got=names[:20])
     bboxes, labels, scores = [], [], []
-    imgs = (img for img, _ in zip(truth.imgs(), truth.photo_names))
-    for found in find_in_photos(model, imgs, len(truth.photo_names), args):
+    for found in find_in_photos(model, truth.imgs(), len(truth.photo_names), args):
         label = numbers[found.labels[0]]
         known = label >= 0
         bboxes.append(found.bboxes[0][known])

@@ -89,7 +89,7 @@ class VOCTruth:
 
     def imgs(self) -> Iterator[np.ndarray]:
         """The photos, read one by one."""
-        photos = self.dataset.slice[:, "img"]
+        photos = self.dataset.slice[: len(self.photo_names), "img"]
         return (photos[i] for i in range(len(photos)))
 
 

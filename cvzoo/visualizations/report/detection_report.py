@@ -128,12 +128,14 @@ def _errors(errors):
     if not errors:
         return ""
     types = errors["types"]
-    names = [f"{each['type']}" for each in types]
-    texts = [f"{each['dap']:.4f}  ({each['count']})" for each in types]
-    plot = bar_plot(names, [each["dap"] for each in types], texts=texts, title="AP that mending each kind would bring")
+    names = [each["type"] for each in types]
+    # None: without what is mended nothing would be left to score
+    gains = [np.nan if each["dap"] is None else each["dap"] for each in types]
+    texts = [f"{score(gain, 4)}  ({each['count']})" for gain, each in zip(gains, types)]
+    plot = bar_plot(names, gains, texts=texts, title="AP that mending each kind would bring")
     words = "".join(f"<li><b>{html.escape(name)}</b>: {html.escape(_ERROR_WORDS.get(name, ''))}</li>" for name in names)
     text = f"<p>AP at overlap {errors['iou_thresh']:g} is {score(errors['ap'], 4)}. Mending all wrong detections would "
-    text += f"bring {errors['dap_fp']:.4f}, finding all missed objects {errors['dap_fn']:.4f}.</p>"
+    text += f"bring {score(errors['dap_fp'], 4)}, finding all missed objects {score(errors['dap_fn'], 4)}.</p>"
     return f'{text}<div class="grid">{plot}<ul>{words}</ul></div>'
 
 
@@ -168,7 +170,7 @@ def _reliability(reliability):
         (f"{each['low']:.2f} – {each['high']:.2f}", each["count"], score(each["confidence"]), score(each["precision"]))
         for each in bins
     ]
-    text = f"<p>Expected calibration error: {reliability['ece']:.4f}. On the dashed line a score is the share of "
+    text = f"<p>Expected calibration error: {score(reliability['ece'], 4)}. On the dashed line a score is the share of "
     text += f"detections of this score that are right at overlap {reliability['iou_thresh']:g}.</p>"
     return f'{text}<div class="grid">{plot}{table(("scores", "detections", "mean score", "right"), rows)}</div>'
 

@@ -1,0 +1,327 @@
+"""`cvzoo evaluate` as a user types it."""
+
+import gzip
+import json
+import math
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from cvzoo.cli.evaluate_coco import category_ids
+from cvzoo.cli.truth import COCOTruth
+from cvzoo.errors.exceptions import ConfigError
+from cvzoo.evaluations.coco.ground_truth import COCOGroundTruth
+from cvzoo.evaluations.coco.summarize import BOX_KEYS
+
+KEYS = [*BOX_KEYS]
+
+
+@pytest.fixture
+def coco(tmp_path):
+    """ROOT/annotations/instances_val.json with photos in ROOT/val: two photos, three cats and a dog, one a crowd."""
+    (tmp_path / "annotations").mkdir()
+    (tmp_path / "val").mkdir()
+    sizes = {"width": 60, "height": 40}
+    images = [{"id": 3, "file_name": "a.jpg"} | sizes, {"id": 8, "file_name": "b.png"} | sizes]
+    for image in images:
+        pixels = np.random.default_rng(image["id"]).integers(0, 256, (40, 60, 3), "uint8")
+        Image.fromarray(pixels).save(tmp_path / "val" / image["file_name"])
+    rows = [
+        (3, 1, [10, 5, 20, 20], 0),
+        (3, 2, [30, 10, 10, 10], 0),
+        (8, 1, [0, 0, 30, 40], 0),
+        (8, 1, [20, 20, 40, 20], 1),
+    ]
+    annotations = [
+        {"id": i + 1, "image_id": image, "category_id": cat, "bbox": bbox, "area": bbox[2] * bbox[3], "iscrowd": crowd}
+        for i, (image, cat, bbox, crowd) in enumerate(rows)
+    ]
+    table = {
+        "images": images,
+        "annotations": annotations,
+        "categories": [{"id": 1, "name": "cat"}, {"id": 2, "name": "dog"}, {"id": 5, "name": "fox"}],
+    }
+    path = tmp_path / "annotations" / "instances_val.json"
+    path.write_text(json.dumps(table))
+    return path
+
+
+RESULTS = [
+    {"image_id": 3, "category_id": 1, "bbox": [10, 5, 20, 20], "score": 0.9},
+    {"image_id": 3, "category_id": 2, "bbox": [30, 10, 10, 9], "score": 0.8},
+    {"image_id": 8, "category_id": 1, "bbox": [40, 0, 10, 10], "score": 0.95},
+    {"image_id": 8, "category_id": 1, "bbox": [0, 0, 30, 39], "score": 0.5},
+]
+
+
+@pytest.fixture
+def results(tmp_path):
+    path = tmp_path / "results.json"
+    path.write_text(json.dumps(RESULTS))
+    return path
+
+
+def scores_of(out):
+    """The summary's lines as numbers; NaN for a dash."""
+    lines = [line.split() for line in out.splitlines()]
+    return {line[0]: math.nan if line[1] == "-" else float(line[1]) for line in lines if line and line[0] in KEYS}
+
+
+def test_somebodys_results_get_twelve_numbers_and_ap_by_class(run, coco, results, tmp_path):
+    status, out, _ = run("evaluate", "--gt", coco, "--results", results, "--json", tmp_path / "out.json")
+    assert status == 0
+    record = json.loads((tmp_path / "out.json").read_text())
+    assert list(scores_of(out)) == KEYS
+    assert [round(record[key], 4) for key in KEYS if record[key] >= 0] == [v for v in scores_of(out).values() if v == v]
+    by_name = {each["name"]: each for each in record["per_class"]}
+    # cats: the surest is wrong, then two hits: at every recall the best precision is 2/3
+    assert by_name["cat"]["AP50"] == pytest.approx(2 / 3)
+    assert by_name["dog"]["AP50"] == pytest.approx(1)
+    assert by_name["fox"]["AP"] is None
+    assert record["AP50"] == pytest.approx((2 / 3 + 1) / 2)
+    assert record["counts"] == {"images": 2, "objects": 3, "detections": 4, "classes": 3}
+    assert "cat" in out
+    assert "fox" in out
+
+
+def test_csv_and_voc_files_score_as_json_does(run, coco, results, tmp_path):
+    names = {1: "cat", 2: "dog"}
+    photos = {3: "a.jpg", 8: "b.png"}
+    lines, voc = ["photo,label,score,x,y,width,height"], {"cat": [], "dog": []}
+    for each in RESULTS:
+        x, y, width, height = each["bbox"]
+        name, photo = names[each["category_id"]], photos[each["image_id"]]
+        lines.append(f"{photo},{name},{each['score']},{x},{y},{width},{height}")
+        voc[name].append(f"{photo[0]} {each['score']} {x + 1} {y + 1} {x + width} {y + height}")
+    (tmp_path / "r.csv").write_text("\n".join(lines))
+    (tmp_path / "voc").mkdir()
+    for name, found in voc.items():
+        (tmp_path / "voc" / f"comp4_det_val_{name}.txt").write_text("\n".join(found))
+    expected = run("evaluate", "--gt", coco, "--results", results)
+    assert expected[0] == 0
+    assert run("evaluate", "--gt", coco, "--results", tmp_path / "r.csv") == expected
+    assert run("evaluate", "--gt", f"coco:{coco}", "--results", tmp_path / "voc") == expected
+
+
+def test_a_model_is_scored_reported_and_its_results_are_kept(run, net, coco, tmp_path):
+    words = ("--data", f"coco:{coco}", "--json", tmp_path / "o.json", "--report", tmp_path / "r.html")
+    status, out, err = run("evaluate", *net, *words, "--save-results", tmp_path / "found.json")
+    assert status == 0, err
+    assert "2 of 2 photos" in err
+    record = json.loads((tmp_path / "o.json").read_text())
+    assert record["counts"]["detections"] > 0
+    again = run(
+        "evaluate", "--gt", coco, "--results", tmp_path / "found.json", "--explain", tmp_path / "o.json", "--quiet"
+    )
+    assert again[0] == 0
+    assert scores_of(again[1])["AP50"] == pytest.approx(scores_of(out)["AP50"], nan_ok=True)
+    assert "no difference" in again[1]
+    page = (tmp_path / "r.html").read_text()
+    assert page.count("data:image/jpeg;base64,") == len(record["analysis"]["worst_photos"]) > 0
+    assert "http" not in page.replace("http-equiv", "")
+    assert set(record["analysis"]) == {
+        "iou_thresh", "pr_curves", "thresholds", "errors", "confusion", "reliability", "worst_photos"
+    }  # fmt: skip
+
+
+def test_the_rule_that_makes_a_difference_is_said(run, coco, results, tmp_path):
+    run("evaluate", "--gt", coco, "--results", results, "--json", tmp_path / "o.json")
+    other = json.loads((tmp_path / "o.json").read_text()) | {"AP50": 0.5, "AP": 0.5}
+    (tmp_path / "other.json").write_text(json.dumps({key: other[key] for key in ("AP", "AP50")}))
+    words = ("--explain", tmp_path / "other.json", "--json", tmp_path / "p.json", "--report", tmp_path / "p.html")
+    status, out, _ = run("evaluate", "--gt", coco, "--results", results, *words)
+    assert status == 0
+    record = json.loads((tmp_path / "p.json").read_text())
+    assert record["explanation"]["verdict"] in out
+    assert record["explanation"]["other"] == {"AP": 0.5, "AP50": 0.5}
+
+
+def test_the_first_photos_alone(run, coco, results, tmp_path):
+    status, _, _ = run("evaluate", "--gt", coco, "--results", results, "--limit", 1, "--json", tmp_path / "o.json")
+    assert status == 0
+    record = json.loads((tmp_path / "o.json").read_text())
+    assert record["counts"]["images"] == 1
+    assert record["AP50"] == pytest.approx(1.0)
+    assert len(record["analysis"]["worst_photos"]) == 0
+
+
+def test_a_trap_is_said_and_corrected_by_name(run, coco, results):
+    table = json.loads(coco.read_text())
+    table["annotations"][0]["id"] = 0
+    coco.write_text(json.dumps(table))
+    status, out, _ = run("evaluate", "--gt", coco, "--results", results)
+    assert status == 0
+    assert "note: gt_id_zero" in out
+    _, corrected, _ = run("evaluate", "--gt", coco, "--results", results, "--corrections", "gt_id_zero")
+    assert scores_of(corrected)["AP50"] > scores_of(out)["AP50"]
+    assert "(corrected)" in corrected
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"image_id": 4}, "detections[1].image_id"),
+        ({"category_id": 9}, "detections[1].category_id"),
+        ({"score": math.nan}, "detections[1]"),
+        ({"bbox": [1, 2, -3, 4]}, "detections[1].bbox"),
+        ({"bbox": [1, 2, 3]}, "detections[1]"),
+        ({"score": None}, "detections[1]"),
+    ],
+)
+def test_a_record_that_makes_no_sense_is_named_and_no_number_printed(run, coco, results, change, says):
+    table = json.loads(results.read_text())
+    table[1] |= change
+    results.write_text(json.dumps(table))
+    status, out, err = run("evaluate", "--gt", coco, "--results", results)
+    assert (status, out) == (2, "")
+    assert says in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ((), "what is to be scored"),
+        (("--results", "{results}"), "which ground truth"),
+        (("--gt", "{coco}"), "what is to be scored"),
+        (("--gt", "{coco}", "--data", "coco:{coco}", "--results", "{results}"), "which ground truth"),
+        (("--data", "{coco}", "--results", "{results}"), "coco:FILE.json or voc:FOLDER"),
+        (("--gt", "{coco}", "--results", "{results}", "--corrections", "all"), "no such name"),
+        (("--gt", "{coco}", "--results", "{results}", "--save-results", "x.json"), "--save-results"),
+        (("--gt", "{coco}", "--results", "{results}", "--use-07-metric"), "--use-07-metric"),
+        (("--gt", "{coco}", "--results", "{results}", "--split", "val"), "--split"),
+        (("--gt", "{coco}", "--results", "absent.json"), "absent.json"),
+        (("--gt", "absent.json", "--results", "{results}"), "absent.json"),
+        (("--gt", "{results}", "--results", "{results}"), "no COCO annotations"),
+        (("--gt", "{coco}", "--results", "{coco}"), "detections"),
+        (("--gt", "{coco}", "--results", "{results}", "--explain", "{results}"), "no scores"),
+        (("--gt", "{coco}", "--results", "{results}", "--iou-type", "segm"), "segmentation"),
+        (("--data", "coco:{coco}", "--results", "{results}", "--photos", "nowhere"), "is not there"),
+    ],
+)
+def test_words_that_make_no_sense_are_errors(run, coco, results, words, says):
+    status, out, err = run("evaluate", *(word.format(coco=coco, results=results) for word in words))
+    assert (status, out) == (2, "")
+    assert says in err
+    assert err.startswith("cvzoo evaluate: error: ")
+
+
+def truth(names, ids=(1, 2, 5)):
+    empty = np.zeros(0)
+    gt = COCOGroundTruth(
+        img_ids=np.array([1]),
+        cat_ids=np.array(ids),
+        image_id=empty.astype(int),
+        category_id=empty.astype(int),
+        bbox=np.zeros((0, 4)),
+        area=empty,
+        crowd=empty.astype(bool),
+        cat_names=names,
+    )
+    return COCOTruth(None, gt, {1: "a.jpg"})
+
+
+def test_classes_are_matched_by_name_in_voc_words_too_and_by_order_only_without_names(capsys):
+    known = truth(("couch", "Potted Plant", "tv"))
+    assert category_ids(known, ("tvmonitor", "sofa", "pottedplant", "ufo"), 4).tolist() == [5, 1, 2, -1]
+    assert "ufo" in capsys.readouterr().err
+    assert category_ids(known, None, 3).tolist() == [1, 2, 5]
+    with pytest.raises(ConfigError, match="4 classes without names"):
+        category_ids(known, None, 4)
+    with pytest.raises(ConfigError, match="share no class"):
+        category_ids(known, ("ufo",), 1)
+
+
+OBJECT = "<object><name>{}</name><difficult>{}</difficult><bndbox><xmin>{}</xmin><ymin>{}</ymin><xmax>{}</xmax><ymax>{}</ymax></bndbox></object>"  # noqa: E501
+
+
+@pytest.fixture
+def voc(tmp_path):
+    root = tmp_path / "voc"
+    for folder in ("Annotations", "ImageSets/Main", "JPEGImages"):
+        (root / folder).mkdir(parents=True)
+    scenes = {
+        "p1": [("cat", 0, 1, 1, 10, 10), ("dog", 0, 21, 11, 40, 30)],
+        "p2": [("cat", 0, 5, 5, 14, 24), ("cat", 1, 31, 31, 40, 40)],
+    }
+    for name, objects in scenes.items():
+        Image.fromarray(np.random.default_rng(len(name)).integers(0, 256, (40, 60, 3), "uint8")).save(
+            root / "JPEGImages" / f"{name}.jpg"
+        )
+        body = "".join(OBJECT.format(*each) for each in objects)
+        (root / "Annotations" / f"{name}.xml").write_text(f"<annotation>{body}</annotation>")
+    (root / "ImageSets" / "Main" / "val.txt").write_text("p1\np2\n")
+    (root / "results").mkdir()
+    (root / "results" / "comp4_det_val_cat.txt").write_text(
+        "p1 .9 1 1 10 10\np2 .8 31 31 40 40\np2 .7 50 1 60 9\np2 .6 5 5 14 24\n"
+    )
+    (root / "results" / "comp4_det_val_dog.txt").write_text("p1 .9 21 11 40 20\n")  # an overlap of exactly one half
+    return root
+
+
+def test_voc_files_against_a_voc_folder_follow_the_kits_rules(run, voc, tmp_path):
+    words = ("--gt", voc, "--split", "val", "--results", voc / "results", "--json", tmp_path / "o.json")
+    status, out, err = run("evaluate", *words)
+    assert status == 0, err
+    record = json.loads((tmp_path / "o.json").read_text())
+    by_name = {each["name"]: each for each in record["per_class"]}
+    # a hit, one on a difficult object that does not count, a miss, a hit: precision 1 and 2/3
+    assert by_name["cat"]["AP"] == pytest.approx(0.5 + 0.5 * 2 / 3)
+    assert by_name["dog"]["AP"] == 1.0
+    assert by_name["sheep"]["AP"] is None
+    assert record["map"] == pytest.approx((1 + 5 / 6) / 2)
+    assert "map" in out
+    run("evaluate", *words, "--use-07-metric")
+    assert json.loads((tmp_path / "o.json").read_text())["per_class"][7]["AP"] == pytest.approx((6 + 5 * 2 / 3) / 11)
+
+
+def test_a_model_on_a_voc_folder_gets_a_report(run, net, voc, tmp_path):
+    status, out, err = run("evaluate", *net, "--data", f"voc:{voc}", "--report", tmp_path / "r.html", "--limit", 1)
+    assert status == 0, err
+    assert "map" in out
+    assert "1 of 1 photos" in err
+    assert "Worst photos" in (tmp_path / "r.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--explain", "o.json"), "--explain is for COCO"),
+        (("--iou-type", "segm"), "--iou-type is for COCO"),
+        (("--split", "test"), "test.txt"),
+    ],
+)
+def test_what_voc_has_not_is_refused(run, voc, words, says):
+    status, _, err = run("evaluate", "--gt", voc, "--results", voc / "results", *words)
+    assert status == 2
+    assert says in err
+
+
+def test_cocos_numbers_for_photos_mean_nothing_in_a_voc_folder(run, voc, results):
+    status, _, err = run("evaluate", "--gt", voc, "--results", results)
+    assert status == 2
+    assert "comp4_det" in err
+
+
+def test_yolo_fastest_has_its_published_ap_on_tiny_coco(run, shared, tmp_path):
+    folder = shared / "weights" / "yolo_fastest_coco"
+    net = ("--cfg", folder / "yolo-fastest-1.1.cfg", "--weights", folder / "yolo-fastest-1.1.weights")
+    data = f"coco:{shared / 'data' / 'tiny_coco' / 'annotations' / 'instances_train2017.json'}"
+    words = ("--names", folder / "coco.names", "--data", data, "--resize", "stretch", "--quiet")
+    status, out, err = run("evaluate", *net, *words)
+    assert status == 0, err
+    assert scores_of(out)["AP"] == pytest.approx(0.1259, abs=0.002)
+    assert scores_of(out)["AP50"] == pytest.approx(0.2678, abs=0.002)
+
+
+def test_a_real_case_has_the_references_numbers(run, shared, tmp_path):
+    with gzip.open(shared / "eval_cases" / "open" / "real_coco100_bbox.json.gz", "rt") as file:
+        case = json.load(file)
+    expected = np.load(shared / "eval_cases" / "open" / "real_coco100_bbox.expected.npz")["stats"]
+    (tmp_path / "gt.json").write_text(json.dumps(case["gt"]))
+    (tmp_path / "dt.json").write_text(json.dumps(case["dt"]))
+    words = ("--gt", tmp_path / "gt.json", "--results", tmp_path / "dt.json", "--json", tmp_path / "o.json", "--quiet")
+    assert run("evaluate", *words)[0] == 0
+    record = json.loads((tmp_path / "o.json").read_text())
+    assert [record[key] for key in KEYS] == pytest.approx(expected, abs=1e-12)
