@@ -41,7 +41,7 @@ def test_tiny_coco_is_read_as_boxes_masks_and_crowds(tiny_coco):
     path = tiny_coco / "annotations/instances_train2017.json"
     boxes = D.COCOJSONBboxDataset(path, use_crowded=True, return_area=True, return_crowded=True)
     assert (len(boxes), boxes.label_names) == (50, D.coco_bbox_label_names)
-    assert_is_bbox_dataset(boxes, 80, n_example=8, within_photo=False)
+    assert_is_bbox_dataset(boxes, 80, n_example=8)
     crowded = np.concatenate(boxes.slice[:, "crowded"][:])
     assert (len(crowded), crowded.sum()) == (470, 5)
     assert sum(len(label) for label in D.COCOJSONBboxDataset(path).slice[:, "label"]) == 465
@@ -85,7 +85,7 @@ def test_tiny_coco_has_key_points_or_says_that_it_has_none(tiny_coco):
 def test_sroie_has_its_regions(shared, split, length):
     dataset = D.SROIETextDataset(shared / "data/sroie", split, return_quad=True, return_text=True)
     assert len(dataset) == length
-    assert_is_bbox_dataset(dataset, 1, n_example=4, within_photo=False)
+    assert_is_bbox_dataset(dataset, 1, n_example=4)
 
 
 def test_sroie_quads_are_upright_and_texts_keep_their_commas(shared):
