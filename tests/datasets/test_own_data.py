@@ -79,6 +79,9 @@ BAD_COCO = [
     (broken(lambda f: f["annotations"][1].update(bbox=[1, 2, 3])), r"annotations\[1\]\.bbox has not 4 numbers"),
     (broken(lambda f: f["annotations"][1].update(bbox=[1, 2, 3, 1e999])), "not an annotation file|not finite"),
     (broken(lambda f: f["annotations"][1].update(bbox="1 2")), "not an annotation file"),
+    (broken(lambda f: f["annotations"][1].update(image_id=2**70)), "larger than|not an annotation file"),
+    (broken(lambda f: f["images"][1].update(height=2**40)), "larger than|not an annotation file"),
+    ('{"x": ' + "[" * 100_000, "not an annotation file"),
     (broken(lambda f: f["images"].append(dict(f["images"][0]))), "two images of one id"),
     (broken(lambda f: f["categories"].append(dict(f["categories"][0]))), "two categories of one id"),
 ]
@@ -94,6 +97,7 @@ def test_bad_coco_files_are_named(tmp_path, text, complaint):
 
 
 BAD_MASKS = [None, 3, [[1, 2, 3, "x", 5, 6]], {"size": [24, 32], "counts": "~~~"}, {"size": [5, 5], "counts": [25]}, {}]
+BAD_MASKS += [{"size": [40000, 40000], "counts": [0, 1_600_000_000]}]
 
 
 @pytest.mark.parametrize("value", BAD_MASKS, ids=str)

@@ -94,6 +94,8 @@ def read_columns(path, *, with_masks=False, with_keypoints=False):
     try:
         file = _decode(path, data, with_masks, with_keypoints)
         return _columns(path, data, file, with_masks, with_keypoints)
+    except OverflowError as error:
+        raise DatasetError(f"{path}: an id or a size is larger than any can be", got=error) from error
     finally:
         if was_enabled:
             gc.enable()
@@ -103,7 +105,7 @@ def _decode(path, data, with_masks, with_keypoints):
     kind = _WithMask if with_masks else _WithKeypoints if with_keypoints else _Annotation
     try:
         return msgspec.json.decode(data, type=_File[kind])
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise DatasetError(f"{path}: not an annotation file of COCO's form", got=error) from error
 
 

@@ -56,10 +56,10 @@ def masks_from_json(texts, size, names):
                 rle = polygons_to_rle([polygons], size)
             else:
                 raise DatasetError(f"{name} has no segmentation")
-            dense = rle.to_masks()[0]
-        except (CvzooError, TypeError, ValueError) as error:
+        except (CvzooError, TypeError, ValueError, RecursionError) as error:
             raise DatasetError(f"{name}: the segmentation is malformed", got=error) from error
-        if dense.shape != (height, width):
-            raise DatasetError(f"{name}: the mask is not of the photo's size", expected=size, got=dense.shape)
-        mask[r] = dense
+        # before it is unfolded: a short text may say that it covers terabytes
+        if rle.sizes[0].tolist() != [height, width]:
+            raise DatasetError(f"{name}: the mask is not of the photo's size", expected=size, got=tuple(rle.sizes[0]))
+        mask[r] = rle.to_masks()[0]
     return mask
