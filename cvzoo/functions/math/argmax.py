@@ -27,5 +27,5 @@ def argmax(x: Variable | Any, axis: int | None = None) -> Variable:
 
 
 def argmin(x: Variable | Any, axis: int | None = None) -> Variable:
-    """int32: the place of the smallest value, as `argmax`."""
+    """int32: the place of the smallest value, as `argmax`. No gradient."""
     return _find(x, axis, "argmin")

@@ -7,24 +7,24 @@ from cvzoo.backends.dispatch import backend_of
 
 
 def sign(x: Variable | Any) -> Variable:
-    """-1, 0 or 1, by the sign of x."""
+    """-1, 0 or 1, by the sign of x. No gradient."""
     array = as_array(x)
     return as_variable(backend_of(array).xp.sign(array))
 
 
 def floor(x: Variable | Any) -> Variable:
-    """The largest whole numbers that are not above x."""
+    """The largest whole numbers that are not above x. No gradient."""
     array = as_array(x)
     return as_variable(backend_of(array).xp.floor(array))
 
 
 def ceil(x: Variable | Any) -> Variable:
-    """The smallest whole numbers that are not below x."""
+    """The smallest whole numbers that are not below x. No gradient."""
     array = as_array(x)
     return as_variable(backend_of(array).xp.ceil(array))
 
 
 def fix(x: Variable | Any) -> Variable:
-    """x without its fraction: rounded towards 0."""
+    """x without its fraction: rounded towards 0. No gradient."""
     array = as_array(x)
     return as_variable(backend_of(array).xp.trunc(array))

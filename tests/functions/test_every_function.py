@@ -1,0 +1,195 @@
+"""Every public function has the derivatives of its formula, twice, in float64 and on both backends; none is left out."""
+
+import inspect
+import re
+
+import numpy as np
+import pytest
+
+import cvzoo.functions as F
+from cvzoo.autodiff.gradient_check import check_backward, check_double_backward
+from cvzoo.autodiff.variable import Variable
+from cvzoo.config.switches import using_config
+
+FLAT = {"accuracy", "argmax", "argmin", "ceil", "fix", "floor", "floor_divide", "sign"}  # their docstrings say so
+ROWS, CUBE, MAP = (3, 4), (2, 3, 4), (2, 4, 5, 5)
+LABELS = np.array([0, -1, 3])
+ANSWERS = np.array([[0, 1, -1, 1], [1, 1, 0, 0], [-1, 0, 1, 0]])
+INDICES = np.array([[[[0, 3], [8, 15]]]])
+MASK = np.array([[2.0, 0, 2, 0], [0, 2, 2, 2], [2, 2, 0, 0]])
+
+# name: (function of Variables, shapes of its inputs); an input whose shape begins with "+" lies within 0.2 and 0.8
+CASES = {
+    "absolute": (F.absolute, [ROWS]),
+    "add": (F.add, [CUBE, (3, 1), CUBE]),
+    "arccos": (F.arccos, [("+", *ROWS)]),
+    "arcsin": (F.arcsin, [("+", *ROWS)]),
+    "arctan": (F.arctan, [ROWS]),
+    "arctan2": (F.arctan2, [ROWS, (4,)]),
+    "average": (lambda x, w: F.average(x, 1, w), [CUBE, ("+", 3)]),
+    "average_pooling_2d": (lambda x: F.average_pooling_2d(x, 3, 2, 1, count_pad=False, cover_all=True), [MAP]),
+    "batch_l2_norm_squared": (F.batch_l2_norm_squared, [CUBE]),
+    "batch_matmul": (F.batch_matmul, [CUBE, (2, 4, 2)]),
+    "batch_normalization": (F.batch_normalization, [MAP, (4,), (4,)]),
+    "binary_cross_entropy": (lambda p: F.binary_cross_entropy(p, (ANSWERS > 0).astype(float)), [("+", *ROWS)]),
+    "broadcast": (lambda x, y: F.broadcast(x, y), [CUBE, (3, 1)]),
+    "broadcast_to": (lambda x: F.broadcast_to(x, CUBE), [(3, 1)]),
+    "cast": (lambda x: F.cast(x, "float64"), [ROWS]),
+    "channel_sum": (F.channel_sum, [MAP]),
+    "clip": (lambda x: F.clip(x, -0.5, 0.7), [ROWS]),
+    "clipped_relu": (lambda x: F.clipped_relu(x, 0.9), [ROWS]),
+    "concat": (lambda x, y: F.concat([x, y, x]), [CUBE, (2, 1, 4)]),
+    "convolution_2d": (
+        lambda x, W, b: F.convolution_2d(x, W, b, 2, (1, 0, 2, 1), groups=2, dilate=(1, 2)),
+        [MAP, (6, 2, 2, 2), (6,)],
+    ),
+    "copy": (F.copy, [ROWS]),
+    "cos": (F.cos, [ROWS]),
+    "cosh": (F.cosh, [ROWS]),
+    "crelu": (F.crelu, [ROWS]),
+    "crop": (lambda x: F.crop(x, (2, 3), (1, 2)), [MAP]),
+    "cumsum": (lambda x: F.cumsum(x, 1), [CUBE]),
+    "deconvolution_2d": (
+        lambda x, W, b: F.deconvolution_2d(x, W, b, 2, 1, (9, 10), groups=2),
+        [MAP, (4, 3, 3, 3), (6,)],
+    ),
+    "depth2space": (lambda x: F.depth2space(x, 2), [MAP]),
+    "depthwise_convolution_2d": (lambda x, W: F.depthwise_convolution_2d(x, W, pad=1), [MAP, (2, 4, 3, 3)]),
+    "divide": (F.divide, [CUBE, ("+", 4)]),
+    "dropout": (F.dropout, [ROWS]),
+    "elu": (F.elu, [ROWS]),
+    "embed_id": (lambda W: F.embed_id(np.array([[2, 0], [-1, 2]]), W, ignore_label=-1), [ROWS]),
+    "erf": (F.erf, [ROWS]),
+    "exp": (F.exp, [ROWS]),
+    "expand_dims": (lambda x: F.expand_dims(x, 1), [ROWS]),
+    "expm1": (F.expm1, [ROWS]),
+    "fixed_batch_normalization": (F.fixed_batch_normalization, [MAP, (4,), (4,), (4,), ("+", 4)]),
+    "flatten": (F.flatten, [CUBE]),
+    "flip": (lambda x: F.flip(x, (0, 2)), [CUBE]),
+    "fliplr": (F.fliplr, [CUBE]),
+    "flipud": (F.flipud, [CUBE]),
+    "forget": (lambda x, y: F.forget(lambda a, b: F.tanh(a) * b, x, y), [ROWS, ROWS]),
+    "gaussian": (F.gaussian, [ROWS, ROWS]),
+    "gelu": (F.gelu, [ROWS]),
+    "get_item": (lambda x: F.get_item(x, (slice(None), [0, 2, 0], slice(3, None, -2))), [CUBE]),
+    "global_average_pooling_2d": (F.global_average_pooling_2d, [MAP]),
+    "global_max_pooling_2d": (F.global_max_pooling_2d, [MAP]),
+    "group_normalization": (lambda x, g, b: F.group_normalization(x, 2, g, b), [MAP, (4,), (4,)]),
+    "hard_sigmoid": (F.hard_sigmoid, [ROWS]),
+    "hard_swish": (F.hard_swish, [ROWS]),
+    "hstack": (lambda x, y: F.hstack([x, y]), [ROWS, (3, 1)]),
+    "huber_loss": (lambda x, t: F.huber_loss(x, t, 0.7), [ROWS, ROWS]),
+    "layer_normalization": (F.layer_normalization, [ROWS, (4,), (4,)]),
+    "leaky_relu": (F.leaky_relu, [ROWS]),
+    "linear": (F.linear, [CUBE, (5, 12), (5,)]),
+    "linear_interpolate": (F.linear_interpolate, [("+", *ROWS), ROWS, ROWS]),
+    "local_response_normalization": (lambda x: F.local_response_normalization(x, 3, 2, 0.1), [MAP]),
+    "log": (F.log, [("+", *ROWS)]),
+    "log10": (F.log10, [("+", *ROWS)]),
+    "log1p": (F.log1p, [("+", *ROWS)]),
+    "log2": (F.log2, [("+", *ROWS)]),
+    "log_softmax": (F.log_softmax, [CUBE]),
+    "logsumexp": (lambda x: F.logsumexp(x, 1), [CUBE]),
+    "lstm": (F.lstm, [(2, 3), (2, 12)]),
+    "matmul": (lambda a, b: F.matmul(a, b, transb=True), [CUBE, (5, 4)]),
+    "max": (lambda x: F.max(x, 1), [CUBE]),
+    "max_pooling_2d": (lambda x: F.max_pooling_2d(x, 3, 2, 1), [MAP]),
+    "maximum": (F.maximum, [CUBE, (4,)]),
+    "maxout": (lambda x: F.maxout(x, 2), [ROWS]),
+    "mean": (lambda x: F.mean(x, (0, 2)), [CUBE]),
+    "mean_absolute_error": (F.mean_absolute_error, [ROWS, ROWS]),
+    "mean_squared_error": (F.mean_squared_error, [ROWS, ROWS]),
+    "min": (lambda x: F.min(x, 1), [CUBE]),
+    "minimum": (F.minimum, [CUBE, (4,)]),
+    "moveaxis": (lambda x: F.moveaxis(x, 0, 2), [CUBE]),
+    "multiply": (F.multiply, [CUBE, (3, 1)]),
+    "negative": (F.negative, [ROWS]),
+    "norm": (lambda x: F.norm(x, 1), [CUBE]),
+    "normalize": (F.normalize, [CUBE]),
+    "pad": (lambda x: F.pad(x, ((0, 1), (2, 0))), [ROWS]),
+    "permutate": (lambda x: F.permutate(x, np.array([2, 0, 1])), [ROWS]),
+    "power": (F.power, [("+", *ROWS), (4,)]),
+    "prelu": (F.prelu, [MAP, (4,)]),
+    "prod": (lambda x: F.prod(x, 1), [CUBE]),
+    "relu": (F.relu, [ROWS]),
+    "relu6": (lambda x: F.relu6(x * 5), [ROWS]),
+    "repeat": (lambda x: F.repeat(x, (1, 0, 3), 0), [ROWS]),
+    "reshape": (lambda x: F.reshape(x, (4, -1)), [CUBE]),
+    "resize_images": (
+        lambda x: F.resize_images(x, (3, 8), align_corners=False, antialias=True),
+        [MAP],
+    ),
+    "rollaxis": (lambda x: F.rollaxis(x, 2), [CUBE]),
+    "rsqrt": (F.rsqrt, [("+", *ROWS)]),
+    "scatter_add": (lambda a, b: F.scatter_add(a, ([0, 2, 0],), b), [ROWS, ROWS]),
+    "select_item": (lambda x: F.select_item(x, np.array([0, 3, 1])), [ROWS]),
+    "selu": (F.selu, [ROWS]),
+    "separate": (lambda x: F.separate(x, 1), [CUBE]),
+    "sigmoid": (F.sigmoid, [ROWS]),
+    "sigmoid_cross_entropy": (lambda x: F.sigmoid_cross_entropy(x, ANSWERS), [ROWS]),
+    "sigmoid_focal_loss": (lambda x: F.sigmoid_focal_loss(x, ANSWERS), [ROWS]),
+    "silu": (F.silu, [ROWS]),
+    "sin": (F.sin, [ROWS]),
+    "sinh": (F.sinh, [ROWS]),
+    "smooth_l1": (lambda x, t: F.smooth_l1(x, t, beta=0.7), [ROWS, ROWS]),
+    "softmax": (F.softmax, [CUBE]),
+    "softmax_cross_entropy": (
+        lambda x: F.softmax_cross_entropy(x, LABELS, class_weight=np.array([1.0, 2, 0, 0.5])),
+        [ROWS],
+    ),
+    "softplus": (lambda x: F.softplus(x, 2.0), [ROWS]),
+    "space2depth": (lambda x: F.space2depth(x, 2), [(1, 2, 4, 4)]),
+    "spatial_pyramid_pooling_2d": (lambda x: F.spatial_pyramid_pooling_2d(x, 2), [MAP]),
+    "split_axis": (lambda x: F.split_axis(x, [1], 1), [CUBE]),
+    "sqrt": (F.sqrt, [("+", *ROWS)]),
+    "square": (F.square, [ROWS]),
+    "squeeze": (lambda x: F.squeeze(x, 1), [(3, 1, 4)]),
+    "stack": (lambda x, y: F.stack([x, y], 1), [ROWS, ROWS]),
+    "subtract": (F.subtract, [(3, 1), CUBE]),
+    "sum": (lambda x: F.sum(x, (0, 2), keepdims=True), [CUBE]),
+    "sum_to": (lambda x: F.sum_to(x, (3, 1)), [CUBE]),
+    "swapaxes": (lambda x: F.swapaxes(x, 0, 2), [CUBE]),
+    "swish": (F.swish, [MAP, (4,)]),
+    "tan": (F.tan, [("+", *ROWS)]),
+    "tanh": (F.tanh, [ROWS]),
+    "tile": (lambda x: F.tile(x, (2, 1, 2)), [ROWS]),
+    "transpose": (lambda x: F.transpose(x, (1, 2, 0)), [CUBE]),
+    "unpooling_2d": (lambda x: F.unpooling_2d(x, 3, 2, cover_all=False), [(1, 2, 3, 3)]),
+    "upsample_nearest": (lambda x: F.upsample_nearest(x, (2, 3)), [(1, 2, 3, 3)]),
+    "upsampling_2d": (lambda x: F.upsampling_2d(x, INDICES, 2), [(1, 1, 2, 2)]),
+    "vstack": (lambda x, y: F.vstack([x, y]), [ROWS, (1, 4)]),
+    "where": (lambda x, y: F.where(ANSWERS > 0, x, y), [ROWS, (4,)]),
+}
+
+
+def _inputs(shapes):
+    random = np.random.default_rng(11)
+    arrays = []
+    for i, shape in enumerate(shapes):
+        if shape[0] == "+":
+            arrays.append(random.uniform(0.2, 0.8, shape[1:]))
+        else:  # no value near another, in the other inputs neither, or near 0: kinks and ties are far away
+            size = int(np.prod(shape))
+            arrays.append((random.permutation(size) - size // 2 + 0.37 + 0.2 * i).reshape(shape) * (3 / size))
+    return arrays
+
+
+def test_no_function_is_left_out():
+    assert set(CASES) == set(F.__all__) - FLAT
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_derivatives_of_first_and_second_order_are_those_of_the_formula(name, backend):
+    function, shapes = CASES[name]
+    settings = {"eps": 1e-5, "rtol": 1e-4, "atol": 1e-6}
+    with using_config("train", True):
+        check_backward(function, _inputs(shapes), **settings)
+        check_double_backward(function, _inputs(shapes), **settings)
+
+
+@pytest.mark.parametrize("name", sorted(FLAT))
+def test_functions_without_a_gradient_say_so(name):
+    assert re.search("gradient|not differentiable", inspect.getdoc(getattr(F, name)))
+    x = Variable(np.array([[1.5, -2.25, 3.75, 0.5]] * 3))
+    second = {"accuracy": (np.array([0, 1, 2]),), "floor_divide": (0.7,)}.get(name, ())
+    assert getattr(F, name)(x, *second).creator is None or name == "floor_divide"
