@@ -21,6 +21,13 @@ _DROP_PHOTO = (
     Kind.IMAGE_ID_DUPLICATE,
     Kind.NAME_UNSAFE,
 )
+_OF_RECORDS = (
+    Kind.CLASS_DUPLICATE,
+    Kind.CLASS_NAME_MISSING,
+    Kind.FIELD_MALFORMED,
+    Kind.FIELD_MISSING,
+    Kind.IMAGE_ID_UNKNOWN,
+)
 _FROM_TRAIN = (Kind.IN_TWO_SPLITS, Kind.PHOTO_DUPLICATE_SPLIT)
 
 
@@ -72,9 +79,10 @@ def fix(checkup: Checkup) -> Fixed:
     step = next((kind for kind in (Kind.ONE_BASED, Kind.ZERO_BASED) if kind in whole), None)
     if step is not None:
         changes.append(Change(step.slug, None, None, f"all boxes: {step.fix}"))
-    for each in by_photo[None]:
-        if each.kind in (Kind.CLASS_DUPLICATE, Kind.CLASS_NAME_MISSING, Kind.FIELD_MALFORMED, Kind.IMAGE_ID_UNKNOWN):
-            changes.append(Change(each.kind.slug, None, each.annotation, f"{each.kind.fix}: {each.message}"))
+    known = {photo.name for photo in found.photos}
+    for each in checkup.findings:
+        if each.kind in _OF_RECORDS and each.photo not in known:
+            changes.append(Change(each.kind.slug, each.photo, each.annotation, f"{each.kind.fix}: {each.message}"))
     photos, as_stored = [], set()
     for photo, facts in zip(found.photos, checkup.facts):
         size = annotation_size(photo, facts)

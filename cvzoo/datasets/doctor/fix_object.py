@@ -102,6 +102,8 @@ def _with_sound_extras(each, size, kinds, log):
         if kind in kinds:
             extra.pop("id", None)
             log(kind, kind.fix, each.index)
+    if Kind.FIELD_MISSING in kinds:
+        log(Kind.FIELD_MISSING, "a new id", each.index)
     if Kind.CROWD_MALFORMED in kinds:
         log(Kind.CROWD_MALFORMED, "0", each.index)
     if Kind.POINTS_MALFORMED in kinds:

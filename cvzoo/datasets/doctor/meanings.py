@@ -12,6 +12,7 @@ Size = tuple[int, int] | None
 # kinds whose boxes are not judged one by one any more: they would all be called outside
 EXPLAINING = (Kind.XY_SWAPPED, Kind.NORMALIZED, Kind.NOT_NORMALIZED, Kind.CORNERS_FOR_SIZES)
 _SLACK = 1.0  # pixels that a rounded box may stick out
+_HABIT = 3  # photos
 _CLEARLY = 0.02  # of a side: sticking out by so much is no rounding
 
 
@@ -24,6 +25,7 @@ def find_meanings(found: AnnotatedSet, sizes: Sequence[Size]) -> Iterator[Findin
         yield from _find_zero_based(found)
     if found.kind == "coco" or (found.kind == "voc" and found.base == 0):
         yield from _find_one_based(found, sizes)
+    swapped = []
     for photo, size in zip(found.photos, sizes):
         boxed = [each for each in photo.objects if each.written and finite(each.written)]
         if size is None or not boxed:
@@ -37,7 +39,17 @@ def find_meanings(found: AnnotatedSet, sizes: Sequence[Size]) -> Iterator[Findin
         elif found.kind == "coco" and _are_corners(boxed, size):
             yield _finding(Kind.CORNERS_FOR_SIZES, photo, boxed, boxed)
         elif _are_swapped(boxed, size):
+            swapped.append((photo, boxed, _is_sure(boxed, size)))
+    # one box that sticks out and would not if it were swapped may be a slip; many are a habit
+    for photo, boxed, is_sure in swapped:
+        if is_sure or len(swapped) >= _HABIT:
             yield _finding(Kind.XY_SWAPPED, photo, boxed, boxed)
+
+
+def _is_sure(boxed, size):
+    """Whether more than one box tells that x and y are swapped, or a mask does."""
+    n_out = sum(each.bbox is not None and _beyond(each.bbox, size) > _CLEARLY for each in boxed)
+    return n_out >= 2 or any(each.polygons and not _is_quad(each) for each in boxed)
 
 
 def reread(each: AnnotatedObject, kind: Kind, size: tuple[int, int]) -> AnnotatedObject:

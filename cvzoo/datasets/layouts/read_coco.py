@@ -104,7 +104,7 @@ def _load(path, findings):
     data = path.read_bytes()
     try:
         file = msgspec.json.decode(data)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         try:  # Python's own takes NaN, which is to be found and named, not to stop the reading
             file = json.loads(read_leniently(path, path.name, findings) or "")
         except (ValueError, RecursionError) as error:
