@@ -28,6 +28,7 @@ __all__ = [
     "channels_last",
     "empty",
     "is_dense",
+    "new_bytes",
     "new_channels_last",
     "new_dense",
     "new_like",
@@ -35,6 +36,7 @@ __all__ = [
     "zeros",
 ]
 
+_BYTE = np.dtype(np.uint8)
 _WORTHWHILE = 1 << 14  # elements; below, NumPy's copy is faster than a call
 
 
@@ -52,6 +54,11 @@ def new_dense(shape: tuple[int, ...]) -> np.ndarray:
         step //= length
         strides.append(step)
     return pool.take(shape, strides, F32, 4 * size)
+
+
+def new_bytes(size: int) -> np.ndarray:
+    """(size,) uint8 of undefined values."""
+    return pool.take((size,), (1,), _BYTE, size)
 
 
 def new_like(x: np.ndarray) -> np.ndarray:

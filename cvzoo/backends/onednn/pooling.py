@@ -12,7 +12,7 @@ from cvzoo.backends.numpy.pooling import max_pool_2d as numpy_max_pool_2d
 from cvzoo.backends.numpy.pooling import max_pool_2d_grad as numpy_max_pool_2d_grad
 from cvzoo.backends.numpy.pooling import max_pool_2d_indices
 from cvzoo.backends.numpy.windows import out_size
-from cvzoo.backends.onednn.memory import as_kernels_want, new_channels_last
+from cvzoo.backends.onednn.memory import as_kernels_want, new_bytes, new_channels_last
 from cvzoo.backends.onednn.primitives import (
     DIFF_DST,
     DIFF_SRC,
@@ -116,7 +116,7 @@ def max_pool_2d(x: np.ndarray, *, ksize: Pair, stride: Pair, pad: Pad, keep: boo
             if not op.kept_size:
                 op.run(as_kernels_want(x), y)
                 return y, None
-            workspace = np.empty(op.kept_size, np.uint8)
+            workspace = new_bytes(op.kept_size)
             op.run(as_kernels_want(x), y, workspace)
             return y, _Kept(workspace)
     return numpy_max_pool_2d(x, ksize=ksize, stride=stride, pad=pad, keep=keep)
