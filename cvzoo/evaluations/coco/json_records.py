@@ -54,7 +54,7 @@ def json_blocks(text: bytes, size: int) -> Iterator[bytes]:
     """
     start = text.find(b"[") + 1
     if not start or text[: start - 1].strip():
-        yield text
+        yield text[:]
         return
     while cut := _CUT.search(text, start + size):
         yield b"[" + text[start : cut.start() + 1] + b"]"
@@ -111,7 +111,7 @@ def convert(value: Any, kind: type, name: str) -> Any:
 def loads(text: bytes, name: str) -> Any:
     """What Python's own decoder makes of the text; it knows NaN. Raises FileFormatError if it is no JSON."""
     try:
-        return json.loads(text)
+        return json.loads(bytes(text))
     except ValueError as error:
         raise FileFormatError(f"{name}: no JSON: {error}") from error
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import mmap
 import pathlib
 from collections.abc import Mapping
 from itertools import chain
@@ -81,7 +82,7 @@ def read_coco_detections(source, parameters: COCOParameters | None = None) -> CO
     if isinstance(source, np.ndarray):
         return _from_array(source)
     if not isinstance(source, bytes | list):
-        source = pathlib.Path(source).read_bytes()
+        source = _mapped(source)
     kind = _kind(source, parameters.iou_type)
     parts = decode_columns(source, kind, _columns, name="detections")
     columns = join_blocks(parts, _columns([]))
@@ -104,7 +105,7 @@ def read_coco_detections(source, parameters: COCOParameters | None = None) -> CO
 
 
 def _kind(source, iou_type):
-    first = _first_record(source) if isinstance(source, bytes) else source[0] if source else None
+    first = (source[0] if source else None) if isinstance(source, list) else _first_record(source)
     fields = first if isinstance(first, Mapping) else {}  # what is no dictionary is refused later, by its index
     has = {name for name, value in fields.items() if value is not None and not _is_empty(value)}
     if iou_type == "keypoints":
@@ -112,6 +113,15 @@ def _kind(source, iou_type):
     if iou_type == "segm" and "segmentation" in has:
         return _BoxedAndMasked if "bbox" in has else _Masked
     return _Masked if "segmentation" in has and "bbox" not in has else _Boxed
+
+
+def _mapped(path):
+    """The file's bytes, mapped to memory where that can be: nothing is copied, and little of it stays there."""
+    with open(pathlib.Path(path), "rb") as file:
+        try:
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        except (OSError, ValueError):  # pipes, and empty files
+            return file.read()
 
 
 def _is_empty(value):
