@@ -57,7 +57,7 @@ def evaluate_on_coco(truth: COCOTruth, args: argparse.Namespace, parameters: COC
         columns=columns,
         record=result.to_dict(),
         curves=coco_curves(result),
-        instances=_instances(truth, dt, paths) if args.iou_type == "bbox" else None,
+        instances=_instances(truth, dt, paths, args.iou_type),
         explanation=explanation,
     )
 
@@ -159,21 +159,28 @@ def _result_records(dt):
     ]
 
 
-def _instances(truth, dt, paths):
+def _instances(truth, dt, paths, iou_type):
     gt, ids = truth.gt, np.array(list(truth.file_names), np.int64)
+    if iou_type == "keypoints" or (iou_type == "segm" and dt.masks is None):
+        return None
     cats = np.sort(gt.cat_ids)
     order = np.argsort(ids)
 
-    def columns(image_id, category_id, bbox, extra):
-        rows = np.flatnonzero(np.isin(image_id, ids) & np.isin(category_id, cats))
-        photo = order[np.searchsorted(ids[order], image_id[rows])]
-        x, y, width, height = bbox[rows].T
-        corners = np.stack((y, x, y + height, x + width), axis=1)
-        return by_photo(photo, len(ids), corners, np.searchsorted(cats, category_id[rows]), extra[rows])
+    def columns(found, extra):
+        rows = np.flatnonzero(np.isin(found.image_id, ids) & np.isin(found.category_id, cats))
+        photo = order[np.searchsorted(ids[order], found.image_id[rows])]
+        if iou_type == "segm":
+            corners = found.masks[rows].to_bbox().astype(np.float64)
+        else:
+            x, y, width, height = found.bbox[rows].T
+            corners = np.stack((y, x, y + height, x + width), axis=1)
+        label = np.searchsorted(cats, found.category_id[rows])
+        *split, places = by_photo(photo, len(ids), corners, label, extra[rows], rows)
+        return *split, [found.masks[place] for place in places] if iou_type == "segm" else None
 
+    gt_bboxes, gt_labels, gt_crowdeds, gt_masks = columns(gt, gt.crowd)
+    pred_bboxes, pred_labels, pred_scores, pred_masks = columns(dt, dt.score)
     names = dict(zip(gt.cat_ids.tolist(), gt.cat_names or map(str, gt.cat_ids.tolist())))
-    gt_bboxes, gt_labels, gt_crowdeds = columns(gt.image_id, gt.category_id, gt.bbox, gt.crowd)
-    pred_bboxes, pred_labels, pred_scores = columns(dt.image_id, dt.category_id, dt.bbox, dt.score)
     return Instances(
         label_names=tuple(names[cat] for cat in cats.tolist()),
         photos=[name or str(number) for number, name in truth.file_names.items()],
@@ -185,4 +192,6 @@ def _instances(truth, dt, paths):
         pred_bboxes=pred_bboxes,
         pred_labels=pred_labels,
         pred_scores=pred_scores,
+        gt_masks=gt_masks,
+        pred_masks=pred_masks,
     )

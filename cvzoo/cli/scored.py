@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from cvzoo.evaluations.explain.explain_coco import Explanation
+from cvzoo.geometry.rle import RLEs
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -17,6 +18,7 @@ class Instances:
     photos: names; paths: where the photos can be read, None where they cannot
     gt_bboxes, pred_bboxes: (R, 4) float64, y_min x_min y_max x_max; labels (R,) int64; scores (R,) float64
     gt_crowdeds, gt_difficults: (R,) bool, COCO's and VOC's objects that need not be found
+    gt_masks, pred_masks: where masks were compared; the boxes are the masks' then
     """
 
     label_names: tuple[str, ...]
@@ -29,6 +31,8 @@ class Instances:
     pred_bboxes: list[np.ndarray]
     pred_labels: list[np.ndarray]
     pred_scores: list[np.ndarray]
+    gt_masks: list[RLEs] | None = None
+    pred_masks: list[RLEs] | None = None
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -37,7 +41,7 @@ class Scored:
 
     summary: by name; per_class, columns: the table of the classes; record: what the JSON says
     curves: precision over recall, see `coco_curves`
-    instances: what the analysis looks at; None where there is none (masks, points)
+    instances: what the analysis looks at; None where there is none (points)
     """
 
     summary: Mapping[str, float]

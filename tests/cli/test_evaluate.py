@@ -13,6 +13,7 @@ from cvzoo.cli.truth import COCOTruth
 from cvzoo.errors.exceptions import ConfigError
 from cvzoo.evaluations.coco.ground_truth import COCOGroundTruth
 from cvzoo.evaluations.coco.summarize import BOX_KEYS
+from cvzoo.geometry.rle import RLEs
 
 KEYS = [*BOX_KEYS]
 
@@ -329,3 +330,27 @@ def test_a_real_case_has_the_references_numbers(run, shared, tmp_path):
     assert run("evaluate", *words)[0] == 0
     record = json.loads((tmp_path / "o.json").read_text())
     assert [record[key] for key in KEYS] == pytest.approx(expected, abs=1e-12)
+
+
+def test_masks_get_scores_and_an_analysis(run, coco, tmp_path):
+    table = json.loads(coco.read_text())
+    for each in table["annotations"]:
+        x, y, width, height = each["bbox"]
+        each["segmentation"] = [[x, y, x + width, y, x + width, y + height, x, y + height]]
+    table["annotations"] = table["annotations"][:3]
+    coco.write_text(json.dumps(table))
+    found = []
+    for each in RESULTS:
+        x, y, width, height = each["bbox"]
+        mask = np.zeros((1, 40, 60), bool)
+        mask[0, y : y + height, x : x + width] = True
+        (record,) = RLEs.from_masks(mask).to_coco()
+        found.append({key: each[key] for key in ("image_id", "category_id", "score")} | {"segmentation": record})
+    (tmp_path / "r.json").write_text(json.dumps(found))
+    words = ("--results", tmp_path / "r.json", "--iou-type", "segm", "--json", tmp_path / "o.json")
+    status, _, err = run("evaluate", "--data", f"coco:{coco}", *words, "--report", tmp_path / "r.html")
+    assert status == 0, err
+    record = json.loads((tmp_path / "o.json").read_text())
+    assert record["AP50"] == pytest.approx((2 / 3 + 1) / 2)
+    assert {each["type"]: each["count"] for each in record["analysis"]["errors"]["types"]}["background"] == 1
+    assert "data:image/jpeg" in (tmp_path / "r.html").read_text()

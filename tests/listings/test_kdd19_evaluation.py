@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from cvzoo.datasets import VOCBboxDataset, voc_bbox_label_names
-from cvzoo.evaluations import DetectionVOCEvaluator
+from cvzoo.datasets import COCOJSONBboxDataset, VOCBboxDataset, voc_bbox_label_names
+from cvzoo.evaluations import DetectionCOCOEvaluator, DetectionVOCEvaluator
 from cvzoo.images import write_image
 from cvzoo.iterators import ProgressHook, SerialIterator
+from cvzoo.links import DarknetDetector
 
 OBJECT = """<object><name>{}</name><difficult>{}</difficult><bndbox>
 <ymin>{}</ymin><xmin>{}</xmin><ymax>{}</ymax><xmax>{}</xmax></bndbox></object>"""
@@ -72,3 +73,21 @@ def test_progress_tells_how_many_examples_are_done(voc, capsys):
     it = SerialIterator(dataset, batch_size=2, repeat=False, shuffle=False)
     DetectionVOCEvaluator(it, Model(), hook=ProgressHook(len(dataset)))()
     assert "3 of 3 examples" in capsys.readouterr().err
+
+
+def test_a_real_model_on_real_photos_has_its_published_ap(shared):
+    folder = shared / "weights" / "yolo_fastest_coco"
+    model = DarknetDetector(
+        folder / "yolo-fastest-1.1.cfg", folder / "yolo-fastest-1.1.weights", label_names=folder / "coco.names"
+    )
+    dataset = COCOJSONBboxDataset(
+        shared / "data" / "tiny_coco" / "annotations" / "instances_train2017.json",
+        use_crowded=True,
+        return_area=True,
+        return_crowded=True,
+    )
+    it = SerialIterator(dataset, batch_size=8, repeat=False, shuffle=False)
+    with model.using_preset("evaluate"):
+        result = DetectionCOCOEvaluator(it, model, label_names=dataset.label_names)()
+    assert result["main/map/iou=0.50:0.95/area=all/max_dets=100"] == pytest.approx(0.1259, abs=0.002)
+    assert result["main/map/iou=0.50/area=all/max_dets=100"] == pytest.approx(0.2678, abs=0.002)

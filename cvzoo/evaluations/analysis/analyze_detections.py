@@ -49,12 +49,31 @@ def analyze_detections(
     None stands for a number that there is not.
     Raises ShapeError if there are not as many photos, and what `DetectionTable.of_bboxes` raises.
     """
-    columns = [list(each) for each in (pred_bboxes, pred_labels, pred_scores, gt_bboxes, gt_labels)]
-    if len(photos) != len(columns[0]):
-        raise ShapeError("photos: a name for each photo", expected=len(columns[0]), got=len(photos))
+    pred_bboxes, gt_bboxes = list(pred_bboxes), list(gt_bboxes)
     table = DetectionTable.of_bboxes(
-        *columns, gt_difficults=gt_difficults, gt_crowdeds=gt_crowdeds, n_fg_class=len(label_names)
-    )
+        pred_bboxes, pred_labels, pred_scores, gt_bboxes, gt_labels,
+        gt_difficults=gt_difficults, gt_crowdeds=gt_crowdeds, n_fg_class=len(label_names),
+    )  # fmt: skip
+    return analyze_table(
+        table, pred_bboxes, gt_bboxes, label_names=label_names, photos=photos,
+        iou_thresh=iou_thresh, wished_precision=wished_precision, n_worst=n_worst,
+    )  # fmt: skip
+
+
+def analyze_table(
+    table: DetectionTable,
+    pred_bboxes,
+    gt_bboxes,
+    *,
+    label_names,
+    photos,
+    iou_thresh=0.5,
+    wished_precision=0.9,
+    n_worst=12,
+) -> dict:
+    """As `analyze_detections`, from a table of boxes or of masks; boxes only say where to draw a frame."""
+    if not len(photos) == len(pred_bboxes) == len(gt_bboxes):
+        raise ShapeError("photos: a name for each photo", expected=len(pred_bboxes), got=len(photos))
     match, found = match_detections(table, iou_thresh=iou_thresh)
     curves = calc_pr_curves(table.pred_score, table.pred_label, match, table.n_positive)
     best, wished = calc_score_thresholds(curves), calc_score_thresholds(curves, precision=wished_precision)
@@ -63,7 +82,7 @@ def analyze_detections(
     errors = calc_error_types(table, iou_thresh=iou_thresh)
     worst = list_worst_photos(
         table, match, found, errors.error, least,
-        bboxes=(columns[0], columns[3]), label_names=label_names, photos=photos, n_worst=n_worst,
+        bboxes=(pred_bboxes, gt_bboxes), label_names=label_names, photos=photos, n_worst=n_worst,
     )  # fmt: skip
     return {
         "iou_thresh": float(iou_thresh),

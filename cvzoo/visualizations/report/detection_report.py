@@ -14,7 +14,24 @@ from cvzoo.visualizations.svg.line_plot import Line, line_plot
 from cvzoo.visualizations.svg.photo_overlay import OverlayBox, photo_overlay
 from cvzoo.weights.atomic_write import atomic_write
 
-_SCORES = ("map", "AP", "AP50", "AP75", "APs", "APm", "APl", "AR1", "AR10", "AR100", "ARs", "ARm", "ARl")
+_SCORES = (
+    "map",
+    "AP",
+    "AP50",
+    "AP75",
+    "APs",
+    "APm",
+    "APl",
+    "AR1",
+    "AR10",
+    "AR100",
+    "ARs",
+    "ARm",
+    "ARl",
+    "AR",
+    "AR50",
+    "AR75",
+)
 _ERROR_WORDS = {
     "classification": "right place, wrong class",
     "localization": "right class, wrong place",
