@@ -13,6 +13,7 @@ from cvzoo.errors.exceptions import CvzooError
 VERBS = {
     "predict": "find objects in photos",
     "evaluate": "score a model on annotated photos, or anybody's results file",
+    "data": "check, convert and show data sets",
     "models": "list the published weights that cvzoo knows, and where they come from",
     "doctor": "show what this installation computes with, and why",
 }

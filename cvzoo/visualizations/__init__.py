@@ -1,8 +1,10 @@
 """Pictures of what a model found, drawn on arrays: no window, no display."""
 
 from cvzoo.visualizations.colors import label_color
+from cvzoo.visualizations.contact_sheet import contact_sheet
 from cvzoo.visualizations.draw_bbox import draw_bbox
 from cvzoo.visualizations.draw_mask import draw_label_map, draw_mask
+from cvzoo.visualizations.draw_point import draw_point
 from cvzoo.visualizations.html import detection_html, detection_png, detection_table
 from cvzoo.visualizations.report.detection_report import ReportPicture, detection_report_html, write_detection_report
 from cvzoo.visualizations.svg.bar_plot import bar_plot
@@ -12,6 +14,7 @@ from cvzoo.visualizations.svg.photo_overlay import OverlayBox, photo_overlay
 
 __all__ = [
     "bar_plot",
+    "contact_sheet",
     "detection_html",
     "detection_png",
     "detection_report_html",
@@ -19,6 +22,7 @@ __all__ = [
     "draw_bbox",
     "draw_label_map",
     "draw_mask",
+    "draw_point",
     "heat_map",
     "label_color",
     "Line",

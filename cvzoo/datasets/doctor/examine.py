@@ -2,7 +2,7 @@
 
 import collections
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from cvzoo.datasets.doctor.check_boxes import check_boxes
@@ -55,10 +55,15 @@ class Checkup:
 
 
 def examine(
-    spec: DataSpec, *, start: Callable[[int], None] | None = None, step: Callable[[], None] | None = None
+    spec: DataSpec,
+    *,
+    ignore: Collection[Kind] = (),
+    start: Callable[[int], None] | None = None,
+    step: Callable[[], None] | None = None,
 ) -> Checkup:
     """The doctor's findings on a data set. Files are read and nothing is changed; bad data is found, never raised.
 
+    ignore: kinds that are not looked at
     start: called with the number of photos once it is known; step: called after each photo
     Raises DatasetError, ConfigError or OSError if there is nothing at all that could be examined.
     """
@@ -90,7 +95,7 @@ def examine(
         )
         findings += check_masks(photo, size)
     findings += check_duplicates(found.photos, facts)
-    return Checkup(found, tuple(facts), tuple(_sorted(findings)))
+    return Checkup(found, tuple(facts), tuple(_sorted(each for each in findings if each.kind not in ignore)))
 
 
 def annotation_size(photo: AnnotatedPhoto, facts: PhotoFacts | None) -> tuple[int, int] | None:

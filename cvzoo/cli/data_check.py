@@ -1,0 +1,113 @@
+"""`cvzoo data check`: the doctor of data sets."""
+
+import argparse
+import json
+import sys
+
+from cvzoo.cli.data_report import write_data_report
+from cvzoo.cli.json_records import write_json
+from cvzoo.cli.progress import Progress, as_time
+from cvzoo.cli.result_table import printable
+from cvzoo.datasets.doctor.examine import Checkup, examine
+from cvzoo.datasets.doctor.kind import Kind, Severity
+from cvzoo.datasets.doctor.write_fixed import LOG_TEXT, write_fixed
+from cvzoo.datasets.layouts.spec import SPEC_HELP, parse_spec
+from cvzoo.datasets.layouts.write import check_apart
+
+_CLEAN, _FINDINGS, _UNUSABLE = 0, 1, 2
+_SHOWN = 5  # findings of a kind that are printed without --all
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = "Find and name what is wrong with a data set. The files are read and never changed."
+    parser.epilog = (
+        "exit status: 0 clean or nothing but notes; 1 errors or warnings were found; 2 nothing there can be used. "
+        "kinds: " + ", ".join(kind.slug for kind in Kind)
+    )
+    parser.add_argument("spec", metavar="SPEC", help=SPEC_HELP)
+    parser.add_argument("--fix", metavar="OUT", help="write a corrected copy with a log to this new folder")
+    parser.add_argument("--report", metavar="FILE.html", help="write a report with pictures, one file")
+    parser.add_argument("--json", metavar="FILE", help="write all findings; - for standard output")
+    parser.add_argument("--ignore", type=_kinds, default=(), metavar="KINDS", help="kinds that do not count, by commas")
+    parser.add_argument("--all", action="store_true", help=f"print every finding, not {_SHOWN} of a kind")
+    parser.add_argument("--quiet", action="store_true", help="no progress, and the counts only")
+
+
+def run(args: argparse.Namespace) -> int:
+    """0 clean, 1 findings, 2 unusable. Raises CvzooError or OSError if there is nothing to examine."""
+    spec = parse_spec(args.spec)
+    if args.fix is not None:
+        check_apart(spec.path, args.fix)  # told before the long work, not after it
+    checkup = _examine(spec, args)
+    status = _status(checkup)
+    if args.json == "-":
+        print(json.dumps(checkup.to_record()))
+    else:
+        if args.json is not None:
+            write_json(checkup.to_record(), args.json)
+        print(check_text(checkup, shown=0 if args.quiet else None if args.all else _SHOWN))
+    if args.report is not None:
+        write_data_report(args.report, checkup)
+        print(f"report: {args.report}", file=sys.stderr)
+    if args.fix is not None and status != _UNUSABLE:
+        progress = Progress(None if args.quiet else sys.stderr, total=len(checkup.annotated.photos))
+        try:
+            fixed = write_fixed(checkup, args.fix, step=progress.step)
+        finally:
+            progress.clear()
+        n = len(fixed.changes)
+        words = f"{n} {'change' if n == 1 else 'changes'}, {len(fixed.annotated.photos)} photos"
+        print(f"corrected copy: {args.fix} ({words}; see {LOG_TEXT})", file=sys.stderr)
+    return status
+
+
+def check_text(checkup: Checkup, *, shown: int | None) -> str:
+    """The findings for a terminal. shown: how many of a kind at most, None for all."""
+    record = checkup.to_record()
+    lines = [f"{record['data']}: {record['photos']} photos, {record['objects']} objects"]
+    for kind, n in checkup.counts().items():
+        lines.append(f"\n{kind.severity.value}: {kind.slug} ({n}): {kind.meaning}")
+        found = [each for each in checkup.findings if each.kind is kind]
+        for each in found if shown is None else found[:shown]:
+            lines.append(f"  {printable(each.where)}: {printable(each.message)}")
+        if shown and n > shown:
+            lines.append(f"  and {n - shown} more")
+        if shown != 0 and kind.fix is not None:
+            lines.append(f"  --fix: {kind.fix}")
+    severities = [each.severity for each in checkup.findings]
+    counts = [
+        f"{n} {severity.value}{'' if n == 1 else 's'}" for severity in Severity if (n := severities.count(severity))
+    ]
+    lines.append(("\n" if checkup.findings else "") + (", ".join(counts) or "no faults were found"))
+    return "\n".join(lines)
+
+
+def _examine(spec, args):
+    holder = []
+
+    def start(total):
+        holder.append(Progress(None if args.quiet else sys.stderr, total=total))
+
+    try:
+        checkup = examine(spec, ignore=args.ignore, start=start, step=lambda: holder[0].step())
+    finally:
+        for progress in holder:
+            progress.clear()
+    if not args.quiet and holder[0].n_done > 1:
+        print(f"{holder[0].text()}, {as_time(holder[0].elapsed)} in all", file=sys.stderr)
+    return checkup
+
+
+def _status(checkup):
+    if not any(facts is not None and facts.trouble is None for facts in checkup.facts):
+        return _UNUSABLE
+    return _CLEAN if checkup.is_clean else _FINDINGS
+
+
+def _kinds(text):
+    known = {kind.slug: kind for kind in Kind}
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    unknown = [word for word in words if word not in known]
+    if unknown:
+        raise argparse.ArgumentTypeError(f"no such kind: {', '.join(unknown)}")
+    return tuple(known[word] for word in words)

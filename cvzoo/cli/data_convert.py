@@ -1,0 +1,51 @@
+"""`cvzoo data convert`: a data set in another layout."""
+
+import argparse
+import sys
+
+from cvzoo.cli.progress import Progress
+from cvzoo.cli.result_table import printable
+from cvzoo.datasets.convert.convert import LOG, TARGETS, convert_annotated_set
+from cvzoo.datasets.layouts.spec import SPEC_HELP, parse_spec
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Copy a data set into another layout: boxes, classes and their order, names, sizes and lists exactly. What the "
+        "layout cannot carry is listed."
+    )
+    parser.epilog = "exit status: 0 done; 1 done, but records that could not be understood were left out"
+    parser.add_argument("spec", metavar="SPEC", help=SPEC_HELP)
+    parser.add_argument("out", metavar="OUT", help="a new folder")
+    parser.add_argument("--to", required=True, choices=TARGETS, help="the layout")
+    parser.add_argument("--quiet", action="store_true", help="no progress and no list")
+
+
+def run(args: argparse.Namespace) -> int:
+    """0, or 1 if something could not be understood. Raises CvzooError or OSError if nothing could be written."""
+    progress: list[Progress] = []
+
+    def start(total):
+        progress.append(Progress(None if args.quiet else sys.stderr, total=total))
+
+    try:
+        done = convert_annotated_set(
+            parse_spec(args.spec), args.out, kind=args.to, start=start, step=lambda: progress[0].step()
+        )
+    finally:
+        for each in progress:
+            each.clear()
+    print(f"{args.out}: {done.n_photo} photos, {done.n_object} objects as {args.to}")
+    if not args.quiet:
+        if done.losses:
+            print(f"{args.to} cannot carry, and the copy lacks:")
+        for loss in done.losses:
+            print(f"  {printable(str(loss))}")
+    if done.findings:
+        print(
+            f"cvzoo data convert: {len(done.findings)} things were odd or not understood, see {args.out}/{LOG} "
+            "and cvzoo data check",
+            file=sys.stderr,
+        )
+        return 1
+    return 0

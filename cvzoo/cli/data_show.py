@@ -1,0 +1,143 @@
+"""`cvzoo data show`: samples of a data set with what is marked in them, in one picture."""
+
+import argparse
+import random
+import sys
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from cvzoo.cli.progress import Progress
+from cvzoo.datasets.layouts.annotated_set import AnnotatedPhoto
+from cvzoo.datasets.layouts.decimals import finite
+from cvzoo.datasets.layouts.read import read_annotated_set
+from cvzoo.datasets.layouts.spec import SPEC_HELP, parse_spec
+from cvzoo.errors.exceptions import ConfigError, CvzooError
+from cvzoo.geometry.polygons_to_rle import polygons_to_rle
+from cvzoo.geometry.rle import RLEs
+from cvzoo.images.read_image import read_image
+from cvzoo.images.write_image import write_image
+from cvzoo.transforms.resize import resize
+from cvzoo.transforms.scale import scaled_size
+from cvzoo.visualizations.contact_sheet import contact_sheet
+from cvzoo.visualizations.draw_bbox import draw_bbox
+from cvzoo.visualizations.draw_mask import draw_mask
+from cvzoo.visualizations.draw_point import draw_point
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Draw photos with their boxes, masks and points into one picture, to see what is in a data set."
+    )
+    parser.epilog = "exit status: 0 done; 1 done, but some photos could not be read"
+    parser.add_argument("spec", metavar="SPEC", help=SPEC_HELP)
+    parser.add_argument("out", metavar="OUT.png", help="the picture: .png .jpg .webp or .bmp")
+    parser.add_argument("-n", type=_positive, default=16, metavar="N", help="how many photos (16)")
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="which photos are drawn by lot (0)")
+    parser.add_argument("--first", action="store_true", help="the first N, not N drawn by lot")
+    parser.add_argument("--classes", type=_words, default=(), metavar="NAMES", help="photos with these classes only")
+    parser.add_argument("--photos", type=_words, default=(), metavar="NAMES", help="these photos, by commas")
+    parser.add_argument("--columns", type=_positive, metavar="N", help="photos in a row")
+    parser.add_argument("--side", type=_positive, default=320, metavar="PIXELS", help="a photo's longer side (320)")
+    for what in ("boxes", "masks", "points"):
+        parser.add_argument(f"--no-{what}", action="store_true", help=f"without {what}")
+    parser.add_argument("--quiet", action="store_true", help="no progress")
+
+
+def run(args: argparse.Namespace) -> int:
+    """0, or 1 if photos were left out. Raises CvzooError or OSError if there is nothing to draw."""
+    found = read_annotated_set(parse_spec(args.spec))
+    chosen = _chosen(found.photos, args)
+    names = found.used_names()
+    progress = Progress(None if args.quiet else sys.stderr, total=len(chosen))
+    imgs, captions, n_bad = [], [], 0
+    try:
+        for photo in chosen:
+            try:
+                imgs.append(_drawn(photo, names, args))
+                captions.append(f"{photo.name} ({len(photo.objects)})")
+            except (CvzooError, OSError) as error:
+                n_bad += 1
+                progress.clear()
+                print(f"cvzoo data show: {photo.name}: {str(error).splitlines()[0]}", file=sys.stderr)
+            progress.step()
+    finally:
+        progress.clear()
+    if not imgs:
+        raise ConfigError(f"{args.spec}: there is no photo to draw", hint="cvzoo data check")
+    write_image(contact_sheet(imgs, captions, columns=args.columns, side=args.side), args.out)
+    print(f"{args.out}: {len(imgs)} of {len(found.photos)} photos")
+    return 1 if n_bad else 0
+
+
+def _chosen(photos: Sequence[AnnotatedPhoto], args) -> list[AnnotatedPhoto]:
+    chosen = [photo for photo in photos if photo.path is not None]
+    if args.photos:
+        chosen = [photo for photo in chosen if photo.name in args.photos]
+    if args.classes:
+        wanted = set(args.classes)
+        known = {each.name for photo in photos for each in photo.objects}
+        if wanted - known:
+            raise ConfigError(f"no object is a {', '.join(sorted(wanted - known))}")
+        chosen = [photo for photo in chosen if any(each.name in wanted for each in photo.objects)]
+    if args.first or len(chosen) <= args.n:
+        return chosen[: args.n]
+    picked = set(random.Random(args.seed).sample(range(len(chosen)), args.n))
+    return [photo for i, photo in enumerate(chosen) if i in picked]
+
+
+def _drawn(photo: AnnotatedPhoto, names: tuple[str, ...], args) -> np.ndarray:
+    """The photo, small, with all that is marked in it. Shrunk first, so that lines stay as wide as they should be."""
+    img = read_image(photo.path)
+    size = img.shape[1:]
+    small = min(scaled_size(size, long=args.side), size)
+    scale = small[0] / size[0], small[1] / size[1]
+    if not args.no_masks:
+        masked = [(mask, each) for each in photo.objects for mask in _masks(each, size)]
+        if masked:
+            labels = np.array([_label(each, names) for _, each in masked])
+            img = draw_mask(img, np.stack([mask for mask, _ in masked]), labels)
+    img = resize(img, small)
+    boxed = [each for each in photo.objects if each.bbox is not None and finite(each.bbox)]
+    if boxed and not args.no_boxes:
+        bbox = np.array([_ordered(each.bbox) for each in boxed], np.float32) * np.array([*scale, *scale], np.float32)
+        label = np.array([_label(each, names) for each in boxed])
+        img = draw_bbox(img, bbox, label, label_names=(*names, "?"))
+    if not args.no_points:
+        for each in photo.objects:
+            if each.points and finite(each.points):
+                xyv = np.array(each.points, np.float32).reshape(1, -1, 3)
+                img = draw_point(img, xyv[:, :, [1, 0]] * np.array(scale, np.float32), xyv[:, :, 2] > 0)
+    return img
+
+
+def _masks(each, size) -> Iterator[np.ndarray]:
+    try:
+        if each.rle is not None:
+            mask = RLEs.from_coco([each.rle]).to_masks()[0]
+            if mask.shape == size:
+                yield mask
+        elif each.polygons and "text" not in each.extra:
+            yield polygons_to_rle([[list(polygon) for polygon in each.polygons]], size).to_masks()[0]
+    except CvzooError:
+        return  # `cvzoo data check` names it
+
+
+def _label(each, names):
+    return names.index(each.name) if each.name is not None else len(names)
+
+
+def _ordered(bbox):
+    y_min, x_min, y_max, x_max = bbox
+    return min(y_min, y_max), min(x_min, x_max), max(y_min, y_max), max(x_min, x_max)
+
+
+def _words(text):
+    return tuple(word.strip() for word in text.split(",") if word.strip())
+
+
+def _positive(text):
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a positive number")
+    return value

@@ -1,0 +1,57 @@
+"""Many photos in one picture."""
+
+import math
+
+import numpy as np
+from PIL import Image, ImageDraw, ImageFont
+
+from cvzoo.errors.exceptions import ShapeError
+from cvzoo.images.from_pil import from_pil
+from cvzoo.images.write_image import to_pil
+
+_GAP, _FONT_SIZE, _PAPER, _INK, _FRAME = 8, 13, (250, 250, 248), (40, 40, 40), (222, 222, 218)
+
+
+def contact_sheet(imgs, captions, *, columns=None, side=320):
+    """One picture of all photos in rows: (3, H, W) float32 of whole numbers in [0, 255].
+
+    imgs: photos (3, H, W) or (1, H, W) in [0, 255] of any sizes, gone through once; none is enlarged
+    captions: a line of text under each, cut where it is too long
+    columns: how many stand in a row; None makes the sheet about as wide as high
+    side: pixels of a photo's longer side on the sheet
+    Raises ShapeError if there are no photos, or not as many as captions.
+    """
+    captions = list(captions)
+    columns = columns or max(math.ceil(math.sqrt(len(captions))), 1)
+    rows = max(math.ceil(len(captions) / columns), 1)
+    font = ImageFont.load_default(_FONT_SIZE)
+    line = _FONT_SIZE + 6
+    cell = side + _GAP, side + line + _GAP
+    # a row that is used by a single photo needs no more columns than there are
+    columns = min(columns, max(len(captions), 1))
+    sheet = Image.new("RGB", (columns * cell[0] + _GAP, rows * cell[1] + _GAP), _PAPER)
+    draw = ImageDraw.Draw(sheet)
+    n = 0
+    for n, img in enumerate(imgs, 1):
+        if n > len(captions):
+            break
+        pil = to_pil(np.asarray(img)).convert("RGB")
+        scale = min(side / max(pil.size), 1.0)
+        pil = pil.resize([max(round(each * scale), 1) for each in pil.size], Image.Resampling.LANCZOS, reducing_gap=3)
+        left = _GAP + (n - 1) % columns * cell[0]
+        top = _GAP + (n - 1) // columns * cell[1]
+        draw.rectangle((left, top, left + side - 1, top + side - 1), fill=_FRAME)
+        sheet.paste(pil, (left + (side - pil.width) // 2, top + (side - pil.height) // 2))
+        draw.text((left, top + side + 2), _cut(captions[n - 1], side, font, draw), fill=_INK, font=font)
+    if n != len(captions) or n == 0:
+        raise ShapeError("a contact sheet needs photos, and a caption for each", expected=len(captions), got=n)
+    return from_pil(sheet, color=True, background=None, name="the sheet")
+
+
+def _cut(text, width, font, draw):
+    text = "".join(letter if letter.isprintable() else "?" for letter in text)
+    if draw.textlength(text, font=font) <= width:
+        return text
+    while text and draw.textlength(text + "…", font=font) > width:
+        text = text[:-1]
+    return text + "…"
