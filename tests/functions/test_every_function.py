@@ -1,4 +1,4 @@
-"""Every public function has the derivatives of its formula, twice, in float64 and on both backends; none is left out."""
+"""Every public function has the derivatives of its formula, twice, in float64, on both backends; none is left out."""
 
 import inspect
 import re

@@ -31,6 +31,7 @@ def swish(x: Variable | Any, beta: Variable | Any = 1.0) -> Variable:
     x = as_variable(x)
     if isinstance(beta, SCALARS):
         return Swish(float(beta)).apply((x,))[0]
+    beta = as_variable(beta)
     beta = reshape(beta, (1, *beta.shape, *(1,) * (x.ndim - 1 - beta.ndim)))
     return x * sigmoid(x * broadcast_to(beta, x.shape))
 

@@ -1,5 +1,6 @@
 """Axes as they may be given by a caller: one number, several, or none for all; negative ones count from the end."""
 
+import operator
 from collections.abc import Sequence
 
 from cvzoo.errors.exceptions import DtypeError, ShapeError
@@ -12,6 +13,10 @@ def one_axis(axis: int, ndim: int, function: str) -> int:
 
     Raises ShapeError if there is no such axis, DtypeError if it is not a whole number.
     """
+    try:
+        axis = operator.index(axis)
+    except TypeError:
+        raise DtypeError(f"{function}: axis must be a whole number", got=repr(axis)) from None
     if 0 <= axis < ndim:
         return axis
     if -ndim <= axis < 0:

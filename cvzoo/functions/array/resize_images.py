@@ -1,12 +1,14 @@
 """Photos and feature maps at another size."""
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_variable
-from cvzoo.errors.exceptions import ShapeError, ValueRangeError
+from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 from cvzoo.functions.math.elementwise import floating_backend
+from cvzoo.shapes.check import pair
 
 
 class ResizeImages(FunctionNode):
@@ -57,12 +59,16 @@ def resize_images(
     align_corners: the corner pixels' centres fall on each other (Chainer, Spatial transformer networks); False: the
         pictures' edges do, with pixel centres at half (Pillow, OpenCV, most networks of today)
     antialias: when shrinking, average over the pixels that fall into one (as Pillow does), rather than picking four
-    Raises ShapeError if x is not (B, C, H, W) or a size is not positive, ValueRangeError if there is no such mode.
+    Raises ShapeError if x is not (B, C, H, W) or a size is not positive, DtypeError if output_shape is
+    not two whole numbers, ValueRangeError if there is no such mode.
     """
     x = as_variable(x)
     if mode not in ("bilinear", "nearest"):
         raise ValueRangeError(f"resize_images: there is no mode {mode!r}", expected="bilinear or nearest")
-    size = tuple([int(n) for n in output_shape])
+    try:
+        size = tuple([operator.index(n) for n in output_shape])
+    except TypeError:
+        raise DtypeError("resize_images: output_shape must be (OH, OW)", got=repr(output_shape)) from None
     if x.ndim != 4 or len(size) != 2 or min(*size, *x.shape[2:]) < 1:
         raise ShapeError(
             "resize_images: wants photos with pixels, and a size",
@@ -80,5 +86,5 @@ def upsample_nearest(x: Variable | Any, factor: int | Sequence[int]) -> Variable
     x = as_variable(x)
     if x.ndim != 4:
         raise ShapeError("upsample_nearest: wants feature maps", expected="x (B, C, H, W)", got=x.shape)
-    fy, fx = (factor, factor) if isinstance(factor, int) else factor
+    fy, fx = pair(factor, name="factor", function="upsample_nearest")
     return resize_images(x, (x.shape[2] * fy, x.shape[3] * fx), mode="nearest")

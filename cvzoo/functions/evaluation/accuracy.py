@@ -17,6 +17,8 @@ def accuracy(y: Any, t: Any, ignore_label: int | None = None) -> Variable:
     """
     y = as_array(y)
     t = as_array(t)
+    xp = backend_of(y).xp
+    backend_of(t)
     if y.ndim < 2 or t.shape != y.shape[:1] + y.shape[2:]:
         raise ShapeError("accuracy: t needs one label where y has C scores", got=f"y {y.shape}, t {t.shape}")
     if t.dtype.kind not in "iu" or y.dtype.kind != "f":
@@ -28,4 +30,4 @@ def accuracy(y: Any, t: Any, ignore_label: int | None = None) -> Variable:
         right &= valid
         count = int(valid.sum())
     share = int(right.sum()) / max(count, 1)
-    return Variable(backend_of(y).xp.asarray(share, y.dtype), requires_grad=False)
+    return Variable(xp.asarray(share, y.dtype), requires_grad=False)

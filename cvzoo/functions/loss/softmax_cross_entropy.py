@@ -55,6 +55,8 @@ class SoftmaxCrossEntropyGrad(FunctionNode):
         gx = xp.exp(self._log_p)
         xp.put_along_axis(gx, self._t, xp.take_along_axis(gx, self._t, axis=1) - 1, axis=1)
         gx *= (self._weight * gy)[:, None]
+        if not self._weight.all():  # where nothing counts x may be inf or NaN, which times 0 would be NaN
+            gx = xp.where(self._weight[:, None] != 0, gx, x.dtype.type(0))
         return (gx,)
 
     def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -98,6 +100,7 @@ def softmax_cross_entropy(
     """
     x = as_variable(x)
     t = as_array(t)
+    xp = backend_of(t).xp
     check_reduce(reduce, function="softmax_cross_entropy")
     if x.ndim < 2 or t.shape != x.shape[:1] + x.shape[2:]:
         raise ShapeError(
@@ -112,7 +115,6 @@ def softmax_cross_entropy(
             got=f"x {x.dtype}, t {t.dtype}",
             hint="t.astype('int32')" if t.dtype.kind not in "iu" else None,
         )
-    xp = backend_of(t).xp
     n_class = x.shape[1]
     valid = t != ignore_label
     check_labels(t, valid, n_class, function="softmax_cross_entropy")
@@ -120,6 +122,7 @@ def softmax_cross_entropy(
     weight = valid.astype(x.dtype)
     if class_weight is not None:
         class_weight = as_array(class_weight)
+        backend_of(class_weight)
         if class_weight.shape != (n_class,):
             raise ShapeError(
                 "softmax_cross_entropy: class_weight needs one number a class",

@@ -32,6 +32,7 @@ def average(
         raise ShapeError("average: there is nothing to average", got=shape)
     if weights is None:
         return divide(sum(x, axes, keepdims), count)
+    weights = as_variable(weights)
     places = tuple([shape[i] for i in sorted(axes)])
     if weights.shape == places:
         weights = reshape(weights, tuple([size if i in axes else 1 for i, size in enumerate(shape)]))

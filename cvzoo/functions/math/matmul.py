@@ -3,7 +3,7 @@
 from typing import Any
 
 from cvzoo.autodiff.function_node import FunctionNode
-from cvzoo.autodiff.variable import Variable
+from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import DtypeError, ShapeError
 from cvzoo.functions.array.broadcast_to import sum_to
@@ -94,6 +94,7 @@ def batch_matmul(a: Variable | Any, b: Variable | Any, transa: bool = False, tra
     A two-dimensional operand (B, K) is a batch of columns (B, K, 1). Transposition as in `matmul`.
     Raises ShapeError if the shapes do not fit.
     """
+    a, b = as_variable(a), as_variable(b)
     a, b = [reshape(x, (*x.shape, 1)) if x.ndim == 2 else x for x in (a, b)]
     if a.ndim != 3 or b.ndim != 3 or a.shape[0] != b.shape[0]:
         raise ShapeError(

@@ -2,21 +2,22 @@
 
 from typing import Any
 
-from cvzoo.autodiff.variable import Variable, as_array
-from cvzoo.backends.dispatch import backend_of
+from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.config.randomness import random_generator
 from cvzoo.errors.exceptions import ShapeError
+from cvzoo.functions.math.elementwise import floating_backend
 from cvzoo.functions.math.exp import exp
 
 
 def gaussian(mean: Variable | Any, ln_var: Variable | Any) -> Variable:
     """A draw from the normal distribution of `mean` and log variance `ln_var`, element by element.
 
-    Raises ShapeError if the shapes differ.
+    Raises ShapeError if the shapes differ, DtypeError if they are not floating arrays.
     Source: Auto-encoding variational Bayes (Kingma and Welling, ICLR 2014), the reparametrization.
     """
+    mean, ln_var = as_variable(mean), as_variable(ln_var)
     if mean.shape != ln_var.shape:
         raise ShapeError("gaussian: one variance for each mean", expected=mean.shape, got=ln_var.shape)
-    array = as_array(mean)
-    noise = backend_of(array).asarray(random_generator().standard_normal(array.shape).astype(array.dtype))
+    backend = floating_backend(mean.array, "gaussian")
+    noise = backend.asarray(random_generator().standard_normal(mean.shape).astype(mean.dtype))
     return exp(ln_var * 0.5) * noise + mean

@@ -152,6 +152,7 @@ def batch_normalization(
 
 def _track(running: Any, now: Any, decay: float, shape: tuple[int, ...]) -> None:
     running = as_array(running)
+    backend_of(running)
     if running.size != now.size:
         raise ShapeError(
             "batch_normalization: a running statistic must be like gamma", expected=shape, got=running.shape

@@ -76,6 +76,7 @@ def upsampling_2d(
     """
     x = as_variable(x)
     indices = as_array(indices)
+    backend_of(indices)
     if x.ndim != 4 or indices.shape != x.shape:
         raise ShapeError(
             "upsampling_2d: x and indices must have one shape",

@@ -74,7 +74,10 @@ def test_nothing_to_learn_from_gives_zero(backend):
 
 def test_scores_are_ignored_where_the_label_is(backend):
     x = Variable(np.array([[np.nan, np.inf], [0, 0]], "f"))
-    np.testing.assert_allclose(softmax_cross_entropy(x, np.array([-1, 0])).array, np.log(2), rtol=1e-6)
+    loss = softmax_cross_entropy(x, np.array([-1, 0]))
+    np.testing.assert_allclose(loss.array, np.log(2), rtol=1e-6)
+    loss.backward()
+    np.testing.assert_allclose(x.grad, [[0, 0], [-0.5, 0.5]], rtol=1e-6)
 
 
 def test_bad_calls_teach():

@@ -51,6 +51,40 @@ def test_a_thing_that_is_no_array_is_named(name, thing):
         getattr(F, name)(thing, *OTHER_ARGUMENTS.get(name, ()))
 
 
+rows, maps = np.ones((3, 4), "float32"), np.ones((2, 4, 4, 4), "float32")
+SECOND = {
+    "accuracy": lambda t: F.accuracy(rows, t),
+    "average": lambda w: F.average(rows, weights=w),
+    "batch_matmul": lambda b: F.batch_matmul(rows, b),
+    "batch_normalization": lambda m: F.batch_normalization(rows, rows[0], rows[0], running_mean=m),
+    "binary_cross_entropy": lambda t: F.binary_cross_entropy(rows, t),
+    "dropout": lambda m: F.dropout(rows, mask=m),
+    "embed_id": lambda x: F.embed_id(x, rows),
+    "gaussian": lambda v: F.gaussian(rows, v),
+    "select_item": lambda t: F.select_item(rows, t),
+    "sigmoid_cross_entropy": lambda t: F.sigmoid_cross_entropy(rows, t),
+    "sigmoid_focal_loss": lambda t: F.sigmoid_focal_loss(rows, t),
+    "softmax_cross_entropy": lambda t: F.softmax_cross_entropy(rows, t),
+    "softmax_cross_entropy's weights": lambda w: F.softmax_cross_entropy(rows, np.array([0, 1, 2]), class_weight=w),
+    "swish": lambda b: F.swish(rows, b),
+    "upsampling_2d": lambda i: F.upsampling_2d(maps, i, 2),
+}
+
+
+@pytest.mark.parametrize("thing", [[0, 1, 2], "labels.txt"], ids=str)
+@pytest.mark.parametrize("name", SECOND)
+def test_targets_and_the_like_that_are_no_arrays_are_named(name, thing):
+    with pytest.raises(DtypeError, match=type(thing).__name__):
+        SECOND[name](thing)
+
+
+@pytest.mark.parametrize("axis", ["1", 1.0, None, [0]], ids=str)
+@pytest.mark.parametrize("function", [F.softmax, F.expand_dims, F.separate, F.concat])
+def test_an_axis_that_is_no_whole_number_is_named(function, axis):
+    with pytest.raises(DtypeError, match=r"axis must be a whole number"):
+        function([rows] if function is F.concat else rows, axis)
+
+
 def test_every_public_function_says_what_comes_back():
     for name in F.__all__:
         first = inspect.getdoc(getattr(F, name)).splitlines()[0]
