@@ -11,6 +11,8 @@ from cvzoo.cli.pr_curves import voc_curves
 from cvzoo.cli.scored import Instances, Scored, by_photo
 from cvzoo.cli.truth import VOCTruth
 from cvzoo.errors.exceptions import ConfigError, UnsupportedError
+from cvzoo.evaluations.explain.explain_voc import explain_voc
+from cvzoo.evaluations.explain.voc_rules import VOCCase
 from cvzoo.evaluations.results.box_records import BoxRecords
 from cvzoo.evaluations.results.csv_results import read_csv_results
 from cvzoo.evaluations.results.voc_results import read_voc_results, voc_results_files
@@ -23,7 +25,7 @@ def evaluate_on_voc(truth: VOCTruth, args: argparse.Namespace) -> Scored:
     Boxes count their last pixel, as VOC's own do: for a model's boxes that is what ChainerCV does.
     """
     for option, given in (("--iou-type", args.iou_type != "bbox"), ("--corrections", args.corrections),
-                          ("--max-dets", args.max_dets), ("--explain", args.explain),
+                          ("--max-dets", args.max_dets), 
                           ("--save-results", args.save_results)):  # fmt: skip
         if given:
             raise ConfigError(f"{option} is for COCO's ground truth, and {truth.path} is a VOC folder")
@@ -40,6 +42,13 @@ def evaluate_on_voc(truth: VOCTruth, args: argparse.Namespace) -> Scored:
         {"id": l, "name": name, "n_objects": int(n), "AP": None if np.isnan(ap) else float(ap)}
         for l, (name, n, ap) in enumerate(zip(truth.names, result.n_positive, result.ap))
     ]
+    explanation = None
+    if args.explain is not None:
+        case = VOCCase(
+            bboxes, labels, scores, truth.bboxes, truth.labels, truth.difficults,
+            iou_thresh=args.iou_thresh, use_07_metric=args.use_07_metric, plus=1,
+        )  # fmt: skip
+        explanation = explain_voc(case, args.explain)
     summary = {"map": -1.0 if np.isnan(result.map) else result.map}
     record = {
         **summary,
@@ -55,7 +64,8 @@ def evaluate_on_voc(truth: VOCTruth, args: argparse.Namespace) -> Scored:
         "notes": list(result.notes),
     }
     curves = voc_curves(result, truth.names, args.iou_thresh)
-    return Scored(summary, per_class, ("AP",), record, curves, _instances(truth, bboxes, labels, scores, args))
+    instances = _instances(truth, bboxes, labels, scores, args)
+    return Scored(summary, per_class, ("AP",), record, curves, instances, explanation)
 
 
 def _found_by_model(truth, args):

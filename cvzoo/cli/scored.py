@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.evaluations.explain.explain_coco import Explanation
+from cvzoo.evaluations.explain.explanation import Explanation
 from cvzoo.geometry.rle import RLEs
 
 

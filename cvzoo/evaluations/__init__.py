@@ -27,7 +27,10 @@ from cvzoo.evaluations.evaluators.detection_voc_evaluator import DetectionVOCEva
 from cvzoo.evaluations.evaluators.instance_segmentation_coco_evaluator import InstanceSegmentationCOCOEvaluator
 from cvzoo.evaluations.evaluators.instance_segmentation_voc_evaluator import InstanceSegmentationVOCEvaluator
 from cvzoo.evaluations.evaluators.semantic_segmentation_evaluator import SemanticSegmentationEvaluator
-from cvzoo.evaluations.explain.explain_coco import Explanation, explain_coco
+from cvzoo.evaluations.explain.explain_coco import explain_coco
+from cvzoo.evaluations.explain.explain_voc import explain_voc
+from cvzoo.evaluations.explain.explanation import Explanation
+from cvzoo.evaluations.explain.voc_rules import VOCCase
 from cvzoo.evaluations.label_maps.accumulator import SemanticSegmentationAccumulator
 from cvzoo.evaluations.label_maps.confusion import calc_semantic_segmentation_confusion
 from cvzoo.evaluations.label_maps.eval_semantic_segmentation import eval_semantic_segmentation
@@ -83,6 +86,7 @@ __all__ = [
     "evaluate_coco",
     "evaluate_lvis",
     "explain_coco",
+    "explain_voc",
     "Explanation",
     "InstanceSegmentationCOCOAccumulator",
     "InstanceSegmentationCOCOEvaluator",
@@ -99,5 +103,6 @@ __all__ = [
     "SemanticSegmentationAccumulator",
     "SemanticSegmentationEvaluator",
     "SemanticSegmentationResult",
+    "VOCCase",
     "VOCResult",
 ]

@@ -292,7 +292,7 @@ def test_a_model_on_a_voc_folder_gets_a_report(run, net, voc, tmp_path):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("--explain", "o.json"), "--explain is for COCO"),
+        (("--save-results", "o.json"), "--save-results"),
         (("--iou-type", "segm"), "--iou-type is for COCO"),
         (("--split", "test"), "test.txt"),
     ],
@@ -354,3 +354,11 @@ def test_masks_get_scores_and_an_analysis(run, coco, tmp_path):
     assert record["AP50"] == pytest.approx((2 / 3 + 1) / 2)
     assert {each["type"]: each["count"] for each in record["analysis"]["errors"]["types"]}["background"] == 1
     assert "data:image/jpeg" in (tmp_path / "r.html").read_text()
+
+
+def test_the_rule_by_which_two_maps_after_voc_differ_is_said(run, voc, tmp_path):
+    words = ("--gt", voc, "--split", "val", "--results", voc / "results")
+    run("evaluate", *words, "--use-07-metric", "--json", tmp_path / "other.json")
+    status, out, err = run("evaluate", *words, "--explain", tmp_path / "other.json")
+    assert status == 0, err
+    assert "the difference comes from: use_07_metric" in out

@@ -1,0 +1,135 @@
+"""Searching the rule by which two scorings of the same results differ."""
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from cvzoo.errors.exceptions import CvzooError
+from cvzoo.evaluations.explain.read_scores import OtherScores
+
+_MOST_RULES = 3  # together
+
+
+@dataclasses.dataclass(frozen=True)
+class TriedRule:
+    """A rule that was tried: its name, words, the scores under it, and how far they are from the other's at most."""
+
+    name: str
+    words: str
+    scores: dict[str, float]
+    distance: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Explanation:
+    """Two scorings side by side.
+
+    ours, other: scores by name, of the names that both have
+    distance: how far they are apart at most; tolerance: how exactly the other's numbers are written
+    tried: every rule that changes a score, alone, the nearest to the other first
+    found: the rules that together give the other's scores; empty if there is no difference, or if none do
+    notes: remarks
+    """
+
+    ours: dict[str, float]
+    other: dict[str, float]
+    distance: float
+    tolerance: float
+    tried: tuple[TriedRule, ...]
+    found: tuple[TriedRule, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> str:
+        """The answer in a sentence."""
+        if self.distance <= self.tolerance:
+            return f"no difference: all {len(self.other)} scores agree as far as the other's are written"
+        if self.found:
+            together = " and ".join(f"{rule.name} ({rule.words})" for rule in self.found)
+            return f"the difference comes from: {together}"
+        if self.tried and self.tried[0].distance < self.distance:
+            near = self.tried[0]
+            return (
+                f"no rule that is known here gives the other's scores; {near.name} ({near.words}) comes nearest: "
+                f"{near.distance:.4f} apart instead of {self.distance:.4f}"
+            )
+        return "no rule that is known here explains the difference; the results or the objects may not be the same"
+
+    def to_dict(self) -> dict:
+        """What JSON can hold of it."""
+        return {"verdict": self.verdict} | dataclasses.asdict(self)
+
+    def __str__(self) -> str:
+        keys = list(self.other)
+        lines = [f"{'':24}" + "".join(f"{key:>8}" for key in keys), _row("ours", self.ours, keys)]
+        lines.append(_row("the other", self.other, keys))
+        if self.distance > self.tolerance:
+            lines += [_row(rule.name, rule.scores, keys) for rule in self.tried[:8]]
+        return "\n".join([*lines, *(f"note: {note}" for note in self.notes), self.verdict])
+
+
+def search_rules(
+    case: Any,
+    rules: Sequence[Any],
+    other: OtherScores,
+    wanted: Mapping[str, float],
+    *,
+    change: Callable[[Any, Any], Any],
+    score: Callable[[Any], Mapping[str, float]],
+    progress: Callable[[str], None] | None = None,
+) -> Explanation:
+    """What makes the difference between the scores of a case and the wanted ones.
+
+    rules: with name and words; change(rule, case): the case under a rule; score(case): scores by name
+    wanted: the other's scores, under names that ours have; other: how exactly they are written, and remarks
+    progress: called with the name of each rule that is tried
+
+    Each rule is tried alone; while none gives the other's scores, the one that comes nearest is kept and a further one
+    is added, up to three. Rules that cannot be tried (CvzooError: these data lack what they are about) are left out.
+    """
+    ours = _chosen(score(case), wanted)
+    distance = nearest = _distance(ours, wanted)
+    tried: tuple[TriedRule, ...] = ()
+    found: list[TriedRule] = []
+    for _ in range(_MOST_RULES):
+        if nearest <= other.tolerance:
+            break
+        used = {rule.name for rule in found}
+        rows = []
+        for rule in rules:
+            if rule.name in used:
+                continue
+            if progress is not None:
+                progress(rule.name)
+            try:
+                changed = change(rule, case)
+                scores = _chosen(score(changed), wanted)
+            except CvzooError:
+                continue
+            if scores != ours:
+                rows.append((TriedRule(rule.name, rule.words, scores, _distance(scores, wanted)), changed))
+        # sorted is stable: of rules with the same effect the likely one stays in front
+        rows.sort(key=lambda row: row[0].distance)
+        tried = tried or tuple(row for row, _ in rows)
+        if not rows or rows[0][0].distance >= nearest:
+            break
+        best, case = rows[0]
+        found.append(best)
+        nearest = best.distance
+    if nearest > other.tolerance:
+        found = []
+    return Explanation(ours, dict(wanted), distance, other.tolerance, tried, tuple(found), other.notes)
+
+
+def _chosen(scores, wanted):
+    return {key: scores[key] for key in wanted}
+
+
+def _distance(a, b):
+    return float(np.max([abs(a[key] - b[key]) for key in b]))
+
+
+def _row(name, scores, keys):
+    return f"{name:24.24}" + "".join(f"{scores[key]:8.4f}" for key in keys)
