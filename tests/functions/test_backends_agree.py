@@ -1,5 +1,7 @@
 """Every function gives the same on both CPU backends in float32, to 1e-5 of the largest number: values, gradients."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -7,14 +9,18 @@ import cvzoo.functions as F
 from cvzoo.autodiff.grad import grad
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.dispatch import get_backend
+from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import BackendError
 
 LABELS = np.random.default_rng(7).integers(-1, 8, size=(3, 11, 9))
 ANSWERS = np.random.default_rng(8).integers(-1, 2, size=(3, 8, 11, 9))
+PLACES = np.random.default_rng(9).integers(0, 80, size=(3, 8, 5, 4))
 PHOTO, MAP, ROWS = (2, 3, 33, 41), (3, 8, 11, 9), (5, 24)
+UNIT = "0..1"
 
-# name: (function of Variables, shapes of its inputs); an input whose shape begins with "+" is positive
+# name: (function of Variables, shapes of its inputs); an input whose shape begins with "+" is positive, with
+# UNIT within 0.1 and 0.9
 CASES = {
     "convolution_2d of a photo": (lambda x, W, b: F.convolution_2d(x, W, b, 2, 1), [PHOTO, (16, 3, 3, 3), (16,)]),
     "convolution_2d 1x1": (F.convolution_2d, [MAP, (24, 8, 1, 1), (24,)]),
@@ -127,7 +133,82 @@ CASES = {
     "space2depth": (lambda x: F.space2depth(x[:, :, 1:, 1:], 2), [MAP]),
     "transpose": (lambda x: F.transpose(x, (0, 2, 3, 1)), [MAP]),
     "reshape": (lambda x: F.reshape(x, (3, -1)), [MAP]),
+    "arccos": (F.arccos, [(UNIT, *ROWS)]),
+    "arcsin": (F.arcsin, [(UNIT, *ROWS)]),
+    "arctan": (F.arctan, [ROWS]),
+    "arctan2": (F.arctan2, [ROWS, ROWS]),
+    "average": (lambda x, w: F.average(x, 1, w), [MAP, ("+", 8)]),
+    "batch_l2_norm_squared": (F.batch_l2_norm_squared, [MAP]),
+    "batch_matmul": (F.batch_matmul, [(4, 7, 6), (4, 6, 5)]),
+    "binary_cross_entropy": (lambda p: F.binary_cross_entropy(p, (ANSWERS > 0).astype("f")), [(UNIT, *MAP)]),
+    "broadcast": (lambda x, y: F.multiply(*F.broadcast(x, y)), [MAP, (8, 1, 1)]),
+    "broadcast_to": (lambda x: F.broadcast_to(x, MAP), [(8, 1, 1)]),
+    "cast": (lambda x: F.cast(F.cast(x, "float64"), "float32"), [MAP]),
+    "clipped_relu": (lambda x: F.clipped_relu(x, 1.5), [MAP]),
+    "copy": (F.copy, [MAP]),
+    "cos": (F.cos, [ROWS]),
+    "cosh": (F.cosh, [ROWS]),
+    "crop": (lambda x: F.crop(x, (4, 5), (2, 1)), [MAP]),
+    "cumsum": (lambda x: F.cumsum(x, 1), [MAP]),
+    "dropout": (lambda x: _seeded(F.dropout, x), [MAP]),
+    "erf": (F.erf, [ROWS]),
+    "expand_dims": (lambda x: F.expand_dims(x, 1), [MAP]),
+    "expm1": (F.expm1, [ROWS]),
+    "flatten": (F.flatten, [MAP]),
+    "flip": (lambda x: F.flip(x, (1, 3)), [MAP]),
+    "fliplr": (F.fliplr, [MAP]),
+    "flipud": (F.flipud, [MAP]),
+    "forget": (lambda x, y: F.forget(lambda a, b: F.tanh(a) * b, x, y), [MAP, MAP]),
+    "gaussian": (lambda x, v: _seeded(F.gaussian, x, v), [ROWS, ROWS]),
+    "hstack": (lambda x, y: F.hstack([x, y]), [MAP, MAP]),
+    "linear_interpolate": (F.linear_interpolate, [MAP, MAP, MAP]),
+    "log10": (F.log10, [("+", *MAP)]),
+    "log1p": (F.log1p, [("+", *MAP)]),
+    "log2": (F.log2, [("+", *MAP)]),
+    "maximum": (F.maximum, [MAP, MAP]),
+    "min": (lambda x: F.min(x, (2, 3)), [MAP]),
+    "minimum": (F.minimum, [MAP, (8, 1, 1)]),
+    "moveaxis": (lambda x: F.moveaxis(x, 1, 3), [MAP]),
+    "negative": (F.negative, [MAP]),
+    "norm": (lambda x: F.norm(x, 1), [MAP]),
+    "permutate": (lambda x: F.permutate(x, np.array([2, 0, 1])), [MAP]),
+    "prod": (lambda x: F.prod(x, 3), [MAP]),
+    "repeat": (lambda x: F.repeat(x, 2, 1), [MAP]),
+    "rollaxis": (lambda x: F.rollaxis(x, 3, 1), [MAP]),
+    "rsqrt": (F.rsqrt, [("+", *MAP)]),
+    "scatter_add": (lambda a, b: F.scatter_add(a, ([0, 2, 0],), b), [MAP, MAP]),
+    "select_item": (lambda x: F.select_item(x, np.array([3, 0, 23, 1, 1])), [ROWS]),
+    "separate": (lambda x: F.separate(x, 1)[2], [MAP]),
+    "silu": (F.silu, [MAP]),
+    "sin": (F.sin, [ROWS]),
+    "sinh": (F.sinh, [ROWS]),
+    "squeeze": (F.squeeze, [(3, 1, 11, 9)]),
+    "stack": (lambda x, y: F.stack([x, y], 1), [MAP, MAP]),
+    "subtract": (F.subtract, [MAP, (8, 1, 1)]),
+    "sum_to": (lambda x: F.sum_to(x, (8, 1, 1)), [MAP]),
+    "swapaxes": (lambda x: F.swapaxes(x, 1, 2), [MAP]),
+    "tan": (F.tan, [(UNIT, *ROWS)]),
+    "tile": (lambda x: F.tile(x, (2, 1, 2)), [MAP]),
+    "upsampling_2d": (lambda x: F.upsampling_2d(x, PLACES, 2), [(3, 8, 5, 4)]),
+    "vstack": (lambda x, y: F.vstack([x, y]), [MAP, MAP]),
+    "where": (lambda x, y: F.where(ANSWERS > 0, x, y), [MAP, MAP]),
 }
+WITHOUT_GRADIENT = {
+    "accuracy": lambda x: F.accuracy(x, LABELS, ignore_label=-1),
+    "argmax": lambda x: F.argmax(x, 1),
+    "argmin": lambda x: F.argmin(x, 1),
+    "ceil": F.ceil,
+    "fix": F.fix,
+    "floor": F.floor,
+    "floor_divide": lambda x: F.floor_divide(x, 0.3),
+    "sign": F.sign,
+}
+
+
+def _seeded(function, *xs):
+    """The same draw in every call."""
+    set_seed(5)
+    return function(*xs)
 
 
 def _arrays(shapes, seed=0):
@@ -136,6 +217,8 @@ def _arrays(shapes, seed=0):
     for shape in shapes:
         if shape and shape[0] == "+":
             arrays.append(random.uniform(0.5, 2, size=shape[1:]).astype("f"))
+        elif shape and shape[0] == UNIT:
+            arrays.append(random.uniform(0.1, 0.9, size=shape[1:]).astype("f"))
         else:
             arrays.append(random.normal(size=shape).astype("f"))
     return arrays
@@ -175,3 +258,15 @@ def test_numpy_and_onednn_agree(case, memory):
         assert b.dtype == np.float32, what
         largest = max(float(np.abs(a).max()), 1e-30)
         np.testing.assert_allclose(b, a, rtol=0, atol=1e-5 * largest, err_msg=what)
+
+
+def test_no_function_is_left_out():
+    assert {re.split("[ ,]", case)[0] for case in CASES} == set(F.__all__) - set(WITHOUT_GRADIENT)
+
+
+@pytest.mark.parametrize("name", WITHOUT_GRADIENT)
+def test_functions_without_a_gradient_agree(name, backend):
+    (x,) = _arrays([MAP])
+    with using_config("backend", "numpy"):
+        wanted = WITHOUT_GRADIENT[name](x).array
+    np.testing.assert_array_equal(WITHOUT_GRADIENT[name](x).array, wanted)
