@@ -4,6 +4,7 @@ import io
 import struct
 import zlib
 
+import numpy as np
 from PIL import Image, UnidentifiedImageError
 
 from cvzoo.errors.exceptions import ImageError
@@ -101,6 +102,14 @@ def upright(pil):
     """The PIL image turned as its EXIF orientation says; a broken EXIF block counts as none."""
     orientation = _orientation(pil)
     return pil if orientation is None else pil.transpose(_UPRIGHT[orientation])
+
+
+def upright_pixels(pixels, pil):
+    """As `upright`, of pixels (H, W) or (H, W, 3) uint8 that were decoded elsewhere. pil: the file, its header read"""
+    orientation = _orientation(pil)
+    if orientation is None:
+        return pixels
+    return np.array(Image.fromarray(pixels).transpose(_UPRIGHT[orientation]))
 
 
 def is_turned(pil):

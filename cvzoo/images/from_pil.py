@@ -39,8 +39,16 @@ def from_pil_8bit(pil, *, color, background, name):
     return np.rint(from_pil(pil, color=color, background=background, name=name)).clip(0, 255).astype(np.uint8)
 
 
+def from_pixels(pixels, *, color, dtype):
+    """As `from_pil` or `from_pil_8bit`, of decoded pixels (H, W, 3) or (H, W) uint8, which may be taken as they are."""
+    if dtype == np.uint8 and color and pixels.ndim == 3:
+        return pixels.transpose(2, 0, 1)
+    img = set_color(planes(pixels), color)
+    return img if dtype == np.float32 else np.rint(img).astype(np.uint8)
+
+
 def planes(pil):
-    """The bands of an 8-bit PIL image as a new contiguous (C, H, W) float32 array."""
+    """The bands of an 8-bit PIL image, or an array (H, W, C) or (H, W), as a new contiguous (C, H, W) float32 array."""
     pixels = np.asarray(pil)
     pixels = pixels[None] if pixels.ndim == 2 else pixels.transpose(2, 0, 1)
     return np.ascontiguousarray(pixels, dtype=np.float32)

@@ -5,7 +5,7 @@ import numpy as np
 from cvzoo.errors.exceptions import DtypeError, ValueRangeError
 from cvzoo.transforms.as_img import as_img
 from cvzoo.transforms.color import LUMA
-from cvzoo.transforms.import_cv2 import import_cv2
+from cvzoo.images.import_cv2 import import_cv2
 
 
 class Pixels:
