@@ -57,6 +57,7 @@ TABLE: Mapping[tuple[str, str], object] = {
     # what training scripts leave beside the tensors: carried along, never looked into
     **_inert("torch.device", "torch.torch_version.TorchVersion", "argparse.Namespace", "collections.Counter"),
     **_inert("pathlib.PosixPath", "pathlib.WindowsPath", "_codecs.encode", "numpy.dtype", "numpy.ndarray"),
+    **_inert("pathlib._local.PosixPath", "pathlib._local.WindowsPath"),  # as Python 3.13 names them
     **_inert("numpy.core.multiarray.scalar", "numpy.core.multiarray._reconstruct"),
     **_inert("numpy._core.multiarray.scalar", "numpy._core.multiarray._reconstruct"),
     **_inert(
