@@ -52,7 +52,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--batch-size", type=_positive, default=1, metavar="N", help="photos at a time (default: 1)")
     group.add_argument("--quiet", action="store_true", help="no progress and no tables")
     group = parser.add_argument_group("what comes out")
-    group.add_argument("--json", metavar="FILE", help="write the scores: AP AP50 ..., per_class, notes, the analysis")
+    group.add_argument(
+        "--json",
+        metavar="FILE",
+        help="write the scores: AP AP50 ..., per_class, notes, the analysis; - for standard output alone",
+    )
     group.add_argument("--report", metavar="FILE.html", help="write a report, one file without outside parts")
     group.add_argument("--save-results", metavar="FILE", help="write what the model found as COCO's results")
     group.add_argument("--explain", metavar="OTHER.json", help="another scoring of the same results: what differs?")
@@ -78,23 +82,17 @@ def run(args: argparse.Namespace) -> int:
         scored = evaluate_on_voc(truth, args)
     else:
         scored = evaluate_on_coco(truth, args, parameters)
-    if not args.quiet:
-        print(class_table(scored.per_class, scored.columns))
-        print()
-    print(summary_text(scored.summary))
-    for note in scored.record["notes"]:
-        print(f"note: {note}")
     record = dict(scored.record)
     if args.json is not None or args.report is not None:
         record["analysis"] = _analysis(scored)
     if scored.explanation is not None:
-        print()
-        print(scored.explanation)
         record["explanation"] = scored.explanation.to_dict()
     if args.json == "-":
-        print(json.dumps(record, ensure_ascii=False))
-    elif args.json is not None:
-        write_json(record, args.json)
+        print(json.dumps(record, ensure_ascii=False, allow_nan=False))
+    else:
+        _print(scored, quiet=args.quiet)
+        if args.json is not None:
+            write_json(record, args.json)
     if args.report is not None:
         pictures = ()
         if scored.instances is not None:
@@ -102,6 +100,18 @@ def run(args: argparse.Namespace) -> int:
         write_detection_report(args.report, record, pictures=pictures)
         print(f"report: {args.report}", file=sys.stderr)
     return 0
+
+
+def _print(scored: Scored, *, quiet: bool) -> None:
+    if not quiet:
+        print(class_table(scored.per_class, scored.columns))
+        print()
+    print(summary_text(scored.summary))
+    for note in scored.record["notes"]:
+        print(f"note: {note}")
+    if scored.explanation is not None:
+        print()
+        print(scored.explanation)
 
 
 def _analysis(scored: Scored) -> dict[str, Any]:

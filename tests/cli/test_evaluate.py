@@ -362,3 +362,10 @@ def test_the_rule_by_which_two_maps_after_voc_differ_is_said(run, voc, tmp_path)
     status, out, err = run("evaluate", *words, "--explain", tmp_path / "other.json")
     assert status == 0, err
     assert "the difference comes from: use_07_metric" in out
+
+
+def test_json_on_standard_output_stands_alone(run, coco, results, tmp_path):
+    run("evaluate", "--gt", coco, "--results", results, "--json", tmp_path / "o.json")
+    status, out, _ = run("evaluate", "--gt", coco, "--results", results, "--json", "-")
+    assert status == 0
+    assert json.loads(out) == json.loads((tmp_path / "o.json").read_text())

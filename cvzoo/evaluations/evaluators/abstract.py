@@ -115,13 +115,15 @@ class AbstractEvaluator(abc.ABC):
             imgs, *truths = self._columns(batch, n_done)
             predicted = self.target.predict(imgs)
             predicted = tuple(predicted) if isinstance(predicted, tuple) else (predicted,)
-            for values in predicted:
-                if len(values) != len(imgs):
-                    raise ShapeError("predict: one element a photo", expected=len(imgs), got=len(values))
+            wrong = [len(values) for values in predicted if len(values) != len(imgs)]
+            if wrong:
+                raise ShapeError("predict: one element a photo", expected=len(imgs), got=wrong[0])
             self.update(accumulator, predicted, tuple(truths))
             n_done += len(imgs)
             if self.hook is not None:
                 self.hook((imgs,), predicted, tuple(truths))
+            # before the next batch is read, so that no two are held
+            del batch, imgs, truths, predicted
         return accumulator
 
     def _columns(self, batch, n_done):

@@ -1,4 +1,5 @@
 import math
+import weakref
 
 import numpy as np
 import pytest
@@ -262,3 +263,21 @@ def test_no_photos_give_no_number():
     assert math.isnan(ClassificationEvaluator([], Recorded([]), label_names=NAMES)()["main/accuracy"])
     with pytest.raises(ValueRangeError, match="n_class"):
         ClassificationEvaluator([], Recorded([]))()
+
+
+def test_no_photo_of_an_earlier_batch_is_alive_when_the_next_is_read(scenes):
+    truths, found = scenes
+    alive, n_alive = [], []
+
+    def reading():
+        for i, truth in enumerate(truths):
+            n_alive.append(sum(photo() is not None for photo in alive))
+            img = np.full((3, 4, 5), i, np.float32)
+            alive.append(weakref.ref(img))
+            batch = [(img, *truth)]
+            del img
+            yield batch
+            del batch
+
+    DetectionVOCEvaluator(reading(), Recorded(*zip(*found)))()
+    assert n_alive == [0] * 7
