@@ -11,6 +11,7 @@ from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import DtypeError, GraphError, ShapeError
 
 _FLOATS = "f"
+_KINDS = "fiub"
 
 
 class Variable:
@@ -35,6 +36,8 @@ class Variable:
         if isinstance(array, np.generic):
             array = np.asarray(array)
         backend_of(array)
+        if array.dtype.kind not in _KINDS:
+            raise DtypeError("Variable wants numbers or truth values", got=str(array.dtype))
         self._array = array
         self._node: VariableNode | None = None
         self.name = name
@@ -145,6 +148,13 @@ class Variable:
     def grad_var(self, grad: "Variable | None") -> None:
         if grad is not None and self._array is not None and grad.shape != self._array.shape:
             raise ShapeError("a gradient has the shape of its variable", expected=self.shape, got=grad.shape)
+        if grad is not None and self._array is not None and grad.dtype != self._array.dtype:
+            raise DtypeError(
+                "a gradient has the dtype of its variable",
+                expected=str(self.dtype),
+                got=str(grad.dtype),
+                hint=f"grad.astype('{self.dtype}')",
+            )
         self.node.grad_var = grad
 
     @property
@@ -229,6 +239,17 @@ class Variable:
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         raise DtypeError("NumPy would lose the graph of a Variable", hint="numpy.asarray(x.array)")
+
+    def __float__(self) -> float:
+        raise DtypeError("a Variable is no Python number", hint="x.item()")
+
+    __int__ = __float__  # type: ignore[assignment]
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        raise GraphError(
+            "values in a graph are not written into",
+            hint="functions.where or functions.scatter_add give new ones; x.array[...] = for a value nobody used yet",
+        )
 
     def __contains__(self, item: Any) -> bool:
         raise DtypeError("`in` would compare Variables", hint="item in x.array")

@@ -16,7 +16,7 @@ from cvzoo.cli.photo_sources import Trouble, photo_sources
 from cvzoo.cli.picture_names import PictureNames
 from cvzoo.cli.progress import Progress, as_time
 from cvzoo.cli.result_table import printable, result_table
-from cvzoo.errors.exceptions import ConfigError, CvzooError
+from cvzoo.errors.exceptions import BackendError, ConfigError, CvzooError
 from cvzoo.images.read_image import read_image
 from cvzoo.images.write_image import write_image
 from cvzoo.links.model.detections import Detections
@@ -133,6 +133,8 @@ def _predict_batch(
 ) -> Iterator[Predicted]:
     try:
         found = model.predict([img for _, img in batch], batch_size=len(batch))
+    except (BackendError, ConfigError):
+        raise  # no photo's fault: the next one would fail as well
     except CvzooError as error:
         if len(batch) == 1:
             report(Trouble(str(batch[0][0]), str(error)))

@@ -14,9 +14,14 @@ def atomic_write(path: str | os.PathLike) -> Iterator[BinaryIO]:
 
     It lies in the same folder meanwhile, so that the rename stays within one file system. When the block raises, the
     old file, if there was one, is still there, and nothing else.
+    Raises OSError, naming the path, where the folder is missing or may not be written to.
     """
     path = pathlib.Path(path)
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name[:60]}.", suffix=".part", dir=path.parent)
+    try:
+        descriptor, name = tempfile.mkstemp(prefix=f".{path.name[:60]}.", suffix=".part", dir=path.parent)
+    except OSError as error:
+        error.filename = str(path)  # what the caller asked for, not the name it has meanwhile
+        raise
     try:
         with os.fdopen(descriptor, "wb") as file:
             yield file

@@ -26,6 +26,7 @@ _WANTED = object()  # marks "no default": an absent option is then an error
 class DarknetSection:
     """One `[name]` of a cfg with its options as text; `line` is where it begins, counted from 1.
 
+    cfg: what errors call the whole: the path where there is one
     options: name -> text, the first of equal names (darknet looks no further)
     option_lines: name -> line
     The getters convert, and raise FileFormatError that names section, line and option.
@@ -35,6 +36,7 @@ class DarknetSection:
     options: dict[str, str]
     line: int
     option_lines: dict[str, int] = dataclasses.field(default_factory=dict)
+    cfg: str = dataclasses.field(default="cfg", compare=False)
 
     def __str__(self) -> str:
         return f"[{self.name}] at line {self.line}"
@@ -66,7 +68,7 @@ class DarknetSection:
     def error(self, what: str, *, option: str | None = None, hint: str | None = None) -> FileFormatError:
         """An error, to be raised by the caller, that names this section and its line (or the option's line)."""
         line = self.option_lines.get(option, self.line)
-        return FileFormatError(f"cfg line {line}, [{self.name}]: {what}", hint=hint)
+        return FileFormatError(f"{self.cfg} line {line}, [{self.name}]: {what}", hint=hint)
 
     def _get(self, option: str, default, convert, kind: str):
         if option not in self.options:
@@ -106,8 +108,9 @@ def read_darknet_cfg(path_or_text: str | os.PathLike) -> list[DarknetSection]:
     Raises FileFormatError that names the line; WeightsError if there is no such file.
     """
     if isinstance(path_or_text, str) and "\n" in path_or_text:
-        text = path_or_text
+        text, cfg = path_or_text, "cfg"
     else:
+        cfg = os.fspath(path_or_text)
         raw = file_bytes(path_or_text, limit=CFG_LIMIT)
         if b"\0" in raw:
             raise FileFormatError(f"{path_or_text}: holds zero bytes, so it is no darknet cfg")
@@ -120,19 +123,19 @@ def read_darknet_cfg(path_or_text: str | os.PathLike) -> list[DarknetSection]:
         line = line.split("#", 1)[0]
         if line[0] == "[":
             if not line.endswith("]") or len(line) < 3:
-                raise FileFormatError(f"cfg line {number}: a section's name is not closed: {line[:80]!r}")
-            sections.append(DarknetSection(line[1:-1].lower(), {}, number))
+                raise FileFormatError(f"{cfg} line {number}: a section's name is not closed: {line[:80]!r}")
+            sections.append(DarknetSection(line[1:-1].lower(), {}, number, cfg=cfg))
             continue
         option, equals, value = line.partition("=")
         if not equals or not option:
-            raise FileFormatError(f"cfg line {number}: neither [section] nor option=value: {line[:80]!r}")
+            raise FileFormatError(f"{cfg} line {number}: neither [section] nor option=value: {line[:80]!r}")
         if not sections:
-            raise FileFormatError(f"cfg line {number}: an option stands before the first [section]: {line[:80]!r}")
+            raise FileFormatError(f"{cfg} line {number}: an option stands before the first [section]: {line[:80]!r}")
         if option not in sections[-1].options:
             sections[-1].options[option] = value
             sections[-1].option_lines[option] = number
     if not sections:
-        raise FileFormatError("the cfg has no sections", hint="a darknet cfg begins with [net]")
+        raise FileFormatError(f"{cfg}: no sections", hint="a darknet cfg begins with [net]")
     if sections[0].name not in ("net", "network"):
         raise sections[0].error("the first section must be [net]")
     return sections

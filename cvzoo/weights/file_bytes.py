@@ -2,18 +2,24 @@
 
 import os
 import pathlib
+import stat
 
 from cvzoo.errors.exceptions import FileFormatError, WeightsError
 
 
 def file_size(path: str | os.PathLike) -> int:
-    """The size of the file in bytes. Raises WeightsError if there is no such file."""
+    """The size of the file in bytes. Raises WeightsError if there is none, or it is no plain file."""
     try:
-        if not pathlib.Path(path).is_file():
-            raise WeightsError(f"{path}: no such file", hint="check the path; a downloaded model lies below CVZOO_HOME")
-        return pathlib.Path(path).stat().st_size
+        facts = pathlib.Path(path).stat()
+    except FileNotFoundError:
+        raise WeightsError(
+            f"{path}: no such file", hint="check the path; a downloaded model lies below CVZOO_HOME"
+        ) from None
     except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
         raise WeightsError(f"{path}: cannot be read: {error}") from error
+    if not stat.S_ISREG(facts.st_mode):
+        raise WeightsError(f"{path}: {'a folder' if stat.S_ISDIR(facts.st_mode) else 'a device'}, not a file")
+    return facts.st_size
 
 
 def file_bytes(path: str | os.PathLike, *, limit: int) -> bytes:

@@ -123,7 +123,7 @@ def test_arrays_that_no_function_keeps_die_at_once(counter):
     y = chain(leaf(), counter, "nothing")
     assert counter.living == 1  # y itself
     assert counter.peak == 2  # a layer's input and output
-    y.grad = counter(np.ones(SHAPE))
+    y.grad = counter(np.ones(SHAPE, "float32"))
     y.backward()
     assert counter.peak <= 4  # y, its gradient, and a step's two gradients
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from cvzoo.autodiff.variable import Variable, as_array, as_variable
-from cvzoo.errors.exceptions import DtypeError, ShapeError
+from cvzoo.errors.exceptions import DtypeError, GraphError, ShapeError
 
 
 def var(value=(1.0, 2.0), **settings):
@@ -36,7 +36,9 @@ def test_numbers_of_numpy_become_arrays():
         var().item()
 
 
-@pytest.mark.parametrize("value", [[1.0, 2.0], 3.0, None, "a", var()])
+@pytest.mark.parametrize(
+    "value", [[1.0, 2.0], 3.0, None, "a", var(), np.array(["a"]), np.array([None]), np.ones(2, "complex64")]
+)
 def test_what_is_no_array_is_refused(value):
     with pytest.raises(DtypeError):
         Variable(value)
@@ -58,6 +60,8 @@ def test_the_gradient_has_the_shape_of_the_value():
     assert x.grad_var.array is x.grad
     with pytest.raises(ShapeError, match="shape of its variable"):
         x.grad = np.ones(3, "float32")
+    with pytest.raises(DtypeError, match="dtype of its variable"):
+        x.grad = np.ones(2)
     x.grad = None
     assert x.grad is None
     var().cleargrad()
@@ -72,11 +76,18 @@ def test_the_gradient_has_the_shape_of_the_value():
         (lambda x: x > 0, "compare the arrays"),
         (lambda x: np.asarray(x), "lose the graph"),
         (lambda x: 1.0 in x, "in x.array"),
+        (float, "x.item"),
+        (int, "x.item"),
     ],
 )
 def test_what_would_go_wrong_silently_is_refused(use, hint):
     with pytest.raises(DtypeError, match=hint):
         use(var())
+
+
+def test_a_value_is_not_written_into():
+    with pytest.raises(GraphError, match="scatter_add"):
+        var()[0] = 1.0
 
 
 def test_variables_are_keys():

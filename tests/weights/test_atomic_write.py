@@ -37,3 +37,10 @@ def test_others_may_read_what_the_umask_lets_them(tmp_path):
         file.write(b"")
     plain.write_bytes(b"")
     assert stat.S_IMODE(path.stat().st_mode) == stat.S_IMODE(plain.stat().st_mode)
+
+
+def test_a_missing_folder_is_named_by_what_was_asked_for(tmp_path):
+    path = tmp_path / "none" / "x.npz"
+    with pytest.raises(FileNotFoundError) as caught, atomic_write(path):
+        pass
+    assert caught.value.filename == str(path)

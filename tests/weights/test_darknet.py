@@ -89,11 +89,21 @@ def test_a_getter_names_section_line_and_option(getter, value):
         type(section).__dict__[getter](section, "c")
 
 
+def test_an_error_names_the_file_and_the_line(write):
+    with pytest.raises(FileFormatError, match=r"odd\.cfg line 2: neither"):
+        read_darknet_cfg(write(b"[net]\nperson\n", "odd.cfg"))
+    section = read_darknet_cfg(write(b"[net]\nwidth=x\n", "odd.cfg"))[0]
+    with pytest.raises(FileFormatError, match=r"odd\.cfg line 2, \[net\]"):
+        section.get_int("width", 1)
+
+
 def test_a_binary_or_absent_or_huge_cfg_is_refused(write, tmp_path):
     with pytest.raises(FileFormatError, match="zero bytes"):
         read_darknet_cfg(write(b"[net]\n\0\0", "net.cfg"))
     with pytest.raises(WeightsError, match="no such file"):
         read_darknet_cfg(tmp_path / "none.cfg")
+    with pytest.raises(WeightsError, match="a folder, not a file"):
+        read_darknet_cfg(tmp_path)
     with pytest.raises(FileFormatError, match="too large"):
         read_darknet_cfg(write(b"#" * (4 << 20) + b"#", "net.cfg"))
 
@@ -162,7 +172,7 @@ def test_every_truncated_header_is_refused(write):
 def test_a_header_of_another_format_is_refused(write, tmp_path):
     with pytest.raises(FileFormatError, match="not darknet's"):
         DarknetWeightsFile(write(b"PK\x03\x04" + b"\xff" * 40))
-    with pytest.raises(WeightsError, match="no such file"):
+    with pytest.raises(WeightsError, match="a folder, not a file"):
         DarknetWeightsFile(tmp_path)
 
 

@@ -34,7 +34,7 @@ def read_activation(section: DarknetSection, default: str) -> Activation | None:
             return mish
     line = section.option_lines.get("activation", section.line)
     raise UnsupportedError(
-        f"cfg line {line}, [{section.name}]: activation={name} is not supported",
+        f"{section.cfg} line {line}, [{section.name}]: activation={name} is not supported",
         expected="linear, leaky, relu, relu6, logistic, tanh, elu, swish or mish",
     )
 

@@ -38,7 +38,7 @@ def refuse_options(section: DarknetSection, *options: str) -> None:
         if section.get_str(option, "0") not in ("0", "none"):
             line = section.option_lines.get(option, section.line)
             raise UnsupportedError(
-                f"cfg line {line}, [{section.name}]: {option}={section.get_str(option)[:40]} is not supported"
+                f"{section.cfg} line {line}, [{section.name}]: {option}={section.get_str(option)[:40]} is not supported"
             )
 
 

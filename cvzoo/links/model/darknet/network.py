@@ -138,7 +138,7 @@ def _build(
         case "region":
             return build_region(section, index, before)
     raise UnsupportedError(
-        f"cfg line {section.line}: section [{section.name}] is not supported",
+        f"{section.cfg} line {section.line}: section [{section.name}] is not supported",
         expected="convolutional, connected, maxpool, avgpool, upsample, reorg, route, shortcut, scale_channels, sam, "
         "dropout, softmax, cost, yolo or region",
     )
