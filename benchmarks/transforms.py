@@ -23,8 +23,8 @@ JITTER = {"brightness": 0.125, "contrast": 0.5, "saturation": 0.5, "hue": 0.05}
 THREADS = dict.fromkeys(("OMP_NUM_THREADS", "CVZOO_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 NOTES = (
     "cvzoo: Sometimes(RandomExpand), RandomCropWithBboxConstraints, Resize, RandomFlip, ColorJitter on a uint8 photo; "
-    "cvzoo-float the same on read_image's float32; pillow antialiases when it shrinks, opencv does not and changes the "
-    "colours in 8 bits, both as albumentations. "
+    "cvzoo-float the same on read_image's float32; pillow antialiases when it shrinks, opencv does not, decodes with "
+    "OpenCV and changes the colours in 8 bits, all as albumentations. "
     "albumentations: CropAndPad (pads each side by up to 1.5, so 4 in all), RandomSizedBBoxSafeCrop (keeps all boxes, "
     "tries no constraints), OpenCV's bilinear. torchvision: RandomZoomOut, RandomIoUCrop, Resize(antialias), "
     "SanitizeBoundingBoxes, on PIL images or on uint8 tensors of decode_jpeg."
@@ -48,7 +48,7 @@ def cvzoo_pipeline(*, backend, dtype="uint8"):
     )
 
     def run(path, bbox, index):
-        img = read_image(path, dtype=np.dtype(dtype))
+        img = read_image(path, dtype=np.dtype(dtype), decoder=backend)
         sample = T.Sample(img=img, bbox=np.array(bbox, np.float32), label=np.zeros(len(bbox), np.int32))
         return compose(sample, rng=T.sample_generator(0, 0, index)).img
 

@@ -3,9 +3,9 @@
 import numpy as np
 
 from cvzoo.errors.exceptions import DtypeError, ValueRangeError
+from cvzoo.images.import_cv2 import import_cv2
 from cvzoo.transforms.as_img import as_img
 from cvzoo.transforms.color import LUMA
-from cvzoo.images.import_cv2 import import_cv2
 
 
 class Pixels:
@@ -50,7 +50,9 @@ class Pixels:
 
     def img(self, dtype):
         """A new (3, H, W) array."""
-        return np.array(self._cv2.split(self._pixels), dtype=dtype)
+        planes = np.empty((3, *self._pixels.shape[:2]), np.uint8)
+        self._cv2.split(self._pixels, list(planes))
+        return planes.astype(dtype, copy=False)
 
     def _transform(self, matrix, offset):
         # one call for any change that is linear in a pixel's three values; it rounds and clips

@@ -7,8 +7,8 @@ from PIL import Image
 
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.geometry.as_size import as_size
-from cvzoo.transforms.as_img import as_img
 from cvzoo.images.import_cv2 import import_cv2
+from cvzoo.transforms.as_img import as_img
 
 Interpolation = Literal["nearest", "bilinear", "bicubic", "lanczos", "box"]
 Backend = Literal["pillow", "opencv"]

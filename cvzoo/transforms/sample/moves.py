@@ -10,9 +10,10 @@ from cvzoo.transforms.label_maps import flip_label_map, resize_label_map, rotate
 from cvzoo.transforms.masks import flip_mask, resize_mask, rotate_mask
 from cvzoo.transforms.resize import resize
 from cvzoo.transforms.resize_bbox import resize_bbox, resize_point
+from cvzoo.transforms.resize_window import resize_window
 from cvzoo.transforms.rotate import rotate, rotate_bbox, rotate_point
 from cvzoo.transforms.rotated_bbox import flip_rbbox, resize_rbbox, rotate_rbbox, translate_rbbox
-from cvzoo.transforms.sample.sample import Window, settle
+from cvzoo.transforms.sample.sample import Window, cut_maps, settle
 from cvzoo.transforms.translate import translate_point
 
 
@@ -66,9 +67,14 @@ def crop_sample(sample, *, y_slice, x_slice, fill=0, allow_outside_center=True):
 
 def resize_sample(sample, size, *, interpolation="bilinear", backend="pillow"):
     """The sample in another size (H, W); masks and label map keep their values."""
-    sample = settle(sample, view=True)  # resizing makes new memory anyway
     in_size = sample.size
-    changes = {"img": resize(sample.img, size, interpolation=interpolation, backend=backend)}
+    resampling = {"interpolation": interpolation, "backend": backend}
+    if sample.pending is None:
+        changes = {"img": resize(sample.img, size, **resampling)}
+    else:
+        y_slice, x_slice, fill = sample.pending
+        img = resize_window(sample.img, y_slice, x_slice, size, fill=fill, **resampling)
+        changes = {"img": img, "pending": None}
     if sample.bbox is not None:
         changes["bbox"] = resize_bbox(sample.bbox, in_size, size)
     if sample.rbbox is not None:
@@ -77,10 +83,11 @@ def resize_sample(sample, size, *, interpolation="bilinear", backend="pillow"):
         changes["point"] = resize_point(sample.point, in_size, size)
     if sample.area is not None:
         changes["area"] = sample.area * np.float32(size[0] * size[1] / (in_size[0] * in_size[1]))
-    if sample.mask is not None:
-        changes["mask"] = resize_mask(sample.mask, size)
-    if sample.label_map is not None:
-        changes["label_map"] = resize_label_map(sample.label_map, size)
+    mask, label_map = cut_maps(sample)
+    if mask is not None:
+        changes["mask"] = resize_mask(mask, size)
+    if label_map is not None:
+        changes["label_map"] = resize_label_map(label_map, size)
     return dataclasses.replace(sample, **changes)
 
 

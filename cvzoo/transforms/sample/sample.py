@@ -7,7 +7,7 @@ import numpy as np
 
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.transforms.as_img import as_img
-from cvzoo.transforms.crop import crop, window
+from cvzoo.transforms.crop import crop
 from cvzoo.transforms.label_maps import crop_label_map
 from cvzoo.transforms.masks import crop_mask
 
@@ -99,21 +99,21 @@ class Sample:
         return tuple(fields[key] for key in keys)
 
 
-def settle(sample, *, view=False):
-    """The sample with its pending crop cut, if it has one. view: whether the photo may share memory with what it was"""
+def settle(sample):
+    """The sample with its pending crop cut, if it has one."""
     if sample.pending is None:
         return sample
     y_slice, x_slice, fill = sample.pending
-    cut = window if view else _crop
-    sides = {"y_slice": y_slice, "x_slice": x_slice}
-    return dataclasses.replace(
-        sample,
-        img=cut(sample.img, y_slice, x_slice, fill),
-        mask=None if sample.mask is None else crop_mask(sample.mask, **sides),
-        label_map=None if sample.label_map is None else crop_label_map(sample.label_map, **sides),
-        pending=None,
-    )
+    img = crop(sample.img, y_slice=y_slice, x_slice=x_slice, fill=fill)
+    mask, label_map = cut_maps(sample)
+    return dataclasses.replace(sample, img=img, mask=mask, label_map=label_map, pending=None)
 
 
-def _crop(img, y_slice, x_slice, fill):
-    return crop(img, y_slice=y_slice, x_slice=x_slice, fill=fill)
+def cut_maps(sample):
+    """The mask and the label map of a sample with its pending crop cut, if it has one; None where it has none."""
+    mask, label_map = sample.mask, sample.label_map
+    if sample.pending is not None:
+        sides = {"y_slice": sample.pending.y_slice, "x_slice": sample.pending.x_slice}
+        mask = None if mask is None else crop_mask(mask, **sides)
+        label_map = None if label_map is None else crop_label_map(label_map, **sides)
+    return mask, label_map
