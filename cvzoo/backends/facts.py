@@ -15,6 +15,14 @@ def _blas() -> str:
     return f"{found.get('name', 'unknown')} {found.get('version', '')}".strip()
 
 
+def _blas_threads() -> str:
+    """What NumPy's matrix products use; the rest of NumPy has one thread."""
+    for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
+        if os.environ.get(name):
+            return f"{os.environ[name]} in NumPy's BLAS ({name})"
+    return "as many as NumPy's BLAS likes; OPENBLAS_NUM_THREADS sets them"
+
+
 def _megabytes(size: int) -> str:
     return f"{size / 2**20:,.0f} MiB"
 
@@ -42,7 +50,8 @@ def backend_facts() -> dict[str, str]:
         limit = f"at most {_megabytes(pool.limit)} idle, {_megabytes(pool.idle_bytes)} now"
         facts["memory pool"] = limit if pool.limit else "off (CVZOO_MEMORY_POOL=0)"
     else:
-        facts["oneDNN"] = f"not used, NumPy computes everything: {reason}"
+        facts["oneDNN"] = f"not used, NumPy computes everything: {reason}" if runs == "numpy" else reason
+        facts["threads"] = _blas_threads()
     facts["NumPy"] = f"{np.__version__}, BLAS {_blas()}"
     facts["processor"] = f"{platform.machine()}, {os.cpu_count()} processors"
     return facts

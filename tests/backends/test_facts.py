@@ -10,6 +10,7 @@ def test_the_facts_name_what_runs_and_why():
     facts = backend_facts()
     assert list(facts)[:2] == ["backend", "oneDNN"]
     assert all(isinstance(value, str) and value for value in facts.values())
+    assert "threads" in facts
     if why_no_onednn() is None:
         assert facts["threads"].split()[0].isdigit()
         assert facts["oneDNN library"]
@@ -26,3 +27,4 @@ def test_without_onednn_the_facts_say_why():
     )
     assert "backend numpy (asked for: auto)" in result.stdout
     assert "/nowhere/libdnnl.so.3" in result.stdout
+    assert "threads" in result.stdout
