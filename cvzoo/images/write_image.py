@@ -52,7 +52,11 @@ def write_image(img, path, *, quality=95):
     pil = to_pil(img)
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.part")
     # not tempfile.mkstemp, whose files nobody else may read: here the user's umask decides
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    try:
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    except OSError as error:
+        error.filename = str(path)  # what the caller asked for, not the name it has meanwhile
+        raise
     try:
         with os.fdopen(descriptor, "wb") as file:
             pil.save(file, format=kind, quality=quality)

@@ -85,3 +85,10 @@ def test_list_image_files_sorts_and_leaves_out_what_is_no_photo(tmp_path):
     assert [path.name for path in list_image_files(tmp_path, recursive=True)][-1] == "d.webp"
     with pytest.raises(NotADirectoryError, match="nowhere"):
         list_image_files(tmp_path / "nowhere")
+
+
+def test_a_missing_folder_is_named_by_what_was_asked_for(tmp_path):
+    path = tmp_path / "none" / "photo.png"
+    with pytest.raises(FileNotFoundError) as caught:
+        write_image(np.zeros((3, 2, 2), np.float32), path)
+    assert caught.value.filename == str(path)

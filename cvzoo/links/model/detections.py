@@ -114,6 +114,8 @@ class Detections(_Lists):
         return "\n".join(lines)
 
     def _repr_html_(self) -> str | None:
+        if not self.n_photo:
+            return None
         parts = []
         for i in range(min(self.n_photo, _SHOWN)):
             try:
