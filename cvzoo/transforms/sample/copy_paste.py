@@ -5,8 +5,10 @@ import dataclasses
 import numpy as np
 
 from cvzoo.errors.exceptions import ShapeError
+from cvzoo.geometry.rle import RLEs
 from cvzoo.transforms.as_rng import as_rng
 from cvzoo.transforms.sample.join import instances_of_all
+from cvzoo.transforms.sample.mask_forms import dense_masks
 from cvzoo.transforms.sample.moves import crop_sample
 from cvzoo.transforms.sample.sample import settle
 
@@ -19,8 +21,8 @@ def copy_paste(sample, source, *, prob=0.5, min_visible=0.1, return_param=False,
     prob: of each object of source to be taken
     min_visible: objects of sample of whose mask less than this part is left are dropped
     rng: where to draw from; None is this thread's generator
-    Returns a Sample with the objects of both; masks do not overlap, boxes, where both have them, are those of what is
-    left of the masks, and points beneath become invisible. With return_param also a dictionary of index, which objects
+    Returns a Sample with the objects of both; masks do not overlap and are run-length encoded if those of sample
+    are, boxes, where both have them, are those of what is left of the masks, and points beneath become invisible. With return_param also a dictionary of index, which objects
     of source were taken.
     Raises ShapeError if a sample has no masks or the channels differ.
 
@@ -31,6 +33,8 @@ def copy_paste(sample, source, *, prob=0.5, min_visible=0.1, return_param=False,
         raise ShapeError("copy_paste needs masks", got="sample or source without mask")
     if len(sample.img) != len(source.img):
         raise ShapeError("both photos must have as many channels", expected=len(sample.img), got=len(source.img))
+    encoded = isinstance(sample.mask, RLEs)
+    sample, source = _dense(sample), _dense(source)
     param = {"index": (as_rng(rng).random(len(source.mask)) < prob).nonzero()[0]}
     height, width = sample.size
     taken = settle(crop_sample(source.take(param["index"]), y_slice=slice(0, height), x_slice=slice(0, width)))
@@ -47,8 +51,14 @@ def copy_paste(sample, source, *, prob=0.5, min_visible=0.1, return_param=False,
         joined["bbox"] = _bbox_of(joined["mask"]).astype(joined["bbox"].dtype)
     if joined["area"] is not None:
         joined["area"] = joined["mask"].sum(axis=(1, 2)).astype(joined["area"].dtype)
+    if encoded:
+        joined["mask"] = RLEs.from_masks(joined["mask"])
     pasted = dataclasses.replace(below, **joined)
     return (pasted, param) if return_param else pasted
+
+
+def _dense(sample):
+    return dataclasses.replace(sample, mask=dense_masks(sample.mask, sample.size))
 
 
 def _on_top(sample, taken, top):

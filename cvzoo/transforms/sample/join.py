@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from cvzoo.transforms.sample.mask_forms import join_masks
 from cvzoo.transforms.sample.sample import PER_INSTANCE
 
 
@@ -11,7 +12,9 @@ def instances_of_all(samples):
     The class label of a whole photo does not count; it becomes None.
     """
     known = [sample.instances() for sample in samples]
-    return {
-        name: np.concatenate([fields[name] for fields in known]) if all(name in fields for fields in known) else None
-        for name in PER_INSTANCE
-    }
+    joined = dict.fromkeys(PER_INSTANCE)
+    for name in PER_INSTANCE:
+        if all(name in fields for fields in known):
+            parts = [fields[name] for fields in known]
+            joined[name] = join_masks(parts, samples[0].size) if name == "mask" else np.concatenate(parts)
+    return joined

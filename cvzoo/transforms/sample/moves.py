@@ -7,12 +7,12 @@ import numpy as np
 from cvzoo.transforms.crop_bbox import crop_bbox
 from cvzoo.transforms.flip import flip, flip_bbox, flip_point
 from cvzoo.transforms.label_maps import flip_label_map, resize_label_map, rotate_label_map
-from cvzoo.transforms.masks import flip_mask, resize_mask, rotate_mask
 from cvzoo.transforms.resize import resize
 from cvzoo.transforms.resize_bbox import resize_bbox, resize_point
 from cvzoo.transforms.resize_window import resize_window
 from cvzoo.transforms.rotate import rotate, rotate_bbox, rotate_point
 from cvzoo.transforms.rotated_bbox import flip_rbbox, resize_rbbox, rotate_rbbox, translate_rbbox
+from cvzoo.transforms.sample.mask_forms import flip_masks, resize_masks, rotate_masks, seen_masks
 from cvzoo.transforms.sample.sample import Window, cut_maps, settle
 from cvzoo.transforms.translate import translate_point
 
@@ -51,8 +51,7 @@ def crop_sample(sample, *, y_slice, x_slice, fill=0, allow_outside_center=True):
         if len(index) < len(sample.bbox):
             sample = sample.take(index)
     elif sample.mask is not None:
-        rows, columns = (slice(max(side.start, 0), max(side.stop, 0)) for side in (y_slice, x_slice))
-        sample = sample.take(sample.mask[:, rows, columns].any(axis=(1, 2)))
+        sample = sample.take(seen_masks(sample.mask, y_slice=y_slice, x_slice=x_slice))
     elif sample.rbbox is not None:
         middle = sample.rbbox[:, :2]
         after_start, before_stop = middle >= (top, left), middle < (y_slice.stop, x_slice.stop)
@@ -85,7 +84,7 @@ def resize_sample(sample, size, *, interpolation="bilinear", backend="pillow"):
         changes["area"] = sample.area * np.float32(size[0] * size[1] / (in_size[0] * in_size[1]))
     mask, label_map = cut_maps(sample)
     if mask is not None:
-        changes["mask"] = resize_mask(mask, size)
+        changes["mask"] = resize_masks(mask, size)
     if label_map is not None:
         changes["label_map"] = resize_label_map(label_map, size)
     return dataclasses.replace(sample, **changes)
@@ -105,7 +104,7 @@ def flip_sample(sample, *, y_flip=False, x_flip=False):
     if sample.point is not None:
         changes["point"] = flip_point(sample.point, sample.size, **sides)
     if sample.mask is not None:
-        changes["mask"] = flip_mask(sample.mask, **sides)
+        changes["mask"] = flip_masks(sample.mask, **sides)
     if sample.label_map is not None:
         changes["label_map"] = flip_label_map(sample.label_map, **sides)
     return dataclasses.replace(sample, **changes)
@@ -123,7 +122,7 @@ def rotate_sample(sample, angle, *, expand=True, fill=0, interpolation="bilinear
         changes["point"] = rotate_point(sample.point, angle, size, expand=expand)
         changes["visible"] = _in_view(changes["point"], sample.visible, new_size)
     if sample.mask is not None:
-        changes["mask"] = rotate_mask(sample.mask, angle, expand=expand)
+        changes["mask"] = rotate_masks(sample.mask, angle, expand=expand)
     if sample.label_map is not None:
         changes["label_map"] = rotate_label_map(sample.label_map, angle, expand=expand)
     if sample.bbox is not None:

@@ -6,10 +6,11 @@ from typing import NamedTuple
 import numpy as np
 
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
+from cvzoo.geometry.rle import RLEs
 from cvzoo.transforms.as_img import as_img
 from cvzoo.transforms.crop import crop
 from cvzoo.transforms.label_maps import crop_label_map
-from cvzoo.transforms.masks import crop_mask
+from cvzoo.transforms.sample.mask_forms import crop_masks, size_of_masks
 
 PER_INSTANCE = ("bbox", "label", "mask", "point", "visible", "rbbox", "difficult", "crowded", "area", "weight")
 
@@ -35,8 +36,8 @@ class Sample:
     """(R, 4) float32, y_min x_min y_max x_max, pixels"""
     label: np.ndarray | None = None
     """(R,) int32 of the instances, or () of the whole photo"""
-    mask: np.ndarray | None = None
-    """(R, H, W) bool"""
+    mask: np.ndarray | RLEs | None = None
+    """(R, H, W) bool, or run-length encoded: much smaller, and decoded one at a time by whatever changes it"""
     point: np.ndarray | None = None
     """(R, K, 2) float32, y x, pixels"""
     visible: np.ndarray | None = None
@@ -60,8 +61,9 @@ class Sample:
         if self.pending is not None:
             return
         size = as_img(self.img).shape[1:]
-        if self.mask is not None and self.mask.shape[1:] != size:
-            raise ShapeError("mask has another size than img", expected=("R", *size), got=self.mask.shape)
+        if self.mask is not None and size_of_masks(self.mask, size) != size:
+            got = size_of_masks(self.mask, size)
+            raise ShapeError("mask has another size than img", expected=("R", *size), got=("R", *got))
         if self.label_map is not None and self.label_map.shape != size:
             raise ShapeError("label_map has another size than img", expected=size, got=self.label_map.shape)
         counts = {name: len(value) for name, value in self.instances().items()}
@@ -114,6 +116,6 @@ def cut_maps(sample):
     mask, label_map = sample.mask, sample.label_map
     if sample.pending is not None:
         sides = {"y_slice": sample.pending.y_slice, "x_slice": sample.pending.x_slice}
-        mask = None if mask is None else crop_mask(mask, **sides)
+        mask = None if mask is None else crop_masks(mask, **sides)
         label_map = None if label_map is None else crop_label_map(label_map, **sides)
     return mask, label_map
