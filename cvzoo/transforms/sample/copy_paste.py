@@ -21,9 +21,9 @@ def copy_paste(sample, source, *, prob=0.5, min_visible=0.1, return_param=False,
     prob: of each object of source to be taken
     min_visible: objects of sample of whose mask less than this part is left are dropped
     rng: where to draw from; None is this thread's generator
-    Returns a Sample with the objects of both; masks do not overlap and are run-length encoded if those of sample
-    are, boxes, where both have them, are those of what is left of the masks, and points beneath become invisible. With return_param also a dictionary of index, which objects
-    of source were taken.
+    Returns a Sample with the objects of both; masks do not overlap and are run-length encoded if those of sample are,
+    boxes, where both have them, are those of what is left of the masks, and points beneath become invisible. With
+    return_param also a dictionary of index, which objects of source were taken.
     Raises ShapeError if a sample has no masks or the channels differ.
 
     Source: Ghiasi et al., "Simple Copy-Paste is a Strong Data Augmentation Method for Instance Segmentation", 2021.
