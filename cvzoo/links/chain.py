@@ -8,7 +8,10 @@ from cvzoo.links.link import Link
 
 
 class Chain(Link):
-    """A link whose children are attributes: those assigned inside `with self.init_scope():`."""
+    """A link whose children are attributes: those assigned inside `with self.init_scope():`.
+
+    A link that is later put in a child's place is the child from then on; with anything else there, no child is left.
+    """
 
     def __new__(cls, *args: Any, **kwargs: Any) -> "Chain":
         self = super().__new__(cls)
@@ -16,7 +19,9 @@ class Chain(Link):
         return self
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if self._within_init_scope and isinstance(value, Link):
+        if not isinstance(value, Link):
+            self._children.pop(name, None)
+        elif self._within_init_scope or name in self._children:
             value.__dict__["name"] = name
             self._children[name] = None
         super().__setattr__(name, value)

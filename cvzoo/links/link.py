@@ -18,7 +18,8 @@ class Link:
 
     Parameters assigned inside `with self.init_scope():` belong to the link. Persistent values (`add_persistent`) are
     arrays or numbers that are stored with it but not learned, such as the running mean of a batch normalization.
-    Calling `super().__init__()` is not needed. `link(x)` is `link.forward(x)`.
+    Calling `super().__init__()` is not needed. `link(x)` is `link.forward(x)`. A parameter that is replaced by None is
+    given up; by anything else than a parameter, it raises DtypeError.
 
     Source: Chainer's contract (Tokui et al., KDD 2019, figure 2). Where we differ: parameters come in the order in
     which they were made, not in the alphabet's.
@@ -56,6 +57,14 @@ class Link:
             value.name = name
             self._params[name] = None
             self._persistents.pop(name, None)
+        elif name in self._params and not isinstance(value, Parameter):
+            if value is not None:
+                raise DtypeError(
+                    f"{name} is a parameter of {type(self).__name__}",
+                    got=type(value).__name__,
+                    hint=f"link.{name}.array = ... for other numbers, link.{name} = None to do without",
+                )
+            del self._params[name]
         super().__setattr__(name, value)
 
     def __delattr__(self, name: str) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from cvzoo.autodiff.parameter import Parameter
-from cvzoo.errors.exceptions import BackendError, GraphError, ValueRangeError, WeightsMismatchError
+from cvzoo.errors.exceptions import BackendError, DtypeError, GraphError, ValueRangeError, WeightsMismatchError
 from cvzoo.initializers.normal import HeNormal
 from cvzoo.links.chain import Chain
 from cvzoo.links.link import Link
@@ -79,6 +79,26 @@ def test_attributes_that_are_deleted_or_replaced_are_no_longer_registered():
     scale = Scale(2)
     del scale.steps, scale.b
     assert sorted(scale.state_arrays()) == ["W", "mean"]
+
+
+def test_a_parameter_is_replaced_by_a_parameter_or_by_nothing():
+    scale = Scale(2)
+    with pytest.raises(DtypeError, match=r"(?s)W is a parameter of Scale.*link\.W\.array"):
+        scale.W = np.ones(2, "float32")
+    scale.W = other = Parameter(5, 2)
+    assert [id(p) for p in scale.params()] == [id(other), id(scale.b)]
+    scale.b = None
+    assert [path for path, _ in scale.namedparams()] == ["/W"]
+
+
+def test_a_child_is_replaced_by_a_link_or_is_no_child_any_more():
+    pair = Pair()
+    pair.second = Scale(4)
+    assert pair.second.name == "second"
+    assert pair.count_params() == 13
+    pair.first = len
+    assert [path for path, _ in pair.namedlinks()] == ["/", "/second"]
+    assert pair.count_params() == 9
 
 
 def test_a_name_is_given_once():

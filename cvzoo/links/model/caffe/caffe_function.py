@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import difflib
 import os
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
@@ -41,6 +42,7 @@ class CaffeFunction(Chain):
     def __init__(self, caffemodel: str | os.PathLike | None = None, prototxt: str | os.PathLike | None = None):
         net = read_caffe(caffemodel, prototxt)
         self.inputs = dict(net.inputs)
+        self._layer_names = frozenset(layer.name for layer in net.layers)
         self._steps: list[Step] = []
         self._plans: dict[tuple, list[PlannedStep]] = {}
         for layer in net.layers:
@@ -77,7 +79,8 @@ class CaffeFunction(Chain):
         disable: names of layers that do not run
         train: which phase it is; None for what config.train says. It decides about dropout, the statistics of batch
             normalization, and layers that the file keeps for one phase.
-        Raises GraphError if a blob is missing, UnsupportedError for a layer that cvzoo has not.
+        Raises GraphError if a blob is missing or no layer has a name in `disable`, UnsupportedError for a layer that
+        cvzoo has not.
         """
         train = switches.train if train is None else train
         with contextlib.nullcontext() if train == switches.train else using_config("train", train):
@@ -110,11 +113,18 @@ class CaffeFunction(Chain):
         key = inputs, outputs, disable, train
         plan = self._plans.get(key)
         if plan is None:
+            self._check_names(disable)
             plan = join_scales(plan_steps(self._phase(train), inputs, outputs, disable), self)
             if len(self._plans) >= _MAX_PLANS:
                 self._plans.clear()
             self._plans[key] = plan
         return plan
+
+    def _check_names(self, disable: Collection[str]) -> None:
+        for name in disable:
+            if name not in self._layer_names:
+                near = difflib.get_close_matches(name, self._layer_names, n=3)
+                raise GraphError(f"there is no layer {name!r} to disable", expected=" or ".join(near) or None)
 
     def _ends(self, inputs: Collection[str], disable: Collection[str], train: bool) -> tuple[str, ...]:
         """The blobs that are made of what is given and that no other layer reads."""

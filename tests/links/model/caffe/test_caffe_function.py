@@ -132,6 +132,11 @@ def test_a_disabled_layer_whose_blob_is_needed_is_said(func, x):
         func(inputs={"data": x}, outputs=["prob"], disable=["fc"], train=False)
 
 
+def test_a_layer_to_disable_must_be_there(func, x):
+    with pytest.raises(GraphError, match=r"(?s)no layer 'rely'.*relu"):
+        func(inputs={"data": x}, outputs=["conv"], disable=["rely"], train=False)
+
+
 def test_a_blob_of_the_middle_can_be_given(func, x):
     pool = np.random.default_rng(0).normal(size=(5, 4, 3, 3)).astype(np.float32)
     (fc,) = func(inputs={"pool": pool}, outputs=["fc"], train=False)
