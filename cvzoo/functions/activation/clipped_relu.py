@@ -7,7 +7,7 @@ from cvzoo.functions.math.clip import clip
 
 
 def clipped_relu(x: Variable | Any, z: float = 20.0) -> Variable:
-    """min(max(x, 0), z).
+    """min(max(x, 0), z); of NaN as `clip`.
 
     Raises ValueRangeError if z is negative.
     """
@@ -15,7 +15,7 @@ def clipped_relu(x: Variable | Any, z: float = 20.0) -> Variable:
 
 
 def relu6(x: Variable | Any) -> Variable:
-    """min(max(x, 0), 6).
+    """min(max(x, 0), 6); of NaN as `clip`.
 
     Source: MobileNetV2: inverted residuals and linear bottlenecks (Sandler et al., CVPR 2018).
     """

@@ -31,7 +31,7 @@ class HardSwish(AbstractElementwise):
 
 
 def hard_sigmoid(x: Variable | Any) -> Variable:
-    """min(max(0.2 * x + 0.5, 0), 1)."""
+    """min(max(0.2 * x + 0.5, 0), 1); of NaN as `clip`."""
     return HardSigmoid().apply((x,))[0]
 
 

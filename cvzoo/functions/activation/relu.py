@@ -15,7 +15,7 @@ class ReLU(AbstractElementwiseOfOutput):
 
 
 def relu(x: Variable | Any) -> Variable:
-    """max(x, 0); any shape, floating. The slope at 0 is taken as 0.
+    """max(x, 0); any shape, floating. The slope at 0 is taken as 0. NaN stays NaN; of -inf oneDNN may make NaN.
 
     Source: Rectified linear units improve restricted Boltzmann machines (Nair and Hinton, ICML 2010).
     """

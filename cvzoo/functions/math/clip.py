@@ -23,6 +23,7 @@ class Clip(AbstractElementwise):
 def clip(x: Variable | Any, x_min: float | None, x_max: float | None) -> Variable:
     """min(max(x, x_min), x_max); a bound that is None does not bind. The slope outside is 0.
 
+    NaN stays NaN with NumPy; oneDNN may make one of the bounds of it.
     Raises ValueRangeError if x_min is above x_max.
     """
     low = -math.inf if x_min is None else float(x_min)

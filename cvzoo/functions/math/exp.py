@@ -14,5 +14,5 @@ class Exp(AbstractElementwiseOfOutput):
 
 
 def exp(x: Variable | Any) -> Variable:
-    """e to the power of x."""
+    """e to the power of x. NaN stays NaN with NumPy; oneDNN may make inf of it."""
     return Exp().apply((x,))[0]

@@ -96,6 +96,7 @@ def max_pooling_2d(
     cover_all: one place more at the end where pixels would be left over (Caffe's ceil mode)
     return_indices: also (B, C, OH, OW) int64, row * W + column in the plane, the first of equals (0 where a window
         lies wholly in the padding, whose maximum is -inf)
+    A window with a NaN gives NaN with NumPy; oneDNN looks past it.
     Raises ShapeError if x is not 4-D or the window does not fit.
     """
     x = as_variable(x)

@@ -5,7 +5,9 @@ import sys
 import numpy as np
 import pytest
 
+import cvzoo.backends.onednn.library as library_file
 from cvzoo.backends.onednn.library import library, why_no_onednn
+from cvzoo.errors.exceptions import BackendError
 
 needs_onednn = pytest.mark.skipif(why_no_onednn() is not None, reason=f"no oneDNN: {why_no_onednn()}")
 
@@ -33,6 +35,15 @@ def run(code, **environment):
 def test_the_library_is_version_3():
     assert library().version.startswith("3.")
     assert library() is library()
+
+
+def test_a_missing_openmp_runtime_names_the_package(monkeypatch):
+    def fail(path):
+        raise OSError("libgomp.so.1: cannot open shared object file: No such file or directory")
+
+    monkeypatch.setattr(library_file.ctypes, "CDLL", fail)
+    with pytest.raises(BackendError, match=r"(?s)libgomp\.so\.1, which is not installed.*apt-get install libgomp1"):
+        library_file._open("libdnnl.so.3")
 
 
 def test_importing_the_backends_does_not_load_the_library():
