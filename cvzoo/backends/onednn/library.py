@@ -102,11 +102,11 @@ def _candidates() -> list[str]:
 
 
 def _open(path: str) -> ctypes.CDLL:
-    # read by libgomp when it is loaded: how long a thread spins before it sleeps. Measured on 4 cores for a small
-    # kernel: 7 us with 10,000 or more, 80 us with 0; beside another busy process 0.2 ms with 10,000, but 2.5 to 7.5 ms
-    # with 100,000 or the library's own choice
+    # read by libgomp when it is loaded: how long a thread spins before it sleeps. It must outlast the Python between
+    # two kernels: ResNet-50 on 4 cores takes 23 ms with 20,000, and 23 or 65 with 5,000. It must not outlast a busy
+    # neighbour's time slice: a small kernel then takes 0.3 ms with 10,000, and 2.5 to 7.5 with 100,000 or by default
     if "OMP_WAIT_POLICY" not in os.environ:
-        os.environ.setdefault("GOMP_SPINCOUNT", "5000")
+        os.environ.setdefault("GOMP_SPINCOUNT", "20000")
     try:
         return ctypes.CDLL(path)
     except OSError as error:
