@@ -43,6 +43,8 @@ class Worker:
         return json.loads(line)
 
     def run(self, case: str) -> float:
+        # the other worker's threads go on spinning for some milliseconds after their work, on the same processors
+        time.sleep(0.05)
         self.process.stdin.write(case + "\n")
         self.process.stdin.flush()
         return self._answer()
