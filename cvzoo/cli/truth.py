@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from cvzoo.datasets.labels.voc import voc_bbox_label_names
+from cvzoo.datasets.layouts.spec import parse_spec
 from cvzoo.datasets.voc.bbox_dataset import VOCFolderBboxDataset
 from cvzoo.errors.exceptions import ConfigError, DatasetError
 from cvzoo.evaluations.coco.ground_truth import COCOGroundTruth
@@ -108,11 +109,17 @@ def load_truth(
         kind, rest = "voc" if pathlib.Path(spec).is_dir() else "coco", spec
         if args.gt is None:
             raise ConfigError(f"--data {spec}: of which kind?", expected="coco:FILE.json or voc:FOLDER")
+    # the same words as for `cvzoo data`: photos, a list and the first pixel's number may stand in the SPEC itself
+    named = parse_spec(f"{kind}:{rest}")
+    args.split = args.split or named.split
+    args.photos = args.photos or named.photos
     if kind == "voc":
-        return _load_voc(pathlib.Path(rest), args.split, limit)
+        return _load_voc(named, args.split, limit)
+    if named.path.is_dir():
+        raise ConfigError(f"{spec}: COCO's annotations are a file a split", expected="coco:FILE.json")
     if args.split is not None:
         raise ConfigError("--split is for VOC's folders; COCO's annotations are a file a split")
-    return _load_coco(pathlib.Path(rest), parameters, limit)
+    return _load_coco(named.path, parameters, limit)
 
 
 def _load_coco(path, parameters, limit):
@@ -124,9 +131,12 @@ def _load_coco(path, parameters, limit):
     return COCOTruth(path, gt, file_names)
 
 
-def _load_voc(root, split, limit):
+def _load_voc(named, split, limit):
+    root = named.path
     names = voc_label_names(root)
-    dataset = VOCFolderBboxDataset(root, split, label_names=names, use_difficult=True, return_difficult=True)
+    dataset = VOCFolderBboxDataset(
+        root, split, label_names=names, one_based=named.base == 1, use_difficult=True, return_difficult=True
+    )
     n = len(dataset) if limit is None else min(limit, len(dataset))
     rows = dataset.slice[:n, ("bbox", "label", "difficult")]
     bboxes, labels, difficults = (list(each) for each in zip(*rows)) if n else ([], [], [])
