@@ -8,10 +8,10 @@ from cvzoo.cli.data_report import write_data_report
 from cvzoo.cli.json_records import write_json
 from cvzoo.cli.progress import Progress, as_time
 from cvzoo.cli.result_table import printable
-from cvzoo.datasets.doctor.examine import Checkup, examine
-from cvzoo.datasets.doctor.kind import Kind, Severity
-from cvzoo.datasets.doctor.write_fixed import LOG_TEXT, write_fixed
-from cvzoo.datasets.layouts.spec import SPEC_HELP, parse_spec
+from cvzoo.datasets.doctor.examine_dataset import Checkup, examine_dataset
+from cvzoo.datasets.doctor.fault import Fault, Severity
+from cvzoo.datasets.doctor.write_fixed_dataset import LOG_TEXT, write_fixed_dataset
+from cvzoo.datasets.layouts.data_spec import SPEC_HELP, parse_data_spec
 from cvzoo.datasets.layouts.write import check_apart
 
 _CLEAN, _FINDINGS, _UNUSABLE = 0, 1, 2
@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = "Find and name what is wrong with a data set. The files are read and never changed."
     parser.epilog = (
         "exit status: 0 clean or nothing but notes; 1 errors or warnings were found; 2 nothing there can be used. "
-        "kinds: " + ", ".join(kind.slug for kind in Kind)
+        "kinds: " + ", ".join(kind.slug for kind in Fault)
     )
     parser.add_argument("spec", metavar="SPEC", help=SPEC_HELP)
     parser.add_argument("--fix", metavar="OUT", help="write a corrected copy with a log to this new folder")
@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """0 clean, 1 findings, 2 unusable. Raises CvzooError or OSError if there is nothing to examine."""
-    spec = parse_spec(args.spec)
+    spec = parse_data_spec(args.spec)
     if args.fix is not None:
         check_apart(spec.path, args.fix)  # told before the long work, not after it
     checkup = _examine(spec, args)
@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
     if args.fix is not None and status != _UNUSABLE:
         progress = Progress(None if args.quiet else sys.stderr, total=len(checkup.annotated.photos))
         try:
-            fixed = write_fixed(checkup, args.fix, step=progress.step)
+            fixed = write_fixed_dataset(checkup, args.fix, step=progress.step)
         finally:
             progress.clear()
         n = len(fixed.changes)
@@ -89,7 +89,7 @@ def _examine(spec, args):
         holder.append(Progress(None if args.quiet else sys.stderr, total=total))
 
     try:
-        checkup = examine(spec, ignore=args.ignore, start=start, step=lambda: holder[0].step())
+        checkup = examine_dataset(spec, ignore=args.ignore, start=start, step=lambda: holder[0].step())
     finally:
         for progress in holder:
             progress.clear()
@@ -105,7 +105,7 @@ def _status(checkup):
 
 
 def _kinds(text):
-    known = {kind.slug: kind for kind in Kind}
+    known = {kind.slug: kind for kind in Fault}
     words = [word.strip() for word in text.split(",") if word.strip()]
     unknown = [word for word in words if word not in known]
     if unknown:

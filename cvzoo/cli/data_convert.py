@@ -5,8 +5,8 @@ import sys
 
 from cvzoo.cli.progress import Progress
 from cvzoo.cli.result_table import printable
-from cvzoo.datasets.convert.convert import LOG, TARGETS, convert_annotated_set
-from cvzoo.datasets.layouts.spec import SPEC_HELP, parse_spec
+from cvzoo.datasets.convert.convert_dataset import LOG, TARGETS, convert_dataset
+from cvzoo.datasets.layouts.data_spec import SPEC_HELP, parse_data_spec
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,8 +29,8 @@ def run(args: argparse.Namespace) -> int:
         progress.append(Progress(None if args.quiet else sys.stderr, total=total))
 
     try:
-        done = convert_annotated_set(
-            parse_spec(args.spec), args.out, kind=args.to, start=start, step=lambda: progress[0].step()
+        done = convert_dataset(
+            parse_data_spec(args.spec), args.out, kind=args.to, start=start, step=lambda: progress[0].step()
         )
     finally:
         for each in progress:

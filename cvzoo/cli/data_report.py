@@ -3,9 +3,9 @@
 import html
 import os
 
-from cvzoo.datasets.doctor.examine import Checkup
+from cvzoo.datasets.doctor.examine_dataset import Checkup
+from cvzoo.datasets.doctor.fault import Fault, Severity
 from cvzoo.datasets.doctor.finding import Finding
-from cvzoo.datasets.doctor.kind import Kind, Severity
 from cvzoo.datasets.layouts.annotated_set import AnnotatedPhoto
 from cvzoo.datasets.layouts.decimals import finite
 from cvzoo.errors.exceptions import CvzooError
@@ -50,7 +50,7 @@ def data_report_html(checkup: Checkup) -> str:
     return report_page("Check of a data set", record["data"], sections)
 
 
-def _section(kind: Kind, found: list[Finding], photos: dict[str, AnnotatedPhoto]) -> str:
+def _section(kind: Fault, found: list[Finding], photos: dict[str, AnnotatedPhoto]) -> str:
     fix = "" if kind.fix is None else f" <code>--fix</code>: {html.escape(kind.fix)}."
     parts = [f"<p>{kind.severity.value.capitalize()}: {html.escape(kind.meaning)}.{fix}</p>"]
     figures = [_figure(each, photos) for each in found[:_PICTURES] if each.photo in photos]

@@ -9,9 +9,9 @@ import numpy as np
 
 from cvzoo.cli.progress import Progress
 from cvzoo.datasets.layouts.annotated_set import AnnotatedPhoto
+from cvzoo.datasets.layouts.data_spec import SPEC_HELP, parse_data_spec
 from cvzoo.datasets.layouts.decimals import finite
 from cvzoo.datasets.layouts.read import read_annotated_set
-from cvzoo.datasets.layouts.spec import SPEC_HELP, parse_spec
 from cvzoo.errors.exceptions import ConfigError, CvzooError
 from cvzoo.geometry.polygons_to_rle import polygons_to_rle
 from cvzoo.geometry.rle import RLEs
@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """0, or 1 if photos were left out. Raises CvzooError or OSError if there is nothing to draw."""
-    found = read_annotated_set(parse_spec(args.spec))
+    found = read_annotated_set(parse_data_spec(args.spec))
     chosen = _chosen(found.photos, args)
     names = found.used_names()
     progress = Progress(None if args.quiet else sys.stderr, total=len(chosen))

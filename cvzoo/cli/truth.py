@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from cvzoo.datasets.labels.voc import voc_bbox_label_names
-from cvzoo.datasets.layouts.spec import parse_spec
+from cvzoo.datasets.layouts.data_spec import parse_data_spec
 from cvzoo.datasets.voc.bbox_dataset import VOCFolderBboxDataset
 from cvzoo.errors.exceptions import ConfigError, DatasetError
 from cvzoo.evaluations.coco.ground_truth import COCOGroundTruth
@@ -110,7 +110,7 @@ def load_truth(
         if args.gt is None:
             raise ConfigError(f"--data {spec}: of which kind?", expected="coco:FILE.json or voc:FOLDER")
     # the same words as for `cvzoo data`: photos, a list and the first pixel's number may stand in the SPEC itself
-    named = parse_spec(f"{kind}:{rest}")
+    named = parse_data_spec(f"{kind}:{rest}")
     args.split = args.split or named.split
     args.photos = args.photos or named.photos
     if kind == "voc":

@@ -22,8 +22,14 @@ from cvzoo.datasets.conformance import (
     assert_is_point_dataset,
     assert_is_semantic_segmentation_dataset,
 )
+from cvzoo.datasets.convert.convert_dataset import Conversion, convert_dataset
+from cvzoo.datasets.convert.losses import Loss
 from cvzoo.datasets.cub.datasets import CUBInstanceSegmentationDataset, CUBKeypointDataset, CUBLabelDataset
 from cvzoo.datasets.directory_parsing_label_dataset import DirectoryParsingLabelDataset, directory_parsing_label_names
+from cvzoo.datasets.doctor.examine_dataset import Checkup, examine_dataset
+from cvzoo.datasets.doctor.fault import Fault, Severity
+from cvzoo.datasets.doctor.finding import Finding
+from cvzoo.datasets.doctor.write_fixed_dataset import write_fixed_dataset
 from cvzoo.datasets.labels.ade20k import (
     ade20k_semantic_segmentation_label_colors,
     ade20k_semantic_segmentation_label_names,
@@ -59,6 +65,9 @@ from cvzoo.datasets.labels.voc import (
     voc_semantic_segmentation_label_colors,
     voc_semantic_segmentation_label_names,
 )
+from cvzoo.datasets.layouts.annotated_set import AnnotatedObject, AnnotatedPhoto, AnnotatedSet
+from cvzoo.datasets.layouts.data_spec import DataSpec, parse_data_spec
+from cvzoo.datasets.layouts.read import read_annotated_set
 from cvzoo.datasets.mixup_soft_label_dataset import MixUpSoftLabelDataset
 from cvzoo.datasets.mnist_dataset import MNISTDataset
 from cvzoo.datasets.online_products_dataset import OnlineProductsDataset
@@ -88,6 +97,9 @@ __all__ = [
     "ade20k_semantic_segmentation_label_names",
     "ADE20KSemanticSegmentationDataset",
     "ADE20KTestImageDataset",
+    "AnnotatedObject",
+    "AnnotatedPhoto",
+    "AnnotatedSet",
     "as_sliceable",
     "assert_is_bbox",
     "assert_is_bbox_dataset",
@@ -101,6 +113,7 @@ __all__ = [
     "camvid_label_colors",
     "camvid_label_names",
     "CamVidDataset",
+    "Checkup",
     "cifar100_label_names",
     "cifar100_super_label_names",
     "CIFAR100Dataset",
@@ -124,25 +137,35 @@ __all__ = [
     "COCOKeypointDataset",
     "COCOSemanticSegmentationDataset",
     "ConcatenatedDataset",
+    "Conversion",
+    "convert_dataset",
     "cub_keypoint_names",
     "cub_label_names",
     "CUBInstanceSegmentationDataset",
     "CUBKeypointDataset",
     "CUBLabelDataset",
     "dataset_home",
+    "DataSpec",
     "directory_parsing_label_names",
     "DirectoryParsingLabelDataset",
+    "examine_dataset",
+    "Fault",
+    "Finding",
     "get_cross_validation_datasets",
     "get_cross_validation_datasets_random",
     "GetterDataset",
+    "Loss",
     "MixUpSoftLabelDataset",
     "mnist_label_names",
     "MNISTDataset",
     "online_products_super_label_names",
     "OnlineProductsDataset",
+    "parse_data_spec",
+    "read_annotated_set",
     "sbd_instance_segmentation_label_names",
     "SBDInstanceSegmentationDataset",
     "SequenceDataset",
+    "Severity",
     "SiameseDataset",
     "split_dataset",
     "split_dataset_random",
@@ -159,5 +182,6 @@ __all__ = [
     "VOCFolderBboxDataset",
     "VOCInstanceSegmentationDataset",
     "VOCSemanticSegmentationDataset",
+    "write_fixed_dataset",
     "YOLOBboxDataset",
 ]

@@ -2,8 +2,8 @@
 
 from collections.abc import Collection, Iterator
 
+from cvzoo.datasets.doctor.fault import Fault
 from cvzoo.datasets.doctor.finding import Finding
-from cvzoo.datasets.doctor.kind import Kind
 from cvzoo.datasets.layouts.annotated_set import AnnotatedPhoto, Box
 from cvzoo.datasets.layouts.decimals import finite, number_text
 
@@ -17,7 +17,7 @@ def check_boxes(
     *,
     last_pixel: int,
     skip_outside: bool,
-    ignore: Collection[Kind],
+    ignore: Collection[Fault],
 ) -> Iterator[Finding]:
     """The faults of the photo's boxes.
 
@@ -29,29 +29,29 @@ def check_boxes(
     for each in photo.objects:
         if each.bbox is None:
             if each.written and not finite(each.written):
-                yield Finding(Kind.BOX_NOT_FINITE, f"({_numbers(each.written)})", photo.name, each.index)
+                yield Finding(Fault.BOX_NOT_FINITE, f"({_numbers(each.written)})", photo.name, each.index)
             continue
         if not finite(each.bbox):
-            yield Finding(Kind.BOX_NOT_FINITE, f"({_numbers(each.written)})", photo.name, each.index)
+            yield Finding(Fault.BOX_NOT_FINITE, f"({_numbers(each.written)})", photo.name, each.index)
             continue
         y_min, x_min, y_max, x_max = each.bbox
         height, width = y_max - y_min, x_max - x_min
         words = f"({_numbers(each.written)})"
         if height < 0 or width < 0:
-            yield Finding(Kind.BOX_NEGATIVE, words, photo.name, each.index)
+            yield Finding(Fault.BOX_NEGATIVE, words, photo.name, each.index)
         elif height == 0 or width == 0:
-            yield Finding(Kind.BOX_EMPTY, f"{words} has no area", photo.name, each.index)
+            yield Finding(Fault.BOX_EMPTY, f"{words} has no area", photo.name, each.index)
         elif not skip_outside:
             if min(height, width) < 1:
                 yield Finding(
-                    Kind.BOX_SLIVER, f"{number_text(height)} x {number_text(width)} pixels", photo.name, each.index
+                    Fault.BOX_SLIVER, f"{number_text(height)} x {number_text(width)} pixels", photo.name, each.index
                 )
             elif size is not None:
                 yield from _check_place(each, photo, size, last_pixel, ignore)
             if "text" in each.extra:
                 yield from _check_text(each, height, width, photo.name)
         for name, index in seen.get(each.bbox, ()):
-            kind = Kind.BOX_DUPLICATE if name == each.name else Kind.BOX_CONFLICT
+            kind = Fault.BOX_DUPLICATE if name == each.name else Fault.BOX_CONFLICT
             others = f"{name} and {each.name}" if name != each.name else f"{name}"
             yield Finding(kind, f"the box of object {index} again, {others}", photo.name, each.index)
             break
@@ -63,25 +63,25 @@ def _check_place(each, photo, size, last_pixel, ignore):
     height, width = size[0] - last_pixel, size[1] - last_pixel
     words = f"({_numbers(each.written)}) in a photo of {size[0]} x {size[1]} (H x W)"
     if y_min >= height or x_min >= width or y_max <= 0 or x_max <= 0:
-        yield Finding(Kind.BOX_BEYOND, words, photo.name, each.index)
+        yield Finding(Fault.BOX_BEYOND, words, photo.name, each.index)
         return
     over = max(-y_min, -x_min, y_max - height, x_max - width)
-    explained = over <= 1 and (Kind.ONE_BASED in ignore or Kind.ZERO_BASED in ignore)
+    explained = over <= 1 and (Fault.ONE_BASED in ignore or Fault.ZERO_BASED in ignore)
     if over > _SLACK and not explained:
-        yield Finding(Kind.BOX_OUTSIDE, f"{words}, by {over:.4g} pixels", photo.name, each.index)
+        yield Finding(Fault.BOX_OUTSIDE, f"{words}, by {over:.4g} pixels", photo.name, each.index)
 
 
 def _check_text(each, height, width, name):
     text = each.extra["text"].strip()
     if not text:
-        yield Finding(Kind.TEXT_EMPTY, "the region has no text", name, each.index)
+        yield Finding(Fault.TEXT_EMPTY, "the region has no text", name, each.index)
     elif len(text) > 3 and height > _UPRIGHT * width:
-        yield Finding(Kind.TEXT_UPRIGHT, f"{height:.4g} high, {width:.4g} wide for {text!r:.40}", name, each.index)
+        yield Finding(Fault.TEXT_UPRIGHT, f"{height:.4g} high, {width:.4g} wide for {text!r:.40}", name, each.index)
     corners = each.written
     xs, ys = corners[0::2], corners[1::2]
     area = sum(xs[i] * ys[(i + 1) % 4] - xs[(i + 1) % 4] * ys[i] for i in range(4)) / 2
     if area < 0.5 * height * width:
-        yield Finding(Kind.QUAD_CROSSED, f"({_numbers(corners)})", name, each.index)
+        yield Finding(Fault.QUAD_CROSSED, f"({_numbers(corners)})", name, each.index)
 
 
 def _numbers(values):

@@ -4,8 +4,8 @@ import collections
 import re
 from collections.abc import Iterator
 
+from cvzoo.datasets.doctor.fault import Fault
 from cvzoo.datasets.doctor.finding import Finding
-from cvzoo.datasets.doctor.kind import Kind
 from cvzoo.datasets.layouts.annotated_set import AnnotatedSet
 
 # COCO's own ids: 80 of 1 .. 90, by intention
@@ -19,17 +19,17 @@ def check_classes(found: AnnotatedSet) -> Iterator[Finding]:
     if found.names is not None:
         yield from _check_listed(found, used)
     elif found.kind == "yolo" and used:
-        yield Finding(Kind.CLASS_NAME_MISSING, "no classes.txt, .names or data.yaml names the classes")
+        yield Finding(Fault.CLASS_NAME_MISSING, "no classes.txt, .names or data.yaml names the classes")
         _, holes = _holes(numbers)
         if holes:
-            yield Finding(Kind.CLASS_GAP, f"no object has the number {_listed(holes)}")
+            yield Finding(Fault.CLASS_GAP, f"no object has the number {_listed(holes)}")
     if found.kind == "coco":
         first, holes = _holes(found.numbers)
         if set(holes) - _COCO_HOLES or first not in (None, 0, 1):
-            yield Finding(Kind.CLASS_GAP, f"ids begin at {first}; {_listed(holes) or 'none'} are left out")
+            yield Finding(Fault.CLASS_GAP, f"ids begin at {first}; {_listed(holes) or 'none'} are left out")
     for alike in _alike([*(found.names or ()), *used]):
         counts = ", ".join(f"{name!r} ({used[name]} objects)" for name in alike)
-        yield Finding(Kind.CLASS_NAMES_ALIKE, counts)
+        yield Finding(Fault.CLASS_NAMES_ALIKE, counts)
 
 
 def common_spelling(found: AnnotatedSet) -> dict[str, str]:
@@ -45,19 +45,19 @@ def common_spelling(found: AnnotatedSet) -> dict[str, str]:
 def _check_listed(found, used):
     for place, name in enumerate(found.names):
         if not name:
-            yield Finding(Kind.CLASS_NAME_MISSING, f"class {place} has no name")
+            yield Finding(Fault.CLASS_NAME_MISSING, f"class {place} has no name")
     for name, n in collections.Counter(filter(None, found.names)).items():
         if n > 1:
-            yield Finding(Kind.CLASS_DUPLICATE, f"{name} stands {n} times in the list of classes")
+            yield Finding(Fault.CLASS_DUPLICATE, f"{name} stands {n} times in the list of classes")
     unused = [name for name in found.names if name and name not in used]
     if unused and used:
-        yield Finding(Kind.CLASS_UNUSED, f"no object is a {_listed(unused)}")
+        yield Finding(Fault.CLASS_UNUSED, f"no object is a {_listed(unused)}")
     if found.kind == "voc":
         for photo in found.photos:
             for each in photo.objects:
                 if each.name is not None and each.name not in found.names:
                     yield Finding(
-                        Kind.CLASS_UNKNOWN, f"{each.name} is not in the list of classes", photo.name, each.index
+                        Fault.CLASS_UNKNOWN, f"{each.name} is not in the list of classes", photo.name, each.index
                     )
 
 

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
+from cvzoo.datasets.doctor.fault import Fault
 from cvzoo.datasets.doctor.finding import Finding
-from cvzoo.datasets.doctor.kind import Kind
 from cvzoo.datasets.doctor.near_duplicates import near_duplicates
 from cvzoo.datasets.doctor.photo_facts import PhotoFacts
 from cvzoo.datasets.doctor.splits import leak
@@ -25,11 +25,13 @@ def check_duplicates(
         for other in others:
             both = leak(first.splits, other.splits)
             if both is None:
-                yield Finding(Kind.PHOTO_DUPLICATE, f"the same bytes as {first.name}", other.name, others=(first.name,))
+                yield Finding(
+                    Fault.PHOTO_DUPLICATE, f"the same bytes as {first.name}", other.name, others=(first.name,)
+                )
             else:
                 learned, scored = (first, other) if both[0] in first.splits else (other, first)
                 words = f"in {both[0]}; the same bytes as {scored.name} in {both[1]}"
-                yield Finding(Kind.PHOTO_DUPLICATE_SPLIT, words, learned.name, others=(scored.name,))
+                yield Finding(Fault.PHOTO_DUPLICATE_SPLIT, words, learned.name, others=(scored.name,))
     usable = [i for i, each in enumerate(facts) if each is not None and each.fingerprint is not None]
     if not usable:
         return
@@ -42,8 +44,8 @@ def check_duplicates(
         both = leak(photos[i].splits, photos[j].splits)
         if both is None:
             words = f"looks like {photos[i].name}"
-            yield Finding(Kind.PHOTO_NEAR_DUPLICATE, words, photos[j].name, others=(photos[i].name,))
+            yield Finding(Fault.PHOTO_NEAR_DUPLICATE, words, photos[j].name, others=(photos[i].name,))
         else:
             learned, scored = (i, j) if both[0] in photos[i].splits else (j, i)
             words = f"in {both[0]}; looks like {photos[scored].name} in {both[1]}"
-            yield Finding(Kind.PHOTO_NEAR_DUPLICATE_SPLIT, words, photos[learned].name, others=(photos[scored].name,))
+            yield Finding(Fault.PHOTO_NEAR_DUPLICATE_SPLIT, words, photos[learned].name, others=(photos[scored].name,))

@@ -4,8 +4,8 @@ import collections
 import unicodedata
 from collections.abc import Iterator
 
+from cvzoo.datasets.doctor.fault import Fault
 from cvzoo.datasets.doctor.finding import Finding
-from cvzoo.datasets.doctor.kind import Kind
 from cvzoo.datasets.doctor.splits import leak
 from cvzoo.datasets.layouts.annotated_set import AnnotatedSet
 
@@ -13,22 +13,22 @@ from cvzoo.datasets.layouts.annotated_set import AnnotatedSet
 def check_files(found: AnnotatedSet) -> Iterator[Finding]:
     """The faults of the set's file names and lists."""
     if not found.photos:
-        yield Finding(Kind.NO_PHOTOS, f"{found.root} holds neither photos nor annotations")
+        yield Finding(Fault.NO_PHOTOS, f"{found.root} holds neither photos nor annotations")
     folded = collections.defaultdict(list)
     for photo in found.photos:
         folded[unicodedata.normalize("NFC", photo.name).casefold()].append(photo.name)
         trouble = name_trouble(photo.name)
         if trouble is not None:
-            yield Finding(Kind.NAME_ENCODING, trouble, photo.name)
+            yield Finding(Fault.NAME_ENCODING, trouble, photo.name)
         both = leak(photo.splits)
         if both is not None:
-            yield Finding(Kind.IN_TWO_SPLITS, f"{both[0]} and {both[1]}", photo.name)
+            yield Finding(Fault.IN_TWO_SPLITS, f"{both[0]} and {both[1]}", photo.name)
         if found.splits and found.kind != "coco" and not photo.splits:
-            yield Finding(Kind.NOT_LISTED, f"not in {', '.join(found.splits)}", photo.name)
+            yield Finding(Fault.NOT_LISTED, f"not in {', '.join(found.splits)}", photo.name)
     for first, *names in folded.values():
         for name in names:
             words = f"some file systems take {name} and {first} for one file"
-            yield Finding(Kind.NAME_CASE, words, name, others=(first,))
+            yield Finding(Fault.NAME_CASE, words, name, others=(first,))
 
 
 def name_trouble(name: str) -> str | None:

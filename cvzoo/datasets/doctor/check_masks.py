@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from cvzoo.datasets.doctor.fault import Fault
 from cvzoo.datasets.doctor.finding import Finding
-from cvzoo.datasets.doctor.kind import Kind
 from cvzoo.datasets.layouts.annotated_set import AnnotatedPhoto
 from cvzoo.datasets.layouts.decimals import finite
 from cvzoo.errors.exceptions import CvzooError
@@ -30,11 +30,11 @@ def _check_rle(each, name, size):
         height, width = RLEs.from_coco([each.rle]).sizes[0].tolist()
     except CvzooError as error:
         words = str(error).splitlines()[0]
-        yield Finding(Kind.MASK_MALFORMED, f"the run-length encoded mask: {words}", name, each.index)
+        yield Finding(Fault.MASK_MALFORMED, f"the run-length encoded mask: {words}", name, each.index)
         return
     if size is not None and (height, width) != size:
         words = f"a mask of {height} x {width} on a photo of {size[0]} x {size[1]} (H x W)"
-        yield Finding(Kind.MASK_MALFORMED, words, name, each.index)
+        yield Finding(Fault.MASK_MALFORMED, words, name, each.index)
 
 
 def _check_polygons(each, name):
@@ -43,18 +43,18 @@ def _check_polygons(each, name):
     y_min, x_min, y_max, x_max = each.bbox
     apart = max(abs(min(ys) - y_min), abs(min(xs) - x_min), abs(max(ys) - y_max), abs(max(xs) - x_max))
     if apart > max(_SLACK, 0.05 * max(y_max - y_min, x_max - x_min)):
-        yield Finding(Kind.MASK_OFF_BOX, f"the polygon's own box is off by {apart:.4g} pixels", name, each.index)
+        yield Finding(Fault.MASK_OFF_BOX, f"the polygon's own box is off by {apart:.4g} pixels", name, each.index)
 
 
 def _check_area(each, area, name):
     if not isinstance(area, (int, float)) or isinstance(area, bool) or not finite((area,)) or area < 0:
-        yield Finding(Kind.AREA_WRONG, f"the area is {area!r:.40}", name, each.index)
+        yield Finding(Fault.AREA_WRONG, f"the area is {area!r:.40}", name, each.index)
     elif each.bbox is not None and finite(each.bbox):
         y_min, x_min, y_max, x_max = each.bbox
         # the box of a thin mask is measured to its outermost points, the area in whole pixels
         most = (abs(y_max - y_min) + 2) * (abs(x_max - x_min) + 2)
         if area > most:
-            yield Finding(Kind.AREA_WRONG, f"an area of {area:g} in a box of {most:g}", name, each.index)
+            yield Finding(Fault.AREA_WRONG, f"an area of {area:g} in a box of {most:g}", name, each.index)
 
 
 def _check_points(each, name, size):
@@ -64,12 +64,12 @@ def _check_points(each, name, size):
     wrong = [v for v in each.points[2::3] if v not in (0, 1, 2)]
     if wrong or not finite(each.points):
         yield Finding(
-            Kind.POINTS_MALFORMED, "a point is neither unmarked (0), hidden (1) nor seen (2)", name, each.index
+            Fault.POINTS_MALFORMED, "a point is neither unmarked (0), hidden (1) nor seen (2)", name, each.index
         )
         return
     stated = each.extra.get("num_keypoints")
     if stated is not None and stated != len(marked):
         words = f"num_keypoints is {stated}, marked are {len(marked)}"
-        yield Finding(Kind.POINTS_MALFORMED, words, name, each.index)
+        yield Finding(Fault.POINTS_MALFORMED, words, name, each.index)
     if size is not None and any(not (0 <= x <= size[1] and 0 <= y <= size[0]) for x, y, _ in marked):
-        yield Finding(Kind.POINT_OUTSIDE, "a marked point lies outside of the photo", name, each.index)
+        yield Finding(Fault.POINT_OUTSIDE, "a marked point lies outside of the photo", name, each.index)

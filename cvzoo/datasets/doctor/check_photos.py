@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from cvzoo.datasets.doctor.fault import Fault
 from cvzoo.datasets.doctor.finding import Finding
-from cvzoo.datasets.doctor.kind import Kind
 from cvzoo.datasets.doctor.photo_facts import PhotoFacts
 from cvzoo.datasets.layouts.annotated_set import AnnotatedPhoto
 
@@ -13,18 +13,18 @@ _STATING = ("voc", "coco")  # the layouts whose annotations state the size of th
 def check_photo(photo: AnnotatedPhoto, facts: PhotoFacts | None, kind: str) -> Iterator[Finding]:
     """The faults of one photo. facts: None if it is not there; kind: the layout's."""
     if facts is None:
-        yield Finding(Kind.PHOTO_MISSING, "the photo is not there", photo.name)
+        yield Finding(Fault.PHOTO_MISSING, "the photo is not there", photo.name)
         return
     if facts.trouble is not None:
         yield Finding(*facts.trouble, photo.name)
         return
     if not facts.ending_fits:
-        yield Finding(Kind.PHOTO_WRONG_ENDING, f"the file is {facts.format}", photo.name)
+        yield Finding(Fault.PHOTO_WRONG_ENDING, f"the file is {facts.format}", photo.name)
     if facts.is_blank:
-        yield Finding(Kind.PHOTO_BLANK, "all pixels have one colour", photo.name)
+        yield Finding(Fault.PHOTO_BLANK, "all pixels have one colour", photo.name)
     yield from _check_size(photo, facts, kind)
     if _has_annotations(photo, kind) and not photo.objects:
-        yield Finding(Kind.NO_OBJECTS, "nothing is marked in this photo", photo.name)
+        yield Finding(Fault.NO_OBJECTS, "nothing is marked in this photo", photo.name)
 
 
 def boxes_are_as_stored(photo: AnnotatedPhoto, facts: PhotoFacts) -> bool:
@@ -52,19 +52,19 @@ def _has_annotations(photo, kind):
 def _check_size(photo, facts, kind):
     words = f"EXIF orientation {facts.orientation}: stored as {_text(facts.stored_size)}, upright {_text(facts.size)}"
     if boxes_are_as_stored(photo, facts):
-        yield Finding(Kind.EXIF_ROTATION, f"{words}; the annotations are for {_text(facts.stored_size)}", photo.name)
+        yield Finding(Fault.EXIF_ROTATION, f"{words}; the annotations are for {_text(facts.stored_size)}", photo.name)
         return
     if facts.orientation != 1:
-        yield Finding(Kind.EXIF_TURNED, words, photo.name)
+        yield Finding(Fault.EXIF_TURNED, words, photo.name)
     if kind not in _STATING or not _has_annotations(photo, kind):
         return
     height, width = facts.size
     if photo.size is None:
-        yield Finding(Kind.SIZE_MISSING, f"the photo is {_text(facts.size)}", photo.name)
+        yield Finding(Fault.SIZE_MISSING, f"the photo is {_text(facts.size)}", photo.name)
     elif photo.size == (width, height) and width != height:
-        yield Finding(Kind.SIZE_SWAPPED, f"stated {_text(photo.size)}, the photo is {_text(facts.size)}", photo.name)
+        yield Finding(Fault.SIZE_SWAPPED, f"stated {_text(photo.size)}, the photo is {_text(facts.size)}", photo.name)
     elif photo.size != (height, width):
-        yield Finding(Kind.SIZE_WRONG, f"stated {_text(photo.size)}, the photo is {_text(facts.size)}", photo.name)
+        yield Finding(Fault.SIZE_WRONG, f"stated {_text(photo.size)}, the photo is {_text(facts.size)}", photo.name)
 
 
 def _text(size):

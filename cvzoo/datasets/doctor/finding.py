@@ -3,7 +3,7 @@
 import dataclasses
 from typing import Any
 
-from cvzoo.datasets.doctor.kind import Kind, Severity
+from cvzoo.datasets.doctor.fault import Fault, Severity
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -17,7 +17,7 @@ class Finding:
     others: the names of photos that are the fault's other half, as of duplicates
     """
 
-    kind: Kind
+    kind: Fault
     message: str
     photo: str | None = None
     annotation: int | None = None

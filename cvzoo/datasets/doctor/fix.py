@@ -5,30 +5,30 @@ import dataclasses
 from typing import Any
 
 from cvzoo.datasets.doctor.check_classes import common_spelling
-from cvzoo.datasets.doctor.examine import Checkup, annotation_size
+from cvzoo.datasets.doctor.examine_dataset import Checkup, annotation_size
+from cvzoo.datasets.doctor.fault import Fault
 from cvzoo.datasets.doctor.fix_object import fix_object
-from cvzoo.datasets.doctor.kind import Kind
 from cvzoo.datasets.doctor.meanings import EXPLAINING
 from cvzoo.datasets.doctor.splits import is_for_learning
 from cvzoo.datasets.layouts.annotated_set import AnnotatedPhoto, AnnotatedSet
 
 _DROP_PHOTO = (
-    Kind.PHOTO_MISSING,
-    Kind.PHOTO_EMPTY,
-    Kind.PHOTO_UNREADABLE,
-    Kind.PHOTO_TRUNCATED,
-    Kind.ANNOTATION_UNREADABLE,
-    Kind.IMAGE_ID_DUPLICATE,
-    Kind.NAME_UNSAFE,
+    Fault.PHOTO_MISSING,
+    Fault.PHOTO_EMPTY,
+    Fault.PHOTO_UNREADABLE,
+    Fault.PHOTO_TRUNCATED,
+    Fault.ANNOTATION_UNREADABLE,
+    Fault.IMAGE_ID_DUPLICATE,
+    Fault.NAME_UNSAFE,
 )
 _OF_RECORDS = (
-    Kind.CLASS_DUPLICATE,
-    Kind.CLASS_NAME_MISSING,
-    Kind.FIELD_MALFORMED,
-    Kind.FIELD_MISSING,
-    Kind.IMAGE_ID_UNKNOWN,
+    Fault.CLASS_DUPLICATE,
+    Fault.CLASS_NAME_MISSING,
+    Fault.FIELD_MALFORMED,
+    Fault.FIELD_MISSING,
+    Fault.IMAGE_ID_UNKNOWN,
 )
-_FROM_TRAIN = (Kind.IN_TWO_SPLITS, Kind.PHOTO_DUPLICATE_SPLIT)
+_FROM_TRAIN = (Fault.IN_TWO_SPLITS, Fault.PHOTO_DUPLICATE_SPLIT)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,10 +73,10 @@ def fix(checkup: Checkup) -> Fixed:
         by_photo[each.photo].append(each)
     whole = {each.kind for each in by_photo[None]}
     changes: list[Change] = []
-    renamed = common_spelling(found) if Kind.CLASS_NAMES_ALIKE in whole else {}
+    renamed = common_spelling(found) if Fault.CLASS_NAMES_ALIKE in whole else {}
     for old, new in renamed.items():
-        changes.append(Change(Kind.CLASS_NAMES_ALIKE.slug, None, None, f"{old!r} is now {new!r}"))
-    step = next((kind for kind in (Kind.ONE_BASED, Kind.ZERO_BASED) if kind in whole), None)
+        changes.append(Change(Fault.CLASS_NAMES_ALIKE.slug, None, None, f"{old!r} is now {new!r}"))
+    step = next((kind for kind in (Fault.ONE_BASED, Fault.ZERO_BASED) if kind in whole), None)
     if step is not None:
         changes.append(Change(step.slug, None, None, f"all boxes: {step.fix}"))
     known = {photo.name for photo in found.photos}
@@ -89,16 +89,16 @@ def fix(checkup: Checkup) -> Fixed:
         fixed = _fix_photo(photo, size, by_photo[photo.name], found, renamed, step, changes)
         if fixed is None:
             continue
-        if any(each.kind is Kind.EXIF_ROTATION for each in by_photo[photo.name]):
+        if any(each.kind is Fault.EXIF_ROTATION for each in by_photo[photo.name]):
             if facts.format in ("JPEG", "MPO"):
                 as_stored.add(photo.name)
-                changes.append(Change(Kind.EXIF_ROTATION.slug, photo.name, None, Kind.EXIF_ROTATION.fix))
+                changes.append(Change(Fault.EXIF_ROTATION.slug, photo.name, None, Fault.EXIF_ROTATION.fix))
             else:
-                changes.append(Change(Kind.EXIF_ROTATION.slug, photo.name, None, "left as it is: not a JPEG"))
+                changes.append(Change(Fault.EXIF_ROTATION.slug, photo.name, None, "left as it is: not a JPEG"))
         photos.append(fixed)
     kept = {photo.name for photo in photos}
     for each in checkup.findings:
-        if each.kind in (Kind.LISTED_MISSING, Kind.ANNOTATION_MISSING) and each.photo not in kept:
+        if each.kind in (Fault.LISTED_MISSING, Fault.ANNOTATION_MISSING) and each.photo not in kept:
             changes.append(Change(each.kind.slug, each.photo, None, each.kind.fix.split(";")[0]))
     names = _class_names(found, renamed)
     annotated = dataclasses.replace(found, photos=tuple(photos), names=names, findings=())
@@ -120,8 +120,8 @@ def _fix_photo(photo: AnnotatedPhoto, size, findings, found: AnnotatedSet, renam
 
     kinds = {each.kind: each for each in findings}
     fatal = next((kind for kind in _DROP_PHOTO if kind in kinds), None)
-    if fatal is None and Kind.ANNOTATION_MISSING in kinds and found.kind != "yolo":
-        fatal = Kind.ANNOTATION_MISSING
+    if fatal is None and Fault.ANNOTATION_MISSING in kinds and found.kind != "yolo":
+        fatal = Fault.ANNOTATION_MISSING
     if fatal is not None:
         log(fatal, f"photo and annotations left out: {kinds[fatal].message}")
         return None
@@ -132,16 +132,16 @@ def _fix_photo(photo: AnnotatedPhoto, size, findings, found: AnnotatedSet, renam
             log(kind, "taken out of the lists to learn from" if splits else "left out")
             if not splits:
                 return None
-    for kind in (Kind.SIZE_WRONG, Kind.SIZE_SWAPPED, Kind.SIZE_MISSING):
+    for kind in (Fault.SIZE_WRONG, Fault.SIZE_SWAPPED, Fault.SIZE_MISSING):
         if kind in kinds:
             log(kind, f"the size is now {size[0]} x {size[1]} (H x W)")
     for kind in (
-        Kind.NAME_CASE,
-        Kind.NAME_ENCODING,
-        Kind.TEXT_ENCODING,
-        Kind.FILE_NAME_DIFFERS,
-        Kind.LISTED_TWICE,
-        Kind.FILE_NAME_DUPLICATE,
+        Fault.NAME_CASE,
+        Fault.NAME_ENCODING,
+        Fault.TEXT_ENCODING,
+        Fault.FILE_NAME_DIFFERS,
+        Fault.LISTED_TWICE,
+        Fault.FILE_NAME_DUPLICATE,
     ):
         if kind in kinds:
             log(kind, kind.fix)
@@ -165,6 +165,6 @@ def _fix_photo(photo: AnnotatedPhoto, size, findings, found: AnnotatedSet, renam
         if new is not None:
             objects.append(dataclasses.replace(new, name=renamed.get(new.name, new.name)))
     for index in sorted(index for index in of_object if index is not None):
-        if Kind.FIELD_MALFORMED in of_object[index] and all(each.index != index for each in photo.objects):
-            log(Kind.FIELD_MALFORMED, "left out", index)
+        if Fault.FIELD_MALFORMED in of_object[index] and all(each.index != index for each in photo.objects):
+            log(Fault.FIELD_MALFORMED, "left out", index)
     return dataclasses.replace(photo, size=size, splits=splits, objects=tuple(objects))

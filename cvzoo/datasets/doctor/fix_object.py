@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Callable, Collection
 
-from cvzoo.datasets.doctor.kind import Kind
+from cvzoo.datasets.doctor.fault import Fault
 from cvzoo.datasets.doctor.meanings import reread
 from cvzoo.datasets.layouts.annotated_set import AnnotatedObject
 from cvzoo.datasets.layouts.decimals import finite
@@ -11,12 +11,12 @@ from cvzoo.errors.exceptions import CvzooError
 from cvzoo.geometry.polygons_to_rle import polygons_to_rle
 
 _DROP = (
-    Kind.CLASS_UNKNOWN,
-    Kind.CLASS_MISSING,
-    Kind.BOX_MISSING,
-    Kind.BOX_NOT_FINITE,
-    Kind.BOX_EMPTY,
-    Kind.BOX_DUPLICATE,
+    Fault.CLASS_UNKNOWN,
+    Fault.CLASS_MISSING,
+    Fault.BOX_MISSING,
+    Fault.BOX_NOT_FINITE,
+    Fault.BOX_EMPTY,
+    Fault.BOX_DUPLICATE,
 )
 _SLACK = 0.51  # pixels that the doctor lets pass
 
@@ -24,12 +24,12 @@ _SLACK = 0.51  # pixels that the doctor lets pass
 def fix_object(
     each: AnnotatedObject,
     size: tuple[int, int] | None,
-    kinds: Collection[Kind],
+    kinds: Collection[Fault],
     *,
-    meaning: Kind | None,
-    step: Kind | None,
+    meaning: Fault | None,
+    step: Fault | None,
     last_pixel: int,
-    log: Callable[[Kind, str, int], None],
+    log: Callable[[Fault, str, int], None],
 ) -> AnnotatedObject | None:
     """The object as it should be, None if it is left out.
 
@@ -38,7 +38,7 @@ def fix_object(
     """
     fatal = next((kind for kind in _DROP if kind in kinds), None)
     if fatal is None and (each.bbox is None or each.name is None):
-        fatal = Kind.FIELD_MALFORMED
+        fatal = Fault.FIELD_MALFORMED
     if fatal is not None:
         log(fatal, "object left out", each.index)
         return None
@@ -57,7 +57,7 @@ def _with_ordered_corners(each, log):
     y_min, x_min, y_max, x_max = each.bbox
     if y_min <= y_max and x_min <= x_max:
         return each
-    log(Kind.BOX_NEGATIVE, Kind.BOX_NEGATIVE.fix, each.index)
+    log(Fault.BOX_NEGATIVE, Fault.BOX_NEGATIVE.fix, each.index)
     bbox = (min(y_min, y_max), min(x_min, x_max), max(y_min, y_max), max(x_min, x_max))
     return dataclasses.replace(each, bbox=bbox)
 
@@ -70,9 +70,9 @@ def _inside(each, size, last_pixel, log):
     if max(-y_min, -x_min, y_max - height, x_max - width) > _SLACK:
         bbox = (max(y_min, 0.0), max(x_min, 0.0), min(y_max, float(height)), min(x_max, float(width)))
         if bbox[0] >= bbox[2] or bbox[1] >= bbox[3]:
-            log(Kind.BOX_BEYOND, "object left out", each.index)
+            log(Fault.BOX_BEYOND, "object left out", each.index)
             return None
-        log(Kind.BOX_OUTSIDE, Kind.BOX_OUTSIDE.fix, each.index)
+        log(Fault.BOX_OUTSIDE, Fault.BOX_OUTSIDE.fix, each.index)
         each = dataclasses.replace(each, bbox=bbox)
         if "text" in each.extra:  # the corners are the box itself
             limits = (float(width), float(height))
@@ -81,7 +81,7 @@ def _inside(each, size, last_pixel, log):
         elif len(each.written) == 4 and each.polygons and "area" not in each.extra:
             each = dataclasses.replace(each, polygons=())  # YOLO's polygon would bring its own box back
     if each.bbox[0] == each.bbox[2] or each.bbox[1] == each.bbox[3]:
-        log(Kind.BOX_EMPTY, "object left out", each.index)
+        log(Fault.BOX_EMPTY, "object left out", each.index)
         return None
     return each
 
@@ -89,33 +89,33 @@ def _inside(each, size, last_pixel, log):
 def _with_sound_extras(each, size, kinds, log):
     extra = dict(each.extra)
     changed = {}
-    if Kind.MASK_MALFORMED in kinds:
-        log(Kind.MASK_MALFORMED, Kind.MASK_MALFORMED.fix, each.index)
+    if Fault.MASK_MALFORMED in kinds:
+        log(Fault.MASK_MALFORMED, Fault.MASK_MALFORMED.fix, each.index)
         changed |= {"polygons": (), "rle": None}
-    if Kind.AREA_WRONG in kinds:
+    if Fault.AREA_WRONG in kinds:
         extra.pop("area", None)
         area = None if "polygons" in changed else _mask_area(each, size)
         if area is not None:
             extra["area"] = area
-        log(Kind.AREA_WRONG, "from the box" if area is None else "from the mask", each.index)
-    for kind in (Kind.ANNOTATION_ID_DUPLICATE, Kind.ANNOTATION_ID_ZERO):
+        log(Fault.AREA_WRONG, "from the box" if area is None else "from the mask", each.index)
+    for kind in (Fault.ANNOTATION_ID_DUPLICATE, Fault.ANNOTATION_ID_ZERO):
         if kind in kinds:
             extra.pop("id", None)
             log(kind, kind.fix, each.index)
-    if Kind.FIELD_MISSING in kinds:
-        log(Kind.FIELD_MISSING, "a new id", each.index)
-    if Kind.CROWD_MALFORMED in kinds:
-        log(Kind.CROWD_MALFORMED, "0", each.index)
-    if Kind.POINTS_MALFORMED in kinds:
+    if Fault.FIELD_MISSING in kinds:
+        log(Fault.FIELD_MISSING, "a new id", each.index)
+    if Fault.CROWD_MALFORMED in kinds:
+        log(Fault.CROWD_MALFORMED, "0", each.index)
+    if Fault.POINTS_MALFORMED in kinds:
         if finite(each.points) and all(v in (0, 1, 2) for v in each.points[2::3]):
             extra["num_keypoints"] = sum(v != 0 for v in each.points[2::3])
-            log(Kind.POINTS_MALFORMED, "num_keypoints counted anew", each.index)
+            log(Fault.POINTS_MALFORMED, "num_keypoints counted anew", each.index)
         else:
             changed["points"] = ()
             extra.pop("num_keypoints", None)
-            log(Kind.POINTS_MALFORMED, Kind.POINTS_MALFORMED.fix, each.index)
-    if Kind.FIELD_MALFORMED in kinds:
-        log(Kind.FIELD_MALFORMED, "the field left out", each.index)
+            log(Fault.POINTS_MALFORMED, Fault.POINTS_MALFORMED.fix, each.index)
+    if Fault.FIELD_MALFORMED in kinds:
+        log(Fault.FIELD_MALFORMED, "the field left out", each.index)
     return dataclasses.replace(each, extra=extra, **changed)
 
 

@@ -3,14 +3,14 @@
 import dataclasses
 from collections.abc import Iterator, Sequence
 
+from cvzoo.datasets.doctor.fault import Fault
 from cvzoo.datasets.doctor.finding import Finding
-from cvzoo.datasets.doctor.kind import Kind
 from cvzoo.datasets.layouts.annotated_set import AnnotatedObject, AnnotatedPhoto, AnnotatedSet
 from cvzoo.datasets.layouts.decimals import finite, minus, times
 
 Size = tuple[int, int] | None
 # kinds whose boxes are not judged one by one any more: they would all be called outside
-EXPLAINING = (Kind.XY_SWAPPED, Kind.NORMALIZED, Kind.NOT_NORMALIZED, Kind.CORNERS_FOR_SIZES)
+EXPLAINING = (Fault.XY_SWAPPED, Fault.NORMALIZED, Fault.NOT_NORMALIZED, Fault.CORNERS_FOR_SIZES)
 _SLACK = 1.0  # pixels that a rounded box may stick out
 _HABIT = 3  # photos
 _CLEARLY = 0.02  # of a side: sticking out by so much is no rounding
@@ -33,17 +33,17 @@ def find_meanings(found: AnnotatedSet, sizes: Sequence[Size]) -> Iterator[Findin
         if found.kind == "yolo":
             wrong = [each for each in boxed if _is_in_pixels(each, size)]
             if wrong:
-                yield _finding(Kind.NOT_NORMALIZED, photo, wrong, boxed)
+                yield _finding(Fault.NOT_NORMALIZED, photo, wrong, boxed)
         elif _is_normalized(boxed, size):
-            yield _finding(Kind.NORMALIZED, photo, boxed, boxed)
+            yield _finding(Fault.NORMALIZED, photo, boxed, boxed)
         elif found.kind == "coco" and _are_corners(boxed, size):
-            yield _finding(Kind.CORNERS_FOR_SIZES, photo, boxed, boxed)
+            yield _finding(Fault.CORNERS_FOR_SIZES, photo, boxed, boxed)
         elif _are_swapped(boxed, size):
             swapped.append((photo, boxed, _is_sure(boxed, size)))
     # one box that sticks out and would not if it were swapped may be a slip; many are a habit
     for photo, boxed, is_sure in swapped:
         if is_sure or len(swapped) >= _HABIT:
-            yield _finding(Kind.XY_SWAPPED, photo, boxed, boxed)
+            yield _finding(Fault.XY_SWAPPED, photo, boxed, boxed)
 
 
 def _is_sure(boxed, size):
@@ -52,17 +52,17 @@ def _is_sure(boxed, size):
     return n_out >= 2 or any(each.polygons and not _is_quad(each) for each in boxed)
 
 
-def reread(each: AnnotatedObject, kind: Kind, size: tuple[int, int]) -> AnnotatedObject:
+def reread(each: AnnotatedObject, kind: Fault, size: tuple[int, int]) -> AnnotatedObject:
     """The object with its box read as the finding says. size: (H, W) of its photo."""
     if each.bbox is None or not finite(each.bbox):
         return each
     y_min, x_min, y_max, x_max = each.bbox
     height, width = size
-    if kind is Kind.XY_SWAPPED:
+    if kind is Fault.XY_SWAPPED:
         bbox = (x_min, y_min, x_max, y_max)
         polygons = tuple(_swapped(polygon) for polygon in each.polygons) if _is_quad(each) else each.polygons
         return dataclasses.replace(each, bbox=bbox, polygons=polygons)
-    if kind is Kind.NORMALIZED:
+    if kind is Fault.NORMALIZED:
         if len(each.written) == 8:
             polygon = tuple(times(value, size[1 - i % 2]) for i, value in enumerate(each.written))
             xs, ys = polygon[0::2], polygon[1::2]
@@ -72,19 +72,19 @@ def reread(each: AnnotatedObject, kind: Kind, size: tuple[int, int]) -> Annotate
         corners = (y_min + back, x_min + back, y_max + back, x_max + back)
         bbox = tuple(times(round(value, 12), whole) for value, whole in zip(corners, (height, width, height, width)))
         return dataclasses.replace(each, bbox=bbox)
-    if kind is Kind.NOT_NORMALIZED:
+    if kind is Fault.NOT_NORMALIZED:
         if not _is_in_pixels(each, size):
             return each
         x, y, w, h = each.written
         return dataclasses.replace(each, bbox=(y - h / 2, x - w / 2, y + h / 2, x + w / 2), polygons=())
-    if kind is Kind.CORNERS_FOR_SIZES:
+    if kind is Fault.CORNERS_FOR_SIZES:
         x_min, y_min, x_max, y_max = map(float, each.written)
         return dataclasses.replace(each, bbox=(y_min, x_min, y_max, x_max))
-    step = {Kind.ONE_BASED: 1, Kind.ZERO_BASED: -1}.get(kind, 0)
+    step = {Fault.ONE_BASED: 1, Fault.ZERO_BASED: -1}.get(kind, 0)
     return dataclasses.replace(each, bbox=tuple(minus(value, step) for value in each.bbox))
 
 
-def _finding(kind: Kind, photo: AnnotatedPhoto, wrong: Sequence[AnnotatedObject], boxed: Sequence[AnnotatedObject]):
+def _finding(kind: Fault, photo: AnnotatedPhoto, wrong: Sequence[AnnotatedObject], boxed: Sequence[AnnotatedObject]):
     example = ", ".join(f"{value:g}" for value in wrong[0].written)
     return Finding(
         kind,
@@ -163,7 +163,7 @@ def _find_zero_based(found):
                 ones += 1 in starts
     if len(zeros) > ones:
         yield Finding(
-            Kind.ZERO_BASED,
+            Fault.ZERO_BASED,
             f"{len(zeros)} boxes begin at 0, {ones} at 1, as in {zeros[0]}; base=0 reads them as they were meant",
         )
 
@@ -182,5 +182,6 @@ def _find_one_based(found, sizes):
                 late.append(photo.name)
     if len(late) + n_edge >= 3 and late and not n_zero:
         yield Finding(
-            Kind.ONE_BASED, f"{len(late)} boxes end a pixel beyond the photo, {n_edge} begin at 1, none at 0; {late[0]}"
+            Fault.ONE_BASED,
+            f"{len(late)} boxes end a pixel beyond the photo, {n_edge} begin at 1, none at 0; {late[0]}",
         )

@@ -9,7 +9,6 @@ _MAX_SIGNS = 32  # of 256 that may differ; photos of different scenes differ in 
 _MIN_CORRELATION = 0.98
 _FLAT = 12.0  # grey levels of spread under which a photo's signs are noise and say nothing
 _BLOCK = 256
-_BITS = np.array([value.bit_count() for value in range(256)], np.uint8)
 
 
 def near_duplicates(
@@ -30,7 +29,7 @@ def near_duplicates(
         block = words[start : start + _BLOCK]
         apart = np.zeros((len(block), n - start), np.uint16)
         for column in range(words.shape[1]):
-            apart += _popcount(block[:, column, None] ^ words[None, start:, column])
+            apart += np.bitwise_count(block[:, column, None] ^ words[None, start:, column])
         for i, j in zip(*np.nonzero(apart <= _MAX_SIGNS)):
             if i < j:
                 a, b = start + int(i), start + int(j)
@@ -44,13 +43,3 @@ def near_duplicates(
 def _look_alike(a, b):
     """Whether the small copies agree up to brightness and contrast, which may have been changed on the way."""
     return float(np.corrcoef(a.ravel(), b.ravel())[0, 1]) >= _MIN_CORRELATION
-
-
-if np.lib.NumpyVersion(np.__version__) >= "2.0.0":
-
-    def _popcount(values):
-        return np.bitwise_count(values)
-else:
-
-    def _popcount(values):
-        return _BITS[values.view(np.uint8).reshape(*values.shape, 8)].sum(axis=-1, dtype=np.uint8)

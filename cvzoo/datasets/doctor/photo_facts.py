@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from PIL import Image
 
-from cvzoo.datasets.doctor.kind import Kind
+from cvzoo.datasets.doctor.fault import Fault
 from cvzoo.errors.exceptions import ImageError
 from cvzoo.images.decode import check_pixel_count, identify, load, upright
 from cvzoo.images.read_image import MAX_PIXELS
@@ -45,7 +45,7 @@ class PhotoFacts:
     look: (32, 32) uint8, a small grey copy
     """
 
-    trouble: tuple[Kind, str] | None = None
+    trouble: tuple[Fault, str] | None = None
     size: tuple[int, int] | None = None
     stored_size: tuple[int, int] | None = None
     orientation: int = 1
@@ -62,15 +62,15 @@ def photo_facts(path: pathlib.Path) -> PhotoFacts:
     try:
         data = path.read_bytes()
     except OSError as error:
-        return PhotoFacts((Kind.PHOTO_UNREADABLE, error.strerror or str(error)))
+        return PhotoFacts((Fault.PHOTO_UNREADABLE, error.strerror or str(error)))
     if not data:
-        return PhotoFacts((Kind.PHOTO_EMPTY, "the file has 0 bytes"))
+        return PhotoFacts((Fault.PHOTO_EMPTY, "the file has 0 bytes"))
     digest = hashlib.sha256(data).digest()
     try:
         pil = identify(io.BytesIO(data), path.name)
         check_pixel_count(pil.size, name=path.name, max_pixels=MAX_PIXELS)
     except ImageError as error:
-        return PhotoFacts((Kind.PHOTO_UNREADABLE, _reason(error, path)), digest=digest)
+        return PhotoFacts((Fault.PHOTO_UNREADABLE, _reason(error, path)), digest=digest)
     width, height = pil.size
     kind = pil.format
     try:
@@ -79,7 +79,7 @@ def photo_facts(path: pathlib.Path) -> PhotoFacts:
         gray = turned.convert("L") if turned.mode != "L" else turned
     except (ImageError, ValueError, OSError) as error:
         return PhotoFacts(
-            (Kind.PHOTO_TRUNCATED, _reason(error, path)), stored_size=(height, width), format=kind, digest=digest
+            (Fault.PHOTO_TRUNCATED, _reason(error, path)), stored_size=(height, width), format=kind, digest=digest
         )
     small = np.asarray(gray.resize((HASH_SIDE + 1, HASH_SIDE), Image.Resampling.BOX, reducing_gap=3)).astype(np.int16)
     return PhotoFacts(

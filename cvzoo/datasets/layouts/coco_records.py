@@ -5,8 +5,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from cvzoo.datasets.doctor.fault import Fault
 from cvzoo.datasets.doctor.finding import Finding
-from cvzoo.datasets.doctor.kind import Kind
 from cvzoo.datasets.layouts.annotated_set import AnnotatedObject
 from cvzoo.datasets.layouts.decimals import finite, plus
 
@@ -43,18 +43,18 @@ def read_categories(records: Any, file_name: str, categories: Categories, findin
         where = f"{file_name}: categories[{index}]"
         number = record.get("id") if isinstance(record, dict) else None
         if not isinstance(number, int) or isinstance(number, bool):
-            findings.append(Finding(Kind.FIELD_MALFORMED, f"{where} has no id that is a whole number"))
+            findings.append(Finding(Fault.FIELD_MALFORMED, f"{where} has no id that is a whole number"))
             continue
         name = record.get("name")
         if not isinstance(name, str) or not name.strip():
-            findings.append(Finding(Kind.CLASS_NAME_MISSING, f"{where} (id {number}) has no name"))
+            findings.append(Finding(Fault.CLASS_NAME_MISSING, f"{where} (id {number}) has no name"))
             record = {**record, "name": f"class_{number}"}
         elif names.get(name, number) != number:
-            findings.append(Finding(Kind.CLASS_DUPLICATE, f"{where}: {name} is the name of {names[name]}, too"))
+            findings.append(Finding(Fault.CLASS_DUPLICATE, f"{where}: {name} is the name of {names[name]}, too"))
             record = {**record, "name": f"{name}_{number}"}
         known = categories.by_id.get(number)
         if number in here or (known is not None and known.get("name") != record["name"]):
-            findings.append(Finding(Kind.CLASS_DUPLICATE, f"{where} has the id {number} again"))
+            findings.append(Finding(Fault.CLASS_DUPLICATE, f"{where} has the id {number} again"))
             continue
         here.add(number)
         categories.by_id.setdefault(number, record)
@@ -69,13 +69,13 @@ def read_object(
     places: of each image id the place of its photo in photo_names
     """
     if not isinstance(record, dict):
-        findings.append(Finding(Kind.FIELD_MALFORMED, f"annotations[{index}] is {as_text(record)}", annotation=index))
+        findings.append(Finding(Fault.FIELD_MALFORMED, f"annotations[{index}] is {as_text(record)}", annotation=index))
         return None
     image_id = record.get("image_id")
     place = places.get(image_id) if isinstance(image_id, (int, str)) else None
     if place is None:
         findings.append(
-            Finding(Kind.IMAGE_ID_UNKNOWN, f"annotations[{index}].image_id is {as_text(image_id)}", annotation=index)
+            Finding(Fault.IMAGE_ID_UNKNOWN, f"annotations[{index}].image_id is {as_text(image_id)}", annotation=index)
         )
         return None
     photo = photo_names[place]
@@ -86,9 +86,9 @@ def read_object(
     number = record.get("category_id")
     name = None
     if number is None:
-        report(Kind.CLASS_MISSING, " has no category_id")
+        report(Fault.CLASS_MISSING, " has no category_id")
     elif not isinstance(number, int) or number not in categories.by_id:
-        report(Kind.CLASS_UNKNOWN, f".category_id is {as_text(number)}, which is no category's")
+        report(Fault.CLASS_UNKNOWN, f".category_id is {as_text(number)}, which is no category's")
         number = None
     else:
         name = categories.name(number)
@@ -97,14 +97,14 @@ def read_object(
     polygons, rle = _read_segmentation(record.get("segmentation"), report)
     points = record.get("keypoints") or ()
     if points and (not _are_numbers(points) or len(points) % 3):
-        report(Kind.POINTS_MALFORMED, ".keypoints is not three numbers a point")
+        report(Fault.POINTS_MALFORMED, ".keypoints is not three numbers a point")
         points = ()
     extra = {key: value for key, value in record.items() if key not in _KNOWN}
     if extra.get("iscrowd", 0) not in (0, 1):
-        report(Kind.CROWD_MALFORMED, f".iscrowd is {as_text(extra['iscrowd'])}")
+        report(Fault.CROWD_MALFORMED, f".iscrowd is {as_text(extra['iscrowd'])}")
         extra["iscrowd"] = 0
     if "id" in extra and (not isinstance(extra["id"], int) or isinstance(extra["id"], bool)):
-        report(Kind.FIELD_MALFORMED, f".id is {as_text(extra['id'])}, no whole number")
+        report(Fault.FIELD_MALFORMED, f".id is {as_text(extra['id'])}, no whole number")
         del extra["id"]
     found = AnnotatedObject(index, name, bbox, written, number, polygons, rle, tuple(points), extra)
     return place, found
@@ -128,9 +128,9 @@ def as_text(value: Any) -> str:
 def _read_box(record, report):
     box = record.get("bbox")
     if box is None:
-        report(Kind.BOX_MISSING, " has no bbox")
+        report(Fault.BOX_MISSING, " has no bbox")
     elif not _are_numbers(box) or len(box) != 4:
-        report(Kind.FIELD_MALFORMED, f".bbox is {as_text(box)}, not four numbers")
+        report(Fault.FIELD_MALFORMED, f".bbox is {as_text(box)}, not four numbers")
     else:
         return tuple(box)
     return ()
@@ -145,7 +145,7 @@ def _read_segmentation(found, report):
         _are_numbers(each) and len(each) >= 6 and len(each) % 2 == 0 and finite(each) for each in found
     ):
         return tuple(map(tuple, found)), None
-    report(Kind.MASK_MALFORMED, f".segmentation is {as_text(found)}")
+    report(Fault.MASK_MALFORMED, f".segmentation is {as_text(found)}")
     return (), None
 
 

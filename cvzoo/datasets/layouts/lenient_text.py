@@ -3,8 +3,8 @@
 import os
 import pathlib
 
+from cvzoo.datasets.doctor.fault import Fault
 from cvzoo.datasets.doctor.finding import Finding
-from cvzoo.datasets.doctor.kind import Kind
 
 
 def read_leniently(path: pathlib.Path, name: str, findings: list[Finding]) -> str | None:
@@ -15,17 +15,17 @@ def read_leniently(path: pathlib.Path, name: str, findings: list[Finding]) -> st
     try:
         data = path.read_bytes()
     except OSError as error:
-        findings.append(Finding(Kind.ANNOTATION_UNREADABLE, f"{path.name}: {error.strerror}", name))
+        findings.append(Finding(Fault.ANNOTATION_UNREADABLE, f"{path.name}: {error.strerror}", name))
         return None
     if b"\0" in data:
-        findings.append(Finding(Kind.ANNOTATION_UNREADABLE, f"{path.name}: holds zero bytes and is no text", name))
+        findings.append(Finding(Fault.ANNOTATION_UNREADABLE, f"{path.name}: holds zero bytes and is no text", name))
         return None
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         byte = data[error.start]
         findings.append(
-            Finding(Kind.TEXT_ENCODING, f"{path.name}: byte {error.start} (0x{byte:02x}) is no UTF-8", name)
+            Finding(Fault.TEXT_ENCODING, f"{path.name}: byte {error.start} (0x{byte:02x}) is no UTF-8", name)
         )
         return data.decode("latin-1")
 
@@ -76,10 +76,10 @@ def splits_of_lists(
     found: dict[str, list[str]] = {}
     for split, words in lists.items():
         for word in repeated(words):
-            findings.append(Finding(Kind.LISTED_TWICE, f"{split} names {word} more than once", known.get(word, word)))
+            findings.append(Finding(Fault.LISTED_TWICE, f"{split} names {word} more than once", known.get(word, word)))
         for word in dict.fromkeys(words):
             if word in known:
                 found.setdefault(known[word], []).append(split)
             else:
-                findings.append(Finding(Kind.LISTED_MISSING, f"{split} names {word}, which is not there", word))
+                findings.append(Finding(Fault.LISTED_MISSING, f"{split} names {word}, which is not there", word))
     return {name: tuple(splits) for name, splits in found.items()}

@@ -5,11 +5,11 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from cvzoo.datasets.layouts.annotated_set import AnnotatedSet
+from cvzoo.datasets.layouts.data_spec import DataSpec
 from cvzoo.datasets.layouts.read_coco import read_coco
 from cvzoo.datasets.layouts.read_sroie import read_sroie
 from cvzoo.datasets.layouts.read_voc import read_voc
 from cvzoo.datasets.layouts.read_yolo import read_yolo
-from cvzoo.datasets.layouts.spec import DataSpec
 from cvzoo.errors.exceptions import ConfigError
 
 _READERS: Mapping[str, Callable[[DataSpec], AnnotatedSet]] = MappingProxyType(

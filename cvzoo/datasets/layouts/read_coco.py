@@ -7,12 +7,12 @@ from typing import Any
 
 import msgspec
 
+from cvzoo.datasets.doctor.fault import Fault
 from cvzoo.datasets.doctor.finding import Finding
-from cvzoo.datasets.doctor.kind import Kind
 from cvzoo.datasets.layouts.annotated_set import AnnotatedPhoto, AnnotatedSet
 from cvzoo.datasets.layouts.coco_records import Categories, as_text, read_categories, read_object
+from cvzoo.datasets.layouts.data_spec import DataSpec
 from cvzoo.datasets.layouts.lenient_text import display_name, read_leniently
-from cvzoo.datasets.layouts.spec import DataSpec
 from cvzoo.errors.exceptions import DatasetError
 from cvzoo.images.list_image_files import list_image_files
 
@@ -90,7 +90,7 @@ def _joined(photos, findings):
             continue
         if _content(known) != _content(photo):
             words = f"{'/'.join(known.splits)} and {'/'.join(photo.splits)} describe it differently"
-            findings.append(Finding(Kind.FILE_NAME_DUPLICATE, words, photo.name))
+            findings.append(Finding(Fault.FILE_NAME_DUPLICATE, words, photo.name))
         splits = tuple(dict.fromkeys(known.splits + photo.splits))
         first[photo.name] = dataclasses.replace(known, splits=splits)
     return tuple(first.values())
@@ -115,7 +115,7 @@ def _load(path, findings):
         if not isinstance(file.get(key, []), list):
             raise DatasetError(f"{path}: {key} is no list")
         if key not in file:
-            findings.append(Finding(Kind.FIELD_MISSING, f"{path.name} has no {key}"))
+            findings.append(Finding(Fault.FIELD_MISSING, f"{path.name} has no {key}"))
     return file
 
 
@@ -152,14 +152,14 @@ def _read_photos(file, path, folder, prefix, categories, findings):
             continue
         id_, photo = found
         if photo.name in by_name:
-            findings.append(Finding(Kind.FILE_NAME_DUPLICATE, f"images[{index}] is {photo.name} again", photo.name))
+            findings.append(Finding(Fault.FILE_NAME_DUPLICATE, f"images[{index}] is {photo.name} again", photo.name))
             places.setdefault(id_, by_name[photo.name])
             continue
         by_name[photo.name] = len(records)
         if id_ in places:
             findings.append(
                 Finding(
-                    Kind.IMAGE_ID_DUPLICATE,
+                    Fault.IMAGE_ID_DUPLICATE,
                     f"images[{index}] has the id {id_} of {records[places[id_]].name}",
                     photo.name,
                     others=(records[places[id_]].name,),
@@ -188,38 +188,38 @@ def _read_photos(file, path, folder, prefix, categories, findings):
 def _check_annotation_id(each, index, name, seen, findings):
     id_ = each.extra.get("id")
     if id_ is None:
-        findings.append(Finding(Kind.FIELD_MISSING, f"annotations[{index}] has no id", name, index))
+        findings.append(Finding(Fault.FIELD_MISSING, f"annotations[{index}] has no id", name, index))
     elif id_ in seen:
         words = f"annotations[{index}] has the id {id_} again"
-        findings.append(Finding(Kind.ANNOTATION_ID_DUPLICATE, words, name, index))
+        findings.append(Finding(Fault.ANNOTATION_ID_DUPLICATE, words, name, index))
     elif id_ == 0:
-        findings.append(Finding(Kind.ANNOTATION_ID_ZERO, f"annotations[{index}] has the id 0", name, index))
+        findings.append(Finding(Fault.ANNOTATION_ID_ZERO, f"annotations[{index}] has the id 0", name, index))
     seen.add(id_)
 
 
 def _read_image(record, index, folder, prefix, findings):
     if not isinstance(record, dict):
-        findings.append(Finding(Kind.FIELD_MALFORMED, f"images[{index}] is {record!r:.60}"))
+        findings.append(Finding(Fault.FIELD_MALFORMED, f"images[{index}] is {record!r:.60}"))
         return None
     file_name, id_ = record.get("file_name"), record.get("id")
     if not isinstance(file_name, str) or not file_name or "\0" in file_name:
-        findings.append(Finding(Kind.FIELD_MISSING, f"images[{index}] has no file_name"))
+        findings.append(Finding(Fault.FIELD_MISSING, f"images[{index}] has no file_name"))
         return None
     name = prefix + file_name
     if id_ is None or isinstance(id_, (list, dict, float)):
-        findings.append(Finding(Kind.FIELD_MISSING, f"images[{index}] has no id", name))
+        findings.append(Finding(Fault.FIELD_MISSING, f"images[{index}] has no id", name))
         return None
     if not isinstance(id_, int):
-        findings.append(Finding(Kind.FIELD_MALFORMED, f"images[{index}].id is {as_text(id_)}, no whole number", name))
+        findings.append(Finding(Fault.FIELD_MALFORMED, f"images[{index}].id is {as_text(id_)}, no whole number", name))
     pure = pathlib.PurePosixPath(file_name)
     if pure.is_absolute() or ".." in pure.parts or "\\" in file_name:
-        findings.append(Finding(Kind.NAME_UNSAFE, f"images[{index}].file_name is {as_text(file_name)}", name))
+        findings.append(Finding(Fault.NAME_UNSAFE, f"images[{index}].file_name is {as_text(file_name)}", name))
     sides = [record.get(side) for side in ("height", "width")]
     size = None
     if all(isinstance(side, int) for side in sides):
         size = tuple(sides)
     elif sides != [None, None]:
-        findings.append(Finding(Kind.FIELD_MALFORMED, f"the size is {as_text(sides)}", name))
+        findings.append(Finding(Fault.FIELD_MALFORMED, f"the size is {as_text(sides)}", name))
     path = folder / file_name
     try:
         is_there = path.is_file()
@@ -235,4 +235,4 @@ def _find_unlisted(photos, folders, findings):
         for path in list_image_files(folder, recursive=True) if folder.is_dir() else ():
             if path not in listed:
                 name = display_name(path, folder)
-                findings.append(Finding(Kind.ANNOTATION_MISSING, "no file of annotations knows this photo", name))
+                findings.append(Finding(Fault.ANNOTATION_MISSING, "no file of annotations knows this photo", name))

@@ -1,10 +1,10 @@
 """Reading receipts with regions of text in SROIE's layout, whatever is wrong with them."""
 
+from cvzoo.datasets.doctor.fault import Fault
 from cvzoo.datasets.doctor.finding import Finding
-from cvzoo.datasets.doctor.kind import Kind
 from cvzoo.datasets.layouts.annotated_set import AnnotatedObject, AnnotatedPhoto, AnnotatedSet
+from cvzoo.datasets.layouts.data_spec import DataSpec
 from cvzoo.datasets.layouts.lenient_text import as_number, read_leniently, read_list, splits_of_lists
-from cvzoo.datasets.layouts.spec import DataSpec
 from cvzoo.errors.exceptions import DatasetError, ImageError
 from cvzoo.images.list_image_files import list_image_files
 from cvzoo.images.read_image_size import read_image_size
@@ -56,7 +56,7 @@ def _read_photo(name, path, text_path, splits, findings):
         except (OSError, ImageError):
             pass  # whoever looks at the photo itself says why
     if text_path is None:
-        findings.append(Finding(Kind.ANNOTATION_MISSING, "there is no file of regions of its name", name))
+        findings.append(Finding(Fault.ANNOTATION_MISSING, "there is no file of regions of its name", name))
         return AnnotatedPhoto(name, path, None, size, splits)
     text = read_leniently(text_path, name, findings)
     if text is None:
@@ -68,7 +68,7 @@ def _read_photo(name, path, text_path, splits, findings):
         parts = line.split(",", 8)
         corners = [as_number(part) for part in parts[:8]]
         if len(corners) < 8 or None in corners:
-            findings.append(Finding(Kind.FIELD_MALFORMED, f"not eight numbers and a text: {line!r:.80}", name, index))
+            findings.append(Finding(Fault.FIELD_MALFORMED, f"not eight numbers and a text: {line!r:.80}", name, index))
             continue
         xs, ys = corners[0::2], corners[1::2]
         bbox = (min(ys), min(xs), max(ys), max(xs))

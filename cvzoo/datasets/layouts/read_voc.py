@@ -4,12 +4,12 @@ import dataclasses
 import re
 import xml.etree.ElementTree as ElementTree
 
+from cvzoo.datasets.doctor.fault import Fault
 from cvzoo.datasets.doctor.finding import Finding
-from cvzoo.datasets.doctor.kind import Kind
 from cvzoo.datasets.layouts.annotated_set import AnnotatedObject, AnnotatedPhoto, AnnotatedSet
+from cvzoo.datasets.layouts.data_spec import DataSpec
 from cvzoo.datasets.layouts.decimals import minus
 from cvzoo.datasets.layouts.lenient_text import as_number, read_leniently, read_list, read_names, splits_of_lists
-from cvzoo.datasets.layouts.spec import DataSpec
 from cvzoo.errors.exceptions import DatasetError
 from cvzoo.images.list_image_files import list_image_files
 
@@ -67,7 +67,7 @@ def _list_files(folder):
 
 def _read_photo(name, path, text_path, base, findings):
     if text_path is None:
-        findings.append(Finding(Kind.ANNOTATION_MISSING, "there is no .xml file of its name", name))
+        findings.append(Finding(Fault.ANNOTATION_MISSING, "there is no .xml file of its name", name))
         return AnnotatedPhoto(name, path)
     text = read_leniently(text_path, name, findings)
     if text is None:
@@ -75,11 +75,11 @@ def _read_photo(name, path, text_path, base, findings):
     try:
         element = ElementTree.fromstring(_DECLARATION.sub("", text))
     except (ElementTree.ParseError, ValueError) as error:
-        findings.append(Finding(Kind.ANNOTATION_UNREADABLE, f"{text_path.name}: {error}", name))
+        findings.append(Finding(Fault.ANNOTATION_UNREADABLE, f"{text_path.name}: {error}", name))
         return AnnotatedPhoto(name, path)
     inner = (element.findtext("filename") or "").strip()
     if inner and path is not None and inner not in (path.name, path.stem):
-        findings.append(Finding(Kind.FILE_NAME_DIFFERS, f"{text_path.name} calls its photo {inner}", name))
+        findings.append(Finding(Fault.FILE_NAME_DIFFERS, f"{text_path.name} calls its photo {inner}", name))
     objects = [_read_object(each, index, name, base, findings) for index, each in enumerate(element.iterfind("object"))]
     extra = _read_extra(element, ("filename", "size", "object"))
     depth = as_number(element.findtext("size/depth"))
@@ -96,7 +96,7 @@ def _read_size(element, name, findings):
         return None
     sides = [as_number(text) for text in texts]
     if any(side is None or not side.is_integer() for side in sides):
-        findings.append(Finding(Kind.FIELD_MALFORMED, f"the size is {texts[0]} x {texts[1]}", name))
+        findings.append(Finding(Fault.FIELD_MALFORMED, f"the size is {texts[0]} x {texts[1]}", name))
         return None
     return tuple(int(side) for side in sides)
 
@@ -104,25 +104,25 @@ def _read_size(element, name, findings):
 def _read_object(element, index, name, base, findings):
     class_name = (element.findtext("name") or "").strip() or None
     if class_name is None:
-        findings.append(Finding(Kind.CLASS_MISSING, "an object has no <name>", name, index))
+        findings.append(Finding(Fault.CLASS_MISSING, "an object has no <name>", name, index))
     box = element.find("bndbox")
     bbox, written = None, ()
     if box is None:
-        findings.append(Finding(Kind.BOX_MISSING, "an object has no <bndbox>", name, index))
+        findings.append(Finding(Fault.BOX_MISSING, "an object has no <bndbox>", name, index))
     else:
         texts = [box.findtext(corner) for corner in CORNERS]
         numbers = [as_number(text) for text in texts]
         if None in numbers:
             wrong = numbers.index(None)
             got = "missing" if texts[wrong] is None else f"{texts[wrong]!r:.60}"
-            findings.append(Finding(Kind.FIELD_MALFORMED, f"{CORNERS[wrong]} is {got}", name, index))
+            findings.append(Finding(Fault.FIELD_MALFORMED, f"{CORNERS[wrong]} is {got}", name, index))
         else:
             written = tuple(numbers)
             bbox = box_of(written, base)
     extra = _read_extra(element, ("name", "bndbox"))
     for flag in FLAGS:
         if flag in extra and extra[flag] not in (0, 1):
-            findings.append(Finding(Kind.FIELD_MALFORMED, f"{flag} is {extra[flag]!r:.60}", name, index))
+            findings.append(Finding(Fault.FIELD_MALFORMED, f"{flag} is {extra[flag]!r:.60}", name, index))
             del extra[flag]
     return AnnotatedObject(index, class_name, bbox, written, extra=extra)
 

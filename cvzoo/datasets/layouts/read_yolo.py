@@ -2,13 +2,13 @@
 
 import pathlib
 
+from cvzoo.datasets.doctor.fault import Fault
 from cvzoo.datasets.doctor.finding import Finding
-from cvzoo.datasets.doctor.kind import Kind
 from cvzoo.datasets.layouts.annotated_set import AnnotatedObject, AnnotatedPhoto, AnnotatedSet
+from cvzoo.datasets.layouts.data_spec import DataSpec
 from cvzoo.datasets.layouts.decimals import finite, from_center, times
 from cvzoo.datasets.layouts.lenient_text import as_number, display_name, read_leniently, read_list, read_names
 from cvzoo.datasets.layouts.names_in_yaml import names_in_yaml
-from cvzoo.datasets.layouts.spec import DataSpec
 from cvzoo.errors.exceptions import DatasetError, ImageError
 from cvzoo.images.list_image_files import IMAGE_ENDINGS, list_image_files
 from cvzoo.images.read_image_size import read_image_size
@@ -91,9 +91,11 @@ def _splits(keys, files, lists, root, photo_dir, findings):
                 if key not in files:
                     key = stems.get(pathlib.PurePath(line).stem)
                 if key is None:
-                    findings.append(Finding(Kind.LISTED_MISSING, f"{path.name} names {line}, which is not there", line))
+                    findings.append(
+                        Finding(Fault.LISTED_MISSING, f"{path.name} names {line}, which is not there", line)
+                    )
                 elif split in found.get(key, ()):
-                    findings.append(Finding(Kind.LISTED_TWICE, f"{path.name} names {line} more than once", line))
+                    findings.append(Finding(Fault.LISTED_TWICE, f"{path.name} names {line} more than once", line))
                 else:
                     found[key] = (*found.get(key, ()), split)
         return tuple(lists), found
@@ -112,7 +114,7 @@ def _read_photo(name, path, text_path, names, splits, findings):
         except (OSError, ImageError):
             pass  # whoever looks at the photo itself says why
     if text_path is None:
-        findings.append(Finding(Kind.ANNOTATION_MISSING, "there is no .txt file of its name", name))
+        findings.append(Finding(Fault.ANNOTATION_MISSING, "there is no .txt file of its name", name))
         return AnnotatedPhoto(name, path, None, size, splits)
     text = read_leniently(text_path, name, findings)
     if text is None:
@@ -129,23 +131,23 @@ def _read_photo(name, path, text_path, names, splits, findings):
 def _read_line(line, index, size, name, names, findings):
     number, *values = [as_number(word) for word in line.split()]
     if number is None or None in values:
-        findings.append(Finding(Kind.FIELD_MALFORMED, f"a line is not numbers: {line.strip()!r:.80}", name, index))
+        findings.append(Finding(Fault.FIELD_MALFORMED, f"a line is not numbers: {line.strip()!r:.80}", name, index))
         return None
     is_polygon = len(values) >= 6 and len(values) % 2 == 0
     if len(values) != 4 and not is_polygon:
         findings.append(
-            Finding(Kind.FIELD_MALFORMED, f"a line has {len(values)} numbers after the class, not 4", name, index)
+            Finding(Fault.FIELD_MALFORMED, f"a line has {len(values)} numbers after the class, not 4", name, index)
         )
         return None
     class_name, class_number = None, None
     if number != number or not float(number).is_integer():
-        findings.append(Finding(Kind.CLASS_UNKNOWN, f"{number:g} is no number of a class", name, index))
+        findings.append(Finding(Fault.CLASS_UNKNOWN, f"{number:g} is no number of a class", name, index))
     else:
         class_number = int(number)
         if names is None and class_number >= 0:
             class_name = str(class_number)
         elif class_number < 0 or class_number >= len(names or ()):
-            findings.append(Finding(Kind.CLASS_UNKNOWN, f"class {class_number} of {len(names or ())}", name, index))
+            findings.append(Finding(Fault.CLASS_UNKNOWN, f"class {class_number} of {len(names or ())}", name, index))
         else:
             class_name = names[class_number] or f"class_{class_number}"
     written = tuple(values)

@@ -3,11 +3,11 @@
 import pytest
 from PIL import Image
 
-from cvzoo.datasets.doctor.examine import examine
+from cvzoo.datasets.doctor.examine_dataset import examine_dataset
 from cvzoo.datasets.doctor.fix import fix
-from cvzoo.datasets.doctor.write_fixed import write_fixed
+from cvzoo.datasets.doctor.write_fixed_dataset import write_fixed_dataset
+from cvzoo.datasets.layouts.data_spec import parse_data_spec
 from cvzoo.datasets.layouts.read import read_annotated_set
-from cvzoo.datasets.layouts.spec import parse_spec
 from cvzoo.datasets.voc.bbox_dataset import VOCFolderBboxDataset
 from cvzoo.errors.exceptions import ConfigError
 
@@ -29,7 +29,7 @@ def boxes(annotated, name):
 )
 def test_boxes_of_a_voc_folder_are_corrected(voc, objects, expected):
     voc.add("x", [("cat", *each) for each in objects])
-    assert boxes(fix(examine(parse_spec(f"voc:{voc.root}"))).annotated, "x.jpg") == expected
+    assert boxes(fix(examine_dataset(parse_data_spec(f"voc:{voc.root}"))).annotated, "x.jpg") == expected
 
 
 @pytest.mark.parametrize(
@@ -42,12 +42,12 @@ def test_boxes_of_a_voc_folder_are_corrected(voc, objects, expected):
 )
 def test_boxes_of_a_coco_file_are_corrected(coco, bboxes, expected):
     coco.add("x.jpg", *bboxes)
-    assert boxes(fix(examine(parse_spec(f"coco:{coco.save()}"))).annotated, "x.jpg") == expected
+    assert boxes(fix(examine_dataset(parse_data_spec(f"coco:{coco.save()}"))).annotated, "x.jpg") == expected
 
 
 def test_pixels_in_yolos_labels_are_corrected(yolo):
     yolo.add("x", "0 40 30 20 10\n")
-    assert boxes(fix(examine(parse_spec(f"yolo:{yolo.root}"))).annotated, "x.jpg") == [(25, 30, 35, 50)]
+    assert boxes(fix(examine_dataset(parse_data_spec(f"yolo:{yolo.root}"))).annotated, "x.jpg") == [(25, 30, 35, 50)]
 
 
 def test_boxes_that_count_from_0_are_read_so(voc):
@@ -55,12 +55,12 @@ def test_boxes_that_count_from_0_are_read_so(voc):
     (voc.root / "JPEGImages/sound_b.jpg").unlink()
     path = voc.root / "Annotations/sound_a.xml"
     path.write_text(path.read_text().replace("min>1<", "min>0<"))
-    assert boxes(fix(examine(parse_spec(f"voc:{voc.root}"))).annotated, "sound_a.jpg")[0][:2] == (0, 0)
+    assert boxes(fix(examine_dataset(parse_data_spec(f"voc:{voc.root}"))).annotated, "sound_a.jpg")[0][:2] == (0, 0)
 
 
 def test_the_copy_of_a_turned_photo_is_upright_and_its_pixels_are_the_same(voc, tmp_path):
     voc.add("x", [("cat", 40, 5, 80, 50)], exif=6)
-    write_fixed(examine(parse_spec(f"voc:{voc.root}")), tmp_path / "out")
+    write_fixed_dataset(examine_dataset(parse_data_spec(f"voc:{voc.root}")), tmp_path / "out")
     with Image.open(voc.root / "JPEGImages/x.jpg") as old, Image.open(tmp_path / "out/JPEGImages/x.jpg") as new:
         assert new.getexif().get(0x0112) == 1
         assert old.tobytes() == new.tobytes()
@@ -71,9 +71,11 @@ def test_the_copy_of_a_turned_photo_is_upright_and_its_pixels_are_the_same(voc, 
 
 def test_what_is_sound_is_copied_as_it_is(voc, coco, yolo, sroie, tmp_path):
     for kind, place in (("voc", voc.root), ("coco", coco.save()), ("yolo", yolo.root), ("sroie", sroie)):
-        fixed = write_fixed(examine(parse_spec(f"{kind}:{place}")), tmp_path / f"out_{kind}")
+        fixed = write_fixed_dataset(examine_dataset(parse_data_spec(f"{kind}:{place}")), tmp_path / f"out_{kind}")
         assert fixed.changes == ()
-        before, after = (read_annotated_set(parse_spec(f"{kind}:{each}")) for each in (place, tmp_path / f"out_{kind}"))
+        before, after = (
+            read_annotated_set(parse_data_spec(f"{kind}:{each}")) for each in (place, tmp_path / f"out_{kind}")
+        )
         assert [(each.name, each.size, each.objects) for each in before.photos] == [
             (each.name, each.size, each.objects) for each in after.photos
         ]
@@ -81,22 +83,22 @@ def test_what_is_sound_is_copied_as_it_is(voc, coco, yolo, sroie, tmp_path):
 
 
 def test_the_copy_may_not_lie_in_the_original_nor_replace_anything(voc, tmp_path):
-    checkup = examine(parse_spec(f"voc:{voc.root}"))
+    checkup = examine_dataset(parse_data_spec(f"voc:{voc.root}"))
     (tmp_path / "full").mkdir()
     (tmp_path / "full/mine.txt").write_text("mine")
     for out in (voc.root, voc.root / "fixed", tmp_path / "full", voc.root / "JPEGImages"):
         with pytest.raises(ConfigError):
-            write_fixed(checkup, out)
+            write_fixed_dataset(checkup, out)
     assert (tmp_path / "full/mine.txt").read_text() == "mine"
 
 
 def test_nothing_is_left_after_an_interruption(voc, tmp_path):
-    checkup = examine(parse_spec(f"voc:{voc.root}"))
+    checkup = examine_dataset(parse_data_spec(f"voc:{voc.root}"))
 
     def interrupt():
         raise KeyboardInterrupt
 
     (tmp_path / "place").mkdir()
     with pytest.raises(KeyboardInterrupt):
-        write_fixed(checkup, tmp_path / "place/out", step=interrupt)
+        write_fixed_dataset(checkup, tmp_path / "place/out", step=interrupt)
     assert list((tmp_path / "place").iterdir()) == []

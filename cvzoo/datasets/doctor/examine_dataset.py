@@ -11,13 +11,13 @@ from cvzoo.datasets.doctor.check_duplicates import check_duplicates
 from cvzoo.datasets.doctor.check_files import check_files
 from cvzoo.datasets.doctor.check_masks import check_masks
 from cvzoo.datasets.doctor.check_photos import boxes_are_as_stored, check_photo
+from cvzoo.datasets.doctor.fault import Fault, Severity
 from cvzoo.datasets.doctor.finding import Finding
-from cvzoo.datasets.doctor.kind import Kind, Severity
 from cvzoo.datasets.doctor.meanings import EXPLAINING, find_meanings
 from cvzoo.datasets.doctor.photo_facts import PhotoFacts, many_photo_facts
 from cvzoo.datasets.layouts.annotated_set import AnnotatedPhoto, AnnotatedSet
+from cvzoo.datasets.layouts.data_spec import DataSpec
 from cvzoo.datasets.layouts.read import read_annotated_set
-from cvzoo.datasets.layouts.spec import DataSpec
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Checkup:
         """Whether there is nothing but notes."""
         return all(each.severity is Severity.NOTE for each in self.findings)
 
-    def counts(self) -> dict[Kind, int]:
+    def counts(self) -> dict[Fault, int]:
         """How often each kind of fault was found, in the order of the findings."""
         return dict(collections.Counter(each.kind for each in self.findings))
 
@@ -54,10 +54,10 @@ class Checkup:
         }
 
 
-def examine(
+def examine_dataset(
     spec: DataSpec,
     *,
-    ignore: Collection[Kind] = (),
+    ignore: Collection[Fault] = (),
     start: Callable[[int], None] | None = None,
     step: Callable[[], None] | None = None,
 ) -> Checkup:
@@ -107,7 +107,7 @@ def annotation_size(photo: AnnotatedPhoto, facts: PhotoFacts | None) -> tuple[in
 
 def _sorted(findings):
     severities = list(Severity)
-    kinds = list(Kind)
+    kinds = list(Fault)
     # a photo of two layers of records may be found twice in the same words
     unique = dict.fromkeys(findings)
     return sorted(unique, key=lambda each: (severities.index(each.severity), kinds.index(each.kind)))

@@ -4,14 +4,14 @@ import json
 import os
 from collections.abc import Callable
 
-from cvzoo.datasets.doctor.examine import Checkup
+from cvzoo.datasets.doctor.examine_dataset import Checkup
 from cvzoo.datasets.doctor.fix import Fixed, fix
 from cvzoo.datasets.layouts.write import check_apart, write_annotated_set
 
 LOG_TEXT, LOG_JSON = "fix-log.txt", "fix-log.json"
 
 
-def write_fixed(checkup: Checkup, out: str | os.PathLike, *, step: Callable[[], None] | None = None) -> Fixed:
+def write_fixed_dataset(checkup: Checkup, out: str | os.PathLike, *, step: Callable[[], None] | None = None) -> Fixed:
     """What was done, once the corrected copy lies in `out`, in the same layout, with fix-log.txt and fix-log.json.
 
     The original is only read. out: a folder that does not exist or is empty, outside of the original

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from cvzoo.datasets.convert.losses import Loss, losses
 from cvzoo.datasets.doctor.finding import Finding
 from cvzoo.datasets.layouts.annotated_set import AnnotatedPhoto, AnnotatedSet
+from cvzoo.datasets.layouts.data_spec import DataSpec
 from cvzoo.datasets.layouts.read import read_annotated_set
-from cvzoo.datasets.layouts.spec import DataSpec
 from cvzoo.datasets.layouts.write import check_apart, write_annotated_set
 from cvzoo.errors.exceptions import ConfigError, ImageError
 from cvzoo.images.read_image_size import read_image_size
@@ -27,7 +27,7 @@ class Conversion:
     findings: tuple[Finding, ...]
 
 
-def convert_annotated_set(
+def convert_dataset(
     spec: DataSpec,
     out: str | os.PathLike,
     *,

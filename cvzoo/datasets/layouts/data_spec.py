@@ -32,7 +32,7 @@ class DataSpec:
         return f"{self.kind}:{self.path}"
 
 
-def parse_spec(text: str | os.PathLike) -> DataSpec:
+def parse_data_spec(text: str | os.PathLike) -> DataSpec:
     """What the text names; a folder or a .json without a kind in front is recognised by what is in it.
 
     A comma in a path is part of it unless one of the options' names and "=" follow.

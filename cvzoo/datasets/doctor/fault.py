@@ -14,7 +14,7 @@ class Severity(enum.Enum):
 _E, _W, _N = Severity
 
 
-class Kind(enum.Enum):
+class Fault(enum.Enum):
     """A kind of fault: its name in JSON, its severity, what it is, and what `--fix` does about it (None: nothing)."""
 
     # photos
