@@ -35,6 +35,7 @@ class Fault(enum.Enum):
     )
     EXIF_TURNED = ("exif-turned", _N, "a photo that its EXIF block turns; tools that ignore it see another", None)
     # which files there are
+    PHOTO_AMBIGUOUS = ("photo-ambiguous", _W, "two photos for one file of annotations", "the first is kept")
     ANNOTATION_MISSING = ("annotation-missing", _W, "a photo without annotations", "left out; in YOLO: kept")
     ANNOTATION_UNREADABLE = ("annotation-unreadable", _E, "an annotation file that cannot be read", "left out")
     LISTED_MISSING = ("listed-missing", _E, "a list names a photo that is not there", "left out of the list")

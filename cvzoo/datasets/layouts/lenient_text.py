@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+from collections.abc import Callable, Iterable
 
 from cvzoo.datasets.doctor.fault import Fault
 from cvzoo.datasets.doctor.finding import Finding
@@ -53,6 +54,19 @@ def read_names(path: pathlib.Path, findings: list[Finding]) -> tuple[str, ...]:
 def display_name(path: pathlib.Path, root: pathlib.Path) -> str:
     """The path below the root, with "/" between."""
     return pathlib.PurePath(os.path.relpath(path, root)).as_posix()
+
+
+def by_key(
+    paths: Iterable[pathlib.Path], key: Callable[[pathlib.Path], str], findings: list[Finding]
+) -> dict[str, pathlib.Path]:
+    """The photos by what their annotations go by: their names without endings. The first of each is kept."""
+    found: dict[str, pathlib.Path] = {}
+    for path in paths:
+        first = found.setdefault(key(path), path)
+        if first is not path:
+            words = f"{path.name} and {first.name} would share their annotations"
+            findings.append(Finding(Fault.PHOTO_AMBIGUOUS, words, path.name, others=(first.name,)))
+    return found
 
 
 def repeated(values: list[str]) -> list[str]:

@@ -4,7 +4,7 @@ from cvzoo.datasets.doctor.fault import Fault
 from cvzoo.datasets.doctor.finding import Finding
 from cvzoo.datasets.layouts.annotated_set import AnnotatedObject, AnnotatedPhoto, AnnotatedSet
 from cvzoo.datasets.layouts.data_spec import DataSpec
-from cvzoo.datasets.layouts.lenient_text import as_number, read_leniently, read_list, splits_of_lists
+from cvzoo.datasets.layouts.lenient_text import as_number, by_key, read_leniently, read_list, splits_of_lists
 from cvzoo.errors.exceptions import DatasetError, ImageError
 from cvzoo.images.list_image_files import list_image_files
 from cvzoo.images.read_image_size import read_image_size
@@ -24,7 +24,7 @@ def read_sroie(spec: DataSpec) -> AnnotatedSet:
         raise DatasetError(f"{root}: not in SROIE's layout", expected="the folders img and box")
     findings: list[Finding] = []
     lists = {name: root / f"{name}.txt" for name in _LISTS if (root / f"{name}.txt").is_file()}
-    files = {path.stem: path for path in list_image_files(photo_dir)}
+    files = by_key(list_image_files(photo_dir), lambda path: path.stem, findings)
     texts = {
         path.stem: path
         for path in sorted(text_dir.iterdir())

@@ -9,7 +9,14 @@ from cvzoo.datasets.doctor.finding import Finding
 from cvzoo.datasets.layouts.annotated_set import AnnotatedObject, AnnotatedPhoto, AnnotatedSet
 from cvzoo.datasets.layouts.data_spec import DataSpec
 from cvzoo.datasets.layouts.decimals import minus
-from cvzoo.datasets.layouts.lenient_text import as_number, read_leniently, read_list, read_names, splits_of_lists
+from cvzoo.datasets.layouts.lenient_text import (
+    as_number,
+    by_key,
+    read_leniently,
+    read_list,
+    read_names,
+    splits_of_lists,
+)
 from cvzoo.errors.exceptions import DatasetError
 from cvzoo.images.list_image_files import list_image_files
 
@@ -31,7 +38,7 @@ def read_voc(spec: DataSpec) -> AnnotatedSet:
     if not annotation_dir.is_dir() or not photo_dir.is_dir():
         raise DatasetError(f"{root}: not in VOC's layout", expected="the folders JPEGImages and Annotations")
     findings: list[Finding] = []
-    files = {path.stem: path for path in list_image_files(photo_dir)}
+    files = by_key(list_image_files(photo_dir), lambda path: path.stem, findings)
     texts = {path.stem: path for path in sorted(annotation_dir.iterdir()) if path.suffix.lower() == ".xml"}
     stems = sorted(files.keys() | texts.keys())
     photos = []

@@ -7,7 +7,7 @@ from cvzoo.datasets.doctor.finding import Finding
 from cvzoo.datasets.layouts.annotated_set import AnnotatedObject, AnnotatedPhoto, AnnotatedSet
 from cvzoo.datasets.layouts.data_spec import DataSpec
 from cvzoo.datasets.layouts.decimals import finite, from_center, times
-from cvzoo.datasets.layouts.lenient_text import as_number, display_name, read_leniently, read_list, read_names
+from cvzoo.datasets.layouts.lenient_text import as_number, by_key, display_name, read_leniently, read_list, read_names
 from cvzoo.datasets.layouts.names_in_yaml import names_in_yaml
 from cvzoo.errors.exceptions import DatasetError, ImageError
 from cvzoo.images.list_image_files import IMAGE_ENDINGS, list_image_files
@@ -29,7 +29,7 @@ def read_yolo(spec: DataSpec) -> AnnotatedSet:
     findings: list[Finding] = []
     photo_dir = spec.photos or (root / "images" if (root / "images").is_dir() else root)
     label_dir = root / "labels" if (root / "labels").is_dir() else photo_dir
-    files = {_key(path, photo_dir): path for path in list_image_files(photo_dir, recursive=True)}
+    files = by_key(list_image_files(photo_dir, recursive=True), lambda path: _key(path, photo_dir), findings)
     lists = {path.stem: path for path in sorted(root.glob("*.txt")) if _is_list(path)}
     apart = {root / name for name in _NAME_FILES} | set(lists.values())
     texts = {_key(path, label_dir): path for path in sorted(label_dir.rglob("*.txt")) if path not in apart}

@@ -113,6 +113,13 @@ def broken_xml(v):
     return "x.jpg", None
 
 
+def two_photos_of_one_stem(v):
+    v.add("x")
+    save = Image.fromarray(np.random.default_rng(3).integers(0, 256, (60, 80, 3), dtype=np.uint8)).save
+    save(v.root / "JPEGImages/x.png")
+    return "x.png", None
+
+
 def listed_missing(v):
     v.list("sound_a", "train")
     v.list("ghost", "train")
@@ -306,6 +313,7 @@ VOC = {
     Fault.EXIF_ROTATION: exif_rotation,
     Fault.EXIF_TURNED: exif_turned,
     Fault.ANNOTATION_MISSING: missing_annotation,
+    Fault.PHOTO_AMBIGUOUS: two_photos_of_one_stem,
     Fault.ANNOTATION_UNREADABLE: broken_xml,
     Fault.LISTED_MISSING: listed_missing,
     Fault.LISTED_TWICE: listed_twice,

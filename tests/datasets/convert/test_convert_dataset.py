@@ -1,0 +1,221 @@
+"""From layout to layout and back: what both can hold comes back as it was, the rest is listed."""
+
+import json
+import pathlib
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from cvzoo.datasets.coco.json_datasets import COCOJSONBboxDataset, COCOJSONInstanceSegmentationDataset
+from cvzoo.datasets.convert.convert_dataset import convert_dataset
+from cvzoo.datasets.layouts.data_spec import DataSpec, parse_data_spec
+from cvzoo.datasets.layouts.read import read_annotated_set
+from cvzoo.datasets.voc.bbox_dataset import VOCFolderBboxDataset
+from cvzoo.datasets.yolo_bbox_dataset import YOLOBboxDataset
+from cvzoo.errors.exceptions import ConfigError
+
+KINDS = ("voc", "coco", "yolo")
+
+
+def content(found):
+    """All that the three layouts can carry."""
+    photos = {
+        photo.name: (photo.size, sorted(photo.splits), [(each.name, each.bbox) for each in photo.objects])
+        for photo in found.photos
+    }
+    return photos, sorted(found.splits), found.used_names()
+
+
+def read(kind, path):
+    return read_annotated_set(DataSpec(kind, pathlib.Path(path)))
+
+
+@pytest.fixture
+def coco(tmp_path):
+    """Two photos in train, one of them in val as well; boxes with decimals, a mask, a crowd, class ids with a hole."""
+    root = tmp_path / "coco"
+    (root / "images").mkdir(parents=True)
+    (root / "annotations").mkdir()
+    images = []
+    for i, size in enumerate([(60, 81), (47, 33), (100, 70)]):
+        pixels = np.random.default_rng(i).integers(0, 256, (*size, 3), dtype=np.uint8)
+        Image.fromarray(pixels).save(root / f"images/{i}.png")
+        images.append({"id": 10 + i, "file_name": f"{i}.png", "height": size[0], "width": size[1], "license": 2})
+    boxes = [(10, [1.25, 2.5, 30.13, 40.07], 7), (10, [0, 0, 81, 60], 3), (11, [3.1, 4.2, 5.3, 6.4], 3)]
+    annotations = [
+        {"id": 5 + i, "image_id": image, "category_id": label, "bbox": box, "area": box[2] * box[3], "iscrowd": 0}
+        for i, (image, box, label) in enumerate(boxes)
+    ]
+    annotations[0] |= {"segmentation": [[1.25, 2.5, 31.38, 2.5, 31.38, 42.57]], "area": 600.5}
+    annotations[1] |= {"segmentation": {"size": [60, 81], "counts": [0, 60 * 81]}, "iscrowd": 1}
+    categories = [{"id": 7, "name": "zebra"}, {"id": 3, "name": "ant", "supercategory": "insect"}]
+    for split, chosen in (("train", (10, 11)), ("val", (11, 12))):
+        file = {
+            "images": [each for each in images if each["id"] in chosen],
+            "annotations": [each for each in annotations if each["image_id"] in chosen],
+            "categories": categories,
+            "licenses": [{"id": 2}],
+        }
+        (root / f"annotations/instances_{split}.json").write_text(json.dumps(file))
+    return root
+
+
+def convert(kind, path, out, to):
+    return convert_dataset(parse_data_spec(f"{kind}:{path}"), out, kind=to)
+
+
+@pytest.mark.parametrize("first", KINDS)
+@pytest.mark.parametrize("second", KINDS)
+def test_every_way_there_and_back_changes_nothing_that_both_can_hold(coco, tmp_path, first, second):
+    before = content(read("coco", coco))
+    convert("coco", coco, tmp_path / "1", first)
+    convert(first, tmp_path / "1", tmp_path / "2", second)
+    convert(second, tmp_path / "2", tmp_path / "3", "coco")
+    for kind, place in ((first, "1"), (second, "2"), ("coco", "3")):
+        assert content(read(kind, tmp_path / place)) == before, (kind, place)
+    assert before[0]["1.png"][1] == ["train", "val"]
+
+
+def test_the_photos_are_copied_bit_for_bit(coco, tmp_path):
+    convert("coco", coco, tmp_path / "out", "voc")
+    for path in (coco / "images").iterdir():
+        assert (tmp_path / "out/JPEGImages" / path.name).read_bytes() == path.read_bytes()
+
+
+def test_coco_to_coco_keeps_every_record(coco, tmp_path):
+    assert convert("coco", coco, tmp_path / "out", "coco").losses == ()
+    for split in ("train", "val"):
+        old, new = (
+            json.loads((root / f"annotations/instances_{split}.json").read_text()) for root in (coco, tmp_path / "out")
+        )
+        assert old["images"] == new["images"]
+        assert old["annotations"] == new["annotations"]
+        assert sorted(old["categories"], key=lambda each: each["id"]) == new["categories"]
+        assert old["licenses"] == new["licenses"]
+
+
+def test_marks_of_voc_survive_a_stay_in_coco(tmp_path):
+    for folder in ("JPEGImages", "Annotations"):
+        (tmp_path / "voc" / folder).mkdir(parents=True)
+    Image.new("RGB", (30, 20), (9, 8, 7)).save(tmp_path / "voc/JPEGImages/a.jpg")
+    text = """<annotation><folder>VOC2007</folder><filename>a.jpg</filename>
+    <source><database>D</database></source><size><width>30</width><height>20</height><depth>3</depth></size>
+    <segmented>1</segmented><object><name>dog</name><pose>Rear</pose><truncated>1</truncated><difficult>1</difficult>
+    <bndbox><xmin>1</xmin><ymin>2</ymin><xmax>30</xmax><ymax>20</ymax></bndbox>
+    <part><name>head</name><bndbox><xmin>1</xmin><ymin>2</ymin><xmax>3</xmax><ymax>4</ymax></bndbox></part>
+    </object></annotation>"""
+    (tmp_path / "voc/Annotations/a.xml").write_text(text)
+    assert convert("voc", tmp_path / "voc", tmp_path / "coco", "coco").losses == ()
+    convert("coco", tmp_path / "coco", tmp_path / "back", "voc")
+    before, after = read("voc", tmp_path / "voc").photos[0], read("voc", tmp_path / "back").photos[0]
+    flags = {"pose": "Rear", "truncated": 1, "difficult": 1}
+    assert flags.items() <= after.objects[0].extra.items()
+    assert "<part><name>head</name>" in after.objects[0].extra["voc_xml"][0].replace("\n", "").replace(" ", "")
+    assert before.objects[0].bbox == after.objects[0].bbox == (1, 0, 19, 29)
+    assert after.extra["segmented"] == 1
+    assert after.extra["folder"] == "VOC2007"
+
+
+def test_what_cannot_be_carried_is_listed_and_logged(coco, tmp_path):
+    done = convert("coco", coco, tmp_path / "out", "yolo")
+    lost = {each.what: each.count for each in done.losses}
+    for what, count in {
+        "masks (polygons)": 1,
+        "masks (run lengths)": 1,
+        "the mark of a crowd": 1,
+        "license of photos": 3,
+    }.items():
+        assert lost[what] == count
+    log = (tmp_path / "out/conversion-log.txt").read_text()
+    assert all(str(each) in log for each in done.losses)
+
+
+def test_the_library_reads_the_same_boxes_from_all_three(coco, tmp_path):
+    for kind in KINDS:
+        convert("coco", coco, tmp_path / kind, kind)
+    from_coco = COCOJSONBboxDataset(tmp_path / "coco/annotations/instances_train.json", use_crowded=True)
+    from_voc = VOCFolderBboxDataset(tmp_path / "voc", "train", label_names=("ant", "zebra"))
+    from_yolo = YOLOBboxDataset(tmp_path / "yolo/train.txt", tmp_path / "yolo/classes.txt")
+    assert from_coco.label_names == from_voc.label_names == from_yolo.label_names == ("ant", "zebra")
+    for one, two, three in zip(from_coco, from_voc, from_yolo, strict=True):
+        for other in (two, three):
+            assert np.array_equal(one[0], other[0])
+            np.testing.assert_allclose(one[1], other[1], atol=2e-5)
+            assert one[2].tolist() == other[2].tolist()
+
+
+def test_masks_stay_what_they_are_from_coco_to_coco(coco, tmp_path):
+    convert("coco", coco, tmp_path / "out", "coco")
+    old, new = (
+        COCOJSONInstanceSegmentationDataset(root / "annotations/instances_train.json", use_crowded=True)
+        for root in (coco, tmp_path / "out")
+    )
+    assert np.array_equal(old[0][1], new[0][1])
+    assert old[0][1].any()
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(st.tuples(*[st.integers(0, 50_000)] * 4, st.sampled_from("abc")), max_size=6),
+    st.integers(20, 900),
+    st.integers(20, 900),
+)
+def test_any_boxes_come_back(tmp_path_factory, rows, height, width):
+    root = tmp_path_factory.mktemp("any")
+    (root / "coco/images").mkdir(parents=True)
+    (root / "coco/annotations").mkdir()
+    Image.new("L", (width, height)).save(root / "coco/images/x.png")
+    annotations = [
+        {"id": i + 1, "image_id": 1, "category_id": "abc".index(c) + 1, "bbox": [x / 100, y / 1000, w / 100, h / 1000]}
+        for i, (x, y, w, h, c) in enumerate(rows)
+    ]
+    file = {
+        "images": [{"id": 1, "file_name": "x.png", "height": height, "width": width}],
+        "annotations": annotations,
+        "categories": [{"id": i + 1, "name": c} for i, c in enumerate("abc")],
+    }
+    (root / "coco/annotations/instances_all.json").write_text(json.dumps(file))
+    before = content(read("coco", root / "coco"))
+    convert("coco", root / "coco", root / "yolo", "yolo")
+    convert("yolo", root / "yolo", root / "voc", "voc")
+    assert content(read("yolo", root / "yolo")) == content(read("voc", root / "voc")) == before
+
+
+def test_broken_records_are_left_out_and_told(coco, tmp_path):
+    path = coco / "annotations/instances_train.json"
+    file = json.loads(path.read_text())
+    file["annotations"] += [{"id": 90, "image_id": 10, "category_id": 99, "bbox": [1, 2, 3, 4]}, None]
+    file["images"].append({"id": 77, "file_name": "absent.png", "height": 3, "width": 3})
+    path.write_text(json.dumps(file))
+    done = convert("coco", coco, tmp_path / "out", "voc")
+    assert done.n_photo == 3
+    assert done.n_object == 3
+    assert len(done.findings) == 2
+    assert "is null" in " ".join(each.message for each in done.findings)
+    assert "not carried" in (tmp_path / "out/conversion-log.txt").read_text()
+    assert any("not there" in each.what for each in done.losses)
+
+
+def test_bad_places_and_layouts_are_refused(coco, tmp_path):
+    for out, kind in (
+        (coco, "voc"),
+        (coco / "images/new", "voc"),
+        (tmp_path / "out", "sroie"),
+        (tmp_path / "out", "tfrecord"),
+    ):
+        with pytest.raises(ConfigError):
+            convert("coco", coco, out, kind)
+    assert not (tmp_path / "out").exists()
+
+
+def test_real_data_goes_round(shared, tmp_path):
+    for kind, place in (("voc", shared / "data/bccd/BCCD"), ("coco", shared / "data/tiny_coco")):
+        before = content(read(kind, place))
+        for other in KINDS:
+            convert(kind, place, tmp_path / f"{kind}-{other}", other)
+            convert(other, tmp_path / f"{kind}-{other}", tmp_path / f"{kind}-{other}-back", kind)
+            assert content(read(other, tmp_path / f"{kind}-{other}")) == before
+            assert content(read(kind, tmp_path / f"{kind}-{other}-back")) == before

@@ -1,0 +1,71 @@
+"""Photos that look the same are told from those that do not."""
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from cvzoo.datasets.doctor.near_duplicates import near_duplicates
+from cvzoo.datasets.doctor.photo_facts import many_photo_facts, photo_facts
+
+
+def scene(seed):
+    coarse = np.random.default_rng(seed).integers(0, 256, (6, 8, 3), dtype=np.uint8)
+    return Image.fromarray(coarse).resize((160, 120), Image.Resampling.BICUBIC)
+
+
+def pairs_of(paths):
+    facts = list(many_photo_facts(paths))
+    return near_duplicates(np.stack([each.fingerprint for each in facts]), np.stack([each.look for each in facts]))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda pil: pil.resize((80, 60)),
+        lambda pil: pil.resize((320, 240)),
+        lambda pil: pil.point(lambda value: value * 0.8),
+        lambda pil: pil.convert("L"),
+        lambda pil: pil,
+    ],
+    ids=["half", "twice", "darker", "grey", "compressed"],
+)
+def test_a_changed_copy_is_found(tmp_path, change):
+    for seed in range(5):
+        scene(seed).save(tmp_path / f"{seed}.png")
+    change(scene(2)).save(tmp_path / "copy.jpg", quality=50)
+    assert pairs_of([*(tmp_path / f"{seed}.png" for seed in range(5)), tmp_path / "copy.jpg"]) == [(2, 5)]
+
+
+def test_different_photos_are_no_pairs_over_many_blocks(tmp_path):
+    rng = np.random.default_rng(0)
+    fingerprints = rng.integers(0, 256, (700, 32), dtype=np.uint8)
+    looks = rng.integers(0, 256, (700, 32, 32), dtype=np.uint8)
+    assert near_duplicates(fingerprints, looks) == []
+    fingerprints[650], looks[650] = fingerprints[3], looks[3]
+    assert near_duplicates(fingerprints, looks) == [(3, 650)]
+
+
+def test_plain_photos_are_no_pairs(tmp_path):
+    for i, color in enumerate([(250, 250, 250), (252, 250, 250)]):
+        Image.new("RGB", (40, 30), color).save(tmp_path / f"{i}.png")
+    assert pairs_of([tmp_path / "0.png", tmp_path / "1.png"]) == []
+
+
+def test_no_photos_are_no_pairs():
+    assert near_duplicates(np.zeros((0, 32), np.uint8), np.zeros((0, 32, 32), np.uint8)) == []
+
+
+def test_facts_come_in_order_and_stop_with_their_reader(tmp_path):
+    for seed in range(40):
+        scene(seed).resize((10 + seed, 10)).save(tmp_path / f"{seed:02}.png")
+    paths = [None, *sorted(tmp_path.iterdir())]
+    facts = list(many_photo_facts(paths))
+    assert facts[0] is None
+    assert [each.size for each in facts[1:]] == [(10, 10 + seed) for seed in range(40)]
+    some = many_photo_facts(paths)
+    next(some)
+    some.close()
+
+
+def test_a_photo_that_is_a_folder_is_a_fault(tmp_path):
+    assert photo_facts(tmp_path).trouble is not None

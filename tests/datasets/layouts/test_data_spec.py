@@ -1,0 +1,51 @@
+"""How a command line names a data set."""
+
+import pathlib
+
+import pytest
+
+from cvzoo.datasets.layouts.data_spec import DataSpec, parse_data_spec
+from cvzoo.errors.exceptions import ConfigError
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for folder in (
+        "voc/Annotations",
+        "voc/JPEGImages",
+        "yolo/labels",
+        "sroie/img",
+        "sroie/box",
+        "coco/annotations",
+        "a,b",
+    ):
+        pathlib.Path(folder).mkdir(parents=True)
+    pathlib.Path("coco/annotations/instances_val.json").write_text("{}")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("voc:voc", DataSpec("voc", pathlib.Path("voc"))),
+        ("voc", DataSpec("voc", pathlib.Path("voc"))),
+        ("yolo", DataSpec("yolo", pathlib.Path("yolo"))),
+        ("sroie", DataSpec("sroie", pathlib.Path("sroie"))),
+        ("coco", DataSpec("coco", pathlib.Path("coco"))),
+        ("voc:a,b", DataSpec("voc", pathlib.Path("a,b"))),
+        ("voc:voc,split=train,base=0", DataSpec("voc", pathlib.Path("voc"), split="train", base=0)),
+        ("voc:voc,photos=yolo", DataSpec("voc", pathlib.Path("voc"), photos=pathlib.Path("yolo"))),
+    ],
+)
+def test_the_words_mean_a_place(here, text, expected):
+    assert parse_data_spec(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "voc:", "voc:nowhere", "nowhere", "tar:voc", "a,b", "voc:voc,base=2", "voc:voc,photos=nowhere", ":", ","],
+)
+def test_other_words_are_refused(here, text):
+    with pytest.raises(ConfigError):
+        parse_data_spec(text)
