@@ -122,23 +122,19 @@ def test_marks_of_voc_survive_a_stay_in_coco(tmp_path):
 def test_what_cannot_be_carried_is_listed_and_logged(coco, tmp_path):
     done = convert("coco", coco, tmp_path / "out", "yolo")
     lost = {each.what: each.count for each in done.losses}
-    for what, count in {
-        "masks (polygons)": 1,
-        "masks (run lengths)": 1,
-        "the mark of a crowd": 1,
-        "license of photos": 3,
-    }.items():
-        assert lost[what] == count
+    expected = {"masks (polygons)": 1, "masks (run lengths)": 1, "the mark of a crowd": 1, "license of photos": 3}
+    assert expected.items() <= lost.items()
     log = (tmp_path / "out/conversion-log.txt").read_text()
     assert all(str(each) in log for each in done.losses)
 
 
 def test_the_library_reads_the_same_boxes_from_all_three(coco, tmp_path):
+    out = tmp_path / "out"
     for kind in KINDS:
-        convert("coco", coco, tmp_path / kind, kind)
-    from_coco = COCOJSONBboxDataset(tmp_path / "coco/annotations/instances_train.json", use_crowded=True)
-    from_voc = VOCFolderBboxDataset(tmp_path / "voc", "train", label_names=("ant", "zebra"))
-    from_yolo = YOLOBboxDataset(tmp_path / "yolo/train.txt", tmp_path / "yolo/classes.txt")
+        convert("coco", coco, out / kind, kind)
+    from_coco = COCOJSONBboxDataset(out / "coco/annotations/instances_train.json", use_crowded=True)
+    from_voc = VOCFolderBboxDataset(out / "voc", "train", label_names=("ant", "zebra"))
+    from_yolo = YOLOBboxDataset(out / "yolo/train.txt", out / "yolo/classes.txt")
     assert from_coco.label_names == from_voc.label_names == from_yolo.label_names == ("ant", "zebra")
     for one, two, three in zip(from_coco, from_voc, from_yolo, strict=True):
         for other in (two, three):
@@ -200,12 +196,8 @@ def test_broken_records_are_left_out_and_told(coco, tmp_path):
 
 
 def test_bad_places_and_layouts_are_refused(coco, tmp_path):
-    for out, kind in (
-        (coco, "voc"),
-        (coco / "images/new", "voc"),
-        (tmp_path / "out", "sroie"),
-        (tmp_path / "out", "tfrecord"),
-    ):
+    new = tmp_path / "out"
+    for out, kind in ((coco, "voc"), (coco / "images/new", "voc"), (new, "sroie"), (new, "tfrecord")):
         with pytest.raises(ConfigError):
             convert("coco", coco, out, kind)
     assert not (tmp_path / "out").exists()

@@ -24,9 +24,13 @@ def test_an_empty_folder_is_filled_and_a_full_one_refused(tmp_path):
 
 
 def test_nothing_stays_when_writing_fails(tmp_path):
-    with pytest.raises(KeyboardInterrupt), new_folder(tmp_path / "out") as folder:
-        (folder / "x").touch()
-        raise KeyboardInterrupt
+    def interrupted():
+        with new_folder(tmp_path / "out") as folder:
+            (folder / "x").touch()
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
     assert list(tmp_path.iterdir()) == []
 
 
