@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="which photos are drawn by lot (0)")
     parser.add_argument("--first", action="store_true", help="the first N, not N drawn by lot")
     parser.add_argument("--classes", type=_words, default=(), metavar="NAMES", help="photos with these classes only")
-    parser.add_argument("--photos", type=_words, default=(), metavar="NAMES", help="these photos, by commas")
+    parser.add_argument("--names", type=_words, default=(), metavar="NAMES", help="these photos, by commas")
     parser.add_argument("--columns", type=_positive, metavar="N", help="photos in a row")
     parser.add_argument("--side", type=_positive, default=320, metavar="PIXELS", help="a photo's longer side (320)")
     for what in ("boxes", "masks", "points"):
@@ -72,8 +72,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _chosen(photos: Sequence[AnnotatedPhoto], args) -> list[AnnotatedPhoto]:
     chosen = [photo for photo in photos if photo.path is not None]
-    if args.photos:
-        chosen = [photo for photo in chosen if photo.name in args.photos]
+    if args.names:
+        chosen = [photo for photo in chosen if photo.name in args.names]
     if args.classes:
         wanted = set(args.classes)
         known = {each.name for photo in photos for each in photo.objects}

@@ -42,6 +42,7 @@ def fix_object(
     if fatal is not None:
         log(fatal, "object left out", each.index)
         return None
+    before = each
     if meaning is not None and size is not None:
         each = reread(each, meaning, size)
     if step is not None and size is not None:
@@ -50,6 +51,10 @@ def fix_object(
     each = _inside(each, size, last_pixel, log)
     if each is None:
         return None
+    if each.bbox != before.bbox and not each.polygons and each.rle is None and "area" in each.extra:
+        # without a mask the area was the box's, and that is another now
+        extra = {key: value for key, value in each.extra.items() if key != "area"}
+        each = dataclasses.replace(each, extra=extra)
     return _with_sound_extras(each, size, kinds, log)
 
 

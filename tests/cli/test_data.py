@@ -1,0 +1,192 @@
+"""`cvzoo data` as a user types it."""
+
+import html.parser
+import json
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from cvzoo.cli import data_check
+from cvzoo.cli.main import main
+from cvzoo.images.read_image import read_image
+
+
+@pytest.fixture
+def coco(tmp_path):
+    """A COCO file of three photos: one box sticks out, one photo breaks off, a mask and key points are there."""
+    root = tmp_path / "set"
+    (root / "val").mkdir(parents=True)
+    (root / "annotations").mkdir()
+    for i in range(3):
+        coarse = Image.fromarray(np.random.default_rng(i).integers(0, 256, (6, 8, 3), dtype=np.uint8))
+        coarse.resize((80, 60), Image.Resampling.BICUBIC).save(root / f"val/{i}.jpg", quality=95)
+    (root / "val/2.jpg").write_bytes((root / "val/2.jpg").read_bytes()[:-300])
+    rows = [(1, [10, 10, 30, 20]), (1, [60, 5, 40, 20]), (2, [1, 2, 30, 40]), (3, [5, 5, 9, 9])]
+    annotations = [
+        {"id": i + 1, "image_id": image, "category_id": 1 + i % 2, "bbox": box, "area": box[2] * box[3], "iscrowd": 0}
+        for i, (image, box) in enumerate(rows)
+    ]
+    annotations[0] |= {
+        "segmentation": [[10, 10, 40, 10, 40, 30]],
+        "keypoints": [12, 13, 2, 0, 0, 0],
+        "num_keypoints": 1,
+    }
+    file = {
+        "images": [{"id": i + 1, "file_name": f"{i}.jpg", "height": 60, "width": 80} for i in range(3)],
+        "annotations": annotations,
+        "categories": [{"id": 1, "name": "<b>cat</b>"}, {"id": 2, "name": "dog"}],
+    }
+    path = root / "annotations/instances_val.json"
+    path.write_text(json.dumps(file))
+    return path
+
+
+@pytest.fixture
+def run(capsys):
+    def run(*words):
+        status = main(["data", *map(str, words)])
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return run
+
+
+def test_faults_are_told_with_their_places_and_remedies(run, coco):
+    status, out, err = run("check", f"coco:{coco}")
+    assert status == 1
+    assert "error: photo-truncated (1)" in out
+    assert "0.jpg, object 1: (60, 5, 40, 20) in a photo of 60 x 80 (H x W), by 20 pixels" in out
+    assert "--fix: cut at the edge" in out
+    assert out.rstrip().endswith("1 error, 1 warning")
+    assert "3 of 3 photos" in err
+
+
+def test_json_holds_every_finding(run, coco, tmp_path):
+    status, out, _ = run("check", f"coco:{coco}", "--json", "-", "--quiet")
+    record = json.loads(out)
+    assert status == 1
+    assert record["counts"] == {"photo-truncated": 1, "box-outside": 1}
+    assert {"kind", "severity", "photo", "annotation", "others", "message", "fix"} == set(record["findings"][0])
+    run("check", f"coco:{coco}", "--json", tmp_path / "x.json")
+    assert json.loads((tmp_path / "x.json").read_text()) == record
+
+
+def test_the_corrected_copy_is_clean(run, coco, tmp_path):
+    status, _, err = run("check", f"coco:{coco}", "--fix", tmp_path / "out")
+    assert status == 1
+    assert "corrected copy" in err
+    status, out, _ = run("check", f"coco:{tmp_path / 'out'}")
+    assert status == 0, out
+    assert "no faults were found" in out
+    assert "cut at the edge" in (tmp_path / "out/fix-log.txt").read_text()
+
+
+def test_what_is_ignored_does_not_count(run, coco):
+    status, out, _ = run("check", f"coco:{coco}", "--ignore", "box-outside,photo-truncated")
+    assert status == 0
+    assert "no faults" in out
+
+
+class _Page(html.parser.HTMLParser):
+    """The tags of a page, and all addresses that it would ask for."""
+
+    def __init__(self):
+        super().__init__()
+        self.tags, self.addresses = [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.addresses += [value for key, value in attrs if key in ("src", "href") and not value.startswith("#")]
+
+
+def test_the_report_shows_the_photos_and_asks_nobody(run, coco, tmp_path):
+    run("check", f"coco:{coco}", "--report", tmp_path / "r.html", "--quiet")
+    text = (tmp_path / "r.html").read_text()
+    page = _Page()
+    page.feed(text)
+    assert page.tags.count("svg") == 1  # the truncated photo has no picture
+    assert all(address.startswith("data:image/jpeg;base64,") for address in page.addresses)
+    assert "b" not in page.tags[page.tags.index("svg") :]
+    assert "box-outside (1)" in text
+    assert "by 20 pixels" in text
+
+
+def test_a_set_of_broken_photos_is_unusable(run, coco):
+    for path in (coco.parents[1] / "val").iterdir():
+        path.write_bytes(b"no photo")
+    assert run("check", f"coco:{coco}", "--quiet")[0] == 2
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("check", "coco:nowhere.json"),
+        ("check", "what:ever"),
+        ("check", "{coco}", "--fix", "{root}/val/new"),
+        ("convert", "{coco}", "{root}", "--to", "voc"),
+        ("show", "{coco}", "sheet.tar"),
+        ("show", "{coco}", "sheet.png", "--classes", "unicorn"),
+        ("show", "{coco}", "sheet.png", "--names", "absent.jpg"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_in_words(run, coco, words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    status, _, err = run(*(word.format(coco=coco, root=coco.parents[1]) for word in words))
+    assert status == 2
+    assert err.startswith("cvzoo data: error: ") or "cvzoo data: error: " in err
+    assert not (tmp_path / "sheet.png").exists()
+
+
+def test_words_that_make_no_sense_are_refused(run, coco):
+    for words in (("check",), ("check", coco, "--ignore", "no-such-kind"), ("convert", coco, "x"), ("grow", coco), ()):
+        with pytest.raises(SystemExit) as error:
+            run(*words)
+        assert error.value.code == 2
+
+
+def test_conversion_tells_what_is_lost(run, coco, tmp_path):
+    status, out, _ = run("convert", coco, tmp_path / "out", "--to", "yolo")
+    assert status == 0
+    assert "3 photos, 4 objects as yolo" in out
+    assert "masks (polygons): 1, as in 0.jpg, object 0" in out
+    assert "key points: 1" in out
+    assert (tmp_path / "out/labels/0.txt").read_text().splitlines()[0].split()[0] == "0"
+
+
+def test_conversion_of_odd_records_has_its_own_status(run, coco, tmp_path):
+    file = json.loads(coco.read_text())
+    file["annotations"].append(None)
+    coco.write_text(json.dumps(file))
+    status, _, err = run("convert", coco, tmp_path / "out", "--to", "voc")
+    assert status == 1
+    assert "conversion-log.txt" in err
+
+
+def test_the_contact_sheet_is_there_and_broken_photos_are_told(run, coco, tmp_path):
+    status, out, err = run("show", coco, tmp_path / "sheet.png", "--side", 80, "--columns", 2)
+    assert status == 1
+    assert "2 of 3 photos" in out
+    assert "2.jpg" in err
+    sheet = read_image(tmp_path / "sheet.png")
+    assert sheet.shape == (3, 80 + 19 + 16, 2 * 88 + 8)
+    run("show", coco, tmp_path / "plain.png", "--side", 80, "--columns", 2, "--no-boxes", "--no-masks", "--no-points")
+    assert (read_image(tmp_path / "plain.png") != sheet).any()
+
+
+def test_chosen_photos_are_shown(run, coco, tmp_path):
+    status, out, _ = run("show", coco, tmp_path / "sheet.png", "--names", "1.jpg", "--quiet")
+    assert status == 0
+    assert "1 of 3 photos" in out
+    assert run("show", coco, tmp_path / "first.png", "-n", 1, "--first")[0] == 0
+
+
+def test_an_interruption_leaves_nothing(run, coco, tmp_path, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(data_check, "examine_dataset", interrupted)
+    status, _, err = run("check", coco, "--fix", tmp_path / "out")
+    assert status == 130
+    assert "interrupted" in err
+    assert not (tmp_path / "out").exists()
