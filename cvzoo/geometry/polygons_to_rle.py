@@ -38,12 +38,13 @@ def polygons_to_rle(polygons, sizes):
         bad = np.flatnonzero(~(np.abs(xy) <= _LIMIT).all(axis=1))[0]
         r = int(owner[np.searchsorted(np.cumsum(length), bad, side="right")])
         raise ValueRangeError(f"object {r} has a vertex that cannot be", got=tuple(xy[bad].tolist()))
-    grid = np.trunc(_SCALE * xy + 0.5).astype(np.int64)
-    follower = np.arange(1, len(grid) + 1)
+    x, y = np.trunc(_SCALE * xy.T + 0.5).astype(np.int32)
+    follower = np.arange(1, len(x) + 1)
     last = np.cumsum(length) - 1
     follower[last] = last - length + 1
     part = np.repeat(np.arange(len(length)), length)
-    place, edge = _turns(grid, grid[follower], sizes[owner][part])
+    height, width = sizes.astype(np.int32)[owner][part].T
+    place, edge = _turns(x, y, x[follower], y[follower], height, width)
     rles = turns_to_rles(place, part[edge], sizes[owner])
     return rles if len(length) == len(polygons) else merge_rles(rles, group=owner)
 
@@ -72,43 +73,49 @@ def _points(ring, r):
     return points.reshape(-1, 2)
 
 
-def _turns(start, stop, size):
+def _turns(x, y, x_to, y_to, height, width):
     """Where edges change pixels, x * H + y, and the edge that does so.
 
-    start, stop: (E, 2) int64, x y on the fine grid; size: (E, 2) int64, (H, W) of the mask that each edge is in
+    x, y, x_to, y_to: (E,) int32, start and end on the fine grid; height, width: (E,) int32, of the mask of each edge
     """
     # the walk goes up the longer axis, whichever way the edge points
-    dx, dy = np.abs(stop - start).T
-    wide = dx >= dy
-    swap = np.where(wide, start[:, 0] > stop[:, 0], start[:, 1] > stop[:, 1])[:, None]
-    start, stop = np.where(swap, stop, start), np.where(swap, start, stop)
+    wide = np.abs(x_to - x) >= np.abs(y_to - y)
+    swap = np.where(wide, x > x_to, y > y_to)
+    (x, x_to), (y, y_to) = ((np.where(swap, b, a), np.where(swap, a, b)) for a, b in ((x, x_to), (y, y_to)))
+    dx, dy = x_to - x, y_to - y
     long = np.where(wide, dx, dy)
-    slope = np.where(wide, stop[:, 1] - start[:, 1], stop[:, 0] - start[:, 0]) / np.maximum(long, 1)
+    slope = np.where(wide, dy, dx) / np.maximum(long, 1)
     # the columns whose middle, between 5 x + 2 and 5 x + 3 on the grid, the edge steps over
-    left, right = np.minimum(start[:, 0], stop[:, 0]), np.maximum(start[:, 0], stop[:, 0])
-    first = np.maximum(-(-(left - _SCALE // 2) // _SCALE), 0)
-    n = np.maximum(np.minimum((right - _SCALE // 2 - 1) // _SCALE, size[:, 1] - 1) + 1 - first, 0)
-    edge = np.repeat(np.arange(len(n)), n)
-    column = np.arange(len(edge)) + np.repeat(first - (np.cumsum(n) - n), n)
-    middle = _SCALE * column + _SCALE // 2
-    wide, slope, (x, y) = wide[edge], slope[edge], start[edge].T
-    row = np.empty(len(edge), np.int64)
-    # along x, the step is between the two points at the middle's sides
-    at = np.flatnonzero(wide)
-    before = (_SCALE * column + _SCALE // 2)[at] - x[at]
-    before += slope[at] < 0  # the upper one of the two
-    row[at] = _rounded(y[at], slope[at], before)
-    # along y, it is between the last point on one side and the first one on the other
-    at = np.flatnonzero(~wide)
-    middle = (_SCALE * column + _SCALE // 2)[at]
-    row[at] = y[at] + _steps_before(x[at], slope[at], middle, long[edge][at])
-    height = size[edge, 0]
-    row = np.ceil(np.clip((row + 0.5) / _SCALE - 0.5, 0, height)).astype(np.int64)
+    first = np.maximum(-(-(np.minimum(x, x_to) - _SCALE // 2) // _SCALE), 0)
+    n = np.maximum(np.minimum((np.maximum(x, x_to) - _SCALE // 2 - 1) // _SCALE, width - 1) + 1 - first, 0)
+    edges, columns, rows = [], [], []
+    for along_x in (True, False):
+        edge, column = _each_column(np.flatnonzero(wide == along_x), first, n)
+        middle = _SCALE * column + _SCALE // 2
+        tilt = slope[edge]
+        if along_x:  # the step is between the two points at the middle's sides: take the upper one
+            middle -= x[edge]
+            middle += tilt < 0
+            rows.append(_rounded(y[edge], tilt, middle))
+        else:  # between the last point on one side and the first one on the other
+            rows.append(y[edge] + _steps_before(x[edge], tilt, middle, long[edge]))
+        edges.append(edge)
+        columns.append(column)
+    edge, column, row = np.concatenate(edges), np.concatenate(columns), np.concatenate(rows)
+    height = height[edge]
+    row = np.ceil(np.clip((row + 0.5) / _SCALE - 0.5, 0, height)).astype(np.int32)
     return column * height + row, edge
 
 
+def _each_column(edges, first, n):
+    """Every pair of one of the edges and one of the n[edge] columns that follow first[edge]: two arrays, int32."""
+    n, first = n[edges], first[edges]
+    edge = np.repeat(edges, n)
+    return edge, np.arange(len(edge), dtype=np.int32) + np.repeat(first - (np.cumsum(n, dtype=np.int32) - n), n)
+
+
 def _rounded(base, slope, step):
-    return np.trunc(base + slope * step + 0.5).astype(np.int64)
+    return np.trunc(base + slope * step + 0.5).astype(np.int32)
 
 
 def _steps_before(x, slope, middle, long):
@@ -119,7 +126,7 @@ def _steps_before(x, slope, middle, long):
     right = np.where(slope > 0, 1, -1)
     with np.errstate(divide="ignore", invalid="ignore"):
         guess = np.nan_to_num(np.floor((middle + 0.5 - x) / slope), nan=0, posinf=0, neginf=0)
-    step = np.clip(guess.astype(np.int64), 0, long)
+    step = np.clip(guess, 0, long).astype(np.int32)
     for way in (1, -1):
         left = np.arange(len(step))
         while len(left):

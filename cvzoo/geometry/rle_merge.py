@@ -66,6 +66,8 @@ def turns_to_rles(place, owner, sizes):
     pixels = sizes[:, 0] * sizes[:, 1]
     base = np.cumsum(pixels + 1) - pixels - 1
     inside = place < pixels[owner]
+    if len(base) and base[-1] + pixels[-1] <= np.iinfo(np.int32).max:  # sorted in half the time
+        place, base = place.astype(np.int32, copy=False), base.astype(np.int32)
     key = np.sort(place[inside] + base[owner[inside]])
     return _rles_of(_odd(key), base, sizes)
 
