@@ -34,7 +34,8 @@ def group_by_class_and_photo(gt, dt, *, img_ids, cat_ids, use_cats, max_det) -> 
     """The groups of an evaluation.
 
     gt, dt: (image_id, category_id) and (image_id, category_id, score), columns of one length each
-    img_ids, cat_ids: (I,), (K,) int64, rising: what is evaluated; everything else is left out
+    img_ids, cat_ids: (I,), (K,) int64: what is evaluated; everything else is left out. Photos rise, and so do classes
+        unless they do not count: then their order is that in which objects and detections of a photo stand
     """
     gt_row, gt_img, gt_cat = _evaluated(gt[0], gt[1], img_ids, cat_ids)
     dt_row, dt_img, dt_cat = _evaluated(dt[0], dt[1], img_ids, cat_ids)
@@ -88,7 +89,9 @@ def pairs_of_groups(groups: COCOGroups, *, block=1 << 18):
 
 def _evaluated(image_id, category_id, img_ids, cat_ids):
     img, known = lookup(img_ids, image_id)
-    cat, known_cat = lookup(cat_ids, category_id)
+    order = np.argsort(cat_ids)
+    cat, known_cat = lookup(cat_ids[order], category_id)
+    cat = order[cat] if order.size else cat
     known &= known_cat
     rows = np.flatnonzero(known)
     return (rows, img, cat) if rows.size == known.size else (rows, img[rows], cat[rows])

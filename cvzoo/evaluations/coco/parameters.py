@@ -35,7 +35,8 @@ class COCOParameters:
     area_rng, area_rng_lbl: A closed ranges of area in square pixels, and their names; default all, small, medium,
         large with borders 32**2 and 96**2 (points: no small)
     use_cats: whether a detection must have the object's class
-    img_ids, cat_ids: the photos and classes to evaluate; None: all
+    img_ids, cat_ids: the photos and classes to evaluate; None: all. Without use_cats the order of cat_ids is that of
+        the objects and detections of a photo, which settles ties
     kpt_oks_sigmas: (P,) float64, one for each point
     corrections: names of CORRECTIONS; none: the numbers are pycocotools', bit for bit
     accept: kinds of malformed records that are dropped, as pycocotools drops them, and counted in the result's notes,
@@ -91,11 +92,20 @@ class COCOParameters:
         for name in ("img_ids", "cat_ids"):
             ids = getattr(self, name)
             if ids is not None:
-                self._set(name, np.unique(np.asarray(ids, np.int64)))
+                self._set(name, self._ids(name, np.asarray(ids, np.int64)))
         sigmas = np.array(OKS_SIGMAS if self.kpt_oks_sigmas is None else self.kpt_oks_sigmas, np.float64)
         if sigmas.ndim != 1 or not (sigmas > 0).all():
             raise ConfigError("kpt_oks_sigmas", expected="(P,), all above 0", got=sigmas)
         self._set("kpt_oks_sigmas", sigmas)
+
+    def _ids(self, name, ids):
+        if self.use_cats or name == "img_ids":
+            return np.unique(ids)
+        # pycocotools leaves them as they are: their order settles ties, and it counts the objects of a class as often
+        # as the class is named
+        if np.unique(ids).size < ids.size:
+            raise ConfigError("use_cats=False: a class stands twice among cat_ids", got=ids.tolist())
+        return ids
 
     def _set(self, name, value):
         object.__setattr__(self, name, value)

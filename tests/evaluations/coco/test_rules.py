@@ -1,5 +1,7 @@
 """The rules of COCO's evaluation, one small case each, worked out by hand."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -116,6 +118,15 @@ def test_use_cats_false_finds_objects_whatever_they_are_called():
     result = evaluate_coco(*problem(objects, detections), COCOParameters(use_cats=False))
     assert result.cat_ids.tolist() == [-1]
     assert result.summary["AP"] == PERFECT
+
+
+def test_without_classes_the_order_of_cat_ids_settles_ties():
+    objects = [{"bbox": BOX}]
+    detections = [{"bbox": BOX, "category_id": 2}, {"bbox": FAR, "category_id": 1}]  # of one score
+    found = [ap(objects, detections, use_cats=False, cat_ids=cat_ids) for cat_ids in (None, (1, 2), (2, 1))]
+    assert found == [pytest.approx(0.5), pytest.approx(0.5), PERFECT]
+    with pytest.raises(ConfigError, match="twice"):
+        COCOParameters(use_cats=False, cat_ids=(1, 2, 1))
 
 
 @pytest.mark.parametrize("thrs", [(0.0,), (0.0, 0.5)])
@@ -248,6 +259,19 @@ def test_results_without_a_detection():
     result = evaluate_coco(gt, dt, COCOParameters(corrections=("empty_results",)))
     assert result.summary["AP"] == 0
     assert result.notes
+
+
+@pytest.mark.parametrize("as_text", [False, True])
+@pytest.mark.parametrize("iou_type", ["bbox", "segm", "keypoints"])
+@pytest.mark.parametrize(("n_objects", "n_detections", "want"), [(0, 1, -1), (1, 0, 0), (0, 0, -1)])
+def test_files_without_a_record_do_not_say_what_it_would_hold(iou_type, n_objects, n_detections, want, as_text):
+    square = {"size": [100, 100], "counts": [0, 100, 9900]}
+    record = {"bbox": BOX, "segmentation": square, "keypoints": [1, 1, 2] * 17}
+    gt, dt = problem([record | {"num_keypoints": 17}] * n_objects, [record] * n_detections)
+    if as_text:
+        gt, dt = json.dumps(gt).encode(), json.dumps(dt).encode()
+    result = evaluate_coco(gt, dt, COCOParameters(iou_type=iou_type, corrections=("empty_results",)))
+    assert result.summary["AP"] == want
 
 
 @pytest.mark.parametrize(("field", "name"), [("iscrowd", "missing_iscrowd"), ("area", "missing_area")])
