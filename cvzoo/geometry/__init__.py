@@ -1,5 +1,6 @@
 """Boxes and masks as plain arrays: area, overlap, coding, formats, run lengths. No gradients, no photos, no models."""
 
+from cvzoo.geometry.anchors import cell_anchors, grid_anchors
 from cvzoo.geometry.as_bbox import as_bbox
 from cvzoo.geometry.as_size import as_size
 from cvzoo.geometry.bbox_area import bbox_area
@@ -34,6 +35,7 @@ __all__ = [
     "bbox_intersection",
     "bbox_iou",
     "bbox_to_quad",
+    "cell_anchors",
     "classwise_nms",
     "clip_bbox",
     "decode_bbox",
@@ -42,6 +44,7 @@ __all__ = [
     "from_normalized",
     "from_xywh",
     "from_xyxy",
+    "grid_anchors",
     "mask_iou",
     "mask_to_bbox",
     "merge_rles",

@@ -9,6 +9,7 @@ from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.connection.deconvolution_2d import Deconvolution2D
 from cvzoo.links.connection.depthwise_convolution_2d import DepthwiseConvolution2D
 from cvzoo.links.connection.embed_id import EmbedID
+from cvzoo.links.connection.frozen_batch_normalization import FrozenBatchNormalization
 from cvzoo.links.connection.group_normalization import GroupNormalization
 from cvzoo.links.connection.layer_normalization import LayerNormalization
 from cvzoo.links.connection.linear import Linear
@@ -28,6 +29,10 @@ from cvzoo.links.model.darknet.network import DarknetNetwork
 from cvzoo.links.model.darknet.published import mobilenet_v2_yolo_v3_nano, yolo_fastest
 from cvzoo.links.model.detections import Detections
 from cvzoo.links.model.detector import AbstractDetector, Preset
+from cvzoo.links.model.fpn.fpn import FPN
+from cvzoo.links.model.resnet.extractor import ResNetExtractor
+from cvzoo.links.model.retinanet.retinanet import RetinaNet
+from cvzoo.links.model.retinanet.settings import RetinaNetSettings
 from cvzoo.links.model.ultra_light_face.ultra_light_face import UltraLightFace
 from cvzoo.links.model.yolo.yolo_v2 import YOLOv2
 from cvzoo.links.model.yolo.yolo_v2_tiny import YOLOv2Tiny
@@ -53,6 +58,8 @@ __all__ = [
     "DepthwiseConvolution2D",
     "Detections",
     "EmbedID",
+    "FPN",
+    "FrozenBatchNormalization",
     "GroupNormalization",
     "LayerNormalization",
     "Linear",
@@ -62,6 +69,9 @@ __all__ = [
     "mobilenet_v2_yolo_v3_nano",
     "PReLU",
     "Preset",
+    "ResNetExtractor",
+    "RetinaNet",
+    "RetinaNetSettings",
     "Scale",
     "SEBlock",
     "SeparableConv2DBNActiv",

@@ -1,0 +1,1 @@
+"""Feature pyramids (Lin et al., 2017)."""

@@ -1,0 +1,1 @@
+"""ResNets for photos (He et al., 2016)."""

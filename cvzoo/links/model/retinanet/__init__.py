@@ -1,0 +1,1 @@
+"""RetinaNet (Lin et al., 2017)."""

@@ -1,0 +1,61 @@
+"""Boxes from what RetinaNet's heads say, before suppression."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from cvzoo.geometry.clip_bbox import clip_bbox
+from cvzoo.geometry.coding import decode_bbox
+
+
+def decode_levels(
+    loc: np.ndarray,
+    conf: np.ndarray,
+    anchor: np.ndarray,
+    counts: Sequence[int],
+    *,
+    score_thresh: float,
+    n_candidate: int,
+    seen: tuple[int, int],
+    size: tuple[int, int],
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """bbox (R, 4) in the photo's pixels, label (R,), score (R,): the best pairs of anchor and class of each level.
+
+    loc: (A, 4) float32, dy dx dh dw
+    conf: (A, L) float32, before the sigmoid
+    anchor: (A, 4) float32, pixels of the network's input
+    counts: how many of the A belong to each level
+    score_thresh: what scores this or less is dropped
+    n_candidate: so many pairs a level at most
+    seen: (H, W) of the resized photo, at whose edges boxes are cut
+    size: (H, W) of the photo
+    """
+    n_class = conf.shape[1]
+    keep, start = [], 0
+    for count in counts:
+        level = np.ravel(conf[start : start + count])
+        index = np.flatnonzero(level > _logit(score_thresh))
+        if len(index) > n_candidate:
+            best = np.argsort(-level[index], kind="stable")[:n_candidate]
+            index = index[best]
+        keep.append(index + start * n_class)
+        start += count
+    pair = np.concatenate(keep)
+    row, label = np.divmod(pair, n_class)
+    logit = np.ravel(conf)[pair]
+    score = (1 / (1 + np.exp(-logit.astype(np.float64)))).astype(np.float32)
+    above = score > score_thresh  # the logit's threshold is rounded
+    row, label, score = row[above], label[above], score[above]
+    bbox = clip_bbox(decode_bbox(loc[row], anchor[row]), seen)
+    ratio = np.float32(size) / np.float32(seen)
+    return bbox * np.tile(ratio, 2), label.astype(np.int32), score
+
+
+def _logit(score: float) -> float:
+    """What the sigmoid makes a little less than `score` of."""
+    if score <= 0:
+        return -math.inf
+    if score >= 1:
+        return math.inf
+    return math.log(score / (1 - score)) - 1e-4

@@ -1,0 +1,47 @@
+"""How a photo is brought to the size that a RetinaNet sees."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from cvzoo.functions.array.resize_images import resize_images
+from cvzoo.transforms.normalize import normalize
+from cvzoo.transforms.resize import resize
+
+# ImageNet's statistics for RGB in [0, 255]
+MEAN = 255 * np.array([0.485, 0.456, 0.406], np.float32)
+STD = 255 * np.array([0.229, 0.224, 0.225], np.float32)
+MULTIPLE = 32  # the stride of C5: the maps' sides then halve without a rest
+
+
+def fitted_size(size: Sequence[int], min_size: int, max_size: int) -> tuple[int, int]:
+    """(H, W) of the resized photo: its short side is min_size, or its long one max_size, whichever is smaller.
+
+    The sides are cut off to whole pixels, at least 1, in the arithmetic of torchvision, where 97 x 97 becomes 799 x 799
+    and not 800 x 800.
+    """
+    factor = min(min_size / min(size), max_size / max(size))
+    return max(math.floor(size[0] * factor), 1), max(math.floor(size[1] * factor), 1)
+
+
+def padded_size(size: Sequence[int]) -> tuple[int, int]:
+    """(H, W) rounded up to multiples of 32."""
+    return math.ceil(size[0] / MULTIPLE) * MULTIPLE, math.ceil(size[1] / MULTIPLE) * MULTIPLE
+
+
+def fit_photo(img: np.ndarray, min_size: int, max_size: int, *, antialias: bool) -> np.ndarray:
+    """The photo normalized, resized, and padded with zeros at the bottom and at the right: (3, H', W') float32.
+
+    img: (3, H, W) float32 RGB [0, 255]
+    antialias: see `RetinaNetSettings`
+    """
+    size = fitted_size(img.shape[1:], min_size, max_size)
+    if antialias:
+        resized = normalize(resize(img, size), mean=MEAN, std=STD)
+    else:
+        x = normalize(img, mean=MEAN, std=STD)
+        resized = resize_images(x[None], size, align_corners=False).array[0]
+    out = np.zeros((3, *padded_size(size)), np.float32)
+    out[:, : size[0], : size[1]] = resized
+    return out

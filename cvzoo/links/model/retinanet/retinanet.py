@@ -1,0 +1,130 @@
+"""RetinaNet."""
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cvzoo.autodiff.variable import Variable
+from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.geometry.anchors import cell_anchors, grid_anchors
+from cvzoo.links.model.detector import AbstractDetector, Found, Preset
+from cvzoo.links.model.fpn.fpn import FPN
+from cvzoo.links.model.resnet.extractor import ResNetExtractor
+from cvzoo.links.model.retinanet.decode import decode_levels
+from cvzoo.links.model.retinanet.fit import MEAN, STD, fit_photo, fitted_size, padded_size
+from cvzoo.links.model.retinanet.head import RetinaNetHead, prior_bias
+from cvzoo.links.model.retinanet.settings import RetinaNetSettings
+
+
+class RetinaNet(AbstractDetector):
+    """Finds objects in one stage: a ResNet, a feature pyramid, and two heads that all levels share.
+
+    n_fg_class: number of classes; None: as many as label_names
+    pretrained_model: None
+    label_names: names of the classes
+    settings: how it is built and how it sees a photo; None: `RetinaNetSettings()`
+    Raises ValueRangeError if the names are not as many as the classes.
+
+    mean, std: (3,) float32, what photos in [0, 255] are normalized by
+    Source: Lin et al., Focal Loss for Dense Object Detection, ICCV 2017.
+    """
+
+    presets = {"visualize": Preset(0.5, 0.5), "evaluate": Preset(0.5, 0.05)}
+    limit = 300
+    nms_thresh = 0.5
+    n_candidate = 1000  # of each level, at most so many go into the suppression
+    mean = MEAN
+    std = STD
+
+    def __init__(
+        self,
+        n_fg_class: int | None = None,
+        pretrained_model: str | os.PathLike | None = None,
+        *,
+        label_names: Sequence[str] | None = None,
+        settings: RetinaNetSettings | None = None,
+    ):
+        s = RetinaNetSettings() if settings is None else settings
+        self.settings = s
+        if n_fg_class is None and label_names is not None:
+            n_fg_class = len(label_names)
+        if isinstance(n_fg_class, bool) or not isinstance(n_fg_class, int) or n_fg_class < 1:
+            raise ValueRangeError("RetinaNet: n_fg_class must be a positive integer", got=repr(n_fg_class))
+        if label_names is not None and len(label_names) != n_fg_class:
+            raise ValueRangeError("label_names must be one a class", expected=n_fg_class, got=len(label_names))
+        self.n_fg_class = n_fg_class
+        self.label_names = None if label_names is None else tuple(label_names)
+        with self.init_scope():
+            self.extractor = ResNetExtractor(
+                s.n_layer, base_channels=s.base_channels, arch=s.arch, norm=s.norm, eps=s.bn_eps
+            )
+            self.fpn = FPN(
+                self.extractor.channels[s.first_level - 2 :],
+                s.channels,
+                n_extra=s.last_level - 5,
+                extra_from=s.extra_from,
+            )
+            self.loc_head = RetinaNetHead(s.channels, s.n_anchor, 4, depth=s.head_depth, groups=s.head_groups)
+            self.conf_head = RetinaNetHead(
+                s.channels,
+                s.n_anchor,
+                n_fg_class,
+                depth=s.head_depth,
+                groups=s.head_groups,
+                bias=prior_bias(s.prior),
+            )
+        self.use_preset("visualize")
+
+    def prepare(self, img: np.ndarray) -> np.ndarray:
+        """(3, H', W') float32, normalized, resized, sides padded to multiples of 32."""
+        s = self.settings
+        return fit_photo(img, s.min_size, s.max_size, antialias=s.antialias)
+
+    def forward(self, x: Any) -> tuple[Variable, Variable]:
+        """loc (B, A, 4): dy dx dh dw against `anchors`; conf (B, A, L): scores before the sigmoid.
+
+        x: (B, 3, H, W), normalized
+        A runs over the levels, the finest first, in a level by row, column and anchor of the place.
+        """
+        maps = self.fpn(self.extractor(x)[self.settings.first_level - 2 :])
+        return self.loc_head(maps), self.conf_head(maps)
+
+    def grids(self, size: Sequence[int]) -> tuple[tuple[int, int], ...]:
+        """(H, W) of each level's map, the finest first, for an input of `size` (H, W)."""
+        height, width = size
+        grids = []
+        for level in range(1, self.settings.last_level + 1):
+            height, width = (height + 1) // 2, (width + 1) // 2
+            if level >= self.settings.first_level:
+                grids.append((height, width))
+        return tuple(grids)
+
+    def anchors(self, size: Sequence[int]) -> np.ndarray:
+        """(A, 4) float32, y_min x_min y_max x_max, in pixels of the network's input of `size` (H, W)."""
+        s = self.settings
+        parts = []
+        for sizes, (height, width) in zip(s.anchor_sizes, self.grids(size)):
+            cell = cell_anchors(sizes, s.anchor_ratios, rounded=s.anchor_rounded)
+            # whole pixels, as the published networks have it; a map of ceil(n / 2) places has another stride than 2^l
+            parts.append(grid_anchors(cell, (height, width), (size[0] // height, size[1] // width)))
+        return np.concatenate(parts)
+
+    def decode(self, outputs: tuple[np.ndarray, ...], size: tuple[int, int]) -> Found:
+        """bbox (R, 4), label (R,), score (R,) of what scores above `score_thresh`, at most `n_candidate` a level."""
+        s = self.settings
+        loc, conf = outputs
+        seen = fitted_size(size, s.min_size, s.max_size)
+        padded = padded_size(seen)
+        counts = [height * width * s.n_anchor for height, width in self.grids(padded)]
+        return decode_levels(
+            loc,
+            conf,
+            self.anchors(padded),
+            counts,
+            score_thresh=self.score_thresh,
+            n_candidate=self.n_candidate,
+            seen=seen,
+            size=size,
+        )
