@@ -75,20 +75,21 @@ class MultiprocessIterator(AbstractIterator):
                 return None
             tickets, cursor = self._waiting[0]
             batch = self._pool.collect(tickets, timeout=self._timeout)
+            self._waiting.popleft()
+            self._read_on()
         except BaseException:
-            # whatever happened, Ctrl-C included: nothing is on its way any more, and nothing stays behind
-            self.finalize()
-            raise
-        self._waiting.popleft()
-        try:
-            self._fill()
-        except ExampleError:
-            self.finalize()  # the next call meets the same trouble, and says so
-        except BaseException:
+            # whatever happened, Ctrl-C included: nothing is on its way any more, nothing stays behind, and the next
+            # call gives this batch
             self.finalize()
             raise
         self._cursor = cursor
         return batch
+
+    def _read_on(self):
+        try:
+            self._fill()
+        except ExampleError:
+            self.finalize()  # the next call meets the same trouble, and says so
 
     def _fill(self):
         if self._ahead is None:

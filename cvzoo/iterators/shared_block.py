@@ -25,12 +25,16 @@ class SharedBlock:
         self.view = memoryview(self._memory)
 
     def close(self):
-        """Let go of it; more than once does no harm."""
-        if self._descriptor >= 0:
+        """Let go of it; more than once does no harm. Whoever still has a part of the view keeps it to the end."""
+        descriptor, self._descriptor = self._descriptor, -1
+        if descriptor < 0:
+            return
+        os.close(descriptor)
+        try:
             self.view.release()
             self._memory.close()
-            os.close(self._descriptor)
-            self._descriptor = -1
+        except BufferError:
+            pass  # a traceback may hold a part; the memory goes back to the system with the last of them
 
     def __getstate__(self):
         # only while a process is being started can a descriptor be handed over

@@ -134,9 +134,7 @@ class WorkerPool:
     def _receive(self, timeout):
         ready = multiprocessing.connection.wait(self._connections, timeout)
         if not ready:
-            raise ExampleError(
-                f"no worker answered for {timeout} seconds", got="busy with " + "; ".join(self._busy()) or "nothing"
-            )
+            raise ExampleError(f"no worker answered for {timeout} seconds", got="busy with " + "; ".join(self._busy()))
         for connection in ready:
             number = self._connections.index(connection)
             try:
@@ -185,20 +183,33 @@ class WorkerPool:
 
     def close(self):
         """End the processes; more than once does no harm. What was on its way is lost."""
-        for connection in self._connections:
-            connection.close()  # an idle worker ends when it finds nobody there
-        limit = time.monotonic() + _PATIENCE
-        busy = [process for process, pending in zip(self._processes, self._pending) if pending]
-        for process in busy:
-            process.terminate()
-        for process in self._processes:
-            process.join(max(limit - time.monotonic(), 0.1))
-            if process.is_alive():
+        connections, self._connections = self._connections, []
+        processes, self._processes = self._processes, []
+        busy = [process for process, pending in zip(processes, self._pending) if pending]
+        self._pending = []
+        try:
+            for connection in connections:
+                connection.close()  # an idle worker ends when it finds nobody there
+            for process in busy:
+                process.terminate()
+            _join(processes, _PATIENCE)
+        except BaseException:
+            for process in processes:  # a second Ctrl-C: no more patience
                 process.kill()
-                process.join()
+            raise
+        finally:
+            self._block.close()
+        for process in processes:
             process.close()
-        self._connections, self._processes, self._pending = [], [], []
-        self._block.close()
+
+
+def _join(processes, patience):
+    limit = time.monotonic() + patience
+    for process in processes:
+        process.join(max(limit - time.monotonic(), 0.1))
+        if process.is_alive():
+            process.kill()
+            process.join()
 
 
 def _pickled(dataset):

@@ -1,17 +1,21 @@
+import contextlib
 import copy
+import gc
 import multiprocessing
 import os
+import pathlib
 import signal
 import subprocess
 import sys
 import time
+import weakref
 
 import numpy as np
 import pytest
 from worker_datasets import BrokenOnArrival, Numbers, Odd
 
 from cvzoo.errors.exceptions import DtypeError, ExampleError, ValueRangeError
-from cvzoo.iterators import MultiprocessIterator, SerialIterator
+from cvzoo.iterators import MultiprocessIterator, SerialIterator, worker_pool
 
 # a test process has many threads, and Python warns of forking it; that is what "fork" is asked for here
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
@@ -118,8 +122,9 @@ def test_whatever_happens_in_a_worker_is_an_error_and_no_hang(kind, text):
 
 
 def test_a_worker_that_hangs_is_found_by_the_timeout():
-    it = MultiprocessIterator(Odd("hang"), 6, False, False, 1, start_method="fork", timeout=0.5)
-    with pytest.raises(ExampleError, match=r"(?s)0\.5 seconds.*photos/5\.jpg"):
+    # long enough for a worker to start on a busy machine
+    it = MultiprocessIterator(Odd("hang"), 6, False, False, 1, start_method="fork", timeout=3)
+    with pytest.raises(ExampleError, match=r"(?s)3 seconds.*photos/5\.jpg"):
         next(it)
     assert alive(it) == []
 
@@ -194,70 +199,128 @@ def test_bad_arguments_are_explained(arguments, text):
 
 
 PROGRAM = """
-import sys, time
+import signal, sys, time
 sys.path.insert(0, {folder!r})
 from worker_datasets import Numbers, Odd
 from cvzoo.iterators import MultiprocessIterator
 if {guard}:
+    # who runs these tests in the background may have had Ctrl-C ignored, which programs inherit
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     it = MultiprocessIterator({dataset}, 4, shuffle=False, n_processes=2, start_method={method!r})
     try:
         next(it)
         print(*[process.pid for process in it._pool._processes], flush=True)
         while True:
             next(it)
-            time.sleep(.01)
+            time.sleep({pause})
     except KeyboardInterrupt:
         print("interrupted", flush=True)
 """
 
 
-def program(tmp_path, method, dataset="Numbers()", guard='__name__ == "__main__"'):
-    path = tmp_path / "program.py"
-    path.write_text(PROGRAM.format(folder=os.path.dirname(__file__), method=method, dataset=dataset, guard=guard))
-    root = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
-    return subprocess.Popen(
-        [sys.executable, str(path)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=root,
-        env={**os.environ, "PYTHONPATH": root},
-        start_new_session=True,
-    )
+@pytest.fixture
+def program(tmp_path):
+    """Starts programs in sessions of their own, of which nothing is left in the end."""
+    started = []
+
+    def start(method, dataset="Numbers()", guard='__name__ == "__main__"', pause=0.01):
+        path = tmp_path / "program.py"
+        folder = os.path.dirname(__file__)
+        path.write_text(PROGRAM.format(folder=folder, method=method, dataset=dataset, guard=guard, pause=pause))
+        root = os.path.dirname(os.path.dirname(folder))
+        running = subprocess.Popen(
+            [sys.executable, str(path)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=root,
+            env={**os.environ, "PYTHONPATH": root},
+            start_new_session=True,
+        )
+        started.append(running)
+        return running
+
+    yield start
+    for running in started:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(running.pid, signal.SIGKILL)
+        running.communicate()
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_ctrl_c_ends_the_program_and_its_workers_quietly(tmp_path, method):
-    running = program(tmp_path, method)
+@pytest.mark.parametrize("pause", [0.01, 0])
+def test_ctrl_c_ends_the_program_and_its_workers_quietly(program, method, pause):
+    # without a pause the program is hit wherever it is busy with what workers gave
+    running = program(method, dataset="Numbers(shape=(3, 300, 300))", pause=pause)
     pids = [int(word) for word in running.stdout.readline().split()]
     os.killpg(running.pid, signal.SIGINT)  # as a terminal does it: to all processes
-    out, err = running.communicate(timeout=20)
+    out, err = running.communicate(timeout=60)
     assert (out, err, running.returncode) == ("interrupted\n", "", 0)
     assert wait_for_end(pids)
 
 
+def test_ctrl_c_in_the_midst_of_an_example_is_no_other_error(monkeypatch):
+    def interrupted(kind, payload, room):
+        raise KeyboardInterrupt  # whose traceback holds a view of the shared memory
+
+    dataset = Numbers()
+    with MultiprocessIterator(dataset, 2, shuffle=False, n_processes=2, start_method="fork") as it:
+        assert numbers(next(it)) == [0, 1]
+        pids, block = alive(it), it._pool._block
+        with monkeypatch.context() as patch:
+            patch.setattr(worker_pool, "unpack", interrupted)
+            with pytest.raises(KeyboardInterrupt) as caught:
+                list(it)
+        assert wait_for_end(pids)
+        assert block._descriptor == -1
+        place = weakref.ref(block._memory)
+        del block, caught
+        gc.collect()
+        assert place() is None
+        assert "cvzoo-iterator" not in pathlib.Path("/proc/self/maps").read_text()
+        got = [numbers(next(it)) for _ in range(2)]
+        assert got[0][0] % 2 == 0
+        assert got[1][0] == got[0][0] + 2
+
+
+def test_a_second_ctrl_c_while_workers_end_leaves_none_of_them(monkeypatch):
+    def interrupted(processes, patience):
+        raise KeyboardInterrupt
+
+    it = MultiprocessIterator(Odd("hang"), 3, shuffle=False, n_processes=2, start_method="fork")
+    next(it)
+    pids, block = alive(it), it._pool._block
+    monkeypatch.setattr(worker_pool, "_join", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        it.finalize()
+    assert wait_for_end(pids)
+    assert block._descriptor == -1
+    monkeypatch.undo()
+    it.finalize()
+
+
 @pytest.mark.parametrize("method", ["spawn", "fork"])
-def test_workers_end_with_a_program_that_is_killed(tmp_path, method):
-    running = program(tmp_path, method)
+def test_workers_end_with_a_program_that_is_killed(program, method):
+    running = program(method)
     pids = [int(word) for word in running.stdout.readline().split()]
     running.kill()
-    running.communicate(timeout=20)
+    running.communicate(timeout=60)
     assert wait_for_end(pids)
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_program_that_fails_ends_with_its_workers(tmp_path, method):
-    running = program(tmp_path, method, dataset="Odd('error')")
+def test_a_program_that_fails_ends_with_its_workers(program, method):
+    running = program(method, dataset="Odd('error')")
     pids = [int(word) for word in running.stdout.readline().split()]
-    _, err = running.communicate(timeout=20)
+    _, err = running.communicate(timeout=60)
     assert "photos/5.jpg" in err
     assert running.returncode == 1
     assert wait_for_end(pids)
 
 
-def test_an_unguarded_main_part_is_explained(tmp_path):
-    running = program(tmp_path, "spawn", guard="True")
-    _, err = running.communicate(timeout=30)
+def test_an_unguarded_main_part_is_explained(program):
+    running = program("spawn", guard="True")
+    _, err = running.communicate(timeout=60)
     assert "__main__" in err
     assert running.returncode != 0
 
