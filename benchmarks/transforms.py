@@ -134,6 +134,8 @@ def photos(folder):
     rng = random.Random(0)
     found = []
     paths = sorted(pathlib.Path(folder).glob("*.jpg"))
+    if not paths:
+        sys.exit(f"{folder} has no .jpg")
     for index in range(N_PHOTO):
         path = str(paths[index % len(paths)])
         width, height = Image.open(path).size
