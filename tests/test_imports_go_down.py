@@ -13,7 +13,7 @@ TIERS = (
     {"shapes", "config"},
     {"backends", "initializers"},
     {"autodiff"},
-    {"functions"},
+    {"functions", "reporting"},
     {"geometry", "images"},
     {"weights"},
     {"transforms"},

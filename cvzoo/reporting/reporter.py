@@ -1,0 +1,109 @@
+"""Who said what: values reported from anywhere, collected under the names of those who report."""
+
+import contextlib
+import threading
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from typing import Any
+
+from cvzoo.autodiff.variable import Variable
+from cvzoo.errors.exceptions import GraphError, ValueRangeError
+
+Observation = MutableMapping[str, Any]
+
+
+class _Current(threading.local):
+    def __init__(self) -> None:
+        self.reporters: list[Reporter] = []
+
+
+_current = _Current()
+
+
+class Reporter:
+    """Puts reported values into a dictionary, each under the observer's name: "main/loss".
+
+    observation: the dictionary that values go to now; a new one until `scope` says another
+
+    >>> reporter = Reporter()
+    >>> reporter.add_observer("main", model)
+    >>> with reporter:
+    ...     report({"loss": 0.5}, model)
+    >>> reporter.observation
+    {'main/loss': 0.5}
+
+    Inside of `with reporter:` it is the one that `report` of this thread tells.
+    Source: Chainer's contract. Where we differ: a reported Variable is kept as its array, never with its graph.
+    """
+
+    def __init__(self) -> None:
+        self.observation: Observation = {}
+        self._names: dict[int, str] = {}
+        self._observers: list[object] = []  # kept, so that no other object can take over an id
+
+    def add_observer(self, name: str, observer: object) -> None:
+        """Call `observer` by this name from now on."""
+        self._names[id(observer)] = name
+        self._observers.append(observer)
+
+    def add_observers(self, prefix: str, observers: Iterable[tuple[str, object]]) -> None:
+        """Add (name, observer) pairs, as `link.namedlinks(skipself=True)` gives, with `prefix` before each name."""
+        for name, observer in observers:
+            self.add_observer(prefix + name, observer)
+
+    def report(self, values: Mapping[str, Any], observer: object = None) -> None:
+        """Put `values` into the observation, under the observer's name if one is given.
+
+        Raises ValueRangeError if the observer has no name here.
+        """
+        prefix = ""
+        if observer is not None:
+            if id(observer) not in self._names:
+                raise ValueRangeError(
+                    f"report: this {type(observer).__name__} has no name here",
+                    expected=", ".join(sorted(self._names.values())) or "nobody was added",
+                    hint="reporter.add_observer(name, observer); a trainer adds its optimizers' targets",
+                )
+            prefix = self._names[id(observer)] + "/"
+        for key, value in values.items():
+            self.observation[prefix + key] = value.array if isinstance(value, Variable) else value
+
+    @contextlib.contextmanager
+    def scope(self, observation: Observation) -> Iterator[None]:
+        """A block in which this is the current reporter and values go to `observation`."""
+        before, self.observation = self.observation, observation
+        try:
+            with self:
+                yield
+        finally:
+            self.observation = before
+
+    def __enter__(self) -> "Reporter":
+        _current.reporters.append(self)
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        _current.reporters.pop()
+
+
+def get_current_reporter() -> Reporter:
+    """The innermost reporter of this thread. Raises GraphError if there is none."""
+    if not _current.reporters:
+        raise GraphError("nobody listens to reports here", hint="with Reporter(): ..., or inside of a trainer")
+    return _current.reporters[-1]
+
+
+def report(values: Mapping[str, Any], observer: object = None) -> None:
+    """Tell the current reporter these values, such as {"loss": loss}; nothing happens where there is none.
+
+    values: numbers, 0-d arrays or Variables by name
+    observer: who says it, whose name the keys begin with
+    """
+    if _current.reporters:
+        _current.reporters[-1].report(values, observer)
+
+
+@contextlib.contextmanager
+def report_scope(observation: Observation) -> Iterator[None]:
+    """A block in which the current reporter's values go to `observation`."""
+    with get_current_reporter().scope(observation):
+        yield

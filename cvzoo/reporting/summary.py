@@ -1,0 +1,105 @@
+"""Means and standard deviations of values that come one after another."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from cvzoo.autodiff.variable import Variable
+
+
+class Summary:
+    """Mean and standard deviation of numbers, in float64, each with a weight.
+
+    Source: B. P. Welford, "Note on a method for calculating corrected sums of squares and products", 1962, with weights
+    as D. H. D. West 1979 has them. We differ from Chainer, whose sums of squares lose digits.
+    """
+
+    def __init__(self) -> None:
+        self._n = 0.0
+        self._mean = 0.0
+        self._sum_sq = 0.0
+
+    def add(self, value: Any, weight: float = 1.0) -> None:
+        """Count a number, or an array or Variable that holds one."""
+        value = _as_float(value)
+        if weight <= 0:
+            return
+        self._n += weight
+        step = value - self._mean
+        self._mean += step * weight / self._n
+        self._sum_sq += weight * step * (value - self._mean)
+
+    def compute_mean(self) -> float:
+        """The mean; NaN if nothing was added."""
+        return self._mean if self._n else math.nan
+
+    def make_statistics(self) -> tuple[float, float]:
+        """Mean and standard deviation (of all, not of a sample); NaN if nothing was added."""
+        if not self._n:
+            return math.nan, math.nan
+        return self._mean, math.sqrt(self._sum_sq / self._n) if self._sum_sq >= 0 else math.nan
+
+    def state(self) -> dict[str, float]:
+        """What `load_state` needs to go on."""
+        return {"n": self._n, "mean": self._mean, "sum_sq": self._sum_sq}
+
+    def load_state(self, state: Mapping[str, float]) -> None:
+        """Go on from a state."""
+        self._n, self._mean, self._sum_sq = float(state["n"]), float(state["mean"]), float(state["sum_sq"])
+
+
+class DictSummary:
+    """A Summary for every key of the dictionaries that it is given. What is no number (a text, a larger array) is
+    passed over; a value may be a pair (number, weight)."""
+
+    def __init__(self) -> None:
+        self._summaries: dict[str, Summary] = {}
+
+    def add(self, values: Mapping[str, Any]) -> None:
+        """Count the numbers of a dictionary."""
+        for key, value in values.items():
+            weight = 1.0
+            if isinstance(value, tuple) and len(value) == 2:
+                value, weight = value[0], _as_float(value[1])
+            if _is_number(value):
+                self._summaries.setdefault(key, Summary()).add(value, weight)
+
+    def compute_mean(self) -> dict[str, float]:
+        """Means by key."""
+        return {key: summary.compute_mean() for key, summary in self._summaries.items()}
+
+    def make_statistics(self) -> dict[str, float]:
+        """Means by key, and standard deviations by "key.std"."""
+        statistics = {}
+        for key, summary in self._summaries.items():
+            statistics[key], statistics[f"{key}.std"] = summary.make_statistics()
+        return statistics
+
+    def state(self) -> dict[str, dict[str, float]]:
+        """What `load_state` needs to go on."""
+        return {key: summary.state() for key, summary in self._summaries.items()}
+
+    def load_state(self, state: Mapping[str, Mapping[str, float]]) -> None:
+        """Go on from a state."""
+        self._summaries = {}
+        for key, each in state.items():
+            self._summaries[key] = Summary()
+            self._summaries[key].load_state(each)
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, Variable):
+        value = value.array
+    if isinstance(value, bool | np.bool_ | str | bytes) or value is None:
+        return False
+    if isinstance(value, int | float | np.number):
+        return True
+    return isinstance(value, np.ndarray) and value.size == 1 and value.dtype.kind in "fiu"
+
+
+def _as_float(value: Any) -> float:
+    if isinstance(value, Variable):
+        value = value.array
+    return float(value.reshape(())) if isinstance(value, np.ndarray) else float(value)

@@ -1,0 +1,37 @@
+"""The training loop: a trainer, its updaters, triggers and extensions."""
+
+from cvzoo.training import extensions, triggers, updaters
+from cvzoo.training.concat_examples import concat_examples
+from cvzoo.training.evaluator_extension import EvaluatorExtension
+from cvzoo.training.extension import (
+    PRIORITY_EDITOR,
+    PRIORITY_READER,
+    PRIORITY_WRITER,
+    AbstractExtension,
+    FunctionExtension,
+    make_extension,
+)
+from cvzoo.training.trainer import Trainer
+from cvzoo.training.triggers.abstract import AbstractTrigger
+from cvzoo.training.triggers.get_trigger import get_trigger
+from cvzoo.training.updaters.abstract import AbstractUpdater
+from cvzoo.training.updaters.standard_updater import StandardUpdater
+
+__all__ = [
+    "AbstractExtension",
+    "AbstractTrigger",
+    "AbstractUpdater",
+    "concat_examples",
+    "EvaluatorExtension",
+    "extensions",
+    "FunctionExtension",
+    "get_trigger",
+    "make_extension",
+    "PRIORITY_EDITOR",
+    "PRIORITY_READER",
+    "PRIORITY_WRITER",
+    "StandardUpdater",
+    "Trainer",
+    "triggers",
+    "updaters",
+]

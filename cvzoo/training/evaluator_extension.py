@@ -1,0 +1,31 @@
+"""An evaluator of `cvzoo.evaluations` inside of a trainer."""
+
+from typing import TYPE_CHECKING, Any
+
+from cvzoo.evaluations.evaluators.abstract import AbstractEvaluator
+from cvzoo.iterators.abstract import AbstractIterator
+from cvzoo.training.extension import AbstractExtension
+
+if TYPE_CHECKING:
+    from cvzoo.training.trainer import Trainer
+
+
+class EvaluatorExtension(AbstractExtension):
+    """Runs the evaluator; its scores are reported as "validation/main/map" and so on. See `Trainer.extend`.
+
+    The evaluator's iterator is ended with training.
+    """
+
+    def __init__(self, evaluator: AbstractEvaluator):
+        self.evaluator = evaluator
+        self.trigger = evaluator.trigger
+        self.priority = evaluator.priority
+        self.default_name = evaluator.name or evaluator.default_name
+
+    def __call__(self, trainer: "Trainer") -> Any:
+        self.evaluator.name = self.name
+        return self.evaluator(trainer)
+
+    def finalize(self) -> None:
+        if isinstance(self.evaluator.iterator, AbstractIterator):
+            self.evaluator.iterator.finalize()

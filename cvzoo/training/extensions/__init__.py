@@ -1,0 +1,3 @@
+"""What can hang on a trainer."""
+
+__all__ = []

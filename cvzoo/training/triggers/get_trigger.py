@@ -1,0 +1,46 @@
+"""Triggers from what users write."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from cvzoo.errors.exceptions import DtypeError
+from cvzoo.training.triggers.abstract import AbstractTrigger
+from cvzoo.training.triggers.interval_trigger import IntervalTrigger, UntilTrigger
+
+if TYPE_CHECKING:
+    from cvzoo.training.trainer import Trainer
+
+
+class FunctionTrigger(AbstractTrigger):
+    """A trigger made of a function of the trainer; None never fires."""
+
+    def __init__(self, function: Callable[["Trainer"], bool] | None):
+        self.function = function
+
+    def __call__(self, trainer: "Trainer") -> bool:
+        return self.function is not None and bool(self.function(trainer))
+
+
+def get_trigger(trigger: Any) -> AbstractTrigger:
+    """A trigger, of a trigger, a pair such as (1, "epoch"), a function of the trainer, or None, which never fires.
+
+    Raises DtypeError for anything else.
+    """
+    return _as_trigger(trigger, IntervalTrigger)
+
+
+def get_stop_trigger(trigger: Any) -> AbstractTrigger:
+    """The same; a pair means until then, and stays true."""
+    return _as_trigger(trigger, UntilTrigger)
+
+
+def _as_trigger(trigger: Any, of_pair: Callable[[float, str], AbstractTrigger]) -> AbstractTrigger:
+    if isinstance(trigger, AbstractTrigger):
+        return trigger
+    if isinstance(trigger, tuple | list) and len(trigger) == 2:
+        return of_pair(*trigger)
+    if trigger is None or callable(trigger):
+        return FunctionTrigger(trigger)
+    raise DtypeError(
+        "this is no trigger", expected='a pair such as (1, "epoch"), a trigger, or a function', got=repr(trigger)
+    )

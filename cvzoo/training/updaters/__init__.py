@@ -1,0 +1,6 @@
+"""Steps of training."""
+
+from cvzoo.training.updaters.abstract import AbstractUpdater
+from cvzoo.training.updaters.standard_updater import StandardUpdater
+
+__all__ = ["AbstractUpdater", "StandardUpdater"]

@@ -1,0 +1,122 @@
+"""The usual step: a batch, its loss, the gradients, the optimizer."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.training.concat_examples import concat_examples
+from cvzoo.training.updaters.abstract import AbstractUpdater
+
+Converter = Callable[[list, Any], Any]
+
+
+class StandardUpdater(AbstractUpdater):
+    """Takes a batch from the iterator, and lets the optimizer lower `loss_func` of it.
+
+    iterator: an iterator, or several by name, of which "main" counts the epochs
+    optimizer: an optimizer that was set up, or several by name
+    converter: a batch, a list of examples, and the device -> what `loss_func` is called with: a tuple's elements as
+        arguments, a dictionary's as keyword arguments, anything else as the one argument
+    device: None: leave arrays where they are; "cpu", "gpu:0"
+    loss_func: the loss; None: the main optimizer's target, called
+
+    Steps with several iterators or optimizers are written by a subclass of AbstractUpdater, or given as `loss_func`;
+    this one uses the main ones alone, and keeps the state of all.
+    """
+
+    def __init__(
+        self,
+        iterator: Any,
+        optimizer: Any,
+        converter: Converter = concat_examples,
+        device: str | int | None = None,
+        loss_func: Callable[..., Any] | None = None,
+    ):
+        self.iterators = dict(iterator) if isinstance(iterator, Mapping) else {"main": iterator}
+        self.optimizers = dict(optimizer) if isinstance(optimizer, Mapping) else {"main": optimizer}
+        for what, given in (("iterator", self.iterators), ("optimizer", self.optimizers)):
+            if "main" not in given:
+                raise ValueRangeError(f"StandardUpdater: one {what} must be called 'main'", got=sorted(given))
+        for name, each in self.optimizers.items():
+            if each.target is None:
+                raise ValueRangeError(f"the optimizer {name!r} has no target", hint="optimizer.setup(model)")
+        self.converter = converter
+        self.device = device
+        self.loss_func = loss_func
+        self.iteration = 0
+        self._previous_epoch_detail = self.iterators["main"].epoch_detail
+        if device is not None:
+            for each in self.optimizers.values():
+                each.target.to_device(device)
+
+    def update(self) -> None:
+        self._previous_epoch_detail = self.epoch_detail
+        self.update_core()
+        self.iteration += 1
+
+    def update_core(self) -> None:
+        """A batch, its loss, one update of the main optimizer."""
+        iterator, optimizer = self.iterators["main"], self.optimizers["main"]
+        loss_func = optimizer.target if self.loss_func is None else self.loss_func
+        batch = self.converter(iterator.next(), self.device)
+        if isinstance(batch, tuple):
+            optimizer.update(loss_func, *batch)
+        elif isinstance(batch, dict):
+            optimizer.update(loss_func, **batch)
+        else:
+            optimizer.update(loss_func, batch)
+        if iterator.is_new_epoch:
+            optimizer.new_epoch()
+
+    @property
+    def epoch(self) -> int:
+        return self.iterators["main"].epoch
+
+    @property
+    def epoch_detail(self) -> float:
+        return self.iterators["main"].epoch_detail
+
+    @property
+    def previous_epoch_detail(self) -> float:
+        return self._previous_epoch_detail
+
+    @property
+    def is_new_epoch(self) -> bool:
+        return self.iterators["main"].is_new_epoch
+
+    def get_iterator(self, name: str) -> Any:
+        """The iterator of that name."""
+        return self.iterators[name]
+
+    def get_optimizer(self, name: str) -> Any:
+        return self.optimizers[name]
+
+    def get_all_optimizers(self) -> dict[str, Any]:
+        return dict(self.optimizers)
+
+    def finalize(self) -> None:
+        for iterator in self.iterators.values():
+            iterator.finalize()
+
+    def state(self) -> dict[str, Any]:
+        return {
+            "iteration": self.iteration,
+            "previous_epoch_detail": self._previous_epoch_detail,
+            "iterators": {name: each.state() for name, each in self.iterators.items()},
+            "targets": {name: each.target.state_arrays() for name, each in self.optimizers.items()},
+            "optimizers": {name: each.state() for name, each in self.optimizers.items()},
+        }
+
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        """Go on from a state. Raises ValueRangeError or WeightsMismatchError if it is of another training."""
+        for what, mine in (("iterators", self.iterators), ("optimizers", self.optimizers)):
+            if set(state[what]) != set(mine):
+                raise ValueRangeError(f"the state is of other {what}", expected=sorted(mine), got=sorted(state[what]))
+        for name, each in self.optimizers.items():
+            each.target.load_arrays(state["targets"][name])
+        for name, each in self.optimizers.items():
+            each.load_state(state["optimizers"][name])
+        for name, each in self.iterators.items():
+            each.load_state(state["iterators"][name])
+        self.iteration = int(state["iteration"])
+        self._previous_epoch_detail = float(state["previous_epoch_detail"])
