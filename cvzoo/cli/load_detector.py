@@ -1,19 +1,26 @@
 """The detector that the options of a command line describe."""
 
 import argparse
+import os
+import pathlib
 
 from cvzoo.cli.fetching import fetching
 from cvzoo.cli.zoo_member import zoo_member
 from cvzoo.errors.exceptions import ConfigError
 from cvzoo.links.model.darknet.detector import DarknetDetector
 from cvzoo.links.model.detector import AbstractDetector
+from cvzoo.serializers.model_file import load_model
 from cvzoo.weights.download import fetch_weights
 
 
 def add_model_arguments(parser: argparse.ArgumentParser) -> None:
     """The options that say which detector to use, and with which thresholds."""
     group = parser.add_argument_group("the model")
-    group.add_argument("--model", metavar="NAME", help="one that `cvzoo models` lists; fetched when first used")
+    group.add_argument(
+        "--model",
+        metavar="NAME|FILE",
+        help="one that `cvzoo models` lists, fetched when first used; or a FILE.safetensors of a trained model",
+    )
     group.add_argument("--cfg", metavar="FILE", help="darknet's .cfg of the network")
     group.add_argument("--weights", metavar="FILE", help="the weights that belong to it")
     group.add_argument("--names", metavar="FILE", help="names of the classes, one a line; without them, numbers")
@@ -52,6 +59,8 @@ def _zoo_detector(args: argparse.Namespace) -> AbstractDetector:
     extra = [option for option, value in given.items() if value is not None]
     if extra:
         raise ConfigError(f"--model brings its own files and rules; {', '.join(extra)} cannot change them")
+    if _is_file(args.model):
+        return _detector_of_file(args.model)
     member = zoo_member(args.model)
     if member.task != "detection":
         raise ConfigError(
@@ -61,6 +70,18 @@ def _zoo_detector(args: argparse.Namespace) -> AbstractDetector:
         with fetching(record.file_name) as progress:
             fetch_weights(record, progress=progress)
     return member.make()
+
+
+def _is_file(model: str) -> bool:
+    """Whether the word means a file: no member of the zoo has such a name."""
+    return model.lower().endswith(".safetensors") or pathlib.PurePath(model).name != model or os.path.isfile(model)
+
+
+def _detector_of_file(path: str) -> AbstractDetector:
+    model = load_model(path)
+    if not isinstance(model, AbstractDetector):
+        raise ConfigError(f"{path} holds a {type(model).__name__}, which finds no boxes", hint="predict() in Python")
+    return model
 
 
 def _share(text: str) -> float:

@@ -20,6 +20,7 @@ from cvzoo.links.connection.scale import Scale
 from cvzoo.links.connection.se_block import SEBlock
 from cvzoo.links.connection.separable_conv_2d_bn_activ import SeparableConv2DBNActiv
 from cvzoo.links.link import Link
+from cvzoo.links.model.architectures import Architecture, architectures
 from cvzoo.links.model.caffe.caffe_function import CaffeFunction
 from cvzoo.links.model.cifar_resnet.cifar_resnet import CIFARResNet
 from cvzoo.links.model.classifications import Classifications
@@ -31,6 +32,9 @@ from cvzoo.links.model.detections import Detections
 from cvzoo.links.model.detector import AbstractDetector, Preset
 from cvzoo.links.model.fpn.fpn import FPN
 from cvzoo.links.model.resnet.extractor import ResNetExtractor
+from cvzoo.links.model.retinanet.augmentation import RandomPart, RetinaNetTransform
+from cvzoo.links.model.retinanet.collate import collate_photos
+from cvzoo.links.model.retinanet.loss import RetinaNetLoss
 from cvzoo.links.model.retinanet.retinanet import RetinaNet
 from cvzoo.links.model.retinanet.settings import RetinaNetSettings
 from cvzoo.links.model.ultra_light_face.ultra_light_face import UltraLightFace
@@ -42,6 +46,8 @@ from cvzoo.links.model.zoo import ZooMember, zoo_members
 __all__ = [
     "AbstractClassifier",
     "AbstractDetector",
+    "Architecture",
+    "architectures",
     "BatchNormalization",
     "Bias",
     "CaffeFunction",
@@ -49,6 +55,7 @@ __all__ = [
     "ChainList",
     "CIFARResNet",
     "Classifications",
+    "collate_photos",
     "Conv2DActiv",
     "Conv2DBNActiv",
     "Convolution2D",
@@ -69,9 +76,12 @@ __all__ = [
     "mobilenet_v2_yolo_v3_nano",
     "PReLU",
     "Preset",
+    "RandomPart",
     "ResNetExtractor",
     "RetinaNet",
+    "RetinaNetLoss",
     "RetinaNetSettings",
+    "RetinaNetTransform",
     "Scale",
     "SEBlock",
     "SeparableConv2DBNActiv",

@@ -5,6 +5,7 @@ from cvzoo.weights.caffe.net import CaffeLayer, CaffeNet, read_caffe
 from cvzoo.weights.caffe.prototxt import read_prototxt
 from cvzoo.weights.darknet import DarknetSection, DarknetWeightsFile, read_darknet_cfg
 from cvzoo.weights.download import fetch_weights
+from cvzoo.weights.model_header import ModelHeader, read_model_header
 from cvzoo.weights.npz import read_npz, write_npz
 from cvzoo.weights.provenance import WeightsRow, describe_weights, list_weights
 from cvzoo.weights.record import Weights
@@ -26,9 +27,11 @@ __all__ = [
     "list_weights",
     "LoadReport",
     "match_arrays",
+    "ModelHeader",
     "read_arrays",
     "read_caffe",
     "read_darknet_cfg",
+    "read_model_header",
     "read_npz",
     "read_prototxt",
     "read_safetensors",

@@ -1,0 +1,81 @@
+"""What a file of weights says of the model that they belong to, as texts in a `.safetensors` header."""
+
+import dataclasses
+import json
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from cvzoo.errors.exceptions import FileFormatError
+from cvzoo.weights.safetensors import read_safetensors_metadata
+from cvzoo.weights.sniff import SAFETENSORS, sniff
+
+KEY = "cvzoo_model"
+VERSION = 1
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ModelHeader:
+    """What it takes to build the model again.
+
+    architecture: its name
+    settings: what the architecture is built with, as JSON has it
+    label_names: of the classes, or None
+    preprocessing: how a photo is prepared, for readers other than cvzoo
+    metadata: other texts that the file's maker put in
+    """
+
+    architecture: str
+    settings: Mapping[str, Any]
+    label_names: tuple[str, ...] | None = None
+    preprocessing: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    metadata: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+    def to_metadata(self) -> dict[str, str]:
+        """The texts for a `.safetensors` header."""
+        own = {
+            "version": VERSION,
+            "architecture": self.architecture,
+            "settings": self.settings,
+            "label_names": self.label_names,
+            "preprocessing": self.preprocessing,
+        }
+        return {KEY: json.dumps(own, ensure_ascii=False, allow_nan=False), **self.metadata}
+
+
+def read_model_header(path: str | os.PathLike) -> ModelHeader | None:
+    """What the file says of its model; None if it is another kind of file, or says nothing.
+
+    Raises FileFormatError if what it says is damaged or from a later version; what reading a file raises.
+    """
+    if sniff(path) != SAFETENSORS:
+        return None
+    texts = dict(read_safetensors_metadata(path))
+    text = texts.pop(KEY, None)
+    if text is None:
+        return None
+    try:
+        own = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise FileFormatError(f"{path}: what it says of its model is damaged: {str(error)[:100]}") from error
+    version = own.get("version") if isinstance(own, dict) else None
+    if type(version) is int and version > VERSION:
+        raise FileFormatError(
+            f"{path}: written by a later cvzoo", expected=f"version {VERSION}", got=version, hint="update cvzoo"
+        )
+    names, preprocessing = (own.get("label_names"), own.get("preprocessing", {})) if version == VERSION else (0, 0)
+    if not (
+        version == VERSION
+        and isinstance(own.get("architecture"), str)
+        and isinstance(own.get("settings"), dict)
+        and isinstance(preprocessing, dict)
+        and (names is None or (isinstance(names, list) and all(isinstance(name, str) for name in names)))
+    ):
+        raise FileFormatError(f"{path}: what it says of its model is damaged", got=text[:80])
+    return ModelHeader(
+        architecture=own["architecture"],
+        settings=own["settings"],
+        label_names=None if names is None else tuple(names),
+        preprocessing=preprocessing,
+        metadata=texts,
+    )
