@@ -14,11 +14,14 @@
     ├── DatasetError (ValueError)        a data set's files are absent, or hold what they must not
     │   ├── ExampleIndexError (IndexError)   there is no example of this number
     │   └── ExampleError                 an example could not be read; the message names its photo
-    └── WeightsError (ValueError)
+    └── FileError (ValueError)           a file is absent, damaged, or not the one that is wanted
         ├── FileFormatError              a file is truncated, oversized or not what its name says
         │   └── UnsafeFileError          a file asks to run code or to reach outside of its folder
         ├── WeightsMismatchError         names or shapes of a file and of a model differ
         └── DownloadError                a file could not be fetched, or its hash is wrong
+
+The files are those of weights, archives, annotations and results alike. `WeightsError` is another name of FileError,
+as IOError is of OSError: `except WeightsError` around the loading of weights catches all that can be wrong with them.
 
 A message says what failed, what was expected, what came, and what to try, each on a line of its own when there is
 more than one: build it with `explain`.
@@ -100,11 +103,14 @@ class ExampleError(DatasetError):
     """An example could not be read."""
 
 
-class WeightsError(CvzooError, ValueError):
-    """Something about a file of weights."""
+class FileError(CvzooError, ValueError):
+    """A file, of weights or of anything else, is absent, damaged, or not the one that is wanted."""
 
 
-class FileFormatError(WeightsError):
+WeightsError = FileError
+
+
+class FileFormatError(FileError):
     """A file is truncated, oversized or not what its name says."""
 
 
@@ -112,9 +118,9 @@ class UnsafeFileError(FileFormatError):
     """A file asks to run code or to reach outside of its folder."""
 
 
-class WeightsMismatchError(WeightsError):
+class WeightsMismatchError(FileError):
     """Names or shapes of a file and of a model differ."""
 
 
-class DownloadError(WeightsError):
+class DownloadError(FileError):
     """A file could not be fetched, or its hash is wrong."""

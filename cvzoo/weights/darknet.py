@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cvzoo.errors.exceptions import FileFormatError, ShapeError, WeightsError
+from cvzoo.errors.exceptions import FileError, FileFormatError, ShapeError
 from cvzoo.weights.file_bytes import file_bytes, file_size
 
 CFG_LIMIT = 4 << 20  # the largest public cfg has 30 kB
@@ -105,7 +105,7 @@ def read_darknet_cfg(path_or_text: str | os.PathLike) -> list[DarknetSection]:
     """The sections of a cfg, in order.
 
     path_or_text: a path; or the text itself, known by its line breaks
-    Raises FileFormatError that names the line; WeightsError if there is no such file.
+    Raises FileFormatError that names the line; FileError if there is no such file.
     """
     if isinstance(path_or_text, str) and "\n" in path_or_text:
         text, cfg = path_or_text, "cfg"
@@ -157,7 +157,7 @@ class DarknetWeightsFile:
         try:
             self._file = open(path, "rb")  # noqa: SIM115  closed by close(); the object is the context manager
         except OSError as error:
-            raise WeightsError(f"{path}: cannot be read: {error}") from error
+            raise FileError(f"{path}: cannot be read: {error}") from error
         try:
             self._read_header()
         except BaseException:

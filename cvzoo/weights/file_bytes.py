@@ -4,30 +4,30 @@ import os
 import pathlib
 import stat
 
-from cvzoo.errors.exceptions import FileFormatError, WeightsError
+from cvzoo.errors.exceptions import FileError, FileFormatError
 
 
 def file_size(path: str | os.PathLike) -> int:
-    """The size of the file in bytes. Raises WeightsError if there is none, or it is no plain file."""
+    """The size of the file in bytes. Raises FileError if there is none, or it is no plain file."""
     try:
         facts = pathlib.Path(path).stat()
     except FileNotFoundError:
-        raise WeightsError(
+        raise FileError(
             f"{path}: no such file", hint="check the path; a downloaded model lies below CVZOO_HOME"
         ) from None
     except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
-        raise WeightsError(f"{path}: cannot be read: {error}") from error
+        raise FileError(f"{path}: cannot be read: {error}") from error
     if not stat.S_ISREG(facts.st_mode):
-        raise WeightsError(f"{path}: {'a folder' if stat.S_ISDIR(facts.st_mode) else 'a device'}, not a file")
+        raise FileError(f"{path}: {'a folder' if stat.S_ISDIR(facts.st_mode) else 'a device'}, not a file")
     return facts.st_size
 
 
 def file_bytes(path: str | os.PathLike, *, limit: int) -> bytes:
-    """The bytes of the file. Raises FileFormatError above `limit` bytes, WeightsError if it cannot be read."""
+    """The bytes of the file. Raises FileFormatError above `limit` bytes, FileError if it cannot be read."""
     size = file_size(path)
     if size > limit:
         raise FileFormatError(f"{path}: too large for what it should be", expected=f"at most {limit} bytes", got=size)
     try:
         return pathlib.Path(path).read_bytes()
     except OSError as error:
-        raise WeightsError(f"{path}: cannot be read: {error}") from error
+        raise FileError(f"{path}: cannot be read: {error}") from error

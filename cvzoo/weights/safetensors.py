@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from cvzoo.errors.exceptions import DtypeError, FileFormatError, WeightsError
+from cvzoo.errors.exceptions import DtypeError, FileError, FileFormatError
 from cvzoo.weights.atomic_write import atomic_write
 from cvzoo.weights.file_bytes import file_size
 from cvzoo.weights.torch_tensor import widen_bfloat16
@@ -77,7 +77,7 @@ def _read_header(path: str | os.PathLike) -> tuple[dict, int, int]:
                 raise FileFormatError(f"{path}: no safetensors file, or cut off", expected=f"a header of {n} bytes")
             raw = file.read(n)
     except OSError as error:
-        raise WeightsError(f"{path}: cannot be read: {error}") from error
+        raise FileError(f"{path}: cannot be read: {error}") from error
     try:
         header = json.loads(raw.decode("utf-8"), object_pairs_hook=_unique)
     except (ValueError, RecursionError) as error:

@@ -4,7 +4,7 @@ import os
 
 import numpy as np
 
-from cvzoo.errors.exceptions import FileFormatError, UnsupportedError, WeightsError
+from cvzoo.errors.exceptions import FileError, FileFormatError, UnsupportedError
 from cvzoo.weights.caffe.net import read_caffe
 from cvzoo.weights.file_bytes import file_size
 from cvzoo.weights.npz import read_npz
@@ -27,7 +27,7 @@ def sniff(path: str | os.PathLike) -> str | None:
         with open(path, "rb") as file:
             head = file.read(512)
     except OSError as error:
-        raise WeightsError(f"{path}: cannot be read: {error}") from error
+        raise FileError(f"{path}: cannot be read: {error}") from error
     ending = os.path.splitext(path)[1].lower()
     if head[:4] == b"PK\x03\x04":
         with ZipArchive(path) as archive:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from cvzoo.errors.exceptions import FileFormatError, WeightsError, WeightsMismatchError
+from cvzoo.errors.exceptions import FileError, FileFormatError, WeightsMismatchError
 from cvzoo.weights import torch_tensor as tt
 from cvzoo.weights.file_bytes import file_size
 from cvzoo.weights.pickle_machine import KEYS, Callee, Inert, PickleMachine
@@ -87,7 +87,7 @@ def read_torch(path: str | os.PathLike, *, key: str | None = None, drop_prefix: 
     drop_prefix: text taken off the names that begin with it, such as "module."
     Returns contiguous arrays of their own in the native byte order; bfloat16 becomes float32.
     Raises UnsafeFileError if the file asks for anything but tensors and plain values; FileFormatError, naming the
-    tensor where there is one, if it is damaged; WeightsError if it holds no state dict or cannot be read.
+    tensor where there is one, if it is damaged; FileError if it holds no state dict or cannot be read.
     """
     size = file_size(path)
     where = os.path.basename(path)
@@ -102,7 +102,7 @@ def read_torch(path: str | os.PathLike, *, key: str | None = None, drop_prefix: 
             file.seek(0)
             return _arrays(_read_legacy(file, where, size), where, size, key, drop_prefix)
     except OSError as error:
-        raise WeightsError(f"{path}: cannot be read: {error}") from error
+        raise FileError(f"{path}: cannot be read: {error}") from error
 
 
 # the two kinds
@@ -232,7 +232,7 @@ def _next(head: bytes, machine: PickleMachine, where: str):
 def _arrays(content: _Content, where: str, size: int, key: str | None, drop_prefix: str) -> dict[str, np.ndarray]:
     tensors = _named_tensors(_state_dict(content.value, where, key), where)
     if not tensors:
-        raise WeightsError(f"{where}: holds no tensors that have names")
+        raise FileError(f"{where}: holds no tensors that have names")
     budget = 16 * size + (64 << 20)  # tensors may share storages, but not to fill the memory from a small file
     for name, tensor in tensors.items():
         budget -= tt.check_tensor(tensor, name, where) * max(tensor.dtype.itemsize, 4)
@@ -259,11 +259,11 @@ def _arrays(content: _Content, where: str, size: int, key: str | None, drop_pref
 def _state_dict(value, where: str, key: str | None, depth: int = 0) -> dict:
     if not isinstance(value, dict):
         what = "a whole model" if isinstance(value, Inert) else type(value).__name__
-        raise WeightsError(f"{where}: holds {what}, not a dict of tensors", hint="save model.state_dict()")
+        raise FileError(f"{where}: holds {what}, not a dict of tensors", hint="save model.state_dict()")
     if key is not None:
         if not isinstance(value.get(key), dict):
             names = [name[:40] for name in value if isinstance(name, str)]
-            raise WeightsError(f"{where}: no dict under {key!r}", got=names[:8])
+            raise FileError(f"{where}: no dict under {key!r}", got=names[:8])
         return value[key]
     if any(isinstance(v, tt.TorchTensor) for v in value.values()):
         return value

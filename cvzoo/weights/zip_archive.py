@@ -5,7 +5,7 @@ import struct
 import zipfile
 import zlib
 
-from cvzoo.errors.exceptions import FileFormatError, UnsafeFileError, WeightsError
+from cvzoo.errors.exceptions import FileError, FileFormatError, UnsafeFileError
 from cvzoo.weights.file_bytes import file_size
 
 MAX_ENTRIES = 200_000
@@ -33,7 +33,7 @@ class ZipArchive:
         except _DAMAGE as error:
             raise FileFormatError(f"{path}: the archive is damaged or cut off: {error}") from error
         except OSError as error:
-            raise WeightsError(f"{path}: cannot be read: {error}") from error
+            raise FileError(f"{path}: cannot be read: {error}") from error
         try:
             self._check(size)
         except BaseException:

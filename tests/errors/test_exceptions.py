@@ -15,6 +15,7 @@ BUILT_IN = {
     "DtypeError": TypeError,
     "ExampleError": ValueError,
     "ExampleIndexError": IndexError,
+    "FileError": ValueError,
     "FileFormatError": ValueError,
     "GradientError": AssertionError,
     "GraphError": RuntimeError,
@@ -53,3 +54,10 @@ def test_lines_that_are_not_given_are_left_out():
     assert explain("it failed") == "it failed"
     assert explain("it failed", hint="again") == "it failed\n  try:      again"
     assert "got:      0" in explain("it failed", got=0)  # zero was given
+
+
+def test_whatever_is_wrong_with_a_file_is_caught_by_either_name():
+    assert errors.WeightsError is errors.FileError
+    for kind in (errors.FileFormatError, errors.UnsafeFileError, errors.WeightsMismatchError, errors.DownloadError):
+        assert issubclass(kind, errors.FileError)
+    assert not issubclass(errors.DatasetError, errors.FileError)

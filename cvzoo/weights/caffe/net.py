@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cvzoo.errors.exceptions import FileFormatError, WeightsError, WeightsMismatchError
+from cvzoo.errors.exceptions import FileError, FileFormatError, WeightsMismatchError
 from cvzoo.weights.caffe.caffemodel import read_caffemodel
 from cvzoo.weights.caffe.prototxt import read_prototxt
 
@@ -93,7 +93,7 @@ def read_caffe(
     Raises WeightsMismatchError that names the layers on which the files disagree; FileFormatError for a damaged file.
     """
     if caffemodel is None and prototxt is None:
-        raise WeightsError("read_caffe needs a caffemodel, a prototxt or both")
+        raise FileError("read_caffe needs a caffemodel, a prototxt or both")
     model = None if caffemodel is None else _net(read_caffemodel(caffemodel))
     if prototxt is None:
         net = model
