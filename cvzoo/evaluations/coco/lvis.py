@@ -69,7 +69,7 @@ class LVISResult:
 def evaluate_lvis(
     gt, dt, *, iou_type: Literal["bbox", "segm"] = "bbox", max_det: int = 300, labelling: LVISLabelling | None = None
 ) -> LVISResult:
-    """The result of LVIS' evaluation, bit for bit as its own tool computes it.
+    """The result of LVIS' evaluation, precision and recall bit for bit as its own tool computes them.
 
     gt: the path, bytes or dictionary of an LVIS annotation file; or COCOGroundTruth, with the labelling
     dt: COCODetections, or the path, bytes or list of a results file

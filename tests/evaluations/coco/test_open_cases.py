@@ -142,7 +142,8 @@ def test_lvis_has_the_reference_bits(shared, kind):
     case, want = load(shared, f"real_lvis100_{kind}"), expected(shared, f"real_lvis100_{kind}")
     result = evaluate_lvis(json.dumps(case["gt"]).encode(), case["dt"], iou_type=kind)
     assert list(result.summary) == list(LVIS_KEYS) == want["names"].tolist()
-    np.testing.assert_array_equal(result.stats, want["stats"])
+    # the means add up in an order that NumPy chose: it differs from version to version
+    np.testing.assert_allclose(result.stats, want["stats"], rtol=0, atol=1e-12)
     for name, array in (("precision", result.coco.precision), ("recall", result.coco.recall)):
         text = np.ascontiguousarray(array[..., 0]).tobytes()
         assert hashlib.sha256(text).digest() == want[f"sha_{name}"].tobytes(), name
