@@ -37,6 +37,8 @@ from cvzoo.functions.connection.embed_id import embed_id
 from cvzoo.functions.connection.linear import linear
 from cvzoo.functions.evaluation.accuracy import accuracy
 from cvzoo.functions.loss.binary_cross_entropy import binary_cross_entropy
+from cvzoo.functions.loss.focal_loss import focal_loss
+from cvzoo.functions.loss.giou_loss import giou_loss
 from cvzoo.functions.loss.huber_loss import huber_loss
 from cvzoo.functions.loss.mean_absolute_error import mean_absolute_error
 from cvzoo.functions.loss.mean_squared_error import mean_squared_error
@@ -144,10 +146,12 @@ __all__ = [
     "flipud",
     "floor",
     "floor_divide",
+    "focal_loss",
     "forget",
     "gaussian",
     "gelu",
     "get_item",
+    "giou_loss",
     "global_average_pooling_2d",
     "global_max_pooling_2d",
     "group_normalization",

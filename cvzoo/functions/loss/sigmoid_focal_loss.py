@@ -62,25 +62,32 @@ class SigmoidFocalLossGrad(FunctionNode):
         return (-gy * self._sign * self._weight * slope,)
 
     def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
-        """With p = 1 - q and s = softplus(-z), the derivative by z of -q**gamma * (gamma * p * s + q) is
-        q**gamma * p * (gamma**2 * p * s + (2 * gamma + 1) * q - gamma * q * s)."""
         x, gy = self.get_retained_inputs()
-        (ggx,) = gys
-        gamma = self._gamma
-        z = multiply(x, self._sign)
-        p, q, s = sigmoid(z), sigmoid(multiply(z, -1.0)), softplus(multiply(z, -1.0))
-        weighted = multiply(exp(multiply(softplus(z), -gamma)), self._weight)
-        ps = multiply(p, s)
-        grads = []
-        for i in indexes:
-            if i == 0:
-                bend = add(multiply(ps, gamma * gamma), multiply(q, 2 * gamma + 1))
-                bend = add(bend, multiply(multiply(q, s), -gamma))
-                grads.append(multiply(multiply(multiply(weighted, p), bend), multiply(gy, ggx)))
-            else:
-                slope = multiply(weighted, add(multiply(ps, gamma), q))
-                grads.append(multiply(multiply(slope, ggx), -self._sign))
-        return tuple(grads)
+        return focal_slope_grads(indexes, x, gy, gys[0], self._sign, self._weight, self._gamma)
+
+
+def focal_slope_grads(
+    indexes: tuple[int, ...], x: Variable, gy: Variable, ggx: Variable, sign: Any, weight: Any, gamma: float
+) -> tuple[Variable, ...]:
+    """The gradients of SigmoidFocalLossGrad by x (0) and gy (1), those of `indexes`, all of x's shape.
+
+    With p = 1 - q and s = softplus(-z), the derivative by z of -q**gamma * (gamma * p * s + q) is
+    q**gamma * p * (gamma**2 * p * s + (2 * gamma + 1) * q - gamma * q * s).
+    """
+    z = multiply(x, sign)
+    p, q, s = sigmoid(z), sigmoid(multiply(z, -1.0)), softplus(multiply(z, -1.0))
+    weighted = multiply(exp(multiply(softplus(z), -gamma)), weight)
+    ps = multiply(p, s)
+    grads = []
+    for i in indexes:
+        if i == 0:
+            bend = add(multiply(ps, gamma * gamma), multiply(q, 2 * gamma + 1))
+            bend = add(bend, multiply(multiply(q, s), -gamma))
+            grads.append(multiply(multiply(multiply(weighted, p), bend), multiply(gy, ggx)))
+        else:
+            slope = multiply(weighted, add(multiply(ps, gamma), q))
+            grads.append(multiply(multiply(slope, ggx), -sign))
+    return tuple(grads)
 
 
 def sigmoid_focal_loss(

@@ -1,0 +1,130 @@
+"""Examples of a data set as a RetinaNet is trained on them."""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.links.model.retinanet.fit import MEAN, STD, fitted_size
+from cvzoo.transforms.normalize import normalize
+from cvzoo.transforms.sample.colors import ColorJitter
+from cvzoo.transforms.sample.moves import crop_sample, resize_sample
+from cvzoo.transforms.sample.sample import Sample
+from cvzoo.transforms.sample.transform import AbstractTransform, Compose
+from cvzoo.transforms.sample.turns import RandomFlip
+
+
+class RandomFit(AbstractTransform):
+    """Resize so that the short side is one of `shorts`, drawn evenly, unless the long side would pass `long`."""
+
+    def __init__(self, shorts: Sequence[int], long: int):
+        if not shorts or min(shorts) <= 0 or long <= 0:
+            raise ValueRangeError("RandomFit wants positive sides", got=(tuple(shorts), long))
+        self.shorts = tuple(shorts)
+        self.long = long
+
+    def draw(self, sample: Sample, rng: np.random.Generator) -> dict[str, Any]:
+        return {"size": fitted_size(sample.size, self.shorts[int(rng.integers(len(self.shorts)))], self.long)}
+
+    def change(self, sample: Sample, param: dict[str, Any]) -> Sample:
+        return resize_sample(sample, param["size"])
+
+
+class RandomPart(AbstractTransform):
+    """A part of the photo, its sides a share of the photo's drawn from `share`, each for itself.
+
+    min_visible: an instance of which less than this share of its box is left becomes crowded: neither learned nor
+        taken for background. What is left of the others is their box
+    keep: with a photo that has instances, the part holds the middle of one of them
+    """
+
+    def __init__(self, share: tuple[float, float] = (0.4, 1.0), *, min_visible: float = 0.5, keep: bool = True):
+        if not 0 < share[0] <= share[1] <= 1 or not 0 <= min_visible <= 1:
+            raise ValueRangeError("RandomPart wants shares within 0 and 1", got=(*share, min_visible))
+        self.share = share
+        self.min_visible = min_visible
+        self.keep = keep
+
+    def draw(self, sample: Sample, rng: np.random.Generator) -> dict[str, Any]:
+        bbox = sample.bbox
+        pick = rng.random()
+        middle = None
+        if self.keep and bbox is not None and len(bbox):
+            bb = bbox[int(pick * len(bbox))]
+            middle = (bb[:2] + bb[2:]) / 2
+        window = {}
+        for axis, name in enumerate(("y_slice", "x_slice")):
+            full = sample.size[axis]
+            side = min(max(round(full * float(rng.uniform(*self.share))), 1), full)
+            low, high = 0, full - side
+            if middle is not None:
+                low = min(max(low, int(middle[axis]) + 1 - side), high)
+                high = max(min(high, int(middle[axis])), low)
+            start = low + int(rng.random() * (high - low + 1))
+            window[name] = slice(start, start + side)
+        return window
+
+    def change(self, sample: Sample, param: dict[str, Any]) -> Sample:
+        bbox = sample.bbox
+        if bbox is not None:
+            y_slice, x_slice = param["y_slice"], param["x_slice"]
+            low = np.array([y_slice.start, x_slice.start], np.float32)
+            high = np.array([y_slice.stop, x_slice.stop], np.float32)
+            left = np.maximum(np.minimum(bbox[:, 2:], high) - np.maximum(bbox[:, :2], low), 0).prod(axis=1)
+            hidden = left < self.min_visible * (bbox[:, 2:] - bbox[:, :2]).prod(axis=1)
+            crowded = hidden if sample.crowded is None else hidden | sample.crowded
+            sample = dataclasses.replace(sample, crowded=crowded)
+        return crop_sample(sample, **param)
+
+
+class RetinaNetTransform:
+    """`transform((img, bbox, label))` is (img, bbox, label, ignored), what `collate_photos` and `RetinaNetLoss` take.
+
+    The example: img (3, H, W) float32 [0, 255]; bbox (R, 4) float32; label (R,) int32; a fourth value, if there is one,
+    is (R,) bool of instances not to be learned, such as difficult or crowded ones.
+
+    shorts, long: the photo's short side becomes one of `shorts`, drawn evenly, unless the long one would pass `long`
+    flip: mirror every other photo from left to right
+    part: None, or what of the photo to take first, such as `RandomPart((0.4, 1))`
+    jitter: strength of the change of brightness, contrast and saturation; 0: none
+    min_side: instances of which a side is shorter than this after all are ignored, pixels
+    mean, std: what the photo is normalized by
+
+    Draws from this thread's generator, which iterators set for every (seed, epoch, index); a validation's transform has
+    one short side, and no flip, part or jitter.
+    """
+
+    def __init__(
+        self,
+        shorts: Sequence[int],
+        long: int,
+        *,
+        flip: bool = True,
+        part: AbstractTransform | None = None,
+        jitter: float = 0.0,
+        min_side: float = 1.0,
+        mean: np.ndarray = MEAN,
+        std: np.ndarray = STD,
+    ):
+        steps: list[AbstractTransform] = [] if part is None else [part]
+        steps.append(RandomFit(shorts, long))
+        if flip:
+            steps.append(RandomFlip(x_random=True))
+        if jitter:
+            steps.append(ColorJitter(brightness=jitter, contrast=jitter, saturation=jitter))
+        self.steps = Compose(steps)
+        self.min_side = min_side
+        self.mean, self.std = mean, std
+
+    def __call__(self, example: tuple) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        img, bbox, label, *flags = example
+        ignored = np.asarray(flags[0], bool) if flags else np.zeros(len(bbox), bool)
+        # photos are decoded from eight bits: in eight they are resized and changed several times as fast
+        img = np.asarray(img)
+        img = img if img.dtype == np.uint8 else np.clip(np.rint(img), 0, 255).astype(np.uint8)
+        sample = self.steps(Sample(img=img, bbox=bbox, label=label, crowded=ignored))
+        img = normalize(sample.img.astype(np.float32), mean=self.mean, std=self.std)
+        small = ((sample.bbox[:, 2:] - sample.bbox[:, :2]) < self.min_side).any(axis=1)
+        return img, sample.bbox.astype(np.float32), sample.label.astype(np.int32), sample.crowded | small

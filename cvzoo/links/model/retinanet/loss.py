@@ -1,0 +1,129 @@
+"""What a RetinaNet is trained with: the network and its loss as one link."""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+import cvzoo.functions as F
+from cvzoo.autodiff.variable import Variable
+from cvzoo.errors.exceptions import ShapeError, ValueRangeError
+from cvzoo.functions.loss.focal_loss import focal_loss
+from cvzoo.functions.loss.giou_loss import giou_loss
+from cvzoo.geometry.coding import SIZE_CLAMP, encode_bbox
+from cvzoo.links.chain import Chain
+from cvzoo.links.model.retinanet.anchor_rows import AnchorRows
+from cvzoo.links.model.retinanet.retinanet import RetinaNet
+from cvzoo.links.model.retinanet.targets import Targets, assign_targets
+from cvzoo.reporting.reporter import report
+
+# Sizes of batches whose anchors are kept ready: multi-scale training comes back to the same few
+_KEPT = 16
+
+
+class RetinaNetLoss(Chain):
+    """`RetinaNetLoss(model)(x, bboxes, labels)` is what to make small; `optimizer.setup` takes it.
+
+    model: the network
+    alpha, gamma: of the focal loss
+    box_loss: "smooth_l1" of the offsets from the anchor, or "giou" of the boxes
+    beta: smooth L1 is quadratic below it
+    loc_weight: what the boxes' loss is multiplied by
+    positive, negative, keep_best: which anchors have an object, see `match_anchors`
+    momentum: None: both losses are divided by the number of anchors with an object in the batch (at least 1); else by a
+        moving mean of that number, which keeps so much of its past (0.9: a steadier divisor for small batches)
+    Raises ValueRangeError for a setting out of range.
+
+    Reports loss, loss/loc and loss/conf.
+    Source: Lin et al., "Focal Loss for Dense Object Detection", 2017, section 4; beta as in Detectron's code. Where we
+    differ: the paper speaks of the sum over all photos' anchors divided by their objects' anchors, and so do we, where
+    torchvision divides photo by photo.
+    """
+
+    def __init__(
+        self,
+        model: RetinaNet,
+        *,
+        alpha: float | None = 0.25,
+        gamma: float = 2.0,
+        box_loss: Literal["smooth_l1", "giou"] = "smooth_l1",
+        beta: float = 1 / 9,
+        loc_weight: float = 1.0,
+        positive: float = 0.5,
+        negative: float = 0.4,
+        keep_best: bool = True,
+        momentum: float | None = None,
+    ):
+        if box_loss not in ("smooth_l1", "giou"):
+            raise ValueRangeError("RetinaNetLoss: box_loss", expected="smooth_l1 or giou", got=repr(box_loss))
+        if momentum is not None and not 0 <= momentum < 1:
+            raise ValueRangeError("RetinaNetLoss: momentum must be at least 0 and below 1", got=momentum)
+        self.alpha, self.gamma = alpha, gamma
+        self.box_loss, self.beta, self.loc_weight = box_loss, beta, loc_weight
+        self.positive, self.negative, self.keep_best = positive, negative, keep_best
+        self.momentum = momentum
+        self._rows: dict[tuple[int, int], AnchorRows] = {}
+        with self.init_scope():
+            self.model = model
+        # kept with the link, so that a resumed run divides by the same number
+        self.add_persistent("normalizer", np.zeros((), np.float32))
+
+    def forward(
+        self,
+        x: Any,
+        bboxes: Sequence[np.ndarray],
+        labels: Sequence[np.ndarray],
+        ignored: Sequence[np.ndarray] | None = None,
+    ) -> Variable:
+        """The loss, a number.
+
+        x: (B, 3, H, W) float32, as the network wants it
+        bboxes, labels: of each photo (R, 4) float32, pixels of x, and (R,) int32
+        ignored: of each photo (R,) bool, see `assign_targets`
+        Raises ShapeError if there is not one element a photo.
+        """
+        if len(bboxes) != x.shape[0]:
+            raise ShapeError("RetinaNetLoss: bboxes must be one a photo", expected=x.shape[0], got=len(bboxes))
+        loc, conf = self.model(x)
+        rows = self._anchor_rows((x.shape[2], x.shape[3]))
+        targets = assign_targets(
+            rows, bboxes, labels, ignored, positive=self.positive, negative=self.negative, keep_best=self.keep_best
+        )
+        divisor = self._divisor(len(targets.positive))
+        conf_loss = focal_loss(conf, targets.label, alpha=self.alpha, gamma=self.gamma, normalizer=divisor)
+        loc_loss = self._box_loss(loc, targets) * (self.loc_weight / divisor)
+        loss = conf_loss + loc_loss
+        report({"loss": loss, "loss/loc": loc_loss, "loss/conf": conf_loss}, self)
+        return loss
+
+    def _box_loss(self, loc: Variable, targets: Targets) -> Variable:
+        code = F.reshape(loc, (-1, 4))[targets.positive]
+        if self.box_loss == "giou":
+            return giou_loss(decoded(code, targets.anchor), targets.bbox, reduce="sum")
+        return F.smooth_l1(code, encode_bbox(targets.bbox, targets.anchor), beta=self.beta, reduce="sum")
+
+    def _divisor(self, n_positive: int) -> float:
+        count = max(n_positive, 1)
+        if self.momentum is None:
+            return float(count)
+        before = float(self.normalizer)
+        now = count if before == 0 else self.momentum * before + (1 - self.momentum) * count
+        self.normalizer = np.asarray(now, np.float32)
+        return float(self.normalizer)
+
+    def _anchor_rows(self, size: tuple[int, int]) -> AnchorRows:
+        rows = self._rows.pop(size, None)
+        if rows is None:
+            rows = AnchorRows(self.model.anchors(size))
+            if len(self._rows) >= _KEPT:
+                del self._rows[next(iter(self._rows))]
+        self._rows[size] = rows  # the most recently used stands last
+        return rows
+
+
+def decoded(code: Variable, anchor: np.ndarray) -> Variable:
+    """`decode_bbox` that gradients pass through: (R, 4) boxes of (R, 4) offsets from (R, 4) anchors."""
+    size = anchor[:, 2:] - anchor[:, :2]
+    center = code[:, :2] * size + (anchor[:, :2] + size / 2)
+    half = F.exp(F.minimum(code[:, 2:], SIZE_CLAMP)) * (size / 2)
+    return F.concat([center - half, center + half], axis=1)
