@@ -1,0 +1,47 @@
+"""The means of what was observed since the last time, as logs and plots want them."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from cvzoo.reporting.summary import DictSummary
+from cvzoo.training.triggers.get_trigger import get_trigger
+
+if TYPE_CHECKING:
+    from cvzoo.training.trainer import Trainer
+
+WHERE = ("epoch", "iteration", "elapsed_time")
+
+
+class IntervalMeans:
+    """Asked after every iteration; when its trigger fires it gives the means since it last did.
+
+    trigger: such as (1, "epoch"); keys: the values to take, None for all that are numbers
+    """
+
+    def __init__(self, trigger: Any, keys: Sequence[str] | None = None):
+        self._trigger = get_trigger(trigger)
+        self._keys = None if keys is None else tuple(keys)
+        self._summary = DictSummary()
+
+    def __call__(self, trainer: "Trainer") -> dict[str, Any] | None:
+        """None, or "epoch", "iteration", "elapsed_time" (seconds) and then the means by key, in order of arrival."""
+        observed = trainer.observation
+        if self._keys is not None:
+            observed = {key: observed[key] for key in self._keys if key in observed}
+        self._summary.add(observed)
+        if not self._trigger(trainer):
+            return None
+        means = self._summary.compute_mean()
+        self._summary = DictSummary()
+        updater = trainer.updater
+        where = zip(WHERE, (updater.epoch, updater.iteration, trainer.elapsed_time))
+        return {**dict(where), **means}
+
+    def state(self) -> dict[str, Any]:
+        """What `load_state` needs to go on."""
+        return {"summary": self._summary.state(), "trigger": self._trigger.state()}
+
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        """Go on from a state."""
+        self._summary.load_state(state["summary"])
+        self._trigger.load_state(state["trigger"])
