@@ -79,7 +79,8 @@ def test_names_say_something():
 def test_public_functions_write_their_arguments_out():
     found = []
     for path in package_files():
-        if path == ROOT / "cvzoo" / "links" / "link.py":  # Link.forward stands for every link's own
+        # Link.forward stands for every link's own, Classifier.forward for its predictor's
+        if path.parent == ROOT / "cvzoo" / "links" and path.name in ("link.py", "classifier.py"):
             continue
         for function in public_functions(ast.parse(path.read_text())):
             if function.args.kwarg is not None:

@@ -1,6 +1,7 @@
 """Links: layers that own parameters (`connection`), and the zoo of models made of them (`model`)."""
 
 from cvzoo.links.chain import Chain, ChainList, Sequential
+from cvzoo.links.classifier import Classifier
 from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.connection.bias import Bias
 from cvzoo.links.connection.conv_2d_activ import Conv2DActiv
@@ -55,6 +56,7 @@ __all__ = [
     "ChainList",
     "CIFARResNet",
     "Classifications",
+    "Classifier",
     "collate_photos",
     "Conv2DActiv",
     "Conv2DBNActiv",

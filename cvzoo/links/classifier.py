@@ -1,0 +1,66 @@
+"""A predictor with a loss: what an optimizer trains."""
+
+from collections.abc import Callable
+from typing import Any
+
+import cvzoo.functions as F
+from cvzoo.autodiff.variable import Variable
+from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.links.chain import Chain
+from cvzoo.links.link import Link
+from cvzoo.reporting.reporter import report
+
+
+class Classifier(Chain):
+    """A link whose value is the loss of its predictor's answer; reports "loss" and "accuracy".
+
+    predictor: a link, inputs -> (B, C) scores
+    lossfun, accfun: (answer, labels) -> a number
+    label_key: which of the arguments the labels are: a place among the positional ones (-1: the last), or a name
+    compute_accuracy: an attribute, True; False: no accuracy is computed and reported
+    y, loss, accuracy: the last call's
+
+    Source: Chainer's link of this name.
+    """
+
+    def __init__(
+        self,
+        predictor: Link,
+        lossfun: Callable[[Any, Any], Variable] = F.softmax_cross_entropy,
+        accfun: Callable[[Any, Any], Variable] = F.accuracy,
+        label_key: int | str = -1,
+    ):
+        super().__init__()
+        self.lossfun = lossfun
+        self.accfun = accfun
+        self.label_key = label_key
+        self.compute_accuracy = True
+        self.y: Any = None
+        self.loss: Any = None
+        self.accuracy: Any = None
+        with self.init_scope():
+            self.predictor = predictor
+
+    def forward(self, *args: Any, **kwargs: Any) -> Variable:
+        """The loss. The arguments but the labels are the predictor's.
+
+        Raises ValueRangeError if there is no argument at `label_key`.
+        """
+        if isinstance(self.label_key, str):
+            if self.label_key not in kwargs:
+                raise ValueRangeError(f"Classifier: no labels are called {self.label_key!r}", got=sorted(kwargs))
+            t = kwargs.pop(self.label_key)
+        else:
+            place = self.label_key + len(args) if self.label_key < 0 else self.label_key
+            if not 0 <= place < len(args):
+                raise ValueRangeError("Classifier: no argument at label_key", expected=self.label_key, got=len(args))
+            t = args[place]
+            args = args[:place] + args[place + 1 :]
+        self.y = self.loss = self.accuracy = None  # the last call's graph goes before the next one grows
+        self.y = self.predictor(*args, **kwargs)
+        self.loss = self.lossfun(self.y, t)
+        report({"loss": self.loss}, self)
+        if self.compute_accuracy:
+            self.accuracy = self.accfun(self.y, t)
+            report({"accuracy": self.accuracy}, self)
+        return self.loss

@@ -1,0 +1,177 @@
+"""Everything that a run needs to go on, in a file now and then."""
+
+import contextlib
+import math
+import os
+import pathlib
+import re
+import sys
+import warnings
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from cvzoo.errors.exceptions import FileError, ValueRangeError
+from cvzoo.training.extension import PRIORITY_SNAPSHOT, AbstractExtension
+from cvzoo.training.output_folder import write_or_warn
+from cvzoo.training.state_file import read_state, saved_at, write_state
+
+if TYPE_CHECKING:
+    from cvzoo.training.trainer import Trainer
+
+_FILENAME = "snapshot_iter_{iteration}.npz"
+
+
+class Snapshot(AbstractExtension):
+    """Writes the trainer's whole state to files in its folder; see `snapshot` for the arguments."""
+
+    trigger = (1, "epoch")
+    priority = PRIORITY_SNAPSHOT
+    default_name = "snapshot"
+
+    def __init__(
+        self,
+        filename: str = _FILENAME,
+        *,
+        n_retains: int = 2,
+        autoload: bool = False,
+        keep_best: str | None = None,
+        best_is: str = "largest",
+    ):
+        if "{iteration}" not in filename or os.path.basename(filename) != filename:
+            raise ValueRangeError("snapshot: filename", expected="a name with {iteration} in it", got=repr(filename))
+        if n_retains == 0 or n_retains < -1:
+            raise ValueRangeError("snapshot: n_retains", expected="a positive number, or -1 for all", got=n_retains)
+        if best_is not in ("largest", "smallest"):
+            raise ValueRangeError("snapshot: best_is", expected="'largest' or 'smallest'", got=repr(best_is))
+        self.filename = filename
+        self.n_retains = n_retains
+        self.autoload = autoload
+        self.keep_best = keep_best
+        self.best_is = best_is
+        self._written: list[str] = []  # names of this run's files, oldest first
+        self._best: str | None = None
+        self._best_value = math.nan
+        self._saved_iteration = -1
+
+    # --- writing ----------------------------------------------------------------------------------------------------
+    def __call__(self, trainer: "Trainer") -> None:
+        self.save(trainer)
+
+    def save(self, trainer: "Trainer") -> bool:
+        """Write the state; whether it could be written. What is too old goes after that."""
+        name = self.filename.replace("{iteration}", str(trainer.updater.iteration))
+        path = pathlib.Path(trainer.out) / name
+        before = self.state()
+        self._count(name, trainer.observation)  # first, since the file holds this extension's state as well
+        if not write_or_warn(path, lambda: write_state(path, trainer.state())):
+            self.load_state(before)
+            return False
+        self._saved_iteration = trainer.updater.iteration
+        self._prune(path.parent)
+        return True
+
+    def _count(self, name: str, observation: Mapping[str, Any]) -> None:
+        self._written = [each for each in self._written if each != name] + [name]
+        if self.keep_best is None or self.keep_best not in observation:
+            return
+        value = float(observation[self.keep_best])
+        sign = 1 if self.best_is == "largest" else -1
+        if math.isfinite(value) and not sign * value <= sign * self._best_value:
+            self._best, self._best_value = name, value
+
+    def _prune(self, folder: pathlib.Path) -> None:
+        if self.n_retains == -1:
+            return
+        for name in self._written[: -self.n_retains]:
+            if name != self._best:
+                with contextlib.suppress(OSError):
+                    (folder / name).unlink()
+        kept = self._written[-self.n_retains :]
+        self._written = ([self._best] if self._best is not None and self._best not in kept else []) + kept
+
+    # --- going on ---------------------------------------------------------------------------------------------------
+    def restore(self, trainer: "Trainer") -> None:
+        self._sweep(pathlib.Path(trainer.out))
+        if not self.autoload:
+            return
+        path = load_newest_snapshot(trainer, self.filename)
+        if path is not None:
+            self._saved_iteration = trainer.updater.iteration
+            print(f"goes on from {path}, after iteration {trainer.updater.iteration}", file=sys.stderr)
+
+    def _sweep(self, folder: pathlib.Path) -> None:
+        # what a killed process was writing
+        prefix = self.filename.partition("{")[0]
+        for path in folder.glob(f".{prefix}*.part") if prefix else ():
+            with contextlib.suppress(OSError):
+                path.unlink()
+
+    def on_interrupt(self, trainer: "Trainer") -> str:
+        if self._saved_iteration == trainer.updater.iteration or self.save(trainer):
+            return f"saved in {trainer.out}; snapshot(autoload=True) goes on from there"
+        return f"the state could not be saved; an older one in {trainer.out} is all there is, if any"
+
+    def state(self) -> dict[str, Any]:
+        return {"written": list(self._written), "best": self._best, "best_value": self._best_value}
+
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        self._written = list(state["written"])
+        self._best = state["best"]
+        self._best_value = float(state["best_value"])
+
+
+def snapshot(
+    filename: str = _FILENAME,
+    *,
+    n_retains: int = 2,
+    autoload: bool = False,
+    keep_best: str | None = None,
+    best_is: str = "largest",
+) -> Snapshot:
+    """An extension that writes everything a run needs to go on, by default after every epoch.
+
+    filename: within the trainer's folder; {iteration} becomes the number of iterations
+    n_retains: how many files are kept, the newest ones of this run; -1: all
+    autoload: go on from the newest whole file in the trainer's folder, if there is one; damaged ones are named in a
+        warning and passed over
+    keep_best: a key of the observation, such as "validation/main/map": the file of its best value is kept, too
+    best_is: "largest" or "smallest"
+
+    A resumed run ends with the same bits as one that never stopped: weights, optimizers, random states, iterators,
+    triggers and logs. A file is whole or not there. One that cannot be written (a full disk) is told in a warning,
+    older ones are kept, and training goes on. It runs after all other extensions of an iteration.
+    Source: Chainer's extension of this name. Where we differ: `n_retains` is 2, not all; `keep_best`.
+    """
+    return Snapshot(filename, n_retains=n_retains, autoload=autoload, keep_best=keep_best, best_is=best_is)
+
+
+def load_newest_snapshot(trainer: "Trainer", filename: str = _FILENAME) -> str | None:
+    """The path of the newest whole snapshot in the trainer's folder, after it was loaded; None if there is none.
+
+    Warns, with its name, of every damaged one that was passed over. Raises ValueRangeError or WeightsMismatchError if
+    the snapshot is of another training.
+    """
+    name = re.compile(re.escape(filename).replace(re.escape("{iteration}"), r"(\d+)"))
+    found = []
+    for path in pathlib.Path(trainer.out).iterdir():
+        match = name.fullmatch(path.name)
+        if match is None:
+            continue
+        try:
+            found.append((saved_at(path), int(match[1]), path))
+        except FileError as error:
+            _warn_of_damage(path, error)
+    for _, _, path in sorted(found, reverse=True):
+        try:
+            state = read_state(path)
+        except FileError as error:
+            _warn_of_damage(path, error)
+            continue
+        for note in trainer.load_state(state):
+            warnings.warn(f"{path}: {note}", RuntimeWarning, stacklevel=2)
+        return os.fspath(path)
+    return None
+
+
+def _warn_of_damage(path: pathlib.Path, error: FileError) -> None:
+    warnings.warn(f"a damaged snapshot is passed over: {error}", RuntimeWarning, stacklevel=3)

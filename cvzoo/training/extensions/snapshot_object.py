@@ -1,0 +1,46 @@
+"""One link, or anything else with a state, in a file now and then."""
+
+import pathlib
+from typing import TYPE_CHECKING, Any
+
+from cvzoo.errors.exceptions import DtypeError
+from cvzoo.links.link import Link
+from cvzoo.serializers.npz import save_npz
+from cvzoo.serializers.safetensors import save_safetensors
+from cvzoo.training.extension import PRIORITY_SNAPSHOT, AbstractExtension
+from cvzoo.training.output_folder import write_or_warn
+
+if TYPE_CHECKING:
+    from cvzoo.training.trainer import Trainer
+
+
+class SnapshotObject(AbstractExtension):
+    """Writes the link's values; see `snapshot_object` for the arguments."""
+
+    trigger = (1, "epoch")
+    priority = PRIORITY_SNAPSHOT + 1  # before the trainer's own snapshot
+    default_name = "snapshot_object"
+
+    def __init__(self, target: Link, filename: str):
+        if not isinstance(target, Link):
+            raise DtypeError("snapshot_object writes links", got=type(target).__name__)
+        self.target = target
+        self.filename = filename
+
+    def __call__(self, trainer: "Trainer") -> Any:
+        name = self.filename.replace("{iteration}", str(trainer.updater.iteration))
+        path = pathlib.Path(trainer.out) / name.replace("{epoch}", str(trainer.updater.epoch))
+        save = save_safetensors if path.suffix == ".safetensors" else save_npz
+        write_or_warn(path, lambda: save(path, self.target))
+
+
+def snapshot_object(target: Link, filename: str) -> SnapshotObject:
+    """An extension that writes a link's values, by default after every epoch.
+
+    target: the link, often without the Classifier around it
+    filename: within the trainer's folder; {iteration} and {epoch} become numbers; `.safetensors`, else `.npz`
+
+    >>> best = triggers.MaxValueTrigger("validation/main/map")
+    >>> trainer.extend(extensions.snapshot_object(model, "best.npz"), trigger=best)
+    """
+    return SnapshotObject(target, filename)

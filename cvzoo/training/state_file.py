@@ -1,0 +1,100 @@
+"""A tree of dictionaries, lists, arrays, numbers and texts in one file, and back.
+
+The file is an `.npz`: the arrays, and under the name "tree" the rest as JSON in bytes. Nothing in it is ever executed,
+and every entry has a checksum.
+"""
+
+import json
+import os
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from cvzoo.errors.exceptions import DtypeError, FileFormatError
+from cvzoo.weights.npz import parse_npy, read_npz, write_npz
+from cvzoo.weights.zip_archive import ZipArchive
+
+_ARRAY, _SCALAR = "$array", "$scalar"  # keys that stand for an array, or a NumPy number, in the JSON
+_FORMAT = 1
+
+
+def write_state(path: str | os.PathLike, tree: Mapping[str, Any]) -> None:
+    """Write the tree, so that the file is whole or not there (an old one stays).
+
+    Raises DtypeError, naming the place, for what is no dictionary with texts as keys, list, tuple (which is read back
+    as a list), array, number, text, bool or None.
+    """
+    arrays: dict[str, np.ndarray] = {}
+    about = {"format": _FORMAT, "saved_at": time.time_ns(), "tree": _outline(tree, "", arrays)}
+    text = json.dumps(about, ensure_ascii=False, separators=(",", ":"))
+    write_npz(path, {"tree": np.frombuffer(text.encode("utf-8"), np.uint8), **arrays})
+
+
+def read_state(path: str | os.PathLike) -> dict[str, Any]:
+    """The tree in the file, each array of its own.
+
+    Raises FileFormatError for a file that is damaged, cut off, or something else; FileError if it cannot be read.
+    """
+    arrays = read_npz(path)
+    if "tree" not in arrays:
+        raise FileFormatError(f"{path}: not a state that cvzoo wrote", expected="an entry 'tree'", got=list(arrays)[:4])
+    about = _parsed(path, arrays.pop("tree"))
+    return _filled(about["tree"], arrays, path)
+
+
+def saved_at(path: str | os.PathLike) -> int:
+    """When the file was written, in nanoseconds since 1970, as it says itself. Raises as `read_state`."""
+    with ZipArchive(path) as archive:
+        return _parsed(path, parse_npy(archive.read("tree.npy"), f"{path}: 'tree'"))["saved_at"]
+
+
+def _parsed(path: str | os.PathLike, raw: np.ndarray) -> dict[str, Any]:
+    try:
+        about = json.loads(raw.astype(np.uint8).tobytes().decode("utf-8"))
+        known = about["format"] == _FORMAT and isinstance(about["saved_at"], int) and isinstance(about["tree"], dict)
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise FileFormatError(f"{path}: the tree is damaged: {str(error)[:200]}") from error
+    if not known:
+        raise FileFormatError(f"{path}: a state of another format", expected=_FORMAT, got=str(about["format"])[:40])
+    return about
+
+
+def _outline(value: Any, place: str, arrays: dict[str, np.ndarray]) -> Any:
+    """The tree as JSON has it; arrays are put aside under the name of their place."""
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, np.ndarray | np.generic) and not isinstance(value, np.str_):
+        name = place.lstrip("/")
+        while name in arrays or name == "tree":
+            name += "_"
+        arrays[name] = np.asarray(value)
+        return {_ARRAY: name} if isinstance(value, np.ndarray) else {_SCALAR: name}
+    if isinstance(value, int | float):
+        return value
+    if isinstance(value, Mapping):
+        wrong = [key for key in value if not isinstance(key, str) or key in (_ARRAY, _SCALAR)]
+        if wrong:
+            raise DtypeError(f"state: keys must be texts, at {place or '/'}", got=repr(wrong[0]))
+        return {key: _outline(each, f"{place}/{key}", arrays) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_outline(each, f"{place}/{number}", arrays) for number, each in enumerate(value)]
+    raise DtypeError(
+        f"state: {type(value).__name__} cannot be stored, at {place or '/'}",
+        expected="dictionaries, lists, arrays, numbers, texts, None",
+    )
+
+
+def _filled(value: Any, arrays: Mapping[str, np.ndarray], path: str | os.PathLike) -> Any:
+    if isinstance(value, list):
+        return [_filled(each, arrays, path) for each in value]
+    if not isinstance(value, dict):
+        return value
+    for key in (_ARRAY, _SCALAR):
+        if key in value:
+            name = value[key]
+            if not isinstance(name, str) or name not in arrays or (key == _SCALAR and arrays[name].ndim):
+                raise FileFormatError(f"{path}: the array {str(name)[:80]!r} is missing")
+            return arrays[name] if key == _ARRAY else arrays[name][()]
+    return {key: _filled(each, arrays, path) for key, each in value.items()}
