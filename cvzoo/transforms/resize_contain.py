@@ -36,8 +36,9 @@ def resize_contain(
 def contain_frame(in_size, size):
     """A dictionary of scaled_size, y_offset and x_offset."""
     size = as_size(size)
-    factor = min(1, *(new / old for new, old in zip(size, in_size)))
-    scaled = tuple(max(min(int(old * factor + 0.5), new), 1) for old, new in zip(in_size, size))
+    # the side that decides is met exactly, and parts of a pixel are cut off the other
+    limit, now = min(((1, 1), *zip(size, in_size)), key=lambda pair: pair[0] / pair[1])
+    scaled = tuple(max(limit * old // now, 1) for old in in_size)
     return {"scaled_size": scaled, "y_offset": (size[0] - scaled[0]) // 2, "x_offset": (size[1] - scaled[1]) // 2}
 
 

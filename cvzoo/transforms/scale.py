@@ -8,14 +8,16 @@ from cvzoo.transforms.resize import Backend, Interpolation, resize
 def scaled_size(in_size, *, short=None, long=None):
     """The size (H, W), in proportion, whose short side is `short`, unless the long side would pass `long`.
 
-    With `short` alone or `long` alone, that side decides. Sides are rounded to the nearest pixel, at least 1.
+    With `short` alone or `long` alone, that side decides. Parts of a pixel are cut off the other side, as ChainerCV and
+    torchvision do; no side becomes less than 1.
     Raises ValueRangeError if neither is given or one is not positive.
     """
     limits = [(short, min(in_size)), (long, max(in_size))]
     if (short is None and long is None) or any(side is not None and side <= 0 for side, _ in limits):
         raise ValueRangeError("short or long, or both, must be given and positive", got=f"short={short}, long={long}")
-    factor = min(side / now for side, now in limits if side is not None)
-    return tuple(max(round(side * factor), 1) for side in in_size)
+    limit, now = min((pair for pair in limits if pair[0] is not None), key=lambda pair: pair[0] / pair[1])
+    # multiplied first: a product of whole numbers is exact, and so is a quotient that is whole
+    return tuple(max(int(limit * side / now), 1) for side in in_size)
 
 
 def scale(

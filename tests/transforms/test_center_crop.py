@@ -10,7 +10,8 @@ IMG = np.arange(35).reshape(1, 5, 7)
 
 
 @pytest.mark.parametrize(
-    ("size", "corner"), [((5, 7), (0, 0)), ((3, 3), (1, 2)), ((2, 2), (1, 2)), ((1, 1), (2, 3)), ((5, 1), (0, 3))]
+    ("size", "corner"),
+    [((5, 7), (0, 0)), ((3, 3), (1, 2)), ((2, 2), (2, 2)), ((1, 1), (2, 3)), ((5, 1), (0, 3)), ((4, 4), (0, 2))],
 )
 def test_center_crop(size, corner):
     (y, x), (height, width) = corner, size

@@ -138,15 +138,20 @@ def test_distortion_draws_each_change_every_other_time():
 
 def test_lighting_adds_one_colour():
     img = IMG.astype(np.float32)
-    lit, param = pca_lighting(img, 0.1, return_param=True, rng=np.random.default_rng(0))
+    lit, param = pca_lighting(img, 25.5, return_param=True, rng=np.random.default_rng(0))
     np.testing.assert_allclose(lit - img, np.broadcast_to(param["color"][:, None, None], img.shape), atol=1e-3)
     assert np.abs(param["color"]).max() > 0.1
+    colors = [
+        pca_lighting(img, 25.5, return_param=True, rng=np.random.default_rng(seed))[1]["color"] for seed in range(99)
+    ]
+    # a tenth of the range along the first axis: 25.5 * 0.2175 * 0.58 in each channel
+    np.testing.assert_allclose(np.std(colors, axis=0), 3.2, atol=0.5)
     np.testing.assert_array_equal(pca_lighting(img, 0), img)
     assert pca_lighting(IMG, 5.0).dtype == np.uint8
     own = pca_lighting(img, 1, eigen_value=(1, 0, 0), eigen_vector=np.eye(3)) - img
     assert (own[1:] == 0).all()
     with pytest.raises(ShapeError, match="colours"):
-        pca_lighting(IMG[:1], 0.1)
+        pca_lighting(IMG[:1], 25.5)
 
 
 def test_erasing_covers_one_rectangle():

@@ -72,6 +72,20 @@ def test_contained_photos_fit_and_never_grow(in_size, size):
     np.testing.assert_allclose(bbox, [[y, x, y + height, x + width]], rtol=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("in_size", "expected"),
+    [
+        ((375, 500), (312, 416)),
+        ((333, 500), (277, 416)),
+        ((500, 333), (416, 277)),
+        ((416, 416), (416, 416)),
+        ((9, 8), (9, 8)),
+    ],
+)
+def test_contained_photos_lose_parts_of_pixels(in_size, expected):
+    assert resize_contain(np.zeros((3, *in_size)), (416, 416), return_param=True)[1]["scaled_size"] == expected
+
+
 def test_label_maps_keep_their_classes():
     label = np.random.default_rng(0).integers(-1, 4, (20, 30)).astype(np.int32)
     assert flip_label_map(label, x_flip=True).tolist() == label[:, ::-1].tolist()

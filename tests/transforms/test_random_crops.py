@@ -44,14 +44,24 @@ def test_sized_crops_have_area_and_proportions_of_their_ranges():
         cropped, param = random_sized_crop(img, return_param=True, rng=rng)
         _, height, width = cropped.shape
         assert 0.075 < height * width / 350000 <= 1
+        assert abs(height / width - param["aspect_ratio"]) < 0.02
         assert 0.74 < width / height < 1.36
         assert abs(height * width / 350000 - param["scale_ratio"]) < 0.01
 
 
-def test_a_crop_that_never_fits_is_the_whole_photo():
-    cropped, param = random_sized_crop(np.zeros((1, 2, 2000)), scale_ratio_range=(1, 1), return_param=True)
-    assert cropped.shape == (1, 2, 2000)
-    assert param["scale_ratio"] == param["aspect_ratio"] == 1
+@given(SEEDS)
+def test_a_crop_that_never_fits_keeps_its_proportions(seed):
+    img = np.zeros((1, 200, 9000), np.uint8)
+    rng = np.random.default_rng(seed)
+    cropped, param = random_sized_crop(img, scale_ratio_range=(0.9, 1), return_param=True, rng=rng)
+    _, height, width = cropped.shape
+    assert 0.74 < height / width < 1.36
+    assert abs(height / width - param["aspect_ratio"]) < 0.02
+    assert abs(height * width / img.size - param["scale_ratio"]) < 0.001
+
+
+def test_a_photo_of_a_line_is_cropped():
+    assert random_sized_crop(np.zeros((1, 1, 2000))).shape[1:] == (1, 1)
 
 
 @given(SEEDS)
@@ -77,7 +87,10 @@ def test_constrained_crops_obey_their_constraint(seed):
     assert 0 <= x_slice.start < x_slice.stop <= 60
     if param["constraint"] is None:
         assert cropped.shape == IMG.shape
+        assert param["scale"] == param["aspect_ratio"] == 1
         return
+    root = param["aspect_ratio"] ** 0.5
+    assert cropped.shape[1:] == (int(40 * param["scale"] / root), int(60 * param["scale"] * root))
     low, high = param["constraint"]
     iou = bbox_iou([[y_slice.start, x_slice.start, y_slice.stop, x_slice.stop]], bbox)
     assert low is None or iou.min() >= low - 1e-6
@@ -97,7 +110,8 @@ def test_all_constraints_are_drawn_and_alike_often_if_all_can_be_met():
 
 def test_without_boxes_the_whole_photo_stays():
     _, param = random_crop_with_bbox_constraints(IMG, [], return_param=True)
-    assert param == {"constraint": None, "y_slice": slice(0, 40), "x_slice": slice(0, 60)}
+    whole = {"y_slice": slice(0, 40), "x_slice": slice(0, 60)}
+    assert param == {"constraint": None, "scale": 1, "aspect_ratio": 1, **whole}
 
 
 def test_ten_crop_is_the_middle_the_corners_and_their_mirrors():
@@ -105,7 +119,9 @@ def test_ten_crop_is_the_middle_the_corners_and_their_mirrors():
     assert crops.shape == (10, 3, 10, 20)
     np.testing.assert_array_equal(crops[0], center_crop(IMG, (10, 20)))
     np.testing.assert_array_equal(crops[4], IMG[:, 30:, 40:])
-    np.testing.assert_array_equal(crops[2], IMG[:, :10, 40:])
+    np.testing.assert_array_equal(crops[1], IMG[:, :10, :20])
+    np.testing.assert_array_equal(crops[2], IMG[:, 30:, :20])
+    np.testing.assert_array_equal(crops[3], IMG[:, :10, 40:])
     np.testing.assert_array_equal(crops[5:], crops[:5, ..., ::-1])
 
 

@@ -65,7 +65,7 @@ ALL = [
     T.RandomTilt(20, expand=True, fill=9),
     T.ColorJitter(brightness=0.3, contrast=0.3, saturation=0.3, hue=0.1),
     T.RandomDistort(),
-    T.PCALighting(0.1),
+    T.PCALighting(25.5),
     T.RandomErasing(prob=1),
     T.Sometimes(T.RandomExpand()),
     T.OneOf([T.RandomFlip(y_random=True), T.RandomRotate()]),
