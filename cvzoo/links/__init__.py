@@ -32,10 +32,13 @@ from cvzoo.links.model.darknet.published import mobilenet_v2_yolo_v3_nano, yolo_
 from cvzoo.links.model.detections import Detections
 from cvzoo.links.model.detector import AbstractDetector, Preset
 from cvzoo.links.model.fpn.fpn import FPN
+from cvzoo.links.model.resnet.depths import ResNet18, ResNet34, ResNet50, ResNet101, ResNet152
 from cvzoo.links.model.resnet.extractor import ResNetExtractor
+from cvzoo.links.model.resnet.resnet import ResNet
 from cvzoo.links.model.retinanet.augmentation import RandomPart, RetinaNetTransform
 from cvzoo.links.model.retinanet.collate import collate_photos
 from cvzoo.links.model.retinanet.loss import RetinaNetLoss
+from cvzoo.links.model.retinanet.published import retinanet_resnet18, retinanet_resnet50_fpn, retinanet_resnet50_fpn_v2
 from cvzoo.links.model.retinanet.retinanet import RetinaNet
 from cvzoo.links.model.retinanet.settings import RetinaNetSettings
 from cvzoo.links.model.ultra_light_face.ultra_light_face import UltraLightFace
@@ -79,8 +82,17 @@ __all__ = [
     "PReLU",
     "Preset",
     "RandomPart",
+    "ResNet",
+    "ResNet101",
+    "ResNet152",
+    "ResNet18",
+    "ResNet34",
+    "ResNet50",
     "ResNetExtractor",
     "RetinaNet",
+    "retinanet_resnet18",
+    "retinanet_resnet50_fpn",
+    "retinanet_resnet50_fpn_v2",
     "RetinaNetLoss",
     "RetinaNetSettings",
     "RetinaNetTransform",

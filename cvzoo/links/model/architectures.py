@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from cvzoo.links.chain import Chain
+from cvzoo.links.model.resnet.resnet import ResNet
+from cvzoo.links.model.resnet.storage import resnet_from_settings, resnet_preprocessing, resnet_settings
 from cvzoo.links.model.retinanet.retinanet import RetinaNet
 from cvzoo.links.model.retinanet.storage import retinanet_from_settings, retinanet_preprocessing, retinanet_settings
 
@@ -28,4 +30,7 @@ class Architecture(NamedTuple):
 
 def architectures() -> tuple[Architecture, ...]:
     """All kinds of models that files can hold."""
-    return (Architecture("RetinaNet", RetinaNet, retinanet_settings, retinanet_preprocessing, retinanet_from_settings),)
+    return (
+        Architecture("ResNet", ResNet, resnet_settings, resnet_preprocessing, resnet_from_settings),
+        Architecture("RetinaNet", RetinaNet, retinanet_settings, retinanet_preprocessing, retinanet_from_settings),
+    )

@@ -10,6 +10,10 @@ from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.darknet.published import mobilenet_v2_yolo_v3_nano, yolo_fastest
 from cvzoo.links.model.darknet.weights import MOBILENET_V2_YOLO_V3_NANO_VOC, YOLO_FASTEST_COCO
 from cvzoo.links.model.detector import AbstractDetector
+from cvzoo.links.model.resnet.resnet import ResNet
+from cvzoo.links.model.resnet.weights import WEIGHTS as RESNET_WEIGHTS
+from cvzoo.links.model.retinanet.published import retinanet_resnet50_fpn, retinanet_resnet50_fpn_v2
+from cvzoo.links.model.retinanet.weights import WEIGHTS as RETINANET_WEIGHTS
 from cvzoo.links.model.ultra_light_face.ultra_light_face import UltraLightFace
 from cvzoo.links.model.ultra_light_face.weights import WEIGHTS as ULTRA_LIGHT_FACE_WEIGHTS
 from cvzoo.links.model.yolo.weights import YOLO_V2_TINY_WEIGHTS, YOLO_V2_WEIGHTS, YOLO_V3_WEIGHTS
@@ -63,4 +67,12 @@ def zoo_members() -> tuple[ZooMember, ...]:
         for key, record in records.items():
             make = functools.partial(CIFARResNet, n_layer, pretrained_model=key)
             members.append(ZooMember(record.name, make, record, (record,), "classification"))
+    for n_layer, records in RESNET_WEIGHTS.items():
+        for key, record in records.items():
+            make = functools.partial(ResNet, n_layer, pretrained_model=key)
+            members.append(ZooMember(record.name, make, record, (record,), "classification"))
+    for make, key in ((retinanet_resnet50_fpn, "coco"), (retinanet_resnet50_fpn_v2, "coco_v2")):
+        record, _ = RETINANET_WEIGHTS[key]
+        whole = functools.partial(make, pretrained_model=key)
+        members.append(ZooMember(record.name.removesuffix("_coco"), whole, record, (record,)))
     return tuple(sorted(members, key=lambda member: member.name))

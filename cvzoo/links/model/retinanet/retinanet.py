@@ -15,17 +15,21 @@ from cvzoo.links.model.resnet.extractor import ResNetExtractor
 from cvzoo.links.model.retinanet.decode import decode_levels
 from cvzoo.links.model.retinanet.fit import MEAN, STD, fit_photo, fitted_size, padded_size
 from cvzoo.links.model.retinanet.head import RetinaNetHead, prior_bias
+from cvzoo.links.model.retinanet.pretrained import read_pretrained, take_values
 from cvzoo.links.model.retinanet.settings import RetinaNetSettings
 
 
 class RetinaNet(AbstractDetector):
     """Finds objects in one stage: a ResNet, a feature pyramid, and two heads that all levels share.
 
-    n_fg_class: number of classes; None: as many as label_names
-    pretrained_model: None
-    label_names: names of the classes
-    settings: how it is built and how it sees a photo; None: `RetinaNetSettings()`
-    Raises ValueRangeError if the names are not as many as the classes.
+    n_fg_class: number of classes; None: as many as label_names, else as the file has
+    pretrained_model: "coco", "coco_v2" (torchvision's detectors), "imagenet", "imagenet_v2" (torchvision's backbones),
+        or the path of such a file or of one that cvzoo saved. What fits is taken over; a warning names what starts
+        anew, and so does `load_report`: that is how a detector is fine-tuned to other classes or anchors
+    label_names: names of the classes; None: the file's, if it has as many classes
+    settings: how it is built and how it sees a photo; None: as the file has it, else `RetinaNetSettings()`
+    Raises ValueRangeError if the names are not as many as the classes, or there is no such name or file;
+    WeightsMismatchError if nothing in the file fits; what reading it raises.
 
     mean, std: (3,) float32, what photos in [0, 255] are normalized by
     Source: Lin et al., Focal Loss for Dense Object Detection, ICCV 2017.
@@ -46,10 +50,15 @@ class RetinaNet(AbstractDetector):
         label_names: Sequence[str] | None = None,
         settings: RetinaNetSettings | None = None,
     ):
+        n_fg_class = len(label_names) if n_fg_class is None and label_names is not None else n_fg_class
+        source = None
+        if pretrained_model is not None:
+            source = read_pretrained(pretrained_model, n_fg_class=n_fg_class, settings=settings)
+            settings = source.settings if settings is None else settings
+            n_fg_class = source.n_fg_class if n_fg_class is None else n_fg_class
+            label_names = source.label_names if label_names is None and n_fg_class == source.n_fg_class else label_names
         s = RetinaNetSettings() if settings is None else settings
         self.settings = s
-        if n_fg_class is None and label_names is not None:
-            n_fg_class = len(label_names)
         if isinstance(n_fg_class, bool) or not isinstance(n_fg_class, int) or n_fg_class < 1:
             raise ValueRangeError("RetinaNet: n_fg_class must be a positive integer", got=repr(n_fg_class))
         if label_names is not None and len(label_names) != n_fg_class:
@@ -75,6 +84,7 @@ class RetinaNet(AbstractDetector):
                 groups=s.head_groups,
                 bias=prior_bias(s.prior),
             )
+        self.load_report = None if source is None else take_values(self, source)
         self.use_preset("visualize")
 
     def prepare(self, img: np.ndarray) -> np.ndarray:

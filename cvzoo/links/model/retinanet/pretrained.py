@@ -1,0 +1,119 @@
+"""What a file of weights gives to a RetinaNet, whoever wrote it."""
+
+import dataclasses
+import os
+import warnings
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from cvzoo.errors.exceptions import FileFormatError, WeightsMismatchError
+from cvzoo.links.chain import Chain
+from cvzoo.links.model.label_names import COCO_LABEL_NAMES
+from cvzoo.links.model.pretrained import pretrained_path
+from cvzoo.links.model.resnet.torchvision_names import depth_of, is_torchvision_resnet
+from cvzoo.links.model.resnet.torchvision_names import from_torchvision as resnet_from_torchvision
+from cvzoo.links.model.resnet.weights import WEIGHTS as RESNET_WEIGHTS
+from cvzoo.links.model.retinanet.settings import RetinaNetSettings
+from cvzoo.links.model.retinanet.torchvision_names import (
+    COCO_ROWS,
+    from_torchvision,
+    is_torchvision_retinanet,
+)
+from cvzoo.links.model.retinanet.weights import RESNET50_FPN, RESNET50_FPN_V2, WEIGHTS
+from cvzoo.weights.model_header import read_model_header
+from cvzoo.weights.report import LoadReport
+from cvzoo.weights.sniff import read_arrays
+
+
+class Pretrained(NamedTuple):
+    """What is in a file.
+
+    path: of it
+    arrays: by our names
+    settings: how the network in it is built, None if it does not say
+    n_fg_class: its classes, None if it is no detector
+    label_names: their names, or None
+    """
+
+    path: str
+    arrays: Mapping[str, np.ndarray]
+    settings: RetinaNetSettings | None
+    n_fg_class: int | None
+    label_names: tuple[str, ...] | None
+
+
+def read_pretrained(
+    pretrained_model: str | os.PathLike, *, n_fg_class: int | None, settings: RetinaNetSettings | None
+) -> Pretrained:
+    """What a name or a path leads to.
+
+    pretrained_model: "coco", "coco_v2" (all of the detector), "imagenet", "imagenet_v2" (the backbone), or the path of
+        a file of torchvision (RetinaNet or ResNet) or of cvzoo
+    n_fg_class, settings: of the model to be, as far as they are given
+    Raises ValueRangeError for an unknown name, and what reading the file raises.
+    """
+    backbones = RESNET_WEIGHTS.get(50 if settings is None else settings.n_layer, {})
+    records = {name: record for name, (record, _) in WEIGHTS.items()} | backbones
+    path = pretrained_path(pretrained_model, records)
+    header = read_model_header(path)
+    arrays = read_arrays(path)
+    if header is not None and header.architecture == "RetinaNet":
+        return _from_header(os.fspath(path), arrays, header.settings, header.label_names)
+    if is_torchvision_retinanet(arrays):
+        return _from_torchvision(os.fspath(path), arrays, n_fg_class, settings)
+    if is_torchvision_resnet(arrays):
+        arrays = resnet_from_torchvision(arrays)
+    if "extractor/conv1/conv/W" in arrays and "fpn/inner/0/W" not in arrays:
+        # statistics of ImageNet are better than those of the few photos that fit into a detector's batch
+        settings_of = RetinaNetSettings(n_layer=depth_of(arrays), norm="frozen", base_channels=_width(arrays))
+        return Pretrained(os.fspath(path), arrays, settings_of, None, None)
+    return Pretrained(os.fspath(path), arrays, None, None, None)
+
+
+def _from_header(path: str, arrays: Mapping, settings: Mapping, label_names: tuple[str, ...] | None) -> Pretrained:
+    try:
+        built, n = RetinaNetSettings(**settings["settings"]), int(settings["n_fg_class"])
+    except (LookupError, TypeError, ValueError) as error:
+        raise FileFormatError(f"{path}: its settings make no RetinaNet: {str(error)[:200]}") from error
+    return Pretrained(path, arrays, built, n, label_names)
+
+
+def _from_torchvision(
+    path: str, arrays: Mapping[str, np.ndarray], n_fg_class: int | None, settings: RetinaNetSettings | None
+) -> Pretrained:
+    is_v2 = "head.classification_head.conv.0.1.weight" in arrays
+    built = RESNET50_FPN_V2 if is_v2 else RESNET50_FPN
+    n_anchor = arrays["head.regression_head.bbox_reg.bias"].size // 4
+    named = from_torchvision(arrays, n_anchor=n_anchor, n_fg_class=n_fg_class)
+    built = dataclasses.replace(built, n_layer=depth_of(named))
+    n = named["conf_head/out/b"].size // n_anchor
+    return Pretrained(path, named, built, n, COCO_LABEL_NAMES if n == len(COCO_ROWS) else None)
+
+
+def _width(arrays: Mapping[str, np.ndarray]) -> int:
+    return len(arrays["extractor/conv1/conv/W"])
+
+
+def take_values(model: Chain, pretrained: Pretrained) -> LoadReport:
+    """What did not fit, after everything that fits was taken over; where the model keeps values of its own, a warning.
+
+    Of a file that has a backbone alone, nothing else is expected.
+    Raises WeightsMismatchError if nothing fits.
+    """
+    wanted = {name for name in model.state_arrays() if not name.endswith("/N")}
+    report = model.load_arrays(pretrained.arrays, strict=False)
+    kept = [name for name in (*report.missing, *report.mismatching) if name in wanted]
+    if len(kept) == len(wanted):
+        raise WeightsMismatchError(f"{pretrained.path}: nothing in it fits the model\n{report}")
+    is_backbone = "extractor/conv1/conv/W" in pretrained.arrays and "fpn/inner/0/W" not in pretrained.arrays
+    surprising = [name for name in kept if not is_backbone or name.startswith("extractor/")]
+    if surprising:
+        warnings.warn(
+            f"{pretrained.path}: {len(wanted) - len(kept)} arrays were taken over, {len(kept)} start anew: "
+            + ", ".join(surprising[:20])
+            + (f" and {len(surprising) - 20} more" if len(surprising) > 20 else ""),
+            stacklevel=3,
+        )
+    return report

@@ -1,0 +1,38 @@
+"""torchvision's weights of RetinaNet: they carry the first digits of their hash in the file's name."""
+
+from cvzoo.links.model.label_names import COCO_LABEL_NAMES
+from cvzoo.links.model.retinanet.settings import RetinaNetSettings
+from cvzoo.weights.record import Weights
+
+_SITE = "https://download.pytorch.org/models/"
+_SIZES = ((32, 40, 50), (64, 80, 101), (128, 161, 203), (256, 322, 406), (512, 645, 812))
+
+# its normalizations divide by the plain standard deviation
+RESNET50_FPN = RetinaNetSettings(norm="frozen", bn_eps=0.0, anchor_sizes=_SIZES, anchor_rounded=True, antialias=False)
+RESNET50_FPN_V2 = RetinaNetSettings(
+    extra_from="C5", head_groups=32, anchor_sizes=_SIZES, anchor_rounded=True, antialias=False
+)
+
+
+def _record(version: int, file_name: str, score: float) -> Weights:
+    suffix = "" if version == 1 else "_v2"
+    return Weights(
+        name=f"retinanet_resnet50_fpn{suffix}_coco",
+        url=_SITE + file_name,
+        sha256=None,
+        licence="not stated; the code is BSD-3-Clause",
+        data="COCO 2017 train, on a backbone from ImageNet-1K",
+        data_licence="annotations CC BY 4.0, photos Flickr terms of use; ImageNet terms of access",
+        score={"COCO val2017 AP": score},
+        source=f"torchvision, RetinaNet_ResNet50_FPN{suffix.upper()}_Weights.COCO_V1",
+        label_names=COCO_LABEL_NAMES,
+        preprocessing="short side 800, long side at most 1333, bilinear without antialiasing, padded to multiples of "
+        "32, RGB; (x / 255 - (.485, .456, .406)) / (.229, .224, .225)",
+    )
+
+
+# name -> (record, how the network is built)
+WEIGHTS: dict[str, tuple[Weights, RetinaNetSettings]] = {
+    "coco": (_record(1, "retinanet_resnet50_fpn_coco-eeacb38b.pth", 0.364), RESNET50_FPN),
+    "coco_v2": (_record(2, "retinanet_resnet50_fpn_v2_coco-5905b1c5.pth", 0.415), RESNET50_FPN_V2),
+}
