@@ -2,19 +2,39 @@
 
 from cvzoo.training.extensions.evaluator import Evaluator
 from cvzoo.training.extensions.log_report import LogReport
+from cvzoo.training.extensions.observe_lr import observe_lr, observe_value
 from cvzoo.training.extensions.print_report import PrintReport
 from cvzoo.training.extensions.progress_bar import ProgressBar
+from cvzoo.training.extensions.shifts.abstract import AbstractShift
+from cvzoo.training.extensions.shifts.cosine_shift import CosineShift
+from cvzoo.training.extensions.shifts.exponential_shift import ExponentialShift
+from cvzoo.training.extensions.shifts.linear_shift import LinearShift
+from cvzoo.training.extensions.shifts.one_cycle_shift import OneCycleShift
+from cvzoo.training.extensions.shifts.polynomial_shift import PolynomialShift
+from cvzoo.training.extensions.shifts.step_shift import MultistepShift, StepShift
+from cvzoo.training.extensions.shifts.warmup_shift import WarmupShift
 from cvzoo.training.extensions.snapshot import Snapshot, load_newest_snapshot, snapshot
 from cvzoo.training.extensions.snapshot_object import SnapshotObject, snapshot_object
 
 __all__ = [
+    "AbstractShift",
+    "CosineShift",
     "Evaluator",
+    "ExponentialShift",
+    "LinearShift",
     "load_newest_snapshot",
     "LogReport",
+    "MultistepShift",
+    "observe_lr",
+    "observe_value",
+    "OneCycleShift",
+    "PolynomialShift",
     "PrintReport",
     "ProgressBar",
-    "Snapshot",
     "snapshot",
+    "Snapshot",
     "snapshot_object",
     "SnapshotObject",
+    "StepShift",
+    "WarmupShift",
 ]

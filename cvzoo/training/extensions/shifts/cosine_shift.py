@@ -1,0 +1,32 @@
+"""A hyper-parameter that goes along half a cosine."""
+
+import math
+from typing import Any
+
+from cvzoo.training.extensions.shifts.abstract import AbstractShift, check_count
+
+
+class CosineShift(AbstractShift):
+    """From init along half a cosine to `target` at t = max_count, where it stays; see AbstractShift.
+
+    Source: I. Loshchilov, F. Hutter, "SGDR: Stochastic Gradient Descent with Warm Restarts", ICLR 2017, equation 5,
+    without restarts.
+    """
+
+    default_name = "CosineShift"
+
+    def __init__(
+        self, attr: str, max_count: int, init: float | None = None, target: float = 0.0, optimizer: Any = None
+    ):
+        super().__init__(attr, init, optimizer)
+        check_count("CosineShift: max_count", max_count)
+        self.max_count = max_count
+        self.target = target
+
+    def value(self, t: float) -> float:
+        return cosine(self.init, self.target, min(t / self.max_count, 1.0))
+
+
+def cosine(start: float, end: float, share: float) -> float:
+    """Half a cosine from `start` (share 0) to `end` (share 1)."""
+    return end + (start - end) * (1 + math.cos(math.pi * share)) / 2

@@ -1,0 +1,47 @@
+"""Hyper-parameters that go down, or up, in steps."""
+
+import bisect
+from collections.abc import Sequence
+from typing import Any
+
+from cvzoo.training.extensions.shifts.abstract import AbstractShift, check_count, towards
+
+
+class StepShift(AbstractShift):
+    """init * gamma ** (t // step), but not beyond `target`; see AbstractShift."""
+
+    default_name = "StepShift"
+
+    def __init__(
+        self,
+        attr: str,
+        gamma: float,
+        step: int,
+        init: float | None = None,
+        target: float | None = None,
+        optimizer: Any = None,
+    ):
+        super().__init__(attr, init, optimizer)
+        check_count("StepShift: step", step)
+        self.gamma = gamma
+        self.step = step
+        self.target = target
+
+    def value(self, t: float) -> float:
+        return towards(self.init * self.gamma ** (t // self.step), self.init, self.target)
+
+
+class MultistepShift(AbstractShift):
+    """init, multiplied by gamma when t reaches each of the numbers in `step_value`; see AbstractShift."""
+
+    default_name = "MultistepShift"
+
+    def __init__(
+        self, attr: str, gamma: float, step_value: Sequence[int], init: float | None = None, optimizer: Any = None
+    ):
+        super().__init__(attr, init, optimizer)
+        self.gamma = gamma
+        self.step_value = sorted(step_value)
+
+    def value(self, t: float) -> float:
+        return self.init * self.gamma ** bisect.bisect_right(self.step_value, t)

@@ -1,0 +1,93 @@
+"""When a value has not become better for a while."""
+
+import math
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.training.triggers.abstract import AbstractTrigger
+from cvzoo.training.triggers.get_trigger import get_stop_trigger
+from cvzoo.training.triggers.interval_mean import IntervalMean
+
+if TYPE_CHECKING:
+    from cvzoo.training.trainer import Trainer
+
+
+class EarlyStoppingTrigger(AbstractTrigger):
+    """A trainer's stop trigger: fires when a value has not become better `patience` times in a row.
+
+    check_trigger: when to look at the value's mean since the look before
+    monitor: the value's key, such as "validation/main/loss"
+    patience: how many looks without a better value are borne
+    mode: "max" or "min": whether larger or smaller is better; "auto": larger for keys that end with accuracy, map,
+        ap or miou, smaller for others
+    verbose: print what was found
+    max_trigger: stop then in any case
+
+    Once it has fired, it fires ever after. NaN is never better.
+    """
+
+    def __init__(
+        self,
+        check_trigger: Any = (1, "epoch"),
+        monitor: str = "main/loss",
+        patience: int = 3,
+        mode: str = "auto",
+        verbose: bool = False,
+        max_trigger: Any = (100, "epoch"),
+    ):
+        if mode not in ("auto", "max", "min"):
+            raise ValueRangeError("EarlyStoppingTrigger: mode", expected="'auto', 'max' or 'min'", got=repr(mode))
+        if patience < 1:
+            raise ValueRangeError("EarlyStoppingTrigger: patience", expected="a positive number", got=patience)
+        if mode == "auto":
+            is_score = monitor.rpartition("/")[2].endswith(("accuracy", "map", "ap", "miou"))
+            mode = "max" if is_score else "min"
+        self.mode = mode
+        self.patience = patience
+        self.verbose = verbose
+        self.best: float | None = None
+        self.count = 0  # looks since the best one
+        self._mean = IntervalMean(monitor, check_trigger)
+        self._max_trigger = get_stop_trigger(max_trigger)
+        self._looked_at = -1  # the iteration, so that asking twice counts once
+
+    def __call__(self, trainer: "Trainer") -> bool:
+        if not trainer.is_before_training and trainer.updater.iteration != self._looked_at:
+            self._looked_at = trainer.updater.iteration
+            self._look(trainer)
+        return self._max_trigger(trainer) or self.count >= self.patience
+
+    def _look(self, trainer: "Trainer") -> None:
+        value = self._mean(trainer)
+        if value is None:
+            return
+        sign = 1 if self.mode == "max" else -1
+        if not math.isnan(value) and (self.best is None or sign * value > sign * self.best):
+            self.best, self.count = value, 0
+        else:
+            self.count += 1
+        if self.verbose:
+            best = "no value yet" if self.best is None else f"best {self.best:.6g}"
+            patience = f"{self.count} of {self.patience} without a better one"
+            print(f"early stopping: {self._mean.key} {value:.6g}, {best}, {patience}", file=sys.stderr)
+
+    def training_length(self) -> tuple[float, str] | None:
+        return self._max_trigger.training_length()
+
+    def state(self) -> dict[str, Any]:
+        return {
+            "mean": self._mean.state(),
+            "max_trigger": self._max_trigger.state(),
+            "best": self.best,
+            "count": self.count,
+            "looked_at": self._looked_at,
+        }
+
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        self._mean.load_state(state["mean"])
+        self._max_trigger.load_state(state["max_trigger"])
+        self.best = state["best"]
+        self.count = int(state["count"])
+        self._looked_at = int(state["looked_at"])
