@@ -2,6 +2,7 @@
 
 from cvzoo.datasets.ade20k_datasets import ADE20KSemanticSegmentationDataset, ADE20KTestImageDataset
 from cvzoo.datasets.archive import dataset_home
+from cvzoo.datasets.bbox_splits import BboxSplits, bbox_splits
 from cvzoo.datasets.camvid_dataset import CamVidDataset
 from cvzoo.datasets.cifar_datasets import CIFAR10Dataset, CIFAR100Dataset
 from cvzoo.datasets.cityscapes_datasets import CityscapesSemanticSegmentationDataset, CityscapesTestImageDataset
@@ -109,6 +110,8 @@ __all__ = [
     "assert_is_point",
     "assert_is_point_dataset",
     "assert_is_semantic_segmentation_dataset",
+    "bbox_splits",
+    "BboxSplits",
     "camvid_ignore_label_color",
     "camvid_label_colors",
     "camvid_label_names",

@@ -65,6 +65,12 @@ def _key(path, folder):
     return path.relative_to(folder).with_suffix("").as_posix()
 
 
+def yolo_class_names(root: pathlib.Path) -> tuple[str, ...] | None:
+    """The classes that a YOLO folder's classes.txt, .names file or data.yaml lists, or None."""
+    names = _read_class_names(root, root / "labels", [])
+    return None if names is None else tuple(names)
+
+
 def _read_class_names(root, label_dir, findings):
     for folder in (root, label_dir):
         for name in _NAME_FILES:

@@ -1,0 +1,94 @@
+"""What to train a detector on, and what to score it on, from one word of a command line."""
+
+import pathlib
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from cvzoo.datasets.coco.json_datasets import COCOJSONBboxDataset
+from cvzoo.datasets.layouts.data_spec import DataSpec, parse_data_spec
+from cvzoo.datasets.layouts.read_yolo import yolo_class_names
+from cvzoo.datasets.sliceable.abstract import AbstractSliceableDataset
+from cvzoo.datasets.sroie_dataset import SROIETextDataset
+from cvzoo.datasets.voc.bbox_dataset import VOCFolderBboxDataset
+from cvzoo.datasets.yolo_bbox_dataset import YOLOBboxDataset
+from cvzoo.errors.exceptions import ConfigError, DatasetError
+
+
+class BboxSplits(NamedTuple):
+    """Two data sets with the same classes.
+
+    train, val: examples are (img, bbox, label), or (img, bbox, label, flag) where the layout knows difficult or crowded
+        objects: flag (R,) bool says which they are
+    label_names: the classes in the order of their labels
+    """
+
+    train: AbstractSliceableDataset
+    val: AbstractSliceableDataset
+    label_names: tuple[str, ...]
+
+
+def bbox_splits(spec: str) -> BboxSplits:
+    """The data sets that the text names, both parts of it.
+
+    spec: "voc:ROOT", the lists train.txt and val.txt in ROOT/ImageSets/Main; "coco:TRAIN.json,VAL.json" (and perhaps
+        ",photos=DIR"); "yolo:ROOT", the folders train and val below ROOT/images or the lists train.txt and val.txt in
+        ROOT; "sroie:ROOT", its train.txt and val.txt. ",base=0" for VOC files that count pixels from 0
+    Raises ConfigError if the text is not understood, DatasetError if a part is not there, has no photo, or the two
+    parts differ in their classes.
+    """
+    pair = _coco_pair(spec)
+    if pair is None:
+        part = parse_data_spec(spec)
+        if part.kind == "coco":
+            raise ConfigError(f"{spec}: one file", expected="two: coco:TRAIN.json,VAL.json")
+        if part.split is not None:
+            raise ConfigError(f"{spec}: split=", expected="both parts, train and val")
+        train, val = _READERS[part.kind](part, "train"), _READERS[part.kind](part, "val")
+    else:
+        train, val = (
+            COCOJSONBboxDataset(each.path, each.photos, use_crowded=True, return_crowded=True) for each in pair
+        )
+    for name, each in (("train", train), ("val", val)):
+        if not len(each):
+            raise DatasetError(f"{spec}: {name} has no photo")
+    if train.label_names != val.label_names:
+        raise DatasetError(f"{spec}: train and val have other classes", expected=train.label_names, got=val.label_names)
+    return BboxSplits(train, val, tuple(train.label_names))
+
+
+def _coco_pair(spec):
+    """The two files of "coco:A.json,B.json", or None if there are not two."""
+    kind, _, rest = spec.partition(":")
+    first, comma, second = rest.partition(".json,")
+    if kind != "coco" or not comma or not second.partition(",")[0].endswith(".json"):
+        return None
+    options = "".join("," + word for word in second.split(",")[1:])
+    return parse_data_spec(f"coco:{first}.json{options}"), parse_data_spec(f"coco:{second}")
+
+
+def _voc(spec: DataSpec, split: str) -> AbstractSliceableDataset:
+    found = spec.path / "ImageSets" / "Main" / f"{split}.txt"
+    if not found.is_file():
+        raise DatasetError(f"{spec}: no list {found}", hint="a list of photos' names, a line each, without endings")
+    return VOCFolderBboxDataset(spec.path, split, one_based=spec.base == 1, use_difficult=True, return_difficult=True)
+
+
+def _yolo(spec: DataSpec, split: str) -> AbstractSliceableDataset:
+    names = yolo_class_names(spec.path)
+    if names is None:
+        raise DatasetError(f"{spec}: nothing names the classes", expected="classes.txt, obj.names or data.yaml")
+    photos = (spec.photos or spec.path / "images") / split
+    source = photos if photos.is_dir() else spec.path / f"{split}.txt"
+    if not source.exists():
+        raise DatasetError(f"{spec}: nothing to {split} on", expected=f"the folder {photos} or the list {source}")
+    return YOLOBboxDataset(source, names)
+
+
+def _sroie(spec: DataSpec, split: str) -> AbstractSliceableDataset:
+    return SROIETextDataset(pathlib.Path(spec.path), split)
+
+
+_READERS: Mapping[str, Callable[[DataSpec, str], AbstractSliceableDataset]] = MappingProxyType(
+    {"voc": _voc, "yolo": _yolo, "sroie": _sroie}
+)

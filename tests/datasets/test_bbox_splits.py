@@ -1,0 +1,122 @@
+"""Both parts of a detector's data from one word."""
+
+import json
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from cvzoo.datasets import bbox_splits
+from cvzoo.errors import ConfigError, DatasetError
+
+
+def photo(path):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    Image.fromarray(np.full((20, 30, 3), 90, np.uint8)).save(path)
+
+
+def voc(root, splits):
+    (root / "ImageSets/Main").mkdir(parents=True)
+    (root / "Annotations").mkdir()
+    for split, (id_, name) in splits.items():
+        photo(root / f"JPEGImages/{id_}.png")
+        (root / f"ImageSets/Main/{split}.txt").write_text(f"{id_}\n")
+        (root / f"Annotations/{id_}.xml").write_text(
+            f"<annotation><object><name>{name}</name><difficult>1</difficult><bndbox><xmin>3</xmin><ymin>2</ymin>"
+            "<xmax>11</xmax><ymax>9</ymax></bndbox></object></annotation>"
+        )
+    return f"voc:{root}"
+
+
+def coco(root, **names):
+    paths = []
+    for split, name in names.items():
+        photo(root / f"{split}.png")
+        content = {
+            "images": [{"id": 1, "file_name": f"{split}.png", "height": 20, "width": 30}],
+            "categories": [{"id": 7, "name": name}],
+            "annotations": [{"id": 1, "image_id": 1, "category_id": 7, "bbox": [2, 1, 8, 7], "area": 56, "iscrowd": 1}],
+        }
+        paths.append(root / f"{split}.json")
+        paths[-1].write_text(json.dumps(content))
+    return f"coco:{paths[0]},{paths[1]},photos={root}"
+
+
+def yolo(root):
+    for split in ("train", "val"):
+        photo(root / f"images/{split}/{split}.png")
+        (root / f"labels/{split}").mkdir(parents=True)
+        (root / f"labels/{split}/{split}.txt").write_text("0 0.2 0.2 0.2 0.2\n")
+    (root / "data.yaml").write_text("names: [cell]\n")
+    return f"yolo:{root}"
+
+
+def test_a_voc_folder_gives_its_two_lists_with_the_classes_of_both(tmp_path):
+    splits = bbox_splits(voc(tmp_path, {"train": ("a", "cell"), "val": ("b", "blob")}))
+    assert splits.label_names == ("blob", "cell") == splits.train.label_names
+    img, bbox, label, difficult = splits.train[0]
+    assert img.shape == (3, 20, 30)
+    assert label.tolist() == [1]
+    assert difficult.tolist() == [True]
+    assert bbox.tolist() == [[1, 2, 8, 10]]
+    assert splits.val[0][2].tolist() == [0]
+
+
+def test_pixels_may_be_counted_from_zero(tmp_path):
+    spec = voc(tmp_path, {"train": ("a", "cell"), "val": ("b", "cell")})
+    assert bbox_splits(spec + ",base=0").train[0][1].tolist() == [[2, 3, 9, 11]]
+
+
+def test_two_coco_files_give_crowds_with_their_flag(tmp_path):
+    splits = bbox_splits(coco(tmp_path, train="cell", val="cell"))
+    _, bbox, label, crowded = splits.val[0]
+    assert bbox.tolist() == [[1, 2, 8, 10]]
+    assert label.tolist() == [0]
+    assert crowded.tolist() == [True]
+
+
+def test_a_yolo_folder_gives_its_two_folders(tmp_path):
+    splits = bbox_splits(yolo(tmp_path))
+    assert splits.label_names == ("cell",)
+    np.testing.assert_allclose(splits.val[0][1], [[2, 3, 6, 9]], atol=1e-5)
+
+
+def test_receipts_are_read_for_real(shared):
+    splits = bbox_splits(f"sroie:{shared / 'data/sroie'}")
+    assert (len(splits.train), len(splits.val), splits.label_names) == (366, 132, ("text",))
+
+
+def test_cells_are_read_for_real(shared):
+    splits = bbox_splits(f"voc:{shared / 'data/bccd/BCCD'}")
+    assert (len(splits.train), len(splits.val)) == (205, 87)
+    assert splits.label_names == ("Platelets", "RBC", "WBC")
+
+
+@pytest.mark.parametrize(
+    ("spec", "error", "words"),
+    [
+        ("coco:one.json", ConfigError, "two"),
+        ("voc:{root},split=train", ConfigError, "both parts"),
+        ("voc:{root}", DatasetError, "val.txt"),
+        ("voc:nowhere", ConfigError, "nowhere"),
+        ("tea:{root}", ConfigError, "kind"),
+    ],
+)
+def test_what_is_not_there_is_told(tmp_path, monkeypatch, spec, error, words):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "one.json").write_text("{}")
+    voc(tmp_path / "data", {"train": ("a", "cell")})
+    with pytest.raises(error, match=words):
+        bbox_splits(spec.format(root=tmp_path / "data"))
+
+
+def test_parts_of_other_classes_are_refused(tmp_path):
+    with pytest.raises(DatasetError, match="other classes"):
+        bbox_splits(coco(tmp_path, train="cell", val="blob"))
+
+
+def test_a_yolo_folder_without_names_is_refused(tmp_path):
+    spec = yolo(tmp_path)
+    (tmp_path / "data.yaml").unlink()
+    with pytest.raises(DatasetError, match="names the classes"):
+        bbox_splits(spec)
