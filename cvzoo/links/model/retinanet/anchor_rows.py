@@ -8,9 +8,8 @@ from cvzoo.geometry.as_bbox import as_bbox
 from cvzoo.geometry.bbox_area import bbox_area
 from cvzoo.geometry.bbox_iou import bbox_iou
 
-# Pairs whose IoU is computed in one go, and boxes compared with all anchors at once: both bound the memory
+# Pairs whose IoU is computed in one go: it bounds the memory
 _PAIRS = 1 << 20
-_DENSE = 1 << 22
 
 
 class Overlaps(NamedTuple):
@@ -34,11 +33,12 @@ class AnchorRows:
     """
 
     def __init__(self, anchors: np.ndarray):
-        self.anchors = as_bbox(anchors, "anchors")
-        extents, row = np.unique(self.anchors[:, ::2], axis=0, return_inverse=True)
-        row = row.reshape(-1)
+        self.anchors = as_bbox(anchors, "anchors").astype(np.float32, copy=False)
+        # a pair of numbers as one: rows need no order among themselves
+        pairs = np.ascontiguousarray(self.anchors[:, ::2], np.float32).view(np.int64)[:, 0]
+        _, first, row = np.unique(pairs, return_index=True, return_inverse=True)
+        extents = self.anchors[first, ::2]
         self._order = np.lexsort((self.anchors[:, 1], row))
-        self._starts = np.searchsorted(row[self._order], np.arange(len(extents) + 1))
         self._low, self._high = extents[:, 0].copy(), extents[:, 1].copy()
         # one sorted array for all rows: rows are further apart than anything in them
         x_min = self.anchors[self._order, 1].astype(np.float64)
@@ -72,25 +72,25 @@ class AnchorRows:
             found.append(self._exact(bbox, np.repeat(box[part], counts[part]), start[part], counts[part], thresh))
         return Overlaps(*map(np.concatenate, zip(*found)))
 
-    def nearest_best(self, bbox: np.ndarray) -> np.ndarray:
-        """(R,) int64: each box's anchor of highest IoU; of equals the one whose middle is nearest, then the first.
+    def nearest_best(self, bbox: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Each box's anchor of highest IoU, (R,) int64, and that IoU, (R,) float32.
 
-        -1 where no anchor overlaps. Looks at every pair, in blocks: meant for the few boxes that `overlaps` misses.
+        Of equals the one whose middle is nearest, then the first; -1 where no anchor overlaps. Looks at every pair:
+        meant for the few boxes that `overlaps` misses.
         """
         bbox = as_bbox(bbox)
-        best = np.full(len(bbox), -1, np.int64)
+        best, height = np.full(len(bbox), -1, np.int64), np.zeros(len(bbox), np.float32)
         if not len(self.anchors):
-            return best
+            return best, height
         middle = self.anchors[:, :2] + self.anchors[:, 2:]
         for i, bb in enumerate(bbox):
-            iou = np.empty(len(self.anchors), np.float32)
-            for start in range(0, len(iou), _DENSE):
-                iou[start : start + _DENSE] = bbox_iou(bb[None], self.anchors[start : start + _DENSE])[0]
+            iou = bbox_iou(bb[None], self.anchors)[0]
             equal = np.flatnonzero(iou >= iou.max())
-            if iou[equal[0]] > 0:
+            height[i] = iou[equal[0]]
+            if height[i] > 0:
                 far = ((middle[equal] - (bb[:2] + bb[2:])) ** 2).sum(axis=1)
                 best[i] = equal[far.argmin()]
-        return best
+        return best, height
 
     def covered(self, region: np.ndarray, thresh: float) -> np.ndarray:
         """(A,) bool: at least `thresh` of the anchor's area lies in one of the regions (K, 4)."""

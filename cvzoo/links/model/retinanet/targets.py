@@ -34,8 +34,8 @@ def match_anchors(
     bbox: (R, 4) float32, y_min x_min y_max x_max; empty boxes match nothing
     positive: an anchor belongs to the object of highest IoU if that is at least this (of equals, the first)
     negative: it is background if the highest IoU is below this
-    keep_best: every object also gets the anchor of highest IoU (of equals the one nearest to its middle), whatever the
-        thresholds; an anchor that is the best of several takes the one it overlaps most
+    keep_best: an object that no anchor belongs to gets the one of highest IoU (of equals the one nearest to its middle)
+        if no other object has it; of several that want it, the one of highest IoU
     Raises ValueRangeError unless 0 < negative <= positive <= 1.
     Source: Lin et al., "Focal Loss for Dense Object Detection", 2017, section 4, without keep_best, which is Faster
     R-CNN's rule and lets objects be learned that no anchor fits.
@@ -58,7 +58,7 @@ def match_anchors(
 def _give_best(
     match: np.ndarray, rows: AnchorRows, bbox: np.ndarray, box: np.ndarray, anchor: np.ndarray, iou: np.ndarray
 ) -> None:
-    """Changes match so that every box that is not empty has an anchor, where another does not need it more."""
+    """Changes match so that every box that is not empty has an anchor, if no other needs it more."""
     owned = np.zeros(len(bbox), bool)
     owned[match[match >= 0]] = True
     lonely = np.flatnonzero(~owned & (bbox[:, 2:] > bbox[:, :2]).all(axis=1))
@@ -71,7 +71,7 @@ def _give_best(
     seen, first = np.unique(box[order], return_index=True)
     best[seen], height[seen] = anchor[order][first], iou[order][first]
     missed = lonely[best[lonely] < 0]
-    best[missed] = rows.nearest_best(bbox[missed])
+    best[missed], height[missed] = rows.nearest_best(bbox[missed])
     lonely = lonely[best[lonely] >= 0]
     lonely = lonely[np.argsort(height[lonely], kind="stable")]  # who overlaps most comes last and stays
     free = match[best[lonely]] < 0
