@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cvzoo.errors.exceptions import ShapeError, ValueRangeError
+from cvzoo.errors.exceptions import CvzooError, ShapeError
 from cvzoo.links.model.retinanet.collate import collate_photos
 
 
@@ -23,6 +23,7 @@ def test_photos_lie_in_the_upper_left_corner():
     assert not x[1, :, 65:].any()
     assert not x[1, :, :, 20:].any()
     assert (bboxes, labels) == (["a", "b"], [1, 2])
+    np.testing.assert_array_equal(collate_photos([(first,), (second,)], "cpu")[0], x)
 
 
 @pytest.mark.parametrize(("multiple", "wanted"), [(1, (33, 50)), (32, (64, 64)), (50, (50, 50))])
@@ -36,5 +37,5 @@ def test_bad_batches_teach():
         collate_photos([])
     with pytest.raises(ShapeError, match=r"\(C, H, W\)"):
         collate_photos([(_photo(4, 4), 0), (_photo(4, 4)[:1], 0)])
-    with pytest.raises(ValueRangeError, match="device"):
-        collate_photos([(_photo(4, 4), 0)], 0)
+    with pytest.raises(CvzooError):
+        collate_photos([(_photo(4, 4), 0)], "gpu:99")
