@@ -1,7 +1,10 @@
 """ADE20K, as the scene parsing benchmark of MIT gives it."""
 
 from cvzoo.datasets.archive import Archive, provide
-from cvzoo.datasets.labels.ade20k import ade20k_semantic_segmentation_label_names
+from cvzoo.datasets.labels.ade20k import (
+    ade20k_semantic_segmentation_label_colors,
+    ade20k_semantic_segmentation_label_names,
+)
 from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
 from cvzoo.datasets.text_files import check_choice
 from cvzoo.errors.exceptions import DatasetError
@@ -27,6 +30,7 @@ class ADE20KSemanticSegmentationDataset(GetterDataset):
         super().__init__()
         check_choice("split", split, ("train", "val"))
         self.label_names = ade20k_semantic_segmentation_label_names
+        self.label_colors = ade20k_semantic_segmentation_label_colors
         part = "training" if split == "train" else "validation"
         root = provide(
             data_dir,

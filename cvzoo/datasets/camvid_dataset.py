@@ -3,7 +3,7 @@
 import pathlib
 
 from cvzoo.datasets.archive import Archive, provide
-from cvzoo.datasets.labels.camvid import camvid_label_names
+from cvzoo.datasets.labels.camvid import camvid_label_colors, camvid_label_names
 from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
 from cvzoo.datasets.text_files import check_choice, read_lines
 from cvzoo.errors.exceptions import DatasetError
@@ -28,6 +28,7 @@ class CamVidDataset(GetterDataset):
         super().__init__()
         check_choice("split", split, ("train", "val", "test"))
         self.label_names = camvid_label_names
+        self.label_colors = camvid_label_colors
         is_plain = data_dir != "auto" and (pathlib.Path(data_dir) / f"{split}.txt").is_file()
         root = pathlib.Path(data_dir)
         if not is_plain:

@@ -5,6 +5,7 @@ import pathlib
 import numpy as np
 
 from cvzoo.datasets.archive import Archive, provide
+from cvzoo.datasets.labels.class_colors import class_colors
 from cvzoo.datasets.labels.digits_and_cifar import (
     cifar10_label_names,
     cifar100_label_names,
@@ -41,6 +42,7 @@ class CIFAR10Dataset(GetterDataset):
         super().__init__()
         check_choice("split", split, ("train", "test"))
         self.label_names = cifar10_label_names
+        self.label_colors = class_colors(len(cifar10_label_names))
         names = [f"data_batch_{i}.bin" for i in range(1, 6)] if split == "train" else ["test_batch.bin"]
         root = _provide(data_dir, "cifar-10-batches-bin", names[0])
         # a part of the five files will do for a try
@@ -70,6 +72,7 @@ class CIFAR100Dataset(GetterDataset):
         super().__init__()
         check_choice("split", split, ("train", "test"))
         self.label_names = cifar100_label_names
+        self.label_colors = class_colors(len(cifar100_label_names))
         path = _provide(data_dir, "cifar-100-binary", f"{split}.bin") / f"{split}.bin"
         numbers, self._imgs = _read([path], 2, (len(cifar100_super_label_names), len(cifar100_label_names)))
         self.super_labels, self.labels = numbers.T

@@ -3,7 +3,13 @@
 import numpy as np
 
 from cvzoo.datasets.archive import provide
-from cvzoo.datasets.labels.cityscapes import cityscapes_label_ids, cityscapes_semantic_segmentation_label_names
+from cvzoo.datasets.labels.cityscapes import (
+    cityscapes_file_label_colors,
+    cityscapes_file_label_names,
+    cityscapes_label_ids,
+    cityscapes_semantic_segmentation_label_colors,
+    cityscapes_semantic_segmentation_label_names,
+)
 from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
 from cvzoo.datasets.text_files import check_choice
 from cvzoo.errors.exceptions import DatasetError
@@ -24,7 +30,8 @@ class CityscapesSemanticSegmentationDataset(GetterDataset):
         files, which Cityscapes alone may give out
     label_resolution: "fine" or "coarse"
     split: "train" or "val"; for "coarse" also "train_extra"
-    ignore_labels: True: the 19 classes that count, all else is -1; False: the ids of the files, 0 .. 33
+    ignore_labels: True: the 19 classes that count, all else is -1; False: the ids of the files, 0 .. 33,
+        which label_names and label_colors then stand for
 
     img: (3, H, W) float32; label: (H, W) int32. Photos are sorted by city and name.
     Source: Cordts et al., "The Cityscapes Dataset for Semantic Urban Scene Understanding", CVPR 2016.
@@ -37,6 +44,9 @@ class CityscapesSemanticSegmentationDataset(GetterDataset):
             "split", split, ("train", "val", "train_extra") if label_resolution == "coarse" else ("train", "val")
         )
         self.label_names = cityscapes_semantic_segmentation_label_names
+        self.label_colors = cityscapes_semantic_segmentation_label_colors
+        if not ignore_labels:
+            self.label_names, self.label_colors = cityscapes_file_label_names, cityscapes_file_label_colors
         kind = "gtFine" if label_resolution == "fine" else "gtCoarse"
         for needs in (f"leftImg8bit/{split}", f"{kind}/{split}"):
             root = provide(data_dir, "cityscapes", needs=needs, archives=(), licence=_LICENCE, page=_PAGE)

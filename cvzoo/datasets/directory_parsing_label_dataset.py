@@ -4,6 +4,7 @@ import pathlib
 
 import numpy as np
 
+from cvzoo.datasets.labels.class_colors import class_colors
 from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
 from cvzoo.errors.exceptions import DatasetError
 from cvzoo.images.list_image_files import list_image_files
@@ -39,12 +40,13 @@ class DirectoryParsingLabelDataset(GetterDataset):
     numerical_sort: classes are sorted as numbers
 
     img: (3, H, W) float32; label: () int32
-    img_paths: N of str; labels: (N,) int32; label_names. Within a class photos are sorted by path.
+    img_paths: N of str; labels: (N,) int32; label_names; label_colors. Within a class photos are sorted by path.
     """
 
     def __init__(self, root, check_img_file=None, color=True, numerical_sort=False):
         super().__init__()
         self.label_names = tuple(directory_parsing_label_names(root, numerical_sort))
+        self.label_colors = class_colors(len(self.label_names))
         self.img_paths = []
         counts = []
         for name in self.label_names:

@@ -8,6 +8,7 @@ import zlib
 import numpy as np
 
 from cvzoo.datasets.archive import Archive, provide
+from cvzoo.datasets.labels.class_colors import class_colors
 from cvzoo.datasets.labels.digits_and_cifar import mnist_label_names
 from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
 from cvzoo.datasets.text_files import check_choice
@@ -38,6 +39,7 @@ class MNISTDataset(GetterDataset):
         super().__init__()
         check_choice("split", split, ("train", "test"))
         self.label_names = mnist_label_names
+        self.label_colors = class_colors(len(mnist_label_names))
         prefix = "train" if split == "train" else "t10k"
         self._imgs = _read_idx(_find(data_dir, f"{prefix}-images-idx3-ubyte"), 3)
         self.labels = _read_idx(_find(data_dir, f"{prefix}-labels-idx1-ubyte"), 1).astype(np.int32)

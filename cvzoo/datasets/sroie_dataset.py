@@ -6,6 +6,7 @@ import pathlib
 import numpy as np
 
 from cvzoo.datasets.archive import provide
+from cvzoo.datasets.labels.class_colors import class_colors
 from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
 from cvzoo.datasets.text_files import read_lines, read_text
 from cvzoo.errors.exceptions import DatasetError
@@ -35,6 +36,7 @@ class SROIETextDataset(GetterDataset):
     def __init__(self, data_dir="auto", split=None, *, return_quad=False, return_text=False):
         super().__init__()
         self.label_names = sroie_label_names
+        self.label_colors = class_colors(len(self.label_names))
         root = provide(
             data_dir,
             "sroie",

@@ -6,6 +6,8 @@ import pathlib
 
 import numpy as np
 
+from cvzoo.datasets.labels.class_colors import class_colors
+from cvzoo.datasets.layouts.names_in_yaml import names_in_yaml
 from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
 from cvzoo.datasets.text_files import read_lines, read_text
 from cvzoo.errors.exceptions import DatasetError
@@ -20,7 +22,8 @@ class YOLOBboxDataset(GetterDataset):
 
     images: a folder of photos, looked through with the folders below; or a text file that lists photos, a line each,
         relative to its own folder if not absolute
-    label_names: the classes in the order of their numbers: a sequence of str, or the path of a file, a name a line
+    label_names: the classes in the order of their numbers: a sequence of str, or the path of a file, a name a line, or
+        of a data.yaml with `names:`
     label_dir: the folder of the text files, which have the photos' names and lie as the photos lie below `images`;
         None: for each photo the same path with the last folder "images" replaced by "labels", or the photo's own
         folder if there is none such
@@ -34,8 +37,9 @@ class YOLOBboxDataset(GetterDataset):
     def __init__(self, images, label_names, *, label_dir=None):
         super().__init__()
         if isinstance(label_names, (str, os.PathLike)):
-            label_names = read_lines(label_names)
+            label_names = _read_names(pathlib.Path(label_names))
         self.label_names = tuple(label_names)
+        self.label_colors = class_colors(len(self.label_names))
         images = pathlib.Path(images)
         if images.is_dir():
             base, self._photos = images, list_image_files(images, recursive=True)
@@ -66,6 +70,15 @@ class YOLOBboxDataset(GetterDataset):
         box = np.array([row[1:] for row in rows], np.float64).reshape(-1, 4)
         bbox = from_normalized(from_cxcywh(box), read_image_size(self._photos[i]))
         return bbox.astype(np.float32), np.array([row[0] for row in rows], np.int32)
+
+
+def _read_names(path):
+    if path.suffix.lower() not in (".yaml", ".yml"):
+        return read_lines(path)
+    names = names_in_yaml(read_text(path))
+    if not names:
+        raise DatasetError(f"{path}: no names of classes", expected="names: [cat, dog]")
+    return names
 
 
 def _text_path(photo, base, label_dir):

@@ -8,6 +8,7 @@ from PIL import Image
 
 import cvzoo.datasets as D
 from cvzoo.datasets.conformance import assert_is_bbox_dataset, assert_is_label_dataset
+from cvzoo.datasets.labels.class_colors import class_colors
 from cvzoo.errors.exceptions import CvzooError, DatasetError
 
 
@@ -30,6 +31,23 @@ def test_yolo_labels_are_read_beside_their_photos(tmp_path):
     np.testing.assert_array_equal(bbox, [[6, 12, 18, 20], [6, 0, 18, 16]])
     np.testing.assert_array_equal(label, [1, 0])
     assert dataset[1][1].shape == (0, 4)
+
+
+@pytest.mark.parametrize("text", ["path: .\nnames: [cat, dog]\n", "names:\n  0: cat\n  1: dog\nnc: 2\n"])
+def test_yolo_takes_the_names_of_a_yaml(tmp_path, text):
+    root = yolo(tmp_path)
+    (root / "data.yaml").write_text(text)
+    assert D.YOLOBboxDataset(root / "images/train", root / "data.yaml").label_names == ("cat", "dog")
+    (root / "data.yaml").write_text("nc: 2\n")
+    with pytest.raises(DatasetError, match="no names of classes"):
+        D.YOLOBboxDataset(root / "images/train", root / "data.yaml")
+
+
+def test_own_classes_have_colours(tmp_path):
+    root = yolo(tmp_path)
+    colors = D.YOLOBboxDataset(root / "images/train", root / "classes.names").label_colors
+    assert colors == D.voc_semantic_segmentation_label_colors[1:][: len(colors)]
+    assert len(set(class_colors(255))) == 255
 
 
 def test_yolo_takes_lists_of_photos_and_folders_of_labels(tmp_path):

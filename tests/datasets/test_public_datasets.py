@@ -81,6 +81,25 @@ def test_public_data_sets_keep_the_rules(tmp_path, layout, make, length, check, 
         np.testing.assert_array_equal(mine, its)
 
 
+@pytest.mark.parametrize(("layout", "make", "length", "check", "n_class"), CASES)
+def test_classes_have_names_and_colours(tmp_path, layout, make, length, check, n_class):
+    dataset = make(LAYOUTS[layout](tmp_path / "data"))
+    if isinstance(dataset, D.OnlineProductsDataset):  # 22,634 products without names
+        return
+    assert len(dataset.label_names) == len(dataset.label_colors)
+    assert len(dataset.label_names) == n_class or check is assert_is_point_dataset
+    assert all(0 <= part <= 255 for color in dataset.label_colors for part in color)
+
+
+def test_names_of_cityscapes_stand_for_the_labels_that_are_given(tmp_path):
+    layouts.cityscapes(tmp_path)
+    few, all_ = (D.CityscapesSemanticSegmentationDataset(tmp_path, "fine", "val", flag) for flag in (True, False))
+    for by_label, by_id in zip(few[0][1].ravel(), all_[0][1].ravel()):
+        if by_label >= 0:
+            assert few.label_names[by_label] == all_.label_names[by_id]
+            assert few.label_colors[by_label] == all_.label_colors[by_id]
+
+
 def test_voc_boxes_begin_at_zero_and_difficult_ones_are_left_out(tmp_path):
     root = layouts.voc(tmp_path)
     _, bbox, label = D.VOCBboxDataset(root, "test", "2007")[0]

@@ -5,6 +5,9 @@ import numpy as np
 from cvzoo.datasets.coco.json_columns import read_columns
 from cvzoo.datasets.coco.masks import TextSpans, masks_from_json
 from cvzoo.datasets.coco.publication import find_photos
+from cvzoo.datasets.labels.class_colors import class_colors
+from cvzoo.datasets.labels.coco import coco_bbox_label_names
+from cvzoo.datasets.labels.coco_panoptic import coco_semantic_segmentation_label_colors
 from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
 from cvzoo.errors.exceptions import DatasetError
 from cvzoo.images.read_image import read_image
@@ -15,6 +18,7 @@ class AbstractCOCODataset(GetterDataset):
     """Photos and annotations of one JSON file. Photos are in the order of their ids; those without objects stay.
 
     label_names: the file's classes in the order of their ids, which is the order of the labels
+    label_colors: an (R, G, B) a class; COCO's own classes have the colours of its panoptic files
     image_ids: (N,) int64; category_ids: (C,) int64, what stands in the file for label 0, 1 ...
 
     Annotations whose box is empty are left out, and with them their masks and points.
@@ -27,6 +31,7 @@ class AbstractCOCODataset(GetterDataset):
         self._texts = TextSpans(json_path) if with_masks else None
         self._image_dir = find_photos(json_path, image_dir, columns.file_names[0] if columns.file_names else None)
         self.label_names = columns.label_names
+        self.label_colors = _colors(columns.label_names)
         self.image_ids = columns.image_ids
         self.category_ids = columns.category_ids
         self._kept = (columns.bbox[:, 2:] > columns.bbox[:, :2]).all(axis=1)
@@ -67,6 +72,12 @@ class AbstractCOCODataset(GetterDataset):
         if np.isnan(found).any():
             raise DatasetError(f"{self._photo(i)}: an annotation has no key points")
         return found[:, :, [1, 0]], found[:, :, 2] > 0
+
+
+def _colors(names):
+    if set(names) <= set(coco_bbox_label_names):
+        return tuple(coco_semantic_segmentation_label_colors[coco_bbox_label_names.index(name)] for name in names)
+    return class_colors(len(names))
 
 
 def chosen_keys(first, wanted):

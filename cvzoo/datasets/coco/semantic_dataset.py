@@ -6,7 +6,10 @@ import numpy as np
 
 from cvzoo.datasets.coco.publication import provide_coco
 from cvzoo.datasets.extract import extract
-from cvzoo.datasets.labels.coco_panoptic import coco_semantic_segmentation_label_names
+from cvzoo.datasets.labels.coco_panoptic import (
+    coco_semantic_segmentation_label_colors,
+    coco_semantic_segmentation_label_names,
+)
 from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
 from cvzoo.errors.exceptions import DatasetError
 from cvzoo.images.read_image import read_image
@@ -43,6 +46,7 @@ class COCOSemanticSegmentationDataset(GetterDataset):
                 for each in file["annotations"]
             ]
             self.label_names = tuple(category["name"] for category in file["categories"])
+            self.label_colors = coco_semantic_segmentation_label_colors
         except (ValueError, KeyError, TypeError) as error:
             raise DatasetError(f"{json_path}: not a panoptic file of COCO's form", got=repr(error)) from error
         if len(self.label_names) != len(coco_semantic_segmentation_label_names):

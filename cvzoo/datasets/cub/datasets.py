@@ -3,6 +3,7 @@
 import numpy as np
 
 from cvzoo.datasets.cub.publication import provide_cub, provide_cub_masks, read_paths, read_table
+from cvzoo.datasets.labels.class_colors import class_colors
 from cvzoo.datasets.labels.cub import cub_keypoint_names, cub_label_names
 from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
 from cvzoo.datasets.text_files import read_lines
@@ -22,6 +23,7 @@ class AbstractCUBDataset(GetterDataset):
     def __init__(self, data_dir, prob_map_dir, *, needs_maps):
         super().__init__()
         self.label_names = cub_label_names
+        self.label_colors = class_colors(len(cub_label_names))
         self._root = provide_cub(data_dir)
         self._map_root = provide_cub_masks(prob_map_dir) if needs_maps else None
         self._paths = read_paths(self._root)

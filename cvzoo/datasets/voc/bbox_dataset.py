@@ -4,6 +4,7 @@ import pathlib
 
 import numpy as np
 
+from cvzoo.datasets.labels.class_colors import class_colors
 from cvzoo.datasets.labels.voc import voc_bbox_label_names
 from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
 from cvzoo.datasets.text_files import read_lines
@@ -19,11 +20,13 @@ class AbstractVOCBboxDataset(GetterDataset):
 
     img: (3, H, W) float32, RGB in [0, 255]; bbox: (R, 4) float32; label: (R,) int32
     difficult: (R,) bool, if asked for
+    label_names, label_colors: the classes, and an (R, G, B) for each
     """
 
     def __init__(self, photos, annotations, label_names, *, one_based, use_difficult, return_difficult):
         super().__init__()
         self.label_names = tuple(label_names)
+        self.label_colors = class_colors(len(self.label_names))
         self._photos = photos
         self._annotations = annotations
         self._numbers = {name: label for label, name in enumerate(self.label_names)}

@@ -5,6 +5,7 @@ import pathlib
 import numpy as np
 
 from cvzoo.datasets.archive import Archive, provide
+from cvzoo.datasets.labels.class_colors import class_colors
 from cvzoo.datasets.labels.voc import voc_bbox_label_names
 from cvzoo.datasets.mat_file import read_mat
 from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
@@ -44,6 +45,7 @@ class SBDInstanceSegmentationDataset(GetterDataset):
         super().__init__()
         check_choice("split", split, ("train", "val", "trainval"))
         self.label_names = voc_bbox_label_names
+        self.label_colors = class_colors(len(self.label_names))
         self._root = _provide(data_dir)
         train = read_lines(self._root / "train_noval.txt")
         if split == "train":

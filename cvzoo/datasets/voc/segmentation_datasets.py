@@ -2,7 +2,12 @@
 
 import numpy as np
 
-from cvzoo.datasets.labels.voc import voc_bbox_label_names, voc_semantic_segmentation_label_names
+from cvzoo.datasets.labels.class_colors import class_colors
+from cvzoo.datasets.labels.voc import (
+    voc_bbox_label_names,
+    voc_semantic_segmentation_label_colors,
+    voc_semantic_segmentation_label_names,
+)
 from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
 from cvzoo.datasets.text_files import read_lines
 from cvzoo.datasets.voc.instance_masks import masks_of
@@ -21,6 +26,7 @@ class VOCSemanticSegmentationDataset(GetterDataset):
     def __init__(self, data_dir="auto", split="train"):
         super().__init__()
         self.label_names = voc_semantic_segmentation_label_names
+        self.label_colors = voc_semantic_segmentation_label_colors
         self._root, ids_path = provide_voc(data_dir, year="2012", split=split, image_set="Segmentation")
         self._ids = read_lines(ids_path)
         self.add_getter("img", self._get_img)
@@ -52,6 +58,7 @@ class VOCInstanceSegmentationDataset(GetterDataset):
     def __init__(self, data_dir="auto", split="train"):
         super().__init__()
         self.label_names = voc_bbox_label_names
+        self.label_colors = class_colors(len(self.label_names))
         self._root, ids_path = provide_voc(data_dir, year="2012", split=split, image_set="Segmentation")
         self._ids = read_lines(ids_path)
         self.add_getter("img", self._get_img)
