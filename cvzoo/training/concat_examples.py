@@ -47,7 +47,9 @@ def _concat(values: Sequence[Any], device: str | int | None, padding: Any, what:
 
 
 def _at_most_32_bits(value: Any) -> Any:
-    # what Python itself says is a number is meant to be one of the network's
+    # a number of Python's own is meant to be one of the network's
+    if isinstance(value, np.generic):
+        return value
     if isinstance(value, bool):
         return np.bool_(value)
     if isinstance(value, int):

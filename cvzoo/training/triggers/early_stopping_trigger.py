@@ -54,7 +54,8 @@ class EarlyStoppingTrigger(AbstractTrigger):
         self._looked_at = -1  # the iteration, so that asking twice counts once
 
     def __call__(self, trainer: "Trainer") -> bool:
-        if not trainer.is_before_training and trainer.updater.iteration != self._looked_at:
+        is_over = self.count >= self.patience
+        if not is_over and not trainer.is_before_training and trainer.updater.iteration != self._looked_at:
             self._looked_at = trainer.updater.iteration
             self._look(trainer)
         return self._max_trigger(trainer) or self.count >= self.patience
