@@ -11,6 +11,10 @@ from cvzoo.training.extension import (
     FunctionExtension,
     make_extension,
 )
+from cvzoo.training.run.data_fingerprint import data_fingerprint
+from cvzoo.training.run.rerun import Rerun, rerun
+from cvzoo.training.run.run import Run
+from cvzoo.training.run.run_report import write_run_report
 from cvzoo.training.trainer import Trainer
 from cvzoo.training.triggers.abstract import AbstractTrigger
 from cvzoo.training.triggers.get_trigger import get_trigger
@@ -22,6 +26,7 @@ __all__ = [
     "AbstractTrigger",
     "AbstractUpdater",
     "concat_examples",
+    "data_fingerprint",
     "EvaluatorExtension",
     "extensions",
     "FunctionExtension",
@@ -30,8 +35,12 @@ __all__ = [
     "PRIORITY_EDITOR",
     "PRIORITY_READER",
     "PRIORITY_WRITER",
+    "Rerun",
+    "rerun",
+    "Run",
     "StandardUpdater",
     "Trainer",
     "triggers",
     "updaters",
+    "write_run_report",
 ]

@@ -29,7 +29,7 @@ class IntervalMeans:
         if self._keys is not None:
             observed = {key: observed[key] for key in self._keys if key in observed}
         self._summary.add(observed)
-        if not self._trigger(trainer):
+        if trainer.is_before_training or not self._trigger(trainer):
             return None
         means = self._summary.compute_mean()
         self._summary = DictSummary()

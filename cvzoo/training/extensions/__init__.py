@@ -1,8 +1,13 @@
 """What can hang on a trainer."""
 
+from cvzoo.training.extensions.best_model import BestModel
+from cvzoo.training.extensions.csv_report import CSVReport
 from cvzoo.training.extensions.evaluator import Evaluator
+from cvzoo.training.extensions.json_lines_report import JSONLinesReport
 from cvzoo.training.extensions.log_report import LogReport
 from cvzoo.training.extensions.observe_lr import observe_lr, observe_value
+from cvzoo.training.extensions.parameter_statistics import ParameterStatistics
+from cvzoo.training.extensions.plot_report import PlotReport
 from cvzoo.training.extensions.print_report import PrintReport
 from cvzoo.training.extensions.progress_bar import ProgressBar
 from cvzoo.training.extensions.shifts.abstract import AbstractShift
@@ -15,12 +20,16 @@ from cvzoo.training.extensions.shifts.step_shift import MultistepShift, StepShif
 from cvzoo.training.extensions.shifts.warmup_shift import WarmupShift
 from cvzoo.training.extensions.snapshot import Snapshot, load_newest_snapshot, snapshot
 from cvzoo.training.extensions.snapshot_object import SnapshotObject, snapshot_object
+from cvzoo.training.extensions.tensorboard_report import TensorBoardReport
 
 __all__ = [
     "AbstractShift",
+    "BestModel",
     "CosineShift",
+    "CSVReport",
     "Evaluator",
     "ExponentialShift",
+    "JSONLinesReport",
     "LinearShift",
     "load_newest_snapshot",
     "LogReport",
@@ -28,13 +37,16 @@ __all__ = [
     "observe_lr",
     "observe_value",
     "OneCycleShift",
+    "ParameterStatistics",
+    "PlotReport",
     "PolynomialShift",
     "PrintReport",
     "ProgressBar",
-    "snapshot",
     "Snapshot",
+    "snapshot",
     "snapshot_object",
     "SnapshotObject",
     "StepShift",
+    "TensorBoardReport",
     "WarmupShift",
 ]

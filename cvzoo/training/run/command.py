@@ -1,0 +1,89 @@
+"""How a run was started, so that it can be started again."""
+
+import dataclasses
+import os
+import pathlib
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cvzoo.errors.exceptions import FileFormatError
+from cvzoo.weights.atomic_write import atomic_write
+
+SCRIPT_COPY = "script.py"
+_OUT = "{out}"  # stands in the arguments for the run's folder
+
+
+@dataclasses.dataclass(frozen=True)
+class Command:
+    """A script or module with its arguments.
+
+    script: the script's path relative to the run's folder; None if a module was run
+    module: such as "cvzoo", as `python -m` takes it; None if a script was run
+    arguments: as typed, but "{out}" for the run's folder
+    folder: where it was started, relative to the run's folder
+    """
+
+    script: str | None
+    module: str | None
+    arguments: tuple[str, ...]
+    folder: str
+
+    def to_json(self) -> dict[str, Any]:
+        """As a dictionary for JSON."""
+        return dataclasses.asdict(self)
+
+    @property
+    def names_its_folder(self) -> bool:
+        """Whether the run's folder is one of the arguments, so that another can take its place."""
+        return any(_OUT in argument for argument in self.arguments)
+
+    def arguments_for(self, out: str) -> list[str]:
+        """The arguments with another folder."""
+        return [argument.replace(_OUT, out) for argument in self.arguments]
+
+
+def command_from_json(tree: Mapping[str, Any], where: str) -> Command:
+    """The command that `to_json` described. Raises FileFormatError, naming the file `where`, if it is none."""
+    try:
+        texts = [None if tree[name] is None else str(tree[name]) for name in ("script", "module")]
+        return Command(*texts, tuple(str(each) for each in tree["arguments"]), str(tree["folder"]))
+    except (KeyError, TypeError) as error:
+        raise FileFormatError(f"{where}: does not say how the run was started") from error
+
+
+def this_command(out: str | os.PathLike, *, arguments: Sequence[str] | None = None) -> Command:
+    """The command of this process. out: the run's folder, as the script knows it; arguments: None for its own."""
+    given = os.fspath(out)
+    target = os.path.abspath(given)
+    main = sys.modules.get("__main__")
+    file, spec = (main.__dict__.get(name) for name in ("__file__", "__spec__")) if main is not None else (None, None)
+    typed = sys.argv[1:] if arguments is None else arguments
+    module = None if spec is None else spec.name.removesuffix(".__main__")
+    is_script = file is not None and module is None and str(file).endswith(".py")
+    return Command(
+        script=os.path.relpath(file, target) if is_script else None,
+        # a console script is the package's own front door
+        module=module if module is not None or is_script or file is None else "cvzoo",
+        arguments=tuple(
+            _with_place(each, given, target) for each in (sys.argv[1:] if arguments is None else arguments)
+        ),
+        folder=os.path.relpath(os.getcwd(), target),
+    )
+
+
+def copy_script(command: Command, out: str | os.PathLike) -> None:
+    """Keep a copy of the script in the run's folder."""
+    if command.script is None:
+        return
+    path = pathlib.Path(out, command.script)
+    if path.is_file():
+        data = path.read_bytes()
+        with atomic_write(pathlib.Path(out, SCRIPT_COPY)) as file:
+            file.write(data)
+
+
+def _with_place(argument: str, given: str, target: str) -> str:
+    name, equals, value = argument.partition("=") if argument.startswith("-") else ("", "", argument)
+    same = value == given or (bool(value) and os.path.abspath(value) == target)
+    return f"{name}{equals}{_OUT}" if same else argument

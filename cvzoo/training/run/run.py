@@ -1,0 +1,182 @@
+"""A run's folder: made by one line of a script, filled while training."""
+
+import json
+import os
+import pathlib
+import random
+import sys
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from cvzoo.config.randomness import set_seed
+from cvzoo.errors.exceptions import FileFormatError, ValueRangeError
+from cvzoo.links.link import Link
+from cvzoo.training.extensions.best_model import BestModel
+from cvzoo.training.extensions.csv_report import CSVReport
+from cvzoo.training.extensions.json_lines_report import JSONLinesReport
+from cvzoo.training.extensions.log_report import LogReport
+from cvzoo.training.extensions.plot_report import PlotReport
+from cvzoo.training.extensions.print_report import PrintReport
+from cvzoo.training.extensions.progress_bar import ProgressBar
+from cvzoo.training.extensions.snapshot import snapshot
+from cvzoo.training.extensions.tensorboard_report import TensorBoardReport
+from cvzoo.training.output_folder import make_output_folder, write_text
+from cvzoo.training.run.command import Command, copy_script, this_command
+from cvzoo.training.run.data_fingerprint import data_fingerprint, same_data
+from cvzoo.training.run.environment import environment_facts
+from cvzoo.training.run.plain import plain
+from cvzoo.training.run.run_report import RunReport
+from cvzoo.training.trainer import Trainer
+
+_FORMAT = 1
+CONFIG, ENVIRONMENT, DATA = "config.json", "environment.json", "data.json"
+
+
+class Run:
+    """A folder with all that is needed to know, judge and repeat a training.
+
+    >>> run = Run("runs/bccd", recipe, seed=0, data={"train": train, "val": val}, resume=args.resume)
+    >>> trainer = Trainer(updater, (50, "epoch"), out=run.out)
+    >>> run.extend(trainer, model, best="validation/main/map")
+    >>> trainer.run()
+
+    out: the folder, made if it is not there
+    recipe: the settings, resolved: a dataclass, a dictionary, or nothing
+    seed: of cvzoo's, NumPy's and Python's generators, which are set at once: make the run before the model
+    data: data sets by name; their fingerprints are taken, which reads their annotations
+    resume: go on with the run that is in the folder, if there is one; else a folder with a run in it is refused
+    command: how the run was started; None: as this process was
+
+    Writes config.json (recipe, seed, command), environment.json (versions, processor, threads), data.json
+    (fingerprints), script.py (a copy of the script); `extend` adds what is written while training.
+    Raises ValueRangeError if the folder holds a run and `resume` is not set, OSError if it cannot be written to. When
+    a run goes on with other data, settings or seed than it began with, a warning names them.
+    """
+
+    def __init__(
+        self,
+        out: str | os.PathLike,
+        recipe: Any = None,
+        *,
+        seed: int = 0,
+        data: Mapping[str, Any] | None = None,
+        resume: bool = False,
+        command: Command | None = None,
+    ):
+        self.out = os.fspath(out)
+        self.seed = int(seed)
+        self.resume = bool(resume)
+        before = _before(self.out)
+        if before and not resume:
+            raise ValueRangeError(
+                f"{self.out} holds a run already", hint="resume it (--resume), or choose another folder"
+            )
+        make_output_folder(self.out)
+        _seed_all(self.seed)
+        command = this_command(self.out) if command is None else command
+        self.config = {
+            "format": _FORMAT,
+            "recipe": plain({} if recipe is None else recipe),
+            "seed": self.seed,
+            "command": command.to_json(),
+        }
+        self.data = {name: data_fingerprint(each) for name, each in (data or {}).items()}
+        if before:
+            _warn_of_changes(self.out, before, self.config, self.data)
+        self._write(ENVIRONMENT, environment_facts())
+        self._write(DATA, self.data)
+        copy_script(command, self.out)
+        self._write(CONFIG, self.config)  # last: where it is, the others are, too
+
+    def _write(self, name: str, tree: Any) -> None:
+        write_text(pathlib.Path(self.out, name), json.dumps(tree, indent=2, ensure_ascii=False) + "\n")
+
+    def extend(
+        self,
+        trainer: Trainer,
+        model: Link,
+        *,
+        best: str | None = None,
+        best_is: str = "largest",
+        log: Any = (1, "epoch"),
+        save: Any = (1, "epoch"),
+        print_keys: Sequence[str] | None = None,
+        plot_keys: Sequence[str] = ("main/loss", "validation/main/loss"),
+        half: bool = False,
+        label_names: Sequence[str] | None = None,
+    ) -> None:
+        """Hang on the trainer all that writes into the folder; evaluators and schedules are the script's own.
+
+        model: what best.safetensors holds
+        best: the score by which it is chosen, such as "validation/main/map"; None: no such file
+        best_is: "largest" or "smallest"
+        log, save: when means are written and snapshots are taken
+        print_keys: the columns of the printed table; None: those of the first line
+        plot_keys: the values in plots/loss.svg; that of `best` has plots/best.svg of its own
+        half, label_names: as for BestModel
+        Files: metrics.jsonl, metrics.csv, log (JSON), events for TensorBoard, plots/, snapshot_iter_*.npz, report.html
+        Raises ValueRangeError if the trainer writes to another folder.
+        """
+        if os.path.abspath(trainer.out) != os.path.abspath(self.out):
+            raise ValueRangeError(
+                "the trainer writes to another folder", expected=self.out, got=trainer.out, hint="out=run.out"
+            )
+        os.makedirs(pathlib.Path(self.out, "plots"), exist_ok=True)
+        trainer.extend(LogReport(trigger=log))
+        trainer.extend(JSONLinesReport(trigger=log))
+        trainer.extend(CSVReport(trigger=log))
+        trainer.extend(TensorBoardReport(trigger=log))
+        trainer.extend(PlotReport(plot_keys, trigger=log, filename="plots/loss.svg"), name="plot_loss")
+        trainer.extend(PrintReport(print_keys))
+        trainer.extend(ProgressBar())
+        if best is not None:
+            trainer.extend(PlotReport(best, trigger=log, filename="plots/best.svg"), name="plot_best")
+            trainer.extend(BestModel(model, best, best_is, half=half, label_names=label_names))
+        trainer.extend(RunReport(best, best_is), trigger=log)
+        trainer.extend(snapshot(autoload=self.resume), trigger=save)
+
+
+def _seed_all(seed: int) -> None:
+    set_seed(seed)
+    random.seed(seed)
+    np.random.seed(seed % (1 << 32))
+
+
+def _before(out: str) -> dict[str, Any] | None:
+    """config and data of the run in the folder; None if there is none."""
+    found = {}
+    for key, name in (("config", CONFIG), ("data", DATA)):
+        path = pathlib.Path(out, name)
+        if not path.exists():
+            return None
+        try:
+            found[key] = json.loads(path.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise FileFormatError(f"{path}: is damaged: {error}") from error
+    return found
+
+
+def _warn_of_changes(out: str, before: Mapping[str, Any], config: Mapping[str, Any], data: Mapping[str, Any]) -> None:
+    then = before["config"]
+    changed = [f"{name}: {a!r} is now {b!r}" for name, a, b in differences(then["recipe"], config["recipe"])]
+    if then["seed"] != config["seed"]:
+        changed.append(f"seed: {then['seed']} is now {config['seed']}")
+    for name in sorted({*before["data"], *data}):
+        if name not in data or name not in before["data"] or same_data(before["data"][name], data[name]) is False:
+            changed.append(f"the data {name!r} are not those that it began with")
+    if changed:
+        warnings.warn(f"{out} goes on with other settings:\n  " + "\n  ".join(changed), RuntimeWarning, stacklevel=3)
+    print(f"resumes the run in {out}", file=sys.stderr)
+
+
+def differences(a: Any, b: Any, name: str = "") -> list[tuple[str, Any, Any]]:
+    """(name, value in a, value in b) of what differs in two JSON trees; None for what is not there."""
+    if not (isinstance(a, dict) and isinstance(b, dict)):
+        return [] if a == b and type(a) is type(b) else [(name, a, b)]
+    found = []
+    for key in [*a, *(key for key in b if key not in a)]:
+        found += differences(a.get(key), b.get(key), f"{name}.{key}" if name else key)
+    return found
