@@ -1,0 +1,56 @@
+"""Optimizers: update rules for parameters, hooks, moving averages of weights."""
+
+from cvzoo.optimizers.ada_delta import AdaDelta
+from cvzoo.optimizers.ada_grad import AdaGrad
+from cvzoo.optimizers.adam import Adam
+from cvzoo.optimizers.adam_w import AdamW
+from cvzoo.optimizers.ams_grad import AMSGrad
+from cvzoo.optimizers.gradient_hook import AbstractGradientHook
+from cvzoo.optimizers.hooks.exponential_moving_average import ExponentialMovingAverage
+from cvzoo.optimizers.hooks.freeze import Freeze
+from cvzoo.optimizers.hooks.gradient_clipping import GradientClipping
+from cvzoo.optimizers.hooks.gradient_hard_clipping import GradientHardClipping
+from cvzoo.optimizers.hooks.gradient_noise import GradientNoise
+from cvzoo.optimizers.hooks.lasso import Lasso
+from cvzoo.optimizers.hooks.weight_decay import WeightDecay
+from cvzoo.optimizers.hyperparameter import Hyperparameter, HyperparameterProxy
+from cvzoo.optimizers.lamb import LAMB
+from cvzoo.optimizers.lars import LARS
+from cvzoo.optimizers.momentum_sgd import MomentumSGD
+from cvzoo.optimizers.nesterov_ag import NesterovAG
+from cvzoo.optimizers.optimizer import AbstractOptimizer
+from cvzoo.optimizers.optimizer_hook import AbstractOptimizerHook
+from cvzoo.optimizers.rms_prop import RMSprop
+from cvzoo.optimizers.selectors import is_vector, named
+from cvzoo.optimizers.sgd import SGD
+from cvzoo.optimizers.update_rule import AbstractLayerwiseRule, AbstractUpdateRule
+
+__all__ = [
+    "AbstractGradientHook",
+    "AbstractLayerwiseRule",
+    "AbstractOptimizer",
+    "AbstractOptimizerHook",
+    "AbstractUpdateRule",
+    "AdaDelta",
+    "AdaGrad",
+    "Adam",
+    "AdamW",
+    "AMSGrad",
+    "ExponentialMovingAverage",
+    "Freeze",
+    "GradientClipping",
+    "GradientHardClipping",
+    "GradientNoise",
+    "Hyperparameter",
+    "HyperparameterProxy",
+    "is_vector",
+    "LAMB",
+    "LARS",
+    "Lasso",
+    "MomentumSGD",
+    "named",
+    "NesterovAG",
+    "RMSprop",
+    "SGD",
+    "WeightDecay",
+]

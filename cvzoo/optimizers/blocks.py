@@ -1,0 +1,134 @@
+"""Many arrays seen as blocks that fit into a cache: long ones are cut, short ones are gathered.
+
+An update makes a dozen passes over its numbers. Over whole arrays each pass would go through main memory; array by
+array most passes would be over a few hundred numbers, and cost more in calls than in work.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+BLOCK = 1 << 17  # numbers; longer blocks leave the cache, in shorter ones threads wait for each other's Python
+SHORT = 1 << 13  # from here on a block of its own costs less than copying to and fro
+
+
+class Piece:
+    """A run of one long array, changed where it lies."""
+
+    __slots__ = ("index", "lengths", "members", "n", "p", "span", "starts", "state")
+
+    def __init__(self, index: int, p: np.ndarray, state: Sequence[np.ndarray], span: slice):
+        self.index = index
+        self.members = np.array([index])
+        self.lengths = self.starts = None
+        self.span = span
+        self.p = p[span]
+        self.n = self.p.size
+        self.state = tuple([slot[span] for slot in state])
+
+    def load(self) -> np.ndarray:
+        """The values (n,)."""
+        return self.p
+
+    def load_gradients(self, gradients: Sequence[np.ndarray]) -> np.ndarray:
+        """The same run of the flat gradients, one an array."""
+        return gradients[self.index][self.span]
+
+    def store(self) -> None:
+        """Values were changed where they lie."""
+
+    def store_gradients(self, g: np.ndarray, gradients: Sequence[np.ndarray]) -> None:
+        """Write the run of changed gradients (n,) into the flat gradients."""
+        gradients[self.index][self.span] = g
+
+
+class Gathered:
+    """Short arrays one after another in one block; their state lies so for good, their values are copied to and fro."""
+
+    __slots__ = ("g", "indexes", "lengths", "members", "n", "p", "places", "sources", "starts", "state")
+
+    def __init__(self, indexes: Sequence[int], arrays: Sequence[np.ndarray], state: Sequence[np.ndarray]):
+        self.indexes = list(indexes)
+        self.members = np.array(self.indexes)
+        self.lengths = np.array([array.size for array in arrays])
+        self.starts = np.concatenate([[0], np.cumsum(self.lengths)[:-1]])
+        self.n = int(self.lengths.sum())
+        self.p = np.empty(self.n, arrays[0].dtype)
+        self.g = np.empty(self.n, arrays[0].dtype)
+        self.sources = list(arrays)
+        ends = self.starts + self.lengths
+        self.places = [self.p[lo:hi].reshape(array.shape) for lo, hi, array in zip(self.starts, ends, arrays)]
+        self.state = tuple(state)
+
+    def load(self) -> np.ndarray:
+        """The values (n,), copied."""
+        return np.concatenate([array.reshape(-1) for array in self.sources], out=self.p)
+
+    def load_gradients(self, gradients: Sequence[np.ndarray]) -> np.ndarray:
+        """The gradients (n,), copied from the flat ones, one an array."""
+        return np.concatenate([gradients[index] for index in self.indexes], out=self.g)
+
+    def store(self) -> None:
+        """Copy the changed values back."""
+        for source, place in zip(self.sources, self.places):
+            source[...] = place
+
+    def store_gradients(self, g: np.ndarray, gradients: Sequence[np.ndarray]) -> None:
+        """Write the changed gradients (n,) into the flat ones."""
+        for index, lo, length in zip(self.indexes, self.starts, self.lengths):
+            gradients[index][...] = g[lo : lo + length]
+
+
+Block = Piece | Gathered
+
+
+def cut_into_blocks(
+    indexes: Sequence[int], arrays: Sequence[np.ndarray], states: Sequence[dict[str, np.ndarray]]
+) -> list[Block]:
+    """The blocks of the arrays, which have one dtype.
+
+    indexes: the arrays' numbers, under which their gradients will be found
+    arrays: what is going to be changed, any shape; not empty
+    states: by name, C-ordered arrays of the same shapes; those of short arrays are moved into common memory (the
+        dictionaries then hold views of it)
+    """
+    blocks: list[Block] = []
+    run: list[int] = []
+    length = 0
+    for k, array in enumerate(arrays):
+        if array.flags.c_contiguous and array.size > SHORT:
+            flat = array.reshape(-1)
+            state = [slot.reshape(-1) for slot in states[k].values()]
+            n_piece = -(-array.size // BLOCK)
+            size = -(-array.size // n_piece)
+            blocks += [
+                Piece(indexes[k], flat, state, slice(lo, min(lo + size, array.size)))
+                for lo in range(0, array.size, size)
+            ]
+            continue
+        if run and length + array.size > BLOCK:
+            blocks.append(_gather(run, indexes, arrays, states))
+            run, length = [], 0
+        run.append(k)
+        length += array.size
+    if run:
+        blocks.append(_gather(run, indexes, arrays, states))
+    return blocks
+
+
+def _gather(
+    run: Sequence[int],
+    indexes: Sequence[int],
+    arrays: Sequence[np.ndarray],
+    states: Sequence[dict[str, np.ndarray]],
+) -> Gathered:
+    flats = []
+    for name in states[run[0]]:
+        flat = np.concatenate([states[k][name].reshape(-1) for k in run])
+        start = 0
+        for k in run:
+            size = arrays[k].size
+            states[k][name] = flat[start : start + size].reshape(arrays[k].shape)
+            start += size
+        flats.append(flat)
+    return Gathered([indexes[k] for k in run], [arrays[k] for k in run], flats)

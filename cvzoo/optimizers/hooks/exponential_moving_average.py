@@ -1,0 +1,133 @@
+"""A moving average of the weights."""
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from cvzoo.errors.exceptions import GraphError, ValueRangeError, WeightsMismatchError
+from cvzoo.links.link import Link
+from cvzoo.optimizers.blocks import Block, cut_into_blocks
+from cvzoo.optimizers.in_threads import for_each_block
+from cvzoo.optimizers.optimizer_hook import AbstractOptimizerHook
+
+
+class ExponentialMovingAverage(AbstractOptimizerHook):
+    """After every update, average = decay average + (1 - decay) value, of all parameters of the optimizer's link.
+
+    >>> ema = optimizers.ExponentialMovingAverage(0.999)
+    >>> optimizer.add_hook(ema)
+    >>> with ema.applied():
+    ...     evaluate(model)
+
+    decay: how much of the average is kept, in [0, 1)
+    warm_up: after t updates keep at most (1 + t) / (10 + t), so that the average does not cling to the first values
+    averages: the averages by path ("conv1/W"), arrays of the parameters' shapes; empty before the first update.
+        Persistent values (batch normalization's running means) are taken as they are at the last update.
+
+    Source: Polyak and Juditsky (1992); the warm-up is TensorFlow's ExponentialMovingAverage(num_updates=...).
+    """
+
+    name = "ExponentialMovingAverage"
+    timing = "post"
+
+    def __init__(self, decay: float = 0.999, *, warm_up: bool = True):
+        if not 0 <= decay < 1:
+            raise ValueRangeError("ExponentialMovingAverage: decay", expected="a number in [0, 1)", got=decay)
+        self.decay = decay
+        self.warm_up = warm_up
+        self.averages: dict[str, np.ndarray] = {}
+        self._link: Link | None = None
+        self._t = 0
+        self._plan: tuple[list[np.ndarray], list[Block]] | None = None
+
+    def __call__(self, optimizer: Any) -> None:
+        self._link = optimizer.target
+        values = _values(self._link)
+        new = [path for path in values if path not in self.averages]
+        for path in new:
+            self.averages[path] = values[path].copy(order="C")
+        self._t += 1
+        decay = min(self.decay, (1 + self._t) / (10 + self._t)) if self.warm_up else self.decay
+        rest = {np.dtype(d): np.asarray(1 - decay, d) for d in (np.float32, np.float64)}
+
+        def work(block: Block, scratch: Any) -> None:
+            (average,) = block.state
+            p = block.load()
+            np.subtract(p, average, scratch[0])
+            np.multiply(scratch[0], rest[p.dtype], scratch[0])
+            np.add(average, scratch[0], average)
+
+        for_each_block(self._blocks(values), work)
+
+    def _blocks(self, values: Mapping[str, np.ndarray]) -> list[Block]:
+        arrays = list(values.values())
+        if (
+            self._plan is None
+            or len(arrays) != len(self._plan[0])
+            or any(a is not b for a, b in zip(arrays, self._plan[0]))
+        ):
+            blocks = []
+            for dtype in {array.dtype for array in arrays}:
+                paths = [path for path, array in values.items() if array.dtype == dtype and array.size]
+                states = [{"average": self.averages[path]} for path in paths]
+                blocks += cut_into_blocks(range(len(paths)), [values[path] for path in paths], states)
+                self.averages.update((path, state["average"]) for path, state in zip(paths, states))
+            self._plan = (arrays, blocks)
+        return self._plan[1]
+
+    @contextlib.contextmanager
+    def applied(self) -> Iterator[None]:
+        """A block in which the optimizer's link has the averages in place of its values.
+
+        Raises GraphError before the first update.
+        """
+        if self._link is None:
+            raise GraphError("there are no averages yet", hint="applied() after the first update")
+        mine = {path: value.copy(order="K") for path, value in _values(self._link).items()}
+        self._write(self._link, self.averages)
+        try:
+            yield
+        finally:
+            self._write(self._link, mine)
+
+    def copy_to(self, link: Link) -> None:
+        """Give a link of the same build the averages, and the persistent values of the optimizer's link.
+
+        Raises GraphError before the first update, WeightsMismatchError if the link is of another build.
+        """
+        if self._link is None:
+            raise GraphError("there are no averages yet", hint="copy_to(link) after the first update")
+        link.copyparams(self._link)
+        self._write(link, self.averages)
+
+    @staticmethod
+    def _write(link: Link, values: Mapping[str, np.ndarray]) -> None:
+        for path, param in link.namedparams(False):
+            value = values.get(path.lstrip("/"))
+            if value is not None:
+                param.array[...] = value
+
+    def state(self) -> dict[str, Any]:
+        """The averages and how often they were updated."""
+        return {"t": self._t, "averages": {path: array.copy() for path, array in self.averages.items()}}
+
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        """Go on from a state.
+
+        Raises WeightsMismatchError if it is of another network, as far as that can be seen by now.
+        """
+        averages = {path: np.array(array) for path, array in state["averages"].items()}
+        if self._link is not None:
+            values = _values(self._link)
+            wrong = [path for path in averages if path not in values or values[path].shape != averages[path].shape]
+            if wrong:
+                raise WeightsMismatchError("the averages are of another network", got=", ".join(wrong[:20]))
+        self._t = int(state["t"])
+        self.averages = averages
+        self._plan = None
+
+
+def _values(link: Link) -> dict[str, np.ndarray]:
+    return {path.lstrip("/"): param.array for path, param in link.namedparams(False)}

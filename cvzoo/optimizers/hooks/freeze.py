@@ -1,0 +1,30 @@
+"""Parameters that stay as they are for a while."""
+
+from typing import Any
+
+from cvzoo.autodiff.parameter import Parameter
+from cvzoo.optimizers.gradient_hook import Selector
+from cvzoo.optimizers.optimizer_hook import AbstractOptimizerHook
+
+
+class Freeze(AbstractOptimizerHook):
+    """Leaves parameters as they are: all the time, or during the first `iterations` updates.
+
+    selector: (path, param) -> bool, such as `named("/extractor")`
+    iterations: None for all
+
+    Gradients are still computed; `link.disable_update()` saves that work.
+    """
+
+    name = "Freeze"
+    freezes = True
+
+    def __init__(self, selector: Selector, iterations: int | None = None):
+        self.selector = selector
+        self.iterations = iterations
+
+    def __call__(self, optimizer: Any) -> None:
+        """There is nothing to do but to be asked."""
+
+    def is_frozen(self, path: str, param: Parameter, t: int) -> bool:
+        return (self.iterations is None or t < self.iterations) and self.selector(path, param)

@@ -1,0 +1,31 @@
+"""Noise on gradients."""
+
+from typing import Any
+
+from cvzoo.config.randomness import random_generator
+from cvzoo.optimizers.optimizer_hook import AbstractOptimizerHook
+
+
+class GradientNoise(AbstractOptimizerHook):
+    """Normal noise, of variance eta / (1 + t)^gamma after t updates, added to the gradients themselves.
+
+    It is drawn from cvzoo's generator (`cvzoo.set_seed`).
+
+    Source: Adding Gradient Noise Improves Learning for Very Deep Networks (Neelakantan et al., 2015), equation 1,
+    https://arxiv.org/abs/1511.06807
+    """
+
+    name = "GradientNoise"
+
+    def __init__(self, eta: float, gamma: float = 0.55):
+        self.eta = eta
+        self.gamma = gamma
+
+    def __call__(self, optimizer: Any) -> None:
+        sigma = (self.eta / (1 + optimizer.t) ** self.gamma) ** 0.5
+        seen = set()
+        for param in optimizer.target.params(False):
+            grad = param.grad
+            if grad is not None and id(param) not in seen:
+                seen.add(id(param))
+                grad += sigma * random_generator().standard_normal(grad.shape, grad.dtype)

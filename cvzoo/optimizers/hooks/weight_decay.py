@@ -1,0 +1,31 @@
+"""Weight decay in the gradient."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cvzoo.optimizers.gradient_hook import AbstractGradientHook, Selector
+
+Array = Any
+
+
+class WeightDecay(AbstractGradientHook):
+    """g + rate p: L2 regularization.
+
+    rate: may be assigned
+    exempt: (path, param) -> bool, parameters that do not decay, such as `is_vector`
+    """
+
+    name = "WeightDecay"
+
+    def __init__(self, rate: float, *, exempt: Selector | None = None):
+        self.rate = rate
+        self.exempt = exempt
+
+    def coefficients(self, t: int, norm: float | None) -> tuple[float, ...] | None:
+        return (self.rate,) if self.rate else None
+
+    def change(self, p: Array, g: Array, out: Array, scratch: Array, c: Sequence[Array]) -> None:
+        np.multiply(p, c[0], scratch)
+        np.add(g, scratch, out)

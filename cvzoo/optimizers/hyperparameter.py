@@ -1,0 +1,83 @@
+"""Numbers that steer an update, with those of one parameter in front of those of the whole optimizer."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from cvzoo.errors.exceptions import DtypeError, ValueRangeError
+
+Number = float | int | bool
+
+
+class Hyperparameter:
+    """Numbers by name, as attributes; what is not set here is the parent's.
+
+    values: names with their first values, of an optimizer
+    parent: the optimizer's own, for one parameter: `param.update_rule.hyperparam.lr = 0.01` counts for that parameter
+        alone, and `del param.update_rule.hyperparam.lr` gives it up again
+    Raises ValueRangeError for a name that there is not, or a number that is not finite; DtypeError for no number.
+    """
+
+    __slots__ = ("own", "parent")
+
+    def __init__(self, values: Mapping[str, Number] | None = None, *, parent: "Hyperparameter | None" = None):
+        object.__setattr__(self, "own", {})
+        object.__setattr__(self, "parent", parent)
+        for name, value in (values or {}).items():
+            self.own[name] = _checked(name, value)
+
+    def get(self, name: str) -> Any:
+        """The number of that name, this one's or the parent's."""
+        if name in self.own:
+            return self.own[name]
+        if self.parent is not None:
+            return self.parent.get(name)
+        raise AttributeError(f"there is no hyper-parameter {name!r}; there are {', '.join(sorted(self.own))}")
+
+    def __getattr__(self, name: str) -> Any:
+        return self.get(name)
+
+    def __setattr__(self, name: str, value: Number) -> None:
+        known = self.get_dict()
+        if name not in known:
+            raise ValueRangeError(
+                f"there is no hyper-parameter {name!r}", expected=", ".join(sorted(known)), got=f"{name} = {value!r}"
+            )
+        self.own[name] = _checked(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        if self.parent is None or name not in self.own:
+            raise AttributeError(f"{name} is not set here")
+        del self.own[name]
+
+    def get_dict(self) -> dict[str, Number]:
+        """All names with the numbers that count here."""
+        return {**(self.parent.get_dict() if self.parent is not None else {}), **self.own}
+
+    def __repr__(self) -> str:
+        return f"Hyperparameter({', '.join(f'{name}={value}' for name, value in self.get_dict().items())})"
+
+
+class HyperparameterProxy:
+    """An attribute of an optimizer that reads and writes one of its hyper-parameters."""
+
+    def __init__(self, name: str):
+        self.name = name
+
+    def __get__(self, optimizer: Any, owner: type) -> Any:
+        return self if optimizer is None else optimizer.hyperparam.get(self.name)
+
+    def __set__(self, optimizer: Any, value: Number) -> None:
+        setattr(optimizer.hyperparam, self.name, value)
+
+
+def _checked(name: str, value: Any) -> Number:
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    if not isinstance(value, int | float | np.integer | np.floating):
+        raise DtypeError(f"the hyper-parameter {name} is a number", got=type(value).__name__)
+    if not math.isfinite(value):
+        raise ValueRangeError(f"the hyper-parameter {name} is finite", got=value)
+    return value.item() if isinstance(value, np.generic) else value

@@ -1,0 +1,87 @@
+"""LARS: a step as long as the layer's weights allow."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from cvzoo.optimizers.gradient_hook import Selector
+from cvzoo.optimizers.hyperparameter import HyperparameterProxy
+from cvzoo.optimizers.optimizer import AbstractOptimizer
+from cvzoo.optimizers.update_rule import AbstractLayerwiseRule
+
+Array = Any
+
+
+class LARSRule(AbstractLayerwiseRule):
+    """v = momentum v + lr ratio (g + decay p); p -= v; ratio = trust |p| / (|g| + decay |p|)."""
+
+    slots = ("v",)
+
+    def coefficients(self, hp: Mapping[str, float], t: int, exempt: bool) -> tuple[float | None, ...]:
+        return hp["lr"], hp["momentum"], None if exempt or not hp["weight_decay_rate"] else hp["weight_decay_rate"]
+
+    def measure_block(
+        self, p: Array, g: Array, state: Sequence[Array], c: Sequence[Array], scratch: Sequence[Array]
+    ) -> tuple[Array, Array]:
+        return p, g
+
+    def ratio(self, first: np.ndarray, second: np.ndarray, hp: Mapping[str, float], exempt: bool) -> np.ndarray:
+        if exempt:
+            return np.ones_like(first)
+        below = second + hp["weight_decay_rate"] * first + hp["eps"]
+        plain = (first == 0) | (second == 0)  # a layer of zeros would stay zero forever
+        return np.where(plain, 1.0, hp["trust"] * first / np.where(plain, 1.0, below))
+
+    def update_block(
+        self, p: Array, g: Array, state: Sequence[Array], c: Sequence[Array], scratch: Sequence[Array], ratio: Any
+    ) -> None:
+        lr, momentum, decay = c
+        (v,) = state
+        step = scratch[0]
+        if decay is None:
+            np.multiply(g, lr, step)
+        else:
+            np.multiply(p, decay, step)
+            np.add(step, g, step)
+            np.multiply(step, lr, step)
+        np.multiply(step, ratio, step)
+        np.multiply(v, momentum, v)
+        np.add(v, step, v)
+        np.subtract(p, v, p)
+
+
+class LARS(AbstractOptimizer):
+    """Momentum with a rate of its own for each parameter, by the norms of the parameter and of its gradient.
+
+    lr: the global rate, which is scheduled
+    momentum: how much of v is kept
+    trust: how much a layer may change in a step, against its weights' norm
+    weight_decay_rate: of the norms' quotient and of the step, both
+    eps: keeps the quotient finite
+    exempt: (path, param) -> bool, parameters with plain momentum and without weight decay, such as `is_vector`
+
+    Source: Large Batch Training of Convolutional Networks (You, Gitman and Ginsburg, 2017), algorithm 1,
+    https://arxiv.org/abs/1708.03888. Where we differ: eps; parameters and gradients of norm 0 have the ratio 1.
+    """
+
+    __slots__ = ()
+    rule_class = LARSRule
+    lr = HyperparameterProxy("lr")
+    momentum = HyperparameterProxy("momentum")
+    trust = HyperparameterProxy("trust")
+    weight_decay_rate = HyperparameterProxy("weight_decay_rate")
+    eps = HyperparameterProxy("eps")
+
+    def __init__(
+        self,
+        lr: float = 0.1,
+        momentum: float = 0.9,
+        trust: float = 0.001,
+        weight_decay_rate: float = 0.0,
+        eps: float = 1e-9,
+        *,
+        exempt: Selector | None = None,
+    ):
+        values = {"lr": lr, "momentum": momentum, "trust": trust, "weight_decay_rate": weight_decay_rate, "eps": eps}
+        super().__init__(values, exempt)

@@ -1,0 +1,35 @@
+"""What is called with the optimizer at every update."""
+
+import abc
+from collections.abc import Mapping
+from typing import Any
+
+from cvzoo.autodiff.parameter import Parameter
+
+
+class AbstractOptimizerHook(abc.ABC):
+    """Something done before the update ("pre": gradients are there) or after it ("post").
+
+    name: how the hook is found again
+    timing: "pre" or "post"
+    freezes: whether `is_frozen` may keep parameters from being updated
+    """
+
+    name: str
+    timing = "pre"
+    freezes = False
+
+    @abc.abstractmethod
+    def __call__(self, optimizer: Any) -> None:
+        """Do it."""
+
+    def is_frozen(self, path: str, param: Parameter, t: int) -> bool:
+        """Whether the parameter is not to be updated now, after t updates; asked only if `freezes`."""
+        return False
+
+    def state(self) -> dict[str, Any]:
+        """What a resumed run needs of it."""
+        return {}
+
+    def load_state(self, state: Mapping[str, Any]) -> None:  # noqa: B027 - most hooks remember nothing
+        """Go on from a state."""

@@ -1,0 +1,228 @@
+"""Which parameters are updated together, and the passes over them."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cvzoo.autodiff.parameter import Parameter
+from cvzoo.errors.exceptions import DtypeError, WeightsMismatchError
+from cvzoo.optimizers.blocks import Block, cut_into_blocks
+from cvzoo.optimizers.gradient_hook import AbstractGradientHook
+from cvzoo.optimizers.in_threads import for_each_block
+from cvzoo.optimizers.update_rule import AbstractLayerwiseRule, AbstractUpdateRule
+
+Change = tuple[Callable[..., None], tuple[Any, ...]]
+
+
+class Entry(NamedTuple):
+    """One parameter that is going to be updated.
+
+    key: parameters of one key are updated together
+    changes: for each of the optimizer's gradient hooks, whether it changes this parameter's gradient
+    exempt: what the optimizer's `exempt` said
+    """
+
+    path: str
+    param: Parameter
+    array: np.ndarray
+    rule: AbstractUpdateRule
+    key: tuple
+    changes: tuple[bool, ...]
+    exempt: bool
+
+
+class Group:
+    """Entries of one key, in blocks."""
+
+    def __init__(self, numbers: Sequence[int], entries: Sequence[Entry]):
+        first = entries[0]
+        self.rule = first.rule
+        self.rules = [entry.rule for entry in entries]
+        self.changes = first.changes
+        self.exempt = first.exempt
+        self.dtype = first.array.dtype
+        for entry in entries:
+            _prepare_state(entry)
+        arrays = [entry.array for entry in entries]
+        self.blocks = cut_into_blocks(numbers, arrays, [entry.rule.state for entry in entries])
+
+    def scalars(self, numbers: Sequence[float | None]) -> tuple[Any, ...]:
+        """Numbers as arrays of no dimension, which NumPy takes faster than Python's; None stays None."""
+        return tuple([None if number is None else np.asarray(number, self.dtype) for number in numbers])
+
+
+def _prepare_state(entry: Entry) -> None:
+    state, array = entry.rule.state, entry.array
+    if array.dtype not in (np.float32, np.float64):
+        raise DtypeError(
+            f"parameters of this dtype are not updated: {entry.path}",
+            expected="float32 or float64",
+            got=str(array.dtype),
+            hint="small steps would be rounded away; keep parameters in float32",
+        )
+    for name in entry.rule.slots:
+        slot = state.get(name)
+        if slot is None:
+            state[name] = np.zeros(array.shape, array.dtype)
+        elif slot.shape != array.shape:
+            raise WeightsMismatchError(
+                f"{entry.path}: the optimizer remembers {name} of another shape",
+                expected=array.shape,
+                got=slot.shape,
+                hint="optimizer.setup(link) after a change of shapes",
+            )
+        elif slot.dtype != array.dtype:
+            state[name] = slot.astype(array.dtype)
+
+
+class Plan:
+    """The groups of a list of entries; good for as long as the entries stay the same."""
+
+    def __init__(self, entries: Sequence[Entry]):
+        self.entries = list(entries)
+        numbers: dict[tuple, list[int]] = {}
+        for number, entry in enumerate(entries):
+            numbers.setdefault(entry.key, []).append(number)
+        self.groups = [Group(members, [entries[k] for k in members]) for members in numbers.values()]
+
+    def fits(self, entries: Sequence[Entry]) -> bool:
+        """Whether the entries are those that the plan was made of."""
+        return len(entries) == len(self.entries) and all(
+            new.param is old.param and new.array is old.array and new.rule is old.rule and new.key == old.key
+            for new, old in zip(entries, self.entries)
+        )
+
+    def gradients(self) -> list[np.ndarray]:
+        """The flat gradients, one an entry; views where they lie in C order."""
+        return [entry.param.grad.reshape(-1) for entry in self.entries]
+
+
+class Step:
+    """One update of a plan: the changes of gradients so far, and the passes.
+
+    factor: gradients are multiplied by it first
+    """
+
+    def __init__(self, plan: Plan, t: int, factor: float):
+        self.plan = plan
+        self.t = t
+        self._gradients = plan.gradients()
+        self._changes: list[list[Change]] = [
+            [(_multiply, group.scalars((factor,)))] if factor != 1 else [] for group in plan.groups
+        ]
+
+    def add(self, number: int, hook: AbstractGradientHook) -> None:
+        """Change gradients by the optimizer's gradient hook of that number."""
+        numbers = hook.coefficients(self.t, self.norm() if hook.needs_norm else None)
+        if numbers is not None:
+            for group, changes in zip(self.plan.groups, self._changes):
+                if group.changes[number]:
+                    changes.append((hook.change, group.scalars(numbers)))
+
+    def norm(self) -> float:
+        """The Euclidean norm of all gradients together, changed as they are so far."""
+
+        def work(block: Block, scratch: Sequence[np.ndarray], changes: Sequence[Change]) -> float:
+            g = self._changed(block, block.load() if changes else None, changes, scratch)
+            return float(np.add.reduce(np.multiply(g, g, out=scratch[1]), dtype=np.float64))
+
+        return math.sqrt(sum([sum(self._over(group, changes, work)) for group, changes in self._pairs()]))
+
+    def is_finite(self) -> bool:
+        """Whether every gradient is a finite number."""
+
+        def work(block: Block, scratch: Sequence[np.ndarray], changes: Sequence[Change]) -> bool:
+            total = np.add.reduce(block.load_gradients(self._gradients))
+            return bool(np.isfinite(total)) or bool(np.isfinite(block.load_gradients(self._gradients)).all())
+
+        return all(all(self._over(group, changes, work)) for group, changes in self._pairs())
+
+    def write_gradients(self) -> None:
+        """Change the gradients themselves, for those who want to see them."""
+
+        def work(block: Block, scratch: Sequence[np.ndarray], changes: Sequence[Change]) -> None:
+            block.store_gradients(self._changed(block, block.load(), changes, scratch), self._gradients)
+
+        for group, changes in self._pairs():
+            if changes:
+                self._over(group, changes, work)
+                changes.clear()
+        for entry, flat in zip(self.plan.entries, self._gradients):
+            grad = entry.param.grad
+            if not np.may_share_memory(grad, flat):
+                grad[...] = flat.reshape(grad.shape)
+
+    def update(self) -> None:
+        """Change the parameters."""
+        for group, changes in self._pairs():
+            rule = group.rule
+            for other in group.rules:
+                other.t += 1
+            changes = list(changes)
+            for hook in rule.hooks:
+                numbers = hook.coefficients(rule.t, None)
+                if numbers is not None:
+                    changes.append((hook.change, group.scalars(numbers)))
+            hp = rule.hyperparam.get_dict()
+            c = group.scalars(rule.coefficients(hp, rule.t, group.exempt))
+            ratios = self._ratios(group, rule, changes, hp, c) if isinstance(rule, AbstractLayerwiseRule) else None
+            self._over(group, changes, _updater(self, rule, c, ratios))
+
+    def _ratios(
+        self,
+        group: Group,
+        rule: AbstractLayerwiseRule,
+        changes: Sequence[Change],
+        hp: dict[str, float],
+        c: Sequence[Any],
+    ) -> np.ndarray:
+        """(K,) float64, one for each entry of the plan; undefined for those of other groups."""
+
+        def work(block: Block, scratch: Sequence[np.ndarray], changes: Sequence[Change]) -> Any:
+            p = block.load()
+            g = self._changed(block, p, changes, scratch)
+            pair = rule.measure_block(p, g, block.state, c, scratch[1:])
+            squares = [np.multiply(x, x, dtype=np.float64) for x in pair]
+            starts = [0] if block.starts is None else block.starts
+            return np.stack([np.add.reduceat(x, starts) for x in squares])
+
+        totals = np.zeros((2, len(self.plan.entries)))
+        for block, sums in zip(group.blocks, self._over(group, changes, work)):
+            totals[:, block.members] += sums
+        return rule.ratio(*np.sqrt(totals), hp, group.exempt)
+
+    def _pairs(self) -> Any:
+        return zip(self.plan.groups, self._changes)
+
+    def _over(self, group: Group, changes: Sequence[Change], work: Callable[..., Any]) -> list[Any]:
+        return for_each_block(group.blocks, lambda block, scratch: work(block, scratch, changes))
+
+    def _changed(
+        self, block: Block, p: np.ndarray | None, changes: Sequence[Change], scratch: Sequence[np.ndarray]
+    ) -> np.ndarray:
+        g = block.load_gradients(self._gradients)
+        for change, c in changes:
+            change(p, g, scratch[0], scratch[1], c)
+            g = scratch[0]
+        return g
+
+
+def _updater(step: Step, rule: AbstractUpdateRule, c: Sequence[Any], ratios: np.ndarray | None) -> Callable[..., None]:
+    def work(block: Block, scratch: Sequence[np.ndarray], changes: Sequence[Change]) -> None:
+        p = block.load()
+        g = step._changed(block, p, changes, scratch)
+        ratio = None
+        if ratios is not None:
+            ratio = ratios[block.members].astype(p.dtype)
+            if block.lengths is not None:
+                ratio = np.repeat(ratio, block.lengths)
+        rule.update_block(p, g, block.state, c, scratch[1:], ratio)
+        block.store()
+
+    return work
+
+
+def _multiply(p: Any, g: np.ndarray, out: np.ndarray, scratch: np.ndarray, c: Sequence[Any]) -> None:
+    np.multiply(g, c[0], out)

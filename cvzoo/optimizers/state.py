@@ -1,0 +1,112 @@
+"""An optimizer's memory as a tree that can be stored, and back."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cvzoo.autodiff.parameter import Parameter
+from cvzoo.errors.exceptions import WeightsMismatchError
+from cvzoo.optimizers.optimizer_hook import AbstractOptimizerHook
+
+if TYPE_CHECKING:
+    from cvzoo.optimizers.optimizer import AbstractOptimizer
+
+
+def optimizer_state(optimizer: "AbstractOptimizer") -> dict[str, Any]:
+    """As AbstractOptimizer.state says."""
+    params = {}
+    for path, param in _rules(optimizer).items():
+        rule = param.update_rule
+        params[path] = {
+            "t": rule.t,
+            "enabled": rule.enabled,
+            "hyperparam": dict(rule.hyperparam.own),
+            "slots": {name: slot.copy() for name, slot in rule.state.items()},
+        }
+    gradients = {}
+    if optimizer._n_gradient:  # in the midst of an accumulation
+        gradients = {path: p.grad.copy() for path, p in _rules(optimizer).items() if p.grad is not None}
+    return {
+        "kind": type(optimizer).__name__,
+        "t": optimizer.t,
+        "epoch": optimizer.epoch,
+        "hyperparam": dict(optimizer.hyperparam.own),
+        "params": params,
+        "hooks": {name: hook.state() for name, hook in _stateful_hooks(optimizer).items()},
+        "loss_scale": None if optimizer._loss_scale is None else optimizer._loss_scale.state(),
+        "n_gradient": optimizer._n_gradient,
+        "gradients": gradients,
+    }
+
+
+def load_optimizer_state(optimizer: "AbstractOptimizer", state: Mapping[str, Any]) -> None:
+    """As AbstractOptimizer.load_state says."""
+    rules = _rules(optimizer)
+    hooks = _stateful_hooks(optimizer)
+    _check(optimizer, state, rules, hooks)
+    optimizer.t = int(state["t"])
+    optimizer.epoch = int(state["epoch"])
+    optimizer._n_gradient = int(state["n_gradient"])
+    for name, value in state["hyperparam"].items():
+        setattr(optimizer.hyperparam, name, value)
+    for path, kept in state["params"].items():
+        rule = rules[path].update_rule
+        rule.t = int(kept["t"])
+        rule.enabled = bool(kept["enabled"])
+        rule.hyperparam.own.clear()
+        for name, value in kept["hyperparam"].items():
+            setattr(rule.hyperparam, name, value)
+        rule.state = {name: np.array(kept["slots"][name]) for name in rule.slots if name in kept["slots"]}
+    for path, grad in state["gradients"].items():
+        if rules[path].is_initialized:
+            rules[path].grad = np.array(grad)
+    for name, hook in hooks.items():
+        hook.load_state(state["hooks"][name])
+    if optimizer._loss_scale is not None and state["loss_scale"] is not None:
+        optimizer._loss_scale.load_state(state["loss_scale"])
+
+
+def _rules(optimizer: "AbstractOptimizer") -> dict[str, Parameter]:
+    """The parameters that have a rule, each by its first path."""
+    found: dict[str, Parameter] = {}
+    if optimizer.target is not None:
+        seen = set()
+        for path, param in optimizer.target.namedparams():
+            if param.update_rule is not None and id(param) not in seen:
+                seen.add(id(param))
+                found[path] = param
+    return found
+
+
+def _stateful_hooks(optimizer: "AbstractOptimizer") -> dict[str, AbstractOptimizerHook]:
+    return {name: hook for name, (hook, _) in optimizer._hooks.items() if isinstance(hook, AbstractOptimizerHook)}
+
+
+def _check(
+    optimizer: "AbstractOptimizer",
+    state: Mapping[str, Any],
+    rules: Mapping[str, Parameter],
+    hooks: Mapping[str, AbstractOptimizerHook],
+) -> None:
+    kind = type(optimizer).__name__
+    if state.get("kind") != kind:
+        raise WeightsMismatchError("the state is of another optimizer", expected=kind, got=state.get("kind"))
+    wrong = [f"{path}: not in the state" for path in rules if path not in state["params"]]
+    wrong += [f"{path}: not in the network" for path in state["params"] if path not in rules]
+    wrong += [f"{path}: not in the network" for path in state["gradients"] if path not in rules]
+    for path, kept in state["params"].items():
+        param = rules.get(path)
+        if param is not None and param.is_initialized:
+            wrong += [
+                f"{path}: {name} has shape {slot.shape}, the parameter {param.shape}"
+                for name, slot in kept["slots"].items()
+                if slot.shape != param.shape
+            ]
+    wrong += [f"hook {name}: not in the state" for name in hooks if name not in state["hooks"]]
+    wrong += [f"hook {name}: not added to the optimizer" for name in state["hooks"] if name not in hooks]
+    own = set(optimizer.hyperparam.own) ^ set(state["hyperparam"])
+    wrong += [f"hyper-parameter {name}: on one side only" for name in sorted(own)]
+    if wrong:
+        shown = wrong[:20] + ([f"and {len(wrong) - 20} more"] if len(wrong) > 20 else [])
+        raise WeightsMismatchError("the state is of another network:\n  " + "\n  ".join(shown))
