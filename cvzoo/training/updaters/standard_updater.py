@@ -19,9 +19,10 @@ class StandardUpdater(AbstractUpdater):
         arguments, a dictionary's as keyword arguments, anything else as the one argument
     device: None: leave arrays where they are; "cpu", "gpu:0"
     loss_func: the loss; None: the main optimizer's target, called
+    update_core: the step itself, a function of this updater, for those that use several iterators or optimizers; None:
+        the above, with the main ones
 
-    Steps with several iterators or optimizers are written by a subclass of AbstractUpdater, or given as `loss_func`;
-    this one uses the main ones alone, and keeps the state of all.
+    The state of all iterators, optimizers and their targets is kept. Optimizers' `new_epoch()` is called here.
     """
 
     def __init__(
@@ -31,6 +32,8 @@ class StandardUpdater(AbstractUpdater):
         converter: Converter = concat_examples,
         device: str | int | None = None,
         loss_func: Callable[..., Any] | None = None,
+        *,
+        update_core: "Callable[[StandardUpdater], None] | None" = None,
     ):
         self.iterators = dict(iterator) if isinstance(iterator, Mapping) else {"main": iterator}
         self.optimizers = dict(optimizer) if isinstance(optimizer, Mapping) else {"main": optimizer}
@@ -40,9 +43,11 @@ class StandardUpdater(AbstractUpdater):
         for name, each in self.optimizers.items():
             if each.target is None:
                 raise ValueRangeError(f"the optimizer {name!r} has no target", hint="optimizer.setup(model)")
+            each.use_auto_new_epoch = True
         self.converter = converter
         self.device = device
         self.loss_func = loss_func
+        self._update_core = update_core
         self.iteration = 0
         self._previous_epoch_detail = self.iterators["main"].epoch_detail
         if device is not None:
@@ -50,12 +55,18 @@ class StandardUpdater(AbstractUpdater):
                 each.target.to_device(device)
 
     def update(self) -> None:
-        self._previous_epoch_detail = self.epoch_detail
-        self.update_core()
+        before = self.epoch_detail
+        if self._update_core is None:
+            self._update_main()
+        else:
+            self._update_core(self)
+        if self.is_new_epoch:
+            for optimizer in self.optimizers.values():
+                optimizer.new_epoch(auto=True)
+        self._previous_epoch_detail = before
         self.iteration += 1
 
-    def update_core(self) -> None:
-        """A batch, its loss, one update of the main optimizer."""
+    def _update_main(self) -> None:
         iterator, optimizer = self.iterators["main"], self.optimizers["main"]
         loss_func = optimizer.target if self.loss_func is None else self.loss_func
         batch = self.converter(iterator.next(), self.device)
@@ -65,8 +76,6 @@ class StandardUpdater(AbstractUpdater):
             optimizer.update(loss_func, **batch)
         else:
             optimizer.update(loss_func, batch)
-        if iterator.is_new_epoch:
-            optimizer.new_epoch()
 
     @property
     def epoch(self) -> int:
