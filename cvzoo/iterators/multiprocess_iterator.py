@@ -10,13 +10,14 @@ from cvzoo.iterators.abstract import AbstractIterator
 from cvzoo.iterators.worker_pool import WorkerPool
 
 _SLOT_SIZE = 16 << 20  # a photo of 1080 x 1280 in float32
+_IN_USE = 2  # batches that a caller holds: the one it works on, and the one before until the new one has its name
 
 
 class MultiprocessIterator(AbstractIterator):
     """Batches of a data set, read ahead by worker processes. See AbstractIterator for the other arguments.
 
     n_processes: how many; None: as many as processors this process may use
-    n_prefetch: how many batches are read ahead
+    n_prefetch: how many batches are read ahead; None: one, or as many as give each process two examples
     shared_mem: bytes of shared memory an example, which are taken only as far as they are used; None: 16 MiB. The
         arrays of larger examples go through pipes, which is slower and nothing else
     start_method: "forkserver" or "spawn": workers start from nothing, which is safe with every library, and the data
@@ -24,6 +25,8 @@ class MultiprocessIterator(AbstractIterator):
         threads running may hang in them; None: "forkserver" where there is one
     timeout: seconds to wait for the next example; None: without end
 
+    Arrays of 32 KiB and more are not copied: they lie in the memory that the workers share, each until nobody has it
+    any more, also after `finalize`. Who keeps more than two batches of them is given copies from then on.
     Each example is read with one thread a library. As everywhere with spawned processes, a program's main part must
     stand below `if __name__ == "__main__":`.
     Raises ExampleError, naming the photo, if an example cannot be read (its cause is the worker's error, whose
@@ -38,7 +41,7 @@ class MultiprocessIterator(AbstractIterator):
         repeat=True,
         shuffle=None,
         n_processes=None,
-        n_prefetch=1,
+        n_prefetch=None,
         shared_mem=None,
         *,
         seed=None,
@@ -53,10 +56,12 @@ class MultiprocessIterator(AbstractIterator):
             raise ValueRangeError("there is no such start_method", expected=" or ".join(methods), got=start_method)
         if n_processes is None:
             n_processes = len(os.sched_getaffinity(0))
-        if n_processes < 1 or n_prefetch < 0:
+        if n_processes < 1 or (n_prefetch is not None and n_prefetch < 0):
             raise ValueRangeError(
                 "n_processes must be positive, n_prefetch not negative", got=(n_processes, n_prefetch)
             )
+        if n_prefetch is None:
+            n_prefetch = -(-2 * n_processes // self.batch_size)
         shared_mem = _SLOT_SIZE if shared_mem is None else -(-shared_mem // 64) * 64
         self._n_processes = n_processes
         self._n_prefetch = n_prefetch
@@ -108,7 +113,7 @@ class MultiprocessIterator(AbstractIterator):
             self.dataset,
             n_process=self._n_processes,
             start_method=self._start_method,
-            n_slot=self.batch_size * (self._n_prefetch + 1),
+            n_ahead=self.batch_size * (self._n_prefetch + 1 + _IN_USE),
             slot_size=self._shared_mem,
         )
         self._closing = weakref.finalize(self, self._pool.close)

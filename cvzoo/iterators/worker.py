@@ -15,6 +15,8 @@ from cvzoo.errors.exceptions import ExampleError
 from cvzoo.iterators.fetch import fetch
 
 ALIGNMENT = 64  # a cache line
+LARGE = 32 << 10  # bytes of an array; smaller ones are copied: a box that somebody keeps must not keep a photo's place
+_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # of glibc's malloc.h
 _QUIET = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "CVZOO_NUM_THREADS", "OPENCV_FOR_THREADS_NUM")
 
 
@@ -30,6 +32,7 @@ def work(connection, block, slot_size, dataset, strangers):
     for stranger in strangers:
         stranger.close()
     _use_one_thread()
+    _keep_memory()
     try:
         if dataset is None:
             try:
@@ -87,12 +90,25 @@ def pack(example, room):
     return "shared", (data, spans)
 
 
-def unpack(kind, payload, room):
-    """The example; its arrays are copies that may be written to."""
+def unpack(kind, payload, room, *, lent=False):
+    """The example; its arrays may be written to.
+
+    room: what `pack` wrote into
+    lent: large arrays are views of room; otherwise all are copies
+    """
     if kind == "plain":
         return pickle.loads(payload)
     data, spans = payload
-    return pickle.loads(data, buffers=[bytearray(room[start : start + size]) for start, size in spans])
+    buffers = []
+    for start, size in spans:
+        part = room[start : start + size]
+        buffers.append(part if lent and size >= LARGE else bytearray(part))
+    return pickle.loads(data, buffers=buffers)
+
+
+def is_worth_lending(kind, payload):
+    """Whether the example has arrays so large that views of them are worth it."""
+    return kind == "shared" and any(size >= LARGE for _, size in payload[1])
 
 
 def _use_one_thread():
@@ -112,3 +128,13 @@ def _use_one_thread():
     opencv = sys.modules.get("cv2")
     if opencv is not None:
         opencv.setNumThreads(0)
+
+
+def _keep_memory():
+    """Photos' memory, of which a worker needs the same again and again, does not go back to the system in between."""
+    try:
+        mallopt = ctypes.CDLL(None).mallopt
+    except (OSError, AttributeError):  # another C library
+        return
+    for parameter, size in ((_TRIM_THRESHOLD, 256 << 20), (_MMAP_THRESHOLD, 32 << 20)):
+        mallopt(parameter, size)

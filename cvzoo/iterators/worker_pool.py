@@ -2,8 +2,8 @@
 
 import collections
 import multiprocessing
-import multiprocessing.connection
 import pickle
+import selectors
 import signal
 import threading
 import time
@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from cvzoo.errors.exceptions import DtypeError, ExampleError
 from cvzoo.iterators.fetch import example_name
-from cvzoo.iterators.shared_block import SharedBlock
-from cvzoo.iterators.worker import unpack, work
+from cvzoo.iterators.shared_slots import SharedSlots
+from cvzoo.iterators.worker import is_worth_lending, unpack, work
 
 _AT_ONCE = 128  # tasks that wait in a worker's pipe: so few that sending one never blocks
 _PATIENCE = 2.0  # seconds to end by itself, before a process is ended
@@ -28,16 +28,20 @@ class WorkerPool:
     """n_process processes that read examples of a data set.
 
     start_method: "spawn", "forkserver" or "fork"
-    n_slot, slot_size: how many examples may be on their way, and the bytes that their arrays may have; larger ones are
-        sent through pipes
+    n_ahead: how many examples may be on their way or in use at once without being copied
+    slot_size: the bytes that an example's arrays may have; larger ones are sent through pipes
+
+    Large arrays are views of the memory that the worker wrote them to; it is written again when nobody has them any
+    more. Who keeps more of them than n_ahead is given copies.
     Raises DtypeError if the data set cannot be sent to another process.
     """
 
-    def __init__(self, dataset, *, n_process, start_method, n_slot, slot_size):
+    def __init__(self, dataset, *, n_process, start_method, n_ahead, slot_size):
         self._dataset = dataset
         self._slot_size = slot_size
-        self._block = SharedBlock(n_slot * slot_size)
-        self._free = list(range(n_slot))
+        n_kept = 2 * n_process  # so that a worker need not wait while its last example is taken
+        self._memory = SharedSlots(n_ahead + n_kept, slot_size, n_worker=n_process, n_kept=n_kept)
+        self._ready = selectors.DefaultSelector()
         self._backlog = collections.deque()  # tickets that no worker has yet
         self._tasks = {}  # ticket -> _Task
         self._slots = {}  # ticket -> slot, of tasks that a worker has
@@ -60,13 +64,14 @@ class WorkerPool:
             for _ in range(n_process):
                 mine, its = context.Pipe()
                 strangers = (*self._connections, mine) if is_fork else ()
-                arguments = its, self._block, self._slot_size, self._dataset if is_fork else None, strangers
+                arguments = its, self._memory.block, self._slot_size, self._dataset if is_fork else None, strangers
                 process = context.Process(target=work, args=arguments, daemon=True, name="cvzoo-iterator")
                 self._connections.append(mine)
                 process.start()
                 its.close()
                 self._processes.append(process)
                 self._pending.append(collections.OrderedDict())
+                self._ready.register(mine, selectors.EVENT_READ, len(self._connections) - 1)
         finally:
             if before is not None:
                 signal.pthread_sigmask(signal.SIG_SETMASK, before)
@@ -112,16 +117,21 @@ class WorkerPool:
         self._unwanted.discard(ticket)
 
     def _dispatch(self):
-        while self._backlog and self._free:
+        while self._backlog:
             number = min(range(len(self._pending)), key=lambda each: len(self._pending[each]))
             if len(self._pending[number]) >= _AT_ONCE:
                 return
-            ticket = self._backlog.popleft()
+            ticket = self._backlog[0]
             if ticket in self._unwanted:
+                self._backlog.popleft()
                 self._unwanted.discard(ticket)
                 del self._tasks[ticket]
                 continue
-            slot = self._slots[ticket] = self._free.pop()
+            slot = self._memory.take(number)
+            if slot is None:
+                return
+            self._backlog.popleft()
+            self._slots[ticket] = slot
             self._pending[number][ticket] = None
             self._send(number, self._connections[number].send, (ticket, slot, *self._tasks[ticket]))
 
@@ -132,11 +142,11 @@ class WorkerPool:
             raise self._death(number) from error
 
     def _receive(self, timeout):
-        ready = multiprocessing.connection.wait(self._connections, timeout)
+        ready = self._ready.select(timeout)
         if not ready:
             raise ExampleError(f"no worker answered for {timeout} seconds", got="busy with " + "; ".join(self._busy()))
-        for connection in ready:
-            number = self._connections.index(connection)
+        for key, _ in ready:
+            connection, number = key.fileobj, key.data
             try:
                 ticket, kind, payload = connection.recv()
             except (EOFError, ConnectionResetError) as error:
@@ -157,9 +167,12 @@ class WorkerPool:
             error.__cause__ = None if cause is None else pickle.loads(cause)
             self._results[ticket] = error
         else:
-            start = slot * self._slot_size
-            self._results[ticket] = unpack(kind, payload, self._block.view[start : start + self._slot_size])
-        self._free.append(slot)
+            room = self._memory.lend(slot) if is_worth_lending(kind, payload) else None
+            if room is not None:
+                self._results[ticket] = unpack(kind, payload, room, lent=True)
+                return
+            self._results[ticket] = unpack(kind, payload, self._memory.view(slot))
+        self._memory.give_back(slot)
 
     def _busy(self):
         firsts = [next(iter(pending)) for pending in self._pending if pending]
@@ -188,6 +201,7 @@ class WorkerPool:
         busy = [process for process, pending in zip(processes, self._pending) if pending]
         self._pending = []
         try:
+            self._ready.close()
             for connection in connections:
                 connection.close()  # an idle worker ends when it finds nobody there
             for process in busy:
@@ -198,7 +212,7 @@ class WorkerPool:
                 process.kill()
             raise
         finally:
-            self._block.close()
+            self._memory.close()
         for process in processes:
             process.close()
 

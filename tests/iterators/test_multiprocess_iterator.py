@@ -82,6 +82,43 @@ def test_without_repeat_it_ends_and_starts_again():
             it.reset()
 
 
+LARGE = (3, 100, 100)
+
+
+def test_who_keeps_all_examples_keeps_what_they_were():
+    with MultiprocessIterator(Numbers(40, LARGE), 2, n_processes=2, shuffle=False, start_method="fork") as it:
+        kept = [next(it) for _ in range(40)]
+        n_slot = len(it._pool._memory._user)
+        assert len(it._pool._memory._loans) < n_slot < 40
+    for k, batch in enumerate(kept):  # also when the workers have gone
+        for i, (img, label, _) in enumerate(batch):
+            assert (img == label).all()
+            assert label == (2 * k + i) % 40
+            img += 1  # one's own, whatever it lies in
+            assert (img == label + 1).all()
+
+
+def test_who_holds_one_batch_is_given_no_copies():
+    with MultiprocessIterator(Numbers(shape=LARGE), 4, n_processes=2, shuffle=False, start_method="fork") as it:
+        for _ in range(20):
+            batch = next(it)
+            assert not any(img.base is None or isinstance(img.base.base, bytearray) for img, _, _ in batch)
+            slots = {img.ctypes.data for img, _, _ in batch}
+            assert len(slots) == 4
+
+
+def test_small_arrays_keep_no_place_in_the_shared_memory():
+    with MultiprocessIterator(Numbers(), 2, n_processes=1, shuffle=False, start_method="fork") as it:
+        kept = [next(it) for _ in range(20)]
+        assert not it._pool._memory._loans
+    assert len(kept) == 20
+
+
+def test_each_process_has_examples_to_read_whatever_the_size_of_batches():
+    for batch_size, n_processes, expected in ((1, 4, 8), (2, 4, 4), (16, 4, 1), (3, 1, 1)):
+        assert MultiprocessIterator(Numbers(), batch_size, n_processes=n_processes)._n_prefetch == expected
+
+
 def test_arrays_that_do_not_fit_the_shared_memory_come_all_the_same():
     dataset = Numbers(6, shape=(3, 100, 100))
     with MultiprocessIterator(dataset, 3, False, False, 2, shared_mem=1000, start_method="fork") as it:
@@ -260,13 +297,13 @@ def test_ctrl_c_ends_the_program_and_its_workers_quietly(program, method, pause)
 
 
 def test_ctrl_c_in_the_midst_of_an_example_is_no_other_error(monkeypatch):
-    def interrupted(kind, payload, room):
+    def interrupted(kind, payload, room, *, lent=False):
         raise KeyboardInterrupt  # whose traceback holds a view of the shared memory
 
     dataset = Numbers()
     with MultiprocessIterator(dataset, 2, shuffle=False, n_processes=2, start_method="fork") as it:
         assert numbers(next(it)) == [0, 1]
-        pids, block = alive(it), it._pool._block
+        pids, block = alive(it), it._pool._memory.block
         with monkeypatch.context() as patch:
             patch.setattr(worker_pool, "unpack", interrupted)
             with pytest.raises(KeyboardInterrupt) as caught:
@@ -289,7 +326,7 @@ def test_a_second_ctrl_c_while_workers_end_leaves_none_of_them(monkeypatch):
 
     it = MultiprocessIterator(Odd("hang"), 3, shuffle=False, n_processes=2, start_method="fork")
     next(it)
-    pids, block = alive(it), it._pool._block
+    pids, block = alive(it), it._pool._memory.block
     monkeypatch.setattr(worker_pool, "_join", interrupted)
     with pytest.raises(KeyboardInterrupt):
         it.finalize()
