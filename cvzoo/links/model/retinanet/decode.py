@@ -48,8 +48,9 @@ def decode_levels(
     above = score > score_thresh  # the logit's threshold is rounded
     row, label, score = row[above], label[above], score[above]
     bbox = clip_bbox(decode_bbox(loc[row], anchor[row]), seen)
+    kept = (bbox[:, 2:] > bbox[:, :2]).all(axis=1)  # what lies in the padding must not count against the limit
     ratio = np.float32(size) / np.float32(seen)
-    return bbox * np.tile(ratio, 2), label.astype(np.int32), score
+    return bbox[kept] * np.tile(ratio, 2), label[kept].astype(np.int32), score[kept]
 
 
 def _logit(score: float) -> float:
