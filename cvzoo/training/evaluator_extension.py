@@ -23,8 +23,11 @@ class EvaluatorExtension(AbstractExtension):
         self.default_name = evaluator.name or evaluator.default_name
 
     def __call__(self, trainer: "Trainer") -> Any:
-        self.evaluator.name = self.name
-        return self.evaluator(trainer)
+        before, self.evaluator.name = self.evaluator.name, self.name
+        try:
+            return self.evaluator(trainer)
+        finally:
+            self.evaluator.name = before  # called alone, it has the keys of always
 
     def finalize(self) -> None:
         if isinstance(self.evaluator.iterator, AbstractIterator):
