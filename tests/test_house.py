@@ -82,6 +82,8 @@ def test_public_functions_write_their_arguments_out():
         # Link.forward stands for every link's own, Classifier.forward for its predictor's
         if path.parent == ROOT / "cvzoo" / "links" and path.name in ("link.py", "classifier.py"):
             continue
+        if path == ROOT / "cvzoo" / "optimizers" / "optimizer.py":  # update(lossfun, ...) hands on what is lossfun's
+            continue
         for function in public_functions(ast.parse(path.read_text())):
             if function.args.kwarg is not None:
                 found.append(
