@@ -7,6 +7,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.visualizations.svg.legend_place import LEGEND_ROW, legend_place
 from cvzoo.visualizations.svg.line_plot import COLORS, line_plot
 from cvzoo.visualizations.svg.number import tick
 from cvzoo.weights.atomic_write import atomic_write
@@ -59,7 +60,7 @@ def _png(lines, *, title, x_label, y_label, x_range, y_range, size):
                 draw.ellipse((x - 6, y - 6, x + 6, y + 6), fill=color)
     pil = pil.resize((width, height), Image.Resampling.BOX)
     _write_texts(ImageDraw.Draw(pil), frame, title, x_label, y_label, x_range, y_range)
-    _write_legend(ImageDraw.Draw(pil), frame, [line.name for line in lines if not line.is_guide])
+    _write_legend(ImageDraw.Draw(pil), points, frame, [line.name for line in lines if not line.is_guide])
     buffer = io.BytesIO()
     pil.save(buffer, format="PNG", optimize=True)
     return buffer.getvalue()
@@ -103,14 +104,12 @@ def _write_texts(draw, frame, title, x_label, y_label, x_range, y_range):
     draw.text((left, top - 6), head, fill=_INK, font=ImageFont.load_default(12), anchor="ls")
 
 
-def _write_legend(draw, frame, names):
-    _, top, right, _ = frame
+def _write_legend(draw, places, frame, names):
     font = ImageFont.load_default(11)
-    widest = max((draw.textlength(name, font=font) for name in names if name), default=0)
-    x, row = right - 8 - widest, 0
-    for i, name in enumerate(names):
-        if name:
-            y = top + 12 + 14 * row
-            draw.rectangle((x - 16, y - 1, x - 5, y + 1), fill=COLORS[i % len(COLORS)])
-            draw.text((x, y), name, fill=_INK, font=font, anchor="lm")
-            row += 1
+    named = [(i, name) for i, name in enumerate(names) if name]
+    points = [point for place in places for point in place[np.isfinite(place).all(axis=1)]]
+    x, top = legend_place(points, frame, [name for _, name in named])
+    for row, (i, name) in enumerate(named):
+        y = top + LEGEND_ROW * (row + 0.5)
+        draw.rectangle((x, y - 1, x + 10, y + 1), fill=COLORS[i % len(COLORS)])
+        draw.text((x + 14, y), name, fill=_INK, font=font, anchor="lm")

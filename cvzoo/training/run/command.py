@@ -65,9 +65,7 @@ def this_command(out: str | os.PathLike, *, arguments: Sequence[str] | None = No
         script=os.path.relpath(file, target) if is_script else None,
         # a console script is the package's own front door
         module=module if module is not None or is_script or file is None else "cvzoo",
-        arguments=tuple(
-            _with_place(each, given, target) for each in (sys.argv[1:] if arguments is None else arguments)
-        ),
+        arguments=tuple(_with_place(each, given, target) for each in typed),
         folder=os.path.relpath(os.getcwd(), target),
     )
 

@@ -5,6 +5,7 @@ import json
 import math
 import os
 import pathlib
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ from cvzoo.training.output_folder import write_or_warn, write_text
 from cvzoo.visualizations.report.page import report_page, table
 from cvzoo.visualizations.svg.axis_range import axis_range
 from cvzoo.visualizations.svg.line_plot import Line, line_plot
+from cvzoo.weights.model_header import read_model_header
 
 if TYPE_CHECKING:
     from cvzoo.training.trainer import Trainer
@@ -43,9 +45,9 @@ def write_run_report(
         ("Scores", _tiles(rows, best_row, best, status) + _scores(rows, best_row)),
         ("Curves", _curves(rows)),
         ("The model", _usage(folder)),
-        ("Settings", _tree_table(_read_json(folder / "config.json"))),
-        ("Data", _tree_table(_read_json(folder / "data.json"))),
-        ("Environment", _tree_table(_read_json(folder / "environment.json"))),
+        ("Settings", _facts(_settings(_read_json(folder / "config.json") or {}))),
+        ("Data", _data_table(_read_json(folder / "data.json"))),
+        ("Environment", _facts(list((_read_json(folder / "environment.json") or {}).items()))),
     ]
     name = folder.resolve().name
     write_text(path, report_page(name, f"{status or 'a run'}; this page asks nobody for anything", sections))
@@ -172,16 +174,48 @@ def _curves(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _usage(folder: pathlib.Path) -> str:
-    if not (folder / "best.safetensors").is_file():
+    path = folder / "best.safetensors"
+    if not path.is_file():
         return ""
-    code = 'model = cvzoo.serializers.load_model("best.safetensors")\nfound = model.predict(["photo.jpg"])'
-    return f"<p>In this folder lies the model at its best:</p><pre>{html.escape(code)}</pre>"
+    if read_model_header(path) is None:
+        says, code = "The numbers of", 'cvzoo.serializers.load_safetensors("best.safetensors", model)'
+    else:
+        says = "In this folder lies"
+        code = 'model = cvzoo.serializers.load_model("best.safetensors")\nfound = model.predict(["photo.jpg"])'
+    return f"<p>{says} the model at its best, {path.stat().st_size:,} bytes:</p><pre>{html.escape(code)}</pre>"
 
 
-def _tree_table(tree: Any) -> str:
-    if not tree:
+def _settings(config: Mapping[str, Any]) -> list[tuple[str, str]]:
+    found = list(_flat("", config.get("recipe") or {}))
+    if "seed" in config:
+        found.append(("seed", str(config["seed"])))
+    command = config.get("command")
+    if command:
+        started = f"python -m {command['module']}" if command["module"] else f"python {command['script']}"
+        found.append(("command", shlex.join([*started.split(" "), *command["arguments"]]).replace("'{out}'", "FOLDER")))
+    return found
+
+
+def _data_table(data: Mapping[str, Any] | None) -> str:
+    if not data:
         return ""
-    return table(["", ""], list(_flat("", tree)))
+    rows = []
+    for name, each in data.items():
+        names = each["label_names"]
+        finest = min(each["content"], key=int, default=None)
+        read = "" if finest is None else "all" if finest == "1" else f"each {finest}th"
+        digest = each["content"].get(finest) or each["files"] or ""
+        classes = "–" if names is None else str(len(names))
+        rows.append((name, f"{each['n_example']:,}", ", ".join(each["keys"]), classes, digest[:16], read))
+    return table(["", "examples", "values", "classes", "SHA-256", "examples in it"], rows)
+
+
+def _facts(rows: Sequence[tuple[str, str]]) -> str:
+    cells = "".join(
+        f'<tr><td>{html.escape(name)}</td><td style="text-align:left;white-space:normal">{html.escape(text)}</td></tr>'
+        for name, text in rows
+    )
+    return f'<div class="scroll"><table>{cells}</table></div>' if cells else ""
 
 
 def _flat(name: str, tree: Any) -> Any:

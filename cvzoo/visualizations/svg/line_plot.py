@@ -6,11 +6,12 @@ from typing import NamedTuple
 import numpy as np
 
 from cvzoo.errors.exceptions import ShapeError
+from cvzoo.visualizations.svg.legend_place import LEGEND_ROW, legend_place
 from cvzoo.visualizations.svg.number import coordinate, tick
 
 # dark enough on white and light enough on black; in order of use
 COLORS = ("#2f6fb3", "#d1662a", "#3c8d40", "#a4499b", "#8a7a1f", "#1f8f8f")
-_LEFT, _RIGHT, _TOP, _BOTTOM = 44, 8, 22, 34  # pixels around the frame
+_LEFT, _RIGHT, _TOP, _BOTTOM = 44, 18, 22, 34  # pixels around the frame
 
 
 class Line(NamedTuple):
@@ -56,9 +57,18 @@ def line_plot(lines, *, title="", x_label="", y_label="", x_range=(0, 1), y_rang
         used += not line.is_guide
         for points in _pieces(line, x_range, y_range, steps):
             path = " ".join(f"{coordinate(to_x(x))},{coordinate(to_y(y))}" for x, y in points)
+            if len(points) == 1:  # a polyline of one point shows nothing
+                x, y = points[0]
+                parts.append(f'<circle cx="{coordinate(to_x(x))}" cy="{coordinate(to_y(y))}" r="2" fill="{color}"/>')
+                continue
             style = 'stroke-dasharray="3 3" opacity="0.5"' if line.is_guide else 'stroke-width="1.8"'
             parts.append(f'<polyline points="{path}" fill="none" stroke="{color}" {style}/>')
-    parts += _legend([line for line in lines if not line.is_guide], _LEFT + 8, _TOP + inner_height - 8)
+    named = [(i, line.name) for i, line in enumerate(line for line in lines if not line.is_guide) if line.name]
+    drawn = [
+        (to_x(x), to_y(y)) for line in lines for points in _pieces(line, x_range, y_range, steps) for x, y in points
+    ]
+    frame = _LEFT, _TOP, _LEFT + inner_width, _TOP + inner_height
+    parts += _legend(named, *legend_place(drawn, frame, [name for _, name in named]))
     return "".join([*parts, "</svg>"])
 
 
@@ -81,13 +91,12 @@ def _pieces(line, x_range, y_range, steps):
             yield points[run]
 
 
-def _legend(lines, x, bottom):
-    named = [(i, line.name) for i, line in enumerate(lines) if line.name]
+def _legend(named, x, top):
     parts = []
     for row, (i, name) in enumerate(named):
-        y = bottom - 13 * (len(named) - 1 - row)
+        y = top + LEGEND_ROW * (row + 1) - 3
         color = COLORS[i % len(COLORS)]
-        parts.append(f'<rect x="{x}" y="{coordinate(y - 7)}" width="10" height="3" fill="{color}"/>')
+        parts.append(f'<rect x="{coordinate(x)}" y="{coordinate(y - 7)}" width="10" height="3" fill="{color}"/>')
         parts.append(_text(x + 14, y, name, "start"))
     return parts
 
