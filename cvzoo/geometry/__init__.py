@@ -6,8 +6,11 @@ from cvzoo.geometry.as_size import as_size
 from cvzoo.geometry.bbox_area import bbox_area
 from cvzoo.geometry.bbox_giou import bbox_giou
 from cvzoo.geometry.bbox_iou import bbox_intersection, bbox_iou
+from cvzoo.geometry.best_anchor_iou import best_anchor_iou
 from cvzoo.geometry.clip_bbox import clip_bbox
+from cvzoo.geometry.cluster_boxes import cluster_boxes
 from cvzoo.geometry.coding import decode_bbox, encode_bbox
+from cvzoo.geometry.fit_anchors import AnchorFit, fit_anchors
 from cvzoo.geometry.formats import (
     from_cxcywh,
     from_normalized,
@@ -28,6 +31,7 @@ from cvzoo.geometry.rle_iou import rle_iou, rle_iou_pairs
 from cvzoo.geometry.rle_merge import merge_rles
 
 __all__ = [
+    "AnchorFit",
     "as_bbox",
     "as_size",
     "bbox_area",
@@ -35,11 +39,14 @@ __all__ = [
     "bbox_intersection",
     "bbox_iou",
     "bbox_to_quad",
+    "best_anchor_iou",
     "cell_anchors",
     "classwise_nms",
     "clip_bbox",
+    "cluster_boxes",
     "decode_bbox",
     "encode_bbox",
+    "fit_anchors",
     "from_cxcywh",
     "from_normalized",
     "from_xywh",

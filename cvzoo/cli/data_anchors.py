@@ -1,0 +1,158 @@
+"""`cvzoo data anchors`: anchors that fit a data set's boxes."""
+
+import argparse
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cvzoo.cli.json_records import write_json
+from cvzoo.cli.result_table import printable
+from cvzoo.datasets.layouts.annotated_set import AnnotatedPhoto, AnnotatedSet
+from cvzoo.datasets.layouts.data_spec import SPEC_HELP, parse_data_spec
+from cvzoo.datasets.layouts.read import read_annotated_set
+from cvzoo.errors.exceptions import DatasetError, ImageError
+from cvzoo.geometry.best_anchor_iou import best_anchor_iou, iou_at_offset
+from cvzoo.geometry.cluster_boxes import cluster_boxes
+from cvzoo.geometry.fit_anchors import fit_anchors
+from cvzoo.images.read_image_size import read_image_size
+from cvzoo.links.model.retinanet.fit import fitted_size
+from cvzoo.links.model.retinanet.settings import RetinaNetSettings
+
+_THRESH = 0.5  # what RetinaNet calls an anchor that has an object
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = "Suggest sizes and ratios of anchors for a RetinaNet, and say how well they fit the boxes."
+    parser.add_argument("spec", metavar="SPEC", help=SPEC_HELP)
+    parser.add_argument("--size", type=_positive, default=640, metavar="PIXELS", help="photos' short side (640)")
+    parser.add_argument(
+        "--max-size", type=_positive, metavar="PIXELS", help="the long side at most (5 / 3 of --size, as 1333 of 800)"
+    )
+    parser.add_argument("--sizes", type=_positive, default=3, metavar="N", help="anchors' sizes a level (3)")
+    parser.add_argument("--ratios", type=_positive, default=3, metavar="N", help="anchors' shapes a size (3)")
+    parser.add_argument("--first-level", type=int, choices=(2, 3), default=3, help="finest level (3: stride 8)")
+    parser.add_argument("-k", type=_positive, default=9, metavar="N", help="groups of shapes to show (9)")
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="where the groups start from (0)")
+    parser.add_argument("--json", metavar="FILE", help="write all that was found; - for standard output")
+
+
+def run(args: argparse.Namespace) -> int:
+    """0. Raises CvzooError or OSError if there are no boxes to fit."""
+    found = read_annotated_set(parse_data_spec(args.spec))
+    max_size = round(args.size * 5 / 3) if args.max_size is None else max(args.max_size, args.size)
+    bbox, label, n_left_out = _boxes(found, args.size, max_size)
+    if not len(bbox):
+        raise DatasetError(f"{args.spec}: there is no box to fit anchors to", hint="cvzoo data check")
+    record = _record(found.used_names(), bbox, label, args) | {
+        "data": args.spec,
+        "size": args.size,
+        "max_size": max_size,
+        "photos": len(found.photos),
+        "boxes": len(bbox),
+        "boxes_left_out": n_left_out,
+    }
+    if args.json == "-":
+        print(json.dumps(record))
+        return 0
+    if args.json is not None:
+        write_json(record, args.json)
+    print(anchors_text(record))
+    return 0
+
+
+def anchors_text(record: dict[str, Any]) -> str:
+    """The record for a terminal."""
+    seen = f"short side {record['size']}, long side at most {record['max_size']}"
+    left_out = f", {record['boxes_left_out']} left out" if record["boxes_left_out"] else ""
+    lines = [
+        f"{printable(record['data'])}: {record['photos']} photos, {record['boxes']} boxes{left_out}; {seen}",
+        "",
+        f"{len(record['groups'])} groups of shapes, height x width (mean IoU {record['groups_mean_iou']:.3f}):",
+        "  " + ", ".join(f"{height:.0f} x {width:.0f}" for height, width in record["groups"]),
+        "",
+        f"{'anchors':<12}recall at IoU {_THRESH}  mean best IoU",
+    ]
+    for name in ("default", "suggested"):
+        row = record[name]
+        lines.append(f"{name:<12}{row['recall']:>17.3f}  {row['mean_iou']:>13.3f}")
+    width = max(len("class"), *(len(printable(each["name"])) for each in record["classes"]))
+    lines += ["", f"{'class':<{width}}    boxes  default  suggested  (best possible recall)"]
+    for each in record["classes"]:
+        numbers = f"{each['boxes']:>7}  {each['default']:>7.3f}  {each['suggested']:>9.3f}"
+        lines.append(f"{printable(each['name']):<{width}}  {numbers}")
+    rows = record["suggested"]["anchor_sizes"]
+    lines += ["", "suggested, for RetinaNetSettings:"]
+    lines += ["    anchor_sizes=(", *(f"        ({', '.join(map(str, row))},)," for row in rows), "    ),"]
+    lines.append(f"    anchor_ratios=({', '.join(map(str, record['suggested']['anchor_ratios']))},),")
+    return "\n".join(lines)
+
+
+def _record(names: Sequence[str], bbox: np.ndarray, label: np.ndarray, args: argparse.Namespace) -> dict[str, Any]:
+    plain = RetinaNetSettings()
+    levels = range(args.first_level, plain.last_level + 1)
+    strides = [2**level for level in levels]
+    default_strides = [2**level for level in range(plain.first_level, plain.last_level + 1)]
+    fit = fit_anchors(bbox, strides, n_size=args.sizes, n_ratio=args.ratios, thresh=_THRESH, seed=args.seed)
+    ious = {
+        "default": best_anchor_iou(bbox, plain.anchor_sizes, plain.anchor_ratios, default_strides),
+        "suggested": best_anchor_iou(bbox, fit.sizes, fit.ratios, strides),
+    }
+    settings = {"default": (plain.anchor_sizes, plain.anchor_ratios), "suggested": fit}
+    side = bbox[:, 2:] - bbox[:, :2]
+    groups = cluster_boxes(side, min(args.k, len(np.unique(side, axis=0))), seed=args.seed)
+    return {
+        "groups": groups.tolist(),
+        "groups_mean_iou": float(iou_at_offset(side, groups).max(axis=1).mean()),
+        **{
+            name: {
+                "anchor_sizes": [list(row) for row in settings[name][0]],
+                "anchor_ratios": list(settings[name][1]),
+                "recall": float((iou >= _THRESH).mean()),
+                "mean_iou": float(iou.mean()),
+            }
+            for name, iou in ious.items()
+        },
+        "classes": [
+            {
+                "name": name,
+                "boxes": int((label == i).sum()),
+                **{which: float((iou[label == i] >= _THRESH).mean()) for which, iou in ious.items()},
+            }
+            for i, name in enumerate(names)
+            if (label == i).any()
+        ],
+    }
+
+
+def _boxes(found: AnnotatedSet, min_size: int, max_size: int) -> tuple[np.ndarray, np.ndarray, int]:
+    """Boxes in the network's pixels (R, 4), labels (R,), and how many could not be used; crowds do not count."""
+    names = {name: i for i, name in enumerate(found.used_names())}
+    rows, labels, n_left_out = [], [], 0
+    for photo in found.photos:
+        objects = [each for each in photo.objects if not each.extra.get("iscrowd")]
+        size = _size(photo) if objects else None
+        for each in objects:
+            bb = np.array(each.bbox if each.bbox is not None else (np.nan,) * 4, np.float64)
+            if size is None or each.name is None or not (bb[2:] > bb[:2]).all() or not np.isfinite(bb).all():
+                n_left_out += 1
+                continue
+            rows.append(bb * np.tile(np.divide(fitted_size(size, min_size, max_size), size), 2))
+            labels.append(names[each.name])
+    return np.array(rows, np.float32).reshape(-1, 4), np.array(labels, np.int32), n_left_out
+
+
+def _size(photo: AnnotatedPhoto) -> tuple[int, int] | None:
+    if photo.size is None and photo.path is not None:
+        try:
+            return read_image_size(photo.path)
+        except (ImageError, OSError):
+            return None
+    return photo.size if photo.size is not None and min(photo.size) > 0 else None
+
+
+def _positive(text: str) -> int:
+    if not text.isdigit() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"a positive whole number, not {text!r}")
+    return int(text)
