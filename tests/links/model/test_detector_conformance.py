@@ -10,6 +10,8 @@ from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.model.darknet.detector import DarknetDetector
+from cvzoo.links.model.retinanet.retinanet import RetinaNet
+from cvzoo.links.model.retinanet.settings import RetinaNetSettings
 from cvzoo.links.model.ultra_light_face.ultra_light_face import UltraLightFace
 from cvzoo.links.model.yolo.yolo_v2 import YOLOv2
 from cvzoo.links.model.yolo.yolo_v2_tiny import YOLOv2Tiny
@@ -89,12 +91,32 @@ def _small(model):
     return detector
 
 
+def _retinanet(**settings):
+    sizes = ((16,), (32,), (64,), (128,), (256,))
+    narrow = RetinaNetSettings(
+        n_layer=10,
+        base_channels=16,
+        channels=16,
+        head_depth=1,
+        anchor_sizes=sizes,
+        min_size=64,
+        max_size=96,
+        prior=0.01,
+        **settings,
+    )
+    return RetinaNet(4, label_names=("ape", "bee", "cat", "dog"), settings=narrow)
+
+
 MAKERS = {
     "a cfg, stretched": _of_cfg,
     "a cfg, letterboxed": functools.partial(_of_cfg, resize="letterbox"),
     "a cfg in another size": functools.partial(_of_cfg, size=(128, 64)),
     "YOLOv2-tiny": functools.partial(_small, YOLOv2Tiny),
     "UltraLightFace": UltraLightFace,
+    "RetinaNet": _retinanet,
+    "RetinaNet, frozen, with groups": functools.partial(
+        _retinanet, norm="frozen", head_groups=4, extra_from="C5", antialias=False
+    ),
 }
 LARGE_MAKERS = {"YOLOv2": functools.partial(_small, YOLOv2), "YOLOv3": functools.partial(_small, YOLOv3)}
 
