@@ -15,7 +15,6 @@ from cvzoo.cli.truth import VOCTruth, add_truth_arguments, load_truth
 from cvzoo.cli.worst_pictures import worst_pictures
 from cvzoo.errors.exceptions import ConfigError
 from cvzoo.evaluations.analysis.analyze_detections import analyze_table
-from cvzoo.evaluations.analysis.detection_table import DetectionTable
 from cvzoo.evaluations.coco.parameters import CORRECTIONS, COCOParameters
 from cvzoo.visualizations.report.detection_report import write_detection_report
 
@@ -118,18 +117,9 @@ def _analysis(scored: Scored) -> dict[str, Any]:
     each = scored.instances
     if each is None:
         return {"pr_curves": scored.curves}
-    makes_table = DetectionTable.of_bboxes if each.pred_masks is None else DetectionTable.of_masks
-    table = makes_table(
-        each.pred_bboxes if each.pred_masks is None else each.pred_masks,
-        each.pred_labels,
-        each.pred_scores,
-        each.gt_bboxes if each.gt_masks is None else each.gt_masks,
-        each.gt_labels,
-        gt_crowdeds=each.gt_crowdeds,
-        gt_difficults=each.gt_difficults,
-        n_fg_class=len(each.label_names),
+    analysis = analyze_table(
+        each.table(), each.pred_bboxes, each.gt_bboxes, label_names=each.label_names, photos=each.photos
     )
-    analysis = analyze_table(table, each.pred_bboxes, each.gt_bboxes, label_names=each.label_names, photos=each.photos)
     return analysis | {"pr_curves": scored.curves}
 
 

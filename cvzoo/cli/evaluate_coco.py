@@ -11,7 +11,7 @@ from cvzoo.cli.find_in_photos import find_in_photos
 from cvzoo.cli.json_records import write_json
 from cvzoo.cli.load_detector import load_detector
 from cvzoo.cli.pr_curves import coco_curves
-from cvzoo.cli.scored import Instances, Scored, by_photo
+from cvzoo.cli.scored import Instances, Points, Scored, by_photo
 from cvzoo.cli.truth import COCOTruth
 from cvzoo.errors.exceptions import ConfigError
 from cvzoo.evaluations.coco.detections import COCODetections
@@ -57,7 +57,7 @@ def evaluate_on_coco(truth: COCOTruth, args: argparse.Namespace, parameters: COC
         columns=columns,
         record=result.to_dict(),
         curves=coco_curves(result),
-        instances=_instances(truth, dt, paths, args.iou_type),
+        instances=_instances(truth, dt, paths, parameters),
         explanation=explanation,
     )
 
@@ -159,27 +159,32 @@ def _result_records(dt):
     ]
 
 
-def _instances(truth, dt, paths, iou_type):
-    gt, ids = truth.gt, np.array(list(truth.file_names), np.int64)
-    if iou_type == "keypoints" or (iou_type == "segm" and dt.masks is None):
+def _instances(truth, dt, paths, parameters):
+    gt, ids, iou_type = truth.gt, np.array(list(truth.file_names), np.int64), parameters.iou_type
+    if iou_type == "segm" and dt.masks is None:
         return None
     cats = np.sort(gt.cat_ids)
     order = np.argsort(ids)
 
-    def columns(found, extra):
+    def columns(found, corners, *extra):
         rows = np.flatnonzero(np.isin(found.image_id, ids) & np.isin(found.category_id, cats))
         photo = order[np.searchsorted(ids[order], found.image_id[rows])]
-        if iou_type == "segm":
-            corners = found.masks[rows].to_bbox().astype(np.float64)
-        else:
-            x, y, width, height = found.bbox[rows].T
-            corners = np.stack((y, x, y + height, x + width), axis=1)
         label = np.searchsorted(cats, found.category_id[rows])
-        *split, places = by_photo(photo, len(ids), corners, label, extra[rows], rows)
-        return *split, [found.masks[place] for place in places] if iou_type == "segm" else None
+        return by_photo(photo, len(ids), corners[rows], label, *(each[rows] for each in extra), rows)
 
-    gt_bboxes, gt_labels, gt_crowdeds, gt_masks = columns(gt, gt.crowd)
-    pred_bboxes, pred_labels, pred_scores, pred_masks = columns(dt, dt.score)
+    gt_bboxes, gt_labels, gt_crowdeds, gt_rows = columns(gt, _corners(gt, iou_type), gt.crowd)
+    pred_bboxes, pred_labels, pred_scores, pred_rows = columns(dt, _corners(dt, iou_type), dt.score)
+    masks, points = (None, None), None
+    if iou_type == "segm":
+        masks = tuple([each.masks[rows] for rows in places] for each, places in ((gt, gt_rows), (dt, pred_rows)))
+    elif iou_type == "keypoints":
+        points = Points(
+            pred=[dt.keypoints[rows, :, 1::-1] for rows in pred_rows],
+            gt=[gt.keypoints[rows, :, 1::-1] for rows in gt_rows],
+            gt_visibles=[gt.keypoints[rows, :, 2] > 0 for rows in gt_rows],
+            gt_areas=[gt.area[rows] for rows in gt_rows],
+            sigmas=parameters.kpt_oks_sigmas,
+        )
     names = dict(zip(gt.cat_ids.tolist(), gt.cat_names or map(str, gt.cat_ids.tolist())))
     return Instances(
         label_names=tuple(names[cat] for cat in cats.tolist()),
@@ -192,6 +197,18 @@ def _instances(truth, dt, paths, iou_type):
         pred_bboxes=pred_bboxes,
         pred_labels=pred_labels,
         pred_scores=pred_scores,
-        gt_masks=gt_masks,
-        pred_masks=pred_masks,
+        gt_masks=masks[0],
+        pred_masks=masks[1],
+        points=points,
     )
+
+
+def _corners(found, iou_type):
+    """(N, 4) float64, y_min x_min y_max x_max: of the masks, the boxes, or what a pose's points span."""
+    if iou_type == "segm":
+        return found.masks.to_bbox().astype(np.float64)
+    if found.bbox is None:
+        x, y = found.keypoints[:, :, 0], found.keypoints[:, :, 1]
+        return np.stack((y.min(axis=1), x.min(axis=1), y.max(axis=1), x.max(axis=1)), axis=1)
+    x, y, width, height = found.bbox.T
+    return np.stack((y, x, y + height, x + width), axis=1)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from cvzoo.evaluations.analysis.detection_table import DetectionTable
 from cvzoo.evaluations.explain.explanation import Explanation
 from cvzoo.geometry.rle import RLEs
 
@@ -19,6 +20,7 @@ class Instances:
     gt_bboxes, pred_bboxes: (R, 4) float64, y_min x_min y_max x_max; labels (R,) int64; scores (R,) float64
     gt_crowdeds, gt_difficults: (R,) bool, COCO's and VOC's objects that need not be found
     gt_masks, pred_masks: where masks were compared; the boxes are the masks' then
+    points: where poses were compared; the boxes only say where to draw a frame then
     """
 
     label_names: tuple[str, ...]
@@ -33,6 +35,32 @@ class Instances:
     pred_scores: list[np.ndarray]
     gt_masks: list[RLEs] | None = None
     pred_masks: list[RLEs] | None = None
+    points: "Points | None" = None
+
+    def table(self) -> DetectionTable:
+        """What every analysis starts from."""
+        flags = {"gt_crowdeds": self.gt_crowdeds, "n_fg_class": len(self.label_names)}
+        pred, gt = (self.pred_labels, self.pred_scores), self.gt_labels
+        if self.points is not None:
+            p = self.points
+            return DetectionTable.of_points(
+                p.pred, *pred, p.gt, p.gt_visibles, self.gt_bboxes, gt, p.gt_areas, sigmas=p.sigmas, **flags
+            )
+        flags["gt_difficults"] = self.gt_difficults
+        if self.pred_masks is not None:
+            return DetectionTable.of_masks(self.pred_masks, *pred, self.gt_masks, gt, **flags)
+        return DetectionTable.of_bboxes(self.pred_bboxes, *pred, self.gt_bboxes, gt, **flags)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Points:
+    """Poses photo by photo: pred, gt (R, P, 2) float64, y x; gt_visibles (R, P) bool; gt_areas (R,); sigmas (P,)."""
+
+    pred: list[np.ndarray]
+    gt: list[np.ndarray]
+    gt_visibles: list[np.ndarray]
+    gt_areas: list[np.ndarray]
+    sigmas: np.ndarray
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -41,7 +69,7 @@ class Scored:
 
     summary: by name; per_class, columns: the table of the classes; record: what the JSON says
     curves: precision over recall, see `coco_curves`
-    instances: what the analysis looks at; None where there is none (points)
+    instances: what the analysis looks at; None where there is none
     """
 
     summary: Mapping[str, float]

@@ -356,6 +356,26 @@ def test_masks_get_scores_and_an_analysis(run, coco, tmp_path):
     assert "data:image/jpeg" in (tmp_path / "r.html").read_text()
 
 
+def test_poses_get_scores_curves_and_an_analysis(run, shared, tmp_path):
+    with gzip.open(shared / "eval_cases" / "open" / "keypoints.json.gz", "rt") as file:
+        case = json.load(file)
+    (tmp_path / "gt.json").write_text(json.dumps(case["gt"]))
+    (tmp_path / "dt.json").write_text(json.dumps(case["dt"]))
+    words = ("--gt", tmp_path / "gt.json", "--results", tmp_path / "dt.json", "--iou-type", "keypoints")
+    status, _, err = run("evaluate", *words, "--json", tmp_path / "o.json", "--report", tmp_path / "r.html")
+    assert status == 0, err
+    record = json.loads((tmp_path / "o.json").read_text())
+    analysis = record["analysis"]
+    # two ways that share no code beyond the similarity: COCO's matching, and that of the analysis
+    assert analysis["errors"]["ap"] == pytest.approx(record["AP50"], abs=0.02)
+    counts = {each["type"]: each["count"] for each in analysis["errors"]["types"]}
+    assert counts["missed"] > 0
+    assert counts["classification"] == 0
+    page = (tmp_path / "r.html").read_text()
+    for words in ("Precision and recall", "Kinds of errors", "Reliability of scores"):
+        assert words in page
+
+
 def test_the_rule_by_which_two_maps_after_voc_differ_is_said(run, voc, tmp_path):
     words = ("--gt", voc, "--split", "val", "--results", voc / "results")
     run("evaluate", *words, "--use-07-metric", "--json", tmp_path / "other.json")

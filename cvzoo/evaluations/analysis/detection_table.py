@@ -5,6 +5,8 @@ import dataclasses
 import numpy as np
 
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
+from cvzoo.evaluations.coco.keypoint_overlaps import keypoint_overlaps
+from cvzoo.evaluations.coco.parameters import OKS_SIGMAS
 from cvzoo.evaluations.pairs import bbox_overlaps, pairs_within_groups
 from cvzoo.evaluations.photos import join_bboxes, join_flags, join_instances, same_length
 from cvzoo.evaluations.voc.matches import as_rles
@@ -105,6 +107,63 @@ class DetectionTable:
             return iou
 
         return _table(pred, gt, difficult | crowd, overlaps, n_fg_class)
+
+    @classmethod
+    def of_points(
+        cls,
+        pred_points,
+        pred_labels,
+        pred_scores,
+        gt_points,
+        gt_visibles,
+        gt_bboxes,
+        gt_labels,
+        gt_areas,
+        *,
+        gt_crowdeds=None,
+        sigmas=OKS_SIGMAS,
+        n_fg_class=None,
+    ):
+        """The table of poses, whose overlap is COCO's similarity of points; see `eval_keypoint_coco` for the arrays.
+
+        sigmas: (P,) float64, one for each point. Objects without a visible point are not to be found.
+        """
+        pred, gt, _, crowd = _joined(pred_points, pred_labels, pred_scores, gt_points, gt_labels, None, gt_crowdeds)
+        sigmas = np.asarray(sigmas, np.float64)
+        pred_point, gt_point = _join_points(pred, "pred_points", sigmas), _join_points(gt, "gt_points", sigmas)
+        visible = _join_column(gt, gt_visibles, "gt_visibles", (len(sigmas),)) > 0
+        area = _join_column(gt, gt_areas, "gt_areas", ())
+        y_min, x_min, y_max, x_max = _join_column(gt, gt_bboxes, "gt_bboxes", (4,)).T
+        xywh = np.stack((x_min, y_min, x_max - x_min, y_max - y_min), axis=1)
+
+        def overlaps(a, b):
+            seen = np.concatenate((gt_point[b, :, ::-1], visible[b, :, None]), axis=2)
+            return keypoint_overlaps(pred_point[a, :, ::-1], seen, area[b], xywh[b], sigmas)
+
+        return _table(pred, gt, crowd | ~visible.any(axis=1), overlaps, n_fg_class)
+
+
+def _join_points(instances, name, sigmas):
+    return _join_column(instances, instances.shape, name, (len(sigmas), 2))
+
+
+def _join_column(instances, arrays, name, shape):
+    """(N, *shape) float64 from an array a photo. Raises ShapeError or ValueRangeError that names the photo."""
+    arrays = list(arrays)
+    lengths = np.diff(instances.offsets)
+    if len(arrays) != len(lengths):
+        raise ShapeError(f"{name}: an array a photo", expected=len(lengths), got=len(arrays))
+    parts = [np.zeros((0, *shape))]
+    for photo, (array, n) in enumerate(zip(arrays, lengths)):
+        part = np.asarray(array, np.float64)
+        if part.size == 0 and n == 0:
+            continue
+        if part.shape != (n, *shape):
+            raise ShapeError(f"{name} of photo {photo}", expected=(int(n), *shape), got=part.shape)
+        if not np.isfinite(part).all():
+            raise ValueRangeError(f"{name} of photo {photo} hold a NaN or an infinity")
+        parts.append(part)
+    return np.concatenate(parts)
 
 
 def _joined(pred_shapes, pred_labels, pred_scores, gt_shapes, gt_labels, difficults, crowdeds):

@@ -82,3 +82,36 @@ def test_thresholds_that_the_table_cannot_answer_are_refused(iou_thresh):
     assert match_detections(table)[0].shape == (0,)
     with pytest.raises(ValueRangeError):
         match_detections(table, iou_thresh=iou_thresh)
+
+
+POSE = np.array([[[4.0, 2.0], [8.0, 6.0], [1.0, 1.0]]])
+
+
+def pose_table(pred, gt=POSE, visible=((True, True, False),), **more):
+    bbox, area = [[0.0, 0.0, 10.0, 10.0]], [100.0]
+    columns = ([pred], [[0] * len(pred)], [[0.5] * len(pred)], [gt], [visible], [bbox], [[0]], [area])
+    return DetectionTable.of_points(*columns, **{"sigmas": (0.1, 0.05, 0.1), "n_fg_class": 2} | more)
+
+
+def test_points_overlap_by_cocos_similarity_of_the_visible_ones():
+    moved = POSE + np.array([[[0.0, 1.0], [1.0, 0.0], [50.0, 50.0]]])
+    table = pose_table(np.concatenate((POSE, moved, POSE + 90)))
+    expected = np.mean(np.exp([-1 / (0.2**2 * 100 * 2), -1 / (0.1**2 * 100 * 2)]))
+    assert table.pair_pred.tolist() == [0, 1]
+    np.testing.assert_allclose(table.pair_iou, [1, expected], rtol=1e-12)
+    assert table.n_positive.tolist() == [1, 0]
+
+
+def test_poses_that_nobody_sees_and_crowds_are_not_to_be_found():
+    assert pose_table(POSE, visible=((False,) * 3,)).n_positive.tolist() == [0, 0]
+    assert pose_table(POSE, gt_crowdeds=[[True]]).n_positive.tolist() == [0, 0]
+
+
+def test_poses_of_another_number_of_points_are_refused():
+    with pytest.raises(ShapeError, match="pred_points of photo 0"):
+        pose_table(POSE[:, :2])
+    with pytest.raises(ValueRangeError, match="gt_points of photo 0"):
+        pose_table(POSE, POSE * np.nan)
+    with pytest.raises(ShapeError, match="gt_visibles of photo 0"):
+        pose_table(POSE, visible=((True, True),))
+    assert len(pose_table(POSE[:0]).pair_iou) == 0
