@@ -1,0 +1,157 @@
+"""ResNets: shapes, strides, stems, normalizations, and how a photo is prepared."""
+
+import numpy as np
+import pytest
+
+from cvzoo.config.switches import no_backprop_mode, using_config
+from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
+from cvzoo.functions.loss.softmax_cross_entropy import softmax_cross_entropy
+from cvzoo.links.connection.batch_normalization import BatchNormalization
+from cvzoo.links.connection.frozen_batch_normalization import FrozenBatchNormalization
+from cvzoo.links.connection.group_normalization import GroupNormalization
+from cvzoo.links.model.resnet.block import Bottleneck
+from cvzoo.links.model.resnet.depths import ResNet18, ResNet50
+from cvzoo.links.model.resnet.extractor import ResNetExtractor
+from cvzoo.links.model.resnet.prepare import MEAN, STD, middle_of, prepare_for_imagenet, short_side_size
+from cvzoo.links.model.resnet.resnet import ResNet
+from cvzoo.serializers.npz import save_npz
+
+
+def photo(*size):
+    return np.random.default_rng(1).integers(0, 256, (3, *size)).astype(np.float32)
+
+
+@pytest.mark.parametrize(
+    ("stem", "size", "sides"),
+    [
+        ("photo", (64, 96), [(16, 24), (8, 12), (4, 6), (2, 3)]),
+        ("photo", (65, 33), [(17, 9), (9, 5), (5, 3), (3, 2)]),  # an odd side is rounded up
+        ("cifar", (32, 32), [(32, 32), (16, 16), (8, 8), (4, 4)]),
+    ],
+)
+def test_maps_have_the_strides_of_the_stem(stem, size, sides):
+    extractor = ResNetExtractor(10, base_channels=8, stem=stem)
+    assert extractor.channels == (8, 16, 32, 64)
+    maps = extractor(np.zeros((1, 3, *size), np.float32))
+    assert [y.shape for y in maps] == [(1, c, *side) for c, side in zip(extractor.channels, sides)]
+
+
+@pytest.mark.parametrize(("arch", "strides"), [("v1.5", (1, 2)), ("he", (2, 1))])
+def test_the_arch_says_which_convolution_has_the_stride(arch, strides):
+    block = Bottleneck(8, 4, 2, arch=arch, eps=1e-5)
+    assert (block.conv1.conv.stride, block.conv2.conv.stride) == strides
+    assert block(np.zeros((1, 8, 6, 6), np.float32)).shape == (1, 16, 3, 3)
+
+
+@pytest.mark.parametrize(("n_layer", "n_param"), [(18, 11_689_512), (34, 21_797_672), (50, 25_557_032)])
+def test_there_are_as_many_parameters_as_published(n_layer, n_param):
+    assert ResNet(n_layer).count_params() == n_param
+
+
+@pytest.mark.parametrize(
+    ("norm", "kind"),
+    [("batch", BatchNormalization), ("frozen", FrozenBatchNormalization), ("group", GroupNormalization)],
+)
+def test_gradients_reach_every_parameter_whatever_the_normalization(norm, kind):
+    model = ResNet(10, 3, base_channels=8, norm=norm)
+    assert any(isinstance(link, kind) for link in model.links())
+    x = np.random.default_rng(0).standard_normal((2, 3, 64, 64), "float32")
+    model.cleargrads()
+    softmax_cross_entropy(model(x), np.array([0, 2], np.int32)).backward()
+    assert all(np.abs(p.grad).sum() > 0 for p in model.params())
+
+
+def test_a_frozen_normalization_does_not_change_while_training():
+    norm = FrozenBatchNormalization(4, eps=0.0)
+    norm.avg_mean[:] = 1
+    norm.avg_var[:] = 4
+    norm.gamma[:] = 2
+    x = np.random.default_rng(0).standard_normal((2, 4, 3, 3), "float32")
+    for train in (True, False):
+        with using_config("train", train):
+            np.testing.assert_allclose(norm(x).array, x - 1, atol=1e-6)
+    assert list(norm.params()) == []
+    assert (norm.avg_mean == 1).all()
+
+
+def test_files_of_trained_and_frozen_networks_fit_each_other(tmp_path):
+    trained = ResNet(10, 3, base_channels=8)
+    x = np.random.default_rng(0).standard_normal((2, 3, 32, 32), "float32")
+    trained(x)  # statistics other than 0 and 1
+    save_npz(tmp_path / "model.npz", trained)
+    frozen = ResNet(10, 3, tmp_path / "model.npz", base_channels=8, norm="frozen")
+    with using_config("train", False):
+        np.testing.assert_array_equal(trained(x).array, frozen(x).array)
+
+
+def test_a_file_of_another_network_is_refused(tmp_path):
+    save_npz(tmp_path / "model.npz", ResNet(10, 3, base_channels=8))
+    with pytest.raises(WeightsMismatchError, match="fc/W"):
+        ResNet(10, 4, tmp_path / "model.npz", base_channels=8)
+
+
+@pytest.mark.parametrize("make", [ResNet18, ResNet50])
+def test_predict_gives_probabilities(make):
+    model = make(3, label_names=("a", "b", "c"))
+    probs = model.predict([photo(40, 60), photo(300, 200)])
+    assert probs.probs.shape == (2, 3)
+    np.testing.assert_allclose(probs.probs.sum(axis=1), 1, atol=1e-5)
+    assert set(probs.top(3).names[0]) == {"a", "b", "c"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "word"),
+    [
+        ({"n_layer": 19}, "n_layer"),
+        ({"n_layer": 18, "arch": "v2"}, "arch"),
+        ({"n_layer": 18, "stem": "big"}, "stem"),
+        ({"n_layer": 18, "norm": "none"}, "normalization"),
+        ({"n_layer": 18, "n_class": 2, "label_names": ("a",)}, "label_names"),
+        ({"n_layer": 18, "pretrained_model": "imagenet_v2"}, "pretrained_model"),  # there is none of 18 layers
+    ],
+)
+def test_unknown_settings_are_told(settings, word):
+    with pytest.raises(ValueRangeError, match=word):
+        ResNet(**settings)
+
+
+@pytest.mark.parametrize(
+    ("size", "short", "expected"),
+    [
+        ((480, 640), 256, (256, 341)),  # 341.33
+        ((640, 480), 256, (341, 256)),
+        ((333, 500), 256, (256, 384)),  # 384.38
+        ((7, 7), 232, (232, 232)),
+    ],
+)
+def test_the_long_side_is_cut_off(size, short, expected):
+    assert short_side_size(size, short) == expected
+
+
+def test_the_middle_of_a_small_photo_has_zeros_around():
+    img = np.ones((1, 2, 5), np.float32)
+    middle = middle_of(img, 4)
+    assert middle.shape == (1, 4, 4)
+    np.testing.assert_array_equal(middle[0].sum(axis=1), [0, 4, 4, 0])
+
+
+def test_the_middle_is_where_torchvision_has_it():
+    img = np.arange(7, dtype=np.float32)[None, :, None].repeat(8, axis=2)
+    assert middle_of(img, 4)[0, 0, 0] == 2  # (7 - 4) / 2 = 1.5 becomes 2
+    assert middle_of(img[:, :, :5], 4)[0, 0, 0] == 2
+    assert middle_of(img[:, :5], 4)[0, 0, 0] == 0  # 0.5 becomes 0
+
+
+def test_a_photo_of_the_right_size_is_only_normalized():
+    img = photo(256, 256)
+    x = prepare_for_imagenet(img, short=256, crop=224)
+    expected = (img[:, 16:240, 16:240] - MEAN[:, None, None]) / STD[:, None, None]
+    np.testing.assert_allclose(x, expected, atol=1e-6)
+
+
+def test_the_network_is_the_same_in_float_arithmetic_of_any_batch():
+    model = ResNet(10, 3, base_channels=8)
+    x = np.random.default_rng(0).standard_normal((3, 3, 64, 64), "float32")
+    with using_config("train", False), no_backprop_mode():
+        whole = model(x).array
+        np.testing.assert_allclose(whole[1], model(x[1:2]).array[0], atol=1e-6)
