@@ -205,24 +205,26 @@ class Trainer:
     def load_state(self, state: Mapping[str, Any]) -> list[str]:
         """Go on from a state: the next iteration is the one that would have come then.
 
-        Returns lines about extensions that are only here (they begin anew) or only in the state (it is dropped).
+        Returns lines about extensions with a state that are only here, and begin anew, or only in `state`.
         Raises ValueRangeError or WeightsMismatchError if it is of another training.
         """
+        missing = [name for name in self.state() if name not in state]
+        if missing:
+            raise ValueRangeError("not a trainer's state", expected=", ".join(self.state()), got=list(state)[:9])
         self.updater.load_state(state["updater"])
         self.stop_trigger.load_state(state["stop_trigger"])
         notes = []
+        stored = dict(state["extensions"])
         for name, entry in self._entries.items():
-            stored = state["extensions"].get(name)
-            if stored is None:
+            mine = stored.pop(name, None)
+            if mine is not None:
+                entry.extension.load_state(mine["state"])
+                entry.trigger.load_state(mine["trigger"])
+            elif entry.extension.state() or entry.trigger.state():
                 notes.append(f"the extension {name!r} is not in the state: it begins anew")
-                continue
-            entry.extension.load_state(stored["state"])
-            entry.trigger.load_state(stored["trigger"])
-        notes += [
-            f"the state's extension {name!r} is not in this trainer"
-            for name in state["extensions"]
-            if name not in self._entries
-        ]
+        for name, theirs in stored.items():
+            if theirs["state"] or theirs["trigger"]:
+                notes.append(f"the state's extension {name!r} is not in this trainer")
         self.observation = dict(state["observation"])
         self._elapsed = float(state["elapsed_time"])
         load_random_states(state["random_states"])

@@ -41,6 +41,9 @@ class Spy(AbstractExtension):
     def on_interrupt(self, trainer):
         return f"{self.name} saved nothing"
 
+    def state(self):
+        return {"n": len(self.calls)}
+
 
 def test_the_loss_falls_and_is_observed(small):
     all_losses = []
