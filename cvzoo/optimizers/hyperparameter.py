@@ -12,7 +12,8 @@ Number = float | int | bool
 
 
 class Hyperparameter:
-    """Numbers by name, as attributes; what is not set here is the parent's.
+    """Numbers by name, as attributes; what is not set here is the parent's. Where there is `alpha` and no `lr`, `lr` is
+    another name of it.
 
     values: names with their first values, of an optimizer
     parent: the optimizer's own, for one parameter: `param.update_rule.hyperparam.lr = 0.01` counts for that parameter
@@ -32,15 +33,23 @@ class Hyperparameter:
         """The number of that name, this one's or the parent's."""
         if name in self.own:
             return self.own[name]
+        if name == "lr" and self.name_of("lr") == "alpha":
+            return self.get("alpha")
         if self.parent is not None:
             return self.parent.get(name)
         raise AttributeError(f"there is no hyper-parameter {name!r}; there are {', '.join(sorted(self.own))}")
+
+    def name_of(self, name: str) -> str:
+        """The name that a number is kept under."""
+        known = self.get_dict()
+        return "alpha" if name == "lr" and "lr" not in known and "alpha" in known else name
 
     def __getattr__(self, name: str) -> Any:
         return self.get(name)
 
     def __setattr__(self, name: str, value: Number) -> None:
         known = self.get_dict()
+        name = self.name_of(name)
         if name not in known:
             raise ValueRangeError(
                 f"there is no hyper-parameter {name!r}", expected=", ".join(sorted(known)), got=f"{name} = {value!r}"
@@ -48,6 +57,7 @@ class Hyperparameter:
         self.own[name] = _checked(name, value)
 
     def __delattr__(self, name: str) -> None:
+        name = self.name_of(name)
         if self.parent is None or name not in self.own:
             raise AttributeError(f"{name} is not set here")
         del self.own[name]

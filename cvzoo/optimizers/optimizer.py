@@ -105,7 +105,8 @@ class AbstractOptimizer(abc.ABC):
 
         hook: a gradient hook (WeightDecay ...), an optimizer hook, or a function of the optimizer
         name: how to find it again; by default the hook's own name
-        timing: "pre" or "post" the update, for functions; other hooks know theirs
+        timing: "pre" or "post" the update, for functions; other hooks know theirs. "first": before all hooks, for a
+            function that looks at gradients as backward() left them
         Raises ValueRangeError if the name is taken.
         """
         if not callable(hook) and not isinstance(hook, AbstractGradientHook):
@@ -115,13 +116,15 @@ class AbstractOptimizer(abc.ABC):
             name = hook.name if own else hook.__name__
         if timing is None:
             timing = hook.timing if isinstance(hook, AbstractOptimizerHook) else "pre"
-        if timing not in ("pre", "post") or (timing == "post" and isinstance(hook, AbstractGradientHook)):
-            raise ValueRangeError(
-                "add_hook: timing", expected="'pre' or, unless it changes gradients, 'post'", got=timing
-            )
+        if timing not in ("first", "pre", "post") or (timing != "pre" and isinstance(hook, AbstractGradientHook)):
+            expected = "'pre' or, unless it changes gradients, 'first' or 'post'"
+            raise ValueRangeError("add_hook: timing", expected=expected, got=timing)
         if name in self._hooks:
             raise ValueRangeError(f"there is a hook {name!r} already", hint="add_hook(hook, name=...)")
-        self._hooks[name] = (hook, timing)
+        if timing == "first":
+            self._hooks = {name: (hook, "pre"), **self._hooks}
+        else:
+            self._hooks[name] = (hook, timing)
         self._plan = None
 
     def remove_hook(self, name: str) -> None:

@@ -9,18 +9,20 @@ import cvzoo.links as L
 
 
 class Parameters(cvzoo.Link):
-    """Parameters by name, nothing else."""
+    """Parameters by name, nothing else; dtype None keeps that of the arrays."""
 
-    def __init__(self, arrays):
+    def __init__(self, arrays, dtype="float32"):
         with self.init_scope():
             for name, array in arrays.items():
-                setattr(self, name, cvzoo.Parameter(np.array(array, dtype=getattr(array, "dtype", "float32"))))
+                param = cvzoo.Parameter(0, np.shape(array))  # a 0-d array alone would be a number without a shape
+                param.array = np.array(array, dtype)
+                setattr(self, name, param)
 
 
 def give_gradients(link, seed):
     rng = np.random.default_rng(seed)
     for param in link.params(False):
-        param.grad = rng.normal(size=param.shape).astype(param.dtype)
+        param.grad = np.asarray(rng.normal(size=param.shape), param.dtype)
 
 
 class Network(cvzoo.Chain):

@@ -53,7 +53,7 @@ def reference():
 
 def _run(case, reference, make_parameters, dtype):
     make, set_rate = CASES[case]
-    link = make_parameters({name: reference[f"start/{name}"].astype(dtype) for name in SCALES})
+    link = make_parameters({name: reference[f"start/{name}"].astype(dtype) for name in SCALES}, None)
     optimizer = make().setup(link)
     if case.endswith("WeightDecay"):
         optimizer.add_hook(optimizers.WeightDecay(DECAY))
