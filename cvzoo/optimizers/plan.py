@@ -126,7 +126,7 @@ class Step:
 
         def work(block: Block, scratch: Sequence[np.ndarray], changes: Sequence[Change]) -> float:
             g = self._changed(block, block.load() if changes else None, changes, scratch)
-            return float(np.add.reduce(np.multiply(g, g, out=scratch[1]), dtype=np.float64))
+            return float(_sum_of_squares(g, scratch[1], [0])[0])
 
         return math.sqrt(sum([sum(self._over(group, changes, work)) for group, changes in self._pairs()]))
 
@@ -184,9 +184,8 @@ class Step:
             p = block.load()
             g = self._changed(block, p, changes, scratch)
             pair = rule.measure_block(p, g, block.state, c, scratch[1:])
-            squares = [np.multiply(x, x, dtype=np.float64) for x in pair]
             starts = [0] if block.starts is None else block.starts
-            return np.stack([np.add.reduceat(x, starts) for x in squares])
+            return np.array([_sum_of_squares(x, scratch[0], starts) for x in pair], np.float64)
 
         totals = np.zeros((2, len(self.plan.entries)))
         for block, sums in zip(group.blocks, self._over(group, changes, work)):
@@ -222,6 +221,11 @@ def _updater(step: Step, rule: AbstractUpdateRule, c: Sequence[Any], ratios: np.
         block.store()
 
     return work
+
+
+def _sum_of_squares(x: np.ndarray, scratch: np.ndarray, starts: Sequence[int]) -> np.ndarray:
+    """(K,): of the runs that begin at `starts`, in x's dtype: NumPy adds pairwise, and blocks are short."""
+    return np.add.reduceat(np.multiply(x, x, scratch), starts)
 
 
 def _multiply(p: Any, g: np.ndarray, out: np.ndarray, scratch: np.ndarray, c: Sequence[Any]) -> None:
