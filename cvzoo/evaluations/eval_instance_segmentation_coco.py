@@ -88,6 +88,7 @@ class InstanceSegmentationCOCOAccumulator(AbstractCOCOAccumulator):
         same_lengths("pred_masks", n_found, {"pred_labels": n_label, "pred_scores": n_score}, first)
         same_lengths("gt_masks", n_objects, lengths, first)
         same_photos(n_found, n_objects)
+        _same_sizes(found, n_found, objects, n_objects, first)
         ids = self._next_ids(len(n_objects), img_ids)
         self._areas_given &= gt_areas is not None
         gt = COCOGroundTruth(
@@ -101,6 +102,22 @@ class InstanceSegmentationCOCOAccumulator(AbstractCOCOAccumulator):
             masks=objects,
         )
         self._add(gt, COCODetections(image_id=np.repeat(ids, n_found), category_id=label, score=score, masks=found))
+
+
+def _same_sizes(found, n_found, objects, n_objects, first):
+    """Raise ShapeError that names the photo whose masks are of different sizes: they would never overlap."""
+    sizes = np.concatenate([found.sizes, objects.sizes])
+    photo = np.concatenate([np.repeat(np.arange(len(n)), n) for n in (n_found, n_objects)])
+    order = np.argsort(photo, kind="stable")
+    sizes, photo = sizes[order], photo[order]
+    wrong = (photo[1:] == photo[:-1]) & (sizes[1:] != sizes[:-1]).any(axis=1)
+    if wrong.any():
+        i = int(np.argmax(wrong))
+        raise ShapeError(
+            f"masks of photo {first + photo[i]} are of different sizes",
+            expected=tuple(sizes[i].tolist()),
+            got=tuple(sizes[i + 1].tolist()),
+        )
 
 
 def _masks_of(parts, name, first):

@@ -296,3 +296,12 @@ def test_lists_of_different_lengths_are_refused(column):
 def test_masks_have_three_axes():
     with pytest.raises(ShapeError, match="pred_masks of photo 0"):
         eval_instance_segmentation_coco([np.zeros((5, 5))] * 3, *GOOD[1:], [np.zeros((1, 5, 5))] * 3, GOOD[1])
+
+
+def test_masks_of_one_photo_have_one_size():
+    masks = [[np.ones((1, 9, 9), bool)] * 2, [np.ones((1, 9, 9), bool), np.ones((1, 8, 9), bool)]]
+    labels, scores = [np.zeros(1, np.int32)] * 2, [np.ones(1, np.float32)] * 2
+    with pytest.raises(ShapeError, match="photo 1"):
+        eval_instance_segmentation_coco(masks[0], labels, scores, masks[1], labels)
+    # photos may differ
+    eval_instance_segmentation_coco(masks[1], labels, scores, masks[1], labels)

@@ -24,25 +24,28 @@ _CUT = re.compile(rb"\}\s*,\s*\{")
 _RECORD = re.compile(r"at `\$\[(\d+)\]((?:[.\[][^`]*)?)`")
 
 
-def decode_columns(source: bytes | list, record: type, columns: Callable[[list], Any], *, name: str) -> list:
+def decode_columns(source: bytes | list, record: type, columns: Callable[[list, int], Any], *, name: str) -> list:
     """What `columns` makes of every block of records, in order.
 
     source: a JSON array of objects as bytes, or a list of dictionaries; record: a msgspec.Struct
+    columns: takes a block and the index of its first record
     name: what the records are called in errors
     Raises ValueRangeError with the index of the first record that lacks a field or has one of a wrong kind, and
     FileFormatError if the text is no JSON.
     """
     if isinstance(source, list):
-        return [columns(block) for block in _converted_blocks(source, record, name)]
+        return [columns(block, first) for first, block in _converted_blocks(source, record, name)]
     decoder = msgspec.json.Decoder(list[record])
-    found = []
+    found, n_done = [], 0
     try:
-        for block in json_blocks(source, _BLOCK_BYTES):
-            found.append(columns(decoder.decode(block)))
+        for text in json_blocks(source, _BLOCK_BYTES):
+            block = decoder.decode(text)
+            found.append(columns(block, n_done))
+            n_done += len(block)
     except msgspec.DecodeError:
         # a block may have been cut inside of a string or an inner list, and NaN is no JSON for msgspec: the slow way
         # tells, and names the record
-        return [columns(block) for block in _converted_blocks(loads(source, name), record, name)]
+        return [columns(block, first) for first, block in _converted_blocks(loads(source, name), record, name)]
     return found
 
 
@@ -72,22 +75,40 @@ def float_column(block: list, field: str) -> np.ndarray:
     return np.fromiter(map(attrgetter(field), block), np.float64, len(block))
 
 
-def points_column(name: str, lists: list[list[float]]) -> np.ndarray:
-    """(n, P, 3) float64 from lists of 3 * P numbers. Raises ValueRangeError unless all are of one length."""
+def points_column(name: str, lists: list[list[float]], first: int) -> np.ndarray:
+    """(n, P, 3) float64 from lists of 3 * P numbers.
+
+    name, first: what the records are called in errors, and the index of the first
+    Raises ValueRangeError with the record's index unless all are of one length.
+    """
     length = len(lists[0]) if lists else 0
     wrong = [i for i, each in enumerate(lists) if len(each) != length or length % 3 or not length]
     if wrong:
-        raise ValueRangeError(
-            f"{name}: a list of {len(lists[wrong[0]])} numbers among its {len(lists)} neighbours' {length}",
-            expected="x, y and visibility of each point, as many for all",
-            got=f"{lists[wrong[0]]}"[:200],
-        )
+        raise _of_other_length(f"{name}[{first + wrong[0]}]", len(lists[wrong[0]]), length)
     return np.array(lists, np.float64).reshape(-1, length // 3, 3)
 
 
-def join_blocks(parts: list[dict], empty: dict) -> dict:
-    """Columns (arrays, lists or RLEs) of all blocks one after another; `empty` if there is no block."""
+def _of_other_length(record, length, others):
+    return ValueRangeError(
+        f"{record}.keypoints: {length} numbers, others have {others}",
+        expected="x, y and visibility of each point, as many for all",
+    )
+
+
+def join_blocks(parts: list[dict], empty: dict, name: str) -> dict:
+    """Columns (arrays, lists or RLEs) of all blocks one after another; `empty` if there is no block.
+
+    Raises ValueRangeError with the index of the first record whose points are not as many as others', whose records
+    are called `name`.
+    """
     parts = [part for part in parts if len(part["image_id"])] or [empty]
+    if "keypoints" in parts[0]:
+        first = 0
+        for part in parts:
+            n_point, others = part["keypoints"].shape[1], parts[0]["keypoints"].shape[1]
+            if n_point != others:
+                raise _of_other_length(f"{name}[{first}]", 3 * n_point, 3 * others)
+            first += len(part["image_id"])
     return {name: _joined([part[name] for part in parts]) for name in parts[0]}
 
 
@@ -122,10 +143,10 @@ def _converted_blocks(records, kind, name):
     for start in range(0, len(records), _BLOCK_RECORDS):
         block = records[start : start + _BLOCK_RECORDS]
         try:
-            yield msgspec.convert(block, list[kind])
+            yield start, msgspec.convert(block, list[kind])
         except msgspec.ValidationError:
             try:
-                yield msgspec.convert(msgspec.to_builtins(block, enc_hook=_builtin), list[kind])
+                yield start, msgspec.convert(msgspec.to_builtins(block, enc_hook=_builtin), list[kind])
             except (msgspec.ValidationError, TypeError) as error:
                 raise _fault(error, block, start, name) from error
 

@@ -85,10 +85,10 @@ def read_coco_detections(source, parameters: COCOParameters | None = None) -> CO
         source = _mapped(source)
     kind = _kind(source, parameters.iou_type)
     parts = decode_columns(source, kind, _columns, name="detections")
-    columns = join_blocks(parts, _columns([]))
+    columns = join_blocks(parts, _columns([]), "detections")
     bbox, masks = columns.get("bbox"), None
     if "counts" in columns:  # all at once: the runs of so many masks are not to be copied around
-        masks = masks_of_counts(columns["counts"], columns["size"].reshape(-1, 2))
+        masks = masks_of_counts(columns["counts"], columns["size"], "detections", range(len(columns["counts"])))
     bbox = None if bbox is None else bbox.reshape(-1, 4)
     area = None
     if bbox is None and masks is not None and parameters.iou_type == "bbox":
@@ -137,7 +137,7 @@ def _first_record(text):
     return None
 
 
-def _columns(block):
+def _columns(block, first=0):
     columns = {
         "image_id": int_column(block, "image_id"),
         "category_id": int_column(block, "category_id"),
@@ -150,7 +150,7 @@ def _columns(block):
         columns["counts"] = [mask.counts for mask in masks]
         columns["size"] = np.fromiter(chain.from_iterable([mask.size for mask in masks]), np.int64, 2 * len(block))
     if block and isinstance(block[0], _Pointed | _BoxedAndPointed):
-        columns["keypoints"] = points_column("detections", [record.keypoints for record in block])
+        columns["keypoints"] = points_column("detections", [record.keypoints for record in block], first)
     return columns
 
 

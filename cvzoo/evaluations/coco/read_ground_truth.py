@@ -84,7 +84,7 @@ def read_coco_ground_truth(source, parameters: COCOParameters | None = None) -> 
         file.annotations, _KINDS[parameters.iou_type], _MaskColumns(img_ids, img_sizes) if masks else _columns,
         name="annotations",
     )  # fmt: skip
-    columns = join_blocks(parts, _columns([]))
+    columns = join_blocks(parts, _columns([]), "annotations")
     bbox, notes = columns["bbox"].reshape(-1, 4), []
     whole = np.isfinite(img_sizes).all()
     return COCOGroundTruth(
@@ -118,7 +118,11 @@ def _read(source):
         if missing:
             raise ValueRangeError(f"ground truth lacks {', '.join(missing)}", got=sorted(map(str, source))[:10])
         images, categories = (
-            [record for block in decode_columns(source[name], kind, list, name=name) for record in block]
+            [
+                record
+                for block in decode_columns(source[name], kind, lambda block, first: block, name=name)
+                for record in block
+            ]
             for name, kind in (("images", _Image), ("categories", _Category))
         )
         return _Parts(images, source["annotations"], categories)
@@ -139,7 +143,7 @@ class _Parts(NamedTuple):
     categories: list
 
 
-def _columns(block):
+def _columns(block, first=0):
     columns = {
         "id": int_column(block, "id"),
         "image_id": int_column(block, "image_id"),
@@ -151,7 +155,7 @@ def _columns(block):
         "ignore": np.array([record.ignore for record in block], np.float64),
     }
     if block and isinstance(block[0], _PointObject):
-        columns["keypoints"] = points_column("annotations", [record.keypoints for record in block])
+        columns["keypoints"] = points_column("annotations", [record.keypoints for record in block], first)
         columns["num_keypoints"] = int_column(block, "num_keypoints")
     return columns
 
@@ -161,10 +165,10 @@ class _MaskColumns:
 
     def __init__(self, img_ids, img_sizes):
         self.order = np.argsort(img_ids, kind="stable")
-        self.img_ids, self.img_sizes, self.done = img_ids[self.order], img_sizes[self.order], 0
+        self.img_ids, self.img_sizes = img_ids[self.order], img_sizes[self.order]
 
-    def __call__(self, block):
-        columns = _columns(block)
+    def __call__(self, block, first):
+        columns = _columns(block, first)
         place, known = lookup(self.img_ids, columns["image_id"])
         # an unknown photo is refused later, with the others of its kind
         sizes = (
@@ -172,8 +176,7 @@ class _MaskColumns:
             if len(self.img_ids)
             else np.full((len(block), 2), np.nan)
         )
-        columns["masks"] = masks_of([record.segmentation for record in block], sizes, "annotations", self.done)
-        self.done += len(block)
+        columns["masks"] = masks_of([record.segmentation for record in block], sizes, "annotations", first)
         return columns
 
 

@@ -47,6 +47,17 @@ def traps(gt, dt, parameters) -> tuple[str, ...]:
                 else "detections take their areas from them, and not from their masks, as in pycocotools"
             )
         )
+    for name, masks, image_id in (("annotations", gt.masks, gt.image_id), ("detections", dt.masks, dt.image_id)):
+        if masks is not None and gt.img_sizes is not None and len(masks):
+            order = np.argsort(gt.img_ids)
+            sizes = gt.img_sizes[order][np.searchsorted(gt.img_ids[order], image_id)]
+            wrong = (masks.sizes != sizes).any(axis=1)
+            if wrong.any():
+                n, i = int(wrong.sum()), int(np.argmax(wrong))
+                notes.append(
+                    f"mask_size: {n} masks are not of their photo's size ({name}[{i}] first); masks of different sizes "
+                    "never overlap"
+                )
     if (gt.area < 0).any():
         n, i = int((gt.area < 0).sum()), int(np.argmax(gt.area < 0))
         notes.append(

@@ -187,6 +187,31 @@ def test_masks_that_cannot_be_are_refused(segmentation):
             read_coco_detections(dt, COCOParameters(iou_type="segm"))
 
 
+@pytest.mark.parametrize("as_text", [False, True])
+@pytest.mark.parametrize(
+    "segmentation",
+    [{"size": [9, 9], "counts": [0, 3, 7]}, {"size": [9, 9], "counts": "zzz"}, [[1, 2, 3]], [[1, 2, 3, 4, 5, "7"]]],
+)
+def test_a_mask_at_fault_is_named_among_many(segmentation, as_text):
+    ring, runs, n, at = [[1, 1, 5, 1, 5, 5]], {"size": [9, 9], "counts": [0, 3, 78]}, 7000, 5001
+    images = [{"id": i, "height": 9, "width": 9} for i in range(n)]
+    records = [
+        {"id": i + 1, "image_id": i, "category_id": 1, "bbox": [0, 0, 1, 1], "area": 1, "iscrowd": 0, "score": 0.5}
+        for i in range(n)
+    ]
+    gt = [record | {"segmentation": runs if i % 3 else ring} for i, record in enumerate(records)]
+    gt[at]["segmentation"] = segmentation
+    gt = {"images": images, "annotations": gt, "categories": [{"id": 1}]}
+    parameters = COCOParameters(iou_type="segm")
+    with pytest.raises(ValueRangeError, match=rf"annotations\[{at}\].segmentation"):
+        read_coco_ground_truth(json.dumps(gt).encode() if as_text else gt, parameters)
+    if isinstance(segmentation, dict):
+        dt = [record | {"segmentation": runs} for record in records]
+        dt[at]["segmentation"] = segmentation
+        with pytest.raises(ValueRangeError, match=rf"detections\[{at}\].segmentation"):
+            read_coco_detections(json.dumps(dt).encode() if as_text else dt, parameters)
+
+
 def test_polygons_need_the_size_of_their_photo():
     gt = {**GT, "images": [{"id": 1}], "annotations": [GT["annotations"][0] | {"segmentation": [[1, 1, 5, 1, 5, 5]]}]}
     with pytest.raises(ValueRangeError, match=r"annotations\[0\].segmentation"):
@@ -199,12 +224,13 @@ def test_results_lack_what_is_compared(iou_type):
         evaluate_coco(GT, DT, COCOParameters(iou_type=iou_type))
 
 
-def test_poses_have_one_number_of_points():
+@pytest.mark.parametrize(("at", "length"), [(1, 2), (5000, 2), (4096, 6)])
+def test_poses_have_one_number_of_points(at, length):
     record = {"image_id": 1, "category_id": 7, "score": 0.5}
-    with pytest.raises(ValueRangeError):
-        read_coco_detections(
-            [record | {"keypoints": [1, 2, 2]}, record | {"keypoints": [1, 2]}], COCOParameters(iou_type="keypoints")
-        )
+    records = [record | {"keypoints": [1, 2, 2]}] * at + [record | {"keypoints": [1] * length}] * 2
+    for source in (records, json.dumps(records).encode()):
+        with pytest.raises(ValueRangeError, match=rf"detections\[{at}\].keypoints"):
+            read_coco_detections(source, COCOParameters(iou_type="keypoints"))
 
 
 def test_columns_of_a_wrong_shape_are_refused():

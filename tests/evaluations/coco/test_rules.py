@@ -261,6 +261,19 @@ def test_results_without_a_detection():
     assert result.notes
 
 
+def test_masks_of_another_size_than_their_photo_are_told():
+    here, small = {"size": [100, 100], "counts": [0, 100, 9900]}, {"size": [50, 50], "counts": [0, 100, 2400]}
+    objects, found = ([{"bbox": BOX, "segmentation": each}] for each in (here, small))
+    gt, dt = problem(objects, [{"segmentation": small}])
+    result = evaluate_coco(gt, dt, COCOParameters(iou_type="segm"))
+    assert result.summary["AP"] == 0
+    assert any("detections[0]" in note and "size" in note for note in result.notes)
+    gt, dt = problem(found, [{"segmentation": small}])
+    result = evaluate_coco(gt, dt, COCOParameters(iou_type="segm"))
+    assert result.summary["AP"] == PERFECT  # as the reference has it
+    assert sum("mask_size" in note for note in result.notes) == 2
+
+
 @pytest.mark.parametrize("as_text", [False, True])
 @pytest.mark.parametrize("iou_type", ["bbox", "segm", "keypoints"])
 @pytest.mark.parametrize(("n_objects", "n_detections", "want"), [(0, 1, -1), (1, 0, 0), (0, 0, -1)])
