@@ -1,0 +1,126 @@
+"""A sheet of paper: what is written where, in units, until it is printed at some size."""
+
+import dataclasses
+
+import numpy as np
+from PIL import Image, ImageDraw
+
+INK = 64  # coverage from which a pixel counts as written on
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Writing:
+    """A run of text.
+
+    x, y: its anchor, on the base line; align: the anchor is its left end (0), middle (0.5), right end (1)
+    """
+
+    text: str
+    face: object
+    size: float
+    x: float
+    y: float
+    align: float
+    stretch: float
+    color: tuple
+    is_boxed: bool
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Stroke:
+    """A line through points ((x, y), ...)."""
+
+    points: tuple
+    width: float
+    color: tuple
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Patch:
+    """A picture of coverage (h, w) uint8, stretched over x, y, w, h; also a filled box, if it is all 255."""
+
+    ink: np.ndarray
+    x: float
+    y: float
+    w: float
+    h: float
+    color: tuple
+
+
+class Sheet:
+    """A sheet `width` units wide; it grows as long as it is written on.
+
+    Later things lie over earlier ones. Colours are RGB of how much light comes back, 255 is paper.
+    """
+
+    def __init__(self, width, color=(40, 40, 40)):
+        self.width = width
+        self.height = 0.0
+        self.color = color
+        self.marks = []
+
+    def write(self, text, face, size, x, y, *, align=0.0, stretch=1.0, color=None, is_boxed=True):
+        """Put a text on the base line y."""
+        if text.strip():
+            color = self.color if color is None else color
+            self.marks.append(Writing(text, face, size, x, y, align, stretch, color, is_boxed))
+            self.height = max(self.height, y + 0.3 * size)
+
+    def stroke(self, points, width, color=None):
+        self.marks.append(Stroke(tuple(points), width, self.color if color is None else color))
+
+    def patch(self, ink, x, y, w, h, color=None):
+        self.marks.append(Patch(ink, x, y, w, h, self.color if color is None else color))
+
+    def print_at(self, scale, rng):
+        """(canvas (H, W, 3) uint8 ink on white, outlines): outlines are float32 (P, 2) arrays of (y, x), one a run.
+
+        An outline holds the corners of the topmost and the lowest inked pixel of each column of a run: whatever a
+        smooth bend of the paper does, its extremes are those of the ink. Runs without ink have none.
+        """
+        size = max(round(self.width * scale), 1), max(round(self.height * scale), 1)
+        canvas = Image.new("RGB", size, (255, 255, 255))
+        pen = ImageDraw.Draw(canvas)
+        outlines = []
+        for mark in self.marks:
+            if isinstance(mark, Writing):
+                outline = _write(canvas, mark, scale)
+                if outline is not None and mark.is_boxed:
+                    outlines.append(outline)
+            elif isinstance(mark, Stroke):
+                points = [(x * scale, y * scale) for x, y in mark.points]
+                pen.line(points, mark.color, max(round(mark.width * scale), 1), joint="curve")
+            else:
+                w, h = max(round(mark.w * scale), 1), max(round(mark.h * scale), 1)
+                ink = Image.fromarray(mark.ink).resize((w, h), Image.Resampling.BILINEAR)
+                canvas.paste(mark.color, (round(mark.x * scale), round(mark.y * scale)), ink)
+        return np.asarray(canvas), outlines
+
+
+def _write(canvas, mark, scale):
+    ink, top, left = mark.face.draw(mark.text, mark.size * scale, mark.stretch)
+    if mark.align == 0:
+        x = round(mark.x * scale) + left
+    else:
+        x = round(mark.x * scale - mark.align * ink.shape[1])
+    y = round(mark.y * scale) + top
+    canvas.paste(mark.color, (x, y), Image.fromarray(ink))
+    return ink_outline(ink, y, x, canvas.height, canvas.width)
+
+
+def ink_outline(ink, y, x, height, width):
+    """The corners of the first and last inked pixel of each inked column: (P, 2) float32 (y, x); None without ink.
+
+    ink: (h, w) uint8, its top left pixel at y, x of a canvas of that height and width; what is outside is cut
+    """
+    ink = ink[max(-y, 0) : max(height - y, 0), max(-x, 0) : max(width - x, 0)] >= INK
+    columns = np.flatnonzero(ink.any(axis=0))
+    if not len(columns):
+        return None
+    ink = ink[:, columns]
+    first = ink.argmax(axis=0) + max(y, 0)
+    last = max(y, 0) + len(ink) - ink[::-1].argmax(axis=0)
+    columns = columns + max(x, 0)
+    ends = np.concatenate([columns, columns + 1])
+    points = np.stack([np.concatenate([first, first, last, last]), np.concatenate([ends, ends])], axis=1)
+    return points.astype(np.float32)
