@@ -2,7 +2,9 @@
 
 from cvzoo.training.extensions.best_model import BestModel
 from cvzoo.training.extensions.csv_report import CSVReport
+from cvzoo.training.extensions.dump_graph import DumpGraph
 from cvzoo.training.extensions.evaluator import Evaluator
+from cvzoo.training.extensions.fail_on_non_number import FailOnNonNumber
 from cvzoo.training.extensions.json_lines_report import JSONLinesReport
 from cvzoo.training.extensions.log_report import LogReport
 from cvzoo.training.extensions.observe_lr import observe_lr, observe_value
@@ -27,8 +29,10 @@ __all__ = [
     "BestModel",
     "CosineShift",
     "CSVReport",
+    "DumpGraph",
     "Evaluator",
     "ExponentialShift",
+    "FailOnNonNumber",
     "JSONLinesReport",
     "LinearShift",
     "load_newest_snapshot",

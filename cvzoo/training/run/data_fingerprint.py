@@ -12,8 +12,7 @@ import numpy as np
 from cvzoo.config.randomness import using_random_state
 from cvzoo.datasets.sliceable.sequence_dataset import as_sliceable
 
-# every 1000th example is looked at first, then every 100th ... as far as the time allows
-_STRIDES = (1000, 100, 10, 1)
+_FIRST = 10  # about how many examples are looked at however long it takes; then ten times as many, and so on
 _PHOTO_KEYS = ("img", "image")
 
 
@@ -25,7 +24,7 @@ def data_fingerprint(dataset: Any, *, seconds: float = 5.0) -> dict[str, Any]:
     content: stride -> SHA-256 over the values of every stride-th example: "1" means all, and is there if time allowed
     dataset: anything with a length and numbered examples. Photos that are files stand in for their pixels by name and
         size; all else is read. Random transforms draw the same each time, and leave no trace
-    seconds: about how long it may take, but the coarsest content is always read
+    seconds: about how long it may take, but about ten examples are always read
     """
     start = time.monotonic()
     source = as_sliceable(dataset)
@@ -60,7 +59,10 @@ def _add_content(content: dict[str, str], source: Any, wanted: Sequence[int], de
     state = np.random.PCG64(0).state
     digests: dict[int, bytes] = {}  # of each example that was read, so that a finer stride reads only what is new
     each = 0.0
-    for stride in _STRIDES:
+    stride = 1
+    while stride * _FIRST < len(source):
+        stride *= 10
+    while stride:
         new = [i for i in range(0, len(source), stride) if i not in digests]
         now = time.monotonic()
         if content and now + each * len(new) > deadline:
@@ -77,6 +79,7 @@ def _add_content(content: dict[str, str], source: Any, wanted: Sequence[int], de
         for i in range(0, len(source), stride):
             whole.update(digests[i])
         content[str(stride)] = whole.hexdigest()
+        stride //= 10
 
 
 def _files_digest(names: Sequence[str], sizes: Sequence[int | None]) -> str:

@@ -16,6 +16,7 @@ from cvzoo.errors.exceptions import FileFormatError, ValueRangeError
 from cvzoo.links.link import Link
 from cvzoo.training.extensions.best_model import BestModel
 from cvzoo.training.extensions.csv_report import CSVReport
+from cvzoo.training.extensions.fail_on_non_number import FailOnNonNumber
 from cvzoo.training.extensions.json_lines_report import JSONLinesReport
 from cvzoo.training.extensions.log_report import LogReport
 from cvzoo.training.extensions.plot_report import PlotReport
@@ -125,6 +126,7 @@ class Run:
                 "the trainer writes to another folder", expected=self.out, got=trainer.out, hint="out=run.out"
             )
         os.makedirs(pathlib.Path(self.out, "plots"), exist_ok=True)
+        trainer.extend(FailOnNonNumber())
         trainer.extend(LogReport(trigger=log))
         trainer.extend(JSONLinesReport(trigger=log))
         trainer.extend(CSVReport(trigger=log))

@@ -1,0 +1,97 @@
+"""The graph of the first iteration, as a file."""
+
+import os
+import warnings
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cvzoo.autodiff.computational_graph import ComputationalGraph, graph_behind_function
+from cvzoo.autodiff.function_hook import AbstractFunctionHook
+from cvzoo.autodiff.function_node import FunctionNode
+from cvzoo.training.extension import AbstractExtension
+from cvzoo.training.output_folder import write_or_warn, write_text
+
+if TYPE_CHECKING:
+    from cvzoo.training.trainer import Trainer
+
+
+class DumpGraph(AbstractExtension):
+    """Writes the graph behind a loss once, in the first iteration.
+
+    root_name: the reported value that the graph ends in, such as "main/loss"; `backward()` must start from it
+    filename: in the trainer's folder: a listing to read if it ends in .txt, else Graphviz's language. None: "cg.dot"
+    Parameters are called by their paths. Source: Chainer's contract; pictures are made by `dot -Tsvg cg.dot`.
+    """
+
+    def __init__(self, root_name: str, filename: str | None = None):
+        self._root_name = root_name
+        self._filename = "cg.dot" if filename is None else filename
+        self._done = False
+        self._hook: _GraphHook | None = None
+
+    def initialize(self, trainer: "Trainer") -> None:
+        if not self._done:
+            self._hook = _GraphHook(trainer, self._root_name)
+            self._hook.__enter__()  # until the first iteration is over: a block would have to span two calls
+
+    def __call__(self, trainer: "Trainer") -> None:
+        if self._done or self._hook is None:
+            return
+        graph = self._hook.graph
+        self.finalize()
+        self._done = True
+        if graph is None:
+            warnings.warn(
+                f"DumpGraph: no backward() started from a value reported as {self._root_name!r}",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+            return
+        text = graph.to_text() if self._filename.endswith(".txt") else graph.to_dot()
+        path = os.path.join(trainer.out, self._filename)
+        write_or_warn(path, lambda: write_text(path, text))
+
+    def finalize(self) -> None:
+        if self._hook is not None:
+            self._hook.__exit__()
+            self._hook = None
+
+    def state(self) -> dict[str, Any]:
+        return {"done": self._done}
+
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        self._done = bool(state["done"])
+
+
+class _GraphHook(AbstractFunctionHook):
+    """Takes the graph when backward() begins: afterwards it is given up."""
+
+    def __init__(self, trainer: "Trainer", root_name: str):
+        self.graph: ComputationalGraph | None = None
+        self._trainer = trainer
+        self._root_name = root_name
+
+    def backward_preprocess(
+        self, function: FunctionNode, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]
+    ) -> None:
+        observed = self._trainer.observation.get(self._root_name)
+        if self.graph is not None or observed is None:
+            return
+        for reference in function.outputs:
+            node = reference()
+            variable = None if node is None else node.variable()
+            if variable is not None and (variable.array is observed or _is_same_number(variable.array, observed)):
+                self.graph = graph_behind_function(function, self._names())
+                return
+
+    def _names(self) -> dict[Any, str]:
+        names = {}
+        for key, optimizer in self._trainer.updater.get_all_optimizers().items():
+            names.update({param.node: f"{key}{path}" for path, param in optimizer.target.namedparams(False)})
+        return names
+
+
+def _is_same_number(array: Any, observed: Any) -> bool:
+    return np.size(array) == np.size(observed) == 1 and float(np.reshape(array, ())) == float(np.reshape(observed, ()))

@@ -1,0 +1,146 @@
+"""The end of a run that has lost its numbers, and where it lost them."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cvzoo.config.randomness import get_random_state, using_random_state
+from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.training.extension import PRIORITY_WRITER, AbstractExtension
+from cvzoo.training.non_number.all_finite import all_finite
+from cvzoo.training.non_number.first_non_number import FirstNonNumber, NonNumberFound, names_of
+from cvzoo.training.updaters.standard_updater import StandardUpdater
+
+if TYPE_CHECKING:
+    from cvzoo.training.trainer import Trainer
+
+_HOOK = "FailOnNonNumber"
+
+
+class FailOnNonNumber(AbstractExtension):
+    """Raises ValueRangeError at the first loss, gradient or parameter that is NaN or infinite.
+
+    Losses (reported values with "loss" in their last name) and gradients are looked at before the parameters are
+    updated, parameters and running means after that, so that no snapshot is made of broken ones. The error names the
+    first parameter, and the first function that gave something that is no number: to find it, the iteration is done
+    once more, with the same batch and random numbers, with a look at the output of every function. That needs a
+    StandardUpdater, or one derived from it.
+
+    When all is well it costs two passes over the parameters an iteration. Overflows that loss scaling watches for are
+    no errors. Source: Chainer's extension of this name, which looks at parameters only and names none.
+    """
+
+    priority = PRIORITY_WRITER + 100  # before everybody who would spend time on broken numbers, or store them
+    default_name = "FailOnNonNumber"
+
+    def __init__(self) -> None:
+        self._trainer: Trainer | None = None
+        self._before: dict[str, Any] = {}  # where iterators and random numbers stood before the iteration
+        self._looked_at: set[int] = set()  # ids of the optimizers whose gradients of this iteration were fine
+        self._repeating = False
+
+    def initialize(self, trainer: "Trainer") -> None:
+        self._trainer = trainer
+        for optimizer in trainer.updater.get_all_optimizers().values():
+            optimizer.add_hook(self._look_at_gradients, name=_HOOK, timing="first")
+        self._remember(trainer)
+
+    def finalize(self) -> None:
+        if self._trainer is not None:
+            for optimizer in self._trainer.updater.get_all_optimizers().values():
+                optimizer.remove_hook(_HOOK)
+            self._trainer = None
+
+    def __call__(self, trainer: "Trainer") -> None:
+        lines = _bad_losses(trainer)
+        for name, optimizer in trainer.updater.get_all_optimizers().items():
+            link = optimizer.target
+            values = {path: parameter.array for path, parameter in link.namedparams(include_uninit=False)}
+            lines += _bad(f"{name}: parameter", values)
+            lines += _bad(f"{name}: value", {path: x for path, x in link.namedpersistents() if x is not None})
+            if id(optimizer) in self._looked_at and _bad("", values):
+                lines.append(_about_update(optimizer))
+        if lines:
+            # once parameters were updated, the iteration cannot be done again as it was
+            self._fail(trainer, trainer.updater.iteration, lines, repeat=not self._looked_at)
+        self._looked_at.clear()
+        self._remember(trainer)
+
+    def _look_at_gradients(self, optimizer: Any) -> None:
+        if self._repeating:
+            raise NonNumberFound  # nothing but infinite values, if anything: parameters must stay as they are
+        trainer = self._trainer
+        lines = _bad_losses(trainer)
+        gradients = {
+            path: parameter.grad
+            for path, parameter in optimizer.target.namedparams(include_uninit=False)
+            if parameter.grad is not None
+        }
+        lines += _bad("gradient of", gradients)
+        if lines:
+            self._fail(trainer, trainer.updater.iteration + 1, lines, repeat=True)
+        self._looked_at.add(id(optimizer))
+
+    def _remember(self, trainer: "Trainer") -> None:
+        self._before = {"random": get_random_state()}
+        if isinstance(trainer.updater, StandardUpdater):
+            self._before["iterators"] = {name: each.state() for name, each in trainer.updater.iterators.items()}
+
+    def _fail(self, trainer: "Trainer", iteration: int, lines: list[str], *, repeat: bool) -> None:
+        if repeat:
+            lines = [*lines, *self._repeat(trainer)]
+        raise ValueRangeError(
+            "\n  ".join([f"iteration {iteration} of training gave what is no number:", *lines]),
+            hint="a lower learning rate, a longer warm-up, clipped gradients; examples without NaN",
+        )
+
+    def _repeat(self, trainer: "Trainer") -> list[str]:
+        """What the first function that went wrong was, in lines."""
+        updater = trainer.updater
+        if not isinstance(updater, StandardUpdater):
+            return [f"the first function is not known: a {type(updater).__name__}'s iterations cannot be repeated"]
+        after = {name: each.state() for name, each in updater.iterators.items()}
+        hook = FirstNonNumber([optimizer.target for optimizer in updater.get_all_optimizers().values()])
+        iteration = updater.iteration
+        self._repeating = True
+        try:
+            for name, each in updater.iterators.items():
+                each.load_state(self._before["iterators"][name])
+            # np.errstate: the warnings were given the first time
+            with using_random_state(self._before["random"]), np.errstate(all="ignore"), hook:
+                updater.update()
+        except NonNumberFound:
+            pass
+        finally:
+            self._repeating = False
+            updater.iteration = iteration
+            for name, each in updater.iterators.items():
+                each.load_state(after[name])
+        if not hook.story:
+            return ["the first function is not known: the iteration, repeated, went well"]
+        return [f"first: {hook.story[0]}", *(f"then: {line}" for line in hook.story[1:])]
+
+
+def _bad_losses(trainer: "Trainer") -> list[str]:
+    found = []
+    for key, value in trainer.observation.items():
+        if "loss" in key.rpartition("/")[2] and np.ndim(value) == 0 and not all_finite(value):
+            found.append(f"{key} is {float(value)}")
+    return found
+
+
+def _bad(what: str, arrays: dict[str, Any]) -> list[str]:
+    names = names_of(arrays)
+    if not names:
+        return []
+    return [f"{what} {names[0]}" + (f", and {len(names) - 1} more of {len(arrays)}" if len(names) > 1 else "")]
+
+
+def _about_update(optimizer: Any) -> str:
+    largest = max(
+        (float(np.abs(p.grad).max()) for p in optimizer.target.params() if p.grad is not None and p.grad.size),
+        default=0.0,
+    )
+    numbers = ", ".join(f"{name} {value:g}" for name, value in optimizer.hyperparam.get_dict().items())
+    kind = type(optimizer).__name__
+    return f"first: {kind}'s update, of gradients that were finite (up to {largest:.4g}), with {numbers}"
