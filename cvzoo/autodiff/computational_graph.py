@@ -1,7 +1,7 @@
 """The graph behind some values, as a picture for Graphviz or as a listing to read."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from cvzoo.autodiff.variable import Variable
@@ -112,7 +112,24 @@ def build_computational_graph(outputs: Variable | Sequence[Variable]) -> Computa
         if not isinstance(y, Variable):
             raise DtypeError("build_computational_graph wants Variables", got=type(y).__name__)
     roots = [y.node for y in outputs]
-    functions = _in_order(roots)
+    return _graph(roots, [root.creator for root in roots], {})
+
+
+def graph_behind_function(function: "FunctionNode", names: Mapping["VariableNode", str]) -> ComputationalGraph:
+    """The graph that a function's outputs were computed by; a function hook can ask for it while backward() begins.
+
+    names: what to call values, in front of their own names
+    """
+    roots = [node for node in (reference() for reference in function.outputs) if node is not None]
+    return _graph(roots, [function], names)
+
+
+def _graph(
+    roots: Sequence["VariableNode"],
+    creators: Sequence["FunctionNode | None"],
+    names: Mapping["VariableNode", str],
+) -> ComputationalGraph:
+    functions = _in_order(creators)
     reached = set(roots).union(*(function.inputs for function in functions))
     numbers: dict[VariableNode, int] = {}
     for function in functions:
@@ -123,15 +140,16 @@ def build_computational_graph(outputs: Variable | Sequence[Variable]) -> Computa
                 numbers.setdefault(y, len(numbers))
     for root in roots:
         numbers.setdefault(root, len(numbers))
+    made = {y for function in functions for y in (reference() for reference in function.outputs)}
     values = tuple(
         GraphValue(
-            name=_name_of(node),
+            name=names.get(node) or _name_of(node),
             shape=tuple(node.shape),
             dtype=str(node.dtype),
             requires_grad=node.requires_grad,
-            is_leaf=node.creator is None,
+            is_leaf=node not in made,
             is_output=node in roots,
-            released=node.released,
+            released=node.released and node not in made,
         )
         for node in numbers
     )
@@ -146,11 +164,11 @@ def build_computational_graph(outputs: Variable | Sequence[Variable]) -> Computa
     return ComputationalGraph(values, tuple(rows))
 
 
-def _in_order(roots: Sequence["VariableNode"]) -> list["FunctionNode"]:
-    """The functions behind the roots, each after those its inputs come from; no recursion, graphs are deep."""
+def _in_order(creators: Sequence["FunctionNode | None"]) -> list["FunctionNode"]:
+    """These functions and all behind them, each after those its inputs come from; no recursion, graphs are deep."""
     done: set[int] = set()
     order: list[FunctionNode] = []
-    stack = [(root.creator, False) for root in reversed(roots)]
+    stack = [(function, False) for function in reversed(creators)]
     while stack:
         function, inputs_done = stack.pop()
         if function is None or id(function) in done:
