@@ -11,7 +11,8 @@ from cvzoo.cli.json_records import write_json
 from cvzoo.cli.load_detector import add_model_arguments
 from cvzoo.cli.score_text import class_table, summary_text
 from cvzoo.cli.scored import Scored
-from cvzoo.cli.truth import VOCTruth, add_truth_arguments, load_truth
+from cvzoo.cli.truth import COCOTruth, VOCTruth, add_truth_arguments, load_truth
+from cvzoo.cli.truth_metric import as_coco, as_voc
 from cvzoo.cli.worst_pictures import worst_pictures
 from cvzoo.errors.exceptions import ConfigError
 from cvzoo.evaluations.analysis.analyze_detections import analyze_table
@@ -34,6 +35,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_model_arguments(parser)
     group = parser.add_argument_group("the rules")
+    group.add_argument(
+        "--metric", choices=("coco", "voc"), help="whose scores of boxes; default: those of the kind of ground truth"
+    )
     group.add_argument("--iou-type", choices=("bbox", "segm", "keypoints"), default="bbox", help="what is compared")
     group.add_argument(
         "--corrections",
@@ -45,7 +49,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--max-dets", type=_numbers, metavar="N,N,N", help="detections of a photo and class: 1,10,100")
     group.add_argument("--drop-unknown-classes", action="store_true", help="drop detections of unknown classes")
     group.add_argument("--use-07-metric", action="store_true", help="VOC: AP at 11 recalls, as until 2009")
-    group.add_argument("--iou-thresh", type=float, default=0.5, metavar="T", help="VOC: overlap of a match (0.5)")
+    group.add_argument("--iou-thresh", type=float, metavar="T", help="VOC: overlap of a match (0.5)")
+    group.add_argument(
+        "--plus",
+        type=int,
+        choices=(0, 1),
+        help="VOC: what is added to the sides of boxes for their areas; default: 1 for a VOC folder, else 0",
+    )
     group = parser.add_argument_group("the run")
     group.add_argument("--limit", type=_positive, metavar="N", help="the first N photos only")
     group.add_argument("--batch-size", type=_positive, default=1, metavar="N", help="photos at a time (default: 1)")
@@ -77,10 +87,11 @@ def run(args: argparse.Namespace) -> int:
         accept=("unknown_class",) if args.drop_unknown_classes else (),
     )
     truth = load_truth(args, parameters, limit=args.limit)
-    if isinstance(truth, VOCTruth):
-        scored = evaluate_on_voc(truth, args)
+    if (args.metric or ("voc" if isinstance(truth, VOCTruth) else "coco")) == "voc":
+        paths = truth.photo_paths(args.photos) if isinstance(truth, COCOTruth) and args.data is not None else None
+        scored = evaluate_on_voc(as_voc(truth, paths), args)
     else:
-        scored = evaluate_on_coco(truth, args, parameters)
+        scored = evaluate_on_coco(as_coco(truth), args, parameters)
     record = dict(scored.record)
     if args.json is not None or args.report is not None:
         record["analysis"] = _analysis(scored)

@@ -3,17 +3,17 @@
 import argparse
 import dataclasses
 import pathlib
-import sys
 
 import numpy as np
 
 from cvzoo.cli.find_in_photos import find_in_photos
 from cvzoo.cli.json_records import write_json
 from cvzoo.cli.load_detector import load_detector
+from cvzoo.cli.match_classes import match_classes
 from cvzoo.cli.pr_curves import coco_curves
 from cvzoo.cli.scored import Instances, Points, Scored, by_photo
 from cvzoo.cli.truth import COCOTruth
-from cvzoo.errors.exceptions import ConfigError
+from cvzoo.errors.exceptions import ConfigError, UnsupportedError
 from cvzoo.evaluations.coco.detections import COCODetections
 from cvzoo.evaluations.coco.evaluate import evaluate_coco, take_detections
 from cvzoo.evaluations.coco.parameters import COCOParameters
@@ -25,8 +25,12 @@ from cvzoo.evaluations.results.voc_results import read_voc_results, voc_results_
 
 def evaluate_on_coco(truth: COCOTruth, args: argparse.Namespace, parameters: COCOParameters) -> Scored:
     """The scores of the model or of the results that the command line names."""
-    if args.use_07_metric:
-        raise ConfigError("--use-07-metric is a rule of VOC's, and the ground truth is COCO's")
+    of_voc = {"--use-07-metric": args.use_07_metric or None, "--plus": args.plus, "--iou-thresh": args.iou_thresh}
+    for option, given in of_voc.items():
+        if given is not None:
+            raise ConfigError(f"{option} is a rule of VOC's, and the metric is COCO's", hint="--metric voc")
+    if truth.gt.ignore is not None and truth.known_paths is not None:  # a VOC folder with difficult objects
+        parameters = dataclasses.replace(parameters, corrections=(*parameters.corrections, "ignore_field"))
     if args.limit is not None:
         parameters = dataclasses.replace(parameters, img_ids=tuple(truth.file_names))
     paths = None
@@ -68,44 +72,10 @@ def category_ids(truth: COCOTruth, label_names: tuple[str, ...] | None, n_class:
     label_names: the model's; None: its labels are the ground truth's classes in the order of their ids
     Raises ConfigError if there is no way to tell which class is which.
     """
-    ids = np.sort(truth.gt.cat_ids)
-    if label_names is None:
-        if len(ids) != n_class:
-            raise ConfigError(
-                f"the model has {n_class} classes without names, the ground truth has {len(ids)}",
-                hint="--names FILE",
-            )
-        return ids
-    known = {_plain(name): number for name, number in truth.labels.items()}
-    found = np.array([known.get(_plain(_OTHER_NAMES.get(name, name)), -1) for name in label_names], np.int64)
-    if (found < 0).all():
-        raise ConfigError(
-            "the model and the ground truth share no class",
-            expected=", ".join(list(truth.labels)[:20]),
-            got=", ".join(label_names[:20]),
-        )
-    missing = [name for name, number in zip(label_names, found) if number < 0]
-    if missing:
-        print(
-            f"note: classes of the model that the ground truth does not have are left out: {', '.join(missing[:20])}",
-            file=sys.stderr,
-        )
-    return found
-
-
-# darknet's names of COCO's classes that are VOC's words
-_OTHER_NAMES = {
-    "aeroplane": "airplane",
-    "diningtable": "dining table",
-    "motorbike": "motorcycle",
-    "pottedplant": "potted plant",
-    "sofa": "couch",
-    "tvmonitor": "tv",
-}
-
-
-def _plain(name):
-    return name.lower().replace("_", " ").strip()
+    order = np.argsort(truth.gt.cat_ids)
+    names = truth.gt.cat_names or tuple(map(str, truth.gt.cat_ids.tolist()))
+    place = match_classes(label_names, n_class, [names[k] for k in order])
+    return np.where(place < 0, -1, truth.gt.cat_ids[order][place])
 
 
 def _found_by_model(truth, paths, args):
@@ -139,6 +109,11 @@ def _read_results(truth, name, parameters):
         records = read_voc_results(voc_results_files(path))
     elif path.suffix.lower() in (".csv", ".tsv"):
         records = read_csv_results(path)
+    elif truth.known_paths is not None:
+        raise UnsupportedError(
+            f"{name}: COCO's results call photos by number, and a VOC folder has none",
+            hint="comp4_det_SPLIT_CLASS.txt or a .csv",
+        )
     else:
         return read_coco_detections(path, parameters)
     if parameters.iou_type != "bbox":

@@ -7,6 +7,7 @@ import numpy as np
 
 from cvzoo.cli.find_in_photos import find_in_photos
 from cvzoo.cli.load_detector import load_detector
+from cvzoo.cli.match_classes import match_classes
 from cvzoo.cli.pr_curves import voc_curves
 from cvzoo.cli.scored import Instances, Scored, by_photo
 from cvzoo.cli.truth import VOCTruth
@@ -18,24 +19,29 @@ from cvzoo.evaluations.results.csv_results import read_csv_results
 from cvzoo.evaluations.results.voc_results import read_voc_results, voc_results_files
 from cvzoo.evaluations.voc.accumulators import DetectionVOCAccumulator
 
+_LAST = np.array([0, 0, 1, 1])
+
 
 def evaluate_on_voc(truth: VOCTruth, args: argparse.Namespace) -> Scored:
     """VOC's mAP and AP by class of the model or of the results that the command line names.
 
-    Boxes count their last pixel, as VOC's own do: for a model's boxes that is what ChainerCV does.
+    A VOC folder's boxes hold their last pixel, so 1 is added to the sides of all boxes, also a model's, as ChainerCV
+    does, unless --plus says otherwise.
     """
     for option, given in (("--iou-type", args.iou_type != "bbox"), ("--corrections", args.corrections),
-                          ("--max-dets", args.max_dets), 
+                          ("--max-dets", args.max_dets),
                           ("--save-results", args.save_results)):  # fmt: skip
         if given:
-            raise ConfigError(f"{option} is for COCO's ground truth, and {truth.path} is a VOC folder")
+            raise ConfigError(f"{option} is for COCO's scores, and the metric is VOC's", hint="--metric coco")
     if not truth.photo_names:
         raise ConfigError(f"{truth.path}: no photos", hint="--split NAME")
+    iou_thresh = 0.5 if args.iou_thresh is None else args.iou_thresh
+    plus = truth.last_pixel if args.plus is None else args.plus
     if args.results is None:
         bboxes, labels, scores = _found_by_model(truth, args)
     else:
         bboxes, labels, scores = _read_results(truth, args.results, drop=args.drop_unknown_classes)
-    accumulator = DetectionVOCAccumulator(iou_thresh=args.iou_thresh, n_fg_class=len(truth.names), plus=1)
+    accumulator = DetectionVOCAccumulator(iou_thresh=iou_thresh, n_fg_class=len(truth.names), plus=plus)
     accumulator.update(bboxes, labels, scores, truth.bboxes, truth.labels, truth.difficults)
     result = accumulator.compute(use_07_metric=args.use_07_metric)
     per_class = [
@@ -46,7 +52,7 @@ def evaluate_on_voc(truth: VOCTruth, args: argparse.Namespace) -> Scored:
     if args.explain is not None:
         case = VOCCase(
             bboxes, labels, scores, truth.bboxes, truth.labels, truth.difficults,
-            iou_thresh=args.iou_thresh, use_07_metric=args.use_07_metric, plus=1,
+            iou_thresh=iou_thresh, use_07_metric=args.use_07_metric, plus=plus,
         )  # fmt: skip
         explanation = explain_voc(case, args.explain)
     summary = {"map": -1.0 if np.isnan(result.map) else result.map}
@@ -54,7 +60,8 @@ def evaluate_on_voc(truth: VOCTruth, args: argparse.Namespace) -> Scored:
         **summary,
         "per_class": per_class,
         "metric": "VOC, 11 recalls" if args.use_07_metric else "VOC, area",
-        "iou_thresh": args.iou_thresh,
+        "iou_thresh": iou_thresh,
+        "plus": plus,
         "counts": {
             "images": len(truth.photo_names),
             "objects": int(result.n_positive.sum()),
@@ -63,8 +70,8 @@ def evaluate_on_voc(truth: VOCTruth, args: argparse.Namespace) -> Scored:
         },
         "notes": list(result.notes),
     }
-    curves = voc_curves(result, truth.names, args.iou_thresh)
-    instances = _instances(truth, bboxes, labels, scores, args)
+    curves = voc_curves(result, truth.names, iou_thresh)
+    instances = _instances(truth, bboxes, labels, scores, truth.last_pixel if args.results is not None else 0)
     return Scored(summary, per_class, ("AP",), record, curves, instances, explanation)
 
 
@@ -72,15 +79,9 @@ def _found_by_model(truth, args):
     model = load_detector(args)
     if args.score_thresh is None and args.nms_thresh is None:
         model.use_preset("evaluate")
-    names = model.label_names
-    if names is None:
-        raise ConfigError("the model's classes have no names", hint="--names FILE")
-    places = {name: l for l, name in enumerate(truth.names)}
-    numbers = np.array([places.get(name, -1) for name in names], np.int64)
-    if (numbers < 0).all():
-        raise ConfigError("the model and the ground truth share no class", expected=truth.names, got=names[:20])
+    numbers = match_classes(model.label_names, model.n_fg_class, truth.names)
     bboxes, labels, scores = [], [], []
-    for found in find_in_photos(model, truth.imgs(), len(truth.photo_names), args):
+    for found in find_in_photos(model, truth.photo_paths, len(truth.photo_names), args):
         label = numbers[found.labels[0]]
         known = label >= 0
         bboxes.append(found.bboxes[0][known])
@@ -97,17 +98,18 @@ def _read_results(truth, name, *, drop):
         records = read_csv_results(path)
     else:
         raise UnsupportedError(
-            f"{name}: COCO's results call photos by number, and a VOC folder has none",
-            hint="comp4_det_SPLIT_CLASS.txt or a .csv",
+            f"{name}: COCO's results call photos and classes by number, and VOC's scores go by name",
+            hint="comp4_det_SPLIT_CLASS.txt or a .csv, or --metric coco",
         )
     labels = {str(l): l for l in range(len(truth.names))} | {name: l for l, name in enumerate(truth.names)}
     if drop:
         records = _known(records, labels)
     photo, label = records.places(truth.photos, labels)
-    # from half-open to "the last pixel belongs to the box", as the ground truth has it
-    bbox = records.bbox - np.array([0, 0, 1, 1])
-    small = (bbox[:, 2:] < bbox[:, :2]).any(axis=1)
-    bbox[small, 2:] = np.maximum(bbox[small, 2:], bbox[small, :2])
+    bbox = records.bbox
+    if truth.last_pixel:  # from half-open to "the last pixel belongs to the box", as the ground truth has it
+        bbox = bbox - _LAST
+        small = (bbox[:, 2:] < bbox[:, :2]).any(axis=1)
+        bbox[small, 2:] = np.maximum(bbox[small, 2:], bbox[small, :2])
     return by_photo(photo, len(truth.photo_names), bbox, label, records.score)
 
 
@@ -122,19 +124,16 @@ def _known(records, labels):
     )
 
 
-def _instances(truth, bboxes, labels, scores, args):
-    has_photos = args.data is not None
-    names = truth.photo_names
-    last = np.array([0, 0, 1, 1])
+def _instances(truth, bboxes, labels, scores, pred_plus):
     return Instances(
         label_names=truth.names,
-        photos=names,
-        paths=[truth.dataset.name(i) if has_photos else None for i in range(len(names))],
-        gt_bboxes=[bbox.astype(np.float64) + last for bbox in truth.bboxes],
+        photos=truth.photo_names,
+        paths=truth.photo_paths,
+        gt_bboxes=[bbox.astype(np.float64) + truth.last_pixel * _LAST for bbox in truth.bboxes],
         gt_labels=truth.labels,
         gt_crowdeds=None,
         gt_difficults=truth.difficults,
-        pred_bboxes=[np.asarray(bbox, np.float64) + (last if args.results else 0) for bbox in bboxes],
+        pred_bboxes=[np.asarray(bbox, np.float64) + pred_plus * _LAST for bbox in bboxes],
         pred_labels=labels,
         pred_scores=scores,
     )

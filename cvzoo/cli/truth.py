@@ -4,7 +4,7 @@ import argparse
 import dataclasses
 import os
 import pathlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -34,11 +34,15 @@ def add_truth_arguments(parser: argparse.ArgumentParser) -> None:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class COCOTruth:
-    """COCO's annotations: the file, the objects, and the photos' names by their ids."""
+    """COCO's annotations: the file, the objects, and the photos' names by their ids.
+
+    known_paths: where the photos are, if that is known already
+    """
 
     path: pathlib.Path
     gt: COCOGroundTruth
     file_names: dict[int, str]
+    known_paths: list[pathlib.Path] | None = None
 
     @property
     def photos(self) -> dict[str, int]:
@@ -53,6 +57,8 @@ class COCOTruth:
 
     def photo_paths(self, folder: str | os.PathLike | None) -> list[pathlib.Path]:
         """Where the photos are, in the order of the ids' records. Raises DatasetError if the first is not there."""
+        if self.known_paths is not None:
+            return self.known_paths
         folders = [pathlib.Path(folder)] if folder is not None else _photo_folders(self.path)
         names = list(self.file_names.values())
         if not names:
@@ -69,29 +75,25 @@ class COCOTruth:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class VOCTruth:
-    """A folder in VOC's layout.
+    """What VOC's rules score: usually a folder in its layout.
 
-    bboxes, labels, difficults: lists with an array a photo; the boxes as VOCBboxDataset gives them: counted from 0, the
-        last pixel in the box
+    bboxes, labels, difficults: lists with an array a photo; (R, 4) float, counted from 0
+    last_pixel: 1 if y_max and x_max are the last pixel in the box, as VOCBboxDataset gives boxes; 0 if boxes end there
     """
 
     path: pathlib.Path
-    dataset: VOCFolderBboxDataset
     names: tuple[str, ...]
     photo_names: list[str]
+    photo_paths: list[pathlib.Path | None]
     bboxes: list[np.ndarray]
     labels: list[np.ndarray]
     difficults: list[np.ndarray]
+    last_pixel: int = 1
 
     @property
     def photos(self) -> dict[str, int]:
         """Every spelling of a photo that is understood, and its place."""
         return spellings(self.photo_names, range(len(self.photo_names)))
-
-    def imgs(self) -> Iterator[np.ndarray]:
-        """The photos, read one by one."""
-        photos = self.dataset.slice[: len(self.photo_names), "img"]
-        return (photos[i] for i in range(len(photos)))
 
 
 def load_truth(
@@ -114,7 +116,7 @@ def load_truth(
     args.split = args.split or named.split
     args.photos = args.photos or named.photos
     if kind == "voc":
-        return _load_voc(named, args.split, limit)
+        return _load_voc(named, args.split, limit, with_photos=args.data is not None)
     if named.path.is_dir():
         raise ConfigError(f"{spec}: COCO's annotations are a file a split", expected="coco:FILE.json")
     if args.split is not None:
@@ -131,7 +133,7 @@ def _load_coco(path, parameters, limit):
     return COCOTruth(path, gt, file_names)
 
 
-def _load_voc(named, split, limit):
+def _load_voc(named, split, limit, *, with_photos):
     root = named.path
     names = voc_label_names(root)
     dataset = VOCFolderBboxDataset(
@@ -140,8 +142,9 @@ def _load_voc(named, split, limit):
     n = len(dataset) if limit is None else min(limit, len(dataset))
     rows = dataset.slice[:n, ("bbox", "label", "difficult")]
     bboxes, labels, difficults = (list(each) for each in zip(*rows)) if n else ([], [], [])
-    photo_names = [pathlib.Path(dataset.name(i)).name for i in range(n)]
-    return VOCTruth(root, dataset, names, photo_names, bboxes, labels, difficults)
+    paths = [pathlib.Path(dataset.name(i)) for i in range(n)]
+    photo_names = [path.name for path in paths]
+    return VOCTruth(root, names, photo_names, paths if with_photos else [None] * n, bboxes, labels, difficults)
 
 
 def voc_label_names(root: pathlib.Path) -> tuple[str, ...]:

@@ -194,7 +194,10 @@ def test_a_record_that_makes_no_sense_is_named_and_no_number_printed(run, coco, 
         (("--data", "{coco}", "--results", "{results}"), "coco:FILE.json or voc:FOLDER"),
         (("--gt", "{coco}", "--results", "{results}", "--corrections", "all"), "no such name"),
         (("--gt", "{coco}", "--results", "{results}", "--save-results", "x.json"), "--save-results"),
-        (("--gt", "{coco}", "--results", "{results}", "--use-07-metric"), "--use-07-metric"),
+        (("--gt", "{coco}", "--results", "{results}", "--use-07-metric"), "--metric voc"),
+        (("--gt", "{coco}", "--results", "{results}", "--plus", "1"), "--plus"),
+        (("--gt", "{coco}", "--results", "{results}", "--iou-thresh", "0.4"), "--iou-thresh"),
+        (("--gt", "{coco}", "--results", "{results}", "--metric", "voc"), "go by name"),
         (("--gt", "{coco}", "--results", "{results}", "--split", "val"), "--split"),
         (("--gt", "{coco}", "--results", "absent.json"), "absent.json"),
         (("--gt", "absent.json", "--results", "{results}"), "absent.json"),
@@ -294,6 +297,8 @@ def test_a_model_on_a_voc_folder_gets_a_report(run, net, voc, tmp_path):
     [
         (("--save-results", "o.json"), "--save-results"),
         (("--iou-type", "segm"), "--iou-type is for COCO"),
+        (("--metric", "coco", "--iou-type", "segm"), "--iou-type segm"),
+        (("--metric", "coco", "--use-07-metric"), "--metric voc"),
         (("--split", "test"), "test.txt"),
     ],
 )
@@ -374,6 +379,54 @@ def test_poses_get_scores_curves_and_an_analysis(run, shared, tmp_path):
     page = (tmp_path / "r.html").read_text()
     for words in ("Precision and recall", "Kinds of errors", "Reliability of scores"):
         assert words in page
+
+
+def test_vocs_metric_on_cocos_annotations(run, coco, tmp_path):
+    (tmp_path / "r.csv").write_text(
+        "photo,label,score,x,y,width,height\na.jpg,cat,.9,10,5,20,20\na.jpg,dog,.8,30,10,10,5\n"
+        "b.png,cat,.95,40,0,10,10\nb.png,cat,.5,0,0,30,39\nb.png,cat,.4,20,20,40,20\n"
+    )
+    words = ("--gt", coco, "--results", tmp_path / "r.csv", "--metric", "voc", "--json", tmp_path / "o.json")
+    status, _, err = run("evaluate", *words)
+    assert status == 0, err
+    record = json.loads((tmp_path / "o.json").read_text())
+    by_name = {each["name"]: each["AP"] for each in record["per_class"]}
+    # the surest cat is wrong, then two hits; the crowd counts neither way; the dog overlaps by exactly one half
+    assert by_name == {"cat": pytest.approx(2 / 3), "dog": 1.0, "fox": None}
+    assert record["plus"] == 0
+    for thresh, ap in ((0.54, 1), (0.55, 0)):  # with 1 added, 11 x 6 of 11 x 11
+        run("evaluate", *words, "--plus", 1, "--iou-thresh", thresh)
+        assert json.loads((tmp_path / "o.json").read_text())["per_class"][1]["AP"] == ap
+
+
+def test_cocos_metric_on_a_voc_folder(run, net, voc, tmp_path):
+    words = ("--gt", voc, "--split", "val", "--results", voc / "results", "--metric", "coco")
+    status, out, err = run("evaluate", *words, "--json", tmp_path / "o.json")
+    assert status == 0, err
+    record = json.loads((tmp_path / "o.json").read_text())
+    by_name = {each["name"]: each for each in record["per_class"]}
+    # a hit, one on a difficult object that does not count, a miss, a hit, read at 101 recalls
+    assert by_name["cat"]["AP50"] == pytest.approx((51 + 50 * 2 / 3) / 101)
+    assert by_name["dog"]["AP50"] == pytest.approx(1)
+    assert by_name["dog"]["AP75"] == 0.0
+    assert record["counts"]["objects"] == 3
+    assert "difficult" in " ".join(record["notes"])
+    status, out, err = run(
+        "evaluate", *net, "--data", f"voc:{voc}", "--metric", "coco", "--report", tmp_path / "r.html"
+    )
+    assert status == 0, err
+    assert list(scores_of(out)) == KEYS
+    assert "data:image/jpeg" in (tmp_path / "r.html").read_text()
+
+
+def test_a_model_with_vocs_metric_on_cocos_photos(run, net, coco, tmp_path):
+    status, out, err = run(
+        "evaluate", *net, "--data", f"coco:{coco}", "--metric", "voc", "--report", tmp_path / "r.html"
+    )
+    assert status == 0, err
+    assert "map" in out
+    assert "2 of 2 photos" in err
+    assert "data:image/jpeg" in (tmp_path / "r.html").read_text()
 
 
 def test_the_rule_by_which_two_maps_after_voc_differ_is_said(run, voc, tmp_path):
