@@ -47,7 +47,7 @@ class Small:
         self.trainer = Trainer(self.updater, stop, out=out)
 
     def test_iterator(self):
-        return SerialIterator(self.test, 4, repeat=False, shuffle=False)
+        return SerialIterator(self.test, 4, repeat=False, shuffle=False, seed=0)
 
     def weights(self):
         """Every value by name, copied."""
