@@ -8,7 +8,7 @@ from cvzoo.evaluations.analysis.detection_table import DetectionTable
 from cvzoo.evaluations.analysis.error_types import ERRORS, calc_error_types
 from cvzoo.evaluations.analysis.match_detections import match_detections
 from cvzoo.evaluations.analysis.pr_curves import calc_pr_curves
-from cvzoo.evaluations.analysis.reliability import calc_reliability
+from cvzoo.evaluations.analysis.reliability import reliability_record
 from cvzoo.evaluations.analysis.score_thresholds import calc_score_thresholds
 from cvzoo.evaluations.analysis.worst_photos import list_worst_photos
 
@@ -144,24 +144,8 @@ def _errors(errors, iou_thresh):
 
 
 def _reliability(score, correct, iou_thresh):
-    if ((score < 0) | (score > 1)).any():
-        return None
-    found = calc_reliability(score, correct)
-    bins = zip(found.edges, found.edges[1:], found.count, found.confidence, found.accuracy)
-    return {
-        "iou_thresh": float(iou_thresh),
-        "ece": _number(found.ece),
-        "bins": [
-            {
-                "low": _number(low),
-                "high": _number(high),
-                "count": int(count),
-                "confidence": _number(confidence),
-                "precision": _number(accuracy),
-            }
-            for low, high, count, confidence, accuracy in bins
-        ],
-    }
+    record = reliability_record(score, correct)
+    return None if record is None else {"iou_thresh": float(iou_thresh), **record}
 
 
 def _number(value):

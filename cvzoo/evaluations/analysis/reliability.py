@@ -61,3 +61,26 @@ def calc_reliability(score, correct, *, n_bin=15) -> Reliability:
         for each in (score, correct)
     )
     return Reliability(edges, count, *means)
+
+
+def reliability_record(score, correct) -> dict | None:
+    """`calc_reliability` as JSON has it: ece, bins [{low, high, count, confidence, precision}]; None for an empty mean.
+
+    None if scores are not in [0, 1].
+    """
+    score = np.asarray(score)
+    if ((score < 0) | (score > 1)).any():
+        return None
+    found = calc_reliability(score, correct)
+    names = ("low", "high", "count", "confidence", "precision")
+    bins = zip(found.edges, found.edges[1:], found.count, found.confidence, found.accuracy)
+    return {
+        "ece": float(found.ece) if np.isfinite(found.ece) else None,
+        "bins": [{name: _number(value) for name, value in zip(names, row)} for row in bins],
+    }
+
+
+def _number(value):
+    if isinstance(value, np.integer):
+        return int(value)
+    return float(value) if np.isfinite(value) else None

@@ -24,6 +24,19 @@ def as_column(name, values, dtype, shape):
     return array
 
 
+def check_xywh(records, bbox):
+    """Raise ValueRangeError that names the first box whose size is negative, or that ends beyond all numbers, if any.
+
+    bbox: (N, 4) float64: x, y, width, height, finite
+    """
+    refuse_first(
+        records, "bbox", bbox, (bbox[:, 2:] < 0).any(axis=1), "no negative width or height", hint="x, y, width, height"
+    )
+    with np.errstate(over="ignore"):
+        far = ~np.isfinite(bbox[:, :2] + bbox[:, 2:]).all(axis=1) | ~np.isfinite(bbox[:, 2] * bbox[:, 3])
+    refuse_first(records, "bbox", bbox, far, "numbers of pixels")
+
+
 def refuse_first(records, field, values, wrong, expected, *, hint=None):
     """Raise ValueRangeError that names the first record which is wrong, if any is.
 

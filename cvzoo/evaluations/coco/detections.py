@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 
 from cvzoo.errors.exceptions import ValueRangeError
-from cvzoo.evaluations.coco.columns import as_column, refuse_first
+from cvzoo.evaluations.coco.columns import as_column, check_xywh
 from cvzoo.geometry.rle import RLEs
 
 
@@ -46,10 +46,7 @@ class COCODetections:
         if self.masks is not None and len(self.masks) != n:
             raise ValueRangeError("detections: masks", expected=f"{n}, one a detection", got=len(self.masks))
         if self.bbox is not None:
-            wrong = (self.bbox[:, 2] < 0) | (self.bbox[:, 3] < 0)
-            refuse_first(
-                "detections", "bbox", self.bbox, wrong, "no negative width or height", hint="x, y, width, height"
-            )
+            check_xywh("detections", self.bbox)
         area = self._own_area() if self.area is None else self.area
         object.__setattr__(self, "area", as_column("detections: area", area, np.float64, (n,)))
 

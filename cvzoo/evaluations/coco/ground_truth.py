@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 
 from cvzoo.errors.exceptions import ValueRangeError
-from cvzoo.evaluations.coco.columns import as_column, refuse_first
+from cvzoo.evaluations.coco.columns import as_column, check_xywh, refuse_first
 from cvzoo.evaluations.coco.lookup import lookup
 from cvzoo.geometry.rle import RLEs
 
@@ -70,9 +70,7 @@ class COCOGroundTruth:
         _refuse_twice("images", self.img_ids)
         _refuse_twice("categories", self.cat_ids)
         _refuse_twice("annotations", self.ids)
-        refuse_first(
-            "annotations", "bbox", self.bbox, (self.bbox[:, 2:] < 0).any(axis=1), "no negative width or height"
-        )
+        check_xywh("annotations", self.bbox)
         for field, ids, values in (
             ("image_id", self.img_ids, self.image_id),
             ("category_id", self.cat_ids, self.category_id),

@@ -6,11 +6,12 @@ file.
 """
 
 import json
+import mmap
 import re
 from collections.abc import Callable, Iterator
 from itertools import chain
 from operator import attrgetter
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 import numpy as np
@@ -24,6 +25,13 @@ _CUT = re.compile(rb"\}\s*,\s*\{")
 _RECORD = re.compile(r"at `\$\[(\d+)\]((?:[.\[][^`]*)?)`")
 
 
+Integer = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+"""What a column of int64 can hold."""
+
+Length = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
+"""A side of a photo or of a mask, in pixels."""
+
+
 def decode_columns(source: bytes | list, record: type, columns: Callable[[list, int], Any], *, name: str) -> list:
     """What `columns` makes of every block of records, in order.
 
@@ -33,7 +41,7 @@ def decode_columns(source: bytes | list, record: type, columns: Callable[[list, 
     Raises ValueRangeError with the index of the first record that lacks a field or has one of a wrong kind, and
     FileFormatError if the text is no JSON.
     """
-    if isinstance(source, list):
+    if not isinstance(source, bytes | mmap.mmap):
         return [columns(block, first) for first, block in _converted_blocks(source, record, name)]
     decoder = msgspec.json.Decoder(list[record])
     found, n_done = [], 0

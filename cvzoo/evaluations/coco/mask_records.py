@@ -4,6 +4,7 @@ import msgspec
 import numpy as np
 
 from cvzoo.errors.exceptions import CvzooError, ValueRangeError
+from cvzoo.evaluations.coco.json_records import Length
 from cvzoo.geometry.polygons_to_rle import polygons_to_rle
 from cvzoo.geometry.rle import RLEs
 
@@ -11,7 +12,7 @@ from cvzoo.geometry.rle import RLEs
 class RLERecord(msgspec.Struct, gc=False):
     """A run-length encoded mask: its (H, W), and a compressed string or a list of runs."""
 
-    size: tuple[int, int]
+    size: tuple[Length, Length]
     counts: str | list[int]
 
 

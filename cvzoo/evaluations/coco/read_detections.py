@@ -14,6 +14,7 @@ import numpy as np
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.evaluations.coco.detections import COCODetections
 from cvzoo.evaluations.coco.json_records import (
+    Integer,
     decode_columns,
     float_column,
     int_column,
@@ -30,37 +31,37 @@ _Box = tuple[float, float, float, float]
 
 
 class _Boxed(msgspec.Struct, gc=False):
-    image_id: int
-    category_id: int
+    image_id: Integer
+    category_id: Integer
     bbox: _Box
     score: float
 
 
 class _Masked(msgspec.Struct, gc=False):
-    image_id: int
-    category_id: int
+    image_id: Integer
+    category_id: Integer
     segmentation: RLERecord
     score: float
 
 
 class _BoxedAndMasked(msgspec.Struct, gc=False):
-    image_id: int
-    category_id: int
+    image_id: Integer
+    category_id: Integer
     bbox: _Box
     segmentation: RLERecord
     score: float
 
 
 class _Pointed(msgspec.Struct, gc=False):
-    image_id: int
-    category_id: int
+    image_id: Integer
+    category_id: Integer
     keypoints: list[float]
     score: float
 
 
 class _BoxedAndPointed(msgspec.Struct, gc=False):
-    image_id: int
-    category_id: int
+    image_id: Integer
+    category_id: Integer
     bbox: _Box
     keypoints: list[float]
     score: float

@@ -12,7 +12,15 @@ import numpy as np
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.evaluations.coco.columns import refuse_first
 from cvzoo.evaluations.coco.ground_truth import COCOGroundTruth
-from cvzoo.evaluations.coco.json_records import decode_columns, int_column, join_blocks, loads, points_column
+from cvzoo.evaluations.coco.json_records import (
+    Integer,
+    Length,
+    decode_columns,
+    int_column,
+    join_blocks,
+    loads,
+    points_column,
+)
 from cvzoo.evaluations.coco.lookup import lookup
 from cvzoo.evaluations.coco.mask_records import RLERecord, masks_of
 from cvzoo.evaluations.coco.parameters import COCOParameters
@@ -21,20 +29,20 @@ _Box = tuple[float, float, float, float]
 
 
 class _Image(msgspec.Struct, gc=False):
-    id: int
-    width: int | None = None
-    height: int | None = None
+    id: Integer
+    width: Length | None = None
+    height: Length | None = None
 
 
 class _Category(msgspec.Struct, gc=False):
-    id: int
+    id: Integer
     name: str = ""
 
 
 class _Object(msgspec.Struct, gc=False):
-    id: int
-    image_id: int
-    category_id: int
+    id: Integer
+    image_id: Integer
+    category_id: Integer
     bbox: _Box
     area: float | None = None
     iscrowd: int | bool | None = None
@@ -42,9 +50,9 @@ class _Object(msgspec.Struct, gc=False):
 
 
 class _MaskObject(msgspec.Struct, gc=False):
-    id: int
-    image_id: int
-    category_id: int
+    id: Integer
+    image_id: Integer
+    category_id: Integer
     segmentation: list[list[float]] | RLERecord
     bbox: _Box = (0.0, 0.0, 0.0, 0.0)
     area: float | None = None
@@ -53,12 +61,12 @@ class _MaskObject(msgspec.Struct, gc=False):
 
 
 class _PointObject(msgspec.Struct, gc=False):
-    id: int
-    image_id: int
-    category_id: int
+    id: Integer
+    image_id: Integer
+    category_id: Integer
     bbox: _Box
     keypoints: list[float]
-    num_keypoints: int
+    num_keypoints: Integer
     area: float | None = None
     iscrowd: int | bool | None = None
     ignore: int | bool | None = None

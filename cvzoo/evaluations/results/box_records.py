@@ -50,10 +50,10 @@ class BoxRecords:
         Raises ValueRangeError that names the first record whose photo or class is not among them.
         """
         image = np.array(
-            [_place(photos, name, "photo", where) for name, where in zip(self.photo, self.origin)], np.int64
+            [place_of(photos, name, "photo", where) for name, where in zip(self.photo, self.origin)], np.int64
         )
         label = np.array(
-            [_place(labels, name, "class", where) for name, where in zip(self.label, self.origin)], np.int64
+            [place_of(labels, name, "class", where) for name, where in zip(self.label, self.origin)], np.int64
         )
         return image, label
 
@@ -86,7 +86,8 @@ def spellings(file_names: Sequence[str], numbers: Sequence[int]) -> dict[str, in
     return {spelling: number for spelling, number in found.items() if spelling not in twice}
 
 
-def _place(known, name, what, where):
+def place_of(known: Mapping[str, int], name: str, what: str, where: str) -> int:
+    """The number of what a record calls `name`. Raises ValueRangeError, with names that are near, if it is unknown."""
     place = known.get(name)
     if place is None and what == "photo":
         place = known.get(name.replace("\\", "/").rsplit("/", 1)[-1])

@@ -287,3 +287,42 @@ def test_strings_and_lists_that_look_like_the_end_of_a_record_do_no_harm():
     tricky = {"note": 'a "} , {" b', "parts": [{"x": 1}, {"y": 2}], "more": {}}
     dt = [tricky | each for each in DT]
     assert len(read_coco_detections(json.dumps(dt).encode())) == N
+
+
+JUNK = [
+    None, float("nan"), float("inf"), -1, 0, 1e308, 2**63, 2**70, -(2**70), "x", "5", [], [1], [None], [[]], {}, True,
+    1.5, [1, 2, 3, 4], [1, 2, 3, float("nan")], [1, 2, -3, 4], [1e308, 0, 1e308, 1e308], [[1e300] * 6],
+    {"size": [10**9, 10**9], "counts": [10**18]}, {"size": [2**70, 1], "counts": "a"},
+    {"size": [9, 9], "counts": [2**40]},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("as_text", [False, True])
+@pytest.mark.parametrize("iou_type", ["bbox", "segm", "keypoints"])
+@pytest.mark.parametrize("part", ["images", "annotations", "categories", "detections"])
+def test_no_junk_stops_an_evaluation_but_with_its_own_error(part, iou_type, as_text):
+    record = {"id": 1, "image_id": 1, "category_id": 1, "bbox": [1, 1, 5, 5], "area": 25, "iscrowd": 0, "score": 0.5}
+    record |= {"segmentation": [[1, 1, 5, 1, 5, 5]], "keypoints": [1, 1, 2] * 17, "num_keypoints": 17}
+    sound = {
+        "images": [{"id": 1, "height": 9, "width": 9}],
+        "categories": [{"id": 1, "name": "cat"}],
+        "annotations": [record],
+        "detections": [record | {"segmentation": {"size": [9, 9], "counts": [10, 5, 66]}}],
+    }
+    first = sound[part][0]
+    broken = [[first | {field: junk}] for field in first for junk in JUNK]
+    broken += [[{name: value for name, value in first.items() if name != field}] for field in first]
+    broken += [junk if part == "detections" else [junk] for junk in JUNK if not isinstance(junk, str | list)]
+    broken += JUNK if part != "detections" else []
+    for records in broken:
+        data = sound | {part: records}
+        gt, dt = {name: data[name] for name in ("images", "annotations", "categories")}, data["detections"]
+        if as_text:
+            gt, dt = json.dumps(gt).encode(), json.dumps(dt).encode()
+        elif not isinstance(dt, list):
+            continue
+        try:
+            result = evaluate_coco(gt, dt, COCOParameters(iou_type=iou_type))
+        except CvzooError:
+            continue
+        assert np.isfinite(result.stats).all()

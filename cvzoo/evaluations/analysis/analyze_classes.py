@@ -1,0 +1,60 @@
+"""What explains a classifier's scores, as one dictionary for JSON and for the report."""
+
+import numpy as np
+
+from cvzoo.errors.exceptions import ShapeError
+from cvzoo.evaluations.analysis.reliability import reliability_record
+from cvzoo.evaluations.classification.rank_of_label import rank_of_label
+
+
+def analyze_classes(probs, labels, *, label_names, photos, n_worst=12) -> dict:
+    """What lies behind a classifier's scores, in numbers, str, lists and dictionaries only.
+
+    probs: (B, L) float, the higher the surer; labels: (B,) int
+    label_names: L names; photos: B names; n_worst: how many photos to list
+    Returns
+      confusion: names, counts (rows: true classes)
+      confused: pairs of classes, the most frequent first [{label, guess, count, share}], share of the class' photos
+      reliability: ece, bins [{low, high, count, confidence, precision}]; None if guesses are not in [0, 1]
+      worst_photos: wrong ones, the surest first [{index, photo, label, guess, score, label_score, rank}]
+    Raises ShapeError if lengths differ, and what `rank_of_label` raises.
+    """
+    probs, labels = np.asarray(probs), np.asarray(labels)
+    rank = rank_of_label(probs, labels)
+    if probs.shape != (len(photos), len(label_names)):
+        raise ShapeError("probs must be (photos, classes)", expected=(len(photos), len(label_names)), got=probs.shape)
+    n_class = len(label_names)
+    guess = probs.argmax(axis=1) if n_class else np.zeros(0, np.int64)
+    best = np.take_along_axis(probs, guess[:, None], axis=1)[:, 0]
+    counts = np.bincount(labels * n_class + guess, minlength=n_class**2).reshape(n_class, n_class)
+    wrong = np.flatnonzero(rank > 0)
+    worst = wrong[np.argsort(-best[wrong], kind="stable")][:n_worst].tolist()
+    return {
+        "confusion": {"names": list(label_names), "counts": counts.tolist()},
+        "confused": _confused(counts, label_names),
+        "reliability": reliability_record(best, rank == 0),
+        "worst_photos": [
+            {
+                "index": i,
+                "photo": photos[i],
+                "label": label_names[labels[i]],
+                "guess": label_names[guess[i]],
+                "score": float(best[i]),
+                "label_score": float(probs[i, labels[i]]),
+                "rank": int(rank[i]) + 1,
+            }
+            for i in worst
+        ],
+    }
+
+
+def _confused(counts, names, most=30):
+    off = counts - np.diag(np.diag(counts))
+    order = np.argsort(-off, axis=None, kind="stable")[:most]
+    total = counts.sum(axis=1)
+    pairs = (divmod(int(cell), len(names)) for cell in order)
+    return [
+        {"label": names[r], "guess": names[c], "count": int(off[r, c]), "share": float(off[r, c] / total[r])}
+        for r, c in pairs
+        if off[r, c] > 0
+    ]
