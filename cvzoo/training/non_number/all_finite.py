@@ -10,9 +10,11 @@ def all_finite(array: Any) -> bool:
     array = np.asarray(array)
     if array.dtype.kind not in "fc" or not array.size:
         return True
+    flat = array.ravel(order="K")  # a view of whatever is contiguous, channels last, too
     with np.errstate(all="ignore"):
-        # one pass without an array of booleans; a sum may also overflow, so a bad one proves nothing
-        return bool(np.isfinite(np.add.reduce(array, axis=None))) or bool(np.isfinite(array).all())
+        # one pass at memory's speed, by BLAS where it can; a sum may also overflow, so a bad one proves nothing
+        total = np.dot(flat, flat) if flat.dtype.char in "fd" else np.add.reduce(flat)
+        return bool(np.isfinite(total)) or bool(np.isfinite(flat).all())
 
 
 def kind_of(array: Any) -> str:
