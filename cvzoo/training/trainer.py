@@ -20,6 +20,9 @@ from cvzoo.training.triggers.get_trigger import get_stop_trigger, get_trigger
 from cvzoo.training.updaters.abstract import AbstractUpdater
 
 
+_PARTS = {"updater", "stop_trigger", "extensions", "observation", "elapsed_time", "random_states"}
+
+
 class _Entry(NamedTuple):
     given: Any  # what the user extended the trainer with
     extension: AbstractExtension
@@ -208,9 +211,8 @@ class Trainer:
         Returns lines about extensions with a state that are only here, and begin anew, or only in `state`.
         Raises ValueRangeError or WeightsMismatchError if it is of another training.
         """
-        missing = [name for name in self.state() if name not in state]
-        if missing:
-            raise ValueRangeError("not a trainer's state", expected=", ".join(self.state()), got=list(state)[:9])
+        if not _PARTS <= set(state):
+            raise ValueRangeError("not a trainer's state", expected=sorted(_PARTS), got=list(state)[:9])
         self.updater.load_state(state["updater"])
         self.stop_trigger.load_state(state["stop_trigger"])
         notes = []
