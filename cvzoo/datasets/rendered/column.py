@@ -23,31 +23,26 @@ class Column:
         self.y = 0.0
 
     @classmethod
-    def by_lot(cls, rng, faces):
+    def by_lot(cls, rng, fonts):
         """A column on a new sheet 600 units wide."""
-        face = pick(rng, faces)
-        shade = int(rng.integers(0, 110))
-        color = (shade, shade, shade)
-        if rng.random() < 0.1:
-            color = tuple(int(c) for c in rng.choice([(60, 60, 150), (110, 60, 140), (40, 80, 110)]))
-        sheet = Sheet(600.0, color)
+        face = fonts.by_lot(rng, matrix=0.45, mono=0.25)
+        sheet = Sheet(600.0, _ink(rng))
         margin = rng.uniform(8, 60)
-        n_columns = rng.uniform(30, 46)  # letters across
-        stretch = rng.uniform(0.6, 1.05) if face.is_mono else rng.uniform(0.8, 1.05)
-        pitch = (600 - 2 * margin) / n_columns
-        size = pitch / (0.6 * stretch) if face.is_mono else pitch / (0.56 * stretch)
+        stretch = rng.uniform(0.62, 1.05) if face.is_mono else rng.uniform(0.8, 1.05)
+        pitch = (600 - 2 * margin) / rng.uniform(30, 46)  # letters across
+        size = pitch / ((0.6 if face.is_mono else 0.54) * stretch)
         column = cls(
             sheet,
             face,
             left=margin,
             right=600 - margin,
             size=size,
-            leading=size * rng.uniform(0.95, 1.5),
+            leading=size * rng.uniform(0.95, 1.45),
             stretch=stretch,
             is_shouting=rng.random() < 0.4,
             rule=pick(rng, _RULES),
         )
-        column.y = rng.uniform(0.5, 4) * size
+        column.y = rng.choice([0.3, 1, 1, 2, 3, 6]) * size
         return column
 
     @property
@@ -57,10 +52,12 @@ class Column:
     def gap(self, rows):
         self.y += rows * self.leading
 
-    def line(self, text, align=0.0, *, big=1.0, stretch=1.0):
-        """One run of text: left, in the middle or right, shortened until it fits."""
+    def line(self, text, align=0.0, *, big=1.0, stretch=1.0, face=None):
+        """One run of text: left, in the middle or right, shortened until it fits, in the column's face or another."""
         x = self.left + align * self.width
+        usual, self.face = self.face, face or self.face
         self.row([(align, x, text)], big=big, stretch=stretch)
+        self.face = usual
 
     def row(self, cells, *, big=1.0, stretch=1.0):
         """Runs (align, x, text) side by side; what would come too near to its neighbour is shortened or left out.
@@ -105,3 +102,10 @@ class Column:
             cut = int(len(text) * room / self._width(text, size, stretch))
             text = text[: min(max(cut, 0), len(text) - 1)].strip()
         return text
+
+
+def _ink(rng):
+    if rng.random() < 0.12:
+        return tuple(int(c) for c in pick(rng, [(60, 60, 150), (110, 60, 140), (40, 80, 110), (120, 40, 60)]))
+    shade = int(rng.choice([10, 30, 50, 80, 110, 140]))
+    return shade, shade, shade

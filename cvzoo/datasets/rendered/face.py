@@ -15,10 +15,12 @@ _DOT = 8  # pixels of a dot in a matrix face's own drawing
 class AbstractFace(abc.ABC):
     """Something to write with. Sizes are in pixels of an em, as fonts have them; capitals are about 0.7 em high.
 
-    name: what it is called; licence: under which terms it may be used; is_mono: all letters are of one width
+    name, family: what it and its kin are called; licence: under which terms it may be used
+    is_mono: all letters are of one width
     """
 
     name: str
+    family: str
     licence: str
     is_mono: bool
 
@@ -45,21 +47,20 @@ class AbstractFace(abc.ABC):
 class OutlineFace(AbstractFace):
     """A font file of outlines, or Pillow's own font if path is None."""
 
-    def __init__(self, path=None, index=0, *, licence="see its maker", is_mono=False):
+    def __init__(self, path=None, *, licence="CC0", is_mono=False):
         self._path = path
-        self._index = index
         self._held = {" ": True}
+        family, style = ("Aileron", None) if path is None else _font(path, 64.0).getname()
+        self.family = family or "?"
+        self.name = " ".join(filter(None, (family, style)))
         self.licence = licence
-        self.name = "Aileron" if path is None else _font(path, index, 64.0).getname()[0] or "?"
-        if path is not None:
-            self.name = " ".join(filter(None, _font(path, index, 64.0).getname()))
         self.is_mono = is_mono
 
     def width(self, text, size):
-        return _font(self._path, self._index, 64.0).getlength(text) * size / 64
+        return _font(self._path, 64.0).getlength(text) * size / 64
 
     def draw(self, text, size, stretch=1.0):
-        font = _font(self._path, self._index, round(size * 2) / 2)
+        font = _font(self._path, round(size * 2) / 2)
         left, top, right, bottom = font.getbbox(text, anchor="ls")
         left, top = int(np.floor(left)), int(np.floor(top))
         w, h = max(int(np.ceil(right)) - left, 1), max(int(np.ceil(bottom)) - top, 1)
@@ -76,7 +77,7 @@ class OutlineFace(AbstractFace):
         return all(self._held[char] for char in text)
 
     def _has_glyph(self, char):
-        font = _font(self._path, self._index, 24.0)
+        font = _font(self._path, 24.0)
         ink = font.getmask(char)
         blank = font.getmask(_NO_CHARACTER)
         return ink.getbbox() is not None and (ink.size != blank.size or bytes(ink) != bytes(blank))
@@ -91,16 +92,17 @@ class OutlineFace(AbstractFace):
 class MatrixFace(AbstractFace):
     """Letters of dots as printers of receipts put them; drawn from a table of this package.
 
-    weight: 0.3 hairlines .. 0.7 bold; roundness: 0 the dots stand apart, 1 they flow into strokes
+    weight: 0.3 hairlines .. 0.7 bold; height: how many times higher than usual; is_dotted: dots stand apart
     """
 
+    family = "matrix"
     is_mono = True
     licence = "MIT, this package's own"
 
-    def __init__(self, *, weight=0.5, roundness=1.0, height=1.0):
-        self.name = f"matrix {weight} {roundness} {height}"
+    def __init__(self, *, weight=0.5, height=1.0, is_dotted=False):
+        self.name = f"matrix {weight:g} {height:g}{' dotted' if is_dotted else ''}"
         self._height = height
-        self._glyphs = _matrix_drawings(weight, roundness)
+        self._glyphs = _matrix_drawings(weight, is_dotted)
 
     def width(self, text, size):
         return 0.6 * size * len(text)
@@ -121,14 +123,14 @@ class MatrixFace(AbstractFace):
 
 
 @functools.lru_cache(maxsize=512)
-def _font(path, index, size):
+def _font(path, size):
     if path is None:
         return ImageFont.load_default(size)
-    return ImageFont.truetype(path, size, index=index, layout_engine=ImageFont.Layout.BASIC)
+    return ImageFont.truetype(path, size, layout_engine=ImageFont.Layout.BASIC)
 
 
 @functools.lru_cache(maxsize=32)
-def _matrix_drawings(weight, roundness):
+def _matrix_drawings(weight, is_dotted):
     drawings = {" ": np.zeros((ROWS * _DOT, (COLUMNS + 1) * _DOT), np.uint8)}
     y, x = np.mgrid[: ROWS * _DOT, : (COLUMNS + 1) * _DOT] / _DOT - 0.5
     for char, dots in matrix_glyphs().items():
@@ -137,10 +139,8 @@ def _matrix_drawings(weight, roundness):
         # no diagonal where two straight steps lead the same way: corners stay corners
         strokes = [(p, q) for p, q in strokes if p[0] == q[0] or p[1] == q[1] or not _is_corner(p, q, points)]
         distance = np.full(y.shape, 9.0)
-        for p, q in strokes if roundness > 0 else [(p, p) for p in points]:
+        for p, q in [(p, p) for p in points] if is_dotted else strokes:
             distance = np.minimum(distance, _distance(y, x, p, q))
-        for p in points:
-            distance = np.minimum(distance, np.hypot(y - p[0], x - p[1]) - (1 - roundness) * 0.1)
         drawings[char] = (np.clip((weight - distance) * _DOT + 0.5, 0, 1) * 255).astype(np.uint8)
     return drawings
 

@@ -11,9 +11,9 @@ _CELL = 32  # pixels of the photo between nodes of a bend
 def bend(canvas, outlines, size, forward, shift, fill):
     """(img, outlines): the sheet as it lies in a photo.
 
-    canvas: (h, w, 3) uint8; outlines: arrays (P, 2) of (y, x) on it; size: (H, W) of the photo
+    canvas: an image, RGB or L; outlines: arrays (P, 2) of (y, x) on it; size: (H, W) of the photo
     forward: (3, 3), takes (x, y, 1) on the sheet to the photo; shift: a function of (y, x) in the photo that gives
-    how far beside its flat place (dy, dx) the sheet is seen, in pixels of the sheet, or None; fill: RGB around it
+    how far beside its flat place (dy, dx) the sheet is seen, in pixels of the sheet, or None; fill: what is around it
     """
     h, w = size
     grid_h, grid_w = -(-h // _CELL) + 1, -(-w // _CELL) + 1
@@ -28,9 +28,7 @@ def bend(canvas, outlines, size, forward, shift, fill):
             box = j * _CELL, i * _CELL, (j + 1) * _CELL, (i + 1) * _CELL
             cells.append((box, tuple(float(v) for corner in corners for v in corner[::-1])))
     whole = (grid_w - 1) * _CELL, (grid_h - 1) * _CELL
-    img = Image.fromarray(canvas).transform(
-        whole, Image.Transform.MESH, cells, Image.Resampling.BILINEAR, fillcolor=tuple(fill)
-    )
+    img = canvas.transform(whole, Image.Transform.MESH, cells, Image.Resampling.BILINEAR, fillcolor=fill)
     return img.crop((0, 0, w, h)), _follow(outlines, nodes, forward, backward)
 
 
@@ -113,12 +111,23 @@ def smooth_noise(rng, size, cells, sigma=1.0):
     return np.asarray(Image.fromarray(coarse).resize((size[1], size[0]), Image.Resampling.BICUBIC))
 
 
+def grain(rng, size, strength):
+    """Noise without a grain: (H, W, 1) float32 in about -2.4 .. 2.4 times the strength."""
+    n = size[0] * size[1]
+    bytes_ = np.frombuffer(rng.bytes(2 * n), np.uint8).reshape(2, *size, 1)
+    return (bytes_[0].astype(np.float32) - bytes_[1]) * np.float32(strength / 104)
+
+
 def as_jpeg(img, quality):
     """The photo as a JPEG of that quality gives it back."""
     file = io.BytesIO()
     img.save(file, "JPEG", quality=int(quality))
-    return Image.open(file).convert("RGB")
+    file.seek(0)
+    with Image.open(file) as again:
+        again.load()
+        return again
 
 
 def blurred(img, radius):
+    """The photo out of focus by a radius in pixels."""
     return img.filter(ImageFilter.GaussianBlur(radius)) if radius > 0.05 else img

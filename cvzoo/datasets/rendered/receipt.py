@@ -2,6 +2,7 @@
 
 from cvzoo.datasets.rendered import words
 from cvzoo.datasets.rendered.column import Column
+from cvzoo.datasets.rendered.marks import draw_bars, draw_logo, draw_pen, draw_stamp
 from cvzoo.datasets.rendered.words import listed, pick
 
 _TITLES = listed(
@@ -40,26 +41,41 @@ _THANKS = listed(
 _COLONS = [": ", " : ", ":", " "]
 
 
-def draw_receipt(rng, faces):
-    """A sheet with a receipt, written in one or two of the faces."""
-    column = Column.by_lot(rng, faces)
-    _draw_head(rng, column)
+def draw_receipt(rng, fonts):
+    """A sheet with a receipt."""
+    column = Column.by_lot(rng, fonts)
+    if rng.random() < 0.15:
+        column.y = draw_logo(rng, column.sheet, 300, column.y, rng.uniform(60, 160), fonts)
+    _draw_head(rng, column, fonts)
     _draw_keys(rng, column)
     _draw_items(rng, column)
     _draw_totals(rng, column)
     if rng.random() < 0.5:
         _draw_summary(rng, column)
     _draw_foot(rng, column)
-    return column.finish()
+    if rng.random() < 0.12:
+        height = rng.uniform(2, 4) * column.leading
+        width = rng.uniform(0.4, 0.8) * column.width
+        draw_bars(rng, column.sheet, 300 - width / 2, column.y + 0.6 * column.leading, width, height)
+        column.y += height + 0.6 * column.leading
+        column.line(words.digits(rng, int(rng.integers(8, 14))), 0.5)
+    sheet = column.finish()
+    if rng.random() < 0.12:
+        draw_stamp(rng, sheet, fonts)
+    for _ in range(int(rng.choice([0, 0, 0, 0, 1, 1, 2, 3]))):
+        draw_pen(rng, sheet)
+    return sheet
 
 
-def _draw_head(rng, column):
+def _draw_head(rng, column, fonts):
     is_big = rng.random() < 0.5
     company = words.company(rng)
     is_left = rng.random() < 0.12
     align = 0.0 if is_left else 0.5
     big = rng.uniform(1.0, 1.8) if is_big else 1.0
-    column.line(company, align, big=big, stretch=rng.uniform(1, 1.5) if big == 1 and rng.random() < 0.4 else 1.0)
+    wide = rng.uniform(1, 1.5) if big == 1 and rng.random() < 0.4 else 1.0
+    face = fonts.by_lot(rng, matrix=0.2, hand=0.2) if rng.random() < 0.2 else None
+    column.line(company, align, big=big, stretch=wide, face=face)
     if rng.random() < 0.6:
         column.line(
             words.legal_form(rng) if rng.random() < 0.5 else f"({words.digits(rng, 6)}-{pick(rng, 'AHKMTVWX')})", align

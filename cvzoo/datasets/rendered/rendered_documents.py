@@ -6,7 +6,7 @@ import numpy as np
 import PIL
 from PIL import features
 
-from cvzoo.datasets.rendered.face import MatrixFace, OutlineFace
+from cvzoo.datasets.rendered.fonts import fonts_of, installed_fonts
 from cvzoo.datasets.rendered.receipt import draw_receipt
 from cvzoo.datasets.rendered.scan import scan
 from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
@@ -21,6 +21,8 @@ class RenderedDocuments(GetterDataset):
     n: how many examples; seed: a non-negative int. Example i depends on (seed, i), on the fonts and on the versions of
         Pillow and FreeType, see `fingerprint`, and on nothing else: not on n, nor on what was read before
     size: pixels of the longer side; None: it varies between 500 and 1200
+    fonts: paths of font files; None: those of the machine and of Python packages. The faces of this package and the
+        one inside Pillow are always there too
 
     img: (3, H, W) float32 of whole numbers 0..255; bbox: (R, 4) float32, close around the ink; label: (R,) int32, all
     0; name: a str; on demand (`keys`): quad: (R, 4, 2) float32, (y, x) of top left, top right, bottom right, bottom
@@ -29,7 +31,7 @@ class RenderedDocuments(GetterDataset):
     signs, logos and stamps' frames are not text.
     """
 
-    def __init__(self, n, seed=0, *, size=None):
+    def __init__(self, n, seed=0, *, size=None, fonts=None):
         super().__init__()
         if n < 0 or seed < 0 or (size is not None and size < 64):
             raise ValueRangeError(
@@ -39,13 +41,7 @@ class RenderedDocuments(GetterDataset):
             )
         self.label_names = rendered_documents_label_names
         self._n, self._seed, self._size = int(n), int(seed), size
-        self._faces = [
-            MatrixFace(),
-            MatrixFace(weight=0.4),
-            MatrixFace(weight=0.6),
-            MatrixFace(weight=0.45, roundness=0.0),
-            OutlineFace(),
-        ]
+        self._fonts = installed_fonts() if fonts is None else fonts_of(fonts)
         self.add_getter(("img", "bbox", "label", "quad"), self._render)
         self.add_getter("name", self._name)
         self.keys = ("img", "bbox", "label", "name")
@@ -58,7 +54,7 @@ class RenderedDocuments(GetterDataset):
     def fingerprint(self):
         """What examples depend on besides seed and index: a hexadecimal SHA-256 of fonts and versions."""
         digest = hashlib.sha256(f"{PIL.__version__} {features.version('freetype2')}".encode())
-        for face in self._faces:
+        for face in self._fonts.faces():
             digest.update(face.fingerprint())
         return digest.hexdigest()
 
@@ -68,5 +64,5 @@ class RenderedDocuments(GetterDataset):
     def _render(self, i):
         rng = np.random.default_rng((self._seed, i))
         long = int(rng.integers(500, 1201)) if self._size is None else self._size
-        img, bbox, quad = scan(rng, draw_receipt(rng, self._faces), long)
+        img, bbox, quad = scan(rng, draw_receipt(rng, self._fonts), long)
         return img.transpose(2, 0, 1).astype(np.float32), bbox, np.zeros(len(bbox), np.int32), quad

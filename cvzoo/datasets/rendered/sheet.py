@@ -13,6 +13,7 @@ class Writing:
     """A run of text.
 
     x, y: its anchor, on the base line; align: the anchor is its left end (0), middle (0.5), right end (1)
+    angle: None, or degrees against the clock: then the anchor is the middle of the ink
     """
 
     text: str
@@ -24,6 +25,7 @@ class Writing:
     stretch: float
     color: tuple
     is_boxed: bool
+    angle: float | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -66,45 +68,62 @@ class Sheet:
             self.marks.append(Writing(text, face, size, x, y, align, stretch, color, is_boxed))
             self.height = max(self.height, y + 0.3 * size)
 
+    def write_turned(self, text, face, size, x, y, *, angle, color=None):
+        """Put a text around x, y, turned by degrees against the clock."""
+        color = self.color if color is None else color
+        self.marks.append(Writing(text, face, size, x, y, 0.5, 1.0, color, True, angle))
+
+    @property
+    def is_grey(self):
+        """Whether no ink has a colour."""
+        return all(mark.color[0] == mark.color[1] == mark.color[2] for mark in self.marks)
+
     def stroke(self, points, width, color=None):
         self.marks.append(Stroke(tuple(points), width, self.color if color is None else color))
 
     def patch(self, ink, x, y, w, h, color=None):
         self.marks.append(Patch(ink, x, y, w, h, self.color if color is None else color))
 
-    def print_at(self, scale, rng):
-        """(canvas (H, W, 3) uint8 ink on white, outlines): outlines are float32 (P, 2) arrays of (y, x), one a run.
+    def print_at(self, scale):
+        """(canvas, outlines): the ink on white, and where it is.
+
+        canvas: an image, RGB, or L if no ink has a colour; outlines: float32 (P, 2) arrays of (y, x), one a run
 
         An outline holds the corners of the topmost and the lowest inked pixel of each column of a run: whatever a
         smooth bend of the paper does, its extremes are those of the ink. Runs without ink have none.
         """
         size = max(round(self.width * scale), 1), max(round(self.height * scale), 1)
-        canvas = Image.new("RGB", size, (255, 255, 255))
+        is_grey = self.is_grey
+        canvas = Image.new("L" if is_grey else "RGB", size, 255 if is_grey else (255, 255, 255))
         pen = ImageDraw.Draw(canvas)
         outlines = []
         for mark in self.marks:
+            color = mark.color[0] if is_grey else mark.color
             if isinstance(mark, Writing):
-                outline = _write(canvas, mark, scale)
+                outline = _write(canvas, mark, scale, color)
                 if outline is not None and mark.is_boxed:
                     outlines.append(outline)
             elif isinstance(mark, Stroke):
                 points = [(x * scale, y * scale) for x, y in mark.points]
-                pen.line(points, mark.color, max(round(mark.width * scale), 1), joint="curve")
+                pen.line(points, color, max(round(mark.width * scale), 1), joint="curve")
             else:
                 w, h = max(round(mark.w * scale), 1), max(round(mark.h * scale), 1)
                 ink = Image.fromarray(mark.ink).resize((w, h), Image.Resampling.BILINEAR)
-                canvas.paste(mark.color, (round(mark.x * scale), round(mark.y * scale)), ink)
-        return np.asarray(canvas), outlines
+                canvas.paste(color, (round(mark.x * scale), round(mark.y * scale)), ink)
+        return canvas, outlines
 
 
-def _write(canvas, mark, scale):
+def _write(canvas, mark, scale, color):
     ink, top, left = mark.face.draw(mark.text, mark.size * scale, mark.stretch)
+    if mark.angle is not None:
+        ink = np.asarray(Image.fromarray(ink).rotate(mark.angle, Image.Resampling.BILINEAR, expand=True))
+        top = -ink.shape[0] // 2
     if mark.align == 0:
         x = round(mark.x * scale) + left
     else:
         x = round(mark.x * scale - mark.align * ink.shape[1])
     y = round(mark.y * scale) + top
-    canvas.paste(mark.color, (x, y), Image.fromarray(ink))
+    canvas.paste(color, (x, y), Image.fromarray(ink))
     return ink_outline(ink, y, x, canvas.height, canvas.width)
 
 
