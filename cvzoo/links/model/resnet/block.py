@@ -2,7 +2,6 @@
 
 from typing import Any, Literal
 
-import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.resnet.norm import ConvNorm, Norm
@@ -20,13 +19,12 @@ class BasicBlock(Chain):
     ):
         with self.init_scope():
             self.conv1 = ConvNorm(in_channels, mid, 3, stride, norm=norm, eps=eps)
-            self.conv2 = ConvNorm(mid, mid, 3, norm=norm, eps=eps, activ=None)
+            self.conv2 = ConvNorm(mid, mid, 3, norm=norm, eps=eps)
             self.shortcut = _shortcut(in_channels, mid, stride, norm, eps)
 
     def forward(self, x: Any) -> Variable:
         """(B, mid, H / stride, W / stride) of x (B, in_channels, H, W)."""
-        h = self.conv2(self.conv1(x))
-        return F.relu(h + (x if self.shortcut is None else self.shortcut(x)))
+        return self.conv2(self.conv1(x), x if self.shortcut is None else self.shortcut(x))
 
 
 class Bottleneck(Chain):
@@ -44,16 +42,15 @@ class Bottleneck(Chain):
         with self.init_scope():
             self.conv1 = ConvNorm(in_channels, mid, 1, first, norm=norm, eps=eps)
             self.conv2 = ConvNorm(mid, mid, 3, second, norm=norm, eps=eps)
-            self.conv3 = ConvNorm(mid, 4 * mid, 1, norm=norm, eps=eps, activ=None)
+            self.conv3 = ConvNorm(mid, 4 * mid, 1, norm=norm, eps=eps)
             self.shortcut = _shortcut(in_channels, 4 * mid, stride, norm, eps)
 
     def forward(self, x: Any) -> Variable:
         """(B, 4 * mid, H / stride, W / stride) of x (B, in_channels, H, W)."""
-        h = self.conv3(self.conv2(self.conv1(x)))
-        return F.relu(h + (x if self.shortcut is None else self.shortcut(x)))
+        return self.conv3(self.conv2(self.conv1(x)), x if self.shortcut is None else self.shortcut(x))
 
 
 def _shortcut(in_channels: int, out_channels: int, stride: int, norm: Norm, eps: float) -> ConvNorm | None:
     if stride == 1 and in_channels == out_channels:
         return None
-    return ConvNorm(in_channels, out_channels, 1, stride, norm=norm, eps=eps, activ=None)
+    return ConvNorm(in_channels, out_channels, 1, stride, norm=norm, eps=eps, activ=False)

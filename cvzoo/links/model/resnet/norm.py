@@ -1,6 +1,5 @@
 """A convolution with the normalization that the network's maker chose."""
 
-from collections.abc import Callable
 from typing import Any, Literal
 
 from cvzoo.autodiff.variable import Variable
@@ -10,6 +9,7 @@ from cvzoo.initializers.normal import HeNormal
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.connection.convolution_2d import Convolution2D
+from cvzoo.links.connection.folded_convolution import can_fold, folded_convolution
 from cvzoo.links.connection.frozen_batch_normalization import FrozenBatchNormalization
 from cvzoo.links.connection.group_normalization import GroupNormalization
 from cvzoo.links.link import Link
@@ -34,10 +34,12 @@ def make_norm(norm: Norm, size: int, eps: float) -> Link:
 
 
 class ConvNorm(Chain):
-    """activ(bn(conv(x))); padded so that stride 1 keeps the size.
+    """relu(bn(conv(x)) + residual); padded so that stride 1 keeps the size.
 
     norm, eps: as in `make_norm`
-    activ: None leaves the values
+    activ: False leaves out the relu
+
+    Where no gradients are taken it is one kernel.
     """
 
     def __init__(
@@ -49,7 +51,7 @@ class ConvNorm(Chain):
         *,
         norm: Norm = "batch",
         eps: float = 1e-5,
-        activ: Callable[[Variable], Variable] | None = relu,
+        activ: bool = True,
     ):
         self.activ = activ
         with self.init_scope():
@@ -58,7 +60,10 @@ class ConvNorm(Chain):
             )
             self.bn = make_norm(norm, out_channels, eps)
 
-    def forward(self, x: Any) -> Variable:
-        """(B, out_channels, OH, OW) of x (B, in_channels, H, W)."""
+    def forward(self, x: Any, residual: Any = None) -> Variable:
+        """(B, out_channels, OH, OW) of x (B, in_channels, H, W); residual has the result's shape, or is None."""
+        if can_fold(self.conv, self.bn):
+            return folded_convolution(self.conv, self.bn, x, add=residual, activation="relu" if self.activ else None)
         h = self.bn(self.conv(x))
-        return h if self.activ is None else self.activ(h)
+        h = h if residual is None else h + residual
+        return relu(h) if self.activ else h

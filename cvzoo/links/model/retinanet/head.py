@@ -6,6 +6,8 @@ from typing import Any
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
+from cvzoo.config.switches import switches
+from cvzoo.functions.connection.fused_convolution_2d import fused_convolution_2d
 from cvzoo.initializers.normal import Normal
 from cvzoo.links.chain import Chain, ChainList
 from cvzoo.links.connection.convolution_2d import Convolution2D
@@ -50,10 +52,12 @@ class RetinaNetHead(Chain):
         rows = []
         for h in maps:
             for i, conv in enumerate(self.convs):
-                h = conv(h)
                 if len(self.norms):
-                    h = self.norms[i](h)
-                h = F.relu(h)
+                    h = F.relu(self.norms[i](conv(h)))
+                elif switches.enable_backprop:
+                    h = F.relu(conv(h))
+                else:
+                    h = fused_convolution_2d(h, conv.W, conv.b, pad=1, activation="relu")
             h = self.out(h)
             rows.append(F.reshape(F.transpose(h, (0, 2, 3, 1)), (h.shape[0], -1, self.n_out)))
         return F.concat(rows, axis=1)

@@ -1,0 +1,98 @@
+"""Convolution, sum and activation in one pass over memory: what a network computes when it does not learn."""
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+from cvzoo.autodiff.function_node import FunctionNode
+from cvzoo.autodiff.parameter import Parameter
+from cvzoo.autodiff.variable import Variable, as_variable
+from cvzoo.backends.dispatch import backend_of
+from cvzoo.config.switches import switches
+from cvzoo.errors.exceptions import DtypeError, GraphError, ShapeError
+from cvzoo.shapes.check import pair
+from cvzoo.shapes.pads import pads
+from cvzoo.shapes.sizes import conv_out_size
+
+Sizes = int | tuple[int, ...]
+
+
+class FusedConvolution2D(FunctionNode):
+    """x, W, perhaps b and what is added, to activation(conv(x, W) + b + add). It is never part of a graph."""
+
+    def __init__(self, settings: dict[str, Any], has_b: bool, has_add: bool):
+        self._settings = settings
+        self._has = has_b, has_add
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        x, W, *rest = inputs
+        has_b, has_add = self._has
+        b = rest.pop(0) if has_b else None
+        add = rest.pop(0) if has_add else None
+        return (backend_of(x).conv_2d(x, W, b, add=add, **self._settings),)
+
+
+@functools.lru_cache(1024, typed=True)
+def _window(stride: Sizes, pad: Sizes, dilate: Sizes, groups: int) -> dict[str, Any]:
+    name = "fused_convolution_2d"
+    return {
+        "stride": pair(stride, name="stride", function=name),
+        "pad": pads(pad, function=name),
+        "dilate": pair(dilate, name="dilate", function=name),
+        "groups": groups,
+    }
+
+
+def fused_convolution_2d(
+    x: Any,
+    W: Any,
+    b: Any = None,
+    stride: int | Sequence[int] = 1,
+    pad: int | Sequence[int] = 0,
+    *,
+    dilate: int | Sequence[int] = 1,
+    groups: int = 1,
+    add: Any = None,
+    activation: str | None = None,
+    pack: dict | None = None,
+) -> Variable:
+    """activation(convolution_2d(x, W, b) + add), (B, O, OH, OW), without a gradient.
+
+    x, W, b, stride, pad, dilate, groups: as in `convolution_2d`
+    add: (B, O, OH, OW), or None
+    activation: "relu", or another kind of the backends' `eltwise`; None leaves the values
+    pack: where reordered copies of W may be kept, by whoever empties it when W changes; a Parameter keeps its own
+    Raises GraphError where gradients are being taken, ShapeError or DtypeError if the arrays do not fit.
+    """
+    if switches.enable_backprop:
+        raise GraphError("fused_convolution_2d has no gradient", hint="with cvzoo.no_backprop_mode(): ...")
+    x, W = as_variable(x), as_variable(W)
+    if isinstance(W, Parameter) and pack is None:
+        pack = W.packs()
+    plain = [tuple(v) if isinstance(v, list) else v for v in (stride, pad, dilate)]
+    window = _window(*plain, groups)
+    _check(x, W, b, add, window)
+    extra = [as_variable(v) for v in (b, add) if v is not None]
+    settings = {**window, "activation": activation, "pack": pack}
+    return FusedConvolution2D(settings, b is not None, add is not None).apply((x, W, *extra))[0]
+
+
+def _check(x: Variable, W: Variable, b: Any, add: Any, window: dict[str, Any]) -> None:
+    x_shape, w_shape = x.shape, W.shape
+    if w_shape is None or len(x_shape) != 4 or len(w_shape) != 4 or x_shape[1] != w_shape[1] * window["groups"]:
+        raise ShapeError(
+            "fused_convolution_2d: x and W do not fit",
+            expected="x (B, C, H, W), W (O, C / groups, KH, KW)",
+            got=f"x {x_shape}, W {w_shape}, groups {window['groups']}",
+        )
+    if any(v is not None and v.dtype != W.dtype for v in (x, b, add)):
+        raise DtypeError("fused_convolution_2d: all arrays must have one dtype", expected=W.dtype, got=x.dtype)
+    if b is not None and b.shape != w_shape[:1]:
+        raise ShapeError("fused_convolution_2d: b needs one number for each filter", expected=w_shape[:1], got=b.shape)
+    out = [
+        conv_out_size(x_shape[2 + k], w_shape[2 + k], window["stride"][k], *window["pad"][2 * k : 2 * k + 2], d)
+        for k, d in enumerate(window["dilate"])
+    ]
+    y_shape = (x_shape[0], w_shape[0], *out)
+    if add is not None and add.shape != y_shape:
+        raise ShapeError("fused_convolution_2d: what is added has another shape", expected=y_shape, got=add.shape)

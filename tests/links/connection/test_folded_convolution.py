@@ -1,0 +1,84 @@
+"""A convolution that takes in the batch normalization behind it."""
+
+import numpy as np
+import pytest
+
+import cvzoo.functions as F
+from cvzoo.config.switches import no_backprop_mode, using_config
+from cvzoo.links.connection.batch_normalization import BatchNormalization
+from cvzoo.links.connection.convolution_2d import Convolution2D
+from cvzoo.links.connection.folded_convolution import can_fold, folded_convolution
+from cvzoo.links.connection.frozen_batch_normalization import FrozenBatchNormalization
+from cvzoo.links.connection.group_normalization import GroupNormalization
+from cvzoo.links.model.resnet.norm import ConvNorm
+
+
+def layers(kind=BatchNormalization, nobias=True, eps=1e-5):
+    rng = np.random.default_rng(3)
+    conv = Convolution2D(3, 5, 3, 2, 1, nobias, initial_bias=0.3)
+    norm = kind(5, eps=eps)
+    norm.avg_mean[:], norm.avg_var[:] = rng.standard_normal(5), 0.5 + rng.random(5)
+    for name in ("gamma", "beta"):
+        value = norm.__dict__[name]
+        array = value if isinstance(value, np.ndarray) else value.array
+        array[:] = rng.standard_normal(5)
+    return conv, norm, rng.standard_normal((2, 3, 8, 6), "float32")
+
+
+@pytest.mark.parametrize("nobias", [True, False])
+@pytest.mark.parametrize(
+    ("kind", "eps"), [(BatchNormalization, 1e-5), (FrozenBatchNormalization, 1e-3), (FrozenBatchNormalization, 0.0)]
+)
+def test_it_is_normalization_after_convolution(kind, eps, nobias):
+    conv, norm, x = layers(kind, nobias, eps)
+    with using_config("train", False), no_backprop_mode():
+        plain = norm(conv(x))
+        np.testing.assert_allclose(folded_convolution(conv, norm, x).array, plain.array, atol=1e-5)
+        add = np.ones(plain.shape, np.float32)
+        fused = folded_convolution(conv, norm, x, add=add, activation="relu")
+        np.testing.assert_allclose(fused.array, F.relu(plain + add).array, atol=1e-5)
+
+
+@pytest.mark.parametrize("what", ["W", "gamma", "beta", "avg_mean", "avg_var"])
+def test_what_changes_is_seen(what):
+    conv, norm, x = layers()
+    with using_config("train", False), no_backprop_mode():
+        first = folded_convolution(conv, norm, x).array
+        again = folded_convolution(conv, norm, x).array
+        np.testing.assert_array_equal(first, again)
+        value = conv.W.array if what == "W" else norm.__dict__[what]
+        value = value if isinstance(value, np.ndarray) else value.array
+        value *= 2
+        changed = folded_convolution(conv, norm, x).array
+        assert np.abs(changed - first).max() > 0.01
+        np.testing.assert_allclose(changed, norm(conv(x)).array, atol=1e-5)
+
+
+def test_it_folds_only_where_nothing_is_learned():
+    conv, norm, _ = layers()
+    _, frozen, _ = layers(FrozenBatchNormalization)
+    assert not can_fold(conv, frozen)  # gradients are being taken
+    with no_backprop_mode():
+        assert can_fold(conv, frozen)
+        assert not can_fold(conv, norm)  # the batch's own statistics count
+        with using_config("train", False):
+            assert can_fold(conv, norm)
+            assert not can_fold(conv, GroupNormalization(1, 5))
+            assert not can_fold(conv, BatchNormalization(5, use_gamma=False))
+            assert not can_fold(conv, BatchNormalization())
+            assert not can_fold(Convolution2D(None, 5, 3), norm)
+
+
+def test_training_goes_on_after_a_look_at_the_results():
+    block = ConvNorm(3, 4, 3)
+    x = np.random.default_rng(0).standard_normal((2, 3, 6, 6), "float32")
+    with using_config("train", False), no_backprop_mode():
+        before = block(x).array
+    F.sum(block(x)).backward()
+    block.conv.W.array -= block.conv.W.grad
+    with using_config("train", False):
+        plain = block(x).array
+        with no_backprop_mode():
+            folded = block(x).array
+    np.testing.assert_allclose(folded, plain, atol=1e-5)
+    assert np.abs(folded - before).max() > 1e-3
