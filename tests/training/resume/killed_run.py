@@ -21,39 +21,43 @@ import cvzoo.functions as F
 import cvzoo.links as L
 from cvzoo import training
 from cvzoo.iterators import MultiprocessIterator, SerialIterator
-from cvzoo.optimizers import Adam
+from cvzoo.optimizers import Adam, ExponentialMovingAverage, GradientClipping, WeightDecay
 from cvzoo.training import extensions, triggers
+from cvzoo.training.extensions.csv_report import CSVReport
+from cvzoo.training.extensions.json_lines_report import JSONLinesReport
 from cvzoo.training.state_file import write_state
 
-N_TRAIN, BATCH, EPOCHS = 60, 7, 50
+N_TRAIN, BATCH, EPOCHS = 60, 7, 24
 
 
 class Net(cvzoo.Chain):
     def __init__(self):
         super().__init__()
         with self.init_scope():
-            self.fc1 = L.Linear(None, 16)
-            self.bn = L.BatchNormalization(16)
-            self.fc2 = L.Linear(None, 3)
+            self.conv1 = L.Convolution2D(None, 8, 3, pad=1)
+            self.bn = L.BatchNormalization(8)
+            self.conv2 = L.Convolution2D(8, 4, 3, pad=1)
+            self.fc = L.Linear(None, 3)
 
     def forward(self, x):
         x = x + np.float32(np.random.normal() * 0.01 + random.random() * 0.01)  # NumPy's and Python's own generators
-        return self.fc2(F.dropout(F.relu(self.bn(self.fc1(x))), 0.3))
+        h = F.relu(self.bn(self.conv1(x)))
+        return self.fc(F.dropout(F.relu(self.conv2(h)), 0.3))
 
 
 class Noisy:
-    """Points with noise from cvzoo's generator, as random transforms have it."""
+    """Small images with noise from cvzoo's generator, as random transforms have it."""
 
     def __init__(self, n):
         rng = np.random.default_rng(n)
         self.t = rng.integers(0, 3, n).astype(np.int32)
-        self.x = (rng.normal(0, 1, (n, 4)) + 2 * np.eye(3, 4)[self.t]).astype(np.float32)
+        self.x = (rng.normal(0, 1, (n, 2, 3, 3)) + np.eye(3)[self.t, None, :, None]).astype(np.float32)
 
     def __len__(self):
         return len(self.t)
 
     def __getitem__(self, i):
-        noise = cvzoo.config.random_generator().normal(0, 0.1, 4).astype(np.float32)
+        noise = cvzoo.config.random_generator().normal(0, 0.1, (2, 3, 3)).astype(np.float32)
         return self.x[i] + noise, self.t[i]
 
 
@@ -62,7 +66,10 @@ def train(out, processes, tell):
     np.random.seed(4)
     random.seed(5)
     model = L.Classifier(Net())
-    optimizer = Adam(alpha=0.01).setup(model)
+    optimizer = Adam(alpha=0.01).setup(model).accumulate(2)
+    optimizer.add_hook(GradientClipping(1.0))
+    optimizer.add_hook(WeightDecay(1e-3))
+    optimizer.add_hook(ExponentialMovingAverage(0.9))
     if processes:
         iterator = MultiprocessIterator(Noisy(N_TRAIN), BATCH, n_processes=1, seed=1, start_method="fork")
     else:
@@ -74,7 +81,9 @@ def train(out, processes, tell):
     trainer.extend(extensions.observe_lr())
     trainer.extend(extensions.LogReport())
     trainer.extend(extensions.LogReport(trigger=(3, "iteration"), filename="often"))
-    trainer.extend(extensions.WarmupShift("alpha", 0.001, 20, then=extensions.CosineShift("alpha", 400)))
+    trainer.extend(JSONLinesReport(trigger=(3, "iteration")))
+    trainer.extend(CSVReport())
+    trainer.extend(extensions.WarmupShift("alpha", 0.001, 20, then=extensions.CosineShift("alpha", 200)))
     best = triggers.MaxValueTrigger("validation/main/accuracy")
     trainer.extend(extensions.snapshot_object(model, "best.npz"), trigger=best)
     trainer.extend(lambda trainer: os.write(tell, b"."), priority=1000)  # in the midst of an iteration
@@ -108,7 +117,7 @@ def main(out, seed, kills, processes):
             os._exit(status)
         os.close(tell)
         if life < kills:
-            for _ in range(rng.randrange(20)):  # iterations that it may begin
+            for _ in range(rng.randrange(14)):  # iterations that it may begin
                 os.read(heard, 1)
             time.sleep(rng.uniform(0, 0.004))
             os.kill(child, signal.SIGKILL)

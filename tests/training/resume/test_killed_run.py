@@ -1,5 +1,6 @@
 """A run that is killed again and again ends with the same bits as one that was never stopped."""
 
+import csv
 import json
 import os
 import pathlib
@@ -26,7 +27,7 @@ def run(out, seed, kills, *more):
         env=environment,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return out
@@ -43,11 +44,12 @@ def final(out):
     return arrays
 
 
+def untimed(line):
+    return {key: value for key, value in line.items() if key != "elapsed_time"}
+
+
 def log(out, name):
-    return [
-        {key: value for key, value in line.items() if key != "elapsed_time"}
-        for line in json.loads((out / name).read_text())
-    ]
+    return [untimed(line) for line in json.loads((out / name).read_text())]
 
 
 @pytest.mark.parametrize(("seed", "more"), [(1, ()), (2, ("--processes",))])
@@ -65,6 +67,14 @@ def test_twenty_kills_change_no_bit(straight, tmp_path, seed, more):
         assert log(straight, name) == log(killed, name)
     lines = log(killed, "often")
     assert [line["iteration"] for line in lines] == list(range(3, lines[-1]["iteration"] + 1, 3))
+    rows = [
+        [untimed(json.loads(line)) for line in (out / "metrics.jsonl").read_text().splitlines()]
+        for out in (straight, killed)
+    ]
+    assert rows[0] == rows[1]
+    tables = [list(map(untimed, csv.DictReader((out / "metrics.csv").read_text().splitlines()))) for out in (straight, killed)]
+    assert tables[0] == tables[1]
+    assert len(tables[0]) == 24
     assert (straight / "best.npz").read_bytes() == (killed / "best.npz").read_bytes()
 
 
