@@ -6,13 +6,14 @@ import sys
 
 from cvzoo.cli.data_report import write_data_report
 from cvzoo.cli.json_records import write_json
-from cvzoo.cli.progress import Progress, as_time
+from cvzoo.cli.progress import Progress
 from cvzoo.cli.result_table import printable
 from cvzoo.datasets.doctor.examine_dataset import Checkup, examine_dataset
 from cvzoo.datasets.doctor.fault import Fault, Severity
 from cvzoo.datasets.doctor.write_fixed_dataset import LOG_TEXT, write_fixed_dataset
 from cvzoo.datasets.layouts.data_spec import SPEC_HELP, parse_data_spec
 from cvzoo.datasets.layouts.write import check_apart
+from cvzoo.reporting.as_time import as_time
 
 _CLEAN, _FINDINGS, _UNUSABLE = 0, 1, 2
 _SHOWN = 5  # findings of a kind that are printed without --all

@@ -5,9 +5,10 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from cvzoo.cli.progress import Progress, as_time
+from cvzoo.cli.progress import Progress
 from cvzoo.links.model.detections import Detections
 from cvzoo.links.model.detector import AbstractDetector
+from cvzoo.reporting.as_time import as_time
 
 
 def find_in_photos(

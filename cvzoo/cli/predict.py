@@ -14,13 +14,14 @@ from cvzoo.cli.load_detector import add_model_arguments, load_detector
 from cvzoo.cli.main import INTERRUPTED, in_words
 from cvzoo.cli.photo_sources import Trouble, photo_sources
 from cvzoo.cli.picture_names import PictureNames
-from cvzoo.cli.progress import Progress, as_time
+from cvzoo.cli.progress import Progress
 from cvzoo.cli.result_table import printable, result_table
 from cvzoo.errors.exceptions import BackendError, ConfigError, CvzooError
 from cvzoo.images.read_image import read_image
 from cvzoo.images.write_image import write_image
 from cvzoo.links.model.detections import Detections
 from cvzoo.links.model.detector import AbstractDetector
+from cvzoo.reporting.as_time import as_time
 
 _LISTED_AGAIN = 20  # photos that could not be used, in the closing lines
 

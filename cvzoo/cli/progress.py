@@ -4,6 +4,8 @@ import time
 from collections.abc import Callable
 from typing import TextIO
 
+from cvzoo.reporting.as_time import as_time
+
 _ON_TERMINAL, _ELSEWHERE = 0.2, 10.0  # seconds between two lines
 
 
@@ -61,10 +63,3 @@ class Progress:
     def elapsed(self) -> float:
         """Seconds since the start."""
         return self._clock() - self._start
-
-
-def as_time(seconds: float) -> str:
-    """As "0:07", "1:56" or "2:03:00"."""
-    minutes, second = divmod(round(seconds), 60)
-    hours, minute = divmod(minutes, 60)
-    return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"

@@ -3,6 +3,8 @@
 import sys
 import time
 
+from cvzoo.reporting.as_time import as_time
+
 _BETWEEN = 0.2  # seconds between two lines on a terminal
 _BETWEEN_ELSEWHERE = 10.0
 
@@ -53,7 +55,5 @@ class ProgressHook:
             rate = counted / elapsed
             parts.append(f"{rate:.1f} a second" if rate >= 0.1 else f"{1 / rate:.0f} seconds each")
             if self._n_total is not None and self.n_done < self._n_total:
-                minutes, seconds = divmod(round((self._n_total - self.n_done) / rate), 60)
-                hours, minutes = divmod(minutes, 60)
-                parts.append(f"{hours}:{minutes:02}:{seconds:02} left" if hours else f"{minutes}:{seconds:02} left")
+                parts.append(f"{as_time((self._n_total - self.n_done) / rate)} left")
         return ", ".join(parts)

@@ -4,7 +4,8 @@ import io
 
 import pytest
 
-from cvzoo.cli.progress import Progress, as_time
+from cvzoo.cli.progress import Progress
+from cvzoo.reporting import as_time
 
 
 class Clock:

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
+from cvzoo.reporting.as_time import as_time
 from cvzoo.training.extension import PRIORITY_READER, AbstractExtension
 from cvzoo.training.triggers.get_trigger import get_stop_trigger
 
@@ -120,15 +121,9 @@ class ProgressBar(AbstractExtension):
             rate = 1 / self._seconds_each
             parts.append(f"{rate:.1f} iterations a second" if rate >= 1 else f"{self._seconds_each:.1f} seconds each")
         if share is not None and share < 1 and self._share_a_second:
-            parts.append(f"{_as_time((1 - share) / self._share_a_second)} left")
+            parts.append(f"{as_time((1 - share) / self._share_a_second)} left")
         return ", ".join(parts)
 
 
 def _mixed(old: float, new: float) -> float:
     return _MEMORY * old + (1 - _MEMORY) * new
-
-
-def _as_time(seconds: float) -> str:
-    minutes, second = divmod(round(seconds), 60)
-    hours, minute = divmod(minutes, 60)
-    return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
