@@ -10,12 +10,14 @@ import numpy as np
 
 from cvzoo.errors.exceptions import FileFormatError, WeightsMismatchError
 from cvzoo.links.chain import Chain
+from cvzoo.links.model.detector import Preset
 from cvzoo.links.model.label_names import COCO_LABEL_NAMES
 from cvzoo.links.model.pretrained import pretrained_path
 from cvzoo.links.model.resnet.torchvision_names import depth_of, is_torchvision_resnet
 from cvzoo.links.model.resnet.torchvision_names import from_torchvision as resnet_from_torchvision
 from cvzoo.links.model.resnet.weights import WEIGHTS as RESNET_WEIGHTS
 from cvzoo.links.model.retinanet.settings import RetinaNetSettings
+from cvzoo.links.model.retinanet.stored import stored_retinanet
 from cvzoo.links.model.retinanet.torchvision_names import (
     COCO_ROWS,
     from_torchvision,
@@ -35,6 +37,7 @@ class Pretrained(NamedTuple):
     settings: how the network in it is built, None if it does not say
     n_fg_class: its classes, None if it is no detector
     label_names: their names, or None
+    presets, limit: its thresholds; None if it does not say
     """
 
     path: str
@@ -42,6 +45,8 @@ class Pretrained(NamedTuple):
     settings: RetinaNetSettings | None
     n_fg_class: int | None
     label_names: tuple[str, ...] | None
+    presets: Mapping[str, Preset] | None = None
+    limit: int | None = None
 
 
 def read_pretrained(
@@ -74,10 +79,10 @@ def read_pretrained(
 
 def _from_header(path: str, arrays: Mapping, settings: Mapping, label_names: tuple[str, ...] | None) -> Pretrained:
     try:
-        built, n = RetinaNetSettings(**settings["settings"]), int(settings["n_fg_class"])
-    except (LookupError, TypeError, ValueError) as error:
+        stored = stored_retinanet(settings)
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise FileFormatError(f"{path}: its settings make no RetinaNet: {str(error)[:200]}") from error
-    return Pretrained(path, arrays, built, n, label_names)
+    return Pretrained(path, arrays, stored.settings, stored.n_fg_class, label_names, stored.presets, stored.limit)
 
 
 def _from_torchvision(

@@ -85,6 +85,8 @@ class RetinaNet(AbstractDetector):
                 bias=prior_bias(s.prior),
             )
         self.load_report = None if source is None else take_values(self, source)
+        if source is not None and source.presets is not None:
+            self.presets, self.limit = source.presets, source.limit
         self.use_preset("visualize")
 
     def prepare(self, img: np.ndarray) -> np.ndarray:

@@ -4,10 +4,9 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cvzoo.links.model.detector import Preset
 from cvzoo.links.model.retinanet.fit import MEAN, MULTIPLE, STD
 from cvzoo.links.model.retinanet.retinanet import RetinaNet
-from cvzoo.links.model.retinanet.settings import RetinaNetSettings
+from cvzoo.links.model.retinanet.stored import stored_retinanet
 
 
 def retinanet_settings(model: RetinaNet) -> dict[str, Any]:
@@ -22,11 +21,9 @@ def retinanet_settings(model: RetinaNet) -> dict[str, Any]:
 
 def retinanet_from_settings(settings: Mapping[str, Any], label_names: Sequence[str] | None) -> RetinaNet:
     """The model with random values. Raises what is wrong with the settings: KeyError, TypeError, ValueRangeError ..."""
-    model = RetinaNet(
-        settings["n_fg_class"], label_names=label_names, settings=RetinaNetSettings(**settings["settings"])
-    )
-    model.presets = {str(name): Preset(*map(float, pair)) for name, pair in settings["presets"].items()}
-    model.limit = None if settings["limit"] is None else int(settings["limit"])
+    stored = stored_retinanet(settings)
+    model = RetinaNet(stored.n_fg_class, label_names=label_names, settings=stored.settings)
+    model.presets, model.limit = stored.presets, stored.limit
     model.use_preset("visualize")
     return model
 

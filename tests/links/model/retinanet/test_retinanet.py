@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import cvzoo.functions as F
 from cvzoo.errors.exceptions import CvzooError, ShapeError, ValueRangeError, WeightsMismatchError
 from cvzoo.geometry.coding import encode_bbox
+from cvzoo.links.model.detector import Preset
 from cvzoo.links.model.resnet.resnet import ResNet
 from cvzoo.links.model.retinanet.decode import decode_levels
 from cvzoo.links.model.retinanet.fit import MEAN, STD, fit_photo, fitted_size, padded_size
@@ -266,10 +267,12 @@ def test_a_trained_box_is_found_where_it_is():
 # --- fine-tuning --------------------------------------------------------------------------------------------------
 def test_a_file_of_the_same_classes_comes_back_whole(tmp_path):
     first = small(None, label_names=("a", "b"))
+    first.presets, first.limit = {"visualize": Preset(0.4, 0.3), "evaluate": Preset(0.4, 0.01)}, 9
     save_model(tmp_path / "m.safetensors", first)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         again = RetinaNet(pretrained_model=tmp_path / "m.safetensors")
+    assert (again.presets, again.limit, again.score_thresh) == (first.presets, 9, 0.3)
     assert (again.n_fg_class, again.label_names, again.settings) == (2, ("a", "b"), first.settings)
     assert again.load_report.is_clean
     for name, array in first.state_arrays().items():
