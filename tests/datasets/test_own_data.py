@@ -97,6 +97,8 @@ BAD_COCO = [
     (broken(lambda f: f["annotations"][1].update(bbox=[1, 2, 3])), r"annotations\[1\]\.bbox has not 4 numbers"),
     (broken(lambda f: f["annotations"][1].update(bbox=[1, 2, 3, 1e999])), "not an annotation file|not finite"),
     (broken(lambda f: f["annotations"][1].update(bbox="1 2")), "not an annotation file"),
+    (broken(lambda f: f["annotations"][1].update(bbox=[1, 2, 3, 1e308])), r"annotations\[1\]\.bbox is too large"),
+    (broken(lambda f: f["annotations"][1].update(area=1e308)), r"annotations\[1\]\.area is too large"),
     (broken(lambda f: f["annotations"][1].update(image_id=2**70)), "larger than|not an annotation file"),
     (broken(lambda f: f["images"][1].update(height=2**40)), "larger than|not an annotation file"),
     ('{"x": ' + "[" * 100_000, "not an annotation file"),

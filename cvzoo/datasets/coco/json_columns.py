@@ -10,6 +10,7 @@ import numpy as np
 from cvzoo.errors.exceptions import DatasetError
 
 _Kind = TypeVar("_Kind")
+_LARGE = 1e15  # far beyond every photo, and what can be multiplied as float32
 
 
 class Columns(NamedTuple):
@@ -119,7 +120,9 @@ def _columns(path, data, file, with_masks, with_keypoints):
     label = _places(path, "category_id", [each.category_id for each in found], category_ids)
     order = np.argsort(photo, kind="stable")
     xywh = _table(path, "bbox", [each.bbox for each in found], 4)[order]
-    given = np.array([np.nan if each.area is None else each.area for each in found], np.float64)[order]
+    given = np.array([np.nan if each.area is None else each.area for each in found], np.float64)
+    _refuse_large(path, "area", given[:, None], given)
+    given = given[order]
     x, y, width, height = xywh.T
     keypoint_names = next((each.keypoints for each in categories if each.keypoints), ())
     return Columns(
@@ -183,11 +186,18 @@ def _table(path, field, rows, width):
     broken = np.flatnonzero(~np.isfinite(table).all(axis=1))
     if len(broken):
         raise DatasetError(f"{path}: annotations[{broken[0]}].{field} is not finite", got=rows[broken[0]])
+    _refuse_large(path, field, table, rows)
     return table
 
 
+def _refuse_large(path, field, table, rows):
+    large = np.flatnonzero((np.abs(table) > _LARGE).any(axis=1))
+    if len(large):
+        raise DatasetError(f"{path}: annotations[{large[0]}].{field} is too large for pixels", got=rows[large[0]])
+
+
 def _keypoints(path, found, n_point):
-    table = np.full((len(found), 3 * n_point), np.nan, np.float32)
+    table = np.full((len(found), 3 * n_point), np.nan, np.float64)
     for index, each in enumerate(found):
         if each.keypoints is not None:
             if len(each.keypoints) != 3 * n_point:
@@ -197,4 +207,5 @@ def _keypoints(path, found, n_point):
                     got=len(each.keypoints),
                 )
             table[index] = each.keypoints
-    return table
+    _refuse_large(path, "keypoints", table, table)
+    return table.astype(np.float32)

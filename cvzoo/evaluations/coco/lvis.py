@@ -13,7 +13,7 @@ from cvzoo.evaluations.coco.columns import refuse_first
 from cvzoo.evaluations.coco.detections import COCODetections
 from cvzoo.evaluations.coco.evaluate import match_coco, result_of_matches, take_detections
 from cvzoo.evaluations.coco.ground_truth import COCOGroundTruth
-from cvzoo.evaluations.coco.json_records import convert
+from cvzoo.evaluations.coco.json_records import Integer, convert
 from cvzoo.evaluations.coco.lookup import falling_ranks, lookup, places_in_runs, stable_order
 from cvzoo.evaluations.coco.parameters import COCOParameters
 from cvzoo.evaluations.coco.read_detections import read_coco_detections
@@ -125,9 +125,9 @@ def _among(image_id, category_id, pairs):
 
 
 class _Image(msgspec.Struct, gc=False):
-    id: int
-    neg_category_ids: list[int]
-    not_exhaustive_category_ids: list[int]
+    id: Integer
+    neg_category_ids: list[Integer]
+    not_exhaustive_category_ids: list[Integer]
 
 
 class _Category(msgspec.Struct, gc=False):

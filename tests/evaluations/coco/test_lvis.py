@@ -101,6 +101,10 @@ def test_what_makes_no_sense_is_refused():
     for source in (gt, json.dumps(gt).encode()):
         with pytest.raises(ValueRangeError, match="neg_category_ids"):
             evaluate_lvis(source, [HIT])
+    gt = dataset(absent=[2**70])
+    for source in (gt, json.dumps(gt).encode()):
+        with pytest.raises(ValueRangeError, match="neg_category_ids"):
+            evaluate_lvis(source, [HIT])
     with pytest.raises(FileFormatError):
         evaluate_lvis(b"nonsense", [HIT])
     one = np.ones(1, np.int64)
