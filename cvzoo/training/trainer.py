@@ -19,7 +19,6 @@ from cvzoo.training.triggers.abstract import AbstractTrigger
 from cvzoo.training.triggers.get_trigger import get_stop_trigger, get_trigger
 from cvzoo.training.updaters.abstract import AbstractUpdater
 
-
 _PARTS = {"updater", "stop_trigger", "extensions", "observation", "elapsed_time", "random_states"}
 
 
@@ -211,7 +210,7 @@ class Trainer:
         Returns lines about extensions with a state that are only here, and begin anew, or only in `state`.
         Raises ValueRangeError or WeightsMismatchError if it is of another training.
         """
-        if not _PARTS <= set(state):
+        if not set(state) >= _PARTS:
             raise ValueRangeError("not a trainer's state", expected=sorted(_PARTS), got=list(state)[:9])
         self.updater.load_state(state["updater"])
         self.stop_trigger.load_state(state["stop_trigger"])
