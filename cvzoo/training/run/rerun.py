@@ -52,7 +52,8 @@ def rerun(folder: str | os.PathLike, out: str | os.PathLike, *, python: str = sy
         raise UnsupportedError(f"{folder}: was started in {start}, which is no more")
     words = [python, *_script_words(folder, command), *command.arguments_for(os.path.abspath(out))]
     status = subprocess.run(words, cwd=start, env=_variables(folder, command), check=False).returncode
-    return Rerun(os.fspath(out), status, tuple(_notes(folder, out)))
+    notes = [] if status == 0 else [f"its process ended with status {status}"]
+    return Rerun(os.fspath(out), status, (*notes, *_notes(folder, out)))
 
 
 def _read_command(folder: pathlib.Path) -> Command:
@@ -91,6 +92,8 @@ def _variables(folder: pathlib.Path, command: Command) -> dict[str, str]:
 
 
 def _notes(folder: pathlib.Path, out: pathlib.Path) -> list[str]:
+    if not (out / "config.json").exists():
+        return ["it ended before the run began"]
     notes = []
     data, again = (_read(each / "data.json") or {} for each in (folder, out))
     for name in sorted({*data, *again}):
