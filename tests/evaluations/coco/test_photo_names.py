@@ -8,7 +8,7 @@ from cvzoo.evaluations.coco.photo_names import read_photo_names
 
 @pytest.mark.parametrize("more", ["", ', "annotations": [{"area": NaN}]'])
 def test_photos_are_named_by_id(more, tmp_path):
-    text = '{"images": [{"id": 7, "file_name": "a.jpg"}, {"id": 2}]%s}' % more
+    text = '{"images": [{"id": 7, "file_name": "a.jpg"}, {"id": 2}]' + more + "}"
     (tmp_path / "gt.json").write_text(text)
     assert read_photo_names(text.encode()) == read_photo_names(tmp_path / "gt.json") == {7: "a.jpg", 2: ""}
 
