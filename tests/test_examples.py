@@ -1,9 +1,11 @@
 """The examples run; the one that ships learns."""
 
 import importlib.util
+import os
 import pathlib
 
 import numpy as np
+import pytest
 
 EXAMPLES = pathlib.Path(__file__).parents[1] / "examples"
 
@@ -30,3 +32,19 @@ def test_digits_are_drawn_alike_from_one_seed():
     assert x.max() <= 1
     np.testing.assert_array_equal(x, x_again)
     np.testing.assert_array_equal(t, t_again)
+
+
+@pytest.mark.slow
+def test_mnist_is_learnt_in_short(shared, tmp_path, capsys):
+    mnist = shared / "data" / "mnist"
+    if not mnist.is_dir():
+        pytest.skip("needs MNIST in ../shared/data/mnist")
+    accuracy = load("train_mnist").main(mnist, out=tmp_path, n_epoch=1, n_units=60)
+    assert accuracy > 0.92
+    assert "validation/main/accuracy" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not os.environ.get("CVZOO_LONG_TESTS"), reason="minutes: set CVZOO_LONG_TESTS=1")
+def test_mnist_is_learnt(shared, tmp_path):
+    assert load("train_mnist").main(shared / "data" / "mnist", out=tmp_path) >= 0.982
