@@ -4,7 +4,7 @@ from cvzoo.datasets.rendered.sheet import Sheet
 from cvzoo.datasets.rendered.words import pick
 
 _RULES = ["-", "-", "-", "-", "=", "=", "*", "_", ".", "- ", "~"]
-GAP = 1.0  # ems between two runs of a row: what is nearer would be one run to a reader
+GAP = 0.75  # ems between two runs of a row: what is nearer would be one run to a reader
 
 
 class Column:

@@ -5,7 +5,8 @@ import io
 import numpy as np
 from PIL import Image, ImageFilter
 
-_CELL = 32  # pixels of the photo between nodes of a bend
+_CELL = 64  # pixels of the photo between nodes of a bend
+_LIGHT = 4  # pixels of the photo a pixel of a map of light
 
 
 def bend(canvas, outlines, size, forward, shift, fill):
@@ -16,20 +17,34 @@ def bend(canvas, outlines, size, forward, shift, fill):
     how far beside its flat place (dy, dx) the sheet is seen, in pixels of the sheet, or None; fill: what is around it
     """
     h, w = size
-    grid_h, grid_w = -(-h // _CELL) + 1, -(-w // _CELL) + 1
-    y, x = np.mgrid[:grid_h, :grid_w].astype(np.float64) * _CELL
     backward = np.linalg.inv(forward)
-    nodes = _apply(backward, np.stack([y, x], axis=2))
-    nodes += shift(y, x) if shift is not None else 0
-    cells = []
-    for i in range(grid_h - 1):
-        for j in range(grid_w - 1):
-            corners = nodes[i, j], nodes[i + 1, j], nodes[i + 1, j + 1], nodes[i, j + 1]
-            box = j * _CELL, i * _CELL, (j + 1) * _CELL, (i + 1) * _CELL
-            cells.append((box, tuple(float(v) for corner in corners for v in corner[::-1])))
-    whole = (grid_w - 1) * _CELL, (grid_h - 1) * _CELL
-    img = canvas.transform(whole, Image.Transform.MESH, cells, Image.Resampling.BILINEAR, fillcolor=fill)
-    return img.crop((0, 0, w, h)), _follow(outlines, nodes, forward, backward)
+    points = np.concatenate(outlines).astype(np.float64) if outlines else np.zeros((0, 2))
+    if shift is None:
+        flat = tuple((backward / backward[2, 2]).ravel()[:8])
+        img = canvas.transform((w, h), Image.Transform.PERSPECTIVE, flat, Image.Resampling.BILINEAR, fillcolor=fill)
+        seen = _apply(forward, points)
+    else:
+        grid_h, grid_w = -(-h // _CELL) + 1, -(-w // _CELL) + 1
+        y, x = np.mgrid[:grid_h, :grid_w].astype(np.float64) * _CELL
+        nodes = _apply(backward, np.stack([y, x], axis=2)) + shift(y, x)
+        whole = (grid_w - 1) * _CELL, (grid_h - 1) * _CELL
+        img = canvas.transform(
+            whole, Image.Transform.MESH, _cells(nodes), Image.Resampling.BILINEAR, fillcolor=fill
+        ).crop((0, 0, w, h))
+        seen = _follow(points, nodes, forward, backward)
+    ends = np.cumsum([len(outline) for outline in outlines])[:-1]
+    return img, np.split(seen.astype(np.float32), ends) if outlines else []
+
+
+def _cells(nodes):
+    """The mesh as Pillow wants it."""
+    corners = np.stack([nodes[:-1, :-1], nodes[1:, :-1], nodes[1:, 1:], nodes[:-1, 1:]], axis=2)[..., ::-1]
+    corners = corners.reshape(*corners.shape[:2], 8).tolist()
+    return [
+        ((j * _CELL, i * _CELL, (j + 1) * _CELL, (i + 1) * _CELL), tuple(cell))
+        for i, row in enumerate(corners)
+        for j, cell in enumerate(row)
+    ]
 
 
 def _apply(matrix, points):
@@ -38,16 +53,13 @@ def _apply(matrix, points):
     return (moved[..., :2] / moved[..., 2:])[..., ::-1]
 
 
-def _follow(outlines, nodes, forward, backward):
-    """Where the points of the outlines are seen: the bend is known backwards only, so it is undone step by step."""
-    if not outlines:
-        return []
-    aim = np.concatenate(outlines).astype(np.float64)
-    flat, seen = aim, _apply(forward, aim)
-    for _ in range(4):
-        flat = flat - (_between(nodes, seen) - aim)
+def _follow(points, nodes, forward, backward):
+    """Where points of the sheet are seen: the bend is known backwards only, so it is undone step by step."""
+    flat, seen = points, _apply(forward, points)
+    for _ in range(3):
+        flat = flat - (_between(nodes, seen) - points)
         seen = _apply(forward, flat)
-    return np.split(seen.astype(np.float32), np.cumsum([len(outline) for outline in outlines])[:-1])
+    return seen
 
 
 def _between(nodes, points):
@@ -87,16 +99,11 @@ def boxes(outlines, size, least=4.0):
 def _quad(outline):
     """Four corners around an outline, parallel to its run: top left, top right, bottom right, bottom left, (y, x).
 
-    The outline lists tops of columns from left to right and then again, then bottoms; its first and last columns
-    give the direction.
+    An outline lists its columns' tops from left to right twice, for their left and right ends, and so their bottoms.
     """
-    n = len(outline) // 4
-    along = outline[[n - 1, 3 * n - 1]].mean(axis=0) - outline[[0, 2 * n]].mean(axis=0)
-    # the ends' own ink may be high or low: the direction of all columns together is steadier
-    middle = (outline[:n] + outline[2 * n : 3 * n]) / 2
-    if n > 8:
-        half = n // 2
-        along = middle[half:].mean(axis=0) - middle[:half].mean(axis=0)
+    middle = outline.reshape(4, -1, 2)[[0, 2]].mean(axis=0)
+    half = max(len(middle) // 2, 1)
+    along = middle[half:].mean(axis=0) - middle[:half].mean(axis=0) if len(middle) > 8 else np.zeros(2)
     length = np.hypot(*along)
     along = along / length if length > 0 else np.array([0.0, 1.0])
     across = np.array([along[1], -along[0]])
@@ -105,10 +112,22 @@ def _quad(outline):
     return [v * across + u * along for v, u in corners]
 
 
+def light_size(size):
+    """(h, w) of a map of light for a photo of that size."""
+    return size[0] // _LIGHT + 1, size[1] // _LIGHT + 1
+
+
 def smooth_noise(rng, size, cells, sigma=1.0):
-    """A smooth random surface of a size, float32, about normal with that deviation."""
+    """A smooth random surface of a size, float32, about normal with that deviation and that many cells (y, x)."""
     coarse = rng.standard_normal((max(int(cells[0]), 2), max(int(cells[1]), 2))).astype(np.float32) * sigma
-    return np.asarray(Image.fromarray(coarse).resize((size[1], size[0]), Image.Resampling.BICUBIC))
+    return np.array(Image.fromarray(coarse).resize((size[1], size[0]), Image.Resampling.BICUBIC))
+
+
+def spread(light, size):
+    """A map of light, (h, w) float32, at the size of its photo."""
+    h, w = size
+    box = 0, 0, w / _LIGHT, h / _LIGHT
+    return np.asarray(Image.fromarray(light).resize((w, h), Image.Resampling.BILINEAR, box=box))
 
 
 def grain(rng, size, strength):
@@ -130,4 +149,4 @@ def as_jpeg(img, quality):
 
 def blurred(img, radius):
     """The photo out of focus by a radius in pixels."""
-    return img.filter(ImageFilter.GaussianBlur(radius)) if radius > 0.05 else img
+    return img.filter(ImageFilter.BoxBlur(radius)) if radius > 0.05 else img

@@ -3,7 +3,7 @@
 import numpy as np
 from PIL import Image
 
-from cvzoo.datasets.rendered.photograph import as_jpeg, bend, blurred, boxes, grain, smooth_noise
+from cvzoo.datasets.rendered.photograph import as_jpeg, bend, blurred, boxes, grain, light_size, smooth_noise, spread
 
 
 def scan(rng, sheet, long):
@@ -70,41 +70,41 @@ def fade(rng, ink, size):
     """Ink (H, W, C) that a worn print head, cheap paper or years have made uneven."""
     lack = 1 - ink
     if rng.random() < 0.5:
-        worn = np.clip(0.8 + smooth_noise(rng, size, (7, 4), 0.25), 0.35, 1)[:, :, None]
+        worn = np.clip(0.8 + smooth_noise(rng, light_size(size), (7, 4), 0.25), 0.35, 1)
         if rng.random() < 0.3:  # dots of the head that print no more
-            worn = worn * np.clip(1 + rng.normal(0, 0.3, (1, size[1], 1)), 0.4, 1).astype(np.float32)
-        lack = lack * worn
+            worn = worn * np.clip(1 + rng.normal(0, 0.3, (1, worn.shape[1])), 0.4, 1).astype(np.float32)
+        lack *= spread(worn, size)[:, :, None]
     if rng.random() < 0.35:  # ink that does not hold on the paper's grain
-        lack = lack * np.clip(1 + grain(rng, size, rng.uniform(0.2, 0.7)), 0, 1)
+        lack *= np.clip(1 + grain(rng, size, rng.uniform(0.2, 0.7)), 0, 1)
     return 1 - lack
 
 
 def _paper(rng, size, is_grey):
     """The light that comes back from where nothing is written: (H, W, 1 or 3) float32."""
-    light = np.full(size, rng.uniform(185, 258), np.float32)
+    small = light_size(size)
+    light = np.full(small, rng.uniform(185, 258), np.float32)
     if rng.random() < 0.6:
-        light += smooth_noise(rng, size, (rng.integers(2, 9), rng.integers(2, 6)), rng.uniform(2, 14))
+        light += smooth_noise(rng, small, (rng.integers(2, 9), rng.integers(2, 6)), rng.uniform(2, 14))
     if rng.random() < 0.3:
-        light -= np.abs(smooth_noise(rng, size, (40, 20), rng.uniform(1, 8)))
+        light -= np.abs(smooth_noise(rng, small, (40, 20), rng.uniform(1, 8)))
     for _ in range(int(rng.choice([0, 0, 1, 2, 4]))):
-        crease(rng, light, size)
+        crease(rng, light)
     if rng.random() < 0.15:  # what is printed on the back shines through
-        shine = smooth_noise(rng, size, (size[0] // 12, 10), 1.0)
+        shine = smooth_noise(rng, small, (size[0] // 12, 10), 1.0)
         light -= rng.uniform(5, 18) * (shine > 0.8)
-    light = np.minimum(light, 255)[:, :, None]
+    light = spread(np.minimum(light, 255), size)[:, :, None]
     if is_grey and rng.random() < 0.7:
         return light
     return light * np.clip(1 + rng.normal(0, 0.025, 3), 0.9, 1.0).astype(np.float32)
 
 
-def crease(rng, light, size):
-    """Darken or lighten along a line, as a fold does: light (H, W) is changed."""
-    h, w = size
+def crease(rng, light):
+    """Darken or lighten along a line, as a fold does: the map of light (h, w) is changed."""
+    h, w = light.shape
     angle = rng.choice([0, np.pi / 2, rng.uniform(0, np.pi)]) + rng.normal(0, 0.05)
-    y0, x0 = rng.uniform(0, h), rng.uniform(0, w)
-    y = (np.arange(h, dtype=np.float32)[:, None] - y0) * np.float32(np.cos(angle))
-    x = (np.arange(w, dtype=np.float32)[None] - x0) * np.float32(np.sin(angle))
-    across = (y + x) / np.float32(rng.uniform(1.5, 25))
+    y = (np.arange(h, dtype=np.float32)[:, None] - rng.uniform(0, h)) * np.cos(angle)
+    x = (np.arange(w, dtype=np.float32)[None] - rng.uniform(0, w)) * np.sin(angle)
+    across = ((y + x) / rng.uniform(0.6, 8)).astype(np.float32)
     light += np.float32(np.clip(rng.normal(0, 9), -25, 25)) * across / (1 + across * across) * 2
 
 

@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 from PIL import Image, ImageDraw
 
+_COLUMNS = 4  # columns of ink a box of an outline
 INK = 64  # coverage from which a pixel counts as written on
 
 
@@ -89,8 +90,8 @@ class Sheet:
 
         canvas: an image, RGB, or L if no ink has a colour; outlines: float32 (P, 2) arrays of (y, x), one a run
 
-        An outline holds the corners of the topmost and the lowest inked pixel of each column of a run: whatever a
-        smooth bend of the paper does, its extremes are those of the ink. Runs without ink have none.
+        An outline holds corners of boxes around the ink of each few columns of a run: whatever a smooth bend of the
+        paper does, its extremes are those of the ink. Runs without ink have none.
         """
         size = max(round(self.width * scale), 1), max(round(self.height * scale), 1)
         is_grey = self.is_grey
@@ -128,7 +129,9 @@ def _write(canvas, mark, scale, color):
 
 
 def ink_outline(ink, y, x, height, width):
-    """The corners of the first and last inked pixel of each inked column: (P, 2) float32 (y, x); None without ink.
+    """The corners of boxes around each few inked columns: (P, 2) float32 (y, x); None without ink.
+
+    Top left corners from left to right, then top right, bottom left, bottom right ones.
 
     ink: (h, w) uint8, its top left pixel at y, x of a canvas of that height and width; what is outside is cut
     """
@@ -137,9 +140,10 @@ def ink_outline(ink, y, x, height, width):
     if not len(columns):
         return None
     ink = ink[:, columns]
-    first = ink.argmax(axis=0) + max(y, 0)
-    last = max(y, 0) + len(ink) - ink[::-1].argmax(axis=0)
-    columns = columns + max(x, 0)
-    ends = np.concatenate([columns, columns + 1])
-    points = np.stack([np.concatenate([first, first, last, last]), np.concatenate([ends, ends])], axis=1)
+    starts = np.arange(0, len(columns), _COLUMNS)
+    first = np.minimum.reduceat(ink.argmax(axis=0), starts) + max(y, 0)
+    last = len(ink) - np.minimum.reduceat(ink[::-1].argmax(axis=0), starts) + max(y, 0)
+    left = columns[starts] + max(x, 0)
+    right = columns[np.append(starts[1:], len(columns)) - 1] + 1 + max(x, 0)
+    points = np.stack([np.concatenate([first, first, last, last]), np.concatenate([left, right, left, right])], axis=1)
     return points.astype(np.float32)
