@@ -5,6 +5,8 @@ import json
 import sys
 from typing import Any
 
+from cvzoo.cli.class_truth import class_kind
+from cvzoo.cli.evaluate_classes import evaluate_on_classes
 from cvzoo.cli.evaluate_coco import evaluate_on_coco
 from cvzoo.cli.evaluate_voc import evaluate_on_voc
 from cvzoo.cli.json_records import write_json
@@ -23,7 +25,8 @@ from cvzoo.visualizations.report.detection_report import write_detection_report
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Scores of a model (--model or --cfg, with --data), or of a results file (--gt and --results): COCO's 12 "
-        "numbers or VOC's mAP, and AP by class."
+        "numbers or VOC's mAP, and AP by class; for photos with a class each (folder:, cifar10:, cifar100:, mnist:) "
+        "accuracies."
     )
     parser.epilog = "corrections: " + "; ".join(f"{name}: {words}" for name, words in CORRECTIONS.items())
     add_truth_arguments(parser)
@@ -58,7 +61,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group = parser.add_argument_group("the run")
     group.add_argument("--limit", type=_positive, metavar="N", help="the first N photos only")
-    group.add_argument("--batch-size", type=_positive, default=1, metavar="N", help="photos at a time (default: 1)")
+    group.add_argument(
+        "--batch-size", type=_positive, metavar="N", help="photos at a time (default: 1, for classifiers 32)"
+    )
     group.add_argument("--quiet", action="store_true", help="no progress and no tables")
     group = parser.add_argument_group("what comes out")
     group.add_argument(
@@ -78,6 +83,9 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigError("what is to be scored?", hint="a model (--model or --cfg --weights), or --results FILE")
     if args.save_results is not None and not has_model:
         raise ConfigError("--save-results writes what a model found, and there is none")
+    is_of_classes = class_kind(args.data or args.gt or "") is not None
+    if args.batch_size is None:
+        args.batch_size = 32 if is_of_classes else 1
     if has_model and args.data is None:
         raise ConfigError("a model needs photos", hint="--data coco:FILE.json or --data voc:FOLDER")
     parameters = COCOParameters(
@@ -86,6 +94,10 @@ def run(args: argparse.Namespace) -> int:
         max_dets=args.max_dets,
         accept=("unknown_class",) if args.drop_unknown_classes else (),
     )
+    if is_of_classes:
+        if (args.data is None) == (args.gt is None):
+            raise ConfigError("which ground truth?", hint="--data SPEC to run a model, or --gt SPEC to score --results")
+        return evaluate_on_classes(args)
     truth = load_truth(args, parameters, limit=args.limit)
     if (args.metric or ("voc" if isinstance(truth, VOCTruth) else "coco")) == "voc":
         paths = truth.photo_paths(args.photos) if isinstance(truth, COCOTruth) and args.data is not None else None

@@ -7,8 +7,10 @@ import pathlib
 from cvzoo.cli.fetching import fetching
 from cvzoo.cli.zoo_member import zoo_member
 from cvzoo.errors.exceptions import ConfigError
+from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.darknet.detector import DarknetDetector
 from cvzoo.links.model.detector import AbstractDetector
+from cvzoo.links.model.zoo import ZooMember
 from cvzoo.serializers.model_file import load_model
 from cvzoo.weights.download import fetch_weights
 
@@ -59,20 +61,26 @@ def _zoo_detector(args: argparse.Namespace) -> AbstractDetector:
     extra = [option for option, value in given.items() if value is not None]
     if extra:
         raise ConfigError(f"--model brings its own files and rules; {', '.join(extra)} cannot change them")
-    if _is_file(args.model):
+    if means_file(args.model):
         return _detector_of_file(args.model)
     member = zoo_member(args.model)
     if member.task != "detection":
         raise ConfigError(
-            f"{args.model} names pictures, it finds no boxes", hint="`cvzoo models info` and its predict() in Python"
+            f"{args.model} names pictures, it finds no boxes",
+            hint="`cvzoo evaluate --data folder:ROOT`, or its predict() in Python",
         )
+    return make_member(member)
+
+
+def make_member(member: ZooMember) -> AbstractDetector | AbstractClassifier:
+    """The model, its files fetched with progress on standard error. Raises DownloadError."""
     for record in member.files:
         with fetching(record.file_name) as progress:
             fetch_weights(record, progress=progress)
     return member.make()
 
 
-def _is_file(model: str) -> bool:
+def means_file(model: str) -> bool:
     """Whether the word means a file: no member of the zoo has such a name."""
     return model.lower().endswith(".safetensors") or pathlib.PurePath(model).name != model or os.path.isfile(model)
 

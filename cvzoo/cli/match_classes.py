@@ -19,11 +19,22 @@ _OTHER_NAMES = {
 
 
 def match_classes(model: Sequence[str] | None, n_class: int, truth: Sequence[str]) -> np.ndarray:
+    """As `places_of_classes`; says on standard error which classes of the model are left out."""
+    found = places_of_classes(model, n_class, truth)
+    missing = [name for name, place in zip(model or (), found) if place < 0]
+    if missing:
+        print(
+            f"note: classes of the model that the ground truth does not have are left out: {', '.join(missing[:20])}",
+            file=sys.stderr,
+        )
+    return found
+
+
+def places_of_classes(model: Sequence[str] | None, n_class: int, truth: Sequence[str]) -> np.ndarray:
     """(n_class,) int64: the place among the ground truth's classes for each label of a model; -1 where it has none.
 
     model: names in order of label; None: its labels are the ground truth's classes in their order
     truth: the ground truth's names. Case and underscores do not matter, and VOC's words are COCO's.
-    Says on standard error which classes of the model are left out.
     Raises ConfigError if there is no way to tell which class is which.
     """
     if model is None:
@@ -33,19 +44,16 @@ def match_classes(model: Sequence[str] | None, n_class: int, truth: Sequence[str
                 hint="--names FILE",
             )
         return np.arange(n_class)
-    known = {_plain(name): place for place, name in reversed(list(enumerate(truth)))}
-    found = np.array([known.get(_plain(name), -1) for name in model], np.int64)
+    mine, others = [_plain(name) for name in model], [_plain(name) for name in truth]
+    if mine == others:  # the same list, in which a name may stand for two classes
+        return np.arange(n_class)
+    known = {name: place for place, name in reversed(list(enumerate(others)))}
+    found = np.array([known.get(name, -1) for name in mine], np.int64)
     if (found < 0).all():
         raise ConfigError(
             "the model and the ground truth share no class",
             expected=", ".join(list(truth)[:20]),
             got=", ".join(model[:20]),
-        )
-    missing = [name for name, place in zip(model, found) if place < 0]
-    if missing:
-        print(
-            f"note: classes of the model that the ground truth does not have are left out: {', '.join(missing[:20])}",
-            file=sys.stderr,
         )
     return found
 

@@ -21,6 +21,10 @@ _MEANINGS = {
     "AR50": "recall at overlap 0.50",
     "AR75": "recall at overlap 0.75",
     "map": "mean AP of the classes",
+    "accuracy": "share of photos whose surest guess is right",
+    "top1_accuracy": "the same",
+    "top5_accuracy": "share of photos with the right class among the five surest guesses",
+    "mean_class_accuracy": "mean over classes",
 }
 
 
@@ -32,18 +36,18 @@ def summary_text(scores: Mapping[str, float]) -> str:
     )
 
 
-def class_table(rows: Iterable[Mapping[str, object]], columns: Sequence[str]) -> str:
-    """A line a class: its name, how many objects it has, and its scores.
+def class_table(rows: Iterable[Mapping[str, object]], columns: Sequence[str], *, counted: str = "objects") -> str:
+    """A line a class: its name, how many objects (or photos) it has, and its scores.
 
-    rows: dictionaries with name, n_objects and the columns, None where there is no number
+    rows: dictionaries with name, n_objects (n_photos) and the columns, None where there is no number
     """
     rows = list(rows)
     names = [printable(str(row["name"])) for row in rows]
     width = max([len("class"), *map(len, names)])
-    lines = [f"{'class':<{width}}  objects" + "".join(f"  {column:>6}" for column in columns)]
+    lines = [f"{'class':<{width}}  {counted:>7}" + "".join(f"  {column:>6}" for column in columns)]
     for name, row in zip(names, rows):
-        scores = "".join(f"  {number(row[column])}" for column in columns)
-        lines.append(f"{name:<{width}}  {row['n_objects']:>7}{scores}")
+        scores = "".join(f"  {number(row[column]):>{len(column)}}" for column in columns)
+        lines.append(f"{name:<{width}}  {row[f'n_{counted}']:>7}{scores}")
     return "\n".join(lines)
 
 

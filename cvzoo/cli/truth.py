@@ -23,12 +23,17 @@ def add_truth_arguments(parser: argparse.ArgumentParser) -> None:
     """The options that say what is to be found, and where the photos are."""
     group = parser.add_argument_group("the ground truth")
     group.add_argument(
-        "--data", metavar="SPEC", help="coco:ROOT/annotations/instances_val2017.json or voc:ROOT, with the photos"
+        "--data",
+        metavar="SPEC",
+        help="coco:ROOT/annotations/instances_val2017.json or voc:ROOT, with the photos; folder:ROOT with a folder a "
+        "class, cifar10:DIR, cifar100:DIR or mnist:DIR",
     )
     group.add_argument("--gt", metavar="FILE", help="the same without photos: a COCO .json, or the folder of a VOC")
     group.add_argument("--photos", metavar="DIR", help="where COCO's photos are (default: ROOT/val2017 and its like)")
     group.add_argument(
-        "--split", metavar="NAME", help="of a VOC folder: the list ImageSets/Main/NAME.txt; default: all"
+        "--split",
+        metavar="NAME",
+        help="of a VOC folder: the list ImageSets/Main/NAME.txt; default: all; of CIFAR, MNIST: default: test",
     )
 
 

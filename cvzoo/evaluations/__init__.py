@@ -1,5 +1,6 @@
 """Metrics as pure functions of arrays, and as accumulators that stream and merge."""
 
+from cvzoo.evaluations.analysis.analyze_classes import analyze_classes
 from cvzoo.evaluations.analysis.analyze_detections import analyze_detections
 from cvzoo.evaluations.analysis.detection_confusion import calc_detection_confusion
 from cvzoo.evaluations.analysis.detection_table import DetectionTable
@@ -39,6 +40,7 @@ from cvzoo.evaluations.panoptic.accumulator import PanopticAccumulator
 from cvzoo.evaluations.panoptic.eval_panoptic_segmentation import eval_panoptic_segmentation
 from cvzoo.evaluations.panoptic.result import PanopticResult
 from cvzoo.evaluations.results.box_records import BoxRecords
+from cvzoo.evaluations.results.class_results import ClassRecords, read_class_results
 from cvzoo.evaluations.results.csv_results import read_csv_results
 from cvzoo.evaluations.results.voc_results import read_voc_results
 from cvzoo.evaluations.voc.accumulators import DetectionVOCAccumulator, InstanceSegmentationVOCAccumulator
@@ -52,6 +54,7 @@ from cvzoo.evaluations.voc.result import VOCResult
 
 __all__ = [
     "AbstractEvaluator",
+    "analyze_classes",
     "analyze_detections",
     "BoxRecords",
     "calc_detection_confusion",
@@ -67,6 +70,7 @@ __all__ = [
     "ClassificationAccumulator",
     "ClassificationEvaluator",
     "ClassificationResult",
+    "ClassRecords",
     "COCOParameters",
     "COCOResult",
     "DetectionCOCOAccumulator",
@@ -96,6 +100,7 @@ __all__ = [
     "PanopticAccumulator",
     "PanopticResult",
     "PRCurve",
+    "read_class_results",
     "read_csv_results",
     "read_voc_results",
     "Reliability",

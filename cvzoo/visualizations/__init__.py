@@ -6,6 +6,7 @@ from cvzoo.visualizations.draw_bbox import draw_bbox
 from cvzoo.visualizations.draw_mask import draw_label_map, draw_mask
 from cvzoo.visualizations.draw_point import draw_point
 from cvzoo.visualizations.html import detection_html, detection_png, detection_table
+from cvzoo.visualizations.report.classification_report import classification_report_html, write_classification_report
 from cvzoo.visualizations.report.detection_report import ReportPicture, detection_report_html, write_detection_report
 from cvzoo.visualizations.svg.bar_plot import bar_plot
 from cvzoo.visualizations.svg.heat_map import heat_map
@@ -14,6 +15,7 @@ from cvzoo.visualizations.svg.photo_overlay import OverlayBox, photo_overlay
 
 __all__ = [
     "bar_plot",
+    "classification_report_html",
     "contact_sheet",
     "detection_html",
     "detection_png",
@@ -30,5 +32,6 @@ __all__ = [
     "OverlayBox",
     "photo_overlay",
     "ReportPicture",
+    "write_classification_report",
     "write_detection_report",
 ]

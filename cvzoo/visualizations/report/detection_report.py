@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cvzoo.visualizations.report.page import Markup, bar, report_page, score, table
+from cvzoo.visualizations.report.reliability_section import reliability_section
 from cvzoo.visualizations.svg.bar_plot import bar_plot
 from cvzoo.visualizations.svg.heat_map import heat_map
 from cvzoo.visualizations.svg.line_plot import Line, line_plot
@@ -175,21 +176,8 @@ def _confusion(confusion):
 def _reliability(reliability):
     if not reliability:
         return ""
-    bins = [each for each in reliability["bins"] if each["count"]]
-    if not bins:
-        return ""
-    line = Line(np.array([each["confidence"] for each in bins]), np.array([each["precision"] for each in bins]))
-    diagonal = Line(np.array([0.0, 1.0]), np.array([0.0, 1.0]), is_guide=True)
-    plot = line_plot(
-        [diagonal, line], title="share of right detections by score", x_label="score", y_label="right", size=(300, 340)
-    )
-    rows = [
-        (f"{each['low']:.2f} – {each['high']:.2f}", each["count"], score(each["confidence"]), score(each["precision"]))
-        for each in bins
-    ]
-    text = f"<p>Expected calibration error: {score(reliability['ece'], 4)}. On the dashed line a score is the share of "
-    text += f"detections of this score that are right at overlap {reliability['iou_thresh']:g}.</p>"
-    return f'{text}<div class="grid">{plot}{table(("scores", "detections", "mean score", "right"), rows)}</div>'
+    right = f"right at overlap {reliability['iou_thresh']:g}"
+    return reliability_section(reliability, counted="detections", right=right)
 
 
 def _gallery(pictures):

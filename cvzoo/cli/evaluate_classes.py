@@ -1,0 +1,143 @@
+"""Scores of class labels: of a classifier, or of a results file."""
+
+import argparse
+import itertools
+import json
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from cvzoo.cli.class_truth import ClassTruth, load_class_truth
+from cvzoo.cli.json_records import write_json
+from cvzoo.cli.load_classifier import load_classifier
+from cvzoo.cli.match_classes import places_of_classes
+from cvzoo.cli.progress import Progress, as_time
+from cvzoo.cli.score_text import class_table, summary_text
+from cvzoo.errors.exceptions import ConfigError
+from cvzoo.evaluations.analysis.analyze_classes import analyze_classes
+from cvzoo.evaluations.classification.accumulator import ClassificationAccumulator
+from cvzoo.evaluations.results.class_results import read_class_results
+from cvzoo.images.read_image import read_image
+from cvzoo.visualizations.report.classification_report import write_classification_report
+from cvzoo.visualizations.report.detection_report import ReportPicture
+
+_NO_MEANING = {
+    "iou_type": "bbox",
+    "corrections": (),
+    "max_dets": None,
+    "metric": None,
+    "plus": None,
+    "iou_thresh": None,
+    "use_07_metric": False,
+    "explain": None,
+    "photos": None,
+    "drop_unknown_classes": False,
+    "save_results": None,
+}
+
+
+def evaluate_on_classes(args: argparse.Namespace) -> int:
+    """0; prints and writes what the command line asks for. Raises CvzooError or OSError if something is wrong."""
+    for option, default in _NO_MEANING.items():
+        if vars(args)[option] != default:
+            raise ConfigError(f"--{option.replace('_', '-')} has no meaning for classes of photos")
+    truth = load_class_truth(args.data or args.gt, split=args.split, limit=args.limit)
+    if args.results is not None:
+        names, probs = truth.names, _read_results(truth, args.results)
+    else:
+        names, probs = _found_by_model(truth, args)
+    record = score_classes(truth, names, probs)
+    if args.json == "-":
+        print(json.dumps(record, ensure_ascii=False, allow_nan=False))
+    else:
+        _print(record, quiet=args.quiet)
+        if args.json is not None:
+            write_json(record, args.json)
+    if args.report is not None:
+        pictures = _pictures(truth, record["analysis"]["worst_photos"])
+        write_classification_report(args.report, record, pictures=pictures)
+        print(f"report: {args.report}", file=sys.stderr)
+    return 0
+
+
+def score_classes(truth: ClassTruth, names: tuple[str, ...], probs: np.ndarray) -> dict[str, Any]:
+    """What the JSON says.
+
+    names: the truth's classes, then those that a model has beyond them; probs: (B, len(names)) float
+    """
+    accumulator = ClassificationAccumulator(len(names), top=(1, 5) if len(names) > 5 else (1,))
+    accumulator.update(probs, truth.labels)
+    result = accumulator.compute()
+    scores = {key: value for key, value in result.to_dict().items() if key != "class_accuracy"}
+    n_photo = result.confusion.sum(axis=1)
+    per_class = [
+        {
+            "id": l,
+            "name": name,
+            "n_photos": int(n_photo[l]),
+            "accuracy": float(result.class_accuracy[l]) if n_photo[l] else None,
+        }
+        for l, name in enumerate(truth.names)
+    ]
+    beyond = len(names) - len(truth.names)
+    notes = [f"{beyond} classes of the model are not among the photos': a guess of them is wrong"] if beyond else []
+    return {
+        **scores,
+        "per_class": per_class,
+        "counts": {"images": len(truth.labels), "classes": len(truth.names)},
+        "notes": notes,
+        "analysis": analyze_classes(probs, truth.labels, label_names=names, photos=truth.photo_names),
+    }
+
+
+def _found_by_model(truth, args):
+    model = load_classifier(args)
+    place = places_of_classes(model.label_names, model.n_class, truth.names)
+    beyond = np.flatnonzero(place < 0)
+    model_names = model.label_names or ()
+    names = (*truth.names, *(model_names[l] for l in beyond))
+    place[beyond] = len(truth.names) + np.arange(len(beyond))
+    rows = [np.zeros((0, len(names)), np.float32)]
+    for probs in _predict_each(model, truth, args):
+        row = np.zeros((len(probs), len(names)), np.float32)
+        np.maximum.at(row, (slice(None), place), probs)
+        rows.append(row)
+    return names, np.concatenate(rows)
+
+
+def _predict_each(model, truth, args) -> Iterator[np.ndarray]:
+    progress = Progress(None if args.quiet else sys.stderr, total=len(truth.labels))
+    photos = truth.imgs()
+    try:
+        while batch := list(itertools.islice(photos, args.batch_size)):
+            yield model.predict(batch, batch_size=args.batch_size).probs
+            for _ in batch:
+                progress.step()
+    finally:
+        progress.clear()
+    if not args.quiet:
+        print(f"{progress.text()}, {as_time(progress.elapsed)} in all", file=sys.stderr)
+
+
+def _read_results(truth, path):
+    labels = {str(l): l for l in range(len(truth.names))} | {name: l for l, name in enumerate(truth.names)}
+    return read_class_results(path).probs(truth.photos, labels, (len(truth.labels), len(truth.names)))
+
+
+def _print(record, *, quiet):
+    if not quiet:
+        print(class_table(record["per_class"], ("accuracy",), counted="photos"))
+        print()
+    print(summary_text({key: value for key, value in record.items() if isinstance(value, float)}))
+    for note in record["notes"]:
+        print(f"note: {note}")
+
+
+def _pictures(truth, worst):
+    photos = None if truth.paths is not None else truth.dataset.slice[: len(truth.labels), "img"]
+    for each in worst:
+        img = read_image(truth.paths[each["index"]]) if photos is None else photos[each["index"]]
+        words = f"{each['photo']}: {each['guess']} {each['score']:.2f}, is {each['label']} {each['label_score']:.2f}"
+        yield ReportPicture(img, [], words)

@@ -1,0 +1,98 @@
+"""The report on a classifier: accuracy, confusions, reliability, worst photos."""
+
+import html
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from cvzoo.visualizations.report.detection_report import ReportPicture
+from cvzoo.visualizations.report.page import Markup, bar, report_page, score, table
+from cvzoo.visualizations.report.reliability_section import reliability_section
+from cvzoo.visualizations.svg.heat_map import heat_map
+from cvzoo.visualizations.svg.photo_overlay import photo_overlay
+from cvzoo.weights.atomic_write import atomic_write
+
+_MOST = 60  # classes of a readable matrix
+
+
+def write_classification_report(
+    path: str | os.PathLike, record, *, pictures: Iterable[ReportPicture] = (), title=None
+) -> None:
+    """Write the report to a file, whole or not at all. The arguments are those of `classification_report_html`."""
+    text = classification_report_html(record, pictures=pictures, title=title)
+    with atomic_write(path) as file:
+        file.write(text.encode("utf-8"))
+
+
+def classification_report_html(record: Mapping[str, Any], *, pictures: Iterable[ReportPicture] = (), title=None) -> str:
+    """An HTML page that stands alone: pictures and plots are in it, and its policy forbids every request.
+
+    record: what `cvzoo evaluate --json` writes for photos with a class each: accuracies by name, per_class, counts,
+        notes, and analysis with confusion, confused and reliability, each of which may be missing
+    pictures: of the worst photos
+    """
+    analysis = record.get("analysis") or {}
+    subtitle = ", ".join(f"{n} {name}" for name, n in record.get("counts", {}).items())
+    sections = [
+        ("Scores", _scores(record)),
+        ("Classes", _classes(record.get("per_class") or [])),
+        ("Confusion", _confusion(analysis.get("confusion"))),
+        ("Often confused", _confused(analysis.get("confused"))),
+        (
+            "Reliability of scores",
+            reliability_section(analysis.get("reliability"), counted="guesses", right="right"),
+        ),
+        ("Worst photos", _gallery(pictures)),
+    ]
+    return report_page(title or record.get("title") or "Evaluation of a classifier", subtitle, sections)
+
+
+def _scores(record):
+    tiles = "".join(
+        f'<div class="tile"><span class="soft">{html.escape(key.replace("_", " "))}</span><b>{score(value)}</b></div>'
+        for key, value in record.items()
+        if isinstance(value, float)
+    )
+    notes = "".join(f'<p class="note">{html.escape(note)}</p>' for note in record.get("notes", ()))
+    return f'<div class="tiles">{tiles}</div>{notes}'
+
+
+def _classes(rows):
+    some = [row for row in rows if row["n_photos"]]
+    if not some:
+        return ""
+    return table(
+        ("class", "photos", "accuracy"), [(row["name"], row["n_photos"], bar(row["accuracy"])) for row in some]
+    )
+
+
+def _confusion(confusion):
+    if not confusion:
+        return ""
+    counts = np.array(confusion["counts"])
+    some = np.flatnonzero(counts.sum(axis=0) + counts.sum(axis=1))
+    if not some.size:
+        return ""
+    if some.size > _MOST:
+        return f"<p>{some.size} classes are too many for a picture; the list of the often confused ones follows.</p>"
+    names = [confusion["names"][l] for l in some]
+    pictured = heat_map(counts[np.ix_(some, some)], names, names, row_title="photo of", column_title="guessed as")
+    return f'<div class="scroll">{pictured}</div>'
+
+
+def _confused(confused):
+    if not confused:
+        return ""
+    rows = [(each["label"], each["guess"], each["count"], f"{each['share']:.0%}") for each in confused]
+    return table(("photos of", "guessed as", "photos", "of the class"), rows)
+
+
+def _gallery(pictures):
+    figures = "".join(
+        f"<figure>{photo_overlay(each.img, each.boxes, long_side=220)}"
+        f"<figcaption>{html.escape(each.caption)}</figcaption></figure>"
+        for each in pictures
+    )
+    return Markup(f'<p>The surest of the wrong guesses.</p><div class="grid">{figures}</div>') if figures else ""
