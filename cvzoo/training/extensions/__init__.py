@@ -12,6 +12,7 @@ from cvzoo.training.extensions.parameter_statistics import ParameterStatistics
 from cvzoo.training.extensions.plot_report import PlotReport
 from cvzoo.training.extensions.print_report import PrintReport
 from cvzoo.training.extensions.progress_bar import ProgressBar
+from cvzoo.training.extensions.run_report import RunReport
 from cvzoo.training.extensions.shifts.abstract import AbstractShift
 from cvzoo.training.extensions.shifts.cosine_shift import CosineShift
 from cvzoo.training.extensions.shifts.exponential_shift import ExponentialShift
@@ -46,6 +47,7 @@ __all__ = [
     "PolynomialShift",
     "PrintReport",
     "ProgressBar",
+    "RunReport",
     "Snapshot",
     "snapshot",
     "snapshot_object",

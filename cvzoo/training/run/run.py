@@ -22,6 +22,7 @@ from cvzoo.training.extensions.log_report import LogReport
 from cvzoo.training.extensions.plot_report import PlotReport
 from cvzoo.training.extensions.print_report import PrintReport
 from cvzoo.training.extensions.progress_bar import ProgressBar
+from cvzoo.training.extensions.run_report import RunReport
 from cvzoo.training.extensions.snapshot import snapshot
 from cvzoo.training.extensions.tensorboard_report import TensorBoardReport
 from cvzoo.training.output_folder import make_output_folder, write_text
@@ -29,7 +30,6 @@ from cvzoo.training.run.command import Command, copy_script, this_command
 from cvzoo.training.run.data_fingerprint import data_fingerprint, same_data
 from cvzoo.training.run.environment import environment_facts
 from cvzoo.training.run.plain import plain
-from cvzoo.training.run.run_report import RunReport
 from cvzoo.training.trainer import Trainer
 
 _FORMAT = 1

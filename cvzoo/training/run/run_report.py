@@ -6,25 +6,20 @@ import math
 import os
 import pathlib
 import shlex
-import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from cvzoo.errors.exceptions import FileFormatError
-from cvzoo.training.extension import AbstractExtension
 from cvzoo.training.interval_means import WHERE
-from cvzoo.training.output_folder import write_or_warn, write_text
+from cvzoo.training.output_folder import write_text
 from cvzoo.visualizations.report.page import report_page, table
 from cvzoo.visualizations.svg.axis_range import axis_range
 from cvzoo.visualizations.svg.line_plot import Line, line_plot
 from cvzoo.weights.model_header import read_model_header
 
-if TYPE_CHECKING:
-    from cvzoo.training.trainer import Trainer
-
-_FILENAME = "report.html"
+FILENAME = "report.html"
 _MAX_PLOTS = 60  # a class each of a large data set would bury the page
 
 
@@ -38,7 +33,7 @@ def write_run_report(
     Raises FileFormatError for a damaged file; those that are missing are left out.
     """
     folder = pathlib.Path(folder)
-    path = folder / _FILENAME
+    path = folder / FILENAME
     rows = _read_rows(folder / "metrics.jsonl")
     best_row = _best_row(rows, best, best_is)
     sections = [
@@ -52,44 +47,6 @@ def write_run_report(
     name = folder.resolve().name
     write_text(path, report_page(name, f"{status or 'a run'}; this page asks nobody for anything", sections))
     return path
-
-
-class RunReport(AbstractExtension):
-    """Writes report.html into the trainer's folder, now and then and at the end.
-
-    best, best_is: the score by which the best row is chosen, as for `write_run_report`
-    """
-
-    trigger = (1, "epoch")
-    priority = -500  # after those who write the files it reads
-
-    def __init__(self, best: str | None = None, best_is: str = "largest"):
-        self._best = best
-        self._best_is = best_is
-        self._out: str | None = None
-        self._epoch = 0.0
-
-    def initialize(self, trainer: "Trainer") -> None:
-        self._out = trainer.out
-
-    def __call__(self, trainer: "Trainer") -> None:
-        self._write(f"running, at epoch {trainer.updater.epoch_detail:.4g}")
-
-    def finalize(self) -> None:
-        if self._out is None:
-            return
-        error = sys.exc_info()[1]  # finalize is called also on the way out of an error
-        if error is None:
-            status = "finished"
-        elif isinstance(error, KeyboardInterrupt):
-            status = "stopped by Ctrl-C"
-        else:
-            status = f"failed: {type(error).__name__}: {error}".splitlines()[0]
-        self._write(status)
-
-    def _write(self, status: str) -> None:
-        path = os.path.join(self._out, _FILENAME)
-        write_or_warn(path, lambda: write_run_report(self._out, best=self._best, best_is=self._best_is, status=status))
 
 
 # --- reading ---

@@ -1,0 +1,83 @@
+"""Curves as pictures."""
+
+import math
+import xml.etree.ElementTree as ET
+
+import pytest
+from PIL import Image
+
+from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.reporting.reporter import report
+from cvzoo.training.extensions.plot_report import PlotReport
+
+
+def act(iteration):
+    values = {"main/loss": 1 / iteration}
+    if iteration > 4:
+        values["validation/main/map"] = iteration / 10
+    report(values)
+
+
+def texts(path):
+    return [each.text for each in ET.parse(path).iter() if each.tag.endswith("text")]
+
+
+def curves(path):
+    return [each.get("points").split() for each in ET.parse(path).iter() if each.tag.endswith("polyline")]
+
+
+def test_curves_are_drawn_as_svg(counting_trainer, tmp_path):
+    extension = PlotReport(["main/loss", "validation/main/map", "absent"], "epoch", filename="a.svg", title="T < 1")
+    counting_trainer([extension], act, (4, "epoch")).run()
+    assert [len(points) for points in curves(tmp_path / "a.svg")] == [4, 3]
+    found = texts(tmp_path / "a.svg")
+    assert {"T < 1", "epoch", "main/loss", "validation/main/map"} <= set(found)
+    assert "absent" not in found
+
+
+def test_curves_are_drawn_as_png(counting_trainer, tmp_path):
+    counting_trainer([PlotReport("main/loss", trigger=(1, "iteration"), size=(200, 320))], act).run()
+    with Image.open(tmp_path / "plot.png") as pil:
+        assert pil.size == (320, 200)
+        colors = {color for _, color in pil.convert("RGB").getcolors(100_000)}
+    assert (0x2F, 0x6F, 0xB3) in colors
+
+
+def test_nothing_is_drawn_before_the_first_value(counting_trainer, tmp_path):
+    counting_trainer([PlotReport("validation/main/map", filename="a.svg")], act, (1, "epoch")).run()
+    assert not (tmp_path / "a.svg").exists()
+
+
+def test_values_that_are_no_numbers_are_borne(counting_trainer, tmp_path):
+    counting_trainer([PlotReport("x", filename="a.svg")], lambda i: report({"x": math.nan if i < 5 else 1.0})).run()
+    assert "x" in texts(tmp_path / "a.svg")
+
+
+@pytest.mark.parametrize("stop", [1, 4, 5])
+def test_a_run_that_goes_on_draws_the_curves_of_one_never_stopped(counting_trainer, tmp_path, stop):
+    def make():
+        keys = ["main/loss", "validation/main/map"]
+        return counting_trainer([PlotReport(keys, trigger=(2, "iteration"), filename="a.svg")], act, (9, "iteration"))
+
+    make().run()
+    whole = (tmp_path / "a.svg").read_bytes()
+    states = []
+    first = make()
+    first.extend(lambda trainer: states.append(trainer.state()), trigger=(stop, "iteration"), priority=-1000)
+    first.run()
+    (tmp_path / "a.svg").unlink()
+    second = make()
+    second.load_state(states[0])
+    second.run()
+    assert (tmp_path / "a.svg").read_bytes() == whole
+
+
+@pytest.mark.parametrize("settings", [{"x_key": "time"}, {"filename": "a.pdf"}])
+def test_what_cannot_be_drawn_is_refused(settings):
+    with pytest.raises(ValueRangeError, match="PlotReport"):
+        PlotReport("main/loss", **settings)
+
+
+def test_a_picture_that_cannot_be_written_is_told(counting_trainer, tmp_path):
+    with pytest.warns(RuntimeWarning, match=r"plots/a\.svg could not be written"):
+        counting_trainer([PlotReport("main/loss", filename="plots/a.svg")], act, (1, "epoch")).run()
