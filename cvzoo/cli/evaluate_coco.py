@@ -11,7 +11,7 @@ from cvzoo.cli.json_records import write_json
 from cvzoo.cli.load_detector import load_detector
 from cvzoo.cli.match_classes import match_classes
 from cvzoo.cli.pr_curves import coco_curves
-from cvzoo.cli.scored import Instances, Points, Scored, by_photo
+from cvzoo.cli.scored import Instances, Points, Scored, by_photo, without_unknown
 from cvzoo.cli.truth import COCOTruth
 from cvzoo.errors.exceptions import ConfigError, UnsupportedError
 from cvzoo.evaluations.coco.detections import COCODetections
@@ -33,7 +33,7 @@ def evaluate_on_coco(truth: COCOTruth, args: argparse.Namespace, parameters: COC
         parameters = dataclasses.replace(parameters, corrections=(*parameters.corrections, "ignore_field"))
     if args.limit is not None:
         parameters = dataclasses.replace(parameters, img_ids=tuple(truth.file_names))
-    paths = None
+    paths, notes = None, []
     if args.results is None:
         if args.iou_type != "bbox":
             raise ConfigError(f"--iou-type {args.iou_type}: the models of this version find boxes")
@@ -44,7 +44,7 @@ def evaluate_on_coco(truth: COCOTruth, args: argparse.Namespace, parameters: COC
         if args.save_results is not None:
             write_json(_result_records(dt), args.save_results)
     else:
-        dt = _read_results(truth, args.results, parameters)
+        dt, notes = _read_results(truth, args.results, parameters)
         if args.photos is not None or args.data is not None:
             paths = truth.photo_paths(args.photos)
     if args.limit is not None:
@@ -54,12 +54,14 @@ def evaluate_on_coco(truth: COCOTruth, args: argparse.Namespace, parameters: COC
     if args.explain is not None:
         explanation = explain_coco(truth.gt, dt, args.explain, parameters)
     per_class = result.per_class()
+    record = result.to_dict()
+    record["notes"] += notes
     columns = tuple(key for key in ("AP", "AP50", "AP75", "AR") if per_class and key in per_class[0])
     return Scored(
         summary=result.summary,
         per_class=per_class,
         columns=columns,
-        record=result.to_dict(),
+        record=record,
         curves=coco_curves(result),
         instances=_instances(truth, dt, paths, parameters),
         explanation=explanation,
@@ -115,10 +117,13 @@ def _read_results(truth, name, parameters):
             hint="comp4_det_SPLIT_CLASS.txt or a .csv",
         )
     else:
-        return read_coco_detections(path, parameters)
+        return read_coco_detections(path, parameters), []
     if parameters.iou_type != "bbox":
         raise ConfigError(f"{name}: holds boxes, --iou-type {parameters.iou_type} needs COCO's results .json")
-    return records.to_coco(truth.photos, truth.labels)
+    notes = []
+    if "unknown_class" in parameters.accept:
+        records, notes = without_unknown(records, truth.labels)
+    return records.to_coco(truth.photos, truth.labels), notes
 
 
 def _of_photos(dt, truth):

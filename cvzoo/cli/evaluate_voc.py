@@ -9,12 +9,11 @@ from cvzoo.cli.find_in_photos import find_in_photos
 from cvzoo.cli.load_detector import load_detector
 from cvzoo.cli.match_classes import match_classes
 from cvzoo.cli.pr_curves import voc_curves
-from cvzoo.cli.scored import Instances, Scored, by_photo
+from cvzoo.cli.scored import Instances, Scored, by_photo, without_unknown
 from cvzoo.cli.truth import VOCTruth
 from cvzoo.errors.exceptions import ConfigError, UnsupportedError
 from cvzoo.evaluations.explain.explain_voc import explain_voc
 from cvzoo.evaluations.explain.voc_rules import VOCCase
-from cvzoo.evaluations.results.box_records import BoxRecords
 from cvzoo.evaluations.results.csv_results import read_csv_results
 from cvzoo.evaluations.results.voc_results import read_voc_results, voc_results_files
 from cvzoo.evaluations.voc.accumulators import DetectionVOCAccumulator
@@ -39,8 +38,9 @@ def evaluate_on_voc(truth: VOCTruth, args: argparse.Namespace) -> Scored:
     plus = truth.last_pixel if args.plus is None else args.plus
     if args.results is None:
         bboxes, labels, scores = _found_by_model(truth, args)
+        notes = []
     else:
-        bboxes, labels, scores = _read_results(truth, args.results, drop=args.drop_unknown_classes)
+        bboxes, labels, scores, notes = _read_results(truth, args.results, drop=args.drop_unknown_classes)
     accumulator = DetectionVOCAccumulator(iou_thresh=iou_thresh, n_fg_class=len(truth.names), plus=plus)
     accumulator.update(bboxes, labels, scores, truth.bboxes, truth.labels, truth.difficults)
     result = accumulator.compute(use_07_metric=args.use_07_metric)
@@ -68,7 +68,7 @@ def evaluate_on_voc(truth: VOCTruth, args: argparse.Namespace) -> Scored:
             "detections": int(result.n_detection.sum()),
             "classes": len(truth.names),
         },
-        "notes": list(result.notes),
+        "notes": [*result.notes, *notes],
     }
     curves = voc_curves(result, truth.names, iou_thresh)
     instances = _instances(truth, bboxes, labels, scores, truth.last_pixel if args.results is not None else 0)
@@ -102,26 +102,16 @@ def _read_results(truth, name, *, drop):
             hint="comp4_det_SPLIT_CLASS.txt or a .csv, or --metric coco",
         )
     labels = {str(l): l for l in range(len(truth.names))} | {name: l for l, name in enumerate(truth.names)}
+    notes = []
     if drop:
-        records = _known(records, labels)
+        records, notes = without_unknown(records, labels)
     photo, label = records.places(truth.photos, labels)
     bbox = records.bbox
     if truth.last_pixel:  # from half-open to "the last pixel belongs to the box", as the ground truth has it
         bbox = bbox - _LAST
         small = (bbox[:, 2:] < bbox[:, :2]).any(axis=1)
         bbox[small, 2:] = np.maximum(bbox[small, 2:], bbox[small, :2])
-    return by_photo(photo, len(truth.photo_names), bbox, label, records.score)
-
-
-def _known(records, labels):
-    rows = [i for i, name in enumerate(records.label) if name in labels]
-    return BoxRecords(
-        photo=[records.photo[i] for i in rows],
-        label=[records.label[i] for i in rows],
-        score=records.score[rows],
-        bbox=records.bbox[rows],
-        origin=[records.origin[i] for i in rows],
-    )
+    return *by_photo(photo, len(truth.photo_names), bbox, label, records.score), notes
 
 
 def _instances(truth, bboxes, labels, scores, pred_plus):

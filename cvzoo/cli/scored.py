@@ -2,13 +2,14 @@
 
 import dataclasses
 import pathlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from cvzoo.evaluations.analysis.detection_table import DetectionTable
 from cvzoo.evaluations.explain.explanation import Explanation
+from cvzoo.evaluations.results.box_records import BoxRecords
 from cvzoo.geometry.rle import RLEs
 
 
@@ -89,3 +90,10 @@ def by_photo(photo: np.ndarray, n_photo: int, *columns: np.ndarray) -> list[list
     order = np.argsort(photo, kind="stable")
     ends = np.cumsum(np.bincount(photo, minlength=n_photo))[:-1]
     return [np.split(column[order], ends) for column in columns]
+
+
+def without_unknown(records: BoxRecords, labels: Collection[str]) -> tuple[BoxRecords, list[str]]:
+    """The records of known classes, and a note that says how many others there were, if any."""
+    known = records.of_classes(labels)
+    n = len(records) - len(known)
+    return known, [f"{n} of {len(records)} detections are of classes that the ground truth does not have"] if n else []

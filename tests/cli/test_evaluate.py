@@ -381,6 +381,22 @@ def test_poses_get_scores_curves_and_an_analysis(run, shared, tmp_path):
         assert words in page
 
 
+@pytest.mark.parametrize("truth", ["coco", "voc"])
+def test_detections_of_unknown_classes_are_left_out_if_asked_and_counted(run, coco, voc, tmp_path, truth):
+    photo = {"coco": "a.jpg", "voc": "p1"}[truth]
+    lines = ("photo,label,score,x,y,width,height", f"{photo},ufo,.9,1,1,5,5", f"{photo},cat,.8,0,0,10,10")
+    (tmp_path / "r.csv").write_text("\n".join(lines))
+    words = ("--gt", {"coco": coco, "voc": voc}[truth], "--results", tmp_path / "r.csv")
+    status, _, err = run("evaluate", *words)
+    assert status == 2
+    assert "no class of this name" in err
+    status, _, err = run("evaluate", *words, "--drop-unknown-classes", "--json", tmp_path / "o.json")
+    assert status == 0, err
+    record = json.loads((tmp_path / "o.json").read_text())
+    assert record["counts"]["detections"] == 1
+    assert any("1 of 2 detections" in note for note in record["notes"])
+
+
 def test_vocs_metric_on_cocos_annotations(run, coco, tmp_path):
     (tmp_path / "r.csv").write_text(
         "photo,label,score,x,y,width,height\na.jpg,cat,.9,10,5,20,20\na.jpg,dog,.8,30,10,10,5\n"

@@ -2,7 +2,7 @@
 
 import dataclasses
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -56,6 +56,17 @@ class BoxRecords:
             [place_of(labels, name, "class", where) for name, where in zip(self.label, self.origin)], np.int64
         )
         return image, label
+
+    def of_classes(self, labels: Collection[str]) -> "BoxRecords":
+        """The records of these classes."""
+        rows = [i for i, name in enumerate(self.label) if name in labels]
+        return BoxRecords(
+            photo=[self.photo[i] for i in rows],
+            label=[self.label[i] for i in rows],
+            score=self.score[rows],
+            bbox=self.bbox[rows],
+            origin=[self.origin[i] for i in rows],
+        )
 
     def to_coco(self, photos: Mapping[str, int], labels: Mapping[str, int]) -> COCODetections:
         """The same detections with COCO's ids. photos, labels, Raises: as for `places`."""
