@@ -15,6 +15,7 @@ FLAT = {"accuracy", "argmax", "argmin", "ceil", "fix", "floor", "floor_divide", 
 ROWS, CUBE, MAP = (3, 4), (2, 3, 4), (2, 4, 5, 5)
 LABELS = np.array([0, -1, 3])
 ANSWERS = np.array([[0, 1, -1, 1], [1, 1, 0, 0], [-1, 0, 1, 0]])
+BBOX = np.array([[0.0, 1, 5, 9], [2, 3, 9, 6], [1, 0, 8, 8]])
 INDICES = np.array([[[[0, 3], [8, 15]]]])
 MASK = np.array([[2.0, 0, 2, 0], [0, 2, 2, 2], [2, 2, 0, 0]])
 
@@ -68,10 +69,12 @@ CASES = {
     "flip": (lambda x: F.flip(x, (0, 2)), [CUBE]),
     "fliplr": (F.fliplr, [CUBE]),
     "flipud": (F.flipud, [CUBE]),
+    "focal_loss": (lambda x: F.focal_loss(x, np.array([[0, -1, 3], [-2, 2, -1]])), [CUBE]),
     "forget": (lambda x, y: F.forget(lambda a, b: F.tanh(a) * b, x, y), [ROWS, ROWS]),
     "gaussian": (F.gaussian, [ROWS, ROWS]),
     "gelu": (F.gelu, [ROWS]),
     "get_item": (lambda x: F.get_item(x, (slice(None), [0, 2, 0], slice(3, None, -2))), [CUBE]),
+    "giou_loss": (lambda x: F.giou_loss(0.1 * x + BBOX, BBOX[::-1].copy()), [ROWS]),
     "global_average_pooling_2d": (F.global_average_pooling_2d, [MAP]),
     "global_max_pooling_2d": (F.global_max_pooling_2d, [MAP]),
     "group_normalization": (lambda x, g, b: F.group_normalization(x, 2, g, b), [MAP, (4,), (4,)]),

@@ -2,13 +2,121 @@
 
 from typing import Any
 
+from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_variable
+from cvzoo.backends.dispatch import backend_of
+from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import ShapeError
+from cvzoo.functions.array.broadcast_to import broadcast_to
 from cvzoo.functions.array.reshape import reshape
-from cvzoo.functions.math.add import add
+from cvzoo.functions.connection.channel_sum import ChannelSum
+from cvzoo.functions.math.add import add, subtract
 from cvzoo.functions.math.multiply import multiply
+from cvzoo.functions.math.power import power
+from cvzoo.functions.math.sum import sum
 from cvzoo.functions.normalization.batch_normalization import check_statistics
 from cvzoo.functions.normalization.normalize_groups import normalize_groups
+
+
+class GroupNormalization(FunctionNode):
+    """x (B, C, H, W), gamma (C,), beta (C,) to y, by the kernels of batch normalization, sample by sample.
+
+    A sample alone is a batch of one whose channels have statistics; those of a group follow from its channels'. So
+    photos stay channels-last, where groups of channels do not lie together.
+    """
+
+    def __init__(self, groups: int, eps: float):
+        self._groups = groups
+        self._eps = eps
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        x, gamma, beta = inputs
+        self.retain_inputs((0, 1))
+        backend = backend_of(x)
+        x = backend.channels_last(x)
+        ones, zeros = backend.xp.ones(len(gamma), x.dtype), backend.xp.zeros(len(gamma), x.dtype)
+        self._statistics = []
+        parts = []
+        for i in range(len(x)):
+            sample = x[i : i + 1]
+            _, mean, var = backend.batch_norm_train(sample, ones, zeros, eps=self._eps)
+            mean, var = self._of_groups(backend.xp, mean, var)
+            self._statistics.append((mean, var))
+            parts.append(backend.batch_norm_fixed(sample, gamma, beta, mean, var, eps=self._eps))
+        return (backend.concat(parts, axis=0) if len(parts) > 1 else parts[0],)
+
+    def _of_groups(self, xp: Any, mean: Any, var: Any) -> tuple[Any, Any]:
+        """(C,), (C,): for each channel its group's mean and variance. No difference of large numbers is taken."""
+        means = mean.reshape(self._groups, -1)
+        middle = means.mean(axis=1, keepdims=True)
+        spread = var.reshape(means.shape).mean(axis=1, keepdims=True) + ((means - middle) ** 2).mean(
+            axis=1, keepdims=True
+        )
+        return tuple([xp.repeat(v[:, 0], means.shape[1]) for v in (middle, spread)])
+
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+        x, gamma = self.get_retained_inputs()
+        if switches.enable_backprop:
+            grads = _differentiable_grads(x, gamma, gys[0], self._groups, self._eps)
+        else:
+            grads = GroupNormalizationGrad(self._groups, self._eps, self._statistics).apply((x, gamma, gys[0]))
+        return tuple([grads[i] for i in indexes])
+
+
+class GroupNormalizationGrad(FunctionNode):
+    """x, gamma, gy to gx, ggamma, gbeta, where nobody asks for second derivatives.
+
+    statistics: for each sample (C,) mean and variance of each channel's group
+    """
+
+    def __init__(self, groups: int, eps: float, statistics: list[tuple[Any, Any]]):
+        self._groups = groups
+        self._eps = eps
+        self._statistics = statistics
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The kernel subtracts its channel's own means of gy and gy * h (h: x normalized); what the group's means
+        differ from these by is one more affine function of h, which is batch_norm_fixed."""
+        x, gamma, gy = inputs
+        backend = backend_of(x)
+        xp = backend.xp
+        x, gy = backend.channels_last(x), backend.channels_last(gy)
+        ggamma, gbeta = xp.zeros(len(gamma), x.dtype), xp.zeros(len(gamma), x.dtype)
+        count = x.dtype.type(x.shape[2] * x.shape[3])
+        parts = []
+        for i, (mean, var) in enumerate(self._statistics):
+            sample, gy_sample = x[i : i + 1], gy[i : i + 1]
+            gx, gamma_part, beta_part = backend.batch_norm_grad(gy_sample, sample, gamma, mean, var, eps=self._eps)
+            ggamma += gamma_part
+            gbeta += beta_part
+            root = 1 / xp.sqrt(var + x.dtype.type(self._eps))
+            slope, shift = (root / count * self._off_mean(xp, gamma * part) for part in (gamma_part, beta_part))
+            rest = backend.batch_norm_fixed(sample, slope, shift, mean, var, eps=self._eps)
+            parts.append(backend.add(gx, rest, out=gx))
+        return (backend.concat(parts, axis=0) if len(parts) > 1 else parts[0]), ggamma, gbeta
+
+    def _off_mean(self, xp: Any, v: Any) -> Any:
+        """(C,) less the mean over each group."""
+        grouped = v.reshape(self._groups, -1)
+        return (grouped - grouped.mean(axis=1, keepdims=True)).reshape(-1)
+
+
+def _differentiable_grads(x: Variable, gamma: Variable, gy: Variable, groups: int, eps: float) -> tuple[Variable, ...]:
+    """gx, ggamma, gbeta, of functions that can be differentiated again."""
+    b, c = x.shape[:2]
+    rows = (b * groups, x.size // (b * groups))
+
+    def mean(v: Variable) -> Variable:
+        return broadcast_to(multiply(sum(v, axis=1, keepdims=True), 1.0 / rows[1]), rows)
+
+    flat = reshape(x, rows)
+    centred = subtract(flat, mean(flat))
+    u = power(add(mean(multiply(centred, centred)), eps), -0.5)
+    h = multiply(centred, u)
+    gh = reshape(multiply(gy, reshape(gamma, (c, 1, 1))), rows)
+    gx = multiply(subtract(subtract(gh, mean(gh)), multiply(h, mean(multiply(gh, h)))), u)
+    ggamma = ChannelSum().apply((multiply(gy, reshape(h, x.shape)),))[0]
+    return reshape(gx, x.shape), ggamma, ChannelSum().apply((gy,))[0]
 
 
 def group_normalization(x: Any, groups: int, gamma: Any, beta: Any, eps: float = 1e-5) -> Variable:
@@ -32,6 +140,8 @@ def group_normalization(x: Any, groups: int, gamma: Any, beta: Any, eps: float =
             got=x.shape,
             hint="a number of groups that divides the channels",
         )
+    if x.ndim == 4 and x.size:
+        return GroupNormalization(groups, eps).apply((x, gamma, beta))[0]
     y = normalize_groups(x, x.shape[0] * groups, eps)
     across = (c,) + (1,) * (x.ndim - 2)
     return add(multiply(y, reshape(gamma, across)), reshape(beta, across))

@@ -43,6 +43,14 @@ def test_group_normalization(groups, backend):
     check_double_backward(run, (X, GAMMA, BETA))
 
 
+def test_group_normalization_keeps_small_differences_of_large_numbers(backend):
+    x = (1000 + random.normal(size=(2, 4, 6, 5))).astype("f")
+    parts = x.astype("d").reshape(2, 2, -1)
+    wanted = (parts - parts.mean(2, keepdims=True)) / np.sqrt(parts.var(2, keepdims=True) + 1e-5)
+    y = group_normalization(x, 2, np.ones(4, "f"), np.zeros(4, "f")).array
+    np.testing.assert_allclose(y, wanted.reshape(x.shape), atol=2e-3)
+
+
 def test_group_normalization_of_rows():
     x = random.normal(size=(3, 4))
     y = group_normalization(x, 2, GAMMA, BETA).array
