@@ -7,6 +7,7 @@ from cvzoo.evaluations.coco.detections import COCODetections
 from cvzoo.evaluations.coco.ground_truth import COCOGroundTruth
 from cvzoo.evaluations.coco.parameters import COCOParameters
 from cvzoo.evaluations.coco.photo_columns import (
+    areas_of,
     boxes_of,
     concatenated,
     labels_of,
@@ -87,7 +88,7 @@ class DetectionCOCOAccumulator(AbstractCOCOAccumulator):
         objects = rounded_xywh(objects, self.decimals)
         area, crowd = objects[:, 2] * objects[:, 3], np.zeros(len(objects), bool)
         if gt_areas is not None:
-            area, lengths["gt_areas"] = scores_of(gt_areas, "gt_areas", first)
+            area, lengths["gt_areas"] = areas_of(gt_areas, "gt_areas", first)
         if gt_crowdeds is not None:
             crowd, lengths["gt_crowdeds"] = concatenated(gt_crowdeds, "gt_crowdeds", (), first, bool)
         same_lengths("pred_bboxes", n_found, {"pred_labels": n_label, "pred_scores": n_score}, first)

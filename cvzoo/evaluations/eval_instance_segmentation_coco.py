@@ -8,6 +8,7 @@ from cvzoo.evaluations.coco.detections import COCODetections
 from cvzoo.evaluations.coco.ground_truth import COCOGroundTruth
 from cvzoo.evaluations.coco.parameters import COCOParameters
 from cvzoo.evaluations.coco.photo_columns import (
+    areas_of,
     concatenated,
     labels_of,
     photos_at_a_time,
@@ -15,6 +16,7 @@ from cvzoo.evaluations.coco.photo_columns import (
     same_photos,
     scores_of,
 )
+from cvzoo.evaluations.voc.matches import as_rles
 from cvzoo.geometry.rle import RLEs
 
 _NAMES = ("pred_masks", "pred_labels", "pred_scores", "gt_masks", "gt_labels", "gt_areas", "gt_crowdeds")
@@ -82,7 +84,7 @@ class InstanceSegmentationCOCOAccumulator(AbstractCOCOAccumulator):
         if gt_areas is None:
             area = objects.area().astype(np.float64)
         else:
-            area, lengths["gt_areas"] = scores_of(gt_areas, "gt_areas", first)
+            area, lengths["gt_areas"] = areas_of(gt_areas, "gt_areas", first)
         if gt_crowdeds is not None:
             crowd, lengths["gt_crowdeds"] = concatenated(gt_crowdeds, "gt_crowdeds", (), first, bool)
         same_lengths("pred_masks", n_found, {"pred_labels": n_label, "pred_scores": n_score}, first)
@@ -123,10 +125,5 @@ def _same_sizes(found, n_found, objects, n_objects, first):
 def _masks_of(parts, name, first):
     masks = []
     for i, part in enumerate(parts):
-        if not isinstance(part, RLEs):
-            part = np.asarray(part)
-            if part.ndim != 3:
-                raise ShapeError(f"{name} of photo {first + i}", expected="(R, H, W) bool", got=part.shape)
-            part = RLEs.from_masks(part != 0)
-        masks.append(part)
+        masks.append(as_rles(part, f"{name} of photo {first + i}"))
     return RLEs.concatenate(masks), np.array([len(part) for part in masks], np.int64)

@@ -7,6 +7,7 @@ from cvzoo.evaluations.coco.detections import COCODetections
 from cvzoo.evaluations.coco.ground_truth import COCOGroundTruth
 from cvzoo.evaluations.coco.parameters import COCOParameters
 from cvzoo.evaluations.coco.photo_columns import (
+    areas_of,
     boxes_of,
     concatenated,
     labels_of,
@@ -101,7 +102,7 @@ class KeypointCOCOAccumulator(AbstractCOCOAccumulator):
         visible, lengths["gt_visibles"] = concatenated(gt_visibles, "gt_visibles", (n_point,), first, bool)
         bbox, lengths["gt_bboxes"] = boxes_of(gt_bboxes, "gt_bboxes", first)
         gt_label, lengths["gt_labels"] = labels_of(gt_labels, "gt_labels", first)
-        area, lengths["gt_areas"] = scores_of(gt_areas, "gt_areas", first)
+        area, lengths["gt_areas"] = areas_of(gt_areas, "gt_areas", first)
         crowd = np.zeros(len(objects), bool)
         if gt_crowdeds is not None:
             crowd, lengths["gt_crowdeds"] = concatenated(gt_crowdeds, "gt_crowdeds", (), first, bool)

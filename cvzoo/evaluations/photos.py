@@ -6,8 +6,11 @@ import itertools
 import numpy as np
 
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
+from cvzoo.geometry.rle import RLEs
 
 _END = object()
+MAX_LABEL = 1 << 20
+"""No label is as high: there is an array with a place for every class."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -52,6 +55,19 @@ def same_length(iterables):
     return columns
 
 
+def as_array(value, name) -> np.ndarray:
+    """The value as an array; what has a shape already (run-length masks) as it is. ShapeError if it is no array."""
+    if isinstance(value, np.ndarray | RLEs):
+        return value
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        array = None
+    if array is None or array.ndim == 0:
+        raise ShapeError(f"{name}: no array", expected="one row an instance", got=repr(value)[:80])
+    return array
+
+
 def join_instances(shapes, labels, scores=None, *, name) -> Instances:
     """The instances of several photos as columns.
 
@@ -60,7 +76,7 @@ def join_instances(shapes, labels, scores=None, *, name) -> Instances:
     Raises ShapeError, DtypeError or ValueRangeError with the photo's index if lengths differ, a label is negative or
     no integer, a score is NaN.
     """
-    lengths = [len(shape) for shape in shapes]
+    lengths = [len(as_array(shape, f"{name} instances of photo {photo}")) for photo, shape in enumerate(shapes)]
     offsets = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:])
     label = _column(labels, lengths, "iu", np.int64, f"{name}_labels", "integers")
@@ -71,6 +87,9 @@ def join_instances(shapes, labels, scores=None, *, name) -> Instances:
     if (label < 0).any():
         row = int(np.argmax(label < 0))
         raise ValueRangeError(f"{name}_labels: {instances.place(row)} has a negative class", got=int(label[row]))
+    if (label >= MAX_LABEL).any():
+        row = int(np.argmax(label >= MAX_LABEL))
+        raise ValueRangeError(f"{name}_labels: {instances.place(row)} has an implausible class", got=int(label[row]))
     if np.isnan(score).any():
         raise ValueRangeError(f"{name}_scores: {instances.place(int(np.argmax(np.isnan(score))))} is NaN")
     return instances
@@ -89,7 +108,7 @@ def join_bboxes(instances: Instances, name) -> np.ndarray:
     """
     parts = [np.empty((0, 4))]
     for photo, bbox in enumerate(instances.shape):
-        bbox = np.asarray(bbox)
+        bbox = as_array(bbox, f"{name} of photo {photo}")
         if bbox.size == 0:
             continue
         if bbox.dtype.kind not in "fiu":
@@ -112,7 +131,7 @@ def join_bboxes(instances: Instances, name) -> np.ndarray:
 def _column(arrays, lengths, kinds, dtype, name, wanted):
     parts = [np.empty(0, dtype)]
     for photo, (array, length) in enumerate(zip(arrays, lengths)):
-        array = np.asarray(array)
+        array = as_array(array, f"{name} of photo {photo}")
         if array.shape != (length,):
             raise ShapeError(f"{name} of photo {photo} do not match its instances", expected=(length,), got=array.shape)
         if length == 0:

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from cvzoo.errors.exceptions import ShapeError, ValueRangeError
+from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
+from cvzoo.evaluations.photos import MAX_LABEL, as_array
 
 # Photos that are matched together: enough to spread the cost of a call, few enough to hold their masks
 _PHOTOS = 256
@@ -36,8 +37,11 @@ def concatenated(parts, name, shape, first, dtype=np.float64):
 
     parts: a list of arrays (R, *shape); first: the number of the first photo, for errors
     """
-    arrays = [np.asarray(part) for part in parts]
+    arrays = [as_array(part, f"{name} of photo {first + i}") for i, part in enumerate(parts)]
+    kinds = {"i": "iu", "f": "fiu", "b": "biu"}[np.dtype(dtype).kind]
     for i, array in enumerate(arrays):
+        if array.size and array.dtype.kind not in kinds:
+            raise DtypeError(f"{name} of photo {first + i}", expected=np.dtype(dtype).name, got=array.dtype)
         if not array.size and array.ndim <= 1:
             arrays[i] = array = array.reshape(0, *(max(length, 0) for length in shape))
         if array.ndim != len(shape) + 1 or any(want not in (-1, got) for got, want in zip(array.shape[1:], shape)):
@@ -84,7 +88,7 @@ def refuse_photo(name, values, length, wrong, expected, first):
 def labels_of(parts, name, first):
     """All photos' labels, (N,) int64, and how many each photo has; ValueRangeError if one is negative."""
     labels, length = concatenated(parts, name, (), first, np.int64)
-    refuse_photo(name, labels, length, labels < 0, "0 or more", first)
+    refuse_photo(name, labels, length, (labels < 0) | (labels >= MAX_LABEL), f"0 .. {MAX_LABEL - 1}", first)
     return labels, length
 
 
@@ -93,6 +97,13 @@ def scores_of(parts, name, first):
     scores, length = concatenated(parts, name, (), first)
     refuse_photo(name, scores, length, ~np.isfinite(scores), "finite", first)
     return scores, length
+
+
+def areas_of(parts, name, first):
+    """All photos' areas, (N,) float64, and how many each photo has; ValueRangeError if one is not finite or below 0."""
+    areas, length = scores_of(parts, name, first)
+    refuse_photo(name, areas, length, areas < 0, "0 or more", first)
+    return areas, length
 
 
 def boxes_of(parts, name, first):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
-from cvzoo.evaluations.photos import photos_in_step
+from cvzoo.evaluations.photos import as_array, photos_in_step
 
 
 def calc_semantic_segmentation_confusion(pred_labels, gt_labels, *, n_class=None):
@@ -17,7 +17,8 @@ def calc_semantic_segmentation_confusion(pred_labels, gt_labels, *, n_class=None
     """
     confusion = np.zeros((n_class or 0,) * 2, np.int64)
     for photo, (pred, gt) in enumerate(photos_in_step({"pred_labels": pred_labels, "gt_labels": gt_labels})):
-        part = _of_photo(np.asarray(pred), np.asarray(gt), photo, n_class)
+        maps = (as_array(each, f"{name} of photo {photo}") for each, name in ((pred, "pred_labels"), (gt, "gt_labels")))
+        part = _of_photo(*maps, photo, n_class)
         confusion = add_confusions(confusion, part)
     return confusion
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from cvzoo.errors.exceptions import ConfigError, DtypeError, ShapeError, ValueRangeError
 from cvzoo.evaluations.pairs import bbox_overlaps, pairs_within_groups
-from cvzoo.evaluations.photos import Instances, join_bboxes, join_flags, join_instances
+from cvzoo.evaluations.photos import Instances, as_array, join_bboxes, join_flags, join_instances
 from cvzoo.geometry.rle import RLEs
 from cvzoo.geometry.rle_iou import rle_iou_pairs
 
@@ -110,7 +110,7 @@ def as_rles(mask, name) -> RLEs:
     """
     if isinstance(mask, RLEs):
         return mask
-    mask = np.asarray(mask)
+    mask = as_array(mask, name)
     if mask.size == 0 and mask.ndim == 1:
         mask = np.zeros((0, 0, 0), bool)
     if mask.ndim != 3:
