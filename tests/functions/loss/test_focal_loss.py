@@ -91,3 +91,41 @@ def test_bad_calls_teach():
     for bad in ({"alpha": 1.1}, {"gamma": -1}, {"gamma": np.nan}, {"normalizer": 0}):
         with pytest.raises(ValueRangeError):
             focal_loss(X, T, **bad)
+
+
+# the loss, the sum of the gradient's sizes and its second row, as torchvision 0.29.2's sigmoid_focal_loss gives them
+SCORES = [
+    [-0.623, -1.396, 0.921],
+    [-0.685, -2.607, 0.085],
+    [2.912, 1.841, -3.111],
+    [-4.796, -2.87, -0.876],
+    [-7.975, -1.656, -4.738],
+    [-3.197, -2.633, -1.949],
+]
+TORCHVISION = [
+    (
+        0.25,
+        2.0,
+        4.979972839355469,
+        3.274568113151342,
+        [-0.15444649755954742, 0.0007121118251234293, 0.24991974234580994],
+    ),
+    (None, 2.0, 9.750137329101562, 6.197931983501399, [-0.6177859902381897, 0.0009494824334979057, 0.3332263231277466]),
+    (
+        0.25,
+        0.5,
+        6.6456193923950195,
+        3.6332449293295213,
+        [-0.1728704422712326, 0.020015472546219826, 0.3777082860469818],
+    ),
+]
+
+
+@pytest.mark.parametrize(("alpha", "gamma", "loss", "size", "row"), TORCHVISION)
+def test_it_is_torchvisions(alpha, gamma, loss, size, row):
+    x = Variable(np.array(SCORES, "f"))
+    y = focal_loss(x, np.array([-1, 0, 2, -1, 1, -1]), alpha=alpha, gamma=gamma, normalizer=1)
+    y.backward()
+    np.testing.assert_allclose(float(y.array), loss, rtol=1e-6)
+    np.testing.assert_allclose(np.abs(x.grad, dtype="d").sum(), size, rtol=1e-6)
+    np.testing.assert_allclose(x.grad[1], row, rtol=1e-6, atol=1e-8)
