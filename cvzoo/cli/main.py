@@ -13,6 +13,8 @@ from cvzoo.errors.exceptions import CvzooError
 VERBS = {
     "predict": "find objects in photos",
     "evaluate": "score a model on annotated photos, or anybody's results file",
+    "train": "train a detector on your own photos",
+    "rerun": "repeat a training and compare what comes out",
     "data": "check, convert and show data sets",
     "models": "list the published weights that cvzoo knows, and where they come from",
     "doctor": "show what this installation computes with, and why",

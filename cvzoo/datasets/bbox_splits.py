@@ -57,6 +57,14 @@ def bbox_splits(spec: str) -> BboxSplits:
     return BboxSplits(train, val, tuple(train.label_names))
 
 
+def split_specs(spec: str) -> tuple[DataSpec, ...]:
+    """What to examine of the data that the text names: one place that holds both parts, or COCO's two files.
+
+    Raises ConfigError if the text is not understood.
+    """
+    return _coco_pair(spec) or (parse_data_spec(spec),)
+
+
 def _coco_pair(spec):
     """The two files of "coco:A.json,B.json", or None if there are not two."""
     kind, _, rest = spec.partition(":")
