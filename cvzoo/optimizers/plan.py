@@ -13,6 +13,11 @@ from cvzoo.optimizers.gradient_hook import AbstractGradientHook
 from cvzoo.optimizers.in_threads import for_each_block
 from cvzoo.optimizers.update_rule import AbstractLayerwiseRule, AbstractUpdateRule
 
+# Where gradients stay zero, moving means shrink into denormal numbers and stay there, and a processor takes thirty
+# times longer for those. What is within this factor of them is set to zero, every so many updates.
+NEARLY_DENORMAL = 1e5
+FLUSH_EVERY = 32
+
 Change = tuple[Callable[..., None], tuple[Any, ...]]
 
 
@@ -219,6 +224,10 @@ def _updater(step: Step, rule: AbstractUpdateRule, c: Sequence[Any], ratios: np.
                 ratio = np.repeat(ratio, block.lengths)
         rule.update_block(p, g, block.state, c, scratch[1:], ratio)
         block.store()
+        if rule.t % FLUSH_EVERY == 0:
+            limit = np.finfo(p.dtype).tiny * NEARLY_DENORMAL
+            for slot in block.state:
+                np.copyto(slot, 0, where=np.less(np.abs(slot, scratch[0]), limit))
 
     return work
 

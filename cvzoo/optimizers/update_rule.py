@@ -21,7 +21,8 @@ class AbstractUpdateRule(abc.ABC):
     number of updates are equal are updated together, in blocks that fit into the processor's cache: `update_block`
     sees a run of numbers and not a parameter.
 
-    slots: names of the arrays that are remembered of each parameter
+    slots: names of the arrays that are remembered of each parameter; zeros at first. Numbers in them that are nearly
+        denormal (1e-33 in float32) become zero now and then, since processors are slow at those
     hyperparam: the parameter's own numbers in front of the optimizer's
     enabled: False leaves the parameter as it is
     t: how many times the parameter was updated

@@ -360,6 +360,27 @@ def test_memory_does_not_grow_over_steps(make_parameters):
     assert after - before < 20_000  # one value of W alone has 120,000 bytes
 
 
+@pytest.mark.parametrize("name", ["MomentumSGD", "Adam", "RMSprop", "LAMB"])
+def test_no_denormal_numbers_stay_where_gradients_are_zero(name, make_parameters):
+    # a processor takes some thirty times longer for them, and a moving mean never leaves them by itself
+    link = make_parameters({"W": np.ones(8), "V": np.ones(10_000)})
+    optimizer = getattr(optimizers, name)().setup(link)
+    for param in link.params():
+        param.grad = np.ones(param.shape, "float32")
+    optimizer.update()
+    for param in link.params():
+        param.grad[::2] = 0
+    for _ in range(1100):
+        optimizer.update()
+    for param in link.params():
+        for slot in param.update_rule.state.values():
+            small = np.abs(slot[slot != 0])
+            assert small.min() > np.finfo("float32").tiny
+            assert slot[1] > 0.5
+    if name != "RMSprop":
+        assert link.V.update_rule.state[{"MomentumSGD": "v"}.get(name, "m")][0] == 0
+
+
 def test_a_rule_of_ones_own_is_a_formula(make_parameters):
     class SignRule(optimizers.AbstractUpdateRule):
         def coefficients(self, hp, t, exempt):
