@@ -1,7 +1,7 @@
 """Score a trained detector on the validation photos of a data set, or on rendered documents that nobody has seen.
 
-    python train_scripts/detection/score.py --model runs/text/best.safetensors --data rendered:500
-    python train_scripts/detection/score.py --model runs/text/best.safetensors --data sroie:ROOT --part val
+python train_scripts/detection/score.py --model runs/text/best.safetensors --data rendered:500
+python train_scripts/detection/score.py --model runs/text/best.safetensors --data sroie:ROOT --part val
 """
 
 import argparse

@@ -3,8 +3,8 @@
     python train_scripts/detection/train_retinanet.py --data voc:ROOT --out runs/mine [--resume] [--smoke]
     cvzoo predict --model runs/mine/best.safetensors photo.jpg
 
-Source of the method: Lin et al., "Focal Loss for Dense Object Detection", 2017. Where we differ: a ResNet-18 of half the
-width from random weights with its batch normalization trained, AdamW with a cosine, the GIoU loss for boxes.
+Source of the method: Lin et al., "Focal Loss for Dense Object Detection", 2017. Where we differ: a ResNet-18 of half
+the width from random weights with its batch normalization trained, AdamW with a cosine, the GIoU loss for boxes.
 """
 
 import argparse
@@ -17,6 +17,8 @@ from cvzoo.iterators import MultiprocessIterator, SerialIterator
 from cvzoo.links import RetinaNet, RetinaNetLoss, RetinaNetSettings, RetinaNetTransform, collate_photos
 from cvzoo.training import extensions
 
+NETWORK = RetinaNetSettings(n_layer=18, base_channels=32, channels=64, head_depth=2, min_size=480, max_size=672)
+
 
 @dataclasses.dataclass(frozen=True)
 class Recipe:
@@ -28,9 +30,7 @@ class Recipe:
     warmup: int = 200  # updates
     shorts: tuple[int, ...] = (384, 416, 448, 480)  # short sides in training; the last one in use
     long: int = 672
-    model: RetinaNetSettings = RetinaNetSettings(
-        n_layer=18, base_channels=32, channels=64, head_depth=2, min_size=480, max_size=672
-    )
+    model: RetinaNetSettings = NETWORK
 
 
 def main(data: str, out: str, resume: bool = False, smoke: bool = False) -> None:
@@ -42,7 +42,8 @@ def main(data: str, out: str, resume: bool = False, smoke: bool = False) -> None
     model = RetinaNet(label_names=label_names, settings=recipe.model)
     model.use_preset("evaluate")  # scores count down to 0.05 in the validation
     loss = RetinaNetLoss(model, box_loss="giou")
-    optimizer = optimizers.AdamW(recipe.lr, weight_decay_rate=recipe.weight_decay, exempt=optimizers.is_vector).setup(loss)
+    decay = {"weight_decay_rate": recipe.weight_decay, "exempt": optimizers.is_vector}
+    optimizer = optimizers.AdamW(recipe.lr, **decay).setup(loss)
     optimizer.add_hook(optimizers.GradientClipping(10))
 
     transform = RetinaNetTransform(recipe.shorts, recipe.long, jitter=0.2)
@@ -52,8 +53,10 @@ def main(data: str, out: str, resume: bool = False, smoke: bool = False) -> None
     trainer = training.Trainer(updater, (recipe.epochs, "epoch"), out=run.out)
     steps = recipe.epochs * len(train) // recipe.batch_size
     cosine = extensions.CosineShift("eta", steps, target=0.01)
-    trainer.extend(extensions.WarmupShift("eta", 0.01, min(recipe.warmup, steps), then=cosine), trigger=(1, "iteration"))
-    evaluator = DetectionVOCEvaluator(SerialIterator(val, 4, repeat=False, shuffle=False), model, label_names=label_names)
+    schedule = extensions.WarmupShift("eta", 0.01, min(recipe.warmup, steps), then=cosine)
+    trainer.extend(schedule, trigger=(1, "iteration"))
+    unseen = SerialIterator(val, 4, repeat=False, shuffle=False)
+    evaluator = DetectionVOCEvaluator(unseen, model, label_names=label_names)
     trainer.extend(evaluator, name="validation", trigger=(1 if smoke else 5, "epoch"))
     run.extend(trainer, model, best="validation/main/map")
     trainer.run()

@@ -15,6 +15,18 @@ from cvzoo.iterators import MultiprocessIterator, SerialIterator
 from cvzoo.links import RandomPart, RetinaNet, RetinaNetLoss, RetinaNetSettings, RetinaNetTransform, collate_photos
 from cvzoo.training import extensions
 
+NETWORK = RetinaNetSettings(
+    n_layer=18,
+    base_channels=32,
+    channels=64,
+    head_depth=2,
+    last_level=6,
+    anchor_sizes=tuple((2.5 * 2**level, 3.5 * 2**level) for level in range(3, 7)),
+    anchor_ratios=(1, 1 / 2, 1 / 4, 1 / 8, 1 / 16),
+    min_size=704,
+    max_size=1024,
+)
+
 
 @dataclasses.dataclass(frozen=True)
 class Recipe:
@@ -29,17 +41,7 @@ class Recipe:
     share: tuple[float, float] = (0.5, 1.0)  # of a photo's sides that training looks at
     shorts: tuple[int, ...] = (384, 448, 512, 576)
     long: int = 832
-    model: RetinaNetSettings = RetinaNetSettings(
-        n_layer=18,
-        base_channels=32,
-        channels=64,
-        head_depth=2,
-        last_level=6,
-        anchor_sizes=tuple((2.5 * 2**level, 3.5 * 2**level) for level in range(3, 7)),
-        anchor_ratios=(1, 1 / 2, 1 / 4, 1 / 8, 1 / 16),
-        min_size=704,
-        max_size=1024,
-    )
+    model: RetinaNetSettings = NETWORK
 
 
 def main(data: str, gamma: float, out: str, resume: bool = False, smoke: bool = False) -> None:
@@ -62,8 +64,10 @@ def main(data: str, gamma: float, out: str, resume: bool = False, smoke: bool = 
     trainer = training.Trainer(updater, (recipe.epochs, "epoch"), out=run.out)
     steps = recipe.epochs * len(train) // recipe.batch_size
     cosine = extensions.CosineShift("eta", steps, target=0.01)
-    trainer.extend(extensions.WarmupShift("eta", 0.01, min(recipe.warmup, steps), then=cosine), trigger=(1, "iteration"))
-    evaluator = DetectionVOCEvaluator(SerialIterator(val, 4, repeat=False, shuffle=False), model, label_names=label_names)
+    schedule = extensions.WarmupShift("eta", 0.01, min(recipe.warmup, steps), then=cosine)
+    trainer.extend(schedule, trigger=(1, "iteration"))
+    unseen = SerialIterator(val, 4, repeat=False, shuffle=False)
+    evaluator = DetectionVOCEvaluator(unseen, model, label_names=label_names)
     trainer.extend(evaluator, name="validation", trigger=(1 if smoke else 2, "epoch"))
     run.extend(trainer, model, best="validation/main/map")
     trainer.run()

@@ -16,6 +16,18 @@ from cvzoo.iterators import MultiprocessIterator, SerialIterator
 from cvzoo.links import RandomPart, RetinaNet, RetinaNetLoss, RetinaNetSettings, RetinaNetTransform, collate_photos
 from cvzoo.training import extensions
 
+NETWORK = RetinaNetSettings(
+    n_layer=18,
+    base_channels=32,
+    channels=64,
+    head_depth=2,
+    last_level=6,
+    anchor_sizes=tuple((2.5 * 2**level, 3.5 * 2**level) for level in range(3, 7)),
+    anchor_ratios=(1, 1 / 2, 1 / 4, 1 / 8, 1 / 16),
+    min_size=704,
+    max_size=1024,
+)
+
 
 @dataclasses.dataclass(frozen=True)
 class Recipe:
@@ -27,28 +39,21 @@ class Recipe:
     share: tuple[float, float] = (0.5, 1.0)  # of a document's sides that training looks at
     shorts: tuple[int, ...] = (384, 448, 512, 576)
     long: int = 832
-    model: RetinaNetSettings = RetinaNetSettings(
-        n_layer=18,
-        base_channels=32,
-        channels=64,
-        head_depth=2,
-        last_level=6,
-        anchor_sizes=tuple((2.5 * 2**level, 3.5 * 2**level) for level in range(3, 7)),
-        anchor_ratios=(1, 1 / 2, 1 / 4, 1 / 8, 1 / 16),
-        min_size=704,
-        max_size=1024,
-    )
+    model: RetinaNetSettings = NETWORK
 
 
 def main(out: str, resume: bool = False, smoke: bool = False) -> None:
     recipe = Recipe(**({"documents": 16, "shorts": (96,), "long": 160} if smoke else {}))
     train, val = RenderedDocuments(recipe.documents, seed=0), RenderedDocuments(4 if smoke else 100, seed=1)
+    label_names, keys = train.label_names, ("img", "bbox", "label")
+    train, val = train.slice[:, keys], val.slice[:, keys]
     run = training.Run(out, recipe, resume=resume)
 
-    model = RetinaNet(label_names=train.label_names, settings=recipe.model)
+    model = RetinaNet(label_names=label_names, settings=recipe.model)
     model.use_preset("evaluate")  # scores count down to 0.05 in the validation
     loss = RetinaNetLoss(model, box_loss="giou")
-    optimizer = optimizers.AdamW(recipe.lr, weight_decay_rate=recipe.weight_decay, exempt=optimizers.is_vector).setup(loss)
+    decay = {"weight_decay_rate": recipe.weight_decay, "exempt": optimizers.is_vector}
+    optimizer = optimizers.AdamW(recipe.lr, **decay).setup(loss)
     optimizer.add_hook(optimizers.GradientClipping(10))
 
     transform = RetinaNetTransform(recipe.shorts, recipe.long, part=RandomPart(recipe.share), flip=False, jitter=0.2)
@@ -58,8 +63,10 @@ def main(out: str, resume: bool = False, smoke: bool = False) -> None:
     trainer = training.Trainer(updater, (1, "epoch"), out=run.out)
     steps = recipe.documents // recipe.batch_size
     cosine = extensions.CosineShift("eta", steps, target=0.01)
-    trainer.extend(extensions.WarmupShift("eta", 0.01, min(recipe.warmup, steps), then=cosine), trigger=(1, "iteration"))
-    evaluator = DetectionVOCEvaluator(SerialIterator(val, 4, repeat=False, shuffle=False), model, label_names=("text",))
+    schedule = extensions.WarmupShift("eta", 0.01, min(recipe.warmup, steps), then=cosine)
+    trainer.extend(schedule, trigger=(1, "iteration"))
+    unseen = SerialIterator(val, 4, repeat=False, shuffle=False)
+    evaluator = DetectionVOCEvaluator(unseen, model, label_names=label_names)
     trainer.extend(evaluator, name="validation", trigger=(max(steps // 8, 1), "iteration"))
     every = (max(steps // 40, 1), "iteration")
     run.extend(trainer, model, best="validation/main/map", log=every, save=every, half=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.links.model.retinanet.fit import MEAN, STD, fitted_size
 from cvzoo.transforms.normalize import normalize
 from cvzoo.transforms.sample.colors import ColorJitter
@@ -120,7 +120,14 @@ class RetinaNetTransform:
 
     def __call__(self, example: tuple) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         img, bbox, label, *flags = example
-        ignored = np.asarray(flags[0], bool) if flags else np.zeros(len(bbox), bool)
+        ignored = np.asarray(flags[0]) if flags else np.zeros(len(bbox), bool)
+        if ignored.shape != (len(bbox),) or ignored.dtype != bool:
+            raise ShapeError(
+                "RetinaNetTransform: an example's fourth value says which boxes are not to be learned",
+                expected=f"({len(bbox)},) bool",
+                got=f"{ignored.shape} {ignored.dtype}",
+                hint='dataset.slice[:, ("img", "bbox", "label")] leaves other values out',
+            )
         # photos are decoded from eight bits: in eight they are resized and changed several times as fast
         img = np.asarray(img)
         img = img if img.dtype == np.uint8 else np.clip(np.rint(img), 0, 255).astype(np.uint8)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cvzoo.config import set_seed
-from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.links.model.retinanet.augmentation import RandomFit, RandomPart, RetinaNetTransform
 from cvzoo.links.model.retinanet.fit import MEAN, STD
 from cvzoo.transforms.sample.sample import Sample
@@ -114,3 +114,11 @@ def test_bad_settings_teach():
     ):
         with pytest.raises(ValueRangeError):
             make()
+
+
+@pytest.mark.parametrize("fourth", ["a name", np.zeros(3, bool), np.zeros(2, np.float32)])
+def test_a_fourth_value_that_is_no_flag_a_box_is_refused(fourth):
+    bbox = np.array([[1, 1, 9, 9], [5, 5, 20, 30]], np.float32)
+    example = (np.zeros((3, 40, 60), np.float32), bbox, np.zeros(2, int))
+    with pytest.raises(ShapeError, match="not to be learned"):
+        RetinaNetTransform((32,), 64)((*example, fourth))
