@@ -136,9 +136,10 @@ def main() -> None:
         if arguments.torch_python:
             pythons |= {"foreach": arguments.torch_python, "fused": arguments.torch_python}
         workers = [Worker(name, [python, __file__, "--serve", name], environment) for name, python in pythons.items()]
-        print(f"threads {threads}, load {os.getloadavg()[0]:.1f}")
+        load = round(os.getloadavg()[0], 1)  # of other programs: who measures on a busy machine says so
+        print(f"threads {threads}, load {load}")
         for case in workers[0].cases:
-            rows.append({"threads": threads, **compare(workers, case, runs=arguments.runs)})
+            rows.append({"threads": threads, "load": load, **compare(workers, case, runs=arguments.runs)})
         for worker in workers:
             worker.close()
     if arguments.out:
