@@ -37,8 +37,8 @@ class Recipe:
     weight_decay: float = 5e-5
     warmup: int = 300  # updates
     share: tuple[float, float] = (0.5, 1.0)  # of a document's sides that training looks at
-    shorts: tuple[int, ...] = (384, 448, 512, 576)
-    long: int = 832
+    shorts: tuple[int, ...] = (320, 384, 448, 512)
+    long: int = 768
     model: RetinaNetSettings = NETWORK
 
 

@@ -6,13 +6,20 @@ import numpy as np
 import PIL
 from PIL import features
 
+from cvzoo.datasets.rendered.desk import on_desk
 from cvzoo.datasets.rendered.fonts import fonts_of, installed_fonts
+from cvzoo.datasets.rendered.form import draw_form
+from cvzoo.datasets.rendered.invoice import draw_invoice
 from cvzoo.datasets.rendered.receipt import draw_receipt
 from cvzoo.datasets.rendered.scan import scan
+from cvzoo.datasets.rendered.text_page import draw_text_page
 from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
 from cvzoo.errors.exceptions import ValueRangeError
 
 rendered_documents_label_names = ("text",)
+# what is drawn, and how often it lies on a scanner's glass rather than on a desk
+_KINDS = ((draw_receipt, 0.75), (draw_invoice, 0.5), (draw_form, 0.5), (draw_text_page, 0.5))
+_SHARES = np.cumsum([0.6, 0.16, 0.1])
 
 
 class RenderedDocuments(GetterDataset):
@@ -64,5 +71,7 @@ class RenderedDocuments(GetterDataset):
     def _render(self, i):
         rng = np.random.default_rng((self._seed, i))
         long = int(rng.integers(500, 1201)) if self._size is None else self._size
-        img, bbox, quad = scan(rng, draw_receipt(rng, self._fonts), long)
+        draw, flat = _KINDS[int(np.searchsorted(_SHARES, rng.random(), side="right"))]
+        sheet = draw(rng, self._fonts)
+        img, bbox, quad = (scan if rng.random() < flat else on_desk)(rng, sheet, long)
         return img.transpose(2, 0, 1).astype(np.float32), bbox, np.zeros(len(bbox), np.int32), quad
