@@ -11,7 +11,7 @@ from cvzoo.training.extension import (
     FunctionExtension,
     make_extension,
 )
-from cvzoo.training.run.data_fingerprint import data_fingerprint
+from cvzoo.training.run.data_fingerprint import data_fingerprint, same_data
 from cvzoo.training.run.rerun import Rerun, rerun
 from cvzoo.training.run.run import Run
 from cvzoo.training.run.run_report import write_run_report
@@ -38,6 +38,7 @@ __all__ = [
     "Rerun",
     "rerun",
     "Run",
+    "same_data",
     "StandardUpdater",
     "Trainer",
     "triggers",
