@@ -72,7 +72,8 @@ def test_twenty_kills_change_no_bit(straight, tmp_path, seed, more):
         for out in (straight, killed)
     ]
     assert rows[0] == rows[1]
-    tables = [list(map(untimed, csv.DictReader((out / "metrics.csv").read_text().splitlines()))) for out in (straight, killed)]
+    texts = [(out / "metrics.csv").read_text().splitlines() for out in (straight, killed)]
+    tables = [list(map(untimed, csv.DictReader(text))) for text in texts]
     assert tables[0] == tables[1]
     assert len(tables[0]) == 24
     assert (straight / "best.npz").read_bytes() == (killed / "best.npz").read_bytes()

@@ -1,8 +1,8 @@
 """RetinaNet finds what torchvision's finds, from the same numbers.
 
 torchvision.json: label, score, y_min, x_min, y_max, x_max of the best boxes of torchvision 0.29.2, whose weights and
-photos were made as seeded_weights.py makes them ("small": ResNet-18, 5 classes, short side 96, long side 160, heads' last
-convolutions times 0.01). Boxes without an area, which torchvision gives as well, are left out.
+photos were made as seeded_weights.py makes them ("small": ResNet-18, 5 classes, short side 96, long side 160, heads'
+last convolutions times 0.01). Boxes without an area, which torchvision gives as well, are left out.
 """
 
 import dataclasses
