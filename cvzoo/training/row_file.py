@@ -1,5 +1,6 @@
 """A text file that gets a row now and then, and can be cut back to its first rows."""
 
+import contextlib
 import os
 import pathlib
 
@@ -37,8 +38,8 @@ class RowFile:
         self.n_row += 1
 
     def sync(self) -> None:
-        """Return when all rows have reached the disk."""
-        with open(self.path, "r+b") as file:
+        """Return when all rows have reached the disk; a file that somebody took away meanwhile is no error."""
+        with contextlib.suppress(FileNotFoundError), open(self.path, "r+b") as file:
             os.fsync(file.fileno())
 
 

@@ -103,6 +103,16 @@ def test_a_line_that_cannot_be_written_is_told_and_training_goes_on(counting_tra
         whole(self, row)
 
     monkeypatch.setattr(RowFile, "append", full)
-    with pytest.warns(RuntimeWarning, match="metrics.jsonl could not be written: No space left"):
+    with pytest.warns(RuntimeWarning, match=r"metrics\.jsonl could not be written: No space left"):
         counting_trainer([JSONLinesReport()], act).run()
     assert [line["epoch"] for line in read(tmp_path / "metrics.jsonl")] == [2]
+
+
+def test_a_file_that_somebody_takes_away_keeps_nobody_from_saving(counting_trainer, tmp_path):
+    states = []
+    trainer = counting_trainer([JSONLinesReport()], act)
+    trainer.extend(lambda trainer: (tmp_path / "metrics.jsonl").unlink(), trigger=(5, "iteration"), name="unlink")
+    trainer.extend(lambda trainer: states.append(trainer.state()), trigger=(6, "iteration"), name="save")
+    with pytest.warns(RuntimeWarning, match=r"metrics\.jsonl could not be written"):
+        trainer.run()
+    assert len(states) == 1
