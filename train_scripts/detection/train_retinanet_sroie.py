@@ -33,7 +33,7 @@ class Recipe:
     data: str
     gamma: float
     alpha: float = 0.25
-    epochs: int = 8
+    epochs: int = 5
     batch_size: int = 4
     lr: float = 1e-3
     weight_decay: float = 5e-5
@@ -68,7 +68,7 @@ def main(data: str, gamma: float, out: str, resume: bool = False, smoke: bool = 
     trainer.extend(schedule, trigger=(1, "iteration"))
     unseen = SerialIterator(val, 4, repeat=False, shuffle=False)
     evaluator = DetectionVOCEvaluator(unseen, model, label_names=label_names)
-    trainer.extend(evaluator, name="validation", trigger=(1 if smoke else 2, "epoch"))
+    trainer.extend(evaluator, name="validation", trigger=(1, "epoch"))
     run.extend(trainer, model, best="validation/main/map")
     trainer.run()
 
