@@ -102,13 +102,14 @@ class MatrixFace(AbstractFace):
     def __init__(self, *, weight=0.5, height=1.0, is_dotted=False):
         self.name = f"matrix {weight:g} {height:g}{' dotted' if is_dotted else ''}"
         self._height = height
-        self._glyphs = _matrix_drawings(weight, is_dotted)
+        self._weight, self._is_dotted = weight, is_dotted
 
     def width(self, text, size):
         return 0.6 * size * len(text)
 
     def draw(self, text, size, stretch=1.0):
-        strip = np.concatenate([self._glyphs.get(char, self._glyphs[" "]) for char in text], axis=1)
+        glyphs = _matrix_drawings(self._weight, self._is_dotted)
+        strip = np.concatenate([glyphs.get(char, glyphs[" "]) for char in text], axis=1)
         dot = size * self._height / 10
         h, w = max(round(ROWS * dot), 1), max(round(self.width(text, size) * stretch), 1)
         # a margin of half a dot lies around the grid of dots
@@ -116,7 +117,8 @@ class MatrixFace(AbstractFace):
         return np.asarray(ink), -round(ABOVE_BASE * dot), 0
 
     def holds(self, text):
-        return all(char in self._glyphs for char in text)
+        glyphs = _matrix_drawings(self._weight, self._is_dotted)
+        return all(char in glyphs for char in text)
 
     def fingerprint(self):
         return self.name.encode()

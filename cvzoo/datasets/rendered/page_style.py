@@ -1,6 +1,7 @@
 """How a sheet of an office is set: its face, sizes and margins, and its script."""
 
 from cvzoo.datasets.rendered import words
+from cvzoo.datasets.rendered.scripts import SCRIPTS
 from cvzoo.datasets.rendered.sheet import Sheet
 from cvzoo.datasets.rendered.words import pick
 
@@ -25,7 +26,7 @@ class PageStyle:
         self.leading = self.size * rng.uniform(1.15, 1.9)
         self.margin = rng.uniform(20, 70)
         self.right = WIDTH - self.margin
-        scripts = [script for script in words.SCRIPTS if self.face.holds(words.SCRIPTS[script].sample)]
+        scripts = [script for script in SCRIPTS if self.face.holds(SCRIPTS[script].sample)]
         self.script = "latin" if rng.random() < 0.6 or not scripts else pick(rng, scripts)
 
     def width(self, text, big=1.0, face=None):

@@ -1,6 +1,8 @@
 """Photos of documents that were never printed."""
 
+import dataclasses
 import hashlib
+from collections.abc import Callable
 
 import numpy as np
 import PIL
@@ -17,9 +19,25 @@ from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
 from cvzoo.errors.exceptions import ValueRangeError
 
 rendered_documents_label_names = ("text",)
-# what is drawn, and how often it lies on a scanner's glass rather than on a desk
-_KINDS = ((draw_receipt, 0.75), (draw_invoice, 0.5), (draw_form, 0.5), (draw_text_page, 0.5))
-_SHARES = np.cumsum([0.6, 0.16, 0.1])
+KINDS = ("receipt", "invoice", "form", "page")
+_GENERATION = 1  # one more when the same (seed, index) gives something else
+
+
+@dataclasses.dataclass(frozen=True)
+class _Kind:
+    """draw: gives a sheet; share: of all examples; flat: how often it lies on a scanner's glass, not on a desk."""
+
+    draw: Callable
+    share: float
+    flat: float
+
+
+_HOW = {
+    "receipt": _Kind(draw_receipt, 0.6, 0.75),
+    "invoice": _Kind(draw_invoice, 0.16, 0.5),
+    "form": _Kind(draw_form, 0.1, 0.5),
+    "page": _Kind(draw_text_page, 0.14, 0.5),
+}
 
 
 class RenderedDocuments(GetterDataset):
@@ -28,6 +46,7 @@ class RenderedDocuments(GetterDataset):
     n: how many examples; seed: a non-negative int. Example i depends on (seed, i), on the fonts and on the versions of
         Pillow and FreeType, see `fingerprint`, and on nothing else: not on n, nor on what was read before
     size: pixels of the longer side; None: it varies between 500 and 1200
+    kinds: some of "receipt", "invoice", "form", "page"; six of ten are receipts where these are among them
     fonts: paths of font files; None: those of the machine and of Python packages. The faces of this package and the
         one inside Pillow are always there too
 
@@ -38,7 +57,7 @@ class RenderedDocuments(GetterDataset):
     signs, logos and stamps' frames are not text.
     """
 
-    def __init__(self, n, seed=0, *, size=None, fonts=None):
+    def __init__(self, n, seed=0, *, size=None, kinds=KINDS, fonts=None):
         super().__init__()
         if n < 0 or seed < 0 or (size is not None and size < 64):
             raise ValueRangeError(
@@ -46,8 +65,13 @@ class RenderedDocuments(GetterDataset):
                 expected="n >= 0, seed >= 0, size >= 64",
                 got=f"n={n}, seed={seed}, size={size}",
             )
+        if isinstance(kinds, str) or not kinds or set(kinds) - set(KINDS) or len(set(kinds)) < len(kinds):
+            raise ValueRangeError(
+                "RenderedDocuments: unknown kinds, or one twice", expected=f"some of {', '.join(KINDS)}", got=kinds
+            )
         self.label_names = rendered_documents_label_names
         self._n, self._seed, self._size = int(n), int(seed), size
+        self._kinds = tuple(kind for kind in KINDS if kind in kinds)
         self._fonts = installed_fonts() if fonts is None else fonts_of(fonts)
         self.add_getter(("img", "bbox", "label", "quad"), self._render)
         self.add_getter("name", self._name)
@@ -60,7 +84,7 @@ class RenderedDocuments(GetterDataset):
     @property
     def fingerprint(self):
         """What examples depend on besides seed and index: a hexadecimal SHA-256 of fonts and versions."""
-        digest = hashlib.sha256(f"{PIL.__version__} {features.version('freetype2')}".encode())
+        digest = hashlib.sha256(f"{_GENERATION} {PIL.__version__} {features.version('freetype2')}".encode())
         for face in self._fonts.faces():
             digest.update(face.fingerprint())
         return digest.hexdigest()
@@ -71,7 +95,8 @@ class RenderedDocuments(GetterDataset):
     def _render(self, i):
         rng = np.random.default_rng((self._seed, i))
         long = int(rng.integers(500, 1201)) if self._size is None else self._size
-        draw, flat = _KINDS[int(np.searchsorted(_SHARES, rng.random(), side="right"))]
-        sheet = draw(rng, self._fonts)
-        img, bbox, quad = (scan if rng.random() < flat else on_desk)(rng, sheet, long)
+        shares = np.cumsum([_HOW[kind].share for kind in self._kinds])
+        drawn = _HOW[self._kinds[int(np.searchsorted(shares[:-1] / shares[-1], rng.random(), side="right"))]]
+        sheet = drawn.draw(rng, self._fonts)
+        img, bbox, quad = (scan if rng.random() < drawn.flat else on_desk)(rng, sheet, long)
         return img.transpose(2, 0, 1).astype(np.float32), bbox, np.zeros(len(bbox), np.int32), quad

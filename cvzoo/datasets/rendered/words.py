@@ -1,6 +1,6 @@
 """Words, names, prices and dates that nobody wrote: drawn by lot."""
 
-import dataclasses
+from cvzoo.datasets.rendered.scripts import SCRIPTS
 
 
 def listed(text):
@@ -150,45 +150,6 @@ def site(rng):
     return pick(rng, [f"www.{host}", f"http://{host}", f"{word(rng)}@{host}"])
 
 
-@dataclasses.dataclass(frozen=True)
-class Script:
-    """sample: letters that a font of the script has; small: letters that words are made of."""
-
-    sample: str
-    small: str
-
-
-SCRIPTS = {
-    "accented": Script("äéøçñš", "aaeeiioouubcdfghklmnprstvzäéøçñöüßàèêåšžčłíóú"),
-    "cyrillic": Script("бжыфя", "оооааееиинтсрвлкмдпуяыьгзбчйхжшюцщэф"),
-    "greek": Script("βλωςξ", "ααοοιιεεττσσννηηυυρρππκκμμλλωωγδθχφβξζψ"),
-    "armenian": Script("աբգդե", "աաանենիրուտկսմվյշլգհբդզթժխծձղճչպջքօֆ"),
-    "georgian": Script("აბგდე", "აააიიეედნრსმოლვთუბგკხშცძწჭჯყჩფქჟპტზღ"),
-    "kana": Script(
-        "あのカン",
-        "のにはをたがでてとしれさあいうえおかきくけこなまみもやゆよらりるわんアイウエオカキクサシスタテトナ"
-        "ニハマミラリルレロン",
-    ),
-    "han": Script(
-        "的一是中",
-        "的一是不了人我在有他这中大来上国个到说们为子和你地出道也时年得就那要下以生会自着去之过家学对可她里"
-        "后小么心多天而能好都然没日于起还发成事只作当想看文无开手十用主行方又如前所本见经头面公同三已老从动"
-        "两长知民样现分将外但身些与高意进把法此实回二理美点月明其种声全工己话儿者向情部正名定女问力机给等几"
-        "很业最间新什打便位因重被走电四第门相次东政海口使教西再平真听世气信北少关并内加化由却代军产入先山五"
-        "太水万市眼体别处总才场师书比住员九笑性通目华报立马命张活难神数件安表原车白应路期叫死常提感金何更反"
-        "合放做系计或司利受光王果亲界及今京务制解各任至清物台象记边共风战干接它许八特觉望直服毛林题建南度统"
-        "色字请交爱让认算论百吃义科怎元社术结六功指思非流每青管夫连远资队跟带花快条院变联言权往展该领传近留"
-        "红治决周保达办运武半候七必城父强步完革深区即求品士转量空甚众技轻程告江语英基派满式李息写呢识极令黄"
-        "德收脸钱党倒未持取设始版双历越史商千片容研像找友孩站广改议形委早房音火际则首单据导影失拿网香似斯专"
-        "石若兵弟谁校读志飞观争究包组造落视济喜离虽坏兴",
-    ),
-    "hangul": Script(
-        "가나다라",
-        "가나다라마바사아자차카타파하이그는을에의로고지기도한인리시스부대정상전주일수보어여원선구조제동해서",
-    ),
-}
-
-
 def phrase(rng, n, script="latin"):
     """n words of a script, of syllables for latin and of letters drawn by lot for others; some with signs, numbers."""
     words = []
@@ -198,7 +159,7 @@ def phrase(rng, n, script="latin"):
         elif script == "latin":
             words.append(word(rng))
         else:
-            letters = SCRIPTS[script].small
+            letters = SCRIPTS[script].letters
             words.append("".join(letters[k] for k in rng.integers(0, len(letters), int(rng.integers(1, 9)))))
         if rng.random() < 0.1:
             words[-1] += pick(rng, [",", ".", ";", ":", "!", "?"])
