@@ -5,6 +5,7 @@ a large array that nobody refers to any more is kept for the next one of about t
 numpy.ndarray; its base is a lease that gives the memory back when the last view of it is gone.
 
 CVZOO_MEMORY_POOL: how many megabytes may lie idle; 0 turns the pool off. Default: an eighth of the machine's memory.
+Where that is not enough, sizes that were not asked for for longest go first: photos of ever new sizes leave many behind.
 """
 
 import ctypes
@@ -69,10 +70,12 @@ class Pool:
         size = _size_class(nbytes)
         block = None
         with self._lock:
-            idle = self._idle.get(size)
+            idle = self._idle.pop(size, None)
             if idle:
                 block = idle.pop()
                 self.idle_bytes -= size
+            if idle is not None:
+                self._idle[size] = idle  # behind the others: it is in use
         if block is None:
             block = self._new_block(size)
         lease = self._types[size].from_address(block[1])
@@ -88,9 +91,22 @@ class Pool:
 
     def _give_back(self, size: int, block: _Block) -> None:
         with self._lock:
-            if self.idle_bytes + size <= self.limit:
-                self._idle.setdefault(size, []).append(block)
-                self.idle_bytes += size
+            if size > self.limit:
+                return
+            self._idle.setdefault(size, []).append(block)
+            self.idle_bytes += size
+            while self.idle_bytes > self.limit:
+                self._drop_stale()
+
+    def _drop_stale(self) -> None:
+        """Let go of a block of the size that nobody has asked for for longest."""
+        size = next(iter(self._idle))
+        idle = self._idle[size]
+        if idle:
+            idle.pop()
+            self.idle_bytes -= size
+        if not idle:
+            del self._idle[size]
 
     def release(self) -> int:
         """Give all idle memory back to the system; how many bytes that was."""

@@ -126,3 +126,23 @@ def test_blocks_in_a_cycle_come_back_when_the_collector_runs():
     del loop
     gc.collect()
     assert pool.idle_bytes > 0
+
+
+def test_sizes_that_nobody_asks_for_make_room_for_those_in_use():
+    pool = Pool(8 << 20)
+    for n in range(1, 9):  # fills the pool with sizes of long ago
+        del_me = take(pool, n << 17)
+        del del_me
+    made = pool.made_blocks
+    for _ in range(10):
+        pair = take(pool, 3 << 18), take(pool, 3 << 18)
+        del pair
+    assert pool.made_blocks <= made + 2
+    assert pool.idle_bytes <= pool.limit
+
+
+def test_a_block_larger_than_the_limit_is_not_kept():
+    pool = Pool(1 << 20)
+    array = take(pool, 1 << 20)
+    del array
+    assert pool.idle_bytes == 0
