@@ -1,5 +1,7 @@
 """How a sheet of an office is set: its face, sizes and margins, and its script."""
 
+import bisect
+
 from cvzoo.datasets.rendered import words
 from cvzoo.datasets.rendered.scripts import SCRIPTS
 from cvzoo.datasets.rendered.sheet import Sheet
@@ -39,8 +41,12 @@ class PageStyle:
         if not face.holds(text):
             text = "".join(char for char in text if face.holds(char)).strip()
         room = WIDTH if room is None else room
-        while text and self.width(text, big, face) > room:
-            text = text.rpartition(" ")[0]
+        if self.width(text, big, face) > room:
+            parts = text.split(" ")
+            ends = range(1, len(parts))
+            text = " ".join(
+                parts[: bisect.bisect_right(ends, room, key=lambda n: self.width(" ".join(parts[:n]), big, face))]
+            )
         if not text:
             return 0.0
         self.sheet.write(text, face, self.size * big, x, y, align=align, color=color)
