@@ -8,6 +8,7 @@ from typing import Any
 from cvzoo.cli.class_truth import class_kind
 from cvzoo.cli.evaluate_classes import evaluate_on_classes
 from cvzoo.cli.evaluate_coco import evaluate_on_coco
+from cvzoo.cli.evaluate_label_maps import evaluate_label_maps
 from cvzoo.cli.evaluate_voc import evaluate_on_voc
 from cvzoo.cli.json_records import write_json
 from cvzoo.cli.load_detector import add_model_arguments
@@ -26,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Scores of a model (--model or --cfg, with --data), or of a results file (--gt and --results): COCO's 12 "
         "numbers or VOC's mAP, and AP by class; for photos with a class each (folder:, cifar10:, cifar100:, mnist:) "
-        "accuracies."
+        "accuracies; for two folders of label maps (--gt labels:DIR --results DIR) mean IoU."
     )
     parser.epilog = "corrections: " + "; ".join(f"{name}: {words}" for name, words in CORRECTIONS.items())
     add_truth_arguments(parser)
@@ -35,6 +36,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="what somebody's detector found: COCO's results .json, a .csv with a head line, or VOC's comp4_det_*.txt "
         "(one file or their folder)",
+    )
+    parser.add_argument(
+        "--ignore", type=_numbers, default=(255,), metavar="N,N", help="label maps: numbers that do not count (255)"
     )
     add_model_arguments(parser)
     group = parser.add_argument_group("the rules")
@@ -81,6 +85,10 @@ def run(args: argparse.Namespace) -> int:
     has_model = args.model is not None or args.cfg is not None
     if has_model == (args.results is not None):
         raise ConfigError("what is to be scored?", hint="a model (--model or --cfg --weights), or --results FILE")
+    if (args.data or args.gt or "").startswith("labels:"):
+        return evaluate_label_maps(args)
+    if args.ignore != (255,):
+        raise ConfigError("--ignore is for label maps")
     if args.save_results is not None and not has_model:
         raise ConfigError("--save-results writes what a model found, and there is none")
     is_of_classes = class_kind(args.data or args.gt or "") is not None

@@ -25,6 +25,9 @@ _MEANINGS = {
     "top1_accuracy": "the same",
     "top5_accuracy": "share of photos with the right class among the five surest guesses",
     "mean_class_accuracy": "mean over classes",
+    "miou": "mean IoU of the classes",
+    "pixel_accuracy": "share of pixels that are right",
+    "fwiou": "mean IoU, classes weighted by their pixels",
 }
 
 
@@ -37,9 +40,9 @@ def summary_text(scores: Mapping[str, float]) -> str:
 
 
 def class_table(rows: Iterable[Mapping[str, object]], columns: Sequence[str], *, counted: str = "objects") -> str:
-    """A line a class: its name, how many objects (or photos) it has, and its scores.
+    """A line a class: its name, how many objects (photos, pixels) it has, and its scores.
 
-    rows: dictionaries with name, n_objects (n_photos) and the columns, None where there is no number
+    rows: dictionaries with name, n_objects (n_photos, n_pixels) and the columns, None where there is no number
     """
     rows = list(rows)
     names = [printable(str(row["name"])) for row in rows]

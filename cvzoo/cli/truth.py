@@ -28,7 +28,9 @@ def add_truth_arguments(parser: argparse.ArgumentParser) -> None:
         help="coco:ROOT/annotations/instances_val2017.json or voc:ROOT, with the photos; folder:ROOT with a folder a "
         "class, cifar10:DIR, cifar100:DIR or mnist:DIR",
     )
-    group.add_argument("--gt", metavar="FILE", help="the same without photos: a COCO .json, or the folder of a VOC")
+    group.add_argument(
+        "--gt", metavar="FILE", help="the same without photos: a COCO .json, the folder of a VOC, or labels:DIR"
+    )
     group.add_argument("--photos", metavar="DIR", help="where COCO's photos are (default: ROOT/val2017 and its like)")
     group.add_argument(
         "--split",

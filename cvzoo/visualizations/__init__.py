@@ -8,6 +8,7 @@ from cvzoo.visualizations.draw_point import draw_point
 from cvzoo.visualizations.html import detection_html, detection_png, detection_table
 from cvzoo.visualizations.report.classification_report import classification_report_html, write_classification_report
 from cvzoo.visualizations.report.detection_report import ReportPicture, detection_report_html, write_detection_report
+from cvzoo.visualizations.report.segmentation_report import segmentation_report_html, write_segmentation_report
 from cvzoo.visualizations.svg.bar_plot import bar_plot
 from cvzoo.visualizations.svg.heat_map import heat_map
 from cvzoo.visualizations.svg.line_plot import Line, line_plot
@@ -32,6 +33,8 @@ __all__ = [
     "OverlayBox",
     "photo_overlay",
     "ReportPicture",
+    "segmentation_report_html",
     "write_classification_report",
     "write_detection_report",
+    "write_segmentation_report",
 ]

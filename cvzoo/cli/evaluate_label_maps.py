@@ -1,0 +1,194 @@
+"""Scores of label maps in a folder against those of another."""
+
+import argparse
+import json
+import pathlib
+import sys
+from typing import Any
+
+import numpy as np
+
+from cvzoo.cli.json_records import write_json
+from cvzoo.cli.progress import Progress, as_time
+from cvzoo.cli.score_text import class_table, summary_text
+from cvzoo.errors.exceptions import ConfigError, CvzooError, DatasetError, FileFormatError, ValueRangeError
+from cvzoo.evaluations.label_maps.accumulator import SemanticSegmentationAccumulator
+from cvzoo.evaluations.label_maps.confusion import calc_semantic_segmentation_confusion
+from cvzoo.evaluations.label_maps.result import SemanticSegmentationResult
+from cvzoo.images.list_image_files import list_image_files
+from cvzoo.images.read_label import read_label
+from cvzoo.visualizations.colors import label_color
+from cvzoo.visualizations.report.detection_report import ReportPicture
+from cvzoo.visualizations.report.segmentation_report import write_segmentation_report
+
+_NO_MEANING = {
+    "iou_type": "bbox",
+    "corrections": (),
+    "max_dets": None,
+    "metric": None,
+    "plus": None,
+    "iou_thresh": None,
+    "use_07_metric": False,
+    "explain": None,
+    "drop_unknown_classes": False,
+    "photos": None,
+    "split": None,
+}
+_N_WORST = 12
+
+
+def evaluate_label_maps(args: argparse.Namespace) -> int:
+    """0; prints and writes what the command line asks for. Raises CvzooError or OSError if something is wrong.
+
+    The maps are images whose pixels are class numbers, in two folders under the same names.
+    """
+    for option, default in _NO_MEANING.items():
+        if vars(args)[option] != default:
+            raise ConfigError(f"--{option.replace('_', '-')} has no meaning for label maps")
+    if args.gt is None or args.results is None:
+        raise ConfigError(
+            "this version has no models that give label maps", hint="--gt labels:DIR --results DIR, written by yours"
+        )
+    names = _names(args.names)
+    pairs, notes = _pairs(pathlib.Path(args.gt.partition(":")[2]), pathlib.Path(args.results), args.limit)
+    result, by_photo = _score(pairs, names, args)
+    record = _record(result, by_photo, names, pairs, notes)
+    if args.json == "-":
+        print(json.dumps(record, ensure_ascii=False, allow_nan=False))
+    else:
+        _print(record, quiet=args.quiet)
+        if args.json is not None:
+            write_json(record, args.json)
+    if args.report is not None:
+        pictures = _pictures(pairs, record["analysis"]["worst_photos"], args.ignore)
+        write_segmentation_report(args.report, record, pictures=pictures)
+        print(f"report: {args.report}", file=sys.stderr)
+    return 0
+
+
+def _names(path):
+    if path is None:
+        return None
+    try:
+        lines = pathlib.Path(path).read_text(encoding="utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        raise FileFormatError(f"{path}: not a list of names in UTF-8") from error
+    return [line.strip() for line in lines if line.strip()]
+
+
+def _pairs(truth, results, limit):
+    """[(name, path of the truth, path of the result)], and notes. Raises DatasetError that names a map without one."""
+    for folder in (truth, results):
+        if not folder.is_dir():
+            raise DatasetError(f"{folder} is not a folder")
+    wanted, found = _by_stem(truth), _by_stem(results)
+    if not wanted:
+        raise DatasetError(f"{truth}: no label maps")
+    wanted = dict(list(wanted.items())[:limit])
+    absent = [name for name in wanted if name not in found]
+    if absent:
+        raise DatasetError(
+            f"{results}: no map for {len(absent)} of {len(wanted)} photos, first {absent[0]}",
+            expected=f"files named as those of {truth}",
+            hint="--limit N for the first N alone",
+        )
+    more = len(found) - len(wanted)
+    notes = [f"{more} more maps among the results were not looked at"] if more > 0 and limit is None else []
+    return [(name, path, found[name]) for name, path in wanted.items()], notes
+
+
+def _by_stem(folder):
+    files = {}
+    for path in list_image_files(folder, recursive=True):
+        name = path.relative_to(folder).with_suffix("").as_posix()
+        if files.setdefault(name, path) != path:
+            raise DatasetError(f"{path}: a second map of this name", got=files[name])
+    return files
+
+
+def _score(pairs, names, args):
+    accumulator = SemanticSegmentationAccumulator(n_class=None if names is None else len(names))
+    progress = Progress(None if args.quiet else sys.stderr, total=len(pairs))
+    by_photo = []
+    try:
+        for name, truth, found in pairs:
+            gt, pred = _read(truth, args.ignore), read_label(found)
+            try:
+                accumulator.update([pred], [gt])
+            except CvzooError as error:
+                raise ValueRangeError(
+                    f"{name}: {error}", hint="--ignore N, or --names FILE with all classes"
+                ) from error
+            one = SemanticSegmentationResult(calc_semantic_segmentation_confusion([pred], [gt]))
+            by_photo.append((one.miou, one.pixel_accuracy))
+            progress.step()
+    finally:
+        progress.clear()
+    if not args.quiet:
+        print(f"{progress.text()}, {as_time(progress.elapsed)} in all", file=sys.stderr)
+    return accumulator.compute(), by_photo
+
+
+def _read(path, ignore):
+    label = read_label(path)
+    label[np.isin(label, ignore)] = -1
+    return label
+
+
+def _record(result, by_photo, names, pairs, notes) -> dict[str, Any]:
+    n_class = len(result.confusion)
+    names = [str(l) for l in range(n_class)] if names is None else names
+    scores = {key: value for key, value in result.to_dict().items() if key not in ("iou", "class_accuracy")}
+    per_class = [
+        {"id": l, "name": name, "n_pixels": int(n), "iou": _number(iou), "accuracy": _number(accuracy)}
+        for l, (name, n, iou, accuracy) in enumerate(
+            zip(names, result.confusion.sum(axis=1), result.iou, result.class_accuracy)
+        )
+    ]
+    order = np.argsort([np.inf if miou != miou else miou for miou, _ in by_photo], kind="stable")[:_N_WORST]
+    worst = [
+        {"index": int(i), "photo": pairs[i][0], "miou": by_photo[i][0], "pixel_accuracy": by_photo[i][1]}
+        for i in order
+        if by_photo[i][0] < 1
+    ]
+    return {
+        **{key: _number(value) for key, value in scores.items()},
+        "per_class": per_class,
+        "counts": {"images": len(pairs), "classes": n_class},
+        "notes": notes,
+        "analysis": {
+            "confusion": {"names": names, "counts": result.confusion.tolist()},
+            "worst_photos": worst,
+        },
+    }
+
+
+def _number(value):
+    return float(value) if np.isfinite(value) else None
+
+
+def _print(record, *, quiet):
+    if not quiet:
+        print(class_table(record["per_class"], ("iou", "accuracy"), counted="pixels"))
+        print()
+    keys = ("miou", "pixel_accuracy", "mean_class_accuracy", "fwiou")
+    print(summary_text({key: record[key] for key in keys}))
+    for note in record["notes"]:
+        print(f"note: {note}")
+
+
+def _pictures(pairs, worst, ignore):
+    """The truth, what was found, and where they differ, side by side."""
+    for each in worst:
+        name, truth, found = pairs[each["index"]]
+        gt, pred = _read(truth, ignore), read_label(found)
+        wrong = np.where(gt < 0, 0.0, np.where(gt == pred, 90.0, 255.0)).astype(np.float32)
+        gap = np.full((3, len(gt), max(gt.shape[1] // 50, 2)), 255, np.float32)
+        parts = (_colored(gt), gap, _colored(np.where(gt < 0, -1, pred)), gap, np.stack((wrong,) * 3))
+        caption = f"{name}: mIoU {each['miou']:.3f}, {each['pixel_accuracy']:.1%} of pixels right"
+        yield ReportPicture(np.concatenate(parts, axis=2), [], caption)
+
+
+def _colored(label):
+    colors = [label_color(l) for l in range(int(label.max(initial=0)) + 1)]
+    return np.array([*colors, (0, 0, 0)], np.float32)[label].transpose(2, 0, 1)

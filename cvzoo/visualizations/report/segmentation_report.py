@@ -1,0 +1,91 @@
+"""The report on label maps: IoU, confusions, worst photos."""
+
+import html
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from cvzoo.visualizations.report.detection_report import ReportPicture
+from cvzoo.visualizations.report.page import Markup, bar, report_page, score, table
+from cvzoo.visualizations.svg.heat_map import heat_map
+from cvzoo.visualizations.svg.photo_overlay import photo_overlay
+from cvzoo.weights.atomic_write import atomic_write
+
+_SCORES = ("miou", "pixel_accuracy", "mean_class_accuracy", "fwiou")
+
+
+def write_segmentation_report(
+    path: str | os.PathLike, record, *, pictures: Iterable[ReportPicture] = (), title=None
+) -> None:
+    """Write the report to a file, whole or not at all. The arguments are those of `segmentation_report_html`."""
+    text = segmentation_report_html(record, pictures=pictures, title=title)
+    with atomic_write(path) as file:
+        file.write(text.encode("utf-8"))
+
+
+def segmentation_report_html(record: Mapping[str, Any], *, pictures: Iterable[ReportPicture] = (), title=None) -> str:
+    """An HTML page that stands alone: pictures and plots are in it, and its policy forbids every request.
+
+    record: what `cvzoo evaluate --json` writes for label maps: scores by name, per_class, counts, notes, and analysis
+        with confusion, each of which may be missing
+    pictures: of the worst photos: the truth, what was found, and where they differ
+    """
+    analysis = record.get("analysis") or {}
+    subtitle = ", ".join(f"{n} {name}" for name, n in record.get("counts", {}).items())
+    sections = [
+        ("Scores", _scores(record)),
+        ("Classes", _classes(record.get("per_class") or [])),
+        ("Confusion", _confusion(analysis.get("confusion"))),
+        ("Worst photos", _gallery(pictures)),
+    ]
+    return report_page(title or record.get("title") or "Evaluation of label maps", subtitle, sections)
+
+
+def _scores(record):
+    tiles = "".join(
+        f'<div class="tile"><span class="soft">{key.replace("_", " ")}</span><b>{score(record[key])}</b></div>'
+        for key in _SCORES
+        if key in record
+    )
+    notes = "".join(f'<p class="note">{html.escape(note)}</p>' for note in record.get("notes", ()))
+    return f'<div class="tiles">{tiles}</div>{notes}'
+
+
+def _classes(rows):
+    total = sum(row["n_pixels"] for row in rows)
+    if not total:
+        return ""
+    body = [
+        (row["name"], f"{row['n_pixels'] / total:.1%}", bar(row["iou"]), score(row["accuracy"]))
+        for row in rows
+        if row["iou"] is not None
+    ]
+    absent = [row["name"] for row in rows if row["iou"] is None]
+    rest = f"<p class='soft'>Neither there nor found: {html.escape(', '.join(absent))}.</p>" if absent else ""
+    return table(("class", "share of pixels", "IoU", "accuracy"), body) + rest
+
+
+def _confusion(confusion):
+    if not confusion:
+        return ""
+    counts = np.array(confusion["counts"])
+    some = np.flatnonzero(counts.sum(axis=0) + counts.sum(axis=1))
+    if not some.size:
+        return ""
+    names = [confusion["names"][l] for l in some]
+    share = counts[np.ix_(some, some)]
+    share = np.rint(1000 * share / np.maximum(share.sum(axis=1, keepdims=True), 1)).astype(np.int64)
+    pictured = heat_map(share, names, names, row_title="pixels of", column_title="found as")
+    return f'<p>Of 1000 pixels of each class.</p><div class="scroll">{pictured}</div>'
+
+
+def _gallery(pictures):
+    figures = "".join(
+        f"<figure>{photo_overlay(each.img, each.boxes, long_side=900)}"
+        f"<figcaption>{html.escape(each.caption)}</figcaption></figure>"
+        for each in pictures
+    )
+    words = "<p>The truth, what was found, and in white the pixels at which they differ; black does not count.</p>"
+    return Markup(f'{words}<div class="grid">{figures}</div>') if figures else ""

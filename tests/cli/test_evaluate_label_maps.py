@@ -1,0 +1,93 @@
+"""`cvzoo evaluate` of two folders of label maps."""
+
+import json
+
+import numpy as np
+import pytest
+from PIL import Image
+
+GT = np.array([[0, 0, 1, 1], [0, 0, 1, 255], [2, 2, 2, 255]], np.uint8)
+FOUND = np.array([[0, 0, 1, 1], [1, 1, 1, 7], [2, 2, 2, 7]], np.uint8)
+
+
+def save(path, label):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    Image.fromarray(label).save(path)
+
+
+@pytest.fixture
+def folders(tmp_path):
+    """gt and found, each with town/a.png and b.png; b is right everywhere."""
+    for name, label in (("town/a", GT), ("b", GT)):
+        save(tmp_path / "gt" / f"{name}.png", label)
+    save(tmp_path / "found" / "town" / "a.png", FOUND)
+    save(tmp_path / "found" / "b.png", np.where(GT == 255, 1, GT).astype(np.uint8))
+    return ("--gt", f"labels:{tmp_path / 'gt'}", "--results", tmp_path / "found")
+
+
+def test_maps_get_iou_by_class_and_a_report(run, folders, tmp_path):
+    (tmp_path / "names").write_text("sky\n\nroad\ncar\nnothing\n")
+    words = ("--names", tmp_path / "names", "--json", tmp_path / "o.json", "--report", tmp_path / "r.html")
+    status, out, err = run("evaluate", *folders, *words)
+    assert status == 0, err
+    assert "2 of 2 photos" in err
+    record = json.loads((tmp_path / "o.json").read_text())
+    assert [(row["name"], row["n_pixels"], row["iou"]) for row in record["per_class"]] == [
+        ("sky", 8, pytest.approx(6 / 8)),
+        ("road", 6, pytest.approx(6 / 8)),
+        ("car", 6, 1.0),
+        ("nothing", 0, None),
+    ]
+    assert record["miou"] == pytest.approx((0.75 + 0.75 + 1) / 3)
+    assert record["pixel_accuracy"] == pytest.approx(18 / 20)
+    assert [each["photo"] for each in record["analysis"]["worst_photos"]] == ["town/a"]
+    assert "nothing" in out
+    page = (tmp_path / "r.html").read_text()
+    assert page.count("data:image/jpeg;base64,") == 1
+    assert "http" not in page.replace("http-equiv", "")
+    assert json.loads(run("evaluate", *folders, *words[:2], "--json", "-", "--quiet")[1]) == record
+
+
+def test_other_numbers_may_be_left_out(run, folders, tmp_path):
+    words = ("--ignore", "255,1", "--json", tmp_path / "o.json")
+    assert run("evaluate", *folders, *words)[0] == 0
+    record = json.loads((tmp_path / "o.json").read_text())
+    assert [row["n_pixels"] for row in record["per_class"]] == [8, 0, 6]
+    assert run("evaluate", *folders, *words, "--limit", 1)[0] == 0
+    assert json.loads((tmp_path / "o.json").read_text())["pixel_accuracy"] == 1.0
+
+
+def test_what_cannot_be_scored_is_said(run, folders, empty, tmp_path):
+    (tmp_path / "names").write_text("sky\nroad\n")
+    for words, says in (
+        ((*folders, "--names", tmp_path / "names"), "b: pred_labels of photo 0 has a class beyond the last"),
+        ((*folders, "--iou-type", "segm"), "--iou-type has no meaning"),
+        ((*folders[:2], "--results", tmp_path / "absent"), "is not a folder"),
+        ((*folders[:2], "--results", empty), "no map for 2 of 2 photos, first b"),
+        (("--gt", f"labels:{empty}", *folders[2:]), "no label maps"),
+        (("--data", *folders[1:]), "no models that give label maps"),
+    ):
+        status, out, err = run("evaluate", *words)
+        assert (status, out) == (2, ""), words
+        assert says in err
+
+
+@pytest.fixture
+def empty(tmp_path):
+    """An empty folder."""
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    return folder
+
+
+def test_maps_of_another_size_and_second_maps_of_a_name_are_named(run, folders, tmp_path):
+    save(tmp_path / "found" / "b.png", GT[:2])
+    status, _, err = run("evaluate", *folders)
+    assert status == 2
+    assert "b: " in err
+    assert "differ in size" in err
+    save(tmp_path / "found" / "b.gif", GT)
+    status, _, err = run("evaluate", *folders)
+    assert status == 2
+    assert "a second map" in err
+    assert run("evaluate", "--gt", "x.json", "--results", "y.json", "--ignore", "3")[0] == 2
