@@ -5,7 +5,8 @@ a large array that nobody refers to any more is kept for the next one of about t
 numpy.ndarray; its base is a lease that gives the memory back when the last view of it is gone.
 
 CVZOO_MEMORY_POOL: how many megabytes may lie idle; 0 turns the pool off. Default: an eighth of the machine's memory.
-Where that is not enough, sizes that were not asked for for longest go first: photos of ever new sizes leave many behind.
+Where that is not enough, the sizes that were not asked for for longest go first: photos of ever new sizes leave many
+behind.
 """
 
 import ctypes
