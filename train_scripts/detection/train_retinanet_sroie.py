@@ -15,16 +15,12 @@ from cvzoo.iterators import MultiprocessIterator, SerialIterator
 from cvzoo.links import RandomPart, RetinaNet, RetinaNetLoss, RetinaNetSettings, RetinaNetTransform, collate_photos
 from cvzoo.training import extensions
 
+ANCHORS = {
+    "anchor_sizes": tuple((2.5 * 2**level, 3.5 * 2**level) for level in range(3, 7)),
+    "anchor_ratios": (1, 1 / 2, 1 / 4, 1 / 8, 1 / 16),
+}
 NETWORK = RetinaNetSettings(
-    n_layer=18,
-    base_channels=32,
-    channels=64,
-    head_depth=2,
-    last_level=6,
-    anchor_sizes=tuple((2.5 * 2**level, 3.5 * 2**level) for level in range(3, 7)),
-    anchor_ratios=(1, 1 / 2, 1 / 4, 1 / 8, 1 / 16),
-    min_size=704,
-    max_size=1024,
+    n_layer=18, base_channels=32, channels=64, head_depth=2, last_level=6, min_size=704, max_size=1024, **ANCHORS
 )
 
 
