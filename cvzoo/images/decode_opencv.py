@@ -1,4 +1,8 @@
-"""Decoding a JPEG with OpenCV: the same bits as Pillow in two thirds of the time."""
+"""Decoding a JPEG with OpenCV: the same bits as Pillow, and usually sooner.
+
+The decoding alone takes 0.66 to 0.91 of Pillow's time for photos of 640 to 768 pixels (one thread, OpenCV 5.0, Pillow
+13.0); of a read with all its checks less is left: 0.72 to 1.0 as uint8, 0.87 to 1.05 as float32.
+"""
 
 import io
 
