@@ -40,9 +40,10 @@ def read_image(
         transparency and shows whatever colours the file keeps there
     dtype: float32, or uint8: a quarter of the memory and faster for transforms, rounded where a file is deeper than
         8 bits, and not contiguous but, as decoders have it, (H, W, 3) in memory
-    decoder: what decodes a sound JPEG in colour or grey from a file or bytes; "opencv" is up to a quarter
-        quicker as uint8, hardly as float32, and needs the extra cv2. All else Pillow decodes, whatever stands here, so errors are the same. The bits are
-        those of either's libjpeg: equal wherever both carry libjpeg-turbo, as the wheels on PyPI do
+    decoder: what decodes a sound JPEG in colour or grey from a file or bytes; "opencv" is up to a quarter quicker as
+        uint8, hardly as float32, and needs the extra cv2. All else Pillow decodes, whatever stands here, so errors are
+        the same. The bits are those of either's libjpeg: equal wherever both carry libjpeg-turbo, as the wheels on
+        PyPI do
 
     EXIF orientation is applied. 16-bit grey is scaled so that 65535 becomes 255. Palettes, CMYK and 1-bit become RGB,
     an animation gives its first frame, colour profiles are ignored.
