@@ -1,5 +1,7 @@
 """Draw boxes, labels and scores on a photo, without a window."""
 
+from typing import NamedTuple
+
 import numpy as np
 from PIL import ImageDraw, ImageFont
 
@@ -12,9 +14,11 @@ from cvzoo.visualizations.place_plate import place_plate
 
 # Lines and letters of a photo whose long side is 1000 pixels; no letter gets smaller than what can be read
 _LINE_WIDTH, _FONT_SIZE, _MIN_FONT_SIZE = 2.6, 18, 9
+# So many plates that together are larger than this share of all boxes hide more than they tell
+_MANY, _SHARE = 20, 0.4
 
 
-def draw_bbox(img, bbox, label=None, score=None, *, label_names=None, line_width=None, font_size=None):
+def draw_bbox(img, bbox, label=None, score=None, *, label_names=None, line_width=None, font_size=None, plates=None):
     """A new photo with the boxes drawn: (3, H, W) float32 RGB of whole numbers in [0, 255]; img is left as it was.
 
     img: (3, H, W) or (1, H, W) float32 in [0, 255], or any array that `read_image` takes
@@ -23,6 +27,8 @@ def draw_bbox(img, bbox, label=None, score=None, *, label_names=None, line_width
     score: (R,) float, or None; boxes are drawn from the lowest score to the highest, so the best lies on top
     label_names: names of the classes in order of label; without them the numbers are written
     line_width, font_size: pixels; None scales both with the photo
+    plates: whether names and scores are written; None: unless there are so many small boxes, as around lines of text,
+        that the plates would hide what they name
     Raises ShapeError if lengths differ, ValueRangeError for a label without a name, NaN or infinite boxes.
 
     The plate with the name stands on the box's upper left corner, or at the next place that is free and in the photo;
@@ -46,7 +52,10 @@ def draw_bbox(img, bbox, label=None, score=None, *, label_names=None, line_width
     for i in worst_first:
         if frames[i] is not None:
             _draw_frame(draw, frames[i], colors[i], line_width)
-    _draw_plates(draw, pil.size, frames, captions, colors, worst_first, font_size)
+    if plates is None or plates:
+        placed = _placed_plates(draw, pil.size, frames, captions, worst_first, font_size)
+        if plates or not _hide_too_much(placed, frames):
+            _draw_plates(draw, placed, captions, colors)
     return from_pil(pil, color=True, background=None, name="img")
 
 
@@ -84,19 +93,45 @@ def _darker(color):
     return tuple(part // 3 for part in color)
 
 
-def _draw_plates(draw, size, frames, captions, colors, worst_first, font_size):
+class _Plate(NamedTuple):
+    """Where the caption of box i goes."""
+
+    x: int
+    y: int
+    width: int
+    height: int
+    i: int
+    font: ImageFont.FreeTypeFont
+    offset: tuple[float, float]
+
+
+def _placed_plates(draw, size, frames, captions, worst_first, font_size):
+    """Plates in the order in which they chose their places: the best first."""
     fonts = {}
     plates = []
-    # the best choose their places first and are drawn last
     for i in reversed(worst_first):
         if frames[i] is None or not captions[i]:
             continue
         font, plate_size, offset = _fitting(draw, captions[i], font_size, size, fonts)
         corner = place_plate(frames[i], plate_size, size, [plate[:4] for plate in plates])
-        plates.append((*corner, *plate_size, i, font, offset))
-    for x, y, width, height, i, font, (text_x, text_y) in reversed(plates):
-        draw.rectangle((x, y, x + width - 1, y + height - 1), fill=colors[i])
-        draw.text((x + text_x, y + text_y), captions[i], fill=ink_on(colors[i]), font=font)
+        plates.append(_Plate(*corner, *plate_size, i, font, offset))
+    return plates
+
+
+def _hide_too_much(plates, frames):
+    if len(plates) < _MANY:
+        return False
+    boxes = [(right - left + 1) * (bottom - top + 1) for left, top, right, bottom in filter(None, frames)]
+    return sum(plate.width * plate.height for plate in plates) > _SHARE * sum(boxes)
+
+
+def _draw_plates(draw, plates, captions, colors):
+    for plate in reversed(plates):  # the best are drawn last
+        color = colors[plate.i]
+        corner = plate.x + plate.width - 1, plate.y + plate.height - 1
+        draw.rectangle((plate.x, plate.y, *corner), fill=color)
+        at = plate.x + plate.offset[0], plate.y + plate.offset[1]
+        draw.text(at, captions[plate.i], fill=ink_on(color), font=plate.font)
 
 
 def _fitting(draw, text, font_size, size, fonts):

@@ -135,3 +135,24 @@ def test_wrong_arguments_are_refused():
         draw_bbox(GREY, bbox, [-1], label_names=["a", "b"])
     with pytest.raises(ValueRangeError, match="NaN"):
         draw_bbox(GREY, bbox * np.nan)
+
+
+def lines_of_text(n):
+    """n boxes as of short lines of text, 12 pixels high."""
+    y = np.arange(n, dtype=np.float32) % 25 * 30 + 5
+    x = np.arange(n, dtype=np.float32) // 25 * 120 + 5
+    return np.stack([y, x, y + 12, x + 40], axis=1)
+
+
+@pytest.mark.parametrize(
+    ("n", "plates", "written"), [(50, None, False), (50, True, True), (5, None, True), (5, False, False)]
+)
+def test_plates_that_would_hide_many_small_boxes_are_left_out(n, plates, written):
+    img = np.full((3, 800, 600), 255, np.float32)
+    bbox = lines_of_text(n)
+    out = draw_bbox(img, bbox, np.zeros(n, int), np.ones(n), label_names=["text"], plates=plates)
+    bare = draw_bbox(img, bbox)
+    assert (not np.array_equal(out, bare)) == written
+    if not written:
+        # the middle of each box stays as it was
+        assert (out[:, 11, 25] == 255).all()
