@@ -26,7 +26,7 @@ def draw_bbox(img, bbox, label=None, score=None, *, label_names=None, line_width
     label: (R,) non-negative integers, or None: all boxes get one colour
     score: (R,) float, or None; boxes are drawn from the lowest score to the highest, so the best lies on top
     label_names: names of the classes in order of label; without them the numbers are written
-    line_width, font_size: pixels; None scales both with the photo
+    line_width, font_size: pixels; None scales both with the photo, and lines of small boxes are thinner
     plates: whether names and scores are written; None: unless there are so many small boxes, as around lines of text,
         that the plates would hide what they name
     Raises ShapeError if lengths differ, ValueRangeError for a label without a name, NaN or infinite boxes.
@@ -37,8 +37,7 @@ def draw_bbox(img, bbox, label=None, score=None, *, label_names=None, line_width
     bbox, label, score = _checked(bbox, label, score, label_names)
     pil = to_pil(np.asarray(img)).convert("RGB")
     scale = max(pil.size) / 1000
-    if line_width is None:
-        line_width = max(round(_LINE_WIDTH * scale), 1)
+    widest = max(round(_LINE_WIDTH * scale), 1) if line_width is None else line_width
     if font_size is None:
         font_size = max(round(_FONT_SIZE * scale), _MIN_FONT_SIZE)
     worst_first = list(range(len(bbox)))[::-1] if score is None else np.argsort(score, kind="stable").tolist()
@@ -51,7 +50,7 @@ def draw_bbox(img, bbox, label=None, score=None, *, label_names=None, line_width
     frames = [_frame(bb, pil.size) for bb in bbox]
     for i in worst_first:
         if frames[i] is not None:
-            _draw_frame(draw, frames[i], colors[i], line_width)
+            _draw_frame(draw, frames[i], colors[i], widest if line_width is not None else _thinner(widest, frames[i]))
     if plates is None or plates:
         placed = _placed_plates(draw, pil.size, frames, captions, worst_first, font_size)
         if plates or not _hide_too_much(placed, frames):
@@ -77,6 +76,12 @@ def _frame(bb, size):
     left, right = round(max(x_min, 0)), round(min(x_max, width)) - 1
     top, bottom = round(max(y_min, 0)), round(min(y_max, height)) - 1
     return (left, top, right, bottom) if left <= right and top <= bottom else None
+
+
+def _thinner(line_width, frame):
+    """The line's width, or less around a small box, whose content would be hidden."""
+    left, top, right, bottom = frame
+    return max(min(line_width, (min(right - left, bottom - top) + 1) // 12), 1)
 
 
 def _draw_frame(draw, frame, color, line_width):

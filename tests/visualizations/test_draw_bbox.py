@@ -156,3 +156,10 @@ def test_plates_that_would_hide_many_small_boxes_are_left_out(n, plates, written
     if not written:
         # the middle of each box stays as it was
         assert (out[:, 11, 25] == 255).all()
+
+
+def test_lines_around_small_boxes_are_thin():
+    img = np.full((3, 1000, 1000), 255, np.float32)
+    small, large = (draw_bbox(img, np.array([bb], np.float32)) for bb in ([100, 100, 114, 300], [100, 100, 400, 400]))
+    assert (small[:, 101, 200] == 255).all()
+    assert (large[:, 101, 200] != 255).any()
