@@ -117,18 +117,19 @@ def run(args: argparse.Namespace) -> int:
         record["analysis"] = _analysis(scored)
     if scored.explanation is not None:
         record["explanation"] = scored.explanation.to_dict()
-    if args.json == "-":
-        print(json.dumps(record, ensure_ascii=False, allow_nan=False))
-    else:
-        _print(scored, quiet=args.quiet)
-        if args.json is not None:
-            write_json(record, args.json)
+    # files first: who reads our output may close the pipe early
+    if args.json not in (None, "-"):
+        write_json(record, args.json)
     if args.report is not None:
         pictures = ()
         if scored.instances is not None:
             pictures = worst_pictures(record["analysis"]["worst_photos"], scored.instances.paths)
         write_detection_report(args.report, record, pictures=pictures)
         print(f"report: {args.report}", file=sys.stderr)
+    if args.json == "-":
+        print(json.dumps(record, ensure_ascii=False, allow_nan=False))
+    else:
+        _print(scored, quiet=args.quiet)
     return 0
 
 

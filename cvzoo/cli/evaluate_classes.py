@@ -49,16 +49,17 @@ def evaluate_on_classes(args: argparse.Namespace) -> int:
     else:
         names, probs = _found_by_model(truth, args)
     record = score_classes(truth, names, probs)
-    if args.json == "-":
-        print(json.dumps(record, ensure_ascii=False, allow_nan=False))
-    else:
-        _print(record, quiet=args.quiet)
-        if args.json is not None:
-            write_json(record, args.json)
+    # files first: who reads our output may close the pipe early
+    if args.json not in (None, "-"):
+        write_json(record, args.json)
     if args.report is not None:
         pictures = _pictures(truth, record["analysis"]["worst_photos"])
         write_classification_report(args.report, record, pictures=pictures)
         print(f"report: {args.report}", file=sys.stderr)
+    if args.json == "-":
+        print(json.dumps(record, ensure_ascii=False, allow_nan=False))
+    else:
+        _print(record, quiet=args.quiet)
     return 0
 
 

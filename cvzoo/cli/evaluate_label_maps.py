@@ -53,16 +53,17 @@ def evaluate_label_maps(args: argparse.Namespace) -> int:
     pairs, notes = _pairs(pathlib.Path(args.gt.partition(":")[2]), pathlib.Path(args.results), args.limit)
     result, by_photo = _score(pairs, names, args)
     record = _record(result, by_photo, names, pairs, notes)
-    if args.json == "-":
-        print(json.dumps(record, ensure_ascii=False, allow_nan=False))
-    else:
-        _print(record, quiet=args.quiet)
-        if args.json is not None:
-            write_json(record, args.json)
+    # files first: who reads our output may close the pipe early
+    if args.json not in (None, "-"):
+        write_json(record, args.json)
     if args.report is not None:
         pictures = _pictures(pairs, record["analysis"]["worst_photos"], args.ignore)
         write_segmentation_report(args.report, record, pictures=pictures)
         print(f"report: {args.report}", file=sys.stderr)
+    if args.json == "-":
+        print(json.dumps(record, ensure_ascii=False, allow_nan=False))
+    else:
+        _print(record, quiet=args.quiet)
     return 0
 
 

@@ -1,5 +1,6 @@
 """`cvzoo evaluate` as a user types it."""
 
+import argparse
 import gzip
 import json
 import math
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from cvzoo.cli import evaluate
 from cvzoo.cli.evaluate_coco import category_ids
 from cvzoo.cli.truth import COCOTruth
 from cvzoo.errors.exceptions import ConfigError
@@ -458,3 +460,17 @@ def test_json_on_standard_output_stands_alone(run, coco, results, tmp_path):
     status, out, _ = run("evaluate", "--gt", coco, "--results", results, "--json", "-")
     assert status == 0
     assert json.loads(out) == json.loads((tmp_path / "o.json").read_text())
+
+
+def test_files_are_written_though_nobody_reads_the_output(coco, results, tmp_path, monkeypatch):
+    def closed(*args, **kwargs):
+        raise BrokenPipeError
+
+    monkeypatch.setattr(evaluate, "_print", closed)
+    words = ("--gt", coco, "--results", results, "--json", tmp_path / "o.json", "--report", tmp_path / "r.html")
+    args = argparse.ArgumentParser()
+    evaluate.add_arguments(args)
+    with pytest.raises(BrokenPipeError):
+        evaluate.run(args.parse_args([str(word) for word in words]))
+    assert json.loads((tmp_path / "o.json").read_text())["AP"] > 0
+    assert (tmp_path / "r.html").stat().st_size > 1000
