@@ -41,6 +41,7 @@ from cvzoo.links.model.retinanet.loss import RetinaNetLoss
 from cvzoo.links.model.retinanet.published import retinanet_resnet18, retinanet_resnet50_fpn, retinanet_resnet50_fpn_v2
 from cvzoo.links.model.retinanet.retinanet import RetinaNet
 from cvzoo.links.model.retinanet.settings import RetinaNetSettings
+from cvzoo.links.model.retinanet.text import retinanet_text
 from cvzoo.links.model.ultra_light_face.ultra_light_face import UltraLightFace
 from cvzoo.links.model.yolo.yolo_v2 import YOLOv2
 from cvzoo.links.model.yolo.yolo_v2_tiny import YOLOv2Tiny
@@ -93,6 +94,7 @@ __all__ = [
     "retinanet_resnet18",
     "retinanet_resnet50_fpn",
     "retinanet_resnet50_fpn_v2",
+    "retinanet_text",
     "RetinaNetLoss",
     "RetinaNetSettings",
     "RetinaNetTransform",

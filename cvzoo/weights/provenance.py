@@ -1,6 +1,7 @@
 """What a person wants to know of weights before using them, as lines of text."""
 
 import dataclasses
+import urllib.parse
 from collections.abc import Iterable, Mapping
 
 from cvzoo.weights.cache import cached_path, is_cached
@@ -37,13 +38,23 @@ def describe_weights(record: Weights) -> list[tuple[str, str]]:
         ("score", _pairs(record.score)),
         ("labels", _labels(record.label_names)),
         ("preprocessing", preprocessing if isinstance(preprocessing, str) else _pairs(preprocessing)),
-        ("url", record.url),
+        ("url", "" if _is_local(record) else record.url),
         *(("mirror", mirror) for mirror in record.mirrors),
         ("sha256", record.sha256 or "not published; pinned at the first download"),
         ("size", "not known" if record.size is None else f"{record.size} bytes"),
-        ("file", f"{cached_path(record)}{'' if is_cached(record) else ' (not fetched yet)'}"),
+        ("file", _place(record)),
     ]
     return [(what, value) for what, value in lines if value]
+
+
+def _is_local(record: Weights) -> bool:
+    return record.url.startswith("file:")
+
+
+def _place(record: Weights) -> str:
+    if _is_local(record):
+        return urllib.parse.unquote(urllib.parse.urlsplit(record.url).path)
+    return f"{cached_path(record)}{'' if is_cached(record) else ' (not fetched yet)'}"
 
 
 def _pairs(values: Mapping) -> str:

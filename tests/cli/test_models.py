@@ -14,7 +14,7 @@ def test_info_shows_where_weights_come_from(run):
     for member in zoo_members():
         status, printed, _ = run("models", "info", member.name)
         assert status == 0
-        assert member.weights.url in printed
+        assert member.weights.url.removeprefix("file://") in printed
         assert "licence" in printed
         if member.weights.sha256:
             assert member.weights.sha256 in printed

@@ -30,3 +30,9 @@ def test_a_list_is_sorted_and_says_what_is_cached(monkeypatch, tmp_path):
     monkeypatch.setenv("CVZOO_HOME", str(tmp_path))
     rows = list_weights([record(name="b"), record(name="A", size=3)])
     assert [(row.name, row.size, row.is_cached) for row in rows] == [("A", 3, False), ("b", None, False)]
+
+
+def test_a_file_of_the_package_is_where_it_is_and_has_no_address():
+    lines = dict(describe_weights(record(url="file:///some/where/in%20here/net.safetensors")))
+    assert lines["file"] == "/some/where/in here/net.safetensors"
+    assert "url" not in lines

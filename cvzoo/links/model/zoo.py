@@ -13,6 +13,7 @@ from cvzoo.links.model.detector import AbstractDetector
 from cvzoo.links.model.resnet.resnet import ResNet
 from cvzoo.links.model.resnet.weights import WEIGHTS as RESNET_WEIGHTS
 from cvzoo.links.model.retinanet.published import retinanet_resnet50_fpn, retinanet_resnet50_fpn_v2
+from cvzoo.links.model.retinanet.text import RETINANET_TEXT, retinanet_text
 from cvzoo.links.model.retinanet.weights import WEIGHTS as RETINANET_WEIGHTS
 from cvzoo.links.model.ultra_light_face.ultra_light_face import UltraLightFace
 from cvzoo.links.model.ultra_light_face.weights import WEIGHTS as ULTRA_LIGHT_FACE_WEIGHTS
@@ -29,7 +30,7 @@ class ZooMember(NamedTuple):
     name: what a user types
     make: called without arguments it gives the model, its files fetched first if need be
     weights: the record that says most about it
-    files: all records that `make` fetches
+    files: all records that `make` fetches; none for what ships in the package
     task: what its `predict` gives: "detection" or "classification"
     """
 
@@ -75,4 +76,5 @@ def zoo_members() -> tuple[ZooMember, ...]:
         record, _ = RETINANET_WEIGHTS[key]
         whole = functools.partial(make, pretrained_model=key)
         members.append(ZooMember(record.name.removesuffix("_coco"), whole, record, (record,)))
+    members.append(ZooMember(RETINANET_TEXT.name, retinanet_text, RETINANET_TEXT, ()))
     return tuple(sorted(members, key=lambda member: member.name))
