@@ -43,7 +43,7 @@ def main(out: str, resume: bool = False, smoke: bool = False) -> None:
     train, val = RenderedDocuments(recipe.documents, seed=0), RenderedDocuments(4 if smoke else 100, seed=1)
     label_names, keys = train.label_names, ("img", "bbox", "label")
     train, val = train.slice[:, keys], val.slice[:, keys]
-    run = training.Run(out, recipe, resume=resume)
+    run = training.Run(out, recipe, data={"train": train, "val": val}, resume=resume)
 
     model = RetinaNet(label_names=label_names, settings=recipe.model)
     model.use_preset("evaluate")  # scores count down to 0.05 in the validation
