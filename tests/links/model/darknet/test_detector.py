@@ -113,7 +113,7 @@ def test_the_zoo_lists_real_objects_with_their_records():
     assert {"yolo_fastest", "yolo_v3_coco"} <= set(names)
     for member in members:
         assert callable(member.make)
-        assert member.weights in member.files
+        assert member.weights in member.files or not member.files, "what is not fetched ships"
     for files in (YOLO_FASTEST_COCO, MOBILENET_V2_YOLO_V3_NANO_VOC):
         for record in files:
             assert len(record.url.split("/")[5]) == 40, "an address at a full commit"
