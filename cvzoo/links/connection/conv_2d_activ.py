@@ -4,7 +4,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from cvzoo.autodiff.variable import Variable
+from cvzoo.config.switches import switches
 from cvzoo.functions.activation.relu import relu
+from cvzoo.functions.connection.fused_convolution_2d import fused_convolution_2d
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.convolution_2d import Convolution2D
 
@@ -13,6 +15,8 @@ class Conv2DActiv(Chain):
     """activ(conv(x)).
 
     Arguments as in Convolution2D; activ=None leaves the values.
+
+    Where no gradients are taken, convolution and relu are one kernel.
     """
 
     def __init__(
@@ -47,5 +51,9 @@ class Conv2DActiv(Chain):
 
     def forward(self, x: Any) -> Variable:
         """(B, out_channels, OH, OW) of x (B, in_channels, H, W)."""
-        h = self.conv(x)
+        conv = self.conv
+        if self.activ is relu and not switches.enable_backprop and conv.W.is_initialized:
+            window = {"dilate": conv.dilate, "groups": conv.groups}
+            return fused_convolution_2d(x, conv.W, conv.b, conv.stride, conv.pad, activation="relu", **window)
+        h = conv(x)
         return h if self.activ is None else self.activ(h)

@@ -8,12 +8,16 @@ from cvzoo.functions.activation.relu import relu
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.connection.convolution_2d import Convolution2D
+from cvzoo.links.connection.folded_convolution import can_fold, folded_convolution
 
 
 class Conv2DBNActiv(Chain):
     """activ(bn(conv(x))).
 
     Arguments as in Convolution2D; `bn_decay`, `bn_eps` go to the batch normalization; activ=None leaves the values.
+
+    Where no gradients are taken and the statistics are fixed, all of it is one kernel (all but another `activ` than
+    relu).
     """
 
     def __init__(
@@ -51,5 +55,9 @@ class Conv2DBNActiv(Chain):
 
     def forward(self, x: Any) -> Variable:
         """(B, out_channels, OH, OW) of x (B, in_channels, H, W)."""
+        if can_fold(self.conv, self.bn):
+            fused = self.activ is relu
+            h = folded_convolution(self.conv, self.bn, x, activation="relu" if fused else None)
+            return h if fused or self.activ is None else self.activ(h)
         h = self.bn(self.conv(x))
         return h if self.activ is None else self.activ(h)

@@ -6,6 +6,8 @@ import pytest
 import cvzoo.functions as F
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.links.connection.batch_normalization import BatchNormalization
+from cvzoo.links.connection.conv_2d_activ import Conv2DActiv
+from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.connection.folded_convolution import can_fold, folded_convolution
 from cvzoo.links.connection.frozen_batch_normalization import FrozenBatchNormalization
@@ -82,3 +84,24 @@ def test_training_goes_on_after_a_look_at_the_results():
             folded = block(x).array
     np.testing.assert_allclose(folded, plain, atol=1e-5)
     assert np.abs(folded - before).max() > 1e-3
+
+
+@pytest.mark.parametrize("activ", [F.relu, None, F.sigmoid])
+@pytest.mark.parametrize("settings", [{}, {"dilate": 2, "pad": 2}, {"groups": 2}])
+def test_blocks_are_the_same_in_one_kernel_and_in_several(activ, settings):
+    x = np.random.default_rng(0).standard_normal((2, 4, 9, 8), "float32")
+    settings = {"initial_bias": 0.2, **settings}
+    for block in (
+        Conv2DActiv(4, 6, 3, 2, activ=activ, **settings),
+        Conv2DBNActiv(4, 6, 3, 2, activ=activ, nobias=False, **settings),
+        Conv2DActiv(None, 6, 3, activ=activ),  # the first call initializes it
+    ):
+        with using_config("train", False):
+            if block.conv.W.is_initialized:
+                several = block(x).array
+                with no_backprop_mode():
+                    np.testing.assert_allclose(block(x).array, several, atol=1e-5)
+            else:
+                with no_backprop_mode():
+                    first = block(x).array
+                    np.testing.assert_allclose(block(x).array, first, atol=1e-5)
