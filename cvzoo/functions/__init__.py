@@ -16,6 +16,7 @@ from cvzoo.functions.activation.tanh import tanh
 from cvzoo.functions.array.broadcast import broadcast
 from cvzoo.functions.array.broadcast_to import broadcast_to, sum_to
 from cvzoo.functions.array.cast import cast, copy
+from cvzoo.functions.array.channel_shuffle import channel_shuffle
 from cvzoo.functions.array.concat import concat, split_axis
 from cvzoo.functions.array.depth2space import depth2space, space2depth
 from cvzoo.functions.array.expand_dims import expand_dims, flatten, squeeze
@@ -81,6 +82,7 @@ from cvzoo.functions.math.sum import sum
 from cvzoo.functions.math.trigonometric import cos, sin, tan
 from cvzoo.functions.noise.dropout import dropout
 from cvzoo.functions.noise.gaussian import gaussian
+from cvzoo.functions.noise.stochastic_depth import stochastic_depth
 from cvzoo.functions.normalization.batch_normalization import batch_normalization
 from cvzoo.functions.normalization.fixed_batch_normalization import fixed_batch_normalization
 from cvzoo.functions.normalization.group_normalization import group_normalization
@@ -116,6 +118,7 @@ __all__ = [
     "broadcast_to",
     "cast",
     "ceil",
+    "channel_shuffle",
     "channel_sum",
     "clip",
     "clipped_relu",
@@ -220,6 +223,7 @@ __all__ = [
     "square",
     "squeeze",
     "stack",
+    "stochastic_depth",
     "subtract",
     "sum",
     "sum_to",

@@ -13,8 +13,10 @@ def _between(x: Variable, alpha: float, beta: float) -> Any:
 
 class HardSigmoid(AbstractElementwise):
     kind = "hard_sigmoid"
-    alpha = 0.2
     beta = 0.5
+
+    def __init__(self, slope: float):
+        self.alpha = slope
 
     def slope(self, x: Variable) -> Any:
         return _between(x, self.alpha, self.beta) * x.dtype.type(self.alpha)
@@ -30,9 +32,12 @@ class HardSwish(AbstractElementwise):
         return (x * (2 * self.alpha) + self.beta) * _between(x, self.alpha, self.beta) + above
 
 
-def hard_sigmoid(x: Variable | Any) -> Variable:
-    """min(max(0.2 * x + 0.5, 0), 1); of NaN as `clip`."""
-    return HardSigmoid().apply((x,))[0]
+def hard_sigmoid(x: Variable | Any, slope: float = 0.2) -> Variable:
+    """min(max(slope * x + 0.5, 0), 1); of NaN as `clip`.
+
+    slope: 0.2 as in Chainer; 1 / 6 in MobileNetV3
+    """
+    return HardSigmoid(slope).apply((x,))[0]
 
 
 def hard_swish(x: Variable | Any) -> Variable:

@@ -54,13 +54,15 @@ def fused_convolution_2d(
     groups: int = 1,
     add: Any = None,
     activation: str | None = None,
+    alpha: float = 0.0,
+    beta: float = 0.0,
     pack: dict | None = None,
 ) -> Variable:
     """activation(convolution_2d(x, W, b) + add), (B, O, OH, OW), without a gradient.
 
     x, W, b, stride, pad, dilate, groups: as in `convolution_2d`
     add: (B, O, OH, OW), or None
-    activation: "relu", or another kind of the backends' `eltwise`; None leaves the values
+    activation, alpha, beta: "relu", or another kind of the backends' `eltwise` and its numbers; None leaves the values
     pack: where reordered copies of W may be kept, by whoever empties it when W changes; a Parameter keeps its own
     Raises GraphError where gradients are being taken, ShapeError or DtypeError if the arrays do not fit.
     """
@@ -73,7 +75,7 @@ def fused_convolution_2d(
     window = _window(*plain, groups)
     _check(x, W, b, add, window)
     extra = [as_variable(v) for v in (b, add) if v is not None]
-    settings = {**window, "activation": activation, "pack": pack}
+    settings = {**window, "activation": activation, "alpha": alpha, "beta": beta, "pack": pack}
     return FusedConvolution2D(settings, b is not None, add is not None).apply((x, W, *extra))[0]
 
 

@@ -31,12 +31,19 @@ def can_fold(conv: Convolution2D, norm: Link) -> bool:
 
 
 def folded_convolution(
-    conv: Convolution2D, norm: Any, x: Any, *, add: Any = None, activation: str | None = None
+    conv: Convolution2D,
+    norm: Any,
+    x: Any,
+    *,
+    add: Any = None,
+    activation: str | None = None,
+    alpha: float = 0.0,
+    beta: float = 0.0,
 ) -> Variable:
     """activation(norm(conv(x)) + add), in one kernel.
 
     x: (B, in_channels, H, W)
-    add, activation: as in `fused_convolution_2d`
+    add, activation, alpha, beta: as in `fused_convolution_2d`
 
     The product of filters and scales is kept beside the filters, and made anew when they or the statistics change.
     """
@@ -58,6 +65,8 @@ def folded_convolution(
         groups=conv.groups,
         add=add,
         activation=activation,
+        alpha=alpha,
+        beta=beta,
         pack=pack,
     )
 

@@ -33,6 +33,7 @@ CASES = {
     "sigmoid": (F.sigmoid, _sigmoid),
     "tanh": (F.tanh, np.tanh),
     "hard_sigmoid": (F.hard_sigmoid, lambda x: np.clip(0.2 * x + 0.5, 0, 1)),
+    "hard_sigmoid 1/6": (lambda x: F.hard_sigmoid(x, 1 / 6), lambda x: np.clip(x / 6 + 0.5, 0, 1)),
     "hard_swish": (F.hard_swish, lambda x: x * np.clip(x + 3, 0, 6) / 6),
     "softplus": (F.softplus, lambda x: np.log1p(np.exp(x))),
     "softplus 3": (lambda x: F.softplus(x, 3.0), lambda x: np.log1p(np.exp(3 * x)) / 3),

@@ -18,20 +18,32 @@ def arrays(groups=1):
 
 
 @pytest.mark.parametrize("backend", ["numpy", "auto"])
-@pytest.mark.parametrize("activation", [None, "relu"])
+@pytest.mark.parametrize(
+    ("kind", "alpha", "beta", "function"),
+    [
+        (None, 0, 0, None),
+        ("relu", 0, 0, F.relu),
+        ("clip", 0, 6, F.relu6),
+        ("swish", 1, 0, F.silu),
+        ("sigmoid", 0, 0, F.sigmoid),
+        ("hard_swish", 1 / 6, 0.5, F.hard_swish),
+        ("hard_sigmoid", 1 / 6, 0.5, lambda x: F.hard_sigmoid(x, 1 / 6)),
+    ],
+    ids=lambda v: v if isinstance(v, str) else "",
+)
 @pytest.mark.parametrize(
     "window",
     [{}, {"pad": 1}, {"stride": 2, "pad": (1, 0, 2, 1)}, {"dilate": 2, "pad": [2, 2]}, {"groups": 2, "pad": 1}],
 )
-def test_it_is_convolution_sum_and_activation(backend, activation, window):
+def test_it_is_convolution_sum_and_activation(backend, kind, alpha, beta, function, window):
     x, W, b, rng = arrays(window.get("groups", 1))
     with using_config("backend", backend), no_backprop_mode():
         plain = F.convolution_2d(x, W, b, **window)
         add = rng.standard_normal(plain.shape, "float32")
         before = add.copy()
-        fused = fused_convolution_2d(x, W, b, **window, add=add, activation=activation)
+        fused = fused_convolution_2d(x, W, b, **window, add=add, activation=kind, alpha=alpha, beta=beta)
         expected = plain + add
-        expected = F.relu(expected) if activation else expected
+        expected = expected if function is None else function(expected)
         np.testing.assert_allclose(fused.array, expected.array, atol=1e-4)
         np.testing.assert_array_equal(add, before)
         alone = fused_convolution_2d(x, W, **window)
