@@ -29,6 +29,7 @@ from cvzoo.geometry.quads import bbox_to_quad, quad_to_bbox
 from cvzoo.geometry.rle import RLEs
 from cvzoo.geometry.rle_iou import rle_iou, rle_iou_pairs
 from cvzoo.geometry.rle_merge import merge_rles
+from cvzoo.geometry.window_rle import window_rles
 
 __all__ = [
     "AnchorFit",
@@ -65,4 +66,5 @@ __all__ = [
     "to_normalized",
     "to_xywh",
     "to_xyxy",
+    "window_rles",
 ]

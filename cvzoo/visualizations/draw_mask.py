@@ -3,6 +3,7 @@
 import numpy as np
 
 from cvzoo.errors.exceptions import ShapeError
+from cvzoo.geometry.rle import RLEs
 from cvzoo.images.from_array import from_array
 from cvzoo.visualizations.colors import label_color
 
@@ -11,19 +12,26 @@ def draw_mask(img, mask, label=None, *, opacity=0.5):
     """A new photo with each mask tinted: (3, H, W) float32 of whole numbers in [0, 255].
 
     img: (3, H, W) or (1, H, W) in [0, 255], or any array that `read_image` takes
-    mask: (R, H, W) bool; later masks lie on top
+    mask: (R, H, W) bool, or RLEs of R such masks, of which one at a time is decoded; later masks lie on top
     label: (R,) non-negative integers that choose the colours, or None: the position chooses
     opacity: of the tint, 0 (invisible) to 1 (nothing shines through)
     Raises ShapeError if the sizes do not match.
     """
     out = from_array(np.asarray(img), color=True, name="img")
-    mask = np.asarray(mask)
-    if mask.ndim != 3 or mask.shape[1:] != out.shape[1:]:
-        raise ShapeError("mask must be (R, H, W) of the photo's size", expected=("R", *out.shape[1:]), got=mask.shape)
+    encoded = isinstance(mask, RLEs)
+    mask = mask if encoded else np.asarray(mask)
+    if encoded:
+        fits = (mask.sizes == out.shape[1:]).all()
+    else:
+        fits = mask.ndim == 3 and mask.shape[1:] == out.shape[1:]
+    if not fits:
+        got = mask.sizes[0] if encoded else mask.shape
+        raise ShapeError("mask must be (R, H, W) of the photo's size", expected=("R", *out.shape[1:]), got=got)
     colors = range(len(mask)) if label is None else np.asarray(label).tolist()
     if len(colors) != len(mask):
         raise ShapeError("label must have one entry a mask", expected=(len(mask),), got=(len(colors),))
-    for one, each in zip(mask.astype(bool), colors):
+    for r, each in enumerate(colors):
+        one = mask[r].to_masks()[0] if encoded else mask[r].astype(bool)
         out[:, one] = _tinted(out[:, one], np.array(label_color(each), dtype=np.float32)[:, None], opacity)
     return np.rint(out).clip(0, 255)
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from cvzoo.errors import ShapeError
+from cvzoo.geometry import RLEs
 from cvzoo.visualizations import draw_label_map, draw_mask, label_color
 
 IMG = np.full((3, 4, 5), 100, dtype=np.float32)
@@ -37,3 +38,11 @@ def test_sizes_must_match():
         draw_mask(IMG, np.zeros((2, 4, 5), bool), [1])
     with pytest.raises(ShapeError, match=r"\(H, W\)"):
         draw_label_map(IMG, np.zeros((5, 4), np.int32))
+
+
+def test_run_lengths_are_drawn_as_dense_masks():
+    img = np.random.default_rng(0).integers(0, 256, (3, 8, 9)).astype(np.float32)
+    mask = np.random.default_rng(1).random((3, 8, 9)) < 0.4
+    np.testing.assert_array_equal(draw_mask(img, RLEs.from_masks(mask), [2, 0, 1]), draw_mask(img, mask, [2, 0, 1]))
+    with pytest.raises(ShapeError, match="photo's size"):
+        draw_mask(img, RLEs.from_masks(mask[:, :7]))

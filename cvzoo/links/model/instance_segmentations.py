@@ -1,0 +1,135 @@
+"""Instances and their masks, as arrays that can show themselves."""
+
+import os
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cvzoo.errors.exceptions import ImageError, ShapeError
+from cvzoo.geometry.rle import RLEs
+from cvzoo.images.write_image import write_image
+from cvzoo.links.model.detections import Detections
+from cvzoo.visualizations.draw_mask import draw_mask
+from cvzoo.visualizations.html import detection_html, detection_png
+
+_SHOWN = 20  # photos in a notebook's cell
+
+
+class _Lists(NamedTuple):
+    masks: list
+    labels: list
+    scores: list
+
+
+class InstanceSegmentations(_Lists):
+    """Three lists with one element a photo: `masks, labels, scores = segmentations`.
+
+    masks: `geometry.RLEs` of R masks each, all of the photo's size; `dense(i)` gives (R, H, W) bool
+    labels: (R,) int32 each, 0 .. n_fg_class - 1
+    scores: (R,) float32 each, best first
+    bboxes: (R, 4) float32 each, y_min x_min y_max x_max, pixels of the photo: the network's boxes, or, if it has none,
+        what the masks fill
+    label_names, sources: as in `Detections`
+    detections: the same without masks, as `Detections`
+    Raises ShapeError if the lists differ in length.
+    """
+
+    detections: Detections
+
+    def __new__(
+        cls,
+        masks: list[RLEs],
+        labels: list,
+        scores: list,
+        *,
+        bboxes: list | None = None,
+        label_names: Sequence[str] | None = None,
+        sources: Sequence[Any] = (),
+    ) -> "InstanceSegmentations":
+        self = super().__new__(cls, masks, labels, scores)
+        bboxes = [mask.to_bbox() for mask in masks] if bboxes is None else bboxes
+        if not len(masks) == len(labels) == len(scores) == len(bboxes):
+            raise ShapeError(
+                "InstanceSegmentations: one element a photo", got=tuple(map(len, (masks, labels, scores, bboxes)))
+            )
+        self.detections = Detections(bboxes, labels, scores, label_names=label_names, sources=sources)
+        return self
+
+    @property
+    def bboxes(self) -> list:
+        return self.detections.bboxes
+
+    @property
+    def label_names(self) -> tuple[str, ...] | None:
+        return self.detections.label_names
+
+    @property
+    def sources(self) -> list[Any]:
+        return self.detections.sources
+
+    @property
+    def n_photo(self) -> int:
+        """How many photos (`len` is 3, that of the tuple)."""
+        return len(self.masks)
+
+    def dense(self, i: int = 0) -> np.ndarray:
+        """(R, H, W) bool, the masks of photo `i`; (0, 0, 0) if there are none. Raises ValueRangeError."""
+        self.detections._check(i)
+        return self.masks[i].to_masks()
+
+    def draw(self, i: int = 0, *, img: Any = None) -> np.ndarray:
+        """Photo `i` with its masks tinted and boxes drawn: (3, H, W) float32 RGB in [0, 255], a new array.
+
+        img, and what is raised: as in `Detections.draw`
+        """
+        self.detections._check(i)
+        return self.detections.draw(i, img=self._tinted(i, img))
+
+    def save(self, i: int, path: str | os.PathLike, *, img: Any = None) -> os.PathLike:
+        """The path, once photo `i` with its masks lies there (.png, .jpg ...). Raises as `draw`, `write_image`."""
+        return write_image(self.draw(i, img=img), path)
+
+    def to_records(self, i: int | None = None) -> list[dict[str, Any]]:
+        """One dict an instance, ready for JSON: the fields of `Detections.to_records` and mask, {size, counts}.
+
+        i: of this photo only; None: of all
+        The mask is COCO's compressed run lengths.
+        """
+        records = self.detections.to_records(i)
+        photos = self.masks if i is None else [self.masks[i]]
+        masks = [mask for rles in photos for mask in rles.to_coco()]
+        return [{**record, "mask": mask} for record, mask in zip(records, masks)]
+
+    def __repr__(self) -> str:
+        text = repr(self.detections).replace("Detections", "InstanceSegmentations", 1)
+        return text.replace(" boxes", " masks", 1)
+
+    def _repr_html_(self) -> str | None:
+        if not self.n_photo:
+            return None
+        parts = []
+        for i in range(min(self.n_photo, _SHOWN)):
+            try:
+                img = self._tinted(i, None)
+            except (ImageError, OSError):
+                return None  # a notebook then shows the table of __repr__
+            found = self.bboxes[i], self.labels[i], self.scores[i]
+            parts.append(detection_html(img, *found, label_names=self.label_names))
+        if self.n_photo > _SHOWN:
+            parts.append(f"<p>... and {self.n_photo - _SHOWN} more photos</p>")
+        return "\n".join(parts)
+
+    def _repr_png_(self) -> bytes | None:
+        if not self.n_photo:
+            return None
+        try:
+            img = self._tinted(0, None)
+        except (ImageError, OSError):
+            return None
+        return detection_png(img, self.bboxes[0], self.labels[0], self.scores[0], label_names=self.label_names)
+
+    def _tinted(self, i: int, img: Any) -> np.ndarray:
+        # the worst first: the best lies on top
+        order = np.arange(len(self.labels[i]))[::-1]
+        return draw_mask(self.detections._photo(i, img), self.masks[i][order], self.labels[i][order])

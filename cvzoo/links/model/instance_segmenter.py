@@ -1,0 +1,79 @@
+"""The only predict loop of the models that find instances with their masks."""
+
+import abc
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cvzoo.config.switches import no_backprop_mode, using_config
+from cvzoo.geometry.rle import RLEs
+from cvzoo.links.chain import Chain
+from cvzoo.links.model.detections import kept_source
+from cvzoo.links.model.instance_segmentations import InstanceSegmentations
+from cvzoo.links.model.photos import PreparedBatch, prepared_batches
+from cvzoo.links.model.thresholds import AbstractThresholds
+
+
+class FoundInstances(NamedTuple):
+    """The instances of a photo, R of them, best first.
+
+    mask: R masks of the photo's size; bbox: (R, 4) float32, pixels of the photo; label: (R,) int32; score: (R,) float32
+    """
+
+    mask: RLEs
+    bbox: np.ndarray
+    label: np.ndarray
+    score: np.ndarray
+
+
+class AbstractInstanceSegmenter(AbstractThresholds, Chain, abc.ABC):
+    """A network that finds objects and their masks; a subclass writes `prepare` and `find_instances`.
+
+    label_names: names of the classes in order of label, or None
+    score_thresh, nms_thresh, limit, presets: see `AbstractThresholds`
+    """
+
+    label_names: tuple[str, ...] | None = None
+
+    # --- what a model writes ----------------------------------------------------------------------------------------
+    @abc.abstractmethod
+    def prepare(self, img: np.ndarray) -> np.ndarray:
+        """The network's input (C, H', W') float32 for a photo (3, H, W) float32 RGB [0, 255], not changed."""
+
+    @abc.abstractmethod
+    def find_instances(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> list[FoundInstances]:
+        """What is in each of the prepared photos, after suppression; called where nothing is trained.
+
+        x: (B, C, H', W') float32; sizes: (H, W) of the B photos as they were read
+        """
+
+    # --- predict ----------------------------------------------------------------------------------------------------
+    def predict(self, imgs: Iterable[Any], *, batch_size: int = 4) -> InstanceSegmentations:
+        """What is in the photos: `masks, labels, scores = model.predict(imgs)`, lists with one element a photo.
+
+        imgs, batch_size, and what is raised: as for a detector's `predict`
+        Masks are run lengths (`geometry.RLEs`), which evaluators take; `.dense(i)` gives photo i's as (R, H, W) bool.
+        """
+        found, sources = [], []
+        for batch in prepared_batches(imgs, self.prepare, batch_size=batch_size):
+            found += self._found(batch)
+            sources += map(kept_source, batch.sources)
+        return self._result(found, sources)
+
+    def predict_each(self, imgs: Iterable[Any], *, batch_size: int = 1) -> Iterator[InstanceSegmentations]:
+        """The results photo by photo, while the next photos have not been read yet: memory stays flat."""
+        for batch in prepared_batches(imgs, self.prepare, batch_size=batch_size):
+            for each, source in zip(self._found(batch), batch.sources):
+                yield self._result([each], [kept_source(source)])
+
+    def _found(self, batch: PreparedBatch) -> list[FoundInstances]:
+        # the switches are set around the network only: a generator that is being waited for would leak them
+        with using_config("train", False), no_backprop_mode():
+            return self.find_instances(batch.x, batch.sizes)
+
+    def _result(self, found: list[FoundInstances], sources: list[Any]) -> InstanceSegmentations:
+        masks, bboxes, labels, scores = (list(each) for each in zip(*found)) if found else ([], [], [], [])
+        return InstanceSegmentations(
+            masks, labels, scores, bboxes=bboxes, label_names=self.label_names, sources=sources
+        )
