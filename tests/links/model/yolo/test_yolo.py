@@ -56,14 +56,17 @@ def test_a_file_of_the_published_size_is_consumed_and_gives_what_the_cfg_gives(t
     model.insize = 64
     other = DarknetDetector(cfg, path, resize="letterbox")
     x = np.random.default_rng(1).random((1, 3, 64, 64), np.float32)
-    with using_config("train", False), no_backprop_mode():
+    with using_config("train", False):
         ours, theirs = model.forward(x), other.forward(x)
-    ours = ours if isinstance(ours, tuple) else (ours,)
-    assert len(ours) == len(theirs)
-    for one, two in zip(ours, theirs):
+        with no_backprop_mode():  # convolution and normalization are one kernel: rounded once
+            folded = model.forward(x)
+    ours, folded = ((y if isinstance(y, tuple) else (y,)) for y in (ours, folded))
+    assert len(ours) == len(theirs) == len(folded)
+    for one, two, three in zip(ours, theirs, folded):
         assert np.isfinite(one.array).all()
         assert np.ptp(two.array) > 0
         np.testing.assert_array_equal(one.array, two.array)
+        np.testing.assert_allclose(three.array, two.array, rtol=1e-5)
     if n_class == 20:  # the anchors of the cfg are those that the class has
         img = np.random.default_rng(2).integers(0, 256, (3, 40, 64)).astype(np.float32)
         for detector in (model, other):
@@ -71,7 +74,8 @@ def test_a_file_of_the_published_size_is_consumed_and_gives_what_the_cfg_gives(t
         found, expected = model.predict([img]), other.predict([img])
         assert len(found.bboxes[0])
         for one, two in zip(found, expected):
-            np.testing.assert_array_equal(one[0], two[0])
+            # such random weights give numbers of 1e7, whose last digits differ between one kernel and two
+            np.testing.assert_allclose(one[0], two[0], rtol=2e-3)
 
 
 @pytest.mark.slow
