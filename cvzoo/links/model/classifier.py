@@ -1,13 +1,14 @@
 """The only predict loop of the classifiers: photos in, probabilities out."""
 
 import abc
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
 from cvzoo.config.switches import no_backprop_mode, using_config
+from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.functions.activation.softmax import softmax
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.classifications import Classifications
@@ -16,22 +17,66 @@ from cvzoo.links.model.photos import prepared_batches
 
 
 class AbstractClassifier(Chain, abc.ABC):
-    """A network that names what a photo shows; a subclass writes `prepare` and `forward`.
+    """A network that names what a photo shows; a subclass writes `prepare` and `stages`.
 
     n_class: how many classes there are
     label_names: their names in order of label, or None
+    layer_names: the names of the stages, in order
     """
 
     n_class: int
     label_names: tuple[str, ...] | None = None
+    layer_names: tuple[str, ...] = ()
+    _pick: str | tuple[str, ...] | None = None
 
     @abc.abstractmethod
     def prepare(self, img: np.ndarray) -> np.ndarray:
         """The network's input (C, H', W') float32 for a photo (3, H, W) float32 RGB [0, 255], which is not changed."""
 
     @abc.abstractmethod
-    def forward(self, x: Any) -> Variable:
-        """Scores before the softmax (B, n_class) for x (B, C, H', W')."""
+    def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
+        """Each stage's name and output, one after another as they are computed, for x (B, C, H', W').
+
+        The last are the scores before the softmax (B, n_class).
+        """
+
+    @property
+    def pick(self) -> str | tuple[str, ...] | None:
+        """The stages whose outputs `forward` gives: a name or names of `layer_names`; None: the scores."""
+        return self._pick
+
+    @pick.setter
+    def pick(self, names: str | tuple[str, ...] | None) -> None:
+        unknown = [each for each in _as_names(names) if each not in self.layer_names]
+        if unknown or names == ():
+            raise ValueRangeError(
+                f"{type(self).__name__}: pick names no stage", expected=", ".join(self.layer_names), got=repr(names)
+            )
+        self._pick = names if names is None or isinstance(names, str) else tuple(names)
+
+    def forward(self, x: Any) -> Variable | tuple[Variable, ...]:
+        """Scores before the softmax (B, n_class) for x (B, C, H', W'); where `pick` is set, what it names.
+
+        With one name, that stage's output; with several, a tuple in their order. What comes after is not computed.
+        """
+        wanted = _as_names(self._pick)
+        found = {}
+        h = None
+        for name, h in self.stages(x):
+            if name in wanted:
+                found[name] = h
+                if len(found) == len(set(wanted)):
+                    break
+        if self._pick is None:
+            return h
+        return found[self._pick] if isinstance(self._pick, str) else tuple(found[name] for name in wanted)
+
+    def scores(self, x: Any) -> Variable:
+        """Scores before the softmax (B, n_class) for x (B, C, H', W'), whatever is picked."""
+        h = None
+        for _, h in self.stages(x):  # noqa: B007
+            pass
+        return h
 
     def predict(self, imgs: Iterable[Any], *, batch_size: int = 32) -> Classifications:
         """The classes' probabilities for each photo: `probs = model.predict(imgs)`, `probs.top(5)`.
@@ -45,6 +90,10 @@ class AbstractClassifier(Chain, abc.ABC):
         sources: list[Any] = []
         with using_config("train", False), no_backprop_mode():
             for batch in prepared_batches(imgs, self.prepare, batch_size=batch_size):
-                probs.append(softmax(self.forward(batch.x), axis=1).array)
+                probs.append(softmax(self.scores(batch.x), axis=1).array)
                 sources.extend(map(kept_source, batch.sources))
         return Classifications(np.concatenate(probs), label_names=self.label_names, sources=sources)
+
+
+def _as_names(pick: Any) -> tuple[str, ...]:
+    return () if pick is None else (pick,) if isinstance(pick, str) else tuple(pick)

@@ -2,7 +2,7 @@
 
 import abc
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +27,7 @@ class Preset(NamedTuple):
 
 
 class AbstractDetector(Chain, abc.ABC):
-    """A network that finds objects; a subclass writes `prepare`, `forward` and `decode`.
+    """A network that finds objects; a subclass writes `prepare` and `find`.
 
     label_names: names of the classes in order of label, or None
     score_thresh: what scores this or less is dropped
@@ -53,15 +53,11 @@ class AbstractDetector(Chain, abc.ABC):
         """The network's input (C, H', W') float32 for a photo (3, H, W) float32 RGB [0, 255], not changed."""
 
     @abc.abstractmethod
-    def forward(self, x: Any) -> Variable | tuple[Variable, ...]:
-        """The network's outputs for x (B, C, H', W'): one or several, each with B as its first axis."""
+    def find(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> list[Found]:
+        """bbox (R, 4), label (R,), score (R,) of each photo: what scores above `score_thresh`, before suppression.
 
-    @abc.abstractmethod
-    def decode(self, outputs: tuple[np.ndarray, ...], size: tuple[int, int]) -> Found:
-        """bbox (R, 4), label (R,), score (R,): what scores above `score_thresh` in one photo, before suppression.
-
-        outputs: what `forward` gave for this photo, without the axis B
-        size: (H, W) of the photo, in whose pixels the boxes are; finite, but they may stick out of it
+        x: (B, C, H', W') float32, prepared
+        sizes: (H, W) of each photo, in whose pixels the boxes are; finite, but they may stick out of it
         """
 
     # --- thresholds -------------------------------------------------------------------------------------------------
@@ -111,12 +107,11 @@ class AbstractDetector(Chain, abc.ABC):
     def _found(self, batch: PreparedBatch) -> list[Found]:
         # the switches are set around the network only: a generator that is being waited for would leak them
         with using_config("train", False), no_backprop_mode():
-            outputs = self.forward(batch.x)
-        outputs = outputs if isinstance(outputs, tuple) else (outputs,)
-        return [self._finish(tuple(y.array[i] for y in outputs), size) for i, size in enumerate(batch.sizes)]
+            found = self.find(batch.x, batch.sizes)
+        return [self._finish(each, size) for each, size in zip(found, batch.sizes)]
 
-    def _finish(self, outputs: tuple[np.ndarray, ...], size: tuple[int, int]) -> Found:
-        bbox, label, score = self.decode(outputs, size)
+    def _finish(self, found: Found, size: tuple[int, int]) -> Found:
+        bbox, label, score = found
         keep = classwise_nms(bbox, label, score, iou_thresh=self.nms_thresh, limit=self.limit)
         bbox, label, score = bbox[keep], label[keep], score[keep]
         inside = clip_bbox(bbox, size)
@@ -127,3 +122,25 @@ class AbstractDetector(Chain, abc.ABC):
             label[seen].astype(np.int32),
             score[seen].astype(np.float32),
         )
+
+
+class AbstractOneStageDetector(AbstractDetector, abc.ABC):
+    """A detector that looks once: all boxes come out of `forward`; a subclass writes `prepare`, `forward`, `decode`."""
+
+    @abc.abstractmethod
+    def forward(self, x: Any) -> Variable | tuple[Variable, ...]:
+        """The network's outputs for x (B, C, H', W'): one or several, each with B as its first axis."""
+
+    @abc.abstractmethod
+    def decode(self, outputs: tuple[np.ndarray, ...], size: tuple[int, int]) -> Found:
+        """bbox (R, 4), label (R,), score (R,): what scores above `score_thresh` in one photo, before suppression.
+
+        outputs: what `forward` gave for this photo, without the axis B
+        size: (H, W) of the photo, in whose pixels the boxes are; finite, but they may stick out of it
+        """
+
+    def find(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> list[Found]:
+        """As in `AbstractDetector`."""
+        outputs = self.forward(x)
+        outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+        return [self.decode(tuple(y.array[i] for y in outputs), size) for i, size in enumerate(sizes)]

@@ -1,44 +1,20 @@
 """What is in the zoo: a list of real objects, for listings and for the command line."""
 
 import functools
-from collections.abc import Callable
-from typing import NamedTuple
 
 from cvzoo.links.model.cifar_resnet.cifar_resnet import CIFARResNet
 from cvzoo.links.model.cifar_resnet.weights import WEIGHTS as CIFAR_RESNET_WEIGHTS
-from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.darknet.published import mobilenet_v2_yolo_v3_nano, yolo_fastest
 from cvzoo.links.model.darknet.weights import MOBILENET_V2_YOLO_V3_NANO_VOC, YOLO_FASTEST_COCO
-from cvzoo.links.model.detector import AbstractDetector
-from cvzoo.links.model.resnet.resnet import ResNet
-from cvzoo.links.model.resnet.weights import WEIGHTS as RESNET_WEIGHTS
-from cvzoo.links.model.retinanet.published import retinanet_resnet50_fpn, retinanet_resnet50_fpn_v2
-from cvzoo.links.model.retinanet.text import RETINANET_TEXT, retinanet_text
-from cvzoo.links.model.retinanet.weights import WEIGHTS as RETINANET_WEIGHTS
+from cvzoo.links.model.resnet import listing as resnet
+from cvzoo.links.model.retinanet import listing as retinanet
 from cvzoo.links.model.ultra_light_face.ultra_light_face import UltraLightFace
 from cvzoo.links.model.ultra_light_face.weights import WEIGHTS as ULTRA_LIGHT_FACE_WEIGHTS
 from cvzoo.links.model.yolo.weights import YOLO_V2_TINY_WEIGHTS, YOLO_V2_WEIGHTS, YOLO_V3_WEIGHTS
 from cvzoo.links.model.yolo.yolo_v2 import YOLOv2
 from cvzoo.links.model.yolo.yolo_v2_tiny import YOLOv2Tiny
 from cvzoo.links.model.yolo.yolo_v3 import YOLOv3
-from cvzoo.weights.record import Weights
-
-
-class ZooMember(NamedTuple):
-    """A trained model that can be had by name.
-
-    name: what a user types
-    make: called without arguments it gives the model, its files fetched first if need be
-    weights: the record that says most about it
-    files: all records that `make` fetches; none for what ships in the package
-    task: what its `predict` gives: "detection" or "classification"
-    """
-
-    name: str
-    make: Callable[[], AbstractDetector | AbstractClassifier]
-    weights: Weights
-    files: tuple[Weights, ...]
-    task: str = "detection"
+from cvzoo.links.model.zoo_member import ZooMember
 
 
 def zoo_members() -> tuple[ZooMember, ...]:
@@ -68,13 +44,6 @@ def zoo_members() -> tuple[ZooMember, ...]:
         for key, record in records.items():
             make = functools.partial(CIFARResNet, n_layer, pretrained_model=key)
             members.append(ZooMember(record.name, make, record, (record,), "classification"))
-    for n_layer, records in RESNET_WEIGHTS.items():
-        for key, record in records.items():
-            make = functools.partial(ResNet, n_layer, pretrained_model=key)
-            members.append(ZooMember(record.name, make, record, (record,), "classification"))
-    for make, key in ((retinanet_resnet50_fpn, "coco"), (retinanet_resnet50_fpn_v2, "coco_v2")):
-        record, _ = RETINANET_WEIGHTS[key]
-        whole = functools.partial(make, pretrained_model=key)
-        members.append(ZooMember(record.name.removesuffix("_coco"), whole, record, (record,)))
-    members.append(ZooMember(RETINANET_TEXT.name, retinanet_text, RETINANET_TEXT, ()))
+    for family in (resnet, retinanet):
+        members += family.members()
     return tuple(sorted(members, key=lambda member: member.name))

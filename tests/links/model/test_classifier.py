@@ -21,6 +21,7 @@ class MeanColour(AbstractClassifier):
 
     n_class = 3
     label_names = ("red", "green", "blue")
+    layer_names = ("pool", "fc")
 
     def __init__(self, size=(4, 4)):
         self.size = size
@@ -31,9 +32,11 @@ class MeanColour(AbstractClassifier):
     def prepare(self, img):
         return (resize(img, self.size) if self.size else img) / 255
 
-    def forward(self, x):
+    def stages(self, x):
         self.seen.append((x.shape, switches.train, switches.enable_backprop))
-        return self.fc(F.global_average_pooling_2d(x))
+        h = F.global_average_pooling_2d(x)
+        yield "pool", h
+        yield "fc", self.fc(h)
 
 
 def photo(colour, size=(5, 7)):
@@ -168,3 +171,33 @@ def test_names_and_probabilities_must_fit():
         Classifications(PROBS, label_names=("a",))
     with pytest.raises(ShapeError, match="probs"):
         Classifications(PROBS[0])
+
+
+def test_stages_can_be_picked_by_name():
+    model = MeanColour()
+    x = np.stack([model.prepare(RED)])
+    scores = model(x).array
+    model.pick = "pool"
+    np.testing.assert_array_equal(model(x).array.reshape(1, 3), scores)
+    model.pick = ("fc", "pool", "fc")
+    assert [y.shape for y in model(x)] == [(1, 3), (1, 3), (1, 3)]
+    assert model.predict([RED]).labels.tolist() == [0]  # predict gives classes whatever is picked
+    model.pick = None
+    np.testing.assert_array_equal(model(x).array, scores)
+
+
+def test_what_comes_after_the_picked_stages_is_not_computed():
+    class Broken(MeanColour):
+        def stages(self, x):
+            yield "pool", F.global_average_pooling_2d(x)
+            raise AssertionError("computed")
+
+    model = Broken()
+    model.pick = ("pool",)
+    assert len(model(model.prepare(RED)[None])) == 1
+
+
+@pytest.mark.parametrize("pick", ["res9", ("pool", "res9"), ()])
+def test_picking_what_there_is_not_names_what_there_is(pick):
+    with pytest.raises(ValueRangeError, match="pool, fc"):
+        MeanColour().pick = pick

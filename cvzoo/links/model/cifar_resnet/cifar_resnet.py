@@ -1,6 +1,7 @@
 """ResNets for CIFAR's small pictures."""
 
 import os
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,8 @@ class CIFARResNet(AbstractClassifier):
     Where we differ: photos of another size are resized to 32 x 32.
     """
 
+    layer_names = ("conv1", "stage1", "stage2", "stage3", "pool", "fc")
+
     def __init__(self, n_layer: int = 20, n_class: int = 10, pretrained_model: str | os.PathLike | None = None):
         if n_layer < 8 or n_layer % 6 != 2:
             raise ValueRangeError("CIFARResNet: n_layer must be 6 n + 2", expected="20, 32, 44, 56 ...", got=n_layer)
@@ -56,13 +59,17 @@ class CIFARResNet(AbstractClassifier):
         """(3, 32, 32) float32, normalized."""
         return normalize(resize(img, (32, 32)), mean=MEAN, std=STD)
 
-    def forward(self, x: Any) -> Variable:
-        """Scores before the softmax (B, n_class) for x (B, 3, H, W), normalized."""
+    def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
+        """conv1, stage1 to stage3, pool (B, 64), fc: scores before the softmax (B, n_class), for x (B, 3, H, W)."""
         h = self.conv1(x)
-        for stage in (self.stage1, self.stage2, self.stage3):
+        yield "conv1", h
+        for name, stage in zip(("stage1", "stage2", "stage3"), (self.stage1, self.stage2, self.stage3)):
             for block in stage:
                 h = block(h)
-        return self.fc(F.global_average_pooling_2d(h))
+            yield name, h
+        h = F.global_average_pooling_2d(h)
+        yield "pool", h
+        yield "fc", self.fc(h)
 
 
 def _stage(in_channels: int, out_channels: int, n: int, stride: int) -> ChainList:

@@ -10,12 +10,12 @@ import numpy as np
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import FileFormatError, UnsupportedError, ValueRangeError
 from cvzoo.links.model.darknet.network import DarknetNetwork
-from cvzoo.links.model.detector import AbstractDetector, Preset
+from cvzoo.links.model.detector import AbstractOneStageDetector, Preset
 from cvzoo.links.model.yolo.decode import Found
 from cvzoo.links.model.yolo.frame import Fit, decode_heads, to_input
 
 
-class DarknetDetector(AbstractDetector):
+class DarknetDetector(AbstractOneStageDetector):
     """YOLOv2, YOLOv3, their tiny forms, YOLOv4, Yolo-Fastest and relatives from public `.cfg` and `.weights` files.
 
     cfg: the path of the cfg, or its text

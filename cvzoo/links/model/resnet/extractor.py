@@ -1,5 +1,6 @@
 """The convolutions of a ResNet, of any depth and width."""
 
+from collections.abc import Iterator
 from typing import Any, Literal
 
 import cvzoo.functions as F
@@ -73,14 +74,18 @@ class ResNetExtractor(Chain):
                 stages.append(stage)
             self.res2, self.res3, self.res4, self.res5 = stages
 
-    def forward(self, x: Any) -> tuple[Variable, Variable, Variable, Variable]:
-        """C2, C3, C4, C5 (B, channels[i], H / stride, W / stride), sides rounded up, of x (B, 3, H, W)."""
+    def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
+        """conv1, pool1 (without a pooling with the stem "cifar"), res2, res3, res4, res5, as they are computed."""
         h = self.conv1(x)
+        yield "conv1", h
         if self.stem == "photo":
             h = F.max_pooling_2d(h, 3, 2, 1, cover_all=False)
-        maps = []
-        for stage in (self.res2, self.res3, self.res4, self.res5):
+        yield "pool1", h
+        for name, stage in zip(("res2", "res3", "res4", "res5"), (self.res2, self.res3, self.res4, self.res5)):
             for block in stage:
                 h = block(h)
-            maps.append(h)
-        return tuple(maps)
+            yield name, h
+
+    def forward(self, x: Any) -> tuple[Variable, Variable, Variable, Variable]:
+        """C2, C3, C4, C5 (B, channels[i], H / stride, W / stride), sides rounded up, of x (B, 3, H, W)."""
+        return tuple(h for name, h in self.stages(x) if name.startswith("res"))

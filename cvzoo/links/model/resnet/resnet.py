@@ -1,7 +1,7 @@
 """ResNets that classify photos."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,8 @@ class ResNet(AbstractClassifier):
 
     Source: He et al., Deep Residual Learning for Image Recognition, CVPR 2016.
     """
+
+    layer_names = ("conv1", "pool1", "res2", "res3", "res4", "res5", "pool5", "fc6")
 
     def __init__(
         self,
@@ -94,6 +96,11 @@ class ResNet(AbstractClassifier):
             return normalize(resize(img, (self.insize, self.insize)), mean=MEAN, std=STD)
         return prepare_for_imagenet(img, short=self.short, crop=self.insize)
 
-    def forward(self, x: Any) -> Variable:
-        """Scores before the softmax (B, n_class) for x (B, 3, H, W), normalized."""
-        return self.fc(F.global_average_pooling_2d(self.extractor(x)[-1]))
+    def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
+        """conv1, pool1, res2 to res5, pool5 (B, C), fc6: scores before the softmax, for x (B, 3, H, W), normalized."""
+        h = None
+        for name, h in self.extractor.stages(x):
+            yield name, h
+        h = F.global_average_pooling_2d(h)
+        yield "pool5", h
+        yield "fc6", self.fc(h)

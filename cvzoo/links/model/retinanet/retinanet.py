@@ -9,7 +9,7 @@ import numpy as np
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.geometry.anchors import cell_anchors, grid_anchors
-from cvzoo.links.model.detector import AbstractDetector, Found, Preset
+from cvzoo.links.model.detector import AbstractOneStageDetector, Found, Preset
 from cvzoo.links.model.fpn.fpn import FPN
 from cvzoo.links.model.resnet.extractor import ResNetExtractor
 from cvzoo.links.model.retinanet.decode import decode_levels
@@ -19,7 +19,7 @@ from cvzoo.links.model.retinanet.pretrained import read_pretrained, take_values
 from cvzoo.links.model.retinanet.settings import RetinaNetSettings
 
 
-class RetinaNet(AbstractDetector):
+class RetinaNet(AbstractOneStageDetector):
     """Finds objects in one stage: a ResNet, a feature pyramid, and two heads that all levels share.
 
     n_fg_class: number of classes; None: as many as label_names, else as the file has

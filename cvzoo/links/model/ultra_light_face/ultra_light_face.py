@@ -15,7 +15,7 @@ from cvzoo.links.connection.conv_2d_activ import Conv2DActiv
 from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.connection.separable_conv_2d_bn_activ import SeparableConv2DBNActiv
-from cvzoo.links.model.detector import AbstractDetector, Preset
+from cvzoo.links.model.detector import AbstractOneStageDetector, Preset
 from cvzoo.links.model.pretrained import pretrained_path
 from cvzoo.links.model.torch_weights import load_torch_or_own
 from cvzoo.links.model.ultra_light_face.priors import SIDES, face_priors
@@ -33,7 +33,7 @@ _SIZE = (240, 320)
 _STD = (0.1, 0.1, 0.2, 0.2)
 
 
-class UltraLightFace(AbstractDetector):
+class UltraLightFace(AbstractOneStageDetector):
     """Finds faces: an SSD of 13 small convolutions and four heads, for photos of 240 x 320 pixels.
 
     pretrained_model: "wider_face", or a path of a torch file or one that cvzoo saved

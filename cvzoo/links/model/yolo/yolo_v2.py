@@ -10,7 +10,7 @@ import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.model.darknet.resampling import reorg
-from cvzoo.links.model.detector import AbstractDetector
+from cvzoo.links.model.detector import AbstractOneStageDetector
 from cvzoo.links.model.yolo.block import block, load_pretrained
 from cvzoo.links.model.yolo.classes import choose_classes
 from cvzoo.links.model.yolo.darknet19 import Darknet19Extractor
@@ -35,7 +35,7 @@ COCO_ANCHORS = (
 )
 
 
-class YOLOv2(AbstractDetector):
+class YOLOv2(AbstractOneStageDetector):
     """YOLOv2 at 416 x 416 (letterbox), on Darknet-19.
 
     n_fg_class: number of classes; None: as many as the pretrained model has, else 20

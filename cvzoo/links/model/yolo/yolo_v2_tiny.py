@@ -9,7 +9,7 @@ import numpy as np
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.links.connection.convolution_2d import Convolution2D
-from cvzoo.links.model.detector import AbstractDetector
+from cvzoo.links.model.detector import AbstractOneStageDetector
 from cvzoo.links.model.yolo.block import block, load_pretrained, pool
 from cvzoo.links.model.yolo.classes import choose_classes
 from cvzoo.links.model.yolo.decode import Found, RegionHead
@@ -20,7 +20,7 @@ from cvzoo.links.model.yolo.weights import YOLO_V2_TINY_WEIGHTS
 VOC_ANCHORS = ((1.19, 1.08), (4.41, 3.42), (11.38, 6.63), (5.11, 9.42), (10.52, 16.62))
 
 
-class YOLOv2Tiny(AbstractDetector):
+class YOLOv2Tiny(AbstractOneStageDetector):
     """YOLOv2-tiny at 416 x 416 (letterbox), in the shape of yolov2-tiny-voc.
 
     n_fg_class: number of classes; None: as many as the pretrained model has, else 20

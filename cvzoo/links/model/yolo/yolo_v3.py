@@ -11,7 +11,7 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.model.darknet.resampling import enlarge
-from cvzoo.links.model.detector import AbstractDetector
+from cvzoo.links.model.detector import AbstractOneStageDetector
 from cvzoo.links.model.yolo.block import block, load_pretrained
 from cvzoo.links.model.yolo.classes import choose_classes
 from cvzoo.links.model.yolo.darknet53 import Darknet53Extractor
@@ -46,7 +46,7 @@ class Branch(Chain):
         return h, self.out(self.conv6(h))
 
 
-class YOLOv3(AbstractDetector):
+class YOLOv3(AbstractOneStageDetector):
     """YOLOv3 at 416 x 416 (letterbox), on Darknet-53.
 
     n_fg_class: number of classes; None: as many as the pretrained model has, else 20

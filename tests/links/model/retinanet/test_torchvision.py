@@ -21,12 +21,12 @@ from cvzoo.links.model.retinanet.retinanet import RetinaNet
 from cvzoo.links.model.retinanet.torchvision_names import COCO_ROWS, from_torchvision, is_torchvision_retinanet
 from cvzoo.links.model.retinanet.weights import RESNET50_FPN
 
-_path = pathlib.Path(__file__).with_name("seeded_weights.py")
+_path = pathlib.Path(__file__).parents[1] / "seeded_weights.py"
 _spec = importlib.util.spec_from_file_location("seeded_weights", _path)
 seeds = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(seeds)
 
-FOUND = json.loads(_path.with_name("torchvision.json").read_text())
+FOUND = json.loads(pathlib.Path(__file__).with_name("torchvision.json").read_text())
 V1, V2 = "retinanet_resnet50_fpn", "retinanet_resnet50_fpn_v2"
 GOLDEN = {V1: "retinanet_resnet50_fpn(COCO_V1 config: FrozenBN eps=0)", V2: V2}
 

@@ -1,9 +1,12 @@
 """Values for a network of torchvision that every tensor's name seeds, so that no file of weights is needed."""
 
+import json
 import math
 import zlib
 
 import numpy as np
+
+_SMALL = ("cls_logits", "bbox_pred", "bbox_reg", "mask_fcn_logits", "module_list", "cls_score")
 
 
 def seeded(name, shape):
@@ -18,11 +21,43 @@ def seeded(name, shape):
         array = np.float32(math.sqrt(2 / np.prod(shape[1:]))) * normal
     elif name.endswith(("running_mean", "bias")):
         array = np.float32(0.1) * normal
+    elif name.endswith("scale_weight"):
+        array = np.full(shape, 20, np.float32)
     else:
         array = 1 + np.float32(0.1) * normal
-    if any(part in name for part in ("cls_logits", "bbox_reg")):
-        array = array * np.float32(0.02)
+    if any(part in name for part in _SMALL):
+        array = array * np.float32(0.1 if "cls_score" in name else 0.02)
     return array * np.float32(0.25) if name.endswith("bn3.weight") else array
+
+
+def manifest(shared, name):
+    """name -> shape of every tensor of torchvision's network."""
+    keys = json.loads((shared / "reference" / "torchvision_statedict_manifest.json").read_text())[name]["keys"]
+    return {key: tuple(shape) for key, shape, _ in keys}
+
+
+def seeded_network(shared, name):
+    """name -> values of every tensor of torchvision's network."""
+    return {key: seeded(key, shape) for key, shape in manifest(shared, name).items()}
+
+
+def empty_network(shared, name):
+    """name -> an array of the tensor's shape that takes no memory, for tests of names and shapes."""
+    return {key: np.broadcast_to(np.float32(0), shape) for key, shape in manifest(shared, name).items()}
+
+
+def golden(shared, section, name):
+    """What torchvision made of the seeded network."""
+    return json.loads((shared / "reference" / "torchvision_golden.json").read_text())[section][name]
+
+
+def assert_scores_equal(y, want):
+    """The scores (1, n_class) are the golden ones, within 1e-4 of their spread."""
+    spread = want["out"]["std"]
+    np.testing.assert_allclose(y[0, :8], want["first8"], atol=1e-4 * spread)
+    assert y.argmax() == want["argmax"]
+    got = np.array([y.mean(dtype=np.float64), y.std(dtype=np.float64, ddof=1), y.min(), y.max()])
+    np.testing.assert_allclose(got, [want["out"][k] for k in ("mean", "std", "min", "max")], atol=2e-4 * spread)
 
 
 def seeded_photo(name, height, width):

@@ -1,0 +1,22 @@
+"""The ResNets in listings and in files."""
+
+import functools
+
+from cvzoo.links.model.architecture import Architecture
+from cvzoo.links.model.resnet.resnet import ResNet
+from cvzoo.links.model.resnet.storage import resnet_from_settings, resnet_preprocessing, resnet_settings
+from cvzoo.links.model.resnet.weights import WEIGHTS
+from cvzoo.links.model.zoo_member import ZooMember
+
+ARCHITECTURES = (Architecture("ResNet", ResNet, resnet_settings, resnet_preprocessing, resnet_from_settings),)
+
+
+def members() -> list[ZooMember]:
+    """The trained ones."""
+    return [
+        ZooMember(
+            record.name, functools.partial(ResNet, n_layer, pretrained_model=key), record, (record,), "classification"
+        )
+        for n_layer, records in WEIGHTS.items()
+        for key, record in records.items()
+    ]
