@@ -26,11 +26,13 @@ from cvzoo.functions.array.moveaxis import moveaxis, rollaxis, swapaxes
 from cvzoo.functions.array.pad import crop, pad
 from cvzoo.functions.array.reshape import reshape
 from cvzoo.functions.array.resize_images import resize_images, upsample_nearest
+from cvzoo.functions.array.roll import roll
 from cvzoo.functions.array.select_item import permutate, select_item
 from cvzoo.functions.array.stack import hstack, separate, stack, vstack
 from cvzoo.functions.array.tile import repeat, tile
 from cvzoo.functions.array.transpose import transpose
 from cvzoo.functions.array.where import where
+from cvzoo.functions.attention.scaled_dot_product_attention import scaled_dot_product_attention
 from cvzoo.functions.connection.channel_sum import channel_sum
 from cvzoo.functions.connection.convolution_2d import convolution_2d, deconvolution_2d
 from cvzoo.functions.connection.depthwise_convolution_2d import depthwise_convolution_2d
@@ -96,6 +98,7 @@ from cvzoo.functions.pooling.spatial_pyramid_pooling_2d import spatial_pyramid_p
 from cvzoo.functions.pooling.unpooling_2d import unpooling_2d
 from cvzoo.functions.pooling.upsampling_2d import upsampling_2d
 from cvzoo.functions.rnn.lstm import lstm
+from cvzoo.functions.roi.roi_average_align_2d import roi_average_align_2d
 from cvzoo.functions.util.forget import forget
 
 __all__ = [
@@ -199,8 +202,11 @@ __all__ = [
     "repeat",
     "reshape",
     "resize_images",
+    "roi_average_align_2d",
+    "roll",
     "rollaxis",
     "rsqrt",
+    "scaled_dot_product_attention",
     "scatter_add",
     "select_item",
     "selu",

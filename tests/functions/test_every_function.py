@@ -14,6 +14,7 @@ from cvzoo.config.switches import using_config
 FLAT = {"accuracy", "argmax", "argmin", "ceil", "fix", "floor", "floor_divide", "sign"}  # their docstrings say so
 ROWS, CUBE, MAP = (3, 4), (2, 3, 4), (2, 4, 5, 5)
 LABELS = np.array([0, -1, 3])
+ROIS = np.array([[0.0, 1, 8, 9], [2, 3, 9, 6], [-3, 0, 8, 8]], "float32"), np.array([0, 1, 1])
 ANSWERS = np.array([[0, 1, -1, 1], [1, 1, 0, 0], [-1, 0, 1, 0]])
 BBOX = np.array([[0.0, 1, 5, 9], [2, 3, 9, 6], [1, 0, 8, 8]])
 INDICES = np.array([[[[0, 3], [8, 15]]]])
@@ -123,8 +124,14 @@ CASES = {
         lambda x: F.resize_images(x, (3, 8), align_corners=False, antialias=True),
         [MAP],
     ),
+    "roll": (lambda x: F.roll(x, (1, -2), (0, 2)), [CUBE]),
+    "roi_average_align_2d": (lambda x: F.roi_average_align_2d(x, *ROIS, 3, 0.5, 2), [MAP]),
     "rollaxis": (lambda x: F.rollaxis(x, 2), [CUBE]),
     "rsqrt": (F.rsqrt, [("+", *ROWS)]),
+    "scaled_dot_product_attention": (
+        lambda q, k, v, bias: F.scaled_dot_product_attention(q, k, v, bias=bias),
+        [CUBE, (2, 5, 4), (2, 5, 3), (3, 5)],
+    ),
     "scatter_add": (lambda a, b: F.scatter_add(a, ([0, 2, 0],), b), [ROWS, ROWS]),
     "select_item": (lambda x: F.select_item(x, np.array([0, 3, 1])), [ROWS]),
     "selu": (F.selu, [ROWS]),

@@ -1,0 +1,1 @@
+"""Regions of feature maps: what is inside a box, at one size."""

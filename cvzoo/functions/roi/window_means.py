@@ -1,0 +1,86 @@
+"""Weighted means over regions that separate into rows and columns: two small matrix products a region.
+
+A region's window of a channels-last map is, row by row, a strided matrix (h, w * C) that BLAS reads where it lies:
+y = Wy . window . Wx^T. Its transpose, the gradient, is the same two products the other way round.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from cvzoo.autodiff.function_node import FunctionNode
+from cvzoo.backends.dispatch import backend_of
+from cvzoo.functions.roi.axis_weights import AxisWeights
+
+
+class WindowMeans(FunctionNode):
+    """x (B, C, H, W) to (R, C, OH, OW)."""
+
+    def __init__(self, indices: np.ndarray, rows: AxisWeights, columns: AxisWeights):
+        self.windows = (indices, rows, columns)
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        (x,) = inputs
+        self.map_shape = x.shape
+        return (_means(backend_of(x).channels_last(x), *self.windows),)
+
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+        return WindowMeansGrad(self.map_shape, *self.windows).apply(gys)
+
+
+class WindowMeansGrad(FunctionNode):
+    """gy (R, C, OH, OW) to gx (B, C, H, W): the transpose."""
+
+    def __init__(self, map_shape: tuple[int, ...], indices: np.ndarray, rows: AxisWeights, columns: AxisWeights):
+        self.map_shape = map_shape
+        self.windows = (indices, rows, columns)
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        (gy,) = inputs
+        backend = backend_of(gy)
+        gx = backend.zeros(self.map_shape, gy.dtype)
+        _add_spread(backend.channels_last(gy), gx, *self.windows)
+        return (gx,)
+
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+        return WindowMeans(*self.windows).apply(gys)
+
+
+def _windows(indices: np.ndarray, rows: AxisWeights, columns: AxisWeights, n_channel: int):
+    """The window of each region in numbers of a matrix (H, W * C)."""
+    return zip(
+        indices.tolist(),
+        rows.start.tolist(),
+        (rows.start + rows.length).tolist(),
+        rows.length.tolist(),
+        (columns.start * n_channel).tolist(),
+        ((columns.start + columns.length) * n_channel).tolist(),
+        columns.length.tolist(),
+    )
+
+
+def _means(x: np.ndarray, indices: np.ndarray, rows: AxisWeights, columns: AxisWeights) -> np.ndarray:
+    b, c, h, w = x.shape
+    maps = list(x.transpose(0, 2, 3, 1).reshape(b, h, w * c))
+    wy, wx = rows.weights.astype(x.dtype, copy=False), columns.weights.astype(x.dtype, copy=False)
+    oh, ow = wy.shape[1], wx.shape[1]
+    y = np.empty((len(indices), oh, ow, c), x.dtype)
+    matmul = np.matmul
+    for r, (i, top, bottom, height, left, right, width) in enumerate(_windows(indices, rows, columns, c)):
+        of_rows = matmul(wy[r, :, :height], maps[i][top:bottom, left:right])
+        matmul(wx[r, :, :width], of_rows.reshape(oh, width, c), out=y[r])
+    return y.transpose(0, 3, 1, 2)
+
+
+def _add_spread(gy: np.ndarray, gx: np.ndarray, indices: np.ndarray, rows: AxisWeights, columns: AxisWeights) -> None:
+    """In the order of the regions, so that sums are the same bits in every run."""
+    b, c, h, w = gx.shape
+    maps = list(gx.transpose(0, 2, 3, 1).reshape(b, h, w * c))
+    gy = gy.transpose(0, 2, 3, 1)
+    wy = rows.weights.astype(gy.dtype, copy=False).transpose(0, 2, 1)
+    wx = columns.weights.astype(gy.dtype, copy=False).transpose(0, 2, 1)
+    oh = gy.shape[1]
+    for r, (i, top, bottom, height, left, right, width) in enumerate(_windows(indices, rows, columns, c)):
+        of_rows = np.matmul(wx[r, :width], gy[r]).reshape(oh, width * c)
+        window = maps[i][top:bottom, left:right]
+        window += np.matmul(wy[r, :height], of_rows)
