@@ -145,6 +145,16 @@ class AbstractBackend(abc.ABC):
         """gx, ggamma (C,), gbeta (C,) of batch_norm_train."""
 
     @abc.abstractmethod
+    def layer_norm(self, x: Array, gamma: Array, beta: Array, *, eps: float) -> tuple[Array, Array, Array]:
+        """y (N, I), mean (N,), var (N,): the rows of x (N, I) normalized, times gamma (I,), plus beta (I,)."""
+
+    @abc.abstractmethod
+    def layer_norm_grad(
+        self, gy: Array, x: Array, gamma: Array, mean: Array, var: Array, *, eps: float
+    ) -> tuple[Array, Array, Array]:
+        """gx (N, I), ggamma (I,), gbeta (I,) of layer_norm."""
+
+    @abc.abstractmethod
     def local_response_norm(self, x: Array, *, n: int, k: float, alpha: float, beta: float) -> Array:
         """x / (k + alpha * s) ** beta, s the sum of squares over the n channels around; x (B, C, H, W)."""
 

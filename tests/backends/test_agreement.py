@@ -260,6 +260,22 @@ def test_batch_normalization_of_other_ranks_agrees(shape):
         assert_agree(fast, reference, scale=10)
 
 
+@pytest.mark.parametrize("order", ["c_order", "transposed", "part"])
+@pytest.mark.parametrize("shape", [(50, 96), (3, 37), (1, 8), (7, 1), (0, 8)], ids=str)
+def test_layer_normalizations_agree(shape, order):
+    x, gy, gamma, beta = draw(*shape) * 3 + 2, draw(*shape, seed=1), draw(shape[1], seed=2), draw(shape[1], seed=3)
+    if order == "transposed":
+        x, gy = np.asfortranarray(x), np.asfortranarray(gy)
+    elif order == "part":
+        x = np.concatenate([x, x], axis=1)[:, : shape[1]]
+    got, expected = (backend.layer_norm(x, gamma, beta, eps=1e-3) for backend in (FAST, REFERENCE))
+    for fast, reference in zip(got, expected):
+        assert_agree(fast, reference)
+    got, expected = (backend.layer_norm_grad(gy, x, gamma, *expected[1:], eps=1e-3) for backend in (FAST, REFERENCE))
+    for fast, reference in zip(got, expected):
+        assert_agree(fast, reference, scale=10)
+
+
 @pytest.mark.parametrize("n", [1, 3, 4, 5])
 @pytest.mark.parametrize("shape", [(2, 20, 5, 6), (1, 3, 9, 9), (2, 2, 3, 3)], ids=str)
 def test_local_response_normalizations_agree(shape, n):

@@ -1,4 +1,4 @@
-"""Batch normalization and local response normalization."""
+"""Batch, layer and local response normalization."""
 
 import numpy as np
 
@@ -49,6 +49,36 @@ def batch_norm_grad(
     x_hat -= _across(gbeta / count, x.ndim)
     x_hat *= _across(gamma * inv_std, x.ndim)
     return x_hat, ggamma, gbeta
+
+
+def layer_norm(
+    x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, *, eps: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """As AbstractBackend.layer_norm says."""
+    count = x.dtype.type(max(x.shape[1], 1))
+    mean = x.sum(axis=1) / count
+    y = x - mean[:, None]
+    var = np.einsum("ni,ni->n", y, y) / count
+    y *= 1 / np.sqrt(var + x.dtype.type(eps))[:, None]
+    y *= gamma
+    y += beta
+    return y, mean, var
+
+
+def layer_norm_grad(
+    gy: np.ndarray, x: np.ndarray, gamma: np.ndarray, mean: np.ndarray, var: np.ndarray, *, eps: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """As AbstractBackend.layer_norm_grad says."""
+    count = x.dtype.type(max(x.shape[1], 1))
+    inv_std = 1 / np.sqrt(var + x.dtype.type(eps))[:, None]
+    x_hat = (x - mean[:, None]) * inv_std
+    ggamma, gbeta = (gy * x_hat).sum(axis=0), gy.sum(axis=0)
+    gx = gy * gamma
+    along = (gx * x_hat).sum(axis=1, keepdims=True) / count
+    gx -= gx.sum(axis=1, keepdims=True) / count
+    gx -= x_hat * along
+    gx *= inv_std
+    return gx, ggamma, gbeta
 
 
 def _channel_window_sum(x: np.ndarray, before: int, after: int) -> np.ndarray:

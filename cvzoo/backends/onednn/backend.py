@@ -12,6 +12,8 @@ from cvzoo.backends.onednn.normalization import (
     batch_norm_fixed,
     batch_norm_grad,
     batch_norm_train,
+    layer_norm,
+    layer_norm_grad,
     local_response_norm,
     local_response_norm_grad,
 )
@@ -55,6 +57,8 @@ class OneDNNBackend(AbstractBackend):
     batch_norm_train = staticmethod(batch_norm_train)
     batch_norm_fixed = staticmethod(batch_norm_fixed)
     batch_norm_grad = staticmethod(batch_norm_grad)
+    layer_norm = staticmethod(layer_norm)
+    layer_norm_grad = staticmethod(layer_norm_grad)
     local_response_norm = staticmethod(local_response_norm)
     local_response_norm_grad = staticmethod(local_response_norm_grad)
 

@@ -38,6 +38,8 @@ _DESCRIPTORS = {
     "pooling_backward": "pippppppppp",
     "batch_normalization_forward": "pippfip",
     "batch_normalization_backward": "pipppfipp",
+    "layer_normalization_forward": "pipppfip",
+    "layer_normalization_backward": "pippppfipp",
     "eltwise_forward": "piippffp",
     "eltwise_backward": "pipppffpp",
     "binary": "pipppp",

@@ -1,13 +1,15 @@
-"""Batch normalization and local response normalization."""
+"""Batch, layer and local response normalization."""
 
 import numpy as np
 
 from cvzoo.backends.numpy.normalization import batch_norm_fixed as numpy_batch_norm_fixed
 from cvzoo.backends.numpy.normalization import batch_norm_grad as numpy_batch_norm_grad
 from cvzoo.backends.numpy.normalization import batch_norm_train as numpy_batch_norm_train
+from cvzoo.backends.numpy.normalization import layer_norm as numpy_layer_norm
+from cvzoo.backends.numpy.normalization import layer_norm_grad as numpy_layer_norm_grad
 from cvzoo.backends.numpy.normalization import local_response_norm as numpy_local_response_norm
 from cvzoo.backends.numpy.normalization import local_response_norm_grad as numpy_local_response_norm_grad
-from cvzoo.backends.onednn.memory import as_kernels_want, new_channels_last
+from cvzoo.backends.onednn.memory import as_kernels_want, new_channels_last, new_dense
 from cvzoo.backends.onednn.primitives import (
     BACKWARD,
     DIFF_DST,
@@ -137,6 +139,74 @@ def batch_norm_grad(
             run(image, _image(gy), gx, _vector(gamma), _vector(mean), _vector(var), ggamma, gbeta)
             return (gx if x.ndim == 4 else gx.reshape(x.shape)), ggamma, gbeta
     return numpy_batch_norm_grad(gy, x, gamma, mean, var, eps=eps)
+
+
+def _make_layer(shape: tuple[int, int], eps: float) -> Primitive | bool:
+    rows, number, vector = describe(shape, (shape[1], 1)), describe(shape[:1], (1,)), describe(shape[1:], (1,))
+    flags = _USE_SCALE | _USE_SHIFT
+    plan = primitive_descriptor(
+        "layer_normalization_forward", FORWARD_TRAINING, rows, rows, number, eps, flags, attributes()
+    )
+    if plan is None:
+        return False
+    vectors = [(SCALE, vector), (SHIFT, vector), (MEAN, number), (VARIANCE, number)]
+    return Primitive(plan, [(SRC, rows), (DST, rows), *vectors])
+
+
+def layer_norm(
+    x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, *, eps: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """As AbstractBackend.layer_norm says."""
+    if x.dtype is not F32 or gamma.dtype is not F32 or x.size == 0:
+        return numpy_layer_norm(x, gamma, beta, eps=eps)
+    key = ("layer_norm", x.shape, eps)
+    run = local.young.get(key)
+    if run is None:
+        run = recall(key, _make_layer, x.shape, eps)
+    if not run:
+        return numpy_layer_norm(x, gamma, beta, eps=eps)
+    mean, var = np.empty(len(x), F32), np.empty(len(x), F32)
+    y = new_dense(x.shape)
+    # rows that lie apart come out wrong in version 3.2
+    run(np.ascontiguousarray(x), y, _vector(gamma), _vector(beta), mean, var)
+    return y, mean, var
+
+
+def _make_layer_grad(shape: tuple[int, int], eps: float) -> Primitive | bool:
+    rows, number, vector = describe(shape, (shape[1], 1)), describe(shape[:1], (1,)), describe(shape[1:], (1,))
+    flags = _USE_SCALE | _USE_SHIFT
+    hint = primitive_descriptor(
+        "layer_normalization_forward", FORWARD_TRAINING, rows, rows, number, eps, flags, attributes()
+    )
+    if hint is None:
+        return False
+    plan = primitive_descriptor(
+        "layer_normalization_backward", BACKWARD, rows, rows, rows, number, eps, flags, hint, attributes()
+    )
+    if plan is None:
+        return False
+    vectors = [(kind, vector) for kind in (SCALE, SHIFT, DIFF_SCALE, DIFF_SHIFT)]
+    numbers = [(MEAN, number), (VARIANCE, number)]
+    return Primitive(plan, [(SRC, rows), (DIFF_DST, rows), (DIFF_SRC, rows), *numbers, *vectors])
+
+
+def layer_norm_grad(
+    gy: np.ndarray, x: np.ndarray, gamma: np.ndarray, mean: np.ndarray, var: np.ndarray, *, eps: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """As AbstractBackend.layer_norm_grad says."""
+    if x.dtype is F32 and gy.dtype is F32 and gamma.dtype is F32 and x.size:
+        key = ("layer_norm_grad", x.shape, eps)
+        run = local.young.get(key)
+        if run is None:
+            run = recall(key, _make_layer_grad, x.shape, eps)
+        if run:
+            gx = new_dense(x.shape)
+            ggamma, gbeta = np.empty(x.shape[1], F32), np.empty(x.shape[1], F32)
+            x, gy = np.ascontiguousarray(x), np.ascontiguousarray(gy)
+            scale = _vector(gamma)  # asked for as the shift, too, which is not read
+            run(x, gy, gx, mean, var, scale, scale, ggamma, gbeta)
+            return gx, ggamma, gbeta
+    return numpy_layer_norm_grad(gy, x, gamma, mean, var, eps=eps)
 
 
 class _ResponseGrad:

@@ -2,17 +2,60 @@
 
 from typing import Any
 
-from cvzoo.autodiff.variable import Variable, as_variable
+from cvzoo.autodiff.function_node import FunctionNode
+from cvzoo.autodiff.variable import Variable, as_variable, variables_of
+from cvzoo.backends.dispatch import backend_of
+from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import DtypeError, GraphError, ShapeError, ValueRangeError
-from cvzoo.functions.math.add import add
-from cvzoo.functions.math.multiply import multiply
-from cvzoo.functions.normalization.normalize_groups import normalize_groups
+from cvzoo.functions.array.broadcast_to import broadcast_to
+from cvzoo.functions.array.reshape import reshape
+from cvzoo.functions.math.average import mean
+from cvzoo.functions.math.power import power
+from cvzoo.functions.math.sum import sum
+
+
+class LayerNormalization(FunctionNode):
+    """x (N, I), gamma (I,), beta (I,) to y (N, I)."""
+
+    def __init__(self, eps: float):
+        self._eps = eps
+        self._statistics: tuple[Any, Any] | None = None
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        x, gamma, beta = inputs
+        self.retain_inputs((0, 1))
+        y, *self._statistics = backend_of(x).layer_norm(x, gamma, beta, eps=self._eps)
+        return (y,)
+
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+        x, gamma = self.get_retained_inputs()
+        (gy,) = gys
+        if switches.enable_backprop:
+            grads = _grads(gy, x, gamma, self._eps)
+        else:
+            kernel = backend_of(x.array).layer_norm_grad
+            grads = variables_of(kernel(gy.array, x.array, gamma.array, *self._statistics, eps=self._eps))
+        return tuple([grads[i] for i in indexes])
+
+
+def _grads(gy: Variable, x: Variable, gamma: Variable, eps: float) -> tuple[Variable, ...]:
+    """The gradients, made of differentiable functions."""
+
+    def row_mean(v: Variable) -> Variable:
+        return broadcast_to(mean(v, 1, keepdims=True), v.shape)
+
+    centred = x - row_mean(x)
+    inv_std = power(row_mean(centred * centred) + eps, -0.5)
+    x_hat = centred * inv_std
+    g = gy * broadcast_to(gamma, gy.shape)
+    gx = inv_std * (g - row_mean(g) - x_hat * row_mean(g * x_hat))
+    return gx, sum(gy * x_hat, 0), sum(gy, 0)
 
 
 def layer_normalization(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Variable:
     """x with mean 0 and variance 1 along its last axis, times gamma, plus beta.
 
-    x: (..., I)
+    x: (..., I); a channels-last map (B, C, H, W) seen as (B, H, W, C) is not copied
     gamma, beta: (I,)
     eps: added to the variance
     Raises ShapeError if shapes do not fit, DtypeError if dtypes differ, ValueRangeError if eps is not positive.
@@ -25,15 +68,24 @@ def layer_normalization(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Var
         raise ValueRangeError("layer_normalization: eps must be positive", got=eps)
     if gamma.shape is None or beta.shape is None:
         raise GraphError("layer_normalization: a parameter has no value yet", hint="parameter.initialize(shape)")
-    if x.ndim < 2 or gamma.shape != x.shape[-1:] or beta.shape != x.shape[-1:]:
+    shape = x.shape
+    if x.ndim < 2 or gamma.shape != shape[-1:] or beta.shape != shape[-1:]:
         raise ShapeError(
             "layer_normalization: gamma and beta need one number for each of a sample's values",
             expected="x (..., I), gamma (I,), beta (I,)",
-            got=f"x {x.shape}, gamma {gamma.shape}, beta {beta.shape}",
+            got=f"x {shape}, gamma {gamma.shape}, beta {beta.shape}",
         )
     if x.dtype.kind != "f":
         raise DtypeError("layer_normalization: x must be floating", got=x.dtype, hint="x.astype('float32')")
-    n_group = 1
-    for size in x.shape[:-1]:
-        n_group *= size
-    return add(multiply(normalize_groups(x, n_group, eps), gamma), beta)
+    if gamma.dtype != x.dtype or beta.dtype != x.dtype:
+        raise DtypeError(
+            "layer_normalization: all arrays must have one dtype",
+            got=f"x {x.dtype}, gamma {gamma.dtype}, beta {beta.dtype}",
+        )
+    if x.ndim != 2:
+        n = 1
+        for size in shape[:-1]:
+            n *= size
+        x = reshape(x, (n, shape[-1]))
+    y = LayerNormalization(eps).apply((x, gamma, beta))[0]
+    return y if len(shape) == 2 else reshape(y, shape)

@@ -5,6 +5,8 @@ from cvzoo.backends.numpy.normalization import (
     batch_norm_fixed,
     batch_norm_grad,
     batch_norm_train,
+    layer_norm,
+    layer_norm_grad,
     local_response_norm,
     local_response_norm_grad,
 )
@@ -66,3 +68,24 @@ def test_local_response_normalization_by_loops_and_its_slope(n):
     np.testing.assert_allclose(
         np.vdot(local_response_norm_grad(gy, x, **settings), d), np.vdot(rise, gy), rtol=1e-6, atol=1e-8
     )
+
+
+def test_layer_normalization_normalizes_each_row():
+    y, mean, var = layer_norm(draw(5, 7) * 3 + 5, np.ones(7), np.zeros(7), eps=0.0)
+    np.testing.assert_allclose(mean, (draw(5, 7) * 3 + 5).mean(1))
+    np.testing.assert_allclose(var, (draw(5, 7) * 3).var(1))
+    np.testing.assert_allclose(y.mean(1), 0, atol=1e-12)
+    np.testing.assert_allclose(y.std(1), 1)
+
+
+def test_layer_normalization_s_gradients_are_slopes():
+    x, gy, gamma, beta, eps = draw(5, 7), draw(5, 7, seed=1), draw(7), draw(7, seed=1), 0.1
+    _, mean, var = layer_norm(x, gamma, beta, eps=eps)
+    gx, ggamma, gbeta = layer_norm_grad(gy, x, gamma, mean, var, eps=eps)
+    d, dc = draw(5, 7, seed=2), draw(7, seed=2)
+    for got, function, at, direction in (
+        (gx, lambda v: (layer_norm(v, gamma, beta, eps=eps)[0] * gy).sum(), x, d),
+        (ggamma, lambda v: (layer_norm(x, v, beta, eps=eps)[0] * gy).sum(), gamma, dc),
+        (gbeta, lambda v: (layer_norm(x, gamma, v, eps=eps)[0] * gy).sum(), beta, dc),
+    ):
+        np.testing.assert_allclose((got * direction).sum(), slope(function, at, direction), rtol=1e-6)

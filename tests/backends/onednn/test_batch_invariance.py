@@ -69,6 +69,7 @@ def test_layers_do_not_see_the_rest_of_the_batch():
         assert_same_bits(lambda x, size=size, rules=rules: FAST.resize_2d(x, size, **rules), x)
     assert_same_bits(lambda x: FAST.local_response_norm(x, n=5, k=1.0, alpha=1e-4, beta=0.75), x)
     assert_same_bits(lambda x: FAST.softmax(x, axis=1), draw(8, 1000))
+    assert_same_bits(lambda x: FAST.layer_norm(x, draw(40), draw(40, seed=1), eps=1e-6)[0], draw(8, 40))
     w = draw(200, 512)
     assert_same_bits(lambda x: FAST.linear(x, w, None), draw(8, 512))
     assert_same_bits(lambda x: FAST.linear(x, w, None, pack={}), draw(8, 512))
