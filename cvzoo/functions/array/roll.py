@@ -1,0 +1,38 @@
+"""Values shifted along axes, those that fall off one end coming in at the other."""
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+from cvzoo.autodiff.function_node import FunctionNode
+from cvzoo.autodiff.variable import Variable, as_variable
+from cvzoo.backends.dispatch import backend_of
+from cvzoo.errors.exceptions import ShapeError
+from cvzoo.functions.array.axes import all_axes
+
+
+class Roll(FunctionNode):
+    def __init__(self, shifts: tuple[int, ...], axes: tuple[int, ...]):
+        self.shifts = shifts
+        self.axes = axes
+
+    def forward(self, inputs: tuple) -> tuple:
+        (x,) = inputs
+        return (backend_of(x).xp.roll(x, self.shifts, self.axes),)
+
+    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+        return Roll(tuple([-shift for shift in self.shifts]), self.axes).apply(gys)
+
+
+def roll(x: Variable | Any, shift: int | Sequence[int], axis: int | Sequence[int]) -> Variable:
+    """x shifted by `shift` places along `axis`; what falls off one end comes in at the other.
+
+    shift, axis: a number each, or as many shifts as axes; x's order in memory is kept
+    Raises ShapeError if there is no such axis, one comes twice, or shifts and axes differ in number.
+    """
+    x = as_variable(x)
+    axes = tuple(all_axes(axis, x.ndim, "roll"))
+    shifts = (shift,) if isinstance(axis, int) and not isinstance(shift, Sequence) else tuple(shift)
+    if len(shifts) != len(axes):
+        raise ShapeError("roll: wants a shift for each axis", expected=f"{len(axes)} shifts", got=len(shifts))
+    return Roll(tuple([operator.index(each) for each in shifts]), axes).apply((x,))[0]

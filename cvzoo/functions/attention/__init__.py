@@ -1,0 +1,1 @@
+"""Looking things up by their likeness to a question."""

@@ -1,0 +1,74 @@
+"""A fully connected layer, a sum and an activation as one kernel, where nothing is learned."""
+
+from typing import Any
+
+from cvzoo.autodiff.parameter import Parameter
+from cvzoo.autodiff.variable import Variable, as_variable
+from cvzoo.config.switches import switches
+from cvzoo.errors.exceptions import ShapeError
+from cvzoo.functions.activation.gelu import gelu
+from cvzoo.functions.array.reshape import reshape
+from cvzoo.functions.array.transpose import transpose
+from cvzoo.functions.connection.fused_convolution_2d import fused_convolution_2d
+from cvzoo.functions.connection.linear import linear as linear_function
+from cvzoo.links.connection.linear import Linear
+
+_SCALED = "scaled"
+
+
+def fused_linear(linear: Linear, x: Any, *, with_gelu: bool = False, scale: Any = None, add: Any = None) -> Variable:
+    """gelu(linear(x)) * scale + add, for each row of x; what is left out is not done.
+
+    linear: whose W has a value
+    x: (B, ..., I)
+    scale: a Parameter (O,), or None; not together with `with_gelu`
+    add: (B, ..., O), or None
+    Returns (B, ..., O).
+    Raises ShapeError if x's rows do not fit.
+
+    Where no gradients are taken it is a convolution by one pixel, which adds and activates as it writes; photos stay
+    apart in it, so that one has the same bits in any company.
+    """
+    x = as_variable(x)
+    w_shape = linear.W.shape
+    if w_shape is None or x.ndim < 2 or x.shape[-1] != w_shape[1]:
+        raise ShapeError("fused_linear: x and W do not fit", expected=f"x (B, ..., I), W {w_shape}  O I", got=x.shape)
+    shape = (*x.shape[:-1], w_shape[0])
+    if switches.enable_backprop or linear.W.packs() is None:
+        y = linear_function(x, linear.W, linear.b, n_batch_axes=x.ndim - 1)
+        y = gelu(y) if with_gelu else y
+        y = y if scale is None else y * scale
+        return y if add is None else y + add
+    W, b, pack = _filters(linear, scale)
+    y = fused_convolution_2d(
+        _as_map(x),
+        W,
+        b,
+        add=None if add is None else _as_map(add),
+        activation="gelu_erf" if with_gelu else None,
+        pack=pack,
+    )
+    return reshape(transpose(y, (0, 2, 3, 1)), shape)
+
+
+def _as_map(x: Any) -> Variable:
+    """(B, I, 1, N) channels-last of x (B, ..., I); a view if x lies in C order."""
+    x = as_variable(x)
+    n = 1
+    for size in x.shape[1:-1]:
+        n *= size
+    return transpose(reshape(x, (x.shape[0], 1, n, x.shape[-1])), (0, 3, 1, 2))
+
+
+def _filters(linear: Linear, scale: Parameter | None) -> tuple[Any, Any, dict]:
+    """W (O, I, 1, 1) and b of a scaled layer, and where their reordered copies are kept."""
+    packs = linear.W.packs()
+    if scale is None:
+        return linear.W._array[:, :, None, None], linear.b, packs.setdefault("as filters", {})
+    factors, b = scale._array, None if linear.b is None else linear.b._array
+    kept = packs.get(_SCALED)
+    if kept is None or not ((kept[0] == factors).all() and (b is None or (kept[1] == b).all())):
+        W = (linear.W._array * factors[:, None])[:, :, None, None]
+        kept = (factors.copy(), None if b is None else b.copy(), W, None if b is None else b * factors, {})
+        packs[_SCALED] = kept
+    return kept[2:]
