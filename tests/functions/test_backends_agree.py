@@ -60,6 +60,15 @@ CASES = {
     "group_normalization": (lambda x, g, b: F.group_normalization(x, 4, g, b), [MAP, (8,), (8,)]),
     "group_normalization of rows": (lambda x, g, b: F.group_normalization(x, 3, g, b), [ROWS, (24,), (24,)]),
     "layer_normalization": (F.layer_normalization, [ROWS, (24,), (24,)]),
+    "layer_normalization of channels": (
+        lambda x, g, b: F.layer_normalization(F.transpose(x, (0, 2, 3, 1)), g, b),
+        [MAP, (8,), (8,)],
+    ),
+    "scaled_dot_product_attention": (
+        lambda q, k, v, bias: F.scaled_dot_product_attention(q, k, v, bias=bias, scale=0.3),
+        [(2, 3, 40, 8), (2, 3, 50, 8), (2, 3, 50, 8), (1, 3, 40, 50)],
+    ),
+    "roll": (lambda x: F.roll(x, (3, -2), (2, 3)), [MAP]),
     "local_response_normalization": (lambda x: F.local_response_normalization(x, 5, 2, 0.1), [MAP]),
     "local_response_normalization, even": (lambda x: F.local_response_normalization(x, 4, 1, 0.1), [MAP]),
     "softmax_cross_entropy": (lambda x: F.softmax_cross_entropy(x, LABELS), [MAP]),
