@@ -1,0 +1,67 @@
+"""A convolution, its normalization and any activation."""
+
+from typing import Any
+
+from cvzoo.autodiff.variable import Variable
+from cvzoo.functions.activation.relu import relu
+from cvzoo.initializers.normal import HeNormal
+from cvzoo.links.chain import Chain
+from cvzoo.links.connection.batch_normalization import BatchNormalization
+from cvzoo.links.connection.convolution_2d import Convolution2D
+from cvzoo.links.connection.folded_convolution import can_fold, folded_convolution
+from cvzoo.links.connection.fused_activation import Activ, fused_activation
+from cvzoo.links.model.resnet.norm import Norm, make_norm
+
+
+class ConvNormActiv(Chain):
+    """activ(bn(conv(x)) + residual); padded so that stride 1 keeps the size.
+
+    norm, eps: as in `make_norm`
+    decay: of the running statistics that "batch" keeps
+    activ: None leaves the values
+
+    Where no gradients are taken it is one kernel, if the activation is one of `fused_activation`.
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        ksize: int,
+        stride: int = 1,
+        *,
+        dilate: int = 1,
+        groups: int = 1,
+        norm: Norm = "batch",
+        eps: float = 1e-5,
+        decay: float = 0.9,
+        activ: Activ | None = relu,
+    ):
+        self.activ = activ
+        with self.init_scope():
+            self.conv = Convolution2D(
+                in_channels,
+                out_channels,
+                ksize,
+                stride,
+                ksize // 2 * dilate,
+                nobias=True,
+                initialW=HeNormal(1.0, "fan_out"),
+                dilate=dilate,
+                groups=groups,
+            )
+            if norm == "batch":
+                self.bn = BatchNormalization(out_channels, decay=decay, eps=eps)
+            else:
+                self.bn = make_norm(norm, out_channels, eps)
+
+    def forward(self, x: Any, residual: Any = None) -> Variable:
+        """(B, out_channels, OH, OW) of x (B, in_channels, H, W); residual has the result's shape, or is None."""
+        if can_fold(self.conv, self.bn):
+            kernel = fused_activation(self.activ)
+            kind, alpha, beta = kernel or (None, 0.0, 0.0)
+            h = folded_convolution(self.conv, self.bn, x, add=residual, activation=kind, alpha=alpha, beta=beta)
+            return h if kernel is not None else self.activ(h)
+        h = self.bn(self.conv(x))
+        h = h if residual is None else h + residual
+        return h if self.activ is None else self.activ(h)

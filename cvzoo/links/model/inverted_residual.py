@@ -1,0 +1,99 @@
+"""The block of the mobile networks: few channels, many, few again."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import cvzoo.functions as F
+from cvzoo.autodiff.variable import Variable
+from cvzoo.links.chain import Chain
+from cvzoo.links.connection.fused_activation import Activ
+from cvzoo.links.connection.squeeze_excite_2d import SqueezeExcite2D
+from cvzoo.links.model.conv_norm_activ import ConvNormActiv
+from cvzoo.links.model.resnet.norm import Norm
+
+
+class InvertedResidual(Chain):
+    """project(excite(depthwise(expand(x)))), plus x where the shapes allow.
+
+    expanded: channels of the depthwise convolution; where it is in_channels there is no `expand`
+    stride, dilate: of the depthwise convolution; where dilate is above 1 the stride is not taken, and x is added only
+        if the stride is 1
+    squeezed: hidden channels of the squeeze-and-excite before `project`; None: there is none
+    activ: after `expand` and `depthwise`
+    squeeze_activ, gate: of the squeeze-and-excite
+    drop: how often the block is left out while training, where x is added
+    norm, eps, decay: as in `ConvNormActiv`
+
+    Source: Sandler et al., MobileNetV2, CVPR 2018; with squeeze-and-excite: Tan et al., MnasNet, CVPR 2019.
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        expanded: int,
+        out_channels: int,
+        ksize: int = 3,
+        stride: int = 1,
+        *,
+        dilate: int = 1,
+        squeezed: int | None = None,
+        activ: Activ = F.relu,
+        squeeze_activ: Activ = F.relu,
+        gate: Activ = F.sigmoid,
+        drop: float = 0.0,
+        norm: Norm = "batch",
+        eps: float = 1e-5,
+        decay: float = 0.9,
+    ):
+        self.has_shortcut = stride == 1 and in_channels == out_channels
+        self.drop = drop
+        with self.init_scope():
+            self.expand = None
+            if expanded != in_channels:
+                self.expand = ConvNormActiv(in_channels, expanded, 1, activ=activ, norm=norm, eps=eps, decay=decay)
+            self.depthwise = ConvNormActiv(
+                expanded,
+                expanded,
+                ksize,
+                stride if dilate == 1 else 1,
+                dilate=dilate,
+                groups=expanded,
+                activ=activ,
+                norm=norm,
+                eps=eps,
+                decay=decay,
+            )
+            self.se = None
+            if squeezed is not None:
+                self.se = SqueezeExcite2D(expanded, squeezed, activ=squeeze_activ, gate=gate)
+            self.project = ConvNormActiv(expanded, out_channels, 1, activ=None, norm=norm, eps=eps, decay=decay)
+
+    def forward(self, x: Any) -> Variable:
+        """(B, out_channels, H / stride, W / stride), sides rounded up, of x (B, in_channels, H, W)."""
+        return self.after_expand(x if self.expand is None else self.expand(x), x)
+
+    def after_expand(self, h: Any, x: Any = None) -> Variable:
+        """What `forward` gives, from what `expand` makes of x (B, expanded, H, W).
+
+        x: may be left out where the block has no shortcut
+        """
+        h = self.depthwise(h)
+        if self.se is not None:
+            h = self.se(h)
+        if not self.has_shortcut:
+            return self.project(h)
+        if self.drop:
+            return F.stochastic_depth(self.project(h), self.drop) + x
+        return self.project(h, x)
+
+
+def sequential_places(theirs: str, ours: str, *, expand: bool, excite: bool) -> Iterator[tuple[str, str]]:
+    """(torch's name of a module, our path) of a block whose layers torch counts: 0.0, 0.1, 1.0, ...
+
+    theirs, ours: of the block, such as "features.4.block" and "features/4"
+    """
+    roles = ("expand",) * expand + ("depthwise",) + ("se",) * excite + ("project",)
+    for i, role in enumerate(roles):
+        inner = (("fc1", "fc1"), ("fc2", "fc2")) if role == "se" else (("0", "conv"), ("1", "bn"))
+        for name, path in inner:
+            yield f"{theirs}.{i}.{name}", f"{ours}/{role}/{path}"

@@ -1,0 +1,1 @@
+"""MobileNetV3 (Howard et al., 2019)."""

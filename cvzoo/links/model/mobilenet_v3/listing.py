@@ -1,0 +1,54 @@
+"""MobileNetV3 in listings and in files."""
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cvzoo.links.model.architecture import Architecture
+from cvzoo.links.model.mobilenet_v3.mobilenet_v3 import MobileNetV3
+from cvzoo.links.model.mobilenet_v3.weights import WEIGHTS
+from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.zoo_member import ZooMember
+
+
+def _settings(model: MobileNetV3) -> dict[str, Any]:
+    return {
+        "size": model.size,
+        "n_class": model.n_class,
+        "width": model.width,
+        "dropout": model.dropout,
+        "preparation": model.preparation.to_json(),
+    }
+
+
+def _build(settings: Mapping[str, Any], label_names: Sequence[str] | None) -> MobileNetV3:
+    return MobileNetV3(
+        settings["size"],
+        settings["n_class"],
+        label_names=label_names,
+        width=settings["width"],
+        dropout=settings["dropout"],
+        preparation=PhotoPreparation.from_json(settings["preparation"]),
+    )
+
+
+def _preprocessing(model: MobileNetV3) -> dict[str, Any]:
+    return model.preparation.to_json()
+
+
+ARCHITECTURES = (Architecture("MobileNetV3", MobileNetV3, _settings, _preprocessing, _build),)
+
+
+def members() -> list[ZooMember]:
+    """The trained ones."""
+    return [
+        ZooMember(
+            each.record.name,
+            functools.partial(MobileNetV3, size, pretrained_model=key),
+            each.record,
+            (each.record,),
+            "classification",
+        )
+        for size, records in WEIGHTS.items()
+        for key, each in records.items()
+    ]

@@ -1,0 +1,87 @@
+"""MobileNetV3 as a classifier."""
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+import cvzoo.functions as F
+from cvzoo.autodiff.variable import Variable
+from cvzoo.initializers.normal import Normal
+from cvzoo.links.connection.linear import Linear
+from cvzoo.links.model.class_source import class_source
+from cvzoo.links.model.classifier import AbstractClassifier
+from cvzoo.links.model.mobilenet_v3.extractor import MobileNetV3Extractor
+from cvzoo.links.model.mobilenet_v3.rows import Size, network_plan
+from cvzoo.links.model.mobilenet_v3.torchvision_names import from_torchvision
+from cvzoo.links.model.mobilenet_v3.weights import WEIGHTS
+from cvzoo.links.model.photo_preparation import PhotoPreparation
+
+
+class MobileNetV3(AbstractClassifier):
+    """Names what a photo shows.
+
+    size: "large" or "small"
+    n_class: number of classes; None: as many as the file's, or label_names, else 1000
+    pretrained_model: "imagenet", "imagenet_v2" (large), or a path of a torchvision file or one that cvzoo saved
+    label_names: names of the classes
+    width: all channels times this
+    dropout: of the classifier's hidden layer, while training
+    preparation: how a photo is seen; None: as the weights were measured
+    Raises ValueRangeError if names and classes do not agree, or there are no such weights or settings;
+    WeightsMismatchError if the file does not fit.
+
+    Stages: conv1, block1 and on, conv2, pool5, fc6, fc7.
+    Source: Howard et al., Searching for MobileNetV3, ICCV 2019.
+    """
+
+    def __init__(
+        self,
+        size: Size = "large",
+        n_class: int | None = None,
+        pretrained_model: str | os.PathLike | None = None,
+        *,
+        label_names: Sequence[str] | None = None,
+        width: float = 1.0,
+        dropout: float = 0.2,
+        preparation: PhotoPreparation | None = None,
+    ):
+        plan = network_plan(size, width=width)
+        source = class_source(
+            pretrained_model,
+            WEIGHTS[size],
+            own_names=lambda arrays: from_torchvision(arrays, plan),
+            head_bias="fc7/b",
+            n_class=n_class,
+            label_names=label_names,
+            default=PhotoPreparation(),
+        )
+        self.n_class, self.label_names = source.n_class, source.label_names
+        self.preparation = source.preparation if preparation is None else preparation
+        self.size = size
+        self.width = width
+        self.dropout = dropout
+        with self.init_scope():
+            self.extractor = MobileNetV3Extractor(size, width=width)
+            self.fc6 = Linear(self.extractor.channels[-1], plan.hidden, initialW=Normal(0.01))
+            self.fc7 = Linear(plan.hidden, self.n_class, initialW=Normal(0.01))
+        blocks = [f"block{i + 1}" for i in range(len(plan.rows))]
+        self.layer_names = ("conv1", *blocks, "conv2", "pool5", "fc6", "fc7")
+        self.load_report = source.take(self, head=("fc7",))
+
+    def prepare(self, img: np.ndarray) -> np.ndarray:
+        """(3, crop, crop) float32, normalized: the middle of the photo (3, H, W) float32 RGB [0, 255]."""
+        return self.preparation(img)
+
+    def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
+        """Each stage's name and output, for x (B, 3, H, W)."""
+        h = x
+        for name, layer in zip(self.layer_names, self.extractor.layers):
+            h = layer(h)
+            yield name, h
+        h = F.global_average_pooling_2d(h)
+        yield "pool5", h
+        h = F.hard_swish(self.fc6(h))
+        yield "fc6", h
+        yield "fc7", self.fc7(F.dropout(h, self.dropout))
