@@ -2,8 +2,7 @@
 
 import functools
 
-from cvzoo.links.model.cifar_resnet.cifar_resnet import CIFARResNet
-from cvzoo.links.model.cifar_resnet.weights import WEIGHTS as CIFAR_RESNET_WEIGHTS
+from cvzoo.links.model.cifar_resnet import listing as cifar_resnet
 from cvzoo.links.model.darknet.published import mobilenet_v2_yolo_v3_nano, yolo_fastest
 from cvzoo.links.model.darknet.weights import MOBILENET_V2_YOLO_V3_NANO_VOC, YOLO_FASTEST_COCO
 from cvzoo.links.model.resnet import listing as resnet
@@ -40,10 +39,6 @@ def zoo_members() -> tuple[ZooMember, ...]:
         for key, record in records.items():
             make = functools.partial(UltraLightFace, key, variant)
             members.append(ZooMember(record.name, make, record, (record,)))
-    for n_layer, records in CIFAR_RESNET_WEIGHTS.items():
-        for key, record in records.items():
-            make = functools.partial(CIFARResNet, n_layer, pretrained_model=key)
-            members.append(ZooMember(record.name, make, record, (record,), "classification"))
-    for family in (resnet, retinanet):
+    for family in (cifar_resnet, resnet, retinanet):
         members += family.members()
     return tuple(sorted(members, key=lambda member: member.name))

@@ -1,7 +1,8 @@
 """ResNets for CIFAR's small pictures."""
 
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,46 +15,67 @@ from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.cifar_resnet.basic_block import BasicBlock
 from cvzoo.links.model.cifar_resnet.weights import CIFAR10_LABELS, WEIGHTS
+from cvzoo.links.model.class_source import ClassWeights, class_source
 from cvzoo.links.model.classifier import AbstractClassifier
-from cvzoo.links.model.pretrained import pretrained_path
-from cvzoo.links.model.torch_weights import load_torch_or_own
+from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.torch_names import own_names
 from cvzoo.transforms.normalize import normalize
 from cvzoo.transforms.resize import resize
 
 MEAN = 255 * np.array([0.485, 0.456, 0.406], np.float32)
 STD = 255 * np.array([0.229, 0.224, 0.225], np.float32)
+_PREPARATION = PhotoPreparation(32, 32)  # what a file says; `prepare` stretches photos that are not square
 
 
 class CIFARResNet(AbstractClassifier):
     """A ResNet of 6 n + 2 layers for pictures of 32 x 32 pixels.
 
     n_layer: 20, 32, 44, 56, or another 6 n + 2
-    n_class: the number of classes
-    pretrained_model: "cifar10" (20, 32, 44 or 56 layers), or a path of a torch file or one that cvzoo saved
-    label_names: CIFAR-10's if there are 10 classes
-
-    Raises ValueRangeError for another depth or unknown weights.
+    n_class: the number of classes; None: as many as label_names, else as the file has, else 10
+    pretrained_model: "cifar10" (20, 32, 44 or 56 layers), or a path of a torch file or one that cvzoo saved; with
+        another number of classes the last layer starts anew (see `load_report`)
+    label_names: names of the classes; None: CIFAR-10's if there are 10
+    Raises ValueRangeError for another depth, unknown weights, or names that are not as many as the classes;
+    WeightsMismatchError if the file does not fit.
     Source: He et al., Deep Residual Learning for Image Recognition, CVPR 2016, section 4.2, shortcuts of option A.
     Where we differ: photos of another size are resized to 32 x 32.
     """
 
     layer_names = ("conv1", "stage1", "stage2", "stage3", "pool", "fc")
 
-    def __init__(self, n_layer: int = 20, n_class: int = 10, pretrained_model: str | os.PathLike | None = None):
+    def __init__(
+        self,
+        n_layer: int = 20,
+        n_class: int | None = None,
+        pretrained_model: str | os.PathLike | None = None,
+        *,
+        label_names: Sequence[str] | None = None,
+    ):
         if n_layer < 8 or n_layer % 6 != 2:
             raise ValueRangeError("CIFARResNet: n_layer must be 6 n + 2", expected="20, 32, 44, 56 ...", got=n_layer)
+        if n_class is None and label_names is None and pretrained_model is None:
+            n_class = len(CIFAR10_LABELS)
+        source = class_source(
+            pretrained_model,
+            {name: ClassWeights(record, _PREPARATION) for name, record in WEIGHTS.get(n_layer, {}).items()},
+            own_names=_own_names,
+            head_bias="fc/b",
+            n_class=n_class,
+            label_names=label_names,
+            default=_PREPARATION,
+        )
+        self.n_layer = n_layer
+        self.n_class = source.n_class
+        is_cifar10 = source.label_names is None and source.n_class == len(CIFAR10_LABELS)
+        self.label_names = CIFAR10_LABELS if is_cifar10 else source.label_names
         n = (n_layer - 2) // 6
-        self.n_class = n_class
-        self.label_names = CIFAR10_LABELS if n_class == len(CIFAR10_LABELS) else None
         with self.init_scope():
             self.conv1 = Conv2DBNActiv(3, 16, 3, 1, 1, bn_eps=1e-5)
             self.stage1 = _stage(16, 16, n, 1)
             self.stage2 = _stage(16, 32, n, 2)
             self.stage3 = _stage(32, 64, n, 2)
-            self.fc = Linear(64, n_class)
-        if pretrained_model is not None:
-            path = pretrained_path(pretrained_model, WEIGHTS.get(n_layer, {}))
-            load_torch_or_own(self, path, _torch_modules(n), drop_prefix="module.")
+            self.fc = Linear(64, self.n_class)
+        self.load_report = source.take(self, head=("fc",))
 
     def prepare(self, img: np.ndarray) -> np.ndarray:
         """(3, 32, 32) float32, normalized."""
@@ -77,12 +99,15 @@ def _stage(in_channels: int, out_channels: int, n: int, stride: int) -> ChainLis
     return ChainList(BasicBlock(in_channels, out_channels, stride), *rest)
 
 
-def _torch_modules(n: int) -> dict[str, str]:
-    """The published files' names of modules -> ours."""
-    modules = {"conv1": "conv1/conv", "bn1": "conv1/bn", "linear": "fc"}
-    for stage in (1, 2, 3):
-        for i in range(n):
-            for k in (1, 2):
-                modules[f"layer{stage}.{i}.conv{k}"] = f"stage{stage}/{i}/conv{k}/conv"
-                modules[f"layer{stage}.{i}.bn{k}"] = f"stage{stage}/{i}/conv{k}/bn"
-    return modules
+def _own_names(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """By our names, from the published files' or from our own."""
+    return own_names({name.removeprefix("module."): array for name, array in arrays.items()}, _place)
+
+
+def _place(module: str) -> str | None:
+    whole = {"conv1": "conv1/conv", "bn1": "conv1/bn", "linear": "fc"}
+    match = re.fullmatch(r"layer([123])\.(\d+)\.(conv|bn)([12])", module)
+    if match is None:
+        return whole.get(module)
+    stage, block, kind, k = match.groups()
+    return f"stage{stage}/{block}/conv{k}/{kind}"

@@ -86,11 +86,14 @@ def test_the_record_is_that_of_the_file(published):
     assert (record.size, record.sha256) == (len(data), hashlib.sha256(data).hexdigest())
 
 
-def test_weights_of_another_depth_or_class_count_are_refused(published):
+def test_weights_of_another_depth_are_refused(published):
     with pytest.raises(WeightsMismatchError, match="stage1/3"):
         CIFARResNet(32, pretrained_model=published)
-    with pytest.raises(WeightsMismatchError, match="fc/W"):
-        CIFARResNet(20, n_class=100, pretrained_model=published)
+
+
+def test_other_classes_start_anew_and_are_named(published):
+    with pytest.warns(UserWarning, match="fc/W, fc/b start anew, for 100 classes"):
+        assert CIFARResNet(20, n_class=100, pretrained_model=published).label_names is None
 
 
 def test_the_published_network_names_3992_of_4000_pictures_rightly(published, shared):
