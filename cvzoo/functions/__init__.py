@@ -98,7 +98,12 @@ from cvzoo.functions.pooling.spatial_pyramid_pooling_2d import spatial_pyramid_p
 from cvzoo.functions.pooling.unpooling_2d import unpooling_2d
 from cvzoo.functions.pooling.upsampling_2d import upsampling_2d
 from cvzoo.functions.rnn.lstm import lstm
+from cvzoo.functions.roi.ps_roi_align_2d import ps_roi_average_align_2d, ps_roi_max_align_2d
+from cvzoo.functions.roi.ps_roi_pooling_2d import ps_roi_average_pooling_2d, ps_roi_max_pooling_2d
 from cvzoo.functions.roi.roi_average_align_2d import roi_average_align_2d
+from cvzoo.functions.roi.roi_average_pooling_2d import roi_average_pooling_2d
+from cvzoo.functions.roi.roi_max_align_2d import roi_max_align_2d
+from cvzoo.functions.roi.roi_max_pooling_2d import roi_max_pooling_2d
 from cvzoo.functions.util.forget import forget
 
 __all__ = [
@@ -197,12 +202,19 @@ __all__ = [
     "power",
     "prelu",
     "prod",
+    "ps_roi_average_align_2d",
+    "ps_roi_average_pooling_2d",
+    "ps_roi_max_align_2d",
+    "ps_roi_max_pooling_2d",
     "relu",
     "relu6",
     "repeat",
     "reshape",
     "resize_images",
     "roi_average_align_2d",
+    "roi_average_pooling_2d",
+    "roi_max_align_2d",
+    "roi_max_pooling_2d",
     "roll",
     "rollaxis",
     "rsqrt",

@@ -35,12 +35,12 @@ def sample_weights(samples: AxisSamples) -> AxisWeights:
     return AxisWeights(start, length, weights)
 
 
-def bin_weights(bins: AxisBins) -> AxisWeights:
-    """The mean of each bin's pixels; an empty bin has none."""
+def bin_weights(bins: AxisBins, size: int) -> AxisWeights:
+    """The mean of each bin's pixels on a map of `size`; an empty bin has none."""
     start, stop = bins
     if not len(start):
         return AxisWeights(np.zeros(0, int), np.zeros(0, int), np.zeros((0, start.shape[1], 1), np.float32))
-    first = start.min(axis=1)
+    first = np.minimum(start.min(axis=1), size - 1)
     length = np.maximum(stop.max(axis=1) - first, 1)
     pixel = first[:, None, None] + np.arange(int(length.max()))
     inside = (pixel >= start[:, :, None]) & (pixel < stop[:, :, None])

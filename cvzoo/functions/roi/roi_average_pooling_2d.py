@@ -1,0 +1,35 @@
+"""Regions as the means of their parts."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from cvzoo.autodiff.variable import Variable
+from cvzoo.functions.roi.axis_bins import rounded_bins
+from cvzoo.functions.roi.axis_weights import bin_weights
+from cvzoo.functions.roi.regions import checked_outsize, checked_regions
+from cvzoo.functions.roi.window_means import WindowMeans
+
+
+def roi_average_pooling_2d(
+    x: Any,
+    rois: Any,
+    roi_indices: Any,
+    outsize: int | Sequence[int],
+    spatial_scale: float,
+    *,
+    inclusive: bool = False,
+) -> Variable:
+    """(R, C, OH, OW): the means of each region's OH x OW parts, of whole pixels; 0 where a part sees none.
+
+    Arguments and errors as for `roi_max_pooling_2d`.
+
+    Source: Girshick, "Fast R-CNN", 2015, section 2.1, with means for maxima, as in Chainer.
+    """
+    name = "roi_average_pooling_2d"
+    regions = checked_regions(x, rois, roi_indices, spatial_scale, function=name)
+    oh, ow = checked_outsize(outsize, function=name)
+    h, w = regions.x.shape[2:]
+    y_min, x_min, y_max, x_max = regions.bbox.T
+    rows = bin_weights(rounded_bins(y_min, y_max, oh, h, inclusive=inclusive), h)
+    columns = bin_weights(rounded_bins(x_min, x_max, ow, w, inclusive=inclusive), w)
+    return WindowMeans(regions.indices, rows, columns).apply((regions.x,))[0]
