@@ -4,8 +4,10 @@ from cvzoo.weights.cache import cached_path, cvzoo_home, is_cached
 from cvzoo.weights.caffe.net import CaffeLayer, CaffeNet, read_caffe
 from cvzoo.weights.caffe.prototxt import read_prototxt
 from cvzoo.weights.darknet import DarknetSection, DarknetWeightsFile, read_darknet_cfg
+from cvzoo.weights.detectron2_pickle import read_detectron2
 from cvzoo.weights.download import fetch_weights
 from cvzoo.weights.model_header import ModelHeader, read_model_header
+from cvzoo.weights.mxnet_params import read_mxnet_params
 from cvzoo.weights.npz import read_npz, write_npz
 from cvzoo.weights.provenance import WeightsRow, describe_weights, list_weights
 from cvzoo.weights.record import Weights
@@ -31,7 +33,9 @@ __all__ = [
     "read_arrays",
     "read_caffe",
     "read_darknet_cfg",
+    "read_detectron2",
     "read_model_header",
+    "read_mxnet_params",
     "read_npz",
     "read_prototxt",
     "read_safetensors",

@@ -32,6 +32,14 @@ class Inert:
         pass
 
 
+class Stateful:
+    """A value that a pickle makes first and tells its content afterwards; any other value's state is dropped."""
+
+    def set_state(self, state: object) -> None:
+        """Take the content. Raises ValueError or TypeError if it cannot be right."""
+        raise TypeError("takes no state")
+
+
 class PickleMachine:
     """Runs one pickle that lies in `data` from `position` on; afterwards `position` is behind its end.
 
@@ -201,9 +209,13 @@ class PickleMachine:
         self._reduce()
 
     def _build(self) -> None:
-        # a state belongs to objects that we do not keep: OrderedDict's _metadata, a Namespace's attributes
-        self._pop()
-        self._top(object)
+        # most states belong to objects that we do not keep: OrderedDict's _metadata, a Namespace's attributes
+        state, target = self._pop(), self._top(object)
+        if isinstance(target, Stateful):
+            try:
+                target.set_state(state)
+            except (TypeError, ValueError) as error:
+                raise self._error(f"a state that does not fit: {str(error)[:100]}") from error
 
     def _persistent(self, name) -> None:
         if self._load_persistent is None:

@@ -6,19 +6,27 @@ import numpy as np
 
 from cvzoo.errors.exceptions import FileError, FileFormatError, UnsupportedError
 from cvzoo.weights.caffe.net import read_caffe
+from cvzoo.weights.detectron2_pickle import read_detectron2
 from cvzoo.weights.file_bytes import file_size
+from cvzoo.weights.mxnet_params import MAGIC as MXNET_MAGIC
+from cvzoo.weights.mxnet_params import read_mxnet_params
 from cvzoo.weights.npz import read_npz
 from cvzoo.weights.safetensors import read_safetensors
-from cvzoo.weights.torch_pickle import read_torch
+from cvzoo.weights.torch_pickle import LEGACY_MAGIC, read_torch
 from cvzoo.weights.zip_archive import ZipArchive
 
 NPZ, TORCH, SAFETENSORS, CAFFEMODEL, DARKNET = "npz", "torch", "safetensors", "caffemodel", "darknet"
+MXNET, DETECTRON2 = "mxnet", "detectron2"
 HDF5, TAR, ONNX = "hdf5", "tar", "onnx"
+_TORCH_START = LEGACY_MAGIC.to_bytes(10, "little")
+_TORCH_ENDINGS = (".pth", ".pt", ".th")
+_MXNET_START = MXNET_MAGIC.to_bytes(8, "little") + bytes(8)
 
 
 def sniff(path: str | os.PathLike) -> str | None:
-    """What kind of file it is, from its first bytes: "npz", "torch", "safetensors", "caffemodel", "darknet", or kinds
-    that cvzoo only knows by sight ("hdf5", "tar", "onnx"); None if it is none of them.
+    """What kind of file it is, from its first bytes: "npz", "torch", "safetensors", "caffemodel", "darknet", "mxnet"
+    (also zipped, as gluon-cv publishes them), "detectron2" (a pickle that is not torch's), or kinds that cvzoo only
+    knows by sight ("hdf5", "tar", "onnx"); None if it is none of them.
 
     The ending decides only between kinds whose bytes do not tell.
     """
@@ -31,11 +39,17 @@ def sniff(path: str | os.PathLike) -> str | None:
     ending = os.path.splitext(path)[1].lower()
     if head[:4] == b"PK\x03\x04":
         with ZipArchive(path) as archive:
-            return TORCH if any(name.endswith("/data.pkl") for name in archive.names) else NPZ
+            if any(name.endswith("/data.pkl") for name in archive.names):
+                return TORCH
+            return MXNET if any(name.endswith(".params") for name in archive.names) else NPZ
     if head[:4] == b"PK\x05\x06":
         return NPZ  # an archive without entries
     if head[:1] == b"\x80" and len(head) > 1 and head[1] <= 5:
-        return TORCH
+        # torch's begins with a number of ten bytes; only damage there, or another ending, makes it something else
+        is_torch = _TORCH_START in head[:32] or ending in _TORCH_ENDINGS
+        return TORCH if is_torch else DETECTRON2
+    if head[:16] == _MXNET_START:
+        return MXNET
     if head[:8] == b"\x89HDF\r\n\x1a\n":
         return HDF5
     if head[257:262] == b"ustar":
@@ -58,9 +72,10 @@ def _is_darknet(head: bytes) -> bool:
 
 
 def read_arrays(path: str | os.PathLike) -> dict[str, np.ndarray]:
-    """The arrays in the file by name, whatever kind of file it is (`.npz`, `.safetensors`, torch, `.caffemodel`).
+    """The arrays in the file by name, whatever kind of file it is: `.npz`, `.safetensors`, torch, `.caffemodel`,
+    MXNet's `.params` (also zipped), detectron2's `.pkl`.
 
-    A caffemodel's blobs are called "layer/0", "layer/1" and so on.
+    A caffemodel's blobs are called "layer/0", "layer/1" and so on; MXNet's names come without "arg:" and "aux:".
     Raises UnsupportedError for kinds that hold no names or that cvzoo does not read; FileFormatError if it is damaged
     or of no known kind.
     """
@@ -69,6 +84,10 @@ def read_arrays(path: str | os.PathLike) -> dict[str, np.ndarray]:
         return read_npz(path)
     if kind == TORCH:
         return read_torch(path)
+    if kind == MXNET:
+        return read_mxnet_params(path)
+    if kind == DETECTRON2:
+        return read_detectron2(path)
     if kind == SAFETENSORS:
         return read_safetensors(path)
     if kind == CAFFEMODEL:
