@@ -16,11 +16,14 @@ from cvzoo.links.connection.linear import Linear
 _SCALED = "scaled"
 
 
-def fused_linear(linear: Linear, x: Any, *, with_gelu: bool = False, scale: Any = None, add: Any = None) -> Variable:
+def fused_linear(
+    linear: Linear, x: Any, *, b: Any = None, with_gelu: bool = False, scale: Any = None, add: Any = None
+) -> Variable:
     """gelu(linear(x)) * scale + add, for each row of x; what is left out is not done.
 
     linear: whose W has a value
     x: (B, ..., I)
+    b: (O,) instead of the layer's own; not together with `scale`
     scale: a Parameter (O,), or None; not together with `with_gelu`
     add: (B, ..., O), or None
     Returns (B, ..., O).
@@ -35,15 +38,15 @@ def fused_linear(linear: Linear, x: Any, *, with_gelu: bool = False, scale: Any 
         raise ShapeError("fused_linear: x and W do not fit", expected=f"x (B, ..., I), W {w_shape}  O I", got=x.shape)
     shape = (*x.shape[:-1], w_shape[0])
     if switches.enable_backprop or linear.W.packs() is None:
-        y = linear_function(x, linear.W, linear.b, n_batch_axes=x.ndim - 1)
+        y = linear_function(x, linear.W, linear.b if b is None else b, n_batch_axes=x.ndim - 1)
         y = gelu(y) if with_gelu else y
         y = y if scale is None else y * scale
         return y if add is None else y + add
-    W, b, pack = _filters(linear, scale)
+    W, own, pack = _filters(linear, scale)
     y = fused_convolution_2d(
         _as_map(x),
         W,
-        b,
+        own if b is None else b,
         add=None if add is None else _as_map(add),
         activation="gelu_erf" if with_gelu else None,
         pack=pack,

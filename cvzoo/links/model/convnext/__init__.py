@@ -1,0 +1,1 @@
+"""ConvNeXt (Liu et al., 2022)."""

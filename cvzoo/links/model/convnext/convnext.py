@@ -1,0 +1,86 @@
+"""ConvNeXt as a classifier."""
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+import cvzoo.functions as F
+from cvzoo.autodiff.variable import Variable
+from cvzoo.initializers.normal import Normal
+from cvzoo.links.connection.layer_normalization import LayerNormalization
+from cvzoo.links.connection.linear import Linear
+from cvzoo.links.model.class_source import class_source
+from cvzoo.links.model.classifier import AbstractClassifier
+from cvzoo.links.model.convnext.extractor import ConvNeXtExtractor
+from cvzoo.links.model.convnext.plan import PLANS, Plan, Size
+from cvzoo.links.model.convnext.torchvision_names import from_torchvision
+from cvzoo.links.model.convnext.weights import WEIGHTS
+from cvzoo.links.model.one_of import one_of
+from cvzoo.links.model.photo_preparation import PhotoPreparation
+
+
+class ConvNeXt(AbstractClassifier):
+    """Names what a photo shows.
+
+    size: "tiny", "small", "base" or "large"
+    n_class: number of classes; None: as many as the file's, or label_names, else 1000
+    pretrained_model: "imagenet", or a path of a torchvision file or one that cvzoo saved
+    label_names: names of the classes
+    plan: depths and widths other than those of `size`
+    preparation: how a photo is seen; None: as the weights were measured
+    Raises ValueRangeError if names and classes do not agree, or there are no such weights or settings;
+    WeightsMismatchError if the file does not fit.
+
+    Stages: conv1, res2, res3, res4, res5, pool5, fc6.
+    Source: Liu et al., A ConvNet for the 2020s, CVPR 2022.
+    """
+
+    layer_names = ("conv1", "res2", "res3", "res4", "res5", "pool5", "fc6")
+
+    def __init__(
+        self,
+        size: Size = "tiny",
+        n_class: int | None = None,
+        pretrained_model: str | os.PathLike | None = None,
+        *,
+        label_names: Sequence[str] | None = None,
+        plan: Plan | None = None,
+        preparation: PhotoPreparation | None = None,
+    ):
+        usual = one_of(PLANS, size, "ConvNeXt: there is no size")
+        source = class_source(
+            pretrained_model,
+            WEIGHTS[size],
+            own_names=from_torchvision,
+            head_bias="fc/b",
+            n_class=n_class,
+            label_names=label_names,
+            default=PhotoPreparation(short=236),
+        )
+        self.n_class, self.label_names = source.n_class, source.label_names
+        self.preparation = source.preparation if preparation is None else preparation
+        self.size = size
+        self.plan = usual if plan is None else plan
+        with self.init_scope():
+            self.extractor = ConvNeXtExtractor(self.plan)
+            self.norm = LayerNormalization(self.plan.channels[-1])
+            self.fc = Linear(self.plan.channels[-1], self.n_class, initialW=Normal(0.02))
+        self.load_report = source.take(self, head=("fc",))
+
+    def prepare(self, img: np.ndarray) -> np.ndarray:
+        """(3, crop, crop) float32, normalized: the middle of the photo (3, H, W) float32 RGB [0, 255]."""
+        return self.preparation(img)
+
+    def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
+        """Each stage's name and output, for x (B, 3, H, W)."""
+        h = self.extractor.stem(x)
+        yield "conv1", h
+        for i in range(4):
+            h = self.extractor.stage(i, h)
+            yield f"res{i + 2}", h
+        h = F.global_average_pooling_2d(h)
+        yield "pool5", h
+        h = F.reshape(h, h.shape[:2])
+        yield "fc6", self.fc(self.norm(h))

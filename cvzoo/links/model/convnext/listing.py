@@ -1,0 +1,56 @@
+"""ConvNeXt in listings and in files."""
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cvzoo.links.model.architecture import Architecture
+from cvzoo.links.model.convnext.convnext import ConvNeXt
+from cvzoo.links.model.convnext.plan import Plan
+from cvzoo.links.model.convnext.weights import WEIGHTS
+from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.zoo_member import ZooMember
+
+
+def _settings(model: ConvNeXt) -> dict[str, Any]:
+    return {
+        "size": model.size,
+        "n_class": model.n_class,
+        "channels": list(model.plan.channels),
+        "depths": list(model.plan.depths),
+        "drop_path": model.plan.drop_path,
+        "preparation": model.preparation.to_json(),
+    }
+
+
+def _build(settings: Mapping[str, Any], label_names: Sequence[str] | None) -> ConvNeXt:
+    plan = Plan(tuple(settings["channels"]), tuple(settings["depths"]), settings["drop_path"])
+    return ConvNeXt(
+        settings["size"],
+        settings["n_class"],
+        label_names=label_names,
+        plan=plan,
+        preparation=PhotoPreparation.from_json(settings["preparation"]),
+    )
+
+
+def _preprocessing(model: ConvNeXt) -> dict[str, Any]:
+    return model.preparation.to_json()
+
+
+ARCHITECTURES = (Architecture("ConvNeXt", ConvNeXt, _settings, _preprocessing, _build),)
+
+
+def members() -> list[ZooMember]:
+    """The trained ones."""
+    return [
+        ZooMember(
+            each.record.name,
+            functools.partial(ConvNeXt, size, pretrained_model=key),
+            each.record,
+            (each.record,),
+            "classification",
+        )
+        for size, records in WEIGHTS.items()
+        for key, each in records.items()
+    ]

@@ -1,0 +1,144 @@
+"""ConvNeXt computes what torchvision's does, from the same numbers."""
+
+import json
+import pathlib
+
+import numpy as np
+import pytest
+
+import cvzoo.functions as F
+from cvzoo.config.randomness import set_seed
+from cvzoo.config.switches import no_backprop_mode, using_config
+from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
+from cvzoo.links.model.convnext.convnext import ConvNeXt
+from cvzoo.links.model.convnext.extractor import ConvNeXtExtractor
+from cvzoo.links.model.convnext.listing import ARCHITECTURES, members
+from cvzoo.links.model.convnext.plan import PLANS, Plan
+from cvzoo.links.model.convnext.torchvision_names import from_torchvision
+from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.optimizers.adam import Adam
+
+SMALL = Plan((8, 16, 24, 32), (1, 2, 1, 1), 0.2)
+STORED = pathlib.Path(__file__).with_name("torchvision.json")
+
+
+def small(n_class=5, **settings):
+    preparation = PhotoPreparation(36, 32)
+    return ConvNeXt("tiny", n_class, plan=SMALL, preparation=preparation, **settings)
+
+
+def torchvision_arrays(seeds, plan, n_class):
+    """Seeded numbers by torchvision's names."""
+    shapes = {"features.0.0.weight": (plan.channels[0], 3, 4, 4), "classifier.2.weight": (n_class, plan.channels[-1])}
+    vectors = {"features.0.0.bias": plan.channels[0], "classifier.2.bias": n_class}
+    for norm, n in (("features.0.1", plan.channels[0]), ("classifier.0", plan.channels[-1])):
+        vectors |= {f"{norm}.weight": n, f"{norm}.bias": n}
+    for i, (n, depth) in enumerate(zip(plan.channels, plan.depths)):
+        if i:
+            down = f"features.{2 * i}"
+            shapes[f"{down}.1.weight"] = (n, plan.channels[i - 1], 2, 2)
+            vectors |= {f"{down}.0.weight": plan.channels[i - 1], f"{down}.0.bias": plan.channels[i - 1]}
+            vectors[f"{down}.1.bias"] = n
+        for k in range(depth):
+            block = f"features.{2 * i + 1}.{k}"
+            shapes |= {
+                f"{block}.layer_scale": (n, 1, 1),
+                f"{block}.block.0.weight": (n, 1, 7, 7),
+                f"{block}.block.3.weight": (4 * n, n),
+                f"{block}.block.5.weight": (n, 4 * n),
+            }
+            vectors |= {f"{block}.block.0.bias": n, f"{block}.block.2.weight": n, f"{block}.block.2.bias": n}
+            vectors |= {f"{block}.block.3.bias": 4 * n, f"{block}.block.5.bias": n}
+    return {key: seeds.seeded(key, shape) for key, shape in (shapes | {k: (n,) for k, n in vectors.items()}).items()}
+
+
+@pytest.mark.slow
+def test_the_scores_are_torchvision_s(shared, seeds):
+    model = ConvNeXt("tiny")
+    assert model.load_arrays(from_torchvision(seeds.seeded_network(shared, "convnext_tiny"))).is_clean
+    want = seeds.golden(shared, "classification_no_preprocess", "convnext_tiny")
+    with using_config("train", False), no_backprop_mode():
+        y = model(seeds.seeded_photo(*want["input"])[None])
+    seeds.assert_scores_equal(y.array, want)
+
+
+@pytest.mark.parametrize("size", [(64, 64), (97, 131), (32, 45)], ids=str)
+@pytest.mark.parametrize("backend", ["numpy", "onednn"])
+def test_a_narrow_network_s_scores_are_torchvision_s(seeds, size, backend):
+    want = json.loads(STORED.read_text())["small"][f"{size[0]}x{size[1]}"]
+    model = small()
+    assert model.load_arrays(from_torchvision(torchvision_arrays(seeds, SMALL, 5))).is_clean
+    x = seeds.seeded_photo("convnext", *size)[None]
+    with using_config("backend", backend), using_config("train", False):
+        np.testing.assert_allclose(model(x).array, want, rtol=1e-4, atol=1e-5)
+        with no_backprop_mode():
+            np.testing.assert_allclose(model(x).array, want, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("size", PLANS)
+def test_names_and_shapes_are_those_of_the_published_file(shared, seeds, size, monkeypatch):
+    # nothing is drawn: shapes are enough
+    monkeypatch.setattr("cvzoo.initializers.normal._fill", lambda array, scale: None)
+    model = ConvNeXt(size)
+    ours = {name: array.shape for name, array in model.state_arrays().items()}
+    theirs = from_torchvision(seeds.empty_network(shared, f"convnext_{size}"))
+    assert ours == {name: array.shape for name, array in theirs.items()}
+    manifest = json.loads((shared / "reference" / "torchvision_statedict_manifest.json").read_text())
+    assert model.count_params() == manifest[f"convnext_{size}"]["num_params"]
+
+
+def test_a_step_of_training_lowers_the_loss():
+    set_seed(0)
+    model = small()
+    optimizer = Adam(alpha=1e-2).setup(model)
+    x = np.random.default_rng(1).standard_normal((6, 3, 32, 32)).astype("f")
+    t = np.arange(6, dtype=np.int32) % 5
+    losses = []
+    with using_config("train", True):
+        for _ in range(4):
+            loss = F.softmax_cross_entropy(model(x), t)
+            losses.append(float(loss.array))
+            model.cleargrads()
+            loss.backward()
+            optimizer.update()
+    assert losses[-1] < 0.8 * losses[0], losses
+
+
+def test_maps_are_a_quarter_to_a_thirty_second_of_the_photo():
+    maps = ConvNeXtExtractor(SMALL)(np.zeros((2, 3, 64, 96), np.float32))
+    assert [h.shape for h in maps] == [(2, 8, 16, 24), (2, 16, 8, 12), (2, 24, 4, 6), (2, 32, 2, 3)]
+
+
+def test_the_deeper_a_block_the_oftener_it_is_left_out():
+    extractor = small().extractor
+    rates = [block.drop_path for i in range(2, 6) for block in extractor[f"res{i}"]]
+    np.testing.assert_allclose(rates, np.linspace(0, 0.2, 5))
+
+
+def test_settings_go_round():
+    (kind,) = ARCHITECTURES
+    model = small(label_names=tuple("abcde"))
+    again = kind.build(json.loads(json.dumps(kind.settings(model))), model.label_names)
+    assert again.plan == model.plan
+    assert again.preparation == model.preparation
+    assert kind.preprocessing(again) == kind.preprocessing(model)
+
+
+def test_every_size_has_a_published_file():
+    assert {member.name for member in members()} == {f"convnext_{size}_imagenet" for size in PLANS}
+
+
+def test_files_that_lack_something_and_unknown_sizes_are_refused(seeds, tmp_path):
+    arrays = torchvision_arrays(seeds, SMALL, 5)
+    path = tmp_path / "file.npz"
+    np.savez(path, **arrays)
+    model = ConvNeXt("tiny", None, path, plan=SMALL, preparation=PhotoPreparation(36, 32))
+    assert model.n_class == 5
+    del arrays["features.3.1.layer_scale"]
+    np.savez(path, **arrays)
+    with pytest.raises(WeightsMismatchError, match="scale"):
+        ConvNeXt("tiny", None, path, plan=SMALL)
+    with pytest.raises(ValueRangeError, match="size"):
+        ConvNeXt("huge")
+    with pytest.raises(ValueRangeError, match="imagenet"):
+        ConvNeXt("tiny", None, "imagenet_22k")
