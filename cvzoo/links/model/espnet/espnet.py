@@ -1,0 +1,123 @@
+"""ESPNet, whole."""
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import cvzoo.functions as F
+from cvzoo.autodiff.variable import Variable
+from cvzoo.initializers.normal import HeNormal
+from cvzoo.links.chain import ChainList
+from cvzoo.links.connection.batch_normalization import BatchNormalization
+from cvzoo.links.connection.convolution_2d import Convolution2D
+from cvzoo.links.connection.deconvolution_2d import Deconvolution2D
+from cvzoo.links.model.espnet.blocks import EPS, ConvNormPReLU, ESPBlock, NormPReLU
+from cvzoo.links.model.espnet.frame_preparation import FramePreparation
+from cvzoo.links.model.espnet.torch_names import depths_of, from_torch, mixes_colors
+from cvzoo.links.model.espnet.weights import CAMVID_FRAME, CAMVID_NAMES, CITYSCAPES_FRAME, CITYSCAPES_NAMES, RECORDS
+from cvzoo.links.model.segmentation_source import segmentation_source
+from cvzoo.links.model.segmenter import AbstractPhotoSegmenter
+
+_COLORS = 3
+
+
+class ESPNet(AbstractPhotoSegmenter):
+    """Names every pixel of a street scene with 0.35 million numbers.
+
+    n_class: number of classes; None: as many as the file's, or label_names, else CamVid's 12 ("Void" is the last)
+    pretrained_model: "camvid", "cityscapes" (its blocks are 2 and 8), "cityscapes_q5", "cityscapes_q3", or the path of
+        a file of the authors or one that cvzoo saved
+    label_names: names of the classes
+    depths: how many blocks the second and the third stage have (the paper's alpha); a file says it itself
+    channels: of the three stages
+    mix_colors: whether the last convolution sees the shrunk photo beside the stem's map (as in the CamVid file), or the
+        stem's alone (as in those of Cityscapes); a file says it itself
+    preparation: how a frame is seen; None: as for the weights, which their number of classes tells
+    Raises ValueRangeError if names and classes do not agree, or there are no such weights; WeightsMismatchError if the
+    file does not fit.
+
+    Source: Mehta et al., ESPNet: Efficient Spatial Pyramid of Dilated Convolutions, ECCV 2018, and the authors' code.
+    """
+
+    def __init__(
+        self,
+        n_class: int | None = None,
+        pretrained_model: str | os.PathLike | None = None,
+        *,
+        label_names: Sequence[str] | None = None,
+        depths: tuple[int, int] = (2, 8),
+        channels: tuple[int, int, int] = (16, 64, 128),
+        mix_colors: bool = True,
+        preparation: FramePreparation | None = None,
+    ):
+        source = segmentation_source(
+            pretrained_model,
+            RECORDS,
+            own_names=from_torch,
+            head_bias="norm_up3/beta",
+            n_class=n_class,
+            label_names=label_names,
+            usual_names=(CAMVID_NAMES, CITYSCAPES_NAMES),
+        )
+        if source.arrays is not None:
+            depths = depths_of(source.arrays)
+            mix_colors = mixes_colors(source.arrays)
+        if preparation is None:
+            in_file = source.n_class if source.arrays is None else len(source.arrays["norm_up3/beta"])
+            preparation = CITYSCAPES_FRAME if in_file == len(CITYSCAPES_NAMES) else CAMVID_FRAME
+        self.n_class, self.label_names = source.n_class, source.label_names
+        self.depths, self.channels, self.preparation = tuple(depths), tuple(channels), preparation
+        self.mix_colors = mix_colors
+        first, second, third = channels
+        n = self.n_class
+        with self.init_scope():
+            self.stem = ConvNormPReLU(_COLORS, first, 2)
+            self.norm1 = NormPReLU(first + _COLORS)
+            self.down2 = ESPBlock(first + _COLORS, second, stride=2, add=False)
+            self.stage2 = ChainList(*(ESPBlock(second, second) for _ in range(depths[0])))
+            self.norm2 = NormPReLU(2 * second + _COLORS)
+            self.down3 = ESPBlock(2 * second + _COLORS, third, stride=2, add=False)
+            self.stage3 = ChainList(*(ESPBlock(third, third) for _ in range(depths[1])))
+            self.norm3 = NormPReLU(2 * third)
+            self.score3 = Convolution2D(2 * third, n, 1, nobias=True, initialW=HeNormal())
+            self.norm_up3 = BatchNormalization(n, eps=EPS)
+            self.up3 = Deconvolution2D(n, n, 2, 2, nobias=True)
+            self.score2 = Convolution2D(2 * second + _COLORS, n, 1, nobias=True, initialW=HeNormal())
+            self.norm_join = NormPReLU(2 * n)
+            self.join = ESPBlock(2 * n, n, add=False)
+            self.up2 = Deconvolution2D(n, n, 2, 2, nobias=True)
+            self.norm_up2 = NormPReLU(n)
+            self.mix = ConvNormPReLU(n + first + (_COLORS if mix_colors else 0), n)
+            self.up1 = Deconvolution2D(n, n, 2, 2, nobias=True)
+        # every array of the decoder knows the number of classes
+        decoder = ("score3", "norm_up3", "up3", "score2", "norm_join", "join", "up2", "norm_up2", "mix", "up1")
+        self.load_report = source.take(self, head=decoder)
+
+    def prepare(self, img: np.ndarray) -> np.ndarray:
+        """(3, H', W') float32, blue first, of a photo (3, H, W) float32 RGB [0, 255]."""
+        return self.preparation(img)
+
+    def training_scores(self, x: Any) -> tuple[Variable, ...]:
+        """The scores, alone."""
+        return (self.forward(x),)
+
+    def forward(self, x: Any) -> Variable:
+        """Scores before the softmax (B, n_class, H, W) for x (B, 3, H, W), sides multiples of 8."""
+        half = F.average_pooling_2d(x, 3, 2, 1)
+        quarter = F.average_pooling_2d(half, 3, 2, 1)
+        stem = self.stem(x)
+        map1 = self.norm1(F.concat([stem, half], axis=1))
+        first2 = h = self.down2(map1)
+        for block in self.stage2:
+            h = block(h)
+        map2 = self.norm2(F.concat([h, first2, quarter], axis=1))
+        first3 = h = self.down3(map2)
+        for block in self.stage3:
+            h = block(h)
+        map3 = self.norm3(F.concat([first3, h], axis=1))
+        h = self.up3(self.norm_up3(self.score3(map3)))
+        h = self.join(self.norm_join(F.concat([self.score2(map2), h], axis=1)))
+        h = self.norm_up2(self.up2(h))
+        return self.up1(self.mix(F.concat([h, map1 if self.mix_colors else stem], axis=1)))

@@ -1,0 +1,161 @@
+"""What a segmenter says of photos, as a list of label maps that can show themselves."""
+
+import html
+import os
+from base64 import b64encode
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from cvzoo.errors.exceptions import ImageError, ShapeError, ValueRangeError
+from cvzoo.images.read_image import read_image
+from cvzoo.images.write_image import encode_png, write_image
+from cvzoo.transforms.label_maps import resize_label_map
+from cvzoo.transforms.resize import resize
+from cvzoo.transforms.scale import scaled_size
+from cvzoo.visualizations.colors import label_color
+from cvzoo.visualizations.draw_mask import draw_label_map
+from cvzoo.weights.atomic_write import atomic_write
+
+_SHOWN = 20  # photos in a repr or a notebook's cell
+_LONG_SIDE = 1000  # of a notebook's picture, which a larger one would only make heavier
+_IGNORED = 255  # in a PNG, where -1 cannot stand
+
+
+class LabelMaps(list):
+    """A list with one label map a photo, (H, W) int32 of the photo's own size: `labels = model.predict(imgs)`.
+
+    probs: None, or one (n_class, H, W) float32 a photo, where `predict(..., with_probs=True)` was asked for them
+    label_names: names of the classes in order of label, or None
+    sources: the photos as they were given, None where they cannot be read a second time
+    """
+
+    def __init__(
+        self,
+        labels: Iterable[np.ndarray] = (),
+        *,
+        probs: Sequence[np.ndarray] | None = None,
+        label_names: Sequence[str] | None = None,
+        sources: Sequence[Any] = (),
+    ) -> None:
+        super().__init__(labels)
+        for label in self:
+            if label.ndim != 2:
+                raise ShapeError("LabelMaps: a label map", expected="(H, W)", got=label.shape)
+        self.probs = None if probs is None else list(probs)
+        self.label_names = None if label_names is None else tuple(label_names)
+        self.sources = list(sources)
+
+    # --- pictures ---------------------------------------------------------------------------------------------------
+    def draw(self, i: int = 0, *, img: Any = None, opacity: float = 0.5) -> np.ndarray:
+        """Photo `i` tinted in the colours of its classes: (3, H, W) float32 RGB in [0, 255], a new array.
+
+        img: the photo, where it cannot be read a second time; anything that `read_image` takes
+        opacity: of the tint, 0 to 1
+        Raises ValueRangeError if there is no photo `i`, ImageError if it cannot be read.
+        """
+        return draw_label_map(self._photo(i, img), self[i], opacity=opacity)
+
+    def save(self, i: int, path: str | os.PathLike, *, img: Any = None) -> os.PathLike:
+        """The path, once the tinted photo `i` lies there (.png, .jpg ...). Raises as `draw`, `write_image`."""
+        return write_image(self.draw(i, img=img), path)
+
+    def save_map(self, i: int, path: str | os.PathLike) -> None:
+        """Write map `i` as a PNG whose pixels are the classes' numbers, with a palette to look at; -1 becomes 255.
+
+        `read_label` gives the numbers back. Raises ValueRangeError if there is no photo `i` or a class above 254.
+        """
+        self._check(i)
+        label = self[i]
+        if label.size and label.max() >= _IGNORED:
+            raise ValueRangeError("save_map: a PNG with a palette holds classes up to 254", got=int(label.max()))
+        pil = Image.fromarray(np.where(label < 0, _IGNORED, label).astype(np.uint8))
+        palette = [part for each in range(_IGNORED) for part in label_color(each)] + [0, 0, 0]
+        pil.putpalette(palette)
+        with atomic_write(path) as file:
+            pil.save(file, format="PNG")
+
+    # --- tables -----------------------------------------------------------------------------------------------------
+    def to_records(self, i: int | None = None) -> list[dict[str, Any]]:
+        """One dict a class that a photo shows, the largest first: photo, label, name (or None), n_pixel, share.
+
+        i: of this photo only; None: of all
+        """
+        if i is not None:
+            self._check(i)
+        records = []
+        for photo in range(len(self)) if i is None else [i % len(self)]:
+            labels, counts = np.unique(self[photo], return_counts=True)
+            for k in np.argsort(-counts, kind="stable"):
+                label, count = int(labels[k]), int(counts[k])
+                share = count / self[photo].size
+                records.append(
+                    {"photo": photo, "label": label, "name": self._name(label), "n_pixel": count, "share": share}
+                )
+        return records
+
+    def _name(self, label: int) -> str | None:
+        return None if self.label_names is None or label < 0 else self.label_names[label]
+
+    def _rows(self, i: int) -> str:
+        parts = [f"{each['name'] or each['label']} {each['share']:.1%}" for each in self.to_records(i)]
+        return ", ".join(parts[:6]) + (f" and {len(parts) - 6} more" if len(parts) > 6 else "")
+
+    def __repr__(self) -> str:
+        lines = [f"LabelMaps of {len(self)} photos"]
+        lines += [f"{i:>5}  {'x'.join(map(str, self[i].shape))}  {self._rows(i)}" for i in range(len(self))[:_SHOWN]]
+        if len(self) > _SHOWN:
+            lines.append(f"  ... and {len(self) - _SHOWN} more")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str | None:
+        if not self:
+            return None
+        parts = []
+        for i in range(len(self))[:_SHOWN]:
+            png = self._png(i)
+            if png is None:
+                return None  # a notebook then shows the table of __repr__
+            parts.append(
+                f'<figure><img alt="photo and its classes" style="max-width:100%" '
+                f'src="data:image/png;base64,{b64encode(png).decode("ascii")}">{self._legend(i)}</figure>'
+            )
+        if len(self) > _SHOWN:
+            parts.append(f"<p>... and {len(self) - _SHOWN} more photos</p>")
+        return "\n".join(parts)
+
+    def _repr_png_(self) -> bytes | None:
+        return self._png(0) if self else None
+
+    def _legend(self, i: int) -> str:
+        rows = []
+        for each in self.to_records(i)[:_SHOWN]:
+            color = "transparent" if each["label"] < 0 else "rgb({}, {}, {})".format(*label_color(each["label"]))
+            name = html.escape(str(each["name"] or each["label"]))
+            rows.append(
+                f'<tr><td style="background:{color}">&nbsp;&nbsp;</td><td>{name}</td><td>{each["share"]:.1%}</td></tr>'
+            )
+        return f"<table><tr><th></th><th>class</th><th>share</th></tr>{''.join(rows)}</table>"
+
+    def _png(self, i: int) -> bytes | None:
+        try:
+            img, label = self._photo(i, None), self[i]
+        except (ImageError, OSError):
+            return None
+        if max(label.shape) > _LONG_SIDE:
+            size = scaled_size(label.shape, long=_LONG_SIDE)
+            img, label = resize(img, size), resize_label_map(label, size)
+        return encode_png(draw_label_map(img, label))
+
+    def _check(self, i: int) -> None:
+        if not -len(self) <= i < len(self):
+            raise ValueRangeError("there is no such photo", expected=f"0 .. {len(self) - 1}", got=i)
+
+    def _photo(self, i: int, img: Any) -> np.ndarray:
+        self._check(i)
+        source = img if img is not None else self.sources[i] if len(self.sources) else None
+        if source is None:
+            raise ImageError(f"photo {i} was not kept", hint="draw(i, img=the photo)")
+        return read_image(source)

@@ -1,0 +1,70 @@
+"""A segmenter with a loss: what an optimizer trains."""
+
+from typing import Any
+
+import numpy as np
+
+import cvzoo.functions as F
+from cvzoo.autodiff.variable import Variable
+from cvzoo.errors.exceptions import ShapeError, ValueRangeError
+from cvzoo.links.chain import Chain
+from cvzoo.links.model.segmenter import AbstractSegmenter
+from cvzoo.reporting.reporter import report
+
+
+class PixelwiseSoftmaxClassifier(Chain):
+    """`PixelwiseSoftmaxClassifier(model)(x, t)` is what to make small: the cross entropy of all pixels' classes.
+
+    predictor: the segmenter
+    ignore_label: pixels with this number count nothing
+    class_weight: (n_class,), or None: multiplies the loss of a pixel of that class
+    aux_weight: what the losses of auxiliary heads are multiplied by, where the predictor has such
+    Raises ShapeError if the weights are not one a class, ValueRangeError for a negative aux_weight.
+
+    Reports loss; with auxiliary heads loss/main and loss/aux, too.
+    Source: ChainerCV's link of this name; aux_weight as in Zhao et al., Pyramid Scene Parsing Network, CVPR 2017.
+    """
+
+    def __init__(
+        self,
+        predictor: AbstractSegmenter,
+        ignore_label: int = -1,
+        class_weight: Any = None,
+        *,
+        aux_weight: float = 0.4,
+    ):
+        if class_weight is not None:
+            class_weight = np.asarray(class_weight, np.float32)
+            if class_weight.shape != (predictor.n_class,):
+                raise ShapeError(
+                    "class_weight must be one number a class", expected=(predictor.n_class,), got=class_weight.shape
+                )
+        if aux_weight < 0:
+            raise ValueRangeError("aux_weight must not be negative", got=aux_weight)
+        self.ignore_label = ignore_label
+        self.class_weight = class_weight
+        self.aux_weight = aux_weight
+        with self.init_scope():
+            self.predictor = predictor
+
+    def forward(self, x: Any, t: Any) -> Variable:
+        """The loss, a number.
+
+        x: (B, C, H, W) float32, as the predictor wants it
+        t: (B, H', W') integers, classes or ignore_label; scores are resized to (H', W') where they differ
+        """
+        main, *aux = [self._loss(scores, t) for scores in self.predictor.training_scores(x)]
+        if not aux:
+            report({"loss": main}, self)
+            return main
+        rest = aux[0]
+        for each in aux[1:]:
+            rest = rest + each
+        loss = main + self.aux_weight * rest
+        report({"loss": loss, "loss/main": main, "loss/aux": rest}, self)
+        return loss
+
+    def _loss(self, scores: Variable, t: Any) -> Variable:
+        if scores.shape[2:] != t.shape[1:]:
+            scores = F.resize_images(scores, t.shape[1:], align_corners=self.predictor.align_corners)
+        return F.softmax_cross_entropy(scores, t, class_weight=self.class_weight, ignore_label=self.ignore_label)

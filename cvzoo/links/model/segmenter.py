@@ -1,0 +1,137 @@
+"""The only predict loop of the segmenters: photos in, label maps of the photos' own sizes out."""
+
+import abc
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cvzoo.autodiff.variable import Variable
+from cvzoo.config.switches import no_backprop_mode, using_config
+from cvzoo.functions.activation.softmax import softmax
+from cvzoo.functions.array.resize_images import resize_images
+from cvzoo.links.chain import Chain
+from cvzoo.links.model.detections import kept_source
+from cvzoo.links.model.label_maps import LabelMaps
+from cvzoo.links.model.photos import PreparedBatch, prepared_batches
+from cvzoo.links.model.views import mean_of_views
+
+
+class ClassMap(NamedTuple):
+    """How much each pixel of a photo looks like each class.
+
+    values: (n_class, H, W) float32
+    are_probs: whether they are probabilities; else the softmax makes them so
+    """
+
+    values: np.ndarray
+    are_probs: bool
+
+    def label(self) -> np.ndarray:
+        """(H, W) int32: the best class of each pixel, the lower number of equals."""
+        # seen pixel by pixel: the classes lie side by side in memory
+        return self.values.transpose(1, 2, 0).argmax(axis=2).astype(np.int32)
+
+    def probs(self) -> np.ndarray:
+        """(n_class, H, W) float32, summing to 1 at each pixel."""
+        return self.values if self.are_probs else softmax(self.values[None], axis=1).array[0]
+
+
+class AbstractSegmenter(Chain, abc.ABC):
+    """A network that names every pixel; a subclass writes `prepare`, `training_scores` and `class_maps`.
+
+    n_class: how many classes there are
+    label_names: their names in order of label, or None
+    scales: the sizes at which a photo is looked at, as multiples; probabilities are averaged. (0.5, 1.0, 1.5) takes
+        three and a half times as long and usually finds a little more
+    flip: whether it is looked at in a mirror, too
+    align_corners: how the network's maps are enlarged, as in `resize_images`
+    """
+
+    n_class: int
+    label_names: tuple[str, ...] | None = None
+    scales: tuple[float, ...] = (1.0,)
+    flip: bool = False
+    align_corners: bool = False
+
+    # --- what a segmenter writes ------------------------------------------------------------------------------------
+    @abc.abstractmethod
+    def prepare(self, img: np.ndarray) -> np.ndarray:
+        """The network's input (C, H', W') float32 for a photo (3, H, W) float32 RGB [0, 255], not changed."""
+
+    @abc.abstractmethod
+    def training_scores(self, x: Any) -> tuple[Variable, ...]:
+        """What a loss looks at: the scores before the softmax (B, n_class, h, w) for x (B, C, H', W'), of any size in
+        proportion; after them those of auxiliary heads, if the network has such."""
+
+    @abc.abstractmethod
+    def class_maps(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> Iterator[ClassMap]:
+        """One `ClassMap` a photo, of the photo's own size.
+
+        x: (B, C, H', W') float32, prepared
+        sizes: (H, W) of each photo
+        """
+
+    # --- predict ----------------------------------------------------------------------------------------------------
+    def predict(self, imgs: Iterable[Any], *, batch_size: int = 4, with_probs: bool = False) -> LabelMaps:
+        """The class of each pixel: `labels = model.predict(imgs)`, a list of (H, W) int32, one a photo.
+
+        imgs: any iterable of photos of any sizes, each a path, the bytes of a file, an open file, a PIL image or an
+            array (3, H, W) RGB or (1, H, W) grey in [0, 255]; a batch (B, 3, H, W) is fine, too
+        batch_size: how many photos of one prepared shape go through the network at once
+        with_probs: the result's `probs` are then (n_class, H, W) float32 a photo: 21 classes of a 1080p photo are
+            174 MB
+        Raises ImageError that names a photo which cannot be read, DtypeError for a single photo instead of several.
+        """
+        labels: list[np.ndarray] = []
+        probs: list[np.ndarray] = []
+        sources: list[Any] = []
+        for batch in prepared_batches(imgs, self.prepare, batch_size=batch_size):
+            for label, prob in self._seen(batch, with_probs):
+                labels.append(label)
+                probs += [] if prob is None else [prob]
+            sources += map(kept_source, batch.sources)
+        return LabelMaps(labels, probs=probs if with_probs else None, label_names=self.label_names, sources=sources)
+
+    def predict_each(
+        self, imgs: Iterable[Any], *, batch_size: int = 1, with_probs: bool = False
+    ) -> Iterator[LabelMaps]:
+        """The results photo by photo, while the next photos have not been read yet: memory stays flat."""
+        for batch in prepared_batches(imgs, self.prepare, batch_size=batch_size):
+            for (label, prob), source in zip(self._seen(batch, with_probs), batch.sources):
+                yield LabelMaps(
+                    [label],
+                    probs=None if prob is None else [prob],
+                    label_names=self.label_names,
+                    sources=[kept_source(source)],
+                )
+
+    def _seen(self, batch: PreparedBatch, with_probs: bool) -> list[tuple[np.ndarray, np.ndarray | None]]:
+        # the switches are set around the network only: a generator that is being waited for would leak them
+        with using_config("train", False), no_backprop_mode():
+            maps = self.class_maps(batch.x, batch.sizes)
+            return [(each.label(), np.ascontiguousarray(each.probs()) if with_probs else None) for each in maps]
+
+
+class AbstractPhotoSegmenter(AbstractSegmenter, abc.ABC):
+    """A segmenter that sees a photo as a whole; a subclass writes `prepare`, `training_scores` and `forward`."""
+
+    @abc.abstractmethod
+    def forward(self, x: Any) -> Variable:
+        """Scores before the softmax (B, n_class, H', W') for x (B, C, H', W')."""
+
+    def class_maps(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> Iterator[ClassMap]:
+        """As in `AbstractSegmenter`: the scores, or with several views the mean probabilities, at the photo's size."""
+        one_view = tuple(self.scales) == (1.0,) and not self.flip
+        if one_view:
+            maps = self.forward(x).array
+        else:
+            maps = mean_of_views(x, self._probs, scales=self.scales, flip=self.flip, align_corners=self.align_corners)
+        for i, size in enumerate(sizes):
+            values = maps[i : i + 1]
+            if values.shape[2:] != size:
+                values = resize_images(values, size, align_corners=self.align_corners).array
+            yield ClassMap(values[0], not one_view)
+
+    def _probs(self, x: np.ndarray) -> np.ndarray:
+        return softmax(self.forward(x), axis=1).array
