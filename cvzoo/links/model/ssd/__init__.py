@@ -1,0 +1,1 @@
+"""SSD: one look at a photo, with boxes on maps of many scales."""

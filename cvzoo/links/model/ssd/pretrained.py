@@ -1,0 +1,57 @@
+"""What a file of weights gives to an SSD, whoever wrote it."""
+
+import os
+from collections.abc import Mapping
+
+import numpy as np
+
+from cvzoo.errors.exceptions import FileFormatError
+from cvzoo.links.model.detector_source import DetectorSource
+from cvzoo.links.model.label_names import COCO_LABEL_NAMES, VOC_LABEL_NAMES
+from cvzoo.links.model.pretrained import pretrained_path
+from cvzoo.links.model.ssd.settings import SSD300_SETTINGS, SSD300_TORCHVISION, SSD512_SETTINGS, SSDSettings
+from cvzoo.links.model.ssd.torchvision_names import from_torchvision, is_torchvision_ssd
+from cvzoo.weights.model_header import read_model_header
+from cvzoo.weights.record import Weights
+from cvzoo.weights.sniff import read_arrays
+
+_VGG16 = ("1_", "2_", "3_", "4_", "5_", "6/", "7/")  # what a classifier has of the extractor
+_NAMES = {len(names): names for names in (VOC_LABEL_NAMES, COCO_LABEL_NAMES)}
+
+
+def read_pretrained(
+    pretrained_model: str | os.PathLike, records: Mapping[str, Weights], *, n_fg_class: int | None
+) -> DetectorSource:
+    """What a name or a path leads to.
+
+    pretrained_model: a name in `records`, or the path of a file of ChainerCV (SSD, or its VGG16 alone), torchvision or
+        cvzoo, recognised by its names
+    n_fg_class: of the model to be, or None
+    Raises ValueRangeError for an unknown name, and what reading the file raises.
+    """
+    path = pretrained_path(pretrained_model, records)
+    header = read_model_header(path)
+    arrays = read_arrays(path)
+    if header is not None and header.architecture == "SSD":
+        try:
+            settings = SSDSettings(**header.settings["settings"])
+            n = int(header.settings["n_fg_class"])
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            raise FileFormatError(f"{path}: its settings make no SSD: {str(error)[:200]}") from error
+        return DetectorSource(os.fspath(path), arrays, settings, n, header.label_names)
+    if is_torchvision_ssd(arrays):
+        named = from_torchvision(arrays, n_fg_class=n_fg_class)
+        n = _n_fg_class(named)
+        return DetectorSource(os.fspath(path), named, SSD300_TORCHVISION, n, _NAMES.get(n))
+    if "conv1_1/W" in arrays:
+        named = {f"extractor/{name}": array for name, array in arrays.items()}
+        return DetectorSource(os.fspath(path), named, only=tuple(f"extractor/conv{i}" for i in _VGG16))
+    if "extractor/conv1_1/W" in arrays and "multibox/loc/0/W" in arrays:
+        settings = SSD512_SETTINGS if "multibox/loc/6/W" in arrays else SSD300_SETTINGS
+        n = _n_fg_class(arrays)
+        return DetectorSource(os.fspath(path), arrays, settings, n, _NAMES.get(n))
+    return DetectorSource(os.fspath(path), arrays)
+
+
+def _n_fg_class(named: Mapping[str, np.ndarray]) -> int:
+    return 4 * len(named["multibox/conf/0/b"]) // len(named["multibox/loc/0/b"]) - 1

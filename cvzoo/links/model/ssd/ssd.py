@@ -1,0 +1,96 @@
+"""SSD on VGG16."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from cvzoo.autodiff.variable import Variable
+from cvzoo.functions.array.resize_images import resize_images
+from cvzoo.links.model.detector import AbstractOneStageDetector, Found, Preset
+from cvzoo.links.model.detector_source import detector_classes, take_what_fits
+from cvzoo.links.model.label_names import VOC_LABEL_NAMES
+from cvzoo.links.model.ssd.finish import boxes_of_photo
+from cvzoo.links.model.ssd.multibox import Multibox
+from cvzoo.links.model.ssd.multibox_coder import MultiboxCoder
+from cvzoo.links.model.ssd.pretrained import read_pretrained
+from cvzoo.links.model.ssd.settings import SSDSettings
+from cvzoo.links.model.ssd.vgg16 import SSDVGG16Extractor
+from cvzoo.links.model.ssd.weights import SSD300_WEIGHTS
+from cvzoo.weights.record import Weights
+
+
+class SSD(AbstractOneStageDetector):
+    """Finds objects in one look: VGG16, coarser maps behind it, and at every place of each a few default boxes.
+
+    n_fg_class: number of classes; None: as many as label_names, else as the file has, else Pascal VOC's 20
+    pretrained_model: a name in `records`, or the path of a file of ChainerCV, torchvision or cvzoo. What fits is taken
+        over; a warning names the convolutions of the heads that start anew, and so does `load_report`: that is how a
+        detector is fine-tuned to other classes
+    label_names: names of the classes; None: the file's, if it has as many classes, or Pascal VOC's if there are 20
+    settings: how it is built and how it sees a photo; None: as the file has it, else `SSDSettings()`
+    records: the names that pretrained_model may have
+    Raises ValueRangeError if the names are not as many as the classes, or there is no such name or file;
+    WeightsMismatchError if the file holds another network; what reading it raises.
+
+    coder: encodes boxes for training
+    mean: (3, 1, 1) float32, what is taken away from RGB in [0, 255]
+    Source: Liu et al., SSD: Single Shot MultiBox Detector, ECCV 2016.
+    """
+
+    presets = {"visualize": Preset(0.45, 0.6), "evaluate": Preset(0.45, 0.01)}
+
+    def __init__(
+        self,
+        n_fg_class: int | None = None,
+        pretrained_model: str | os.PathLike | None = None,
+        *,
+        label_names: Sequence[str] | None = None,
+        settings: SSDSettings | None = None,
+        records: Mapping[str, Weights] = SSD300_WEIGHTS,
+    ):
+        source = None
+        if pretrained_model is not None:
+            n_wanted = len(label_names) if n_fg_class is None and label_names is not None else n_fg_class
+            source = read_pretrained(pretrained_model, records, n_fg_class=n_wanted)
+            settings = source.settings if settings is None else settings
+        self.n_fg_class, self.label_names = detector_classes(
+            "SSD", n_fg_class, label_names, source, default_names=VOC_LABEL_NAMES
+        )
+        s = SSDSettings() if settings is None else settings
+        self.settings = s
+        self.insize = s.insize
+        self.limit = s.limit
+        self.mean = np.array(s.mean, np.float32)[:, None, None]
+        self.coder = MultiboxCoder(
+            s.grids,
+            s.aspect_ratios,
+            [s.insize / grid for grid in s.grids] if s.steps is None else s.steps,
+            s.sizes,
+            s.variance,
+            largest=s.insize if s.cut_sides else None,
+        )
+        with self.init_scope():
+            self.extractor = SSDVGG16Extractor(s.extras, base_channels=s.base_channels)
+            self.multibox = Multibox(self.n_fg_class + 1, s.aspect_ratios, in_channels=self.extractor.channels)
+        self.load_report = None if source is None else take_what_fits(self, source, head=("multibox",))
+        self.use_preset("visualize")
+
+    def prepare(self, img: np.ndarray) -> np.ndarray:
+        """(3, insize, insize) float32: the photo stretched, without antialiasing, less the mean."""
+        # the network was trained on what OpenCV makes of a photo: four pixels' bilinear mean
+        return resize_images(img[None], (self.insize, self.insize), align_corners=False).array[0] - self.mean
+
+    def forward(self, x: Any) -> tuple[Variable, Variable]:
+        """mb_loc (B, A, 4): dy dx dh dw against `coder.default`; mb_conf (B, A, 1 + L): scores before the softmax.
+
+        x: (B, 3, insize, insize), as `prepare` gives
+        """
+        return self.multibox(self.extractor(x))
+
+    def decode(self, outputs: tuple[np.ndarray, ...], size: tuple[int, int]) -> Found:
+        """bbox (R, 4), label (R,), score (R,) of what scores above `score_thresh`, a box for each class that does."""
+        s = self.settings
+        found = self.coder.decode(*outputs, score_thresh=self.score_thresh, n_candidate=s.n_candidate)
+        return boxes_of_photo(found, (s.insize, s.insize), size, clip=s.clip)

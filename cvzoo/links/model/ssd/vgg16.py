@@ -1,0 +1,82 @@
+"""VGG16 as SSD has it: without its last layers, and with coarser maps behind."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import cvzoo.functions as F
+from cvzoo.autodiff.variable import Variable
+from cvzoo.initializers.uniform import LeCunUniform
+from cvzoo.links.chain import Chain
+from cvzoo.links.connection.convolution_2d import Convolution2D
+from cvzoo.links.model.ssd.conv_relu import conv_relu
+from cvzoo.links.model.ssd.normalize import Normalize
+from cvzoo.links.model.ssd.settings import Extra
+
+# what each level after conv7 is made with: ksize, stride and pad of its second convolution
+_WINDOWS = {"halve": (3, 2, 1), "valid": (3, 1, 0), "valid4": (4, 1, 1)}
+
+
+class SSDVGG16Extractor(Chain):
+    """Maps of conv4_3 (normalized), conv7, conv8_2, conv9_2 ...
+
+    extras: what follows conv7, see `SSDSettings`; four levels for 300 x 300, five for 512 x 512
+    base_channels: of the first convolution
+
+    `channels` are the maps' channels. conv6 and conv7 are the fully connected layers of VGG16, thinned out; conv6 reads
+    every sixth pixel.
+    Source: Liu et al., SSD: Single Shot MultiBox Detector, ECCV 2016, section 3; the names of the levels as there.
+    """
+
+    def __init__(self, extras: Sequence[Extra] = ("halve", "halve", "valid", "valid"), *, base_channels: int = 64):
+        n = base_channels
+        with self.init_scope():
+            self.conv1_1 = _conv(3, n)
+            self.conv1_2 = _conv(n, n)
+            self.conv2_1 = _conv(n, 2 * n)
+            self.conv2_2 = _conv(2 * n, 2 * n)
+            self.conv3_1 = _conv(2 * n, 4 * n)
+            self.conv3_2 = _conv(4 * n, 4 * n)
+            self.conv3_3 = _conv(4 * n, 4 * n)
+            self.conv4_1 = _conv(4 * n, 8 * n)
+            self.conv4_2 = _conv(8 * n, 8 * n)
+            self.conv4_3 = _conv(8 * n, 8 * n)
+            self.norm4 = Normalize(8 * n, 20)
+            self.conv5_1 = _conv(8 * n, 8 * n)
+            self.conv5_2 = _conv(8 * n, 8 * n)
+            self.conv5_3 = _conv(8 * n, 8 * n)
+            self.conv6 = _conv(8 * n, 16 * n, pad=6, dilate=6)
+            self.conv7 = _conv(16 * n, 16 * n, 1, pad=0)
+        self.channels = (8 * n, 16 * n)
+        self.n_extra = len(extras)
+        for i, extra in enumerate(extras):
+            mid, out = (4 * n, 8 * n) if i == 0 else (2 * n, 4 * n)
+            ksize, stride, pad = _WINDOWS[extra]
+            self.add_link(f"conv{8 + i}_1", _conv(self.channels[-1], mid, 1, pad=0))
+            self.add_link(f"conv{8 + i}_2", _conv(mid, out, ksize, stride, pad))
+            self.channels += (out,)
+
+    def forward(self, x: Any) -> list[Variable]:
+        """(B, channels[i], H, W) each, the finest first, of x (B, 3, H, W)."""
+        h = _halved(conv_relu(self.conv1_2, conv_relu(self.conv1_1, x)))
+        h = _halved(conv_relu(self.conv2_2, conv_relu(self.conv2_1, h)))
+        h = _halved(conv_relu(self.conv3_3, conv_relu(self.conv3_2, conv_relu(self.conv3_1, h))))
+        h = conv_relu(self.conv4_3, conv_relu(self.conv4_2, conv_relu(self.conv4_1, h)))
+        maps = [self.norm4(h)]
+        h = conv_relu(self.conv5_3, conv_relu(self.conv5_2, conv_relu(self.conv5_1, _halved(h))))
+        h = F.max_pooling_2d(h, 3, 1, 1, cover_all=False)
+        h = conv_relu(self.conv7, conv_relu(self.conv6, h))
+        maps.append(h)
+        convs = dict(self.named_children())
+        for i in range(8, 8 + self.n_extra):
+            h = conv_relu(convs[f"conv{i}_2"], conv_relu(convs[f"conv{i}_1"], h))
+            maps.append(h)
+        return maps
+
+
+def _conv(n_in: int, n_out: int, ksize: int = 3, stride: int = 1, pad: int = 1, dilate: int = 1) -> Convolution2D:
+    return Convolution2D(n_in, n_out, ksize, stride, pad, initialW=LeCunUniform(), dilate=dilate)
+
+
+def _halved(x: Any) -> Variable:
+    # a side of 75 becomes 38, as in Caffe
+    return F.max_pooling_2d(x, 2, 2, cover_all=True)
