@@ -4,6 +4,7 @@ from typing import Any
 
 from cvzoo.autodiff.variable import Variable
 from cvzoo.functions.activation.relu import relu
+from cvzoo.functions.array.pad import pad
 from cvzoo.initializers.normal import HeNormal
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.batch_normalization import BatchNormalization
@@ -19,6 +20,7 @@ class ConvNormActiv(Chain):
     norm, eps: as in `make_norm`
     decay: of the running statistics that "batch" keeps
     activ: None leaves the values
+    pad_end: padding as TensorFlow's "SAME": with a stride, more at the end than at the beginning
 
     Where no gradients are taken it is one kernel, if the activation is one of `fused_activation`.
     """
@@ -36,15 +38,18 @@ class ConvNormActiv(Chain):
         eps: float = 1e-5,
         decay: float = 0.9,
         activ: Activ | None = relu,
+        pad_end: bool = False,
     ):
         self.activ = activ
+        # with a stride of 1 there is no difference
+        self.pad_end = pad_end and stride > 1
         with self.init_scope():
             self.conv = Convolution2D(
                 in_channels,
                 out_channels,
                 ksize,
                 stride,
-                ksize // 2 * dilate,
+                0 if self.pad_end else ksize // 2 * dilate,
                 nobias=True,
                 initialW=HeNormal(1.0, "fan_out"),
                 dilate=dilate,
@@ -57,6 +62,8 @@ class ConvNormActiv(Chain):
 
     def forward(self, x: Any, residual: Any = None) -> Variable:
         """(B, out_channels, OH, OW) of x (B, in_channels, H, W); residual has the result's shape, or is None."""
+        if self.pad_end:
+            x = _padded(x, self.conv)
         if can_fold(self.conv, self.bn):
             kernel = fused_activation(self.activ)
             kind, alpha, beta = kernel or (None, 0.0, 0.0)
@@ -65,3 +72,13 @@ class ConvNormActiv(Chain):
         h = self.bn(self.conv(x))
         h = h if residual is None else h + residual
         return h if self.activ is None else self.activ(h)
+
+
+def _padded(x: Any, conv: Convolution2D) -> Variable:
+    """x with as many zeros around as give H / stride and W / stride, sides rounded up."""
+    widths = []
+    for size, ksize in zip(x.shape[2:], conv.ksize):
+        reach = conv.dilate * (ksize - 1) + 1
+        total = max((-(-size // conv.stride) - 1) * conv.stride + reach - size, 0)
+        widths.append((total // 2, total - total // 2))
+    return pad(x, ((0, 0), (0, 0), *widths), "constant")

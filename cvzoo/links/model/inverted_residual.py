@@ -22,7 +22,7 @@ class InvertedResidual(Chain):
     activ: after `expand` and `depthwise`
     squeeze_activ, gate: of the squeeze-and-excite
     drop: how often the block is left out while training, where x is added
-    norm, eps, decay: as in `ConvNormActiv`
+    norm, eps, decay, pad_end: as in `ConvNormActiv`
 
     Source: Sandler et al., MobileNetV2, CVPR 2018; with squeeze-and-excite: Tan et al., MnasNet, CVPR 2019.
     """
@@ -44,6 +44,7 @@ class InvertedResidual(Chain):
         norm: Norm = "batch",
         eps: float = 1e-5,
         decay: float = 0.9,
+        pad_end: bool = False,
     ):
         self.has_shortcut = stride == 1 and in_channels == out_channels
         self.drop = drop
@@ -62,6 +63,7 @@ class InvertedResidual(Chain):
                 norm=norm,
                 eps=eps,
                 decay=decay,
+                pad_end=pad_end,
             )
             self.se = None
             if squeezed is not None:

@@ -9,8 +9,9 @@ from cvzoo.links.connection.fused_activation import hard_gate
 from cvzoo.links.link import Link
 from cvzoo.links.model.conv_norm_activ import ConvNormActiv
 from cvzoo.links.model.inverted_residual import InvertedResidual
-from cvzoo.links.model.mobilenet_v3.rows import Size, network_plan, round_channels
+from cvzoo.links.model.mobilenet_v3.rows import Size, network_plan
 from cvzoo.links.model.resnet.norm import Norm
+from cvzoo.links.model.round_channels import round_channels
 
 
 class MobileNetV3Extractor(Chain):

@@ -3,6 +3,7 @@
 from typing import Literal, NamedTuple
 
 from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.links.model.round_channels import round_channels
 
 Size = Literal["large", "small"]
 
@@ -65,12 +66,6 @@ _SMALL = (
 )
 _HIDDEN = {"large": 1280, "small": 1024}
 _TAIL = 3  # blocks of the last stage
-
-
-def round_channels(n: float, divisor: int = 8) -> int:
-    """n to the nearest multiple of divisor, at least one, and not more than a tenth below n."""
-    rounded = max(divisor, int(n + divisor / 2) // divisor * divisor)
-    return rounded if rounded >= 0.9 * n else rounded + divisor
 
 
 def network_plan(size: Size, *, width: float = 1.0, reduced_tail: bool = False, dilated: bool = False) -> Plan:

@@ -1,0 +1,1 @@
+"""MobileNetV2 (Sandler et al., 2018)."""

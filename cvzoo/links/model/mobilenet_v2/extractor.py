@@ -1,0 +1,96 @@
+"""The convolutions of MobileNetV2."""
+
+from typing import Any, Literal, NamedTuple
+
+import cvzoo.functions as F
+from cvzoo.autodiff.variable import Variable
+from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.links.chain import Chain, ChainList
+from cvzoo.links.link import Link
+from cvzoo.links.model.conv_norm_activ import ConvNormActiv
+from cvzoo.links.model.inverted_residual import InvertedResidual
+from cvzoo.links.model.resnet.norm import Norm
+from cvzoo.links.model.round_channels import round_channels
+
+Arch = Literal["torchvision", "tf"]
+
+
+class BlockRow(NamedTuple):
+    """A block: how many times its input's channels it expands to, the channels that come out, its stride."""
+
+    factor: int
+    out_channels: int
+    stride: int
+
+
+class _Stage(NamedTuple):
+    factor: int
+    out_channels: int
+    count: int
+    stride: int
+
+
+# the paper's table 2
+_STAGES = (
+    _Stage(1, 16, 1, 1),
+    _Stage(6, 24, 2, 2),
+    _Stage(6, 32, 3, 2),
+    _Stage(6, 64, 4, 2),
+    _Stage(6, 96, 3, 1),
+    _Stage(6, 160, 3, 2),
+    _Stage(6, 320, 1, 1),
+)
+ROWS = tuple(
+    BlockRow(stage.factor, stage.out_channels, 1 if i else stage.stride)
+    for stage in _STAGES
+    for i in range(stage.count)
+)
+
+
+class MobileNetV2Extractor(Chain):
+    """What MobileNetV2 makes of photos: the output of every layer, as torchvision counts them (19 of them).
+
+    width: all channels times this; the last layer has at least 1280
+    arch: "torchvision", or "tf": padding as TensorFlow has it, more at the end than at the beginning, and another eps
+    norm: as in `make_norm`
+
+    `stem` is layer 0, `blocks` are layers 1 to 17, `last` is layer 18; `layers` holds all of them in order. `channels`
+    and `strides` are those of the outputs.
+    Raises ValueRangeError for another arch or norm, or a width that is not positive.
+    Source: Sandler et al., MobileNetV2: Inverted Residuals and Linear Bottlenecks, CVPR 2018.
+    """
+
+    def __init__(self, *, width: float = 1.0, arch: Arch = "torchvision", norm: Norm = "batch"):
+        if arch not in ("torchvision", "tf"):
+            raise ValueRangeError("MobileNetV2: arch", expected="'torchvision' or 'tf'", got=repr(arch))
+        if not width > 0:
+            raise ValueRangeError("MobileNetV2: width must be positive", got=width)
+        tf = arch == "tf"
+        common = {"norm": norm, "eps": 1e-3 if tf else 1e-5, "decay": 0.999 if tf else 0.9}
+        channels, strides = [round_channels(32 * width)], [2]
+        with self.init_scope():
+            self.stem = ConvNormActiv(3, channels[0], 3, 2, activ=F.relu6, pad_end=tf, **common)
+            self.blocks = ChainList()
+            for row in ROWS:
+                out_channels = round_channels(row.out_channels * width)
+                block = (channels[-1], row.factor * channels[-1], out_channels, 3, row.stride)
+                self.blocks.append(InvertedResidual(*block, activ=F.relu6, pad_end=tf, **common))
+                channels.append(out_channels)
+                strides.append(strides[-1] * row.stride)
+            channels.append(round_channels(1280 * max(1.0, width)))
+            self.last = ConvNormActiv(channels[-2], channels[-1], 1, activ=F.relu6, **common)
+        self.channels = tuple(channels)
+        self.strides = (*strides, strides[-1])
+
+    @property
+    def layers(self) -> tuple[Link, ...]:
+        """All layers, in order."""
+        return (self.stem, *self.blocks, self.last)
+
+    def forward(self, x: Any) -> tuple[Variable, ...]:
+        """Each layer's output (B, channels[i], H / strides[i], W / strides[i]), sides rounded up; x is (B, 3, H, W)."""
+        maps = []
+        for layer in self.layers:
+            x = layer(x)
+            maps.append(x)
+        return tuple(maps)

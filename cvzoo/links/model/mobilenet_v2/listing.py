@@ -1,0 +1,54 @@
+"""MobileNetV2 in listings and in files."""
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cvzoo.links.model.architecture import Architecture
+from cvzoo.links.model.mobilenet_v2.mobilenet_v2 import MobileNetV2
+from cvzoo.links.model.mobilenet_v2.weights import WEIGHTS
+from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.zoo_member import ZooMember
+
+
+def _settings(model: MobileNetV2) -> dict[str, Any]:
+    return {
+        "n_class": model.n_class,
+        "arch": model.arch,
+        "width": model.width,
+        "dropout": model.dropout,
+        "preparation": model.preparation.to_json(),
+    }
+
+
+def _build(settings: Mapping[str, Any], label_names: Sequence[str] | None) -> MobileNetV2:
+    return MobileNetV2(
+        settings["n_class"],
+        label_names=label_names,
+        arch=settings["arch"],
+        width=settings["width"],
+        dropout=settings["dropout"],
+        preparation=PhotoPreparation.from_json(settings["preparation"]),
+    )
+
+
+def _preprocessing(model: MobileNetV2) -> dict[str, Any]:
+    return model.preparation.to_json()
+
+
+ARCHITECTURES = (Architecture("MobileNetV2", MobileNetV2, _settings, _preprocessing, _build),)
+
+
+def members() -> list[ZooMember]:
+    """The trained ones."""
+    return [
+        ZooMember(
+            each.record.name,
+            functools.partial(MobileNetV2, pretrained_model=key, arch=arch, width=width),
+            each.record,
+            (each.record,),
+            "classification",
+        )
+        for (arch, width), records in WEIGHTS.items()
+        for key, each in records.items()
+    ]

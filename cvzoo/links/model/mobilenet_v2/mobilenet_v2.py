@@ -1,0 +1,83 @@
+"""MobileNetV2 as a classifier."""
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+import cvzoo.functions as F
+from cvzoo.autodiff.variable import Variable
+from cvzoo.initializers.normal import Normal
+from cvzoo.links.connection.linear import Linear
+from cvzoo.links.model.class_source import class_source
+from cvzoo.links.model.classifier import AbstractClassifier
+from cvzoo.links.model.mobilenet_v2.extractor import ROWS, Arch, MobileNetV2Extractor
+from cvzoo.links.model.mobilenet_v2.names import mobilenet_v2_names
+from cvzoo.links.model.mobilenet_v2.weights import TF_LABEL_NAMES, TF_PREPARATION, WEIGHTS
+from cvzoo.links.model.photo_preparation import PhotoPreparation
+
+
+class MobileNetV2(AbstractClassifier):
+    """Names what a photo shows.
+
+    n_class: number of classes; None: as many as the file's, or label_names, else 1000
+    pretrained_model: "imagenet"; "imagenet_v2" (arch "torchvision"); or a path of a file of torchvision (arch
+        "torchvision"), of ChainerCV (arch "tf"; 1001 classes, the first is the background) or one that cvzoo saved
+    label_names: names of the classes
+    arch, width: as in `MobileNetV2Extractor`
+    dropout: of the pooled features, while training
+    preparation: how a photo is seen; None: as the weights were measured
+    Raises ValueRangeError if names and classes do not agree, or there are no such weights or settings;
+    WeightsMismatchError if the file does not fit.
+
+    Stages: conv1, block1 to block17, conv2, pool5, fc6.
+    Source: Sandler et al., MobileNetV2: Inverted Residuals and Linear Bottlenecks, CVPR 2018.
+    """
+
+    def __init__(
+        self,
+        n_class: int | None = None,
+        pretrained_model: str | os.PathLike | None = None,
+        *,
+        label_names: Sequence[str] | None = None,
+        arch: Arch = "torchvision",
+        width: float = 1.0,
+        dropout: float = 0.2,
+        preparation: PhotoPreparation | None = None,
+    ):
+        source = class_source(
+            pretrained_model,
+            WEIGHTS.get((arch, width), {}),
+            own_names=lambda arrays: mobilenet_v2_names(arrays, arch),
+            head_bias="fc/b",
+            n_class=n_class,
+            label_names=label_names,
+            default=TF_PREPARATION if arch == "tf" else PhotoPreparation(),
+        )
+        self.n_class, self.label_names = source.n_class, source.label_names
+        if arch == "tf" and source.arrays is not None and self.label_names is None and self.n_class == 1001:
+            self.label_names = TF_LABEL_NAMES
+        self.preparation = source.preparation if preparation is None else preparation
+        self.arch = arch
+        self.width = width
+        self.dropout = dropout
+        with self.init_scope():
+            self.extractor = MobileNetV2Extractor(width=width, arch=arch)
+            self.fc = Linear(self.extractor.channels[-1], self.n_class, initialW=Normal(0.01))
+        self.layer_names = ("conv1", *(f"block{i + 1}" for i in range(len(ROWS))), "conv2", "pool5", "fc6")
+        self.load_report = source.take(self, head=("fc",))
+
+    def prepare(self, img: np.ndarray) -> np.ndarray:
+        """(3, crop, crop) float32, normalized: the middle of the photo (3, H, W) float32 RGB [0, 255]."""
+        return self.preparation(img)
+
+    def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
+        """Each stage's name and output, for x (B, 3, H, W)."""
+        h = x
+        for name, layer in zip(self.layer_names, self.extractor.layers):
+            h = layer(h)
+            yield name, h
+        h = F.global_average_pooling_2d(h)
+        yield "pool5", h
+        yield "fc6", self.fc(F.dropout(h, self.dropout))

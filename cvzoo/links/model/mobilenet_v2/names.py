@@ -1,0 +1,64 @@
+"""torchvision's and ChainerCV's names in a MobileNetV2, and ours."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from cvzoo.errors.exceptions import WeightsMismatchError
+from cvzoo.links.model.mobilenet_v2.extractor import ROWS, Arch
+from cvzoo.links.model.torch_names import own_names
+
+_TORCHVISION_EXPAND = (("0.0", "expand/conv"), ("0.1", "expand/bn"))
+_TORCHVISION_LAST = (
+    ("{0}.0", "depthwise/conv"),
+    ("{0}.1", "depthwise/bn"),
+    ("{1}", "project/conv"),
+    ("{2}", "project/bn"),
+)
+
+
+def torchvision_places() -> dict[str, str]:
+    """Our path of each module of torchvision's."""
+    places = {"features.0.0": "extractor/stem/conv", "features.0.1": "extractor/stem/bn"}
+    for i, row in enumerate(ROWS):
+        theirs, ours = f"features.{i + 1}.conv", f"extractor/blocks/{i}"
+        first = 0 if row.factor == 1 else 1
+        if first:
+            places.update({f"{theirs}.{name}": f"{ours}/{path}" for name, path in _TORCHVISION_EXPAND})
+        for name, path in _TORCHVISION_LAST:
+            places[f"{theirs}.{name.format(first, first + 1, first + 2)}"] = f"{ours}/{path}"
+    last = f"features.{len(ROWS) + 1}"
+    return {**places, f"{last}.0": "extractor/last/conv", f"{last}.1": "extractor/last/bn", "classifier.1": "fc"}
+
+
+def chainercv_places() -> dict[str, str]:
+    """Our path of each link of ChainerCV's."""
+    links = {"conv": "extractor/stem", "conv1": "extractor/last"}
+    for i, row in enumerate(ROWS):
+        for role in ("expand", "depthwise", "project") if row.factor > 1 else ("depthwise", "project"):
+            links[f"expanded_conv_{i}/{role}" if i else f"expanded_conv/{role}"] = f"extractor/blocks/{i}/{role}"
+    places = {"logits_conv/conv": "fc"}
+    for theirs, ours in links.items():
+        places.update({f"{theirs}/conv/conv": f"{ours}/conv", f"{theirs}/bn": f"{ours}/bn"})
+    return places
+
+
+def mobilenet_v2_names(arrays: Mapping[str, np.ndarray], arch: Arch) -> dict[str, np.ndarray]:
+    """The arrays of a file by our names; those that have no place here keep theirs.
+
+    Raises WeightsMismatchError for a file of the other arch.
+    """
+    theirs = "tf" if "logits_conv/conv/W" in arrays else "torchvision" if "features.0.0.weight" in arrays else arch
+    if theirs != arch:
+        raise WeightsMismatchError(
+            "MobileNetV2: the file's network pads in another way", expected=f"arch={arch!r}", got=f"arch={theirs!r}"
+        )
+    if arch == "torchvision":
+        return own_names(arrays, torchvision_places().get)
+    places, named = chainercv_places(), {}
+    for name, array in arrays.items():
+        link, _, leaf = name.rpartition("/")
+        if name == "logits_conv/conv/W":  # (n_class, 1280, 1, 1): a convolution of one pixel is a matrix
+            array = array.reshape(array.shape[:2])
+        named[f"{places[link]}/{leaf}" if link in places else name] = array
+    return named

@@ -1,0 +1,50 @@
+"""Published weights of MobileNetV2: (arch, width), then what a user asks for."""
+
+from cvzoo.links.model.class_source import ClassWeights
+from cvzoo.links.model.imagenet_label_names import IMAGENET_LABEL_NAMES
+from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.torchvision_record import torchvision_classifier
+from cvzoo.weights.record import Weights
+
+TF_PREPARATION = PhotoPreparation(mean=(128 / 255,) * 3, std=(128 / 255,) * 3)
+TF_LABEL_NAMES = ("background", *IMAGENET_LABEL_NAMES)
+
+
+def _chainercv(width: float, top1: float) -> ClassWeights:
+    record = Weights(
+        name=f"mobilenet_v2_tf_{width}_imagenet",
+        url="https://chainercv-models.preferred.jp/"
+        f"mobilenet_v2_depth_multiplier_{width}_imagenet_converted_2019_05_13.npz",
+        sha256=None,
+        licence="not stated; TensorFlow's models are Apache-2.0",
+        data="ImageNet-1K, ILSVRC 2012 training photos",
+        data_licence="ImageNet terms of access: research, no commercial use",
+        score={"top1": top1},
+        source="TensorFlow's checkpoint, converted by ChainerCV (after 0.13.1)",
+        label_names=TF_LABEL_NAMES,
+        preprocessing=TF_PREPARATION.describe(),
+    )
+    return ClassWeights(record, TF_PREPARATION)
+
+
+WEIGHTS = {
+    ("torchvision", 1.0): {
+        "imagenet": torchvision_classifier(
+            "mobilenet_v2_imagenet",
+            "mobilenet_v2-b0353104.pth",
+            71.878,
+            90.286,
+            enum="MobileNet_V2_Weights.IMAGENET1K_V1",
+        ),
+        "imagenet_v2": torchvision_classifier(
+            "mobilenet_v2_imagenet_v2",
+            "mobilenet_v2-7ebf99e0.pth",
+            72.154,
+            90.822,
+            enum="MobileNet_V2_Weights.IMAGENET1K_V2",
+            short=232,
+        ),
+    },
+    ("tf", 1.0): {"imagenet": _chainercv(1.0, 0.717)},
+    ("tf", 1.4): {"imagenet": _chainercv(1.4, 0.757)},
+}
