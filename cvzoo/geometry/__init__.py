@@ -7,6 +7,7 @@ from cvzoo.geometry.bbox_area import bbox_area
 from cvzoo.geometry.bbox_giou import bbox_giou
 from cvzoo.geometry.bbox_iou import bbox_intersection, bbox_iou
 from cvzoo.geometry.best_anchor_iou import best_anchor_iou
+from cvzoo.geometry.best_pairs import best_pairs
 from cvzoo.geometry.clip_bbox import clip_bbox
 from cvzoo.geometry.cluster_boxes import cluster_boxes
 from cvzoo.geometry.coding import decode_bbox, encode_bbox
@@ -41,6 +42,7 @@ __all__ = [
     "bbox_iou",
     "bbox_to_quad",
     "best_anchor_iou",
+    "best_pairs",
     "cell_anchors",
     "classwise_nms",
     "clip_bbox",

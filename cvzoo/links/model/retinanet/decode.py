@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from cvzoo.geometry.best_pairs import best_pairs
 from cvzoo.geometry.clip_bbox import clip_bbox
 from cvzoo.geometry.coding import decode_bbox
 
@@ -34,11 +35,7 @@ def decode_levels(
     n_class = conf.shape[1]
     keep, start = [], 0
     for count in counts:
-        level = np.ravel(conf[start : start + count])
-        index = np.flatnonzero(level > _logit(score_thresh))
-        if len(index) > n_candidate:
-            best = np.argsort(-level[index], kind="stable")[:n_candidate]
-            index = index[best]
+        index = best_pairs(conf[start : start + count], n_candidate, above=_logit(score_thresh))
         keep.append(index + start * n_class)
         start += count
     pair = np.concatenate(keep)

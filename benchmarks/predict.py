@@ -1,0 +1,197 @@
+"""`predict()` end to end on one photo of 640 x 480, from the JPEG file on, cvzoo against torchvision, in turn.
+
+    python benchmarks/predict.py --torch-python ENV/bin/python [--photo FILE] [--out benchmarks/results/FILE.json]
+
+ENV is an environment with the CPU builds of torch and torchvision; this one needs only cvzoo. Both sides have the same
+numbers, which each tensor's name seeds, in torchvision's own names, and the same number of threads. torchvision is run
+as its documentation shows, eager, with photos decoded by Pillow; "channels-last" is the same with its weights and
+photo in that layout. Thresholds are torchvision's defaults on both sides. Its masks are thresholded and its label maps
+are brought back to the photo's size, as `predict()` gives them.
+
+Then, for cvzoo alone, where the time goes: reading the file, preparing the photo, and the rest.
+"""
+
+import argparse
+import json
+import math
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import zlib
+
+import numpy as np
+from PIL import Image
+from side_by_side import Worker, compare, machine, serve, write_results
+
+CASES = (
+    "resnet50",
+    "ssd300_vgg16",
+    "retinanet_resnet50_fpn",
+    "fasterrcnn_resnet50_fpn",
+    "maskrcnn_resnet50_fpn",
+    "deeplabv3_resnet50",
+)
+_SMALL = ("cls_logits", "bbox_pred", "bbox_reg", "mask_fcn_logits", "module_list", "cls_score")
+
+
+def seeded(name: str, shape: tuple[int, ...]) -> np.ndarray:
+    """The numbers of one tensor, from its name."""
+    rng = np.random.Generator(np.random.PCG64(zlib.crc32(name.encode())))
+    if name.endswith("num_batches_tracked"):
+        return np.zeros((), np.int64)
+    if name.endswith("running_var"):
+        return np.float32(0.5) + rng.random(shape, dtype=np.float32)
+    normal = rng.standard_normal(shape, dtype=np.float32)
+    if len(shape) >= 2:
+        array = np.float32(math.sqrt(2 / np.prod(shape[1:]))) * normal
+    elif name.endswith(("running_mean", "bias")):
+        array = np.float32(0.1) * normal
+    elif name.endswith("scale_weight"):
+        array = np.full(shape, 20, np.float32)
+    else:
+        array = 1 + np.float32(0.1) * normal
+    if any(part in name for part in _SMALL):
+        array = array * np.float32(0.1 if "cls_score" in name else 0.02)
+    return array * np.float32(0.25) if name.endswith("bn3.weight") else array
+
+
+def serve_cvzoo(folder: pathlib.Path) -> None:
+    from cvzoo import links as L
+    from cvzoo.images import read_image
+
+    makers = {
+        "resnet50": L.ResNet50,
+        "ssd300_vgg16": L.__dict__.get("SSD300"),
+        "retinanet_resnet50_fpn": L.retinanet_resnet50_fpn,
+        "fasterrcnn_resnet50_fpn": L.__dict__.get("FasterRCNNFPNResNet50"),
+        "maskrcnn_resnet50_fpn": L.__dict__.get("MaskRCNNFPNResNet50"),
+        "deeplabv3_resnet50": L.__dict__.get("DeepLabV3ResNet50"),
+    }
+    photo = str(folder / "photo.jpg")
+    cases = {}
+    for name in CASES:
+        if not (folder / f"{name}.npz").exists():
+            continue
+        model = makers[name](pretrained_model=folder / f"{name}.npz")
+        if name not in ("resnet50", "deeplabv3_resnet50"):
+            model.use_preset("evaluate")
+        cases[name] = lambda model=model: model.predict([photo])
+        cases[f"{name}: read"] = lambda: read_image(photo)
+        img = read_image(photo)
+        cases[f"{name}: prepare"] = lambda model=model, img=img: model.prepare(img)
+    serve(cases)
+
+
+def serve_torch(folder: pathlib.Path, channels_last: bool) -> None:
+    import torch
+    import torchvision
+    from torchvision.models import detection, segmentation
+
+    torch.set_num_threads(int(os.environ["CVZOO_NUM_THREADS"]))
+    photo = str(folder / "photo.jpg")
+    layout = torch.channels_last if channels_last else torch.contiguous_format
+    cases = {}
+    for name in CASES:
+        if not (folder / f"{name}.npz").exists():
+            continue
+        home = segmentation if name.startswith("deeplab") else torchvision.models if name == "resnet50" else detection
+        options = {"aux_loss": True} if home is segmentation else {}
+        if home is not torchvision.models:
+            options |= {"weights": None, "weights_backbone": None}
+        model = home.__dict__[name](**options).eval()
+        with np.load(folder / f"{name}.npz") as arrays:
+            model.load_state_dict({key: torch.from_numpy(arrays[key]) for key in arrays})
+        if name in ("retinanet_resnet50_fpn", "fasterrcnn_resnet50_fpn", "maskrcnn_resnet50_fpn"):
+            detection._utils.overwrite_eps(model, 0.0)
+        model = model.to(memory_format=layout)
+        if home is detection:
+            to_tensor = torchvision.models.get_model_weights(name).DEFAULT.transforms()
+
+            def run(model=model, to_tensor=to_tensor):
+                with torch.inference_mode():
+                    found = model([to_tensor(Image.open(photo).convert("RGB"))])[0]
+                    return found["masks"] > 0.5 if "masks" in found else found
+        else:
+            prepare = torchvision.models.get_model_weights(name).DEFAULT.transforms()
+
+            def run(model=model, prepare=prepare):
+                with torch.inference_mode():
+                    img = Image.open(photo).convert("RGB")
+                    y = model(prepare(img)[None].to(memory_format=layout))
+                    if not isinstance(y, dict):
+                        return y.softmax(1)
+                    y = torch.nn.functional.interpolate(y["out"], size=img.size[::-1], mode="bilinear")
+                    return y.argmax(1)
+
+        cases[name] = run
+    serve(cases)
+
+
+def write_inputs(folder: pathlib.Path, photo: pathlib.Path, torch_python: str, cases: list[str]) -> None:
+    """photo.jpg and a file of seeded numbers for each network, as torchvision names and shapes them."""
+    Image.open(photo).convert("RGB").resize((640, 480)).save(folder / "photo.jpg", quality=92)
+    script = (
+        "import json, sys, torchvision\n"
+        "from torchvision.models import detection, segmentation\n"
+        "for name in sys.argv[1:]:\n"
+        "    home = segmentation if name.startswith('deeplab') else torchvision.models if name == 'resnet50'"
+        " else detection\n"
+        "    options = {'aux_loss': True} if home is segmentation else {}\n"
+        "    if home is not torchvision.models:\n"
+        "        options |= {'weights': None, 'weights_backbone': None}\n"
+        "    model = home.__dict__[name](**options)\n"
+        "    print(json.dumps({k: list(v.shape) for k, v in model.state_dict().items()}))\n"
+    )
+    lines = subprocess.run([torch_python, "-c", script, *cases], capture_output=True, text=True, check=True).stdout
+    for name, line in zip(cases, lines.splitlines()):
+        np.savez(folder / f"{name}.npz", **{key: seeded(key, tuple(shape)) for key, shape in json.loads(line).items()})
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--torch-python", help="the python of an environment with torch and torchvision")
+    parser.add_argument("--photo", default=str(pathlib.Path(__file__).parents[2] / "shared/data/photos/dog.jpg"))
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--runs", type=int, default=9)
+    parser.add_argument("--cases", nargs="*", default=CASES, help=f"of {', '.join(CASES)}")
+    parser.add_argument("--out", help="write a JSON file of results")
+    parser.add_argument("--serve", choices=("cvzoo", "torch", "torch-last"), help=argparse.SUPPRESS)
+    parser.add_argument("--folder", type=pathlib.Path, help=argparse.SUPPRESS)
+    a = parser.parse_args()
+    if a.serve:
+        return serve_cvzoo(a.folder) if a.serve == "cvzoo" else serve_torch(a.folder, a.serve == "torch-last")
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary)
+        write_inputs(folder, pathlib.Path(a.photo), a.torch_python, a.cases)
+        environment = {"CVZOO_NUM_THREADS": str(a.threads), "OMP_NUM_THREADS": str(a.threads)}
+        workers = [
+            Worker(name, [python, __file__, "--serve", which, "--folder", temporary], environment)
+            for name, python, which in (
+                ("cvzoo", sys.executable, "cvzoo"),
+                ("torchvision", a.torch_python, "torch"),
+                ("channels-last", a.torch_python, "torch-last"),
+            )
+        ]
+        print(machine(), f"threads {a.threads}")
+        rows = [compare(workers, case, runs=a.runs) for case in a.cases]
+        for row in rows:
+            for part in ("read", "prepare"):
+                times = [workers[0].run(f"{row['case']}: {part}") for _ in range(a.runs)]
+                row[f"cvzoo_{part}_ms"] = round(statistics.median(times) * 1e3, 3)
+            rest = row["cvzoo"]["median_ms"] - row["cvzoo_read_ms"] - row["cvzoo_prepare_ms"]
+            row["cvzoo_network_and_after_ms"] = round(rest, 3)
+            print({key: value for key, value in row.items() if key.startswith(("case", "cvzoo_"))})
+        for worker in workers:
+            worker.close()
+    if a.out:
+        import cvzoo
+
+        versions = {"cvzoo": cvzoo.__version__, "numpy": np.__version__, "threads": str(a.threads)}
+        write_results(a.out, title="predict(), end to end", rows=rows, versions=versions, notes=__doc__)
+
+
+if __name__ == "__main__":
+    main()
