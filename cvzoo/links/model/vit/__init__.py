@@ -1,0 +1,1 @@
+"""Vision Transformer (Dosovitskiy et al., 2021)."""

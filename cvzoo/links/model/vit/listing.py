@@ -1,0 +1,56 @@
+"""Vision Transformers in listings and in files."""
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cvzoo.links.model.architecture import Architecture
+from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.vit.plan import Plan
+from cvzoo.links.model.vit.vit import ViT
+from cvzoo.links.model.vit.weights import WEIGHTS
+from cvzoo.links.model.zoo_member import ZooMember
+
+
+def _settings(model: ViT) -> dict[str, Any]:
+    return {
+        "size": model.size,
+        "n_class": model.n_class,
+        "insize": model.insize,
+        "plan": model.plan._asdict(),
+        "preparation": model.preparation.to_json(),
+    }
+
+
+def _build(settings: Mapping[str, Any], label_names: Sequence[str] | None) -> ViT:
+    plan = settings["plan"]
+    return ViT(
+        settings["size"],
+        settings["n_class"],
+        label_names=label_names,
+        insize=settings["insize"],
+        plan=Plan(plan["patch"], plan["n_layer"], plan["n_head"], plan["n_unit"], plan["n_hidden"]),
+        preparation=PhotoPreparation.from_json(settings["preparation"]),
+    )
+
+
+def _preprocessing(model: ViT) -> dict[str, Any]:
+    return model.preparation.to_json()
+
+
+ARCHITECTURES = (Architecture("ViT", ViT, _settings, _preprocessing, _build),)
+
+
+def members() -> list[ZooMember]:
+    """The trained ones."""
+    return [
+        ZooMember(
+            each.record.name,
+            functools.partial(ViT, size, pretrained_model=key),
+            each.record,
+            (each.record,),
+            "classification",
+        )
+        for size, records in WEIGHTS.items()
+        for key, each in records.items()
+    ]

@@ -1,0 +1,51 @@
+"""Published weights of the Vision Transformers: the size, then what a user asks for."""
+
+from cvzoo.links.model.class_source import ClassWeights
+from cvzoo.links.model.torchvision_record import torchvision_classifier
+
+_SWAG_LICENCE = "CC-BY-NC-4.0"
+_SWAG_DATA = "3.6 billion photos with hashtags (SWAG), then ImageNet-1K, ILSVRC 2012 training photos"
+
+
+def _plain(size: str, digits: str, top1: float, top5: float, short: int) -> ClassWeights:
+    enum = f"ViT_{size.upper()}_Weights.IMAGENET1K_V1"
+    return torchvision_classifier(
+        f"vit_{size}_imagenet", f"vit_{size}-{digits}.pth", top1, top5, enum=enum, short=short
+    )
+
+
+def _swag(size: str, digits: str, top1: float, top5: float, side: int) -> ClassWeights:
+    """Trained on SWAG; all layers were then trained on ImageNet where photos are larger than 224, else the last."""
+    whole = side > 224
+    return torchvision_classifier(
+        f"vit_{size}_imagenet_swag" + ("" if whole else "_linear"),
+        f"vit_{size}_{'swag' if whole else 'lc_swag'}-{digits}.pth",
+        top1,
+        top5,
+        enum=f"ViT_{size.upper()}_Weights.IMAGENET1K_SWAG_{'E2E' if whole else 'LINEAR'}_V1",
+        short=side,
+        crop=side,
+        interpolation="bicubic",
+        licence=_SWAG_LICENCE,
+        data=_SWAG_DATA,
+    )
+
+
+WEIGHTS = {
+    "b_16": {
+        "imagenet": _plain("b_16", "c867db91", 81.072, 95.318, 256),
+        "imagenet_swag": _swag("b_16", "9ac1b537", 85.304, 97.65, 384),
+        "imagenet_swag_linear": _swag("b_16", "4e70ced5", 81.886, 96.18, 224),
+    },
+    "b_32": {"imagenet": _plain("b_32", "d86f8d99", 75.912, 92.466, 256)},
+    "l_16": {
+        "imagenet": _plain("l_16", "852ce7e3", 79.662, 94.638, 242),
+        "imagenet_swag": _swag("l_16", "4f3808c9", 88.064, 98.512, 512),
+        "imagenet_swag_linear": _swag("l_16", "4d563306", 85.146, 97.422, 224),
+    },
+    "l_32": {"imagenet": _plain("l_32", "c7638314", 76.972, 93.07, 256)},
+    "h_14": {
+        "imagenet_swag": _swag("h_14", "80465313", 88.552, 98.694, 518),
+        "imagenet_swag_linear": _swag("h_14", "c1eb923e", 85.708, 97.73, 224),
+    },
+}
