@@ -1,0 +1,1 @@
+"""SSDLite (Sandler et al., MobileNetV2, 2018): SSD whose convolutions are separable, on MobileNetV3."""

@@ -1,0 +1,64 @@
+"""The maps that SSDLite looks at."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import cvzoo.functions as F
+from cvzoo.autodiff.variable import Variable
+from cvzoo.links.chain import Chain, ChainList
+from cvzoo.links.model.conv_norm_activ import ConvNormActiv
+from cvzoo.links.model.mobilenet_v3.extractor import MobileNetV3Extractor
+
+# the layer whose first convolution is the finest map: the last one of stride 16 that there is
+SPLIT = 13
+
+
+class SSDLiteExtractor(Chain):
+    """Maps of strides 16, 32, 64 ...: MobileNetV3 (large) inside its 13th block and at its end, and coarser ones.
+
+    extras: channels of the coarser maps, each of half the side
+    width, reduced_tail, eps: see `SSDLiteSettings`
+
+    `channels` are the maps' channels.
+    """
+
+    def __init__(self, extras: Sequence[int], *, width: float = 1.0, reduced_tail: bool = True, eps: float = 1e-3):
+        with self.init_scope():
+            self.base = MobileNetV3Extractor("large", width=width, reduced_tail=reduced_tail, eps=eps)
+            self.extras = ChainList()
+            n_in = self.base.channels[-1]
+            for n_out in extras:
+                self.extras.append(ExtraBlock(n_in, n_out, eps=eps))
+                n_in = n_out
+        fine = self.base.layers[SPLIT].expand.conv.out_channels
+        self.channels = (fine, self.base.channels[-1], *extras)
+
+    def forward(self, x: Any) -> list[Variable]:
+        """(B, channels[i], H, W) each, the finest first, of x (B, 3, H, W)."""
+        layers = self.base.layers
+        for layer in layers[:SPLIT]:
+            x = layer(x)
+        maps = [layers[SPLIT].expand(x)]
+        h = layers[SPLIT].after_expand(maps[0])
+        for layer in layers[SPLIT + 1 :]:
+            h = layer(h)
+        maps.append(h)
+        for block in self.extras:
+            h = block(h)
+            maps.append(h)
+        return maps
+
+
+class ExtraBlock(Chain):
+    """1 x 1 to half the channels, 3 x 3 of each channel by itself with stride 2, 1 x 1 to n_out."""
+
+    def __init__(self, n_in: int, n_out: int, *, eps: float):
+        mid = n_out // 2
+        with self.init_scope():
+            self.conv1 = ConvNormActiv(n_in, mid, 1, activ=F.relu6, eps=eps, decay=0.97)
+            self.conv2 = ConvNormActiv(mid, mid, 3, 2, groups=mid, activ=F.relu6, eps=eps, decay=0.97)
+            self.conv3 = ConvNormActiv(mid, n_out, 1, activ=F.relu6, eps=eps, decay=0.97)
+
+    def forward(self, x: Any) -> Variable:
+        """(B, n_out, H / 2, W / 2), sides rounded up, of x (B, n_in, H, W)."""
+        return self.conv3(self.conv2(self.conv1(x)))

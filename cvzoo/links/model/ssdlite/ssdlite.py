@@ -1,0 +1,88 @@
+"""SSDLite on MobileNetV3."""
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cvzoo.autodiff.variable import Variable
+from cvzoo.functions.array.resize_images import resize_images
+from cvzoo.links.model.detector import AbstractOneStageDetector, Found, Preset
+from cvzoo.links.model.detector_source import detector_classes, take_what_fits
+from cvzoo.links.model.label_names import COCO_LABEL_NAMES
+from cvzoo.links.model.ssd.finish import boxes_of_photo
+from cvzoo.links.model.ssd.multibox_coder import MultiboxCoder
+from cvzoo.links.model.ssdlite.extractor import SSDLiteExtractor
+from cvzoo.links.model.ssdlite.head import LiteMultibox
+from cvzoo.links.model.ssdlite.pretrained import read_pretrained
+from cvzoo.links.model.ssdlite.settings import SSDLiteSettings
+
+
+class SSDLite(AbstractOneStageDetector):
+    """Finds objects in one look, with few operations: as `SSD`, of separable convolutions on MobileNetV3.
+
+    n_fg_class: number of classes; None: as many as label_names, else as the file has, else COCO's 80
+    pretrained_model: "coco" (torchvision's), or the path of a file of torchvision or cvzoo. What fits is taken over; a
+        warning names what starts anew in the heads, and so does `load_report`
+    label_names: names of the classes; None: the file's, if it has as many classes, or COCO's if there are 80
+    settings: how it is built and how it sees a photo; None: as the file has it, else `SSDLiteSettings()`
+    Raises ValueRangeError if the names are not as many as the classes, or there is no such name or file;
+    WeightsMismatchError if the file holds another network; what reading it raises.
+
+    coder: encodes boxes for training
+    Source: Howard et al., Searching for MobileNetV3, ICCV 2019, section 6.3; SSDLite: Sandler et al., MobileNetV2, CVPR
+    2018; sizes as in torchvision.
+    """
+
+    presets = {"visualize": Preset(0.55, 0.5), "evaluate": Preset(0.55, 0.001)}
+
+    def __init__(
+        self,
+        n_fg_class: int | None = None,
+        pretrained_model: str | os.PathLike | None = None,
+        *,
+        label_names: Sequence[str] | None = None,
+        settings: SSDLiteSettings | None = None,
+    ):
+        source = None
+        if pretrained_model is not None:
+            n_wanted = len(label_names) if n_fg_class is None and label_names is not None else n_fg_class
+            source = read_pretrained(pretrained_model, n_fg_class=n_wanted, settings=settings)
+            settings = source.settings if settings is None else settings
+        self.n_fg_class, self.label_names = detector_classes(
+            "SSDLite", n_fg_class, label_names, source, default_names=COCO_LABEL_NAMES
+        )
+        s = SSDLiteSettings() if settings is None else settings
+        self.settings = s
+        self.insize = s.insize
+        self.limit = s.limit
+        self.coder = MultiboxCoder(
+            s.grids,
+            s.aspect_ratios,
+            [s.insize / grid for grid in s.grids],
+            [s.insize * scale for scale in s.scales],
+            largest=s.insize,
+        )
+        with self.init_scope():
+            self.extractor = SSDLiteExtractor(s.extras, width=s.width, reduced_tail=s.reduced_tail, eps=s.eps)
+            self.multibox = LiteMultibox(self.extractor.channels, self.n_fg_class + 1, s.aspect_ratios, eps=s.eps)
+        self.load_report = None if source is None else take_what_fits(self, source, head=("multibox",))
+        self.use_preset("visualize")
+
+    def prepare(self, img: np.ndarray) -> np.ndarray:
+        """(3, insize, insize) float32 in [-1, 1]: the photo stretched, without antialiasing."""
+        x = resize_images(img[None], (self.insize, self.insize), align_corners=False).array[0]
+        return x * np.float32(1 / 127.5) - 1
+
+    def forward(self, x: Any) -> tuple[Variable, Variable]:
+        """mb_loc (B, A, 4): dy dx dh dw against `coder.default`; mb_conf (B, A, 1 + L): scores before the softmax.
+
+        x: (B, 3, insize, insize), as `prepare` gives
+        """
+        return self.multibox(self.extractor(x))
+
+    def decode(self, outputs: tuple[np.ndarray, ...], size: tuple[int, int]) -> Found:
+        """bbox (R, 4), label (R,), score (R,) of what scores above `score_thresh`, a box for each class that does."""
+        found = self.coder.decode(*outputs, score_thresh=self.score_thresh, n_candidate=self.settings.n_candidate)
+        return boxes_of_photo(found, (self.insize, self.insize), size, clip=True)

@@ -1,0 +1,16 @@
+"""torchvision's weights of SSDLite."""
+
+from cvzoo.links.model.label_names import COCO_LABEL_NAMES
+from cvzoo.links.model.torchvision_record import torchvision_weights
+from cvzoo.weights.record import Weights
+
+WEIGHTS: dict[str, Weights] = {
+    "coco": torchvision_weights(
+        "ssdlite320_mobilenet_v3_large_coco",
+        "ssdlite320_mobilenet_v3_large_coco-a79551df.pth",
+        enum="SSDLite320_MobileNet_V3_Large_Weights.COCO_V1",
+        score={"COCO val2017 AP": 0.213},
+        preprocessing="320 x 320, sides stretched, bilinear without antialiasing, RGB; x / 127.5 - 1",
+        label_names=COCO_LABEL_NAMES,
+    )
+}
