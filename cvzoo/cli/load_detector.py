@@ -10,7 +10,7 @@ from cvzoo.errors.exceptions import ConfigError
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.darknet.detector import DarknetDetector
 from cvzoo.links.model.detector import AbstractDetector
-from cvzoo.links.model.zoo import ZooMember
+from cvzoo.links.model.zoo_member import ZooMember
 from cvzoo.serializers.model_file import load_model
 from cvzoo.weights.download import fetch_weights
 

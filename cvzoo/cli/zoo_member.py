@@ -3,7 +3,8 @@
 import difflib
 
 from cvzoo.errors.exceptions import ValueRangeError
-from cvzoo.links.model.zoo import ZooMember, zoo_members
+from cvzoo.links.model.zoo import zoo_members
+from cvzoo.links.model.zoo_member import ZooMember
 
 
 def zoo_member(name: str) -> ZooMember:

@@ -46,7 +46,8 @@ from cvzoo.links.model.ultra_light_face.ultra_light_face import UltraLightFace
 from cvzoo.links.model.yolo.yolo_v2 import YOLOv2
 from cvzoo.links.model.yolo.yolo_v2_tiny import YOLOv2Tiny
 from cvzoo.links.model.yolo.yolo_v3 import YOLOv3
-from cvzoo.links.model.zoo import ZooMember, zoo_members
+from cvzoo.links.model.zoo import zoo_members
+from cvzoo.links.model.zoo_member import ZooMember
 
 __all__ = [
     "AbstractClassifier",

@@ -29,6 +29,7 @@ class DarknetNetwork(Chain):
     section or an option that cvzoo does not know.
 
     layers: the cfg's sections after [net], as DarknetLayer; heads: what decodes each output, empty in a classifier
+    net, sections: the cfg's [net], and what follows it
     in_channels, input_size: 3 and (H, W), as a rule
     """
 
@@ -41,6 +42,7 @@ class DarknetNetwork(Chain):
     ):
         net, *sections = read_darknet_cfg(cfg)
         self.net = net
+        self.sections = tuple(sections)
         self.in_channels = get_size(net, "channels", 3)
         if size is None:
             self.input_size = get_size(net, "height", 0), get_size(net, "width", 0)

@@ -55,6 +55,7 @@ class UltraLightFace(AbstractOneStageDetector):
             raise ValueRangeError(
                 "UltraLightFace has no such variant", expected=" or ".join(map(repr, WEIGHTS)), got=repr(variant)
             )
+        self.variant = variant
         with self.init_scope():
             self.base = ChainList(Conv2DBNActiv(3, 16, 3, 2, 1, bn_eps=1e-5))
             n = 16
