@@ -82,5 +82,4 @@ class ConvNeXt(AbstractClassifier):
             yield f"res{i + 2}", h
         h = F.global_average_pooling_2d(h)
         yield "pool5", h
-        h = F.reshape(h, h.shape[:2])
         yield "fc6", self.fc(self.norm(h))

@@ -1,0 +1,90 @@
+"""Swin Transformers that classify photos."""
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+import cvzoo.functions as F
+from cvzoo.autodiff.variable import Variable
+from cvzoo.initializers.normal import Normal
+from cvzoo.links.connection.layer_normalization_2d import LayerNormalization2D
+from cvzoo.links.connection.linear import Linear
+from cvzoo.links.model.class_source import class_source
+from cvzoo.links.model.classifier import AbstractClassifier
+from cvzoo.links.model.one_of import one_of
+from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.swin.block import EPS
+from cvzoo.links.model.swin.extractor import SwinExtractor
+from cvzoo.links.model.swin.plan import PLANS, Plan, Size
+from cvzoo.links.model.swin.torchvision_names import from_torchvision
+from cvzoo.links.model.swin.weights import WEIGHTS
+
+
+class SwinTransformer(AbstractClassifier):
+    """Names what a photo shows.
+
+    size: "t", "s" or "b" (tiny, small, base), or "v2_t", "v2_s", "v2_b"
+    n_class: number of classes; None: as many as the file's, or label_names, else 1000
+    pretrained_model: "imagenet", or a path of a torchvision file or one that cvzoo saved
+    label_names: names of the classes
+    plan: depths and widths other than those of `size`
+    preparation: how a photo is seen; None: as the weights were measured. The network takes photos of any size.
+    Raises ValueRangeError if names and classes do not agree, or there are no such weights or settings;
+    WeightsMismatchError if the file does not fit.
+
+    Stages: patches, stage1, stage2, stage3, stage4, norm, pool, fc.
+    Source: Liu et al., Swin Transformer, ICCV 2021; Liu et al., Swin Transformer V2, CVPR 2022.
+    """
+
+    def __init__(
+        self,
+        size: Size = "t",
+        n_class: int | None = None,
+        pretrained_model: str | os.PathLike | None = None,
+        *,
+        label_names: Sequence[str] | None = None,
+        plan: Plan | None = None,
+        preparation: PhotoPreparation | None = None,
+    ):
+        usual = one_of(PLANS, size, "SwinTransformer: there is no size")
+        plan = usual if plan is None else plan
+        records = WEIGHTS[size]
+        source = class_source(
+            pretrained_model,
+            records,
+            own_names=lambda arrays: from_torchvision(arrays, plan.window),
+            head_bias="fc/b",
+            n_class=n_class,
+            label_names=label_names,
+            default=records["imagenet"].preparation,
+        )
+        self.n_class, self.label_names = source.n_class, source.label_names
+        self.preparation = source.preparation if preparation is None else preparation
+        self.size = size
+        self.plan = plan
+        with self.init_scope():
+            self.extractor = SwinExtractor(plan)
+            self.norm = LayerNormalization2D(self.extractor.channels[-1], EPS)
+            self.fc = Linear(self.extractor.channels[-1], self.n_class, initialW=Normal(0.02))
+        stages = [f"stage{i + 1}" for i in range(self.extractor.n_stage)]
+        self.layer_names = ("patches", *stages, "norm", "pool", "fc")
+        self.load_report = source.take(self, head=("fc",))
+
+    def prepare(self, img: np.ndarray) -> np.ndarray:
+        """(3, crop, crop) float32, normalized: the middle of the photo (3, H, W) float32 RGB [0, 255]."""
+        return self.preparation(img)
+
+    def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
+        """Each stage's name and output, for x (B, 3, H, W)."""
+        h = self.extractor.patches(x)
+        yield "patches", h
+        for i in range(self.extractor.n_stage):
+            h = self.extractor.stage(i, h)
+            yield f"stage{i + 1}", h
+        h = self.norm(h)
+        yield "norm", h
+        h = F.global_average_pooling_2d(h)
+        yield "pool", h
+        yield "fc", self.fc(h)

@@ -1,0 +1,86 @@
+"""Attention within windows, as the two Swin papers have it."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+import cvzoo.functions as F
+from cvzoo.autodiff.parameter import Parameter
+from cvzoo.autodiff.variable import Variable
+from cvzoo.initializers.normal import Normal
+from cvzoo.links.chain import Chain
+from cvzoo.links.connection.fused_linear import fused_linear
+from cvzoo.links.connection.linear import Linear
+from cvzoo.links.model.swin.windows import Windows, relative_index, relative_places
+
+_SHARPEST = math.log(100)  # the second paper's limit of the learned temperature
+
+
+class WindowAttention(Chain):
+    """Each pixel looks at those of its window, with a bias by where they lie to each other.
+
+    n_unit: channels of a pixel; n_head: heads; window: its side
+    version: 1: the biases are a table; 2: a small network computes them from the places, and likeness is a cosine
+    """
+
+    def __init__(self, n_unit: int, n_head: int, window: int, version: int):
+        self.n_unit = n_unit
+        self.n_head = n_head
+        self.window = window
+        self.version = version
+        with self.init_scope():
+            self.qkv = Linear(n_unit, 3 * n_unit, initialW=Normal(0.02))
+            self.proj = Linear(n_unit, n_unit, initialW=Normal(0.02))
+            if version == 1:
+                self.biases = Parameter(Normal(0.02), ((2 * window - 1) ** 2, n_head))
+            else:
+                self.log_scale = Parameter(math.log(10), n_head)
+                self.widen = Linear(2, 512)
+                self.narrow = Linear(512, n_head, nobias=True)
+
+    def forward(self, x: Any, windows: Windows, *, add: Any = None) -> Variable:
+        """(B, C, H, W) of x (B, C, H, W).
+
+        windows: how maps of this size are cut
+        add: (B, C, H, W) added to the result, or None
+        """
+        h = windows.cut(x)  # (B, n, N, C)
+        b, n, n_token, c = h.shape
+        qkv = fused_linear(self.qkv, h, b=self._qkv_bias())
+        qkv = F.reshape(qkv, (b, n, n_token, 3, self.n_head, c // self.n_head))
+        qkv = F.transpose(qkv, (3, 0, 1, 4, 2, 5))  # (3, B, n, n_head, N, D)
+        q, k, v = qkv[0], qkv[1], qkv[2]
+        scale = None
+        if self.version == 2:
+            factor = F.reshape(F.exp(F.minimum(self.log_scale, np.float32(_SHARPEST))), (1, 1, self.n_head, 1, 1))
+            q, k, scale = _unit(q) * factor, _unit(k), 1.0
+        h = F.scaled_dot_product_attention(q, k, v, bias=self._bias(windows), scale=scale)
+        h = F.reshape(F.transpose(h, (0, 1, 3, 2, 4)), (b, n, n_token, c))
+        h = windows.join(fused_linear(self.proj, h))
+        return h if add is None else h + add
+
+    def _qkv_bias(self) -> Variable | None:
+        if self.version == 1:
+            return None
+        # the second paper's keys have no bias; published files store one that is never read
+        return self.qkv.b * np.repeat(np.array([1, 0, 1], self.qkv.b.dtype), self.n_unit)
+
+    def _bias(self, windows: Windows) -> Variable:
+        """(1, n or 1, n_head, N, N) to add to the scores."""
+        n_token = self.window**2
+        if self.version == 1:
+            table = self.biases
+        else:
+            table = self.narrow(F.relu(self.widen(relative_places(self.window).astype(self.widen.W.dtype))))
+            table = F.sigmoid(table) * 16
+        bias = F.reshape(F.embed_id(relative_index(self.window), table), (n_token, n_token, self.n_head))
+        bias = F.reshape(F.transpose(bias, (2, 0, 1)), (1, 1, self.n_head, n_token, n_token))
+        hidden = windows.hidden()
+        return bias if hidden is None else bias + hidden[None, :, None].astype(bias.dtype)
+
+
+def _unit(x: Variable) -> Variable:
+    """x divided by its length along the last axis; 0 stays, as the zeros do that pad a map."""
+    square = F.maximum(F.sum(x * x, axis=-1, keepdims=True), np.asarray(1e-24, x.dtype))
+    return x / F.sqrt(square)
