@@ -1,0 +1,92 @@
+"""EfficientNets as classifiers."""
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+import cvzoo.functions as F
+from cvzoo.autodiff.variable import Variable
+from cvzoo.initializers.normal import Normal
+from cvzoo.links.connection.linear import Linear
+from cvzoo.links.model.class_source import class_source
+from cvzoo.links.model.classifier import AbstractClassifier
+from cvzoo.links.model.efficientnet.extractor import EfficientNetExtractor
+from cvzoo.links.model.efficientnet.torchvision_names import from_torchvision
+from cvzoo.links.model.efficientnet.variants import VARIANTS, network_plan
+from cvzoo.links.model.efficientnet.weights import PREPARATIONS, WEIGHTS
+from cvzoo.links.model.photo_preparation import PhotoPreparation
+
+
+class EfficientNet(AbstractClassifier):
+    """Names what a photo shows.
+
+    variant: "b0" to "b7", "v2_s", "v2_m" or "v2_l"
+    n_class: number of classes; None: as many as the file's, or label_names, else 1000
+    pretrained_model: "imagenet", "imagenet_v2" ("b1"), or a path of a torchvision file or one that cvzoo saved
+    label_names: names of the classes
+    width, depth, drop: as in `EfficientNetExtractor`
+    dropout: of the pooled features, while training; None: the variant's
+    preparation: how a photo is seen; None: as the weights were measured
+    Raises ValueRangeError if names and classes do not agree, or there are no such weights or settings;
+    WeightsMismatchError if the file does not fit.
+
+    Stages: conv1, stage1 and on, conv2, pool5, fc6.
+    Source: Tan and Le, EfficientNet, ICML 2019, and EfficientNetV2, ICML 2021.
+    """
+
+    def __init__(
+        self,
+        variant: str = "b0",
+        n_class: int | None = None,
+        pretrained_model: str | os.PathLike | None = None,
+        *,
+        label_names: Sequence[str] | None = None,
+        width: float | None = None,
+        depth: float | None = None,
+        drop: float = 0.2,
+        dropout: float | None = None,
+        preparation: PhotoPreparation | None = None,
+    ):
+        plan = network_plan(variant, width=width, depth=depth)
+        source = class_source(
+            pretrained_model,
+            WEIGHTS[variant],
+            own_names=lambda arrays: from_torchvision(arrays, plan),
+            head_bias="fc/b",
+            n_class=n_class,
+            label_names=label_names,
+            default=PREPARATIONS[variant],
+        )
+        self.n_class, self.label_names = source.n_class, source.label_names
+        self.preparation = source.preparation if preparation is None else preparation
+        self.variant = variant
+        self.width = width
+        self.depth = depth
+        self.drop = drop
+        self.dropout = VARIANTS[variant].dropout if dropout is None else dropout
+        with self.init_scope():
+            self.extractor = EfficientNetExtractor(variant, width=width, depth=depth, drop=drop)
+            self.fc = Linear(plan.last, self.n_class, initialW=Normal(0.01))
+        stages = [f"stage{i + 1}" for i in range(len(plan.stages))]
+        self.layer_names = ("conv1", *stages, "conv2", "pool5", "fc6")
+        self.load_report = source.take(self, head=("fc",))
+
+    def prepare(self, img: np.ndarray) -> np.ndarray:
+        """(3, crop, crop) float32, normalized: the middle of the photo (3, H, W) float32 RGB [0, 255]."""
+        return self.preparation(img)
+
+    def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
+        """Each stage's name and output, for x (B, 3, H, W)."""
+        h = self.extractor.stem(x)
+        yield "conv1", h
+        for i, stage in enumerate(self.extractor.stages):
+            for block in stage:
+                h = block(h)
+            yield f"stage{i + 1}", h
+        h = self.extractor.last(h)
+        yield "conv2", h
+        h = F.global_average_pooling_2d(h)
+        yield "pool5", h
+        yield "fc6", self.fc(F.dropout(h, self.dropout))

@@ -1,0 +1,58 @@
+"""EfficientNets in listings and in files."""
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cvzoo.links.model.architecture import Architecture
+from cvzoo.links.model.efficientnet.efficientnet import EfficientNet
+from cvzoo.links.model.efficientnet.weights import WEIGHTS
+from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.zoo_member import ZooMember
+
+
+def _settings(model: EfficientNet) -> dict[str, Any]:
+    return {
+        "variant": model.variant,
+        "n_class": model.n_class,
+        "width": model.width,
+        "depth": model.depth,
+        "drop": model.drop,
+        "dropout": model.dropout,
+        "preparation": model.preparation.to_json(),
+    }
+
+
+def _build(settings: Mapping[str, Any], label_names: Sequence[str] | None) -> EfficientNet:
+    return EfficientNet(
+        settings["variant"],
+        settings["n_class"],
+        label_names=label_names,
+        width=settings["width"],
+        depth=settings["depth"],
+        drop=settings["drop"],
+        dropout=settings["dropout"],
+        preparation=PhotoPreparation.from_json(settings["preparation"]),
+    )
+
+
+def _preprocessing(model: EfficientNet) -> dict[str, Any]:
+    return model.preparation.to_json()
+
+
+ARCHITECTURES = (Architecture("EfficientNet", EfficientNet, _settings, _preprocessing, _build),)
+
+
+def members() -> list[ZooMember]:
+    """The trained ones."""
+    return [
+        ZooMember(
+            each.record.name,
+            functools.partial(EfficientNet, variant, pretrained_model=key),
+            each.record,
+            (each.record,),
+            "classification",
+        )
+        for variant, records in WEIGHTS.items()
+        for key, each in records.items()
+    ]

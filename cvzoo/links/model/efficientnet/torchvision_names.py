@@ -1,0 +1,29 @@
+"""torchvision's names in an EfficientNet, and ours."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from cvzoo.links.model.efficientnet.variants import Plan
+from cvzoo.links.model.inverted_residual import sequential_places
+from cvzoo.links.model.torch_names import own_names
+
+
+def torchvision_places(plan: Plan) -> dict[str, str]:
+    """Our path of each module of torchvision's."""
+    places = {"features.0.0": "extractor/stem/conv", "features.0.1": "extractor/stem/bn"}
+    for s, stage in enumerate(plan.stages):
+        for i in range(stage.count):
+            theirs, ours = f"features.{s + 1}.{i}.block", f"extractor/stages/{s}/{i}"
+            if stage.fused:
+                for k, role in enumerate(("expand", "project") if stage.factor > 1 else ("expand",)):
+                    places.update({f"{theirs}.{k}.0": f"{ours}/{role}/conv", f"{theirs}.{k}.1": f"{ours}/{role}/bn"})
+            else:
+                places.update(sequential_places(theirs, ours, expand=stage.factor > 1, excite=True))
+    last = f"features.{len(plan.stages) + 1}"
+    return {**places, f"{last}.0": "extractor/last/conv", f"{last}.1": "extractor/last/bn", "classifier.1": "fc"}
+
+
+def from_torchvision(arrays: Mapping[str, np.ndarray], plan: Plan) -> dict[str, np.ndarray]:
+    """The arrays by our names; those that have no place here keep theirs."""
+    return own_names(arrays, torchvision_places(plan).get)

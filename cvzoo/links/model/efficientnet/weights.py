@@ -1,0 +1,147 @@
+"""Published weights of the EfficientNets: the variant, then what a user asks for."""
+
+from cvzoo.links.model.torchvision_record import torchvision_classifier
+
+WEIGHTS = {
+    "b0": {
+        "imagenet": torchvision_classifier(
+            "efficientnet_b0_imagenet",
+            "efficientnet_b0_rwightman-7f5810bc.pth",
+            77.692,
+            93.532,
+            enum="EfficientNet_B0_Weights.IMAGENET1K_V1",
+            interpolation="bicubic",
+        ),
+    },
+    "b1": {
+        "imagenet": torchvision_classifier(
+            "efficientnet_b1_imagenet",
+            "efficientnet_b1_rwightman-bac287d4.pth",
+            78.642,
+            94.186,
+            enum="EfficientNet_B1_Weights.IMAGENET1K_V1",
+            crop=240,
+            interpolation="bicubic",
+        ),
+        "imagenet_v2": torchvision_classifier(
+            "efficientnet_b1_imagenet_v2",
+            "efficientnet_b1-c27df63c.pth",
+            79.838,
+            94.934,
+            enum="EfficientNet_B1_Weights.IMAGENET1K_V2",
+            short=255,
+            crop=240,
+        ),
+    },
+    "b2": {
+        "imagenet": torchvision_classifier(
+            "efficientnet_b2_imagenet",
+            "efficientnet_b2_rwightman-c35c1473.pth",
+            80.608,
+            95.31,
+            enum="EfficientNet_B2_Weights.IMAGENET1K_V1",
+            short=288,
+            crop=288,
+            interpolation="bicubic",
+        ),
+    },
+    "b3": {
+        "imagenet": torchvision_classifier(
+            "efficientnet_b3_imagenet",
+            "efficientnet_b3_rwightman-b3899882.pth",
+            82.008,
+            96.054,
+            enum="EfficientNet_B3_Weights.IMAGENET1K_V1",
+            short=320,
+            crop=300,
+            interpolation="bicubic",
+        ),
+    },
+    "b4": {
+        "imagenet": torchvision_classifier(
+            "efficientnet_b4_imagenet",
+            "efficientnet_b4_rwightman-23ab8bcd.pth",
+            83.384,
+            96.594,
+            enum="EfficientNet_B4_Weights.IMAGENET1K_V1",
+            short=384,
+            crop=380,
+            interpolation="bicubic",
+        ),
+    },
+    "b5": {
+        "imagenet": torchvision_classifier(
+            "efficientnet_b5_imagenet",
+            "efficientnet_b5_lukemelas-1a07897c.pth",
+            83.444,
+            96.628,
+            enum="EfficientNet_B5_Weights.IMAGENET1K_V1",
+            short=456,
+            crop=456,
+            interpolation="bicubic",
+        ),
+    },
+    "b6": {
+        "imagenet": torchvision_classifier(
+            "efficientnet_b6_imagenet",
+            "efficientnet_b6_lukemelas-24a108a5.pth",
+            84.008,
+            96.916,
+            enum="EfficientNet_B6_Weights.IMAGENET1K_V1",
+            short=528,
+            crop=528,
+            interpolation="bicubic",
+        ),
+    },
+    "b7": {
+        "imagenet": torchvision_classifier(
+            "efficientnet_b7_imagenet",
+            "efficientnet_b7_lukemelas-c5b4e57e.pth",
+            84.122,
+            96.908,
+            enum="EfficientNet_B7_Weights.IMAGENET1K_V1",
+            short=600,
+            crop=600,
+            interpolation="bicubic",
+        ),
+    },
+    "v2_s": {
+        "imagenet": torchvision_classifier(
+            "efficientnet_v2_s_imagenet",
+            "efficientnet_v2_s-dd5fe13b.pth",
+            84.228,
+            96.878,
+            enum="EfficientNet_V2_S_Weights.IMAGENET1K_V1",
+            short=384,
+            crop=384,
+        ),
+    },
+    "v2_m": {
+        "imagenet": torchvision_classifier(
+            "efficientnet_v2_m_imagenet",
+            "efficientnet_v2_m-dc08266a.pth",
+            85.112,
+            97.156,
+            enum="EfficientNet_V2_M_Weights.IMAGENET1K_V1",
+            short=480,
+            crop=480,
+        ),
+    },
+    "v2_l": {
+        "imagenet": torchvision_classifier(
+            "efficientnet_v2_l_imagenet",
+            "efficientnet_v2_l-59c71312.pth",
+            85.808,
+            97.788,
+            enum="EfficientNet_V2_L_Weights.IMAGENET1K_V1",
+            short=480,
+            crop=480,
+            interpolation="bicubic",
+            mean=(0.5, 0.5, 0.5),
+            std=(0.5, 0.5, 0.5),
+        ),
+    },
+}
+
+# how each variant sees photos, whatever its numbers
+PREPARATIONS = {variant: records["imagenet"].preparation for variant, records in WEIGHTS.items()}

@@ -1,0 +1,1 @@
+"""MNASNet (Tan et al., 2019)."""

@@ -1,0 +1,78 @@
+"""The convolutions of MNASNet."""
+
+from typing import Any, NamedTuple
+
+from cvzoo.autodiff.variable import Variable
+from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.links.chain import Chain, ChainList
+from cvzoo.links.link import Link
+from cvzoo.links.model.conv_norm_activ import ConvNormActiv
+from cvzoo.links.model.inverted_residual import InvertedResidual
+from cvzoo.links.model.round_channels import round_channels
+
+_DECAY = 0.9997
+
+
+class _Stage(NamedTuple):
+    factor: int
+    ksize: int
+    stride: int
+    out_channels: int
+    count: int
+
+
+# the paper's figure 7, network A1 without squeeze-and-excite, which is called B1
+STAGES = (
+    _Stage(1, 3, 1, 16, 1),
+    _Stage(3, 3, 2, 24, 3),
+    _Stage(3, 5, 2, 40, 3),
+    _Stage(6, 5, 2, 80, 3),
+    _Stage(6, 3, 1, 96, 2),
+    _Stage(6, 5, 2, 192, 4),
+    _Stage(6, 3, 1, 320, 1),
+)
+
+
+class MNASNetExtractor(Chain):
+    """What MNASNet makes of photos: the outputs of its first convolution, seven stages and last convolution.
+
+    width: all channels times this, but those of the last
+    last: channels of the last convolution
+
+    `layers` are these nine in order; `channels` those of the outputs, of strides 2, 2, 4, 8, 16, 16, 32, 32 and 32.
+    Raises ValueRangeError for a width that is not positive.
+    Source: Tan et al., MnasNet: Platform-Aware Neural Architecture Search for Mobile, CVPR 2019 (B1).
+    """
+
+    def __init__(self, width: float = 1.0, *, last: int = 1280):
+        if not width > 0:
+            raise ValueRangeError("MNASNet: width must be positive", got=width)
+        channels = [round_channels(32 * width)]
+        with self.init_scope():
+            self.stem = ConvNormActiv(3, channels[0], 3, 2, decay=_DECAY)
+            self.stages = ChainList()
+            for row in STAGES:
+                stage, n_in, n_out = ChainList(), channels[-1], round_channels(row.out_channels * width)
+                for i in range(row.count):
+                    stride = 1 if i else row.stride
+                    block = (n_in, row.factor * n_in, n_out, row.ksize, stride)
+                    stage.append(InvertedResidual(*block, decay=_DECAY))
+                    n_in = n_out
+                self.stages.append(stage)
+                channels.append(n_out)
+            self.last = ConvNormActiv(channels[-1], last, 1, decay=_DECAY)
+        self.channels = (*channels, last)
+
+    @property
+    def layers(self) -> tuple[tuple[Link, ...], ...]:
+        """The links behind each output, in order."""
+        return ((self.stem,), *(tuple(stage) for stage in self.stages), (self.last,))
+
+    def forward(self, x: Any) -> tuple[Variable, ...]:
+        """Each output (B, channels[i], H / stride, W / stride), sides rounded up, of x (B, 3, H, W)."""
+        maps = []
+        for links in self.layers:
+            for link in links:
+                x = link(x)
+            maps.append(x)
+        return tuple(maps)

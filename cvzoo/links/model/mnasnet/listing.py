@@ -1,0 +1,54 @@
+"""MNASNet in listings and in files."""
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cvzoo.links.model.architecture import Architecture
+from cvzoo.links.model.mnasnet.mnasnet import MNASNet
+from cvzoo.links.model.mnasnet.weights import WEIGHTS
+from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.zoo_member import ZooMember
+
+
+def _settings(model: MNASNet) -> dict[str, Any]:
+    return {
+        "width": model.width,
+        "n_class": model.n_class,
+        "last": model.last,
+        "dropout": model.dropout,
+        "preparation": model.preparation.to_json(),
+    }
+
+
+def _build(settings: Mapping[str, Any], label_names: Sequence[str] | None) -> MNASNet:
+    return MNASNet(
+        settings["width"],
+        settings["n_class"],
+        label_names=label_names,
+        last=settings["last"],
+        dropout=settings["dropout"],
+        preparation=PhotoPreparation.from_json(settings["preparation"]),
+    )
+
+
+def _preprocessing(model: MNASNet) -> dict[str, Any]:
+    return model.preparation.to_json()
+
+
+ARCHITECTURES = (Architecture("MNASNet", MNASNet, _settings, _preprocessing, _build),)
+
+
+def members() -> list[ZooMember]:
+    """The trained ones."""
+    return [
+        ZooMember(
+            each.record.name,
+            functools.partial(MNASNet, width, pretrained_model=key),
+            each.record,
+            (each.record,),
+            "classification",
+        )
+        for width, records in WEIGHTS.items()
+        for key, each in records.items()
+    ]

@@ -1,0 +1,82 @@
+"""MNASNet as a classifier."""
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+import cvzoo.functions as F
+from cvzoo.autodiff.variable import Variable
+from cvzoo.initializers.normal import Normal
+from cvzoo.links.connection.linear import Linear
+from cvzoo.links.model.class_source import class_source
+from cvzoo.links.model.classifier import AbstractClassifier
+from cvzoo.links.model.mnasnet.extractor import STAGES, MNASNetExtractor
+from cvzoo.links.model.mnasnet.torchvision_names import from_torchvision
+from cvzoo.links.model.mnasnet.weights import WEIGHTS
+from cvzoo.links.model.photo_preparation import PhotoPreparation
+
+
+class MNASNet(AbstractClassifier):
+    """Names what a photo shows.
+
+    width, last: as in `MNASNetExtractor`; there are weights for a width of 0.5, 0.75, 1.0 and 1.3
+    n_class: number of classes; None: as many as the file's, or label_names, else 1000
+    pretrained_model: "imagenet", or a path of a torchvision file or one that cvzoo saved
+    label_names: names of the classes
+    dropout: of the pooled features, while training
+    preparation: how a photo is seen; None: as the weights were measured
+    Raises ValueRangeError if names and classes do not agree, or there are no such weights or settings;
+    WeightsMismatchError if the file does not fit.
+
+    Stages: conv1, stage1 to stage7, conv2, pool5, fc6.
+    Source: Tan et al., MnasNet, CVPR 2019 (B1).
+    """
+
+    layer_names = ("conv1", *(f"stage{i + 1}" for i in range(len(STAGES))), "conv2", "pool5", "fc6")
+
+    def __init__(
+        self,
+        width: float = 1.0,
+        n_class: int | None = None,
+        pretrained_model: str | os.PathLike | None = None,
+        *,
+        label_names: Sequence[str] | None = None,
+        last: int = 1280,
+        dropout: float = 0.2,
+        preparation: PhotoPreparation | None = None,
+    ):
+        source = class_source(
+            pretrained_model,
+            WEIGHTS.get(width, {}),
+            own_names=from_torchvision,
+            head_bias="fc/b",
+            n_class=n_class,
+            label_names=label_names,
+            default=PhotoPreparation(),
+        )
+        self.n_class, self.label_names = source.n_class, source.label_names
+        self.preparation = source.preparation if preparation is None else preparation
+        self.width = width
+        self.last = last
+        self.dropout = dropout
+        with self.init_scope():
+            self.extractor = MNASNetExtractor(width, last=last)
+            self.fc = Linear(last, self.n_class, initialW=Normal(0.01))
+        self.load_report = source.take(self, head=("fc",))
+
+    def prepare(self, img: np.ndarray) -> np.ndarray:
+        """(3, crop, crop) float32, normalized: the middle of the photo (3, H, W) float32 RGB [0, 255]."""
+        return self.preparation(img)
+
+    def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
+        """Each stage's name and output, for x (B, 3, H, W)."""
+        h = x
+        for name, links in zip(self.layer_names, self.extractor.layers):
+            for link in links:
+                h = link(h)
+            yield name, h
+        h = F.global_average_pooling_2d(h)
+        yield "pool5", h
+        yield "fc6", self.fc(F.dropout(h, self.dropout))

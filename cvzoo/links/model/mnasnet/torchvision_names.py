@@ -1,0 +1,43 @@
+"""torchvision's names in a MNASNet, and ours."""
+
+import re
+from collections.abc import Mapping
+
+import numpy as np
+
+from cvzoo.links.model.torch_names import own_names
+
+_BLOCK = re.compile(r"layers\.(\d+)\.(\d+)\.layers\.(\d)")
+_ROLES = {
+    "0": "expand/conv",
+    "1": "expand/bn",
+    "3": "depthwise/conv",
+    "4": "depthwise/bn",
+    "6": "project/conv",
+    "7": "project/bn",
+}
+_AROUND = {
+    "layers.0": "extractor/stem/conv",
+    "layers.1": "extractor/stem/bn",
+    "layers.3": "extractor/stages/0/0/depthwise/conv",
+    "layers.4": "extractor/stages/0/0/depthwise/bn",
+    "layers.6": "extractor/stages/0/0/project/conv",
+    "layers.7": "extractor/stages/0/0/project/bn",
+    "layers.14": "extractor/last/conv",
+    "layers.15": "extractor/last/bn",
+    "classifier.1": "fc",
+}
+_FIRST = 8  # layers before it are the first convolution and the first stage, spelled out
+
+
+def mnasnet_place(module: str) -> str | None:
+    """Our path of a module of torchvision's; None: none."""
+    match = _BLOCK.fullmatch(module)
+    if match is None or match[3] not in _ROLES:
+        return _AROUND.get(module)
+    return f"extractor/stages/{int(match[1]) - _FIRST + 1}/{match[2]}/{_ROLES[match[3]]}"
+
+
+def from_torchvision(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The arrays by our names; those that have no place here keep theirs."""
+    return own_names(arrays, mnasnet_place)

@@ -1,0 +1,1 @@
+"""RegNet (Radosavovic et al., 2020)."""

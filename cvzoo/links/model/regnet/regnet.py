@@ -1,0 +1,83 @@
+"""RegNets as classifiers."""
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+import cvzoo.functions as F
+from cvzoo.autodiff.variable import Variable
+from cvzoo.initializers.normal import Normal
+from cvzoo.links.connection.linear import Linear
+from cvzoo.links.model.class_source import class_source
+from cvzoo.links.model.classifier import AbstractClassifier
+from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.regnet.design import Design
+from cvzoo.links.model.regnet.extractor import RegNetExtractor
+from cvzoo.links.model.regnet.torchvision_names import from_torchvision
+from cvzoo.links.model.regnet.weights import WEIGHTS
+
+
+class RegNet(AbstractClassifier):
+    """Names what a photo shows.
+
+    design: a name, "x_400mf" to "x_32gf" or "y_400mf" to "y_128gf", or the numbers of another network
+    n_class: number of classes; None: as many as the file's, or label_names, else 1000
+    pretrained_model: "imagenet", "imagenet_v2", "imagenet_swag" and "imagenet_swag_linear" (y, from 16 GF on; not for
+        commercial use), or a path of a torchvision file or one that cvzoo saved
+    label_names: names of the classes
+    stem: channels of the first convolution
+    preparation: how a photo is seen; None: as the weights were measured
+    Raises ValueRangeError if names and classes do not agree, or there are no such weights or settings;
+    WeightsMismatchError if the file does not fit.
+
+    Stages: conv1, res2 to res5 (as many as the design has), pool5, fc6.
+    Source: Radosavovic et al., Designing Network Design Spaces, CVPR 2020.
+    """
+
+    def __init__(
+        self,
+        design: str | Design,
+        n_class: int | None = None,
+        pretrained_model: str | os.PathLike | None = None,
+        *,
+        label_names: Sequence[str] | None = None,
+        stem: int = 32,
+        preparation: PhotoPreparation | None = None,
+    ):
+        source = class_source(
+            pretrained_model,
+            WEIGHTS.get(design, {}) if isinstance(design, str) else {},
+            own_names=from_torchvision,
+            head_bias="fc/b",
+            n_class=n_class,
+            label_names=label_names,
+            default=PhotoPreparation(),
+        )
+        self.n_class, self.label_names = source.n_class, source.label_names
+        self.preparation = source.preparation if preparation is None else preparation
+        self.design = design
+        self.stem = stem
+        with self.init_scope():
+            self.extractor = RegNetExtractor(design, stem=stem)
+            self.fc = Linear(self.extractor.channels[-1], self.n_class, initialW=Normal(0.01))
+        stages = [f"res{i + 2}" for i in range(len(self.extractor.channels))]
+        self.layer_names = ("conv1", *stages, "pool5", "fc6")
+        self.load_report = source.take(self, head=("fc",))
+
+    def prepare(self, img: np.ndarray) -> np.ndarray:
+        """(3, crop, crop) float32, normalized: the middle of the photo (3, H, W) float32 RGB [0, 255]."""
+        return self.preparation(img)
+
+    def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
+        """Each stage's name and output, for x (B, 3, H, W)."""
+        h = self.extractor.stem(x)
+        yield "conv1", h
+        for i, stage in enumerate(self.extractor.stages):
+            for block in stage:
+                h = block(h)
+            yield f"res{i + 2}", h
+        h = F.global_average_pooling_2d(h)
+        yield "pool5", h
+        yield "fc6", self.fc(h)

@@ -1,0 +1,1 @@
+"""ShuffleNetV2 (Ma et al., 2018)."""

@@ -1,0 +1,54 @@
+"""ShuffleNetV2 in listings and in files."""
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cvzoo.links.model.architecture import Architecture
+from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.shufflenet_v2.shufflenet_v2 import ShuffleNetV2
+from cvzoo.links.model.shufflenet_v2.weights import WEIGHTS
+from cvzoo.links.model.zoo_member import ZooMember
+
+
+def _settings(model: ShuffleNetV2) -> dict[str, Any]:
+    return {
+        "width": model.width,
+        "n_class": model.n_class,
+        "channels": None if model.channels is None else list(model.channels),
+        "counts": list(model.counts),
+        "preparation": model.preparation.to_json(),
+    }
+
+
+def _build(settings: Mapping[str, Any], label_names: Sequence[str] | None) -> ShuffleNetV2:
+    return ShuffleNetV2(
+        settings["width"],
+        settings["n_class"],
+        label_names=label_names,
+        channels=settings["channels"],
+        counts=settings["counts"],
+        preparation=PhotoPreparation.from_json(settings["preparation"]),
+    )
+
+
+def _preprocessing(model: ShuffleNetV2) -> dict[str, Any]:
+    return model.preparation.to_json()
+
+
+ARCHITECTURES = (Architecture("ShuffleNetV2", ShuffleNetV2, _settings, _preprocessing, _build),)
+
+
+def members() -> list[ZooMember]:
+    """The trained ones."""
+    return [
+        ZooMember(
+            each.record.name,
+            functools.partial(ShuffleNetV2, width, pretrained_model=key),
+            each.record,
+            (each.record,),
+            "classification",
+        )
+        for width, records in WEIGHTS.items()
+        for key, each in records.items()
+    ]

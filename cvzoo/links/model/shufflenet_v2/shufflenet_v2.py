@@ -1,0 +1,90 @@
+"""ShuffleNetV2 as a classifier."""
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+import cvzoo.functions as F
+from cvzoo.autodiff.variable import Variable
+from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.initializers.normal import Normal
+from cvzoo.links.connection.linear import Linear
+from cvzoo.links.model.class_source import class_source
+from cvzoo.links.model.classifier import AbstractClassifier
+from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.shufflenet_v2.extractor import CHANNELS, COUNTS, ShuffleNetV2Extractor
+from cvzoo.links.model.shufflenet_v2.torchvision_names import from_torchvision
+from cvzoo.links.model.shufflenet_v2.weights import WEIGHTS
+
+
+class ShuffleNetV2(AbstractClassifier):
+    """Names what a photo shows.
+
+    width: 0.5, 1.0, 1.5 or 2.0; any number where channels are given
+    n_class: number of classes; None: as many as the file's, or label_names, else 1000
+    pretrained_model: "imagenet", or a path of a torchvision file or one that cvzoo saved
+    label_names: names of the classes
+    channels, counts: as in `ShuffleNetV2Extractor`; None: those of the width
+    preparation: how a photo is seen; None: as the weights were measured
+    Raises ValueRangeError if names and classes do not agree, or there are no such weights or settings;
+    WeightsMismatchError if the file does not fit.
+
+    Stages: conv1, pool1, res2, res3, res4, conv5, pool5, fc6.
+    Source: Ma et al., ShuffleNet V2, ECCV 2018.
+    """
+
+    layer_names = ("conv1", "pool1", "res2", "res3", "res4", "conv5", "pool5", "fc6")
+
+    def __init__(
+        self,
+        width: float = 1.0,
+        n_class: int | None = None,
+        pretrained_model: str | os.PathLike | None = None,
+        *,
+        label_names: Sequence[str] | None = None,
+        channels: Sequence[int] | None = None,
+        counts: Sequence[int] = COUNTS,
+        preparation: PhotoPreparation | None = None,
+    ):
+        if channels is None and width not in CHANNELS:
+            raise ValueRangeError("ShuffleNetV2: width", expected=", ".join(map(str, CHANNELS)), got=width)
+        source = class_source(
+            pretrained_model,
+            WEIGHTS.get(width, {}) if channels is None else {},
+            own_names=from_torchvision,
+            head_bias="fc/b",
+            n_class=n_class,
+            label_names=label_names,
+            default=PhotoPreparation(),
+        )
+        self.n_class, self.label_names = source.n_class, source.label_names
+        self.preparation = source.preparation if preparation is None else preparation
+        self.width = width
+        self.channels = None if channels is None else tuple(channels)
+        self.counts = tuple(counts)
+        with self.init_scope():
+            self.extractor = ShuffleNetV2Extractor(CHANNELS[width] if channels is None else channels, counts)
+            self.fc = Linear(self.extractor.channels[-1], self.n_class, initialW=Normal(0.01))
+        self.load_report = source.take(self, head=("fc",))
+
+    def prepare(self, img: np.ndarray) -> np.ndarray:
+        """(3, crop, crop) float32, normalized: the middle of the photo (3, H, W) float32 RGB [0, 255]."""
+        return self.preparation(img)
+
+    def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
+        """Each stage's name and output, for x (B, 3, H, W)."""
+        h = self.extractor.stem(x)
+        yield "conv1", h
+        h = F.max_pooling_2d(h, 3, 2, 1, cover_all=False)
+        yield "pool1", h
+        for i, stage in enumerate(self.extractor.stages):
+            for block in stage:
+                h = block(h)
+            yield f"res{i + 2}", h
+        h = self.extractor.last(h)
+        yield "conv5", h
+        h = F.global_average_pooling_2d(h)
+        yield "pool5", h
+        yield "fc6", self.fc(h)
