@@ -37,7 +37,7 @@ def fused_linear(
     if w_shape is None or x.ndim < 2 or x.shape[-1] != w_shape[1]:
         raise ShapeError("fused_linear: x and W do not fit", expected=f"x (B, ..., I), W {w_shape}  O I", got=x.shape)
     shape = (*x.shape[:-1], w_shape[0])
-    if switches.enable_backprop or linear.W.packs() is None:
+    if switches.enable_backprop:
         y = linear_function(x, linear.W, linear.b if b is None else b, n_batch_axes=x.ndim - 1)
         y = gelu(y) if with_gelu else y
         y = y if scale is None else y * scale
@@ -66,6 +66,7 @@ def _as_map(x: Any) -> Variable:
 def _filters(linear: Linear, scale: Parameter | None) -> tuple[Any, Any, dict]:
     """W (O, I, 1, 1) and b of a scaled layer, and where their reordered copies are kept."""
     packs = linear.W.packs()
+    packs = {} if packs is None else packs  # the array is somebody else's: nothing can be kept beside it
     if scale is None:
         return linear.W._array[:, :, None, None], linear.b, packs.setdefault("as filters", {})
     factors, b = scale._array, None if linear.b is None else linear.b._array
