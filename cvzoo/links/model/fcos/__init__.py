@@ -1,0 +1,1 @@
+"""FCOS (Tian et al., 2019): boxes without anchors."""

@@ -1,0 +1,101 @@
+"""FCOS."""
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cvzoo.autodiff.variable import Variable
+from cvzoo.links.model.detector import AbstractOneStageDetector, Found, Preset
+from cvzoo.links.model.detector_source import detector_classes, take_what_fits
+from cvzoo.links.model.fcos.decode import decode_places
+from cvzoo.links.model.fcos.head import FCOSHead
+from cvzoo.links.model.fcos.places import pyramid_places
+from cvzoo.links.model.fcos.pretrained import read_pretrained
+from cvzoo.links.model.fcos.settings import FCOSSettings
+from cvzoo.links.model.fpn.fpn import FPN
+from cvzoo.links.model.label_names import COCO_LABEL_NAMES
+from cvzoo.links.model.resnet.extractor import ResNetExtractor
+from cvzoo.links.model.retinanet.fit import MEAN, STD, fit_photo, fitted_size, padded_size
+from cvzoo.links.model.retinanet.head import prior_bias
+
+
+class FCOS(AbstractOneStageDetector):
+    """Finds objects in one stage and without anchors: every place of a pyramid says how far an object's sides are.
+
+    n_fg_class: number of classes; None: as many as label_names, else as the file has, else COCO's 80
+    pretrained_model: "coco" (torchvision's detector), "imagenet", "imagenet_v2" (torchvision's backbones), or the path
+        of such a file or of one that cvzoo saved. What fits is taken over; a warning names what starts anew in the
+        classes' head, and so does `load_report`
+    label_names: names of the classes; None: the file's, if it has as many classes, or COCO's if there are 80
+    settings: how it is built and how it sees a photo; None: as the file has it, else `FCOSSettings()`
+    Raises ValueRangeError if the names are not as many as the classes, or there is no such name or file;
+    WeightsMismatchError if the file holds another network; what reading it raises.
+
+    mean, std: (3,) float32, what photos in [0, 255] are normalized by
+    Source: Tian et al., FCOS: Fully Convolutional One-Stage Object Detection, ICCV 2019; the centredness on the boxes'
+    tower, and P6 of P5, as in torchvision.
+    """
+
+    presets = {"visualize": Preset(0.6, 0.5), "evaluate": Preset(0.6, 0.2)}
+    limit = 100
+    n_candidate = 1000  # of each level, at most so many go into the suppression
+    mean = MEAN
+    std = STD
+
+    def __init__(
+        self,
+        n_fg_class: int | None = None,
+        pretrained_model: str | os.PathLike | None = None,
+        *,
+        label_names: Sequence[str] | None = None,
+        settings: FCOSSettings | None = None,
+    ):
+        source = None
+        if pretrained_model is not None:
+            n_wanted = len(label_names) if n_fg_class is None and label_names is not None else n_fg_class
+            source = read_pretrained(pretrained_model, n_fg_class=n_wanted, settings=settings)
+            settings = source.settings if settings is None else settings
+        self.n_fg_class, self.label_names = detector_classes(
+            "FCOS", n_fg_class, label_names, source, default_names=COCO_LABEL_NAMES
+        )
+        s = FCOSSettings() if settings is None else settings
+        self.settings = s
+        with self.init_scope():
+            self.extractor = ResNetExtractor(s.n_layer, base_channels=s.base_channels, norm=s.norm, eps=s.bn_eps)
+            self.fpn = FPN(self.extractor.channels[1:], s.channels, n_extra=2, extra_from="P5")
+            self.head = FCOSHead(
+                s.channels, self.n_fg_class, depth=s.head_depth, groups=s.head_groups, bias=prior_bias(s.prior)
+            )
+        self.load_report = None if source is None else take_what_fits(self, source, head=("head/conf",))
+        self.use_preset("visualize")
+
+    def prepare(self, img: np.ndarray) -> np.ndarray:
+        """(3, H', W') float32, normalized, resized, sides padded to multiples of 32."""
+        s = self.settings
+        return fit_photo(img, s.min_size, s.max_size, antialias=s.antialias)
+
+    def forward(self, x: Any) -> tuple[Variable, Variable, Variable]:
+        """loc (B, A, 4): distances up, left, down, right in strides; conf (B, A, L) and center (B, A, 1): scores.
+
+        x: (B, 3, H, W), normalized
+        A runs over the levels, the finest first, in a level by row and column. Scores are before the sigmoid.
+        """
+        return self.head(self.fpn(self.extractor(x)[1:]))
+
+    def decode(self, outputs: tuple[np.ndarray, ...], size: tuple[int, int]) -> Found:
+        """bbox (R, 4), label (R,), score (R,) of what scores above `score_thresh`, at most `n_candidate` a level."""
+        s = self.settings
+        loc, conf, center = outputs
+        seen = fitted_size(size, s.min_size, s.max_size)
+        return decode_places(
+            loc,
+            conf,
+            center,
+            pyramid_places(padded_size(seen)),
+            score_thresh=self.score_thresh,
+            n_candidate=self.n_candidate,
+            seen=seen,
+            size=size,
+        )

@@ -1,0 +1,47 @@
+"""FCOS in listings and in files."""
+
+import dataclasses
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cvzoo.links.model.architecture import Architecture
+from cvzoo.links.model.fcos.fcos import FCOS
+from cvzoo.links.model.fcos.published import FCOSResNet50FPN
+from cvzoo.links.model.fcos.settings import FCOSSettings
+from cvzoo.links.model.fcos.weights import WEIGHTS
+from cvzoo.links.model.retinanet.fit import MEAN, MULTIPLE, STD
+from cvzoo.links.model.zoo_member import ZooMember
+
+
+def _settings(model: FCOS) -> dict[str, Any]:
+    return {"n_fg_class": model.n_fg_class, "settings": dataclasses.asdict(model.settings)}
+
+
+def _preprocessing(model: FCOS) -> dict[str, Any]:
+    s = model.settings
+    return {
+        "channels": "RGB",
+        "mean": [round(float(v), 4) for v in MEAN],
+        "std": [round(float(v), 4) for v in STD],
+        "short_side": s.min_size,
+        "long_side_at_most": s.max_size,
+        "interpolation": "bilinear, antialiased" if s.antialias else "bilinear",
+        "padded_to_multiples_of": MULTIPLE,
+    }
+
+
+def _build(settings: Mapping[str, Any], label_names: Sequence[str] | None) -> FCOS:
+    built = FCOSSettings(**settings["settings"])
+    return FCOS(int(settings["n_fg_class"]), label_names=label_names, settings=built)
+
+
+ARCHITECTURES = (Architecture("FCOS", FCOS, _settings, _preprocessing, _build),)
+
+
+def members() -> list[ZooMember]:
+    """The trained ones."""
+    return [
+        ZooMember(record.name, functools.partial(FCOSResNet50FPN, pretrained_model=key), record, (record,))
+        for key, record in WEIGHTS.items()
+    ]

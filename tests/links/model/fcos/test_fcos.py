@@ -1,0 +1,201 @@
+"""FCOS is torchvision's, and learns."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import cvzoo.functions as F
+from cvzoo import optimizers
+from cvzoo.config.randomness import set_seed
+from cvzoo.config.switches import no_backprop_mode, using_config
+from cvzoo.errors.exceptions import ShapeError, ValueRangeError, WeightsMismatchError
+from cvzoo.links.model.fcos.decode import decode_places
+from cvzoo.links.model.fcos.fcos import FCOS
+from cvzoo.links.model.fcos.listing import ARCHITECTURES, members
+from cvzoo.links.model.fcos.loss import FCOSLoss, centredness
+from cvzoo.links.model.fcos.places import pyramid_places
+from cvzoo.links.model.fcos.settings import FCOSSettings
+from cvzoo.links.model.fcos.targets import assign_targets, match_places
+from cvzoo.links.model.fcos.torchvision_names import from_torchvision
+
+NAME = "fcos_resnet50_fpn"
+GOLDEN = "fcos_resnet50_fpn(COCO_V1 config: FrozenBN eps=1e-5)"
+TINY = FCOSSettings(
+    n_layer=10, base_channels=8, norm="batch", channels=16, head_depth=1, head_groups=4, min_size=64, max_size=128
+)
+
+
+def numbers(array):
+    array = np.asarray(array)
+    return [array.mean(dtype=np.float64), array.std(dtype=np.float64, ddof=1), array.min(), array.max()]
+
+
+def test_it_has_torchvisions_names_and_shapes(shared, seeds):
+    arrays = seeds.empty_network(shared, NAME)
+    for n in (None, 91):
+        model = FCOS(n or 80)
+        named = from_torchvision(arrays, n_fg_class=n)
+        assert {k: v.shape for k, v in named.items()} == {k: np.shape(v) for k, v in model.state_arrays().items()}
+
+
+@pytest.mark.slow
+def test_it_equals_the_golden_numbers(shared, seeds):
+    golden = seeds.golden(shared, "detection", GOLDEN)
+    arrays = from_torchvision(seeds.seeded_network(shared, NAME), n_fg_class=91)
+    model = FCOS(91)
+    assert model.load_arrays(arrays).is_clean
+    model.use_preset("evaluate")
+    img = 255 * seeds.seeded_photo(*golden["input"])
+    x = model.prepare(img)[None]
+    with using_config("train", False), no_backprop_mode():
+        maps = model.fpn(model.extractor(x)[1:])
+        loc, conf, center = model.head(maps)
+    pairs = [(h.array, golden["feats"][k]) for h, k in zip(maps, ("0", "1", "2", "p6", "p7"))]
+    pairs += [(x, golden["batch"]), (loc.array[..., [1, 0, 3, 2]], golden["head"]["bbox_regression"])]
+    pairs += [(conf.array, golden["head"]["cls_logits"]), (center.array, golden["head"]["bbox_ctrness"])]
+    for array, want in pairs:
+        assert list(array.shape) == want["shape"]
+        want = [want[k] for k in ("mean", "std", "min", "max")]
+        np.testing.assert_allclose(numbers(array), want, rtol=1e-4, atol=2e-4)
+    (bbox,), (label,), (score,) = model.predict([img])
+    assert len(bbox) == golden["n_det"]
+    np.testing.assert_array_equal(label[:5], golden["top5_labels"])
+    np.testing.assert_allclose(bbox[:5][:, [1, 0, 3, 2]], golden["top5_boxes"], atol=0.01)
+    np.testing.assert_allclose(score[:5], golden["top5_scores"], atol=1e-4)
+
+
+@pytest.mark.parametrize("thresh", [0.0, 0.2, 0.5])
+@pytest.mark.parametrize("n_candidate", [5, 1000])
+def test_decode_is_a_plain_loop(thresh, n_candidate):
+    rng = np.random.default_rng(0)
+    places = pyramid_places((64, 96))
+    n = len(places.center)
+    loc = rng.uniform(0, 3, (n, 4)).astype(np.float32)
+    conf, center = rng.standard_normal((n, 3)).astype(np.float32), rng.standard_normal((n, 1)).astype(np.float32)
+    found = decode_places(
+        loc, conf, center, places, score_thresh=thresh, n_candidate=n_candidate, seen=(60, 90), size=(120, 90)
+    )
+    score = np.sqrt(1 / (1 + np.exp(-conf.astype(np.float64))) / (1 + np.exp(-center.astype(np.float64))))
+    want, start = [], 0
+    for count in places.counts:
+        pairs = [(score[a, k], a, k) for a in range(start, start + count) for k in range(3) if score[a, k] > thresh]
+        for s, a, k in sorted(pairs, key=lambda pair: -pair[0])[:n_candidate]:
+            (y, x), stride = places.center[a], places.stride[a]
+            top, left, bottom, right = loc[a] * stride
+            box = np.clip([y - top, x - left, y + bottom, x + right], 0, [60, 90, 60, 90])
+            if box[2] > box[0] and box[3] > box[1]:
+                want.append((*box * [2, 1, 2, 1], k, s))
+        start += count
+    got = np.column_stack(found)
+    want = np.array(want)
+    assert len(got) == len(want)
+    order = [np.lexsort((rows[:, 1], rows[:, 0], rows[:, 4], rows[:, 5].round(5))) for rows in (got, want)]
+    np.testing.assert_allclose(got[order[0]], want[order[1]], rtol=1e-4, atol=1e-3)
+
+
+def test_places_of_awkward_sizes_are_whole_steps_apart():
+    places = pyramid_places((800, 1088))
+    assert places.counts == (13600, 3400, 850, 221, 63)
+    assert sum(places.counts) == len(places.center) == len(places.stride) == 18134
+    p6 = places.center[17850:18071].reshape(13, 17, 2)
+    assert (p6[1, 0, 0], p6[0, 1, 1]) == (61, 64)
+
+
+def test_places_belong_to_the_smallest_object_they_lie_in():
+    places = pyramid_places((128, 128))
+    bbox = np.array([[0, 0, 120, 120], [20, 20, 50, 50], [0, 0, 0, 0]], np.float32)
+    match = match_places(places, bbox)
+    for a in np.flatnonzero(match >= 0):
+        (y, x), stride = places.center[a], places.stride[a]
+        own = []
+        for i, (low_y, low_x, high_y, high_x) in enumerate(bbox):
+            sides = (y - low_y, x - low_x, high_y - y, high_x - x)
+            off = max(abs(y - (low_y + high_y) / 2), abs(x - (low_x + high_x) / 2))
+            near, far = (0 if stride == 8 else 4 * stride), (np.inf if stride == 128 else 8 * stride)
+            if min(sides) > 0 and off < 1.5 * stride and near < max(sides) < far:
+                own.append(((high_y - low_y) * (high_x - low_x), i))
+        assert min(own)[1] == match[a]
+    assert set(match.tolist()) == {-1, 0, 1}
+    assert set(places.stride[match == 1].tolist()) == {8}
+    assert (match_places(places, bbox[:0]) == -1).all()
+
+
+def test_targets_of_a_batch():
+    places = pyramid_places((64, 64))
+    bbox = np.array([[0, 0, 40, 60], [10, 10, 30, 30]], np.float32)
+    label = np.array([4, 2], np.int32)
+    flags = [np.array([True, False]), np.array([False, False])]
+    targets = assign_targets(places, [bbox, bbox[:1]], [label, label[:1]], [flags[0], flags[1][:1]])
+    assert targets.label.shape == (2, len(places.center))
+    assert set(targets.label[0].tolist()) == {-2, -1, 2}
+    assert set(targets.label[1].tolist()) == {-1, 4}
+    np.testing.assert_array_equal(targets.positive, np.flatnonzero(targets.label.reshape(-1) >= 0))
+    assert len(targets.bbox) == len(targets.positive)
+    with pytest.raises(ShapeError, match="one element a photo"):
+        assign_targets(places, [bbox], [label, label])
+    with pytest.raises(ShapeError, match="differ in number"):
+        assign_targets(places, [bbox], [label[:1]])
+
+
+def test_centredness_is_one_in_the_middle():
+    bbox = np.array([[0, 0, 10, 20]] * 3, np.float32)
+    place = np.array([[5, 10], [0, 10], [2, 5]], np.float32)
+    np.testing.assert_allclose(centredness(bbox, place), [1, 0, np.sqrt(2 / 8 * 5 / 15)], rtol=1e-6)
+
+
+def test_other_classes_start_anew_and_a_backbone_starts_a_training(tmp_path):
+    set_seed(0)
+    made = FCOS(3, settings=TINY)
+    arrays = made.state_arrays()
+    np.savez(tmp_path / "own.npz", **arrays)
+    with pytest.warns(UserWarning, match="2 start anew: head/conf/W"):
+        model = FCOS(2, tmp_path / "own.npz", settings=TINY)
+    np.testing.assert_array_equal(model.head.loc.W.array, made.head.loc.W.array)
+    np.savez(tmp_path / "base.npz", **{name: array for name, array in arrays.items() if name.startswith("extractor/")})
+    model = FCOS(5, tmp_path / "base.npz", settings=dataclasses.replace(TINY, norm="frozen"))
+    np.testing.assert_array_equal(model.extractor.conv1.conv.W.array, made.extractor.conv1.conv.W.array)
+    np.savez(tmp_path / "other.npz", x=np.zeros(3))
+    with pytest.raises(WeightsMismatchError):
+        FCOS(2, tmp_path / "other.npz", settings=TINY)
+    with pytest.raises(ValueRangeError, match="imagenet"):
+        FCOS(2, "voc")
+
+
+def test_a_tiny_one_can_be_described_and_built_again():
+    model = FCOS(2, label_names=("ape", "bee"), settings=TINY)
+    (kind,) = ARCHITECTURES
+    twin = kind.build(kind.settings(model), model.label_names)
+    twin.load_arrays(model.state_arrays())
+    assert (twin.settings, twin.label_names) == (model.settings, model.label_names)
+    assert kind.preprocessing(model)["short_side"] == 64
+    assert [member.name for member in members()] == ["fcos_resnet50_fpn_coco"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("channels", 18), ("head_depth", -1), ("prior", 0), ("radius", 0), ("min_size", 500)]
+)
+def test_wrong_settings_are_refused(name, value):
+    with pytest.raises(ValueRangeError, match=name):
+        dataclasses.replace(TINY, **{name: value})
+
+
+def test_steps_of_training_lower_the_loss_and_reach_every_parameter():
+    set_seed(0)
+    model = FCOS(2, settings=TINY)
+    loss = FCOSLoss(model)
+    x = np.random.default_rng(1).standard_normal((2, 3, 64, 64)).astype(np.float32)
+    bboxes = [np.array([[10, 12, 40, 50], [5, 30, 20, 60]], np.float32), np.empty((0, 4), np.float32)]
+    labels = [np.array([0, 1], np.int32), np.empty(0, np.int32)]
+    optimizer = optimizers.MomentumSGD(1e-2, 0.9).setup(loss)
+    values = []
+    for _ in range(10):
+        optimizer.update(loss, x, bboxes, labels)
+        values.append(float(loss(x, bboxes, labels).array))
+    assert values[-1] < values[0]
+    with pytest.raises(ShapeError, match="one a photo"):
+        loss(x, bboxes[:1], labels)
+    model.cleargrads()
+    F.sum(sum(F.sum(F.square(head)) for head in model.forward(x))).backward()
+    dead = [name for name, parameter in model.namedparams() if parameter.grad is None or not parameter.grad.any()]
+    assert not dead
