@@ -1,0 +1,76 @@
+"""Faster R-CNN on VGG16."""
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from cvzoo.autodiff.variable import Variable
+from cvzoo.links.model.detector_source import detector_classes, take_what_fits
+from cvzoo.links.model.faster_rcnn.abstract_faster_rcnn import AbstractFasterRCNN
+from cvzoo.links.model.faster_rcnn.pretrained import read_pretrained
+from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
+from cvzoo.links.model.faster_rcnn.region_proposal_network import RegionProposalNetwork
+from cvzoo.links.model.faster_rcnn.vgg16_parts import VGG16Convolutions, VGG16RoIHead
+from cvzoo.links.model.label_names import VOC_LABEL_NAMES
+
+
+class FasterRCNNVGG16(AbstractFasterRCNN):
+    """Finds objects in two stages: regions proposed from conv5_3 of VGG16, then its fully connected layers on each.
+
+    n_fg_class: number of classes; None: as many as label_names, else as the file has, else VOC's 20
+    pretrained_model: "voc0712", "voc07" (ChainerCV's detectors), "imagenet" (its VGG16, for the backbone), or the path
+        of such a file or of one that cvzoo saved. Where the classes are others, the last layers start anew, with a
+        warning and a `load_report`
+    label_names: names of the classes; None: the file's, if it has as many classes
+    min_size, max_size: the photo's short side becomes the one, unless its long side would pass the other
+    ratios, anchor_scales: of the anchors, see `generate_anchor_base`
+    proposal_creator: what keeps the best regions; None: `ProposalCreator()`
+    base_channels, rpn_channels, fc_channels: how wide the network is; a narrow one has no published weights
+    Raises ValueRangeError if the names are not as many as the classes, or there is no such name or file;
+    WeightsMismatchError if the file does not fit; what reading it raises.
+
+    Source: Ren et al., "Faster R-CNN: Towards Real-Time Object Detection with Region Proposal Networks", 2015. Where
+    we differ, as ChainerCV does: no dropout; boxes are not counted with the pixel at their end.
+    """
+
+    def __init__(
+        self,
+        n_fg_class: int | None = None,
+        pretrained_model: str | os.PathLike | None = None,
+        *,
+        label_names: Sequence[str] | None = None,
+        min_size: int = 600,
+        max_size: int = 1000,
+        ratios: Sequence[float] = (0.5, 1, 2),
+        anchor_scales: Sequence[float] = (8, 16, 32),
+        proposal_creator: ProposalCreator | None = None,
+        base_channels: int = 64,
+        rpn_channels: int = 512,
+        fc_channels: int = 4096,
+    ):
+        source = None if pretrained_model is None else read_pretrained(pretrained_model)
+        self.n_fg_class, self.label_names = detector_classes(
+            "FasterRCNNVGG16", n_fg_class, label_names, source, default_names=VOC_LABEL_NAMES
+        )
+        self.min_size, self.max_size = min_size, max_size
+        self.ratios, self.anchor_scales = tuple(ratios), tuple(anchor_scales)
+        self.base_channels, self.rpn_channels, self.fc_channels = base_channels, rpn_channels, fc_channels
+        with self.init_scope():
+            self.extractor = VGG16Convolutions(base_channels)
+            self.rpn = RegionProposalNetwork(
+                self.extractor.channels,
+                rpn_channels,
+                ratios=ratios,
+                anchor_scales=anchor_scales,
+                proposal_creator=proposal_creator,
+            )
+            self.head = VGG16RoIHead(self.n_class, in_channels=self.extractor.channels, fc_channels=fc_channels)
+        self.load_report = None
+        if source is not None:
+            self.load_report = take_what_fits(self, source, head=("head/cls_loc", "head/score"))
+        self.use_preset("visualize")
+
+    def features(self, x: Any) -> tuple[Variable, Variable]:
+        """conv5_3 of x (B, 3, H, W), twice."""
+        h = self.extractor(x)
+        return h, h

@@ -1,0 +1,21 @@
+"""How a photo is brought to the size that these networks see."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from cvzoo.transforms.resize import resize
+
+
+def fitted_size(size: Sequence[int], min_size: int, max_size: int) -> tuple[int, int]:
+    """(H, W): the short side becomes min_size, unless the long one would pass max_size; cut off to whole pixels."""
+    scale = min_size / min(size)
+    if scale * max(size) > max_size:
+        scale = max_size / max(size)
+    return max(int(size[0] * scale), 1), max(int(size[1] * scale), 1)
+
+
+def fit_photo(img: np.ndarray, min_size: int, max_size: int, mean: Sequence[float]) -> np.ndarray:
+    """(3, H', W') float32: the photo (3, H, W) RGB in [0, 255] resized, less `mean`, one number a channel."""
+    resized = resize(img, fitted_size(img.shape[1:], min_size, max_size))
+    return resized.astype(np.float32, copy=False) - np.asarray(mean, np.float32)[:, None, None]

@@ -1,0 +1,102 @@
+"""What a Faster R-CNN is trained with: the network and its losses as one link."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import cvzoo.functions as F
+from cvzoo.autodiff.variable import Variable
+from cvzoo.errors.exceptions import ShapeError
+from cvzoo.links.chain import Chain
+from cvzoo.links.model.faster_rcnn.abstract_faster_rcnn import AbstractFasterRCNN
+from cvzoo.links.model.faster_rcnn.anchor_target_creator import AnchorTargetCreator
+from cvzoo.links.model.faster_rcnn.losses import loc_loss, picked_locs, rpn_losses
+from cvzoo.links.model.faster_rcnn.proposal_target_creator import ProposalTargetCreator
+from cvzoo.reporting.reporter import report
+
+
+class FasterRCNNTrainChain(Chain):
+    """`FasterRCNNTrainChain(model)(imgs, bboxes, labels, scales)` is what to make small, for any number of photos.
+
+    faster_rcnn: the network; both of its stages learn together, end to end
+    rpn_sigma, roi_sigma: smooth L1 is quadratic below 1 / sigma ** 2
+    anchor_target_creator, proposal_target_creator: what is learned from
+
+    Reports loss, rpn_loc_loss, rpn_cls_loss, roi_loc_loss, roi_cls_loss.
+    Source: Ren et al., "Faster R-CNN", 2015, section 3.2, approximate joint training. Where we differ: of a batch, each
+    loss is divided by what is learned from in all of its photos.
+    """
+
+    def __init__(
+        self,
+        faster_rcnn: AbstractFasterRCNN,
+        *,
+        rpn_sigma: float = 3.0,
+        roi_sigma: float = 1.0,
+        anchor_target_creator: AnchorTargetCreator | None = None,
+        proposal_target_creator: ProposalTargetCreator | None = None,
+    ):
+        self.rpn_sigma, self.roi_sigma = rpn_sigma, roi_sigma
+        self.anchor_target_creator = AnchorTargetCreator() if anchor_target_creator is None else anchor_target_creator
+        self.proposal_target_creator = (
+            ProposalTargetCreator() if proposal_target_creator is None else proposal_target_creator
+        )
+        with self.init_scope():
+            self.faster_rcnn = faster_rcnn
+
+    def forward(
+        self,
+        imgs: Any,
+        bboxes: Sequence[np.ndarray],
+        labels: Sequence[np.ndarray],
+        scales: float | Sequence[float] = 1.0,
+        sizes: Sequence[Sequence[int]] | None = None,
+    ) -> Variable:
+        """The loss, a number.
+
+        imgs: (B, 3, H, W) float32, prepared; smaller ones padded at the bottom and at the right
+        bboxes, labels: of each photo (R, 4) float32, pixels of imgs, and (R,) int32; R may be 0
+        scales: the network's pixels for one of the photo, a number or one for each photo
+        sizes: (H, W) of each photo in imgs; None: all of it
+        Raises ShapeError if there is not one element a photo.
+        """
+        n = imgs.shape[0]
+        sizes = [imgs.shape[2:]] * n if sizes is None else sizes
+        if not len(bboxes) == len(labels) == len(sizes) == n:
+            raise ShapeError(
+                "FasterRCNNTrainChain: one element a photo", expected=n, got=(len(bboxes), len(labels), len(sizes))
+            )
+        model = self.faster_rcnn
+        for_rpn, for_head = model.features(imgs)
+        rpn_locs, rpn_scores, rois, roi_indices, anchor = model.rpn(for_rpn, sizes, scales)
+        rpn_loc_loss, rpn_cls_loss = rpn_losses(
+            rpn_locs, rpn_scores, anchor, bboxes, sizes, self.anchor_target_creator, self.rpn_sigma
+        )
+        sampled = [
+            self.proposal_target_creator(
+                rois[roi_indices == i],
+                bbox,
+                label,
+                loc_normalize_mean=model.loc_normalize_mean,
+                loc_normalize_std=model.loc_normalize_std,
+            )
+            for i, (bbox, label) in enumerate(zip(bboxes, labels))
+        ]
+        sample_roi, gt_roi_loc, gt_roi_label = (np.concatenate(each) for each in zip(*sampled))
+        indices = np.repeat(np.arange(n, dtype=np.int32), [len(roi) for roi, _, _ in sampled])
+        roi_cls_locs, roi_scores = model.head(for_head, sample_roi, indices)
+        roi_loc_loss = loc_loss(picked_locs(roi_cls_locs, gt_roi_label), gt_roi_loc, gt_roi_label, self.roi_sigma)
+        roi_cls_loss = F.softmax_cross_entropy(roi_scores, gt_roi_label)
+        loss = rpn_loc_loss + rpn_cls_loss + roi_loc_loss + roi_cls_loss
+        report(
+            {
+                "loss": loss,
+                "rpn_loc_loss": rpn_loc_loss,
+                "rpn_cls_loss": rpn_cls_loss,
+                "roi_loc_loss": roi_loc_loss,
+                "roi_cls_loss": roi_cls_loss,
+            },
+            self,
+        )
+        return loss

@@ -1,0 +1,43 @@
+"""Examples of a data set as a Faster R-CNN is trained on them."""
+
+import numpy as np
+
+from cvzoo.config.randomness import random_generator
+from cvzoo.errors.exceptions import ShapeError
+from cvzoo.links.model.faster_rcnn.abstract_faster_rcnn import AbstractFasterRCNN
+from cvzoo.transforms.flip import flip, flip_bbox
+from cvzoo.transforms.resize_bbox import resize_bbox
+
+
+class FasterRCNNTransform:
+    """`transform((img, bbox, label))` is (img, bbox, label, scale, size), which `collate_photos` gathers.
+
+    The example: img (3, H, W) RGB [0, 255]; bbox (R, 4) float32; label (R,) int32; a fourth value, if there is one, is
+    (R,) bool of instances not to be learned, such as difficult or crowded ones: they are left out.
+    model: which prepares photos; its sizes and mean are taken over
+    x_flip: mirror every other photo from left to right, drawn from this thread's generator
+    """
+
+    def __init__(self, model: AbstractFasterRCNN, *, x_flip: bool = True):
+        self.prepare = model.prepare
+        self.x_flip = x_flip
+
+    def __call__(self, example: tuple) -> tuple[np.ndarray, np.ndarray, np.ndarray, float, tuple[int, int]]:
+        img, bbox, label, *flags = example
+        if flags:
+            skip = np.asarray(flags[0])
+            if skip.shape != (len(bbox),) or skip.dtype != bool:
+                raise ShapeError(
+                    "FasterRCNNTransform: an example's fourth value says which boxes are not to be learned",
+                    expected=f"({len(bbox)},) bool",
+                    got=f"{skip.shape} {skip.dtype}",
+                )
+            bbox, label = bbox[~skip], label[~skip]
+        before = img.shape[1:]
+        img = self.prepare(np.asarray(img, np.float32))
+        after = img.shape[1:]
+        bbox = resize_bbox(bbox, before, after)
+        if self.x_flip and random_generator().random() < 0.5:
+            img, bbox = flip(img, x_flip=True), flip_bbox(bbox, after, x_flip=True)
+        scale = after[1] / before[1]
+        return img, bbox.astype(np.float32), np.asarray(label, np.int32), scale, after
