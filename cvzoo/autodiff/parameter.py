@@ -97,13 +97,15 @@ class Parameter(Variable):
     def packs(self) -> dict | None:
         """Where a backend keeps reordered copies of the value, in inference; None while gradients are being taken.
 
-        The array is made read-only meanwhile, so that a write through a handle from before fails loudly.
+        The array is made read-only meanwhile, so that a write through a handle from before fails loudly. Where it is
+        read-only already, because another handle keeps copies, nothing is kept: each call gets a table of its own, and
+        the same kernels, thus the same bits, as the other handle.
         """
         if switches.enable_backprop:
             return None
         if self._packs is None:
             if not self._array.flags.writeable:  # somebody else's read-only memory, not ours to unlock
-                return None
+                return {}
             self._packs = {}
             self._array.flags.writeable = False
         return self._packs

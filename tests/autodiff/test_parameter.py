@@ -163,6 +163,7 @@ def test_read_only_memory_of_others_stays_so():
     array.flags.writeable = False
     p.array = array
     with no_backprop_mode():
-        assert p.packs() is None
+        p.packs()["order"] = "copy"
+        assert p.packs() == {}  # nothing is kept beside it
     p.touch()
     assert not array.flags.writeable

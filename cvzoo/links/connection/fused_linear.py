@@ -66,7 +66,6 @@ def _as_map(x: Any) -> Variable:
 def _filters(linear: Linear, scale: Parameter | None) -> tuple[Any, Any, dict]:
     """W (O, I, 1, 1) and b of a scaled layer, and where their reordered copies are kept."""
     packs = linear.W.packs()
-    packs = {} if packs is None else packs  # the array is somebody else's: nothing can be kept beside it
     if scale is None:
         return linear.W._array[:, :, None, None], linear.b, packs.setdefault("as filters", {})
     factors, b = scale._array, None if linear.b is None else linear.b._array

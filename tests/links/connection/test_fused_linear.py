@@ -72,3 +72,11 @@ def test_rows_of_another_length_are_refused(shape):
         fused_linear(Linear(6, 4), draw(*shape))
     with pytest.raises(ShapeError):
         fused_linear(Linear(None, 4), draw(2, 6))
+
+
+def test_a_copy_that_shares_its_numbers_gives_the_same_bits(backend):
+    layer, x = Linear(96, 64), draw(2, 49, 96)
+    with no_backprop_mode():
+        want = fused_linear(layer, x).array
+        np.testing.assert_array_equal(fused_linear(layer.copy("share"), x).array, want)
+        np.testing.assert_array_equal(fused_linear(layer, x).array, want)
