@@ -1,0 +1,79 @@
+"""DeepLab v3."""
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import cvzoo.functions as F
+from cvzoo.autodiff.variable import Variable
+from cvzoo.datasets.labels.voc import voc_semantic_segmentation_label_names
+from cvzoo.links.model.deeplab.aspp import DeepLabV3Head
+from cvzoo.links.model.deeplab.torchvision_names import from_torchvision
+from cvzoo.links.model.deeplab.weights import V3_RECORDS
+from cvzoo.links.model.dense_backbone import Backbone, DenseBackbone
+from cvzoo.links.model.fcn.head import FCNHead
+from cvzoo.links.model.segmentation_source import segmentation_source
+from cvzoo.links.model.segmenter import AbstractPhotoSegmenter
+from cvzoo.links.model.short_side_preparation import check_short, prepare_by_short_side
+
+
+class DeepLabV3(AbstractPhotoSegmenter):
+    """Names every pixel.
+
+    backbone: see `DenseBackbone`
+    n_class: number of classes; None: as many as the file's, or label_names, else VOC's 21 (0 is the background)
+    pretrained_model: "coco_voc", or the path of a torchvision file or one that cvzoo saved
+    label_names: names of the classes
+    width: of the network: all channels times this
+    short: the photo's short side is made so long
+    Raises ValueRangeError if names and classes do not agree, or there are no such weights or backbone;
+    WeightsMismatchError if the file does not fit.
+
+    While training there is an auxiliary head, an `FCNHead` on the backbone's middle map.
+    Source: Chen et al., Rethinking Atrous Convolution for Semantic Image Segmentation, 2017; as torchvision builds it.
+    """
+
+    def __init__(
+        self,
+        backbone: Backbone,
+        n_class: int | None = None,
+        pretrained_model: str | os.PathLike | None = None,
+        *,
+        label_names: Sequence[str] | None = None,
+        width: float = 1.0,
+        short: int = 520,
+    ):
+        source = segmentation_source(
+            pretrained_model,
+            V3_RECORDS.get(backbone, {}),
+            own_names=from_torchvision,
+            head_bias="head/out/b",
+            n_class=n_class,
+            label_names=label_names,
+            usual_names=(voc_semantic_segmentation_label_names,),
+        )
+        self.n_class, self.label_names = source.n_class, source.label_names
+        self.kind = backbone
+        self.width = width
+        self.short = check_short(short)
+        with self.init_scope():
+            self.backbone = DenseBackbone(backbone, width=width)
+            middle, last = self.backbone.channels
+            self.head = DeepLabV3Head(last, self.n_class, middle=max(1, int(256 * width)))
+            self.aux = FCNHead(middle, self.n_class)
+        self.load_report = source.take(self, head=("head/out", "aux/out"))
+
+    def prepare(self, img: np.ndarray) -> np.ndarray:
+        """(3, H', W') float32, normalized, the short side `short`, of a photo (3, H, W) float32 RGB [0, 255]."""
+        return prepare_by_short_side(img, self.short)
+
+    def training_scores(self, x: Any) -> tuple[Variable, Variable]:
+        """The scores and the auxiliary head's, at the maps' strides."""
+        middle, last = self.backbone(x)
+        return self.head(last), self.aux(middle)
+
+    def forward(self, x: Any) -> Variable:
+        """Scores before the softmax (B, n_class, H, W) for x (B, 3, H, W)."""
+        return F.resize_images(self.head(self.backbone(x)[1]), x.shape[2:], align_corners=False)

@@ -1,0 +1,114 @@
+"""DeepLab v3+."""
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+import cvzoo.functions as F
+from cvzoo.autodiff.variable import Variable
+from cvzoo.datasets.labels.ade20k import ade20k_semantic_segmentation_label_names
+from cvzoo.datasets.labels.cityscapes import cityscapes_semantic_segmentation_label_names
+from cvzoo.datasets.labels.voc import voc_semantic_segmentation_label_names
+from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.links.model.deeplab.chainercv_names import from_chainercv
+from cvzoo.links.model.deeplab.separable_heads import Decoder, SeparableASPP
+from cvzoo.links.model.deeplab.weights import MIN_INPUT_SIZES, V3_PLUS_RECORDS
+from cvzoo.links.model.deeplab.xception import Xception65
+from cvzoo.links.model.segmentation_source import segmentation_source
+from cvzoo.links.model.segmenter import AbstractSegmenter, ClassMap
+from cvzoo.links.model.views import mean_of_views
+
+_OTHER_NAMES = (cityscapes_semantic_segmentation_label_names, ade20k_semantic_segmentation_label_names)
+
+
+class DeepLabV3plusXception65(AbstractSegmenter):
+    """Names every pixel.
+
+    n_class: number of classes; None: as many as the file's, or label_names, else VOC's 21 (0 is the background)
+    pretrained_model: "voc", "cityscapes", "ade20k", or the path of a ChainerCV `.npz` or of a file that cvzoo saved
+    min_input_size: a number or (H, W); smaller photos get a grey margin below and at the right; None: as the weights
+        were trained with, else 513
+    scales, flip: the views of a photo that are averaged, see `AbstractSegmenter`
+    label_names: names of the classes
+    width, middle_blocks: of the network, see `Xception65`
+    Raises ValueRangeError if names and classes do not agree, or there are no such weights or settings;
+    WeightsMismatchError if the file does not fit.
+
+    Source: Chen et al., Encoder-Decoder with Atrous Separable Convolution for Semantic Image Segmentation, ECCV 2018;
+    the network as ChainerCV has it, whose mean over scales was divided by a wrong number without consequences.
+    """
+
+    align_corners = True
+
+    def __init__(
+        self,
+        n_class: int | None = None,
+        pretrained_model: str | os.PathLike | None = None,
+        min_input_size: int | tuple[int, int] | None = None,
+        scales: Sequence[float] = (1.0,),
+        flip: bool = False,
+        *,
+        label_names: Sequence[str] | None = None,
+        width: float = 1.0,
+        middle_blocks: int = 16,
+    ):
+        source = segmentation_source(
+            pretrained_model,
+            V3_PLUS_RECORDS,
+            own_names=from_chainercv,
+            head_bias="decoder/conv_logits/b",
+            n_class=n_class,
+            label_names=label_names,
+            usual_names=(voc_semantic_segmentation_label_names, *_OTHER_NAMES),
+        )
+        self.n_class, self.label_names = source.n_class, source.label_names
+        if min_input_size is None:
+            known = isinstance(pretrained_model, str) and pretrained_model in MIN_INPUT_SIZES
+            min_input_size = MIN_INPUT_SIZES[pretrained_model] if known else 513
+        self.min_input_size = _size(min_input_size)
+        self.scales, self.flip = tuple(scales), flip
+        self.width, self.middle_blocks = width, middle_blocks
+        middle = max(1, int(256 * width))
+        with self.init_scope():
+            self.feature_extractor = Xception65(width=width, middle_blocks=middle_blocks)
+            fine, coarse = self.feature_extractor.channels
+            self.aspp = SeparableASPP(coarse, middle)
+            self.decoder = Decoder(fine, middle, self.n_class, projected=max(1, int(48 * width)), middle=middle)
+        self.load_report = source.take(self, head=("decoder/conv_logits",))
+
+    def prepare(self, img: np.ndarray) -> np.ndarray:
+        """(3, H, W) float32 in [-1, 1] of a photo (3, H, W) float32 RGB [0, 255]."""
+        return img / np.float32(127.5) - np.float32(1)
+
+    def training_scores(self, x: Any) -> tuple[Variable, ...]:
+        """The scores, alone."""
+        return (self.forward(x),)
+
+    def forward(self, x: Any) -> Variable:
+        """Scores before the softmax (B, n_class, H / 4, W / 4), sides rounded up, for x (B, 3, H, W)."""
+        fine, coarse = self.feature_extractor(x)
+        return self.decoder(fine, self.aspp(coarse))
+
+    def class_maps(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> Iterator[ClassMap]:
+        """As in `AbstractSegmenter`; the softmax comes before the maps are enlarged."""
+        probs = mean_of_views(x, self._probs, scales=self.scales, flip=self.flip)
+        for each in probs:
+            yield ClassMap(each, True)
+
+    def _probs(self, x: np.ndarray) -> np.ndarray:
+        height, width = x.shape[2:]
+        below = max(0, self.min_input_size[0] - height)
+        right = max(0, self.min_input_size[1] - width)
+        if below or right:  # 0 is grey here
+            x = np.pad(x, ((0, 0), (0, 0), (0, below), (0, right)))
+        probs = F.softmax(self.forward(x), axis=1)
+        return F.resize_images(probs, x.shape[2:], align_corners=True).array[:, :, :height, :width]
+
+
+def _size(value: int | Sequence[int]) -> tuple[int, int]:
+    size = (value, value) if isinstance(value, int) else tuple(value)
+    if len(size) != 2 or any(type(side) is not int or side < 1 for side in size):
+        raise ValueRangeError("min_input_size must be a positive number or (H, W)", got=repr(value))
+    return size

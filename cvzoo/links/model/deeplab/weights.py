@@ -1,0 +1,90 @@
+"""Published weights of the DeepLabs."""
+
+from cvzoo.datasets.labels.ade20k import ade20k_semantic_segmentation_label_names
+from cvzoo.datasets.labels.cityscapes import cityscapes_semantic_segmentation_label_names
+from cvzoo.datasets.labels.voc import voc_semantic_segmentation_label_names
+from cvzoo.links.model.short_side_preparation import describe_short_side
+from cvzoo.links.model.torchvision_record import torchvision_weights
+from cvzoo.weights.record import Weights
+
+_COCO_VOC = {
+    "preprocessing": describe_short_side(520),
+    "data": "COCO train2017, the photos and pixels of the 20 classes of Pascal VOC",
+    "label_names": voc_semantic_segmentation_label_names,
+}
+
+# backbone -> name -> record; scores on COCO val2017's photos with these classes, as the publisher says
+V3_RECORDS: dict[str, dict[str, Weights]] = {
+    "resnet50": {
+        "coco_voc": torchvision_weights(
+            "deeplabv3_resnet50",
+            "deeplabv3_resnet50_coco-cd0a2569.pth",
+            enum="DeepLabV3_ResNet50_Weights.COCO_WITH_VOC_LABELS_V1",
+            score={"miou": 0.664, "pixel_accuracy": 0.924},
+            **_COCO_VOC,
+        )
+    },
+    "resnet101": {
+        "coco_voc": torchvision_weights(
+            "deeplabv3_resnet101",
+            "deeplabv3_resnet101_coco-586e9e4e.pth",
+            enum="DeepLabV3_ResNet101_Weights.COCO_WITH_VOC_LABELS_V1",
+            score={"miou": 0.674, "pixel_accuracy": 0.924},
+            **_COCO_VOC,
+        )
+    },
+    "mobilenet_v3_large": {
+        "coco_voc": torchvision_weights(
+            "deeplabv3_mobilenet_v3_large",
+            "deeplabv3_mobilenet_v3_large-fc3c493d.pth",
+            enum="DeepLabV3_MobileNet_V3_Large_Weights.COCO_WITH_VOC_LABELS_V1",
+            score={"miou": 0.603, "pixel_accuracy": 0.912},
+            **_COCO_VOC,
+        )
+    },
+}
+
+
+def _v3_plus(name: str, date: str, data: str, data_licence: str, miou: float, label_names: tuple[str, ...]) -> Weights:
+    return Weights(
+        name=f"deeplabv3plus_xception65_{name}",
+        url=f"https://chainercv-models.preferred.jp/deeplabv3plus_xception65_{name}_converted_{date}.npz",
+        sha256=None,
+        licence="not stated; converted from TensorFlow's DeepLab, whose code is Apache-2.0; ChainerCV's code is MIT",
+        data=data,
+        data_licence=data_licence,
+        score={"miou": miou},  # one scale, as ChainerCV says
+        source="ChainerCV 0.13, converted from TensorFlow's model garden",
+        label_names=label_names,
+        preprocessing="RGB; x / 127.5 - 1; a grey margin below and at the right of small photos",
+    )
+
+
+V3_PLUS_RECORDS: dict[str, Weights] = {
+    "voc": _v3_plus(
+        "voc",
+        "2019_02_15",
+        "Pascal VOC 2012 with additional annotations (trainaug)",
+        "Flickr's terms, each photo by its owner",
+        0.8236,
+        voc_semantic_segmentation_label_names,
+    ),
+    "cityscapes": _v3_plus(
+        "cityscapes",
+        "2019_02_15",
+        "Cityscapes, finely labelled training frames",
+        "Cityscapes terms: research, no commercial use",
+        0.7914,
+        cityscapes_semantic_segmentation_label_names,
+    ),
+    "ade20k": _v3_plus(
+        "ade20k",
+        "2019_03_08",
+        "ADE20K, training photos",
+        "ADE20K terms: research, no commercial use",
+        0.4252,
+        ade20k_semantic_segmentation_label_names,
+    ),
+}
+# the smallest input, (H, W), that each was trained with
+MIN_INPUT_SIZES = {"voc": (513, 513), "cityscapes": (1025, 2049), "ade20k": (513, 513)}

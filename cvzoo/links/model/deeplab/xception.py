@@ -1,0 +1,105 @@
+"""Xception-65, as DeepLab v3+ looks at photos."""
+
+from typing import Any, Literal
+
+import cvzoo.functions as F
+from cvzoo.autodiff.variable import Variable
+from cvzoo.links.chain import Chain, ChainList
+from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv
+from cvzoo.links.connection.separable_conv_2d_bn_activ import SeparableConv2DBNActiv
+
+Skip = Literal["conv", "sum", "none"]
+_NORM = {"bn_decay": 0.9997, "bn_eps": 1e-3}
+
+
+class XceptionBlock(Chain):
+    """Three separable convolutions and a shortcut.
+
+    widths: channels after each of the three
+    stride: of the third
+    skip: "conv": the shortcut is a convolution; "sum": it is x itself; "none": there is none
+    activ_first: relu before each separable convolution and none after; else after each half of them
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        widths: tuple[int, int, int],
+        *,
+        stride: int = 1,
+        dilate: int = 1,
+        skip: Skip = "conv",
+        activ_first: bool = True,
+    ):
+        self.skip_type = skip
+        self.activ_first = activ_first
+        between = None if activ_first else F.relu
+        settings = {"dilate": dilate, "depthwise_activ": between, **_NORM}
+        first, second, third = widths
+        with self.init_scope():
+            # without gradients an activation behind a convolution costs nothing: it is done by the same kernel
+            self.separable1 = SeparableConv2DBNActiv(
+                in_channels, first, 3, 1, dilate, pointwise_activ=F.relu, **settings
+            )
+            self.separable2 = SeparableConv2DBNActiv(first, second, 3, 1, dilate, pointwise_activ=None, **settings)
+            self.separable3 = SeparableConv2DBNActiv(
+                second, third, 3, stride, dilate, pointwise_activ=between, **settings
+            )
+            self.conv = None
+            if skip == "conv":
+                self.conv = Conv2DBNActiv(in_channels, third, 1, stride, activ=None, **_NORM)
+
+    def forward(self, x: Any) -> tuple[Variable, Variable]:
+        """(B, widths[2], H / stride, W / stride), sides rounded up, of x (B, in_channels, H, W); and what the second
+        separable convolution gave before its relu, (B, widths[1], H, W)."""
+        h = self.separable1(F.relu(x) if self.activ_first else x)
+        second = self.separable2(h)
+        h = self.separable3(F.relu(second))
+        if self.conv is not None:
+            h = h + self.conv(x)
+        elif self.skip_type == "sum":
+            h = h + x
+        return h, second
+
+
+class Xception65(Chain):
+    """Two maps of a photo: a fine one of stride 4 and a coarse one of stride 8.
+
+    width: all channels times this
+    middle_blocks: how many blocks the middle flow has
+
+    `channels` are those of the two maps.
+    Source: Chollet, Xception, CVPR 2017; changed as in Chen et al., Encoder-Decoder with Atrous Separable Convolution,
+    ECCV 2018.
+    """
+
+    def __init__(self, *, width: float = 1.0, middle_blocks: int = 16):
+        def n(channels: int) -> int:
+            return max(1, int(channels * width))
+
+        deep = n(728)
+        self.channels = n(256), n(2048)
+        with self.init_scope():
+            self.entryflow_conv1 = Conv2DBNActiv(3, n(32), 3, 2, 1, **_NORM)
+            self.entryflow_conv2 = Conv2DBNActiv(n(32), n(64), 3, 1, 1, **_NORM)
+            self.entryflow_block1 = XceptionBlock(n(64), (n(128),) * 3, stride=2)
+            self.entryflow_block2 = XceptionBlock(n(128), (n(256),) * 3, stride=2)
+            self.entryflow_block3 = XceptionBlock(n(256), (deep,) * 3)
+            self.middleflow = ChainList(
+                *(XceptionBlock(deep, (deep,) * 3, dilate=2, skip="sum") for _ in range(middle_blocks))
+            )
+            self.exitflow_block1 = XceptionBlock(deep, (deep, n(1024), n(1024)), dilate=2)
+            self.exitflow_block2 = XceptionBlock(
+                n(1024), (n(1536), n(1536), n(2048)), dilate=4, skip="none", activ_first=False
+            )
+
+    def forward(self, x: Any) -> tuple[Variable, Variable]:
+        """(B, channels[0], H / 4, W / 4) and (B, channels[1], H / 8, W / 8), sides rounded up, of x (B, 3, H, W)."""
+        h = self.entryflow_conv2(self.entryflow_conv1(x))
+        h, _ = self.entryflow_block1(h)
+        h, fine = self.entryflow_block2(h)
+        h, _ = self.entryflow_block3(h)
+        for block in self.middleflow:
+            h, _ = block(h)
+        h, _ = self.exitflow_block1(h)
+        return fine, self.exitflow_block2(h)[0]

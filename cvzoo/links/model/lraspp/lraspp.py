@@ -1,0 +1,76 @@
+"""LRASPP on MobileNetV3."""
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import cvzoo.functions as F
+from cvzoo.autodiff.variable import Variable
+from cvzoo.datasets.labels.voc import voc_semantic_segmentation_label_names
+from cvzoo.links.model.lraspp.head import LRASPPHead
+from cvzoo.links.model.lraspp.torchvision_names import from_torchvision
+from cvzoo.links.model.lraspp.weights import RECORDS
+from cvzoo.links.model.mobilenet_v3.extractor import MobileNetV3Extractor
+from cvzoo.links.model.segmentation_source import segmentation_source
+from cvzoo.links.model.segmenter import AbstractPhotoSegmenter
+from cvzoo.links.model.short_side_preparation import check_short, prepare_by_short_side
+
+# layers of the extractor: the last of stride 8 that begins a stage, and the last of all
+_FINE, _COARSE = 4, 16
+
+
+class LRASPPMobileNetV3Large(AbstractPhotoSegmenter):
+    """Names every pixel, fast.
+
+    n_class: number of classes; None: as many as the file's, or label_names, else VOC's 21 (0 is the background)
+    pretrained_model: "coco_voc", or the path of a torchvision file or one that cvzoo saved
+    label_names: names of the classes
+    width: of the network: all channels times this
+    short: the photo's short side is made so long
+    Raises ValueRangeError if names and classes do not agree, or there are no such weights; WeightsMismatchError if the
+    file does not fit.
+
+    Source: Howard et al., Searching for MobileNetV3, ICCV 2019; as torchvision builds it.
+    """
+
+    def __init__(
+        self,
+        n_class: int | None = None,
+        pretrained_model: str | os.PathLike | None = None,
+        *,
+        label_names: Sequence[str] | None = None,
+        width: float = 1.0,
+        short: int = 520,
+    ):
+        source = segmentation_source(
+            pretrained_model,
+            RECORDS,
+            own_names=from_torchvision,
+            head_bias="head/low/b",
+            n_class=n_class,
+            label_names=label_names,
+            usual_names=(voc_semantic_segmentation_label_names,),
+        )
+        self.n_class, self.label_names = source.n_class, source.label_names
+        self.width = width
+        self.short = check_short(short)
+        with self.init_scope():
+            self.backbone = MobileNetV3Extractor("large", width=width, dilated=True)
+            channels = self.backbone.channels
+            self.head = LRASPPHead(channels[_FINE], channels[_COARSE], self.n_class, middle=max(1, int(128 * width)))
+        self.load_report = source.take(self, head=("head/low", "head/high"))
+
+    def prepare(self, img: np.ndarray) -> np.ndarray:
+        """(3, H', W') float32, normalized, the short side `short`, of a photo (3, H, W) float32 RGB [0, 255]."""
+        return prepare_by_short_side(img, self.short)
+
+    def training_scores(self, x: Any) -> tuple[Variable, ...]:
+        """The scores at a stride of 8, alone."""
+        maps = self.backbone(x)
+        return (self.head(maps[_FINE], maps[_COARSE]),)
+
+    def forward(self, x: Any) -> Variable:
+        """Scores before the softmax (B, n_class, H, W) for x (B, 3, H, W)."""
+        return F.resize_images(self.training_scores(x)[0], x.shape[2:], align_corners=False)

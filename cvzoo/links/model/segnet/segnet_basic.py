@@ -1,0 +1,86 @@
+"""SegNet, the basic one."""
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import cvzoo.functions as F
+from cvzoo.autodiff.variable import Variable
+from cvzoo.datasets.labels.camvid import camvid_label_names
+from cvzoo.initializers.normal import HeNormal
+from cvzoo.links.connection.convolution_2d import Convolution2D
+from cvzoo.links.model.segmentation_source import segmentation_source
+from cvzoo.links.model.segmenter import AbstractPhotoSegmenter
+from cvzoo.links.model.segnet.chainercv_names import from_chainercv
+from cvzoo.links.model.segnet.layer import SegNetLayer
+from cvzoo.links.model.segnet.weights import RECORDS
+
+
+class SegNetBasic(AbstractPhotoSegmenter):
+    """Names every pixel: four poolings whose maxima are put back where they came from.
+
+    n_class: number of classes; None: as many as the file's, or label_names, else CamVid's 11
+    pretrained_model: "camvid", or the path of a ChainerCV `.npz` or of a file that cvzoo saved
+    label_names: names of the classes
+    channels: of all maps
+    Raises ValueRangeError if names and classes do not agree, or there are no such weights; WeightsMismatchError if the
+    file does not fit.
+
+    Source: Badrinarayanan, Kendall and Cipolla, SegNet, PAMI 2017; the network as ChainerCV has it. Where we differ:
+    sides that are no multiples of 16 keep their pixels where they are, instead of being rounded up and shrunk.
+    """
+
+    def __init__(
+        self,
+        n_class: int | None = None,
+        pretrained_model: str | os.PathLike | None = None,
+        *,
+        label_names: Sequence[str] | None = None,
+        channels: int = 64,
+    ):
+        source = segmentation_source(
+            pretrained_model,
+            RECORDS,
+            own_names=from_chainercv,
+            head_bias="conv_classifier/b",
+            n_class=n_class,
+            label_names=label_names,
+            usual_names=(camvid_label_names,),
+        )
+        self.n_class, self.label_names = source.n_class, source.label_names
+        self.channels = channels
+        with self.init_scope():
+            self.conv1 = SegNetLayer(3, channels, activ=True)
+            self.conv2 = SegNetLayer(channels, channels, activ=True)
+            self.conv3 = SegNetLayer(channels, channels, activ=True)
+            self.conv4 = SegNetLayer(channels, channels, activ=True)
+            self.conv_decode4 = SegNetLayer(channels, channels, activ=False)
+            self.conv_decode3 = SegNetLayer(channels, channels, activ=False)
+            self.conv_decode2 = SegNetLayer(channels, channels, activ=False)
+            self.conv_decode1 = SegNetLayer(channels, channels, activ=False)
+            self.conv_classifier = Convolution2D(channels, self.n_class, 1, initialW=HeNormal())
+        self.load_report = source.take(self, head=("conv_classifier",))
+
+    def prepare(self, img: np.ndarray) -> np.ndarray:
+        """The photo (3, H, W) float32 RGB [0, 255] itself, a copy."""
+        return np.array(img, np.float32)
+
+    def training_scores(self, x: Any) -> tuple[Variable, ...]:
+        """The scores, alone."""
+        return (self.forward(x),)
+
+    def forward(self, x: Any) -> Variable:
+        """Scores before the softmax (B, n_class, H, W) for x (B, 3, H, W) in [0, 255]."""
+        h = F.local_response_normalization(x, 5, 1, 1e-4 / 5, 0.75)
+        taken = []
+        for layer in (self.conv1, self.conv2, self.conv3, self.conv4):
+            h = layer(h)
+            size = h.shape[2:]
+            h, indices = F.max_pooling_2d(h, 2, 2, return_indices=True)
+            taken.append((indices, size))
+        for layer in (self.conv_decode4, self.conv_decode3, self.conv_decode2, self.conv_decode1):
+            indices, size = taken.pop()
+            h = layer(F.upsampling_2d(h, indices, 2, 2, outsize=size))
+        return self.conv_classifier(h)

@@ -1,0 +1,20 @@
+"""Published weights of SegNet."""
+
+from cvzoo.datasets.labels.camvid import camvid_label_names
+from cvzoo.weights.record import Weights
+
+RECORDS = {
+    "camvid": Weights(
+        name="segnet_camvid",
+        url="https://chainercv-models.preferred.jp/segnet_camvid_trained_2018_12_05.npz",
+        sha256=None,
+        licence="not stated; the code is MIT",
+        data="CamVid, 367 training frames of 480 x 360",
+        data_licence="CC BY-NC 4.0",
+        # on CamVid's test frames, as the publisher says
+        score={"miou": 0.494, "mean_class_accuracy": 0.671, "pixel_accuracy": 0.827},
+        source="ChainerCV 0.12",
+        label_names=camvid_label_names,
+        preprocessing="RGB in [0, 255], any size",
+    )
+}

@@ -1,0 +1,33 @@
+"""A photo as torchvision's segmenters see it: all of it, at another size."""
+
+import numpy as np
+
+from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.links.model.photo_preparation import short_side_size
+from cvzoo.transforms.normalize import normalize
+from cvzoo.transforms.resize import resize
+
+# ImageNet's statistics for RGB in [0, 255]
+_MEAN = 255 * np.array([0.485, 0.456, 0.406], np.float32)
+_STD = 255 * np.array([0.229, 0.224, 0.225], np.float32)
+
+
+def prepare_by_short_side(img: np.ndarray, short: int) -> np.ndarray:
+    """(3, H', W') float32: the short side made `short` as Pillow does on 8 bits, normalized.
+
+    img: (3, H, W) float32 RGB [0, 255]
+    """
+    pixels = np.clip(np.rint(img), 0, 255).astype(np.uint8)
+    return normalize(resize(pixels, short_side_size(img.shape[1:], short)), mean=_MEAN, std=_STD)
+
+
+def check_short(short: int) -> int:
+    """short. Raises ValueRangeError if it is no positive integer."""
+    if isinstance(short, bool) or not isinstance(short, int) or short < 1:
+        raise ValueRangeError("short must be a positive integer", got=repr(short))
+    return short
+
+
+def describe_short_side(short: int) -> str:
+    """In words, for records of weights."""
+    return f"short side {short} (bilinear, antialiased), RGB; (x / 255 - (.485, .456, .406)) / (.229, .224, .225)"
