@@ -8,6 +8,7 @@ import numpy as np
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
+from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.initializers.normal import HeNormal
 from cvzoo.links.chain import ChainList
 from cvzoo.links.connection.batch_normalization import BatchNormalization
@@ -35,8 +36,8 @@ class ESPNet(AbstractPhotoSegmenter):
     mix_colors: whether the last convolution sees the shrunk photo beside the stem's map (as in the CamVid file), or the
         stem's alone (as in those of Cityscapes); a file says it itself
     preparation: how a frame is seen; None: as for the weights, which their number of classes tells
-    Raises ValueRangeError if names and classes do not agree, or there are no such weights; WeightsMismatchError if the
-    file does not fit.
+    Raises ValueRangeError if names and classes do not agree, there are fewer than 5 of them, or there are no such
+    weights; WeightsMismatchError if the file does not fit.
 
     Source: Mehta et al., ESPNet: Efficient Spatial Pyramid of Dilated Convolutions, ECCV 2018, and the authors' code.
     """
@@ -72,6 +73,8 @@ class ESPNet(AbstractPhotoSegmenter):
         self.mix_colors = mix_colors
         first, second, third = channels
         n = self.n_class
+        if n < 5:  # the decoder's last block shares its channels among five dilations
+            raise ValueRangeError("ESPNet has at least 5 classes", got=n)
         with self.init_scope():
             self.stem = ConvNormPReLU(_COLORS, first, 2)
             self.norm1 = NormPReLU(first + _COLORS)

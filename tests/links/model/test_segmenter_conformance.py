@@ -1,0 +1,95 @@
+"""Every segmenter of the zoo keeps the contract; one joins by a line in SEGMENTERS, as narrow as it can be built."""
+
+import functools
+import importlib.util
+import pathlib
+
+import pytest
+
+from cvzoo.config.randomness import set_seed
+from cvzoo.config.switches import no_backprop_mode, using_config
+from cvzoo.links.connection.batch_normalization import BatchNormalization
+from cvzoo.links.model.espnet.espnet import ESPNet
+from cvzoo.links.model.espnet.frame_preparation import FramePreparation
+
+
+def _neighbour(name):
+    # tests are imported one by one, without packages: a neighbour is loaded by its path
+    path = pathlib.Path(__file__).with_name(f"{name}.py")
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+conformance, network = _neighbour("segmenter_conformance"), _neighbour("network_conformance")
+
+
+def _espnet(n_class, pretrained_model, label_names):
+    frame = FramePreparation((48, 64), (110, 108, 105), (72, 73, 70))
+    return ESPNet(
+        n_class,
+        pretrained_model,
+        label_names=label_names,
+        depths=(1, 1),
+        channels=(8, 16, 16),
+        preparation=frame,
+    )
+
+
+# name -> from n_class, pretrained_model and label_names, the narrow network
+SEGMENTERS = {
+    "ESPNet": _espnet,
+}
+
+
+@functools.cache
+def _made(name):
+    set_seed(1)
+    model = SEGMENTERS[name](9, None, None)
+    norms = [link for link in model.links() if isinstance(link, BatchNormalization)]
+    decays = [norm.decay for norm in norms]
+    for norm in norms:  # statistics of the suite's photos, so that random numbers do not blow up
+        norm.decay = 0
+    with using_config("train", True), no_backprop_mode():
+        conformance.loss(model)
+    for norm, decay in zip(norms, decays):
+        norm.decay = decay
+    return model
+
+
+@pytest.fixture(params=SEGMENTERS)
+def name(request):
+    return request.param
+
+
+@pytest.mark.parametrize("check", conformance.CHECKS, ids=lambda check: check.__name__)
+def test_it_keeps_the_contract(name, check):
+    check(_made(name))
+
+
+@pytest.mark.parametrize(
+    "check", [network.check_determinism, network.check_copies, network.check_device], ids=lambda check: check.__name__
+)
+def test_it_is_a_good_network(name, check):
+    check(_made(name), conformance.predicted)
+
+
+@pytest.mark.parametrize(
+    "check", [network.check_model_file, network.check_numbers_in_npz], ids=lambda check: check.__name__
+)
+def test_it_goes_to_files_and_back(name, check, tmp_path):
+    check(_made(name), conformance.predicted, tmp_path)
+
+
+def test_its_results_show_themselves(name, tmp_path):
+    conformance.check_pictures(_made(name), tmp_path)
+
+
+def test_it_is_fitted_to_other_classes(name, tmp_path):
+    conformance.check_other_classes(SEGMENTERS[name], tmp_path)
+
+
+def test_a_gradient_reaches_every_parameter(name):
+    set_seed(2)
+    network.check_gradients(_made(name).copy("copy"), conformance.loss)
