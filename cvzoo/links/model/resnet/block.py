@@ -3,51 +3,96 @@
 from typing import Any, Literal
 
 from cvzoo.autodiff.variable import Variable
+from cvzoo.functions.activation.relu import relu
 from cvzoo.links.chain import Chain
+from cvzoo.links.connection.se_block import SEBlock
 from cvzoo.links.model.resnet.norm import ConvNorm, Norm
 
 Arch = Literal["v1.5", "he"]
 
 
 class BasicBlock(Chain):
-    """relu(conv2(conv1(x)) + shortcut(x)), two 3 x 3 convolutions of `mid` channels."""
+    """relu(conv2(conv1(x)) + shortcut(x)), two 3 x 3 convolutions of `mid` channels.
+
+    dilate: of the first convolution; the second has `dilate_rest`
+    se: how many times fewer units the gates of squeeze and excitation have, 0 for no gates
+    groups, base_width: as in `Bottleneck`, where they are 1 and 64 here
+    """
 
     expansion = 1
 
     def __init__(
-        self, in_channels: int, mid: int, stride: int = 1, *, arch: Arch = "v1.5", norm: Norm = "batch", eps: float
+        self,
+        in_channels: int,
+        mid: int,
+        stride: int = 1,
+        *,
+        arch: Arch = "v1.5",
+        dilate: int = 1,
+        dilate_rest: int = 1,
+        groups: int = 1,
+        base_width: int = 64,
+        se: int = 0,
+        norm: Norm = "batch",
+        eps: float,
     ):
+        kind = {"norm": norm, "eps": eps}
         with self.init_scope():
-            self.conv1 = ConvNorm(in_channels, mid, 3, stride, norm=norm, eps=eps)
-            self.conv2 = ConvNorm(mid, mid, 3, norm=norm, eps=eps)
+            self.conv1 = ConvNorm(in_channels, mid, 3, stride, dilate=dilate, **kind)
+            self.conv2 = ConvNorm(mid, mid, 3, dilate=dilate_rest, activ=not se, **kind)
+            self.se = SEBlock(mid, se) if se else None
             self.shortcut = _shortcut(in_channels, mid, stride, norm, eps)
 
     def forward(self, x: Any) -> Variable:
         """(B, mid, H / stride, W / stride) of x (B, in_channels, H, W)."""
-        return self.conv2(self.conv1(x), x if self.shortcut is None else self.shortcut(x))
+        return _joined(self.conv2, self.se, self.conv1(x), x if self.shortcut is None else self.shortcut(x))
 
 
 class Bottleneck(Chain):
     """relu(conv3(conv2(conv1(x))) + shortcut(x)): 1 x 1 to `mid` channels, 3 x 3, 1 x 1 to 4 * mid.
 
     arch: "v1.5": the 3 x 3 convolution has the stride; "he": the first 1 x 1, as in the paper
+    dilate: of the 3 x 3 convolution
+    dilate_rest: is not used; a `BasicBlock` has two such convolutions
+    groups, base_width: the 3 x 3 convolution has `groups` groups and mid * base_width / 64 channels a group
+    se: how many times fewer units the gates of squeeze and excitation have, 0 for no gates
     """
 
     expansion = 4
 
     def __init__(
-        self, in_channels: int, mid: int, stride: int = 1, *, arch: Arch = "v1.5", norm: Norm = "batch", eps: float
+        self,
+        in_channels: int,
+        mid: int,
+        stride: int = 1,
+        *,
+        arch: Arch = "v1.5",
+        dilate: int = 1,
+        dilate_rest: int = 1,
+        groups: int = 1,
+        base_width: int = 64,
+        se: int = 0,
+        norm: Norm = "batch",
+        eps: float,
     ):
         first, second = (1, stride) if arch == "v1.5" else (stride, 1)
+        width = mid * base_width // 64 * groups
+        kind = {"norm": norm, "eps": eps}
         with self.init_scope():
-            self.conv1 = ConvNorm(in_channels, mid, 1, first, norm=norm, eps=eps)
-            self.conv2 = ConvNorm(mid, mid, 3, second, norm=norm, eps=eps)
-            self.conv3 = ConvNorm(mid, 4 * mid, 1, norm=norm, eps=eps)
+            self.conv1 = ConvNorm(in_channels, width, 1, first, **kind)
+            self.conv2 = ConvNorm(width, width, 3, second, dilate=dilate, groups=groups, **kind)
+            self.conv3 = ConvNorm(width, 4 * mid, 1, activ=not se, **kind)
+            self.se = SEBlock(4 * mid, se) if se else None
             self.shortcut = _shortcut(in_channels, 4 * mid, stride, norm, eps)
 
     def forward(self, x: Any) -> Variable:
         """(B, 4 * mid, H / stride, W / stride) of x (B, in_channels, H, W)."""
-        return self.conv3(self.conv2(self.conv1(x)), x if self.shortcut is None else self.shortcut(x))
+        h = self.conv2(self.conv1(x))
+        return _joined(self.conv3, self.se, h, x if self.shortcut is None else self.shortcut(x))
+
+
+def _joined(last: ConvNorm, se: SEBlock | None, h: Any, residual: Any) -> Variable:
+    return last(h, residual) if se is None else relu(se(last(h)) + residual)
 
 
 def _shortcut(in_channels: int, out_channels: int, stride: int, norm: Norm, eps: float) -> ConvNorm | None:

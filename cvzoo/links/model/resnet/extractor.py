@@ -1,16 +1,17 @@
 """The convolutions of a ResNet, of any depth and width."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ValueRangeError
-from cvzoo.links.chain import Chain, ChainList
+from cvzoo.links.chain import Chain, ChainList, Sequential
 from cvzoo.links.model.resnet.block import Arch, BasicBlock, Bottleneck
 from cvzoo.links.model.resnet.norm import ConvNorm, Norm
 
-Stem = Literal["photo", "cifar"]
+Stem = Literal["photo", "cifar", "deep"]
+Pool = Literal["padded", "cover"]
 
 # layers -> (block, how many in each of the four stages); 10 is no depth of the paper
 DEPTHS = {
@@ -30,13 +31,25 @@ class ResNetExtractor(Chain):
     base_channels: of the first convolution; 64 in the paper; stages have 1, 2, 4 and 8 times as many (times 4 from 50
         layers on)
     arch: "v1.5", or "he": where a bottleneck has its stride (see `Bottleneck`)
-    stem: "photo": 7 x 7 of stride 2 and a max pooling; "cifar": 3 x 3 of stride 1: strides are then 1, 2, 4 and 8
+    stem: "photo": 7 x 7 of stride 2 and a max pooling; "deep": three of 3 x 3 instead (conv1/0 to conv1/2), as in
+        PSPNet; "cifar": one of 3 x 3 and stride 1, no pooling: strides are then 1, 2, 4 and 8
+    pool: "padded": the pooling has one pixel of padding around; "cover": none, and one place more where pixels would
+        be left over, as in Caffe
+    dilations: of the four stages; one that has more than the stage before keeps the size, so that (1, 1, 2, 4) gives
+        strides 4, 8, 8 and 8
+    dilate_first: the first block of a stage has the stage's dilation already, as in PSPNet; else the dilation of the
+        stage before, as in torchvision
+    groups, base_width: of the 3 x 3 convolutions of bottlenecks: 32 and 4 in ResNeXt-50 32x4d; 1 and 128 in Wide
+        ResNet-50-2
+    se: how many times fewer units the gates of squeeze and excitation have, such as 16; 0 for no gates
     norm: "batch"; "frozen": statistics, scale and shift stay as they are loaded; "group"
     eps: of the normalizations
-    Raises ValueRangeError for another depth, arch, stem or norm.
+    Raises ValueRangeError for another depth, arch, stem, pool, dilations or norm, and for groups without bottlenecks.
 
     `channels` are the maps' channels.
     Source: He et al., Deep Residual Learning for Image Recognition, CVPR 2016; v1.5 as in torchvision.
+    Xie et al., Aggregated Residual Transformations for Deep Neural Networks, CVPR 2017; Zagoruyko and Komodakis, Wide
+    Residual Networks, BMVC 2016; Hu et al., Squeeze-and-Excitation Networks, CVPR 2018.
     """
 
     def __init__(
@@ -46,31 +59,52 @@ class ResNetExtractor(Chain):
         base_channels: int = 64,
         arch: Arch = "v1.5",
         stem: Stem = "photo",
+        pool: Pool = "padded",
+        dilations: Sequence[int] = (1, 1, 1, 1),
+        dilate_first: bool = False,
+        groups: int = 1,
+        base_width: int = 64,
+        se: int = 0,
         norm: Norm = "batch",
         eps: float = 1e-5,
     ):
         for name, value, known in (
             ("n_layer", n_layer, tuple(DEPTHS)),
             ("arch", arch, ("v1.5", "he")),
-            ("stem", stem, ("photo", "cifar")),
+            ("stem", stem, ("photo", "cifar", "deep")),
+            ("pool", pool, ("padded", "cover")),
         ):
             if value not in known:
                 raise ValueRangeError(f"ResNet: {name}", expected=" or ".join(map(repr, known)), got=repr(value))
+        dilations = tuple(dilations)
+        if len(dilations) != 4 or list(dilations) != sorted(dilations) or dilations[0] != 1:
+            raise ValueRangeError("ResNet: dilations", expected="four, from 1 on, none below another", got=dilations)
         block, counts = DEPTHS[n_layer]
+        if (groups, base_width) != (1, 64) and block is BasicBlock:
+            raise ValueRangeError(
+                f"ResNet: {n_layer} layers have no groups", expected="groups=1, base_width=64", got=(groups, base_width)
+            )
+        if base_channels * base_width < 64:
+            raise ValueRangeError("ResNet: base_width leaves no channel in a group", got=(base_channels, base_width))
         self.n_layer = n_layer
         self.stem = stem
+        self.pool = pool
         mids = tuple(base_channels * 2**i for i in range(4))
         self.channels = tuple(mid * block.expansion for mid in mids)
-        stages, width = [], base_channels
+        stages = []
+        settings = {"arch": arch, "groups": groups, "base_width": base_width, "se": se, "norm": norm, "eps": eps}
         with self.init_scope():
-            ksize, stride = (7, 2) if stem == "photo" else (3, 1)
-            self.conv1 = ConvNorm(3, base_channels, ksize, stride, norm=norm, eps=eps)
-            for i, (mid, count) in enumerate(zip(mids, counts)):
+            self.conv1 = _stem(stem, base_channels, norm, eps)
+            width = 2 * base_channels if stem == "deep" else base_channels
+            before = 1
+            for i, (mid, count, dilation) in enumerate(zip(mids, counts, dilations)):
                 stage = ChainList()
                 for k in range(count):
-                    step = 2 if i and not k else 1
-                    stage.append(block(width, mid, step, arch=arch, norm=norm, eps=eps))
+                    step = 2 if i and not k and dilation == before else 1
+                    first = dilation if k or dilate_first else before
+                    stage.append(block(width, mid, step, dilate=first, dilate_rest=dilation, **settings))
                     width = mid * block.expansion
+                before = dilation
                 stages.append(stage)
             self.res2, self.res3, self.res4, self.res5 = stages
 
@@ -78,8 +112,9 @@ class ResNetExtractor(Chain):
         """conv1, pool1 (without a pooling with the stem "cifar"), res2, res3, res4, res5, as they are computed."""
         h = self.conv1(x)
         yield "conv1", h
-        if self.stem == "photo":
-            h = F.max_pooling_2d(h, 3, 2, 1, cover_all=False)
+        if self.stem != "cifar":
+            padded = self.pool == "padded"
+            h = F.max_pooling_2d(h, 3, 2, int(padded), cover_all=not padded)
         yield "pool1", h
         for name, stage in zip(("res2", "res3", "res4", "res5"), (self.res2, self.res3, self.res4, self.res5)):
             for block in stage:
@@ -89,3 +124,11 @@ class ResNetExtractor(Chain):
     def forward(self, x: Any) -> tuple[Variable, Variable, Variable, Variable]:
         """C2, C3, C4, C5 (B, channels[i], H / stride, W / stride), sides rounded up, of x (B, 3, H, W)."""
         return tuple(h for name, h in self.stages(x) if name.startswith("res"))
+
+
+def _stem(stem: Stem, channels: int, norm: Norm, eps: float) -> ConvNorm | Sequential:
+    if stem == "deep":
+        wide = ((3, channels, 2), (channels, channels, 1), (channels, 2 * channels, 1))
+        return Sequential(*(ConvNorm(n_in, n_out, 3, stride, norm=norm, eps=eps) for n_in, n_out, stride in wide))
+    ksize, stride = (7, 2) if stem == "photo" else (3, 1)
+    return ConvNorm(3, channels, ksize, stride, norm=norm, eps=eps)

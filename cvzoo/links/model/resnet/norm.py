@@ -49,6 +49,8 @@ class ConvNorm(Chain):
         ksize: int,
         stride: int = 1,
         *,
+        dilate: int = 1,
+        groups: int = 1,
         norm: Norm = "batch",
         eps: float = 1e-5,
         activ: bool = True,
@@ -56,7 +58,15 @@ class ConvNorm(Chain):
         self.activ = activ
         with self.init_scope():
             self.conv = Convolution2D(
-                in_channels, out_channels, ksize, stride, ksize // 2, nobias=True, initialW=HeNormal(1.0, "fan_out")
+                in_channels,
+                out_channels,
+                ksize,
+                stride,
+                ksize // 2 * dilate,
+                nobias=True,
+                initialW=HeNormal(1.0, "fan_out"),
+                dilate=dilate,
+                groups=groups,
             )
             self.bn = make_norm(norm, out_channels, eps)
 

@@ -36,6 +36,65 @@ def test_maps_have_the_strides_of_the_stem(stem, size, sides):
     assert [y.shape for y in maps] == [(1, c, *side) for c, side in zip(extractor.channels, sides)]
 
 
+@pytest.mark.parametrize(
+    ("dilations", "first", "strides", "of_res4", "of_res5"),
+    [
+        ((1, 1, 1, 1), False, (4, 8, 16, 32), [1] * 6, [1] * 3),
+        ((1, 1, 1, 2), False, (4, 8, 16, 16), [1] * 6, [1, 2, 2]),
+        ((1, 1, 2, 4), False, (4, 8, 8, 8), [1, 2, 2, 2, 2, 2], [2, 4, 4]),  # as torchvision
+        ((1, 1, 2, 4), True, (4, 8, 8, 8), [2] * 6, [4] * 3),  # as PSPNet
+    ],
+)
+def test_dilated_stages_keep_the_size(dilations, first, strides, of_res4, of_res5):
+    extractor = ResNetExtractor(50, base_channels=2, dilations=dilations, dilate_first=first)
+    maps = extractor(np.zeros((1, 3, 64, 32), np.float32))
+    assert [y.shape[2:] for y in maps] == [(64 // s, 32 // s) for s in strides]
+    for stage, dilates in ((extractor.res4, of_res4), (extractor.res5, of_res5)):
+        assert [block.conv2.conv.dilate for block in stage] == dilates
+        assert stage[0].conv2.conv.stride == (2 if dilates[-1] == 1 else 1)
+
+
+def test_the_deep_stem_has_three_convolutions():
+    extractor = ResNetExtractor(50, base_channels=4, stem="deep")
+    assert [layer.conv.W.shape[:2] for layer in extractor.conv1] == [(4, 3), (4, 4), (8, 4)]
+    assert [y.shape for y in extractor(np.zeros((1, 3, 33, 64), np.float32))][0] == (1, 16, 9, 16)
+
+
+@pytest.mark.parametrize(("pool", "side"), [("padded", (8, 9)), ("cover", (8, 8))])
+def test_the_pooling_is_padded_or_covers_all(pool, side):
+    extractor = ResNetExtractor(10, base_channels=4, pool=pool)
+    x = np.zeros((1, 3, 32, 34), np.float32)  # 16 x 17 before the pooling
+    assert dict(extractor.stages(x))["pool1"].shape[2:] == side
+
+
+@pytest.mark.parametrize(
+    ("settings", "widths"),
+    [
+        ({"groups": 32, "base_width": 4}, (128, 4)),  # ResNeXt-50 32x4d
+        ({"groups": 32, "base_width": 8}, (256, 8)),
+        ({"base_width": 128}, (128, 128)),  # Wide ResNet-50-2
+    ],
+)
+def test_groups_and_width_are_those_of_the_3_x_3_convolution(settings, widths):
+    block = Bottleneck(64, 64, 1, eps=1e-5, **settings)
+    assert block.conv2.conv.W.shape == (*widths, 3, 3)
+    assert block.conv3.conv.W.shape[0] == 256
+
+
+@pytest.mark.parametrize("n_layer", [10, 50])
+def test_gates_are_in_each_block(n_layer):
+    extractor = ResNetExtractor(n_layer, base_channels=16, se=4)
+    block = extractor.res2[0]
+    assert block.se.down.W.shape == (extractor.channels[0] // 4, extractor.channels[0])
+    last = block.conv2 if n_layer == 10 else block.conv3
+    x = np.random.default_rng(0).standard_normal((2, 16, 5, 5), "float32")
+    with using_config("train", False):
+        h = block.conv2(block.conv1(x)) if n_layer == 50 else block.conv1(x)
+        gated = block.se(last.bn(last.conv(h)))
+        expected = np.maximum((gated + (x if block.shortcut is None else block.shortcut(x))).array, 0)
+        np.testing.assert_allclose(block(x).array, expected, atol=1e-5)
+
+
 @pytest.mark.parametrize(("arch", "strides"), [("v1.5", (1, 2)), ("he", (2, 1))])
 def test_the_arch_says_which_convolution_has_the_stride(arch, strides):
     block = Bottleneck(8, 4, 2, arch=arch, eps=1e-5)
@@ -113,6 +172,21 @@ def test_predict_gives_probabilities(make):
 def test_unknown_settings_are_told(settings, word):
     with pytest.raises(ValueRangeError, match=word):
         ResNet(**settings)
+
+
+@pytest.mark.parametrize(
+    ("settings", "word"),
+    [
+        ({"n_layer": 18, "groups": 32}, "groups"),
+        ({"n_layer": 50, "base_width": 0}, "base_width"),
+        ({"n_layer": 18, "pool": "no"}, "pool"),
+        ({"n_layer": 18, "dilations": (1, 2, 1, 1)}, "dilations"),
+        ({"n_layer": 18, "dilations": (1, 1)}, "dilations"),
+    ],
+)
+def test_unknown_settings_of_the_extractor_are_told(settings, word):
+    with pytest.raises(ValueRangeError, match=word):
+        ResNetExtractor(**settings)
 
 
 @pytest.mark.parametrize(
