@@ -1,5 +1,7 @@
 """A photo as torchvision's segmenters see it: all of it, at another size."""
 
+from typing import Any, Protocol
+
 import numpy as np
 
 from cvzoo.errors.exceptions import ValueRangeError
@@ -31,3 +33,18 @@ def check_short(short: int) -> int:
 def describe_short_side(short: int) -> str:
     """In words, for records of weights."""
     return f"short side {short} (bilinear, antialiased), RGB; (x / 255 - (.485, .456, .406)) / (.229, .224, .225)"
+
+
+class _WithShort(Protocol):
+    short: int
+
+
+def short_side_preprocessing(model: _WithShort) -> dict[str, Any]:
+    """How a segmenter prepares a photo, for readers other than cvzoo."""
+    return {
+        "channels": "RGB",
+        "mean": [0.485, 0.456, 0.406],
+        "std": [0.229, 0.224, 0.225],
+        "short_side": model.short,
+        "interpolation": "bilinear, antialiased",
+    }

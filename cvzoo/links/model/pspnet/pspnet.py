@@ -1,0 +1,150 @@
+"""PSPNet."""
+
+import math
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+import cvzoo.functions as F
+from cvzoo.autodiff.variable import Variable
+from cvzoo.datasets.labels.ade20k import ade20k_semantic_segmentation_label_names
+from cvzoo.datasets.labels.cityscapes import cityscapes_semantic_segmentation_label_names
+from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv
+from cvzoo.links.connection.convolution_2d import Convolution2D
+from cvzoo.links.model.pretrained import pretrained_path
+from cvzoo.links.model.pspnet.chainercv_names import backbone_from_chainercv, from_chainercv
+from cvzoo.links.model.pspnet.pyramid_pooling import PyramidPoolingModule
+from cvzoo.links.model.pspnet.tiles import cover_with_tiles
+from cvzoo.links.model.pspnet.weights import BACKBONE_RECORDS, INPUT_SIZES, RECORDS
+from cvzoo.links.model.resnet.extractor import ResNetExtractor
+from cvzoo.links.model.segmentation_source import segmentation_source
+from cvzoo.links.model.segmenter import AbstractSegmenter, ClassMap
+from cvzoo.links.model.views import mean_of_views
+from cvzoo.transforms.resize_contain import resize_contain
+from cvzoo.weights.sniff import read_arrays
+
+MEAN = np.array((123.68, 116.779, 103.939), np.float32)[:, None, None]
+_STRIDE = 8
+_EPS = 2e-5  # of the normalizations, as ChainerCV trained them
+
+
+class PSPNet(AbstractSegmenter):
+    """Names every pixel, in windows of one size: a large photo is looked at piece by piece.
+
+    n_layer: of the ResNet: 50 or 101; also 10
+    n_class: number of classes; None: as many as the file's, or label_names, else Cityscapes' 19
+    pretrained_model: "cityscapes", "ade20k", "imagenet" (the backbone alone), with 101 layers "cityscapes_converted",
+        or the path of a ChainerCV `.npz` or of a file that cvzoo saved
+    input_size: a number or (H, W) of the windows; None: as the weights were trained with, else 713
+    label_names: names of the classes
+    base_channels: of the backbone, see `ResNetExtractor`
+    aux: whether there is an auxiliary head on the backbone's third stage, for training from a backbone
+    Raises ValueRangeError if names and classes do not agree, or there are no such weights or settings;
+    WeightsMismatchError if the file does not fit.
+
+    `flip` is True from the beginning. Windows overlap by a third.
+    Source: Zhao et al., Pyramid Scene Parsing Network, CVPR 2017; the network and its windows as ChainerCV has them,
+    the auxiliary head as its training script.
+    """
+
+    align_corners = True
+
+    def __init__(
+        self,
+        n_layer: int,
+        n_class: int | None = None,
+        pretrained_model: str | os.PathLike | None = None,
+        input_size: int | tuple[int, int] | None = None,
+        *,
+        label_names: Sequence[str] | None = None,
+        base_channels: int = 64,
+        aux: bool = False,
+    ):
+        is_backbone = isinstance(pretrained_model, str) and pretrained_model in BACKBONE_RECORDS.get(n_layer, {})
+        backbone = None
+        if is_backbone:
+            backbone = read_arrays(pretrained_path(pretrained_model, BACKBONE_RECORDS[n_layer]))
+        source = segmentation_source(
+            None if is_backbone else pretrained_model,
+            RECORDS.get(n_layer, {}),
+            own_names=from_chainercv,
+            head_bias="head_conv2/b",
+            n_class=n_class,
+            label_names=label_names,
+            usual_names=(cityscapes_semantic_segmentation_label_names, ade20k_semantic_segmentation_label_names),
+        )
+        self.n_class, self.label_names = source.n_class, source.label_names
+        if input_size is None:
+            known = isinstance(pretrained_model, str) and pretrained_model in INPUT_SIZES
+            input_size = INPUT_SIZES[pretrained_model] if known else 713
+        self.input_size = _size(input_size)
+        self.n_layer, self.base_channels, self.aux = n_layer, base_channels, aux
+        self.flip = True
+        with self.init_scope():
+            self.extractor = ResNetExtractor(
+                n_layer, base_channels=base_channels, stem="deep", dilations=(1, 1, 2, 4), dilate_first=True, eps=_EPS
+            )
+            middle, last = self.extractor.channels[2:]
+            self.ppm = PyramidPoolingModule(last, [side // _STRIDE for side in self.input_size])
+            self.head_conv1 = Conv2DBNActiv(2 * last, last // 4, 3, 1, 1)
+            self.head_conv2 = Convolution2D(last // 4, self.n_class, 1)
+            self.aux_conv1 = Conv2DBNActiv(middle, last // 4, 3, 1, 1) if aux else None
+            self.aux_conv2 = Convolution2D(last // 4, self.n_class, 3, 1, 1) if aux else None
+        if backbone is not None:
+            self.extractor.load_arrays(backbone_from_chainercv(backbone))
+        self.load_report = source.take(self, head=("head_conv2", "aux_conv2"))
+
+    def prepare(self, img: np.ndarray) -> np.ndarray:
+        """(3, H, W) float32, the mean taken away, of a photo (3, H, W) float32 RGB [0, 255]."""
+        return img - MEAN
+
+    def training_scores(self, x: Any) -> tuple[Variable, ...]:
+        """The scores, and the auxiliary head's if there is one, at a stride of 8."""
+        _, _, middle, last = self.extractor(x)
+        scores = self.head_conv2(F.dropout(self.head_conv1(self.ppm(last)), 0.1))
+        if self.aux_conv1 is None:
+            return (scores,)
+        return scores, self.aux_conv2(F.dropout(self.aux_conv1(middle), 0.1))
+
+    def forward(self, x: Any) -> Variable:
+        """Scores before the softmax (B, n_class, H, W) for x (B, 3, H, W), of the size `input_size`."""
+        scores = self.head_conv2(self.head_conv1(self.ppm(self.extractor(x)[3])))
+        return F.resize_images(scores, x.shape[2:], align_corners=True)
+
+    def class_maps(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> Iterator[ClassMap]:
+        """As in `AbstractSegmenter`: the mean probabilities of all windows that see a pixel."""
+        for img in x:
+            probs = mean_of_views(img[None], self._seen_in_windows, scales=self.scales, flip=False, align_corners=True)
+            yield ClassMap(probs[0], True)
+
+    def _seen_in_windows(self, x: np.ndarray) -> np.ndarray:
+        size = x.shape[2:]
+        if max(size) <= max(self.input_size):
+            framed, frame = resize_contain(x[0], self.input_size, return_param=True)
+            y, left, (height, width) = frame["y_offset"], frame["x_offset"], frame["scaled_size"]
+            probs = self._window_probs(framed)[:, y : y + height, left : left + width]
+            return F.resize_images(probs[None], size, align_corners=True).array
+        stride = [math.ceil(side * 2 / 3) for side in self.input_size]
+        total = np.zeros((1, self.n_class, *size), np.float32)
+        count = np.zeros(size, np.float32)
+        for (y, left), (wy, wx) in cover_with_tiles(size, self.input_size, stride):
+            window = np.zeros((3, *self.input_size), np.float32)
+            window[:, wy, wx] = x[0, :, y, left]
+            total[0, :, y, left] += self._window_probs(window)[:, wy, wx]
+            count[y, left] += 1
+        return total / count
+
+    def _window_probs(self, window: np.ndarray) -> np.ndarray:
+        views = np.stack([window, window[..., ::-1]] if self.flip else [window])
+        probs = F.softmax(self.forward(views), axis=1).array
+        return (probs[0] + probs[1][..., ::-1]) / 2 if self.flip else probs[0]
+
+
+def _size(value: int | Sequence[int]) -> tuple[int, int]:
+    size = (value, value) if isinstance(value, int) else tuple(value)
+    if len(size) != 2 or any(type(side) is not int or side < 8 for side in size):
+        raise ValueRangeError("input_size must be a number of at least 8, or (H, W)", got=repr(value))
+    return size

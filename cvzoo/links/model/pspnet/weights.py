@@ -1,0 +1,66 @@
+"""Published weights of PSPNet."""
+
+from cvzoo.datasets.labels.ade20k import ade20k_semantic_segmentation_label_names
+from cvzoo.datasets.labels.cityscapes import cityscapes_semantic_segmentation_label_names
+from cvzoo.weights.record import Weights
+
+_CITYSCAPES = ("Cityscapes, finely labelled training frames", "Cityscapes terms: research, no commercial use")
+_ADE20K = ("ADE20K, training photos", "ADE20K terms: research, no commercial use")
+_IMAGENET = ("ImageNet-1K, ILSVRC 2012 training photos", "ImageNet terms of access: research, no commercial use")
+
+
+def _record(
+    name: str, file: str, score: dict[str, float], data: tuple[str, str], label_names: tuple[str, ...] = ()
+) -> Weights:
+    return Weights(
+        name=name,
+        url=f"https://chainercv-models.preferred.jp/{file}",
+        sha256=None,
+        licence="not stated; the code is MIT",
+        data=data[0],
+        data_licence=data[1],
+        score=score,  # on the validation photos with tiles and mirrors, as the publisher says
+        source="ChainerCV 0.12",
+        label_names=label_names,
+        preprocessing="RGB minus (123.68, 116.779, 103.939); windows of the network's input size",
+    )
+
+
+# layers -> name -> record
+RECORDS: dict[int, dict[str, Weights]] = {
+    n: {
+        "cityscapes": _record(
+            f"pspnet_resnet{n}_cityscapes",
+            f"pspnet_resnet{n}_cityscapes_trained_2018_12_19.npz",
+            {"miou": cityscapes},
+            _CITYSCAPES,
+            cityscapes_semantic_segmentation_label_names,
+        ),
+        "ade20k": _record(
+            f"pspnet_resnet{n}_ade20k",
+            f"pspnet_resnet{n}_ade20k_trained_2018_12_23.npz",
+            {"miou": ade20k},
+            _ADE20K,
+            ade20k_semantic_segmentation_label_names,
+        ),
+    }
+    for n, cityscapes, ade20k in ((50, 0.7399, 0.3497), (101, 0.7601, 0.3655))
+}
+# converted from the authors' Caffe model
+RECORDS[101]["cityscapes_converted"] = _record(
+    "pspnet_resnet101_cityscapes_converted",
+    "pspnet_resnet101_cityscapes_converted_2018_05_22.npz",
+    {"miou": 0.7903},
+    _CITYSCAPES,
+    cityscapes_semantic_segmentation_label_names,
+)
+# of the backbone alone
+BACKBONE_RECORDS: dict[int, dict[str, Weights]] = {
+    n: {
+        "imagenet": _record(
+            f"pspnet_resnet{n}_imagenet", f"pspnet_resnet{n}_imagenet_trained_2018_11_26.npz", {}, _IMAGENET
+        )
+    }
+    for n in (50, 101)
+}
+INPUT_SIZES = {"cityscapes": (713, 713), "cityscapes_converted": (713, 713), "ade20k": (473, 473)}
