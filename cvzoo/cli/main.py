@@ -17,6 +17,7 @@ VERBS = {
     "rerun": "repeat a training and compare what comes out",
     "data": "check, convert and show data sets",
     "models": "list the published weights that cvzoo knows, and where they come from",
+    "convert": "turn somebody else's weights into a model file, with a certificate",
     "doctor": "show what this installation computes with, and why",
 }
 

@@ -1,0 +1,99 @@
+"""`cvzoo convert FILE --to OUT.safetensors`: somebody else's weights into a model file, with a certificate."""
+
+import argparse
+import pathlib
+import sys
+from collections.abc import Callable
+
+from cvzoo.cli.json_records import write_json
+from cvzoo.cli.result_table import printable
+from cvzoo.cli.zoo_member import zoo_member
+from cvzoo.errors.exceptions import ConfigError, CvzooError, FileError, UnsupportedError
+from cvzoo.links.chain import Chain
+from cvzoo.links.model.recognition import Candidate, loader, recognise
+from cvzoo.links.model.zoo import zoo_members
+from cvzoo.serializers.convert_weights import convert_weights, load_strictly, source_arrays
+from cvzoo.serializers.model_file import load_model
+from cvzoo.weights.model_header import read_model_header
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Reads a file of weights of torchvision, timm, gluon-cv, detectron2, ChainerCV or darknet that fits a model of "
+        "the zoo, and writes one file that says what it is. Beside it lies a certificate: what became of each array, "
+        "how exactly, and what both files make of the same photo."
+    )
+    parser.add_argument("file", metavar="FILE", help="the weights; read without running anything in them")
+    parser.add_argument("--to", required=True, metavar="OUT.safetensors", help="the file to write")
+    parser.add_argument("--model", metavar="NAME", help="one that `cvzoo models` lists; without it, FILE is recognised")
+    parser.add_argument("--half", action="store_true", help="store filters and matrices in float16: half the size")
+    parser.add_argument("--certificate", metavar="FILE", help="where the certificate goes (OUT.certificate.json)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """0. Raises ConfigError if it is not clear what the file is, WeightsMismatchError if it does not fit."""
+    to = pathlib.Path(args.to)
+    if to.suffix.lower() != ".safetensors":
+        raise ConfigError("--to must end in .safetensors, by which other commands know a model file", got=args.to)
+    load, why = _what_it_is(args.file, args.model)
+    certificate = convert_weights(args.file, to, load, why=why, half=args.half)
+    beside = pathlib.Path(args.certificate) if args.certificate else to.with_suffix(".certificate.json")
+    write_json(certificate, beside)
+    _print(certificate, to, beside)
+    return 0
+
+
+def _what_it_is(path: str, name: str | None) -> tuple[Callable[[str], Chain], str]:
+    """How to load the file, and how this is known."""
+    if name is not None:
+        load = loader(zoo_member(name))
+        if load is None:
+            raise UnsupportedError(f"{name} is not made from one file", hint="convert another kind of model")
+        return load, f"was said to be {name}"
+    if read_model_header(path) is not None:
+        return load_model, "says so itself"
+    candidates = recognise(path, source_arrays(path), zoo_members())
+    fitting, failures = [], {}
+    for each in candidates:
+        try:
+            load_strictly(each.load, path)
+        except (CvzooError, LookupError, TypeError, ValueError) as error:
+            failures[each.member.name] = str(error).split("\n", 1)[0]
+        else:
+            fitting.append(each)
+        if len(candidates) > 1:
+            print(f"{each.member.name}: {failures.get(each.member.name, 'fits')}"[:150], file=sys.stderr)
+    return _only(path, fitting, failures)
+
+
+def _only(path: str, fitting: list[Candidate], failures: dict[str, str]) -> tuple[Callable[[str], Chain], str]:
+    if len(fitting) > 1:
+        raise ConfigError(
+            f"{path} fits several models",
+            expected=" or ".join(each.member.name for each in fitting),
+            hint="--model NAME",
+        )
+    if not fitting:
+        raise FileError(
+            f"{path} fits no model of the zoo" + "".join(f"\n  not {name}: {why}" for name, why in failures.items()),
+            hint="`cvzoo models` lists what there is; --model NAME says why one does not fit",
+        )
+    return fitting[0].load, fitting[0].why
+
+
+def _print(certificate: dict, to: pathlib.Path, beside: pathlib.Path) -> None:
+    model, outputs = certificate["model"], certificate["outputs"]
+    kinds = ", ".join(f"{n} {kind}" for kind, n in certificate["counts"].items())
+    eps = ", ".join(f"{value:g}" for value in model["normalization_eps"])
+    lines = [
+        ("source", f"{printable(certificate['source']['file'])}, sha256 {certificate['source']['sha256'][:16]}..."),
+        ("model", f"{model['class']}, {model['n_parameter']:,} parameters; the file {model['why']}"),
+        ("arrays", kinds + (f"; {len(certificate['dropped'])} counters dropped" if certificate["dropped"] else "")),
+        ("normalization", f"eps {eps}" if eps else "no batch normalization"),
+        ("numbers", f"differ by at most {certificate['greatest_difference']:.3g}"),
+        ("outputs", f"on one photo differ by at most {outputs['greatest_difference']:.3g}"),
+        ("written", f"{printable(str(to))}, {certificate['result']['size'] / 1e6:.1f} MB"),
+        ("certificate", printable(str(beside))),
+    ]
+    for name, value in lines:
+        print(f"{name:<13}  {value}")

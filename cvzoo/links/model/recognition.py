@@ -1,0 +1,149 @@
+"""Which model of the zoo a file of weights belongs to: by its hash, by its names, or by asking one after another."""
+
+import functools
+import hashlib
+import os
+import pathlib
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cvzoo.links.chain import Chain
+from cvzoo.links.model.torchvision_marks import MARKS, Marks
+from cvzoo.links.model.zoo_member import ZooMember
+from cvzoo.weights.record import Weights
+from cvzoo.weights.sniff import CAFFEMODEL, DARKNET, DETECTRON2, MXNET, NPZ, SAFETENSORS, TORCH, sniff
+from cvzoo.weights.zip_archive import ZipArchive
+
+_DIGITS = re.compile(r"[-_]([0-9a-f]{6,64})\.[a-z0-9]+$")
+_ENUM = re.compile(r"\b(\w+)_Weights\b")
+_KINDS = {
+    ".pth": TORCH,
+    ".pt": TORCH,
+    ".th": TORCH,
+    ".npz": NPZ,
+    ".zip": MXNET,
+    ".params": MXNET,
+    ".pkl": DETECTRON2,
+    ".caffemodel": CAFFEMODEL,
+    ".weights": DARKNET,
+    ".safetensors": SAFETENSORS,
+}
+
+
+class Candidate(NamedTuple):
+    """A model that a file may belong to.
+
+    member: the member of the zoo that is built alike
+    load: from the path of a file, the model with its numbers; raises a CvzooError if they do not fit
+    why: in words
+    """
+
+    member: ZooMember
+    load: Callable[[str], Chain]
+    why: str
+
+
+def loader(member: ZooMember) -> Callable[[str], Chain] | None:
+    """From a path, a model built as the member, with the file's numbers; None where a member takes no file so."""
+    make = member.make
+    if not isinstance(make, functools.partial) or "pretrained_model" not in make.keywords:
+        return None
+    keywords = {name: value for name, value in make.keywords.items() if name != "pretrained_model"}
+
+    def load(path: str) -> Chain:
+        return make.func(*make.args, pretrained_model=path, **keywords)
+
+    return load
+
+
+def recognise(
+    path: str | os.PathLike, arrays: Mapping[str, np.ndarray], members: Iterable[ZooMember]
+) -> tuple[Candidate, ...]:
+    """The models that the file may belong to, the likeliest first; members that are built alike come once.
+
+    arrays: of the file
+    members: of the zoo
+    A file that is published as it is, is known by its hash and is one candidate. Else the names decide; of a layout
+    whose names are not in our tables, every model that is published in files of this kind is a candidate.
+    """
+    known = [(member, load) for member in members if (load := loader(member)) is not None]
+    hashes = _hashes(path)
+    for member, load in known:
+        for record in member.files:
+            said = _said(record, hashes)
+            if said:
+                return (Candidate(member, load, said),)
+    layouts = {layout for layout, marks in MARKS.items() if _has(arrays, marks)}
+    if layouts:
+        named = [
+            Candidate(member, load, f"has the names and shapes of torchvision's {layout}")
+            for member, load in known
+            if (layout := torchvision_name(member.weights)) in layouts
+        ]
+        return _distinct(named)
+    kind = sniff(path)
+    alike = [
+        Candidate(member, load, "fits, as the only one that does")
+        for member, load in known
+        if any(_KINDS.get(pathlib.PurePath(record.file_name).suffix.lower()) == kind for record in member.files)
+        if torchvision_name(member.weights) not in MARKS
+    ]
+    return _distinct(alike)
+
+
+def torchvision_name(record: Weights) -> str | None:
+    """torchvision's name of the network whose file it is, such as "resnet50"; None if it is somebody else's."""
+    match = _ENUM.search(record.source)
+    return match[1].lower() if match else None
+
+
+def name_digits(file_name: str) -> str | None:
+    """The digits of its hash that a published file carries in its name, such as "0676ba61"; None if it has none."""
+    match = _DIGITS.search(file_name)
+    return match[1] if match else None
+
+
+def _said(record: Weights, hashes: Mapping[str, str]) -> str:
+    """In words, why the file is the record's; empty if it is not."""
+    if record.sha256 is not None:
+        return f"is {record.file_name}, by its sha256" if record.sha256 == hashes["sha256"] else ""
+    digits = name_digits(record.file_name)
+    for kind, value in hashes.items():
+        if digits and value.startswith(digits):
+            return f"is {record.file_name}: its {kind} begins with {digits}"
+    return ""
+
+
+def _hashes(path: str | os.PathLike) -> dict[str, str]:
+    """The hashes that publishers put into names: torchvision sha256, detectron2 md5, gluon-cv the sha1 of what is in
+    the zip."""
+    found = {name: hashlib.new(name, usedforsecurity=False) for name in ("sha256", "sha1", "md5")}
+    with open(path, "rb") as file:
+        while block := file.read(1 << 20):
+            for each in found.values():
+                each.update(block)
+    texts = {name: each.hexdigest() for name, each in found.items()}
+    if sniff(path) == MXNET and pathlib.PurePath(path).suffix.lower() == ".zip":
+        with ZipArchive(path) as archive:
+            inner = [name for name in archive.names if name.endswith(".params")]
+            texts["sha1"] = hashlib.sha1(archive.read(inner[0]), usedforsecurity=False).hexdigest()
+    return texts
+
+
+def _has(arrays: Mapping[str, np.ndarray], marks: Marks) -> bool:
+    n = sum(not name.endswith("num_batches_tracked") for name in arrays)
+    return n == marks.n_array and all(
+        name in arrays and arrays[name].shape == shape for name, shape in marks.shapes.items()
+    )
+
+
+def _distinct(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
+    seen: dict[Any, Candidate] = {}
+    for each in candidates:
+        make = each.member.make
+        keywords = {name: value for name, value in make.keywords.items() if name != "pretrained_model"}
+        seen.setdefault((make.func, repr(make.args), repr(sorted(keywords.items()))), each)
+    return tuple(seen.values())

@@ -1,0 +1,109 @@
+"""What a model makes of photos, as named arrays whatever its task: for comparing one model with another."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from cvzoo.config.switches import no_backprop_mode, using_config
+from cvzoo.errors.exceptions import UnsupportedError
+from cvzoo.links.chain import Chain
+from cvzoo.links.model.classifications import Classifications
+from cvzoo.links.model.classifier import AbstractClassifier
+from cvzoo.links.model.detections import Detections
+from cvzoo.links.model.detector import AbstractDetector, AbstractOneStageDetector
+from cvzoo.links.model.instance_segmentations import InstanceSegmentations
+from cvzoo.links.model.instance_segmenter import AbstractInstanceSegmenter
+from cvzoo.links.model.key_point_detections import KeyPointDetections
+from cvzoo.links.model.key_point_detector import AbstractKeyPointDetector
+from cvzoo.links.model.label_maps import LabelMaps
+from cvzoo.links.model.segmenter import AbstractSegmenter
+
+# what has thresholds
+Finder = AbstractDetector | AbstractInstanceSegmenter | AbstractKeyPointDetector
+Arrays = dict[str, np.ndarray]
+
+
+def seeded_photo(size: tuple[int, int] = (240, 320), seed: int = 0) -> np.ndarray:
+    """A picture of nothing (3, H, W) float32 RGB, whole numbers in [0, 255]: colored squares of three sizes, summed.
+
+    The same numbers everywhere: they come from NumPy's PCG64, of which only whole numbers are drawn.
+    """
+    rng = np.random.Generator(np.random.PCG64(seed))
+    height, width = size
+    img = np.zeros((3, height, width), np.float32)
+    for step, weight in ((24, 0.6), (8, 0.3), (1, 0.1)):
+        rows, columns = -(-height // step), -(-width // step)
+        squares = rng.integers(0, 256, (3, rows, columns)).astype(np.float32)
+        img += np.float32(weight) * squares.repeat(step, axis=1).repeat(step, axis=2)[:, :height, :width]
+    return np.floor(img)
+
+
+def seen(result: Any) -> list[Arrays]:
+    """What `predict` gave, photo by photo, by name: "probs", "label", or "bbox", "label", "score" and more.
+
+    Masks are "mask", their run lengths. Raises UnsupportedError for another kind of result.
+    """
+    if isinstance(result, Classifications):
+        return [{"probs": probs} for probs in result.probs]
+    if isinstance(result, LabelMaps):
+        return [{"label": label} for label in result]
+    if isinstance(result, Detections):
+        return [{"bbox": bbox, "label": label, "score": score} for bbox, label, score in zip(*result)]
+    if isinstance(result, InstanceSegmentations):
+        found = zip(result.masks, result.bboxes, result.labels, result.scores)
+        return [
+            {"bbox": bbox, "label": label, "score": score, "mask": mask.counts} for mask, bbox, label, score in found
+        ]
+    if isinstance(result, KeyPointDetections):
+        found = zip(result.points, result.bboxes, result.labels, result.scores)
+        return [{"bbox": bbox, "label": label, "score": score, "point": point} for point, bbox, label, score in found]
+    raise UnsupportedError(f"a result of another kind: {type(result).__name__}")
+
+
+def heads(model: Chain, img: np.ndarray) -> Arrays:
+    """What the network says of one photo before it is decided what counts, by name: as near to its last layer as it
+    lets us look.
+
+    A classifier's scores before the softmax, a segmenter's probabilities, what a one-stage detector's `forward` gives;
+    of others, what `predict` finds when nothing is dropped for its score.
+    img: (3, H, W) float32 RGB [0, 255]
+    """
+    with using_config("train", False), no_backprop_mode():
+        if isinstance(model, AbstractClassifier):
+            return {"scores": model.scores(model.prepare(img)[None]).array}
+        if isinstance(model, AbstractOneStageDetector):
+            outputs = model.forward(model.prepare(img)[None])
+            outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+            return {f"head {i}": output.array for i, output in enumerate(outputs)}
+    if isinstance(model, AbstractSegmenter):
+        return {"probs": model.predict([img], with_probs=True).probs[0]}
+    if isinstance(model, Finder):
+        before, model.score_thresh = model.score_thresh, 0.0
+        try:
+            return seen(model.predict([img]))[0]
+        finally:
+            model.score_thresh = before
+    raise UnsupportedError(f"a {type(model).__name__} has no predict that is known here")
+
+
+def greatest_difference(a: Arrays, b: Arrays) -> float:
+    """The greatest difference between arrays of one name, relative to the greatest value of that array where this is
+    above 1; infinity where shapes or names differ."""
+    if a.keys() != b.keys() or any(np.shape(a[name]) != np.shape(b[name]) for name in a):
+        return float("inf")
+    found = [0.0]
+    for name in a:
+        x, y = np.asarray(a[name], np.float64), np.asarray(b[name], np.float64)
+        if x.size:
+            off = np.abs(x - y).max() / max(1.0, np.abs(x).max())
+            found.append(float(off) if np.isfinite(off) else float("inf"))
+    return max(found)
+
+
+def same_bits(a: Iterable[Arrays], b: Iterable[Arrays]) -> bool:
+    """Whether two lists of named arrays agree in every bit."""
+    a, b = list(a), list(b)
+    return len(a) == len(b) and all(
+        x.keys() == y.keys() and all(np.array_equal(x[name], y[name]) for name in x) for x, y in zip(a, b)
+    )

@@ -1,0 +1,148 @@
+"""Somebody else's file of weights into a model file of ours, with a certificate of what became of every number."""
+
+import datetime
+import importlib.metadata
+import os
+import pathlib
+import platform
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from cvzoo.backends.dispatch import get_backend
+from cvzoo.errors.exceptions import FileError, WeightsMismatchError
+from cvzoo.links.chain import Chain
+from cvzoo.links.connection.batch_normalization import BatchNormalization
+from cvzoo.links.connection.frozen_batch_normalization import FrozenBatchNormalization
+from cvzoo.links.model.seen import greatest_difference, heads, seeded_photo
+from cvzoo.serializers.model_file import load_model, save_model
+from cvzoo.serializers.tensor_parity import TensorParity, tensor_parity
+from cvzoo.weights.file_hash import sha256_of
+from cvzoo.weights.report import LoadReport
+from cvzoo.weights.safetensors import read_safetensors
+from cvzoo.weights.sniff import DARKNET, read_arrays, sniff
+
+VERSION = 1
+_DARKNET_HEADER = 20  # bytes, as of version 0.2
+
+
+def convert_weights(
+    source: str | os.PathLike,
+    to: str | os.PathLike,
+    load: Callable[[str], Chain],
+    *,
+    why: str,
+    half: bool = False,
+) -> dict[str, Any]:
+    """The certificate, as plain values ready for JSON, of what was written.
+
+    source: a file of weights
+    to: the `.safetensors` file to write; a model file that says what it is
+    load: from the path of the source, the model with all its numbers
+    why: how it is known that the file belongs to this model, in words
+    half: filters and matrices are stored in float16
+    Raises WeightsMismatchError, naming the arrays, if one of the source is not used or one of the model not filled;
+    what reading and writing raise. Nothing is written then. FileError if the written file does not say the same.
+    """
+    model = load_strictly(load, os.fspath(source))
+    arrays = source_arrays(source)
+    values = model.state_arrays()
+    before = tensor_parity(arrays, values, values)
+    _refuse_losses(before, source)
+    origin = {"file": pathlib.PurePath(source).name, "sha256": sha256_of(source)}
+    save_model(to, model, half=half, metadata={"converted_from": origin})
+    stored = read_safetensors(to)
+    parity = tensor_parity(arrays, values, stored)
+    photo = seeded_photo()
+    off = greatest_difference(there := heads(model, photo), heads(load_model(to), photo))
+    if not half and (off or parity.greatest_difference):
+        raise FileError(f"{to}: what was written does not say what {source} says", got=f"a difference of {off}")
+    return {
+        "certificate": VERSION,
+        "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        "versions": versions(),
+        "source": {**origin, "size": os.path.getsize(source), "kind": sniff(source)},
+        "result": {"file": pathlib.PurePath(to).name, "size": os.path.getsize(to), "sha256": sha256_of(to)},
+        "model": {
+            "class": type(model).__name__,
+            "why": why,
+            "names": type(model).__module__.rpartition(".")[0],
+            "n_parameter": model.count_params(),
+            "normalization_eps": normalization_eps(model),
+            "normalization": "kept as it is; folded into the convolutions when it predicts, with these eps",
+        },
+        "half": half,
+        "tensors": [
+            {
+                "source": row.source,
+                "ours": list(row.ours),
+                "how": row.how,
+                **({"rows": f"{row.n_taken} of {row.n_row}"} if row.n_row else {}),
+                "greatest_difference": row.difference,
+            }
+            for row in parity.rows
+        ],
+        "counts": parity.counts(),
+        "dropped": list(parity.dropped),
+        "made": list(parity.made),
+        "greatest_difference": parity.greatest_difference,
+        "outputs": {
+            "photo": f"cvzoo.links.model.seen.seeded_photo(), {photo.shape[1]} x {photo.shape[2]}",
+            "shapes": {name: list(np.shape(array)) for name, array in there.items()},
+            "greatest_difference": off,
+        },
+    }
+
+
+def load_strictly(load: Callable[[str], Chain], path: str) -> Chain:
+    """The model, if every array of the file found its place and every parameter its numbers.
+
+    Raises WeightsMismatchError otherwise.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # what starts anew is in the report, too
+        model = load(path)
+    report = vars(model).get("load_report")
+    if isinstance(report, LoadReport) and not report.is_clean:
+        raise WeightsMismatchError(f"{path} does not fill a {type(model).__name__}\n{report}")
+    return model
+
+
+def source_arrays(path: str | os.PathLike) -> dict[str, np.ndarray]:
+    """The arrays in the file by name; darknet's, which has no names, as one called "floats"."""
+    if sniff(path) != DARKNET:
+        return read_arrays(path)
+    raw = pathlib.Path(path).read_bytes()
+    major, minor = np.frombuffer(raw[:8], "<i4")
+    start = _DARKNET_HEADER if major * 10 + minor >= 2 else 16
+    return {"floats": np.frombuffer(raw[start : start + (len(raw) - start) // 4 * 4], "<f4").astype(np.float32)}
+
+
+def normalization_eps(model: Chain) -> list[float]:
+    """The numbers that the model's batch normalizations add to the variance, each once."""
+    kinds = (BatchNormalization, FrozenBatchNormalization)
+    return sorted({float(link.eps) for link in model.links() if isinstance(link, kinds)})
+
+
+def versions() -> dict[str, str]:
+    """Of what computes here."""
+    try:
+        own = importlib.metadata.version("cvzoo")
+    except importlib.metadata.PackageNotFoundError:
+        own = "from its source"
+    return {
+        "cvzoo": own,
+        "Python": platform.python_version(),
+        "NumPy": np.__version__,
+        "backend": get_backend().name,
+        "machine": platform.machine(),
+    }
+
+
+def _refuse_losses(parity: TensorParity, source: str | os.PathLike) -> None:
+    for names, what in ((parity.unused, "went nowhere"), (parity.unfilled, "came from nowhere")):
+        if names:
+            more = f" and {len(names) - 10} more" if len(names) > 10 else ""
+            raise WeightsMismatchError(f"{source}: {len(names)} arrays {what}: {', '.join(names[:10])}{more}")

@@ -1,0 +1,68 @@
+"""`cvzoo convert`."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from cvzoo.serializers.model_file import load_model
+from cvzoo.weights.npz import write_npz
+
+
+@pytest.fixture
+def published(shared, tmp_path):
+    """A published file, under another name."""
+    path = tmp_path / "downloaded.th"
+    shutil.copy(shared / "weights" / "resnet20_cifar10" / "resnet20-12fca82f.th", path)
+    return path
+
+
+def test_a_published_file_is_recognised_and_certified(run, published, tmp_path):
+    out = tmp_path / "resnet20.safetensors"
+    status, printed, errors = run("convert", published, "--to", out)
+    assert (status, errors) == (0, "")
+    assert "CIFARResNet" in printed
+    assert "by its sha256" in printed
+    certificate = json.loads((tmp_path / "resnet20.certificate.json").read_text())
+    assert certificate["source"]["sha256"].startswith("12fca82f")
+    assert certificate["greatest_difference"] == 0
+    assert load_model(out).n_layer == 20
+
+
+def test_the_model_may_be_named_and_a_model_file_be_converted_again(run, published, tmp_path):
+    out, half = tmp_path / "a.safetensors", tmp_path / "b.safetensors"
+    assert run("convert", published, "--to", out, "--model", "cifar_resnet20_cifar10")[0] == 0
+    status, printed, _ = run("convert", out, "--to", half, "--half", "--certificate", tmp_path / "half.json")
+    assert status == 0
+    assert "says so itself" in printed
+    assert half.stat().st_size < out.stat().st_size
+    assert json.loads((tmp_path / "half.json").read_text())["half"] is True
+
+
+def test_what_does_not_fit_is_an_error_and_leaves_nothing_behind(run, published, tmp_path):
+    out = tmp_path / "out.safetensors"
+    status, _, errors = run("convert", published, "--to", out, "--model", "cifar_resnet32_cifar10")
+    assert status == 2
+    assert "missing in the file" in errors
+    assert not out.exists()
+
+
+def test_a_file_of_nothing_known_is_an_error_that_says_what_was_tried(run, tmp_path):
+    write_npz(tmp_path / "x.npz", {"x": np.arange(3.0, dtype="f4")})
+    status, _, errors = run("convert", tmp_path / "x.npz", "--to", tmp_path / "out.safetensors")
+    assert status == 2
+    assert "fits no model of the zoo" in errors
+
+
+def test_another_ending_is_refused_before_anything_is_read(run, tmp_path):
+    status, _, errors = run("convert", tmp_path / "none", "--to", tmp_path / "out.pth")
+    assert status == 2
+    assert ".safetensors" in errors
+
+
+@pytest.mark.parametrize("name", ["yolo_fastest", "no_such_model"])
+def test_a_model_that_no_file_makes_is_an_error(run, published, tmp_path, name):
+    status, _, errors = run("convert", published, "--to", tmp_path / "o.safetensors", "--model", name)
+    assert status == 2
+    assert name in errors

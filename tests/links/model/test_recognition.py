@@ -1,0 +1,118 @@
+import functools
+import hashlib
+import json
+import zipfile
+
+import numpy as np
+import pytest
+
+from cvzoo.links.chain import Chain
+from cvzoo.links.model.recognition import loader, name_digits, recognise, torchvision_name
+from cvzoo.links.model.torchvision_marks import MARKS
+from cvzoo.links.model.zoo import zoo_members
+from cvzoo.links.model.zoo_member import ZooMember
+from cvzoo.weights.npz import write_npz
+from cvzoo.weights.record import Weights
+
+
+class Tiny(Chain):
+    def __init__(self, n_class=None, pretrained_model=None, *, depth=1):
+        self.path, self.depth = pretrained_model, depth
+
+
+def member(name="a", file="a.pth", *, source="somebody", sha256=None, make=None, depth=1):
+    record = Weights(
+        name=name,
+        url=f"https://example.org/{file}",
+        sha256=sha256,
+        licence="MIT",
+        data="none",
+        data_licence="none",
+        source=source,
+    )
+    make = functools.partial(Tiny, pretrained_model="key", depth=depth) if make is None else make
+    return ZooMember(name, make, record, (record,))
+
+
+def names(candidates):
+    return [each.member.name for each in candidates]
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "x.npz"
+    write_npz(path, {"x": np.arange(3)})
+    return path
+
+
+def test_every_network_of_the_manifest_has_marks_that_fit_no_other(shared):
+    manifest = json.loads((shared / "reference" / "torchvision_statedict_manifest.json").read_text())
+    for name, entry in manifest.items():
+        shapes = {key: tuple(shape) for key, shape, *_ in entry["keys"] if not key.endswith("num_batches_tracked")}
+        fitting = [
+            other
+            for other, marks in MARKS.items()
+            if marks.n_array == len(shapes) and all(shapes.get(key) == shape for key, shape in marks.shapes.items())
+        ]
+        twins = {"fasterrcnn_mobilenet_v3_large_fpn", "fasterrcnn_mobilenet_v3_large_320_fpn"}  # of one build
+        assert set(fitting) == (twins if name in twins else {name})
+
+
+def test_torchvisions_names_and_shapes_say_which_network_it_is(file):
+    arrays = {f"{i}": np.zeros(1) for i in range(15)} | {"features.10.weight": np.zeros((256, 256, 3, 3))}
+    arrays |= {"0.num_batches_tracked": np.array(1)}
+    members = [
+        member("other", source="torchvision, VGG16_Weights.IMAGENET1K_V1"),
+        member("alex", source="torchvision, AlexNet_Weights.IMAGENET1K_V1"),
+        member("alex_v2", source="torchvision, AlexNet_Weights.IMAGENET1K_V2"),  # built alike: comes once
+    ]
+    found = recognise(file, arrays, members)
+    assert names(found) == ["alex"]
+    assert found[0].load("FILE").path == "FILE"
+
+
+@pytest.mark.parametrize("kind", ["sha256", "sha1", "md5"])
+def test_a_published_file_is_known_by_the_digits_in_its_name(file, kind):
+    digits = hashlib.new(kind, file.read_bytes()).hexdigest()[:8]
+    found = recognise(file, {"x": np.zeros(3)}, [member("no", "no-01234567.pth"), member("yes", f"yes-{digits}.pth")])
+    assert names(found) == ["yes"]
+    assert kind in found[0].why
+
+
+def test_a_known_sha256_counts_more_than_digits(file):
+    sha256 = hashlib.sha256(file.read_bytes()).hexdigest()
+    wrong = member("wrong", f"wrong-{sha256[:8]}.pth", sha256="0" * 64)
+    assert names(recognise(file, {"x": np.zeros(3)}, [wrong, member("right", sha256=sha256)])) == ["right"]
+
+
+def test_gluons_digits_are_of_what_is_in_the_zip(tmp_path):
+    data = b"\x12\x01" + bytes(30)
+    path = tmp_path / "net.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("net.params", data)
+    digits = hashlib.sha1(data).hexdigest()[:8]
+    assert names(recognise(path, {}, [member("net", f"net-{digits}.zip")])) == ["net"]
+
+
+def test_of_an_unknown_layout_all_that_are_published_in_such_files_are_candidates(file):
+    members = [member("a", "a.npz"), member("b", "b.pth"), member("a2", "a2.npz"), member("c", "c.npz", depth=2)]
+    assert names(recognise(file, {"x": np.zeros(3)}, members)) == ["a", "c"]
+
+
+def test_a_member_that_is_not_made_from_one_file_is_no_candidate(file):
+    odd = member("odd", "a.npz", make=Tiny)
+    assert loader(odd) is None
+    assert recognise(file, {"x": np.zeros(3)}, [odd]) == ()
+
+
+def test_the_digits_of_names():
+    assert name_digits("resnet50-0676ba61.pth") == "0676ba61"
+    assert name_digits("model_final_b275ba.pkl") == "b275ba"
+    assert name_digits("resnet50.pth") is None
+
+
+def test_torchvisions_members_have_marks():
+    for each in zoo_members():
+        name = torchvision_name(each.weights)
+        if name is not None:
+            assert name in MARKS, each.name
