@@ -90,6 +90,7 @@ from cvzoo.functions.normalization.fixed_batch_normalization import fixed_batch_
 from cvzoo.functions.normalization.group_normalization import group_normalization
 from cvzoo.functions.normalization.layer_normalization import layer_normalization
 from cvzoo.functions.normalization.local_response_normalization import local_response_normalization
+from cvzoo.functions.pooling.adaptive_average_pooling_2d import adaptive_average_pooling_2d
 from cvzoo.functions.pooling.average_pooling_2d import average_pooling_2d
 from cvzoo.functions.pooling.global_average_pooling_2d import global_average_pooling_2d
 from cvzoo.functions.pooling.global_max_pooling_2d import global_max_pooling_2d
@@ -109,6 +110,7 @@ from cvzoo.functions.util.forget import forget
 __all__ = [
     "absolute",
     "accuracy",
+    "adaptive_average_pooling_2d",
     "add",
     "arccos",
     "arcsin",
