@@ -9,8 +9,14 @@ import pytest
 from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.links.connection.batch_normalization import BatchNormalization
+from cvzoo.links.model.deeplab.deeplab_v3 import DeepLabV3
+from cvzoo.links.model.deeplab.deeplab_v3_plus import DeepLabV3plusXception65
 from cvzoo.links.model.espnet.espnet import ESPNet
 from cvzoo.links.model.espnet.frame_preparation import FramePreparation
+from cvzoo.links.model.fcn.fcn import FCN
+from cvzoo.links.model.lraspp.lraspp import LRASPPMobileNetV3Large
+from cvzoo.links.model.pspnet.pspnet import PSPNet
+from cvzoo.links.model.segnet.segnet_basic import SegNetBasic
 
 
 def _neighbour(name):
@@ -37,9 +43,34 @@ def _espnet(n_class, pretrained_model, label_names):
     )
 
 
+def _of_short_side(make, n_class, pretrained_model, label_names, width=1 / 8):
+    return make(n_class, pretrained_model, label_names=label_names, width=width, short=48)
+
+
+def _deeplab_v3_plus(n_class, pretrained_model, label_names):
+    return DeepLabV3plusXception65(
+        n_class, pretrained_model, 65, label_names=label_names, width=1 / 32, middle_blocks=1
+    )
+
+
+def _pspnet(n_class, pretrained_model, label_names):
+    return PSPNet(10, n_class, pretrained_model, 57, label_names=label_names, base_channels=8, aux=True)
+
+
+def _segnet(n_class, pretrained_model, label_names):
+    return SegNetBasic(n_class, pretrained_model, label_names=label_names, channels=8)
+
+
 # name -> from n_class, pretrained_model and label_names, the narrow network
 SEGMENTERS = {
+    "DeepLabV3, MobileNetV3": functools.partial(_of_short_side, functools.partial(DeepLabV3, "mobilenet_v3_large")),
+    "DeepLabV3, ResNet": functools.partial(_of_short_side, functools.partial(DeepLabV3, "resnet50"), width=1 / 32),
+    "DeepLabV3plusXception65": _deeplab_v3_plus,
     "ESPNet": _espnet,
+    "FCN": functools.partial(_of_short_side, functools.partial(FCN, "resnet50"), width=1 / 32),
+    "LRASPPMobileNetV3Large": functools.partial(_of_short_side, LRASPPMobileNetV3Large),
+    "PSPNet": _pspnet,
+    "SegNetBasic": _segnet,
 }
 
 
