@@ -2,7 +2,7 @@
 
 import argparse
 
-from cvzoo.cli.load_detector import make_member, means_file
+from cvzoo.cli.load_predictor import make_member, means_file
 from cvzoo.cli.zoo_member import zoo_member
 from cvzoo.errors.exceptions import ConfigError
 from cvzoo.links.model.classifier import AbstractClassifier

@@ -5,38 +5,39 @@ import os
 import pathlib
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from cvzoo.cli.json_records import json_lines, photo_record, write_json
-from cvzoo.cli.load_detector import add_model_arguments, load_detector
+from cvzoo.cli.json_records import json_lines, write_json
+from cvzoo.cli.load_detector import add_model_arguments
+from cvzoo.cli.load_predictor import load_predictor
 from cvzoo.cli.main import INTERRUPTED, in_words
 from cvzoo.cli.photo_sources import Trouble, photo_sources
 from cvzoo.cli.picture_names import PictureNames
+from cvzoo.cli.presentation import Presentation
+from cvzoo.cli.presentations import presentation_of
 from cvzoo.cli.progress import Progress
-from cvzoo.cli.result_table import printable, result_table
+from cvzoo.cli.result_table import printable
 from cvzoo.errors.exceptions import BackendError, ConfigError, CvzooError
 from cvzoo.images.read_image import read_image
 from cvzoo.images.write_image import write_image
-from cvzoo.links.model.detections import Detections
-from cvzoo.links.model.detector import AbstractDetector
 from cvzoo.reporting.as_time import as_time
 
 _LISTED_AGAIN = 20  # photos that could not be used, in the closing lines
 
 
 class Predicted(NamedTuple):
-    """A photo that went through the model: its path, its pixels, and where in `found` its objects are."""
+    """A photo that went through the model: its path, its pixels, and its place in what `predict` gave."""
 
     path: pathlib.Path
     img: np.ndarray
-    found: Detections
+    found: Any
     i: int
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.description = "Find objects in photos: prints a table, and with --out writes pictures and JSON."
+    parser.description = "What a model says of photos: prints a table, and with --out writes pictures and JSON."
     parser.epilog = (
         "exit status: 0 all photos done; 1 some could not be used (they are listed at the end); 2 cannot run; "
         "130 interrupted, and what was finished is whole"
@@ -50,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_model_arguments(parser)
     group = parser.add_argument_group("the results")
     group.add_argument(
-        "--out", metavar="DIR", help="write a picture with the boxes and a .json for each photo, and results.jsonl"
+        "--out", metavar="DIR", help="write a .json for each photo, a picture of what was found, and results.jsonl"
     )
     group.add_argument("--no-draw", action="store_true", help="no pictures, only JSON")
     group.add_argument(
@@ -62,7 +63,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """The exit status. Raises CvzooError or OSError if the model or the place for the results cannot be used."""
-    model = load_detector(args)
+    model = load_predictor(args)
+    presentation = presentation_of(model)
     out = None if args.out is None else pathlib.Path(args.out)
     if out is not None:
         if out.exists() and not out.is_dir():
@@ -70,7 +72,8 @@ def run(args: argparse.Namespace) -> int:
         out.mkdir(parents=True, exist_ok=True)
     lines = args.json_lines if args.json_lines is not None or out is None else out / "results.jsonl"
     photos, total = photo_sources(args.photos, sys.stdin.buffer if "-" in args.photos else ())
-    if out is not None and not args.no_draw:
+    draws = presentation.draw is not None and not args.no_draw
+    if out is not None and draws:
         photos = _kept_apart(photos, out)
         if total is not None:
             photos = list(photos)  # refused before the first photo, not at the thousandth
@@ -88,11 +91,11 @@ def run(args: argparse.Namespace) -> int:
     try:
         with json_lines(lines) as write_line:
             for each in predict_photos(model, photos, batch_size=args.batch_size, report=report):
-                record = _written(each, out, names, draw=not args.no_draw)
+                record = _written(each, presentation, out, names, draws=draws)
                 write_line(record)
                 if not args.quiet and args.json_lines != "-":
                     progress.clear()
-                    print(result_table(record["photo"], record["objects"]), flush=True)
+                    print(presentation.table(record), flush=True)
                 progress.step()
     except KeyboardInterrupt:
         status = INTERRUPTED
@@ -102,14 +105,15 @@ def run(args: argparse.Namespace) -> int:
 
 
 def predict_photos(
-    model: AbstractDetector,
+    model: Any,
     photos: Iterable[pathlib.Path | Trouble],
     *,
     batch_size: int,
     report: Callable[[Trouble], None],
 ) -> Iterator[Predicted]:
-    """The photos in order, each with what was found in it, read only `batch_size` ahead.
+    """The photos in order, each with what the model says of it, read only `batch_size` ahead.
 
+    model: a Chain with `predict(imgs, batch_size=...)`
     report: called with each photo that cannot be used; the others go on
     """
     batch: list[tuple[pathlib.Path, np.ndarray]] = []
@@ -130,7 +134,7 @@ def predict_photos(
 
 
 def _predict_batch(
-    model: AbstractDetector, batch: list[tuple[pathlib.Path, np.ndarray]], report: Callable[[Trouble], None]
+    model: Any, batch: list[tuple[pathlib.Path, np.ndarray]], report: Callable[[Trouble], None]
 ) -> Iterator[Predicted]:
     try:
         found = model.predict([img for _, img in batch], batch_size=len(batch))
@@ -147,16 +151,18 @@ def _predict_batch(
         yield Predicted(path, img, found, i)
 
 
-def _written(each: Predicted, out: pathlib.Path | None, names: PictureNames, *, draw: bool) -> dict:
+def _written(
+    each: Predicted, presentation: Presentation, out: pathlib.Path | None, names: PictureNames, *, draws: bool
+) -> dict:
     """The record of a photo, once its picture and its JSON lie in `out`."""
     size = each.img.shape[1:]
     if out is None:
-        return photo_record(str(each.path), size, each.found, each.i)
+        return presentation.record(str(each.path), size, each.found, each.i, None)
     name, ending = names.of(each.path)
-    picture = f"{name}{ending}" if draw else None
+    picture = f"{name}{ending}" if draws else None
     if picture is not None:
-        write_image(each.found.draw(each.i, img=each.img), out / picture)
-    record = photo_record(str(each.path), size, each.found, each.i, picture)
+        write_image(presentation.draw(each.found, each.i, each.img), out / picture)
+    record = presentation.record(str(each.path), size, each.found, each.i, picture)
     write_json(record, out / f"{name}.json")
     return record
 

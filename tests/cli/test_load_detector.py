@@ -8,6 +8,8 @@ import pytest
 from cvzoo.cli.load_detector import add_model_arguments, load_detector
 from cvzoo.cli.zoo_member import zoo_member
 from cvzoo.errors.exceptions import ConfigError, DownloadError, ValueRangeError
+from cvzoo.links.model.resnet.resnet import ResNet
+from cvzoo.serializers.model_file import save_model
 from cvzoo.weights.cache import cached_path
 
 
@@ -44,6 +46,12 @@ def test_offline_it_says_which_file_to_put_where(tmp_path, monkeypatch):
 def test_a_classifier_finds_no_boxes_and_says_so():
     with pytest.raises(ConfigError, match="no boxes"):
         load("--model", "cifar_resnet20_cifar10")
+
+
+def test_a_classifiers_file_finds_no_boxes_and_says_so(tmp_path):
+    save_model(tmp_path / "m.safetensors", ResNet(10, 3, base_channels=8))
+    with pytest.raises(ConfigError, match="no boxes"):
+        load("--model", str(tmp_path / "m.safetensors"))
 
 
 def test_a_name_that_is_nearly_right_is_answered_with_the_right_one():

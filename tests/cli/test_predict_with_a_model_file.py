@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from cvzoo.links.model.resnet.resnet import ResNet
 from cvzoo.links.model.retinanet.retinanet import RetinaNet
 from cvzoo.links.model.retinanet.settings import RetinaNetSettings
 from cvzoo.serializers.model_file import save_model
@@ -44,10 +43,3 @@ def test_a_file_that_does_not_say_what_it_is(run, photos, tmp_path):
     status, _, error = run("predict", photos / "a.jpg", "--model", tmp_path / "m.safetensors")
     assert status != 0
     assert "which model" in error
-
-
-def test_a_classifiers_file_finds_no_boxes(run, photos, tmp_path):
-    save_model(tmp_path / "m.safetensors", ResNet(10, 3, base_channels=8))
-    status, _, error = run("predict", photos / "a.jpg", "--model", tmp_path / "m.safetensors")
-    assert status != 0
-    assert "finds no boxes" in error

@@ -1,0 +1,65 @@
+"""The model that the options of a command line describe, whatever it does with photos."""
+
+import argparse
+import os
+import pathlib
+
+from cvzoo.cli.fetching import fetching
+from cvzoo.cli.zoo_member import zoo_member
+from cvzoo.errors.exceptions import ConfigError
+from cvzoo.links.chain import Chain
+from cvzoo.links.model.darknet.detector import DarknetDetector
+from cvzoo.links.model.detector import AbstractDetector
+from cvzoo.links.model.thresholds import AbstractThresholds
+from cvzoo.links.model.zoo_member import ZooMember
+from cvzoo.serializers.model_file import load_model
+from cvzoo.weights.download import fetch_weights
+
+
+def load_predictor(args: argparse.Namespace) -> Chain:
+    """The model, with its weights and thresholds, on its device.
+
+    Raises ConfigError if options are missing or have no meaning for it, and what reading the files raises.
+    """
+    model = _darknet_detector(args) if args.model is None else _named_model(args)
+    for name, value in (("score_thresh", args.score_thresh), ("nms_thresh", args.nms_thresh)):
+        if value is None:
+            continue
+        if not isinstance(model, AbstractDetector | AbstractThresholds):
+            raise ConfigError(f"--{name.replace('_', '-')} is for models that find objects, {args.model} does not")
+        if name == "score_thresh":
+            model.score_thresh = value
+        else:
+            model.nms_thresh = value
+    if args.device != "cpu":
+        model.to_device(args.device)
+    return model
+
+
+def _darknet_detector(args: argparse.Namespace) -> AbstractDetector:
+    if args.cfg is None:
+        raise ConfigError("which model?", hint="--model NAME, or --cfg FILE --weights FILE --names FILE")
+    if args.weights is None:
+        raise ConfigError("--cfg describes a network, but not what it has learnt", hint="--weights FILE")
+    return DarknetDetector(args.cfg, args.weights, label_names=args.names, resize=args.resize)
+
+
+def _named_model(args: argparse.Namespace) -> Chain:
+    given = {"--cfg": args.cfg, "--weights": args.weights, "--names": args.names, "--resize": args.resize}
+    extra = [option for option, value in given.items() if value is not None]
+    if extra:
+        raise ConfigError(f"--model brings its own files and rules; {', '.join(extra)} cannot change them")
+    return load_model(args.model) if means_file(args.model) else make_member(zoo_member(args.model))
+
+
+def make_member(member: ZooMember) -> Chain:
+    """The model, its files fetched with progress on standard error. Raises DownloadError."""
+    for record in member.files:
+        with fetching(record.file_name) as progress:
+            fetch_weights(record, progress=progress)
+    return member.make()
+
+
+def means_file(model: str) -> bool:
+    """Whether the word means a file: no member of the zoo has such a name."""
+    return model.lower().endswith(".safetensors") or pathlib.PurePath(model).name != model or os.path.isfile(model)

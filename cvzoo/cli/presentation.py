@@ -1,0 +1,25 @@
+"""How what a model says of a photo is shown."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cvzoo.links.chain import Chain
+
+
+class Presentation(NamedTuple):
+    """How the results of one kind of models are shown.
+
+    model_class: of the models whose `predict(imgs)` gives such results
+    record: from the photo's name, its size (H, W), what `predict` gave, the photo's place in it and the name of the
+        picture drawn (None: none was), what JSON says; with these fields first: photo, height, width, picture
+    table: from such a record, lines for a terminal
+    draw: from what `predict` gave, the photo's place in it and the photo, the picture (3, H, W) float32 RGB [0, 255];
+        None: there is nothing to draw
+    """
+
+    model_class: type[Chain]
+    record: Callable[[str, tuple[int, int], Any, int, str | None], dict[str, Any]]
+    table: Callable[[dict[str, Any]], str]
+    draw: Callable[[Any, int, np.ndarray], np.ndarray] | None
