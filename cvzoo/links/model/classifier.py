@@ -13,6 +13,7 @@ from cvzoo.functions.activation.softmax import softmax
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.classifications import Classifications
 from cvzoo.links.model.detections import kept_source
+from cvzoo.links.model.photo_preparation import PhotoPreparation
 from cvzoo.links.model.photos import prepared_batches
 
 
@@ -22,11 +23,13 @@ class AbstractClassifier(Chain, abc.ABC):
     n_class: how many classes there are
     label_names: their names in order of label, or None
     layer_names: the names of the stages, in order
+    preparation: how a photo is resized, cut and normalized, where that is done as for ImageNet; else None
     """
 
     n_class: int
     label_names: tuple[str, ...] | None = None
     layer_names: tuple[str, ...] = ()
+    preparation: PhotoPreparation | None = None
     _pick: str | tuple[str, ...] | None = None
 
     @abc.abstractmethod

@@ -1,0 +1,122 @@
+"""Features of photos: what a network's stages say of them, perhaps averaged over ten crops."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from cvzoo.autodiff.variable import as_array
+from cvzoo.config.switches import no_backprop_mode, using_config
+from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
+from cvzoo.geometry.as_size import as_size
+from cvzoo.links.chain import Chain
+from cvzoo.links.link import Link
+from cvzoo.links.model.classifier import AbstractClassifier
+from cvzoo.links.model.photos import prepared_batches
+from cvzoo.transforms.center_crop import center_crop
+from cvzoo.transforms.resize import resize
+from cvzoo.transforms.scale import scale
+from cvzoo.transforms.ten_crop import ten_crop
+
+Crop = Literal["center", "10"]
+Features = np.ndarray | tuple[np.ndarray, ...]
+
+
+class FeaturePredictor(Chain):
+    """`predict(imgs)` gives what the extractor says of each photo: of its middle, or on average of ten crops.
+
+    extractor: a classifier, usually with `pick` set: `model.pick = "pool5"`; or another callable that takes
+        (N, 3, H, W) float32 and gives an array or a tuple of arrays, each (N, ...)
+    crop_size: of what the extractor sees: (H, W), or the side of a square
+    scale_size: to what a photo is resized before: its short side, or (H, W); None: not at all
+    crop: "center", or "10": the middle and the corners, and all of them mirrored
+    mean: three numbers of RGB in [0, 255], which are subtracted; None: a photo is normalized as the classifier's
+        weights want it
+    Raises ValueRangeError for settings that make no sense, or no mean where the extractor does not say one.
+
+    Source: ChainerCV's class. Where we differ: settings are named; without a mean the spread is divided out as well,
+    where the classifier was trained so.
+    """
+
+    def __init__(
+        self,
+        extractor: Callable[[Any], Any],
+        *,
+        crop_size: int | Sequence[int],
+        scale_size: int | Sequence[int] | None = None,
+        crop: Crop = "center",
+        mean: Any = None,
+    ):
+        if crop not in ("center", "10"):
+            raise ValueRangeError("FeaturePredictor: crop", expected="'center' or '10'", got=repr(crop))
+        self.crop_size = as_size((crop_size, crop_size) if isinstance(crop_size, int) else crop_size)
+        self.scale_size = scale_size if scale_size is None or isinstance(scale_size, int) else as_size(scale_size)
+        self.crop = crop
+        self.mean, self.std = _statistics(extractor, mean)
+        if isinstance(extractor, Link):
+            with self.init_scope():
+                self.extractor = extractor
+        else:
+            self.extractor = extractor
+
+    def prepare(self, img: np.ndarray) -> np.ndarray:
+        """(n_crop, 3, *crop_size) float32 of a photo (3, H, W) float32 RGB [0, 255]; n_crop is 1 or 10.
+
+        Raises ShapeError if the photo, once resized, is smaller than a crop.
+        """
+        if isinstance(self.scale_size, int):
+            img = scale(img, self.scale_size)
+        elif self.scale_size is not None:
+            img = resize(img, self.scale_size)
+        crops = ten_crop(img, self.crop_size) if self.crop == "10" else center_crop(img, self.crop_size)[None]
+        return ((crops - self.mean) / self.std).astype(np.float32)
+
+    def predict(self, imgs: Iterable[Any], *, batch_size: int = 32) -> Features:
+        """The features of each photo: (B, ...) float32, or a tuple of such where the extractor gives several.
+
+        imgs: any iterable of photos of any sizes, as `AbstractClassifier.predict` takes them
+        batch_size: how many crops go through the network at once; at least those of one photo do
+        Raises what `AbstractClassifier.predict` raises, and ShapeError for a photo smaller than a crop.
+        """
+        n_crop = 10 if self.crop == "10" else 1
+        parts: list[tuple[np.ndarray, ...]] = []
+        several = False
+        if isinstance(batch_size, int) and not isinstance(batch_size, bool) and batch_size > 0:
+            batch_size = max(batch_size // n_crop, 1)
+        with using_config("train", False), no_backprop_mode():
+            for batch in prepared_batches(imgs, self.prepare, batch_size=batch_size):
+                several, ys = _outputs(self.extractor(batch.x.reshape(-1, *batch.x.shape[2:])))
+                parts.append(tuple([_mean_of_crops(y, n_crop) for y in ys]))
+            if not parts:  # no photo: the shapes are those of any photo
+                several, ys = _outputs(self.extractor(np.zeros((1, 3, *self.crop_size), np.float32)))
+                parts.append(tuple([y[:0] for y in ys]))
+        features = tuple([np.concatenate(each) for each in zip(*parts)])
+        return features if several else features[0]
+
+
+def _statistics(extractor: Any, mean: Any) -> tuple[np.ndarray, np.ndarray]:
+    """What is subtracted and what is divided by, (3, 1, 1) float32 each."""
+    if mean is not None:
+        numbers = np.asarray(mean, np.float32).ravel()
+        if numbers.shape != (3,) or not np.isfinite(numbers).all():
+            raise ValueRangeError("FeaturePredictor: mean must be three numbers", got=repr(mean)[:80])
+        return numbers.reshape(3, 1, 1), np.ones((3, 1, 1), np.float32)
+    if not isinstance(extractor, AbstractClassifier) or extractor.preparation is None:
+        raise ValueRangeError("FeaturePredictor: the extractor does not say how photos are normalized", hint="mean=...")
+    how = extractor.preparation
+    return tuple([255 * np.array(three, np.float32).reshape(3, 1, 1) for three in (how.mean, how.std)])
+
+
+def _outputs(y: Any) -> tuple[bool, tuple[np.ndarray, ...]]:
+    several = isinstance(y, tuple)
+    arrays = tuple([np.asarray(as_array(each)) for each in (y if several else (y,))])
+    if any(not each.ndim for each in arrays):
+        raise ShapeError("FeaturePredictor: the extractor gave no features", expected="(N, ...)", got="a single number")
+    if any(each.dtype.kind != "f" for each in arrays):
+        raise DtypeError("FeaturePredictor: features must be floating", got=[str(each.dtype) for each in arrays])
+    return several, arrays
+
+
+def _mean_of_crops(y: np.ndarray, n_crop: int) -> np.ndarray:
+    """(B, ...) of (B * n_crop, ...)."""
+    return y.copy() if n_crop == 1 else y.reshape(-1, n_crop, *y.shape[1:]).mean(axis=1)

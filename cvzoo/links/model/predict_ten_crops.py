@@ -1,0 +1,60 @@
+"""A classifier's probabilities, averaged over ten crops of each photo."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from cvzoo.autodiff.variable import Variable
+from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.functions.activation.softmax import softmax
+from cvzoo.links.model.classifications import Classifications
+from cvzoo.links.model.classifier import AbstractClassifier
+from cvzoo.links.model.detections import kept_source
+from cvzoo.links.model.feature_predictor import FeaturePredictor
+from cvzoo.links.model.photos import check_photos
+
+
+def predict_ten_crops(
+    model: AbstractClassifier,
+    imgs: Iterable[Any],
+    *,
+    crop_size: int | Sequence[int] | None = None,
+    scale_size: int | Sequence[int] | None = None,
+    batch_size: int = 32,
+) -> Classifications:
+    """The classes' probabilities for each photo: the mean of the middle, the four corners and all of them mirrored.
+
+    imgs: any iterable of photos of any sizes, as `model.predict` takes them
+    crop_size: (H, W) of a crop, or the side of a square; None: as the model's weights want it
+    scale_size: the photo's short side before, or its (H, W); None: as the model's weights want it
+    batch_size: how many crops go through the network at once
+    Raises ValueRangeError if the model does not say how photos are prepared; ShapeError for a photo that, resized, is
+    smaller than a crop; what `model.predict` raises.
+    Source: Krizhevsky, Sutskever and Hinton, ImageNet Classification with Deep Convolutional Neural Networks, 2012.
+    """
+    how = model.preparation
+    if how is None:
+        raise ValueRangeError(f"predict_ten_crops: {type(model).__name__} does not say how photos are prepared")
+    check_photos(imgs, batch_size)
+    mean, std = (255 * np.array(three, np.float32).reshape(3, 1, 1) for three in (how.mean, how.std))
+
+    def probabilities(x: np.ndarray) -> Variable:
+        return softmax(model.scores((x - mean) / std), axis=1)
+
+    sources: list[Any] = []
+
+    def noted() -> Iterator[Any]:
+        for img in imgs:
+            sources.append(kept_source(img))
+            yield img
+
+    predictor = FeaturePredictor(
+        probabilities,
+        crop_size=how.crop if crop_size is None else crop_size,
+        scale_size=how.short if scale_size is None else scale_size,
+        crop="10",
+        mean=(0, 0, 0),
+    )
+    probs = predictor.predict(noted(), batch_size=batch_size)
+    return Classifications(probs, label_names=model.label_names, sources=sources)
