@@ -11,6 +11,7 @@ from cvzoo.optimizers.hooks.freeze import Freeze
 from cvzoo.optimizers.hooks.gradient_clipping import GradientClipping
 from cvzoo.optimizers.hooks.gradient_hard_clipping import GradientHardClipping
 from cvzoo.optimizers.hooks.gradient_noise import GradientNoise
+from cvzoo.optimizers.hooks.gradient_scaling import GradientScaling
 from cvzoo.optimizers.hooks.lasso import Lasso
 from cvzoo.optimizers.hooks.weight_decay import WeightDecay
 from cvzoo.optimizers.hyperparameter import Hyperparameter, HyperparameterProxy
@@ -41,6 +42,7 @@ __all__ = [
     "GradientClipping",
     "GradientHardClipping",
     "GradientNoise",
+    "GradientScaling",
     "Hyperparameter",
     "HyperparameterProxy",
     "is_vector",

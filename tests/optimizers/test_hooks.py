@@ -49,6 +49,17 @@ def test_lasso(make_parameters):
         np.testing.assert_allclose(seen[name], grad + 0.1 * np.sign(values[name]), atol=1e-12)
 
 
+def test_gradient_scaling_of_a_few(make_parameters):
+    grads, seen, _ = _step(make_parameters, optimizers.GradientScaling(2, only=optimizers.named("b")))
+    np.testing.assert_allclose(seen["b"], 2 * grads["b"], atol=1e-12)
+    np.testing.assert_allclose(seen["V"], grads["V"], atol=1e-12)
+    vectors = optimizers.GradientScaling(0.5, exempt=optimizers.is_vector, only=optimizers.named("b", "V"))
+    grads, seen, _ = _step(make_parameters, vectors, seed=1)
+    np.testing.assert_allclose(seen["b"], grads["b"], atol=1e-12)
+    np.testing.assert_allclose(seen["V"], 0.5 * grads["V"], atol=1e-12)
+    np.testing.assert_allclose(seen["W"], grads["W"], atol=1e-12)
+
+
 @pytest.mark.parametrize("threshold", [1.0, 1e6])
 def test_gradient_clipping_is_by_the_norm_of_all(threshold, make_parameters):
     hook = optimizers.GradientClipping(threshold)
