@@ -1,4 +1,4 @@
-"""How many classes a YOLO network has, and what they are called."""
+"""How many classes a YOLO network has and what they are called, and how large a photo it sees."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -35,3 +35,10 @@ def choose_classes(
     if label_names is not None and len(label_names) != n_fg_class:
         raise ValueRangeError("label_names must be one a class", expected=n_fg_class, got=len(label_names))
     return n_fg_class, None if label_names is None else tuple(label_names)
+
+
+def checked_insize(insize: int) -> int:
+    """The number itself. Raises ValueRangeError unless it is a positive multiple of 32."""
+    if isinstance(insize, bool) or not isinstance(insize, int) or insize < 32 or insize % 32:
+        raise ValueRangeError("insize must be a multiple of 32", got=repr(insize))
+    return insize

@@ -1,5 +1,6 @@
 """Darknet-53, the backbone of YOLOv3."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from cvzoo.autodiff.variable import Variable
@@ -39,21 +40,28 @@ class Stage(Chain):
 class Darknet53Extractor(Chain):
     """The 52 convolutions of Darknet-53 before its classifier.
 
+    base_channels: of the first convolution; 32 in the paper, and all others in proportion
+    blocks: residual blocks of each of the five stages
     initialW: what the convolutions start from
+
+    `channels` are the maps' channels.
     Source: Redmon and Farhadi, YOLOv3: An Incremental Improvement, 2018, table 1.
     """
 
-    def __init__(self, *, initialW: Any = None):
+    def __init__(self, *, base_channels: int = 32, blocks: Sequence[int] = (1, 2, 8, 8, 4), initialW: Any = None):
+        n = base_channels
+        n2, n4, n8, n16, n32 = blocks
+        self.channels = (8 * n, 16 * n, 32 * n)
         with self.init_scope():
-            self.stem = block(3, 32, 3, initialW=initialW)
-            self.stage2 = Stage(32, 1, initialW=initialW)
-            self.stage4 = Stage(64, 2, initialW=initialW)
-            self.stage8 = Stage(128, 8, initialW=initialW)
-            self.stage16 = Stage(256, 8, initialW=initialW)
-            self.stage32 = Stage(512, 4, initialW=initialW)
+            self.stem = block(3, n, 3, initialW=initialW)
+            self.stage2 = Stage(n, n2, initialW=initialW)
+            self.stage4 = Stage(2 * n, n4, initialW=initialW)
+            self.stage8 = Stage(4 * n, n8, initialW=initialW)
+            self.stage16 = Stage(8 * n, n16, initialW=initialW)
+            self.stage32 = Stage(16 * n, n32, initialW=initialW)
 
     def forward(self, x: Any) -> tuple[Variable, Variable, Variable]:
-        """(B, 256, H / 8, W / 8), (B, 512, H / 16, W / 16) and (B, 1024, H / 32, W / 32) of x (B, 3, H, W)."""
+        """(B, channels[i], H / s, W / s) for s = 8, 16, 32, of x (B, 3, H, W)."""
         h8 = self.stage8(self.stage4(self.stage2(self.stem(x))))
         h16 = self.stage16(h8)
         return h8, h16, self.stage32(h16)

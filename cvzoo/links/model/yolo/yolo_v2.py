@@ -12,7 +12,7 @@ from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.model.darknet.resampling import reorg
 from cvzoo.links.model.detector import AbstractOneStageDetector
 from cvzoo.links.model.yolo.block import block, load_pretrained
-from cvzoo.links.model.yolo.classes import choose_classes
+from cvzoo.links.model.yolo.classes import checked_insize, choose_classes
 from cvzoo.links.model.yolo.darknet19 import Darknet19Extractor
 from cvzoo.links.model.yolo.decode import Found, RegionHead
 from cvzoo.links.model.yolo.frame import decode_heads, to_input
@@ -36,18 +36,18 @@ COCO_ANCHORS = (
 
 
 class YOLOv2(AbstractOneStageDetector):
-    """YOLOv2 at 416 x 416 (letterbox), on Darknet-19.
+    """YOLOv2, by default at 416 x 416 (letterbox), on Darknet-19.
 
     n_fg_class: number of classes; None: as many as the pretrained model has, else 20
     pretrained_model: "voc0712" or "coco", or the path of a `.weights`, `.npz` or `.safetensors` file; None: random
     label_names: names of the classes; None: the pretrained model's, or Pascal VOC's if there are 20
     anchors: (height, width) each, in cells; None: those of COCO for "coco", else those of Pascal VOC
+    insize: height and width that a photo is seen in, a multiple of 32
+    base_channels: of Darknet-19's first convolution; all others in proportion
     Raises as `load_pretrained`; ValueRangeError if the names are not as many as the classes.
 
     Source: Redmon and Farhadi, YOLO9000: Better, Faster, Stronger, CVPR 2017; the layers of yolov2-voc.cfg.
     """
-
-    insize = 416
 
     def __init__(
         self,
@@ -56,20 +56,24 @@ class YOLOv2(AbstractOneStageDetector):
         *,
         label_names: Sequence[str] | None = None,
         anchors: Sequence[tuple[float, float]] | None = None,
+        insize: int = 416,
+        base_channels: int = 32,
     ):
+        self.insize = checked_insize(insize)
+        self.base_channels = n = base_channels
         self.n_fg_class, self.label_names = choose_classes(n_fg_class, pretrained_model, label_names, YOLO_V2_WEIGHTS)
         if anchors is None:
             anchors = COCO_ANCHORS if pretrained_model == "coco" else VOC_ANCHORS
-        self.head = RegionHead(tuple(anchors), self.n_fg_class)
+        self.heads = (RegionHead(tuple(map(tuple, anchors)), self.n_fg_class),)
         # random numbers would only be drawn to be overwritten
         initialW = None if pretrained_model is None else 0
         with self.init_scope():
-            self.extractor = Darknet19Extractor(initialW=initialW)
-            self.conv19 = block(1024, 1024, 3, initialW=initialW)
-            self.conv20 = block(1024, 1024, 3, initialW=initialW)
-            self.passthrough = block(512, 64, 1, initialW=initialW)
-            self.conv21 = block(256 + 1024, 1024, 3, initialW=initialW)
-            self.out = Convolution2D(1024, self.head.n_channel, 1, initialW=initialW)
+            self.extractor = Darknet19Extractor(base_channels=n, initialW=initialW)
+            self.conv19 = block(32 * n, 32 * n, 3, initialW=initialW)
+            self.conv20 = block(32 * n, 32 * n, 3, initialW=initialW)
+            self.passthrough = block(16 * n, 2 * n, 1, initialW=initialW)
+            self.conv21 = block((8 + 32) * n, 32 * n, 3, initialW=initialW)
+            self.out = Convolution2D(32 * n, self.heads[0].n_channel, 1, initialW=initialW)
         if pretrained_model is not None:
             load_pretrained(self, pretrained_model, YOLO_V2_WEIGHTS)
         self.use_preset("visualize")
@@ -86,7 +90,7 @@ class YOLOv2(AbstractOneStageDetector):
 
     def decode(self, outputs: tuple[np.ndarray, ...], size: tuple[int, int]) -> Found:
         return decode_heads(
-            [self.head],
+            self.heads,
             outputs,
             input_size=(self.insize, self.insize),
             size=size,

@@ -11,7 +11,7 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.model.detector import AbstractOneStageDetector
 from cvzoo.links.model.yolo.block import block, load_pretrained, pool
-from cvzoo.links.model.yolo.classes import choose_classes
+from cvzoo.links.model.yolo.classes import checked_insize, choose_classes
 from cvzoo.links.model.yolo.decode import Found, RegionHead
 from cvzoo.links.model.yolo.frame import decode_heads, to_input
 from cvzoo.links.model.yolo.weights import YOLO_V2_TINY_WEIGHTS
@@ -21,19 +21,19 @@ VOC_ANCHORS = ((1.19, 1.08), (4.41, 3.42), (11.38, 6.63), (5.11, 9.42), (10.52, 
 
 
 class YOLOv2Tiny(AbstractOneStageDetector):
-    """YOLOv2-tiny at 416 x 416 (letterbox), in the shape of yolov2-tiny-voc.
+    """YOLOv2-tiny, by default at 416 x 416 (letterbox), in the shape of yolov2-tiny-voc.
 
     n_fg_class: number of classes; None: as many as the pretrained model has, else 20
     pretrained_model: "voc0712", or the path of a `.weights`, `.npz` or `.safetensors` file; None: random
     label_names: names of the classes; None: the pretrained model's, or Pascal VOC's if there are 20
     anchors: (height, width) each, in cells; None: those of yolov2-tiny-voc
     mid_channels: width of the last but one convolution; yolov2-tiny for COCO has 512
+    insize: height and width that a photo is seen in, a multiple of 32
+    base_channels: of the first convolution; all others but the last but one in proportion
     Raises as `load_pretrained`; ValueRangeError if the names are not as many as the classes.
 
     Source: darknet's yolov2-tiny-voc.cfg; no paper describes it.
     """
-
-    insize = 416
 
     def __init__(
         self,
@@ -43,22 +43,27 @@ class YOLOv2Tiny(AbstractOneStageDetector):
         label_names: Sequence[str] | None = None,
         anchors: Sequence[tuple[float, float]] = VOC_ANCHORS,
         mid_channels: int = 1024,
+        insize: int = 416,
+        base_channels: int = 16,
     ):
+        self.insize = checked_insize(insize)
+        self.mid_channels = mid_channels
+        self.base_channels = n = base_channels
         self.n_fg_class, self.label_names = choose_classes(
             n_fg_class, pretrained_model, label_names, YOLO_V2_TINY_WEIGHTS
         )
-        self.head = RegionHead(tuple(anchors), self.n_fg_class)
+        self.heads = (RegionHead(tuple(map(tuple, anchors)), self.n_fg_class),)
         initialW = None if pretrained_model is None else 0
         with self.init_scope():
-            self.conv1 = block(3, 16, 3, initialW=initialW)
-            self.conv2 = block(16, 32, 3, initialW=initialW)
-            self.conv3 = block(32, 64, 3, initialW=initialW)
-            self.conv4 = block(64, 128, 3, initialW=initialW)
-            self.conv5 = block(128, 256, 3, initialW=initialW)
-            self.conv6 = block(256, 512, 3, initialW=initialW)
-            self.conv7 = block(512, 1024, 3, initialW=initialW)
-            self.conv8 = block(1024, mid_channels, 3, initialW=initialW)
-            self.out = Convolution2D(mid_channels, self.head.n_channel, 1, initialW=initialW)
+            self.conv1 = block(3, n, 3, initialW=initialW)
+            self.conv2 = block(n, 2 * n, 3, initialW=initialW)
+            self.conv3 = block(2 * n, 4 * n, 3, initialW=initialW)
+            self.conv4 = block(4 * n, 8 * n, 3, initialW=initialW)
+            self.conv5 = block(8 * n, 16 * n, 3, initialW=initialW)
+            self.conv6 = block(16 * n, 32 * n, 3, initialW=initialW)
+            self.conv7 = block(32 * n, 64 * n, 3, initialW=initialW)
+            self.conv8 = block(64 * n, mid_channels, 3, initialW=initialW)
+            self.out = Convolution2D(mid_channels, self.heads[0].n_channel, 1, initialW=initialW)
         if pretrained_model is not None:
             load_pretrained(self, pretrained_model, YOLO_V2_TINY_WEIGHTS)
         self.use_preset("visualize")
@@ -77,7 +82,7 @@ class YOLOv2Tiny(AbstractOneStageDetector):
 
     def decode(self, outputs: tuple[np.ndarray, ...], size: tuple[int, int]) -> Found:
         return decode_heads(
-            [self.head],
+            self.heads,
             outputs,
             input_size=(self.insize, self.insize),
             size=size,

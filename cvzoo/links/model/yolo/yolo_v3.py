@@ -13,7 +13,7 @@ from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.model.darknet.resampling import enlarge
 from cvzoo.links.model.detector import AbstractOneStageDetector
 from cvzoo.links.model.yolo.block import block, load_pretrained
-from cvzoo.links.model.yolo.classes import choose_classes
+from cvzoo.links.model.yolo.classes import checked_insize, choose_classes
 from cvzoo.links.model.yolo.darknet53 import Darknet53Extractor
 from cvzoo.links.model.yolo.decode import Found, YoloHead
 from cvzoo.links.model.yolo.frame import decode_heads, to_input
@@ -47,18 +47,18 @@ class Branch(Chain):
 
 
 class YOLOv3(AbstractOneStageDetector):
-    """YOLOv3 at 416 x 416 (letterbox), on Darknet-53.
+    """YOLOv3, by default at 416 x 416 (letterbox), on Darknet-53.
 
     n_fg_class: number of classes; None: as many as the pretrained model has, else 20
     pretrained_model: "coco", or the path of a `.weights`, `.npz` or `.safetensors` file; None: random
     label_names: names of the classes; None: the pretrained model's, or Pascal VOC's if there are 20
     anchors: (height, width) each, in pixels, three heads of three, the coarsest grid first
+    insize: height and width that a photo is seen in, a multiple of 32
+    base_channels, blocks: of Darknet-53, see `Darknet53Extractor`
     Raises as `load_pretrained`; ValueRangeError if the names are not as many as the classes.
 
     Source: Redmon and Farhadi, YOLOv3: An Incremental Improvement, 2018; the layers of yolov3.cfg.
     """
-
-    insize = 416
 
     def __init__(
         self,
@@ -67,18 +67,24 @@ class YOLOv3(AbstractOneStageDetector):
         *,
         label_names: Sequence[str] | None = None,
         anchors: Sequence[Sequence[tuple[float, float]]] = ANCHORS,
+        insize: int = 416,
+        base_channels: int = 32,
+        blocks: Sequence[int] = (1, 2, 8, 8, 4),
     ):
+        self.insize = checked_insize(insize)
         self.n_fg_class, self.label_names = choose_classes(n_fg_class, pretrained_model, label_names, YOLO_V3_WEIGHTS)
-        self.heads = tuple(YoloHead(tuple(each), self.n_fg_class) for each in anchors)
+        self.heads = tuple(YoloHead(tuple(map(tuple, each)), self.n_fg_class) for each in anchors)
+        self.base_channels, self.blocks = base_channels, tuple(blocks)
         n_out = [head.n_channel for head in self.heads]
+        n = base_channels
         initialW = None if pretrained_model is None else 0
         with self.init_scope():
-            self.extractor = Darknet53Extractor(initialW=initialW)
-            self.branch32 = Branch(1024, 512, n_out[0], initialW=initialW)
-            self.lateral16 = block(512, 256, 1, initialW=initialW)
-            self.branch16 = Branch(256 + 512, 256, n_out[1], initialW=initialW)
-            self.lateral8 = block(256, 128, 1, initialW=initialW)
-            self.branch8 = Branch(128 + 256, 128, n_out[2], initialW=initialW)
+            self.extractor = Darknet53Extractor(base_channels=n, blocks=blocks, initialW=initialW)
+            self.branch32 = Branch(32 * n, 16 * n, n_out[0], initialW=initialW)
+            self.lateral16 = block(16 * n, 8 * n, 1, initialW=initialW)
+            self.branch16 = Branch((8 + 16) * n, 8 * n, n_out[1], initialW=initialW)
+            self.lateral8 = block(8 * n, 4 * n, 1, initialW=initialW)
+            self.branch8 = Branch((4 + 8) * n, 4 * n, n_out[2], initialW=initialW)
         if pretrained_model is not None:
             load_pretrained(self, pretrained_model, YOLO_V3_WEIGHTS)
         self.use_preset("visualize")

@@ -1,0 +1,115 @@
+"""What a YOLO network is trained with: the network and its loss as one link."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import cvzoo.functions as F
+from cvzoo.autodiff.variable import Variable
+from cvzoo.config.switches import switches
+from cvzoo.errors.exceptions import ShapeError, ValueRangeError
+from cvzoo.functions.loss.softmax_cross_entropy import softmax_cross_entropy
+from cvzoo.links.chain import Chain
+from cvzoo.links.model.yolo.decode import RegionHead
+from cvzoo.links.model.yolo.targets import Targets, assign_targets, head_grid
+from cvzoo.links.model.yolo.yolo_v2 import YOLOv2
+from cvzoo.links.model.yolo.yolo_v2_tiny import YOLOv2Tiny
+from cvzoo.links.model.yolo.yolo_v3 import YOLOv3
+from cvzoo.reporting.reporter import report
+
+
+class YOLOLoss(Chain):
+    """`YOLOLoss(model)(x, bboxes, labels)` is what to make small; `optimizer.setup` takes it.
+
+    model: the network
+    ignore_thresh: see `assign_targets`
+    sizes: sides, multiples of 32, to one of which a training batch is resized, drawn anew every `every` batches; None:
+        they stay as they are
+    seed: of these draws, which go on where they were after a resume
+
+    The sum over the photos' predictions, divided by the photos, of cross entropies (objectness, classes, the middle in
+    its cell) and half the squared differences of the logarithms of the sides. Reports loss, loss/box, loss/object and
+    loss/conf.
+    Source: Redmon and Farhadi, YOLOv3, 2018, section 2.1, with darknet's derivatives. Where we differ: YOLOv2's
+    networks learn by the same loss (their classes by a softmax's cross entropy); its authors had squares throughout.
+    """
+
+    def __init__(
+        self,
+        model: YOLOv2 | YOLOv2Tiny | YOLOv3,
+        *,
+        ignore_thresh: float = 0.7,
+        sizes: Sequence[int] | None = None,
+        every: int = 10,
+        seed: int = 0,
+    ):
+        if sizes is not None and (not len(sizes) or any(side < 32 or side % 32 for side in sizes)):
+            raise ValueRangeError("YOLOLoss: sizes must be multiples of 32", got=repr(sizes)[:80])
+        if every < 1:
+            raise ValueRangeError("YOLOLoss: every must be positive", got=every)
+        self.ignore_thresh = ignore_thresh
+        self.sizes = None if sizes is None else tuple(sizes)
+        self.every, self.seed = every, seed
+        with self.init_scope():
+            self.model = model
+        # kept with the link, so that a resumed run sees the same sizes
+        self.add_persistent("n_batch", np.zeros((), np.int64))
+
+    def forward(
+        self,
+        x: Any,
+        bboxes: Sequence[np.ndarray],
+        labels: Sequence[np.ndarray],
+        ignored: Sequence[np.ndarray] | None = None,
+    ) -> Variable:
+        """The loss, a number.
+
+        x: (B, 3, H, W) float32 RGB in [0, 1], sides multiples of 32
+        bboxes, labels: of each photo (R, 4) float32, pixels of x, and (R,) int32
+        ignored: of each photo (R,) bool, see `assign_targets`
+        Raises ShapeError if there is not one element a photo.
+        """
+        if len(bboxes) != x.shape[0]:
+            raise ShapeError("YOLOLoss: bboxes must be one a photo", expected=x.shape[0], got=len(bboxes))
+        if self.sizes is not None and switches.train:
+            x, bboxes = self._resized(x, bboxes)
+        outputs = self.model(x)
+        outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+        heads, n_number = self.model.heads, 5 + self.model.n_fg_class
+        rows = [F.reshape(F.transpose(y, (0, 2, 3, 1)), (y.shape[0], -1, n_number)) for y in outputs]
+        row = F.concat(rows, axis=1) if len(rows) > 1 else rows[0]
+        grid = head_grid(heads, [y.shape[2:] for y in outputs], x.shape[2:])
+        code = row.array[:, :, :4]
+        targets = assign_targets(code, grid, heads, bboxes, labels, ignored, ignore_thresh=self.ignore_thresh)
+        scale = 1 / x.shape[0]
+        object_loss = F.sigmoid_cross_entropy(row[:, :, 4], targets.objectness, reduce="sum") * scale
+        own = F.reshape(row, (-1, n_number))[targets.positive]
+        box_loss = _box_loss(own, targets) * scale
+        if isinstance(heads[0], RegionHead) and heads[0].softmax:
+            conf_loss = softmax_cross_entropy(own[:, 5:], targets.label, reduce="sum") * scale
+        else:
+            onehot = np.zeros((len(targets.label), n_number - 5), np.int32)
+            onehot[np.arange(len(onehot)), targets.label] = 1
+            conf_loss = F.sigmoid_cross_entropy(own[:, 5:], onehot, reduce="sum") * scale
+        loss = box_loss + object_loss + conf_loss
+        report({"loss": loss, "loss/box": box_loss, "loss/object": object_loss, "loss/conf": conf_loss}, self)
+        return loss
+
+    def _resized(self, x: Any, bboxes: Sequence[np.ndarray]) -> tuple[Any, list[np.ndarray]]:
+        turn = int(self.n_batch) // self.every
+        self.n_batch = np.asarray(int(self.n_batch) + 1)
+        side = int(np.random.default_rng((self.seed, turn)).choice(self.sizes))
+        if x.shape[2:] == (side, side):
+            return x, list(bboxes)
+        ratio = np.tile(np.float32((side, side)) / np.float32(x.shape[2:]), 2)
+        x = F.resize_images(x, (side, side), align_corners=False, antialias=True)
+        return x, [np.asarray(bbox, np.float32) * ratio for bbox in bboxes]
+
+
+def _box_loss(own: Variable, targets: Targets) -> Variable:
+    """The sum over the (P, 5 + L) rows that have an object."""
+    center, side, weight = (a.astype(own.dtype) for a in (targets.center, targets.side, targets.weight))
+    middle = F.sigmoid_cross_entropy(own[:, 0:2], center[:, ::-1], reduce="no")
+    off = own[:, 2:4] - side[:, ::-1]
+    return F.sum((F.sum(middle, axis=1) + F.sum(off * off, axis=1) * 0.5) * weight)

@@ -1,0 +1,154 @@
+"""What each of YOLO's predictions should say about a photo's objects."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from cvzoo.errors.exceptions import ShapeError
+from cvzoo.geometry.as_bbox import as_bbox
+from cvzoo.geometry.bbox_area import bbox_area
+from cvzoo.geometry.bbox_iou import bbox_intersection, bbox_iou
+from cvzoo.links.model.yolo.decode import RegionHead, YoloHead, sigmoid
+
+_LARGEST_LOG = np.float32(25)
+UNKNOWN = -1
+
+
+class Grid(NamedTuple):
+    """The predictions of all heads together, N of them: head by head, cell by cell, anchor by anchor.
+
+    cell: (N, 2) float32, row and column; step: (N, 2) float32, a cell's height and width in pixels
+    anchor: (N, 2) float32, height and width in pixels
+    """
+
+    cell: np.ndarray
+    step: np.ndarray
+    anchor: np.ndarray
+    starts: tuple[int, ...]
+    shapes: tuple[tuple[int, int], ...]
+
+
+class Targets(NamedTuple):
+    """Of a batch of B photos.
+
+    objectness: (B, N) int32; 1 an object, 0 none, -1 does not matter
+    positive: (P,) int64, places among the B * N that have an object, ascending
+    center: (P, 2) float32, y x of its middle in the cell, 0 to 1
+    side: (P, 2) float32, logarithms of its height and width over the anchor's
+    weight: (P,) float32, more for smaller objects
+    label: (P,) int32
+    """
+
+    objectness: np.ndarray
+    positive: np.ndarray
+    center: np.ndarray
+    side: np.ndarray
+    weight: np.ndarray
+    label: np.ndarray
+
+
+def head_grid(heads: Sequence[YoloHead | RegionHead], shapes: Sequence[tuple[int, int]], size: Sequence[int]) -> Grid:
+    """The grid of heads whose maps are of these shapes (GH, GW), for an input of `size` (H, W)."""
+    cells, steps, anchors, starts, start = [], [], [], [], 0
+    for head, (height, width) in zip(heads, shapes):
+        step = np.array([size[0] / height, size[1] / width], np.float32)
+        sides = np.array(head.anchors, np.float32)
+        if isinstance(head, RegionHead):  # in cells
+            sides = sides * step
+        place = np.stack(np.meshgrid(np.arange(height), np.arange(width), indexing="ij"), axis=-1).reshape(-1, 2)
+        cells.append(np.repeat(place, len(sides), axis=0).astype(np.float32))
+        anchors.append(np.tile(sides, (len(place), 1)))
+        steps.append(np.broadcast_to(step, anchors[-1].shape))
+        starts.append(start)
+        start += len(anchors[-1])
+    return Grid(*map(np.concatenate, (cells, steps, anchors)), tuple(starts), tuple(map(tuple, shapes)))
+
+
+def predicted_boxes(code: np.ndarray, grid: Grid) -> np.ndarray:
+    """(N, 4) y_min x_min y_max x_max, pixels, of code (N, 4): x, y, width, height as the heads give them."""
+    center = (grid.cell + sigmoid(code[:, 1::-1])) * grid.step
+    half = np.exp(np.minimum(code[:, 3:1:-1], _LARGEST_LOG)) * grid.anchor / 2
+    return np.concatenate([center - half, center + half], axis=1)
+
+
+def assign_targets(
+    code: np.ndarray,
+    grid: Grid,
+    heads: Sequence[YoloHead | RegionHead],
+    bboxes: Sequence[np.ndarray],
+    labels: Sequence[np.ndarray],
+    ignored: Sequence[np.ndarray] | None = None,
+    *,
+    ignore_thresh: float = 0.7,
+    cover: float = 0.5,
+) -> Targets:
+    """The targets of a batch.
+
+    code: (B, N, 4) float32, x, y, width, height as the heads give them
+    bboxes, labels: of each photo (R, 4) float32 in the network's pixels and (R,) int32; R may be 0
+    ignored: of each photo (R,) bool, True for crowds, difficult or cut objects: they are nobody's target, and it does
+        not matter what a prediction says of which a share of `cover` lies in one
+    ignore_thresh: nor what one says whose IoU with an object is greater, though the object is not its own
+    Raises ShapeError if boxes, labels and flags do not belong together.
+
+    An object belongs to the cell its middle is in, and there to the anchor, of all heads, whose shape is most like its
+    own. Of two objects that want the same the later one has it.
+    Source: Redmon and Farhadi, YOLOv3, 2018, section 2.1, and darknet's [yolo], which weights small objects.
+    """
+    ignored = [np.zeros(len(bbox), bool) for bbox in bboxes] if ignored is None else ignored
+    if not len(bboxes) == len(labels) == len(ignored) == len(code):
+        raise ShapeError("bboxes, labels and ignored need one element a photo", got=(len(bboxes), len(labels)))
+    n = len(grid.cell)
+    objectness = np.zeros((len(bboxes), n), np.int32)
+    found = [(np.empty(0, np.int64), np.empty((0, 4), np.float32), np.empty(0, np.int32))]
+    for i, (bbox, classes, skip) in enumerate(zip(bboxes, labels, ignored)):
+        bbox, classes, skip = as_bbox(bbox), np.asarray(classes, np.int32), np.asarray(skip, bool)
+        if not len(bbox) == len(classes) == len(skip):
+            raise ShapeError(f"photo {i}: boxes and labels differ in number", got=(len(bbox), len(classes), len(skip)))
+        said = predicted_boxes(code[i], grid)
+        if skip.any():
+            inside = bbox_intersection(said, bbox[skip]).max(axis=1)
+            objectness[i, inside > cover * bbox_area(said)] = UNKNOWN
+        kept = ~skip & (bbox[:, 2:] > bbox[:, :2]).all(axis=1)
+        bbox, classes = bbox[kept].astype(np.float32, copy=False), classes[kept]
+        if not len(bbox):
+            continue
+        objectness[i, bbox_iou(said, bbox).max(axis=1) > ignore_thresh] = UNKNOWN
+        place = _places(grid, heads, bbox)
+        place, last = np.unique(place[::-1], return_index=True)
+        row = len(bbox) - 1 - last
+        objectness[i, place] = 1
+        found.append((place + i * n, bbox[row], classes[row]))
+    positive, bbox, label = map(np.concatenate, zip(*found))
+    place = positive % n
+    side = bbox[:, 2:] - bbox[:, :2]
+    center = (bbox[:, :2] + bbox[:, 2:]) / 2 / grid.step[place] - grid.cell[place]
+    area = np.prod(np.array(grid.shapes[0], np.float32) * grid.step[0])
+    return Targets(
+        objectness,
+        positive,
+        np.clip(center, 0, 1),
+        np.log(side / grid.anchor[place]),
+        2 - np.minimum(side.prod(axis=1) / area, 1),
+        label,
+    )
+
+
+def _places(grid: Grid, heads: Sequence[YoloHead | RegionHead], bbox: np.ndarray) -> np.ndarray:
+    """(R,) which of the N predictions each box belongs to."""
+    side = bbox[:, 2:] - bbox[:, :2]
+    anchors, places = [], []
+    for head, start, (height, width) in zip(heads, grid.starts, grid.shapes):
+        n_anchor = len(head.anchors)
+        step = grid.step[start]
+        cell = ((bbox[:, :2] + bbox[:, 2:]) / 2 / step).astype(np.int64)
+        cell = np.clip(cell, 0, [height - 1, width - 1])
+        first = start + (cell[:, 0] * width + cell[:, 1]) * n_anchor
+        anchors.append(grid.anchor[start : start + n_anchor])
+        places.append(first[:, None] + np.arange(n_anchor))
+    anchor = np.concatenate(anchors)
+    zeros = np.zeros((1, 2), np.float32)
+    iou = bbox_iou(np.hstack([np.broadcast_to(zeros, side.shape), side]), np.hstack([anchor * 0, anchor]))
+    best = iou.argmax(axis=1)
+    return np.concatenate(places, axis=1)[np.arange(len(bbox)), best]
