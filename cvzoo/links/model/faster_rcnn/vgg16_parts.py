@@ -4,7 +4,7 @@ from typing import Any
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
-from cvzoo.initializers.normal import Normal
+from cvzoo.initializers.normal import HeNormal, Normal
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.conv_2d_activ import Conv2DActiv
 from cvzoo.links.connection.linear import Linear
@@ -28,7 +28,7 @@ class VGG16Convolutions(Chain):
         for stage, (width, count) in enumerate(zip(widths, _STAGES), start=1):
             for i in range(1, count + 1):
                 names.append(f"conv{stage}_{i}")
-                layers.append(Conv2DActiv(n_in, width, 3, 1, 1))
+                layers.append(Conv2DActiv(n_in, width, 3, 1, 1, initialW=HeNormal()))
                 n_in = width
         for name, layer in zip(names, layers):
             self.add_link(name, layer)
