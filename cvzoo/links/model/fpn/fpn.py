@@ -9,6 +9,7 @@ from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.initializers.uniform import LeCunUniform
 from cvzoo.links.chain import Chain, ChainList
 from cvzoo.links.connection.convolution_2d import Convolution2D
+from cvzoo.links.model.resnet.norm import ConvNorm, Norm
 
 Extra = Literal["P5", "C5", "pool"]
 
@@ -22,6 +23,7 @@ class FPN(Chain):
     extra_from: the first of them is made of "P5" (the coarsest map that comes out) or "C5" (the coarsest that goes in)
         by 3 x 3 convolutions of stride 2, a relu before each but the first; "pool": every second pixel of the map
         before
+    norm, eps: None: the convolutions have biases; else they are normalized, see `ConvNorm`
     Raises ValueRangeError for another source.
 
     Source: Lin et al., Feature Pyramid Networks, CVPR 2017; P6 and P7 as in Lin et al., Focal Loss for Dense Object
@@ -29,15 +31,22 @@ class FPN(Chain):
     """
 
     def __init__(
-        self, in_channels: Sequence[int], out_channels: int = 256, *, n_extra: int = 0, extra_from: Extra = "P5"
+        self,
+        in_channels: Sequence[int],
+        out_channels: int = 256,
+        *,
+        n_extra: int = 0,
+        extra_from: Extra = "P5",
+        norm: Norm | None = None,
+        eps: float = 1e-5,
     ):
         if extra_from not in ("P5", "C5", "pool"):
             raise ValueRangeError("FPN: extra_from", expected="'P5', 'C5' or 'pool'", got=repr(extra_from))
         self.extra_from = extra_from
         self.n_extra = n_extra
         with self.init_scope():
-            self.inner = ChainList(*(_conv(n, out_channels, 1) for n in in_channels))
-            self.outer = ChainList(*(_conv(out_channels, out_channels, 3) for _ in in_channels))
+            self.inner = ChainList(*(_block(n, out_channels, 1, norm, eps) for n in in_channels))
+            self.outer = ChainList(*(_block(out_channels, out_channels, 3, norm, eps) for _ in in_channels))
             self.extra = ChainList()
             for i in range(n_extra if extra_from != "pool" else 0):
                 n_in = in_channels[-1] if extra_from == "C5" and i == 0 else out_channels
@@ -67,6 +76,12 @@ class FPN(Chain):
             h = conv(h if i == 0 else F.relu(h))
             outs.append(h)
         return tuple(outs)
+
+
+def _block(n_in: int, n_out: int, ksize: int, norm: Norm | None, eps: float) -> Convolution2D | ConvNorm:
+    if norm is None:
+        return _conv(n_in, n_out, ksize)
+    return ConvNorm(n_in, n_out, ksize, norm=norm, eps=eps, activ=False)
 
 
 def _conv(n_in: int, n_out: int, ksize: int, stride: int = 1) -> Convolution2D:

@@ -1,0 +1,1 @@
+"""Faster R-CNN on feature pyramids (Ren et al., 2015; Lin et al., 2017)."""

@@ -1,0 +1,76 @@
+"""Faster R-CNN on a feature pyramid."""
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cvzoo.autodiff.variable import Variable
+from cvzoo.links.model.detector import AbstractDetector, Found, Preset
+from cvzoo.links.model.faster_rcnn_fpn.fit import fit_photo, seen_size
+from cvzoo.links.model.faster_rcnn_fpn.pretrained import region_source
+from cvzoo.links.model.faster_rcnn_fpn.region_network import RegionNetwork, to_photo
+from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
+from cvzoo.links.model.faster_rcnn_fpn.weights import WEIGHTS
+
+
+class FasterRCNNFPN(AbstractDetector):
+    """Finds objects in two stages: proposals from every level of a pyramid, then a closer look at each.
+
+    n_fg_class: number of classes; None: as many as label_names, else as the file has
+    pretrained_model: a name of `WEIGHTS` (such as "resnet50_coco"), "imagenet" or "imagenet_v2" (torchvision's
+        backbones), or the path of a file of torchvision or detectron2 or of one that cvzoo saved. Where n_fg_class or
+        settings differ from the file's, what fits is taken over; a warning names what starts anew, and so does
+        `load_report`
+    label_names: names of the classes; None: the file's, if it has as many classes
+    settings: how it is built and how it sees a photo; None: as the file has it, else `FasterRCNNFPNSettings()`
+    Raises ValueRangeError if the names are not as many as the classes, or there is no such name or file;
+    WeightsMismatchError if the file does not fit; what reading it raises.
+
+    Source: Ren et al., Faster R-CNN, NIPS 2015; Lin et al., Feature Pyramid Networks, CVPR 2017.
+    """
+
+    presets = {"visualize": Preset(0.5, 0.5), "evaluate": Preset(0.5, 0.05)}
+    limit = 100
+    nms_thresh = 0.5
+
+    def __init__(
+        self,
+        n_fg_class: int | None = None,
+        pretrained_model: str | os.PathLike | None = None,
+        *,
+        label_names: Sequence[str] | None = None,
+        settings: FasterRCNNFPNSettings | None = None,
+    ):
+        source = region_source(
+            pretrained_model,
+            WEIGHTS,
+            architecture="FasterRCNNFPN",
+            n_fg_class=n_fg_class,
+            label_names=label_names,
+            settings=settings,
+        )
+        self.settings, self.n_fg_class, self.label_names = source.settings, source.n_fg_class, source.label_names
+        with self.init_scope():
+            self.regions = RegionNetwork(self.n_fg_class, self.settings)
+        self.load_report = source.take(self)
+        if source.presets is not None:
+            self.presets, self.limit = source.presets, source.limit
+        self.use_preset("visualize")
+
+    def prepare(self, img: np.ndarray) -> np.ndarray:
+        """(3, H', W') float32, normalized, resized, sides padded to multiples of 32."""
+        return fit_photo(img, self.settings)
+
+    def forward(self, x: Any) -> tuple[Variable, ...]:
+        """The pyramid's maps, see `RegionNetwork`."""
+        return self.regions(x)
+
+    def find(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> list[Found]:
+        """As in `AbstractDetector`."""
+        seens = [seen_size(size, self.settings) for size in sizes]
+        found = self.regions.find(self.regions(x), x.shape[2:], seens, self.score_thresh)
+        return [
+            (to_photo(bbox, seen, size), label, score) for (bbox, label, score), seen, size in zip(found, seens, sizes)
+        ]

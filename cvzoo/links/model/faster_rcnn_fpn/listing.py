@@ -1,0 +1,57 @@
+"""The Faster R-CNNs on pyramids in listings and in files."""
+
+import functools
+from collections.abc import Callable, Mapping
+
+from cvzoo.links.chain import Chain
+from cvzoo.links.model.architecture import Architecture
+from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import FasterRCNNFPN
+from cvzoo.links.model.faster_rcnn_fpn.published import (
+    FasterRCNNFPNMobileNetV3Large,
+    FasterRCNNFPNMobileNetV3Large320,
+    FasterRCNNFPNResNet50,
+    FasterRCNNFPNResNet101,
+)
+from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
+from cvzoo.links.model.faster_rcnn_fpn.storage import (
+    faster_rcnn_fpn_from_settings,
+    region_network_preprocessing,
+    region_network_settings,
+)
+from cvzoo.links.model.faster_rcnn_fpn.weights import WEIGHTS
+from cvzoo.links.model.zoo_member import Task, ZooMember
+from cvzoo.weights.record import Weights
+
+ARCHITECTURES = (
+    Architecture(
+        "FasterRCNNFPN",
+        FasterRCNNFPN,
+        region_network_settings,
+        region_network_preprocessing,
+        faster_rcnn_fpn_from_settings,
+    ),
+)
+# the longer names first: one begins with the other
+_MAKERS = {
+    "mobilenet_v3_large_320": FasterRCNNFPNMobileNetV3Large320,
+    "mobilenet_v3_large": FasterRCNNFPNMobileNetV3Large,
+    "resnet101": FasterRCNNFPNResNet101,
+    "resnet50": FasterRCNNFPNResNet50,
+}
+
+
+def members() -> list[ZooMember]:
+    """The trained ones."""
+    return region_members(WEIGHTS, _MAKERS, "detection")
+
+
+def region_members(
+    weights: Mapping[str, tuple[Weights, FasterRCNNFPNSettings]], makers: Mapping[str, Callable[..., Chain]], task: Task
+) -> list[ZooMember]:
+    """A member for each record. makers: variant, as names of records begin with it -> constructor."""
+    found = []
+    for name, (record, _) in weights.items():
+        variant = next(variant for variant in makers if name.startswith(f"{variant}_"))
+        make = functools.partial(makers[variant], pretrained_model=name.removeprefix(f"{variant}_"))
+        found.append(ZooMember(record.name, make, record, (record,), task))
+    return found

@@ -1,0 +1,181 @@
+"""What a file of weights gives to a two-stage detector, whoever wrote it."""
+
+import dataclasses
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from cvzoo.errors.exceptions import FileFormatError, ValueRangeError, WeightsMismatchError
+from cvzoo.links.chain import Chain
+from cvzoo.links.model.detector import Preset
+from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
+from cvzoo.links.model.faster_rcnn_fpn.stored import stored_region_network
+from cvzoo.links.model.faster_rcnn_fpn.torchvision_names import (
+    from_torchvision,
+    is_mobilenet,
+    is_torchvision_region_network,
+)
+from cvzoo.links.model.faster_rcnn_fpn.weights import MOBILENET_V3_LARGE_FPN, RESNET50_FPN, RESNET50_FPN_V2
+from cvzoo.links.model.label_names import COCO_LABEL_NAMES
+from cvzoo.links.model.pretrained import pretrained_path
+from cvzoo.links.model.resnet.torchvision_names import depth_of, is_torchvision_resnet
+from cvzoo.links.model.resnet.torchvision_names import from_torchvision as resnet_from_torchvision
+from cvzoo.links.model.resnet.weights import WEIGHTS as RESNET_WEIGHTS
+from cvzoo.weights.model_header import read_model_header
+from cvzoo.weights.record import Weights
+from cvzoo.weights.report import LoadReport
+from cvzoo.weights.sniff import read_arrays
+
+_BACKBONE = "regions/extractor/"
+
+
+@dataclasses.dataclass
+class RegionSource:
+    """What a detector is built with, and what fills it.
+
+    settings, n_fg_class, label_names: of the model
+    changed: the model was asked to differ from the file: what does not fit starts anew
+    arrays: by our names; None: there is no file
+    path: of the file
+    presets, limit: thresholds that the file has
+    extra: what the file says of heads beyond boxes, as JSON has it
+    """
+
+    settings: FasterRCNNFPNSettings
+    n_fg_class: int
+    label_names: tuple[str, ...] | None
+    changed: bool = False
+    arrays: Mapping[str, np.ndarray] | None = None
+    path: str = ""
+    presets: Mapping[str, Preset] | None = None
+    limit: int | None = None
+    extra: Mapping[str, Any] | None = None
+
+    def take(self, model: Chain) -> LoadReport | None:
+        """What did not fit, after everything that fits was taken over; None without a file.
+
+        Raises WeightsMismatchError for what has no place in the model, and for what the file lacks unless the model
+        was asked to differ from it; of a backbone's file nothing but a backbone is expected.
+        """
+        if self.arrays is None:
+            return None
+        arrays = self.arrays
+        is_backbone = not any(name.startswith("regions/rpn/") for name in arrays)
+        if is_backbone:
+            arrays = {name: array for name, array in arrays.items() if name not in ("regions/fc/W", "regions/fc/b")}
+        wanted = {name for name in model.state_arrays() if not name.endswith("/N")}
+        report = model.load_arrays(arrays, strict=False)
+        missing = [name for name in (*report.missing, *report.mismatching) if name in wanted]
+        if is_backbone:
+            missing = [name for name in missing if name.startswith(_BACKBONE)]
+        if report.unexpected or (missing and (is_backbone or not self.changed)) or len(missing) == len(wanted):
+            raise WeightsMismatchError(f"{self.path}: it does not fit the model\n{report}")
+        if missing:
+            shown = ", ".join(missing[:20]) + (f" and {len(missing) - 20} more" if len(missing) > 20 else "")
+            warnings.warn(
+                f"{self.path}: {len(wanted) - len(missing)} arrays were taken over, {len(missing)} start anew: {shown}",
+                stacklevel=3,
+            )
+        return report
+
+
+def region_source(
+    pretrained_model: str | os.PathLike | None,
+    weights: Mapping[str, tuple[Weights, FasterRCNNFPNSettings]],
+    *,
+    architecture: str,
+    n_fg_class: int | None,
+    label_names: Sequence[str] | None,
+    settings: FasterRCNNFPNSettings | None,
+) -> RegionSource:
+    """All that a constructor's arguments lead to; nothing is built yet.
+
+    weights: name -> (record, settings)
+    architecture: what files that cvzoo saved call such a model
+    Raises ValueRangeError for an unknown name, no file, or names that are not as many as the classes.
+    """
+    n_fg_class = len(label_names) if n_fg_class is None and label_names is not None else n_fg_class
+    found = RegionSource(FasterRCNNFPNSettings(), 0, None)
+    if pretrained_model is not None:
+        found = _read(pretrained_model, weights, architecture, n_fg_class, settings)
+    found.changed = settings not in (None, found.settings) or n_fg_class not in (None, found.n_fg_class)
+    found.settings = found.settings if settings is None else settings
+    if label_names is None and n_fg_class in (None, found.n_fg_class):
+        label_names = found.label_names
+    n_fg_class = found.n_fg_class if n_fg_class is None else n_fg_class
+    if isinstance(n_fg_class, bool) or not isinstance(n_fg_class, int) or n_fg_class < 1:
+        raise ValueRangeError(
+            f"{architecture}: n_fg_class must be a positive integer", got=repr(n_fg_class if n_fg_class else None)
+        )
+    if label_names is not None and len(label_names) != n_fg_class:
+        raise ValueRangeError("label_names must be one a class", expected=n_fg_class, got=len(label_names))
+    found.n_fg_class = n_fg_class
+    found.label_names = None if label_names is None else tuple(label_names)
+    return found
+
+
+def _read(
+    pretrained_model: str | os.PathLike,
+    weights: Mapping[str, tuple[Weights, FasterRCNNFPNSettings]],
+    architecture: str,
+    n_fg_class: int | None,
+    settings: FasterRCNNFPNSettings | None,
+) -> RegionSource:
+    records = {name: record for name, (record, _) in weights.items()}
+    records |= RESNET_WEIGHTS.get(50 if settings is None else settings.n_layer, {})
+    path = pretrained_path(pretrained_model, records)
+    published = weights[pretrained_model] if isinstance(pretrained_model, str) and pretrained_model in weights else None
+    header, arrays = read_model_header(path), read_arrays(path)
+    if header is not None and header.architecture == architecture:
+        return _from_header(os.fspath(path), arrays, header.settings, header.label_names)
+    if is_torchvision_region_network(arrays):
+        return _from_torchvision(os.fspath(path), arrays, n_fg_class, published)
+    if is_torchvision_resnet(arrays):
+        arrays = resnet_from_torchvision(arrays)
+    if "extractor/conv1/conv/W" in arrays and "fc/W" in arrays:
+        # statistics of ImageNet are better than those of the few photos that fit into a detector's batch
+        width = len(arrays["extractor/conv1/conv/W"])
+        built = FasterRCNNFPNSettings(n_layer=depth_of(arrays), norm="frozen", base_channels=width)
+        arrays = {f"regions/{name}": array for name, array in arrays.items()}
+        return RegionSource(built, 0, None, arrays=arrays, path=os.fspath(path))
+    built = FasterRCNNFPNSettings() if settings is None else settings
+    return RegionSource(built, n_fg_class or 0, None, arrays=arrays, path=os.fspath(path))
+
+
+def _from_header(path: str, arrays: Mapping, settings: Mapping, label_names: tuple[str, ...] | None) -> RegionSource:
+    try:
+        stored = stored_region_network(settings)
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise FileFormatError(f"{path}: its settings make no such detector: {str(error)[:200]}") from error
+    return RegionSource(
+        stored.settings,
+        stored.n_fg_class,
+        label_names,
+        arrays=arrays,
+        path=path,
+        presets=stored.presets,
+        limit=stored.limit,
+        extra=settings,
+    )
+
+
+def _from_torchvision(
+    path: str,
+    arrays: Mapping[str, np.ndarray],
+    n_fg_class: int | None,
+    published: tuple[Weights, FasterRCNNFPNSettings] | None,
+) -> RegionSource:
+    named = from_torchvision(arrays, n_fg_class=n_fg_class)
+    if published is not None:
+        built = published[1]
+    elif is_mobilenet(arrays):
+        built = MOBILENET_V3_LARGE_FPN
+    else:
+        is_v2 = "regions/fpn/inner/0/bn/gamma" in named
+        depth = depth_of({name.removeprefix("regions/"): array for name, array in named.items()})
+        built = dataclasses.replace(RESNET50_FPN_V2 if is_v2 else RESNET50_FPN, n_layer=depth)
+    n = len(named["regions/box_head/conf/b"]) - 1
+    return RegionSource(built, n, COCO_LABEL_NAMES if n == len(COCO_LABEL_NAMES) else None, arrays=named, path=path)

@@ -1,0 +1,62 @@
+"""What the maps of a pyramid say about regions: each region looks at the level of its size."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import cvzoo.functions as F
+from cvzoo.autodiff.variable import Variable
+from cvzoo.functions.roi.roi_average_align_2d import roi_average_align_2d
+
+
+def region_levels(bbox: np.ndarray, strides: Sequence[int]) -> np.ndarray:
+    """(R,) int64, which of the maps each box (R, 4) looks at: one of side 224 at that of stride 16.
+
+    Where maps share a stride, the first of them is looked at.
+    Source: Lin et al., Feature Pyramid Networks, CVPR 2017, equation 1, in float32 with 1e-6 added to the logarithm.
+    """
+    bbox = np.asarray(bbox, np.float32)
+    side = np.sqrt((bbox[:, 2] - bbox[:, 0]) * (bbox[:, 3] - bbox[:, 1]))
+    first, last = round(np.log2(strides[0])), round(np.log2(strides[-1]))
+    with np.errstate(divide="ignore"):  # an empty box goes to the finest map
+        level = np.floor(np.float32(4) + np.log2(side / np.float32(224)) + np.float32(1e-6))
+    return (np.clip(level, first, last) - first).astype(np.int64)
+
+
+def pyramid_regions(
+    maps: Sequence[Any],
+    bbox: np.ndarray,
+    photo: np.ndarray,
+    strides: Sequence[int],
+    *,
+    size: int,
+    sampling_ratio: int | None = 2,
+    aligned: bool = False,
+) -> Variable:
+    """(R, C, size, size): the inside of each box, from the map of its level.
+
+    maps: (B, C, H, W) each, the finest first; there may be more than strides
+    bbox: (R, 4) float32, pixels of the network's input; photo: (R,) int32, which of the B each lies in
+    sampling_ratio, aligned: as in `roi_average_align_2d`
+    """
+    level = region_levels(bbox, strides)
+    parts, order = [], []
+    for i, stride in enumerate(strides):
+        index = np.flatnonzero(level == i)
+        if len(index) or (not len(level) and not i):
+            parts.append(
+                roi_average_align_2d(
+                    maps[i], bbox[index], photo[index], size, 1 / stride, sampling_ratio, aligned=aligned
+                )
+            )
+            order.append(index)
+    if len(parts) == 1:
+        return parts[0]
+    place = np.concatenate(order)
+    rows = F.concat(parts, axis=0)
+    if (np.diff(place) > 0).all():
+        return rows
+    back = np.empty_like(place)
+    back[place] = np.arange(len(place))
+    return rows[back]

@@ -1,0 +1,75 @@
+"""Published weights of Faster R-CNN on pyramids."""
+
+from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
+from cvzoo.links.model.label_names import COCO_LABEL_NAMES
+from cvzoo.links.model.torchvision_record import torchvision_weights
+from cvzoo.weights.record import Weights
+
+TORCHVISION_PREPROCESSING = (
+    "short side 800, long side at most 1333, bilinear without antialiasing, padded to multiples of 32, RGB; "
+    "(x / 255 - (.485, .456, .406)) / (.229, .224, .225)"
+)
+# its normalizations divide by the plain standard deviation
+RESNET50_FPN = FasterRCNNFPNSettings(norm="frozen", bn_eps=0.0)
+RESNET50_FPN_V2 = FasterRCNNFPNSettings(fpn_norm="batch", rpn_depth=2, head_convs=4, head_fcs=1)
+_ALL_SIZES = ((32, 64, 128, 256, 512),) * 3
+MOBILENET_V3_LARGE_FPN = FasterRCNNFPNSettings(
+    backbone="mobilenet_v3_large", norm="frozen", anchor_sizes=_ALL_SIZES, rpn_score_thresh=0.05
+)
+MOBILENET_V3_LARGE_320_FPN = FasterRCNNFPNSettings(
+    backbone="mobilenet_v3_large",
+    norm="frozen",
+    anchor_sizes=_ALL_SIZES,
+    rpn_score_thresh=0.05,
+    n_proposal=150,
+    min_size=320,
+    max_size=640,
+)
+
+# name -> (record, how the network is built)
+WEIGHTS: dict[str, tuple[Weights, FasterRCNNFPNSettings]] = {
+    "resnet50_coco": (
+        torchvision_weights(
+            "faster_rcnn_fpn_resnet50_coco",
+            "fasterrcnn_resnet50_fpn_coco-258fb6c6.pth",
+            enum="FasterRCNN_ResNet50_FPN_Weights.COCO_V1",
+            score={"COCO val2017 AP": 0.370},
+            preprocessing=TORCHVISION_PREPROCESSING,
+            label_names=COCO_LABEL_NAMES,
+        ),
+        RESNET50_FPN,
+    ),
+    "resnet50_coco_v2": (
+        torchvision_weights(
+            "faster_rcnn_fpn_resnet50_coco_v2",
+            "fasterrcnn_resnet50_fpn_v2_coco-dd69338a.pth",
+            enum="FasterRCNN_ResNet50_FPN_V2_Weights.COCO_V1",
+            score={"COCO val2017 AP": 0.467},
+            preprocessing=TORCHVISION_PREPROCESSING,
+            label_names=COCO_LABEL_NAMES,
+        ),
+        RESNET50_FPN_V2,
+    ),
+    "mobilenet_v3_large_coco": (
+        torchvision_weights(
+            "faster_rcnn_fpn_mobilenet_v3_large_coco",
+            "fasterrcnn_mobilenet_v3_large_fpn-fb6a3cc7.pth",
+            enum="FasterRCNN_MobileNet_V3_Large_FPN_Weights.COCO_V1",
+            score={"COCO val2017 AP": 0.328},
+            preprocessing=TORCHVISION_PREPROCESSING,
+            label_names=COCO_LABEL_NAMES,
+        ),
+        MOBILENET_V3_LARGE_FPN,
+    ),
+    "mobilenet_v3_large_320_coco": (
+        torchvision_weights(
+            "faster_rcnn_fpn_mobilenet_v3_large_320_coco",
+            "fasterrcnn_mobilenet_v3_large_320_fpn-907ea3f9.pth",
+            enum="FasterRCNN_MobileNet_V3_Large_320_FPN_Weights.COCO_V1",
+            score={"COCO val2017 AP": 0.228},
+            preprocessing=TORCHVISION_PREPROCESSING.replace("800", "320").replace("1333", "640"),
+            label_names=COCO_LABEL_NAMES,
+        ),
+        MOBILENET_V3_LARGE_320_FPN,
+    ),
+}

@@ -1,0 +1,129 @@
+"""Instances and their key points, as arrays that can show themselves."""
+
+import os
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cvzoo.errors.exceptions import ImageError, ShapeError
+from cvzoo.images.write_image import encode_png, write_image
+from cvzoo.links.model.detections import Detections
+from cvzoo.visualizations.draw_point import draw_point
+from cvzoo.visualizations.html import detection_html
+
+_SHOWN = 20  # photos in a notebook's cell
+
+
+class _Lists(NamedTuple):
+    points: list
+    labels: list
+    scores: list
+
+
+class KeyPointDetections(_Lists):
+    """Three lists with one element a photo: `points, labels, scores = detections`.
+
+    points: (R, K, 2) float32 each, y x, pixels of the photo
+    labels: (R,) int32 each; scores: (R,) float32 each, best first
+    bboxes: (R, 4) float32 each, y_min x_min y_max x_max, pixels of the photo
+    point_scores: (R, K) float32 each: how sure the network is of each point, before a sigmoid
+    point_names: names of the K points, or None
+    label_names, sources: as in `Detections`
+    detections: the same without points, as `Detections`
+    Raises ShapeError if the lists differ in length.
+    """
+
+    detections: Detections
+    point_scores: list
+    point_names: tuple[str, ...] | None
+
+    def __new__(
+        cls,
+        points: list,
+        labels: list,
+        scores: list,
+        *,
+        bboxes: list,
+        point_scores: list,
+        point_names: Sequence[str] | None = None,
+        label_names: Sequence[str] | None = None,
+        sources: Sequence[Any] = (),
+    ) -> "KeyPointDetections":
+        self = super().__new__(cls, points, labels, scores)
+        lengths = tuple(map(len, (points, labels, scores, bboxes, point_scores)))
+        if len(set(lengths)) > 1:
+            raise ShapeError("KeyPointDetections: one element a photo", got=lengths)
+        self.detections = Detections(bboxes, labels, scores, label_names=label_names, sources=sources)
+        self.point_scores = point_scores
+        self.point_names = None if point_names is None else tuple(point_names)
+        return self
+
+    @property
+    def bboxes(self) -> list:
+        return self.detections.bboxes
+
+    @property
+    def label_names(self) -> tuple[str, ...] | None:
+        return self.detections.label_names
+
+    @property
+    def sources(self) -> list[Any]:
+        return self.detections.sources
+
+    @property
+    def n_photo(self) -> int:
+        """How many photos (`len` is 3, that of the tuple)."""
+        return len(self.points)
+
+    def draw(self, i: int = 0, *, img: Any = None) -> np.ndarray:
+        """Photo `i` with boxes and points drawn: (3, H, W) float32 RGB in [0, 255], a new array.
+
+        img, and what is raised: as in `Detections.draw`
+        """
+        return draw_point(self.detections.draw(i, img=img), self.points[i])
+
+    def save(self, i: int, path: str | os.PathLike, *, img: Any = None) -> os.PathLike:
+        """The path, once photo `i` with its points lies there (.png, .jpg ...). Raises as `draw`, `write_image`."""
+        return write_image(self.draw(i, img=img), path)
+
+    def to_records(self, i: int | None = None) -> list[dict[str, Any]]:
+        """One dict an instance, ready for JSON: the fields of `Detections.to_records` and points.
+
+        i: of this photo only; None: of all
+        points is a list of {name (None without names), score, y, x}.
+        """
+        records = self.detections.to_records(i)
+        photos = range(self.n_photo) if i is None else [i]
+        rows = [row for photo in photos for row in zip(self.points[photo].tolist(), self.point_scores[photo].tolist())]
+        return [{**record, "points": self._named(*row)} for record, row in zip(records, rows)]
+
+    def _named(self, points: list, scores: list) -> list[dict[str, Any]]:
+        names = [None] * len(points) if self.point_names is None else self.point_names
+        return [{"name": name, "score": score, "y": y, "x": x} for name, score, (y, x) in zip(names, scores, points)]
+
+    def __repr__(self) -> str:
+        return repr(self.detections).replace("Detections", "KeyPointDetections", 1)
+
+    def _repr_html_(self) -> str | None:
+        if not self.n_photo:
+            return None
+        parts = []
+        for i in range(min(self.n_photo, _SHOWN)):
+            try:
+                img = draw_point(self.detections._photo(i, None), self.points[i])
+            except (ImageError, OSError):
+                return None  # a notebook then shows the table of __repr__
+            found = self.bboxes[i], self.labels[i], self.scores[i]
+            parts.append(detection_html(img, *found, label_names=self.label_names))
+        if self.n_photo > _SHOWN:
+            parts.append(f"<p>... and {self.n_photo - _SHOWN} more photos</p>")
+        return "\n".join(parts)
+
+    def _repr_png_(self) -> bytes | None:
+        if not self.n_photo:
+            return None
+        try:
+            return encode_png(self.draw(0))
+        except (ImageError, OSError):
+            return None

@@ -1,0 +1,87 @@
+"""The only predict loop of the models that find instances with their key points."""
+
+import abc
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cvzoo.config.switches import no_backprop_mode, using_config
+from cvzoo.links.chain import Chain
+from cvzoo.links.model.detections import kept_source
+from cvzoo.links.model.key_point_detections import KeyPointDetections
+from cvzoo.links.model.photos import PreparedBatch, prepared_batches
+from cvzoo.links.model.thresholds import AbstractThresholds
+
+
+class FoundPoints(NamedTuple):
+    """The instances of a photo, R of them with K points each, best first.
+
+    point: (R, K, 2) float32, y x, pixels of the photo; point_score: (R, K) float32
+    bbox: (R, 4) float32, pixels of the photo; label: (R,) int32; score: (R,) float32
+    """
+
+    point: np.ndarray
+    bbox: np.ndarray
+    label: np.ndarray
+    score: np.ndarray
+    point_score: np.ndarray
+
+
+class AbstractKeyPointDetector(AbstractThresholds, Chain, abc.ABC):
+    """A network that finds objects and points on them; a subclass writes `prepare` and `find_points`.
+
+    label_names, point_names: names of the classes in order of label, and of the points, or None
+    score_thresh, nms_thresh, limit, presets: see `AbstractThresholds`
+    """
+
+    label_names: tuple[str, ...] | None = None
+    point_names: tuple[str, ...] | None = None
+
+    # --- what a model writes ----------------------------------------------------------------------------------------
+    @abc.abstractmethod
+    def prepare(self, img: np.ndarray) -> np.ndarray:
+        """The network's input (C, H', W') float32 for a photo (3, H, W) float32 RGB [0, 255], not changed."""
+
+    @abc.abstractmethod
+    def find_points(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> list[FoundPoints]:
+        """What is in each of the prepared photos, after suppression; called where nothing is trained.
+
+        x: (B, C, H', W') float32; sizes: (H, W) of the B photos as they were read
+        """
+
+    # --- predict ----------------------------------------------------------------------------------------------------
+    def predict(self, imgs: Iterable[Any], *, batch_size: int = 4) -> KeyPointDetections:
+        """What is in the photos: `points, labels, scores = model.predict(imgs)`, lists with one element a photo.
+
+        imgs, batch_size, and what is raised: as for a detector's `predict`
+        """
+        found, sources = [], []
+        for batch in prepared_batches(imgs, self.prepare, batch_size=batch_size):
+            found += self._found(batch)
+            sources += map(kept_source, batch.sources)
+        return self._result(found, sources)
+
+    def predict_each(self, imgs: Iterable[Any], *, batch_size: int = 1) -> Iterator[KeyPointDetections]:
+        """The results photo by photo, while the next photos have not been read yet: memory stays flat."""
+        for batch in prepared_batches(imgs, self.prepare, batch_size=batch_size):
+            for each, source in zip(self._found(batch), batch.sources):
+                yield self._result([each], [kept_source(source)])
+
+    def _found(self, batch: PreparedBatch) -> list[FoundPoints]:
+        # the switches are set around the network only: a generator that is being waited for would leak them
+        with using_config("train", False), no_backprop_mode():
+            return self.find_points(batch.x, batch.sizes)
+
+    def _result(self, found: list[FoundPoints], sources: list[Any]) -> KeyPointDetections:
+        points, bboxes, labels, scores, point_scores = (list(each) for each in zip(*found)) if found else [[]] * 5
+        return KeyPointDetections(
+            points,
+            labels,
+            scores,
+            bboxes=bboxes,
+            point_scores=point_scores,
+            point_names=self.point_names,
+            label_names=self.label_names,
+            sources=sources,
+        )

@@ -1,0 +1,1 @@
+"""Keypoint R-CNN (He et al., 2017)."""

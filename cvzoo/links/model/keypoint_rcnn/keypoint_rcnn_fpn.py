@@ -1,0 +1,93 @@
+"""Keypoint R-CNN on a feature pyramid."""
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cvzoo.autodiff.variable import Variable
+from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.links.model.faster_rcnn_fpn.fit import fit_photo, seen_size
+from cvzoo.links.model.faster_rcnn_fpn.pretrained import region_source
+from cvzoo.links.model.faster_rcnn_fpn.region_network import RegionNetwork, suppressed, to_photo
+from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
+from cvzoo.links.model.key_point_detector import AbstractKeyPointDetector, FoundPoints
+from cvzoo.links.model.keypoint_rcnn.decode_points import decode_points
+from cvzoo.links.model.keypoint_rcnn.point_head import PointHead, PointHeadSettings
+from cvzoo.links.model.keypoint_rcnn.weights import COCO_POINT_NAMES, WEIGHTS
+
+
+class KeypointRCNNFPN(AbstractKeyPointDetector):
+    """Finds objects and points on them: Faster R-CNN on a pyramid, and a head that looks at each box once more.
+
+    n_fg_class, pretrained_model, label_names, settings, and what is raised: as in `FasterRCNNFPN`, with the names of
+        this family's `WEIGHTS`
+    point_settings: of the head of points; None: as the file has it, else `PointHeadSettings()`
+    point_names: names of the points; None: COCO's, if there are 17
+
+    Source: He et al., Mask R-CNN, ICCV 2017, section 5.
+    """
+
+    def __init__(
+        self,
+        n_fg_class: int | None = None,
+        pretrained_model: str | os.PathLike | None = None,
+        *,
+        label_names: Sequence[str] | None = None,
+        settings: FasterRCNNFPNSettings | None = None,
+        point_settings: PointHeadSettings | None = None,
+        point_names: Sequence[str] | None = None,
+    ):
+        source = region_source(
+            pretrained_model,
+            WEIGHTS,
+            architecture="KeypointRCNNFPN",
+            n_fg_class=n_fg_class,
+            label_names=label_names,
+            settings=settings,
+        )
+        if source.extra is not None:
+            stored = PointHeadSettings(**source.extra["point_settings"])
+            point_settings = stored if point_settings is None else point_settings
+            if point_names is None and point_settings == stored:
+                point_names = source.extra["point_names"]
+        point_settings = PointHeadSettings() if point_settings is None else point_settings
+        if point_names is None and point_settings.n_point == len(COCO_POINT_NAMES):
+            point_names = COCO_POINT_NAMES
+        if point_names is not None and len(point_names) != point_settings.n_point:
+            raise ValueRangeError(
+                "point_names must be one a point", expected=point_settings.n_point, got=len(point_names)
+            )
+        self.settings, self.n_fg_class, self.label_names = source.settings, source.n_fg_class, source.label_names
+        self.point_settings = point_settings
+        self.point_names = None if point_names is None else tuple(point_names)
+        with self.init_scope():
+            self.regions = RegionNetwork(self.n_fg_class, self.settings)
+            self.point_head = PointHead(self.settings.channels, point_settings)
+        self.load_report = source.take(self)
+        if source.presets is not None:
+            self.presets, self.limit = source.presets, source.limit
+        self.use_preset("visualize")
+
+    def prepare(self, img: np.ndarray) -> np.ndarray:
+        """(3, H', W') float32, normalized, resized, sides padded to multiples of 32."""
+        return fit_photo(img, self.settings)
+
+    def forward(self, x: Any) -> tuple[Variable, ...]:
+        """The pyramid's maps, see `RegionNetwork`."""
+        return self.regions(x)
+
+    def find_points(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> list[FoundPoints]:
+        """As in `AbstractKeyPointDetector`."""
+        seens = [seen_size(size, self.settings) for size in sizes]
+        maps = self.regions(x)
+        found = []
+        for i, each in enumerate(self.regions.find(maps, x.shape[2:], seens, self.score_thresh)):
+            bbox, label, score = suppressed(each, self.nms_thresh, self.limit)
+            photo = np.full(len(bbox), i, np.int32)
+            regions = self.regions.regions(maps, bbox, photo, self.point_settings.roi_size)
+            point, point_score = decode_points(self.point_head(regions).array, bbox)
+            point = point * (np.float32(sizes[i]) / np.float32(seens[i]))
+            found.append(FoundPoints(point, to_photo(bbox, seens[i], sizes[i]), label, score, point_score))
+        return found

@@ -1,0 +1,53 @@
+"""The third head of a model of poses: where in a region each point lies."""
+
+import dataclasses
+from typing import Any
+
+import cvzoo.functions as F
+from cvzoo.autodiff.variable import Variable
+from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.initializers.normal import Normal
+from cvzoo.links.chain import Chain, ChainList
+from cvzoo.links.connection.deconvolution_2d import Deconvolution2D
+from cvzoo.links.model.faster_rcnn_fpn.box_head import region_conv
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class PointHeadSettings:
+    """How a head of points is built.
+
+    n_point: points of an object
+    depth: 3 x 3 convolutions of `channels`
+    roi_size: cells of a region along a side; the maps have four times as many
+    Raises ValueRangeError.
+    """
+
+    n_point: int = 17
+    depth: int = 8
+    channels: int = 512
+    roi_size: int = 14
+
+    def __post_init__(self) -> None:
+        if min(self.n_point, self.channels, self.roi_size) < 1 or self.depth < 0:
+            raise ValueRangeError("PointHeadSettings", expected="positive numbers", got=repr(self))
+
+
+class PointHead(Chain):
+    """Convolutions, a transposed one that doubles the sides, and an enlargement that doubles them again."""
+
+    def __init__(self, in_channels: int, settings: PointHeadSettings):
+        s = settings
+        with self.init_scope():
+            self.convs = ChainList()
+            width = in_channels
+            for _ in range(s.depth):
+                self.convs.append(region_conv(width, s.channels, None))
+                width = s.channels
+            self.out = Deconvolution2D(width, s.n_point, 4, 2, 1, initialW=Normal((2 / (16 * s.n_point)) ** 0.5))
+
+    def forward(self, x: Any) -> Variable:
+        """(R, n_point, 4 * size, 4 * size): scores of every place; x: (R, in_channels, size, size)."""
+        for conv in self.convs:
+            x = conv(x)
+        h = self.out(x)
+        return F.resize_images(h, (2 * h.shape[2], 2 * h.shape[3]), align_corners=False)

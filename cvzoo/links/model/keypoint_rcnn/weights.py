@@ -1,0 +1,45 @@
+"""Published weights of Keypoint R-CNN on pyramids."""
+
+from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
+from cvzoo.links.model.faster_rcnn_fpn.weights import RESNET50_FPN, TORCHVISION_PREPROCESSING
+from cvzoo.links.model.torchvision_record import torchvision_weights
+from cvzoo.weights.record import Weights
+
+PERSON = ("person",)
+COCO_POINT_NAMES = (
+    "nose", "left_eye", "right_eye", "left_ear", "right_ear", "left_shoulder", "right_shoulder", "left_elbow",
+    "right_elbow", "left_wrist", "right_wrist", "left_hip", "right_hip", "left_knee", "right_knee", "left_ankle",
+    "right_ankle",
+)  # fmt: skip
+
+
+def _record(name: str, file: str, enum: str, box: float, point: float) -> Weights:
+    return torchvision_weights(
+        name,
+        file,
+        enum=f"KeypointRCNN_ResNet50_FPN_Weights.{enum}",
+        score={"COCO val2017 box AP": box, "COCO val2017 keypoint AP": point},
+        preprocessing=TORCHVISION_PREPROCESSING,
+        label_names=PERSON,
+    )
+
+
+# name -> (record, how the network is built)
+WEIGHTS: dict[str, tuple[Weights, FasterRCNNFPNSettings]] = {
+    "resnet50_coco": (
+        _record(
+            "keypoint_rcnn_fpn_resnet50_coco", "keypointrcnn_resnet50_fpn_coco-fc266e95.pth", "COCO_V1", 0.546, 0.650
+        ),
+        RESNET50_FPN,
+    ),
+    "resnet50_coco_legacy": (
+        _record(
+            "keypoint_rcnn_fpn_resnet50_coco_legacy",
+            "keypointrcnn_resnet50_fpn_coco-9f466800.pth",
+            "COCO_LEGACY",
+            0.506,
+            0.611,
+        ),
+        RESNET50_FPN,
+    ),
+}

@@ -1,0 +1,1 @@
+"""Mask R-CNN (He et al., 2017)."""

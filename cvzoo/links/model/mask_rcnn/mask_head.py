@@ -1,0 +1,75 @@
+"""The third head: which pixels of a region belong to its object."""
+
+import dataclasses
+from typing import Any, Literal
+
+import numpy as np
+
+import cvzoo.functions as F
+from cvzoo.autodiff.variable import Variable
+from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.initializers.normal import Normal
+from cvzoo.links.chain import Chain, ChainList
+from cvzoo.links.connection.convolution_2d import Convolution2D
+from cvzoo.links.connection.deconvolution_2d import Deconvolution2D
+from cvzoo.links.model.faster_rcnn_fpn.box_head import region_conv
+from cvzoo.links.model.resnet.norm import Norm
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class MaskHeadSettings:
+    """How a mask head is built, and how its masks become the photo's.
+
+    depth: 3 x 3 convolutions of `channels`
+    roi_size: cells of a region along a side; the mask has twice as many
+    paste: "whole": boxes are widened to whole pixels, as torchvision has it; "exact": as they are, as detectron2
+    Raises ValueRangeError.
+    """
+
+    depth: int = 4
+    channels: int = 256
+    roi_size: int = 14
+    paste: Literal["whole", "exact"] = "whole"
+
+    def __post_init__(self) -> None:
+        if self.paste not in ("whole", "exact") or min(self.channels, self.roi_size) < 1 or self.depth < 0:
+            raise ValueRangeError(
+                "MaskHeadSettings", expected="positive sizes, and paste 'whole' or 'exact'", got=repr(self)
+            )
+
+
+class MaskHead(Chain):
+    """Convolutions, one that doubles the sides, and a map of scores for each class.
+
+    in_channels: of the regions; norm: of the convolutions, None: they have biases
+    """
+
+    def __init__(self, in_channels: int, n_fg_class: int, settings: MaskHeadSettings, *, norm: Norm | None = None):
+        s = settings
+        with self.init_scope():
+            self.convs = ChainList()
+            width = in_channels
+            for _ in range(s.depth):
+                self.convs.append(region_conv(width, s.channels, norm))
+                width = s.channels
+            self.up = Deconvolution2D(width, s.channels, 2, 2, initialW=Normal((2 / (4 * s.channels)) ** 0.5))
+            self.out = Convolution2D(s.channels, n_fg_class, 1, initialW=Normal(0.01))
+
+    def features(self, x: Any) -> Variable:
+        """(R, channels, 2 * size, 2 * size), what the scores are made of; x: (R, in_channels, size, size)."""
+        for conv in self.convs:
+            x = conv(x)
+        return F.relu(self.up(x))
+
+    def forward(self, x: Any) -> Variable:
+        """(R, n_fg_class, 2 * size, 2 * size), before the sigmoid."""
+        return self.out(self.features(x))
+
+    def probabilities(self, x: Any, label: np.ndarray) -> np.ndarray:
+        """(R, 2 * size, 2 * size) float32 of the class label (R,) of each region alone: the others are not computed."""
+        h = self.features(x).array
+        n, channels, height, width = h.shape
+        rows = h.transpose(0, 2, 3, 1).reshape(n, height * width, channels)
+        filters = self.out.W.array[label, :, 0, 0]
+        logit = (rows @ filters[:, :, None])[..., 0] + self.out.b.array[label][:, None]
+        return (1 / (1 + np.exp(-logit))).reshape(n, height, width)

@@ -1,0 +1,34 @@
+"""The MaskRCNNs on pyramids that others know by a name."""
+
+import os
+from collections.abc import Sequence
+
+from cvzoo.links.model.faster_rcnn_fpn.published import full_name, resnet101_settings
+from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
+from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
+from cvzoo.links.model.mask_rcnn.weights import WEIGHTS
+
+
+def MaskRCNNFPNResNet50(
+    n_fg_class: int | None = None,
+    pretrained_model: str | os.PathLike | None = None,
+    *,
+    label_names: Sequence[str] | None = None,
+    settings: FasterRCNNFPNSettings | None = None,
+) -> MaskRCNNFPN:
+    """A `MaskRCNNFPN` on a ResNet-50; "coco" are torchvision's weights, "imagenet" is a backbone."""
+    name = full_name(pretrained_model, "resnet50", WEIGHTS)
+    return MaskRCNNFPN(n_fg_class, name, label_names=label_names, settings=settings)
+
+
+def MaskRCNNFPNResNet101(
+    n_fg_class: int | None = None,
+    pretrained_model: str | os.PathLike | None = None,
+    *,
+    label_names: Sequence[str] | None = None,
+    settings: FasterRCNNFPNSettings | None = None,
+) -> MaskRCNNFPN:
+    """A `MaskRCNNFPN` on a ResNet-101; "coco_detectron2_3x" are detectron2's weights, "imagenet" is a backbone."""
+    name = full_name(pretrained_model, "resnet101", WEIGHTS)
+    settings = resnet101_settings(pretrained_model, settings)
+    return MaskRCNNFPN(n_fg_class, name, label_names=label_names, settings=settings)

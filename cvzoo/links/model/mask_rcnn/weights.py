@@ -1,0 +1,36 @@
+"""Published weights of Mask R-CNN on pyramids."""
+
+from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
+from cvzoo.links.model.faster_rcnn_fpn.weights import RESNET50_FPN, RESNET50_FPN_V2, TORCHVISION_PREPROCESSING
+from cvzoo.links.model.label_names import COCO_LABEL_NAMES
+from cvzoo.links.model.mask_rcnn.mask_head import MaskHeadSettings
+from cvzoo.links.model.torchvision_record import torchvision_weights
+from cvzoo.weights.record import Weights
+
+# name -> (record, how the network is built)
+WEIGHTS: dict[str, tuple[Weights, FasterRCNNFPNSettings]] = {
+    "resnet50_coco": (
+        torchvision_weights(
+            "mask_rcnn_fpn_resnet50_coco",
+            "maskrcnn_resnet50_fpn_coco-bf2d0c1e.pth",
+            enum="MaskRCNN_ResNet50_FPN_Weights.COCO_V1",
+            score={"COCO val2017 box AP": 0.379, "COCO val2017 mask AP": 0.346},
+            preprocessing=TORCHVISION_PREPROCESSING,
+            label_names=COCO_LABEL_NAMES,
+        ),
+        RESNET50_FPN,
+    ),
+    "resnet50_coco_v2": (
+        torchvision_weights(
+            "mask_rcnn_fpn_resnet50_coco_v2",
+            "maskrcnn_resnet50_fpn_v2_coco-73cbd019.pth",
+            enum="MaskRCNN_ResNet50_FPN_V2_Weights.COCO_V1",
+            score={"COCO val2017 box AP": 0.474, "COCO val2017 mask AP": 0.418},
+            preprocessing=TORCHVISION_PREPROCESSING,
+            label_names=COCO_LABEL_NAMES,
+        ),
+        RESNET50_FPN_V2,
+    ),
+}
+# name -> the mask head, where it is not the usual one
+MASK_HEADS: dict[str, MaskHeadSettings] = {}

@@ -1,0 +1,203 @@
+"""A two-stage detector is built, filled from files, saved and found again; its parts keep their rules."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+
+from cvzoo.config.randomness import set_seed
+from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
+from cvzoo.links.model.faster_rcnn_fpn.anchors import level_anchors
+from cvzoo.links.model.faster_rcnn_fpn.decode_regions import decode_regions
+from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import FasterRCNNFPN
+from cvzoo.links.model.faster_rcnn_fpn.fit import fit_photo, seen_size
+from cvzoo.links.model.faster_rcnn_fpn.listing import ARCHITECTURES, members
+from cvzoo.links.model.faster_rcnn_fpn.propose import propose
+from cvzoo.links.model.faster_rcnn_fpn.published import (
+    FasterRCNNFPNMobileNetV3Large,
+    FasterRCNNFPNResNet50,
+    FasterRCNNFPNResNet101,
+)
+from cvzoo.links.model.faster_rcnn_fpn.pyramid_regions import pyramid_regions, region_levels
+from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
+from cvzoo.links.model.faster_rcnn_fpn.weights import RESNET50_FPN
+from cvzoo.links.model.resnet.resnet import ResNet
+from cvzoo.weights.safetensors import write_safetensors
+
+TINY = FasterRCNNFPNSettings(
+    n_layer=10, base_channels=8, channels=16, head_width=32, min_size=64, max_size=96, n_proposal=50
+)
+NAMES = ("ape", "bee", "cat")
+
+
+@pytest.fixture
+def model():
+    set_seed(0)
+    return FasterRCNNFPN(label_names=NAMES, settings=TINY)
+
+
+def test_levels_follow_the_golden_sides(shared):
+    want = json.loads((shared / "reference" / "torchvision_golden.json").read_text())["level_mapper_k2_5"]
+    bbox = np.array([[0, 0, side, side] for side in want["side"]], np.float32)
+    np.testing.assert_array_equal(region_levels(bbox, (4, 8, 16, 32)) + 2, want["level"])
+    assert region_levels(np.zeros((1, 4), np.float32), (4, 8)).tolist() == [0]
+    np.testing.assert_array_equal(region_levels(bbox, (16, 32)) + 4, np.clip(want["level"], 4, 5))
+    assert region_levels(bbox, (32, 32)).tolist() == [0] * len(bbox)  # the MobileNets' two maps are of one stride
+
+
+def test_anchors_of_a_place_equal_the_golden_ones(shared):
+    want = json.loads((shared / "reference" / "torchvision_golden.json").read_text())["anchors"]
+    for anchors, cell in zip(level_anchors(RESNET50_FPN, (800, 1088)), want["fasterrcnn_fpn_cell"], strict=True):
+        np.testing.assert_array_equal(anchors[:3][:, [1, 0, 3, 2]], cell)
+
+
+def test_steps_of_anchors_are_whole_only_where_corners_are():
+    size = (800, 800)  # the coarsest map has 13 places: 61 pixels a place, or 64
+    rounded = level_anchors(RESNET50_FPN, size)[-1]
+    exact = level_anchors(dataclasses.replace(RESNET50_FPN, anchor_rounded=False), size)[-1]
+    assert rounded[3, 1] - rounded[0, 1] == 61
+    assert exact[3, 1] - exact[0, 1] == 64
+
+
+def test_proposals_are_cut_suppressed_within_levels_and_limited():
+    anchor = np.array([[0, 0, 10, 10], [0, 0, 10, 9], [20, 20, 40, 40], [90, 90, 99, 99]], np.float32)
+    conf = np.array([3, 2, 1, 5], np.float32)
+    loc = np.zeros((4, 4), np.float32)
+    settings = {"seen": (30, 30), "n_proposal": 10}
+    found = propose([loc], [conf], [anchor], **settings)
+    np.testing.assert_array_equal(found, [[0, 0, 10, 10], [20, 20, 30, 30]])  # the fourth lies in the padding
+    apart = propose([loc[:1], loc[1:]], [conf[:1], conf[1:]], [anchor[:1], anchor[1:]], **settings)
+    assert len(apart) == 3  # levels do not suppress each other
+    assert len(propose([loc], [conf], [anchor], seen=(30, 30), n_proposal=1)) == 0  # the best of the level was cut
+    high = propose([loc], [conf], [anchor], seen=(30, 30), n_proposal=10, score_thresh=0.9)
+    np.testing.assert_array_equal(high, [[0, 0, 10, 10]])
+    assert propose([loc], [conf], [anchor], seen=(30, 30), n_proposal=10, score_thresh=1.0).shape == (0, 4)
+
+
+def test_boxes_of_every_class_come_with_their_own_offsets():
+    bbox = np.array([[10, 10, 30, 30], [0, 0, 20, 20]], np.float32)
+    loc = np.zeros((2, 8), np.float32)
+    loc[0, 4] = 5  # class 1: half the height down, at a deviation of 0.1
+    conf = np.log(np.array([[0.2, 0.2, 0.6], [0.9, 0.06, 0.04]], np.float32))
+    found, label, score = decode_regions(
+        bbox, loc, conf, loc_std=(0.1, 0.1, 0.2, 0.2), score_thresh=0.05, seen=(35, 100)
+    )
+    np.testing.assert_allclose(found, [[10, 10, 30, 30], [20, 10, 35, 30], [0, 0, 20, 20]], atol=1e-4)
+    assert label.tolist() == [0, 1, 0]
+    np.testing.assert_allclose(score, [0.2, 0.6, 0.06], atol=1e-6)
+    empty = decode_regions(bbox[:0], loc[:0], conf[:0], loc_std=(1, 1, 1, 1), score_thresh=0.5, seen=(9, 9))
+    assert [len(part) for part in empty] == [0, 0, 0]
+
+
+def test_regions_come_in_the_order_of_their_boxes():
+    rng = np.random.default_rng(0)
+    maps = [rng.standard_normal((2, 3, 64 // stride, 64 // stride)).astype(np.float32) for stride in (4, 8)]
+    bbox = np.array([[0, 0, 60, 60], [0, 0, 10, 10], [0, 0, 64, 50], [3, 3, 9, 20]], np.float32) * 4
+    photo = np.array([0, 1, 1, 0], np.int32)
+    together = pyramid_regions(maps, bbox, photo, (4, 8), size=2).array
+    for i in range(4):
+        alone = pyramid_regions(maps, bbox[i : i + 1], photo[i : i + 1], (4, 8), size=2).array
+        np.testing.assert_array_equal(together[i], alone[0])
+    assert pyramid_regions(maps, bbox[:0], photo[:0], (4, 8), size=2).shape == (0, 3, 2, 2)
+
+
+def test_sizes_of_photos_are_torchvisions_or_detectron2s(shared):
+    for row in json.loads((shared / "reference" / "torchvision_golden.json").read_text())["resize_800_1333_div32"]:
+        assert list(seen_size(row["hw"], RESNET50_FPN)) == row["resized"]
+        other = dataclasses.replace(RESNET50_FPN, antialias=True)
+        assert np.abs(np.subtract(seen_size(row["hw"], other), row["resized"])).max() <= 1
+    img = np.random.default_rng(0).integers(0, 256, (3, 50, 70)).astype(np.float32)
+    for antialias in (False, True):
+        x = fit_photo(img, dataclasses.replace(TINY, antialias=antialias))
+        assert (x.shape, x.dtype) == ((3, 64, 96), np.float32)
+        assert (x[:, :, 90:] == 0).all()
+
+
+def test_a_saved_model_is_found_again(model, tmp_path):
+    (architecture,) = ARCHITECTURES
+    model.limit = 7
+    settings = json.loads(json.dumps(architecture.settings(model)))
+    again = architecture.build(settings, NAMES)
+    assert (again.settings, again.label_names, again.limit) == (TINY, NAMES, 7)
+    assert architecture.preprocessing(model)["short_side"] == 64
+    again.load_arrays(model.state_arrays())
+    img = np.random.default_rng(0).integers(0, 256, (3, 50, 70)).astype(np.float32)
+    for each in (model, again):
+        each.score_thresh = 0.0
+    np.testing.assert_array_equal(again.predict([img]).bboxes[0], model.predict([img]).bboxes[0])
+
+
+def test_a_file_without_a_header_must_fit(model, tmp_path):
+    write_safetensors(tmp_path / "own.safetensors", model.state_arrays())
+    again = FasterRCNNFPN(3, tmp_path / "own.safetensors", settings=TINY)
+    np.testing.assert_array_equal(again.regions.rpn.loc.W.array, model.regions.rpn.loc.W.array)
+    more = {**model.state_arrays(), "odd/W": np.zeros(3, np.float32)}
+    write_safetensors(tmp_path / "more.safetensors", more)
+    with pytest.raises(WeightsMismatchError, match="odd/W"):
+        FasterRCNNFPN(3, tmp_path / "more.safetensors", settings=TINY)
+    less = {name: array for name, array in model.state_arrays().items() if name != "regions/rpn/loc/W"}
+    write_safetensors(tmp_path / "less.safetensors", less)
+    with pytest.raises(WeightsMismatchError, match="regions/rpn/loc/W"):
+        FasterRCNNFPN(3, tmp_path / "less.safetensors", settings=TINY)
+
+
+def test_a_backbone_of_imagenet_fills_the_backbone_alone(tmp_path):
+    backbone = ResNet(10, 5, base_channels=8)
+    write_safetensors(tmp_path / "resnet.safetensors", backbone.state_arrays())
+    model = FasterRCNNFPN(3, tmp_path / "resnet.safetensors")
+    assert (model.settings.n_layer, model.settings.norm, model.settings.base_channels) == (10, "frozen", 8)
+    np.testing.assert_array_equal(model.regions.extractor.conv1.conv.W.array, backbone.extractor.conv1.conv.W.array)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({}, "n_fg_class must be a positive integer"),
+        ({"n_fg_class": 0}, "n_fg_class must be a positive integer"),
+        ({"n_fg_class": 2, "label_names": NAMES}, "one a class"),
+        ({"n_fg_class": 2, "pretrained_model": "nonsense"}, "resnet50_coco"),
+    ],
+)
+def test_arguments_that_cannot_be_are_refused(arguments, says):
+    with pytest.raises(ValueRangeError, match=says):
+        FasterRCNNFPN(**arguments, settings=TINY)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"anchor_sizes": ((32,),)},
+        {"anchor_sizes": ((32,), (64,), (128,), (256,), (512, 513))},
+        {"backbone": "vgg"},
+        {"fpn_norm": "layer"},
+        {"min_size": 0},
+        {"loc_std": (1, 1, 1)},
+        {"std": (0, 1, 1)},
+        {"rpn_nms_thresh": 2},
+        {"head_fcs": 0},
+        {"n_proposal": 0},
+    ],
+)
+def test_settings_check_themselves(wrong):
+    with pytest.raises(ValueRangeError, match="FasterRCNNFPNSettings"):
+        FasterRCNNFPNSettings(**wrong)
+
+
+def test_named_constructors_build_what_they_say():
+    small = dataclasses.replace(TINY, n_layer=18)
+    assert FasterRCNNFPNResNet50(2, settings=small).settings.n_layer == 18
+    assert FasterRCNNFPNResNet101(2, settings=small).settings.n_layer == 18
+    mobile = FasterRCNNFPNSettings(
+        backbone="mobilenet_v3_large", width=0.25, channels=16, head_width=16, anchor_sizes=((32, 64),) * 3, min_size=64
+    )
+    model = FasterRCNNFPNMobileNetV3Large(2, settings=mobile)
+    model.score_thresh = 0.0
+    bboxes, _, _ = model.predict([np.full((3, 64, 64), 99, np.float32)])
+    assert len(bboxes[0])
+
+
+def test_members_are_named_once_and_fetch_one_file():
+    found = members()
+    assert len({member.name for member in found}) == len(found) >= 4
+    assert all(len(member.files) == 1 and member.task == "detection" for member in found)
