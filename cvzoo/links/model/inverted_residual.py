@@ -21,6 +21,7 @@ class InvertedResidual(Chain):
     squeezed: hidden channels of the squeeze-and-excite before `project`; None: there is none
     activ: after `expand` and `depthwise`
     squeeze_activ, gate: of the squeeze-and-excite
+    shortcut: False where x is never to be added
     drop: how often the block is left out while training, where x is added
     norm, eps, decay, pad_end: as in `ConvNormActiv`
 
@@ -40,13 +41,14 @@ class InvertedResidual(Chain):
         activ: Activ = F.relu,
         squeeze_activ: Activ = F.relu,
         gate: Activ = F.sigmoid,
+        shortcut: bool = True,
         drop: float = 0.0,
         norm: Norm = "batch",
         eps: float = 1e-5,
         decay: float = 0.9,
         pad_end: bool = False,
     ):
-        self.has_shortcut = stride == 1 and in_channels == out_channels
+        self.has_shortcut = shortcut and stride == 1 and in_channels == out_channels
         self.drop = drop
         with self.init_scope():
             self.expand = None

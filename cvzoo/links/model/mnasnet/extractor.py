@@ -56,7 +56,7 @@ class MNASNetExtractor(Chain):
                 for i in range(row.count):
                     stride = 1 if i else row.stride
                     block = (n_in, row.factor * n_in, n_out, row.ksize, stride)
-                    stage.append(InvertedResidual(*block, decay=_DECAY))
+                    stage.append(InvertedResidual(*block, shortcut=row.factor > 1, decay=_DECAY))
                     n_in = n_out
                 self.stages.append(stage)
                 channels.append(n_out)
