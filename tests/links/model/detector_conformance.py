@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+import cvzoo.functions as F
 from cvzoo.config.switches import switches, using_config
 from cvzoo.errors.exceptions import CvzooError, DtypeError, ImageError, ShapeError, ValueRangeError
 from cvzoo.links.model.detections import Detections
@@ -32,6 +33,23 @@ def make_photos(n=3):
 def let_boxes_through(detector):
     """Set thresholds at which a network of any weights finds something to compare, but not everything."""
     detector.score_thresh, detector.nms_thresh, detector.limit = 0.002, 0.45, 50
+
+
+def predicted(detector):
+    """The arrays of a prediction that finds something."""
+    let_boxes_through(detector)
+    return [array for arrays in detector.predict(make_photos(2)) for array in arrays]
+
+
+def loss(detector):
+    """A scalar that depends on all outputs of a detector that looks once."""
+    outputs = detector.forward(detector.prepare(make_photos(1)[0])[None])
+    outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+    rng = np.random.default_rng(3)
+    total = 0
+    for y in outputs:
+        total = total + F.sum(y * rng.standard_normal(y.shape, np.float32))
+    return total
 
 
 def assert_same(one, other):

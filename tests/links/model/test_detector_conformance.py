@@ -17,11 +17,17 @@ from cvzoo.links.model.yolo.yolo_v2 import YOLOv2
 from cvzoo.links.model.yolo.yolo_v2_tiny import YOLOv2Tiny
 from cvzoo.links.model.yolo.yolo_v3 import YOLOv3
 
-# tests are imported one by one, without packages: a neighbour is loaded by its path
-_path = pathlib.Path(__file__).with_name("detector_conformance.py")
-_spec = importlib.util.spec_from_file_location("detector_conformance", _path)
-conformance = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(conformance)
+
+def _neighbour(name):
+    # tests are imported one by one, without packages: a neighbour is loaded by its path
+    path = pathlib.Path(__file__).with_name(f"{name}.py")
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+conformance, network = _neighbour("detector_conformance"), _neighbour("network_conformance")
 
 TINY_CFG = """
 [net]
@@ -118,6 +124,10 @@ MAKERS = {
         _retinanet, norm="frozen", head_groups=4, extra_from="C5", antialias=False
     ),
 }
+# name -> from a detector, a scalar that depends on all that it has; the others' is made of what `forward` gives
+LOSSES = {}
+# name -> parts of the names of parameters whose gradient is zero by nature
+DEAD = {}
 LARGE_MAKERS = {"YOLOv2": functools.partial(_small, YOLOv2), "YOLOv3": functools.partial(_small, YOLOv3)}
 
 
@@ -125,11 +135,14 @@ LARGE_MAKERS = {"YOLOv2": functools.partial(_small, YOLOv2), "YOLOv3": functools
 def _made(name):
     set_seed(1)
     detector = (MAKERS | LARGE_MAKERS)[name]()
-    for link in detector.links():  # statistics of one photo, so that random numbers do not blow up
-        if isinstance(link, BatchNormalization):
-            link.decay = 0
+    norms = [link for link in detector.links() if isinstance(link, BatchNormalization)]
+    decays = [norm.decay for norm in norms]
+    for norm in norms:  # statistics of one photo, so that random numbers do not blow up
+        norm.decay = 0
     with using_config("train", True), no_backprop_mode():
-        detector.forward(detector.prepare(conformance.make_photos(1)[0])[None])
+        LOSSES.get(name, conformance.loss)(detector)
+    for norm, decay in zip(norms, decays):
+        norm.decay = decay
     return detector
 
 
@@ -150,6 +163,26 @@ def test_detector_keeps_the_contract(detector, check):
 @pytest.mark.parametrize("check", conformance.CHECKS_WITH_A_FOLDER, ids=lambda check: check.__name__)
 def test_detector_keeps_the_contract_about_files(detector, check, tmp_path):
     check(detector, tmp_path)
+
+
+@pytest.mark.parametrize("detector", MAKERS, indirect=True)
+@pytest.mark.parametrize("check", [network.check_copies, network.check_device], ids=lambda check: check.__name__)
+def test_it_is_a_good_network(detector, check):
+    check(detector, conformance.predicted)
+
+
+@pytest.mark.parametrize("detector", MAKERS, indirect=True)
+@pytest.mark.parametrize(
+    "check", [network.check_model_file, network.check_numbers_in_npz], ids=lambda check: check.__name__
+)
+def test_it_goes_to_files_and_back(detector, check, tmp_path):
+    check(detector, conformance.predicted, tmp_path)
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_a_gradient_reaches_every_parameter(name):
+    set_seed(2)
+    network.check_gradients(_made(name).copy("copy"), LOSSES.get(name, conformance.loss), dead=DEAD.get(name, ()))
 
 
 @pytest.mark.slow
