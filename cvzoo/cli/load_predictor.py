@@ -25,7 +25,7 @@ def load_predictor(args: argparse.Namespace) -> Chain:
     for name, value in (("score_thresh", args.score_thresh), ("nms_thresh", args.nms_thresh)):
         if value is None:
             continue
-        if not isinstance(model, AbstractDetector | AbstractThresholds):
+        if not isinstance(model, AbstractThresholds):
             raise ConfigError(f"--{name.replace('_', '-')} is for models that find objects, {args.model} does not")
         if name == "score_thresh":
             model.score_thresh = value

@@ -1,43 +1,30 @@
 """The only predict loop of the detectors: photos in, boxes in the photos' own pixels out."""
 
 import abc
-import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
 from cvzoo.config.switches import no_backprop_mode, using_config
-from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.geometry.clip_bbox import clip_bbox
 from cvzoo.geometry.nms import classwise_nms
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.detections import Detections, kept_source
 from cvzoo.links.model.photos import PreparedBatch, prepared_batches
+from cvzoo.links.model.thresholds import AbstractThresholds, Preset
 
 Found = tuple[np.ndarray, np.ndarray, np.ndarray]  # bbox (R, 4), label (R,), score (R,)
 
 
-class Preset(NamedTuple):
-    """Thresholds for a purpose."""
-
-    nms_thresh: float
-    score_thresh: float
-
-
-class AbstractDetector(Chain, abc.ABC):
+class AbstractDetector(AbstractThresholds, Chain, abc.ABC):
     """A network that finds objects; a subclass writes `prepare` and `find`.
 
     label_names: names of the classes in order of label, or None
-    score_thresh: what scores this or less is dropped
-    nms_thresh: of two boxes of one class whose IoU is greater, the lower score is dropped
-    limit: how many boxes a photo keeps at most, the best ones; None: all
+    score_thresh, nms_thresh, limit, presets: see `AbstractThresholds`
     clip: whether boxes are cut at the photo's edges; by default they may stick out, as in the published evaluations;
         what lies wholly outside is never given
-    presets: the thresholds for "visualize" (what a new detector has) and "evaluate"
-
-    The thresholds belong to the model, not to a thread: who predicts in several threads sets them before.
     """
 
     presets: Mapping[str, Preset] = {"visualize": Preset(0.45, 0.5), "evaluate": Preset(0.45, 0.005)}
@@ -59,25 +46,6 @@ class AbstractDetector(Chain, abc.ABC):
         x: (B, C, H', W') float32, prepared
         sizes: (H, W) of each photo, in whose pixels the boxes are; finite, but they may stick out of it
         """
-
-    # --- thresholds -------------------------------------------------------------------------------------------------
-    def use_preset(self, name: str) -> None:
-        """Set the thresholds for a purpose: "visualize" or "evaluate". Raises ValueRangeError for another."""
-        if name not in self.presets:
-            raise ValueRangeError(
-                "there is no such preset", expected=" or ".join(map(repr, self.presets)), got=repr(name)
-            )
-        self.nms_thresh, self.score_thresh = self.presets[name]
-
-    @contextlib.contextmanager
-    def using_preset(self, name: str) -> Iterator[None]:
-        """A block with the thresholds for a purpose; afterwards they are what they were."""
-        before = self.nms_thresh, self.score_thresh
-        self.use_preset(name)
-        try:
-            yield
-        finally:
-            self.nms_thresh, self.score_thresh = before
 
     # --- predict ----------------------------------------------------------------------------------------------------
     def predict(self, imgs: Iterable[Any], *, batch_size: int = 8) -> Detections:

@@ -2,9 +2,16 @@
 
 import contextlib
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from cvzoo.errors.exceptions import ValueRangeError
-from cvzoo.links.model.detector import Preset
+
+
+class Preset(NamedTuple):
+    """Thresholds for a purpose."""
+
+    nms_thresh: float
+    score_thresh: float
 
 
 class AbstractThresholds:

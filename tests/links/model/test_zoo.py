@@ -4,7 +4,6 @@ import typing
 
 import pytest
 
-from cvzoo.cli.main import main
 from cvzoo.errors.exceptions import DownloadError
 from cvzoo.links.model.zoo import zoo_members
 from cvzoo.links.model.zoo_member import Task
@@ -65,8 +64,3 @@ def test_a_model_whose_file_is_in_the_cache_is_made(shared, monkeypatch, tmp_pat
     (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / place).write_bytes(data)
     assert member.make().count_params() == 269_722
-
-
-def test_the_command_line_refuses_a_classifier_where_boxes_are_wanted(tmp_path, capsys):
-    assert main(["predict", str(tmp_path / "photo.jpg"), "--model", "cifar_resnet20_cifar10"]) != 0
-    assert "finds no boxes" in capsys.readouterr().err
