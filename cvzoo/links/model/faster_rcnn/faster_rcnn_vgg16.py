@@ -10,8 +10,9 @@ from cvzoo.links.model.faster_rcnn.abstract_faster_rcnn import AbstractFasterRCN
 from cvzoo.links.model.faster_rcnn.pretrained import read_pretrained
 from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
 from cvzoo.links.model.faster_rcnn.region_proposal_network import RegionProposalNetwork
-from cvzoo.links.model.faster_rcnn.vgg16_parts import VGG16Convolutions, VGG16RoIHead
+from cvzoo.links.model.faster_rcnn.vgg16_roi_head import VGG16RoIHead
 from cvzoo.links.model.label_names import VOC_LABEL_NAMES
+from cvzoo.links.model.vgg.extractor import VGGExtractor
 
 
 class FasterRCNNVGG16(AbstractFasterRCNN):
@@ -56,15 +57,16 @@ class FasterRCNNVGG16(AbstractFasterRCNN):
         self.ratios, self.anchor_scales = tuple(ratios), tuple(anchor_scales)
         self.base_channels, self.rpn_channels, self.fc_channels = base_channels, rpn_channels, fc_channels
         with self.init_scope():
-            self.extractor = VGG16Convolutions(base_channels)
+            self.extractor = VGGExtractor(16, ("conv5_3",), base_channels=base_channels, cover_all=True)
+            (channels,) = self.extractor.channels
             self.rpn = RegionProposalNetwork(
-                self.extractor.channels,
+                channels,
                 rpn_channels,
                 ratios=ratios,
                 anchor_scales=anchor_scales,
                 proposal_creator=proposal_creator,
             )
-            self.head = VGG16RoIHead(self.n_class, in_channels=self.extractor.channels, fc_channels=fc_channels)
+            self.head = VGG16RoIHead(self.n_class, in_channels=channels, fc_channels=fc_channels)
         self.load_report = None
         if source is not None:
             self.load_report = take_what_fits(self, source, head=("head/cls_loc", "head/score"))
@@ -72,5 +74,5 @@ class FasterRCNNVGG16(AbstractFasterRCNN):
 
     def features(self, x: Any) -> tuple[Variable, Variable]:
         """conv5_3 of x (B, 3, H, W), twice."""
-        h = self.extractor(x)
+        (h,) = self.extractor(x)
         return h, h

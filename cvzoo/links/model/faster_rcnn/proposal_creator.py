@@ -18,7 +18,7 @@ class ProposalCreator:
     nms_thresh: of two regions whose IoU is greater, the lower score is dropped
     n_train_pre_nms, n_test_pre_nms: so many of the best go into the suppression, while training and otherwise
     n_train_post_nms, n_test_post_nms: so many at most come out of it
-    min_size: a region with a shorter side is dropped, pixels of the photo as it was read
+    min_size: a region with a shorter side is dropped, pixels of the photo as it was read; an empty one always is
     """
 
     nms_thresh: float = 0.7
@@ -43,7 +43,8 @@ class ProposalCreator:
         n_pre = self.n_train_pre_nms if train else self.n_test_pre_nms
         n_post = self.n_train_post_nms if train else self.n_test_post_nms
         roi = clip_bbox(loc2bbox(anchor, loc), img_size)
-        large = ((roi[:, 2:] - roi[:, :2]) >= self.min_size * scale).all(axis=1)
+        side = roi[:, 2:] - roi[:, :2]
+        large = ((side >= self.min_size * scale) & (side > 0)).all(axis=1)
         roi, score = roi[large], score[large]
         if 0 < n_pre < len(score):
             # the best n_pre only are put in order; of equals at the edge the earlier ones

@@ -1,6 +1,7 @@
 """Where ChainerCV's weights of Faster R-CNN lie; the publisher names no hashes: the first download is pinned."""
 
 from cvzoo.links.model.label_names import VOC_LABEL_NAMES
+from cvzoo.links.model.vgg.weights import WEIGHTS as VGG_WEIGHTS
 from cvzoo.weights.record import Weights
 
 SITE = "https://chainercv-models.preferred.jp/"
@@ -25,14 +26,5 @@ def _voc(name: str, file: str, data: str, score: float) -> Weights:
 WEIGHTS: dict[str, Weights] = {
     "voc07": _voc("voc07", "faster_rcnn_vgg16_voc07_trained_2018_06_01.npz", "2007", 0.706),
     "voc0712": _voc("voc0712", "faster_rcnn_vgg16_voc0712_trained_2017_07_21.npz", "2007 and 2012", 0.747),
-    "imagenet": Weights(
-        name="faster_rcnn_vgg16_imagenet",
-        url=SITE + "vgg16_imagenet_converted_2017_07_18.npz",
-        sha256=None,
-        licence="not stated; the original is CC BY 4.0",
-        data="ImageNet-1K, ILSVRC 2012 training photos",
-        data_licence="ImageNet terms of access",
-        source="ChainerCV, from the authors' VGG16",
-        preprocessing="RGB in [0, 255] less (123.68, 116.779, 103.939)",
-    ),
+    "imagenet": VGG_WEIGHTS[(16, None)]["imagenet_caffe"].record,
 }

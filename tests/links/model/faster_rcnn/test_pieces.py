@@ -60,6 +60,12 @@ def test_proposals_are_what_the_steps_give_one_by_one(train, n_pre, n_post):
     np.testing.assert_array_equal(roi, wanted)
 
 
+def test_a_region_that_is_clipped_to_nothing_is_no_proposal():
+    anchor = np.array([[-20, 0, -10, 30], [10, 10, 30, 30]], "f")
+    roi = ProposalCreator(min_size=0)(np.zeros((2, 4), "f"), np.array([2, 1], "f"), anchor, (96, 128))
+    np.testing.assert_array_equal(roi, anchor[1:])
+
+
 def test_the_region_proposal_network_names_anchors_in_the_order_of_its_outputs():
     set_seed(0)
     rpn = RegionProposalNetwork(6, 7, anchor_scales=(1, 2), proposal_creator=ProposalCreator(min_size=0))

@@ -1,0 +1,1 @@
+"""Light-Head R-CNN (Li et al., 2017)."""

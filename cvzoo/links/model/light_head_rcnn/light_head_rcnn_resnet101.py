@@ -1,0 +1,102 @@
+"""Light-Head R-CNN on ResNet-101."""
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from cvzoo.autodiff.variable import Variable
+from cvzoo.links.model.detector import Preset
+from cvzoo.links.model.detector_source import detector_classes, take_what_fits
+from cvzoo.links.model.faster_rcnn.abstract_faster_rcnn import AbstractFasterRCNN
+from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
+from cvzoo.links.model.faster_rcnn.region_proposal_network import RegionProposalNetwork
+from cvzoo.links.model.label_names import COCO_LABEL_NAMES
+from cvzoo.links.model.light_head_rcnn.head import LightHeadRCNNResNet101Head
+from cvzoo.links.model.light_head_rcnn.pretrained import read_resnet101_pretrained
+from cvzoo.links.model.light_head_rcnn.weights import WEIGHTS
+from cvzoo.links.model.resnet.extractor import ResNetExtractor
+
+PROPOSALS = ProposalCreator(n_test_post_nms=1000, min_size=0)
+
+
+class LightHeadRCNNResNet101(AbstractFasterRCNN):
+    """Finds objects in two stages: regions proposed from C4 of a ResNet-101, a thin map of C5 cut by place, one layer.
+
+    n_fg_class: number of classes; None: as many as label_names, else as the file has, else COCO's 80
+    pretrained_model: "coco" (ChainerCV's detector), "imagenet" (its ResNet-101, for the backbone), or the path of such
+        a file or of one that cvzoo saved. Where the classes are others, the last layers start anew, with a warning and
+        a `load_report`
+    label_names: names of the classes; None: the file's, if it has as many classes
+    min_size, max_size: the photo's short side becomes the one, unless its long side would pass the other
+    ratios, anchor_scales: of the anchors, see `generate_anchor_base`
+    proposal_creator: what keeps the best regions; None: 1000 of them, of any size
+    n_layer, base_channels, rpn_channels, mid_channels, fc_channels: how deep and wide the network is; another has no
+        published weights
+    Raises ValueRangeError if the names are not as many as the classes, or there is no such name or file;
+    WeightsMismatchError if the file does not fit; what reading it raises.
+
+    The backbone's normalizations are frozen; C5 has stride 16, dilated.
+    Source: Li et al., "Light-Head R-CNN: In Defense of Two-Stage Object Detector", 2017. Where we differ, as ChainerCV
+    does: a region's cells are maxima of four bilinear samples.
+    """
+
+    presets = {"visualize": Preset(0.5, 0.5), "evaluate": Preset(0.5, 0.0)}
+    limit = 100
+
+    def __init__(
+        self,
+        n_fg_class: int | None = None,
+        pretrained_model: str | os.PathLike | None = None,
+        *,
+        label_names: Sequence[str] | None = None,
+        min_size: int = 800,
+        max_size: int = 1333,
+        ratios: Sequence[float] = (0.5, 1, 2),
+        anchor_scales: Sequence[float] = (2, 4, 8, 16, 32),
+        proposal_creator: ProposalCreator | None = None,
+        n_layer: int = 101,
+        base_channels: int = 64,
+        rpn_channels: int = 512,
+        mid_channels: int = 256,
+        fc_channels: int = 2048,
+    ):
+        source = None
+        if pretrained_model is not None:
+            known = {len(COCO_LABEL_NAMES): COCO_LABEL_NAMES}
+            source = read_resnet101_pretrained(
+                pretrained_model, WEIGHTS, per_class="head/score/b", n_each=1, known=known
+            )
+        self.n_fg_class, self.label_names = detector_classes(
+            "LightHeadRCNNResNet101", n_fg_class, label_names, source, default_names=COCO_LABEL_NAMES
+        )
+        self.min_size, self.max_size = min_size, max_size
+        self.ratios, self.anchor_scales = tuple(ratios), tuple(anchor_scales)
+        self.widths = (n_layer, base_channels, rpn_channels, mid_channels, fc_channels)
+        with self.init_scope():
+            self.extractor = ResNetExtractor(
+                n_layer,
+                base_channels=base_channels,
+                arch="he",
+                dilations=(1, 1, 1, 2),
+                dilate_first=True,
+                norm="frozen",
+            )
+            *_, for_rpn, for_head = self.extractor.channels
+            self.rpn = RegionProposalNetwork(
+                for_rpn,
+                rpn_channels,
+                ratios=ratios,
+                anchor_scales=anchor_scales,
+                proposal_creator=PROPOSALS if proposal_creator is None else proposal_creator,
+            )
+            self.head = LightHeadRCNNResNet101Head(
+                self.n_class, in_channels=for_head, mid_channels=mid_channels, fc_channels=fc_channels
+            )
+        self.load_report = None
+        if source is not None:
+            self.load_report = take_what_fits(self, source, head=("head/cls_loc", "head/score"))
+        self.use_preset("visualize")
+
+    def features(self, x: Any) -> tuple[Variable, Variable]:
+        """C4 and C5 of x (B, 3, H, W), both of stride 16."""
+        return self.extractor(x)[-2:]

@@ -1,0 +1,124 @@
+"""What a Light-Head R-CNN is trained with: the network and its losses as one link."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import cvzoo.functions as F
+from cvzoo.autodiff.variable import Variable
+from cvzoo.errors.exceptions import ShapeError, ValueRangeError
+from cvzoo.links.chain import Chain
+from cvzoo.links.model.faster_rcnn.anchor_target_creator import AnchorTargetCreator
+from cvzoo.links.model.faster_rcnn.losses import picked_locs, rpn_losses
+from cvzoo.links.model.faster_rcnn.proposal_target_creator import ProposalTargetCreator
+from cvzoo.links.model.light_head_rcnn.light_head_rcnn_resnet101 import LightHeadRCNNResNet101
+from cvzoo.reporting.reporter import report
+
+
+class LightHeadRCNNTrainChain(Chain):
+    """`LightHeadRCNNTrainChain(model)(imgs, bboxes, labels, scales)` is what to make small, for any number of photos.
+
+    light_head_rcnn: the network
+    rpn_sigma, roi_sigma: smooth L1 is quadratic below 1 / sigma ** 2
+    n_ohem_sample: so many regions a photo are learned from, those of the greatest loss in the batch
+    anchor_target_creator, proposal_target_creator: what is learned from; by default all regions stand for election
+
+    Reports loss, rpn_loc_loss, rpn_cls_loss, roi_loc_loss, roi_cls_loss.
+    Source: Li et al., "Light-Head R-CNN", 2017, section 4.1; Shrivastava et al., "Training Region-based Object
+    Detectors with Online Hard Example Mining", 2016. The offsets of regions count twice, as in ChainerCV.
+    """
+
+    def __init__(
+        self,
+        light_head_rcnn: LightHeadRCNNResNet101,
+        *,
+        rpn_sigma: float = 3.0,
+        roi_sigma: float = 1.0,
+        n_ohem_sample: int = 256,
+        anchor_target_creator: AnchorTargetCreator | None = None,
+        proposal_target_creator: ProposalTargetCreator | None = None,
+    ):
+        if n_ohem_sample < 1:
+            raise ValueRangeError("LightHeadRCNNTrainChain: n_ohem_sample must be positive", got=n_ohem_sample)
+        self.rpn_sigma, self.roi_sigma = rpn_sigma, roi_sigma
+        self.n_ohem_sample = n_ohem_sample
+        self.anchor_target_creator = AnchorTargetCreator() if anchor_target_creator is None else anchor_target_creator
+        self.proposal_target_creator = (
+            ProposalTargetCreator(None) if proposal_target_creator is None else proposal_target_creator
+        )
+        with self.init_scope():
+            self.light_head_rcnn = light_head_rcnn
+
+    def forward(
+        self,
+        imgs: Any,
+        bboxes: Sequence[np.ndarray],
+        labels: Sequence[np.ndarray],
+        scales: float | Sequence[float] = 1.0,
+        sizes: Sequence[Sequence[int]] | None = None,
+    ) -> Variable:
+        """The loss, a number; arguments and errors as for `FasterRCNNTrainChain`."""
+        n = imgs.shape[0]
+        sizes = [imgs.shape[2:]] * n if sizes is None else sizes
+        if not len(bboxes) == len(labels) == len(sizes) == n:
+            raise ShapeError(
+                "LightHeadRCNNTrainChain: one element a photo", expected=n, got=(len(bboxes), len(labels), len(sizes))
+            )
+        model = self.light_head_rcnn
+        for_rpn, for_head = model.features(imgs)
+        rpn_locs, rpn_scores, rois, roi_indices, anchor = model.rpn(for_rpn, sizes, scales)
+        rpn_loc_loss, rpn_cls_loss = rpn_losses(
+            rpn_locs, rpn_scores, anchor, bboxes, sizes, self.anchor_target_creator, self.rpn_sigma
+        )
+        sampled = [
+            self.proposal_target_creator(
+                rois[roi_indices == i],
+                bbox,
+                label,
+                loc_normalize_mean=model.loc_normalize_mean,
+                loc_normalize_std=model.loc_normalize_std,
+            )
+            for i, (bbox, label) in enumerate(zip(bboxes, labels))
+        ]
+        sample_roi, gt_roi_loc, gt_roi_label = (np.concatenate(each) for each in zip(*sampled))
+        indices = np.repeat(np.arange(n, dtype=np.int32), [len(roi) for roi, _, _ in sampled])
+        roi_cls_locs, roi_scores = model.head(for_head, sample_roi, indices)
+        roi_loc_loss, roi_cls_loss = ohem_losses(
+            roi_cls_locs, roi_scores, gt_roi_loc, gt_roi_label, self.n_ohem_sample * n, self.roi_sigma
+        )
+        roi_loc_loss = roi_loc_loss * 2.0
+        loss = rpn_loc_loss + rpn_cls_loss + roi_loc_loss + roi_cls_loss
+        report(
+            {
+                "loss": loss,
+                "rpn_loc_loss": rpn_loc_loss,
+                "rpn_cls_loss": rpn_cls_loss,
+                "roi_loc_loss": roi_loc_loss,
+                "roi_cls_loss": roi_cls_loss,
+            },
+            self,
+        )
+        return loss
+
+
+def ohem_losses(
+    roi_cls_locs: Variable,
+    roi_scores: Variable,
+    gt_roi_loc: np.ndarray,
+    gt_roi_label: np.ndarray,
+    n_sample: int,
+    sigma: float = 1.0,
+) -> tuple[Variable, Variable]:
+    """(offsets', classes') loss, means over the n_sample regions whose two losses together are greatest.
+
+    roi_cls_locs: (R, n_class * 4); roi_scores: (R, n_class)
+    gt_roi_loc: (R, 4); gt_roi_label: (R,), 0 background
+    """
+    picked = picked_locs(roi_cls_locs, gt_roi_label)
+    each = F.sum(F.smooth_l1(picked, gt_roi_loc, beta=1 / sigma**2, reduce="no"), axis=1)
+    loc = each * (gt_roi_label > 0).astype(picked.dtype)
+    cls = F.softmax_cross_entropy(roi_scores, gt_roi_label, reduce="no")
+    n = max(min(n_sample, len(gt_roi_label)), 1)
+    hardest = np.argsort(-(loc.array + cls.array), kind="stable")[:n]
+    return F.sum(loc[hardest]) * (1 / n), F.sum(cls[hardest]) * (1 / n)

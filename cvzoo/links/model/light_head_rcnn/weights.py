@@ -1,0 +1,34 @@
+"""Where ChainerCV's weights of Light-Head R-CNN lie; the publisher names no hashes: the first download is pinned."""
+
+from cvzoo.links.model.faster_rcnn.weights import SITE
+from cvzoo.links.model.label_names import COCO_LABEL_NAMES
+from cvzoo.weights.record import Weights
+
+RESNET101_IMAGENET = Weights(
+    name="resnet101_imagenet_he",
+    url=SITE + "resnet101_imagenet_converted_2018_03_07.npz",
+    sha256=None,
+    licence="not stated; the original is MIT",
+    data="ImageNet-1K, ILSVRC 2012 training photos",
+    data_licence="ImageNet terms of access",
+    score={"ImageNet top-1 error, one crop": 0.236},
+    source="the paper's authors' Caffe weights, converted by ChainerCV",
+    preprocessing="RGB in [0, 255] less (123.15, 115.90, 103.06)",
+)
+
+WEIGHTS: dict[str, Weights] = {
+    "coco": Weights(
+        name="light_head_rcnn_resnet101_coco",
+        url=SITE + "light_head_rcnn_resnet101_trained_2019_06_13.npz",
+        sha256=None,
+        licence="not stated; the code is MIT",
+        data="COCO 2017 train, on ResNet-101 from ImageNet-1K",
+        data_licence="annotations CC BY 4.0, photos Flickr terms of use; ImageNet terms of access",
+        score={"COCO AP": 0.393},
+        source="ChainerCV, trained by it",
+        label_names=COCO_LABEL_NAMES,
+        preprocessing="short side 800, long side at most 1333, bilinear, RGB in [0, 255] less "
+        "(122.7717, 115.9465, 102.9801)",
+    ),
+    "imagenet": RESNET101_IMAGENET,
+}
