@@ -11,6 +11,8 @@ import numpy as np
 from cvzoo.errors.exceptions import FileFormatError, ValueRangeError, WeightsMismatchError
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.detector import Preset
+from cvzoo.links.model.faster_rcnn_fpn.detectron2_names import from_detectron2, is_detectron2_region_network
+from cvzoo.links.model.faster_rcnn_fpn.detectron2_weights import detectron2_settings
 from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
 from cvzoo.links.model.faster_rcnn_fpn.stored import stored_region_network
 from cvzoo.links.model.faster_rcnn_fpn.torchvision_names import (
@@ -42,6 +44,7 @@ class RegionSource:
     path: of the file
     presets, limit: thresholds that the file has
     extra: what the file says of heads beyond boxes, as JSON has it
+    is_detectron2: detectron2 wrote the file
     """
 
     settings: FasterRCNNFPNSettings
@@ -53,6 +56,7 @@ class RegionSource:
     presets: Mapping[str, Preset] | None = None
     limit: int | None = None
     extra: Mapping[str, Any] | None = None
+    is_detectron2: bool = False
 
     def take(self, model: Chain) -> LoadReport | None:
         """What did not fit, after everything that fits was taken over; None without a file.
@@ -133,6 +137,8 @@ def _read(
         return _from_header(os.fspath(path), arrays, header.settings, header.label_names)
     if is_torchvision_region_network(arrays):
         return _from_torchvision(os.fspath(path), arrays, n_fg_class, published)
+    if is_detectron2_region_network(arrays):
+        return _from_detectron2(os.fspath(path), arrays)
     if is_torchvision_resnet(arrays):
         arrays = resnet_from_torchvision(arrays)
     if "extractor/conv1/conv/W" in arrays and "fc/W" in arrays:
@@ -177,5 +183,18 @@ def _from_torchvision(
         is_v2 = "regions/fpn/inner/0/bn/gamma" in named
         depth = depth_of({name.removeprefix("regions/"): array for name, array in named.items()})
         built = dataclasses.replace(RESNET50_FPN_V2 if is_v2 else RESNET50_FPN, n_layer=depth)
+    return RegionSource(built, *_classes(named), arrays=named, path=path)
+
+
+def _from_detectron2(path: str, arrays: Mapping[str, np.ndarray]) -> RegionSource:
+    named = from_detectron2(arrays)
+    depth = depth_of({name.removeprefix("regions/"): array for name, array in named.items()})
+    return RegionSource(detectron2_settings(depth), *_classes(named), arrays=named, path=path, is_detectron2=True)
+
+
+def _classes(named: Mapping[str, np.ndarray]) -> tuple[int, tuple[str, ...] | None]:
+    """The number of classes, and their names where the number tells that they are COCO's."""
     n = len(named["regions/box_head/conf/b"]) - 1
-    return RegionSource(built, n, COCO_LABEL_NAMES if n == len(COCO_LABEL_NAMES) else None, arrays=named, path=path)
+    if n == 1 and "point_head/out/W" in named:
+        return n, ("person",)
+    return n, COCO_LABEL_NAMES if n == len(COCO_LABEL_NAMES) else None

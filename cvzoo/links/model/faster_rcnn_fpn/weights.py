@@ -1,5 +1,6 @@
 """Published weights of Faster R-CNN on pyramids."""
 
+from cvzoo.links.model.faster_rcnn_fpn.detectron2_weights import detectron2_settings, detectron2_weights
 from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
 from cvzoo.links.model.label_names import COCO_LABEL_NAMES
 from cvzoo.links.model.torchvision_record import torchvision_weights
@@ -71,5 +72,32 @@ WEIGHTS: dict[str, tuple[Weights, FasterRCNNFPNSettings]] = {
             label_names=COCO_LABEL_NAMES,
         ),
         MOBILENET_V3_LARGE_320_FPN,
+    ),
+    "resnet50_coco_detectron2_1x": (
+        detectron2_weights(
+            "faster_rcnn_fpn_resnet50_coco_detectron2_1x",
+            "COCO-Detection/faster_rcnn_R_50_FPN_1x/137257794/model_final_b275ba.pkl",
+            config="COCO-Detection/faster_rcnn_R_50_FPN_1x",
+            score={"COCO val2017 AP": 0.379},
+        ),
+        detectron2_settings(50),
+    ),
+    "resnet50_coco_detectron2_3x": (
+        detectron2_weights(
+            "faster_rcnn_fpn_resnet50_coco_detectron2_3x",
+            "COCO-Detection/faster_rcnn_R_50_FPN_3x/137849458/model_final_280758.pkl",
+            config="COCO-Detection/faster_rcnn_R_50_FPN_3x",
+            score={"COCO val2017 AP": 0.402},
+        ),
+        detectron2_settings(50),
+    ),
+    "resnet101_coco_detectron2_3x": (
+        detectron2_weights(
+            "faster_rcnn_fpn_resnet101_coco_detectron2_3x",
+            "COCO-Detection/faster_rcnn_R_101_FPN_3x/137851257/model_final_f6e8b1.pkl",
+            config="COCO-Detection/faster_rcnn_R_101_FPN_3x",
+            score={"COCO val2017 AP": 0.420},
+        ),
+        detectron2_settings(101),
     ),
 }

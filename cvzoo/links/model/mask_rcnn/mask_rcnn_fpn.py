@@ -14,7 +14,7 @@ from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
 from cvzoo.links.model.instance_segmenter import AbstractInstanceSegmenter, FoundInstances
 from cvzoo.links.model.mask_rcnn.mask_head import MaskHead, MaskHeadSettings
 from cvzoo.links.model.mask_rcnn.paste_mask import paste_masks
-from cvzoo.links.model.mask_rcnn.weights import MASK_HEADS, WEIGHTS
+from cvzoo.links.model.mask_rcnn.weights import WEIGHTS
 
 
 class MaskRCNNFPN(AbstractInstanceSegmenter):
@@ -50,7 +50,7 @@ class MaskRCNNFPN(AbstractInstanceSegmenter):
         if mask_settings is None and source.extra is not None:
             mask_settings = MaskHeadSettings(**source.extra["mask_settings"])
         if mask_settings is None:
-            mask_settings = MASK_HEADS.get(str(pretrained_model), MaskHeadSettings())
+            mask_settings = MaskHeadSettings(paste="exact" if source.is_detectron2 else "whole")
         self.settings, self.n_fg_class, self.label_names = source.settings, source.n_fg_class, source.label_names
         self.mask_settings = mask_settings
         with self.init_scope():

@@ -1,9 +1,9 @@
 """Published weights of Mask R-CNN on pyramids."""
 
+from cvzoo.links.model.faster_rcnn_fpn.detectron2_weights import detectron2_settings, detectron2_weights
 from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
 from cvzoo.links.model.faster_rcnn_fpn.weights import RESNET50_FPN, RESNET50_FPN_V2, TORCHVISION_PREPROCESSING
 from cvzoo.links.model.label_names import COCO_LABEL_NAMES
-from cvzoo.links.model.mask_rcnn.mask_head import MaskHeadSettings
 from cvzoo.links.model.torchvision_record import torchvision_weights
 from cvzoo.weights.record import Weights
 
@@ -31,6 +31,31 @@ WEIGHTS: dict[str, tuple[Weights, FasterRCNNFPNSettings]] = {
         ),
         RESNET50_FPN_V2,
     ),
+    "resnet50_coco_detectron2_1x": (
+        detectron2_weights(
+            "mask_rcnn_fpn_resnet50_coco_detectron2_1x",
+            "COCO-InstanceSegmentation/mask_rcnn_R_50_FPN_1x/137260431/model_final_a54504.pkl",
+            config="COCO-InstanceSegmentation/mask_rcnn_R_50_FPN_1x",
+            score={"COCO val2017 box AP": 0.386, "COCO val2017 mask AP": 0.352},
+        ),
+        detectron2_settings(50),
+    ),
+    "resnet50_coco_detectron2_3x": (
+        detectron2_weights(
+            "mask_rcnn_fpn_resnet50_coco_detectron2_3x",
+            "COCO-InstanceSegmentation/mask_rcnn_R_50_FPN_3x/137849600/model_final_f10217.pkl",
+            config="COCO-InstanceSegmentation/mask_rcnn_R_50_FPN_3x",
+            score={"COCO val2017 box AP": 0.410, "COCO val2017 mask AP": 0.372},
+        ),
+        detectron2_settings(50),
+    ),
+    "resnet101_coco_detectron2_3x": (
+        detectron2_weights(
+            "mask_rcnn_fpn_resnet101_coco_detectron2_3x",
+            "COCO-InstanceSegmentation/mask_rcnn_R_101_FPN_3x/138205316/model_final_a3ec72.pkl",
+            config="COCO-InstanceSegmentation/mask_rcnn_R_101_FPN_3x",
+            score={"COCO val2017 box AP": 0.429, "COCO val2017 mask AP": 0.386},
+        ),
+        detectron2_settings(101),
+    ),
 }
-# name -> the mask head, where it is not the usual one
-MASK_HEADS: dict[str, MaskHeadSettings] = {}

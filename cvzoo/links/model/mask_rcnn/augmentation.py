@@ -1,0 +1,65 @@
+"""Examples of a data set as a Mask R-CNN is trained on them."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from cvzoo.errors.exceptions import ShapeError
+from cvzoo.geometry.rle import RLEs
+from cvzoo.links.model.retinanet.augmentation import RandomFit
+from cvzoo.transforms.normalize import normalize
+from cvzoo.transforms.sample.sample import Sample
+from cvzoo.transforms.sample.transform import AbstractTransform, Compose
+from cvzoo.transforms.sample.turns import RandomFlip
+
+Example = tuple[np.ndarray, np.ndarray, np.ndarray, RLEs, np.ndarray]
+
+
+class MaskRCNNTransform:
+    """`transform((img, bbox, label, mask))` is (img, bbox, label, mask, ignored): the loss takes it so.
+
+    The example: img (3, H, W) float32 [0, 255]; bbox (R, 4) float32; label (R,) int32; mask (R, H, W) bool or RLEs; a
+    fifth value, if there is one, is (R,) bool of instances not to be learned, such as crowded ones. Masks come out as
+    RLEs.
+
+    shorts, long: the photo's short side becomes one of `shorts`, drawn evenly, unless the long one would pass `long`
+    flip: mirror every other photo from left to right
+    min_side: instances of which a side is shorter than this after all are ignored, pixels
+    mean, std: RGB, what the photo is normalized by, as the model's settings have it
+
+    Draws from this thread's generator, which iterators set for every (seed, epoch, index).
+    """
+
+    def __init__(
+        self,
+        shorts: Sequence[int],
+        long: int,
+        *,
+        flip: bool = True,
+        min_side: float = 1.0,
+        mean: Sequence[float] = (123.675, 116.28, 103.53),
+        std: Sequence[float] = (58.395, 57.12, 57.375),
+    ):
+        steps: list[AbstractTransform] = [RandomFit(shorts, long)]
+        if flip:
+            steps.append(RandomFlip(x_random=True))
+        self.steps = Compose(steps)
+        self.min_side = min_side
+        self.mean, self.std = np.float32(mean), np.float32(std)
+
+    def __call__(self, example: tuple) -> Example:
+        img, bbox, label, mask, *flags = example
+        ignored = np.asarray(flags[0]) if flags else np.zeros(len(bbox), bool)
+        if ignored.shape != (len(bbox),) or ignored.dtype != bool:
+            raise ShapeError(
+                "MaskRCNNTransform: an example's fifth value says which instances are not to be learned",
+                expected=f"({len(bbox)},) bool",
+                got=f"{ignored.shape} {ignored.dtype}",
+            )
+        img = np.asarray(img)
+        img = img if img.dtype == np.uint8 else np.clip(np.rint(img), 0, 255).astype(np.uint8)
+        mask = mask if isinstance(mask, RLEs) else RLEs.from_masks(mask)
+        sample = self.steps(Sample(img=img, bbox=bbox, label=label, mask=mask, crowded=ignored))
+        img = normalize(sample.img.astype(np.float32), mean=self.mean, std=self.std)
+        small = ((sample.bbox[:, 2:] - sample.bbox[:, :2]) < self.min_side).any(axis=1)
+        return img, sample.bbox.astype(np.float32), sample.label, sample.mask, sample.crowded | small

@@ -1,0 +1,67 @@
+"""What a Mask R-CNN is trained with: the network and its losses as one link."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import cvzoo.functions as F
+from cvzoo.autodiff.variable import Variable
+from cvzoo.errors.exceptions import ShapeError
+from cvzoo.geometry.rle import RLEs
+from cvzoo.links.chain import Chain
+from cvzoo.links.model.faster_rcnn_fpn.loss import reported
+from cvzoo.links.model.faster_rcnn_fpn.region_losses import RegionLosses, RegionSampling, joined
+from cvzoo.links.model.faster_rcnn_fpn.sampling import SampledRegions, truths
+from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
+from cvzoo.links.model.mask_rcnn.mask_targets import mask_targets
+
+
+class MaskRCNNFPNLoss(Chain):
+    """`MaskRCNNFPNLoss(model)(x, bboxes, labels, masks)` is what to make small; `optimizer.setup` takes it.
+
+    model: the network
+    sampling: which anchors and regions are learned from; masks are learned from the regions that have an object
+
+    Reports loss, loss/rpn_loc, loss/rpn_conf, loss/loc, loss/conf and loss/mask.
+    Source: He et al., Mask R-CNN, 2017, section 3: the mean cross entropy of each pixel of the true class's mask.
+    """
+
+    def __init__(self, model: MaskRCNNFPN, *, sampling: RegionSampling = RegionSampling()):  # noqa: B008, it is frozen
+        self._losses = RegionLosses(model.regions, sampling)
+        with self.init_scope():
+            self.model = model
+
+    def forward(
+        self,
+        x: Any,
+        bboxes: Sequence[np.ndarray],
+        labels: Sequence[np.ndarray],
+        masks: Sequence[np.ndarray | RLEs],
+        ignored: Sequence[np.ndarray] | None = None,
+    ) -> Variable:
+        """The loss, a number.
+
+        x, bboxes, labels, ignored: as in `FasterRCNNFPNLoss`
+        masks: of each photo (R, H, W) bool, pixels of x without its padding, or RLEs of such
+        Raises ShapeError if there is not one element a photo, or not one mask a box.
+        """
+        objects = truths(bboxes, labels, ignored)
+        if [len(each) for each in masks] != [len(each.label) for each in objects]:
+            raise ShapeError("MaskRCNNFPNLoss: masks must be one a box", got=[len(each) for each in masks])
+        losses, maps, sampled = self._losses(x, objects)
+        losses["mask"] = self._mask_loss(maps, sampled, masks)
+        return reported(losses, self)
+
+    def _mask_loss(self, maps: Any, sampled: list[SampledRegions], masks: Sequence[np.ndarray | RLEs]) -> Variable:
+        model = self.model
+        bbox, photo = joined(sampled, positive=True)
+        label = np.concatenate([each.label[each.match >= 0] for each in sampled]) - 1
+        size = model.mask_settings.roi_size
+        score = model.mask_head(model.regions.regions(maps, bbox, photo, size))
+        of_class = F.reshape(score, (-1, 2 * size, 2 * size))[np.arange(len(label)) * score.shape[1] + label]
+        target = [
+            mask_targets(mask, each.bbox[each.match >= 0], each.match[each.match >= 0], 2 * size)
+            for mask, each in zip(masks, sampled)
+        ]
+        return F.sigmoid_cross_entropy(of_class, np.concatenate(target))
