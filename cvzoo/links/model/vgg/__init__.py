@@ -1,0 +1,1 @@
+"""VGG networks (Simonyan and Zisserman, 2015)."""

@@ -1,0 +1,58 @@
+"""The VGG networks in listings and in files."""
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cvzoo.links.model.architecture import Architecture
+from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.vgg.vgg import VGG
+from cvzoo.links.model.vgg.weights import WEIGHTS
+from cvzoo.links.model.zoo_member import ZooMember
+
+
+def _settings(model: VGG) -> dict[str, Any]:
+    return {
+        "n_layer": model.n_layer,
+        "n_class": model.n_class,
+        "norm": model.norm,
+        "base_channels": model.base_channels,
+        "fc_channels": model.fc_channels,
+        "dropout": model.dropout,
+        "preparation": model.preparation.to_json(),
+    }
+
+
+def _build(settings: Mapping[str, Any], label_names: Sequence[str] | None) -> VGG:
+    return VGG(
+        settings["n_layer"],
+        settings["n_class"],
+        label_names=label_names,
+        norm=settings["norm"],
+        base_channels=settings["base_channels"],
+        fc_channels=settings["fc_channels"],
+        dropout=settings["dropout"],
+        preparation=PhotoPreparation.from_json(settings["preparation"]),
+    )
+
+
+def _preprocessing(model: VGG) -> dict[str, Any]:
+    return model.preparation.to_json()
+
+
+ARCHITECTURES = (Architecture("VGG", VGG, _settings, _preprocessing, _build),)
+
+
+def members() -> list[ZooMember]:
+    """The trained ones."""
+    return [
+        ZooMember(
+            each.record.name,
+            functools.partial(VGG, n_layer, pretrained_model=key, norm=norm),
+            each.record,
+            (each.record,),
+            "classification",
+        )
+        for (n_layer, norm), records in WEIGHTS.items()
+        for key, each in records.items()
+    ]

@@ -1,0 +1,100 @@
+"""VGG networks that classify photos."""
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+import cvzoo.functions as F
+from cvzoo.autodiff.variable import Variable
+from cvzoo.initializers.normal import HeNormal
+from cvzoo.links.connection.linear import Linear
+from cvzoo.links.model.class_source import class_source
+from cvzoo.links.model.classifier import AbstractClassifier
+from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.vgg.extractor import VGGExtractor, VGGNorm
+from cvzoo.links.model.vgg.file_names import VGGFile
+from cvzoo.links.model.vgg.weights import WEIGHTS
+
+_SIDE = 7  # of the map that the fully connected layers see
+
+
+class VGG(AbstractClassifier):
+    """Names what a photo shows.
+
+    n_layer: 11, 13, 16 or 19
+    n_class: number of classes; None: as many as the file's, or label_names, else 1000
+    pretrained_model: "imagenet" (torchvision), "imagenet_caffe" (16 layers without norm: the paper's, by way of
+        ChainerCV), or a path of a file of torchvision, of ChainerCV or one that cvzoo saved
+    label_names: names of the classes
+    norm, base_channels: as in `VGGExtractor`
+    fc_channels: of fc6 and fc7
+    dropout: of fc6 and fc7, while training
+    preparation: how a photo is seen; None: as the weights were measured
+    Raises ValueRangeError if names and classes do not agree, or there are no such weights or settings;
+    WeightsMismatchError if the file does not fit.
+
+    Stages: conv1_1 ... conv5_3, each after its relu, pool1 ... pool5, fc6, fc6_relu, fc7, fc7_relu, fc8. Photos may
+    have any size from 32 x 32 on: pool5 becomes 7 x 7 means.
+    Source: Simonyan and Zisserman, Very Deep Convolutional Networks for Large-Scale Image Recognition, ICLR 2015.
+    """
+
+    def __init__(
+        self,
+        n_layer: int,
+        n_class: int | None = None,
+        pretrained_model: str | os.PathLike | None = None,
+        *,
+        label_names: Sequence[str] | None = None,
+        norm: VGGNorm | None = None,
+        base_channels: int = 64,
+        fc_channels: int = 4096,
+        dropout: float = 0.5,
+        preparation: PhotoPreparation | None = None,
+    ):
+        default = PhotoPreparation()
+        file = VGGFile(n_layer, norm)
+        source = class_source(
+            pretrained_model,
+            WEIGHTS.get((n_layer, norm), {}),
+            own_names=file,
+            head_bias="fc8/b",
+            n_class=n_class,
+            label_names=label_names,
+            default=default,
+        )
+        self.n_class, self.label_names = source.n_class, source.label_names
+        by_file = file.preparation if source.preparation is default else source.preparation
+        self.preparation = by_file if preparation is None else preparation
+        self.n_layer = n_layer
+        self.norm = norm
+        self.base_channels = base_channels
+        self.fc_channels = fc_channels
+        self.dropout = dropout
+        with self.init_scope():
+            self.extractor = VGGExtractor(n_layer, base_channels=base_channels, norm=norm)
+            self.fc6 = Linear(self.extractor.channels[-1] * _SIDE * _SIDE, fc_channels, initialW=HeNormal())
+            self.fc7 = Linear(fc_channels, fc_channels, initialW=HeNormal())
+            self.fc8 = Linear(fc_channels, self.n_class)
+        self.layer_names = (*self.extractor.layer_names, "fc6", "fc6_relu", "fc7", "fc7_relu", "fc8")
+        self.load_report = source.take(self, head=("fc8",))
+
+    def prepare(self, img: np.ndarray) -> np.ndarray:
+        """(3, crop, crop) float32, normalized: the middle of the photo (3, H, W) float32 RGB [0, 255]."""
+        return self.preparation(img)
+
+    def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
+        """Each stage's name and output, for x (B, 3, H, W)."""
+        h = x
+        for name, h in self.extractor.stages(x):
+            yield name, h
+        h = self.fc6(F.adaptive_average_pooling_2d(h, _SIDE))
+        yield "fc6", h
+        h = F.relu(h)
+        yield "fc6_relu", h
+        h = self.fc7(F.dropout(h, self.dropout))
+        yield "fc7", h
+        h = F.relu(h)
+        yield "fc7_relu", h
+        yield "fc8", self.fc8(F.dropout(h, self.dropout))
