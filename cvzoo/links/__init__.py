@@ -16,6 +16,7 @@ from cvzoo.links.connection.layer_normalization import LayerNormalization
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.connection.lstm import LSTM
 from cvzoo.links.connection.maxout import Maxout
+from cvzoo.links.connection.multi_head_attention import MultiHeadAttention
 from cvzoo.links.connection.prelu import PReLU
 from cvzoo.links.connection.scale import Scale
 from cvzoo.links.connection.se_block import SEBlock
@@ -26,23 +27,146 @@ from cvzoo.links.model.caffe.caffe_function import CaffeFunction
 from cvzoo.links.model.cifar_resnet.cifar_resnet import CIFARResNet
 from cvzoo.links.model.classifications import Classifications
 from cvzoo.links.model.classifier import AbstractClassifier
+from cvzoo.links.model.convnext.convnext import ConvNeXt
+from cvzoo.links.model.convnext.published import ConvNeXtBase, ConvNeXtLarge, ConvNeXtSmall, ConvNeXtTiny
 from cvzoo.links.model.darknet.detector import DarknetDetector
 from cvzoo.links.model.darknet.network import DarknetNetwork
 from cvzoo.links.model.darknet.published import mobilenet_v2_yolo_v3_nano, yolo_fastest
+from cvzoo.links.model.deeplab.deeplab_v3 import DeepLabV3
+from cvzoo.links.model.deeplab.deeplab_v3_plus import DeepLabV3plusXception65
+from cvzoo.links.model.deeplab.published import DeepLabV3MobileNetV3Large, DeepLabV3ResNet50, DeepLabV3ResNet101
 from cvzoo.links.model.detections import Detections
-from cvzoo.links.model.detector import AbstractDetector, Preset
+from cvzoo.links.model.detector import AbstractDetector, AbstractOneStageDetector, Preset
+from cvzoo.links.model.efficientnet.efficientnet import EfficientNet
+from cvzoo.links.model.efficientnet.published import (
+    EfficientNetB0,
+    EfficientNetB1,
+    EfficientNetB2,
+    EfficientNetB3,
+    EfficientNetB4,
+    EfficientNetB5,
+    EfficientNetB6,
+    EfficientNetB7,
+    EfficientNetV2L,
+    EfficientNetV2M,
+    EfficientNetV2S,
+)
+from cvzoo.links.model.espnet.espnet import ESPNet
+from cvzoo.links.model.faster_rcnn.abstract_faster_rcnn import AbstractFasterRCNN
+from cvzoo.links.model.faster_rcnn.anchor_target_creator import AnchorTargetCreator
+from cvzoo.links.model.faster_rcnn.faster_rcnn_vgg16 import FasterRCNNVGG16
+from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
+from cvzoo.links.model.faster_rcnn.proposal_target_creator import ProposalTargetCreator
+from cvzoo.links.model.faster_rcnn.region_proposal_network import RegionProposalNetwork
+from cvzoo.links.model.faster_rcnn.train_chain import FasterRCNNTrainChain
+from cvzoo.links.model.faster_rcnn.transform import FasterRCNNTransform
+from cvzoo.links.model.faster_rcnn.vgg16_roi_head import VGG16RoIHead
+from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import FasterRCNNFPN
+from cvzoo.links.model.faster_rcnn_fpn.loss import FasterRCNNFPNLoss
+from cvzoo.links.model.faster_rcnn_fpn.published import (
+    FasterRCNNFPNMobileNetV3Large,
+    FasterRCNNFPNMobileNetV3Large320,
+    FasterRCNNFPNResNet50,
+    FasterRCNNFPNResNet101,
+)
+from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
+from cvzoo.links.model.fcn.fcn import FCN
+from cvzoo.links.model.fcn.published import FCNResNet50, FCNResNet101
+from cvzoo.links.model.fcos.fcos import FCOS
+from cvzoo.links.model.fcos.loss import FCOSLoss
+from cvzoo.links.model.fcos.published import FCOSResNet50FPN
+from cvzoo.links.model.fcos.settings import FCOSSettings
+from cvzoo.links.model.feature_predictor import FeaturePredictor
 from cvzoo.links.model.fpn.fpn import FPN
+from cvzoo.links.model.instance_segmentations import InstanceSegmentations
+from cvzoo.links.model.instance_segmenter import AbstractInstanceSegmenter
+from cvzoo.links.model.key_point_detections import KeyPointDetections
+from cvzoo.links.model.key_point_detector import AbstractKeyPointDetector
+from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import KeypointRCNNFPN
+from cvzoo.links.model.keypoint_rcnn.point_head import PointHeadSettings
+from cvzoo.links.model.keypoint_rcnn.published import KeypointRCNNFPNResNet50, KeypointRCNNFPNResNet101
+from cvzoo.links.model.label_maps import LabelMaps
+from cvzoo.links.model.light_head_rcnn.light_head_rcnn_resnet101 import LightHeadRCNNResNet101
+from cvzoo.links.model.light_head_rcnn.train_chain import LightHeadRCNNTrainChain
+from cvzoo.links.model.lraspp.lraspp import LRASPPMobileNetV3Large
+from cvzoo.links.model.mask_rcnn.augmentation import MaskRCNNTransform
+from cvzoo.links.model.mask_rcnn.loss import MaskRCNNFPNLoss
+from cvzoo.links.model.mask_rcnn.mask_head import MaskHeadSettings
+from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
+from cvzoo.links.model.mask_rcnn.published import MaskRCNNFPNResNet50, MaskRCNNFPNResNet101
+from cvzoo.links.model.mnasnet.mnasnet import MNASNet
+from cvzoo.links.model.mnasnet.published import MNASNet0_5, MNASNet0_75, MNASNet1_0, MNASNet1_3
+from cvzoo.links.model.mobilenet_v2.extractor import MobileNetV2Extractor
+from cvzoo.links.model.mobilenet_v2.mobilenet_v2 import MobileNetV2
+from cvzoo.links.model.mobilenet_v3.extractor import MobileNetV3Extractor
+from cvzoo.links.model.mobilenet_v3.mobilenet_v3 import MobileNetV3
+from cvzoo.links.model.mobilenet_v3.published import MobileNetV3Large, MobileNetV3Small
+from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.pixelwise_softmax_classifier import PixelwiseSoftmaxClassifier
+from cvzoo.links.model.pspnet.pspnet import PSPNet
+from cvzoo.links.model.pspnet.published import PSPNetResNet50, PSPNetResNet101
+from cvzoo.links.model.pspnet.pyramid_pooling import PyramidPoolingModule
+from cvzoo.links.model.regnet.published import (
+    RegNetX1_6GF,
+    RegNetX3_2GF,
+    RegNetX8GF,
+    RegNetX16GF,
+    RegNetX32GF,
+    RegNetX400MF,
+    RegNetX800MF,
+    RegNetY1_6GF,
+    RegNetY3_2GF,
+    RegNetY8GF,
+    RegNetY16GF,
+    RegNetY32GF,
+    RegNetY128GF,
+    RegNetY400MF,
+    RegNetY800MF,
+)
+from cvzoo.links.model.regnet.regnet import RegNet
 from cvzoo.links.model.resnet.depths import ResNet18, ResNet34, ResNet50, ResNet101, ResNet152
 from cvzoo.links.model.resnet.extractor import ResNetExtractor
 from cvzoo.links.model.resnet.resnet import ResNet
 from cvzoo.links.model.retinanet.augmentation import RandomPart, RetinaNetTransform
 from cvzoo.links.model.retinanet.collate import collate_photos
 from cvzoo.links.model.retinanet.loss import RetinaNetLoss
-from cvzoo.links.model.retinanet.published import retinanet_resnet18, retinanet_resnet50_fpn, retinanet_resnet50_fpn_v2
+from cvzoo.links.model.retinanet.published import (
+    retinanet_resnet18,
+    retinanet_resnet50_fpn,
+    retinanet_resnet50_fpn_v2,
+)
 from cvzoo.links.model.retinanet.retinanet import RetinaNet
 from cvzoo.links.model.retinanet.settings import RetinaNetSettings
 from cvzoo.links.model.retinanet.text import retinanet_text
+from cvzoo.links.model.segmenter import AbstractPhotoSegmenter, AbstractSegmenter
+from cvzoo.links.model.segnet.segnet_basic import SegNetBasic
+from cvzoo.links.model.shufflenet_v2.published import (
+    ShuffleNetV2X0_5,
+    ShuffleNetV2X1_0,
+    ShuffleNetV2X1_5,
+    ShuffleNetV2X2_0,
+)
+from cvzoo.links.model.shufflenet_v2.shufflenet_v2 import ShuffleNetV2
+from cvzoo.links.model.ssd.augmentation import SSDTransform
+from cvzoo.links.model.ssd.loss import SSDLoss, collate_multibox
+from cvzoo.links.model.ssd.multibox import Multibox
+from cvzoo.links.model.ssd.multibox_coder import MultiboxCoder
+from cvzoo.links.model.ssd.multibox_loss import multibox_loss
+from cvzoo.links.model.ssd.normalize import Normalize
+from cvzoo.links.model.ssd.published import SSD300, SSD512
+from cvzoo.links.model.ssd.settings import SSDSettings
+from cvzoo.links.model.ssd.ssd import SSD
+from cvzoo.links.model.ssdlite.published import SSDLite320MobileNetV3Large
+from cvzoo.links.model.ssdlite.settings import SSDLiteSettings
+from cvzoo.links.model.ssdlite.ssdlite import SSDLite
+from cvzoo.links.model.swin.published import SwinB, SwinS, SwinT, SwinV2B, SwinV2S, SwinV2T
+from cvzoo.links.model.swin.swin import SwinTransformer
+from cvzoo.links.model.thresholds import AbstractThresholds
 from cvzoo.links.model.ultra_light_face.ultra_light_face import UltraLightFace
+from cvzoo.links.model.vit.published import ViTB16, ViTB32, ViTH14, ViTL16, ViTL32
+from cvzoo.links.model.vit.vit import ViT
+from cvzoo.links.model.yolo.augmentation import YOLOTransform
+from cvzoo.links.model.yolo.loss import YOLOLoss
 from cvzoo.links.model.yolo.yolo_v2 import YOLOv2
 from cvzoo.links.model.yolo.yolo_v2_tiny import YOLOv2Tiny
 from cvzoo.links.model.yolo.yolo_v3 import YOLOv3
@@ -52,6 +176,14 @@ from cvzoo.links.model.zoo_member import ZooMember
 __all__ = [
     "AbstractClassifier",
     "AbstractDetector",
+    "AbstractFasterRCNN",
+    "AbstractInstanceSegmenter",
+    "AbstractKeyPointDetector",
+    "AbstractOneStageDetector",
+    "AbstractPhotoSegmenter",
+    "AbstractSegmenter",
+    "AbstractThresholds",
+    "AnchorTargetCreator",
     "Architecture",
     "architectures",
     "BatchNormalization",
@@ -62,28 +194,127 @@ __all__ = [
     "CIFARResNet",
     "Classifications",
     "Classifier",
+    "collate_multibox",
     "collate_photos",
     "Conv2DActiv",
     "Conv2DBNActiv",
+    "ConvNeXt",
+    "ConvNeXtBase",
+    "ConvNeXtLarge",
+    "ConvNeXtSmall",
+    "ConvNeXtTiny",
     "Convolution2D",
     "DarknetDetector",
     "DarknetNetwork",
     "Deconvolution2D",
+    "DeepLabV3",
+    "DeepLabV3MobileNetV3Large",
+    "DeepLabV3plusXception65",
+    "DeepLabV3ResNet101",
+    "DeepLabV3ResNet50",
     "DepthwiseConvolution2D",
     "Detections",
+    "EfficientNet",
+    "EfficientNetB0",
+    "EfficientNetB1",
+    "EfficientNetB2",
+    "EfficientNetB3",
+    "EfficientNetB4",
+    "EfficientNetB5",
+    "EfficientNetB6",
+    "EfficientNetB7",
+    "EfficientNetV2L",
+    "EfficientNetV2M",
+    "EfficientNetV2S",
     "EmbedID",
+    "ESPNet",
+    "FasterRCNNFPN",
+    "FasterRCNNFPNLoss",
+    "FasterRCNNFPNMobileNetV3Large",
+    "FasterRCNNFPNMobileNetV3Large320",
+    "FasterRCNNFPNResNet101",
+    "FasterRCNNFPNResNet50",
+    "FasterRCNNFPNSettings",
+    "FasterRCNNTrainChain",
+    "FasterRCNNTransform",
+    "FasterRCNNVGG16",
+    "FCN",
+    "FCNResNet101",
+    "FCNResNet50",
+    "FCOS",
+    "FCOSLoss",
+    "FCOSResNet50FPN",
+    "FCOSSettings",
+    "FeaturePredictor",
     "FPN",
     "FrozenBatchNormalization",
     "GroupNormalization",
+    "InstanceSegmentations",
+    "KeyPointDetections",
+    "KeypointRCNNFPN",
+    "KeypointRCNNFPNResNet101",
+    "KeypointRCNNFPNResNet50",
+    "LabelMaps",
     "LayerNormalization",
+    "LightHeadRCNNResNet101",
+    "LightHeadRCNNTrainChain",
     "Linear",
     "Link",
+    "LRASPPMobileNetV3Large",
     "LSTM",
+    "MaskHeadSettings",
+    "MaskRCNNFPN",
+    "MaskRCNNFPNLoss",
+    "MaskRCNNFPNResNet101",
+    "MaskRCNNFPNResNet50",
+    "MaskRCNNTransform",
     "Maxout",
+    "MNASNet",
+    "MNASNet0_5",
+    "MNASNet0_75",
+    "MNASNet1_0",
+    "MNASNet1_3",
     "mobilenet_v2_yolo_v3_nano",
+    "MobileNetV2",
+    "MobileNetV2Extractor",
+    "MobileNetV3",
+    "MobileNetV3Extractor",
+    "MobileNetV3Large",
+    "MobileNetV3Small",
+    "Multibox",
+    "multibox_loss",
+    "MultiboxCoder",
+    "MultiHeadAttention",
+    "Normalize",
+    "PhotoPreparation",
+    "PixelwiseSoftmaxClassifier",
+    "PointHeadSettings",
     "PReLU",
     "Preset",
+    "ProposalCreator",
+    "ProposalTargetCreator",
+    "PSPNet",
+    "PSPNetResNet101",
+    "PSPNetResNet50",
+    "PyramidPoolingModule",
     "RandomPart",
+    "RegionProposalNetwork",
+    "RegNet",
+    "RegNetX16GF",
+    "RegNetX1_6GF",
+    "RegNetX32GF",
+    "RegNetX3_2GF",
+    "RegNetX400MF",
+    "RegNetX800MF",
+    "RegNetX8GF",
+    "RegNetY128GF",
+    "RegNetY16GF",
+    "RegNetY1_6GF",
+    "RegNetY32GF",
+    "RegNetY3_2GF",
+    "RegNetY400MF",
+    "RegNetY800MF",
+    "RegNetY8GF",
     "ResNet",
     "ResNet101",
     "ResNet152",
@@ -101,10 +332,41 @@ __all__ = [
     "RetinaNetTransform",
     "Scale",
     "SEBlock",
+    "SegNetBasic",
     "SeparableConv2DBNActiv",
     "Sequential",
+    "ShuffleNetV2",
+    "ShuffleNetV2X0_5",
+    "ShuffleNetV2X1_0",
+    "ShuffleNetV2X1_5",
+    "ShuffleNetV2X2_0",
+    "SSD",
+    "SSD300",
+    "SSD512",
+    "SSDLite",
+    "SSDLite320MobileNetV3Large",
+    "SSDLiteSettings",
+    "SSDLoss",
+    "SSDSettings",
+    "SSDTransform",
+    "SwinB",
+    "SwinS",
+    "SwinT",
+    "SwinTransformer",
+    "SwinV2B",
+    "SwinV2S",
+    "SwinV2T",
     "UltraLightFace",
+    "VGG16RoIHead",
+    "ViT",
+    "ViTB16",
+    "ViTB32",
+    "ViTH14",
+    "ViTL16",
+    "ViTL32",
     "yolo_fastest",
+    "YOLOLoss",
+    "YOLOTransform",
     "YOLOv2",
     "YOLOv2Tiny",
     "YOLOv3",
