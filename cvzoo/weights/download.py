@@ -10,6 +10,7 @@ from cvzoo.weights.atomic_write import atomic_write, sync_folder
 from cvzoo.weights.cache import cached_path
 from cvzoo.weights.file_hash import remembered_sha256, sha256_of
 from cvzoo.weights.file_lock import file_lock
+from cvzoo.weights.name_digits import file_hashes, name_digits, published_as
 from cvzoo.weights.record import Weights
 from cvzoo.weights.transfer import transfer
 
@@ -64,6 +65,10 @@ def _is_offline() -> bool:
     return value in ("1", "true", "yes")
 
 
+def _has_wrong_digits(record: Weights, path: pathlib.Path) -> bool:
+    return name_digits(record.file_name) is not None and not published_as(record, file_hashes(path))
+
+
 def _pin_path(path: pathlib.Path) -> pathlib.Path:
     return path.with_name(f"{path.name}.sha256")
 
@@ -89,6 +94,8 @@ def _problem(path: pathlib.Path, record: Weights) -> str | None:
             return f"the file in the cache has {size} bytes instead of {record.size}"
         want = _wanted_sha256(record, path)
         if want is None:
+            if _has_wrong_digits(record, path):
+                return f"the hash of the file in the cache does not begin with {name_digits(record.file_name)}"
             _pin(path, remembered_sha256(path))
         elif remembered_sha256(path) != want:
             return "the file in the cache has another sha256"
@@ -130,6 +137,13 @@ def _fetch(record: Weights, path: pathlib.Path, progress: Callable | None) -> No
 
 def _verify(record: Weights, path: pathlib.Path, part: pathlib.Path) -> None:
     want = _wanted_sha256(record, path)
+    if want is None and _has_wrong_digits(record, part):
+        part.unlink(missing_ok=True)
+        raise DownloadError(
+            "the file is another one than its name says, and was removed",
+            expected=f"a hash that begins with {name_digits(record.file_name)}",
+            hint="the publisher has changed it in place; look for its new name",
+        )
     have = None if want is None else sha256_of(part)
     if have != want:
         part.unlink(missing_ok=True)

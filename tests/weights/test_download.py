@@ -298,6 +298,21 @@ def test_without_a_published_hash_the_first_download_is_pinned(server, caplog):
     assert str(pin) in str(caught.value)
 
 
+def test_a_file_whose_name_carries_digits_of_its_hash_is_held_to_them(server):
+    digits = hashlib.sha256(BODY).hexdigest()[:8]
+    url = server.url.removesuffix("net.npz")
+    record = record_of(f"{url}net-{digits}.npz", name="right", sha256=None, size=None)
+    path = fetch_weights(record)
+    assert path.read_bytes() == BODY
+    path.with_name(f"{path.name}.sha256").unlink()
+    path.write_bytes(b"put there by hand")
+    assert fetch_weights(record).read_bytes() == BODY
+    wrong = record_of(f"{url}net-01234567.npz", name="wrong", sha256=None, size=None)
+    with pytest.raises(DownloadError, match="another one than its name says"):
+        fetch_weights(wrong)
+    assert not cached_path(wrong).exists()
+
+
 def test_many_threads_fetch_once(server):
     record = record_of(server.url)
     paths = []

@@ -1,7 +1,6 @@
 """Which model of the zoo a file of weights belongs to: by its hash, by its names, or by asking one after another."""
 
 import functools
-import hashlib
 import os
 import pathlib
 import re
@@ -13,11 +12,10 @@ import numpy as np
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.torchvision_marks import MARKS, Marks
 from cvzoo.links.model.zoo_member import ZooMember
+from cvzoo.weights.name_digits import file_hashes, published_as
 from cvzoo.weights.record import Weights
 from cvzoo.weights.sniff import CAFFEMODEL, DARKNET, DETECTRON2, MXNET, NPZ, SAFETENSORS, TORCH, sniff
-from cvzoo.weights.zip_archive import ZipArchive
 
-_DIGITS = re.compile(r"[-_]([0-9a-f]{6,64})\.[a-z0-9]+$")
 _ENUM = re.compile(r"\b(\w+)_Weights\b")
 _KINDS = {
     ".pth": TORCH,
@@ -39,11 +37,13 @@ class Candidate(NamedTuple):
     member: the member of the zoo that is built alike
     load: from the path of a file, the model with its numbers; raises a CvzooError if they do not fit
     why: in words
+    is_published: whether the file is one of the member's own, by its hash
     """
 
     member: ZooMember
     load: Callable[[str], Chain]
     why: str
+    is_published: bool = False
 
 
 def loader(member: ZooMember) -> Callable[[str], Chain] | None:
@@ -70,12 +70,12 @@ def recognise(
     whose names are not in our tables, every model that is published in files of this kind is a candidate.
     """
     known = [(member, load) for member in members if (load := loader(member)) is not None]
-    hashes = _hashes(path)
+    hashes = file_hashes(path)
     for member, load in known:
         for record in member.files:
-            said = _said(record, hashes)
+            said = published_as(record, hashes)
             if said:
-                return (Candidate(member, load, said),)
+                return (Candidate(member, load, said, is_published=True),)
     layouts = {layout for layout, marks in MARKS.items() if _has(arrays, marks)}
     if layouts:
         named = [
@@ -98,39 +98,6 @@ def torchvision_name(record: Weights) -> str | None:
     """torchvision's name of the network whose file it is, such as "resnet50"; None if it is somebody else's."""
     match = _ENUM.search(record.source)
     return match[1].lower() if match else None
-
-
-def name_digits(file_name: str) -> str | None:
-    """The digits of its hash that a published file carries in its name, such as "0676ba61"; None if it has none."""
-    match = _DIGITS.search(file_name)
-    return match[1] if match else None
-
-
-def _said(record: Weights, hashes: Mapping[str, str]) -> str:
-    """In words, why the file is the record's; empty if it is not."""
-    if record.sha256 is not None:
-        return f"is {record.file_name}, by its sha256" if record.sha256 == hashes["sha256"] else ""
-    digits = name_digits(record.file_name)
-    for kind, value in hashes.items():
-        if digits and value.startswith(digits):
-            return f"is {record.file_name}: its {kind} begins with {digits}"
-    return ""
-
-
-def _hashes(path: str | os.PathLike) -> dict[str, str]:
-    """The hashes that publishers put into names: torchvision sha256, detectron2 md5, gluon-cv the sha1 of what is in
-    the zip."""
-    found = {name: hashlib.new(name, usedforsecurity=False) for name in ("sha256", "sha1", "md5")}
-    with open(path, "rb") as file:
-        while block := file.read(1 << 20):
-            for each in found.values():
-                each.update(block)
-    texts = {name: each.hexdigest() for name, each in found.items()}
-    if sniff(path) == MXNET and pathlib.PurePath(path).suffix.lower() == ".zip":
-        with ZipArchive(path) as archive:
-            inner = [name for name in archive.names if name.endswith(".params")]
-            texts["sha1"] = hashlib.sha1(archive.read(inner[0]), usedforsecurity=False).hexdigest()
-    return texts
 
 
 def _has(arrays: Mapping[str, np.ndarray], marks: Marks) -> bool:

@@ -68,6 +68,7 @@ MARKS: dict[str, Marks] = {
     "regnet_x_400mf": Marks(357, {"trunk_output.block1.block1-0.proj.0.weight": (32, 32, 1, 1)}),
     "regnet_x_800mf": Marks(267, {"stem.0.weight": (32, 3, 3, 3)}),
     "regnet_x_8gf": Marks(372, {"trunk_output.block1.block1-0.proj.0.weight": (80, 32, 1, 1)}),
+    "regnet_y_128gf": Marks(540, {"trunk_output.block4.block4-0.f.c.0.weight": (7392, 7392, 1, 1)}),
     "regnet_y_16gf": Marks(369, {"trunk_output.block4.block4-0.f.c.0.weight": (3024, 3024, 1, 1)}),
     "regnet_y_1_6gf": Marks(540, {"trunk_output.block4.block4-1.f.c.0.weight": (888, 888, 1, 1)}),
     "regnet_y_32gf": Marks(407, {"trunk_output.block4.block4-0.f.c.0.weight": (3712, 3712, 1, 1)}),

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from cvzoo.links.chain import Chain
-from cvzoo.links.model.recognition import loader, name_digits, recognise, torchvision_name
+from cvzoo.links.model.recognition import loader, recognise, torchvision_name
 from cvzoo.links.model.torchvision_marks import MARKS
 from cvzoo.links.model.zoo import zoo_members
 from cvzoo.links.model.zoo_member import ZooMember
@@ -103,12 +103,6 @@ def test_a_member_that_is_not_made_from_one_file_is_no_candidate(file):
     odd = member("odd", "a.npz", make=Tiny)
     assert loader(odd) is None
     assert recognise(file, {"x": np.zeros(3)}, [odd]) == ()
-
-
-def test_the_digits_of_names():
-    assert name_digits("resnet50-0676ba61.pth") == "0676ba61"
-    assert name_digits("model_final_b275ba.pkl") == "b275ba"
-    assert name_digits("resnet50.pth") is None
 
 
 def test_torchvisions_members_have_marks():
