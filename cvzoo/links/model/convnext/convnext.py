@@ -14,8 +14,8 @@ from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.class_source import class_source
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.convnext.extractor import ConvNeXtExtractor
+from cvzoo.links.model.convnext.names import convnext_names
 from cvzoo.links.model.convnext.plan import PLANS, Plan, Size
-from cvzoo.links.model.convnext.torchvision_names import from_torchvision
 from cvzoo.links.model.convnext.weights import WEIGHTS
 from cvzoo.links.model.one_of import one_of
 from cvzoo.links.model.photo_preparation import PhotoPreparation
@@ -26,7 +26,8 @@ class ConvNeXt(AbstractClassifier):
 
     size: "tiny", "small", "base" or "large"
     n_class: number of classes; None: as many as the file's, or label_names, else 1000
-    pretrained_model: "imagenet", or a path of a torchvision file or one that cvzoo saved
+    pretrained_model: "imagenet" (torchvision's), "imagenet_fb" or "imagenet_22k" (the makers'; the latter trained on
+        more photos, for photos of 384 pixels), or a path of a file of theirs, of timm's, or one that cvzoo saved
     label_names: names of the classes
     plan: depths and widths other than those of `size`
     preparation: how a photo is seen; None: as the weights were measured
@@ -53,7 +54,7 @@ class ConvNeXt(AbstractClassifier):
         source = class_source(
             pretrained_model,
             WEIGHTS[size],
-            own_names=from_torchvision,
+            own_names=convnext_names,
             head_bias="fc/b",
             n_class=n_class,
             label_names=label_names,

@@ -17,8 +17,8 @@ from cvzoo.links.model.one_of import one_of
 from cvzoo.links.model.photo_preparation import PhotoPreparation
 from cvzoo.links.model.swin.block import EPS
 from cvzoo.links.model.swin.extractor import SwinExtractor
+from cvzoo.links.model.swin.names import swin_names
 from cvzoo.links.model.swin.plan import PLANS, Plan, Size
-from cvzoo.links.model.swin.torchvision_names import from_torchvision
 from cvzoo.links.model.swin.weights import WEIGHTS
 
 
@@ -27,7 +27,8 @@ class SwinTransformer(AbstractClassifier):
 
     size: "t", "s" or "b" (tiny, small, base), or "v2_t", "v2_s", "v2_b"
     n_class: number of classes; None: as many as the file's, or label_names, else 1000
-    pretrained_model: "imagenet", or a path of a torchvision file or one that cvzoo saved
+    pretrained_model: "imagenet" (torchvision's), "imagenet_ms" ("t", "s", "b") or "imagenet_22k" ("b", trained on more
+        photos; both are the makers'), or a path of a file of theirs, of timm's, or one that cvzoo saved
     label_names: names of the classes
     plan: depths and widths other than those of `size`
     preparation: how a photo is seen; None: as the weights were measured. The network takes photos of any size.
@@ -54,7 +55,7 @@ class SwinTransformer(AbstractClassifier):
         source = class_source(
             pretrained_model,
             records,
-            own_names=lambda arrays: from_torchvision(arrays, plan.window),
+            own_names=lambda arrays: swin_names(arrays, plan.window),
             head_bias="fc/b",
             n_class=n_class,
             label_names=label_names,

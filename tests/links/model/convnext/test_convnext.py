@@ -125,7 +125,8 @@ def test_settings_go_round():
 
 
 def test_every_size_has_a_published_file():
-    assert {member.name for member in members()} == {f"convnext_{size}_imagenet" for size in PLANS}
+    ends = ("", "_fb", "_22k")
+    assert {member.name for member in members()} == {f"convnext_{size}_imagenet{end}" for size in PLANS for end in ends}
 
 
 def test_files_that_lack_something_and_unknown_sizes_are_refused(seeds, tmp_path):
@@ -141,4 +142,45 @@ def test_files_that_lack_something_and_unknown_sizes_are_refused(seeds, tmp_path
     with pytest.raises(ValueRangeError, match="size"):
         ConvNeXt("huge")
     with pytest.raises(ValueRangeError, match="imagenet"):
-        ConvNeXt("tiny", None, "imagenet_22k")
+        ConvNeXt("tiny", None, "imagenet_99k")
+
+
+def maker_s(arrays, *, timm=False):
+    """torchvision's arrays by the makers' names, or by timm's, rewritten one by one."""
+    named = {}
+    for name, array in arrays.items():
+        part, i, *rest = name.split(".")
+        leaf = rest[-1]
+        if part == "classifier":
+            head = {"0": "norm", "2": "head"}[i]
+            new = f"{'head.' if timm else ''}{'fc' if timm and head == 'head' else head}.{leaf}"
+        elif i == "0":
+            new = f"stem.{rest[0]}.{leaf}" if timm else f"downsample_layers.0.{rest[0]}.{leaf}"
+        elif int(i) % 2 == 0:
+            stage = int(i) // 2
+            new = (
+                f"stages.{stage}.downsample.{rest[0]}.{leaf}" if timm else f"downsample_layers.{stage}.{rest[0]}.{leaf}"
+            )
+        elif leaf == "layer_scale":
+            new, array = f"stages.{int(i) // 2}.{'blocks.' if timm else ''}{rest[0]}.gamma", array.reshape(-1)
+        else:
+            names = {"0": "dwconv", "2": "norm", "3": "pwconv1", "5": "pwconv2"}
+            if timm:
+                names = {"0": "conv_dw", "2": "norm", "3": "mlp.fc1", "5": "mlp.fc2"}
+            new = f"stages.{int(i) // 2}.{'blocks.' if timm else ''}{rest[0]}.{names[rest[2]]}.{leaf}"
+        named[new] = array
+    return named
+
+
+@pytest.mark.parametrize("timm", [False, True], ids=["makers", "timm"])
+def test_the_makers_and_timm_s_names_are_known(seeds, timm, tmp_path):
+    arrays = torchvision_arrays(seeds, SMALL, 5)
+    path = tmp_path / "file.npz"
+    np.savez(path, **maker_s(arrays, timm=timm))
+    model = ConvNeXt("tiny", None, path, plan=SMALL)
+    want = from_torchvision(arrays)
+    for name, array in model.state_arrays().items():
+        np.testing.assert_array_equal(array, want[name], err_msg=name)
+    np.savez(path, **maker_s(arrays, timm=timm) | {"stages.0.0.more": np.zeros(3, "f")})
+    with pytest.raises(WeightsMismatchError, match="more"):
+        ConvNeXt("tiny", None, path, plan=SMALL)

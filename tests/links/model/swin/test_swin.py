@@ -16,7 +16,7 @@ from cvzoo.links.model.swin.listing import ARCHITECTURES, members
 from cvzoo.links.model.swin.plan import PLANS, Plan
 from cvzoo.links.model.swin.swin import SwinTransformer
 from cvzoo.links.model.swin.torchvision_names import from_torchvision
-from cvzoo.links.model.swin.windows import relative_index, relative_places
+from cvzoo.links.model.swin.windows import relative_index, relative_places, windows_of
 from cvzoo.optimizers.adam import Adam
 
 SMALL = {1: Plan(8, (2, 1, 2), (2, 2, 4), 3, 0.2), 2: Plan(8, (2, 1, 2), (2, 2, 4), 4, 0.2, 2)}
@@ -155,7 +155,8 @@ def test_settings_go_round(version):
 
 
 def test_every_size_has_a_published_file():
-    assert {member.name for member in members()} == {f"swin_{size}_imagenet" for size in PLANS}
+    names = {member.name for member in members()}
+    assert names >= {f"swin_{size}_imagenet" for size in PLANS} | {f"swin_{size}_imagenet_ms" for size in "tsb"}
 
 
 def test_files_with_other_tables_and_unknown_sizes_are_refused(seeds, tmp_path):
@@ -169,3 +170,38 @@ def test_files_with_other_tables_and_unknown_sizes_are_refused(seeds, tmp_path):
             small(2, None, path)
     with pytest.raises(ValueRangeError, match="size"):
         SwinTransformer("xl")
+
+
+def maker_s(arrays, *, timm=False):
+    """torchvision's arrays by the makers' names, or by timm's, rewritten one by one."""
+    named = {}
+    for name, array in arrays.items():
+        if name.startswith("features.0."):
+            new = name.replace("features.0.0", "patch_embed.proj").replace("features.0.2", "patch_embed.norm")
+        elif name.startswith("features."):
+            _, i, *rest = name.split(".")
+            stage = int(i) // 2
+            if int(i) % 2:
+                new = f"layers.{stage}.blocks." + ".".join(rest).replace("mlp.0", "mlp.fc1").replace("mlp.3", "mlp.fc2")
+            else:
+                new = f"layers.{stage if timm else stage - 1}.downsample." + ".".join(rest)
+        else:
+            new = name.replace("head.", "head.fc.") if timm else name
+        named[new] = array
+    return named
+
+
+@pytest.mark.parametrize("timm", [False, True], ids=["makers", "timm"])
+def test_the_makers_and_timm_s_names_are_known(seeds, timm, tmp_path):
+    arrays = small_arrays(seeds, 1)
+    path = tmp_path / "file.npz"
+    windows = windows_of((9, 9), 3, shifted=True)
+    theirs = maker_s(arrays, timm=timm) | {"layers.0.blocks.1.attn_mask": windows.hidden()}
+    np.savez(path, **theirs)
+    model = small(1, None, path)
+    want = from_torchvision(arrays, 3)
+    for name, array in model.state_arrays().items():
+        np.testing.assert_array_equal(array, want[name], err_msg=name)
+    np.savez(path, **theirs | {"layers.0.blocks.1.attn_mask": windows.hidden() + 1})
+    with pytest.raises(WeightsMismatchError, match="attn_mask"):
+        small(1, None, path)
