@@ -2,19 +2,12 @@
 
 import argparse
 import pathlib
-import sys
-from collections.abc import Callable
 
+from cvzoo.cli.foreign_model import foreign_model
 from cvzoo.cli.json_records import write_json
 from cvzoo.cli.result_table import printable
-from cvzoo.cli.zoo_member import zoo_member
-from cvzoo.errors.exceptions import ConfigError, CvzooError, FileError, UnsupportedError
-from cvzoo.links.chain import Chain
-from cvzoo.links.model.recognition import Candidate, loader, recognise
-from cvzoo.links.model.zoo import zoo_members
-from cvzoo.serializers.convert_weights import convert_weights, load_strictly, source_arrays
-from cvzoo.serializers.model_file import load_model
-from cvzoo.weights.model_header import read_model_header
+from cvzoo.errors.exceptions import ConfigError
+from cvzoo.serializers.convert_weights import convert_weights
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,50 +28,12 @@ def run(args: argparse.Namespace) -> int:
     to = pathlib.Path(args.to)
     if to.suffix.lower() != ".safetensors":
         raise ConfigError("--to must end in .safetensors, by which other commands know a model file", got=args.to)
-    load, why = _what_it_is(args.file, args.model)
-    certificate = convert_weights(args.file, to, load, why=why, half=args.half)
+    foreign = foreign_model(args.file, args.model)
+    certificate = convert_weights(args.file, to, foreign.load, why=foreign.why, half=args.half)
     beside = pathlib.Path(args.certificate) if args.certificate else to.with_suffix(".certificate.json")
     write_json(certificate, beside)
     _print(certificate, to, beside)
     return 0
-
-
-def _what_it_is(path: str, name: str | None) -> tuple[Callable[[str], Chain], str]:
-    """How to load the file, and how this is known."""
-    if name is not None:
-        load = loader(zoo_member(name))
-        if load is None:
-            raise UnsupportedError(f"{name} is not made from one file", hint="convert another kind of model")
-        return load, f"was said to be {name}"
-    if read_model_header(path) is not None:
-        return load_model, "says so itself"
-    candidates = recognise(path, source_arrays(path), zoo_members())
-    fitting, failures = [], {}
-    for each in candidates:
-        try:
-            load_strictly(each.load, path)
-        except (CvzooError, LookupError, TypeError, ValueError) as error:
-            failures[each.member.name] = str(error).split("\n", 1)[0]
-        else:
-            fitting.append(each)
-        if len(candidates) > 1:
-            print(f"{each.member.name}: {failures.get(each.member.name, 'fits')}"[:150], file=sys.stderr)
-    return _only(path, fitting, failures)
-
-
-def _only(path: str, fitting: list[Candidate], failures: dict[str, str]) -> tuple[Callable[[str], Chain], str]:
-    if len(fitting) > 1:
-        raise ConfigError(
-            f"{path} fits several models",
-            expected=" or ".join(each.member.name for each in fitting),
-            hint="--model NAME",
-        )
-    if not fitting:
-        raise FileError(
-            f"{path} fits no model of the zoo" + "".join(f"\n  not {name}: {why}" for name, why in failures.items()),
-            hint="`cvzoo models` lists what there is; --model NAME says why one does not fit",
-        )
-    return fitting[0].load, fitting[0].why
 
 
 def _print(certificate: dict, to: pathlib.Path, beside: pathlib.Path) -> None:

@@ -39,6 +39,27 @@ def seeded_photo(size: tuple[int, int] = (240, 320), seed: int = 0) -> np.ndarra
     return np.floor(img)
 
 
+def seeded_page(size: tuple[int, int] = (400, 300), seed: int = 0) -> np.ndarray:
+    """A picture of a page (3, H, W) float32 RGB, whole numbers in [0, 255]: lines of words of dark strokes on paper.
+
+    The same numbers everywhere, as for `seeded_photo`.
+    """
+    rng = np.random.Generator(np.random.PCG64(seed))
+    height, width = size
+    page = 235 + rng.integers(0, 12, (height, width)).astype(np.float32)
+    for top in range(height // 10, height - height // 10, 28):
+        right = width // 10 + int(rng.integers(width // 3, width * 4 // 5))
+        left = width // 10
+        while left < min(right, width - width // 10 - 8):
+            for _ in range(int(rng.integers(2, 8))):  # a word's letters: a stroke up, a stroke across
+                across = top + int(rng.integers(0, 3)) * 5
+                page[top : top + 12, left : left + 2] = 40
+                page[across : across + 2, left : left + 6] = 40
+                left += 8
+            left += 7
+    return np.repeat(page[None], 3, axis=0)
+
+
 def seen(result: Any) -> list[Arrays]:
     """What `predict` gave, photo by photo, by name: "probs", "label", or "bbox", "label", "score" and more.
 

@@ -1,0 +1,64 @@
+"""The model that a file of weights belongs to, whoever wrote the file."""
+
+import sys
+from collections.abc import Callable
+from typing import NamedTuple
+
+from cvzoo.cli.zoo_member import zoo_member
+from cvzoo.errors.exceptions import ConfigError, CvzooError, FileError, UnsupportedError
+from cvzoo.links.chain import Chain
+from cvzoo.links.model.recognition import Candidate, loader, recognise
+from cvzoo.links.model.zoo import zoo_members
+from cvzoo.links.model.zoo_member import ZooMember
+from cvzoo.serializers.convert_weights import load_strictly, source_arrays
+from cvzoo.serializers.model_file import load_model
+from cvzoo.weights.model_header import read_model_header
+
+
+class ForeignModel(NamedTuple):
+    """load: from the path of a file, the model with its numbers; why: how it is known which, in words.
+
+    member: of the zoo, where the file is one of its own or was said to belong to it
+    """
+
+    load: Callable[[str], Chain]
+    why: str
+    member: ZooMember | None = None
+
+
+def foreign_model(path: str, name: str | None) -> ForeignModel:
+    """How to load the file.
+
+    name: of the member of the zoo that it belongs to; None: it is recognised; candidates are told on standard error
+    Raises ConfigError if it fits several models, FileError if it fits none, and what reading it raises.
+    """
+    if name is not None:
+        member = zoo_member(name)
+        load = loader(member)
+        if load is None:
+            raise UnsupportedError(f"{name} is not made from one file", hint="convert another kind of model")
+        return ForeignModel(load, f"was said to be {name}", member)
+    if read_model_header(path) is not None:
+        return ForeignModel(load_model, "says so itself")
+    candidates = recognise(path, source_arrays(path), zoo_members())
+    fitting: list[Candidate] = []
+    failures: dict[str, str] = {}
+    for each in candidates:
+        try:
+            load_strictly(each.load, path)
+        except (CvzooError, LookupError, TypeError, ValueError) as error:
+            failures[each.member.name] = str(error).split("\n", 1)[0].removeprefix(f"{path}: ")
+        else:
+            fitting.append(each)
+        if len(candidates) > 1:
+            print(f"{each.member.name}: {failures.get(each.member.name, 'fits')}"[:150], file=sys.stderr)
+    if len(fitting) > 1:
+        names = " or ".join(each.member.name for each in fitting)
+        raise ConfigError(f"{path} fits several models", expected=names, hint="--model NAME")
+    if not fitting:
+        raise FileError(
+            f"{path} fits no model of the zoo" + "".join(f"\n  not {name}: {why}" for name, why in failures.items()),
+            hint="`cvzoo models` lists what there is; --model NAME says why one does not fit",
+        )
+    (found,) = fitting
+    return ForeignModel(found.load, found.why, found.member if found.is_published else None)

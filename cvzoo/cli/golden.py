@@ -1,0 +1,69 @@
+"""What a model is known to say of two pictures of nothing, stored beside its weights."""
+
+import pathlib
+from typing import Any
+
+import numpy as np
+
+from cvzoo.errors.exceptions import FileFormatError
+from cvzoo.links.chain import Chain
+from cvzoo.links.model.seen import seeded_page, seeded_photo, seen
+
+VERSION = 1
+TOLERANCE = {"bbox": 0.05, "point": 0.05, "score": 1e-3, "probs": 1e-4}  # pixels, and shares; all else agrees wholly
+LARGE = 5000  # of a map this large, a few numbers
+
+
+def golden_path(weights: pathlib.Path) -> pathlib.Path:
+    """Where what is known of the file of weights is stored."""
+    return weights.with_name(f"{weights.stem}.golden.json")
+
+
+def golden_record(model: Chain) -> dict[str, Any]:
+    """What the model says of `seeded_page()` and `seeded_photo()` with the thresholds it has, as plain values."""
+    photos = [seeded_page(), seeded_photo()]
+    return {
+        "golden": VERSION,
+        "photos": ["seeded_page", "seeded_photo"],
+        "seen": [{name: _plain(array) for name, array in each.items()} for each in seen(model.predict(photos))],
+    }
+
+
+def golden_complaint(record: Any, model: Chain) -> str:
+    """In words, where the model says something else than the record; empty if it does not.
+
+    Raises FileFormatError if the record is damaged.
+    """
+    stored = _checked(record)
+    now = golden_record(model)["seen"]
+    for photo, (before, after) in enumerate(zip(stored, now)):
+        if before.keys() != after.keys():
+            return f"photo {photo}: {', '.join(after)} instead of {', '.join(before)}"
+        for name in before:
+            then, here = _array(before[name]), _array(after[name])
+            if then.shape != here.shape:
+                return f"photo {photo}: {name} {here.shape} instead of {then.shape}"
+            off = float(np.abs(then - here).max()) if then.size else 0.0
+            if not off <= TOLERANCE.get(name, 0.0):
+                return f"photo {photo}: {name} differs by {off:.3g}, more than {TOLERANCE.get(name, 0.0):g}"
+    return ""
+
+
+def _checked(record: Any) -> list[dict]:
+    right = isinstance(record, dict) and record.get("golden") == VERSION and isinstance(record.get("seen"), list)
+    if not right or len(record["seen"]) != 2 or not all(isinstance(each, dict) for each in record["seen"]):
+        raise FileFormatError("what is stored of the model is damaged, or of a later version")
+    return record["seen"]
+
+
+def _array(stored: Any) -> np.ndarray:
+    try:
+        return np.asarray(stored["values"], np.float64).reshape(stored["shape"])
+    except (TypeError, ValueError, LookupError) as error:
+        raise FileFormatError(f"what is stored of the model is damaged: {str(error)[:80]}") from error
+
+
+def _plain(array: np.ndarray) -> dict[str, list]:
+    if array.size > LARGE:
+        array = array.ravel()[:: array.size // LARGE + 1]
+    return {"shape": list(array.shape), "values": [float(f"{value:.7g}") for value in array.ravel()]}

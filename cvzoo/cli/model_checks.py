@@ -1,0 +1,151 @@
+"""What must hold for any model of the zoo, checked on photos: the rows of `cvzoo verify`'s table."""
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cvzoo.config.switches import switches
+from cvzoo.errors.exceptions import UnsupportedError
+from cvzoo.evaluations.evaluators.abstract import AbstractEvaluator
+from cvzoo.evaluations.evaluators.classification_evaluator import ClassificationEvaluator
+from cvzoo.evaluations.evaluators.detection_voc_evaluator import DetectionVOCEvaluator
+from cvzoo.evaluations.evaluators.instance_segmentation_voc_evaluator import InstanceSegmentationVOCEvaluator
+from cvzoo.evaluations.evaluators.semantic_segmentation_evaluator import SemanticSegmentationEvaluator
+from cvzoo.geometry.rle import RLEs
+from cvzoo.images.write_image import write_image
+from cvzoo.iterators.serial_iterator import SerialIterator
+from cvzoo.links.chain import Chain
+from cvzoo.links.model.classifier import AbstractClassifier
+from cvzoo.links.model.detector import AbstractDetector
+from cvzoo.links.model.instance_segmenter import AbstractInstanceSegmenter
+from cvzoo.links.model.seen import greatest_difference, same_bits, seen
+from cvzoo.links.model.segmenter import AbstractSegmenter
+from cvzoo.serializers.convert_weights import normalization_eps
+from cvzoo.serializers.model_file import load_model, save_model
+
+CLOSE = 1e-5  # of batches and of other ways to the same numbers
+
+
+class Check(NamedTuple):
+    """what was checked; is_right: None where there was nothing to check; detail: in a few words."""
+
+    what: str
+    is_right: bool | None
+    detail: str
+
+
+def check_numbers(model: Chain) -> Check:
+    """Every parameter has a value, and every value is finite."""
+    arrays = model.state_arrays()
+    wrong = [name for name, array in arrays.items() if not np.isfinite(array).all()]
+    if wrong:
+        return Check("numbers", False, f"{len(wrong)} arrays hold NaN or infinity: {', '.join(wrong[:3])}")
+    eps = ", ".join(f"{value:g}" for value in normalization_eps(model))
+    normalization = f"; batch normalization with eps {eps}" if eps else ""
+    return Check("numbers", True, f"{len(arrays)} arrays, {model.count_params():,} parameters{normalization}")
+
+
+def check_predictions(model: Chain, photos: Sequence[np.ndarray]) -> list[Check]:
+    """That the model says the same of the photos however it is asked.
+
+    photos: (3, H, W) float32 RGB, whole numbers in [0, 255], at least two of them of one size
+    """
+    before = [photo.copy() for photo in photos]
+    train = switches.train
+    first = seen(model.predict(photos))
+    unchanged = all(map(np.array_equal, photos, before)) and switches.train == train
+    return [
+        Check("predict", True, _summary(first)),
+        Check("leaves all as it was", unchanged, "photos and switches" if unchanged else "photos or switches changed"),
+        _compare("deterministic", first, seen(model.predict(photos)), exact=True),
+        _compare("batch invariance", first, [seen(model.predict([photo]))[0] for photo in photos]),
+        _check_files(model, photos, first),
+        _check_evaluate(model, photos),
+        _check_file_of_model(model, photos, first),
+    ]
+
+
+def _check_files(model: Chain, photos: Sequence[np.ndarray], first: list) -> Check:
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [Path(folder) / f"{i}.png" for i in range(len(photos))]
+        for path, photo in zip(paths, photos):
+            write_image(photo, path)
+        return _compare("from files", first, seen(model.predict(paths)))
+
+
+def _check_file_of_model(model: Chain, photos: Sequence[np.ndarray], first: list) -> Check:
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            save_model(Path(folder) / "model.safetensors", model)
+        except UnsupportedError as error:
+            return Check("saved and loaded", None, str(error).split("\n", 1)[0])
+        twin = load_model(Path(folder) / "model.safetensors")
+        return _compare("saved and loaded", first, seen(twin.predict(photos)), exact=True)
+
+
+def _check_evaluate(model: Chain, photos: Sequence[np.ndarray]) -> Check:
+    """An evaluator sees what predict gives, and finds it perfect where it is the truth."""
+    what = "predict = evaluate"
+    if isinstance(model, (AbstractDetector, AbstractInstanceSegmenter)):
+        with model.using_preset("evaluate"):
+            return _evaluate(what, model, photos)
+    if isinstance(model, (AbstractClassifier, AbstractSegmenter)):
+        return _evaluate(what, model, photos)
+    return Check(what, None, "there is no evaluator that takes examples of this task")
+
+
+def _evaluate(what: str, model: Any, photos: Sequence[np.ndarray]) -> Check:
+    predicted = model.predict(photos)
+    truths, make, key = _truths(model, predicted)
+    told: list[tuple] = []
+
+    def listen(imgs: tuple, values: tuple, _: tuple) -> None:
+        told.extend(zip(*values))
+
+    examples = [(photo, *truth) for photo, truth in zip(photos, truths)]
+    iterator = SerialIterator(examples, 2, repeat=False, shuffle=False)
+    score = make(iterator, model, hook=listen)()[f"main/{key}"]
+    columns = predicted if isinstance(predicted, tuple) else (predicted,)
+    off = max((_off(a, b) for a, b in zip(zip(*columns), told)), default=0.0)
+    if len(told) != len(photos) or off > CLOSE:
+        return Check(what, False, f"the evaluator was told something else: a difference of {off:.3g}")
+    if np.isnan(score):
+        return Check(what, True, "the same; nothing to score")
+    return Check(what, abs(score - 1) < 1e-6, f"the same; scored against itself, {key} is {score:.6g}")
+
+
+def _truths(model: Any, predicted: Any) -> tuple[list[tuple], type[AbstractEvaluator], str]:
+    """What was predicted as ground truth, the evaluator of the task, and its key that must be 1."""
+    if isinstance(model, AbstractClassifier):
+        return [(np.int32(np.argmax(probs)),) for probs in predicted], ClassificationEvaluator, "accuracy"
+    if isinstance(model, AbstractSegmenter):
+        return [(label,) for label in predicted], SemanticSegmentationEvaluator, "miou"
+    if isinstance(model, AbstractInstanceSegmenter):
+        kept = [mask.area() > 0 for mask in predicted.masks]
+        found = zip(predicted.masks, predicted.labels, kept)
+        return [(mask[k], label[k]) for mask, label, k in found], InstanceSegmentationVOCEvaluator, "map"
+    return list(zip(predicted.bboxes, predicted.labels)), DetectionVOCEvaluator, "map"
+
+
+def _off(a: tuple, b: tuple) -> float:
+    found = ({str(i): _plain(value) for i, value in enumerate(each)} for each in (a, b))
+    return greatest_difference(*found)
+
+
+def _plain(value: Any) -> np.ndarray:
+    return value.counts if isinstance(value, RLEs) else np.asarray(value)
+
+
+def _compare(what: str, a: list, b: list, *, exact: bool = False) -> Check:
+    if same_bits(a, b):
+        return Check(what, True, "the same bits")
+    off = max((greatest_difference(x, y) for x, y in zip(a, b)), default=0.0) if len(a) == len(b) else np.inf
+    return Check(what, off <= CLOSE and not exact, f"differs by {off:.3g}")
+
+
+def _summary(found: list) -> str:
+    parts = [f"{name} {' x '.join(map(str, array.shape))}" for name, array in found[0].items()] if found else []
+    return f"{len(found)} photos; of the first: {', '.join(parts)}"

@@ -1,0 +1,179 @@
+"""`cvzoo verify MODEL|FILE`: the file is the published one, and the model says the same however it is asked."""
+
+import argparse
+import json
+import pathlib
+import urllib.parse
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cvzoo.cli.foreign_model import foreign_model
+from cvzoo.cli.golden import golden_complaint, golden_path, golden_record
+from cvzoo.cli.json_records import as_json, write_json
+from cvzoo.cli.load_predictor import make_member, means_file
+from cvzoo.cli.model_checks import Check, check_numbers, check_predictions
+from cvzoo.cli.photo_sources import Trouble, photo_sources
+from cvzoo.cli.result_table import printable
+from cvzoo.cli.zoo_member import zoo_member
+from cvzoo.errors.exceptions import FileError, FileFormatError
+from cvzoo.images.read_image import read_image
+from cvzoo.links.chain import Chain
+from cvzoo.links.model.seen import seeded_page, seeded_photo
+from cvzoo.serializers.convert_weights import load_strictly, versions
+from cvzoo.weights.cache import cached_path, is_cached
+from cvzoo.weights.name_digits import file_hashes, name_digits, published_as
+from cvzoo.weights.record import Weights
+
+_MARKS = {True: "ok", False: "WRONG", None: "-"}
+MAX_JSON = 64 << 20
+
+
+class _Subject(NamedTuple):
+    """What is verified: the model, how it is known, its main file or None, and the files' checks."""
+
+    model: Chain
+    why: str
+    file: pathlib.Path | None
+    checks: list[Check]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Checks a model's file against its published hash, that every number is there, that predict() gives the same "
+        "bits again, in batches, from files and after saving, that an evaluator sees the same, and, where it is "
+        "stored, that it says what it is known to say."
+    )
+    parser.epilog = "exit status: 0 all is right; 1 something is wrong; 2 there is nothing to verify"
+    parser.add_argument("model", metavar="MODEL|FILE", help="one that `cvzoo models` lists, or a file of weights")
+    parser.add_argument("--as", dest="name", metavar="NAME", help="which model of the zoo FILE belongs to")
+    parser.add_argument("--photos", nargs="+", default=(), metavar="PHOTO", help="look at these, not at drawn ones")
+    parser.add_argument("--fetch", action="store_true", help="fetch the model's files if they are not here")
+    parser.add_argument("--json", metavar="FILE", help="write the table as JSON, too; - for standard output alone")
+    parser.add_argument(
+        "--write-golden", action="store_true", help="store beside the file what the model says now, to be held to it"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """0 if all is right, 1 if not. Raises FileError if the model's files are not here, and what reading them raises."""
+    subject = _of_file(args.model, args.name) if means_file(args.model) else _of_member(args.model, args.fetch)
+    photos = _photos(args.photos)
+    checks = [*subject.checks, check_numbers(subject.model)]
+    if checks[-1].is_right:  # what is computed with NaN says nothing more
+        checks += check_predictions(subject.model, photos)
+        if args.write_golden:
+            write_json(golden_record(subject.model), _golden(subject, args.model))
+        checks.append(_check_golden(subject))
+    is_right = all(check.is_right is not False for check in checks)
+    if args.json is not None:
+        record = {
+            "model": args.model,
+            "class": type(subject.model).__name__,
+            "why": subject.why,
+            "versions": versions(),
+            "is_right": is_right,
+            "checks": [check._asdict() for check in checks],
+        }
+        if args.json == "-":
+            print(as_json(record, indent=2).decode())
+            return 0 if is_right else 1
+        write_json(record, args.json)
+    print(f"{printable(args.model)}: {type(subject.model).__name__}, {subject.why}")
+    width = max(len(check.what) for check in checks)
+    for check in checks:
+        print(f"  {check.what:<{width}}  {_MARKS[check.is_right]:<5}  {printable(check.detail)}")
+    return 0 if is_right else 1
+
+
+# --- what is verified ---------------------------------------------------------------------------------------------
+
+
+def _of_member(name: str, fetch: bool) -> _Subject:
+    member = zoo_member(name)
+    away = [record for record in member.files if not is_cached(record)]
+    if away and not fetch:
+        raise FileError(
+            f"{name}: {len(away)} of {len(member.files)} files are not here",
+            expected="\n            ".join(f"{record.url}  at  {cached_path(record)}" for record in away),
+            hint=f"`cvzoo verify {name} --fetch`, or put them there; `cvzoo models info {name}` says whose they are",
+        )
+    model = make_member(member)
+    records = member.files or (member.weights,)
+    return _Subject(
+        model, "as the zoo has it", _path_of(member.weights), [_check_hash(_path_of(r), [r]) for r in records]
+    )
+
+
+def _of_file(name: str, member_name: str | None) -> _Subject:
+    path = pathlib.Path(name)
+    foreign = foreign_model(name, member_name)
+    records = [] if foreign.member is None else list(foreign.member.files)
+    check = _check_hash(path, records)
+    if records and not check.is_right:  # somebody's own, of the same build
+        check = Check(check.what, None, f"not one of {foreign.member.name}'s published files")
+    return _Subject(load_strictly(foreign.load, name), f"the file {foreign.why}", path, [check])
+
+
+def _path_of(record: Weights) -> pathlib.Path:
+    parts = urllib.parse.urlsplit(record.url)
+    return pathlib.Path(urllib.parse.unquote(parts.path)) if parts.scheme == "file" else cached_path(record)
+
+
+def _photos(words: list[str]) -> list[np.ndarray]:
+    if not words:
+        return [seeded_page(), seeded_photo(), seeded_photo(seed=1), seeded_photo((200, 90), seed=2)]
+    sources, _ = photo_sources(words, ())
+    troubles = [source for source in sources if isinstance(source, Trouble)]
+    if troubles:
+        raise FileError(f"{troubles[0].name}: {troubles[0].why}")
+    # whole numbers, so that a picture written without loss holds the same
+    return [np.rint(read_image(source)).astype(np.float32) for source in sources]
+
+
+# --- files ----------------------------------------------------------------------------------------------------------
+
+
+def _check_hash(path: pathlib.Path, records: list[Weights]) -> Check:
+    """Against the hash that the record or its file's name has, or that the certificate beside it has."""
+    what = f"file {path.name}"
+    hashes = file_hashes(path)
+    for record in records:
+        said = published_as(record, hashes)
+        if said:
+            return Check(what, True, f"the file {said}")
+    certificate = path.with_suffix(".certificate.json")
+    if certificate.is_file():
+        result = _json(certificate).get("result")
+        wanted = result.get("sha256") if isinstance(result, dict) else None
+        if wanted == hashes["sha256"]:
+            return Check(what, True, f"as in {certificate.name}")
+        return Check(what, False, f"has another sha256 than {certificate.name} says: {hashes['sha256'][:16]}...")
+    for record in records:
+        if wanted := record.sha256 or name_digits(record.file_name):
+            return Check(what, False, f"sha256 {hashes['sha256']}, and not the published {wanted}")
+    return Check(what, None, f"sha256 {hashes['sha256'][:16]}...; there is no hash to hold it to")
+
+
+def _golden(subject: _Subject, name: str) -> pathlib.Path:
+    if subject.file is None:
+        raise FileError(f"{name} has no file that anything could be stored beside")
+    return golden_path(subject.file)
+
+
+def _check_golden(subject: _Subject) -> Check:
+    path = None if subject.file is None else golden_path(subject.file)
+    if path is None or not path.is_file():
+        return Check("golden outputs", None, "none are stored for it")
+    complaint = golden_complaint(_json(path), subject.model)
+    return Check("golden outputs", not complaint, complaint or f"as in {path.name}")
+
+
+def _json(path: pathlib.Path) -> dict[str, Any]:
+    if path.stat().st_size > MAX_JSON:
+        raise FileFormatError(f"{path}: too large for what it should be")
+    try:
+        found = json.loads(path.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise FileFormatError(f"{path}: is damaged: {str(error)[:80]}") from error
+    return found if isinstance(found, dict) else {}
