@@ -24,8 +24,8 @@ COUNTS = {50: (3, 4, 6, 3), 101: (3, 4, 23, 3)}
 def tiny(n_fg_class=3, **settings):
     set_seed(2)
     creator = ProposalCreator(min_size=0, n_train_post_nms=60, n_test_post_nms=40)
-    settings = {"min_size": 64, "max_size": 120, "anchor_scales": (1, 2, 4), "proposal_creator": creator} | settings
-    return LightHeadRCNNResNet101(n_fg_class, **NARROW, **settings)
+    small = {"min_size": 64, "max_size": 120, "anchor_scales": (1, 2, 4), "proposal_creator": creator}
+    return LightHeadRCNNResNet101(n_fg_class, **(NARROW | {"n_layer": 10} | small | settings))
 
 
 def photo(height=60, width=90, seed=0):
@@ -136,8 +136,8 @@ def test_both_maps_have_stride_16():
     x = np.zeros((1, 3, 64, 96), "f")
     with using_config("train", False), no_backprop_mode():
         for_rpn, for_head = model.features(x)
-    assert for_rpn.shape == (1, 64, 4, 6)
-    assert for_head.shape == (1, 128, 4, 6)
+    assert for_rpn.shape == (1, 16, 4, 6)
+    assert for_head.shape == (1, 32, 4, 6)
 
 
 def test_the_head_cuts_each_cell_from_channels_of_its_own():

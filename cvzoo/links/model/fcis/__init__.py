@@ -1,0 +1,1 @@
+"""FCIS: fully convolutional instance-aware segmentation (Li et al., 2017)."""

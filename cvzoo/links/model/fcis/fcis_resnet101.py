@@ -1,0 +1,184 @@
+"""FCIS on ResNet-101."""
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cvzoo.autodiff.variable import Variable
+from cvzoo.functions.activation.softmax import softmax
+from cvzoo.geometry.clip_bbox import clip_bbox
+from cvzoo.geometry.window_rle import window_rles
+from cvzoo.links.model.detector import Preset
+from cvzoo.links.model.detector_source import detector_classes, take_what_fits
+from cvzoo.links.model.faster_rcnn.fit_photo import fit_photo
+from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
+from cvzoo.links.model.faster_rcnn.region_proposal_network import RegionProposalNetwork
+from cvzoo.links.model.fcis.head import FCISResNet101Head, RegionOutputs
+from cvzoo.links.model.fcis.mask_voting import mask_voting, resize_map, rounded
+from cvzoo.links.model.fcis.weights import COCO_PROPOSALS, SBD_PROPOSALS, WEIGHTS
+from cvzoo.links.model.instance_segmenter import AbstractInstanceSegmenter, FoundInstances
+from cvzoo.links.model.label_names import COCO_LABEL_NAMES, VOC_LABEL_NAMES
+from cvzoo.links.model.light_head_rcnn.pretrained import read_resnet101_pretrained
+from cvzoo.links.model.resnet.extractor import ResNetExtractor
+
+_KNOWN = {len(names): names for names in (VOC_LABEL_NAMES, COCO_LABEL_NAMES)}
+
+
+class FCISResNet101(AbstractInstanceSegmenter):
+    """Finds objects and their masks: regions proposed from C4 of a ResNet-101, all else read off C5 by place.
+
+    n_fg_class: number of classes; None: as many as label_names, else as the file has, else VOC's 20
+    pretrained_model: "sbd", "coco" (trained by ChainerCV), "sbd_converted", "coco_converted" (the authors'), "imagenet"
+        (a ResNet-101, for the backbone), or the path of such a file or of one that cvzoo saved. Where the classes are
+        others, the layer of classes starts anew, with a warning and a `load_report`
+    label_names: names of the classes; None: the file's, if it has as many classes
+    min_size, max_size: the photo's short side becomes the one, unless its long side would pass the other
+    roi_size, group_size: a region becomes roi_size x roi_size cells, of group_size x group_size kinds
+    ratios, anchor_scales: of the anchors, see `generate_anchor_base`; None for the scales: as published for SBD, or for
+        COCO where there are 80 classes
+    proposal_creator: what keeps the best regions; None: as published
+    iter2: regions are looked at once more where they were moved to
+    n_layer, base_channels, rpn_channels, mid_channels: how deep and wide the network is; another has no published
+        weights
+    Raises ValueRangeError if the names are not as many as the classes, or there is no such name or file;
+    WeightsMismatchError if the file does not fit; what reading it raises.
+
+    mask_merge_thresh, binary_thresh: see `mask_voting`
+    min_drop_size: what has a side of this or less is dropped, pixels of the photo
+    The backbone's normalizations are frozen; C5 has stride 16, dilated.
+    Source: Li et al., "Fully Convolutional Instance-aware Semantic Segmentation", 2017.
+    """
+
+    presets = {"visualize": Preset(0.3, 0.7), "evaluate": Preset(0.3, 1e-3)}
+    limit = 100
+    mean = (123.15, 115.90, 103.06)
+    loc_normalize_mean = (0.0, 0.0, 0.0, 0.0)
+    loc_normalize_std = (0.2, 0.2, 0.5, 0.5)
+    mask_merge_thresh = 0.5
+    binary_thresh = 0.4
+    min_drop_size = 16
+
+    def __init__(
+        self,
+        n_fg_class: int | None = None,
+        pretrained_model: str | os.PathLike | None = None,
+        *,
+        label_names: Sequence[str] | None = None,
+        min_size: int = 600,
+        max_size: int = 1000,
+        roi_size: int = 21,
+        group_size: int = 7,
+        ratios: Sequence[float] = (0.5, 1, 2),
+        anchor_scales: Sequence[float] | None = None,
+        proposal_creator: ProposalCreator | None = None,
+        iter2: bool = True,
+        n_layer: int = 101,
+        base_channels: int = 64,
+        rpn_channels: int = 512,
+        mid_channels: int = 1024,
+    ):
+        source = None
+        if pretrained_model is not None:
+            source = read_resnet101_pretrained(
+                pretrained_model,
+                WEIGHTS,
+                per_class="head/cls_seg/b",
+                n_each=2 * group_size * group_size,
+                known=_KNOWN,
+            )
+        self.n_fg_class, self.label_names = detector_classes(
+            "FCISResNet101", n_fg_class, label_names, source, default_names=VOC_LABEL_NAMES
+        )
+        trained_on = self.n_fg_class if source is None or source.n_fg_class is None else source.n_fg_class
+        scales, creator = COCO_PROPOSALS if trained_on == len(COCO_LABEL_NAMES) else SBD_PROPOSALS
+        anchor_scales = scales if anchor_scales is None else anchor_scales
+        self.min_size, self.max_size = min_size, max_size
+        self.ratios, self.anchor_scales = tuple(ratios), tuple(anchor_scales)
+        self.roi_size, self.group_size, self.iter2 = roi_size, group_size, iter2
+        self.widths = (n_layer, base_channels, rpn_channels, mid_channels)
+        with self.init_scope():
+            self.extractor = ResNetExtractor(
+                n_layer,
+                base_channels=base_channels,
+                arch="he",
+                pool="cover",
+                dilations=(1, 1, 1, 2),
+                dilate_first=True,
+                norm="frozen",
+            )
+            *_, for_rpn, for_head = self.extractor.channels
+            self.rpn = RegionProposalNetwork(
+                for_rpn,
+                rpn_channels,
+                ratios=ratios,
+                anchor_scales=anchor_scales,
+                proposal_creator=creator if proposal_creator is None else proposal_creator,
+            )
+            self.head = FCISResNet101Head(
+                self.n_fg_class + 1,
+                roi_size,
+                group_size,
+                loc_normalize_mean=self.loc_normalize_mean,
+                loc_normalize_std=self.loc_normalize_std,
+                in_channels=for_head,
+                mid_channels=mid_channels,
+            )
+        self.load_report = None
+        if source is not None:
+            self.load_report = take_what_fits(self, source, head=("head/cls_seg",))
+        self.use_preset("visualize")
+
+    def prepare(self, img: np.ndarray) -> np.ndarray:
+        """(3, H', W') float32, resized, less `mean`."""
+        return fit_photo(img, self.min_size, self.max_size, self.mean)
+
+    def features(self, x: Any) -> tuple[Variable, Variable]:
+        """C4 and C5 of x (B, 3, H, W), both of stride 16."""
+        return self.extractor(x)[-2:]
+
+    def forward(self, x: Any, scales: float | Sequence[float] = 1.0) -> RegionOutputs:
+        """What the regions of x (B, 3, H, W) hold; scales: its pixels for one of the photo."""
+        for_rpn, for_head = self.features(x)
+        _, _, rois, roi_indices, _ = self.rpn(for_rpn, x.shape[2:], scales)
+        return self.head(for_head, rois, roi_indices, x.shape[2:], iter2=self.iter2)
+
+    def find_instances(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> list[FoundInstances]:
+        """The instances of each photo, best first, by mask voting."""
+        scales = [x.shape[3] / width for _, width in sizes]
+        for_rpn, for_head = self.features(x)
+        _, _, rois, roi_indices, _ = self.rpn(for_rpn, x.shape[2:], scales)
+        found = []
+        for i, (size, scale) in enumerate(zip(sizes, scales)):
+            one = Variable(for_head.array[i : i + 1], requires_grad=False)
+            roi = rois[roi_indices == i]
+            out = self.head(one, roi, np.zeros(len(roi), np.int32), x.shape[2:], iter2=self.iter2)
+            bbox = clip_bbox(out.rois / np.float32(scale), size)
+            mask_prob, cls_prob = softmax(out.seg_scores).array[:, 1], softmax(out.cls_scores).array
+            found.append(self._voted(mask_prob, cls_prob, bbox, size))
+        return found
+
+    def _voted(
+        self, mask_prob: np.ndarray, cls_prob: np.ndarray, bbox: np.ndarray, size: tuple[int, int]
+    ) -> FoundInstances:
+        voted = mask_voting(
+            mask_prob,
+            bbox,
+            cls_prob,
+            size,
+            score_thresh=self.score_thresh,
+            nms_thresh=self.nms_thresh,
+            mask_merge_thresh=self.mask_merge_thresh,
+            binary_thresh=self.binary_thresh,
+            limit=self.limit,
+        )
+        large = np.flatnonzero(((voted.bbox[:, 2:] - voted.bbox[:, :2]) > self.min_drop_size).all(axis=1))
+        order = large[np.argsort(-voted.score[large], kind="stable")]
+        pixels = rounded(voted.bbox[order], size)
+        windows = [
+            resize_map(prob, (bottom - top, right - left)) > self.binary_thresh
+            for prob, (top, left, bottom, right) in zip(voted.mask_prob[order], pixels.tolist())
+        ]
+        mask = window_rles(windows, pixels[:, :2], size)
+        return FoundInstances(mask, voted.bbox[order], voted.label[order], voted.score[order])

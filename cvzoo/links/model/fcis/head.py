@@ -1,0 +1,106 @@
+"""Classes, masks and offsets of regions, all read off two maps by place."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import cvzoo.functions as F
+from cvzoo.autodiff.variable import Variable
+from cvzoo.geometry.clip_bbox import clip_bbox
+from cvzoo.initializers.normal import Normal
+from cvzoo.links.chain import Chain
+from cvzoo.links.connection.convolution_2d import Convolution2D
+from cvzoo.links.model.faster_rcnn.bbox2loc import loc2bbox
+
+Four = tuple[float, float, float, float]
+
+
+class RegionOutputs(NamedTuple):
+    """Of R regions: seg_scores (R, 2, S, S), outside and inside of the mask; ag_locs (R, 2, 4), of background and of
+    objects; cls_scores (R, n_class); rois (R, 4); roi_indices (R,). Scores are before a softmax."""
+
+    seg_scores: Variable
+    ag_locs: Variable
+    cls_scores: Variable
+    rois: np.ndarray
+    roi_indices: np.ndarray
+
+
+class FCISResNet101Head(Chain):
+    """What each region holds.
+
+    n_class: with the background
+    roi_size, group_size: a region becomes roi_size x roi_size cells, of group_size x group_size kinds
+    spatial_scale: pixels of the map for one of the network's input
+    loc_normalize_mean, loc_normalize_std: offsets times std plus mean are the true ones
+    in_channels, mid_channels: of C5, and of the 1 x 1 convolution on it
+
+    Source: Li et al., "Fully Convolutional Instance-aware Semantic Segmentation", 2017, section 3
+    """
+
+    def __init__(
+        self,
+        n_class: int,
+        roi_size: int = 21,
+        group_size: int = 7,
+        spatial_scale: float = 1 / 16,
+        *,
+        loc_normalize_mean: Four = (0.0, 0.0, 0.0, 0.0),
+        loc_normalize_std: Four = (0.2, 0.2, 0.5, 0.5),
+        in_channels: int = 2048,
+        mid_channels: int = 1024,
+    ):
+        self.n_class = n_class
+        self.roi_size, self.group_size, self.spatial_scale = roi_size, group_size, spatial_scale
+        self.loc_normalize_mean, self.loc_normalize_std = loc_normalize_mean, loc_normalize_std
+        places = group_size * group_size
+        start = Normal(0.01)
+        with self.init_scope():
+            self.conv1 = Convolution2D(in_channels, mid_channels, 1, initialW=start)
+            self.cls_seg = Convolution2D(mid_channels, places * n_class * 2, 1, initialW=start)
+            self.ag_loc = Convolution2D(mid_channels, places * 2 * 4, 1, initialW=start)
+
+    def forward(
+        self,
+        x: Any,
+        rois: np.ndarray,
+        roi_indices: np.ndarray,
+        img_size: Sequence[int],
+        gt_roi_labels: np.ndarray | None = None,
+        *,
+        iter2: bool = True,
+    ) -> RegionOutputs:
+        """The outputs of the regions of x (B, C, H, W).
+
+        img_size: (H, W) of the network's input
+        gt_roi_labels: (R,) classes whose masks are given; None: the likeliest ones
+        iter2: the regions, moved by what was found, are looked at once more, and the results stand behind the first
+        """
+        h = F.relu(self.conv1(x))
+        maps = self.cls_seg(h), self.ag_loc(h)
+        first = self._pool(maps, rois, roi_indices, gt_roi_labels)
+        if not iter2:
+            return RegionOutputs(*first, rois, roi_indices)
+        loc = first[1].array[:, 1] * np.asarray(self.loc_normalize_std, np.float32)
+        moved = clip_bbox(loc2bbox(rois, loc + np.asarray(self.loc_normalize_mean, np.float32)), img_size)
+        second = self._pool(maps, moved, roi_indices, gt_roi_labels)
+        both = [F.concat(pair, axis=0) for pair in zip(first, second)]
+        return RegionOutputs(*both, np.concatenate([rois, moved]), np.concatenate([roi_indices, roi_indices]))
+
+    def _pool(
+        self, maps: tuple[Variable, Variable], rois: np.ndarray, roi_indices: np.ndarray, labels: np.ndarray | None
+    ) -> tuple[Variable, Variable, Variable]:
+        n, size = len(rois), self.roi_size
+        of_seg, of_loc = maps
+        where = (rois, roi_indices)
+        seg = F.ps_roi_average_pooling_2d(
+            of_seg, *where, (self.n_class * 2, size, size), self.spatial_scale, self.group_size
+        )
+        seg = F.reshape(seg, (n, self.n_class, 2, size, size))
+        loc = F.ps_roi_average_pooling_2d(of_loc, *where, (8, size, size), self.spatial_scale, self.group_size)
+        # inside or outside of the mask: whichever speaks for the class more
+        cls_scores = F.average(F.max(seg, axis=2), axis=(2, 3))
+        ag_locs = F.reshape(F.average(loc, axis=(2, 3)), (n, 2, 4))
+        labels = cls_scores.array.argmax(axis=1) if labels is None else labels
+        return seg[np.arange(n), labels], ag_locs, cls_scores

@@ -1,0 +1,126 @@
+"""What FCIS is trained with: the network and its losses as one link."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import cvzoo.functions as F
+from cvzoo.autodiff.variable import Variable
+from cvzoo.errors.exceptions import ShapeError
+from cvzoo.geometry.mask_to_bbox import mask_to_bbox
+from cvzoo.links.chain import Chain
+from cvzoo.links.model.faster_rcnn.anchor_target_creator import AnchorTargetCreator
+from cvzoo.links.model.faster_rcnn.bbox2loc import bbox2loc
+from cvzoo.links.model.faster_rcnn.losses import loc_loss, rpn_losses
+from cvzoo.links.model.faster_rcnn.proposal_target_creator import ProposalTargetCreator
+from cvzoo.links.model.fcis.fcis_resnet101 import FCISResNet101
+from cvzoo.links.model.fcis.mask_voting import resize_map, rounded
+from cvzoo.reporting.reporter import report
+
+_MASK_WEIGHT = 10.0  # of a region's mask, over the number of its cells
+
+
+class FCISTrainChain(Chain):
+    """`FCISTrainChain(model)(imgs, masks, labels, scales)` is what to make small, for any number of photos.
+
+    fcis: the network; it looks at regions once while training
+    rpn_sigma, roi_sigma: smooth L1 is quadratic below 1 / sigma ** 2
+    anchor_target_creator, proposal_target_creator: what is learned from
+    binary_thresh: a cell of a region is inside of the mask if so large a part of it is
+
+    Reports loss, rpn_loc_loss, rpn_cls_loss, roi_loc_loss, roi_cls_loss, roi_mask_loss.
+    Source: Li et al., "Fully Convolutional Instance-aware Semantic Segmentation", 2017, section 3.3, with regions drawn
+    at random for hard examples, as in ChainerCV.
+    """
+
+    def __init__(
+        self,
+        fcis: FCISResNet101,
+        *,
+        rpn_sigma: float = 3.0,
+        roi_sigma: float = 1.0,
+        anchor_target_creator: AnchorTargetCreator | None = None,
+        proposal_target_creator: ProposalTargetCreator | None = None,
+        binary_thresh: float = 0.4,
+    ):
+        self.rpn_sigma, self.roi_sigma = rpn_sigma, roi_sigma
+        self.binary_thresh = binary_thresh
+        self.anchor_target_creator = AnchorTargetCreator() if anchor_target_creator is None else anchor_target_creator
+        self.proposal_target_creator = (
+            ProposalTargetCreator(neg_iou_thresh_lo=0.1) if proposal_target_creator is None else proposal_target_creator
+        )
+        with self.init_scope():
+            self.fcis = fcis
+
+    def forward(
+        self,
+        imgs: Any,
+        masks: Sequence[np.ndarray],
+        labels: Sequence[np.ndarray],
+        scales: float | Sequence[float] = 1.0,
+        sizes: Sequence[Sequence[int]] | None = None,
+    ) -> Variable:
+        """The loss, a number.
+
+        imgs: (B, 3, H, W) float32, prepared; smaller ones padded at the bottom and at the right
+        masks, labels: of each photo (R, H', W') bool, pixels of imgs, and (R,) int32; R may be 0
+        scales: the network's pixels for one of the photo, a number or one for each photo
+        sizes: (H, W) of each photo in imgs; None: all of it
+        Raises ShapeError if there is not one element a photo.
+        """
+        n = imgs.shape[0]
+        sizes = [imgs.shape[2:]] * n if sizes is None else sizes
+        if not len(masks) == len(labels) == len(sizes) == n:
+            raise ShapeError(
+                "FCISTrainChain: one element a photo", expected=n, got=(len(masks), len(labels), len(sizes))
+            )
+        model = self.fcis
+        bboxes = [mask_to_bbox(mask).astype(np.float32) for mask in masks]
+        for_rpn, for_head = model.features(imgs)
+        rpn_locs, rpn_scores, rois, roi_indices, anchor = model.rpn(for_rpn, sizes, scales)
+        rpn_loc_loss, rpn_cls_loss = rpn_losses(
+            rpn_locs, rpn_scores, anchor, bboxes, sizes, self.anchor_target_creator, self.rpn_sigma
+        )
+        sampled = [self._sampled(rois[roi_indices == i], *each) for i, each in enumerate(zip(bboxes, masks, labels))]
+        roi, gt_loc, gt_label, gt_mask = (np.concatenate(each) for each in zip(*sampled))
+        indices = np.repeat(np.arange(n, dtype=np.int32), [len(each[0]) for each in sampled])
+        out = model.head(for_head, roi, indices, imgs.shape[2:], gt_label, iter2=False)
+        of_kind = out.ag_locs[np.arange(len(roi)), (gt_label > 0).astype(int)]
+        roi_loc_loss = loc_loss(of_kind, gt_loc, gt_label, self.roi_sigma)
+        roi_cls_loss = F.softmax_cross_entropy(out.cls_scores, gt_label)
+        each = F.softmax_cross_entropy(out.seg_scores, gt_mask, reduce="no")
+        roi_mask_loss = F.sum(each) * (_MASK_WEIGHT / max(each.size, 1))
+        loss = rpn_loc_loss + rpn_cls_loss + roi_loc_loss + roi_cls_loss + roi_mask_loss
+        report(
+            {
+                "loss": loss,
+                "rpn_loc_loss": rpn_loc_loss,
+                "rpn_cls_loss": rpn_cls_loss,
+                "roi_loc_loss": roi_loc_loss,
+                "roi_cls_loss": roi_cls_loss,
+                "roi_mask_loss": roi_mask_loss,
+            },
+            self,
+        )
+        return loss
+
+    def _sampled(
+        self, roi: np.ndarray, bbox: np.ndarray, mask: np.ndarray, label: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Regions, their true offsets and classes, and (S, cells, cells) int32: 1 inside, 0 outside, -1 no object."""
+        model = self.fcis
+        sampled = self.proposal_target_creator.sample(roi, bbox, label)
+        side = (model.roi_size, model.roi_size)
+        gt_mask = np.full((len(sampled.roi), *side), -1, np.int32)
+        loc = np.zeros(sampled.roi.shape, np.float32)
+        if len(bbox):
+            loc = bbox2loc(sampled.roi, bbox[sampled.gt_index]) - np.asarray(model.loc_normalize_mean, np.float32)
+            loc /= np.asarray(model.loc_normalize_std, np.float32)
+            pixels = rounded(sampled.roi, mask.shape[1:])
+            for s in np.flatnonzero(sampled.label):
+                top, left, bottom, right = pixels[s].tolist()
+                part = mask[sampled.gt_index[s], top:bottom, left:right]
+                if part.size:
+                    gt_mask[s] = resize_map(part, side) >= self.binary_thresh
+        return sampled.roi, loc, sampled.label, gt_mask

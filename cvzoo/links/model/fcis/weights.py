@@ -1,0 +1,56 @@
+"""Where ChainerCV's weights of FCIS lie; the publisher names no hashes: the first download is pinned."""
+
+from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
+from cvzoo.links.model.faster_rcnn.weights import SITE
+from cvzoo.links.model.label_names import COCO_LABEL_NAMES, VOC_LABEL_NAMES
+from cvzoo.links.model.light_head_rcnn.weights import RESNET101_IMAGENET
+from cvzoo.weights.record import Weights
+
+_SBD = ("Semantic Boundaries train, on ResNet-101 from ImageNet-1K", "Flickr terms of use; ImageNet terms of access")
+_COCO = (
+    "COCO 2014 train and val without minival, on ResNet-101 from ImageNet-1K",
+    "annotations CC BY 4.0, photos Flickr terms of use; ImageNet terms of access",
+)
+
+
+def _record(
+    key: str, file: str, data: tuple[str, str], names: tuple[str, ...], score: dict[str, float], source: str
+) -> Weights:
+    return Weights(
+        name=f"fcis_resnet101_{key}",
+        url=f"{SITE}fcis_resnet101_{file}.npz",
+        sha256=None,
+        licence="not stated; the code is MIT",
+        data=data[0],
+        data_licence=data[1],
+        score=score,
+        source=source,
+        label_names=names,
+        preprocessing="short side 600, long side at most 1000, bilinear, RGB in [0, 255] less (123.15, 115.90, 103.06)",
+    )
+
+
+_TRAINED, _CONVERTED = "ChainerCV, trained by it", "ChainerCV, from the authors' MXNet weights"
+WEIGHTS: dict[str, Weights] = {
+    "sbd": _record(
+        "sbd", "sbd_trained_2018_06_22", _SBD, VOC_LABEL_NAMES, {"SBD mAP50": 0.641, "SBD mAP70": 0.512}, _TRAINED
+    ),
+    "sbd_converted": _record(
+        "sbd_converted",
+        "sbd_converted_2018_07_02",
+        _SBD,
+        VOC_LABEL_NAMES,
+        {"SBD mAP50": 0.657, "SBD mAP70": 0.521},
+        _CONVERTED,
+    ),
+    "coco": _record("coco", "coco_trained_2019_01_30", _COCO, COCO_LABEL_NAMES, {"COCO mask AP": 0.243}, _TRAINED),
+    "coco_converted": _record(
+        "coco_converted", "coco_converted_2019_01_30", _COCO, COCO_LABEL_NAMES, {"COCO mask AP": 0.279}, _CONVERTED
+    ),
+    "imagenet": RESNET101_IMAGENET,
+}
+
+# number of classes -> how the published networks propose regions: scales of anchors, and what keeps the best
+_PROPOSALS = {"n_train_pre_nms": 6000, "n_train_post_nms": 300, "n_test_pre_nms": 6000, "n_test_post_nms": 300}
+SBD_PROPOSALS = ((8, 16, 32), ProposalCreator(**_PROPOSALS, min_size=16))
+COCO_PROPOSALS = ((4, 8, 16, 32), ProposalCreator(**_PROPOSALS, min_size=2))
