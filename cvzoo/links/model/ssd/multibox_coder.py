@@ -9,6 +9,7 @@ from cvzoo.errors.exceptions import ShapeError
 from cvzoo.geometry.as_bbox import as_bbox
 from cvzoo.geometry.bbox_area import bbox_area
 from cvzoo.geometry.bbox_iou import bbox_intersection, bbox_iou
+from cvzoo.geometry.best_pairs import best_pairs
 from cvzoo.geometry.coding import decode_bbox, encode_bbox
 from cvzoo.links.model.ssd.default_boxes import default_boxes
 
@@ -109,26 +110,24 @@ class MultiboxCoder:
         logit = mb_conf[hopeful]
         prob = np.exp(logit - logit.max(axis=1, keepdims=True))
         prob /= prob.sum(axis=1, keepdims=True)
-        row, label = np.nonzero(prob[:, 1:] > score_thresh)
+        row, label = best_of_each_class(prob[:, 1:], score_thresh, n_candidate)
         score = prob[row, label + 1]
-        if n_candidate is not None:
-            best = best_of_each_class(label, score, n_candidate)
-            row, label, score = row[best], label[best], score[best]
         row = hopeful[row]
         return decode_bbox(mb_loc[row], self.default[row], std=self._std), label.astype(np.int32), score
 
 
-def best_of_each_class(label: np.ndarray, score: np.ndarray, n: int) -> np.ndarray:
-    """Rows of the n highest scores of every class, ascending; of equals the first.
+def best_of_each_class(score: np.ndarray, above: float, n: int | None) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and classes of what scores above a bound, of every class the n best, of equals the first; ascending by row.
 
-    label: (R,) integers, not negative; score: (R,)
+    score: (R, L); n: None for all
     """
-    counts = np.bincount(label)
-    if counts.max(initial=0) <= n:
-        return np.arange(len(label))
-    order = np.lexsort((-score, label))
-    first = np.repeat(np.cumsum(counts) - counts, counts)
-    return np.sort(order[np.arange(len(label)) - first < n])
+    row, label = np.nonzero(score > above)
+    if n is None or np.bincount(label).max(initial=0) <= n:
+        return row, label
+    columns = np.ascontiguousarray(score.T)
+    best = [best_pairs(column[:, None], n, above=above) for column in columns]
+    pair = np.concatenate([row * len(columns) + label for label, row in enumerate(best)])
+    return np.divmod(np.sort(pair), len(columns))
 
 
 def _logit(score: float) -> float:

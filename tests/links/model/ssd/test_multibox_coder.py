@@ -138,8 +138,14 @@ def test_what_does_not_belong_together_is_refused(coder):
 
 
 def test_the_best_of_each_class():
-    label = np.array([1, 0, 1, 1, 0])
-    score = np.array([0.5, 0.1, 0.9, 0.5, 0.2])
-    np.testing.assert_array_equal(best_of_each_class(label, score, 2), [0, 1, 2, 4])
-    np.testing.assert_array_equal(best_of_each_class(label, score, 3), np.arange(5))
-    np.testing.assert_array_equal(best_of_each_class(label[:0], score[:0], 3), [])
+    score = np.float32([[0.9, 0.1], [0.5, 0.3], [0.9, 0.2], [0.7, 0.0]])
+    row, label = best_of_each_class(score, 0.05, 2)
+    assert list(zip(row, label)) == [(0, 0), (1, 1), (2, 0), (2, 1)]
+    row, label = best_of_each_class(score, 0.05, None)
+    assert list(zip(row, label)) == [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1), (3, 0)]
+    assert [len(each) for each in best_of_each_class(score[:0], 0.05, 2)] == [0, 0]
+    many = np.random.default_rng(0).integers(0, 9, (200, 3)) / np.float32(9)
+    row, label = best_of_each_class(many, 0.2, 50)
+    for k in range(3):
+        want = np.argsort(-many[:, k], kind="stable")[:50]
+        np.testing.assert_array_equal(row[label == k], np.sort(want[many[want, k] > 0.2]))
