@@ -64,11 +64,11 @@ def serve_cvzoo(folder: pathlib.Path) -> None:
 
     makers = {
         "resnet50": L.ResNet50,
-        "ssd300_vgg16": L.__dict__.get("SSD300"),
+        "ssd300_vgg16": L.SSD300,
         "retinanet_resnet50_fpn": L.retinanet_resnet50_fpn,
-        "fasterrcnn_resnet50_fpn": L.__dict__.get("FasterRCNNFPNResNet50"),
-        "maskrcnn_resnet50_fpn": L.__dict__.get("MaskRCNNFPNResNet50"),
-        "deeplabv3_resnet50": L.__dict__.get("DeepLabV3ResNet50"),
+        "fasterrcnn_resnet50_fpn": L.FasterRCNNFPNResNet50,
+        "maskrcnn_resnet50_fpn": L.MaskRCNNFPNResNet50,
+        "deeplabv3_resnet50": L.DeepLabV3ResNet50,
     }
     photo = str(folder / "photo.jpg")
     cases = {}
@@ -76,7 +76,7 @@ def serve_cvzoo(folder: pathlib.Path) -> None:
         if not (folder / f"{name}.npz").exists():
             continue
         model = makers[name](pretrained_model=folder / f"{name}.npz")
-        if name not in ("resnet50", "deeplabv3_resnet50"):
+        if isinstance(model, L.AbstractThresholds):
             model.use_preset("evaluate")
         cases[name] = lambda model=model: model.predict([photo])
         cases[f"{name}: read"] = lambda: read_image(photo)
