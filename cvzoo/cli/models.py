@@ -1,45 +1,111 @@
 """`cvzoo models`: what the zoo has; `cvzoo models info NAME`: where it comes from and who may use it."""
 
 import argparse
+import json
 import sys
+from typing import get_args
 
 from cvzoo.cli.result_table import printable
 from cvzoo.cli.zoo_member import zoo_member
 from cvzoo.links.model.zoo import zoo_members
-from cvzoo.weights.provenance import describe_weights, list_weights
+from cvzoo.links.model.zoo_member import Task, ZooMember
+from cvzoo.weights.cache import is_cached
+from cvzoo.weights.provenance import describe_weights
+
+_HEADS = ("name", "here", "trained on", "licence", "score")
+_WIDTHS = (99, 14, 30, 16, 99)
+TASKS = get_args(Task)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.description = "Without more words, the list of the models with published weights."
+    parser.description = "Without more words, the list of the models with published weights, task by task."
+    _add_filters(parser, None, False)
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
-    actions.add_parser("list", help="the list", allow_abbrev=False)
+    # what is not said after `list` leaves what was said before it
+    _add_filters(actions.add_parser("list", help="the list", allow_abbrev=False), argparse.SUPPRESS, argparse.SUPPRESS)
     info = actions.add_parser("info", help="everything known of one model's files", allow_abbrev=False)
     info.add_argument("name", metavar="NAME")
 
 
+def _add_filters(parser: argparse.ArgumentParser, nothing: str | None, no: bool | str) -> None:
+    parser.add_argument(
+        "--task", choices=TASKS, default=nothing, metavar="TASK", help=f"only these: {', '.join(TASKS)}"
+    )
+    parser.add_argument(
+        "--search",
+        default=nothing,
+        metavar="WORDS",
+        help="only what has all these words in its name, source, data or licence, such as 'resnet coco'",
+    )
+    parser.add_argument("--here", action="store_true", default=no, help="only what needs not be fetched")
+    parser.add_argument("--json", action="store_true", default=no, help="as JSON, everything that is known of each")
+
+
 def run(args: argparse.Namespace) -> int:
-    """0. Raises ValueRangeError if there is no model of that name."""
+    """0; 1 if nothing is like what was searched. Raises ValueRangeError if there is no model of that name."""
     if args.action == "info":
         _print_info(args.name)
+        return 0
+    members = [member for member in zoo_members() if _is_wanted(member, args)]
+    if args.json:
+        print(json.dumps([_record(member) for member in members], indent=2, ensure_ascii=False))
+    elif members:
+        _print_list(members)
     else:
-        _print_list()
-    return 0
+        print("no model is like that; `cvzoo models` lists all", file=sys.stderr)
+    return 0 if members else 1
 
 
-def _print_list() -> None:
-    heads = ("name", "here", "trained on", "licence", "score")
-    rows = [heads]
-    for member in zoo_members():
-        row = list_weights([member.weights])[0]
-        fetched = all(each.is_cached for each in list_weights(member.files))
-        size = sum(record.size or 0 for record in member.files)
-        here = "yes" if fetched else f"no, {size / 1e6:.1f} MB" if size else "no"
-        rows.append((member.name, here, _short(row.data), _short(row.licence), row.score))
-    widths = [max(len(row[column]) for row in rows) for column in range(len(heads))]
-    for row in rows:
-        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
+def _is_wanted(member: ZooMember, args: argparse.Namespace) -> bool:
+    if args.task is not None and member.task != args.task:
+        return False
+    if args.here and not all(map(is_cached, member.files)):
+        return False
+    record = member.weights
+    text = " ".join((member.name, member.task, record.source, record.data, record.licence)).casefold()
+    return args.search is None or all(word in text for word in args.search.casefold().split())
+
+
+def _print_list(members: list[ZooMember]) -> None:
+    rows = {task: [_row(member) for member in members if member.task == task] for task in TASKS}
+    widths = [
+        max(len(head), *(len(row[column]) for some in rows.values() for row in some))
+        for column, head in enumerate(_HEADS)
+    ]
+    for task, some in rows.items():
+        if some:
+            print(f"{task}: {len(some)}")
+            for row in (_HEADS, *some):
+                print("  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
+            print()
     if sys.stdout.isatty():
-        print("\n`cvzoo models info NAME` shows where one comes from and who may use it.")
+        print("`cvzoo models --task TASK --search WORDS` lists fewer;")
+        print("`cvzoo models info NAME` shows where one comes from and who may use it.")
+
+
+def _row(member: ZooMember) -> tuple[str, ...]:
+    record = member.weights
+    size = sum(each.size or 0 for each in member.files)
+    here = "yes" if all(map(is_cached, member.files)) else f"no, {size / 1e6:.1f} MB" if size else "no"
+    score = next((f"{name} {value}" for name, value in record.score.items()), "")
+    cells = (member.name, here, record.data, record.licence.split(";")[0], score)
+    return tuple(_short(cell, width) for cell, width in zip(cells, _WIDTHS))
+
+
+def _record(member: ZooMember) -> dict[str, object]:
+    record = member.weights
+    return {
+        "name": member.name,
+        "task": member.task,
+        "here": all(map(is_cached, member.files)),
+        "files": [{"url": each.url, "sha256": each.sha256, "size": each.size} for each in member.files],
+        "licence": record.licence,
+        "data": record.data,
+        "data_licence": record.data_licence,
+        "score": dict(record.score),
+        "source": record.source,
+        "preprocessing": record.preprocessing if isinstance(record.preprocessing, str) else dict(record.preprocessing),
+    }
 
 
 def _print_info(name: str) -> None:
@@ -54,6 +120,6 @@ def _print_info(name: str) -> None:
             print(f"{what:<{width}}  {printable(value)}")
 
 
-def _short(text: str, limit: int = 36) -> str:
+def _short(text: str, limit: int) -> str:
     text = printable(text)
     return text if len(text) <= limit else text[: limit - 3].rstrip() + "..."
