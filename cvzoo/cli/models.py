@@ -85,7 +85,7 @@ def _print_list(members: list[ZooMember]) -> None:
 
 def _row(member: ZooMember) -> tuple[str, ...]:
     record = member.weights
-    size = sum(each.size or 0 for each in member.files)
+    size = sum(each.size or each.about_size or 0 for each in member.files)
     here = "yes" if all(map(is_cached, member.files)) else f"no, {size / 1e6:.1f} MB" if size else "no"
     score = next((f"{name} {value}" for name, value in record.score.items()), "")
     cells = (member.name, here, record.data, record.licence.split(";")[0], score)
@@ -98,7 +98,10 @@ def _record(member: ZooMember) -> dict[str, object]:
         "name": member.name,
         "task": member.task,
         "here": all(map(is_cached, member.files)),
-        "files": [{"url": each.url, "sha256": each.sha256, "size": each.size} for each in member.files],
+        "files": [
+            {"url": each.url, "sha256": each.sha256, "size": each.size, "about_size": each.about_size}
+            for each in member.files
+        ],
         "licence": record.licence,
         "data": record.data,
         "data_licence": record.data_licence,

@@ -41,10 +41,16 @@ def describe_weights(record: Weights) -> list[tuple[str, str]]:
         ("url", "" if _is_local(record) else record.url),
         *(("mirror", mirror) for mirror in record.mirrors),
         ("sha256", record.sha256 or "not published; pinned at the first download"),
-        ("size", "not known" if record.size is None else f"{record.size} bytes"),
+        ("size", _size(record)),
         ("file", _place(record)),
     ]
     return [(what, value) for what, value in lines if value]
+
+
+def _size(record: Weights) -> str:
+    if record.size is not None:
+        return f"{record.size} bytes"
+    return "not known" if record.about_size is None else f"about {record.about_size / 1e6:.1f} MB"
 
 
 def _is_local(record: Weights) -> bool:

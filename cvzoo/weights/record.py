@@ -21,7 +21,8 @@ class Weights:
     name: what a user asks for, unique, such as "yolo_fastest_coco"; letters, digits and ._+-
     url, mirrors: where the same bytes can be had: https, http or file; tried in this order
     sha256: 64 lower-case hexadecimal digits; None if the publisher gave none: the first download is then pinned
-    size: bytes, or None
+    size: bytes, or None; a file of another size is refused
+    about_size: bytes, rounded, where the publisher says no more; nothing is held to it
     licence: of the weights, in words or as an SPDX name; "not stated" where the publisher says nothing
     data, data_licence: what they were trained on, and its licence
     score: what the publisher or our own evaluation reached, such as {"AP50": 0.268}
@@ -36,6 +37,7 @@ class Weights:
     url: str
     sha256: str | None
     size: int | None = None
+    about_size: int | None = None
     licence: str
     data: str
     data_licence: str
@@ -63,8 +65,10 @@ class Weights:
             self._check_url("mirrors", mirror)
         if self.sha256 is not None and not (isinstance(self.sha256, str) and _HEX.fullmatch(self.sha256)):
             raise self._error("sha256", "64 lower-case hexadecimal digits, or None", self.sha256)
-        if self.size is not None and (type(self.size) is not int or self.size <= 0):
-            raise self._error("size", "a number of bytes, or None", self.size)
+        for field in ("size", "about_size"):
+            n = self.__dict__[field]
+            if n is not None and (type(n) is not int or n <= 0):
+                raise self._error(field, "a number of bytes, or None", n)
         for metric, value in self.score.items():
             if not isinstance(metric, str) or isinstance(value, bool) or not isinstance(value, (int, float)):
                 raise self._error("score", "a table of names and numbers", self.score)

@@ -51,6 +51,8 @@ def test_lists_become_tuples_and_the_record_is_frozen():
         ("sha256", "G" * 64),
         ("sha256", "A" * 64),
         ("size", 0),
+        ("about_size", -1),
+        ("about_size", 1.5),
         ("size", True),
         ("licence", " "),
         ("data", None),

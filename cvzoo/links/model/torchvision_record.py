@@ -5,10 +5,16 @@ from collections.abc import Mapping
 from cvzoo.links.model.class_source import ClassWeights
 from cvzoo.links.model.imagenet_label_names import IMAGENET_LABEL_NAMES
 from cvzoo.links.model.photo_preparation import PhotoPreparation, Triple
+from cvzoo.links.model.torchvision_sizes import MIB
 from cvzoo.weights.record import Weights
 
 _SITE = "https://download.pytorch.org/models/"
 _LICENCE = "not stated; the code is BSD-3-Clause"
+
+
+def about_size(file: str) -> int | None:
+    """Bytes, to about a thousand, of one of torchvision's files; None if it is not listed."""
+    return round(MIB[file] * 2**20) if file in MIB else None
 
 
 def torchvision_classifier(
@@ -38,6 +44,7 @@ def torchvision_classifier(
         name=name,
         url=_SITE + file,
         sha256=None,
+        about_size=about_size(file),
         licence=licence,
         data=data,
         data_licence="ImageNet terms of access: research, no commercial use",
@@ -66,6 +73,7 @@ def torchvision_weights(
         name=name,
         url=_SITE + file,
         sha256=None,
+        about_size=about_size(file),
         licence=licence,
         data=data,
         data_licence=data_licence,

@@ -2,6 +2,7 @@
 
 from cvzoo.links.model.label_names import COCO_LABEL_NAMES
 from cvzoo.links.model.retinanet.settings import RetinaNetSettings
+from cvzoo.links.model.torchvision_record import about_size
 from cvzoo.weights.record import Weights
 
 _SITE = "https://download.pytorch.org/models/"
@@ -20,6 +21,7 @@ def _record(version: int, file_name: str, score: float) -> Weights:
         name=f"retinanet_resnet50_fpn{suffix}_coco",
         url=_SITE + file_name,
         sha256=None,
+        about_size=about_size(file_name),
         licence="not stated; the code is BSD-3-Clause",
         data="COCO 2017 train, on a backbone from ImageNet-1K",
         data_licence="annotations CC BY 4.0, photos Flickr terms of use; ImageNet terms of access",
