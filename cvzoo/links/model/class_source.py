@@ -97,7 +97,7 @@ def class_source(
     own_names: from the arrays of a file, whoever made it, to those by our names
     head_bias: the name of the array, by our names, that has one number a class, such as "fc/b"
     n_class, label_names: what the caller asked for, None where he did not say
-    default: how photos are prepared where the name or the file says nothing else
+    default: how photos are prepared where neither the name of the model nor the file or its name says anything else
     Raises ValueRangeError if names and classes do not agree or there are no such weights; what reading raises.
     """
     if n_class is not None and (isinstance(n_class, bool) or not isinstance(n_class, int) or n_class < 1):
@@ -124,6 +124,9 @@ def class_source(
         preparation = records[pretrained_model].preparation
     elif header is not None and "preparation" in header.settings:
         preparation = PhotoPreparation.from_json(header.settings["preparation"])
+    else:  # a published file that was fetched by hand sees photos as the published one does
+        published = {each.record.file_name: each.preparation for each in records.values()}
+        preparation = published.get(os.path.basename(path), default)
     if names is None and n_class in (None, in_file):
         known = IMAGENET_LABEL_NAMES if in_file == len(IMAGENET_LABEL_NAMES) else None
         names = known if header is None else header.label_names

@@ -112,3 +112,19 @@ def test_classes_and_names_must_agree(wrong):
 def test_an_unknown_name_lists_the_known_ones():
     with pytest.raises(ValueRangeError, match="pretrained_model"):
         source_of("nothing")
+
+
+def test_a_published_file_that_was_fetched_by_hand_is_known_by_its_name(file):
+    record = Weights(
+        name="x",
+        url=f"https://example.org/{file.name}",
+        sha256=None,
+        licence="a",
+        data="b",
+        data_licence="c",
+        source="d",
+    )
+    published = ClassWeights(record, PhotoPreparation(short=232))
+    assert source_of(file, records={"imagenet_v2": published}).preparation == PhotoPreparation(short=232)
+    other = file.rename(file.with_name("other.npz"))
+    assert source_of(other, records={"imagenet_v2": published}).preparation == PhotoPreparation()
