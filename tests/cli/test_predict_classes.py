@@ -1,18 +1,21 @@
 """`cvzoo predict` with a classifier."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
 
 from cvzoo.cli.predict_classes import class_record, class_table
 from cvzoo.cli.presentations import presentation_of
+from cvzoo.cli.zoo_member import zoo_member
 from cvzoo.config import set_seed
 from cvzoo.errors.exceptions import UnsupportedError
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.classifications import Classifications
 from cvzoo.links.model.resnet.resnet import ResNet
 from cvzoo.serializers.model_file import save_model
+from cvzoo.weights.cache import cached_path
 
 NAMES = ("ape", "bee", "cat", "dog", "eel", "polar bear", "fox")
 
@@ -96,3 +99,16 @@ def test_classes_without_names_go_by_their_numbers():
 def test_what_nobody_can_show_is_refused():
     with pytest.raises(UnsupportedError, match="Linear"):
         presentation_of(Linear(3, 4))
+
+
+def test_a_classifier_of_the_zoo_comes_from_the_cache(run, photos, shared, tmp_path, monkeypatch):
+    monkeypatch.setenv("CVZOO_HOME", str(tmp_path))
+    monkeypatch.setenv("CVZOO_OFFLINE", "1")
+    (record,) = zoo_member("cifar_resnet20_cifar10").files
+    path = cached_path(record)
+    path.parent.mkdir(parents=True)
+    (found,) = (shared / "weights").rglob(record.file_name)
+    shutil.copy(found, path)
+    status, printed, errors = run("predict", photos / "a.jpg", "--model", "cifar_resnet20_cifar10")
+    assert status == 0, errors
+    assert len(printed.splitlines()) == 7
