@@ -1,11 +1,12 @@
 """Examples of a data set as an SSD is trained on them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.links.model.ssd.multibox_coder import MultiboxCoder
+from cvzoo.transforms.normalize import normalize
 from cvzoo.transforms.sample.colors import RandomDistort
 from cvzoo.transforms.sample.crops import RandomCropWithBboxConstraints, RandomExpand
 from cvzoo.transforms.sample.resizes import Resize, ResizeWithRandomInterpolation
@@ -22,8 +23,8 @@ class SSDTransform:
 
     coder: the model's
     size: (H, W) of the network's input
-    normalize: from img (3, H, W) float32 RGB [0, 255] to the network's numbers
-    fill: the colour around a photo that was made smaller: the mean, so that it is 0 for the network
+    mean, std: what photos in [0, 255] are normalized by, a number or one a channel; around a photo that was made
+        smaller is the mean, 0 for the network
     augment: False: the photo is stretched, and nothing else
 
     In order: colours are changed; every other photo becomes a part of a canvas up to four times as high and as wide; a
@@ -36,23 +37,23 @@ class SSDTransform:
         self,
         coder: MultiboxCoder,
         size: tuple[int, int],
-        normalize: Callable[[np.ndarray], np.ndarray],
         *,
-        fill: Sequence[float] | np.ndarray = (123.0, 117.0, 104.0),
+        mean: float | Sequence[float] | np.ndarray = (123.0, 117.0, 104.0),
+        std: float | Sequence[float] | np.ndarray = 1.0,
         augment: bool = True,
     ):
         steps: list[AbstractTransform] = [Resize(size)]
         if augment:
             steps = [
                 RandomDistort(),
-                Sometimes(RandomExpand(max_ratio=4, fill=np.reshape(fill, (-1, 1, 1))), 0.5),
+                Sometimes(RandomExpand(max_ratio=4, fill=np.broadcast_to(np.ravel(mean), 3)[:, None, None]), 0.5),
                 RandomCropWithBboxConstraints(),
                 ResizeWithRandomInterpolation(size),
                 RandomFlip(x_random=True),
             ]
         self.steps = Compose(steps)
         self.coder = coder
-        self.normalize = normalize
+        self.mean, self.std = np.ravel(mean), np.ravel(std)
 
     def __call__(self, example: tuple) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         img, bbox, label, *flags = example
@@ -65,5 +66,5 @@ class SSDTransform:
                 hint='dataset.slice[:, ("img", "bbox", "label")] leaves other values out',
             )
         sample = self.steps(Sample(img=np.asarray(img, np.float32), bbox=bbox, label=label, crowded=ignored))
-        x = self.normalize(np.asarray(sample.img, np.float32))
+        x = normalize(sample.img, mean=self.mean, std=self.std)
         return (x, *self.coder.encode(sample.bbox, sample.label, sample.crowded))

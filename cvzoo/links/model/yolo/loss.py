@@ -29,8 +29,8 @@ class YOLOLoss(Chain):
     seed: of these draws, which go on where they were after a resume
 
     The sum over the photos' predictions, divided by the photos, of cross entropies (objectness, classes, the middle in
-    its cell) and half the squared differences of the logarithms of the sides. Reports loss, loss/box, loss/object and
-    loss/conf.
+    its cell, less what it is at least) and half the squared differences of the logarithms of the sides. Reports loss,
+    loss/box, loss/object and loss/conf.
     Source: Redmon and Farhadi, YOLOv3, 2018, section 2.1, with darknet's derivatives. Where we differ: YOLOv2's
     networks learn by the same loss (their classes by a softmax's cross entropy); its authors had squares throughout.
     """
@@ -111,5 +111,7 @@ def _box_loss(own: Variable, targets: Targets) -> Variable:
     """The sum over the (P, 5 + L) rows that have an object."""
     center, side, weight = (a.astype(own.dtype) for a in (targets.center, targets.side, targets.weight))
     middle = F.sigmoid_cross_entropy(own[:, 0:2], center[:, ::-1], reduce="no")
+    inner = np.clip(center, 1e-12, 1 - 1e-7)
+    least = -(inner * np.log(inner) + (1 - inner) * np.log(1 - inner))  # of an answer that is just right
     off = own[:, 2:4] - side[:, ::-1]
-    return F.sum((F.sum(middle, axis=1) + F.sum(off * off, axis=1) * 0.5) * weight)
+    return F.sum((F.sum(middle - least[:, ::-1], axis=1) + F.sum(off * off, axis=1) * 0.5) * weight)

@@ -70,3 +70,16 @@ YOLO_V3_WEIGHTS = {
         preprocessing=_PREPROCESSING,
     ),
 }
+
+# the backbone alone, to train a detector on
+DARKNET53_IMAGENET = Weights(
+    name="darknet53_imagenet",
+    url=_SITE + "darknet53.conv.74",
+    sha256=None,
+    size=162_482_580,
+    licence=_LICENCE,
+    data="ImageNet-1K, ILSVRC 2012 training photos",
+    data_licence="ImageNet terms of access",
+    source=_SOURCE,
+    preprocessing="RGB in [0, 1]",
+)

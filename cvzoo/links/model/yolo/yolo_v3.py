@@ -12,12 +12,13 @@ from cvzoo.links.chain import Chain
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.model.darknet.resampling import enlarge
 from cvzoo.links.model.detector import AbstractOneStageDetector
-from cvzoo.links.model.yolo.block import block, load_pretrained
+from cvzoo.links.model.yolo.block import block, load_darknet, load_pretrained
 from cvzoo.links.model.yolo.classes import checked_insize, choose_classes
 from cvzoo.links.model.yolo.darknet53 import Darknet53Extractor
 from cvzoo.links.model.yolo.decode import Found, YoloHead
 from cvzoo.links.model.yolo.frame import decode_heads, to_input
-from cvzoo.links.model.yolo.weights import YOLO_V3_WEIGHTS
+from cvzoo.links.model.yolo.weights import DARKNET53_IMAGENET, YOLO_V3_WEIGHTS
+from cvzoo.weights.download import fetch_weights
 
 # (height, width) in pixels of the 416 x 416 input, three for each head, the coarsest grid first
 ANCHORS = (
@@ -50,7 +51,8 @@ class YOLOv3(AbstractOneStageDetector):
     """YOLOv3, by default at 416 x 416 (letterbox), on Darknet-53.
 
     n_fg_class: number of classes; None: as many as the pretrained model has, else 20
-    pretrained_model: "coco", or the path of a `.weights`, `.npz` or `.safetensors` file; None: random
+    pretrained_model: "coco", "imagenet" (Darknet-53 alone, to train on), or the path of a `.weights`, `.npz` or
+        `.safetensors` file; None: random
     label_names: names of the classes; None: the pretrained model's, or Pascal VOC's if there are 20
     anchors: (height, width) each, in pixels, three heads of three, the coarsest grid first
     insize: height and width that a photo is seen in, a multiple of 32
@@ -77,7 +79,7 @@ class YOLOv3(AbstractOneStageDetector):
         self.base_channels, self.blocks = base_channels, tuple(blocks)
         n_out = [head.n_channel for head in self.heads]
         n = base_channels
-        initialW = None if pretrained_model is None else 0
+        initialW = None if pretrained_model in (None, "imagenet") else 0
         with self.init_scope():
             self.extractor = Darknet53Extractor(base_channels=n, blocks=blocks, initialW=initialW)
             self.branch32 = Branch(32 * n, 16 * n, n_out[0], initialW=initialW)
@@ -85,7 +87,9 @@ class YOLOv3(AbstractOneStageDetector):
             self.branch16 = Branch((8 + 16) * n, 8 * n, n_out[1], initialW=initialW)
             self.lateral8 = block(8 * n, 4 * n, 1, initialW=initialW)
             self.branch8 = Branch((4 + 8) * n, 4 * n, n_out[2], initialW=initialW)
-        if pretrained_model is not None:
+        if pretrained_model == "imagenet":
+            load_darknet(self.extractor, fetch_weights(DARKNET53_IMAGENET))
+        elif pretrained_model is not None:
             load_pretrained(self, pretrained_model, YOLO_V3_WEIGHTS)
         self.use_preset("visualize")
 

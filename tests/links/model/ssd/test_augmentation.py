@@ -20,7 +20,7 @@ def example(flag=False):
 
 
 def test_the_plain_one_stretches_the_photo():
-    x, mb_loc, mb_label = SSDTransform(CODER, (64, 64), lambda img: img - 100, augment=False)(example())
+    x, mb_loc, mb_label = SSDTransform(CODER, (64, 64), mean=100, augment=False)(example())
     assert (x.shape, x.dtype) == ((3, 64, 64), np.float32)
     assert (x.min(), x.max()) == (-70, 100)
     want = CODER.encode(np.array([[16, 16, 48, 48]], np.float32), np.array([3]))
@@ -30,7 +30,7 @@ def test_the_plain_one_stretches_the_photo():
 
 def test_the_box_stays_on_the_object():
     set_seed(0)
-    transform = SSDTransform(CODER, (64, 64), lambda img: img)
+    transform = SSDTransform(CODER, (64, 64))
     seen = 0
     for _ in range(30):
         x, mb_loc, mb_label = transform(example())
@@ -45,7 +45,7 @@ def test_the_box_stays_on_the_object():
 
 
 def test_flags_say_what_is_not_learned():
-    transform = SSDTransform(CODER, (64, 64), lambda img: img, augment=False)
+    transform = SSDTransform(CODER, (64, 64), augment=False)
     _, _, label = transform(example(True))
     assert set(label.tolist()) == {0, -1}
     with pytest.raises(ShapeError, match="fourth value"):
@@ -53,7 +53,7 @@ def test_flags_say_what_is_not_learned():
 
 
 def test_a_batch_is_three_arrays():
-    transform = SSDTransform(CODER, (64, 64), lambda img: img, augment=False)
+    transform = SSDTransform(CODER, (64, 64), augment=False)
     x, loc, label = collate_multibox([transform(example()), transform(example()[:3])])
     n = len(CODER.default)
     assert (x.shape, loc.shape, label.shape) == ((2, 3, 64, 64), (2, n, 4), (2, n))

@@ -60,7 +60,8 @@ def plain(outputs, heads, bboxes, labels, thresh):
     """The loss by loops over photos, heads, cells and anchors."""
 
     def bce(x, t):
-        return np.logaddexp(0, x) - t * x
+        least = 0 if t in (0, 1) else -t * np.log(t) - (1 - t) * np.log(1 - t)
+        return np.logaddexp(0, x) - t * x - least
 
     total = 0.0
     for i, (bbox, label) in enumerate(zip(bboxes, labels)):

@@ -12,10 +12,11 @@ from cvzoo.errors.exceptions import FileFormatError, ValueRangeError, WeightsMis
 from cvzoo.links.model.darknet.detector import DarknetDetector
 from cvzoo.links.model.darknet.network import DarknetNetwork
 from cvzoo.links.model.label_names import COCO_LABEL_NAMES, VOC_LABEL_NAMES
-from cvzoo.links.model.yolo.weights import YOLO_V2_TINY_WEIGHTS, YOLO_V2_WEIGHTS, YOLO_V3_WEIGHTS
+from cvzoo.links.model.yolo.weights import DARKNET53_IMAGENET, YOLO_V2_TINY_WEIGHTS, YOLO_V2_WEIGHTS, YOLO_V3_WEIGHTS
 from cvzoo.links.model.yolo.yolo_v2 import YOLOv2
 from cvzoo.links.model.yolo.yolo_v2_tiny import YOLOv2Tiny
 from cvzoo.links.model.yolo.yolo_v3 import YOLOv3
+from cvzoo.weights.cache import cached_path
 from cvzoo.weights.npz import write_npz
 
 _spec = importlib.util.spec_from_file_location("darknet_cfgs", pathlib.Path(__file__).with_name("darknet_cfgs.py"))
@@ -158,3 +159,17 @@ def test_presets_are_those_of_the_paper():
     assert (model.nms_thresh, model.score_thresh) == (0.45, 0.5)
     model.use_preset("evaluate")
     assert (model.nms_thresh, model.score_thresh) == (0.45, 0.005)
+
+
+@pytest.mark.slow
+def test_darknet_53_alone_starts_a_training(tmp_path, monkeypatch):
+    monkeypatch.setenv("CVZOO_HOME", str(tmp_path))
+    monkeypatch.setenv("CVZOO_OFFLINE", "1")
+    path = cached_path(DARKNET53_IMAGENET)
+    path.parent.mkdir(parents=True)
+    write_weights(path, DARKNET53_IMAGENET.size, 20)
+    model = YOLOv3(3, "imagenet")
+    values = model.extractor.stage32.blocks[3].conv2.conv.W.array
+    assert values.min() >= 0.005
+    assert values.max() <= 0.015
+    assert model.branch32.conv1.conv.W.array.min() < 0
