@@ -10,7 +10,16 @@ from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.model.cifar_resnet.cifar_resnet import CIFARResNet
+from cvzoo.links.model.convnext.convnext import ConvNeXt
+from cvzoo.links.model.convnext.plan import Plan as ConvNeXtPlan
+from cvzoo.links.model.photo_preparation import PhotoPreparation
 from cvzoo.links.model.resnet.resnet import ResNet
+from cvzoo.links.model.swin.plan import Plan as SwinPlan
+from cvzoo.links.model.swin.swin import SwinTransformer
+from cvzoo.links.model.vit.plan import Plan as ViTPlan
+from cvzoo.links.model.vit.vit import ViT
+
+SMALL_PHOTO = PhotoPreparation(36, 32)
 
 
 def _neighbour(name):
@@ -33,11 +42,30 @@ def _resnet(n_class, pretrained_model, label_names, **settings):
     return ResNet(10, n_class, pretrained_model, label_names=label_names, base_channels=8, insize=32, **settings)
 
 
+def _convnext(n_class, pretrained_model, label_names):
+    plan = ConvNeXtPlan((8, 8, 16, 16), (1, 1, 1, 1), 0.1)
+    return ConvNeXt("tiny", n_class, pretrained_model, label_names=label_names, plan=plan, preparation=SMALL_PHOTO)
+
+
+def _vit(n_class, pretrained_model, label_names):
+    plan = ViTPlan(8, 2, 2, 16, 24)
+    return ViT("b_16", n_class, pretrained_model, label_names=label_names, plan=plan, insize=32)
+
+
+def _swin(n_class, pretrained_model, label_names, *, size="t", window=3, version=1):
+    plan = SwinPlan(8, (2, 2), (2, 4), window, 0.1, version)
+    return SwinTransformer(size, n_class, pretrained_model, label_names=label_names, plan=plan, preparation=SMALL_PHOTO)
+
+
 # name -> from n_class, pretrained_model and label_names, the narrow network
 CLASSIFIERS = {
     "CIFARResNet": _cifar_resnet,
+    "ConvNeXt": _convnext,
     "ResNet": _resnet,
     "ResNet, stem cifar, groups": functools.partial(_resnet, stem="cifar", norm="group"),
+    "SwinTransformer": _swin,
+    "SwinTransformer, version 2": functools.partial(_swin, size="v2_t", window=4, version=2),
+    "ViT": _vit,
 }
 
 
