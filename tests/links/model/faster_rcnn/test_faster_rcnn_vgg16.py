@@ -1,6 +1,10 @@
 """Faster R-CNN on VGG16: names of ChainerCV's files, other classes, training, and the figure of the KDD'19 paper."""
 
+import json
+import math
+import pathlib
 import warnings
+import zlib
 
 import numpy as np
 import pytest
@@ -200,3 +204,26 @@ def test_the_figure_of_the_paper_runs_as_written(tmp_path, monkeypatch):
     assert len(bboxes[0])
     assert {model.label_names[i] for i in labels[0]} == {"person"}
     assert (scores[0] > 0.7).all()
+
+
+def seeded(name, shape):
+    rng = np.random.Generator(np.random.PCG64(zlib.crc32(name.encode())))
+    array = rng.standard_normal(shape, dtype=np.float32)
+    array *= np.float32(0.1 if "loc" in name else 0.5 if "score" in name else 1)
+    return array * np.float32(math.sqrt(2 / np.prod(shape[1:])) if len(shape) > 1 else 0.1)
+
+
+def test_it_finds_what_torch_finds_with_the_same_numbers():
+    """The stored boxes were made of torch's convolutions, torchvision's suppression and its pooling of regions."""
+    stored = json.loads(pathlib.Path(__file__).with_name("torch_found.json").read_text())
+    creator = ProposalCreator(n_test_pre_nms=200, n_test_post_nms=25, min_size=4)
+    model = FasterRCNNVGG16(
+        3, anchor_scales=(1, 2, 4), proposal_creator=creator, base_channels=8, rpn_channels=8, fc_channels=16
+    )
+    model.load_arrays({name: seeded(name, array.shape) for name, array in model.state_arrays().items()})
+    rng = np.random.Generator(np.random.PCG64(zlib.crc32(b"faster_rcnn_vgg16")))
+    x = rng.random((1, 3, 90, 120), dtype=np.float32) * 2 - 1
+    model.score_thresh = 0.1
+    with using_config("train", False), no_backprop_mode():
+        ((bbox, label, score),) = model.find(x, [tuple(stored["size"])])
+    np.testing.assert_allclose(np.column_stack([bbox, label, score]), stored["found"], atol=1e-3)
