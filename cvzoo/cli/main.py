@@ -11,7 +11,7 @@ from cvzoo.errors.exceptions import CvzooError
 
 # verb -> its line in `cvzoo --help`. The verb's file is imported only when it is asked for: help comes at once.
 VERBS = {
-    "predict": "say what photos show: objects, classes",
+    "predict": "say what photos show: objects, masks, classes",
     "evaluate": "score a model on annotated photos, or anybody's results file",
     "train": "train a detector on your own photos",
     "rerun": "repeat a training and compare what comes out",

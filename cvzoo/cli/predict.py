@@ -163,6 +163,8 @@ def _written(
     if picture is not None:
         write_image(presentation.draw(each.found, each.i, each.img), out / picture)
     record = presentation.record(str(each.path), size, each.found, each.i, picture)
+    if presentation.write_more is not None:
+        record |= presentation.write_more(each.found, each.i, out, name)
     write_json(record, out / f"{name}.json")
     return record
 

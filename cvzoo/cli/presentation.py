@@ -1,5 +1,6 @@
 """How what a model says of a photo is shown."""
 
+import pathlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -17,9 +18,12 @@ class Presentation(NamedTuple):
     table: from such a record, lines for a terminal
     draw: from what `predict` gave, the photo's place in it and the photo, the picture (3, H, W) float32 RGB [0, 255];
         None: there is nothing to draw
+    write_more: from what `predict` gave, the photo's place in it, the folder for results and a name for the photo in it
+        (without an ending), writes what else there is and gives the fields that JSON has for it; None: nothing
     """
 
     model_class: type[Chain]
     record: Callable[[str, tuple[int, int], Any, int, str | None], dict[str, Any]]
     table: Callable[[dict[str, Any]], str]
     draw: Callable[[Any, int, np.ndarray], np.ndarray] | None
+    write_more: Callable[[Any, int, pathlib.Path, str], dict[str, Any]] | None = None

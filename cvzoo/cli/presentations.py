@@ -1,12 +1,13 @@
 """Which models `cvzoo predict` knows how to show: a list of real objects."""
 
-from cvzoo.cli.predict_boxes import BOXES
 from cvzoo.cli.predict_classes import CLASSES
+from cvzoo.cli.predict_label_maps import LABEL_MAPS
+from cvzoo.cli.predict_objects import BOXES, KEY_POINTS, MASKS
 from cvzoo.cli.presentation import Presentation
 from cvzoo.errors.exceptions import UnsupportedError
 from cvzoo.links.chain import Chain
 
-PRESENTATIONS = (BOXES, CLASSES)
+PRESENTATIONS = (BOXES, MASKS, KEY_POINTS, LABEL_MAPS, CLASSES)
 
 
 def presentation_of(model: Chain) -> Presentation:

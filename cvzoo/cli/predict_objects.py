@@ -1,0 +1,26 @@
+"""Objects that a model finds in a photo, by boxes, masks or points, for the terminal and for JSON."""
+
+from typing import Any
+
+import numpy as np
+
+from cvzoo.cli.json_records import photo_record
+from cvzoo.cli.presentation import Presentation
+from cvzoo.cli.result_table import result_table
+from cvzoo.links.model.detector import AbstractDetector
+from cvzoo.links.model.instance_segmenter import AbstractInstanceSegmenter
+from cvzoo.links.model.key_point_detector import AbstractKeyPointDetector
+
+
+def _table(record: dict[str, Any]) -> str:
+    return result_table(record["photo"], record["objects"])
+
+
+def _draw(found: Any, i: int, img: np.ndarray) -> np.ndarray:
+    return found.draw(i, img=img)
+
+
+BOXES = Presentation(AbstractDetector, photo_record, _table, _draw)
+# in JSON an object has its mask, COCO's run lengths, or its points besides
+MASKS = Presentation(AbstractInstanceSegmenter, photo_record, _table, _draw)
+KEY_POINTS = Presentation(AbstractKeyPointDetector, photo_record, _table, _draw)
