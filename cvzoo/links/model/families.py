@@ -8,9 +8,11 @@ from cvzoo.links.model.efficientnet import listing as efficientnet
 from cvzoo.links.model.espnet import listing as espnet
 from cvzoo.links.model.faster_rcnn import listing as faster_rcnn
 from cvzoo.links.model.faster_rcnn_fpn import listing as faster_rcnn_fpn
+from cvzoo.links.model.fcis import listing as fcis
 from cvzoo.links.model.fcn import listing as fcn
 from cvzoo.links.model.fcos import listing as fcos
 from cvzoo.links.model.keypoint_rcnn import listing as keypoint_rcnn
+from cvzoo.links.model.light_head_rcnn import listing as light_head_rcnn
 from cvzoo.links.model.lraspp import listing as lraspp
 from cvzoo.links.model.mask_rcnn import listing as mask_rcnn
 from cvzoo.links.model.mnasnet import listing as mnasnet
@@ -26,6 +28,7 @@ from cvzoo.links.model.ssd import listing as ssd
 from cvzoo.links.model.ssdlite import listing as ssdlite
 from cvzoo.links.model.swin import listing as swin
 from cvzoo.links.model.ultra_light_face import listing as ultra_light_face
+from cvzoo.links.model.vgg import listing as vgg
 from cvzoo.links.model.vit import listing as vit
 from cvzoo.links.model.yolo import listing as yolo
 
@@ -38,9 +41,11 @@ FAMILIES = (
     espnet,
     faster_rcnn,
     faster_rcnn_fpn,
+    fcis,
     fcn,
     fcos,
     keypoint_rcnn,
+    light_head_rcnn,
     lraspp,
     mask_rcnn,
     mnasnet,
@@ -56,6 +61,7 @@ FAMILIES = (
     ssdlite,
     swin,
     ultra_light_face,
+    vgg,
     vit,
     yolo,
 )

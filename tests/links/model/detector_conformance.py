@@ -43,7 +43,9 @@ def predicted(detector):
 
 def loss(detector):
     """A scalar that depends on all outputs of a detector that looks once."""
-    outputs = detector.forward(detector.prepare(make_photos(1)[0])[None])
+    (img,) = make_photos(1)
+    views = img, np.ascontiguousarray(img[:, ::-1]), np.ascontiguousarray(img[:, :, ::-1])
+    outputs = detector.forward(np.stack([detector.prepare(view) for view in views]))
     outputs = outputs if isinstance(outputs, tuple) else (outputs,)
     rng = np.random.default_rng(3)
     total = 0

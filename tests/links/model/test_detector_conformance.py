@@ -1,17 +1,34 @@
 """Every detector keeps the contract of predict."""
 
+import dataclasses
 import functools
 import importlib.util
 import pathlib
 
+import numpy as np
 import pytest
 
 from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.model.darknet.detector import DarknetDetector
+from cvzoo.links.model.faster_rcnn.faster_rcnn_vgg16 import FasterRCNNVGG16
+from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
+from cvzoo.links.model.faster_rcnn.train_chain import FasterRCNNTrainChain
+from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import FasterRCNNFPN
+from cvzoo.links.model.faster_rcnn_fpn.loss import FasterRCNNFPNLoss
+from cvzoo.links.model.faster_rcnn_fpn.region_losses import RegionSampling
+from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
+from cvzoo.links.model.fcos.fcos import FCOS
+from cvzoo.links.model.fcos.settings import FCOSSettings
+from cvzoo.links.model.light_head_rcnn.light_head_rcnn_resnet101 import LightHeadRCNNResNet101
+from cvzoo.links.model.light_head_rcnn.train_chain import LightHeadRCNNTrainChain
 from cvzoo.links.model.retinanet.retinanet import RetinaNet
 from cvzoo.links.model.retinanet.settings import RetinaNetSettings
+from cvzoo.links.model.ssd.settings import SSDSettings
+from cvzoo.links.model.ssd.ssd import SSD
+from cvzoo.links.model.ssdlite.settings import SSDLiteSettings
+from cvzoo.links.model.ssdlite.ssdlite import SSDLite
 from cvzoo.links.model.ultra_light_face.ultra_light_face import UltraLightFace
 from cvzoo.links.model.yolo.yolo_v2 import YOLOv2
 from cvzoo.links.model.yolo.yolo_v2_tiny import YOLOv2Tiny
@@ -113,7 +130,68 @@ def _retinanet(**settings):
     return RetinaNet(4, label_names=("ape", "bee", "cat", "dog"), settings=narrow)
 
 
+NAMES = ("ape", "bee", "cat", "dog")
+FPN = FasterRCNNFPNSettings(
+    n_layer=10, base_channels=8, channels=16, head_width=32, min_size=64, max_size=96, n_proposal=50
+)
+_REGIONS = {
+    "min_size": 64,
+    "max_size": 96,
+    "anchor_scales": (1, 2, 4),
+    "proposal_creator": ProposalCreator(min_size=2, n_train_post_nms=60, n_test_post_nms=40),
+}
+_BBOX, _LABEL = np.array([[5, 5, 50, 40], [20, 30, 55, 60]], np.float32), np.array([0, 3], np.int32)
+
+
+def _ssd():
+    sizes, ratios = (8, 16, 28, 40, 56), ((2,), (2, 3), (2,), (2,))
+    extras = ("halve", "halve")
+    tiny = SSDSettings(insize=64, base_channels=4, extras=extras, sizes=sizes, aspect_ratios=ratios, steps=None)
+    return SSD(4, label_names=NAMES, settings=tiny)
+
+
+def _ssdlite():
+    scales, ratios = (0.2, 0.4, 0.7, 0.9), ((2,), (2, 3), (2,))
+    tiny = SSDLiteSettings(insize=64, width=0.25, extras=(16,), scales=scales, aspect_ratios=ratios)
+    return SSDLite(4, label_names=NAMES, settings=tiny)
+
+
+def _fcos():
+    tiny = FCOSSettings(
+        n_layer=10, base_channels=8, norm="batch", channels=16, head_depth=1, head_groups=4, min_size=64, max_size=128
+    )
+    return FCOS(4, label_names=NAMES, settings=tiny)
+
+
+def _faster_rcnn_vgg16():
+    return FasterRCNNVGG16(4, label_names=NAMES, base_channels=4, rpn_channels=8, fc_channels=16, **_REGIONS)
+
+
+def _light_head():
+    narrow = {"n_layer": 10, "base_channels": 4, "rpn_channels": 8, "mid_channels": 4, "fc_channels": 16}
+    return LightHeadRCNNResNet101(4, label_names=NAMES, **narrow, **_REGIONS)
+
+
+def _faster_rcnn_fpn(**settings):
+    return FasterRCNNFPN(4, label_names=NAMES, settings=dataclasses.replace(FPN, **settings))
+
+
+def _loss_of_regions(chain, detector):
+    x = detector.prepare(conformance.make_photos(1)[0])[None]
+    return chain(detector)(x, [_BBOX], [_LABEL])
+
+
+def _fpn_loss(detector):
+    return FasterRCNNFPNLoss(detector, sampling=RegionSampling(n_anchor=4000, n_region=64, n_proposal=200))
+
+
 MAKERS = {
+    "SSD": _ssd,
+    "SSDLite": _ssdlite,
+    "FCOS": _fcos,
+    "FasterRCNNVGG16": _faster_rcnn_vgg16,
+    "LightHeadRCNN": _light_head,
+    "FasterRCNNFPN": _faster_rcnn_fpn,
     "a cfg, stretched": _of_cfg,
     "a cfg, letterboxed": functools.partial(_of_cfg, resize="letterbox"),
     "a cfg in another size": functools.partial(_of_cfg, size=(128, 64)),
@@ -125,7 +203,11 @@ MAKERS = {
     ),
 }
 # name -> from a detector, a scalar that depends on all that it has; the others' is made of what `forward` gives
-LOSSES = {}
+LOSSES = {
+    "FasterRCNNVGG16": functools.partial(_loss_of_regions, FasterRCNNTrainChain),
+    "LightHeadRCNN": functools.partial(_loss_of_regions, LightHeadRCNNTrainChain),
+    "FasterRCNNFPN": functools.partial(_loss_of_regions, _fpn_loss),
+}
 # name -> parts of the names of parameters whose gradient is zero by nature
 DEAD = {}
 LARGE_MAKERS = {"YOLOv2": functools.partial(_small, YOLOv2), "YOLOv3": functools.partial(_small, YOLOv3)}
