@@ -1,23 +1,39 @@
 """Networks made for classification, as segmenters see through them: dilated, so that their last maps stay large."""
 
+import os
+from collections.abc import Mapping
 from typing import Any, Literal
+
+import numpy as np
 
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.mobilenet_v3.extractor import MobileNetV3Extractor
+from cvzoo.links.model.mobilenet_v3.rows import network_plan
+from cvzoo.links.model.mobilenet_v3.torchvision_names import extractor_places
+from cvzoo.links.model.mobilenet_v3.weights import WEIGHTS as MOBILENET_V3_WEIGHTS
+from cvzoo.links.model.pretrained import pretrained_path
 from cvzoo.links.model.resnet.extractor import ResNetExtractor
+from cvzoo.links.model.resnet.torchvision_names import resnet_place
+from cvzoo.links.model.resnet.weights import WEIGHTS as RESNET_WEIGHTS
+from cvzoo.links.model.torch_names import own_names
+from cvzoo.weights.record import Weights
+from cvzoo.weights.sniff import read_arrays
 
-Backbone = Literal["resnet50", "resnet101", "mobilenet_v3_large"]
+Backbone = Literal["resnet18", "resnet50", "resnet101", "mobilenet_v3_large"]
 
 # name -> layers of a ResNet
-_RESNETS = {"resnet50": 50, "resnet101": 101}
+_RESNETS = {"resnet18": 18, "resnet50": 50, "resnet101": 101}
+# torchvision's classifiers, of whose files a segmenter takes the backbone
+_CLASSIFIERS = ("imagenet", "imagenet_v2")
+_UNUSED = ("fc.", "classifier.")  # in those files
 
 
 class DenseBackbone(Chain):
     """Two maps of a photo: a middle one, for an auxiliary head, and the last.
 
-    kind: "resnet50", "resnet101": the maps are of stride 8, the middle one is the third stage's;
+    kind: "resnet18", "resnet50", "resnet101": the maps are of stride 8, the middle one is the third stage's;
         "mobilenet_v3_large": of stride 8 and 16
     width: all channels times this
 
@@ -43,3 +59,38 @@ class DenseBackbone(Chain):
         """(B, channels[0], ...) and (B, channels[1], ...) of x (B, 3, H, W)."""
         maps = self.layers(x)
         return maps[self.places[0]], maps[self.places[1]]
+
+
+def backbone_records(kind: str) -> dict[str, Weights]:
+    """The files of classifiers whose backbone a `DenseBackbone` can start from, by name."""
+    if kind in _RESNETS:
+        known = RESNET_WEIGHTS[_RESNETS[kind]]
+    elif kind == "mobilenet_v3_large":
+        known = {name: each.record for name, each in MOBILENET_V3_WEIGHTS["large"].items()}
+    else:
+        known = {}
+    return {name: known[name] for name in _CLASSIFIERS if name in known}
+
+
+def read_backbone(kind: str, pretrained_model: str | os.PathLike | None) -> dict[str, np.ndarray] | None:
+    """The arrays of a `DenseBackbone` by its own names, None if pretrained_model names no classifier's file.
+
+    Raises DownloadError if the file cannot be had.
+    """
+    records = backbone_records(kind)
+    if not isinstance(pretrained_model, str) or pretrained_model not in records:
+        return None
+    return backbone_arrays(kind, read_arrays(pretrained_path(pretrained_model, records)))
+
+
+def backbone_arrays(kind: str, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The arrays of a torchvision classifier by the names of a `DenseBackbone`, less its last layers."""
+    arrays = {name: array for name, array in arrays.items() if not name.startswith(_UNUSED)}
+    if kind == "mobilenet_v3_large":
+        return own_names(arrays, extractor_places(network_plan("large", dilated=True), ours="layers").get)
+
+    def place_of(module: str) -> str | None:
+        place = resnet_place(module)
+        return None if place is None else place.replace("extractor/", "layers/", 1)
+
+    return own_names(arrays, place_of)

@@ -12,7 +12,7 @@ from cvzoo.datasets.labels.voc import voc_semantic_segmentation_label_names
 from cvzoo.links.model.deeplab.aspp import DeepLabV3Head
 from cvzoo.links.model.deeplab.torchvision_names import from_torchvision
 from cvzoo.links.model.deeplab.weights import V3_RECORDS
-from cvzoo.links.model.dense_backbone import Backbone, DenseBackbone
+from cvzoo.links.model.dense_backbone import Backbone, DenseBackbone, read_backbone
 from cvzoo.links.model.fcn.head import FCNHead
 from cvzoo.links.model.segmentation_source import segmentation_source
 from cvzoo.links.model.segmenter import AbstractPhotoSegmenter
@@ -24,7 +24,8 @@ class DeepLabV3(AbstractPhotoSegmenter):
 
     backbone: see `DenseBackbone`
     n_class: number of classes; None: as many as the file's, or label_names, else VOC's 21 (0 is the background)
-    pretrained_model: "coco_voc", or the path of a torchvision file or one that cvzoo saved
+    pretrained_model: "coco_voc", or the path of a torchvision file or one that cvzoo saved; "imagenet" or
+        "imagenet_v2" for the backbone alone
     label_names: names of the classes
     width: of the network: all channels times this
     short: the photo's short side is made so long
@@ -45,8 +46,9 @@ class DeepLabV3(AbstractPhotoSegmenter):
         width: float = 1.0,
         short: int = 520,
     ):
+        start = read_backbone(backbone, pretrained_model)
         source = segmentation_source(
-            pretrained_model,
+            pretrained_model if start is None else None,
             V3_RECORDS.get(backbone, {}),
             own_names=from_torchvision,
             head_bias="head/out/b",
@@ -63,6 +65,8 @@ class DeepLabV3(AbstractPhotoSegmenter):
             middle, last = self.backbone.channels
             self.head = DeepLabV3Head(last, self.n_class, middle=max(1, int(256 * width)))
             self.aux = FCNHead(middle, self.n_class)
+        if start is not None:
+            self.backbone.load_arrays(start)
         self.load_report = source.take(self, head=("head/out", "aux/out"))
 
     def prepare(self, img: np.ndarray) -> np.ndarray:

@@ -1,0 +1,57 @@
+"""What to train a segmenter on, and what to score it on, from one word of a command line."""
+
+from typing import NamedTuple
+
+from cvzoo.datasets.ade20k_datasets import ADE20KSemanticSegmentationDataset
+from cvzoo.datasets.camvid_dataset import CamVidDataset
+from cvzoo.datasets.cityscapes_datasets import CityscapesSemanticSegmentationDataset
+from cvzoo.datasets.labels.ade20k import ade20k_semantic_segmentation_label_names
+from cvzoo.datasets.labels.camvid import camvid_label_names
+from cvzoo.datasets.labels.cityscapes import cityscapes_semantic_segmentation_label_names
+from cvzoo.datasets.labels.voc import voc_semantic_segmentation_label_names
+from cvzoo.datasets.sliceable.abstract import AbstractSliceableDataset
+from cvzoo.datasets.voc.segmentation_datasets import VOCSemanticSegmentationDataset
+from cvzoo.errors.exceptions import ConfigError
+
+
+class LabelMapSplits(NamedTuple):
+    """Two data sets with the same classes.
+
+    train, val: examples are (img, label)
+    label_names: the classes in the order of their labels
+    """
+
+    train: AbstractSliceableDataset
+    val: AbstractSliceableDataset
+    label_names: tuple[str, ...]
+
+
+def label_map_splits(spec: str) -> LabelMapSplits:
+    """The data sets that the text names, both parts of it.
+
+    spec: "camvid:ROOT", "cityscapes:ROOT" (finely labelled), "ade20k:ROOT" or "voc:ROOT" (2012), ROOT as in those data
+        sets' classes; without ":ROOT", what lies below CVZOO_HOME, fetched where it may be
+    Raises ConfigError if the text is not understood, DatasetError if the files are not there.
+    """
+    kind, _, root = spec.partition(":")
+    if kind not in _MAKERS:
+        raise ConfigError(f"{spec}: no such data", expected=" or ".join(f"{each}[:ROOT]" for each in _MAKERS))
+    make, label_names = _MAKERS[kind]
+    return LabelMapSplits(make(root or "auto", "train"), make(root or "auto", "val"), label_names)
+
+
+_MAKERS = {
+    "ade20k": (
+        lambda root, split: ADE20KSemanticSegmentationDataset(root, split=split),
+        ade20k_semantic_segmentation_label_names,
+    ),
+    "camvid": (lambda root, split: CamVidDataset(root, split=split), camvid_label_names),
+    "cityscapes": (
+        lambda root, split: CityscapesSemanticSegmentationDataset(root, "fine", split),
+        cityscapes_semantic_segmentation_label_names,
+    ),
+    "voc": (
+        lambda root, split: VOCSemanticSegmentationDataset(root, split),
+        voc_semantic_segmentation_label_names,
+    ),
+}

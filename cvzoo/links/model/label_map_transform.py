@@ -1,0 +1,108 @@
+"""A photo and its label map, changed as segmenters see them while they are trained."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cvzoo.errors.exceptions import ShapeError, ValueRangeError
+from cvzoo.geometry.as_size import as_size
+from cvzoo.links.model.segmenter import AbstractSegmenter
+from cvzoo.transforms.as_rng import as_rng
+from cvzoo.transforms.crop import crop
+from cvzoo.transforms.flip import flip
+from cvzoo.transforms.label_maps import crop_label_map, flip_label_map, resize_label_map, rotate_label_map
+from cvzoo.transforms.resize import resize
+from cvzoo.transforms.rotate import rotate
+
+_MEAN = np.array((123.68, 116.779, 103.939), np.float32)  # beside and behind a photo: ImageNet's mean
+
+
+class LabelMapTransform:
+    """(img, label) to (x, label) of one size, for a data set's transform: scaled, turned, cut out and mirrored.
+
+    model: its `prepare` makes x; it must keep the size of what is cut out
+    size: (H, W) to cut out; None: the whole photo
+    scale_range: a photo's sides are multiplied by a number between these
+    angle: turned by at most so many degrees, either way
+    x_flip: mirrored half of the time
+
+    What lies beside a photo has ImageNet's mean colour, and -1 in the label map.
+    Raises ValueRangeError for a range or an angle that makes no sense.
+    """
+
+    def __init__(
+        self,
+        model: AbstractSegmenter,
+        size: Sequence[int] | None,
+        *,
+        scale_range: tuple[float, float] = (1.0, 1.0),
+        angle: float = 0.0,
+        x_flip: bool = True,
+    ):
+        if not 0 < scale_range[0] <= scale_range[1]:
+            raise ValueRangeError("scale_range must be two positive numbers, the lower first", got=scale_range)
+        if angle < 0:
+            raise ValueRangeError("angle must not be negative", got=angle)
+        self.model = model
+        self.size = None if size is None else as_size(size)
+        self.scale_range = scale_range
+        self.angle = angle
+        self.x_flip = x_flip
+
+    def __call__(self, example: tuple[np.ndarray, np.ndarray], rng: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        """x (3, H', W') float32, label (H', W') int32.
+
+        example: img (3, H, W) float32 RGB [0, 255], label (H, W) int32, -1 where nobody knows
+        rng: where to draw from; None is this thread's generator
+        Raises ShapeError if `prepare` changes the size.
+        """
+        img, label = example
+        rng = as_rng(rng)
+        low, high = self.scale_range
+        if high > low or low != 1:
+            scale = rng.uniform(low, high)
+            size = tuple(max(1, int(side * scale)) for side in label.shape)
+            img = np.clip(resize(img, size, interpolation="bicubic"), 0, 255)
+            label = resize_label_map(label, size)
+        if self.angle:
+            turn = rng.uniform(-self.angle, self.angle)
+            img = rotate(img, turn, expand=False, fill=_MEAN)
+            label = rotate_label_map(label, turn, expand=False)
+        if self.size is not None:
+            window = _window(label.shape, self.size, rng)
+            img, label = crop(img, **window, fill=_MEAN), crop_label_map(label, **window)
+        if self.x_flip and rng.random() < 0.5:
+            img, label = flip(img, x_flip=True), flip_label_map(label, x_flip=True)
+        x = self.model.prepare(np.ascontiguousarray(img, np.float32))
+        if x.shape[1:] != label.shape:
+            raise ShapeError(
+                "LabelMapTransform: the model's prepare changes the size",
+                expected=label.shape,
+                got=x.shape[1:],
+                hint="a model whose `short` or `insize` is the size that is cut out",
+            )
+        return x, np.ascontiguousarray(label, np.int32)
+
+
+def _window(in_size: Sequence[int], size: Sequence[int], rng: Any) -> dict[str, slice]:
+    """Anywhere inside; along a side that is too short, anywhere around."""
+    spans = []
+    for have, want in zip(in_size, size):
+        start = int(rng.integers(min(0, have - want), max(0, have - want) + 1))
+        spans.append(slice(start, start + want))
+    return {"y_slice": spans[0], "x_slice": spans[1]}
+
+
+class ResizeExamples:
+    """(img, label) stretched to another size, for a data set's transform. size: (H, W); None: as they are"""
+
+    def __init__(self, size: Sequence[int] | None):
+        self.size = None if size is None else as_size(size)
+
+    def __call__(self, example: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+        """img (3, H', W') float32, label (H', W') int32."""
+        if self.size is None:
+            return example
+        img, label = example
+        return resize(img, self.size), resize_label_map(label, self.size)
