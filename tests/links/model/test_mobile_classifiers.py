@@ -15,22 +15,23 @@ from cvzoo.links.chain import Chain
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.efficientnet import listing as efficientnet_listing
 from cvzoo.links.model.efficientnet import published as efficientnets
-from cvzoo.links.model.efficientnet import torchvision_names as efficientnet_names
 from cvzoo.links.model.efficientnet import variants
 from cvzoo.links.model.efficientnet.efficientnet import EfficientNet
+from cvzoo.links.model.efficientnet.names import efficientnet_names, timm_efficientnet_places
 from cvzoo.links.model.mnasnet import listing as mnasnet_listing
 from cvzoo.links.model.mnasnet import published as mnasnets
-from cvzoo.links.model.mnasnet import torchvision_names as mnasnet_names
 from cvzoo.links.model.mnasnet.mnasnet import MNASNet
+from cvzoo.links.model.mnasnet.names import mnasnet_names, timm_mnasnet_places
 from cvzoo.links.model.mobilenet_v2 import listing as mobilenet_v2_listing
 from cvzoo.links.model.mobilenet_v2.mobilenet_v2 import MobileNetV2
-from cvzoo.links.model.mobilenet_v2.names import mobilenet_v2_names
+from cvzoo.links.model.mobilenet_v2.names import mobilenet_v2_names, timm_mobilenet_v2_places
 from cvzoo.links.model.mobilenet_v3 import listing as mobilenet_v3_listing
 from cvzoo.links.model.mobilenet_v3 import published as mobilenets_v3
 from cvzoo.links.model.mobilenet_v3 import rows
 from cvzoo.links.model.mobilenet_v3 import torchvision_names as mobilenet_v3_names
 from cvzoo.links.model.mobilenet_v3.extractor import MobileNetV3Extractor
 from cvzoo.links.model.mobilenet_v3.mobilenet_v3 import MobileNetV3
+from cvzoo.links.model.mobilenet_v3.timm_names import timm_mobilenet_v3_places
 from cvzoo.links.model.photo_preparation import PhotoPreparation
 from cvzoo.links.model.regnet import listing as regnet_listing
 from cvzoo.links.model.regnet import published as regnets
@@ -62,7 +63,7 @@ def _v3(size, width=1.0):
 
 def _efficientnet(variant, width=None, depth=None):
     plan = variants.network_plan(variant, width=width, depth=depth)
-    return functools.partial(efficientnet_names.from_torchvision, plan=plan)
+    return functools.partial(efficientnet_names, plan=plan)
 
 
 _V2 = functools.partial(mobilenet_v2_names, arch="torchvision")
@@ -101,10 +102,10 @@ PUBLISHED = {
     "shufflenet_v2_x1_0": (shufflenets_v2.ShuffleNetV2X1_0, shufflenet_v2_names.from_torchvision),
     "shufflenet_v2_x1_5": (shufflenets_v2.ShuffleNetV2X1_5, shufflenet_v2_names.from_torchvision),
     "shufflenet_v2_x2_0": (shufflenets_v2.ShuffleNetV2X2_0, shufflenet_v2_names.from_torchvision),
-    "mnasnet0_5": (mnasnets.MNASNet0_5, mnasnet_names.from_torchvision),
-    "mnasnet0_75": (mnasnets.MNASNet0_75, mnasnet_names.from_torchvision),
-    "mnasnet1_0": (mnasnets.MNASNet1_0, mnasnet_names.from_torchvision),
-    "mnasnet1_3": (mnasnets.MNASNet1_3, mnasnet_names.from_torchvision),
+    "mnasnet0_5": (mnasnets.MNASNet0_5, mnasnet_names),
+    "mnasnet0_75": (mnasnets.MNASNet0_75, mnasnet_names),
+    "mnasnet1_0": (mnasnets.MNASNet1_0, mnasnet_names),
+    "mnasnet1_3": (mnasnets.MNASNet1_3, mnasnet_names),
 }
 # of the golden file; EfficientNetV2-S is not among them: its seeded numbers blow rounding errors up until the scores
 # of torchvision itself are others in another memory layout; it stands in `mobile_scores.json` with tamer numbers
@@ -150,7 +151,7 @@ NARROW = {
         shufflenet_v2_names.from_torchvision,
         "shufflenet_v2_x1_0",
     ),
-    "mnasnet, width 0.25": (functools.partial(MNASNet, 0.25), mnasnet_names.from_torchvision, "mnasnet1_0"),
+    "mnasnet, width 0.25": (functools.partial(MNASNet, 0.25), mnasnet_names, "mnasnet1_0"),
 }
 
 
@@ -231,6 +232,53 @@ def test_the_scores_of_networks_beyond_the_golden_ones_are_torchvision_s(shared,
     seeds.assert_scores_equal(y.array, want)
 
 
+def _timm_v3(size):
+    return timm_mobilenet_v3_places(rows.network_plan(size))
+
+
+def _timm_efficientnet(variant):
+    return timm_efficientnet_places(variants.network_plan(variant))
+
+
+# timm's name -> the constructor given a file, and its names of our links
+TIMM = {
+    "efficientnet_b0": (functools.partial(EfficientNet, "b0"), lambda: _timm_efficientnet("b0")),
+    "efficientnet_b2": (functools.partial(EfficientNet, "b2"), lambda: _timm_efficientnet("b2")),
+    "mobilenetv2_050": (functools.partial(MobileNetV2, width=0.5), timm_mobilenet_v2_places),
+    "mobilenetv2_100": (MobileNetV2, timm_mobilenet_v2_places),
+    "mobilenetv3_large_100": (functools.partial(MobileNetV3, "large"), lambda: _timm_v3("large")),
+    "mobilenetv3_small_100": (functools.partial(MobileNetV3, "small"), lambda: _timm_v3("small")),
+    "mnasnet_100": (functools.partial(MNASNet, 1.0), timm_mnasnet_places),
+}
+_TIMM_LEAVES = {"W": "weight", "b": "bias", "gamma": "weight", "beta": "bias", "avg_mean": "running_mean"} | {
+    "avg_var": "running_var",
+    "N": "num_batches_tracked",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TIMM)
+def test_a_file_of_timm_s_gives_timm_s_scores(seeds, name, tmp_path):
+    make, places = TIMM[name]
+    modules = {path: module for module, path in places().items()}
+    arrays = {}
+    for path, array in make().state_arrays().items():
+        link, _, leaf = path.rpartition("/")
+        key, shape = f"{modules[link]}.{_TIMM_LEAVES[leaf]}", array.shape
+        if key == "conv_head.weight" and len(shape) == 2:
+            shape = (*shape, 1, 1)
+        numbers = seeds.seeded(key, shape)
+        arrays[key] = np.float32(0.7) * numbers if leaf == "gamma" else numbers
+    assert len(arrays) == STORED["timm"][name]["n_keys"]
+    path = tmp_path / "timm.npz"
+    np.savez(path, **arrays)
+    model = make(None, path)
+    assert model.load_report.is_clean
+    with using_config("train", False), no_backprop_mode():
+        y = model(seeds.seeded_photo("timm", 50, 64)[None])
+    seeds.assert_scores_equal(y.array, STORED["timm"][name])
+
+
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_names_and_shapes_are_those_of_the_published_file(shared, seeds, name, monkeypatch):
     monkeypatch.setattr("cvzoo.initializers.normal._fill", lambda array, scale: None)  # shapes are enough
@@ -268,6 +316,24 @@ def test_records_say_what_the_publisher_says(shared, listing):
         if record["enum"] in kinds and source not in {member.weights.source for member in members}
     ]
     assert not missed
+
+
+def test_records_of_timm_s_files_say_what_timm_says(shared):
+    published = {
+        f"timm, {record['model']}": record
+        for record in json.loads((shared / "reference" / "timm_weights.json").read_text())
+    }
+    members = [member for listing in LISTINGS for member in listing.members() if "timm" in member.name]
+    assert len(members) == 11
+    for member in members:
+        want, record = published[member.weights.source], member.weights
+        assert record.url == want["url"]
+        assert record.licence.lower() == want["license"]
+        result = want["result"]
+        assert record.score == {k: round(float(result[k]) / 100, 5) for k in ("top1", "top5")}
+        crop = int(result["img_size"])
+        seen = PhotoPreparation(int(crop / float(result["crop_pct"])), crop, result["interpolation"])
+        assert record.preprocessing == seen.describe()
 
 
 @pytest.mark.parametrize("name", NARROW)

@@ -13,7 +13,7 @@ from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.class_source import class_source
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.efficientnet.extractor import EfficientNetExtractor
-from cvzoo.links.model.efficientnet.torchvision_names import from_torchvision
+from cvzoo.links.model.efficientnet.names import efficientnet_names
 from cvzoo.links.model.efficientnet.variants import VARIANTS, network_plan
 from cvzoo.links.model.efficientnet.weights import PREPARATIONS, WEIGHTS
 from cvzoo.links.model.photo_preparation import PhotoPreparation
@@ -24,7 +24,8 @@ class EfficientNet(AbstractClassifier):
 
     variant: "b0" to "b7", "v2_s", "v2_m" or "v2_l"
     n_class: number of classes; None: as many as the file's, or label_names, else 1000
-    pretrained_model: "imagenet", "imagenet_v2" ("b1"), or a path of a torchvision file or one that cvzoo saved
+    pretrained_model: "imagenet", "imagenet_v2" ("b1"), "imagenet_timm" ("b0" to "b4"), or a path of a file of
+        torchvision or timm (without fused blocks and with our eps) or one that cvzoo saved
     label_names: names of the classes
     width, depth, drop: as in `EfficientNetExtractor`
     dropout: of the pooled features, while training; None: the variant's
@@ -53,7 +54,7 @@ class EfficientNet(AbstractClassifier):
         source = class_source(
             pretrained_model,
             WEIGHTS[variant],
-            own_names=lambda arrays: from_torchvision(arrays, plan),
+            own_names=lambda arrays: efficientnet_names(arrays, plan),
             head_bias="fc/b",
             n_class=n_class,
             label_names=label_names,

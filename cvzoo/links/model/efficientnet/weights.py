@@ -1,5 +1,6 @@
 """Published weights of the EfficientNets: the variant, then what a user asks for."""
 
+from cvzoo.links.model.timm_record import timm_classifier
 from cvzoo.links.model.torchvision_record import torchvision_classifier
 
 WEIGHTS = {
@@ -11,6 +12,13 @@ WEIGHTS = {
             93.532,
             enum="EfficientNet_B0_Weights.IMAGENET1K_V1",
             interpolation="bicubic",
+        ),
+        "imagenet_timm": timm_classifier(
+            "efficientnet_b0_imagenet_timm",
+            "v0.1-weights/efficientnet_b0_ra-3dd342df.pth",
+            77.698,
+            93.538,
+            model="efficientnet_b0.ra_in1k",
         ),
     },
     "b1": {
@@ -32,6 +40,13 @@ WEIGHTS = {
             short=255,
             crop=240,
         ),
+        "imagenet_timm": timm_classifier(
+            "efficientnet_b1_imagenet_timm",
+            "v0.1-weights/efficientnet_b1-533bc792.pth",
+            77.592,
+            93.636,
+            model="efficientnet_b1.ft_in1k",
+        ),
     },
     "b2": {
         "imagenet": torchvision_classifier(
@@ -43,6 +58,14 @@ WEIGHTS = {
             short=288,
             crop=288,
             interpolation="bicubic",
+        ),
+        "imagenet_timm": timm_classifier(
+            "efficientnet_b2_imagenet_timm",
+            "v0.1-weights/efficientnet_b2_ra-bcdf34b7.pth",
+            79.324,
+            94.582,
+            model="efficientnet_b2.ra_in1k",
+            crop=256,
         ),
     },
     "b3": {
@@ -56,6 +79,14 @@ WEIGHTS = {
             crop=300,
             interpolation="bicubic",
         ),
+        "imagenet_timm": timm_classifier(
+            "efficientnet_b3_imagenet_timm",
+            "v0.1-weights/efficientnet_b3_ra2-cf984f9c.pth",
+            81.472,
+            95.696,
+            model="efficientnet_b3.ra2_in1k",
+            crop=288,
+        ),
     },
     "b4": {
         "imagenet": torchvision_classifier(
@@ -67,6 +98,14 @@ WEIGHTS = {
             short=384,
             crop=380,
             interpolation="bicubic",
+        ),
+        "imagenet_timm": timm_classifier(
+            "efficientnet_b4_imagenet_timm",
+            "v0.1-weights/efficientnet_b4_ra2_320-7eb33cd5.pth",
+            82.658,
+            96.134,
+            model="efficientnet_b4.ra2_in1k",
+            crop=320,
         ),
     },
     "b5": {

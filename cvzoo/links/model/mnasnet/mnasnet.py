@@ -13,7 +13,7 @@ from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.class_source import class_source
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.mnasnet.extractor import STAGES, MNASNetExtractor
-from cvzoo.links.model.mnasnet.torchvision_names import from_torchvision
+from cvzoo.links.model.mnasnet.names import mnasnet_names
 from cvzoo.links.model.mnasnet.weights import WEIGHTS
 from cvzoo.links.model.photo_preparation import PhotoPreparation
 
@@ -23,7 +23,8 @@ class MNASNet(AbstractClassifier):
 
     width, last: as in `MNASNetExtractor`; there are weights for a width of 0.5, 0.75, 1.0 and 1.3
     n_class: number of classes; None: as many as the file's, or label_names, else 1000
-    pretrained_model: "imagenet", or a path of a torchvision file or one that cvzoo saved
+    pretrained_model: "imagenet", "imagenet_timm" (width 1.0), or a path of a file of torchvision or timm or one that
+        cvzoo saved
     label_names: names of the classes
     dropout: of the pooled features, while training
     preparation: how a photo is seen; None: as the weights were measured
@@ -50,7 +51,7 @@ class MNASNet(AbstractClassifier):
         source = class_source(
             pretrained_model,
             WEIGHTS.get(width, {}),
-            own_names=from_torchvision,
+            own_names=mnasnet_names,
             head_bias="fc/b",
             n_class=n_class,
             label_names=label_names,

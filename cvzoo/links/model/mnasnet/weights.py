@@ -1,5 +1,6 @@
 """Published weights of the MNASNets: the width, then what a user asks for."""
 
+from cvzoo.links.model.timm_record import timm_classifier
 from cvzoo.links.model.torchvision_record import torchvision_classifier
 
 WEIGHTS = {
@@ -29,6 +30,13 @@ WEIGHTS = {
             73.456,
             91.51,
             enum="MNASNet1_0_Weights.IMAGENET1K_V1",
+        ),
+        "imagenet_timm": timm_classifier(
+            "mnasnet_1_0_imagenet_timm",
+            "v0.1-weights/mnasnet_b1-74cb7081.pth",
+            74.672,
+            92.108,
+            model="mnasnet_100.rmsp_in1k",
         ),
     },
     1.3: {

@@ -23,7 +23,9 @@ class BlockRow(NamedTuple):
     stride: int
 
 
-class _Stage(NamedTuple):
+class Stage(NamedTuple):
+    """Blocks in a row, of which the first has the stride."""
+
     factor: int
     out_channels: int
     count: int
@@ -31,19 +33,17 @@ class _Stage(NamedTuple):
 
 
 # the paper's table 2
-_STAGES = (
-    _Stage(1, 16, 1, 1),
-    _Stage(6, 24, 2, 2),
-    _Stage(6, 32, 3, 2),
-    _Stage(6, 64, 4, 2),
-    _Stage(6, 96, 3, 1),
-    _Stage(6, 160, 3, 2),
-    _Stage(6, 320, 1, 1),
+STAGES = (
+    Stage(1, 16, 1, 1),
+    Stage(6, 24, 2, 2),
+    Stage(6, 32, 3, 2),
+    Stage(6, 64, 4, 2),
+    Stage(6, 96, 3, 1),
+    Stage(6, 160, 3, 2),
+    Stage(6, 320, 1, 1),
 )
 ROWS = tuple(
-    BlockRow(stage.factor, stage.out_channels, 1 if i else stage.stride)
-    for stage in _STAGES
-    for i in range(stage.count)
+    BlockRow(stage.factor, stage.out_channels, 1 if i else stage.stride) for stage in STAGES for i in range(stage.count)
 )
 
 

@@ -22,8 +22,9 @@ class MobileNetV2(AbstractClassifier):
     """Names what a photo shows.
 
     n_class: number of classes; None: as many as the file's, or label_names, else 1000
-    pretrained_model: "imagenet"; "imagenet_v2" (arch "torchvision"); or a path of a file of torchvision (arch
-        "torchvision"), of ChainerCV (arch "tf"; 1001 classes, the first is the background) or one that cvzoo saved
+    pretrained_model: "imagenet"; "imagenet_v2", "imagenet_timm" (arch "torchvision"; the latter also of width 0.5 and
+        1.4); or a path of a file of torchvision or timm (arch "torchvision"), of ChainerCV (arch "tf"; 1001 classes,
+        the first is the background) or one that cvzoo saved
     label_names: names of the classes
     arch, width: as in `MobileNetV2Extractor`
     dropout: of the pooled features, while training

@@ -1,11 +1,12 @@
-"""torchvision's and ChainerCV's names in a MobileNetV2, and ours."""
+"""torchvision's, timm's and ChainerCV's names in a MobileNetV2, and ours."""
 
 from collections.abc import Mapping
 
 import numpy as np
 
 from cvzoo.errors.exceptions import WeightsMismatchError
-from cvzoo.links.model.mobilenet_v2.extractor import ROWS, Arch
+from cvzoo.links.model.mobilenet_v2.extractor import ROWS, STAGES, Arch
+from cvzoo.links.model.timm_blocks import TIMM_AROUND, is_timm, timm_places
 from cvzoo.links.model.torch_names import own_names
 
 _TORCHVISION_EXPAND = (("0.0", "expand/conv"), ("0.1", "expand/bn"))
@@ -31,6 +32,18 @@ def torchvision_places() -> dict[str, str]:
     return {**places, f"{last}.0": "extractor/last/conv", f"{last}.1": "extractor/last/bn", "classifier.1": "fc"}
 
 
+def timm_mobilenet_v2_places() -> dict[str, str]:
+    """Our path of each module of timm's."""
+    places, counts = dict(TIMM_AROUND), dict.fromkeys(range(len(STAGES)), 0)
+    stage_of = [s for s, stage in enumerate(STAGES) for _ in range(stage.count)]
+    for i, row in enumerate(ROWS):
+        s = stage_of[i]
+        block = f"blocks.{s}.{counts[s]}", f"extractor/blocks/{i}"
+        places.update(timm_places(*block, expand=row.factor > 1, excite=False))
+        counts[s] += 1
+    return places
+
+
 def chainercv_places() -> dict[str, str]:
     """Our path of each link of ChainerCV's."""
     links = {"conv": "extractor/stem", "conv1": "extractor/last"}
@@ -48,13 +61,18 @@ def mobilenet_v2_names(arrays: Mapping[str, np.ndarray], arch: Arch) -> dict[str
 
     Raises WeightsMismatchError for a file of the other arch.
     """
-    theirs = "tf" if "logits_conv/conv/W" in arrays else "torchvision" if "features.0.0.weight" in arrays else arch
+    theirs = arch
+    if "logits_conv/conv/W" in arrays:
+        theirs = "tf"
+    elif is_timm(arrays) or "features.0.0.weight" in arrays:
+        theirs = "torchvision"
     if theirs != arch:
         raise WeightsMismatchError(
             "MobileNetV2: the file's network pads in another way", expected=f"arch={arch!r}", got=f"arch={theirs!r}"
         )
     if arch == "torchvision":
-        return own_names(arrays, torchvision_places().get)
+        places = timm_mobilenet_v2_places() if is_timm(arrays) else torchvision_places()
+        return own_names(arrays, places.get)
     places, named = chainercv_places(), {}
     for name, array in arrays.items():
         link, _, leaf = name.rpartition("/")

@@ -3,6 +3,7 @@
 from cvzoo.links.model.class_source import ClassWeights
 from cvzoo.links.model.imagenet_label_names import IMAGENET_LABEL_NAMES
 from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.timm_record import timm_classifier
 from cvzoo.links.model.torchvision_record import torchvision_classifier
 from cvzoo.weights.record import Weights
 
@@ -43,6 +44,31 @@ WEIGHTS = {
             90.822,
             enum="MobileNet_V2_Weights.IMAGENET1K_V2",
             short=232,
+        ),
+        "imagenet_timm": timm_classifier(
+            "mobilenet_v2_imagenet_timm",
+            "v0.1-weights/mobilenetv2_100_ra-b33bc2c4.pth",
+            72.91,
+            91.0,
+            model="mobilenetv2_100.ra_in1k",
+        ),
+    },
+    ("torchvision", 0.5): {
+        "imagenet_timm": timm_classifier(
+            "mobilenet_v2_0.5_imagenet_timm",
+            "v0.1-weights/mobilenetv2_050-3d30d450.pth",
+            65.928,
+            86.114,
+            model="mobilenetv2_050.lamb_in1k",
+        ),
+    },
+    ("torchvision", 1.4): {
+        "imagenet_timm": timm_classifier(
+            "mobilenet_v2_1.4_imagenet_timm",
+            "v0.1-weights/mobilenetv2_140_ra-21a4e913.pth",
+            76.528,
+            93.008,
+            model="mobilenetv2_140.ra_in1k",
         ),
     },
     ("tf", 1.0): {"imagenet": _chainercv(1.0, 0.717)},

@@ -16,6 +16,7 @@ def _settings(model: MobileNetV3) -> dict[str, Any]:
         "size": model.size,
         "n_class": model.n_class,
         "width": model.width,
+        "eps": model.eps,
         "dropout": model.dropout,
         "preparation": model.preparation.to_json(),
     }
@@ -27,6 +28,7 @@ def _build(settings: Mapping[str, Any], label_names: Sequence[str] | None) -> Mo
         settings["n_class"],
         label_names=label_names,
         width=settings["width"],
+        eps=settings["eps"],
         dropout=settings["dropout"],
         preparation=PhotoPreparation.from_json(settings["preparation"]),
     )

@@ -1,7 +1,7 @@
 """MobileNetV3 as a classifier."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,11 @@ from cvzoo.links.model.class_source import class_source
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.mobilenet_v3.extractor import MobileNetV3Extractor
 from cvzoo.links.model.mobilenet_v3.rows import Size, network_plan
+from cvzoo.links.model.mobilenet_v3.timm_names import TIMM_EPS, from_timm
 from cvzoo.links.model.mobilenet_v3.torchvision_names import from_torchvision
 from cvzoo.links.model.mobilenet_v3.weights import WEIGHTS
 from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.timm_blocks import is_timm
 
 
 class MobileNetV3(AbstractClassifier):
@@ -24,9 +26,11 @@ class MobileNetV3(AbstractClassifier):
 
     size: "large" or "small"
     n_class: number of classes; None: as many as the file's, or label_names, else 1000
-    pretrained_model: "imagenet", "imagenet_v2" (large), or a path of a torchvision file or one that cvzoo saved
+    pretrained_model: "imagenet", "imagenet_v2" (large), "imagenet_timm", or a path of a file of torchvision or timm or
+        one that cvzoo saved
     label_names: names of the classes
     width: all channels times this
+    eps: of the normalizations; None: 1e-3, or as timm's networks have it where the file is timm's
     dropout: of the classifier's hidden layer, while training
     preparation: how a photo is seen; None: as the weights were measured
     Raises ValueRangeError if names and classes do not agree, or there are no such weights or settings;
@@ -44,14 +48,24 @@ class MobileNetV3(AbstractClassifier):
         *,
         label_names: Sequence[str] | None = None,
         width: float = 1.0,
+        eps: float | None = None,
         dropout: float = 0.2,
         preparation: PhotoPreparation | None = None,
     ):
         plan = network_plan(size, width=width)
+        file_eps = 1e-3
+
+        def own_names(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+            nonlocal file_eps
+            if not is_timm(arrays):
+                return from_torchvision(arrays, plan)
+            file_eps = TIMM_EPS
+            return from_timm(arrays, plan)
+
         source = class_source(
             pretrained_model,
             WEIGHTS[size],
-            own_names=lambda arrays: from_torchvision(arrays, plan),
+            own_names=own_names,
             head_bias="fc7/b",
             n_class=n_class,
             label_names=label_names,
@@ -61,9 +75,10 @@ class MobileNetV3(AbstractClassifier):
         self.preparation = source.preparation if preparation is None else preparation
         self.size = size
         self.width = width
+        self.eps = file_eps if eps is None else eps
         self.dropout = dropout
         with self.init_scope():
-            self.extractor = MobileNetV3Extractor(size, width=width)
+            self.extractor = MobileNetV3Extractor(size, width=width, eps=self.eps)
             self.fc6 = Linear(self.extractor.channels[-1], plan.hidden, initialW=Normal(0.01))
             self.fc7 = Linear(plan.hidden, self.n_class, initialW=Normal(0.01))
         blocks = [f"block{i + 1}" for i in range(len(plan.rows))]

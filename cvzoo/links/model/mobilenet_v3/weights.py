@@ -1,5 +1,6 @@
 """Published weights of MobileNetV3: the size, then what a user asks for."""
 
+from cvzoo.links.model.timm_record import timm_classifier
 from cvzoo.links.model.torchvision_record import torchvision_classifier
 
 WEIGHTS = {
@@ -19,6 +20,13 @@ WEIGHTS = {
             enum="MobileNet_V3_Large_Weights.IMAGENET1K_V2",
             short=232,
         ),
+        "imagenet_timm": timm_classifier(
+            "mobilenet_v3_large_imagenet_timm",
+            "v0.1-weights/mobilenetv3_large_100_ra-f55367f5.pth",
+            75.784,
+            92.528,
+            model="mobilenetv3_large_100.ra_in1k",
+        ),
     },
     "small": {
         "imagenet": torchvision_classifier(
@@ -27,6 +35,13 @@ WEIGHTS = {
             67.668,
             87.402,
             enum="MobileNet_V3_Small_Weights.IMAGENET1K_V1",
+        ),
+        "imagenet_timm": timm_classifier(
+            "mobilenet_v3_small_imagenet_timm",
+            "v0.1-weights/mobilenetv3_small_100_lamb-266a294c.pth",
+            67.636,
+            87.638,
+            model="mobilenetv3_small_100.lamb_in1k",
         ),
     },
 }

@@ -1,10 +1,12 @@
-"""torchvision's names in a MNASNet, and ours."""
+"""torchvision's and timm's names in an MNASNet, and ours."""
 
 import re
 from collections.abc import Mapping
 
 import numpy as np
 
+from cvzoo.links.model.mnasnet.extractor import STAGES
+from cvzoo.links.model.timm_blocks import TIMM_AROUND, is_timm, timm_places
 from cvzoo.links.model.torch_names import own_names
 
 _BLOCK = re.compile(r"layers\.(\d+)\.(\d+)\.layers\.(\d)")
@@ -38,6 +40,16 @@ def mnasnet_place(module: str) -> str | None:
     return f"extractor/stages/{int(match[1]) - _FIRST + 1}/{match[2]}/{_ROLES[match[3]]}"
 
 
-def from_torchvision(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The arrays by our names; those that have no place here keep theirs."""
-    return own_names(arrays, mnasnet_place)
+def timm_mnasnet_places() -> dict[str, str]:
+    """Our path of each module of timm's."""
+    places = dict(TIMM_AROUND)
+    for s, stage in enumerate(STAGES):
+        for i in range(stage.count):
+            block = f"blocks.{s}.{i}", f"extractor/stages/{s}/{i}"
+            places.update(timm_places(*block, expand=stage.factor > 1, excite=False))
+    return places
+
+
+def mnasnet_names(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The arrays of a file by our names; those that have no place here keep theirs."""
+    return own_names(arrays, timm_mnasnet_places().get if is_timm(arrays) else mnasnet_place)

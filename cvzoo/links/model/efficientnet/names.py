@@ -1,4 +1,4 @@
-"""torchvision's names in an EfficientNet, and ours."""
+"""torchvision's and timm's names in an EfficientNet, and ours."""
 
 from collections.abc import Mapping
 
@@ -6,6 +6,7 @@ import numpy as np
 
 from cvzoo.links.model.efficientnet.variants import Plan
 from cvzoo.links.model.inverted_residual import sequential_places
+from cvzoo.links.model.timm_blocks import TIMM_AROUND, is_timm, timm_places
 from cvzoo.links.model.torch_names import own_names
 
 
@@ -24,6 +25,17 @@ def torchvision_places(plan: Plan) -> dict[str, str]:
     return {**places, f"{last}.0": "extractor/last/conv", f"{last}.1": "extractor/last/bn", "classifier.1": "fc"}
 
 
-def from_torchvision(arrays: Mapping[str, np.ndarray], plan: Plan) -> dict[str, np.ndarray]:
-    """The arrays by our names; those that have no place here keep theirs."""
-    return own_names(arrays, torchvision_places(plan).get)
+def timm_efficientnet_places(plan: Plan) -> dict[str, str]:
+    """Our path of each module of timm's, which has the stages without fused blocks."""
+    places = dict(TIMM_AROUND)
+    for s, stage in enumerate(plan.stages):
+        for i in range(stage.count):
+            block = f"blocks.{s}.{i}", f"extractor/stages/{s}/{i}"
+            places.update(timm_places(*block, expand=stage.factor > 1, excite=True))
+    return places
+
+
+def efficientnet_names(arrays: Mapping[str, np.ndarray], plan: Plan) -> dict[str, np.ndarray]:
+    """The arrays of a file by our names; those that have no place here keep theirs."""
+    places = timm_efficientnet_places(plan) if is_timm(arrays) else torchvision_places(plan)
+    return own_names(arrays, places.get)
