@@ -13,6 +13,8 @@ from cvzoo.geometry.overlapping_pairs import overlapped, overlapping_pairs
 _FEW = 100
 # How many boxes are looked at first, to see how much they overlap; never fewer at a time
 _HEAD = 256
+# How many boxes are looked at for each that is wanted, before others are
+_WANTED = 4
 # How many overlapping pairs one round should hold
 _PAIRS = 100_000
 
@@ -51,11 +53,21 @@ def classwise_nms(bbox, label, score=None, *, iou_thresh, limit=None):
     label = np.asarray(label)
     if label.shape != (len(bbox),):
         raise ShapeError("label must have one entry a box", expected=(len(bbox),), got=label.shape)
-    bbox, label = bbox[order], label[order]
+    # what stays depends on better boxes only: where a few are wanted, the worst need no look
+    count = len(order) if limit is None else max(_WANTED * limit, _HEAD)
+    while True:
+        first = order[:count]
+        kept = _kept_by_class(bbox[first], label[first], thresh, limit)
+        if count >= len(order) or len(kept) >= limit:
+            return first[kept[:limit]]
+        count *= 4
+
+
+def _kept_by_class(bbox, label, thresh, limit):
+    """As `_kept`, each class by itself."""
     by_class = np.argsort(label, kind="stable")
     groups = np.split(by_class, np.flatnonzero(np.diff(label[by_class])) + 1)
-    kept = [group[_kept(bbox[group], thresh, limit)] for group in groups]
-    return order[np.sort(np.concatenate(kept))[:limit]]
+    return np.sort(np.concatenate([group[_kept(bbox[group], thresh, limit)] for group in groups]))
 
 
 def _checked(bbox, score, iou_thresh, limit):

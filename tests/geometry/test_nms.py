@@ -178,3 +178,12 @@ def test_wrong_arguments_are_refused():
             nms(bbox, iou_thresh=iou_thresh)
     with pytest.raises(ValueRangeError, match="limit"):
         nms(bbox, iou_thresh=0.5, limit=-1)
+
+
+@pytest.mark.parametrize("bbox", [spread(3000, side=50), clusters(3000, 8, 0.1), clusters(3000, 90, 1)])
+@pytest.mark.parametrize("limit", [0, 1, 40, 100, 700, 3000])
+def test_a_limit_gives_the_first_of_all_classes_that_stay(bbox, limit):
+    rng = np.random.default_rng(2)
+    label, score = rng.integers(0, 30, len(bbox)), rng.random(len(bbox)).round(3)
+    whole = classwise_nms(bbox, label, score, iou_thresh=0.4)
+    np.testing.assert_array_equal(classwise_nms(bbox, label, score, iou_thresh=0.4, limit=limit), whole[:limit])
