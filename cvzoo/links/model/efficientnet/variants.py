@@ -117,8 +117,8 @@ def network_plan(variant: str, *, width: float | None = None, depth: float | Non
     table = VARIANTS[variant]
     width = table.width if width is None else width
     depth = table.depth if depth is None else depth
-    if not (width > 0 and depth > 0):
-        raise ValueRangeError("EfficientNet: width and depth must be positive", got=f"{width}, {depth}")
+    if not (0 < width < 100 and 0 < depth < 100):
+        raise ValueRangeError("EfficientNet: width and depth must be positive and below 100", got=f"{width}, {depth}")
     stages = tuple(
         stage._replace(out_channels=round_channels(stage.out_channels * width), count=math.ceil(stage.count * depth))
         for stage in table.stages

@@ -45,8 +45,8 @@ class MNASNetExtractor(Chain):
     """
 
     def __init__(self, width: float = 1.0, *, last: int = 1280):
-        if not width > 0:
-            raise ValueRangeError("MNASNet: width must be positive", got=width)
+        if not 0 < width < 100:
+            raise ValueRangeError("MNASNet: width must be positive and below 100", got=width)
         channels = [round_channels(32 * width)]
         with self.init_scope():
             self.stem = ConvNormActiv(3, channels[0], 3, 2, decay=_DECAY)

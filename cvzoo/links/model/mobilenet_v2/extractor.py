@@ -63,8 +63,8 @@ class MobileNetV2Extractor(Chain):
     def __init__(self, *, width: float = 1.0, arch: Arch = "torchvision", norm: Norm = "batch"):
         if arch not in ("torchvision", "tf"):
             raise ValueRangeError("MobileNetV2: arch", expected="'torchvision' or 'tf'", got=repr(arch))
-        if not width > 0:
-            raise ValueRangeError("MobileNetV2: width must be positive", got=width)
+        if not 0 < width < 100:
+            raise ValueRangeError("MobileNetV2: width must be positive and below 100", got=width)
         tf = arch == "tf"
         common = {"norm": norm, "eps": 1e-3 if tf else 1e-5, "decay": 0.999 if tf else 0.9}
         channels, strides = [round_channels(32 * width)], [2]

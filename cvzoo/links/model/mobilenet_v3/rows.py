@@ -78,8 +78,8 @@ def network_plan(size: Size, *, width: float = 1.0, reduced_tail: bool = False, 
     """
     if size not in _HIDDEN:
         raise ValueRangeError("MobileNetV3: size", expected="'large' or 'small'", got=repr(size))
-    if not width > 0:
-        raise ValueRangeError("MobileNetV3: width must be positive", got=width)
+    if not 0 < width < 100:
+        raise ValueRangeError("MobileNetV3: width must be positive and below 100", got=width)
     part = 2 if reduced_tail else 1
     rows = []
     table = _LARGE if size == "large" else _SMALL

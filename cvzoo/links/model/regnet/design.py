@@ -57,7 +57,8 @@ DESIGNS = {
 def design_of(design: str | Design) -> Design:
     """The design itself, or the one of that name. Raises ValueRangeError for another name or numbers of no network."""
     if not isinstance(design, str):
-        if min(design.depth, design.start, design.group_width) < 1 or design.slope < 0 or design.ratio <= 1:
+        whole = (design.depth, design.start, design.group_width)
+        if not (min(whole) >= 1 and max(whole) < 10_000 and 0 <= design.slope < 10_000 and 1 < design.ratio < 100):
             raise ValueRangeError("RegNet: there is no such design", got=repr(design))
         return design
     if design not in DESIGNS:
