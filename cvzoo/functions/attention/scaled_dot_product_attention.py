@@ -3,11 +3,18 @@
 import math
 from typing import Any
 
+import numpy as np
+
 from cvzoo.autodiff.variable import Variable, as_variable
+from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.activation.softmax import softmax
+from cvzoo.functions.array.concat import concat
+from cvzoo.functions.array.get_item import get_item
 from cvzoo.functions.math.matmul import matmul
 from cvzoo.functions.math.operands import check_broadcast
+
+_AT_ONCE = 1 << 22  # scores, 16 MB
 
 
 def scaled_dot_product_attention(
@@ -21,6 +28,8 @@ def scaled_dot_product_attention(
     scale: None: 1 / sqrt(D)
     Returns (..., N, E).
     Raises ShapeError if the shapes do not fit, DtypeError if dtypes differ.
+
+    Where no gradients are taken, scores that would fill much memory are computed part by part of the first axis.
     Source: Vaswani et al., Attention is all you need, NeurIPS 2017.
     """
     q, k, v = as_variable(q), as_variable(k), as_variable(v)
@@ -31,9 +40,28 @@ def scaled_dot_product_attention(
             got=f"q {q.shape}, k {k.shape}, v {v.shape}",
         )
     scale = 1 / math.sqrt(max(q.shape[-1], 1)) if scale is None else scale
-    scores = matmul(q if scale == 1 else q * scale, k, transb=True)  # (..., N, M)
+    check_broadcast(q.shape[:-2], k.shape[:-2], "scaled_dot_product_attention, leading axes")
+    lead = np.broadcast_shapes(q.shape[:-2], k.shape[:-2])
+    shape = (*lead, q.shape[-2], k.shape[-2])
     if bias is not None:
         bias = as_variable(bias)
-        check_broadcast(scores.shape, bias.shape, "scaled_dot_product_attention, bias")
-        scores = scores + bias
-    return matmul(softmax(scores, axis=-1), v)
+        check_broadcast(shape, bias.shape, "scaled_dot_product_attention, bias")
+    at_once = max(_AT_ONCE * shape[0] // max(math.prod(shape), 1), 1)
+    whole = at_once >= shape[0] or max(q.ndim, v.ndim, 0 if bias is None else bias.ndim) > len(shape)
+    if switches.enable_backprop or len(shape) == 2 or whole:
+        return _attend(q, k, v, bias, scale)
+    parts = []
+    for start in range(0, shape[0], at_once):
+        given = [_part(each, len(shape), slice(start, start + at_once)) for each in (q, k, v, bias)]
+        parts.append(_attend(*given, scale))
+    return concat(parts, axis=0)
+
+
+def _attend(q: Variable, k: Variable, v: Variable, bias: Variable | None, scale: float) -> Variable:
+    scores = matmul(q if scale == 1 else q * scale, k, transb=True)  # (..., N, M)
+    return matmul(softmax(scores if bias is None else scores + bias, axis=-1), v)
+
+
+def _part(x: Variable | None, ndim: int, part: slice) -> Variable | None:
+    """What of x, which broadcasts with an array of `ndim` axes, belongs to a part of its first axis."""
+    return x if x is None or x.ndim < ndim or x.shape[0] == 1 else get_item(x, part)

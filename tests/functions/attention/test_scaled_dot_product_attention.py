@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from cvzoo.autodiff.gradient_check import check_backward, check_double_backward
+from cvzoo.config.switches import no_backprop_mode
 from cvzoo.errors.exceptions import DtypeError, ShapeError
 from cvzoo.functions.attention.scaled_dot_product_attention import scaled_dot_product_attention
 
@@ -52,6 +53,21 @@ def test_a_hidden_key_has_no_say(backend):
     bias = np.where(np.arange(5) < 3, 0, -1e4).astype("f")
     y = scaled_dot_product_attention(q, k, v, bias=bias).array
     np.testing.assert_allclose(y, scaled_dot_product_attention(q, k[:3], v[:3]).array, rtol=1e-5)
+
+
+@pytest.mark.parametrize("bias_shape", [None, (3, 4, 6), (5, 1, 4, 6), (1, 3, 4, 6)], ids=str)
+def test_part_by_part_it_is_the_same(bias_shape, backend, monkeypatch):
+    q, k, v = (random.normal(size=(5, 3, n, 8)).astype("f") for n in (4, 6, 6))
+    bias = None if bias_shape is None else random.normal(size=bias_shape).astype("f")
+    with no_backprop_mode():
+        want = scaled_dot_product_attention(q, k, v, bias=bias).array
+        shared_keys = scaled_dot_product_attention(q, k[:1], v[:1], bias=bias).array
+        for at_once in (1, 2 * 3 * 4 * 6):  # scores: one sample's are too many; those of two are not
+            monkeypatch.setattr("cvzoo.functions.attention.scaled_dot_product_attention._AT_ONCE", at_once)
+            y = scaled_dot_product_attention(q, k, v, bias=bias).array
+            np.testing.assert_allclose(y, want, rtol=1e-5, atol=1e-6)
+            y = scaled_dot_product_attention(q, k[:1], v[:1], bias=bias).array
+            np.testing.assert_allclose(y, shared_keys, rtol=1e-5, atol=1e-6)
 
 
 def test_large_scores_do_not_overflow(backend):
