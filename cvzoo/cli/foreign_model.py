@@ -1,6 +1,5 @@
 """The model that a file of weights belongs to, whoever wrote the file."""
 
-import sys
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -13,6 +12,9 @@ from cvzoo.links.model.zoo_member import ZooMember
 from cvzoo.serializers.convert_weights import load_strictly, source_arrays
 from cvzoo.serializers.model_file import load_model
 from cvzoo.weights.model_header import read_model_header
+
+
+MAX_TRIED = 5  # that are named where none fits
 
 
 class ForeignModel(NamedTuple):
@@ -29,7 +31,7 @@ class ForeignModel(NamedTuple):
 def foreign_model(path: str, name: str | None) -> ForeignModel:
     """How to load the file.
 
-    name: of the member of the zoo that it belongs to; None: it is recognised; candidates are told on standard error
+    name: of the member of the zoo that it belongs to; None: it is recognised
     Raises ConfigError if it fits several models, FileError if it fits none, and what reading it raises.
     """
     if name is not None:
@@ -50,14 +52,13 @@ def foreign_model(path: str, name: str | None) -> ForeignModel:
             failures[each.member.name] = str(error).split("\n", 1)[0].removeprefix(f"{path}: ")
         else:
             fitting.append(each)
-        if len(candidates) > 1:
-            print(f"{each.member.name}: {failures.get(each.member.name, 'fits')}"[:150], file=sys.stderr)
     if len(fitting) > 1:
         names = " or ".join(each.member.name for each in fitting)
         raise ConfigError(f"{path} fits several models", expected=names, hint="--model NAME")
     if not fitting:
+        tried = [f"\n  not {name}: {why[:200]}" for name, why in failures.items()]
         raise FileError(
-            f"{path} fits no model of the zoo" + "".join(f"\n  not {name}: {why}" for name, why in failures.items()),
+            f"{path} fits no model of the zoo; {len(tried)} were tried" + "".join(tried[:MAX_TRIED]),
             hint="`cvzoo models` lists what there is; --model NAME says why one does not fit",
         )
     (found,) = fitting

@@ -25,6 +25,8 @@ from cvzoo.weights.safetensors import read_safetensors
 from cvzoo.weights.sniff import DARKNET, read_arrays, sniff
 
 VERSION = 1
+# tables that a network computes for itself, and torch stores all the same: of no number that was learned
+_DERIVED = (".relative_coords_table",)
 _DARKNET_HEADER = 20  # bytes, as of version 0.2
 
 
@@ -47,7 +49,8 @@ def convert_weights(
     what reading and writing raise. Nothing is written then. FileError if the written file does not say the same.
     """
     model = load_strictly(load, os.fspath(source))
-    arrays = source_arrays(source)
+    everything = source_arrays(source)
+    arrays = {name: array for name, array in everything.items() if not name.endswith(_DERIVED)}
     values = model.state_arrays()
     before = tensor_parity(arrays, values, values)
     _refuse_losses(before, source)
@@ -85,7 +88,7 @@ def convert_weights(
             for row in parity.rows
         ],
         "counts": parity.counts(),
-        "dropped": list(parity.dropped),
+        "dropped": [*parity.dropped, *(name for name in everything if name not in arrays)],
         "made": list(parity.made),
         "greatest_difference": parity.greatest_difference,
         "outputs": {

@@ -92,3 +92,10 @@ def test_an_absent_file_is_an_error(tmp_path):
 
 def test_the_eps_of_frozen_normalizations_is_stated():
     assert normalization_eps(ResNet(10, 2, base_channels=4, norm="frozen", eps=0.0)) == [0.0]
+
+
+def test_a_table_that_the_network_computes_for_itself_may_be_left_out(source, tmp_path):
+    arrays = {**read_npz(source), "attn.relative_coords_table": np.full((2, 2), 7, "f4")}
+    write_npz(tmp_path / "more.npz", arrays)
+    certificate = convert_weights(tmp_path / "more.npz", tmp_path / "out.safetensors", lambda _: load(source), why="")
+    assert "attn.relative_coords_table" in certificate["dropped"]

@@ -100,7 +100,7 @@ def test_a_name_brings_its_preparation(file):
     record = Weights(name="net", url=file.as_uri(), sha256=None, licence="x", data="x", data_licence="x", source="x")
     records = {"good": ClassWeights(record, PhotoPreparation(crop=7))}
     assert source_of("good", records=records).preparation.crop == 7
-    assert source_of(file, records=records).preparation.crop == 224
+    assert source_of(file).preparation.crop == 224
 
 
 @pytest.mark.parametrize("wrong", [{"n_class": 0}, {"n_class": True}, {"n_class": 3, "label_names": ("a", "b")}])
