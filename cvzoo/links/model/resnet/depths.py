@@ -14,7 +14,7 @@ def ResNet18(
     pretrained_model: str | os.PathLike | None = None,
     *,
     label_names: Sequence[str] | None = None,
-    arch: Arch = "v1.5",
+    arch: Arch | None = None,
     stem: Stem = "photo",
     norm: Norm = "batch",
 ) -> ResNet:
@@ -27,7 +27,7 @@ def ResNet34(
     pretrained_model: str | os.PathLike | None = None,
     *,
     label_names: Sequence[str] | None = None,
-    arch: Arch = "v1.5",
+    arch: Arch | None = None,
     stem: Stem = "photo",
     norm: Norm = "batch",
 ) -> ResNet:
@@ -40,7 +40,7 @@ def ResNet50(
     pretrained_model: str | os.PathLike | None = None,
     *,
     label_names: Sequence[str] | None = None,
-    arch: Arch = "v1.5",
+    arch: Arch | None = None,
     stem: Stem = "photo",
     norm: Norm = "batch",
 ) -> ResNet:
@@ -53,7 +53,7 @@ def ResNet101(
     pretrained_model: str | os.PathLike | None = None,
     *,
     label_names: Sequence[str] | None = None,
-    arch: Arch = "v1.5",
+    arch: Arch | None = None,
     stem: Stem = "photo",
     norm: Norm = "batch",
 ) -> ResNet:
@@ -66,7 +66,7 @@ def ResNet152(
     pretrained_model: str | os.PathLike | None = None,
     *,
     label_names: Sequence[str] | None = None,
-    arch: Arch = "v1.5",
+    arch: Arch | None = None,
     stem: Stem = "photo",
     norm: Norm = "batch",
 ) -> ResNet:

@@ -5,7 +5,7 @@ import functools
 from cvzoo.links.model.architecture import Architecture
 from cvzoo.links.model.resnet.resnet import ResNet
 from cvzoo.links.model.resnet.storage import resnet_from_settings, resnet_preprocessing, resnet_settings
-from cvzoo.links.model.resnet.weights import WEIGHTS
+from cvzoo.links.model.resnet.weights import CLASS_WEIGHTS
 from cvzoo.links.model.zoo_member import ZooMember
 
 ARCHITECTURES = (Architecture("ResNet", ResNet, resnet_settings, resnet_preprocessing, resnet_from_settings),)
@@ -15,8 +15,19 @@ def members() -> list[ZooMember]:
     """The trained ones."""
     return [
         ZooMember(
-            record.name, functools.partial(ResNet, n_layer, pretrained_model=key), record, (record,), "classification"
+            each.record.name,
+            functools.partial(
+                ResNet,
+                n_layer,
+                pretrained_model=key,
+                groups=groups,
+                base_width=base_width,
+                se=16 if gated else 0,
+            ),
+            each.record,
+            (each.record,),
+            "classification",
         )
-        for n_layer, records in WEIGHTS.items()
-        for key, record in records.items()
+        for (n_layer, groups, base_width, gated), records in CLASS_WEIGHTS.items()
+        for key, each in records.items()
     ]

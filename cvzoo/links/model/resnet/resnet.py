@@ -1,5 +1,6 @@
 """ResNets that classify photos."""
 
+import dataclasses
 import os
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -8,36 +9,39 @@ import numpy as np
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
-from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.connection.linear import Linear
+from cvzoo.links.model.class_source import class_source
 from cvzoo.links.model.classifier import AbstractClassifier
-from cvzoo.links.model.pretrained import pretrained_path
+from cvzoo.links.model.photo_preparation import PhotoPreparation
 from cvzoo.links.model.resnet.block import Arch
-from cvzoo.links.model.resnet.extractor import ResNetExtractor, Stem
+from cvzoo.links.model.resnet.extractor import Pool, ResNetExtractor, Stem
+from cvzoo.links.model.resnet.file_names import ResNetFile
 from cvzoo.links.model.resnet.norm import Norm
-from cvzoo.links.model.resnet.prepare import MEAN, STD, prepare_for_imagenet
-from cvzoo.links.model.resnet.torchvision_names import from_torchvision, is_torchvision_resnet
-from cvzoo.links.model.resnet.weights import WEIGHTS
+from cvzoo.links.model.resnet.weights import CLASS_WEIGHTS
 from cvzoo.transforms.normalize import normalize
 from cvzoo.transforms.resize import resize
-from cvzoo.weights.sniff import read_arrays
 
 
 class ResNet(AbstractClassifier):
     """Names what a photo shows.
 
     n_layer: 18, 34, 50, 101 or 152; also 10
-    n_class: number of classes; None: as many as label_names, else 1000
-    pretrained_model: "imagenet", "imagenet_v2" (from 50 layers on), or a path of a torchvision file or one that cvzoo
-        saved; all of it must fit
+    n_class: number of classes; None: as many as the file's, or label_names, else 1000
+    pretrained_model: "imagenet", or another name of `CLASS_WEIGHTS` for this depth, groups, base_width and se, such as
+        "imagenet_v2", "imagenet_he", "imagenet_chainercv"; or a path of a file of torchvision, timm or ChainerCV, or of
+        one that cvzoo saved
     label_names: names of the classes
-    base_channels, arch, stem, norm, eps: as in `ResNetExtractor`
-    insize: side of the square that the network sees; None: 224, or 32 with the stem "cifar", which stretches photos
-    short: short side of the resized photo, of which the middle is cut out; None: insize * 256 / 224
+    arch, pool, eps: as in `ResNetExtractor`; None: as the file's maker has them, else as torchvision, with gates as the
+        paper's ("he" without groups, "cover")
+    base_channels, stem, groups, base_width, se, norm: as in `ResNetExtractor`
+    preparation: how a photo is seen; None: as the weights were measured
+    insize: side of the square that the network sees; None: as in the preparation, or 32 with the stem "cifar", which
+        stretches photos
+    short: short side of the resized photo, of which the middle is cut out; None: in proportion to the preparation's
     Raises ValueRangeError if names and classes do not agree, or there are no such weights or settings;
     WeightsMismatchError if the file does not fit.
 
-    Source: He et al., Deep Residual Learning for Image Recognition, CVPR 2016.
+    Source: He et al., Deep Residual Learning for Image Recognition, CVPR 2016; and see `ResNetExtractor`.
     """
 
     layer_names = ("conv1", "pool1", "res2", "res3", "res4", "res5", "pool5", "fc6")
@@ -50,51 +54,64 @@ class ResNet(AbstractClassifier):
         *,
         label_names: Sequence[str] | None = None,
         base_channels: int = 64,
-        arch: Arch = "v1.5",
+        arch: Arch | None = None,
         stem: Stem = "photo",
+        pool: Pool | None = None,
+        groups: int = 1,
+        base_width: int = 64,
+        se: int = 0,
         norm: Norm = "batch",
-        eps: float = 1e-5,
+        eps: float | None = None,
+        preparation: PhotoPreparation | None = None,
         insize: int | None = None,
         short: int | None = None,
     ):
-        if n_class is None:
-            n_class = 1000 if label_names is None else len(label_names)
-        if label_names is not None and len(label_names) != n_class:
-            raise ValueRangeError("label_names must be one a class", expected=n_class, got=len(label_names))
-        arrays = None
-        if pretrained_model is not None:  # before the network is made: an unknown name is told at once
-            arrays = read_arrays(pretrained_path(pretrained_model, WEIGHTS.get(n_layer, {})))
-        self.n_class = n_class
-        self.label_names = None if label_names is None else tuple(label_names)
+        default = PhotoPreparation()
+        file = ResNetFile(groups=groups, se=se)
+        source = class_source(
+            pretrained_model,
+            CLASS_WEIGHTS.get((n_layer, groups, base_width, se > 0), {}),
+            own_names=file,
+            head_bias="fc/b",
+            n_class=n_class,
+            label_names=label_names,
+            default=default,
+        )
+        layout = file.layout
+        self.n_class, self.label_names = source.n_class, source.label_names
+        if preparation is None:
+            preparation = layout.preparation if source.preparation is default else source.preparation
+        if insize is None:
+            insize = 32 if stem == "cifar" and preparation == default else preparation.crop
+        if short is None:
+            short = round(insize * preparation.short / preparation.crop)
+        self.preparation = dataclasses.replace(preparation, crop=insize, short=short)
         self.stem = stem
-        self.insize = insize if insize is not None else 224 if stem == "photo" else 32
-        if short is None:  # the newer recipe was measured with photos shrunk a little more
-            short = round(self.insize * (232 if pretrained_model == "imagenet_v2" else 256) / 224)
-        self.short = short
-        self.settings = {
+        settings = {
             "n_layer": n_layer,
-            "n_class": n_class,
             "base_channels": base_channels,
-            "arch": arch,
+            "arch": layout.arch if arch is None else arch,
             "stem": stem,
+            "pool": layout.pool if pool is None else pool,
+            "groups": groups,
+            "base_width": base_width,
+            "se": se,
             "norm": norm,
-            "eps": eps,
-            "insize": self.insize,
-            "short": self.short,
+            "eps": layout.eps if eps is None else eps,
         }
+        self.settings = {**settings, "n_class": self.n_class, "preparation": self.preparation.to_json()}
         with self.init_scope():
-            self.extractor = ResNetExtractor(
-                n_layer, base_channels=base_channels, arch=arch, stem=stem, norm=norm, eps=eps
-            )
-            self.fc = Linear(self.extractor.channels[-1], n_class)
-        if arrays is not None:
-            self.load_arrays(from_torchvision(arrays) if is_torchvision_resnet(arrays) else arrays)
+            self.extractor = ResNetExtractor(**settings)
+            self.fc = Linear(self.extractor.channels[-1], self.n_class)
+        self.load_report = source.take(self, head=("fc",))
 
     def prepare(self, img: np.ndarray) -> np.ndarray:
         """(3, insize, insize) float32, normalized: the middle of the photo, or all of it with the stem "cifar"."""
         if self.stem == "cifar":
-            return normalize(resize(img, (self.insize, self.insize)), mean=MEAN, std=STD)
-        return prepare_for_imagenet(img, short=self.short, crop=self.insize)
+            how = self.preparation
+            mean, std = (255 * np.array(three, np.float32) for three in (how.mean, how.std))
+            return normalize(resize(img, (how.crop, how.crop)), mean=mean, std=std)
+        return self.preparation(img)
 
     def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
         """conv1, pool1, res2 to res5, pool5 (B, C), fc6: scores before the softmax, for x (B, 3, H, W), normalized."""

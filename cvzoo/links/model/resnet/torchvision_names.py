@@ -1,4 +1,4 @@
-"""torchvision's names in a ResNet, and ours."""
+"""torchvision's names in a ResNet (timm's are the same, with gates), and ours."""
 
 import re
 from collections.abc import Mapping
@@ -10,13 +10,13 @@ from cvzoo.links.model.torch_names import own_names
 
 # of modules
 PATTERNS = (
-    (r"conv1", r"extractor/conv1/conv"),
-    (r"bn1", r"extractor/conv1/bn"),
+    (r"(?:layer0\.)?conv1", r"extractor/conv1/conv"),
+    (r"(?:layer0\.)?bn1", r"extractor/conv1/bn"),
     (r"layer1\.(\d+)\.(.+)", r"extractor/res2/\1/\2"),
     (r"layer2\.(\d+)\.(.+)", r"extractor/res3/\1/\2"),
     (r"layer3\.(\d+)\.(.+)", r"extractor/res4/\1/\2"),
     (r"layer4\.(\d+)\.(.+)", r"extractor/res5/\1/\2"),
-    (r"fc", r"fc"),
+    (r"fc|last_linear", r"fc"),
 )
 # of what stands in a block
 _IN_BLOCK = (
@@ -24,6 +24,8 @@ _IN_BLOCK = (
     (r"/bn([123])$", r"/conv\1/bn"),
     (r"/downsample\.0$", r"/shortcut/conv"),
     (r"/downsample\.1$", r"/shortcut/bn"),
+    (r"/(?:se|se_module)\.fc1$", r"/se/down"),
+    (r"/(?:se|se_module)\.fc2$", r"/se/up"),
 )
 
 

@@ -1,39 +1,188 @@
-"""torchvision's weights of the ResNets: they carry the first digits of their hash in the file's name."""
+"""Published weights of the ResNets: torchvision's, timm's, ChainerCV's."""
 
+from cvzoo.links.model.class_source import ClassWeights
+from cvzoo.links.model.imagenet_label_names import IMAGENET_LABEL_NAMES
+from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.resnet.file_names import CAFFE_PREPARATION
+from cvzoo.links.model.torchvision_record import torchvision_classifier
 from cvzoo.weights.record import Weights
 
-_SITE = "https://download.pytorch.org/models/"
+# layers, groups, base_width, whether there are gates
+Kind = tuple[int, int, int, bool]
+
+_TIMM = "https://github.com/rwightman/pytorch-image-models/releases/download/v0.1-"
+_GLUON = "https://github.com/rwightman/pytorch-pretrained-gluonresnet/releases/download/v0.1/gluon_"
+_IMAGENET = "ImageNet-1K, ILSVRC 2012 training photos"
+_TERMS = "ImageNet terms of access: research, no commercial use"
 
 
-def _record(n_layer: int, version: int, digits: str, top1: float, top5: float) -> Weights:
-    short = 256 if version == 1 else 232
-    return Weights(
-        name=f"resnet{n_layer}_imagenet" + ("" if version == 1 else "_v2"),
-        url=f"{_SITE}resnet{n_layer}-{digits}.pth",
+def _torchvision(name: str, enum: str, *versions: tuple[str, float, float]) -> dict[str, ClassWeights]:
+    """versions: (first digits of the hash, top1, top5) of IMAGENET1K_V1, and V2."""
+    return {
+        f"imagenet{'' if i == 1 else '_v2'}": torchvision_classifier(
+            f"{name}_imagenet{'' if i == 1 else '_v2'}",
+            f"{name}-{digits}.pth",
+            top1,
+            top5,
+            enum=f"{enum}_Weights.IMAGENET1K_V{i}",
+            short=256 if i == 1 else 232,
+        )
+        for i, (digits, top1, top5) in enumerate(versions, start=1)
+    }
+
+
+def _timm(name: str, url: str, model: str, top1: float, top5: float, *, interpolation: str) -> ClassWeights:
+    preparation = PhotoPreparation(interpolation=interpolation)
+    record = Weights(
+        name=name,
+        url=url,
         sha256=None,
-        licence="not stated; the code is BSD-3-Clause",
-        data="ImageNet-1K, ILSVRC 2012 training photos",
-        data_licence="ImageNet terms of access: research, no commercial use",
-        score={"top1": top1, "top5": top5},  # one crop of 224 x 224, as the publisher says
-        source=f"torchvision, ResNet{n_layer}_Weights.IMAGENET1K_V{version}",
-        preprocessing=f"short side {short}, middle 224 x 224, RGB; (x / 255 - (.485, .456, .406)) / (.229, .224, .225)",
+        licence="Apache-2.0",
+        data=_IMAGENET,
+        data_licence=_TERMS,
+        score={"top1": round(top1 / 100, 5), "top5": round(top5 / 100, 5)},
+        source=f"timm, {model}",
+        label_names=IMAGENET_LABEL_NAMES,
+        preprocessing=preparation.describe(),
     )
+    return ClassWeights(record, preparation)
 
 
-# number of layers -> name -> record
+def _chainercv(name: str, file: str, error: float, source: str) -> ClassWeights:
+    """error: of one crop, per cent."""
+    record = Weights(
+        name=name,
+        url=f"https://chainercv-models.preferred.jp/{file}.npz",
+        sha256=None,
+        licence="not stated; the code is MIT",
+        data=_IMAGENET,
+        data_licence=_TERMS,
+        score={"top1": round(1 - error / 100, 5)},
+        source=source,
+        label_names=IMAGENET_LABEL_NAMES,
+        preprocessing=CAFFE_PREPARATION.describe(),
+    )
+    return ClassWeights(record, CAFFE_PREPARATION)
+
+
+def _chainercv_resnet(n_layer: int, trained: float, converted: float) -> dict[str, ClassWeights]:
+    file = f"resnet{n_layer}_imagenet"
+    he = "the paper's authors, converted by ChainerCV"
+    return {
+        "imagenet_chainercv": _chainercv(f"{file}_chainercv", f"{file}_trained_2018_11_26", trained, "ChainerCV"),
+        "imagenet_he": _chainercv(f"{file}_he", f"{file}_converted_2018_03_07", converted, he),
+    }
+
+
+def _chainercv_gated(name: str, date: str, error: float) -> dict[str, ClassWeights]:
+    file = f"{name}_imagenet_converted_{date}"
+    name = f"{name.replace('_', '')}_imagenet_chainercv"
+    return {"imagenet_chainercv": _chainercv(name, file, error, "the paper's authors, converted by ChainerCV")}
+
+
+def _legacy(name: str, url: str, top1: float, top5: float) -> dict[str, ClassWeights]:
+    url = f"{_TIMM}{url}.pth"
+    return {"imagenet": _timm(f"{name}_imagenet", url, f"legacy_{name}.in1k", top1, top5, interpolation="bilinear")}
+
+
+def _modern(key: str, name: str, url: str, model: str, top1: float, top5: float) -> dict[str, ClassWeights]:
+    return {key: _timm(f"{name}_{key}", f"{url}.pth", model, top1, top5, interpolation="bicubic")}
+
+
+CLASS_WEIGHTS: dict[Kind, dict[str, ClassWeights]] = {
+    (18, 1, 64, False): _torchvision("resnet18", "ResNet18", ("f37072fd", 69.758, 89.078)),
+    (34, 1, 64, False): _torchvision("resnet34", "ResNet34", ("b627a593", 73.314, 91.42)),
+    (50, 1, 64, False): {
+        **_torchvision("resnet50", "ResNet50", ("0676ba61", 76.13, 92.862), ("11ad3fa6", 80.858, 95.434)),
+        **_chainercv_resnet(50, 23.51, 24.8),
+    },
+    (101, 1, 64, False): {
+        **_torchvision("resnet101", "ResNet101", ("63fe2227", 77.374, 93.546), ("cd907fc2", 81.886, 95.78)),
+        **_chainercv_resnet(101, 22.07, 23.6),
+    },
+    (152, 1, 64, False): {
+        **_torchvision("resnet152", "ResNet152", ("394f9c45", 78.312, 94.046), ("f82ba261", 82.284, 96.002)),
+        **_chainercv_resnet(152, 21.67, 23.2),
+    },
+    (50, 32, 4, False): _torchvision(
+        "resnext50_32x4d", "ResNeXt50_32X4D", ("7cdf4587", 77.618, 93.698), ("1a0047aa", 81.198, 95.34)
+    ),
+    (101, 32, 4, False): _modern(
+        "imagenet",
+        "resnext101_32x4d",
+        f"{_GLUON}resnext101_32x4d-b253c8c4",
+        "resnext101_32x4d.gluon_in1k",
+        80.336,
+        94.908,
+    ),
+    (101, 32, 8, False): _torchvision(
+        "resnext101_32x8d", "ResNeXt101_32X8D", ("8ba56ff5", 79.312, 94.526), ("110c445d", 82.834, 96.228)
+    ),
+    (101, 64, 4, False): {
+        "imagenet": torchvision_classifier(
+            "resnext101_64x4d_imagenet",
+            "resnext101_64x4d-173b62eb.pth",
+            83.246,
+            96.454,
+            enum="ResNeXt101_64X4D_Weights.IMAGENET1K_V1",
+            short=232,
+        )
+    },
+    (50, 1, 128, False): _torchvision(
+        "wide_resnet50_2", "Wide_ResNet50_2", ("95faca4d", 78.468, 94.086), ("9ba9bcbe", 81.602, 95.758)
+    ),
+    (101, 1, 128, False): _torchvision(
+        "wide_resnet101_2", "Wide_ResNet101_2", ("32ee1156", 78.848, 94.284), ("d733dc28", 82.51, 96.02)
+    ),
+    (50, 1, 64, True): {
+        **_legacy("seresnet50", "cadene/se_resnet50-ce0d4300", 77.65, 93.732),
+        **_modern(
+            "imagenet_ra2",
+            "seresnet50",
+            f"{_TIMM}weights/seresnet50_ra_224-8efdb4bb",
+            "seresnet50.ra2_in1k",
+            80.26,
+            95.068,
+        ),
+        **_chainercv_gated("se_resnet50", "2018_06_25", 22.7),
+    },
+    (101, 1, 64, True): {
+        **_legacy("seresnet101", "cadene/se_resnet101-7e38fcc6", 78.37, 94.264),
+        **_chainercv_gated("se_resnet101", "2018_06_25", 21.8),
+    },
+    (152, 1, 64, True): {
+        **_legacy("seresnet152", "cadene/se_resnet152-d17c99b7", 78.662, 94.37),
+        **_chainercv_gated("se_resnet152", "2018_06_25", 21.4),
+    },
+    (50, 32, 4, True): {
+        **_legacy("seresnext50_32x4d", "weights/legacy_se_resnext50_32x4d-f3651bad", 79.08, 94.428),
+        **_modern(
+            "imagenet_racm",
+            "seresnext50_32x4d",
+            f"{_TIMM}weights/seresnext50_32x4d_racm-a304a460",
+            "seresnext50_32x4d.racm_in1k",
+            81.268,
+            95.624,
+        ),
+        **_chainercv_gated("se_resnext50", "2018_06_28", 20.9),
+    },
+    (101, 32, 4, True): {
+        **_legacy("seresnext101_32x4d", "weights/legacy_se_resnext101_32x4d-37725eac", 80.274, 95.032),
+        **_modern(
+            "imagenet_gluon",
+            "seresnext101_32x4d",
+            f"{_GLUON}seresnext101_32x4d-cf52900d",
+            "seresnext101_32x4d.gluon_in1k",
+            80.886,
+            95.268,
+        ),
+        **_chainercv_gated("se_resnext101", "2018_06_28", 19.7),
+    },
+}
+
+# number of layers -> name -> record of torchvision: what detectors begin with
 WEIGHTS: dict[int, dict[str, Weights]] = {
-    18: {"imagenet": _record(18, 1, "f37072fd", 0.69758, 0.89078)},
-    34: {"imagenet": _record(34, 1, "b627a593", 0.73314, 0.91420)},
-    50: {
-        "imagenet": _record(50, 1, "0676ba61", 0.76130, 0.92862),
-        "imagenet_v2": _record(50, 2, "11ad3fa6", 0.80858, 0.95434),
-    },
-    101: {
-        "imagenet": _record(101, 1, "63fe2227", 0.77374, 0.93546),
-        "imagenet_v2": _record(101, 2, "cd907fc2", 0.81886, 0.95780),
-    },
-    152: {
-        "imagenet": _record(152, 1, "394f9c45", 0.78312, 0.94046),
-        "imagenet_v2": _record(152, 2, "f82ba261", 0.82284, 0.96002),
-    },
+    n_layer: {key: each.record for key, each in records.items() if key in ("imagenet", "imagenet_v2")}
+    for (n_layer, groups, base_width, gated), records in CLASS_WEIGHTS.items()
+    if (groups, base_width, gated) == (1, 64, False)
 }
