@@ -26,7 +26,7 @@ class FasterRCNNFPNLoss(Chain):
     """
 
     def __init__(self, model: FasterRCNNFPN, *, sampling: RegionSampling = RegionSampling()):  # noqa: B008, it is frozen
-        self._losses = RegionLosses(model.regions, sampling)
+        self._losses = RegionLosses(sampling)
         with self.init_scope():
             self.model = model
 
@@ -44,7 +44,7 @@ class FasterRCNNFPNLoss(Chain):
         ignored: of each photo (R,) bool: crowds, difficult objects: what they cover is not learned
         Raises ShapeError if there is not one element a photo.
         """
-        losses, _, _ = self._losses(x, truths(bboxes, labels, ignored))
+        losses, _, _ = self._losses(self.model.regions, x, truths(bboxes, labels, ignored))
         return reported(losses, self)
 
 

@@ -45,40 +45,41 @@ class RegionSampling(NamedTuple):
 
 
 class RegionLosses:
-    """Losses of a `RegionNetwork`; keeps what is found of the anchors of recent sizes.
+    """Losses of `RegionNetwork`s of one kind; keeps what is found of the anchors of recent sizes.
 
     Raises ValueRangeError for a sampling that cannot be.
     """
 
-    def __init__(self, network: RegionNetwork, sampling: RegionSampling):
+    def __init__(self, sampling: RegionSampling):
         check_share(sampling.n_anchor, sampling.anchor_share)
         check_share(sampling.n_region, sampling.region_share)
         if sampling.beta <= 0 or sampling.n_proposal < 1 or not 0 < sampling.region_thresh <= 1:
             raise ValueRangeError("RegionSampling: beta, n_proposal and region_thresh must be positive", got=sampling)
-        self.network = network
         self.sampling = sampling
         self._rows: dict[tuple[int, int], AnchorRows] = {}
 
     def __call__(
-        self, x: Any, objects: Sequence[Truth]
+        self, network: RegionNetwork, x: Any, objects: Sequence[Truth]
     ) -> tuple[dict[str, Variable], tuple[Variable, ...], list[SampledRegions]]:
         """The losses rpn_loc, rpn_conf, loc and conf; the maps; and the regions of each photo, for further heads."""
-        s, network = self.sampling, self.network
+        s = self.sampling
         size = (x.shape[2], x.shape[3])
         maps = network(x)
         locs, confs = network.rpn(maps)
-        losses = self._first(locs, confs, size, objects)
+        losses = self._first(network, locs, confs, size, objects)
         arrays = [each.array for each in locs], [each.array for each in confs]
         proposals = network.proposals(*arrays, size, [size] * len(objects), s.n_proposal)
         sampled = [
             sample_regions(bbox, truth, n=s.n_region, share=s.region_share, thresh=s.region_thresh)
             for bbox, truth in zip(proposals, objects)
         ]
-        losses.update(self._second(maps, sampled, objects))
+        losses.update(self._second(network, maps, sampled, objects))
         return losses, maps, sampled
 
-    def _first(self, locs: list, confs: list, size: tuple[int, int], objects: Sequence[Truth]) -> dict[str, Variable]:
-        s, rows = self.sampling, self._anchor_rows(size)
+    def _first(
+        self, network: RegionNetwork, locs: list, confs: list, size: tuple[int, int], objects: Sequence[Truth]
+    ) -> dict[str, Variable]:
+        s, rows = self.sampling, self._anchor_rows(network, size)
         places, flags, bboxes = [], [], []
         for i, truth in enumerate(objects):
             index, positive, bbox = sample_anchors(
@@ -101,11 +102,13 @@ class RegionLosses:
             "rpn_conf": F.sigmoid_cross_entropy(conf, positive.astype(np.int32)),
         }
 
-    def _second(self, maps: Any, sampled: list[SampledRegions], objects: Sequence[Truth]) -> dict[str, Variable]:
-        s, settings = self.sampling, self.network.settings
+    def _second(
+        self, network: RegionNetwork, maps: Any, sampled: list[SampledRegions], objects: Sequence[Truth]
+    ) -> dict[str, Variable]:
+        s, settings = self.sampling, network.settings
         bbox, photo = joined(sampled)
         label = np.concatenate([each.label for each in sampled])
-        loc, conf = self.network.box_head(self.network.regions(maps, bbox, photo, settings.roi_size))
+        loc, conf = network.box_head(network.regions(maps, bbox, photo, settings.roi_size))
         n_fg_class = conf.shape[1] - 1
         positive = np.flatnonzero(label > 0)
         truth = np.concatenate([each.bbox[part.match[part.match >= 0]] for each, part in zip(objects, sampled)])
@@ -116,10 +119,10 @@ class RegionLosses:
             "conf": F.softmax_cross_entropy(conf, label),
         }
 
-    def _anchor_rows(self, size: tuple[int, int]) -> AnchorRows:
+    def _anchor_rows(self, network: RegionNetwork, size: tuple[int, int]) -> AnchorRows:
         rows = self._rows.pop(size, None)
         if rows is None:
-            rows = AnchorRows(np.concatenate(self.network.anchors(size)))
+            rows = AnchorRows(np.concatenate(network.anchors(size)))
             if len(self._rows) >= _KEPT:
                 del self._rows[next(iter(self._rows))]
         self._rows[size] = rows  # the most recently used stands last

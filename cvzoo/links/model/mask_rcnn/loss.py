@@ -28,7 +28,7 @@ class MaskRCNNFPNLoss(Chain):
     """
 
     def __init__(self, model: MaskRCNNFPN, *, sampling: RegionSampling = RegionSampling()):  # noqa: B008, it is frozen
-        self._losses = RegionLosses(model.regions, sampling)
+        self._losses = RegionLosses(sampling)
         with self.init_scope():
             self.model = model
 
@@ -49,7 +49,7 @@ class MaskRCNNFPNLoss(Chain):
         objects = truths(bboxes, labels, ignored)
         if [len(each) for each in masks] != [len(each.label) for each in objects]:
             raise ShapeError("MaskRCNNFPNLoss: masks must be one a box", got=[len(each) for each in masks])
-        losses, maps, sampled = self._losses(x, objects)
+        losses, maps, sampled = self._losses(self.model.regions, x, objects)
         losses["mask"] = self._mask_loss(maps, sampled, masks)
         return reported(losses, self)
 
