@@ -15,9 +15,8 @@ from cvzoo.links.model.class_source import class_source
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.convnext.extractor import ConvNeXtExtractor
 from cvzoo.links.model.convnext.names import convnext_names
-from cvzoo.links.model.convnext.plan import PLANS, Plan, Size
+from cvzoo.links.model.convnext.plan import Plan, Size, plan_of
 from cvzoo.links.model.convnext.weights import WEIGHTS
-from cvzoo.links.model.one_of import one_of
 from cvzoo.links.model.photo_preparation import PhotoPreparation
 
 
@@ -50,7 +49,7 @@ class ConvNeXt(AbstractClassifier):
         plan: Plan | None = None,
         preparation: PhotoPreparation | None = None,
     ):
-        usual = one_of(PLANS, size, "ConvNeXt: there is no size")
+        plan = plan_of(size, plan)
         source = class_source(
             pretrained_model,
             WEIGHTS[size],
@@ -63,7 +62,7 @@ class ConvNeXt(AbstractClassifier):
         self.n_class, self.label_names = source.n_class, source.label_names
         self.preparation = source.preparation if preparation is None else preparation
         self.size = size
-        self.plan = usual if plan is None else plan
+        self.plan = plan
         with self.init_scope():
             self.extractor = ConvNeXtExtractor(self.plan)
             self.norm = LayerNormalization(self.plan.channels[-1])

@@ -2,6 +2,10 @@
 
 from typing import Literal, NamedTuple
 
+from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.links.model.one_of import one_of
+from cvzoo.links.model.plan_numbers import check_plan_numbers
+
 Size = Literal["tiny", "small", "base", "large"]
 
 
@@ -24,3 +28,15 @@ PLANS: dict[str, Plan] = {
     "base": Plan((128, 256, 512, 1024), (3, 3, 27, 3), 0.5),
     "large": Plan((192, 384, 768, 1536), (3, 3, 27, 3), 0.5),
 }
+
+
+def plan_of(size: str, plan: Plan | None) -> Plan:
+    """The plan, or without one that of the size. Raises ValueRangeError for another size or numbers of no network."""
+    usual = one_of(PLANS, size, "ConvNeXt: there is no size")
+    if plan is None:
+        return usual
+    what = "ConvNeXt: plan"
+    check_plan_numbers(what, {"channels": plan.channels, "depths": plan.depths}, drop_path=plan.drop_path)
+    if len(plan.channels) != 4 or len(plan.depths) != 4:
+        raise ValueRangeError(what, expected="four stages", got=f"{len(plan.channels)} and {len(plan.depths)}")
+    return plan

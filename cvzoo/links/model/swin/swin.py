@@ -13,12 +13,11 @@ from cvzoo.links.connection.layer_normalization_2d import LayerNormalization2D
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.class_source import class_source
 from cvzoo.links.model.classifier import AbstractClassifier
-from cvzoo.links.model.one_of import one_of
 from cvzoo.links.model.photo_preparation import PhotoPreparation
 from cvzoo.links.model.swin.block import EPS
 from cvzoo.links.model.swin.extractor import SwinExtractor
 from cvzoo.links.model.swin.names import swin_names
-from cvzoo.links.model.swin.plan import PLANS, Plan, Size
+from cvzoo.links.model.swin.plan import Plan, Size, plan_of
 from cvzoo.links.model.swin.weights import WEIGHTS
 
 
@@ -49,8 +48,7 @@ class SwinTransformer(AbstractClassifier):
         plan: Plan | None = None,
         preparation: PhotoPreparation | None = None,
     ):
-        usual = one_of(PLANS, size, "SwinTransformer: there is no size")
-        plan = usual if plan is None else plan
+        plan = plan_of(size, plan)
         records = WEIGHTS[size]
         source = class_source(
             pretrained_model,

@@ -2,6 +2,9 @@
 
 from typing import Literal, NamedTuple
 
+from cvzoo.links.model.one_of import one_of
+from cvzoo.links.model.plan_numbers import check_plan_numbers
+
 Size = Literal["b_16", "b_32", "l_16", "l_32", "h_14"]
 
 
@@ -30,3 +33,12 @@ PLANS: dict[str, Plan] = {
     "l_32": Plan(32, 24, 16, 1024, 4096),
     "h_14": Plan(14, 32, 16, 1280, 5120),
 }
+
+
+def plan_of(size: str, plan: Plan | None) -> Plan:
+    """The plan, or without one that of the size. Raises ValueRangeError for another size or numbers of no network."""
+    usual = one_of(PLANS, size, "ViT: there is no size")
+    if plan is None:
+        return usual
+    check_plan_numbers("ViT: plan", plan._asdict())
+    return plan

@@ -19,10 +19,9 @@ from cvzoo.links.connection.layer_normalization import LayerNormalization
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.class_source import ClassSource, class_source
 from cvzoo.links.model.classifier import AbstractClassifier
-from cvzoo.links.model.one_of import one_of
 from cvzoo.links.model.photo_preparation import PhotoPreparation
 from cvzoo.links.model.vit.block import ViTBlock
-from cvzoo.links.model.vit.plan import PLANS, Plan, Size
+from cvzoo.links.model.vit.plan import Plan, Size, plan_of
 from cvzoo.links.model.vit.positions import resized_positions
 from cvzoo.links.model.vit.torchvision_names import from_torchvision
 from cvzoo.links.model.vit.weights import WEIGHTS
@@ -60,7 +59,7 @@ class ViT(AbstractClassifier):
         plan: Plan | None = None,
         preparation: PhotoPreparation | None = None,
     ):
-        usual = one_of(PLANS, size, "ViT: there is no size")
+        plan = plan_of(size, plan)
         source = class_source(
             pretrained_model,
             WEIGHTS[size],
@@ -72,7 +71,7 @@ class ViT(AbstractClassifier):
         )
         self.n_class, self.label_names = source.n_class, source.label_names
         self.size = size
-        self.plan = usual if plan is None else plan
+        self.plan = plan
         if preparation is not None and insize is not None and preparation.crop != insize:
             raise ValueRangeError("ViT: the preparation has another crop", expected=insize, got=preparation.crop)
         wanted = insize if preparation is None else preparation.crop

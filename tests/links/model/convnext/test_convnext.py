@@ -184,3 +184,19 @@ def test_the_makers_and_timm_s_names_are_known(seeds, timm, tmp_path):
     np.savez(path, **maker_s(arrays, timm=timm) | {"stages.0.0.more": np.zeros(3, "f")})
     with pytest.raises(WeightsMismatchError, match="more"):
         ConvNeXt("tiny", None, path, plan=SMALL)
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        SMALL._replace(channels=(8, 16, 24)),
+        SMALL._replace(depths=(1, 0, 1, 1)),
+        SMALL._replace(channels=(8, 16, 24, 10**9)),
+        SMALL._replace(channels=(8, 16, 24, 3.5)),
+        SMALL._replace(drop_path=1.5),
+    ],
+    ids=str,
+)
+def test_numbers_of_no_network_are_refused(plan):
+    with pytest.raises(ValueRangeError, match="plan"):
+        ConvNeXt("tiny", plan=plan)

@@ -205,3 +205,13 @@ def test_the_makers_and_timm_s_names_are_known(seeds, timm, tmp_path):
     np.savez(path, **theirs | {"layers.0.blocks.1.attn_mask": windows.hidden() + 1})
     with pytest.raises(WeightsMismatchError, match="attn_mask"):
         small(1, None, path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"heads": (2, 2)}, {"depths": ()}, {"window": 1000}, {"version": 3}, {"heads": (3, 2, 4)}, {"drop_path": -0.1}],
+    ids=str,
+)
+def test_numbers_of_no_network_are_refused(change):
+    with pytest.raises(ValueRangeError, match="plan"):
+        SwinTransformer("t", plan=SMALL[1]._replace(**change))

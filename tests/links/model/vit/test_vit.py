@@ -170,3 +170,11 @@ def test_what_does_not_fit_is_refused(seeds, tmp_path):
     np.savez(path, **arrays | {"encoder.pos_embedding": np.zeros((1, 16, 16), "f")})
     with pytest.raises((ShapeError, WeightsMismatchError)):
         small(None, path)
+
+
+@pytest.mark.parametrize(
+    "change", [{"n_layer": 0}, {"n_unit": 10**9}, {"patch": -8}, {"n_head": "2"}, {"n_head": 3}], ids=str
+)
+def test_numbers_of_no_network_are_refused(change):
+    with pytest.raises(ValueRangeError):
+        ViT("b_16", plan=SMALL._replace(**change), insize=32)

@@ -1,0 +1,28 @@
+"""Whether the numbers that describe a network are numbers of a network."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from cvzoo.errors.exceptions import ValueRangeError
+
+_MOST = 100_000  # of channels or blocks: a file that says more is damaged or means harm
+
+
+def check_plan_numbers(what: str, counts: Mapping[str, int | Iterable[int]], *, drop_path: float = 0.0) -> None:
+    """Nothing, if all counts are whole numbers from 1 to 100,000 and drop_path a probability.
+
+    counts: name -> a number, or several
+    Raises ValueRangeError that begins with `what` and names the number.
+    """
+    for name, value in counts.items():
+        for each in _several(value):
+            if isinstance(each, bool) or not isinstance(each, int) or not 1 <= each <= _MOST:
+                raise ValueRangeError(
+                    f"{what}: {name}", expected=f"whole numbers from 1 to {_MOST}", got=repr(each)[:80]
+                )
+    if isinstance(drop_path, bool) or not isinstance(drop_path, int | float) or not 0 <= drop_path <= 1:
+        raise ValueRangeError(f"{what}: drop_path", expected="0 to 1", got=repr(drop_path)[:80])
+
+
+def _several(value: Any) -> Iterable[Any]:
+    return value if isinstance(value, tuple | list) else (value,)
