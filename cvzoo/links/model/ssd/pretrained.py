@@ -9,6 +9,7 @@ from cvzoo.errors.exceptions import FileFormatError
 from cvzoo.links.model.detector_source import DetectorSource
 from cvzoo.links.model.label_names import COCO_LABEL_NAMES, VOC_LABEL_NAMES
 from cvzoo.links.model.pretrained import pretrained_path
+from cvzoo.links.model.ssd.gluon_names import from_gluon, gluon_settings, is_gluon_ssd
 from cvzoo.links.model.ssd.settings import SSD300_SETTINGS, SSD300_TORCHVISION, SSD512_SETTINGS, SSDSettings
 from cvzoo.links.model.ssd.torchvision_names import from_torchvision, is_torchvision_ssd
 from cvzoo.weights.model_header import read_model_header
@@ -24,8 +25,8 @@ def read_pretrained(
 ) -> DetectorSource:
     """What a name or a path leads to.
 
-    pretrained_model: a name in `records`, or the path of a file of ChainerCV (SSD, or its VGG16 alone), torchvision or
-        cvzoo, recognised by its names
+    pretrained_model: a name in `records`, or the path of a file of ChainerCV (SSD, or its VGG16 alone), torchvision,
+        gluon-cv or cvzoo, recognised by its names
     n_fg_class: of the model to be, or None
     Raises ValueRangeError for an unknown name, and what reading the file raises.
     """
@@ -43,6 +44,10 @@ def read_pretrained(
         named = from_torchvision(arrays, n_fg_class=n_fg_class)
         n = _n_fg_class(named)
         return DetectorSource(os.fspath(path), named, SSD300_TORCHVISION, n, _NAMES.get(n))
+    if is_gluon_ssd(arrays):
+        named = from_gluon(arrays)
+        n = _n_fg_class(named)
+        return DetectorSource(os.fspath(path), named, gluon_settings(arrays), n, _NAMES.get(n))
     if "conv1_1/W" in arrays:
         named = {f"extractor/{name}": array for name, array in arrays.items()}
         return DetectorSource(os.fspath(path), named, only=tuple(f"extractor/conv{i}" for i in _VGG16))

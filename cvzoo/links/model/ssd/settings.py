@@ -23,6 +23,8 @@ class SSDSettings:
     steps: pixels between the places of each level; None: insize over the map's side
     variance: of the offsets of centres and of the logarithms of sides
     mean: of RGB in [0, 255], which is taken away
+    antialias: photos are shrunk as Pillow does; False: by four pixels' bilinear mean, as Caffe's and torchvision's
+        networks expect
     cut_sides: default boxes are no larger than the photo
     clip: boxes are cut at the photo's edges before the suppression
     n_candidate: of a class, at most so many boxes go into the suppression; None: all
@@ -38,6 +40,7 @@ class SSDSettings:
     steps: tuple[float, ...] | None = (8, 16, 32, 64, 100, 300)
     variance: tuple[float, float] = (0.1, 0.2)
     mean: tuple[float, float, float] = (123.0, 117.0, 104.0)
+    antialias: bool = False
     cut_sides: bool = False
     clip: bool = False
     n_candidate: int | None = 400

@@ -25,9 +25,9 @@ class SSD(AbstractOneStageDetector):
     """Finds objects in one look: VGG16, coarser maps behind it, and at every place of each a few default boxes.
 
     n_fg_class: number of classes; None: as many as label_names, else as the file has, else Pascal VOC's 20
-    pretrained_model: a name in `records`, or the path of a file of ChainerCV, torchvision or cvzoo. What fits is taken
-        over; a warning names the convolutions of the heads that start anew, and so does `load_report`: that is how a
-        detector is fine-tuned to other classes
+    pretrained_model: a name in `records`, or the path of a file of ChainerCV, torchvision, gluon-cv or cvzoo. What fits
+        is taken over; a warning names the convolutions of the heads that start anew, and so does `load_report`: that is
+        how a detector is fine-tuned to other classes
     label_names: names of the classes; None: the file's, if it has as many classes, or Pascal VOC's if there are 20
     settings: how it is built and how it sees a photo; None: as the file has it, else `SSDSettings()`
     records: the names that pretrained_model may have
@@ -78,9 +78,9 @@ class SSD(AbstractOneStageDetector):
         self.use_preset("visualize")
 
     def prepare(self, img: np.ndarray) -> np.ndarray:
-        """(3, insize, insize) float32: the photo stretched, without antialiasing, less the mean."""
-        # the network was trained on what OpenCV makes of a photo: four pixels' bilinear mean
-        return resize_images(img[None], (self.insize, self.insize), align_corners=False).array[0] - self.mean
+        """(3, insize, insize) float32: the photo stretched, less the mean."""
+        size, antialias = (self.insize, self.insize), self.settings.antialias
+        return resize_images(img[None], size, align_corners=False, antialias=antialias).array[0] - self.mean
 
     def forward(self, x: Any) -> tuple[Variable, Variable]:
         """mb_loc (B, A, 4): dy dx dh dw against `coder.default`; mb_conf (B, A, 1 + L): scores before the softmax.

@@ -27,6 +27,25 @@ def _chainercv(name: str, file: str, insize: int, score: dict[str, float], sourc
     )
 
 
+_GLUON = "https://apache-mxnet.s3-accelerate.dualstack.amazonaws.com/gluon/models/"
+
+
+def _gluon(insize: int, data: str, digits: str, score: dict[str, float]) -> Weights:
+    voc = data == "voc"
+    return Weights(
+        name=f"ssd{insize}_{'voc0712' if voc else 'coco'}_gluon",
+        url=f"{_GLUON}ssd_{insize}_vgg16_atrous_{data}-{digits}.zip",
+        sha256=None,
+        licence="Apache-2.0 (of the repository)",
+        data="Pascal VOC 2007 and 2012 trainval" if voc else "COCO train2017",
+        data_licence="Flickr terms of use" if voc else "annotations CC BY 4.0, photos Flickr terms of use",
+        score=score,
+        source=f"gluon-cv, ssd_{insize}_vgg16_atrous_{data}",
+        label_names=VOC_LABEL_NAMES if voc else COCO_LABEL_NAMES,
+        preprocessing=f"{insize} x {insize}, sides stretched, RGB in [0, 255] less 255 * (.485, .456, .406)",
+    )
+
+
 IMAGENET = Weights(
     name="ssd_vgg16_imagenet",
     url=_SITE + "ssd_vgg16_imagenet_converted_2017_06_09.npz",
@@ -56,6 +75,8 @@ SSD300_WEIGHTS: dict[str, Weights] = {
         preprocessing=_stretched(300, "255 * (.48235, .45882, .40784)"),
         label_names=COCO_LABEL_NAMES,
     ),
+    "voc0712_gluon": _gluon(300, "voc", "0e169fbb", {"VOC 2007 mAP, 11-point": 0.776}),
+    "coco_gluon": _gluon(300, "coco", "b302ad8a", {"COCO val2017 AP": 0.251}),
     "imagenet": IMAGENET,
 }
 SSD512_WEIGHTS: dict[str, Weights] = {
@@ -69,5 +90,7 @@ SSD512_WEIGHTS: dict[str, Weights] = {
         {"VOC 2007 mAP, 11-point": 0.801},
         "ChainerCV, trained by it, 24 photos a batch",
     ),
+    "voc0712_gluon": _gluon(512, "voc", "daf8181b", {"VOC 2007 mAP, 11-point": 0.792}),
+    "coco_gluon": _gluon(512, "coco", "5c860642", {"COCO val2017 AP": 0.289}),
     "imagenet": IMAGENET,
 }
