@@ -18,6 +18,7 @@ from cvzoo.links.model.mobilenet_v2.mobilenet_v2 import MobileNetV2
 from cvzoo.links.model.mobilenet_v3.published import MobileNetV3Small
 from cvzoo.links.model.regnet.published import RegNetX400MF, RegNetY400MF
 from cvzoo.links.model.resnet.depths import ResNet18
+from cvzoo.links.model.resnet.variants import ResNeXt50_32x4d, WideResNet50_2
 from cvzoo.links.model.shufflenet_v2.published import ShuffleNetV2X0_5
 from cvzoo.links.model.swin.published import SwinT
 
@@ -31,8 +32,10 @@ NETWORKS = {
     "regnet_x_400mf": RegNetX400MF,
     "regnet_y_400mf": RegNetY400MF,
     "resnet18": ResNet18,
+    "resnext50_32x4d": ResNeXt50_32x4d,
     "shufflenet_v2_x0_5": ShuffleNetV2X0_5,
     "swin_t": SwinT,
+    "wide_resnet50_2": WideResNet50_2,
 }
 
 
