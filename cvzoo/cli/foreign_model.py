@@ -13,7 +13,6 @@ from cvzoo.serializers.convert_weights import load_strictly, source_arrays
 from cvzoo.serializers.model_file import load_model
 from cvzoo.weights.model_header import read_model_header
 
-
 MAX_TRIED = 5  # that are named where none fits
 
 

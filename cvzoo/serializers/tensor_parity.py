@@ -13,6 +13,8 @@ import numpy as np
 
 SAME, RESHAPED, REORDERED, ROWS, COMPUTED = "same", "reshaped", "reordered", "rows taken", "computed"
 
+MAX_ROW = 1 << 20  # a layer has fewer; of more, looking at each would take too long
+
 
 @dataclasses.dataclass(frozen=True)
 class TensorRow:
@@ -76,6 +78,7 @@ def tensor_parity(
         {name: np.asarray(array, np.float32) for name, array in source.items() if _is_real(array)},
         {name: np.asarray(array, np.float32) for name, array in model.items() if _is_real(array)},
     )
+    search.whole()
     search.same()
     search.reordered()
     search.rows()
@@ -107,6 +110,18 @@ class _Search:
         self.sources, self.targets = sources, targets
         self.found: dict[str, TensorRow] = {}
 
+    def whole(self) -> None:
+        """Give all targets to the only source, if it is all their numbers one after another, as darknet's files are."""
+        if len(self.sources) != 1 or not self.targets:
+            return
+        ((name, array),) = self.sources.items()
+        if array.ndim != 1 or array.size != sum(target.size for target in self.targets.values()):
+            return
+        if np.array_equal(np.sort(array), np.sort(np.concatenate([t.ravel() for t in self.targets.values()]))):
+            self.found[name] = TensorRow(name, tuple(self.targets), REORDERED)
+            self.sources.clear()
+            self.targets.clear()
+
     def same(self) -> None:
         """Pair arrays of equal numbers in equal order."""
         self._pair(_digest, lambda x, y: SAME if x.shape == y.shape else RESHAPED)
@@ -134,13 +149,14 @@ class _Search:
     def rows(self) -> None:
         """Give each target whose rows are all rows of one source to that source."""
         for name, array in list(self.sources.items()):
-            if array.ndim == 0:
+            if array.ndim == 0 or len(array) > MAX_ROW:
                 continue
             known = set(_row_keys(array))
             ours = []
             n_taken = 0
             for target, wanted in list(self.targets.items()):
-                if wanted.ndim and wanted.shape[1:] == array.shape[1:] and len(wanted) <= len(array):
+                # no more rows than there are: biases that are all 0 would else all go to the first
+                if wanted.ndim and wanted.shape[1:] == array.shape[1:] and n_taken + len(wanted) <= len(array):
                     keys = _row_keys(wanted)
                     if known.issuperset(keys):
                         ours.append(target)

@@ -38,10 +38,13 @@ def test_an_array_may_be_cut_into_several():
     assert (parity.rows[0].n_taken, parity.rows[0].n_row) == (6, 6)
 
 
-def test_floats_without_names_are_found_as_rows():
-    _, parity = how({"floats": np.concatenate([W.ravel(), K.ravel()])}, {"a": W, "b": K})
-    assert parity.unused == ()  # their numbers are rows of one number each
-    assert len(parity.rows) == 1
+def test_floats_without_names_are_all_of_the_model_or_not():
+    floats = np.concatenate([K[:, :, ::-1].ravel(), W.ravel()])
+    found, parity = how({"floats": floats}, {"a": W, "b": K, "N": np.array(0)})
+    assert found["floats"] == ("reordered", ("a", "b"))
+    assert parity.unused == parity.unfilled == ()
+    found, _ = how({"floats": floats * 2}, {"a": W, "b": K})
+    assert found["floats"] == ("computed", ())
 
 
 def test_arrays_of_equal_numbers_go_where_their_shape_is():
@@ -69,3 +72,10 @@ def test_the_difference_is_to_what_is_stored():
     assert 0 < parity.greatest_difference < 1e-3
     assert parity.rows[0].difference == np.abs(W - half["a"].astype("f4")).max()
     assert parity.counts() == {"same": 1}
+
+
+def test_rows_of_zeros_go_no_further_than_they_reach():
+    source = {"a": np.zeros(6, "f4"), "b": np.zeros(9, "f4")}
+    found, parity = how(source, {"a/b": np.zeros(4, "f4"), "b/b": np.zeros(7, "f4")})
+    assert found == {"a": ("rows taken", ("a/b",)), "b": ("rows taken", ("b/b",))}
+    assert parity.unused == ()

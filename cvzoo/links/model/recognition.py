@@ -52,6 +52,8 @@ def loader(member: ZooMember) -> Callable[[str], Chain] | None:
     if not isinstance(make, functools.partial) or "pretrained_model" not in make.keywords:
         return None
     keywords = {name: value for name, value in make.keywords.items() if name != "pretrained_model"}
+    if member.weights.file_name.endswith(".weights") and member.weights.label_names:
+        keywords["label_names"] = member.weights.label_names  # darknet's files do not say how many classes they know
 
     def load(path: str) -> Chain:
         return make.func(*make.args, pretrained_model=path, **keywords)

@@ -1,3 +1,4 @@
+import dataclasses
 import functools
 import hashlib
 import json
@@ -16,8 +17,8 @@ from cvzoo.weights.record import Weights
 
 
 class Tiny(Chain):
-    def __init__(self, n_class=None, pretrained_model=None, *, depth=1):
-        self.path, self.depth = pretrained_model, depth
+    def __init__(self, n_class=None, pretrained_model=None, *, depth=1, label_names=None):
+        self.path, self.depth, self.label_names = pretrained_model, depth, label_names
 
 
 def member(name="a", file="a.pth", *, source="somebody", sha256=None, make=None, depth=1):
@@ -103,6 +104,14 @@ def test_a_member_that_is_not_made_from_one_file_is_no_candidate(file):
     odd = member("odd", "a.npz", make=Tiny)
     assert loader(odd) is None
     assert recognise(file, {"x": np.zeros(3)}, [odd]) == ()
+
+
+def test_the_record_says_what_a_file_of_darknet_does_not():
+    odd = member("yolo", "yolo.weights")
+    record = dataclasses.replace(odd.weights, label_names=("cat", "dog"))
+    assert loader(odd._replace(weights=record))("FILE").label_names == ("cat", "dog")
+    named = dataclasses.replace(member("net", "net.pth").weights, label_names=("cat", "dog"))
+    assert loader(odd._replace(weights=named))("FILE").label_names is None
 
 
 def test_torchvisions_members_have_marks():
