@@ -22,7 +22,7 @@ class Extremum(FunctionNode):
         (x,) = inputs
         xp = backend_of(x).xp
         self.axes = all_axes(self.axis, x.ndim, self.name)
-        if not x.size:
+        if any(x.shape[axis] == 0 for axis in self.axes):
             raise ShapeError(f"{self.name}: there is nothing to choose from", got=x.shape)
         self.retain_inputs((0,))
         self.retain_outputs((0,))

@@ -157,3 +157,10 @@ def test_batch_l2_norm_squared_is_one_number_a_sample():
     assert_allclose(F.batch_l2_norm_squared(x), (x**2).sum((1, 2)))
     check_backward(F.batch_l2_norm_squared, x)
     check_double_backward(F.batch_l2_norm_squared, x)
+
+
+@pytest.mark.parametrize("function", [F.max, F.min])
+def test_the_greatest_of_no_rows_is_no_number_but_of_no_columns_there_is_none(function):
+    assert function(np.zeros((0, 3), np.float32), axis=1).shape == (0,)
+    with pytest.raises(ShapeError, match="nothing to choose"):
+        function(np.zeros((0, 3), np.float32), axis=0)

@@ -1,0 +1,142 @@
+"""Every model that finds masks or key points is a good network and answers soundly; one joins by a line in MODELS."""
+
+import functools
+import importlib.util
+import pathlib
+
+import numpy as np
+import pytest
+
+from cvzoo.config.randomness import set_seed
+from cvzoo.config.switches import no_backprop_mode, using_config
+from cvzoo.links.connection.batch_normalization import BatchNormalization
+from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
+from cvzoo.links.model.faster_rcnn_fpn.region_losses import RegionSampling
+from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
+from cvzoo.links.model.fcis.fcis_resnet101 import FCISResNet101
+from cvzoo.links.model.fcis.train_chain import FCISTrainChain
+from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import KeypointRCNNFPN
+from cvzoo.links.model.keypoint_rcnn.point_head import PointHeadSettings
+from cvzoo.links.model.mask_rcnn.loss import MaskRCNNFPNLoss
+from cvzoo.links.model.mask_rcnn.mask_head import MaskHeadSettings
+from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
+
+
+def _neighbour(name):
+    # tests are imported one by one, without packages: a neighbour is loaded by its path
+    path = pathlib.Path(__file__).with_name(f"{name}.py")
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+conformance, network = _neighbour("instance_conformance"), _neighbour("network_conformance")
+
+NAMES = ("ape", "bee", "cat")
+FPN = FasterRCNNFPNSettings(
+    n_layer=10, base_channels=8, channels=16, head_width=32, min_size=64, max_size=96, n_proposal=50
+)
+SAMPLING = RegionSampling(n_anchor=4000, n_region=64, n_proposal=200)
+BBOX, LABEL = np.array([[5, 5, 50, 40], [20, 30, 55, 60]], np.float32), np.array([0, 2], np.int32)
+
+
+def _mask_rcnn(**options):
+    head = MaskHeadSettings(depth=1, channels=8, roi_size=7, **options)
+    return MaskRCNNFPN(label_names=NAMES, settings=FPN, mask_settings=head)
+
+
+def _fcis():
+    narrow = {"n_layer": 10, "base_channels": 4, "rpn_channels": 8, "mid_channels": 6, "roi_size": 6, "group_size": 3}
+    regions = ProposalCreator(min_size=2, n_train_post_nms=60, n_test_post_nms=30)
+    small = {"min_size": 64, "max_size": 96, "anchor_scales": (1, 2, 4), "proposal_creator": regions}
+    return FCISResNet101(3, label_names=NAMES, **narrow, **small)
+
+
+def _keypoint_rcnn():
+    head = PointHeadSettings(depth=1, channels=8, roi_size=7)
+    return KeypointRCNNFPN(1, settings=FPN, point_settings=head)
+
+
+MODELS = {
+    "MaskRCNNFPN": _mask_rcnn,
+    "MaskRCNNFPN, pasted exactly": functools.partial(_mask_rcnn, paste="exact"),
+    "FCIS": _fcis,
+    "KeypointRCNNFPN": _keypoint_rcnn,
+}
+
+
+def _batch(model):
+    x = model.prepare(conformance.make_photos(1)[0])[None]
+    mask = np.zeros((2, *x.shape[2:]), bool)
+    for each, (top, left, bottom, right) in zip(mask, BBOX.astype(int)):
+        each[top:bottom, left:right] = True
+    return x, mask
+
+
+def _mask_loss(model):
+    x, mask = _batch(model)
+    return MaskRCNNFPNLoss(model, sampling=SAMPLING)(x, [BBOX], [LABEL], [mask])
+
+
+def _fcis_loss(model):
+    x, mask = _batch(model)
+    return FCISTrainChain(model)(x, [mask], [LABEL])
+
+
+# name -> from a model, a scalar that depends on all that it has
+LOSSES = {"MaskRCNNFPN": _mask_loss, "FCIS": _fcis_loss}
+
+
+@functools.cache
+def _made(name):
+    set_seed(1)
+    model = MODELS[name]()
+    norms = [link for link in model.links() if isinstance(link, BatchNormalization)]
+    decays = [norm.decay for norm in norms]
+    for norm in norms:  # statistics of one photo, so that random numbers do not blow up
+        norm.decay = 0
+    if name in LOSSES:
+        with using_config("train", True), no_backprop_mode():
+            LOSSES[name](model)
+    for norm, decay in zip(norms, decays):
+        norm.decay = decay
+    return model
+
+
+@pytest.fixture(params=MODELS)
+def name(request):
+    return request.param
+
+
+@pytest.mark.parametrize("check", conformance.CHECKS, ids=lambda check: check.__name__)
+def test_it_keeps_the_contract(name, check):
+    model = _made(name)
+    conformance.let_instances_through(model)
+    check(model)
+
+
+@pytest.mark.parametrize(
+    "check", [network.check_determinism, network.check_copies, network.check_device], ids=lambda check: check.__name__
+)
+def test_it_is_a_good_network(name, check):
+    check(_made(name), conformance.predicted)
+
+
+@pytest.mark.parametrize(
+    "check", [network.check_model_file, network.check_numbers_in_npz], ids=lambda check: check.__name__
+)
+def test_it_goes_to_files_and_back(name, check, tmp_path):
+    check(_made(name), conformance.predicted, tmp_path)
+
+
+def test_its_results_show_themselves(name, tmp_path):
+    model = _made(name)
+    conformance.let_instances_through(model)
+    conformance.check_pictures(model, tmp_path)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_a_gradient_reaches_every_parameter(name):
+    set_seed(2)
+    network.check_gradients(_made(name).copy("copy"), LOSSES[name])
