@@ -12,8 +12,15 @@ from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.model.cifar_resnet.cifar_resnet import CIFARResNet
 from cvzoo.links.model.convnext.convnext import ConvNeXt
 from cvzoo.links.model.convnext.plan import Plan as ConvNeXtPlan
+from cvzoo.links.model.efficientnet.efficientnet import EfficientNet
+from cvzoo.links.model.mnasnet.mnasnet import MNASNet
+from cvzoo.links.model.mobilenet_v2.mobilenet_v2 import MobileNetV2
+from cvzoo.links.model.mobilenet_v3.mobilenet_v3 import MobileNetV3
 from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.regnet.design import Design
+from cvzoo.links.model.regnet.regnet import RegNet
 from cvzoo.links.model.resnet.resnet import ResNet
+from cvzoo.links.model.shufflenet_v2.shufflenet_v2 import ShuffleNetV2
 from cvzoo.links.model.swin.plan import Plan as SwinPlan
 from cvzoo.links.model.swin.swin import SwinTransformer
 from cvzoo.links.model.vit.plan import Plan as ViTPlan
@@ -57,6 +64,14 @@ def _swin(n_class, pretrained_model, label_names, *, size="t", window=3, version
     return SwinTransformer(size, n_class, pretrained_model, label_names=label_names, plan=plan, preparation=SMALL_PHOTO)
 
 
+def _mobile(make):
+    def narrow(n_class, pretrained_model, label_names):
+        seen = PhotoPreparation(36, 32)
+        return make(n_class, pretrained_model, label_names=label_names, preparation=seen)
+
+    return narrow
+
+
 # name -> from n_class, pretrained_model and label_names, the narrow network
 CLASSIFIERS = {
     "CIFARResNet": _cifar_resnet,
@@ -66,6 +81,16 @@ CLASSIFIERS = {
     "SwinTransformer": _swin,
     "SwinTransformer, version 2": functools.partial(_swin, size="v2_t", window=4, version=2),
     "ViT": _vit,
+    "MobileNetV2": _mobile(functools.partial(MobileNetV2, width=0.1)),
+    "MobileNetV2, tf": _mobile(functools.partial(MobileNetV2, width=0.1, arch="tf")),
+    "MobileNetV3 large": _mobile(functools.partial(MobileNetV3, "large", width=0.1)),
+    "MobileNetV3 small": _mobile(functools.partial(MobileNetV3, "small", width=0.1)),
+    "EfficientNet": _mobile(functools.partial(EfficientNet, "b0", width=0.1, depth=0.3)),
+    "EfficientNetV2": _mobile(functools.partial(EfficientNet, "v2_s", width=0.1, depth=0.1)),
+    "RegNet X": _mobile(functools.partial(RegNet, Design(4, 8, 8.0, 2.0, 4, None), stem=8)),
+    "RegNet Y": _mobile(functools.partial(RegNet, Design(4, 8, 8.0, 2.0, 4, 0.25), stem=8)),
+    "ShuffleNetV2": _mobile(functools.partial(ShuffleNetV2, 1.0, channels=(8, 16, 24, 32, 64), counts=(2, 2, 1))),
+    "MNASNet": _mobile(functools.partial(MNASNet, 0.1, last=32)),
 }
 
 
