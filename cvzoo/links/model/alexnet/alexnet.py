@@ -1,0 +1,116 @@
+"""AlexNet, as torchvision has it."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+import cvzoo.functions as F
+from cvzoo.autodiff.variable import Variable
+from cvzoo.initializers.normal import HeNormal
+from cvzoo.links.connection.conv_2d_activ import Conv2DActiv
+from cvzoo.links.connection.linear import Linear
+from cvzoo.links.model.alexnet.weights import WEIGHTS
+from cvzoo.links.model.class_source import class_source
+from cvzoo.links.model.classifier import AbstractClassifier
+from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.torch_names import own_names
+
+_SIDE = 6  # of the map that the fully connected layers see
+
+# torchvision's names of modules -> our paths
+PLACES = {
+    "features.0": "conv1/conv",
+    "features.3": "conv2/conv",
+    "features.6": "conv3/conv",
+    "features.8": "conv4/conv",
+    "features.10": "conv5/conv",
+    "classifier.1": "fc6",
+    "classifier.4": "fc7",
+    "classifier.6": "fc8",
+}
+
+
+def alexnet_names(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The arrays of a file of torchvision by our names; those that have no place here keep theirs."""
+    return own_names(arrays, PLACES.get) if "features.0.weight" in arrays else dict(arrays)
+
+
+class AlexNet(AbstractClassifier):
+    """Names what a photo shows.
+
+    n_class: number of classes; None: as many as the file's, or label_names, else 1000
+    pretrained_model: "imagenet" (torchvision), or a path of a file of torchvision or one that cvzoo saved
+    label_names: names of the classes
+    width: times as many channels as in the paper, 1 / 64 times a whole number
+    fc_channels: of fc6 and fc7
+    dropout: before fc6 and fc7, while training
+    preparation: how a photo is seen; None: as the weights were measured
+    Raises ValueRangeError if names and classes do not agree, or there are no such weights;
+    WeightsMismatchError if the file does not fit.
+
+    Stages: conv1, pool1, conv2, pool2, conv3, conv4, conv5 (after their relu), pool5, fc6, fc7 (after their relu), fc8.
+    Photos may have any size from 63 x 63 on: pool5 becomes 6 x 6 means before fc6.
+    Source: Krizhevsky, One weird trick for parallelizing convolutional neural networks, 2014: one tower, no local
+    response normalization.
+    """
+
+    layer_names = (
+        "conv1", "pool1", "conv2", "pool2", "conv3", "conv4", "conv5", "pool5", "fc6", "fc7", "fc8",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        n_class: int | None = None,
+        pretrained_model: str | os.PathLike | None = None,
+        *,
+        label_names: Sequence[str] | None = None,
+        width: float = 1.0,
+        fc_channels: int = 4096,
+        dropout: float = 0.5,
+        preparation: PhotoPreparation | None = None,
+    ):
+        source = class_source(
+            pretrained_model,
+            WEIGHTS,
+            own_names=alexnet_names,
+            head_bias="fc8/b",
+            n_class=n_class,
+            label_names=label_names,
+            default=PhotoPreparation(),
+        )
+        self.n_class, self.label_names = source.n_class, source.label_names
+        self.preparation = source.preparation if preparation is None else preparation
+        self.width = width
+        self.fc_channels = fc_channels
+        self.dropout = dropout
+        n1, n2, n3, n4 = (round(n * width) for n in (64, 192, 384, 256))
+        start = HeNormal()
+        with self.init_scope():
+            self.conv1 = Conv2DActiv(3, n1, 11, 4, 2, initialW=start)
+            self.conv2 = Conv2DActiv(n1, n2, 5, 1, 2, initialW=start)
+            self.conv3 = Conv2DActiv(n2, n3, 3, 1, 1, initialW=start)
+            self.conv4 = Conv2DActiv(n3, n4, 3, 1, 1, initialW=start)
+            self.conv5 = Conv2DActiv(n4, n4, 3, 1, 1, initialW=start)
+            self.fc6 = Linear(n4 * _SIDE * _SIDE, fc_channels, initialW=start)
+            self.fc7 = Linear(fc_channels, fc_channels, initialW=start)
+            self.fc8 = Linear(fc_channels, self.n_class)
+        self.load_report = source.take(self, head=("fc8",))
+
+    def prepare(self, img: np.ndarray) -> np.ndarray:
+        """(3, crop, crop) float32, normalized: the middle of the photo (3, H, W) float32 RGB [0, 255]."""
+        return self.preparation(img)
+
+    def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
+        """Each stage's name and output, for x (B, 3, H, W)."""
+        h = x
+        for name in self.layer_names[:8]:
+            h = self[name](h) if name.startswith("conv") else F.max_pooling_2d(h, 3, 2, cover_all=False)
+            yield name, h
+        h = F.dropout(F.adaptive_average_pooling_2d(h, _SIDE), self.dropout)
+        h = F.relu(self.fc6(h))
+        yield "fc6", h
+        h = F.relu(self.fc7(F.dropout(h, self.dropout)))
+        yield "fc7", h
+        yield "fc8", self.fc8(h)

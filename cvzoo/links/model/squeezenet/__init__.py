@@ -1,0 +1,1 @@
+"""SqueezeNets (Iandola et al., 2016)."""

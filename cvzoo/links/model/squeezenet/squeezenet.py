@@ -1,0 +1,122 @@
+"""SqueezeNets that classify photos."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+import cvzoo.functions as F
+from cvzoo.autodiff.variable import Variable
+from cvzoo.initializers.normal import Normal
+from cvzoo.initializers.uniform import HeUniform
+from cvzoo.links.connection.conv_2d_activ import Conv2DActiv
+from cvzoo.links.model.class_source import class_source
+from cvzoo.links.model.classifier import AbstractClassifier
+from cvzoo.links.model.one_of import one_of
+from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.squeezenet.fire import Fire
+from cvzoo.links.model.squeezenet.weights import WEIGHTS
+from cvzoo.links.model.torch_names import own_names
+
+Version = Literal["1.0", "1.1"]
+
+# squeeze and expand of fire2 to fire9
+FIRES = ((16, 64), (16, 64), (32, 128), (32, 128), (48, 192), (48, 192), (64, 256), (64, 256))
+# of conv1: channels, ksize; the stages after which there is a pooling
+VERSIONS = {"1.0": ((96, 7), ("conv1", "fire4", "fire8")), "1.1": ((64, 3), ("conv1", "fire3", "fire5"))}
+
+
+def stage_names(version: Version) -> tuple[str, ...]:
+    """conv1, pool1, fire2, ... fire9, conv10, with the poolings where the version has them."""
+    names = []
+    for name in ("conv1", *(f"fire{i}" for i in range(2, 10))):
+        names.append(name)
+        if name in VERSIONS[version][1]:
+            names.append(f"pool{name[4:]}")
+    return (*names, "conv10", "pool10")
+
+
+def torchvision_places(version: Version) -> dict[str, str]:
+    """torchvision's names of modules -> our paths."""
+    places = {"features.0": "conv1/conv", "classifier.1": "conv10/conv"}
+    # a relu stands behind conv1
+    for i, name in enumerate(stage_names(version)[:-2]):
+        if name.startswith("fire"):
+            for theirs, ours in (("squeeze", "squeeze"), ("expand1x1", "expand1"), ("expand3x3", "expand3")):
+                places[f"features.{i + 1}.{theirs}"] = f"{name}/{ours}/conv"
+    return places
+
+
+def squeezenet_names(arrays: Mapping[str, np.ndarray], version: Version) -> dict[str, np.ndarray]:
+    """The arrays of a file of torchvision by our names; those that have no place here keep theirs."""
+    return own_names(arrays, torchvision_places(version).get) if "features.0.weight" in arrays else dict(arrays)
+
+
+class SqueezeNet(AbstractClassifier):
+    """Names what a photo shows.
+
+    version: "1.0", the paper's, or "1.1", 2.4 times cheaper and as good
+    n_class: number of classes; None: as many as the file's, or label_names, else 1000
+    pretrained_model: "imagenet" (torchvision), or a path of a file of torchvision or one that cvzoo saved
+    label_names: names of the classes
+    width: times as many channels as in the paper, such as 1 / 16
+    dropout: before conv10, while training
+    preparation: how a photo is seen; None: as the weights were measured
+    Raises ValueRangeError if names and classes do not agree, or there is no such version or weights;
+    WeightsMismatchError if the file does not fit.
+
+    Stages: conv1, pool1, fire2 ... fire9 with poolings between, conv10 (B, n_class, H, W), pool10: the scores.
+    Source: Iandola et al., SqueezeNet: AlexNet-level accuracy with 50x fewer parameters and < 0.5MB model size, 2016.
+    """
+
+    def __init__(
+        self,
+        version: Version = "1.0",
+        n_class: int | None = None,
+        pretrained_model: str | os.PathLike | None = None,
+        *,
+        label_names: Sequence[str] | None = None,
+        width: float = 1.0,
+        dropout: float = 0.5,
+        preparation: PhotoPreparation | None = None,
+    ):
+        (channels, ksize), _ = one_of(VERSIONS, version, "SqueezeNet: version")
+        source = class_source(
+            pretrained_model,
+            WEIGHTS[version],
+            own_names=lambda arrays: squeezenet_names(arrays, version),
+            head_bias="conv10/conv/b",
+            n_class=n_class,
+            label_names=label_names,
+            default=PhotoPreparation(),
+        )
+        self.n_class, self.label_names = source.n_class, source.label_names
+        self.preparation = source.preparation if preparation is None else preparation
+        self.version = version
+        self.width = width
+        self.dropout = dropout
+        self.layer_names = stage_names(version)
+        n = max(1, round(channels * width))
+        with self.init_scope():
+            self.conv1 = Conv2DActiv(3, n, ksize, 2, initialW=HeUniform())
+            for i, (squeeze, expand) in enumerate(FIRES, start=2):
+                squeeze, expand = (max(1, round(count * width)) for count in (squeeze, expand))
+                self.add_link(f"fire{i}", Fire(n, squeeze, expand))
+                n = 2 * expand
+            self.conv10 = Conv2DActiv(n, self.n_class, 1, initialW=Normal(0.01))
+        self.load_report = source.take(self, head=("conv10",))
+
+    def prepare(self, img: np.ndarray) -> np.ndarray:
+        """(3, crop, crop) float32, normalized: the middle of the photo (3, H, W) float32 RGB [0, 255]."""
+        return self.preparation(img)
+
+    def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
+        """Each stage's name and output, for x (B, 3, H, W)."""
+        h = x
+        for name in self.layer_names[:-2]:
+            h = F.max_pooling_2d(h, 3, 2, cover_all=True) if name.startswith("pool") else self[name](h)
+            yield name, h
+        h = self.conv10(F.dropout(h, self.dropout))
+        yield "conv10", h
+        yield "pool10", F.global_average_pooling_2d(h)

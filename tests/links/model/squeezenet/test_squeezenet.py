@@ -1,0 +1,60 @@
+"""SqueezeNets: torchvision's names, shapes and numbers."""
+
+import numpy as np
+import pytest
+
+import cvzoo.functions as F
+from cvzoo.config.randomness import set_seed
+from cvzoo.config.switches import no_backprop_mode, using_config
+from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.links.model.squeezenet.squeezenet import SqueezeNet, squeezenet_names
+from cvzoo.optimizers.momentum_sgd import MomentumSGD
+
+
+@pytest.mark.parametrize(("version", "before"), [("1.0", "fire4 fire8"), ("1.1", "fire3 fire5")])
+def test_poolings_are_where_the_version_has_them(version, before):
+    names = SqueezeNet(version, 2, width=1 / 16).layer_names
+    assert " ".join(names[i - 1] for i, name in enumerate(names) if name.startswith("pool")).split() == [
+        "conv1",
+        *before.split(),
+        "conv10",
+    ]
+
+
+def test_another_version_is_refused():
+    with pytest.raises(ValueRangeError, match=r"version\n.*1\.1"):
+        SqueezeNet("2.0")
+
+
+@pytest.mark.parametrize(("version", "name"), [("1.0", "squeezenet1_0"), ("1.1", "squeezenet1_1")])
+def test_names_and_shapes_are_torchvisions(shared, seeds, version, name):
+    named = squeezenet_names(seeds.empty_network(shared, name), version)
+    wanted = {path: np.shape(array) for path, array in SqueezeNet(version).state_arrays().items()}
+    assert {path: array.shape for path, array in named.items()} == wanted
+
+
+def test_a_training_step_lowers_the_loss():
+    set_seed(0)
+    model = SqueezeNet("1.1", 3, width=1 / 4, dropout=0)
+    x = np.random.default_rng(0).standard_normal((4, 3, 64, 64), "float32")
+    t = np.array([0, 1, 2, 0], np.int32)
+    optimizer = MomentumSGD(lr=0.05).setup(model)
+    losses = []
+    for _ in range(20):
+        loss = F.softmax_cross_entropy(model(x), t)
+        losses.append(float(loss.array))
+        model.cleargrads()
+        loss.backward()
+        optimizer.update()
+    assert losses[-1] < 0.95 * losses[0]
+
+
+@pytest.mark.slow
+def test_the_scores_are_torchvisions(shared, seeds):
+    arrays = {key: seeds.seeded(key, shape) for key, shape in seeds.manifest(shared, "squeezenet1_0").items()}
+    model = SqueezeNet("1.0")
+    assert model.load_arrays(squeezenet_names(arrays, "1.0")).is_clean
+    want = seeds.golden(shared, "classification_no_preprocess", "squeezenet1_0")
+    with using_config("train", False), no_backprop_mode():
+        y = model(seeds.seeded_photo(*want["input"])[None]).array
+    seeds.assert_scores_equal(y, want)
