@@ -2,7 +2,7 @@
 
 import abc
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -11,30 +11,13 @@ from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.functions.activation.softmax import softmax
 from cvzoo.functions.array.resize_images import resize_images
 from cvzoo.links.chain import Chain
+from cvzoo.links.model.class_maps import ClassMap, EnlargedScores
 from cvzoo.links.model.detections import kept_source
 from cvzoo.links.model.label_maps import LabelMaps
 from cvzoo.links.model.photos import PreparedBatch, prepared_batches
 from cvzoo.links.model.views import mean_of_views
 
-
-class ClassMap(NamedTuple):
-    """How much each pixel of a photo looks like each class.
-
-    values: (n_class, H, W) float32
-    are_probs: whether they are probabilities; else the softmax makes them so
-    """
-
-    values: np.ndarray
-    are_probs: bool
-
-    def label(self) -> np.ndarray:
-        """(H, W) int32: the best class of each pixel, the lower number of equals."""
-        # seen pixel by pixel: the classes lie side by side in memory
-        return self.values.transpose(1, 2, 0).argmax(axis=2).astype(np.int32)
-
-    def probs(self) -> np.ndarray:
-        """(n_class, H, W) float32, summing to 1 at each pixel."""
-        return self.values if self.are_probs else softmax(self.values[None], axis=1).array[0]
+Map = ClassMap | EnlargedScores
 
 
 class AbstractSegmenter(Chain, abc.ABC):
@@ -65,8 +48,8 @@ class AbstractSegmenter(Chain, abc.ABC):
         proportion; after them those of auxiliary heads, if the network has such."""
 
     @abc.abstractmethod
-    def class_maps(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> Iterator[ClassMap]:
-        """One `ClassMap` a photo, of the photo's own size.
+    def class_maps(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> Iterator[Map]:
+        """One map of the classes a photo, of the photo's own size.
 
         x: (B, C, H', W') float32, prepared
         sizes: (H, W) of each photo
@@ -114,24 +97,33 @@ class AbstractSegmenter(Chain, abc.ABC):
 
 
 class AbstractPhotoSegmenter(AbstractSegmenter, abc.ABC):
-    """A segmenter that sees a photo as a whole; a subclass writes `prepare`, `training_scores` and `forward`."""
+    """A segmenter that sees a photo as a whole; a subclass writes `prepare`, `training_scores` and `coarse_scores`."""
 
     @abc.abstractmethod
+    def coarse_scores(self, x: Any) -> Variable:
+        """Scores before the softmax (B, n_class, h, w), of any size in proportion, for x (B, C, H', W')."""
+
     def forward(self, x: Any) -> Variable:
         """Scores before the softmax (B, n_class, H', W') for x (B, C, H', W')."""
+        scores = self.coarse_scores(x)
+        size = x.shape[2:]
+        return scores if scores.shape[2:] == size else resize_images(scores, size, align_corners=self.align_corners)
 
-    def class_maps(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> Iterator[ClassMap]:
+    def class_maps(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> Iterator[Map]:
         """As in `AbstractSegmenter`: the scores, or with several views the mean probabilities, at the photo's size."""
-        one_view = tuple(self.scales) == (1.0,) and not self.flip
-        if one_view:
-            maps = self.forward(x).array
-        else:
-            maps = mean_of_views(x, self._probs, scales=self.scales, flip=self.flip, align_corners=self.align_corners)
+        if tuple(self.scales) == (1.0,) and not self.flip:
+            coarse = self.coarse_scores(x).array
+            for each, size in zip(coarse, sizes):
+                steps = [step for step in (x.shape[2:], size) if step != each.shape[1:]]
+                if not steps:
+                    yield ClassMap(each, False)
+                else:
+                    yield EnlargedScores(each, steps, align_corners=self.align_corners)
+            return
+        maps = mean_of_views(x, self._probs, scales=self.scales, flip=self.flip, align_corners=self.align_corners)
         for i, size in enumerate(sizes):
-            values = maps[i : i + 1]
-            if values.shape[2:] != size:
-                values = resize_images(values, size, align_corners=self.align_corners).array
-            yield ClassMap(values[0], not one_view)
+            values = resize_images(maps[i : i + 1], size, align_corners=self.align_corners).array
+            yield ClassMap(values[0], True)
 
     def _probs(self, x: np.ndarray) -> np.ndarray:
         return softmax(self.forward(x), axis=1).array

@@ -6,9 +6,10 @@ import pytest
 import cvzoo.functions as F
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.links.connection.convolution_2d import Convolution2D
+from cvzoo.links.model.class_maps import ClassMap, EnlargedScores
 from cvzoo.links.model.pixelwise_softmax_classifier import PixelwiseSoftmaxClassifier
 from cvzoo.links.model.pspnet.tiles import cover_with_tiles
-from cvzoo.links.model.segmenter import AbstractPhotoSegmenter, ClassMap
+from cvzoo.links.model.segmenter import AbstractPhotoSegmenter
 from cvzoo.links.model.views import mean_of_views
 from cvzoo.reporting.reporter import Reporter
 
@@ -29,8 +30,8 @@ class Shades(AbstractPhotoSegmenter):
         scores = self.conv(F.average_pooling_2d(x, 2, 2))
         return (scores, scores * 2) if self.has_aux else (scores,)
 
-    def forward(self, x):
-        return F.resize_images(self.training_scores(x)[0], x.shape[2:], align_corners=self.align_corners)
+    def coarse_scores(self, x):
+        return self.training_scores(x)[0]
 
 
 def _colors(*names):
@@ -78,6 +79,19 @@ def test_a_class_map_takes_the_lower_number_of_equals():
     np.testing.assert_array_equal(one.label(), [[0, 2]])
     np.testing.assert_allclose(one.probs()[:, 0, 0], 1 / 3, rtol=1e-6)
     assert ClassMap(values, True).probs() is values
+
+
+@pytest.mark.parametrize("align_corners", [False, True])
+@pytest.mark.parametrize("sizes", [[(31, 45)], [(31, 45), (23, 60)], [(5, 7), (1, 1)], [(700, 900)]])
+def test_enlarged_scores_are_those_of_resizing_step_by_step(sizes, align_corners):
+    coarse = np.random.default_rng(3).standard_normal((4, 5, 7)).astype(np.float32)
+    values = coarse[None]
+    for size in sizes:
+        values = F.resize_images(values, size, align_corners=align_corners).array
+    one = EnlargedScores(coarse, sizes, align_corners=align_corners)
+    np.testing.assert_allclose(one.values, values[0], atol=1e-5)
+    np.testing.assert_array_equal(one.label(), one.values.argmax(axis=0))
+    np.testing.assert_allclose(one.probs(), ClassMap(values[0], False).probs(), atol=1e-5)
 
 
 def test_the_loss_is_the_cross_entropy_of_the_pixels_that_count():

@@ -12,12 +12,13 @@ from cvzoo.datasets.labels.ade20k import ade20k_semantic_segmentation_label_name
 from cvzoo.datasets.labels.cityscapes import cityscapes_semantic_segmentation_label_names
 from cvzoo.datasets.labels.voc import voc_semantic_segmentation_label_names
 from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.links.model.class_maps import ClassMap
 from cvzoo.links.model.deeplab.chainercv_names import from_chainercv
 from cvzoo.links.model.deeplab.separable_heads import Decoder, SeparableASPP
 from cvzoo.links.model.deeplab.weights import MIN_INPUT_SIZES, V3_PLUS_RECORDS
 from cvzoo.links.model.deeplab.xception import Xception65
 from cvzoo.links.model.segmentation_source import segmentation_source
-from cvzoo.links.model.segmenter import AbstractSegmenter, ClassMap
+from cvzoo.links.model.segmenter import AbstractSegmenter
 from cvzoo.links.model.views import mean_of_views
 
 _OTHER_NAMES = (cityscapes_semantic_segmentation_label_names, ade20k_semantic_segmentation_label_names)

@@ -104,9 +104,9 @@ class ESPNet(AbstractPhotoSegmenter):
 
     def training_scores(self, x: Any) -> tuple[Variable, ...]:
         """The scores, alone."""
-        return (self.forward(x),)
+        return (self.coarse_scores(x),)
 
-    def forward(self, x: Any) -> Variable:
+    def coarse_scores(self, x: Any) -> Variable:
         """Scores before the softmax (B, n_class, H, W) for x (B, 3, H, W), sides multiples of 8."""
         half = F.average_pooling_2d(x, 3, 2, 1)
         quarter = F.average_pooling_2d(half, 3, 2, 1)

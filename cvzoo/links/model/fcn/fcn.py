@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.datasets.labels.voc import voc_semantic_segmentation_label_names
 from cvzoo.links.model.deeplab.torchvision_names import from_torchvision
@@ -78,6 +77,6 @@ class FCN(AbstractPhotoSegmenter):
         middle, last = self.backbone(x)
         return self.head(last), self.aux(middle)
 
-    def forward(self, x: Any) -> Variable:
-        """Scores before the softmax (B, n_class, H, W) for x (B, 3, H, W)."""
-        return F.resize_images(self.head(self.backbone(x)[1]), x.shape[2:], align_corners=False)
+    def coarse_scores(self, x: Any) -> Variable:
+        """Scores before the softmax (B, n_class, h, w), at the backbone's stride, for x (B, 3, H, W)."""
+        return self.head(self.backbone(x)[1])

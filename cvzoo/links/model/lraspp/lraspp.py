@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.datasets.labels.voc import voc_semantic_segmentation_label_names
 from cvzoo.links.model.lraspp.head import LRASPPHead
@@ -67,10 +66,10 @@ class LRASPPMobileNetV3Large(AbstractPhotoSegmenter):
         return prepare_by_short_side(img, self.short)
 
     def training_scores(self, x: Any) -> tuple[Variable, ...]:
-        """The scores at a stride of 8, alone."""
-        maps = self.backbone(x)
-        return (self.head(maps[_FINE], maps[_COARSE]),)
+        """The scores, alone."""
+        return (self.coarse_scores(x),)
 
-    def forward(self, x: Any) -> Variable:
-        """Scores before the softmax (B, n_class, H, W) for x (B, 3, H, W)."""
-        return F.resize_images(self.training_scores(x)[0], x.shape[2:], align_corners=False)
+    def coarse_scores(self, x: Any) -> Variable:
+        """Scores before the softmax (B, n_class, H / 8, W / 8), sides rounded up, for x (B, 3, H, W)."""
+        maps = self.backbone(x)
+        return self.head(maps[_FINE], maps[_COARSE])

@@ -14,6 +14,7 @@ from cvzoo.datasets.labels.cityscapes import cityscapes_semantic_segmentation_la
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv
 from cvzoo.links.connection.convolution_2d import Convolution2D
+from cvzoo.links.model.class_maps import ClassMap
 from cvzoo.links.model.pretrained import pretrained_path
 from cvzoo.links.model.pspnet.chainercv_names import backbone_from_chainercv, from_chainercv
 from cvzoo.links.model.pspnet.pyramid_pooling import PyramidPoolingModule
@@ -21,7 +22,7 @@ from cvzoo.links.model.pspnet.tiles import cover_with_tiles
 from cvzoo.links.model.pspnet.weights import BACKBONE_RECORDS, INPUT_SIZES, RECORDS
 from cvzoo.links.model.resnet.extractor import ResNetExtractor
 from cvzoo.links.model.segmentation_source import segmentation_source
-from cvzoo.links.model.segmenter import AbstractSegmenter, ClassMap
+from cvzoo.links.model.segmenter import AbstractSegmenter
 from cvzoo.links.model.views import mean_of_views
 from cvzoo.transforms.resize_contain import resize_contain
 from cvzoo.weights.sniff import read_arrays

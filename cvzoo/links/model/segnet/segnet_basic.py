@@ -69,9 +69,9 @@ class SegNetBasic(AbstractPhotoSegmenter):
 
     def training_scores(self, x: Any) -> tuple[Variable, ...]:
         """The scores, alone."""
-        return (self.forward(x),)
+        return (self.coarse_scores(x),)
 
-    def forward(self, x: Any) -> Variable:
+    def coarse_scores(self, x: Any) -> Variable:
         """Scores before the softmax (B, n_class, H, W) for x (B, 3, H, W) in [0, 255]."""
         h = F.local_response_normalization(x, 5, 1, 1e-4 / 5, 0.75)
         taken = []

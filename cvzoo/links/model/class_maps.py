@@ -1,0 +1,77 @@
+"""How much each pixel of a photo looks like each class."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from cvzoo.functions.activation.softmax import softmax
+from cvzoo.functions.array.resize_images import resize_images
+
+_AT_ONCE = 1 << 21  # numbers of an enlarged map that lie in memory while labels are found
+
+
+class ClassMap(NamedTuple):
+    """One number a class and pixel.
+
+    values: (n_class, H, W) float32
+    are_probs: whether they are probabilities; else the softmax makes them so
+    """
+
+    values: np.ndarray
+    are_probs: bool
+
+    def label(self) -> np.ndarray:
+        """(H, W) int32: the best class of each pixel, the lower number of equals."""
+        # seen pixel by pixel: the classes lie side by side in memory
+        return self.values.transpose(1, 2, 0).argmax(axis=2).astype(np.int32)
+
+    def probs(self) -> np.ndarray:
+        """(n_class, H, W) float32, summing to 1 at each pixel."""
+        return self.values if self.are_probs else softmax(self.values[None], axis=1).array[0]
+
+
+class EnlargedScores:
+    """Scores of a coarse map, resized bilinearly, once or several times; made row by row, so that memory stays small.
+
+    coarse: (n_class, h, w) float32, scores before the softmax
+    sizes: (H, W) of one resizing after the other; the last is the photo's
+    align_corners: as in `resize_images`
+
+    Each resizing is linear and treats rows and columns alike, so that all of them are one matrix a side.
+    """
+
+    def __init__(self, coarse: np.ndarray, sizes: Sequence[tuple[int, int]], *, align_corners: bool):
+        n_class, height, width = coarse.shape
+        self._rows = _along(height, [size[0] for size in sizes], align_corners)  # (H, h)
+        columns = _along(width, [size[1] for size in sizes], align_corners)  # (W, w)
+        wide = columns @ coarse.transpose(1, 2, 0)  # (h, W, n_class)
+        self._wide = wide.reshape(height, -1)
+        self._shape = len(self._rows), len(columns), n_class
+
+    @property
+    def values(self) -> np.ndarray:
+        """(n_class, H, W) float32, all of them, classes side by side in memory."""
+        return (self._rows @ self._wide).reshape(self._shape).transpose(2, 0, 1)
+
+    def label(self) -> np.ndarray:
+        """As in `ClassMap`."""
+        height, width, n_class = self._shape
+        label = np.empty((height, width), np.int32)
+        step = max(1, _AT_ONCE // (width * n_class))
+        for start in range(0, height, step):
+            rows = self._rows[start : start + step]
+            label[start : start + step] = (rows @ self._wide).reshape(len(rows), width, n_class).argmax(axis=2)
+        return label
+
+    def probs(self) -> np.ndarray:
+        """As in `ClassMap`."""
+        return softmax(self.values[None], axis=1).array[0]
+
+
+def _along(side: int, sides: Sequence[int], align_corners: bool) -> np.ndarray:
+    """(sides[-1], side) float32: what resizing along one axis does, from the identity resized."""
+    matrix = np.eye(side, dtype=np.float32)[None, None]
+    for n in sides:
+        matrix = resize_images(matrix, (n, side), align_corners=align_corners).array
+    return np.ascontiguousarray(matrix[0, 0])
