@@ -70,6 +70,8 @@ from cvzoo.links.model.faster_rcnn_fpn.published import (
     FasterRCNNFPNResNet101,
 )
 from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
+from cvzoo.links.model.fcis.fcis_resnet101 import FCISResNet101
+from cvzoo.links.model.fcis.train_chain import FCISTrainChain
 from cvzoo.links.model.fcn.fcn import FCN
 from cvzoo.links.model.fcn.published import FCNResNet50, FCNResNet101
 from cvzoo.links.model.fcos.fcos import FCOS
@@ -127,6 +129,19 @@ from cvzoo.links.model.regnet.regnet import RegNet
 from cvzoo.links.model.resnet.depths import ResNet18, ResNet34, ResNet50, ResNet101, ResNet152
 from cvzoo.links.model.resnet.extractor import ResNetExtractor
 from cvzoo.links.model.resnet.resnet import ResNet
+from cvzoo.links.model.resnet.variants import (
+    ResNeXt50_32x4d,
+    ResNeXt101_32x4d,
+    ResNeXt101_32x8d,
+    ResNeXt101_64x4d,
+    SEResNet50,
+    SEResNet101,
+    SEResNet152,
+    SEResNeXt50,
+    SEResNeXt101,
+    WideResNet50_2,
+    WideResNet101_2,
+)
 from cvzoo.links.model.retinanet.augmentation import RandomPart, RetinaNetTransform
 from cvzoo.links.model.retinanet.collate import collate_photos
 from cvzoo.links.model.retinanet.loss import RetinaNetLoss
@@ -163,6 +178,9 @@ from cvzoo.links.model.swin.published import SwinB, SwinS, SwinT, SwinV2B, SwinV
 from cvzoo.links.model.swin.swin import SwinTransformer
 from cvzoo.links.model.thresholds import AbstractThresholds
 from cvzoo.links.model.ultra_light_face.ultra_light_face import UltraLightFace
+from cvzoo.links.model.vgg.extractor import VGGExtractor
+from cvzoo.links.model.vgg.published import VGG11, VGG11BN, VGG13, VGG13BN, VGG16, VGG16BN, VGG19, VGG19BN
+from cvzoo.links.model.vgg.vgg import VGG
 from cvzoo.links.model.vit.published import ViTB16, ViTB32, ViTH14, ViTL16, ViTL32
 from cvzoo.links.model.vit.vit import ViT
 from cvzoo.links.model.yolo.augmentation import YOLOTransform
@@ -238,6 +256,8 @@ __all__ = [
     "FasterRCNNTrainChain",
     "FasterRCNNTransform",
     "FasterRCNNVGG16",
+    "FCISResNet101",
+    "FCISTrainChain",
     "FCN",
     "FCNResNet101",
     "FCNResNet50",
@@ -322,6 +342,10 @@ __all__ = [
     "ResNet34",
     "ResNet50",
     "ResNetExtractor",
+    "ResNeXt101_32x4d",
+    "ResNeXt101_32x8d",
+    "ResNeXt101_64x4d",
+    "ResNeXt50_32x4d",
     "RetinaNet",
     "retinanet_resnet18",
     "retinanet_resnet50_fpn",
@@ -335,6 +359,11 @@ __all__ = [
     "SegNetBasic",
     "SeparableConv2DBNActiv",
     "Sequential",
+    "SEResNet101",
+    "SEResNet152",
+    "SEResNet50",
+    "SEResNeXt101",
+    "SEResNeXt50",
     "ShuffleNetV2",
     "ShuffleNetV2X0_5",
     "ShuffleNetV2X1_0",
@@ -357,13 +386,25 @@ __all__ = [
     "SwinV2S",
     "SwinV2T",
     "UltraLightFace",
+    "VGG",
+    "VGG11",
+    "VGG11BN",
+    "VGG13",
+    "VGG13BN",
+    "VGG16",
+    "VGG16BN",
     "VGG16RoIHead",
+    "VGG19",
+    "VGG19BN",
+    "VGGExtractor",
     "ViT",
     "ViTB16",
     "ViTB32",
     "ViTH14",
     "ViTL16",
     "ViTL32",
+    "WideResNet101_2",
+    "WideResNet50_2",
     "yolo_fastest",
     "YOLOLoss",
     "YOLOTransform",
