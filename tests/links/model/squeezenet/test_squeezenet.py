@@ -58,3 +58,24 @@ def test_the_scores_are_torchvisions(shared, seeds):
     with using_config("train", False), no_backprop_mode():
         y = model(seeds.seeded_photo(*want["input"])[None]).array
     seeds.assert_scores_equal(y, want)
+
+
+def test_the_authors_numbers_give_the_stored_scores(shared):
+    file = np.load(shared / "weights/squeezenet_v1.0_imagenet/squeezenet_v1.0_decoded.npz")
+    parts = {"conv1x1_1": "squeeze", "conv1x1_2": "expand1", "conv3x3_2": "expand3"}
+    arrays = {}
+    for name in file.files:
+        layer, _, leaf = name.rpartition("_")
+        fire, _, part = layer.partition("__")
+        place = f"{fire}/{parts[part]}" if part else {"conv_final": "conv10"}.get(layer, layer)
+        arrays[f"{place}/conv/{leaf.upper() if leaf == 'w' else leaf}"] = file[name]
+    model = SqueezeNet("1.0")
+    assert model.load_arrays(arrays).is_clean
+    expected = np.load(shared / "weights/expected/squeezenet_v1.0.npz")
+    bgr = expected["dog_rgb_u8"][:, :, ::-1].astype(np.float32) - np.array([104, 117, 123], np.float32)
+    with using_config("train", False), no_backprop_mode():
+        y = model(bgr.transpose(2, 0, 1)[None]).array[0]
+    # the authors' last convolution, of 1 x 1, has a padding of 1: 13 x 13 places and a border that sees its bias alone
+    border = np.maximum(arrays["conv10/conv/b"], 0)
+    y = (13 * 13 * y + (15 * 15 - 13 * 13) * border) / (15 * 15)
+    np.testing.assert_allclose(y, expected["dog_logits"], atol=1e-4 * np.abs(y).max())
