@@ -15,7 +15,12 @@ def fitted_size(size: Sequence[int], min_size: int, max_size: int) -> tuple[int,
     return max(int(size[0] * scale), 1), max(int(size[1] * scale), 1)
 
 
-def fit_photo(img: np.ndarray, min_size: int, max_size: int, mean: Sequence[float]) -> np.ndarray:
-    """(3, H', W') float32: the photo (3, H, W) RGB in [0, 255] resized, less `mean`, one number a channel."""
+def fit_photo(img: np.ndarray, min_size: int, max_size: int, mean: Sequence[float], *, at_least: int = 1) -> np.ndarray:
+    """(3, H', W') float32: the photo (3, H, W) RGB in [0, 255] resized, less `mean`, one number a channel.
+
+    at_least: a shorter side has zeros at its end, which only a photo that is hardly more than a line has
+    """
     resized = resize(img, fitted_size(img.shape[1:], min_size, max_size))
-    return resized.astype(np.float32, copy=False) - np.asarray(mean, np.float32)[:, None, None]
+    x = resized.astype(np.float32, copy=False) - np.asarray(mean, np.float32)[:, None, None]
+    missing = [max(at_least - side, 0) for side in x.shape[1:]]
+    return np.pad(x, ((0, 0), (0, missing[0]), (0, missing[1]))) if any(missing) else x

@@ -12,7 +12,7 @@ from cvzoo.geometry.clip_bbox import clip_bbox
 from cvzoo.geometry.window_rle import window_rles
 from cvzoo.links.model.detector import Preset
 from cvzoo.links.model.detector_source import detector_classes, take_what_fits
-from cvzoo.links.model.faster_rcnn.fit_photo import fit_photo
+from cvzoo.links.model.faster_rcnn.fit_photo import fit_photo, fitted_size
 from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
 from cvzoo.links.model.faster_rcnn.region_proposal_network import RegionProposalNetwork
 from cvzoo.links.model.fcis.head import FCISResNet101Head, RegionOutputs
@@ -23,6 +23,7 @@ from cvzoo.links.model.label_names import COCO_LABEL_NAMES, VOC_LABEL_NAMES
 from cvzoo.links.model.light_head_rcnn.pretrained import read_resnet101_pretrained
 from cvzoo.links.model.resnet.extractor import ResNetExtractor
 
+_AT_LEAST = 8  # pixels, or the pooling behind the first convolution sees too few
 _KNOWN = {len(names): names for names in (VOC_LABEL_NAMES, COCO_LABEL_NAMES)}
 
 
@@ -132,7 +133,7 @@ class FCISResNet101(AbstractInstanceSegmenter):
 
     def prepare(self, img: np.ndarray) -> np.ndarray:
         """(3, H', W') float32, resized, less `mean`."""
-        return fit_photo(img, self.min_size, self.max_size, self.mean)
+        return fit_photo(img, self.min_size, self.max_size, self.mean, at_least=_AT_LEAST)
 
     def features(self, x: Any) -> tuple[Variable, Variable]:
         """C4 and C5 of x (B, 3, H, W), both of stride 16."""
@@ -146,7 +147,7 @@ class FCISResNet101(AbstractInstanceSegmenter):
 
     def find_instances(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> list[FoundInstances]:
         """The instances of each photo, best first, by mask voting."""
-        scales = [x.shape[3] / width for _, width in sizes]
+        scales = [fitted_size(size, self.min_size, self.max_size)[1] / size[1] for size in sizes]
         for_rpn, for_head = self.features(x)
         _, _, rois, roi_indices, _ = self.rpn(for_rpn, x.shape[2:], scales)
         found = []

@@ -55,9 +55,10 @@ def mask_voting(
     Source: Dai et al., "Instance-aware Semantic Segmentation via Multi-task Network Cascades", 2016; as in FCIS.
     """
     kept = []
+    seen = (bbox[:, 2:] > bbox[:, :2]).all(axis=1)  # an empty box overlaps nothing, not even itself
     for label in range(1, roi_cls_prob.shape[1]):
         score = roi_cls_prob[:, label]
-        above = np.flatnonzero(score > score_thresh)
+        above = np.flatnonzero((score > score_thresh) & seen)
         if len(above):
             above = above[nms(bbox[above], score[above], iou_thresh=nms_thresh)]
             kept.append(np.column_stack([above, np.full(len(above), label)]))

@@ -194,6 +194,17 @@ def test_photos_in_and_masks_out_whatever_came_with_them():
     assert len(masks[0]) == len(labels[0]) == len(scores[0]) == 0
 
 
+def test_a_photo_that_is_a_line_is_padded_and_found_in_its_own_pixels():
+    model = tiny()
+    model.score_thresh, model.min_drop_size = 0.0, 0
+    x = model.prepare(photo(90, 2))
+    assert x.shape == (3, 120, 8)
+    assert not x[:, :, 2:].any()
+    with using_config("train", False), no_backprop_mode():
+        (found,) = model.find_instances(x[None], [(90, 2)])
+    assert (found.bbox <= (90, 2, 90, 2)).all()
+
+
 def test_it_is_described_by_its_settings():
     (architecture,) = ARCHITECTURES
     model = tiny(2, label_names=("a", "b"))
