@@ -14,14 +14,18 @@ from cvzoo import optimizers, training
 from cvzoo.datasets import TransformDataset, bbox_splits
 from cvzoo.evaluations import DetectionVOCEvaluator
 from cvzoo.iterators import MultiprocessIterator, SerialIterator
-from cvzoo.links.model.faster_rcnn.anchor_target_creator import AnchorTargetCreator
-from cvzoo.links.model.faster_rcnn.faster_rcnn_vgg16 import FasterRCNNVGG16
-from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
-from cvzoo.links.model.faster_rcnn.proposal_target_creator import ProposalTargetCreator
-from cvzoo.links.model.faster_rcnn.train_chain import FasterRCNNTrainChain
-from cvzoo.links.model.faster_rcnn.transform import FasterRCNNTransform
-from cvzoo.links.model.retinanet.collate import collate_photos
+from cvzoo.links import (
+    AnchorTargetCreator,
+    FasterRCNNTrainChain,
+    FasterRCNNTransform,
+    FasterRCNNVGG16,
+    ProposalCreator,
+    ProposalTargetCreator,
+    collate_photos,
+)
 from cvzoo.training import extensions
+
+NETWORK = {"min_size": 600, "max_size": 1000, "anchor_scales": (8, 16, 32)}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,51 +37,32 @@ class Recipe:
     batch_size: int = 2
     lr: float = 2e-3
     weight_decay: float = 5e-4
-    min_size: int = 600
-    max_size: int = 1000
-    widths: tuple[int, int, int] = (64, 512, 4096)  # VGG16's first stage, the proposals' layer, fc6 and fc7
-    anchor_scales: tuple[float, ...] = (8, 16, 32)
-    proposals: ProposalCreator = ProposalCreator()  # noqa: RUF009, it is frozen
-    anchors_learned: AnchorTargetCreator = AnchorTargetCreator()  # noqa: RUF009
-    regions_learned: ProposalTargetCreator = ProposalTargetCreator()  # noqa: RUF009
+    anchors: AnchorTargetCreator = AnchorTargetCreator()  # noqa: RUF009, it is frozen
+    regions: ProposalTargetCreator = ProposalTargetCreator()  # noqa: RUF009
+    network: dict = dataclasses.field(default_factory=lambda: NETWORK)
     x_flip: bool = True
-    validate_every: int = 5_000
-    log_every: int = 100
+    every: int = 5_000  # iterations between validations
 
 
 # A narrow network that learns eight photos of large objects by heart
-SMOKE_PHOTOS = (1, 6, 10, 12, 14, 22, 30, 35)
-SMOKE = {
-    "weights": None,
-    "iterations": 320,
-    "steps": (200, 280),
-    "batch_size": 4,
-    "min_size": 96,
-    "max_size": 160,
-    "widths": (8, 64, 128),
-    "anchor_scales": (2, 4, 8),
-    "proposals": ProposalCreator(min_size=8, n_train_post_nms=300, n_test_post_nms=50),
-    "anchors_learned": AnchorTargetCreator(64),
-    "regions_learned": ProposalTargetCreator(32, 0.5),
-    "x_flip": False,
-    "validate_every": 320,
-    "log_every": 20,
-}
+SMOKE_PHOTOS = [1, 6, 10, 12, 14, 22, 30, 35]
+NARROW = {"min_size": 96, "max_size": 160, "anchor_scales": (2, 4, 8)}
+NARROW |= {"base_channels": 8, "rpn_channels": 64, "fc_channels": 256}
+NARROW |= {"proposal_creator": ProposalCreator(min_size=8, n_train_post_nms=300, n_test_post_nms=50)}
+SMOKE = {"weights": None, "iterations": 400, "steps": (280, 360), "batch_size": 4, "lr": 1e-3, "every": 80}
+SMOKE |= {"anchors": AnchorTargetCreator(64, 0.5), "regions": ProposalTargetCreator(32, 0.5)}
+SMOKE |= {"network": NARROW, "x_flip": False}
 
 
 def main(data: str, out: str, resume: bool = False, smoke: bool = False) -> None:
     recipe = Recipe(data, **(SMOKE if smoke else {}))
     train, val, label_names = bbox_splits(data)
-    train, val = (train.slice[list(SMOKE_PHOTOS)], train.slice[list(SMOKE_PHOTOS)]) if smoke else (train, val)
+    train, val = [train.slice[SMOKE_PHOTOS]] * 2 if smoke else (train, val)
     run = training.Run(out, recipe, data={"train": train, "val": val}, resume=resume)
 
-    sizes = {"min_size": recipe.min_size, "max_size": recipe.max_size, "anchor_scales": recipe.anchor_scales}
-    widths = dict(zip(("base_channels", "rpn_channels", "fc_channels"), recipe.widths))
-    model = FasterRCNNVGG16(
-        None, recipe.weights, label_names=label_names, proposal_creator=recipe.proposals, **sizes, **widths
-    )
+    model = FasterRCNNVGG16(None, recipe.weights, label_names=label_names, **recipe.network)
     model.use_preset("evaluate")
-    learned = {"anchor_target_creator": recipe.anchors_learned, "proposal_target_creator": recipe.regions_learned}
+    learned = {"anchor_target_creator": recipe.anchors, "proposal_target_creator": recipe.regions}
     loss = FasterRCNNTrainChain(model, **learned)
     optimizer = (optimizers.Adam(recipe.lr) if smoke else optimizers.MomentumSGD(recipe.lr)).setup(loss)
     optimizer.add_hook(optimizers.WeightDecay(0 if smoke else recipe.weight_decay))
@@ -91,9 +76,8 @@ def main(data: str, out: str, resume: bool = False, smoke: bool = False) -> None
     trainer.extend(shift, trigger=(1, "iteration"))
     unseen = SerialIterator(val, 4, repeat=False, shuffle=False)
     evaluator = DetectionVOCEvaluator(unseen, model, label_names=label_names, use_07_metric=True)
-    trainer.extend(evaluator, name="validation", trigger=(recipe.validate_every, "iteration"))
-    every = {"log": (recipe.log_every, "iteration"), "save": (recipe.validate_every, "iteration")}
-    run.extend(trainer, model, best="validation/main/map", **every)
+    trainer.extend(evaluator, name="validation", trigger=(recipe.every, "iteration"))
+    run.extend(trainer, model, best="validation/main/map", log=(recipe.every // 2, "iteration"))
     trainer.run()
 
 
