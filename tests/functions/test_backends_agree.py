@@ -18,6 +18,7 @@ ANSWERS = np.random.default_rng(8).integers(-1, 2, size=(3, 8, 11, 9))
 PLACES = np.random.default_rng(9).integers(0, 80, size=(3, 8, 5, 4))
 PHOTO, MAP, ROWS = (2, 3, 33, 41), (3, 8, 11, 9), (5, 24)
 UNIT = "0..1"
+ROIS = np.float32([[0, 0, 21, 17], [3, 2, 15, 9], [8, 1, 12, 17]]), np.int32([0, 2, 2])
 
 # name: (function of Variables, shapes of its inputs); an input whose shape begins with "+" is positive, with
 # UNIT within 0.1 and 0.9
@@ -45,6 +46,7 @@ CASES = {
     "max_pooling_2d": (lambda x: F.max_pooling_2d(x, 3, 2, 1), [MAP]),
     "max_pooling_2d of touching windows": (lambda x: F.max_pooling_2d(x, 2), [PHOTO]),
     "max_pooling_2d as darknet does": (lambda x: F.max_pooling_2d(x, 2, 1, (0, 1, 0, 1)), [MAP]),
+    "adaptive_average_pooling_2d": (lambda x: F.adaptive_average_pooling_2d(x, (3, 12)), [MAP]),
     "average_pooling_2d": (lambda x: F.average_pooling_2d(x, 3, 2, 1), [MAP]),
     "average_pooling_2d of pixels seen": (
         lambda x: F.average_pooling_2d(x, 3, 2, 1, count_pad=False, cover_all=True),
@@ -54,6 +56,14 @@ CASES = {
     "global_max_pooling_2d": (F.global_max_pooling_2d, [MAP]),
     "unpooling_2d": (lambda x: F.unpooling_2d(x, 2, cover_all=False), [MAP]),
     "spatial_pyramid_pooling_2d": (lambda x: F.spatial_pyramid_pooling_2d(x, 3), [PHOTO]),
+    "ps_roi_average_align_2d": (lambda x: F.ps_roi_average_align_2d(x, *ROIS, (2, 4, 4), 0.5, 2, 2), [MAP]),
+    "ps_roi_average_pooling_2d": (lambda x: F.ps_roi_average_pooling_2d(x, *ROIS, (2, 4, 4), 0.5, 2), [MAP]),
+    "ps_roi_max_align_2d": (lambda x: F.ps_roi_max_align_2d(x, *ROIS, (2, 4, 4), 0.5, 2, 2), [MAP]),
+    "ps_roi_max_pooling_2d": (lambda x: F.ps_roi_max_pooling_2d(x, *ROIS, (2, 4, 4), 0.5, 2), [MAP]),
+    "roi_average_align_2d": (lambda x: F.roi_average_align_2d(x, *ROIS, (3, 4), 0.5, 2), [MAP]),
+    "roi_average_pooling_2d": (lambda x: F.roi_average_pooling_2d(x, *ROIS, (3, 4), 0.5), [MAP]),
+    "roi_max_align_2d": (lambda x: F.roi_max_align_2d(x, *ROIS, (3, 4), 0.5, 2), [MAP]),
+    "roi_max_pooling_2d": (lambda x: F.roi_max_pooling_2d(x, *ROIS, (3, 4), 0.5), [MAP]),
     "batch_normalization": (F.batch_normalization, [MAP, (8,), (8,)]),
     "batch_normalization of rows": (F.batch_normalization, [ROWS, (24,), (24,)]),
     "fixed_batch_normalization": (F.fixed_batch_normalization, [MAP, (8,), (8,), (8,), ("+", 8)]),

@@ -23,6 +23,7 @@ MASK = np.array([[2.0, 0, 2, 0], [0, 2, 2, 2], [2, 2, 0, 0]])
 # name: (function of Variables, shapes of its inputs); an input whose shape begins with "+" lies within 0.2 and 0.8
 CASES = {
     "absolute": (F.absolute, [ROWS]),
+    "adaptive_average_pooling_2d": (lambda x: F.adaptive_average_pooling_2d(x, (3, 7)), [MAP]),
     "add": (F.add, [CUBE, (3, 1), CUBE]),
     "arccos": (F.arccos, [("+", *ROWS)]),
     "arcsin": (F.arcsin, [("+", *ROWS)]),
