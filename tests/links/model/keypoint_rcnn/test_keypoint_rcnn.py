@@ -8,13 +8,17 @@ import pytest
 from cvzoo.config.randomness import set_seed
 from cvzoo.errors.exceptions import ImageError, ShapeError, ValueRangeError
 from cvzoo.evaluations.eval_keypoint_coco import eval_keypoint_coco
+from cvzoo.links.model.faster_rcnn_fpn.region_losses import RegionSampling
 from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
 from cvzoo.links.model.key_point_detections import KeyPointDetections
 from cvzoo.links.model.keypoint_rcnn.decode_points import cubic_weights, decode_points
 from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import KeypointRCNNFPN
 from cvzoo.links.model.keypoint_rcnn.listing import ARCHITECTURES, members
+from cvzoo.links.model.keypoint_rcnn.loss import KeypointRCNNFPNLoss
 from cvzoo.links.model.keypoint_rcnn.point_head import PointHeadSettings
+from cvzoo.links.model.keypoint_rcnn.point_targets import point_targets
 from cvzoo.links.model.keypoint_rcnn.published import KeypointRCNNFPNResNet50, KeypointRCNNFPNResNet101
+from cvzoo.optimizers.adam import Adam
 
 TINY = FasterRCNNFPNSettings(
     n_layer=10, base_channels=8, channels=16, head_width=32, min_size=64, max_size=96, n_proposal=50
@@ -120,3 +124,44 @@ def test_named_constructors_and_members_agree():
         KeypointRCNNFPN(1, settings=TINY, point_settings=TINY_HEAD, point_names=("nose",))
     with pytest.raises(ValueRangeError, match="PointHeadSettings"):
         PointHeadSettings(n_point=0)
+
+
+def test_points_have_the_places_that_decoding_finds_again():
+    bbox = np.array([[10, 20, 42, 84], [0, 0, 8, 8]], np.float32)
+    point = np.array([[[10, 20], [42, 84], [25.9, 51], [9, 30]], [[4, 4], [4, 4], [9, 9], [7.99, 0]]], np.float32)
+    visible = np.array([[True, True, True, True], [True, False, True, True]])
+    target = point_targets(point, visible, bbox, 8)
+    assert target.tolist() == [[0, 63, 3 * 8 + 3, -1], [4 * 8 + 4, -1, -1, 7 * 8]]
+    maps = np.zeros((1, 1, 8, 8), np.float32)
+    maps.reshape(-1)[target[0, 2]] = 1
+    found, _ = decode_points(maps, bbox[:1])
+    assert np.abs(found[0, 0] - point[0, 2]).max() < 8
+    with pytest.raises(ShapeError, match="one row"):
+        point_targets(point[:1], visible, bbox, 8)
+
+
+def test_a_few_steps_make_the_loss_smaller_and_reach_every_parameter():
+    set_seed(0)
+    link = KeypointRCNNFPNLoss(
+        KeypointRCNNFPN(1, settings=TINY, point_settings=PointHeadSettings(n_point=2, depth=1, channels=8, roi_size=7)),
+        sampling=RegionSampling(n_anchor=32, n_region=16, n_proposal=50),
+    )
+    x = np.random.default_rng(0).standard_normal((2, 3, 64, 96)).astype(np.float32)
+    bbox = np.array([[8, 8, 40, 40]], np.float32)
+    point = np.array([[[10, 12], [30, 38]]], np.float32)
+    arguments = x, [bbox, bbox], [np.zeros(1, np.int32)] * 2, [point] * 2, [np.ones((1, 2), bool)] * 2
+    optimizer = Adam(1e-3).setup(link)
+    losses = []
+    for _ in range(8):
+        link.cleargrads()
+        loss = link(*arguments)
+        loss.backward()
+        if not losses:
+            assert not [name for name, p in link.namedparams() if p.grad is None]
+        optimizer.update()
+        losses.append(float(loss.array))
+    assert losses[-1] < 0.9 * losses[0]
+    nothing = x, [bbox[:0]] * 2, [np.zeros(0, np.int32)] * 2, [point[:0]] * 2, [np.ones((0, 2), bool)] * 2
+    assert np.isfinite(float(link(*nothing).array))
+    with pytest.raises(ShapeError, match="one row a box"):
+        link(*arguments[:3], [point[:0]] * 2, arguments[4])
