@@ -13,6 +13,7 @@ from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.model.darknet.activation import leaky
 from cvzoo.links.model.darknet.convolution import BN_EPS, take_convolution
 from cvzoo.links.model.pretrained import pretrained_path
+from cvzoo.links.model.yolo.chainercv_names import from_chainercv, is_chainercv_yolo
 from cvzoo.weights.darknet import DarknetWeightsFile
 from cvzoo.weights.record import Weights
 from cvzoo.weights.sniff import read_arrays
@@ -31,7 +32,7 @@ def pool(x: Any) -> Variable:
 
 
 def load_pretrained(model: Chain, pretrained_model: str | os.PathLike, records: Mapping[str, Weights]) -> None:
-    """Fill the model from darknet's `.weights`, or from a file with names (`.npz`, `.safetensors` ...).
+    """Fill the model from darknet's `.weights`, or from a file with names: ChainerCV's, or one that cvzoo saved.
 
     pretrained_model: a name in `records`, or a path
     Raises FileFormatError that names the layer in which a `.weights` ends or how much is left over;
@@ -41,7 +42,8 @@ def load_pretrained(model: Chain, pretrained_model: str | os.PathLike, records: 
     if path.suffix.lower() == ".weights":
         load_darknet(model, path)
     else:
-        model.load_arrays(read_arrays(path))
+        arrays = read_arrays(path)
+        model.load_arrays(from_chainercv(arrays) if is_chainercv_yolo(arrays) else arrays)
 
 
 def load_darknet(model: Chain, path: str | os.PathLike) -> None:

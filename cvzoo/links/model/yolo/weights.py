@@ -11,7 +11,24 @@ _LICENCE = "public domain (YOLO licence)"
 _SOURCE = "Joseph Redmon, https://pjreddie.com/darknet/yolo"
 _PREPROCESSING = "416 x 416 letterbox filled with grey 0.5, bilinear with aligned corners, RGB in [0, 1]"
 
+
+def _chainercv(name: str, file: str, score: float) -> Weights:
+    return Weights(
+        name=name,
+        url="https://chainercv-models.preferred.jp/" + file,
+        sha256=None,
+        licence=_LICENCE,
+        data="Pascal VOC 2007 and 2012 trainval",
+        data_licence="Flickr terms of use",
+        score={"VOC 2007 mAP, 11-point, at 416": score},
+        source="ChainerCV, from the authors' darknet weights",
+        label_names=VOC_LABEL_NAMES,
+        preprocessing="416 x 416 letterbox filled with grey 0.5, bilinear, RGB in [0, 1]",
+    )
+
+
 YOLO_V2_WEIGHTS = {
+    "voc0712_chainercv": _chainercv("yolo_v2_voc0712_chainercv", "yolo_v2_voc0712_converted_2018_05_03.npz", 0.758),
     "voc0712": Weights(
         name="yolo_v2_voc0712",
         url=_SITE + "yolov2-voc.weights",
@@ -40,6 +57,9 @@ YOLO_V2_WEIGHTS = {
 }
 
 YOLO_V2_TINY_WEIGHTS = {
+    "voc0712_chainercv": _chainercv(
+        "yolo_v2_tiny_voc0712_chainercv", "yolo_v2_tiny_voc0712_converted_2018_10_19.npz", 0.535
+    ),
     "voc0712": Weights(
         name="yolo_v2_tiny_voc0712",
         url=_SITE + "yolov2-tiny-voc.weights",
@@ -56,6 +76,7 @@ YOLO_V2_TINY_WEIGHTS = {
 }
 
 YOLO_V3_WEIGHTS = {
+    "voc0712": _chainercv("yolo_v3_voc0712", "yolo_v3_voc0712_converted_2018_05_01.npz", 0.802),
     "coco": Weights(
         name="yolo_v3_coco",
         url=_SITE + "yolov3.weights",

@@ -39,7 +39,8 @@ class YOLOv2(AbstractOneStageDetector):
     """YOLOv2, by default at 416 x 416 (letterbox), on Darknet-19.
 
     n_fg_class: number of classes; None: as many as the pretrained model has, else 20
-    pretrained_model: "voc0712" or "coco", or the path of a `.weights`, `.npz` or `.safetensors` file; None: random
+    pretrained_model: "voc0712", "voc0712_chainercv" or "coco", or the path of a `.weights`, `.npz` or
+        `.safetensors` file; None: random
     label_names: names of the classes; None: the pretrained model's, or Pascal VOC's if there are 20
     anchors: (height, width) each, in cells; None: those of COCO for "coco", else those of Pascal VOC
     insize: height and width that a photo is seen in, a multiple of 32

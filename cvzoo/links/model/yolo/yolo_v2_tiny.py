@@ -24,7 +24,8 @@ class YOLOv2Tiny(AbstractOneStageDetector):
     """YOLOv2-tiny, by default at 416 x 416 (letterbox), in the shape of yolov2-tiny-voc.
 
     n_fg_class: number of classes; None: as many as the pretrained model has, else 20
-    pretrained_model: "voc0712", or the path of a `.weights`, `.npz` or `.safetensors` file; None: random
+    pretrained_model: "voc0712" or "voc0712_chainercv", or the path of a `.weights`, `.npz` or `.safetensors`
+        file; None: random
     label_names: names of the classes; None: the pretrained model's, or Pascal VOC's if there are 20
     anchors: (height, width) each, in cells; None: those of yolov2-tiny-voc
     mid_channels: width of the last but one convolution; yolov2-tiny for COCO has 512

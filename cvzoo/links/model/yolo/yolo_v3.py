@@ -51,8 +51,8 @@ class YOLOv3(AbstractOneStageDetector):
     """YOLOv3, by default at 416 x 416 (letterbox), on Darknet-53.
 
     n_fg_class: number of classes; None: as many as the pretrained model has, else 20
-    pretrained_model: "coco", "imagenet" (Darknet-53 alone, to train on), or the path of a `.weights`, `.npz` or
-        `.safetensors` file; None: random
+    pretrained_model: "coco", "voc0712", "imagenet" (Darknet-53 alone, to train on), or the path of a `.weights`,
+        `.npz` or `.safetensors` file; None: random
     label_names: names of the classes; None: the pretrained model's, or Pascal VOC's if there are 20
     anchors: (height, width) each, in pixels, three heads of three, the coarsest grid first
     insize: height and width that a photo is seen in, a multiple of 32

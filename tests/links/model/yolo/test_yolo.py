@@ -151,7 +151,7 @@ def test_records_say_how_many_classes_and_how_large():
         for key, record in records.items():
             assert key in record.name
             assert len(record.label_names) in (20, 80)
-            assert record.url.endswith(".weights")
+            assert record.url.endswith((".weights", ".npz"))
 
 
 def test_presets_are_those_of_the_paper():
