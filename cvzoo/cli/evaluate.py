@@ -27,7 +27,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Scores of a model (--model or --cfg, with --data), or of a results file (--gt and --results): COCO's 12 "
         "numbers or VOC's mAP, and AP by class; for photos with a class each (folder:, cifar10:, cifar100:, mnist:) "
-        "accuracies; for two folders of label maps (--gt labels:DIR --results DIR) mean IoU."
+        "accuracies; for label maps (--gt labels:DIR --results DIR, or a model with --data labels:DIR --photos DIR) "
+        "mean IoU."
     )
     parser.epilog = "corrections: " + "; ".join(f"{name}: {words}" for name, words in CORRECTIONS.items())
     add_truth_arguments(parser)

@@ -1,4 +1,4 @@
-"""Scores of label maps in a folder against those of another."""
+"""Scores of label maps, a folder's or a segmenter's, against those of a folder."""
 
 import argparse
 import json
@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from cvzoo.cli.found_label_maps import StoredMaps, predicted_maps
 from cvzoo.cli.json_records import write_json
 from cvzoo.cli.progress import Progress, as_time
 from cvzoo.cli.score_text import class_table, summary_text
@@ -31,7 +32,6 @@ _NO_MEANING = {
     "use_07_metric": False,
     "explain": None,
     "drop_unknown_classes": False,
-    "photos": None,
     "split": None,
 }
 _N_WORST = 12
@@ -40,24 +40,28 @@ _N_WORST = 12
 def evaluate_label_maps(args: argparse.Namespace) -> int:
     """0; prints and writes what the command line asks for. Raises CvzooError or OSError if something is wrong.
 
-    The maps are images whose pixels are class numbers, in two folders under the same names.
+    The true maps are images whose pixels are class numbers; what is scored are such images under the same names in
+    another folder, or photos that a model looks at.
     """
     for option, default in _NO_MEANING.items():
         if vars(args)[option] != default:
             raise ConfigError(f"--{option.replace('_', '-')} has no meaning for label maps")
-    if args.gt is None or args.results is None:
-        raise ConfigError(
-            "this version has no models that give label maps", hint="--gt labels:DIR --results DIR, written by yours"
-        )
-    names = _names(args.names)
-    pairs, notes = _pairs(pathlib.Path(args.gt.partition(":")[2]), pathlib.Path(args.results), args.limit)
-    result, by_photo = _score(pairs, names, args)
-    record = _record(result, by_photo, names, pairs, notes)
+    if args.results is not None:
+        if args.gt is None or args.photos is not None:
+            raise ConfigError("label maps of somebody's are scored by --gt labels:DIR --results DIR")
+        found, truth = StoredMaps(pathlib.Path(args.results), _names(args.names)), args.gt
+    else:
+        if args.data is None:
+            raise ConfigError("a model needs photos", hint="--data labels:DIR --photos DIR")
+        found, truth = predicted_maps(args), args.data
+    pairs, notes = _pairs(pathlib.Path(truth.partition(":")[2]), found.folder, args.limit)
+    result, by_photo = _score(pairs, found, args)
+    record = _record(result, by_photo, found.names, pairs, notes)
     # files first: who reads our output may close the pipe early
     if args.json not in (None, "-"):
         write_json(record, args.json)
     if args.report is not None:
-        pictures = _pictures(pairs, record["analysis"]["worst_photos"], args.ignore)
+        pictures = _pictures(pairs, found, record["analysis"]["worst_photos"], args.ignore)
         write_segmentation_report(args.report, record, pictures=pictures)
         print(f"report: {args.report}", file=sys.stderr)
     if args.json == "-":
@@ -107,13 +111,14 @@ def _by_stem(folder):
     return files
 
 
-def _score(pairs, names, args):
+def _score(pairs, found, args):
+    names = found.names
     accumulator = SemanticSegmentationAccumulator(n_class=None if names is None else len(names))
     progress = Progress(None if args.quiet else sys.stderr, total=len(pairs))
     by_photo = []
     try:
-        for name, truth, found in pairs:
-            gt, pred = _read(truth, args.ignore), read_label(found)
+        for name, truth, path in pairs:
+            gt, pred = _read(truth, args.ignore), found.read(path)
             try:
                 accumulator.update([pred], [gt])
             except CvzooError as error:
@@ -178,11 +183,11 @@ def _print(record, *, quiet):
         print(f"note: {note}")
 
 
-def _pictures(pairs, worst, ignore):
+def _pictures(pairs, found, worst, ignore):
     """The truth, what was found, and where they differ, side by side."""
     for each in worst:
-        name, truth, found = pairs[each["index"]]
-        gt, pred = _read(truth, ignore), read_label(found)
+        name, truth, path = pairs[each["index"]]
+        gt, pred = _read(truth, ignore), found.read(path)
         wrong = np.where(gt < 0, 0.0, np.where(gt == pred, 90.0, 255.0)).astype(np.float32)
         gap = np.full((3, len(gt), max(gt.shape[1] // 50, 2)), 255, np.float32)
         parts = (_colored(gt), gap, _colored(np.where(gt < 0, -1, pred)), gap, np.stack((wrong,) * 3))

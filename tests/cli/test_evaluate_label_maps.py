@@ -1,10 +1,13 @@
-"""`cvzoo evaluate` of two folders of label maps."""
+"""`cvzoo evaluate` of label maps."""
 
 import json
 
 import numpy as np
 import pytest
 from PIL import Image
+
+from cvzoo.links.model.segnet.segnet_basic import SegNetBasic
+from cvzoo.serializers.model_file import save_model
 
 GT = np.array([[0, 0, 1, 1], [0, 0, 1, 255], [2, 2, 2, 255]], np.uint8)
 FOUND = np.array([[0, 0, 1, 1], [1, 1, 1, 7], [2, 2, 2, 7]], np.uint8)
@@ -57,6 +60,44 @@ def test_other_numbers_may_be_left_out(run, folders, tmp_path):
     assert json.loads((tmp_path / "o.json").read_text())["pixel_accuracy"] == 1.0
 
 
+@pytest.fixture
+def segmenter(tmp_path):
+    """The file of a network that names pixels, and a folder of photos with the names of the true maps."""
+    model = SegNetBasic(label_names=("sky", "road", "car"), channels=2)
+    save_model(tmp_path / "net.safetensors", model)
+    rng = np.random.default_rng(0)
+    for name in ("town/a", "b", "more"):
+        save(tmp_path / "photos" / f"{name}.png", rng.integers(0, 256, (3, 4, 3)).astype(np.uint8))
+    return model, tmp_path / "net.safetensors", tmp_path / "photos"
+
+
+def test_a_segmenter_is_scored_on_photos(run, folders, segmenter, tmp_path):
+    model, file, photos = segmenter
+    words = ("--data", folders[1], "--photos", photos, "--json", tmp_path / "o.json", "--report", tmp_path / "r.html")
+    status, out, err = run("evaluate", "--model", file, *words)
+    assert status == 0, err
+    record = json.loads((tmp_path / "o.json").read_text())
+    found = model.predict([photos / "b.png", photos / "town/a.png"])
+    right = sum(int(((each == GT) & (GT != 255)).sum()) for each in found)
+    assert record["pixel_accuracy"] == pytest.approx(right / 20)
+    assert [row["name"] for row in record["per_class"]] == ["sky", "road", "car"]
+    assert record["counts"]["images"] == 2
+    assert "1 more maps" in out
+
+
+def test_a_model_that_gives_no_maps_is_refused(run, folders, segmenter, net):
+    _, file, photos = segmenter
+    for words, says in (
+        (("--model", file, "--data", folders[1]), "--photos DIR"),
+        (("--model", file, "--gt", folders[1], "--photos", photos), "a model needs photos"),
+        ((*net, "--data", folders[1], "--photos", photos), "gives no label maps"),
+        (("--model", file, "--data", folders[1], "--photos", photos / "town"), "no map for 2 of 2 photos"),
+    ):
+        status, out, err = run("evaluate", *words)
+        assert (status, out) == (2, ""), words
+        assert says in err, err
+
+
 def test_what_cannot_be_scored_is_said(run, folders, empty, tmp_path):
     (tmp_path / "names").write_text("sky\nroad\n")
     for words, says in (
@@ -65,7 +106,8 @@ def test_what_cannot_be_scored_is_said(run, folders, empty, tmp_path):
         ((*folders[:2], "--results", tmp_path / "absent"), "is not a folder"),
         ((*folders[:2], "--results", empty), "no map for 2 of 2 photos, first b"),
         (("--gt", f"labels:{empty}", *folders[2:]), "no label maps"),
-        (("--data", *folders[1:]), "no models that give label maps"),
+        (("--data", *folders[1:]), "--gt labels:DIR --results DIR"),
+        ((*folders, "--photos", empty), "--gt labels:DIR --results DIR"),
     ):
         status, out, err = run("evaluate", *words)
         assert (status, out) == (2, ""), words
