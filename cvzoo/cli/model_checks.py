@@ -21,7 +21,7 @@ from cvzoo.links.chain import Chain
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.detector import AbstractDetector
 from cvzoo.links.model.instance_segmenter import AbstractInstanceSegmenter
-from cvzoo.links.model.seen import greatest_difference, same_bits, seen
+from cvzoo.links.model.seen import Finder, greatest_difference, same_bits, seen
 from cvzoo.links.model.segmenter import AbstractSegmenter
 from cvzoo.serializers.convert_weights import normalization_eps
 from cvzoo.serializers.model_file import load_model, save_model
@@ -83,6 +83,8 @@ def _check_file_of_model(model: Chain, photos: Sequence[np.ndarray], first: list
         except UnsupportedError as error:
             return Check("saved and loaded", None, str(error).split("\n", 1)[0])
         twin = load_model(Path(folder) / "model.safetensors")
+        if isinstance(model, Finder):  # thresholds belong to who asks
+            twin.score_thresh, twin.nms_thresh, twin.limit = model.score_thresh, model.nms_thresh, model.limit
         return _compare("saved and loaded", first, seen(twin.predict(photos)), exact=True)
 
 
