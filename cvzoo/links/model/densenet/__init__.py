@@ -1,0 +1,1 @@
+"""DenseNets (Huang et al., 2017)."""

@@ -1,0 +1,113 @@
+"""DenseNets that classify photos."""
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+import cvzoo.functions as F
+from cvzoo.autodiff.variable import Variable
+from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.links.connection.batch_normalization import BatchNormalization
+from cvzoo.links.connection.linear import Linear
+from cvzoo.links.model.class_source import class_source
+from cvzoo.links.model.classifier import AbstractClassifier
+from cvzoo.links.model.densenet.block import EPS, DenseBlock, Transition
+from cvzoo.links.model.densenet.torchvision_names import densenet_names
+from cvzoo.links.model.densenet.weights import WEIGHTS
+from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.resnet.norm import ConvNorm
+
+# layers -> (growth, channels of the first convolution, layers in each block); 13 is no depth of the paper
+DEPTHS = {
+    13: (32, 64, (1, 1, 1, 1)),
+    121: (32, 64, (6, 12, 24, 16)),
+    161: (48, 96, (6, 12, 36, 24)),
+    169: (32, 64, (6, 12, 32, 32)),
+    201: (32, 64, (6, 12, 48, 32)),
+}
+
+
+class DenseNet(AbstractClassifier):
+    """Names what a photo shows.
+
+    n_layer: 121, 161, 169 or 201; also 13
+    n_class: number of classes; None: as many as the file's, or label_names, else 1000
+    pretrained_model: "imagenet" (torchvision), or a path of a file of torchvision or one that cvzoo saved
+    label_names: names of the classes
+    growth: how many channels each layer adds; None: as in the paper
+    stem_channels: of the first convolution; None: as in the paper
+    preparation: how a photo is seen; None: as the weights were measured
+    Raises ValueRangeError if names and classes do not agree, or there are no such weights or depth;
+    WeightsMismatchError if the file does not fit.
+
+    Stages: conv1, pool1, block1, transition1, block2, transition2, block3, transition3, block4 (normalized, after its
+    relu), pool5, fc6.
+    Source: Huang et al., Densely Connected Convolutional Networks, CVPR 2017.
+    """
+
+    layer_names = (
+        "conv1", "pool1", "block1", "transition1", "block2", "transition2", "block3", "transition3", "block4", "pool5",
+        "fc6",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        n_layer: int,
+        n_class: int | None = None,
+        pretrained_model: str | os.PathLike | None = None,
+        *,
+        label_names: Sequence[str] | None = None,
+        growth: int | None = None,
+        stem_channels: int | None = None,
+        preparation: PhotoPreparation | None = None,
+    ):
+        if n_layer not in DEPTHS:
+            raise ValueRangeError("DenseNet: n_layer", expected=" or ".join(map(str, DEPTHS)), got=repr(n_layer))
+        source = class_source(
+            pretrained_model,
+            WEIGHTS.get(n_layer, {}),
+            own_names=densenet_names,
+            head_bias="fc/b",
+            n_class=n_class,
+            label_names=label_names,
+            default=PhotoPreparation(),
+        )
+        self.n_class, self.label_names = source.n_class, source.label_names
+        self.preparation = source.preparation if preparation is None else preparation
+        usual_growth, usual_stem, counts = DEPTHS[n_layer]
+        self.n_layer = n_layer
+        self.growth = usual_growth if growth is None else growth
+        self.stem_channels = usual_stem if stem_channels is None else stem_channels
+        n = self.stem_channels
+        with self.init_scope():
+            self.conv1 = ConvNorm(3, n, 7, 2, eps=EPS)
+            for i, count in enumerate(counts, start=1):
+                self.add_link(f"block{i}", DenseBlock(n, self.growth, count))
+                n += count * self.growth
+                if i < len(counts):
+                    self.add_link(f"transition{i}", Transition(n))
+                    n //= 2
+            self.norm5 = BatchNormalization(n, eps=EPS)
+            self.fc = Linear(n, self.n_class)
+        self.load_report = source.take(self, head=("fc",))
+
+    def prepare(self, img: np.ndarray) -> np.ndarray:
+        """(3, crop, crop) float32, normalized: the middle of the photo (3, H, W) float32 RGB [0, 255]."""
+        return self.preparation(img)
+
+    def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
+        """Each stage's name and output, for x (B, 3, H, W)."""
+        h = self.conv1(x)
+        yield "conv1", h
+        h = F.max_pooling_2d(h, 3, 2, 1, cover_all=False)
+        yield "pool1", h
+        for name in self.layer_names[2:-3]:
+            h = self[name](h)
+            yield name, h
+        h = F.relu(self.norm5(self.block4(h)))
+        yield "block4", h
+        h = F.global_average_pooling_2d(h)
+        yield "pool5", h
+        yield "fc6", self.fc(h)
