@@ -17,6 +17,7 @@ from cvzoo.links.model.fcn.fcn import FCN
 from cvzoo.links.model.lraspp.lraspp import LRASPPMobileNetV3Large
 from cvzoo.links.model.pspnet.pspnet import PSPNet
 from cvzoo.links.model.segnet.segnet_basic import SegNetBasic
+from cvzoo.optimizers import Adam
 
 
 def _neighbour(name):
@@ -119,6 +120,20 @@ def test_its_results_show_themselves(name, tmp_path):
 
 def test_it_is_fitted_to_other_classes(name, tmp_path):
     conformance.check_other_classes(SEGMENTERS[name], tmp_path)
+
+
+def test_a_few_steps_lower_the_loss(name):
+    set_seed(3)
+    model = _made(name).copy("copy")
+    optimizer = Adam(1e-3).setup(model)
+    losses = []
+    for _ in range(6):
+        loss = conformance.loss(model)
+        losses.append(float(loss.array))
+        model.cleargrads()
+        loss.backward()
+        optimizer.update()
+    assert min(losses[3:]) < losses[0], losses
 
 
 def test_a_gradient_reaches_every_parameter(name):
