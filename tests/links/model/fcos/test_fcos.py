@@ -7,6 +7,7 @@ import pytest
 
 import cvzoo.functions as F
 from cvzoo import optimizers
+from cvzoo.autodiff.variable import as_array
 from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError, WeightsMismatchError
@@ -18,6 +19,7 @@ from cvzoo.links.model.fcos.places import pyramid_places
 from cvzoo.links.model.fcos.settings import FCOSSettings
 from cvzoo.links.model.fcos.targets import assign_targets, match_places
 from cvzoo.links.model.fcos.torchvision_names import from_torchvision
+from cvzoo.reporting.reporter import Reporter
 
 NAME = "fcos_resnet50_fpn"
 GOLDEN = "fcos_resnet50_fpn(COCO_V1 config: FrozenBN eps=1e-5)"
@@ -63,6 +65,20 @@ def test_it_equals_the_golden_numbers(shared, seeds):
     np.testing.assert_array_equal(label[:5], golden["top5_labels"])
     np.testing.assert_allclose(bbox[:5][:, [1, 0, 3, 2]], golden["top5_boxes"], atol=0.01)
     np.testing.assert_allclose(score[:5], golden["top5_scores"], atol=1e-4)
+
+
+@pytest.mark.slow
+def test_the_loss_is_torchvisions(shared, seeds):
+    """Of torchvision 0.29.2, with the seeded weights; statistics of the backbone stay."""
+    bbox = np.array([[30, 20, 90, 120], [100, 150, 260, 290], [170, 60, 280, 110]], np.float32)
+    model = FCOS(91, settings=FCOSSettings(min_size=320, max_size=320))
+    model.load_arrays(from_torchvision(seeds.seeded_network(shared, NAME), n_fg_class=91))
+    loss, reporter = FCOSLoss(model), Reporter()
+    reporter.add_observer("main", loss)
+    with no_backprop_mode(), reporter:
+        loss(model.prepare(255 * seeds.seeded_photo("loss:fcos", 320, 320))[None], [bbox], [np.array([3, 17, 40])])
+    found = [float(as_array(reporter.observation[f"main/loss/{part}"])) for part in ("conf", "loc", "center")]
+    np.testing.assert_allclose(found, [839.339172, 0.999999, 1.046092], rtol=1e-5)
 
 
 @pytest.mark.parametrize("thresh", [0.0, 0.2, 0.5])

@@ -14,6 +14,7 @@ from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
 from cvzoo.links.model.label_names import VOC_LABEL_NAMES
 from cvzoo.links.model.ssd.listing import ARCHITECTURES, members
 from cvzoo.links.model.ssd.loss import SSDLoss
+from cvzoo.links.model.ssd.multibox_loss import multibox_loss
 from cvzoo.links.model.ssd.published import SSD300, SSD512
 from cvzoo.links.model.ssd.settings import SSD300_TORCHVISION, SSDSettings
 from cvzoo.links.model.ssd.ssd import SSD
@@ -68,6 +69,19 @@ def test_ssd300_equals_the_golden_numbers(shared, seeds):
     np.testing.assert_array_equal(label[:5] + 1, golden["top5_labels"])
     np.testing.assert_allclose(bbox[:5][:, [1, 0, 3, 2]], golden["top5_boxes"], atol=0.01)
     np.testing.assert_allclose(score[:5], golden["top5_scores"], atol=1e-4)
+
+
+@pytest.mark.slow
+def test_the_loss_is_torchvisions(shared, seeds):
+    """Of torchvision 0.29.2, with the seeded weights, in training."""
+    bbox = np.array([[30, 20, 90, 120], [100, 150, 260, 290], [170, 60, 280, 110]], np.float32)
+    model = SSD(90, settings=SSD300_TORCHVISION)
+    model.load_arrays(from_torchvision(seeds.seeded_network(shared, "ssd300_vgg16"), n_fg_class=90))
+    mb_loc, mb_label = model.coder.encode(bbox, np.array([2, 16, 39], np.int32))
+    with no_backprop_mode():
+        outputs = model.forward(model.prepare(255 * seeds.seeded_photo("loss:ssd", 300, 300))[None])
+        losses = multibox_loss(*outputs, mb_loc[None], mb_label[None], 3)
+    np.testing.assert_allclose([float(loss.array) for loss in losses], [18.558653, 105.460861], rtol=1e-5)
 
 
 def test_ssd300_has_torchvisions_names_and_shapes(shared, seeds):
