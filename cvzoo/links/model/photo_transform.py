@@ -1,0 +1,68 @@
+"""A photo changed as classifiers see it while they are trained."""
+
+from typing import Any
+
+import numpy as np
+
+from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.transforms.as_rng import as_rng
+from cvzoo.transforms.color_jitter import color_jitter
+from cvzoo.transforms.normalize import normalize
+from cvzoo.transforms.pca_lighting import pca_lighting
+from cvzoo.transforms.random_flip import random_flip
+from cvzoo.transforms.random_sized_crop import random_sized_crop
+from cvzoo.transforms.resize import resize
+
+
+class PhotoTransform:
+    """(img, label) to (x, label), for a data set's transform: a random part in the network's size, its colours changed.
+
+    preparation: the model's; its crop, interpolation, mean and std are used
+    scale_ratio_range: how much of a photo's area the part has
+    x_flip: mirrored half of the time
+    jitter: how far the factors of brightness, contrast and saturation may lie from 1
+    lighting: the standard deviation of the noise along the axes of colour, in [0, 255]
+
+    Raises ValueRangeError for a jitter or a lighting below 0.
+    Source: the augmentation of fb.resnet.torch, which Goyal et al., 2017, train with: Szegedy et al., 2015 (the crop),
+    Howard, 2013 (the jitter), Krizhevsky et al., 2012 (the lighting).
+    """
+
+    def __init__(
+        self,
+        preparation: PhotoPreparation,
+        *,
+        scale_ratio_range: tuple[float, float] = (0.08, 1.0),
+        x_flip: bool = True,
+        jitter: float = 0.4,
+        lighting: float = 25.5,
+    ):
+        if not (jitter >= 0 and lighting >= 0):
+            raise ValueRangeError("jitter and lighting must not be negative", got=(jitter, lighting))
+        self.preparation = preparation
+        self.scale_ratio_range = scale_ratio_range
+        self.x_flip = x_flip
+        self.jitter = jitter
+        self.lighting = lighting
+
+    def __call__(self, example: tuple[np.ndarray, Any], rng: Any = None) -> tuple[np.ndarray, Any]:
+        """x (3, crop, crop) float32, normalized; the label as it was.
+
+        example: img (3, H, W) or grey (1, H, W), RGB [0, 255], and its label
+        rng: where to draw from; None is this thread's generator
+        """
+        img, label = example
+        rng = as_rng(rng)
+        how = self.preparation
+        part = random_sized_crop(img, scale_ratio_range=self.scale_ratio_range, rng=rng)
+        pixels = np.clip(np.rint(part), 0, 255).astype(np.uint8)  # as the preparation resizes them
+        if len(pixels) == 1:
+            pixels = np.repeat(pixels, 3, axis=0)
+        x = resize(pixels, (how.crop, how.crop), interpolation=how.interpolation)
+        x = random_flip(x, x_random=self.x_flip, rng=rng)
+        change = {"brightness": self.jitter, "contrast": self.jitter, "saturation": self.jitter}
+        x = color_jitter(x, **change, dtype=np.float32, rng=rng)
+        x = pca_lighting(x, self.lighting, rng=rng)
+        mean, std = (255 * np.array(three, np.float32) for three in (how.mean, how.std))
+        return normalize(x, mean=mean, std=std), label

@@ -1,0 +1,86 @@
+"""Train a ResNet on photos with a class each. Copy this script and edit it: all that was decided stands at its top.
+
+    python train_scripts/classification/train_resnet.py --data folder:ROOT --out runs/resnet50 [--resume]
+    python train_scripts/classification/train_resnet.py --data folder:ROOT --out runs/try --smoke
+
+ROOT has the folders train and val, with a folder a class in each, as ImageNet's.
+Source of the recipe: Goyal et al., "Accurate, Large Minibatch SGD: Training ImageNet in 1 Hour", 2017, and ChainerCV's
+script, which reached a top-1 error of 23.5 % on ImageNet's validation photos with 50 layers, 22.1 % with 101 and 21.7 %
+with 152. Where we differ: colours are jittered as in the paper and not as in the script; the batch is that of one
+machine, and the rate is divided likewise.
+"""
+
+import argparse
+import dataclasses
+
+from cvzoo import optimizers, training
+from cvzoo.datasets import TransformDataset
+from cvzoo.datasets.class_splits import class_splits
+from cvzoo.evaluations import ClassificationEvaluator
+from cvzoo.iterators import MultiprocessIterator, SerialIterator
+from cvzoo.links import Classifier, ResNet
+from cvzoo.links.model.photo_transform import PhotoTransform
+from cvzoo.links.model.resnet.zero_last_gamma import zero_last_gamma
+from cvzoo.training import extensions
+
+
+@dataclasses.dataclass(frozen=True)
+class Recipe:
+    data: str
+    n_layer: int = 50
+    base_channels: int = 64
+    insize: int = 224  # validation: the middle of a photo whose short side is 8/7 of it
+    epochs: int = 90
+    steps: tuple[int, ...] = (30, 60, 80)  # epochs; the rate is then divided by ten
+    warmup: int = 5  # epochs from a rate of 0.1, if that is less
+    batch_size: int = 32
+    lr: float = 0.1  # of 256 photos
+    momentum: float = 0.9
+    weight_decay: float = 1e-4
+    scales: tuple[float, float] = (0.08, 1.0)  # how much of a photo is seen
+    jitter: float = 0.4
+    lighting: float = 25.5
+    validate_every: int = 1  # epochs
+
+
+# A narrow network that learns eight photos by heart
+SMOKE = {"n_layer": 10, "base_channels": 8, "insize": 64, "epochs": 60, "steps": (40, 50), "warmup": 5}
+SMOKE |= {"batch_size": 8, "lr": 1.6, "scales": (0.6, 1.0), "jitter": 0.1, "lighting": 5.0, "validate_every": 20}
+
+
+def main(data: str, out: str, resume: bool = False, smoke: bool = False) -> None:
+    recipe = Recipe(data, **(SMOKE if smoke else {}))
+    train, val, label_names = class_splits(data)
+    train, val = [train.slice[:: max(1, len(train) // 8)].slice[:8]] * 2 if smoke else (train, val)
+    run = training.Run(out, recipe, data={"train": train, "val": val}, resume=resume)
+
+    shape = {"base_channels": recipe.base_channels, "insize": recipe.insize}
+    model = ResNet(recipe.n_layer, label_names=label_names, **shape)
+    zero_last_gamma(model)
+    lr = recipe.lr * recipe.batch_size / 256
+    optimizer = optimizers.MomentumSGD(lr, recipe.momentum).setup(Classifier(model))
+    optimizer.add_hook(optimizers.WeightDecay(recipe.weight_decay, exempt=optimizers.named("gamma", "beta")))
+
+    changes = {"scale_ratio_range": recipe.scales, "jitter": recipe.jitter, "lighting": recipe.lighting}
+    examples = TransformDataset(train, ("img", "label"), PhotoTransform(model.preparation, **changes))
+    iterator = MultiprocessIterator(examples, recipe.batch_size, n_processes=2, seed=run.seed)
+    updater = training.StandardUpdater(iterator, optimizer)
+    trainer = training.Trainer(updater, (recipe.epochs, "epoch"), out=run.out)
+    updates = len(train) / recipe.batch_size  # an epoch
+    steps = extensions.MultistepShift("lr", 0.1, [round(epoch * updates) for epoch in recipe.steps], lr)
+    schedule = extensions.WarmupShift("lr", min(0.1, lr), round(recipe.warmup * updates), then=steps)
+    trainer.extend(schedule, trigger=(1, "iteration"))
+    unseen = SerialIterator(val, recipe.batch_size, repeat=False, shuffle=False)
+    evaluator = ClassificationEvaluator(unseen, model, label_names=label_names)
+    trainer.extend(evaluator, name="validation", trigger=(recipe.validate_every, "epoch"))
+    run.extend(trainer, model, best="validation/main/top1_accuracy", save=(recipe.validate_every, "epoch"))
+    trainer.run()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", required=True, help="folder:ROOT, cifar10[:DIR], cifar100[:DIR] or mnist[:DIR]")
+    parser.add_argument("--out", required=True, help="the run's folder")
+    parser.add_argument("--resume", action="store_true", help="go on with the run in the folder")
+    parser.add_argument("--smoke", action="store_true", help="a minute's try: eight photos learned by heart")
+    main(**vars(parser.parse_args()))
