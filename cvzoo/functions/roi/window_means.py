@@ -1,7 +1,7 @@
 """Weighted means over regions that separate into rows and columns: two small matrix products a region.
 
-A region's window of a channels-last map is, row by row, a strided matrix (h, w * C) that BLAS reads where it lies:
-y = Wy . window . Wx^T. Its transpose, the gradient, is the same two products the other way round.
+Each row of a region's window of a channels-last map is a matrix (w, C) that BLAS reads where it lies: columns come
+first, y = Wy . (Wx . row for each row). Its transpose, the gradient, is the same two products the other way round.
 """
 
 from typing import Any
@@ -46,41 +46,41 @@ class WindowMeansGrad(FunctionNode):
         return WindowMeans(*self.windows).apply(gys)
 
 
-def _windows(indices: np.ndarray, rows: AxisWeights, columns: AxisWeights, n_channel: int):
-    """The window of each region in numbers of a matrix (H, W * C)."""
+def _windows(indices: np.ndarray, rows: AxisWeights, columns: AxisWeights):
+    """Of each region its map, and of its window top, bottom, height, left, right, width."""
     return zip(
         indices.tolist(),
         rows.start.tolist(),
         (rows.start + rows.length).tolist(),
         rows.length.tolist(),
-        (columns.start * n_channel).tolist(),
-        ((columns.start + columns.length) * n_channel).tolist(),
+        columns.start.tolist(),
+        (columns.start + columns.length).tolist(),
         columns.length.tolist(),
     )
 
 
 def _means(x: np.ndarray, indices: np.ndarray, rows: AxisWeights, columns: AxisWeights) -> np.ndarray:
-    b, c, h, w = x.shape
-    maps = list(x.transpose(0, 2, 3, 1).reshape(b, h, w * c))
+    c = x.shape[1]
+    maps = list(x.transpose(0, 2, 3, 1))  # (H, W, C) each
     wy, wx = rows.weights.astype(x.dtype, copy=False), columns.weights.astype(x.dtype, copy=False)
     oh, ow = wy.shape[1], wx.shape[1]
-    y = np.empty((len(indices), oh, ow, c), x.dtype)
+    y = np.empty((len(indices), oh, ow * c), x.dtype)
     matmul = np.matmul
-    for r, (i, top, bottom, height, left, right, width) in enumerate(_windows(indices, rows, columns, c)):
-        of_rows = matmul(wy[r, :, :height], maps[i][top:bottom, left:right])
-        matmul(wx[r, :, :width], of_rows.reshape(oh, width, c), out=y[r])
-    return y.transpose(0, 3, 1, 2)
+    for r, (i, top, bottom, height, left, right, width) in enumerate(_windows(indices, rows, columns)):
+        of_columns = matmul(wx[r, :, :width], maps[i][top:bottom, left:right])  # (h, OW, C)
+        matmul(wy[r, :, :height], of_columns.reshape(height, ow * c), out=y[r])
+    return y.reshape(-1, oh, ow, c).transpose(0, 3, 1, 2)
 
 
 def _add_spread(gy: np.ndarray, gx: np.ndarray, indices: np.ndarray, rows: AxisWeights, columns: AxisWeights) -> None:
     """In the order of the regions, so that sums are the same bits in every run."""
-    b, c, h, w = gx.shape
-    maps = list(gx.transpose(0, 2, 3, 1).reshape(b, h, w * c))
-    gy = gy.transpose(0, 2, 3, 1)
+    _, c, oh, ow = gy.shape
+    maps = list(gx.transpose(0, 2, 3, 1))
+    gy = gy.transpose(0, 2, 3, 1).reshape(-1, oh, ow * c)
     wy = rows.weights.astype(gy.dtype, copy=False).transpose(0, 2, 1)
     wx = columns.weights.astype(gy.dtype, copy=False).transpose(0, 2, 1)
-    oh = gy.shape[1]
-    for r, (i, top, bottom, height, left, right, width) in enumerate(_windows(indices, rows, columns, c)):
-        of_rows = np.matmul(wx[r, :width], gy[r]).reshape(oh, width * c)
+    matmul = np.matmul
+    for r, (i, top, bottom, height, left, right, width) in enumerate(_windows(indices, rows, columns)):
+        of_rows = matmul(wy[r, :height], gy[r]).reshape(height, ow, c)
         window = maps[i][top:bottom, left:right]
-        window += np.matmul(wy[r, :height], of_rows)
+        window += matmul(wx[r, :width], of_rows)
