@@ -19,8 +19,24 @@ def level_anchors(settings: FasterRCNNFPNSettings, size: Sequence[int]) -> list[
     anchors = []
     strides = (*settings.strides, 2 * settings.strides[-1])
     for sizes, (h, w), stride in zip(settings.anchor_sizes, levels, strides):
-        cell = cell_anchors(sizes, settings.anchor_ratios, rounded=settings.anchor_rounded)
-        # torchvision's steps are whole pixels: a map of ceil(n / 2) places has another one than 2^l
-        step = (height // h, width // w) if settings.anchor_rounded else (stride, stride)
+        step: tuple[int, int] = (stride, stride)
+        if settings.anchor_style == "chainercv":
+            cell = _rounded_at_stride(sizes, settings.anchor_ratios, stride)
+        else:
+            cell = cell_anchors(sizes, settings.anchor_ratios, rounded=settings.anchor_style == "torchvision")
+        if settings.anchor_style == "torchvision":
+            # whole pixels: a map of ceil(n / 2) places has another step than 2^l
+            step = height // h, width // w
         anchors.append(grid_anchors(cell, (h, w), step))
     return anchors
+
+
+def _rounded_at_stride(sizes: Sequence[float], ratios: Sequence[float], stride: int) -> np.ndarray:
+    """(K, 4) float32: sides are rounded for a square of the stride's side, then enlarged; around the place's middle."""
+    cells = []
+    for ratio in ratios:
+        width = np.round(stride / np.sqrt(ratio))
+        sides = np.array([np.round(width * ratio), width]) / stride
+        half = np.outer(np.asarray(sizes, np.float64), sides) / 2
+        cells.append(np.concatenate([stride / 2 - half, stride / 2 + half], axis=1))
+    return np.concatenate(cells).astype(np.float32)

@@ -17,7 +17,15 @@ def make_backbone(settings: FasterRCNNFPNSettings) -> tuple[Chain, FPN]:
     """The backbone, and the pyramid on `picked_maps` of what it gives for x (B, 3, H, W), with one level more."""
     s = settings
     if s.backbone == "resnet":
-        extractor = ResNetExtractor(s.n_layer, base_channels=s.base_channels, arch=s.arch, norm=s.norm, eps=s.bn_eps)
+        extractor = ResNetExtractor(
+            s.n_layer,
+            base_channels=s.base_channels,
+            arch=s.arch,
+            groups=s.groups,
+            base_width=s.base_width,
+            norm=s.norm,
+            eps=s.bn_eps,
+        )
     else:
         extractor = MobileNetV3Extractor("large", width=s.width, norm=s.norm, eps=s.bn_eps)
     channels = picked_maps(extractor.channels, s)

@@ -9,18 +9,22 @@ from cvzoo.weights.record import Weights
 _SITE = "https://dl.fbaipublicfiles.com/detectron2/"
 
 
-def detectron2_settings(n_layer: int) -> FasterRCNNFPNSettings:
-    """How detectron2 builds its networks on MSRA's ResNets, whose first convolution of a block has the stride."""
+def detectron2_settings(n_layer: int, *, groups: int = 1) -> FasterRCNNFPNSettings:
+    """How detectron2 builds its networks: on MSRA's ResNets, whose first convolution of a block has the stride, or on
+    ResNeXt 32x8d.
+    """
     return FasterRCNNFPNSettings(
         n_layer=n_layer,
-        arch="he",
+        arch="he" if groups == 1 else "v1.5",
+        groups=groups,
+        base_width=64 if groups == 1 else 8,
         norm="frozen",
-        anchor_rounded=False,
+        anchor_style="detectron2",
         sampling_ratio=None,
         roi_aligned=True,
         antialias=True,
         mean=(123.675, 116.28, 103.53),
-        std=(1.0, 1.0, 1.0),
+        std=(1.0, 1.0, 1.0) if groups == 1 else (58.395, 57.12, 57.375),
     )
 
 

@@ -11,6 +11,7 @@ from cvzoo.links.model.faster_rcnn_fpn.published import (
     FasterRCNNFPNMobileNetV3Large320,
     FasterRCNNFPNResNet50,
     FasterRCNNFPNResNet101,
+    FasterRCNNFPNResNeXt101,
 )
 from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
 from cvzoo.links.model.faster_rcnn_fpn.storage import (
@@ -35,6 +36,7 @@ ARCHITECTURES = (
 _MAKERS = {
     "mobilenet_v3_large_320": FasterRCNNFPNMobileNetV3Large320,
     "mobilenet_v3_large": FasterRCNNFPNMobileNetV3Large,
+    "resnext101_32x8d": FasterRCNNFPNResNeXt101,
     "resnet101": FasterRCNNFPNResNet101,
     "resnet50": FasterRCNNFPNResNet50,
 }

@@ -11,6 +11,11 @@ import numpy as np
 from cvzoo.errors.exceptions import FileFormatError, ValueRangeError, WeightsMismatchError
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.detector import Preset
+from cvzoo.links.model.faster_rcnn_fpn.chainercv_names import (
+    chainercv_settings,
+    from_chainercv,
+    is_chainercv_region_network,
+)
 from cvzoo.links.model.faster_rcnn_fpn.detectron2_names import from_detectron2, is_detectron2_region_network
 from cvzoo.links.model.faster_rcnn_fpn.detectron2_weights import detectron2_settings
 from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
@@ -139,6 +144,10 @@ def _read(
         return _from_torchvision(os.fspath(path), arrays, n_fg_class, published)
     if is_detectron2_region_network(arrays):
         return _from_detectron2(os.fspath(path), arrays)
+    if is_chainercv_region_network(arrays):
+        named = from_chainercv(arrays)
+        built = chainercv_settings(depth_of(_backbone(named)))
+        return RegionSource(built, *_classes(named), arrays=named, path=os.fspath(path))
     if is_torchvision_resnet(arrays):
         arrays = resnet_from_torchvision(arrays)
     if "extractor/conv1/conv/W" in arrays and "fc/W" in arrays:
@@ -181,15 +190,21 @@ def _from_torchvision(
         built = MOBILENET_V3_LARGE_FPN
     else:
         is_v2 = "regions/fpn/inner/0/bn/gamma" in named
-        depth = depth_of({name.removeprefix("regions/"): array for name, array in named.items()})
+        depth = depth_of(_backbone(named))
         built = dataclasses.replace(RESNET50_FPN_V2 if is_v2 else RESNET50_FPN, n_layer=depth)
     return RegionSource(built, *_classes(named), arrays=named, path=path)
 
 
 def _from_detectron2(path: str, arrays: Mapping[str, np.ndarray]) -> RegionSource:
     named = from_detectron2(arrays)
-    depth = depth_of({name.removeprefix("regions/"): array for name, array in named.items()})
-    return RegionSource(detectron2_settings(depth), *_classes(named), arrays=named, path=path, is_detectron2=True)
+    depth = depth_of(_backbone(named))
+    second = named["regions/extractor/res2/0/conv2/conv/W"].shape
+    built = detectron2_settings(depth, groups=second[0] // second[1])
+    return RegionSource(built, *_classes(named), arrays=named, path=path, is_detectron2=True)
+
+
+def _backbone(named: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    return {name.removeprefix("regions/"): array for name, array in named.items()}
 
 
 def _classes(named: Mapping[str, np.ndarray]) -> tuple[int, tuple[str, ...] | None]:

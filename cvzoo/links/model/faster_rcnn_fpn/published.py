@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from cvzoo.links.model.faster_rcnn_fpn.detectron2_weights import detectron2_settings
 from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import FasterRCNNFPN
 from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
 from cvzoo.links.model.faster_rcnn_fpn.weights import MOBILENET_V3_LARGE_320_FPN, MOBILENET_V3_LARGE_FPN, WEIGHTS
@@ -34,13 +35,27 @@ def FasterRCNNFPNResNet101(
     label_names: Sequence[str] | None = None,
     settings: FasterRCNNFPNSettings | None = None,
 ) -> FasterRCNNFPN:
-    """A `FasterRCNNFPN` on a ResNet-101; "coco_detectron2_3x" are detectron2's weights, "imagenet" is a backbone."""
+    """A `FasterRCNNFPN` on a ResNet-101; "coco_detectron2_3x" and "coco_chainercv" are weights."""
     return FasterRCNNFPN(
         n_fg_class,
         full_name(pretrained_model, "resnet101", WEIGHTS),
         label_names=label_names,
         settings=resnet101_settings(pretrained_model, settings),
     )
+
+
+def FasterRCNNFPNResNeXt101(
+    n_fg_class: int | None = None,
+    pretrained_model: str | os.PathLike | None = None,
+    *,
+    label_names: Sequence[str] | None = None,
+    settings: FasterRCNNFPNSettings | None = None,
+) -> FasterRCNNFPN:
+    """A `FasterRCNNFPN` on a ResNeXt-101 32x8d; "coco_detectron2_3x" are detectron2's weights."""
+    name = full_name(pretrained_model, "resnext101_32x8d", WEIGHTS)
+    if settings is None and pretrained_model is None:
+        settings = detectron2_settings(101, groups=32)
+    return FasterRCNNFPN(n_fg_class, name, label_names=label_names, settings=settings)
 
 
 def FasterRCNNFPNMobileNetV3Large(

@@ -14,7 +14,7 @@ class FasterRCNNFPNSettings:
     """All that decides how the network is built, what it passes on, and how it sees a photo; it checks itself.
 
     backbone: "resnet" or "mobilenet_v3_large"
-    n_layer, base_channels, arch: of the ResNet (see `ResNetExtractor`)
+    n_layer, base_channels, arch, groups, base_width: of the ResNet (see `ResNetExtractor`)
     width: of the MobileNet, times as many channels as published
     norm, bn_eps: of the backbone's normalizations: "batch" (trained), "frozen" or "group"
     channels: of the pyramid
@@ -23,7 +23,9 @@ class FasterRCNNFPNSettings:
     anchor_sizes: for each level the square roots of the anchors' areas, pixels of the network's input; the levels are
         the backbone's maps and one of half the coarsest one's sides
     anchor_ratios: heights over widths of the anchors
-    anchor_rounded: the anchors' corners are whole pixels, and so are the steps between them, as torchvision has it
+    anchor_style: how anchors are laid out: "torchvision": corners and steps are whole pixels, the first anchor lies
+        around (0, 0); "detectron2": likewise with nothing rounded; "chainercv": around the middle of the place, with
+        sides rounded at the level's stride
     n_proposal: so many of each level and so many in all go on to the second stage
     rpn_nms_thresh, rpn_score_thresh: which of them go on
     head_convs: convolutions in the box head; then head_fcs fully connected layers of head_width
@@ -40,6 +42,8 @@ class FasterRCNNFPNSettings:
     n_layer: int = 50
     base_channels: int = 64
     arch: Literal["v1.5", "he"] = "v1.5"
+    groups: int = 1
+    base_width: int = 64
     width: float = 1.0
     norm: Literal["batch", "frozen", "group"] = "batch"
     bn_eps: float = 1e-5
@@ -48,7 +52,7 @@ class FasterRCNNFPNSettings:
     rpn_depth: int = 1
     anchor_sizes: Sizes = ((32,), (64,), (128,), (256,), (512,))
     anchor_ratios: tuple[float, ...] = (0.5, 1.0, 2.0)
-    anchor_rounded: bool = True
+    anchor_style: Literal["torchvision", "detectron2", "chainercv"] = "torchvision"
     n_proposal: int = 1000
     rpn_nms_thresh: float = 0.7
     rpn_score_thresh: float = 0.0
@@ -73,6 +77,8 @@ class FasterRCNNFPNSettings:
         self._check(self.backbone in ("resnet", "mobilenet_v3_large"), "backbone", "resnet or mobilenet_v3_large")
         self._check(len(self.anchor_sizes) == len(self.strides) + 1, "anchor_sizes", f"{len(self.strides) + 1} levels")
         self._check(len({len(sizes) for sizes in self.anchor_sizes}) == 1, "anchor_sizes", "as many at every level")
+        styles = ("torchvision", "detectron2", "chainercv")
+        self._check(self.anchor_style in styles, "anchor_style", " or ".join(styles))
         self._check(self.fpn_norm in (None, "batch"), "fpn_norm", "None or 'batch'")
         self._check(0 <= self.rpn_nms_thresh <= 1, "rpn_nms_thresh", "0 to 1")
         self._check(self.n_proposal > 0 and self.channels > 0, "n_proposal", "positive, and channels, too")

@@ -1,5 +1,6 @@
 """Published weights of Faster R-CNN on pyramids."""
 
+from cvzoo.links.model.faster_rcnn_fpn.chainercv_names import chainercv_settings, chainercv_weights
 from cvzoo.links.model.faster_rcnn_fpn.detectron2_weights import detectron2_settings, detectron2_weights
 from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
 from cvzoo.links.model.label_names import COCO_LABEL_NAMES
@@ -99,5 +100,30 @@ WEIGHTS: dict[str, tuple[Weights, FasterRCNNFPNSettings]] = {
             score={"COCO val2017 AP": 0.420},
         ),
         detectron2_settings(101),
+    ),
+    "resnext101_32x8d_coco_detectron2_3x": (
+        detectron2_weights(
+            "faster_rcnn_fpn_resnext101_32x8d_coco_detectron2_3x",
+            "COCO-Detection/faster_rcnn_X_101_32x8d_FPN_3x/139173657/model_final_68b088.pkl",
+            config="COCO-Detection/faster_rcnn_X_101_32x8d_FPN_3x",
+            score={"COCO val2017 AP": 0.430},
+        ),
+        detectron2_settings(101, groups=32),
+    ),
+    "resnet50_coco_chainercv": (
+        chainercv_weights(
+            "faster_rcnn_fpn_resnet50_coco_chainercv",
+            "faster_rcnn_fpn_resnet50_coco_trained_2019_03_15.npz",
+            score={"COCO val2017 AP": 0.371},
+        ),
+        chainercv_settings(50),
+    ),
+    "resnet101_coco_chainercv": (
+        chainercv_weights(
+            "faster_rcnn_fpn_resnet101_coco_chainercv",
+            "faster_rcnn_fpn_resnet101_coco_trained_2019_03_15.npz",
+            score={"COCO val2017 AP": 0.395},
+        ),
+        chainercv_settings(101),
     ),
 }

@@ -14,7 +14,11 @@ from cvzoo.links.model.faster_rcnn_fpn.storage import (
 from cvzoo.links.model.faster_rcnn_fpn.stored import stored_region_network
 from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import KeypointRCNNFPN
 from cvzoo.links.model.keypoint_rcnn.point_head import PointHeadSettings
-from cvzoo.links.model.keypoint_rcnn.published import KeypointRCNNFPNResNet50, KeypointRCNNFPNResNet101
+from cvzoo.links.model.keypoint_rcnn.published import (
+    KeypointRCNNFPNResNet50,
+    KeypointRCNNFPNResNet101,
+    KeypointRCNNFPNResNeXt101,
+)
 from cvzoo.links.model.keypoint_rcnn.weights import WEIGHTS
 from cvzoo.links.model.zoo_member import ZooMember
 
@@ -55,5 +59,9 @@ ARCHITECTURES = (
 
 def members() -> list[ZooMember]:
     """The trained ones."""
-    makers = {"resnet50": KeypointRCNNFPNResNet50, "resnet101": KeypointRCNNFPNResNet101}
+    makers = {
+        "resnet50": KeypointRCNNFPNResNet50,
+        "resnet101": KeypointRCNNFPNResNet101,
+        "resnext101_32x8d": KeypointRCNNFPNResNeXt101,
+    }
     return region_members(WEIGHTS, makers, "keypoints")

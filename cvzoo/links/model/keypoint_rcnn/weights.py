@@ -73,4 +73,14 @@ WEIGHTS: dict[str, tuple[Weights, FasterRCNNFPNSettings]] = {
         ),
         detectron2_settings(101),
     ),
+    "resnext101_32x8d_coco_detectron2_3x": (
+        detectron2_weights(
+            "keypoint_rcnn_fpn_resnext101_32x8d_coco_detectron2_3x",
+            "COCO-Keypoints/keypoint_rcnn_X_101_32x8d_FPN_3x/139686956/model_final_5ad38f.pkl",
+            config="COCO-Keypoints/keypoint_rcnn_X_101_32x8d_FPN_3x",
+            score={"COCO val2017 box AP": 0.573, "COCO val2017 keypoint AP": 0.660},
+            label_names=PERSON,
+        ),
+        detectron2_settings(101, groups=32),
+    ),
 }

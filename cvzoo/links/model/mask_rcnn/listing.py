@@ -14,7 +14,7 @@ from cvzoo.links.model.faster_rcnn_fpn.storage import (
 from cvzoo.links.model.faster_rcnn_fpn.stored import stored_region_network
 from cvzoo.links.model.mask_rcnn.mask_head import MaskHeadSettings
 from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
-from cvzoo.links.model.mask_rcnn.published import MaskRCNNFPNResNet50, MaskRCNNFPNResNet101
+from cvzoo.links.model.mask_rcnn.published import MaskRCNNFPNResNet50, MaskRCNNFPNResNet101, MaskRCNNFPNResNeXt101
 from cvzoo.links.model.mask_rcnn.weights import WEIGHTS
 from cvzoo.links.model.zoo_member import ZooMember
 
@@ -40,5 +40,9 @@ ARCHITECTURES = (
 
 def members() -> list[ZooMember]:
     """The trained ones."""
-    makers = {"resnet50": MaskRCNNFPNResNet50, "resnet101": MaskRCNNFPNResNet101}
+    makers = {
+        "resnet50": MaskRCNNFPNResNet50,
+        "resnet101": MaskRCNNFPNResNet101,
+        "resnext101_32x8d": MaskRCNNFPNResNeXt101,
+    }
     return region_members(WEIGHTS, makers, "instance segmentation")

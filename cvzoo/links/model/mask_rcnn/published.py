@@ -3,6 +3,7 @@
 import os
 from collections.abc import Sequence
 
+from cvzoo.links.model.faster_rcnn_fpn.detectron2_weights import detectron2_settings
 from cvzoo.links.model.faster_rcnn_fpn.published import full_name, resnet101_settings
 from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
 from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
@@ -28,7 +29,21 @@ def MaskRCNNFPNResNet101(
     label_names: Sequence[str] | None = None,
     settings: FasterRCNNFPNSettings | None = None,
 ) -> MaskRCNNFPN:
-    """A `MaskRCNNFPN` on a ResNet-101; "coco_detectron2_3x" are detectron2's weights, "imagenet" is a backbone."""
+    """A `MaskRCNNFPN` on a ResNet-101; "coco_detectron2_3x" and "coco_chainercv" are weights."""
     name = full_name(pretrained_model, "resnet101", WEIGHTS)
     settings = resnet101_settings(pretrained_model, settings)
+    return MaskRCNNFPN(n_fg_class, name, label_names=label_names, settings=settings)
+
+
+def MaskRCNNFPNResNeXt101(
+    n_fg_class: int | None = None,
+    pretrained_model: str | os.PathLike | None = None,
+    *,
+    label_names: Sequence[str] | None = None,
+    settings: FasterRCNNFPNSettings | None = None,
+) -> MaskRCNNFPN:
+    """A `MaskRCNNFPN` on a ResNeXt-101 32x8d; "coco_detectron2_3x" are detectron2's weights."""
+    name = full_name(pretrained_model, "resnext101_32x8d", WEIGHTS)
+    if settings is None and pretrained_model is None:
+        settings = detectron2_settings(101, groups=32)
     return MaskRCNNFPN(n_fg_class, name, label_names=label_names, settings=settings)

@@ -1,5 +1,6 @@
 """Published weights of Mask R-CNN on pyramids."""
 
+from cvzoo.links.model.faster_rcnn_fpn.chainercv_names import chainercv_settings, chainercv_weights
 from cvzoo.links.model.faster_rcnn_fpn.detectron2_weights import detectron2_settings, detectron2_weights
 from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
 from cvzoo.links.model.faster_rcnn_fpn.weights import RESNET50_FPN, RESNET50_FPN_V2, TORCHVISION_PREPROCESSING
@@ -57,5 +58,30 @@ WEIGHTS: dict[str, tuple[Weights, FasterRCNNFPNSettings]] = {
             score={"COCO val2017 box AP": 0.429, "COCO val2017 mask AP": 0.386},
         ),
         detectron2_settings(101),
+    ),
+    "resnext101_32x8d_coco_detectron2_3x": (
+        detectron2_weights(
+            "mask_rcnn_fpn_resnext101_32x8d_coco_detectron2_3x",
+            "COCO-InstanceSegmentation/mask_rcnn_X_101_32x8d_FPN_3x/139653917/model_final_2d9806.pkl",
+            config="COCO-InstanceSegmentation/mask_rcnn_X_101_32x8d_FPN_3x",
+            score={"COCO val2017 box AP": 0.443, "COCO val2017 mask AP": 0.395},
+        ),
+        detectron2_settings(101, groups=32),
+    ),
+    "resnet50_coco_chainercv": (
+        chainercv_weights(
+            "mask_rcnn_fpn_resnet50_coco_chainercv",
+            "mask_rcnn_fpn_resnet50_coco_trained_2019_03_15.npz",
+            score={"COCO val2017 box AP": 0.380, "COCO val2017 mask AP": 0.342},
+        ),
+        chainercv_settings(50),
+    ),
+    "resnet101_coco_chainercv": (
+        chainercv_weights(
+            "mask_rcnn_fpn_resnet101_coco_chainercv",
+            "mask_rcnn_fpn_resnet101_coco_trained_2019_03_15.npz",
+            score={"COCO val2017 box AP": 0.404, "COCO val2017 mask AP": 0.360},
+        ),
+        chainercv_settings(101),
     ),
 }

@@ -55,7 +55,7 @@ def test_anchors_of_a_place_equal_the_golden_ones(shared):
 def test_steps_of_anchors_are_whole_only_where_corners_are():
     size = (800, 800)  # the coarsest map has 13 places: 61 pixels a place, or 64
     rounded = level_anchors(RESNET50_FPN, size)[-1]
-    exact = level_anchors(dataclasses.replace(RESNET50_FPN, anchor_rounded=False), size)[-1]
+    exact = level_anchors(dataclasses.replace(RESNET50_FPN, anchor_style="detectron2"), size)[-1]
     assert rounded[3, 1] - rounded[0, 1] == 61
     assert exact[3, 1] - exact[0, 1] == 64
 
@@ -171,6 +171,7 @@ def test_arguments_that_cannot_be_are_refused(arguments, says):
         {"anchor_sizes": ((32,), (64,), (128,), (256,), (512, 513))},
         {"backbone": "vgg"},
         {"fpn_norm": "layer"},
+        {"anchor_style": "gothic"},
         {"min_size": 0},
         {"loc_std": (1, 1, 1)},
         {"std": (0, 1, 1)},
