@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 
 from cvzoo.config.switches import no_backprop_mode, using_config
+from cvzoo.links.model.alexnet.alexnet import AlexNet
 from cvzoo.links.model.convnext.published import ConvNeXtTiny
+from cvzoo.links.model.densenet.published import DenseNet121
 from cvzoo.links.model.efficientnet.published import EfficientNetB0
 from cvzoo.links.model.mnasnet.published import MNASNet0_5
 from cvzoo.links.model.mobilenet_v2.mobilenet_v2 import MobileNetV2
@@ -20,11 +22,14 @@ from cvzoo.links.model.regnet.published import RegNetX400MF, RegNetY400MF
 from cvzoo.links.model.resnet.depths import ResNet18
 from cvzoo.links.model.resnet.variants import ResNeXt50_32x4d, WideResNet50_2
 from cvzoo.links.model.shufflenet_v2.published import ShuffleNetV2X0_5
+from cvzoo.links.model.squeezenet.published import SqueezeNet1_0, SqueezeNet1_1
 from cvzoo.links.model.swin.published import SwinT
 
 STORED = json.loads(pathlib.Path(__file__).with_name("odd_sizes.json").read_text())
 NETWORKS = {
+    "alexnet": AlexNet,
     "convnext_tiny": ConvNeXtTiny,
+    "densenet121": DenseNet121,
     "efficientnet_b0": EfficientNetB0,
     "mnasnet0_5": MNASNet0_5,
     "mobilenet_v2": MobileNetV2,
@@ -34,6 +39,8 @@ NETWORKS = {
     "resnet18": ResNet18,
     "resnext50_32x4d": ResNeXt50_32x4d,
     "shufflenet_v2_x0_5": ShuffleNetV2X0_5,
+    "squeezenet1_0": SqueezeNet1_0,
+    "squeezenet1_1": SqueezeNet1_1,
     "swin_t": SwinT,
     "wide_resnet50_2": WideResNet50_2,
 }
