@@ -64,7 +64,7 @@ def windows_of(size: tuple[int, int], window: int, *, shifted: bool) -> Windows:
     return Windows(tuple(size), padded, window, shift)
 
 
-@functools.lru_cache(64)
+@functools.lru_cache(8)  # a large photo's take tens of megabytes
 def _hidden(windows: Windows) -> np.ndarray:
     (ph, pw), side = windows.padded, windows.window
     rows, columns = (
