@@ -13,7 +13,6 @@ from cvzoo.weights.cache import is_cached
 from cvzoo.weights.provenance import describe_weights
 
 _HEADS = ("name", "here", "trained on", "licence", "score")
-_WIDTHS = (99, 14, 30, 16, 99)
 TASKS = get_args(Task)
 
 
@@ -67,15 +66,12 @@ def _is_wanted(member: ZooMember, args: argparse.Namespace) -> bool:
 
 
 def _print_list(members: list[ZooMember]) -> None:
-    rows = {task: [_row(member) for member in members if member.task == task] for task in TASKS}
-    widths = [
-        max(len(head), *(len(row[column]) for some in rows.values() for row in some))
-        for column, head in enumerate(_HEADS)
-    ]
-    for task, some in rows.items():
-        if some:
-            print(f"{task}: {len(some)}")
-            for row in (_HEADS, *some):
+    for task in TASKS:
+        rows = [_row(member) for member in members if member.task == task]
+        if rows:
+            widths = [max(map(len, column)) for column in zip(_HEADS, *rows)]
+            print(f"{task}: {len(rows)}")
+            for row in (_HEADS, *rows):
                 print("  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
             print()
     if sys.stdout.isatty():
@@ -87,9 +83,9 @@ def _row(member: ZooMember) -> tuple[str, ...]:
     record = member.weights
     size = sum(each.size or each.about_size or 0 for each in member.files)
     here = "yes" if all(map(is_cached, member.files)) else f"no, {size / 1e6:.1f} MB" if size else "no"
-    score = next((f"{name} {value}" for name, value in record.score.items()), "")
-    cells = (member.name, here, record.data, record.licence.split(";")[0], score)
-    return tuple(_short(cell, width) for cell, width in zip(cells, _WIDTHS))
+    score = next((f"{_short(name, 26)} {value}" for name, value in record.score.items()), "")
+    licence = record.licence.split(";")[0].split(" (")[0]
+    return member.name, here, _short(record.data, 28), _short(licence, 16), score
 
 
 def _record(member: ZooMember) -> dict[str, object]:

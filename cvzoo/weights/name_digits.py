@@ -10,7 +10,7 @@ from cvzoo.weights.sniff import MXNET, sniff
 from cvzoo.weights.zip_archive import ZipArchive
 
 _DIGITS = re.compile(r"[-_]([0-9a-f]{6,64})\.[a-z0-9]+$")
-_DATE = re.compile(r"(?:19|20)\d{6}")
+_DATE = re.compile(r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])")
 
 
 def name_digits(file_name: str) -> str | None:

@@ -28,6 +28,7 @@ def record(file, sha256=None):
         ("ssd_300_vgg16_atrous_voc-0e169fbb.zip", "0e169fbb"),
         ("ssd300_voc0712_converted_2017_06_06.npz", None),
         ("yolo_20180601.pth", None),  # a date
+        ("vgg13-19584684.pth", "19584684"),  # no date
         ("resnet50.pth", None),
         ("resnet50-0676ba61", None),
     ],
