@@ -61,9 +61,9 @@ class Detections(_Lists):
         img: the photo, where it cannot be read a second time; anything that `read_image` takes
         Raises ValueRangeError if there is no photo `i`, ImageError if it cannot be read.
         """
-        self._check(i)
+        self.check(i)
         return draw_bbox(
-            self._photo(i, img), self.bboxes[i], self.labels[i], self.scores[i], label_names=self.label_names
+            self.photo(i, img), self.bboxes[i], self.labels[i], self.scores[i], label_names=self.label_names
         )
 
     def save(self, i: int, path: str | os.PathLike, *, img: Any = None) -> os.PathLike:
@@ -78,7 +78,7 @@ class Detections(_Lists):
         if i is None:
             photos = range(self.n_photo)
         else:
-            self._check(i)
+            self.check(i)
             photos = [i % self.n_photo]
         records = []
         for photo in photos:
@@ -119,7 +119,7 @@ class Detections(_Lists):
         parts = []
         for i in range(min(self.n_photo, _SHOWN)):
             try:
-                img = self._photo(i, None)
+                img = self.photo(i, None)
             except (ImageError, OSError):
                 return None  # a notebook then shows the table of __repr__
             found = self.bboxes[i], self.labels[i], self.scores[i]
@@ -132,16 +132,18 @@ class Detections(_Lists):
         if not self.n_photo:
             return None
         try:
-            img = self._photo(0, None)
+            img = self.photo(0, None)
         except (ImageError, OSError):
             return None
         return detection_png(img, self.bboxes[0], self.labels[0], self.scores[0], label_names=self.label_names)
 
-    def _check(self, i: int) -> None:
+    def check(self, i: int) -> None:
+        """Raises ValueRangeError if there is no photo `i`."""
         if not -self.n_photo <= i < self.n_photo:
             raise ValueRangeError("there is no such photo", expected=f"0 .. {self.n_photo - 1}", got=i)
 
-    def _photo(self, i: int, img: Any) -> np.ndarray:
+    def photo(self, i: int, img: Any = None) -> np.ndarray:
+        """Photo `i`, (3, H, W) float32 RGB in [0, 255]: read from its source, or from `img`. Raises ImageError."""
         source = img if img is not None else self.sources[i] if len(self.sources) else None
         if source is None:
             raise ImageError(f"photo {i} was not kept", hint="draw(i, img=the photo)")

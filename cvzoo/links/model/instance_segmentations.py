@@ -75,7 +75,7 @@ class InstanceSegmentations(_Lists):
 
     def dense(self, i: int = 0) -> np.ndarray:
         """(R, H, W) bool, the masks of photo `i`; (0, 0, 0) if there are none. Raises ValueRangeError."""
-        self.detections._check(i)
+        self.detections.check(i)
         return self.masks[i].to_masks()
 
     def draw(self, i: int = 0, *, img: Any = None) -> np.ndarray:
@@ -83,7 +83,7 @@ class InstanceSegmentations(_Lists):
 
         img, and what is raised: as in `Detections.draw`
         """
-        self.detections._check(i)
+        self.detections.check(i)
         return self.detections.draw(i, img=self._tinted(i, img))
 
     def save(self, i: int, path: str | os.PathLike, *, img: Any = None) -> os.PathLike:
@@ -132,4 +132,4 @@ class InstanceSegmentations(_Lists):
     def _tinted(self, i: int, img: Any) -> np.ndarray:
         # the worst first: the best lies on top
         order = np.arange(len(self.labels[i]))[::-1]
-        return draw_mask(self.detections._photo(i, img), self.masks[i][order], self.labels[i][order])
+        return draw_mask(self.detections.photo(i, img), self.masks[i][order], self.labels[i][order])

@@ -111,7 +111,7 @@ class KeyPointDetections(_Lists):
         parts = []
         for i in range(min(self.n_photo, _SHOWN)):
             try:
-                img = draw_point(self.detections._photo(i, None), self.points[i])
+                img = draw_point(self.detections.photo(i, None), self.points[i])
             except (ImageError, OSError):
                 return None  # a notebook then shows the table of __repr__
             found = self.bboxes[i], self.labels[i], self.scores[i]
