@@ -44,5 +44,5 @@ def rpn_losses(
 
 def picked_locs(roi_cls_locs: Any, label: np.ndarray) -> Variable:
     """(R, 4): of each region the offsets (R, n_class * 4) of its class."""
-    locs = F.reshape(roi_cls_locs, (len(label), -1, 4))
+    locs = F.reshape(roi_cls_locs, (len(label), roi_cls_locs.shape[1] // 4, 4))
     return locs[np.arange(len(label)), label]
