@@ -5,8 +5,7 @@
 
 Source: Liu et al., "SSD: Single Shot MultiBox Detector", 2016, section 3. Its data: the trainval photos of Pascal VOC
 2007 and 2012 together; its score on VOC 2007's test photos, 11-point mAP at IoU 0.5: 77.5 (SSD300) and 79.5 (SSD512);
-ChainerCV reached 77.5 and 80.1 by the same recipe. Not run to the end here.
-Where we differ: nowhere by design; --smoke learns eight photos by heart with a small network and Adam.
+ChainerCV reached 77.5 and 80.1 so. Not run to the end here. --smoke learns eight photos with a small network and Adam.
 """
 
 import argparse
@@ -16,12 +15,19 @@ from cvzoo import optimizers, training
 from cvzoo.datasets import TransformDataset, bbox_splits
 from cvzoo.evaluations import DetectionVOCEvaluator
 from cvzoo.iterators import MultiprocessIterator, SerialIterator
-from cvzoo.links.model.ssd.augmentation import SSDTransform
-from cvzoo.links.model.ssd.loss import SSDLoss, collate_multibox
-from cvzoo.links.model.ssd.settings import SSD300_SETTINGS, SSD512_SETTINGS, SSDSettings
-from cvzoo.links.model.ssd.ssd import SSD
+from cvzoo.links import SSD, SSDLoss, SSDSettings, SSDTransform, collate_multibox
 from cvzoo.training import extensions
 
+NETWORKS = {
+    300: SSDSettings(),
+    512: SSDSettings(
+        insize=512,
+        extras=("halve", "halve", "halve", "halve", "valid4"),
+        sizes=(35.84, 76.8, 153.6, 230.4, 307.2, 384.0, 460.8, 537.6),
+        aspect_ratios=((2,), (2, 3), (2, 3), (2, 3), (2, 3), (2,), (2,)),
+        steps=(8, 16, 32, 64, 128, 256, 512),
+    ),
+}
 RATIOS = ((2,), (2, 3), (2, 3), (2,), (2,))
 SIZES = (10, 24, 44, 68, 92, 116)
 SMALL = SSDSettings(insize=128, base_channels=8, extras=("halve",) * 3, sizes=SIZES, aspect_ratios=RATIOS, steps=None)
@@ -30,7 +36,7 @@ SMALL = SSDSettings(insize=128, base_channels=8, extras=("halve",) * 3, sizes=SI
 @dataclasses.dataclass(frozen=True)
 class Recipe:
     data: str
-    model: SSDSettings = SSD300_SETTINGS
+    model: SSDSettings
     weights: str | None = "imagenet"  # VGG16 without its last layers
     iterations: int = 120_000
     batch_size: int = 32
@@ -46,7 +52,7 @@ SMOKE = {"model": SMALL, "weights": None, "iterations": 220, "batch_size": 8, "s
 
 
 def main(data: str, out: str, size: int = 300, resume: bool = False, smoke: bool = False) -> None:
-    recipe = Recipe(data, **(SMOKE if smoke else {"model": {300: SSD300_SETTINGS, 512: SSD512_SETTINGS}[size]}))
+    recipe = Recipe(data, **(SMOKE if smoke else {"model": NETWORKS[size]}))
     train, val, label_names = bbox_splits(data)
     if smoke:
         few = [i for i, bbox in enumerate(train.slice[:, "bbox"]) if 0 < len(bbox) < 5]
@@ -61,14 +67,12 @@ def main(data: str, out: str, size: int = 300, resume: bool = False, smoke: bool
     optimizer.add_hook(optimizers.GradientScaling(2, only=optimizers.named("b")))
     optimizer.add_hook(optimizers.WeightDecay(recipe.weight_decay, exempt=optimizers.named("b")))
 
-    size = (model.insize, model.insize)
-    transform = SSDTransform(model.coder, size, mean=model.mean, augment=recipe.augment)
+    transform = SSDTransform(model.coder, (model.insize,) * 2, mean=model.mean, augment=recipe.augment)
     examples = TransformDataset(train, ("img", "mb_loc", "mb_label"), transform)
     iterator = MultiprocessIterator(examples, recipe.batch_size, n_processes=2, seed=run.seed)
     updater = training.StandardUpdater(iterator, optimizer, converter=collate_multibox)
     trainer = training.Trainer(updater, (recipe.iterations, "iteration"), out=run.out)
-    shift = extensions.MultistepShift("alpha" if smoke else "lr", 0.1, recipe.steps)
-    trainer.extend(shift, trigger=(1, "iteration"))
+    trainer.extend(extensions.MultistepShift("alpha" if smoke else "lr", 0.1, recipe.steps), trigger=(1, "iteration"))
     unseen = SerialIterator(val, 8, repeat=False, shuffle=False)
     evaluator = DetectionVOCEvaluator(unseen, model, use_07_metric=True, label_names=label_names)
     trainer.extend(evaluator, name="validation", trigger=(recipe.iterations // (1 if smoke else 10), "iteration"))

@@ -16,12 +16,11 @@ from cvzoo import optimizers, training
 from cvzoo.datasets import TransformDataset, bbox_splits
 from cvzoo.evaluations import DetectionVOCEvaluator
 from cvzoo.iterators import MultiprocessIterator, SerialIterator
-from cvzoo.links.model.retinanet.collate import collate_photos
-from cvzoo.links.model.yolo.augmentation import YOLOTransform
-from cvzoo.links.model.yolo.loss import YOLOLoss
-from cvzoo.links.model.yolo.yolo_v3 import ANCHORS, YOLOv3
+from cvzoo.links import YOLOLoss, YOLOTransform, YOLOv3, collate_photos
 from cvzoo.training import extensions
 
+# (height, width) of anchors, pixels, the coarsest grid first: of 416 x 416, and for the smoke's 128 x 128
+ANCHORS = (((90, 116), (198, 156), (326, 373)), ((61, 30), (45, 62), (119, 59)), ((13, 10), (30, 16), (23, 33)))
 SMALL = (((60, 70), (110, 60), (110, 110)), ((30, 20), (30, 50), (60, 35)), ((6, 6), (14, 10), (14, 20)))
 
 
