@@ -14,17 +14,24 @@ from cvzoo.links.model.mobilenet_v3.rows import network_plan
 from cvzoo.links.model.mobilenet_v3.torchvision_names import extractor_places
 from cvzoo.links.model.mobilenet_v3.weights import WEIGHTS as MOBILENET_V3_WEIGHTS
 from cvzoo.links.model.pretrained import pretrained_path
-from cvzoo.links.model.resnet.extractor import ResNetExtractor
+from cvzoo.links.model.resnet.extractor import ResNetExtractor, Stem
 from cvzoo.links.model.resnet.torchvision_names import resnet_place
 from cvzoo.links.model.resnet.weights import WEIGHTS as RESNET_WEIGHTS
 from cvzoo.links.model.torch_names import own_names
 from cvzoo.weights.record import Weights
 from cvzoo.weights.sniff import read_arrays
 
-Backbone = Literal["resnet18", "resnet50", "resnet101", "mobilenet_v3_large"]
+Backbone = Literal["resnet18", "resnet50", "resnet101", "resnet50s", "resnet101s", "mobilenet_v3_large"]
 
-# name -> layers of a ResNet
-_RESNETS = {"resnet18": 18, "resnet50": 50, "resnet101": 101}
+# name -> layers of a ResNet, its stem
+_RESNETS: dict[str, tuple[int, Stem]] = {
+    "resnet18": (18, "photo"),
+    "resnet50": (50, "photo"),
+    "resnet101": (101, "photo"),
+    "resnet50s": (50, "deep"),
+    "resnet101s": (101, "deep"),
+}
+GLUON_BACKBONES = ("resnet50s", "resnet101s")
 # torchvision's classifiers, of whose files a segmenter takes the backbone
 _CLASSIFIERS = ("imagenet", "imagenet_v2")
 _UNUSED = ("fc.", "classifier.")  # in those files
@@ -34,7 +41,8 @@ class DenseBackbone(Chain):
     """Two maps of a photo: a middle one, for an auxiliary head, and the last.
 
     kind: "resnet18", "resnet50", "resnet101": the maps are of stride 8, the middle one is the third stage's;
-        "mobilenet_v3_large": of stride 8 and 16
+        "resnet50s", "resnet101s": those of gluon-cv, with three small convolutions as the stem; "mobilenet_v3_large":
+        of stride 8 and 16
     width: all channels times this
 
     `channels` are those of the two maps.
@@ -46,7 +54,9 @@ class DenseBackbone(Chain):
             layers = MobileNetV3Extractor("large", width=width, dilated=True)
             self.places = 4, 16  # the last layer of stride 8 that begins a stage; the last of all
         elif kind in _RESNETS:
-            layers = ResNetExtractor(_RESNETS[kind], base_channels=max(1, int(64 * width)), dilations=(1, 1, 2, 4))
+            n_layer, stem = _RESNETS[kind]
+            width_of_stem = max(1, int(64 * width))
+            layers = ResNetExtractor(n_layer, base_channels=width_of_stem, stem=stem, dilations=(1, 1, 2, 4))
             self.places = 2, 3
         else:
             known = ", ".join(map(repr, (*_RESNETS, "mobilenet_v3_large")))
@@ -63,8 +73,8 @@ class DenseBackbone(Chain):
 
 def backbone_records(kind: str) -> dict[str, Weights]:
     """The files of classifiers whose backbone a `DenseBackbone` can start from, by name."""
-    if kind in _RESNETS:
-        known = RESNET_WEIGHTS[_RESNETS[kind]]
+    if kind in _RESNETS and _RESNETS[kind][1] == "photo":
+        known = RESNET_WEIGHTS[_RESNETS[kind][0]]
     elif kind == "mobilenet_v3_large":
         known = {name: each.record for name, each in MOBILENET_V3_WEIGHTS["large"].items()}
     else:

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
-from cvzoo.datasets.labels.voc import voc_semantic_segmentation_label_names
 from cvzoo.links.model.deeplab.aspp import DeepLabV3Head
-from cvzoo.links.model.deeplab.torchvision_names import from_torchvision
+from cvzoo.links.model.deeplab.file_names import own_names
 from cvzoo.links.model.deeplab.weights import V3_RECORDS
-from cvzoo.links.model.dense_backbone import Backbone, DenseBackbone, read_backbone
+from cvzoo.links.model.dense_backbone import GLUON_BACKBONES, Backbone, DenseBackbone, read_backbone
 from cvzoo.links.model.fcn.head import FCNHead
+from cvzoo.links.model.gluon_segmentation import USUAL_NAMES
 from cvzoo.links.model.segmentation_source import segmentation_source
 from cvzoo.links.model.segmenter import AbstractPhotoSegmenter
 from cvzoo.links.model.short_side_preparation import check_short, prepare_by_short_side
@@ -23,8 +23,8 @@ class DeepLabV3(AbstractPhotoSegmenter):
 
     backbone: see `DenseBackbone`
     n_class: number of classes; None: as many as the file's, or label_names, else VOC's 21 (0 is the background)
-    pretrained_model: "coco_voc", or the path of a torchvision file or one that cvzoo saved; "imagenet" or
-        "imagenet_v2" for the backbone alone
+    pretrained_model: "coco_voc", or the path of a file of torchvision or gluon-cv or one that cvzoo saved; "imagenet"
+        or "imagenet_v2" for the backbone alone; with gluon-cv's backbones also "voc", "ade20k" and "cityscapes"
     label_names: names of the classes
     width: of the network: all channels times this
     short: the photo's short side is made so long
@@ -49,14 +49,15 @@ class DeepLabV3(AbstractPhotoSegmenter):
         source = segmentation_source(
             pretrained_model if start is None else None,
             V3_RECORDS.get(backbone, {}),
-            own_names=from_torchvision,
+            own_names=own_names,
             head_bias="head/out/b",
             n_class=n_class,
             label_names=label_names,
-            usual_names=(voc_semantic_segmentation_label_names,),
+            usual_names=USUAL_NAMES,
         )
         self.n_class, self.label_names = source.n_class, source.label_names
         self.kind = backbone
+        self.align_corners = backbone in GLUON_BACKBONES  # as their makers enlarge maps
         self.width = width
         self.short = check_short(short)
         with self.init_scope():

@@ -3,6 +3,7 @@
 from cvzoo.datasets.labels.ade20k import ade20k_semantic_segmentation_label_names
 from cvzoo.datasets.labels.cityscapes import cityscapes_semantic_segmentation_label_names
 from cvzoo.datasets.labels.voc import voc_semantic_segmentation_label_names
+from cvzoo.links.model.gluon_segmentation import gluon_segmenter
 from cvzoo.links.model.short_side_preparation import describe_short_side
 from cvzoo.links.model.torchvision_record import torchvision_weights
 from cvzoo.weights.record import Weights
@@ -13,7 +14,7 @@ _COCO_VOC = {
     "label_names": voc_semantic_segmentation_label_names,
 }
 
-# backbone -> name -> record; scores on COCO val2017's photos with these classes, as the publisher says
+# backbone -> name -> record; torchvision's scores are on COCO val2017's photos with these classes
 V3_RECORDS: dict[str, dict[str, Weights]] = {
     "resnet50": {
         "coco_voc": torchvision_weights(
@@ -41,6 +42,16 @@ V3_RECORDS: dict[str, dict[str, Weights]] = {
             score={"miou": 0.603, "pixel_accuracy": 0.912},
             **_COCO_VOC,
         )
+    },
+    "resnet50s": {
+        "ade20k": gluon_segmenter("deeplab_resnet50", "ade20k", "c7789b237adc7253405bee57c84d53b15db45942"),
+        "cityscapes": gluon_segmenter("deeplab_resnet50", "cityscapes", "cf6a7bb3d55360933de647a8505f7936003902a4"),
+    },
+    "resnet101s": {
+        "voc": gluon_segmenter("deeplab_resnet101", "voc", "311ed22c63f3ac28b5f1e1663c458f26600e62da", 0.862),
+        "coco_voc": gluon_segmenter("deeplab_resnet101", "coco_voc", "ed817f76086abb4c3404af62ec1b5487c67642b7"),
+        "ade20k": gluon_segmenter("deeplab_resnet101", "ade20k", "bf1584dfcec12063eff3075ee643e181c0f6d443"),
+        "cityscapes": gluon_segmenter("deeplab_resnet101", "cityscapes", "eb8477a91efc244c85b364c0736664078aaf0e65"),
     },
 }
 

@@ -1,0 +1,61 @@
+"""Records of gluon-cv's segmenters."""
+
+from cvzoo.datasets.labels.ade20k import ade20k_semantic_segmentation_label_names
+from cvzoo.datasets.labels.cityscapes import cityscapes_semantic_segmentation_label_names
+from cvzoo.datasets.labels.voc import voc_semantic_segmentation_label_names
+from cvzoo.links.model.short_side_preparation import describe_short_side
+from cvzoo.weights.record import Weights
+
+_SITE = "https://apache-mxnet.s3-accelerate.dualstack.amazonaws.com/gluon/models/"
+# our word for the data -> gluon-cv's, the data, their licence, names of the classes
+_DATA = {
+    "voc": ("voc", "Pascal VOC 2012", "Flickr's terms, each photo by its owner", voc_semantic_segmentation_label_names),
+    "coco_voc": (
+        "coco",
+        "COCO train2017, the photos and pixels of the 20 classes of Pascal VOC",
+        "annotations CC BY 4.0; photos: Flickr's terms, each by its owner",
+        voc_semantic_segmentation_label_names,
+    ),
+    "ade20k": (
+        "ade",
+        "ADE20K, training photos",
+        "ADE20K terms: research, no commercial use",
+        ade20k_semantic_segmentation_label_names,
+    ),
+    "cityscapes": (
+        "citys",
+        "Cityscapes, finely labelled training frames",
+        "Cityscapes terms: research, no commercial use",
+        cityscapes_semantic_segmentation_label_names,
+    ),
+}
+
+# of the classes of published FCNs and DeepLabs
+USUAL_NAMES = (
+    voc_semantic_segmentation_label_names,
+    cityscapes_semantic_segmentation_label_names,
+    ade20k_semantic_segmentation_label_names,
+)
+
+
+def gluon_segmenter(network: str, data: str, sha1: str, miou: float | None = None) -> Weights:
+    """The record of a file.
+
+    network: gluon-cv's name of it, such as "deeplab_resnet101"
+    data: "voc", "coco_voc", "ade20k" or "cityscapes"
+    sha1: of the .params file inside of the archive; eight digits are in the archive's name
+    miou: as the publisher says, of several views; None: nothing is said
+    """
+    theirs, words, data_licence, label_names = _DATA[data]
+    return Weights(
+        name=f"{network}_{data}_gluon",
+        url=f"{_SITE}{network}_{theirs}-{sha1[:8]}.zip",
+        sha256=None,
+        licence="Apache-2.0",
+        data=words,
+        data_licence=data_licence,
+        score={} if miou is None else {"miou": miou},
+        source=f"gluon-cv 0.11, {network}_{theirs}; SHA-1 of the file inside: {sha1}",
+        label_names=label_names,
+        preprocessing=describe_short_side(520),
+    )

@@ -1,0 +1,72 @@
+"""gluon-cv's DeepLabV3 and FCN: their files' names, and maps that a plain torch program of the same layers gave."""
+
+import importlib.util
+import json
+import pathlib
+
+import numpy as np
+import pytest
+
+import cvzoo.functions as F
+from cvzoo.config.switches import no_backprop_mode, using_config
+from cvzoo.errors.exceptions import WeightsMismatchError
+from cvzoo.links.model.deeplab.deeplab_v3 import DeepLabV3
+from cvzoo.links.model.deeplab.file_names import own_names
+from cvzoo.links.model.deeplab.weights import V3_RECORDS
+from cvzoo.links.model.fcn.fcn import FCN
+from cvzoo.links.model.fcn.weights import RECORDS
+from cvzoo.weights.npz import write_npz
+
+_HERE = pathlib.Path(__file__)
+STORED = json.loads(_HERE.with_name("gluon_maps.json").read_text())
+_SPEC = importlib.util.spec_from_file_location("gluon_files", _HERE.with_name("gluon_files.py"))
+files = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(files)
+MODELS = {"deeplab": DeepLabV3, "fcn": FCN}
+
+
+@pytest.mark.parametrize("head", MODELS)
+def test_a_seeded_network_gives_the_stored_maps(head, seeds, tmp_path):
+    shapes = files.segmenter(head, counts=(3, 4, 6, 3), base=4, n_class=5)
+    path = tmp_path / "gluon.npz"
+    write_npz(path, {name: seeds.seeded(name, shape) for name, shape in shapes.items()})
+    model = MODELS[head]("resnet50s", None, path, width=1 / 16)
+    assert model.n_class == 5
+    assert model.load_report.is_clean
+    x = seeds.seeded_photo(f"gluon:{head}", 65, 97)[None]
+    with using_config("train", False), no_backprop_mode():
+        aux = F.resize_images(model.training_scores(x)[1], (65, 97), align_corners=True)
+        for y, want in ((model(x).array, STORED[head]["out"]), (aux.array, STORED[head]["aux"])):
+            spread = want["std"]
+            assert list(y.shape) == want["shape"]
+            np.testing.assert_allclose(y[0, :, 30, 40], want["px"], atol=1e-4 * spread)
+            got = [y.mean(dtype=np.float64), y.std(dtype=np.float64, ddof=1), y.min(), y.max()]
+            np.testing.assert_allclose(got, [want[k] for k in ("mean", "std", "min", "max")], atol=1e-4 * spread)
+
+
+@pytest.mark.parametrize("head", MODELS)
+def test_every_array_of_the_whole_network_has_its_place(head):
+    shapes = files.segmenter(head)
+    named = own_names({name: np.broadcast_to(np.float32(0), shape) for name, shape in shapes.items()})
+    ours = MODELS[head]("resnet101s", width=1 / 16).state_arrays()
+    assert named.keys() == ours.keys()
+    assert not any("." in name for name in named)
+
+
+def test_a_file_without_an_array_is_refused(seeds, tmp_path):
+    shapes = files.segmenter("fcn", counts=(3, 4, 6, 3), base=4, n_class=5)
+    path = tmp_path / "gluon.npz"
+    arrays = {name: seeds.seeded(name, shape) for name, shape in shapes.items()}
+    for name in ("bn1.gamma", "auxlayer.block.4.bias"):
+        write_npz(path, {each: array for each, array in arrays.items() if each != name})
+        with pytest.raises(WeightsMismatchError):
+            FCN("resnet50s", None, path, width=1 / 16)
+
+
+def test_the_records_say_what_the_files_are():
+    for records in (V3_RECORDS, RECORDS):
+        for backbone in ("resnet50s", "resnet101s"):
+            for key, record in records[backbone].items():
+                assert record.name.endswith(f"{key}_gluon")
+                assert record.source.rpartition(" ")[2][:8] in record.url
+                assert len(record.label_names) in (19, 21, 150)
