@@ -150,7 +150,7 @@ def _read(
         return RegionSource(built, *_classes(named), arrays=named, path=os.fspath(path))
     if is_torchvision_resnet(arrays):
         arrays = resnet_from_torchvision(arrays)
-    if "extractor/conv1/conv/W" in arrays and "fc/W" in arrays:
+    if "extractor/conv1/conv/W" in arrays and "fpn/inner/0/W" not in arrays:
         # statistics of ImageNet are better than those of the few photos that fit into a detector's batch
         width = len(arrays["extractor/conv1/conv/W"])
         built = FasterRCNNFPNSettings(n_layer=depth_of(arrays), norm="frozen", base_channels=width)

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import re
 
 import numpy as np
 import pytest
@@ -21,8 +22,10 @@ from cvzoo.links.model.faster_rcnn_fpn.published import (
 )
 from cvzoo.links.model.faster_rcnn_fpn.pyramid_regions import pyramid_regions, region_levels
 from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
+from cvzoo.links.model.faster_rcnn_fpn.torchvision_names import from_torchvision
 from cvzoo.links.model.faster_rcnn_fpn.weights import RESNET50_FPN
 from cvzoo.links.model.resnet.resnet import ResNet
+from cvzoo.serializers.model_file import save_model
 from cvzoo.weights.safetensors import write_safetensors
 
 TINY = FasterRCNNFPNSettings(
@@ -202,3 +205,47 @@ def test_members_are_named_once_and_fetch_one_file():
     found = members()
     assert len({member.name for member in found}) == len(found) >= 4
     assert all(len(member.files) == 1 and member.task == "detection" for member in found)
+
+
+def test_a_saved_model_is_fitted_to_other_classes_with_a_warning(model, tmp_path):
+    save_model(tmp_path / "model.safetensors", model)
+    again = FasterRCNNFPN(pretrained_model=tmp_path / "model.safetensors")
+    assert (again.label_names, again.settings) == (NAMES, TINY)
+    assert again.load_report.is_clean
+    with pytest.warns(UserWarning, match="regions/box_head/conf/W"):
+        other = FasterRCNNFPN(5, tmp_path / "model.safetensors")
+    assert (other.n_fg_class, other.label_names) == (5, None)
+    assert {name.rpartition("/")[0] for name in other.load_report.mismatching} == {
+        "regions/box_head/conf",
+        "regions/box_head/loc",
+    }
+    np.testing.assert_array_equal(other.regions.rpn.loc.W.array, model.regions.rpn.loc.W.array)
+
+
+def test_torchvisions_rows_are_cocos_classes_unless_all_are_asked_for(shared, seeds):
+    arrays = seeds.empty_network(shared, "maskrcnn_resnet50_fpn")
+    for n_fg_class, n in ((None, 80), (80, 80), (5, 80), (90, 90)):
+        named = from_torchvision(arrays, n_fg_class=n_fg_class)
+        assert named["regions/box_head/conf/b"].shape == (n + 1,)
+        assert named["regions/box_head/loc/W"].shape == (4 * n, 1024)
+        assert named["mask_head/out/W"].shape == (n, 256, 1, 1)
+
+
+def test_older_names_of_torchvision_have_the_same_places(shared, seeds):
+    arrays = seeds.empty_network(shared, "maskrcnn_resnet50_fpn")
+    old = {}
+    for name, array in arrays.items():
+        name = re.sub(r"(inner_blocks|layer_blocks)\.(\d)\.0\.", r"\1.\2.", name)
+        name = name.replace("rpn.head.conv.0.0.", "rpn.head.conv.")
+        name = re.sub(r"mask_head\.(\d)\.0\.", lambda m: f"mask_head.mask_fcn{int(m[1]) + 1}.", name)
+        old[name] = array
+    assert old.keys() != arrays.keys()
+    assert from_torchvision(old, n_fg_class=90).keys() == from_torchvision(arrays, n_fg_class=90).keys()
+
+
+def test_a_photo_without_proposals_has_nothing_in_it(model):
+    shy = FasterRCNNFPN(3, settings=dataclasses.replace(TINY, rpn_score_thresh=1.0))
+    shy.score_thresh = 0.0
+    bboxes, labels, scores = shy.predict([np.zeros((3, 50, 70), np.float32)])
+    assert bboxes[0].shape == (0, 4)
+    assert len(labels[0]) == len(scores[0]) == 0
