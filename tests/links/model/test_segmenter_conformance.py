@@ -54,8 +54,9 @@ def _deeplab_v3_plus(n_class, pretrained_model, label_names):
     )
 
 
-def _pspnet(n_class, pretrained_model, label_names):
-    return PSPNet(10, n_class, pretrained_model, 57, label_names=label_names, base_channels=8, aux=True)
+def _pspnet(n_class, pretrained_model, label_names, layout="chainercv"):
+    settings = {"base_channels": 8, "aux": True, "layout": layout}
+    return PSPNet(10, n_class, pretrained_model, 57, label_names=label_names, **settings)
 
 
 def _segnet(n_class, pretrained_model, label_names):
@@ -71,6 +72,7 @@ SEGMENTERS = {
     "FCN": functools.partial(_of_short_side, functools.partial(FCN, "resnet50"), width=1 / 32),
     "LRASPPMobileNetV3Large": functools.partial(_of_short_side, LRASPPMobileNetV3Large),
     "PSPNet": _pspnet,
+    "PSPNet, gluon": functools.partial(_pspnet, layout="gluon"),
     "SegNetBasic": _segnet,
 }
 

@@ -1,4 +1,4 @@
-"""gluon-cv's names in a DeepLabV3 or an FCN, and ours."""
+"""gluon-cv's names in a DeepLabV3, an FCN or a PSPNet, and ours."""
 
 import re
 from collections.abc import Mapping
@@ -30,6 +30,8 @@ _PLACES = (
     (r"head\.aspp\.concurent\.4\.gap\.2", "head/aspp/whole/bn"),
     (r"head\.aspp\.project\.0", "head/aspp/project/conv"),
     (r"head\.aspp\.project\.1", "head/aspp/project/bn"),
+    (r"head\.psp\.conv(\d)\.0", lambda m: f"head/ppm/{int(m[1]) - 1}/conv"),
+    (r"head\.psp\.conv(\d)\.1", lambda m: f"head/ppm/{int(m[1]) - 1}/bn"),
     (r"head\.block\.0", "head/conv/conv"),
     (r"head\.block\.1", "head/conv/bn"),
     (r"head\.block\.4", "head/out"),

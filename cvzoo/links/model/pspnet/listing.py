@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cvzoo.links.model.architecture import Architecture
-from cvzoo.links.model.pspnet.pspnet import MEAN, PSPNet
+from cvzoo.links.model.pspnet.layouts import LAYOUTS
+from cvzoo.links.model.pspnet.pspnet import PSPNet
 from cvzoo.links.model.pspnet.weights import RECORDS
 from cvzoo.links.model.zoo_member import ZooMember
 
@@ -17,6 +18,7 @@ def _settings(model: PSPNet) -> dict[str, Any]:
         "input_size": list(model.input_size),
         "base_channels": model.base_channels,
         "aux": model.aux,
+        "layout": model.layout,
         "scales": list(model.scales),
         "flip": model.flip,
     }
@@ -31,6 +33,7 @@ def _build(settings: Mapping[str, Any], label_names: Sequence[str] | None) -> PS
         label_names=label_names,
         base_channels=settings["base_channels"],
         aux=settings["aux"],
+        layout=settings["layout"],
     )
     model.scales, model.flip = tuple(settings["scales"]), settings["flip"]
     return model
@@ -39,7 +42,8 @@ def _build(settings: Mapping[str, Any], label_names: Sequence[str] | None) -> PS
 def _preprocessing(model: PSPNet) -> dict[str, Any]:
     return {
         "channels": "RGB",
-        "mean": [round(float(v), 3) for v in MEAN.ravel()],
+        "mean": list(LAYOUTS[model.layout].mean),
+        "std": list(LAYOUTS[model.layout].std),
         "windows": list(model.input_size),
         "stride": "two thirds of a window",
     }

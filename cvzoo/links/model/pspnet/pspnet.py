@@ -11,12 +11,17 @@ import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.datasets.labels.ade20k import ade20k_semantic_segmentation_label_names
 from cvzoo.datasets.labels.cityscapes import cityscapes_semantic_segmentation_label_names
+from cvzoo.datasets.labels.voc import voc_semantic_segmentation_label_names
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.model.class_maps import ClassMap
+from cvzoo.links.model.class_source import Arrays
+from cvzoo.links.model.one_of import one_of
 from cvzoo.links.model.pretrained import pretrained_path
 from cvzoo.links.model.pspnet.chainercv_names import backbone_from_chainercv, from_chainercv
+from cvzoo.links.model.pspnet.gluon_names import from_gluon_pspnet, is_gluon_pspnet
+from cvzoo.links.model.pspnet.layouts import LAYOUTS, Layout
 from cvzoo.links.model.pspnet.pyramid_pooling import PyramidPoolingModule
 from cvzoo.links.model.pspnet.tiles import cover_with_tiles
 from cvzoo.links.model.pspnet.weights import BACKBONE_RECORDS, INPUT_SIZES, RECORDS
@@ -27,9 +32,7 @@ from cvzoo.links.model.views import mean_of_views
 from cvzoo.transforms.resize_contain import resize_contain
 from cvzoo.weights.sniff import read_arrays
 
-MEAN = np.array((123.68, 116.779, 103.939), np.float32)[:, None, None]
 _STRIDE = 8
-_EPS = 2e-5  # of the normalizations, as ChainerCV trained them
 
 
 class PSPNet(AbstractSegmenter):
@@ -38,11 +41,13 @@ class PSPNet(AbstractSegmenter):
     n_layer: of the ResNet: 50 or 101; also 10
     n_class: number of classes; None: as many as the file's, or label_names, else Cityscapes' 19
     pretrained_model: "cityscapes", "ade20k", "imagenet" (the backbone alone), with 101 layers "cityscapes_converted",
-        or the path of a ChainerCV `.npz` or of a file that cvzoo saved
+        from ChainerCV; "ade20k_gluon", with 101 layers "voc", "coco_voc", "cityscapes_gluon", from gluon-cv; or the
+        path of a file of theirs or one that cvzoo saved
     input_size: a number or (H, W) of the windows; None: as the weights were trained with, else 713
     label_names: names of the classes
     base_channels: of the backbone, see `ResNetExtractor`
-    aux: whether there is an auxiliary head on the backbone's third stage, for training from a backbone
+    aux: whether there is an auxiliary head on the backbone's third stage, for training; gluon-cv's files have one
+    layout: "chainercv" or "gluon", what the two built differently; the files of theirs say it themselves
     Raises ValueRangeError if names and classes do not agree, or there are no such weights or settings;
     WeightsMismatchError if the file does not fit.
 
@@ -63,7 +68,15 @@ class PSPNet(AbstractSegmenter):
         label_names: Sequence[str] | None = None,
         base_channels: int = 64,
         aux: bool = False,
+        layout: Layout = "chainercv",
     ):
+        def own_names(arrays: Arrays) -> Arrays:
+            nonlocal layout, aux
+            if not is_gluon_pspnet(arrays):
+                return from_chainercv(arrays)
+            layout, aux = "gluon", True
+            return from_gluon_pspnet(arrays)
+
         is_backbone = isinstance(pretrained_model, str) and pretrained_model in BACKBONE_RECORDS.get(n_layer, {})
         backbone = None
         if is_backbone:
@@ -71,36 +84,52 @@ class PSPNet(AbstractSegmenter):
         source = segmentation_source(
             None if is_backbone else pretrained_model,
             RECORDS.get(n_layer, {}),
-            own_names=from_chainercv,
+            own_names=own_names,
             head_bias="head_conv2/b",
             n_class=n_class,
             label_names=label_names,
-            usual_names=(cityscapes_semantic_segmentation_label_names, ade20k_semantic_segmentation_label_names),
+            usual_names=(
+                cityscapes_semantic_segmentation_label_names,
+                ade20k_semantic_segmentation_label_names,
+                voc_semantic_segmentation_label_names,
+            ),
         )
         self.n_class, self.label_names = source.n_class, source.label_names
         if input_size is None:
             known = isinstance(pretrained_model, str) and pretrained_model in INPUT_SIZES
             input_size = INPUT_SIZES[pretrained_model] if known else 713
         self.input_size = _size(input_size)
-        self.n_layer, self.base_channels, self.aux = n_layer, base_channels, aux
+        self.n_layer, self.base_channels, self.aux, self.layout = n_layer, base_channels, aux, layout
+        kind = one_of(LAYOUTS, layout, "PSPNet: layout")
+        self._mean, self._std = (np.array(three, np.float32)[:, None, None] for three in (kind.mean, kind.std))
         self.flip = True
         with self.init_scope():
             self.extractor = ResNetExtractor(
-                n_layer, base_channels=base_channels, stem="deep", dilations=(1, 1, 2, 4), dilate_first=True, eps=_EPS
+                n_layer,
+                base_channels=base_channels,
+                stem="deep",
+                dilations=(1, 1, 2, 4),
+                dilate_first=kind.dilate_first,
+                eps=kind.eps,
             )
             middle, last = self.extractor.channels[2:]
-            self.ppm = PyramidPoolingModule(last, [side // _STRIDE for side in self.input_size])
-            self.head_conv1 = Conv2DBNActiv(2 * last, last // 4, 3, 1, 1)
+            self.ppm = PyramidPoolingModule(
+                last, [side // _STRIDE for side in self.input_size], kind.pyramids, eps=kind.eps
+            )
+            self.head_conv1 = Conv2DBNActiv(2 * last, last // 4, 3, 1, 1, bn_eps=kind.eps)
             self.head_conv2 = Convolution2D(last // 4, self.n_class, 1)
-            self.aux_conv1 = Conv2DBNActiv(middle, last // 4, 3, 1, 1) if aux else None
-            self.aux_conv2 = Convolution2D(last // 4, self.n_class, 3, 1, 1) if aux else None
+            self.aux_conv1 = self.aux_conv2 = None
+            if aux:
+                wide, ksize = int(middle * kind.aux_channels), kind.aux_ksize
+                self.aux_conv1 = Conv2DBNActiv(middle, wide, 3, 1, 1, bn_eps=kind.eps)
+                self.aux_conv2 = Convolution2D(wide, self.n_class, ksize, 1, ksize // 2)
         if backbone is not None:
             self.extractor.load_arrays(backbone_from_chainercv(backbone))
         self.load_report = source.take(self, head=("head_conv2", "aux_conv2"))
 
     def prepare(self, img: np.ndarray) -> np.ndarray:
-        """(3, H, W) float32, the mean taken away, of a photo (3, H, W) float32 RGB [0, 255]."""
-        return img - MEAN
+        """(3, H, W) float32, normalized, of a photo (3, H, W) float32 RGB [0, 255]."""
+        return (img - self._mean) / self._std
 
     def training_scores(self, x: Any) -> tuple[Variable, ...]:
         """The scores, and the auxiliary head's if there is one, at a stride of 8."""

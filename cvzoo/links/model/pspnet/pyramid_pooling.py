@@ -14,12 +14,15 @@ class PyramidPoolingModule(ChainList):
 
     feat_size: (H, W) of the maps that the network is made for; a level's windows have the size that divides it into
         `pyramids` parts, cut off to whole pixels, whatever the size of x
+    eps: of the normalizations
     Source: Zhao et al., Pyramid Scene Parsing Network, CVPR 2017.
     """
 
-    def __init__(self, in_channels: int, feat_size: Sequence[int], pyramids: Sequence[int] = (6, 3, 2, 1)):
+    def __init__(
+        self, in_channels: int, feat_size: Sequence[int], pyramids: Sequence[int] = (6, 3, 2, 1), *, eps: float = 2e-5
+    ):
         out_channels = in_channels // len(pyramids)
-        super().__init__(*(Conv2DBNActiv(in_channels, out_channels, 1) for _ in pyramids))
+        super().__init__(*(Conv2DBNActiv(in_channels, out_channels, 1, bn_eps=eps) for _ in pyramids))
         self.ksizes = [tuple(max(1, side // parts) for side in feat_size) for parts in pyramids]
 
     def forward(self, x: Any) -> Variable:

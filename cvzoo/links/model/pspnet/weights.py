@@ -2,6 +2,7 @@
 
 from cvzoo.datasets.labels.ade20k import ade20k_semantic_segmentation_label_names
 from cvzoo.datasets.labels.cityscapes import cityscapes_semantic_segmentation_label_names
+from cvzoo.links.model.gluon_segmentation import gluon_segmenter
 from cvzoo.weights.record import Weights
 
 _CITYSCAPES = ("Cityscapes, finely labelled training frames", "Cityscapes terms: research, no commercial use")
@@ -54,6 +55,15 @@ RECORDS[101]["cityscapes_converted"] = _record(
     _CITYSCAPES,
     cityscapes_semantic_segmentation_label_names,
 )
+RECORDS[50]["ade20k_gluon"] = gluon_segmenter("psp_resnet50", "ade20k", "3f220f537400dfa607c3d041ed3b172db39b0b01")
+RECORDS[101] |= {
+    "voc": gluon_segmenter("psp_resnet101", "voc", "2c2f4e1c2b11461b52598a4b2038bccbcfc166eb", 0.851),
+    "coco_voc": gluon_segmenter("psp_resnet101", "coco_voc", "09f89cad0e107cb2bffdb1b07706ba31798096f2"),
+    "ade20k_gluon": gluon_segmenter("psp_resnet101", "ade20k", "240a4758b506447faf7c55cd7a7837d66f5039a6", 0.433),
+    "cityscapes_gluon": gluon_segmenter(
+        "psp_resnet101", "cityscapes", "d0e8603120ab02118a8973d52a26b8296d1b4078", 0.799
+    ),
+}
 # of the backbone alone
 BACKBONE_RECORDS: dict[int, dict[str, Weights]] = {
     n: {
@@ -63,4 +73,12 @@ BACKBONE_RECORDS: dict[int, dict[str, Weights]] = {
     }
     for n in (50, 101)
 }
-INPUT_SIZES = {"cityscapes": (713, 713), "cityscapes_converted": (713, 713), "ade20k": (473, 473)}
+INPUT_SIZES = {
+    "cityscapes": (713, 713),
+    "cityscapes_converted": (713, 713),
+    "cityscapes_gluon": (768, 768),
+    "ade20k": (473, 473),
+    "ade20k_gluon": (480, 480),
+    "voc": (480, 480),
+    "coco_voc": (480, 480),
+}

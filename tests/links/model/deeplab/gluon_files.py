@@ -1,8 +1,8 @@
-"""Names and shapes in gluon-cv's files of DeepLabV3 and FCN, of any width."""
+"""Names and shapes in gluon-cv's files of DeepLabV3, FCN and PSPNet, of any width."""
 
 
 def segmenter(head, *, counts=(3, 4, 23, 3), base=64, n_class=21):
-    """head: "deeplab" or "fcn"; name -> shape."""
+    """head: "deeplab", "fcn" or "psp"; name -> shape."""
     shapes = {}
     _conv(shapes, "conv1.0", 3, base, 3)
     _norm(shapes, "conv1.1", base)
@@ -32,6 +32,11 @@ def segmenter(head, *, counts=(3, 4, 23, 3), base=64, n_class=21):
         _conv(shapes, "head.aspp.project.0", 5 * wide, wide, 1)
         _norm(shapes, "head.aspp.project.1", wide)
         _block(shapes, "head", wide, wide, n_class)
+    elif head == "psp":
+        for i in (1, 2, 3, 4):
+            _conv(shapes, f"head.psp.conv{i}.0", n_in, n_in // 4, 1)
+            _norm(shapes, f"head.psp.conv{i}.1", n_in // 4)
+        _block(shapes, "head", 2 * n_in, n_in // 4, n_class)
     else:
         _block(shapes, "head", n_in, n_in // 4, n_class)
     _block(shapes, "auxlayer", n_in // 2, n_in // 8, n_class)
