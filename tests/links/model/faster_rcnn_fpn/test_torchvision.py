@@ -12,15 +12,18 @@ import pathlib
 import numpy as np
 import pytest
 
+from cvzoo.autodiff.variable import Variable
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.links.model.faster_rcnn_fpn.published import (
     FasterRCNNFPNMobileNetV3Large,
     FasterRCNNFPNMobileNetV3Large320,
     FasterRCNNFPNResNet50,
 )
+from cvzoo.links.model.faster_rcnn_fpn.region_network import suppressed, to_photo
 from cvzoo.links.model.faster_rcnn_fpn.torchvision_names import from_torchvision
 from cvzoo.links.model.faster_rcnn_fpn.weights import RESNET50_FPN, RESNET50_FPN_V2
 from cvzoo.links.model.keypoint_rcnn.published import KeypointRCNNFPNResNet50
+from cvzoo.links.model.mask_rcnn.paste_mask import paste_window
 from cvzoo.links.model.mask_rcnn.published import MaskRCNNFPNResNet50
 
 FOUND = json.loads(pathlib.Path(__file__).with_name("torchvision.json").read_text())
@@ -45,6 +48,19 @@ def assert_map(h, want):
     np.testing.assert_allclose(h.mean(dtype=np.float64), want["mean"], atol=1e-5 * spread)
     np.testing.assert_allclose(h.std(dtype=np.float64, ddof=1), want["std"], rtol=1e-5)
     np.testing.assert_allclose([h.min(), h.max()], [want["min"], want["max"]], atol=1e-4 * spread)
+
+
+def pasted(model, maps, x, want):
+    """(R, 1, H, W) float32: the probabilities of the instances' pixels, as torchvision gives them."""
+    seen, size = tuple(want["image_size"]), want["input"][1:]
+    (found,) = model.regions.find(maps, x.shape[2:], [seen], model.score_thresh)
+    bbox, label, _ = suppressed(found, model.nms_thresh, model.limit)
+    regions = model.regions.regions(maps, bbox, np.zeros(len(bbox), np.int32), model.mask_settings.roi_size)
+    out = np.zeros((len(bbox), 1, *size), np.float32)
+    for r, (prob, bb) in enumerate(zip(model.mask_head.probabilities(regions, label), to_photo(bbox, seen, size))):
+        window, (top, left) = paste_window(prob, bb, size)
+        out[r, 0, top : top + window.shape[0], left : left + window.shape[1]] = window
+    return out
 
 
 def xyxy(bbox):
@@ -73,11 +89,13 @@ def test_maps_proposals_and_boxes_equal_the_golden_ones(shared, seeds, name, mak
         locs, confs = network.rpn(maps)
         for loc, conf, h, deltas, logits in zip(locs, confs, maps, want["rpn_deltas"], want["rpn_logits"], strict=True):
             offsets = loc.array.reshape(1, *h.shape[2:], 12).transpose(0, 3, 1, 2)
-            assert_map(type(loc)(offsets), deltas)
-            assert_map(type(conf)(conf.array.reshape(1, *h.shape[2:], 3).transpose(0, 3, 1, 2)), logits)
+            assert_map(Variable(offsets), deltas)
+            assert_map(Variable(conf.array.reshape(1, *h.shape[2:], 3).transpose(0, 3, 1, 2)), logits)
         (bbox,) = network.proposals(
             [loc.array for loc in locs], [conf.array for conf in confs], x.shape[2:], [tuple(want["image_size"])]
         )
+        if "top5_masks" in want:
+            assert_map(Variable(pasted(model, maps, x, want)), want["top5_masks"])
     assert len(bbox) == want["n_proposals"]
     np.testing.assert_allclose(xyxy(bbox[:3]), want["proposals_first3"], atol=0.01)
     result = model.predict([img])
