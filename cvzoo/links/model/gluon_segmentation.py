@@ -38,13 +38,16 @@ USUAL_NAMES = (
 )
 
 
-def gluon_segmenter(network: str, data: str, sha1: str, miou: float | None = None) -> Weights:
+def gluon_segmenter(
+    network: str, data: str, sha1: str, miou: float | None = None, *, preprocessing: str = describe_short_side(520)
+) -> Weights:
     """The record of a file.
 
     network: gluon-cv's name of it, such as "deeplab_resnet101"
     data: "voc", "coco_voc", "ade20k" or "cityscapes"
     sha1: of the .params file inside of the archive; eight digits are in the archive's name
     miou: as the publisher says, of several views; None: nothing is said
+    preprocessing: in words
     """
     theirs, words, data_licence, label_names = _DATA[data]
     return Weights(
@@ -57,5 +60,5 @@ def gluon_segmenter(network: str, data: str, sha1: str, miou: float | None = Non
         score={} if miou is None else {"miou": miou},
         source=f"gluon-cv 0.11, {network}_{theirs}; SHA-1 of the file inside: {sha1}",
         label_names=label_names,
-        preprocessing=describe_short_side(520),
+        preprocessing=preprocessing,
     )

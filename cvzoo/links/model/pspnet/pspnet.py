@@ -53,7 +53,8 @@ class PSPNet(AbstractSegmenter):
 
     `flip` is True from the beginning. Windows overlap by a third.
     Source: Zhao et al., Pyramid Scene Parsing Network, CVPR 2017; the network and its windows as ChainerCV has them,
-    the auxiliary head as its training script.
+    the auxiliary head as its training script. gluon-cv's pyramid has grids of any size; ours are the same where
+    `input_size` is a multiple of 48.
     """
 
     align_corners = True

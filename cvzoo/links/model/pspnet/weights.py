@@ -55,13 +55,20 @@ RECORDS[101]["cityscapes_converted"] = _record(
     _CITYSCAPES,
     cityscapes_semantic_segmentation_label_names,
 )
-RECORDS[50]["ade20k_gluon"] = gluon_segmenter("psp_resnet50", "ade20k", "3f220f537400dfa607c3d041ed3b172db39b0b01")
+_GLUON = {
+    "preprocessing": "RGB; (x / 255 - (.485, .456, .406)) / (.229, .224, .225); windows of the network's input size"
+}
+RECORDS[50]["ade20k_gluon"] = gluon_segmenter(
+    "psp_resnet50", "ade20k", "3f220f537400dfa607c3d041ed3b172db39b0b01", **_GLUON
+)
 RECORDS[101] |= {
-    "voc": gluon_segmenter("psp_resnet101", "voc", "2c2f4e1c2b11461b52598a4b2038bccbcfc166eb", 0.851),
-    "coco_voc": gluon_segmenter("psp_resnet101", "coco_voc", "09f89cad0e107cb2bffdb1b07706ba31798096f2"),
-    "ade20k_gluon": gluon_segmenter("psp_resnet101", "ade20k", "240a4758b506447faf7c55cd7a7837d66f5039a6", 0.433),
+    "voc": gluon_segmenter("psp_resnet101", "voc", "2c2f4e1c2b11461b52598a4b2038bccbcfc166eb", 0.851, **_GLUON),
+    "coco_voc": gluon_segmenter("psp_resnet101", "coco_voc", "09f89cad0e107cb2bffdb1b07706ba31798096f2", **_GLUON),
+    "ade20k_gluon": gluon_segmenter(
+        "psp_resnet101", "ade20k", "240a4758b506447faf7c55cd7a7837d66f5039a6", 0.433, **_GLUON
+    ),
     "cityscapes_gluon": gluon_segmenter(
-        "psp_resnet101", "cityscapes", "d0e8603120ab02118a8973d52a26b8296d1b4078", 0.799
+        "psp_resnet101", "cityscapes", "d0e8603120ab02118a8973d52a26b8296d1b4078", 0.799, **_GLUON
     ),
 }
 # of the backbone alone
