@@ -54,6 +54,6 @@ def predicted_maps(args: argparse.Namespace) -> PredictedMaps:
         raise ConfigError("which photos belong to the label maps?", hint="--photos DIR, files named as the maps")
     model = load_predictor(args)
     if not isinstance(model, AbstractSegmenter):
-        raise ConfigError(f"{args.model or args.cfg} gives no label maps", hint="cvzoo models segmentation")
+        raise ConfigError(f"{args.model or args.cfg} gives no label maps", hint="cvzoo models list --task segmentation")
     names = None if model.label_names is None else list(model.label_names)
     return PredictedMaps(pathlib.Path(args.photos), names, model)
