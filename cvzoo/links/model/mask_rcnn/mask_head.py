@@ -72,4 +72,5 @@ class MaskHead(Chain):
         rows = h.transpose(0, 2, 3, 1).reshape(n, height * width, channels)
         filters = self.out.W.array[label, :, 0, 0]
         logit = (rows @ filters[:, :, None])[..., 0] + self.out.b.array[label][:, None]
-        return (1 / (1 + np.exp(-logit))).reshape(n, height, width)
+        with np.errstate(over="ignore"):  # 1 / (1 + inf) is the 0 that is meant
+            return (1 / (1 + np.exp(-logit))).reshape(n, height, width)
