@@ -23,7 +23,7 @@ MODULES = {
     "CLASSIFIERS": _module("test_classifier_conformance"),
     "MAKERS": _module("test_detector_conformance"),
     "SEGMENTERS": _module("test_segmenter_conformance"),
-    "MODELS": _module("test_instance_conformance"),
+    "MODELS": _module("test_instance_networks"),
 }
 NETWORKS = [(listed, name) for listed, module in MODULES.items() for name in vars(module)[listed]]
 

@@ -1,6 +1,6 @@
 """What every model that finds instances with masks or key points promises, as plain check functions.
 
-A model joins by appearing in the list of test_instance_conformance.py. The photos are made here.
+A model joins by appearing in the list of test_instance_networks.py. The photos are made here.
 """
 
 import io
