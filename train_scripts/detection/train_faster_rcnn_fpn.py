@@ -14,11 +14,14 @@ from cvzoo import optimizers, training
 from cvzoo.datasets import TransformDataset, bbox_splits
 from cvzoo.evaluations import DetectionVOCEvaluator
 from cvzoo.iterators import MultiprocessIterator, SerialIterator
-from cvzoo.links import RetinaNetTransform, collate_photos
-from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import FasterRCNNFPN
-from cvzoo.links.model.faster_rcnn_fpn.loss import FasterRCNNFPNLoss
+from cvzoo.links import (
+    FasterRCNNFPN,
+    FasterRCNNFPNLoss,
+    FasterRCNNFPNSettings,
+    RetinaNetTransform,
+    collate_photos,
+)
 from cvzoo.links.model.faster_rcnn_fpn.region_losses import RegionSampling
-from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
 from cvzoo.training import extensions
 
 

@@ -14,13 +14,15 @@ from cvzoo import optimizers, training
 from cvzoo.datasets import COCOJSONInstanceSegmentationDataset, TransformDataset
 from cvzoo.evaluations import InstanceSegmentationVOCEvaluator
 from cvzoo.iterators import MultiprocessIterator, SerialIterator
-from cvzoo.links import collate_photos
+from cvzoo.links import (
+    FasterRCNNFPNSettings,
+    MaskHeadSettings,
+    MaskRCNNFPN,
+    MaskRCNNFPNLoss,
+    MaskRCNNTransform,
+    collate_photos,
+)
 from cvzoo.links.model.faster_rcnn_fpn.region_losses import RegionSampling
-from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
-from cvzoo.links.model.mask_rcnn.augmentation import MaskRCNNTransform
-from cvzoo.links.model.mask_rcnn.loss import MaskRCNNFPNLoss
-from cvzoo.links.model.mask_rcnn.mask_head import MaskHeadSettings
-from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
 from cvzoo.training import extensions
 
 
