@@ -49,7 +49,7 @@ SMOKE_PHOTOS = [1, 6, 10, 12, 14, 22, 30, 35]
 NARROW = {"min_size": 96, "max_size": 160, "anchor_scales": (2, 4, 8)}
 NARROW |= {"base_channels": 8, "rpn_channels": 64, "fc_channels": 256}
 NARROW |= {"proposal_creator": ProposalCreator(min_size=8, n_train_post_nms=300, n_test_post_nms=50)}
-SMOKE = {"weights": None, "iterations": 400, "steps": (280, 360), "batch_size": 4, "lr": 1e-3, "every": 80}
+SMOKE = {"weights": None, "iterations": 300, "steps": (200, 260), "batch_size": 4, "lr": 1e-3, "every": 100}
 SMOKE |= {"anchors": AnchorTargetCreator(64, 0.5), "regions": ProposalTargetCreator(32, 0.5)}
 SMOKE |= {"network": NARROW, "x_flip": False}
 
