@@ -9,6 +9,7 @@ from cvzoo.links.chain import Chain
 from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.connection.folded_convolution import can_fold, folded_convolution
+from cvzoo.links.connection.fused_activation import fused_activation
 
 
 class Conv2DBNActiv(Chain):
@@ -56,8 +57,9 @@ class Conv2DBNActiv(Chain):
     def forward(self, x: Any) -> Variable:
         """(B, out_channels, OH, OW) of x (B, in_channels, H, W)."""
         if can_fold(self.conv, self.bn):
-            fused = self.activ is relu
-            h = folded_convolution(self.conv, self.bn, x, activation="relu" if fused else None)
-            return h if fused or self.activ is None else self.activ(h)
+            kernel = fused_activation(self.activ)
+            kind, alpha, beta = kernel or (None, 0.0, 0.0)
+            h = folded_convolution(self.conv, self.bn, x, activation=kind, alpha=alpha, beta=beta)
+            return h if kernel is not None else self.activ(h)
         h = self.bn(self.conv(x))
         return h if self.activ is None else self.activ(h)

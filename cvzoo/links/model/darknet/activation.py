@@ -5,6 +5,7 @@ from collections.abc import Callable
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import UnsupportedError
+from cvzoo.links.connection.fused_activation import leaky
 from cvzoo.weights.darknet import DarknetSection
 
 Activation = Callable[[Variable], Variable]
@@ -37,11 +38,6 @@ def read_activation(section: DarknetSection, default: str) -> Activation | None:
         f"{section.cfg} line {line}, [{section.name}]: activation={name} is not supported",
         expected="linear, leaky, relu, relu6, logistic, tanh, elu, swish or mish",
     )
-
-
-def leaky(x: Variable) -> Variable:
-    """Leaky ReLU with darknet's slope of 0.1."""
-    return F.leaky_relu(x, 0.1)
 
 
 def mish(x: Variable) -> Variable:
