@@ -116,6 +116,8 @@ def _evaluate(what: str, model: Any, photos: Sequence[np.ndarray]) -> Check:
         return Check(what, False, f"the evaluator was told something else: a difference of {off:.3g}")
     if np.isnan(score):
         return Check(what, True, "the same; nothing to score")
+    if isinstance(model, AbstractInstanceSegmenter) and not all(mask.area().all() for mask in predicted.masks):
+        return Check(what, True, "the same; not scored, since a mask is empty and no truth is")
     return Check(what, abs(score - 1) < 1e-6, f"the same; scored against itself, {key} is {score:.6g}")
 
 
