@@ -6,6 +6,7 @@ from cvzoo.datasets.bbox_splits import BboxSplits, bbox_splits
 from cvzoo.datasets.camvid_dataset import CamVidDataset
 from cvzoo.datasets.cifar_datasets import CIFAR10Dataset, CIFAR100Dataset
 from cvzoo.datasets.cityscapes_datasets import CityscapesSemanticSegmentationDataset, CityscapesTestImageDataset
+from cvzoo.datasets.class_splits import ClassSplits, class_splits
 from cvzoo.datasets.coco.json_datasets import (
     COCOJSONBboxDataset,
     COCOJSONInstanceSegmentationDataset,
@@ -127,6 +128,8 @@ __all__ = [
     "cityscapes_semantic_segmentation_label_names",
     "CityscapesSemanticSegmentationDataset",
     "CityscapesTestImageDataset",
+    "class_splits",
+    "ClassSplits",
     "coco_bbox_label_names",
     "coco_instance_segmentation_label_names",
     "coco_keypoint_names",

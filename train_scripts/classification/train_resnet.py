@@ -14,8 +14,7 @@ import argparse
 import dataclasses
 
 from cvzoo import optimizers, training
-from cvzoo.datasets import TransformDataset
-from cvzoo.datasets.class_splits import class_splits
+from cvzoo.datasets import TransformDataset, class_splits
 from cvzoo.evaluations import ClassificationEvaluator
 from cvzoo.iterators import MultiprocessIterator, SerialIterator
 from cvzoo.links import Classifier, ResNet
@@ -44,8 +43,8 @@ class Recipe:
 
 
 # A narrow network that learns eight photos by heart
-SMOKE = {"n_layer": 10, "base_channels": 8, "insize": 64, "epochs": 60, "steps": (40, 50), "warmup": 5}
-SMOKE |= {"batch_size": 8, "lr": 1.6, "scales": (0.6, 1.0), "jitter": 0.1, "lighting": 5.0, "validate_every": 20}
+SMOKE = {"n_layer": 10, "base_channels": 8, "insize": 64, "epochs": 200, "steps": (150, 180)}
+SMOKE |= {"batch_size": 8, "lr": 1.6, "scales": (0.7, 1.0), "jitter": 0.1, "lighting": 5.0, "validate_every": 40}
 
 
 def main(data: str, out: str, resume: bool = False, smoke: bool = False) -> None:
@@ -54,8 +53,8 @@ def main(data: str, out: str, resume: bool = False, smoke: bool = False) -> None
     train, val = [train.slice[:: max(1, len(train) // 8)].slice[:8]] * 2 if smoke else (train, val)
     run = training.Run(out, recipe, data={"train": train, "val": val}, resume=resume)
 
-    shape = {"base_channels": recipe.base_channels, "insize": recipe.insize}
-    model = ResNet(recipe.n_layer, label_names=label_names, **shape)
+    width = recipe.base_channels
+    model = ResNet(recipe.n_layer, label_names=label_names, base_channels=width, insize=recipe.insize)
     zero_last_gamma(model)
     lr = recipe.lr * recipe.batch_size / 256
     optimizer = optimizers.MomentumSGD(lr, recipe.momentum).setup(Classifier(model))
@@ -68,12 +67,13 @@ def main(data: str, out: str, resume: bool = False, smoke: bool = False) -> None
     trainer = training.Trainer(updater, (recipe.epochs, "epoch"), out=run.out)
     updates = len(train) / recipe.batch_size  # an epoch
     steps = extensions.MultistepShift("lr", 0.1, [round(epoch * updates) for epoch in recipe.steps], lr)
-    schedule = extensions.WarmupShift("lr", min(0.1, lr), round(recipe.warmup * updates), then=steps)
+    schedule = extensions.WarmupShift("lr", min(0.1, lr), recipe.warmup * updates, then=steps)
     trainer.extend(schedule, trigger=(1, "iteration"))
     unseen = SerialIterator(val, recipe.batch_size, repeat=False, shuffle=False)
-    evaluator = ClassificationEvaluator(unseen, model, label_names=label_names)
+    evaluator = ClassificationEvaluator(unseen, model, n_class=len(label_names))
     trainer.extend(evaluator, name="validation", trigger=(recipe.validate_every, "epoch"))
-    run.extend(trainer, model, best="validation/main/top1_accuracy", save=(recipe.validate_every, "epoch"))
+    every = {"log": (recipe.validate_every, "epoch"), "save": (recipe.validate_every, "epoch")}
+    run.extend(trainer, model, best="validation/main/top1_accuracy", **every)
     trainer.run()
 
 

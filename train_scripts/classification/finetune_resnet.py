@@ -1,0 +1,80 @@
+"""Teach a ResNet that knows ImageNet the classes of your own photos. Copy this script and edit it.
+
+    python train_scripts/classification/finetune_resnet.py --data folder:ROOT --out runs/mine [--resume]
+
+ROOT has the folders train and val, with a folder a class in each. The scores start anew, the first stages stay as they
+are, and so do the statistics of batch normalization, so that small batches do.
+Source of the recipe: Kornblith et al., "Do Better ImageNet Models Transfer Better?", 2019: SGD with Nesterov's momentum
+and a cosine, crops and flips. Where we differ: what stays, and smaller batches at a rate divided likewise.
+"""
+
+import argparse
+import dataclasses
+
+from cvzoo import optimizers, training
+from cvzoo.datasets import TransformDataset, class_splits
+from cvzoo.evaluations import ClassificationEvaluator
+from cvzoo.iterators import MultiprocessIterator, SerialIterator
+from cvzoo.links import Classifier, ResNet
+from cvzoo.links.model.photo_transform import PhotoTransform
+from cvzoo.training import extensions
+
+COLUMNS = ("epoch", "iteration", "main/loss", "main/accuracy", "validation/main/top1_accuracy", "elapsed_time")
+
+
+@dataclasses.dataclass(frozen=True)
+class Recipe:
+    data: str
+    weights: str
+    n_layer: int = 50
+    base_channels: int = 64
+    insize: int | None = None  # None: as the weights were trained
+    epochs: int = 30
+    batch_size: int = 16
+    lr: float = 2e-3
+    weight_decay: float = 1e-4
+    scales: tuple[float, float] = (0.25, 1.0)  # how much of a photo is seen
+    jitter: float = 0.2
+    validate_every: int = 1  # epochs
+
+
+# A narrow network of which there is a file
+SMOKE = {"n_layer": 10, "base_channels": 8, "insize": 64, "epochs": 100, "batch_size": 4, "lr": 0.03}
+SMOKE |= {"scales": (0.7, 1.0), "jitter": 0.1, "validate_every": 20}
+
+
+def main(data: str, out: str, weights: str, resume: bool = False, smoke: bool = False) -> None:
+    recipe = Recipe(data, weights, **(SMOKE if smoke else {}))
+    train, val, label_names = class_splits(data)
+    run = training.Run(out, recipe, data={"train": train, "val": val}, resume=resume)
+
+    settings = {"base_channels": recipe.base_channels, "insize": recipe.insize, "norm": "frozen"}
+    model = ResNet(recipe.n_layer, len(label_names), weights, label_names=label_names, **settings)
+    model.extractor.conv1.disable_update()
+    model.extractor.res2.disable_update()
+    optimizer = optimizers.NesterovAG(recipe.lr, 0.9).setup(Classifier(model))
+    optimizer.add_hook(optimizers.WeightDecay(recipe.weight_decay))
+
+    transform = PhotoTransform(model.preparation, scale_ratio_range=recipe.scales, jitter=recipe.jitter, lighting=0.0)
+    examples = TransformDataset(train, ("img", "label"), transform)
+    iterator = MultiprocessIterator(examples, recipe.batch_size, n_processes=2, seed=run.seed)
+    updater = training.StandardUpdater(iterator, optimizer)
+    trainer = training.Trainer(updater, (recipe.epochs, "epoch"), out=run.out)
+    updates = recipe.epochs * len(train) / recipe.batch_size
+    trainer.extend(extensions.CosineShift("lr", updates), trigger=(1, "iteration"))
+    unseen = SerialIterator(val, recipe.batch_size, repeat=False, shuffle=False)
+    evaluator = ClassificationEvaluator(unseen, model, label_names=label_names)
+    trainer.extend(evaluator, name="validation", trigger=(recipe.validate_every, "epoch"))
+    every = {"log": (recipe.validate_every, "epoch"), "save": (recipe.validate_every, "epoch")}
+    run.extend(trainer, model, best="validation/main/top1_accuracy", print_keys=COLUMNS, **every)
+    trainer.run()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", required=True, help="folder:ROOT, cifar10[:DIR], cifar100[:DIR] or mnist[:DIR]")
+    parser.add_argument("--out", required=True, help="the run's folder")
+    parser.add_argument("--weights", default="imagenet", help="a name or a file to begin with (default: %(default)s)")
+    parser.add_argument("--resume", action="store_true", help="go on with the run in the folder")
+    parser.add_argument("--smoke", action="store_true", help="a minute's try with a narrow network, of --weights FILE")
+    main(**vars(parser.parse_args()))
