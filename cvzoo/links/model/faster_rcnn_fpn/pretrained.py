@@ -27,6 +27,9 @@ from cvzoo.links.model.faster_rcnn_fpn.torchvision_names import (
 )
 from cvzoo.links.model.faster_rcnn_fpn.weights import MOBILENET_V3_LARGE_FPN, RESNET50_FPN, RESNET50_FPN_V2
 from cvzoo.links.model.label_names import COCO_LABEL_NAMES
+from cvzoo.links.model.mobilenet_v3.rows import network_plan
+from cvzoo.links.model.mobilenet_v3.torchvision_names import from_torchvision as mobilenet_from_torchvision
+from cvzoo.links.model.mobilenet_v3.weights import WEIGHTS as MOBILENET_WEIGHTS
 from cvzoo.links.model.pretrained import pretrained_path
 from cvzoo.links.model.resnet.torchvision_names import depth_of, is_torchvision_resnet
 from cvzoo.links.model.resnet.torchvision_names import from_torchvision as resnet_from_torchvision
@@ -37,6 +40,7 @@ from cvzoo.weights.report import LoadReport
 from cvzoo.weights.sniff import read_arrays
 
 _BACKBONE = "regions/extractor/"
+_CLASSIFIER = ("regions/fc/", "regions/fc6/", "regions/fc7/")
 
 
 @dataclasses.dataclass
@@ -74,7 +78,7 @@ class RegionSource:
         arrays = self.arrays
         is_backbone = not any(name.startswith("regions/rpn/") for name in arrays)
         if is_backbone:
-            arrays = {name: array for name, array in arrays.items() if name not in ("regions/fc/W", "regions/fc/b")}
+            arrays = {name: array for name, array in arrays.items() if not name.startswith(_CLASSIFIER)}
         wanted = {name for name in model.state_arrays() if not name.endswith("/N")}
         report = model.load_arrays(arrays, strict=False)
         missing = [name for name in (*report.missing, *report.mismatching) if name in wanted]
@@ -134,7 +138,10 @@ def _read(
     settings: FasterRCNNFPNSettings | None,
 ) -> RegionSource:
     records = {name: record for name, (record, _) in weights.items()}
-    records |= RESNET_WEIGHTS.get(50 if settings is None else settings.n_layer, {})
+    if settings is not None and settings.backbone == "mobilenet_v3_large":
+        records |= {name: each.record for name, each in MOBILENET_WEIGHTS["large"].items() if "timm" not in name}
+    else:
+        records |= RESNET_WEIGHTS.get(50 if settings is None else settings.n_layer, {})
     path = pretrained_path(pretrained_model, records)
     published = weights[pretrained_model] if isinstance(pretrained_model, str) and pretrained_model in weights else None
     header, arrays = read_model_header(path), read_arrays(path)
@@ -148,14 +155,17 @@ def _read(
         named = from_chainercv(arrays)
         built = chainercv_settings(depth_of(_backbone(named)))
         return RegionSource(built, *_classes(named), arrays=named, path=os.fspath(path))
+    if "features.16.0.weight" in arrays and "features.15.block.0.0.weight" in arrays:
+        built = MOBILENET_V3_LARGE_FPN if settings is None else settings
+        arrays = mobilenet_from_torchvision(arrays, network_plan("large", width=built.width))
+        return RegionSource(built, 0, None, arrays=_with_prefix(arrays), path=os.fspath(path))
     if is_torchvision_resnet(arrays):
         arrays = resnet_from_torchvision(arrays)
     if "extractor/conv1/conv/W" in arrays and "fpn/inner/0/W" not in arrays:
         # statistics of ImageNet are better than those of the few photos that fit into a detector's batch
         width = len(arrays["extractor/conv1/conv/W"])
         built = FasterRCNNFPNSettings(n_layer=depth_of(arrays), norm="frozen", base_channels=width)
-        arrays = {f"regions/{name}": array for name, array in arrays.items()}
-        return RegionSource(built, 0, None, arrays=arrays, path=os.fspath(path))
+        return RegionSource(built, 0, None, arrays=_with_prefix(arrays), path=os.fspath(path))
     built = FasterRCNNFPNSettings() if settings is None else settings
     return RegionSource(built, n_fg_class or 0, None, arrays=arrays, path=os.fspath(path))
 
@@ -201,6 +211,10 @@ def _from_detectron2(path: str, arrays: Mapping[str, np.ndarray]) -> RegionSourc
     second = named["regions/extractor/res2/0/conv2/conv/W"].shape
     built = detectron2_settings(depth, groups=second[0] // second[1])
     return RegionSource(built, *_classes(named), arrays=named, path=path, is_detectron2=True)
+
+
+def _with_prefix(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    return {f"regions/{name}": array for name, array in arrays.items()}
 
 
 def _backbone(named: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:

@@ -249,3 +249,15 @@ def test_a_photo_without_proposals_has_nothing_in_it(model):
     bboxes, labels, scores = shy.predict([np.zeros((3, 50, 70), np.float32)])
     assert bboxes[0].shape == (0, 4)
     assert len(labels[0]) == len(scores[0]) == 0
+
+
+@pytest.mark.slow
+def test_a_mobilenet_of_imagenet_fills_its_detectors_backbone(shared, seeds, tmp_path):
+    arrays = {name: np.zeros(shape, np.float32) for name, shape in seeds.manifest(shared, "mobilenet_v3_large").items()}
+    arrays["features.16.0.weight"][:] = 3
+    write_safetensors(tmp_path / "mobilenet.safetensors", arrays)
+    model = FasterRCNNFPNMobileNetV3Large(2, tmp_path / "mobilenet.safetensors")
+    assert (model.regions.extractor.last.conv.W.array == 3).all()
+    assert not [name for name in model.load_report.missing if "extractor" in name]
+    with pytest.raises(ValueRangeError, match="imagenet_v2"):
+        FasterRCNNFPNMobileNetV3Large(2, "nonsense")
