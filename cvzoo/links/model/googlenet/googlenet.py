@@ -1,0 +1,142 @@
+"""GoogLeNet that classifies photos."""
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+import cvzoo.functions as F
+from cvzoo.autodiff.variable import Variable
+from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.initializers.normal import HeNormal
+from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv
+from cvzoo.links.connection.linear import Linear
+from cvzoo.links.model.class_source import class_source
+from cvzoo.links.model.classifier import AbstractClassifier
+from cvzoo.links.model.googlenet.googlenet_aux import GoogLeNetAux
+from cvzoo.links.model.googlenet.mixed import EPS, Layer, Mixed, convolution
+from cvzoo.links.model.googlenet.names import googlenet_names
+from cvzoo.links.model.googlenet.weights import GOOGLENET, GOOGLENET_PREPARATION
+from cvzoo.links.model.photo_preparation import PhotoPreparation
+
+# channels of the branches of each block: 1 x 1; 1 x 1 and 3 x 3; 1 x 1 and 3 x 3; behind the maxima
+BLOCKS = {
+    "inception3a": (64, 96, 128, 16, 32, 32),
+    "inception3b": (128, 128, 192, 32, 96, 64),
+    "inception4a": (192, 96, 208, 16, 48, 64),
+    "inception4b": (160, 112, 224, 24, 64, 64),
+    "inception4c": (128, 128, 256, 24, 64, 64),
+    "inception4d": (112, 144, 288, 32, 64, 64),
+    "inception4e": (256, 160, 320, 32, 128, 128),
+    "inception5a": (256, 160, 320, 32, 128, 128),
+    "inception5b": (384, 192, 384, 48, 128, 128),
+}
+
+
+def _block(in_channels: int, widths: Sequence[int]) -> Mixed:
+    n1, n2, n3, n4, n5, n6 = widths
+    branches = (
+        (Layer("branch1", n1),),
+        (Layer("branch2_0", n2), Layer("branch2_1", n3, 3)),
+        (Layer("branch3_0", n4), Layer("branch3_1", n5, 3)),
+        (Layer("branch4_1", n6),),
+    )
+    return Mixed(in_channels, branches, "max")
+
+
+class GoogLeNet(AbstractClassifier):
+    """Names what a photo shows.
+
+    n_class: number of classes; None: as many as the file's, or label_names, else 1000
+    pretrained_model: "imagenet" (torchvision), or a path of a file of torchvision or one that cvzoo saved
+    label_names: names of the classes
+    aux: also the two classifiers in the middle, which training alone needs (`scores_and_aux`)
+    width: times as many channels as in the paper
+    dropout: before the last layer, while training
+    preparation: how a photo is seen; None: as the weights were measured
+    Raises ValueRangeError if names and classes do not agree, or there are no such weights;
+    WeightsMismatchError if the file does not fit.
+
+    Stages: conv1, pool1, conv2, conv3, pool2, inception3a, inception3b, pool3, inception4a ... inception4e, pool4,
+    inception5a, inception5b, pool5, fc6.
+    Source: Szegedy et al., Going Deeper with Convolutions, CVPR 2015. As in torchvision: batch normalizations, and
+    3 x 3 where the paper has 5 x 5.
+    """
+
+    layer_names = (
+        "conv1", "pool1", "conv2", "conv3", "pool2", "inception3a", "inception3b", "pool3", "inception4a",
+        "inception4b", "inception4c", "inception4d", "inception4e", "pool4", "inception5a", "inception5b", "pool5",
+        "fc6",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        n_class: int | None = None,
+        pretrained_model: str | os.PathLike | None = None,
+        *,
+        label_names: Sequence[str] | None = None,
+        aux: bool = False,
+        width: float = 1.0,
+        dropout: float = 0.2,
+        preparation: PhotoPreparation | None = None,
+    ):
+        source = class_source(
+            pretrained_model,
+            GOOGLENET,
+            own_names=lambda arrays: googlenet_names(arrays, aux=aux),
+            head_bias="fc/b",
+            n_class=n_class,
+            label_names=label_names,
+            default=GOOGLENET_PREPARATION,
+        )
+        self.n_class, self.label_names = source.n_class, source.label_names
+        self.preparation = source.preparation if preparation is None else preparation
+        self.has_aux = aux
+        self.width = width
+        self.dropout = dropout
+
+        def scaled(n: int) -> int:
+            return max(1, round(n * width))
+
+        n = scaled(192)
+        outs = {}
+        with self.init_scope():
+            self.conv1 = Conv2DBNActiv(3, scaled(64), 7, 2, 3, initialW=HeNormal(), bn_eps=EPS)
+            self.conv2 = convolution(scaled(64), Layer("conv2", scaled(64)))
+            self.conv3 = convolution(scaled(64), Layer("conv3", n, 3))
+            for name, widths in BLOCKS.items():
+                block = self.add_link(name, _block(n, [scaled(count) for count in widths]))
+                n = outs[name] = block.channels
+            self.fc = Linear(n, self.n_class)
+            self.aux1 = GoogLeNetAux(outs["inception4a"], scaled(128), self.n_class) if aux else None
+            self.aux2 = GoogLeNetAux(outs["inception4d"], scaled(128), self.n_class) if aux else None
+        self.load_report = source.take(self, head=("fc", "aux1/fc2", "aux2/fc2"))
+
+    def prepare(self, img: np.ndarray) -> np.ndarray:
+        """(3, crop, crop) float32, normalized: the middle of the photo (3, H, W) float32 RGB [0, 255]."""
+        return self.preparation(img)
+
+    def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
+        """Each stage's name and output, for x (B, 3, H, W)."""
+        h = x
+        for name in self.layer_names[:-2]:
+            if name.startswith("pool"):
+                h = F.max_pooling_2d(h, 2 if name == "pool4" else 3, 2, cover_all=True)
+            else:
+                h = self[name](h)
+            yield name, h
+        h = F.global_average_pooling_2d(h)
+        yield "pool5", h
+        yield "fc6", self.fc(F.dropout(h, self.dropout))
+
+    def scores_and_aux(self, x: Any) -> tuple[Variable, Variable, Variable]:
+        """The scores (B, n_class), and those of the classifiers in the middle: training lowers the loss of the first
+        and 0.3 times that of each of the others.
+
+        Raises ValueRangeError if the network was built without `aux`.
+        """
+        if not self.has_aux:
+            raise ValueRangeError("GoogLeNet was built without classifiers in the middle", hint="GoogLeNet(aux=True)")
+        maps = dict(self.stages(x))
+        return maps["fc6"], self.aux1(maps["inception4a"]), self.aux2(maps["inception4d"])

@@ -1,0 +1,125 @@
+"""Inception v3 that classifies photos."""
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+import cvzoo.functions as F
+from cvzoo.autodiff.variable import Variable
+from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.initializers.normal import HeNormal
+from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv
+from cvzoo.links.connection.linear import Linear
+from cvzoo.links.model.class_source import class_source
+from cvzoo.links.model.classifier import AbstractClassifier
+from cvzoo.links.model.googlenet.inception_v3_aux import InceptionV3Aux
+from cvzoo.links.model.googlenet.inception_v3_plan import plan
+from cvzoo.links.model.googlenet.mixed import EPS, Mixed
+from cvzoo.links.model.googlenet.names import inception_v3_names
+from cvzoo.links.model.googlenet.weights import INCEPTION_V3, INCEPTION_V3_PREPARATION
+from cvzoo.links.model.photo_preparation import PhotoPreparation
+
+# channels, ksize, stride, pad
+STEM = {
+    "conv1a": (32, 3, 2, 0),
+    "conv2a": (32, 3, 1, 0),
+    "conv2b": (64, 3, 1, 1),
+    "conv3b": (80, 1, 1, 0),
+    "conv4a": (192, 3, 1, 0),
+}
+
+
+class InceptionV3(AbstractClassifier):
+    """Names what a photo shows.
+
+    n_class: number of classes; None: as many as the file's, or label_names, else 1000
+    pretrained_model: "imagenet" (torchvision), or a path of a file of torchvision or one that cvzoo saved
+    label_names: names of the classes
+    aux: also the classifier in the middle, which training alone needs (`scores_and_aux`)
+    width: times as many channels as in the paper
+    dropout: before the last layer, while training
+    preparation: how a photo is seen; None: as the weights were measured
+    Raises ValueRangeError if names and classes do not agree, or there are no such weights;
+    WeightsMismatchError if the file does not fit.
+
+    Stages: conv1a, conv2a, conv2b, pool1, conv3b, conv4a, pool2, mixed5b ... mixed5d, mixed6a ... mixed6e, mixed7a ...
+    mixed7c, pool5, fc6. Photos have at least 75 x 75 pixels.
+    Source: Szegedy et al., Rethinking the Inception Architecture for Computer Vision, CVPR 2016; as in torchvision.
+    """
+
+    layer_names = (
+        "conv1a", "conv2a", "conv2b", "pool1", "conv3b", "conv4a", "pool2", "mixed5b", "mixed5c", "mixed5d", "mixed6a",
+        "mixed6b", "mixed6c", "mixed6d", "mixed6e", "mixed7a", "mixed7b", "mixed7c", "pool5", "fc6",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        n_class: int | None = None,
+        pretrained_model: str | os.PathLike | None = None,
+        *,
+        label_names: Sequence[str] | None = None,
+        aux: bool = False,
+        width: float = 1.0,
+        dropout: float = 0.5,
+        preparation: PhotoPreparation | None = None,
+    ):
+        source = class_source(
+            pretrained_model,
+            INCEPTION_V3,
+            own_names=lambda arrays: inception_v3_names(arrays, aux=aux),
+            head_bias="fc/b",
+            n_class=n_class,
+            label_names=label_names,
+            default=INCEPTION_V3_PREPARATION,
+        )
+        self.n_class, self.label_names = source.n_class, source.label_names
+        self.preparation = source.preparation if preparation is None else preparation
+        self.has_aux = aux
+        self.width = width
+        self.dropout = dropout
+
+        def scaled(n: int) -> int:
+            return max(1, round(n * width))
+
+        n, outs = 3, {}
+        with self.init_scope():
+            for name, (channels, ksize, stride, pad) in STEM.items():
+                channels = scaled(channels)
+                layer = Conv2DBNActiv(n, channels, ksize, stride, pad, initialW=HeNormal(), bn_eps=EPS)
+                self.add_link(name, layer)
+                n = channels
+            for name, (branches, pool) in plan(scaled).items():
+                block = self.add_link(name, Mixed(n, branches, pool))
+                n = outs[name] = block.channels
+            self.fc = Linear(n, self.n_class)
+            self.aux = InceptionV3Aux(outs["mixed6e"], scaled(128), self.n_class) if aux else None
+        self.load_report = source.take(self, head=("fc", "aux/fc"))
+
+    def prepare(self, img: np.ndarray) -> np.ndarray:
+        """(3, crop, crop) float32, normalized: the middle of the photo (3, H, W) float32 RGB [0, 255]."""
+        return self.preparation(img)
+
+    def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
+        """Each stage's name and output, for x (B, 3, H, W)."""
+        h = x
+        for name in self.layer_names[:-2]:
+            h = F.max_pooling_2d(h, 3, 2, cover_all=False) if name.startswith("pool") else self[name](h)
+            yield name, h
+        h = F.global_average_pooling_2d(h)
+        yield "pool5", h
+        yield "fc6", self.fc(F.dropout(h, self.dropout))
+
+    def scores_and_aux(self, x: Any) -> tuple[Variable, Variable]:
+        """The scores (B, n_class), and those of the classifier in the middle: training lowers the loss of the first
+        and 0.4 times that of the other.
+
+        Raises ValueRangeError if the network was built without `aux`.
+        """
+        if not self.has_aux:
+            raise ValueRangeError(
+                "InceptionV3 was built without the classifier in the middle", hint="InceptionV3(aux=True)"
+            )
+        maps = dict(self.stages(x))
+        return maps["fc6"], self.aux(maps["mixed6e"])

@@ -1,0 +1,33 @@
+"""torchvision's weights of GoogLeNet and Inception v3, which Google trained: their photos lie in [-1, 1]."""
+
+from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.torchvision_record import torchvision_classifier
+
+_HALF = (0.5, 0.5, 0.5)
+GOOGLENET_PREPARATION = PhotoPreparation(mean=_HALF, std=_HALF)
+INCEPTION_V3_PREPARATION = PhotoPreparation(342, 299, mean=_HALF, std=_HALF)
+
+GOOGLENET = {
+    "imagenet": torchvision_classifier(
+        "googlenet_imagenet",
+        "googlenet-1378be20.pth",
+        69.778,
+        89.53,
+        enum="GoogLeNet_Weights.IMAGENET1K_V1",
+        mean=_HALF,
+        std=_HALF,
+    )
+}
+INCEPTION_V3 = {
+    "imagenet": torchvision_classifier(
+        "inception_v3_imagenet",
+        "inception_v3_google-0cc3c7bd.pth",
+        77.294,
+        93.45,
+        enum="Inception_V3_Weights.IMAGENET1K_V1",
+        short=342,
+        crop=299,
+        mean=_HALF,
+        std=_HALF,
+    )
+}
