@@ -15,6 +15,8 @@ from cvzoo.links.model.alexnet.alexnet import AlexNet
 from cvzoo.links.model.convnext.published import ConvNeXtTiny
 from cvzoo.links.model.densenet.published import DenseNet121
 from cvzoo.links.model.efficientnet.published import EfficientNetB0
+from cvzoo.links.model.googlenet.googlenet import GoogLeNet
+from cvzoo.links.model.googlenet.inception_v3 import InceptionV3
 from cvzoo.links.model.mnasnet.published import MNASNet0_5
 from cvzoo.links.model.mobilenet_v2.mobilenet_v2 import MobileNetV2
 from cvzoo.links.model.mobilenet_v3.published import MobileNetV3Small
@@ -31,6 +33,8 @@ NETWORKS = {
     "convnext_tiny": ConvNeXtTiny,
     "densenet121": DenseNet121,
     "efficientnet_b0": EfficientNetB0,
+    "googlenet": GoogLeNet,
+    "inception_v3": InceptionV3,
     "mnasnet0_5": MNASNet0_5,
     "mobilenet_v2": MobileNetV2,
     "mobilenet_v3_small": MobileNetV3Small,
