@@ -32,6 +32,7 @@ from cvzoo.datasets.doctor.examine_dataset import Checkup, examine_dataset
 from cvzoo.datasets.doctor.fault import Fault, Severity
 from cvzoo.datasets.doctor.finding import Finding
 from cvzoo.datasets.doctor.write_fixed_dataset import write_fixed_dataset
+from cvzoo.datasets.label_map_splits import label_map_splits
 from cvzoo.datasets.labels.ade20k import (
     ade20k_semantic_segmentation_label_colors,
     ade20k_semantic_segmentation_label_names,
@@ -70,6 +71,7 @@ from cvzoo.datasets.labels.voc import (
 from cvzoo.datasets.layouts.annotated_set import AnnotatedObject, AnnotatedPhoto, AnnotatedSet
 from cvzoo.datasets.layouts.data_spec import DataSpec, parse_data_spec
 from cvzoo.datasets.layouts.read import read_annotated_set
+from cvzoo.datasets.median_frequency_weights import median_frequency_weights
 from cvzoo.datasets.mixup_soft_label_dataset import MixUpSoftLabelDataset
 from cvzoo.datasets.mnist_dataset import MNISTDataset
 from cvzoo.datasets.online_products_dataset import OnlineProductsDataset
@@ -161,7 +163,9 @@ __all__ = [
     "get_cross_validation_datasets",
     "get_cross_validation_datasets_random",
     "GetterDataset",
+    "label_map_splits",
     "Loss",
+    "median_frequency_weights",
     "MixUpSoftLabelDataset",
     "mnist_label_names",
     "MNISTDataset",

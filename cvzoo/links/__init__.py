@@ -13,6 +13,7 @@ from cvzoo.links.connection.embed_id import EmbedID
 from cvzoo.links.connection.frozen_batch_normalization import FrozenBatchNormalization
 from cvzoo.links.connection.group_normalization import GroupNormalization
 from cvzoo.links.connection.layer_normalization import LayerNormalization
+from cvzoo.links.connection.layer_normalization_2d import LayerNormalization2D
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.connection.lstm import LSTM
 from cvzoo.links.connection.maxout import Maxout
@@ -22,12 +23,14 @@ from cvzoo.links.connection.scale import Scale
 from cvzoo.links.connection.se_block import SEBlock
 from cvzoo.links.connection.separable_conv_2d_bn_activ import SeparableConv2DBNActiv
 from cvzoo.links.link import Link
+from cvzoo.links.model.alexnet.alexnet import AlexNet
 from cvzoo.links.model.architectures import Architecture, architectures
 from cvzoo.links.model.caffe.caffe_function import CaffeFunction
 from cvzoo.links.model.cifar_resnet.cifar_resnet import CIFARResNet
 from cvzoo.links.model.classifications import Classifications
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.convnext.convnext import ConvNeXt
+from cvzoo.links.model.convnext.extractor import ConvNeXtExtractor
 from cvzoo.links.model.convnext.published import ConvNeXtBase, ConvNeXtLarge, ConvNeXtSmall, ConvNeXtTiny
 from cvzoo.links.model.darknet.detector import DarknetDetector
 from cvzoo.links.model.darknet.network import DarknetNetwork
@@ -35,9 +38,13 @@ from cvzoo.links.model.darknet.published import mobilenet_v2_yolo_v3_nano, yolo_
 from cvzoo.links.model.deeplab.deeplab_v3 import DeepLabV3
 from cvzoo.links.model.deeplab.deeplab_v3_plus import DeepLabV3plusXception65
 from cvzoo.links.model.deeplab.published import DeepLabV3MobileNetV3Large, DeepLabV3ResNet50, DeepLabV3ResNet101
+from cvzoo.links.model.dense_backbone import DenseBackbone
+from cvzoo.links.model.densenet.densenet import DenseNet
+from cvzoo.links.model.densenet.published import DenseNet121, DenseNet161, DenseNet169, DenseNet201
 from cvzoo.links.model.detections import Detections
 from cvzoo.links.model.detector import AbstractDetector, AbstractOneStageDetector, Preset
 from cvzoo.links.model.efficientnet.efficientnet import EfficientNet
+from cvzoo.links.model.efficientnet.extractor import EfficientNetExtractor
 from cvzoo.links.model.efficientnet.published import (
     EfficientNetB0,
     EfficientNetB1,
@@ -54,7 +61,9 @@ from cvzoo.links.model.efficientnet.published import (
 from cvzoo.links.model.espnet.espnet import ESPNet
 from cvzoo.links.model.faster_rcnn.abstract_faster_rcnn import AbstractFasterRCNN
 from cvzoo.links.model.faster_rcnn.anchor_target_creator import AnchorTargetCreator
+from cvzoo.links.model.faster_rcnn.bbox2loc import bbox2loc, loc2bbox
 from cvzoo.links.model.faster_rcnn.faster_rcnn_vgg16 import FasterRCNNVGG16
+from cvzoo.links.model.faster_rcnn.generate_anchor_base import generate_anchor_base
 from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
 from cvzoo.links.model.faster_rcnn.proposal_target_creator import ProposalTargetCreator
 from cvzoo.links.model.faster_rcnn.region_proposal_network import RegionProposalNetwork
@@ -69,8 +78,10 @@ from cvzoo.links.model.faster_rcnn_fpn.published import (
     FasterRCNNFPNResNet50,
     FasterRCNNFPNResNet101,
 )
+from cvzoo.links.model.faster_rcnn_fpn.region_losses import RegionSampling
 from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
 from cvzoo.links.model.fcis.fcis_resnet101 import FCISResNet101
+from cvzoo.links.model.fcis.mask_voting import mask_voting
 from cvzoo.links.model.fcis.train_chain import FCISTrainChain
 from cvzoo.links.model.fcn.fcn import FCN
 from cvzoo.links.model.fcn.published import FCNResNet50, FCNResNet101
@@ -80,13 +91,17 @@ from cvzoo.links.model.fcos.published import FCOSResNet50FPN
 from cvzoo.links.model.fcos.settings import FCOSSettings
 from cvzoo.links.model.feature_predictor import FeaturePredictor
 from cvzoo.links.model.fpn.fpn import FPN
+from cvzoo.links.model.googlenet.googlenet import GoogLeNet
+from cvzoo.links.model.googlenet.inception_v3 import InceptionV3
 from cvzoo.links.model.instance_segmentations import InstanceSegmentations
 from cvzoo.links.model.instance_segmenter import AbstractInstanceSegmenter
 from cvzoo.links.model.key_point_detections import KeyPointDetections
 from cvzoo.links.model.key_point_detector import AbstractKeyPointDetector
 from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import KeypointRCNNFPN
+from cvzoo.links.model.keypoint_rcnn.loss import KeypointRCNNFPNLoss
 from cvzoo.links.model.keypoint_rcnn.point_head import PointHeadSettings
 from cvzoo.links.model.keypoint_rcnn.published import KeypointRCNNFPNResNet50, KeypointRCNNFPNResNet101
+from cvzoo.links.model.label_map_transform import LabelMapTransform, ResizeExamples
 from cvzoo.links.model.label_maps import LabelMaps
 from cvzoo.links.model.light_head_rcnn.light_head_rcnn_resnet101 import LightHeadRCNNResNet101
 from cvzoo.links.model.light_head_rcnn.train_chain import LightHeadRCNNTrainChain
@@ -96,6 +111,7 @@ from cvzoo.links.model.mask_rcnn.loss import MaskRCNNFPNLoss
 from cvzoo.links.model.mask_rcnn.mask_head import MaskHeadSettings
 from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
 from cvzoo.links.model.mask_rcnn.published import MaskRCNNFPNResNet50, MaskRCNNFPNResNet101
+from cvzoo.links.model.mnasnet.extractor import MNASNetExtractor
 from cvzoo.links.model.mnasnet.mnasnet import MNASNet
 from cvzoo.links.model.mnasnet.published import MNASNet0_5, MNASNet0_75, MNASNet1_0, MNASNet1_3
 from cvzoo.links.model.mobilenet_v2.extractor import MobileNetV2Extractor
@@ -105,9 +121,12 @@ from cvzoo.links.model.mobilenet_v3.mobilenet_v3 import MobileNetV3
 from cvzoo.links.model.mobilenet_v3.published import MobileNetV3Large, MobileNetV3Small
 from cvzoo.links.model.photo_preparation import PhotoPreparation
 from cvzoo.links.model.pixelwise_softmax_classifier import PixelwiseSoftmaxClassifier
+from cvzoo.links.model.predict_ten_crops import predict_ten_crops
 from cvzoo.links.model.pspnet.pspnet import PSPNet
 from cvzoo.links.model.pspnet.published import PSPNetResNet50, PSPNetResNet101
 from cvzoo.links.model.pspnet.pyramid_pooling import PyramidPoolingModule
+from cvzoo.links.model.recognition import recognise
+from cvzoo.links.model.regnet.extractor import RegNetExtractor
 from cvzoo.links.model.regnet.published import (
     RegNetX1_6GF,
     RegNetX3_2GF,
@@ -155,6 +174,7 @@ from cvzoo.links.model.retinanet.settings import RetinaNetSettings
 from cvzoo.links.model.retinanet.text import retinanet_text
 from cvzoo.links.model.segmenter import AbstractPhotoSegmenter, AbstractSegmenter
 from cvzoo.links.model.segnet.segnet_basic import SegNetBasic
+from cvzoo.links.model.shufflenet_v2.extractor import ShuffleNetV2Extractor
 from cvzoo.links.model.shufflenet_v2.published import (
     ShuffleNetV2X0_5,
     ShuffleNetV2X1_0,
@@ -162,6 +182,8 @@ from cvzoo.links.model.shufflenet_v2.published import (
     ShuffleNetV2X2_0,
 )
 from cvzoo.links.model.shufflenet_v2.shufflenet_v2 import ShuffleNetV2
+from cvzoo.links.model.squeezenet.published import SqueezeNet1_0, SqueezeNet1_1
+from cvzoo.links.model.squeezenet.squeezenet import SqueezeNet
 from cvzoo.links.model.ssd.augmentation import SSDTransform
 from cvzoo.links.model.ssd.loss import SSDLoss, collate_multibox
 from cvzoo.links.model.ssd.multibox import Multibox
@@ -171,9 +193,11 @@ from cvzoo.links.model.ssd.normalize import Normalize
 from cvzoo.links.model.ssd.published import SSD300, SSD512
 from cvzoo.links.model.ssd.settings import SSDSettings
 from cvzoo.links.model.ssd.ssd import SSD
+from cvzoo.links.model.ssd.vgg16 import SSDVGG16Extractor
 from cvzoo.links.model.ssdlite.published import SSDLite320MobileNetV3Large
 from cvzoo.links.model.ssdlite.settings import SSDLiteSettings
 from cvzoo.links.model.ssdlite.ssdlite import SSDLite
+from cvzoo.links.model.swin.extractor import SwinExtractor
 from cvzoo.links.model.swin.published import SwinB, SwinS, SwinT, SwinV2B, SwinV2S, SwinV2T
 from cvzoo.links.model.swin.swin import SwinTransformer
 from cvzoo.links.model.thresholds import AbstractThresholds
@@ -201,10 +225,12 @@ __all__ = [
     "AbstractPhotoSegmenter",
     "AbstractSegmenter",
     "AbstractThresholds",
+    "AlexNet",
     "AnchorTargetCreator",
     "Architecture",
     "architectures",
     "BatchNormalization",
+    "bbox2loc",
     "Bias",
     "CaffeFunction",
     "Chain",
@@ -218,6 +244,7 @@ __all__ = [
     "Conv2DBNActiv",
     "ConvNeXt",
     "ConvNeXtBase",
+    "ConvNeXtExtractor",
     "ConvNeXtLarge",
     "ConvNeXtSmall",
     "ConvNeXtTiny",
@@ -230,6 +257,12 @@ __all__ = [
     "DeepLabV3plusXception65",
     "DeepLabV3ResNet101",
     "DeepLabV3ResNet50",
+    "DenseBackbone",
+    "DenseNet",
+    "DenseNet121",
+    "DenseNet161",
+    "DenseNet169",
+    "DenseNet201",
     "DepthwiseConvolution2D",
     "Detections",
     "EfficientNet",
@@ -241,6 +274,7 @@ __all__ = [
     "EfficientNetB5",
     "EfficientNetB6",
     "EfficientNetB7",
+    "EfficientNetExtractor",
     "EfficientNetV2L",
     "EfficientNetV2M",
     "EfficientNetV2S",
@@ -268,20 +302,28 @@ __all__ = [
     "FeaturePredictor",
     "FPN",
     "FrozenBatchNormalization",
+    "generate_anchor_base",
+    "GoogLeNet",
     "GroupNormalization",
+    "InceptionV3",
     "InstanceSegmentations",
     "KeyPointDetections",
     "KeypointRCNNFPN",
+    "KeypointRCNNFPNLoss",
     "KeypointRCNNFPNResNet101",
     "KeypointRCNNFPNResNet50",
     "LabelMaps",
+    "LabelMapTransform",
     "LayerNormalization",
+    "LayerNormalization2D",
     "LightHeadRCNNResNet101",
     "LightHeadRCNNTrainChain",
     "Linear",
     "Link",
+    "loc2bbox",
     "LRASPPMobileNetV3Large",
     "LSTM",
+    "mask_voting",
     "MaskHeadSettings",
     "MaskRCNNFPN",
     "MaskRCNNFPNLoss",
@@ -294,6 +336,7 @@ __all__ = [
     "MNASNet0_75",
     "MNASNet1_0",
     "MNASNet1_3",
+    "MNASNetExtractor",
     "mobilenet_v2_yolo_v3_nano",
     "MobileNetV2",
     "MobileNetV2Extractor",
@@ -309,6 +352,7 @@ __all__ = [
     "PhotoPreparation",
     "PixelwiseSoftmaxClassifier",
     "PointHeadSettings",
+    "predict_ten_crops",
     "PReLU",
     "Preset",
     "ProposalCreator",
@@ -318,8 +362,11 @@ __all__ = [
     "PSPNetResNet50",
     "PyramidPoolingModule",
     "RandomPart",
+    "recognise",
     "RegionProposalNetwork",
+    "RegionSampling",
     "RegNet",
+    "RegNetExtractor",
     "RegNetX16GF",
     "RegNetX1_6GF",
     "RegNetX32GF",
@@ -335,6 +382,7 @@ __all__ = [
     "RegNetY400MF",
     "RegNetY800MF",
     "RegNetY8GF",
+    "ResizeExamples",
     "ResNet",
     "ResNet101",
     "ResNet152",
@@ -365,10 +413,14 @@ __all__ = [
     "SEResNeXt101",
     "SEResNeXt50",
     "ShuffleNetV2",
+    "ShuffleNetV2Extractor",
     "ShuffleNetV2X0_5",
     "ShuffleNetV2X1_0",
     "ShuffleNetV2X1_5",
     "ShuffleNetV2X2_0",
+    "SqueezeNet",
+    "SqueezeNet1_0",
+    "SqueezeNet1_1",
     "SSD",
     "SSD300",
     "SSD512",
@@ -378,7 +430,9 @@ __all__ = [
     "SSDLoss",
     "SSDSettings",
     "SSDTransform",
+    "SSDVGG16Extractor",
     "SwinB",
+    "SwinExtractor",
     "SwinS",
     "SwinT",
     "SwinTransformer",

@@ -1,11 +1,13 @@
 """Links' values in files and back."""
 
+from cvzoo.serializers.convert_weights import convert_weights
 from cvzoo.serializers.load_weights import load_weights
 from cvzoo.serializers.model_file import load_model, save_model
 from cvzoo.serializers.npz import load_npz, save_npz
 from cvzoo.serializers.safetensors import load_safetensors, save_safetensors
 
 __all__ = [
+    "convert_weights",
     "load_model",
     "load_npz",
     "load_safetensors",
