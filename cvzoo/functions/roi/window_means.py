@@ -12,6 +12,10 @@ from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.functions.roi.axis_weights import AxisWeights
 
+# Multiplications that BLAS does in one thread. Larger products would be shared among threads, and waking these for
+# each region costs fifty times what they save
+_ALONE = 1 << 18
+
 
 class WindowMeans(FunctionNode):
     """x (B, C, H, W) to (R, C, OH, OW)."""
@@ -65,10 +69,10 @@ def _means(x: np.ndarray, indices: np.ndarray, rows: AxisWeights, columns: AxisW
     wy, wx = rows.weights.astype(x.dtype, copy=False), columns.weights.astype(x.dtype, copy=False)
     oh, ow = wy.shape[1], wx.shape[1]
     y = np.empty((len(indices), oh, ow * c), x.dtype)
-    matmul = np.matmul
     for r, (i, top, bottom, height, left, right, width) in enumerate(_windows(indices, rows, columns)):
-        of_columns = matmul(wx[r, :, :width], maps[i][top:bottom, left:right])  # (h, OW, C)
-        matmul(wy[r, :, :height], of_columns.reshape(height, ow * c), out=y[r])
+        of_columns = np.empty((height, ow, c), x.dtype)
+        _multiply(wx[r, :, :width], maps[i][top:bottom, left:right], of_columns)
+        _multiply(wy[r, :, :height], of_columns.reshape(height, ow * c), y[r])
     return y.reshape(-1, oh, ow, c).transpose(0, 3, 1, 2)
 
 
@@ -79,8 +83,22 @@ def _add_spread(gy: np.ndarray, gx: np.ndarray, indices: np.ndarray, rows: AxisW
     gy = gy.transpose(0, 2, 3, 1).reshape(-1, oh, ow * c)
     wy = rows.weights.astype(gy.dtype, copy=False).transpose(0, 2, 1)
     wx = columns.weights.astype(gy.dtype, copy=False).transpose(0, 2, 1)
-    matmul = np.matmul
     for r, (i, top, bottom, height, left, right, width) in enumerate(_windows(indices, rows, columns)):
-        of_rows = matmul(wy[r, :height], gy[r]).reshape(height, ow, c)
+        of_rows = np.empty((height, ow * c), gy.dtype)
+        _multiply(wy[r, :height], gy[r], of_rows)
+        part = np.empty((height, width, c), gy.dtype)
+        _multiply(wx[r, :width], of_rows.reshape(height, ow, c), part)
         window = maps[i][top:bottom, left:right]
-        window += matmul(wx[r, :width], of_rows)
+        window += part
+
+
+def _multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
+    """out = a @ b, of (m, k) and (..., k, n), in as many parts of n as keep each product in one thread."""
+    m, k = a.shape
+    n, parts = b.shape[-1], 1
+    while m * k * (n // parts) > _ALONE and n // parts % 2 == 0:
+        parts *= 2
+    if parts > 1:
+        b = b.reshape(*b.shape[:-1], parts, n // parts).swapaxes(-2, -3)  # (..., parts, k, n / parts)
+        out = out.reshape(*out.shape[:-1], parts, n // parts).swapaxes(-2, -3)
+    np.matmul(a, b, out=out)
