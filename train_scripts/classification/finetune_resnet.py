@@ -2,8 +2,8 @@
 
     python train_scripts/classification/finetune_resnet.py --data folder:ROOT --out runs/mine [--resume]
 
-ROOT has the folders train and val, with a folder a class in each. The scores start anew, the first stages stay as they
-are, and so do the statistics of batch normalization, so that small batches do.
+ROOT has the folders train and val, with a folder a class in each. The scores start anew, unless the file has as many
+classes; the first stages stay as they are, and so does all batch normalization, so that small batches do.
 Source of the recipe: Kornblith et al., "Do Better ImageNet Models Transfer Better?", 2019: SGD with Nesterov's momentum
 and a cosine, crops and flips. Where we differ: what stays, and smaller batches at a rate divided likewise.
 """

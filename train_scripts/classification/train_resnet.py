@@ -13,7 +13,7 @@ machine, and the rate is divided likewise.
 import argparse
 import dataclasses
 
-from cvzoo import optimizers, training
+from cvzoo import initializers, optimizers, training
 from cvzoo.datasets import TransformDataset, class_splits
 from cvzoo.evaluations import ClassificationEvaluator
 from cvzoo.iterators import MultiprocessIterator, SerialIterator
@@ -56,6 +56,7 @@ def main(data: str, out: str, resume: bool = False, smoke: bool = False) -> None
     width = recipe.base_channels
     model = ResNet(recipe.n_layer, label_names=label_names, base_channels=width, insize=recipe.insize)
     zero_last_gamma(model)
+    initializers.Normal(0.01)(model.fc.W.array)
     lr = recipe.lr * recipe.batch_size / 256
     optimizer = optimizers.MomentumSGD(lr, recipe.momentum).setup(Classifier(model))
     optimizer.add_hook(optimizers.WeightDecay(recipe.weight_decay, exempt=optimizers.named("gamma", "beta")))
