@@ -120,6 +120,7 @@ from cvzoo.links.model.mobilenet_v3.extractor import MobileNetV3Extractor
 from cvzoo.links.model.mobilenet_v3.mobilenet_v3 import MobileNetV3
 from cvzoo.links.model.mobilenet_v3.published import MobileNetV3Large, MobileNetV3Small
 from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.photo_transform import PhotoTransform
 from cvzoo.links.model.pixelwise_softmax_classifier import PixelwiseSoftmaxClassifier
 from cvzoo.links.model.predict_ten_crops import predict_ten_crops
 from cvzoo.links.model.pspnet.pspnet import PSPNet
@@ -161,6 +162,7 @@ from cvzoo.links.model.resnet.variants import (
     WideResNet50_2,
     WideResNet101_2,
 )
+from cvzoo.links.model.resnet.zero_last_gamma import zero_last_gamma
 from cvzoo.links.model.retinanet.augmentation import RandomPart, RetinaNetTransform
 from cvzoo.links.model.retinanet.collate import collate_photos
 from cvzoo.links.model.retinanet.loss import RetinaNetLoss
@@ -350,6 +352,7 @@ __all__ = [
     "MultiHeadAttention",
     "Normalize",
     "PhotoPreparation",
+    "PhotoTransform",
     "PixelwiseSoftmaxClassifier",
     "PointHeadSettings",
     "predict_ten_crops",
@@ -465,6 +468,7 @@ __all__ = [
     "YOLOv2",
     "YOLOv2Tiny",
     "YOLOv3",
+    "zero_last_gamma",
     "zoo_members",
     "ZooMember",
 ]
