@@ -1,12 +1,12 @@
 """AlexNet in listings and in files."""
 
-import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cvzoo.links.model.alexnet.alexnet import AlexNet
 from cvzoo.links.model.alexnet.weights import WEIGHTS
 from cvzoo.links.model.architecture import Architecture
+from cvzoo.links.model.classifier_listing import classifier_members, classifier_preprocessing
 from cvzoo.links.model.photo_preparation import PhotoPreparation
 from cvzoo.links.model.zoo_member import ZooMember
 
@@ -32,22 +32,9 @@ def _build(settings: Mapping[str, Any], label_names: Sequence[str] | None) -> Al
     )
 
 
-def _preprocessing(model: AlexNet) -> dict[str, Any]:
-    return model.preparation.to_json()
-
-
-ARCHITECTURES = (Architecture("AlexNet", AlexNet, _settings, _preprocessing, _build),)
+ARCHITECTURES = (Architecture("AlexNet", AlexNet, _settings, classifier_preprocessing, _build),)
 
 
 def members() -> list[ZooMember]:
     """The trained ones."""
-    return [
-        ZooMember(
-            each.record.name,
-            functools.partial(AlexNet, pretrained_model=key),
-            each.record,
-            (each.record,),
-            "classification",
-        )
-        for key, each in WEIGHTS.items()
-    ]
+    return classifier_members([(AlexNet, WEIGHTS)])

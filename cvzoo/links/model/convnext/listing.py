@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cvzoo.links.model.architecture import Architecture
+from cvzoo.links.model.classifier_listing import classifier_members, classifier_preprocessing
 from cvzoo.links.model.convnext.convnext import ConvNeXt
 from cvzoo.links.model.convnext.plan import Plan
 from cvzoo.links.model.convnext.weights import WEIGHTS
@@ -34,23 +35,9 @@ def _build(settings: Mapping[str, Any], label_names: Sequence[str] | None) -> Co
     )
 
 
-def _preprocessing(model: ConvNeXt) -> dict[str, Any]:
-    return model.preparation.to_json()
-
-
-ARCHITECTURES = (Architecture("ConvNeXt", ConvNeXt, _settings, _preprocessing, _build),)
+ARCHITECTURES = (Architecture("ConvNeXt", ConvNeXt, _settings, classifier_preprocessing, _build),)
 
 
 def members() -> list[ZooMember]:
     """The trained ones."""
-    return [
-        ZooMember(
-            each.record.name,
-            functools.partial(ConvNeXt, size, pretrained_model=key),
-            each.record,
-            (each.record,),
-            "classification",
-        )
-        for size, records in WEIGHTS.items()
-        for key, each in records.items()
-    ]
+    return classifier_members((functools.partial(ConvNeXt, size), records) for size, records in WEIGHTS.items())

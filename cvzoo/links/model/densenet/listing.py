@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cvzoo.links.model.architecture import Architecture
+from cvzoo.links.model.classifier_listing import classifier_members, classifier_preprocessing
 from cvzoo.links.model.densenet.densenet import DenseNet
 from cvzoo.links.model.densenet.weights import WEIGHTS
 from cvzoo.links.model.photo_preparation import PhotoPreparation
@@ -32,23 +33,9 @@ def _build(settings: Mapping[str, Any], label_names: Sequence[str] | None) -> De
     )
 
 
-def _preprocessing(model: DenseNet) -> dict[str, Any]:
-    return model.preparation.to_json()
-
-
-ARCHITECTURES = (Architecture("DenseNet", DenseNet, _settings, _preprocessing, _build),)
+ARCHITECTURES = (Architecture("DenseNet", DenseNet, _settings, classifier_preprocessing, _build),)
 
 
 def members() -> list[ZooMember]:
     """The trained ones."""
-    return [
-        ZooMember(
-            each.record.name,
-            functools.partial(DenseNet, n_layer, pretrained_model=key),
-            each.record,
-            (each.record,),
-            "classification",
-        )
-        for n_layer, records in WEIGHTS.items()
-        for key, each in records.items()
-    ]
+    return classifier_members((functools.partial(DenseNet, n_layer), records) for n_layer, records in WEIGHTS.items())

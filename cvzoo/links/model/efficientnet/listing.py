@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cvzoo.links.model.architecture import Architecture
+from cvzoo.links.model.classifier_listing import classifier_members, classifier_preprocessing
 from cvzoo.links.model.efficientnet.efficientnet import EfficientNet
 from cvzoo.links.model.efficientnet.weights import WEIGHTS
 from cvzoo.links.model.photo_preparation import PhotoPreparation
@@ -36,23 +37,11 @@ def _build(settings: Mapping[str, Any], label_names: Sequence[str] | None) -> Ef
     )
 
 
-def _preprocessing(model: EfficientNet) -> dict[str, Any]:
-    return model.preparation.to_json()
-
-
-ARCHITECTURES = (Architecture("EfficientNet", EfficientNet, _settings, _preprocessing, _build),)
+ARCHITECTURES = (Architecture("EfficientNet", EfficientNet, _settings, classifier_preprocessing, _build),)
 
 
 def members() -> list[ZooMember]:
     """The trained ones."""
-    return [
-        ZooMember(
-            each.record.name,
-            functools.partial(EfficientNet, variant, pretrained_model=key),
-            each.record,
-            (each.record,),
-            "classification",
-        )
-        for variant, records in WEIGHTS.items()
-        for key, each in records.items()
-    ]
+    return classifier_members(
+        (functools.partial(EfficientNet, variant), records) for variant, records in WEIGHTS.items()
+    )

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from cvzoo.links.model.architecture import Architecture
+from cvzoo.links.model.classifier_listing import classifier_members, classifier_preprocessing
 from cvzoo.links.model.googlenet.googlenet import GoogLeNet
 from cvzoo.links.model.googlenet.inception_v3 import InceptionV3
 from cvzoo.links.model.googlenet.weights import GOOGLENET, INCEPTION_V3
@@ -35,26 +36,14 @@ def _build(make: Callable[..., Model], settings: Mapping[str, Any], label_names:
     )
 
 
-def _preprocessing(model: Model) -> dict[str, Any]:
-    return model.preparation.to_json()
-
-
 ARCHITECTURES = (
-    Architecture("GoogLeNet", GoogLeNet, _settings, _preprocessing, functools.partial(_build, GoogLeNet)),
-    Architecture("InceptionV3", InceptionV3, _settings, _preprocessing, functools.partial(_build, InceptionV3)),
+    Architecture("GoogLeNet", GoogLeNet, _settings, classifier_preprocessing, functools.partial(_build, GoogLeNet)),
+    Architecture(
+        "InceptionV3", InceptionV3, _settings, classifier_preprocessing, functools.partial(_build, InceptionV3)
+    ),
 )
 
 
 def members() -> list[ZooMember]:
     """The trained ones."""
-    return [
-        ZooMember(
-            each.record.name,
-            functools.partial(make, pretrained_model=key),
-            each.record,
-            (each.record,),
-            "classification",
-        )
-        for make, records in ((GoogLeNet, GOOGLENET), (InceptionV3, INCEPTION_V3))
-        for key, each in records.items()
-    ]
+    return classifier_members([(GoogLeNet, GOOGLENET), (InceptionV3, INCEPTION_V3)])

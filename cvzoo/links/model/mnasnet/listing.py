@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cvzoo.links.model.architecture import Architecture
+from cvzoo.links.model.classifier_listing import classifier_members, classifier_preprocessing
 from cvzoo.links.model.mnasnet.mnasnet import MNASNet
 from cvzoo.links.model.mnasnet.weights import WEIGHTS
 from cvzoo.links.model.photo_preparation import PhotoPreparation
@@ -32,23 +33,9 @@ def _build(settings: Mapping[str, Any], label_names: Sequence[str] | None) -> MN
     )
 
 
-def _preprocessing(model: MNASNet) -> dict[str, Any]:
-    return model.preparation.to_json()
-
-
-ARCHITECTURES = (Architecture("MNASNet", MNASNet, _settings, _preprocessing, _build),)
+ARCHITECTURES = (Architecture("MNASNet", MNASNet, _settings, classifier_preprocessing, _build),)
 
 
 def members() -> list[ZooMember]:
     """The trained ones."""
-    return [
-        ZooMember(
-            each.record.name,
-            functools.partial(MNASNet, width, pretrained_model=key),
-            each.record,
-            (each.record,),
-            "classification",
-        )
-        for width, records in WEIGHTS.items()
-        for key, each in records.items()
-    ]
+    return classifier_members((functools.partial(MNASNet, width), records) for width, records in WEIGHTS.items())

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cvzoo.links.model.architecture import Architecture
+from cvzoo.links.model.classifier_listing import classifier_members, classifier_preprocessing
 from cvzoo.links.model.mobilenet_v2.mobilenet_v2 import MobileNetV2
 from cvzoo.links.model.mobilenet_v2.weights import WEIGHTS
 from cvzoo.links.model.photo_preparation import PhotoPreparation
@@ -32,23 +33,11 @@ def _build(settings: Mapping[str, Any], label_names: Sequence[str] | None) -> Mo
     )
 
 
-def _preprocessing(model: MobileNetV2) -> dict[str, Any]:
-    return model.preparation.to_json()
-
-
-ARCHITECTURES = (Architecture("MobileNetV2", MobileNetV2, _settings, _preprocessing, _build),)
+ARCHITECTURES = (Architecture("MobileNetV2", MobileNetV2, _settings, classifier_preprocessing, _build),)
 
 
 def members() -> list[ZooMember]:
     """The trained ones."""
-    return [
-        ZooMember(
-            each.record.name,
-            functools.partial(MobileNetV2, pretrained_model=key, arch=arch, width=width),
-            each.record,
-            (each.record,),
-            "classification",
-        )
-        for (arch, width), records in WEIGHTS.items()
-        for key, each in records.items()
-    ]
+    return classifier_members(
+        (functools.partial(MobileNetV2, arch=arch, width=width), records) for (arch, width), records in WEIGHTS.items()
+    )

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cvzoo.links.model.architecture import Architecture
+from cvzoo.links.model.classifier_listing import classifier_members, classifier_preprocessing
 from cvzoo.links.model.mobilenet_v3.mobilenet_v3 import MobileNetV3
 from cvzoo.links.model.mobilenet_v3.weights import WEIGHTS
 from cvzoo.links.model.photo_preparation import PhotoPreparation
@@ -34,23 +35,9 @@ def _build(settings: Mapping[str, Any], label_names: Sequence[str] | None) -> Mo
     )
 
 
-def _preprocessing(model: MobileNetV3) -> dict[str, Any]:
-    return model.preparation.to_json()
-
-
-ARCHITECTURES = (Architecture("MobileNetV3", MobileNetV3, _settings, _preprocessing, _build),)
+ARCHITECTURES = (Architecture("MobileNetV3", MobileNetV3, _settings, classifier_preprocessing, _build),)
 
 
 def members() -> list[ZooMember]:
     """The trained ones."""
-    return [
-        ZooMember(
-            each.record.name,
-            functools.partial(MobileNetV3, size, pretrained_model=key),
-            each.record,
-            (each.record,),
-            "classification",
-        )
-        for size, records in WEIGHTS.items()
-        for key, each in records.items()
-    ]
+    return classifier_members((functools.partial(MobileNetV3, size), records) for size, records in WEIGHTS.items())

@@ -3,6 +3,7 @@
 import functools
 
 from cvzoo.links.model.architecture import Architecture
+from cvzoo.links.model.classifier_listing import classifier_members
 from cvzoo.links.model.resnet.resnet import ResNet
 from cvzoo.links.model.resnet.storage import resnet_from_settings, resnet_preprocessing, resnet_settings
 from cvzoo.links.model.resnet.weights import CLASS_WEIGHTS
@@ -13,21 +14,7 @@ ARCHITECTURES = (Architecture("ResNet", ResNet, resnet_settings, resnet_preproce
 
 def members() -> list[ZooMember]:
     """The trained ones."""
-    return [
-        ZooMember(
-            each.record.name,
-            functools.partial(
-                ResNet,
-                n_layer,
-                pretrained_model=key,
-                groups=groups,
-                base_width=base_width,
-                se=16 if gated else 0,
-            ),
-            each.record,
-            (each.record,),
-            "classification",
-        )
+    return classifier_members(
+        (functools.partial(ResNet, n_layer, groups=groups, base_width=base_width, se=16 if gated else 0), records)
         for (n_layer, groups, base_width, gated), records in CLASS_WEIGHTS.items()
-        for key, each in records.items()
-    ]
+    )

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cvzoo.links.model.architecture import Architecture
+from cvzoo.links.model.classifier_listing import classifier_members, classifier_preprocessing
 from cvzoo.links.model.photo_preparation import PhotoPreparation
 from cvzoo.links.model.shufflenet_v2.shufflenet_v2 import ShuffleNetV2
 from cvzoo.links.model.shufflenet_v2.weights import WEIGHTS
@@ -32,23 +33,9 @@ def _build(settings: Mapping[str, Any], label_names: Sequence[str] | None) -> Sh
     )
 
 
-def _preprocessing(model: ShuffleNetV2) -> dict[str, Any]:
-    return model.preparation.to_json()
-
-
-ARCHITECTURES = (Architecture("ShuffleNetV2", ShuffleNetV2, _settings, _preprocessing, _build),)
+ARCHITECTURES = (Architecture("ShuffleNetV2", ShuffleNetV2, _settings, classifier_preprocessing, _build),)
 
 
 def members() -> list[ZooMember]:
     """The trained ones."""
-    return [
-        ZooMember(
-            each.record.name,
-            functools.partial(ShuffleNetV2, width, pretrained_model=key),
-            each.record,
-            (each.record,),
-            "classification",
-        )
-        for width, records in WEIGHTS.items()
-        for key, each in records.items()
-    ]
+    return classifier_members((functools.partial(ShuffleNetV2, width), records) for width, records in WEIGHTS.items())

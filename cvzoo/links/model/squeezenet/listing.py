@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cvzoo.links.model.architecture import Architecture
+from cvzoo.links.model.classifier_listing import classifier_members, classifier_preprocessing
 from cvzoo.links.model.photo_preparation import PhotoPreparation
 from cvzoo.links.model.squeezenet.squeezenet import SqueezeNet
 from cvzoo.links.model.squeezenet.weights import WEIGHTS
@@ -32,23 +33,9 @@ def _build(settings: Mapping[str, Any], label_names: Sequence[str] | None) -> Sq
     )
 
 
-def _preprocessing(model: SqueezeNet) -> dict[str, Any]:
-    return model.preparation.to_json()
-
-
-ARCHITECTURES = (Architecture("SqueezeNet", SqueezeNet, _settings, _preprocessing, _build),)
+ARCHITECTURES = (Architecture("SqueezeNet", SqueezeNet, _settings, classifier_preprocessing, _build),)
 
 
 def members() -> list[ZooMember]:
     """The trained ones."""
-    return [
-        ZooMember(
-            each.record.name,
-            functools.partial(SqueezeNet, version, pretrained_model=key),
-            each.record,
-            (each.record,),
-            "classification",
-        )
-        for version, records in WEIGHTS.items()
-        for key, each in records.items()
-    ]
+    return classifier_members((functools.partial(SqueezeNet, version), records) for version, records in WEIGHTS.items())

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cvzoo.links.model.architecture import Architecture
+from cvzoo.links.model.classifier_listing import classifier_members, classifier_preprocessing
 from cvzoo.links.model.photo_preparation import PhotoPreparation
 from cvzoo.links.model.swin.plan import Plan
 from cvzoo.links.model.swin.swin import SwinTransformer
@@ -40,23 +41,9 @@ def _build(settings: Mapping[str, Any], label_names: Sequence[str] | None) -> Sw
     )
 
 
-def _preprocessing(model: SwinTransformer) -> dict[str, Any]:
-    return model.preparation.to_json()
-
-
-ARCHITECTURES = (Architecture("SwinTransformer", SwinTransformer, _settings, _preprocessing, _build),)
+ARCHITECTURES = (Architecture("SwinTransformer", SwinTransformer, _settings, classifier_preprocessing, _build),)
 
 
 def members() -> list[ZooMember]:
     """The trained ones."""
-    return [
-        ZooMember(
-            each.record.name,
-            functools.partial(SwinTransformer, size, pretrained_model=key),
-            each.record,
-            (each.record,),
-            "classification",
-        )
-        for size, records in WEIGHTS.items()
-        for key, each in records.items()
-    ]
+    return classifier_members((functools.partial(SwinTransformer, size), records) for size, records in WEIGHTS.items())

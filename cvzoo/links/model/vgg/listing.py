@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cvzoo.links.model.architecture import Architecture
+from cvzoo.links.model.classifier_listing import classifier_members, classifier_preprocessing
 from cvzoo.links.model.photo_preparation import PhotoPreparation
 from cvzoo.links.model.vgg.vgg import VGG
 from cvzoo.links.model.vgg.weights import WEIGHTS
@@ -36,23 +37,11 @@ def _build(settings: Mapping[str, Any], label_names: Sequence[str] | None) -> VG
     )
 
 
-def _preprocessing(model: VGG) -> dict[str, Any]:
-    return model.preparation.to_json()
-
-
-ARCHITECTURES = (Architecture("VGG", VGG, _settings, _preprocessing, _build),)
+ARCHITECTURES = (Architecture("VGG", VGG, _settings, classifier_preprocessing, _build),)
 
 
 def members() -> list[ZooMember]:
     """The trained ones."""
-    return [
-        ZooMember(
-            each.record.name,
-            functools.partial(VGG, n_layer, pretrained_model=key, norm=norm),
-            each.record,
-            (each.record,),
-            "classification",
-        )
-        for (n_layer, norm), records in WEIGHTS.items()
-        for key, each in records.items()
-    ]
+    return classifier_members(
+        (functools.partial(VGG, n_layer, norm=norm), records) for (n_layer, norm), records in WEIGHTS.items()
+    )

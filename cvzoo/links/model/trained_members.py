@@ -1,0 +1,23 @@
+"""A family's published files as members of the zoo."""
+
+import functools
+from collections.abc import Callable, Iterable, Mapping
+
+from cvzoo.links.chain import Chain
+from cvzoo.links.model.zoo_member import Task, ZooMember
+from cvzoo.weights.record import Weights
+
+
+def trained_members(
+    makers: Iterable[tuple[Callable[..., Chain], Mapping[str, Weights]]], task: Task = "detection"
+) -> list[ZooMember]:
+    """One member a record, in the order of the tables.
+
+    makers: constructors that take `pretrained_model`, each with its table, name -> record; what else a constructor
+        needs is bound to it by `functools.partial`
+    """
+    return [
+        ZooMember(record.name, functools.partial(make, pretrained_model=key), record, (record,), task)
+        for make, records in makers
+        for key, record in records.items()
+    ]
