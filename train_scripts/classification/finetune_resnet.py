@@ -15,8 +15,7 @@ from cvzoo import optimizers, training
 from cvzoo.datasets import TransformDataset, class_splits
 from cvzoo.evaluations import ClassificationEvaluator
 from cvzoo.iterators import MultiprocessIterator, SerialIterator
-from cvzoo.links import Classifier, ResNet
-from cvzoo.links.model.photo_transform import PhotoTransform
+from cvzoo.links import Classifier, PhotoTransform, ResNet
 from cvzoo.training import extensions
 
 COLUMNS = ("epoch", "iteration", "main/loss", "main/accuracy", "validation/main/top1_accuracy", "elapsed_time")

@@ -17,9 +17,7 @@ from cvzoo import initializers, optimizers, training
 from cvzoo.datasets import TransformDataset, class_splits
 from cvzoo.evaluations import ClassificationEvaluator
 from cvzoo.iterators import MultiprocessIterator, SerialIterator
-from cvzoo.links import Classifier, ResNet
-from cvzoo.links.model.photo_transform import PhotoTransform
-from cvzoo.links.model.resnet.zero_last_gamma import zero_last_gamma
+from cvzoo.links import Classifier, PhotoTransform, ResNet, zero_last_gamma
 from cvzoo.training import extensions
 
 
