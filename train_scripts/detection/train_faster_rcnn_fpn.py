@@ -18,10 +18,10 @@ from cvzoo.links import (
     FasterRCNNFPN,
     FasterRCNNFPNLoss,
     FasterRCNNFPNSettings,
+    RegionSampling,
     RetinaNetTransform,
     collate_photos,
 )
-from cvzoo.links.model.faster_rcnn_fpn.region_losses import RegionSampling
 from cvzoo.training import extensions
 
 

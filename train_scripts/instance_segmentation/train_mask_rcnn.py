@@ -20,9 +20,9 @@ from cvzoo.links import (
     MaskRCNNFPN,
     MaskRCNNFPNLoss,
     MaskRCNNTransform,
+    RegionSampling,
     collate_photos,
 )
-from cvzoo.links.model.faster_rcnn_fpn.region_losses import RegionSampling
 from cvzoo.training import extensions
 
 
