@@ -7,6 +7,7 @@ from typing import Any
 from cvzoo.links.model.architecture import Architecture
 from cvzoo.links.model.cifar_resnet.cifar_resnet import MEAN, STD, CIFARResNet
 from cvzoo.links.model.cifar_resnet.weights import WEIGHTS
+from cvzoo.links.model.trained_members import trained_members
 from cvzoo.links.model.zoo_member import ZooMember
 
 
@@ -28,14 +29,5 @@ ARCHITECTURES = (Architecture("CIFARResNet", CIFARResNet, _settings, _preprocess
 
 def members() -> list[ZooMember]:
     """The trained ones."""
-    return [
-        ZooMember(
-            record.name,
-            functools.partial(CIFARResNet, n_layer, pretrained_model=key),
-            record,
-            (record,),
-            "classification",
-        )
-        for n_layer, records in WEIGHTS.items()
-        for key, record in records.items()
-    ]
+    makers = ((functools.partial(CIFARResNet, n_layer), records) for n_layer, records in WEIGHTS.items())
+    return trained_members(makers, "classification")

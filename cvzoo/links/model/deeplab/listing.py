@@ -9,6 +9,7 @@ from cvzoo.links.model.deeplab.deeplab_v3 import DeepLabV3
 from cvzoo.links.model.deeplab.deeplab_v3_plus import DeepLabV3plusXception65
 from cvzoo.links.model.deeplab.weights import V3_PLUS_RECORDS, V3_RECORDS
 from cvzoo.links.model.short_side_preparation import short_side_preprocessing
+from cvzoo.links.model.trained_members import trained_members
 from cvzoo.links.model.zoo_member import ZooMember
 
 
@@ -68,14 +69,5 @@ ARCHITECTURES = (
 
 def members() -> list[ZooMember]:
     """The trained ones."""
-    found = [
-        ZooMember(
-            record.name, functools.partial(DeepLabV3, backbone, pretrained_model=key), record, (record,), "segmentation"
-        )
-        for backbone, records in V3_RECORDS.items()
-        for key, record in records.items()
-    ]
-    for key, record in V3_PLUS_RECORDS.items():
-        make = functools.partial(DeepLabV3plusXception65, pretrained_model=key)
-        found.append(ZooMember(record.name, make, record, (record,), "segmentation"))
-    return found
+    of_v3 = ((functools.partial(DeepLabV3, backbone), records) for backbone, records in V3_RECORDS.items())
+    return trained_members([*of_v3, (DeepLabV3plusXception65, V3_PLUS_RECORDS)], "segmentation")

@@ -1,6 +1,5 @@
 """ESPNet in listings and in files."""
 
-import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -8,6 +7,7 @@ from cvzoo.links.model.architecture import Architecture
 from cvzoo.links.model.espnet.espnet import ESPNet
 from cvzoo.links.model.espnet.frame_preparation import FramePreparation
 from cvzoo.links.model.espnet.weights import RECORDS
+from cvzoo.links.model.trained_members import trained_members
 from cvzoo.links.model.zoo_member import ZooMember
 
 
@@ -41,7 +41,4 @@ ARCHITECTURES = (Architecture("ESPNet", ESPNet, _settings, _preprocessing, _buil
 
 def members() -> list[ZooMember]:
     """The trained ones."""
-    return [
-        ZooMember(record.name, functools.partial(ESPNet, pretrained_model=key), record, (record,), "segmentation")
-        for key, record in RECORDS.items()
-    ]
+    return trained_members([(ESPNet, RECORDS)], "segmentation")

@@ -8,6 +8,7 @@ from cvzoo.links.model.architecture import Architecture
 from cvzoo.links.model.fcn.fcn import FCN
 from cvzoo.links.model.fcn.weights import RECORDS
 from cvzoo.links.model.short_side_preparation import short_side_preprocessing
+from cvzoo.links.model.trained_members import trained_members
 from cvzoo.links.model.zoo_member import ZooMember
 
 
@@ -30,10 +31,5 @@ ARCHITECTURES = (Architecture("FCN", FCN, _settings, short_side_preprocessing, _
 
 def members() -> list[ZooMember]:
     """The trained ones."""
-    return [
-        ZooMember(
-            record.name, functools.partial(FCN, backbone, pretrained_model=key), record, (record,), "segmentation"
-        )
-        for backbone, records in RECORDS.items()
-        for key, record in records.items()
-    ]
+    makers = ((functools.partial(FCN, backbone), records) for backbone, records in RECORDS.items())
+    return trained_members(makers, "segmentation")

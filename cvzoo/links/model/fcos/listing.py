@@ -1,7 +1,6 @@
 """FCOS in listings and in files."""
 
 import dataclasses
-import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,6 +10,7 @@ from cvzoo.links.model.fcos.published import FCOSResNet50FPN
 from cvzoo.links.model.fcos.settings import FCOSSettings
 from cvzoo.links.model.fcos.weights import WEIGHTS
 from cvzoo.links.model.retinanet.fit import MEAN, MULTIPLE, STD
+from cvzoo.links.model.trained_members import trained_members
 from cvzoo.links.model.zoo_member import ZooMember
 
 
@@ -41,7 +41,4 @@ ARCHITECTURES = (Architecture("FCOS", FCOS, _settings, _preprocessing, _build),)
 
 def members() -> list[ZooMember]:
     """The trained ones."""
-    return [
-        ZooMember(record.name, functools.partial(FCOSResNet50FPN, pretrained_model=key), record, (record,))
-        for key, record in WEIGHTS.items()
-    ]
+    return trained_members([(FCOSResNet50FPN, WEIGHTS)])

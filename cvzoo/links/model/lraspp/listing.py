@@ -1,6 +1,5 @@
 """LRASPP in listings and in files."""
 
-import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -8,6 +7,7 @@ from cvzoo.links.model.architecture import Architecture
 from cvzoo.links.model.lraspp.lraspp import LRASPPMobileNetV3Large
 from cvzoo.links.model.lraspp.weights import RECORDS
 from cvzoo.links.model.short_side_preparation import short_side_preprocessing
+from cvzoo.links.model.trained_members import trained_members
 from cvzoo.links.model.zoo_member import ZooMember
 
 
@@ -28,13 +28,4 @@ ARCHITECTURES = (
 
 def members() -> list[ZooMember]:
     """The trained ones."""
-    return [
-        ZooMember(
-            record.name,
-            functools.partial(LRASPPMobileNetV3Large, pretrained_model=key),
-            record,
-            (record,),
-            "segmentation",
-        )
-        for key, record in RECORDS.items()
-    ]
+    return trained_members([(LRASPPMobileNetV3Large, RECORDS)], "segmentation")

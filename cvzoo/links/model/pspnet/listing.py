@@ -8,6 +8,7 @@ from cvzoo.links.model.architecture import Architecture
 from cvzoo.links.model.pspnet.layouts import LAYOUTS
 from cvzoo.links.model.pspnet.pspnet import PSPNet
 from cvzoo.links.model.pspnet.weights import RECORDS
+from cvzoo.links.model.trained_members import trained_members
 from cvzoo.links.model.zoo_member import ZooMember
 
 
@@ -54,10 +55,5 @@ ARCHITECTURES = (Architecture("PSPNet", PSPNet, _settings, _preprocessing, _buil
 
 def members() -> list[ZooMember]:
     """The trained ones."""
-    return [
-        ZooMember(
-            record.name, functools.partial(PSPNet, n_layer, pretrained_model=key), record, (record,), "segmentation"
-        )
-        for n_layer, records in RECORDS.items()
-        for key, record in records.items()
-    ]
+    makers = ((functools.partial(PSPNet, n_layer), records) for n_layer, records in RECORDS.items())
+    return trained_members(makers, "segmentation")

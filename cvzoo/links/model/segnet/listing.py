@@ -1,12 +1,12 @@
 """SegNet in listings and in files."""
 
-import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cvzoo.links.model.architecture import Architecture
 from cvzoo.links.model.segnet.segnet_basic import SegNetBasic
 from cvzoo.links.model.segnet.weights import RECORDS
+from cvzoo.links.model.trained_members import trained_members
 from cvzoo.links.model.zoo_member import ZooMember
 
 
@@ -27,7 +27,4 @@ ARCHITECTURES = (Architecture("SegNetBasic", SegNetBasic, _settings, _preprocess
 
 def members() -> list[ZooMember]:
     """The trained ones."""
-    return [
-        ZooMember(record.name, functools.partial(SegNetBasic, pretrained_model=key), record, (record,), "segmentation")
-        for key, record in RECORDS.items()
-    ]
+    return trained_members([(SegNetBasic, RECORDS)], "segmentation")

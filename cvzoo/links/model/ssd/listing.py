@@ -1,12 +1,11 @@
 """The SSDs in listings and in files."""
 
-import functools
-
 from cvzoo.links.model.architecture import Architecture
 from cvzoo.links.model.ssd.published import SSD300, SSD512
 from cvzoo.links.model.ssd.ssd import SSD
 from cvzoo.links.model.ssd.storage import ssd_from_settings, ssd_preprocessing, ssd_settings
 from cvzoo.links.model.ssd.weights import SSD300_WEIGHTS, SSD512_WEIGHTS
+from cvzoo.links.model.trained_members import trained_members
 from cvzoo.links.model.zoo_member import ZooMember
 
 ARCHITECTURES = (Architecture("SSD", SSD, ssd_settings, ssd_preprocessing, ssd_from_settings),)
@@ -14,9 +13,7 @@ ARCHITECTURES = (Architecture("SSD", SSD, ssd_settings, ssd_preprocessing, ssd_f
 
 def members() -> list[ZooMember]:
     """The trained ones."""
-    found = []
-    for make, records in ((SSD300, SSD300_WEIGHTS), (SSD512, SSD512_WEIGHTS)):
-        for key, record in records.items():
-            if key != "imagenet":
-                found.append(ZooMember(record.name, functools.partial(make, pretrained_model=key), record, (record,)))
-    return found
+    tables = ((SSD300, SSD300_WEIGHTS), (SSD512, SSD512_WEIGHTS))
+    return trained_members(
+        (make, {key: record for key, record in records.items() if key != "imagenet"}) for make, records in tables
+    )

@@ -1,7 +1,6 @@
 """SSDLite in listings and in files."""
 
 import dataclasses
-import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,6 +9,7 @@ from cvzoo.links.model.ssdlite.published import SSDLite320MobileNetV3Large
 from cvzoo.links.model.ssdlite.settings import SSDLiteSettings
 from cvzoo.links.model.ssdlite.ssdlite import SSDLite
 from cvzoo.links.model.ssdlite.weights import WEIGHTS
+from cvzoo.links.model.trained_members import trained_members
 from cvzoo.links.model.zoo_member import ZooMember
 
 
@@ -37,8 +37,4 @@ ARCHITECTURES = (Architecture("SSDLite", SSDLite, _settings, _preprocessing, _bu
 
 def members() -> list[ZooMember]:
     """The trained ones."""
-    make = SSDLite320MobileNetV3Large
-    return [
-        ZooMember(record.name, functools.partial(make, pretrained_model=key), record, (record,))
-        for key, record in WEIGHTS.items()
-    ]
+    return trained_members([(SSDLite320MobileNetV3Large, WEIGHTS)])
