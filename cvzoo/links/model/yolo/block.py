@@ -1,8 +1,8 @@
 """What the YOLO networks are built of, and how darknet's numbers get into them."""
 
 import os
-import pathlib
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import cvzoo.functions as F
@@ -12,11 +12,7 @@ from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.connection.fused_activation import leaky
 from cvzoo.links.model.darknet.convolution import BN_EPS, take_convolution
-from cvzoo.links.model.pretrained import pretrained_path
-from cvzoo.links.model.yolo.chainercv_names import from_chainercv, is_chainercv_yolo
 from cvzoo.weights.darknet import DarknetWeightsFile
-from cvzoo.weights.record import Weights
-from cvzoo.weights.sniff import read_arrays
 
 
 def block(in_channels: int, out_channels: int, ksize: int, stride: int = 1, *, initialW: Any = None) -> Conv2DBNActiv:
@@ -31,31 +27,22 @@ def pool(x: Any) -> Variable:
     return F.max_pooling_2d(x, 2, 2, cover_all=False)
 
 
-def load_pretrained(model: Chain, pretrained_model: str | os.PathLike, records: Mapping[str, Weights]) -> None:
-    """Fill the model from darknet's `.weights`, or from a file with names: ChainerCV's, or one that cvzoo saved.
+def load_darknet(
+    model: Chain, path: str | os.PathLike, *, instead: Mapping[str, Convolution2D] = MappingProxyType({})
+) -> None:
+    """Fill all convolutions of the model, in the order they were made in, from a `.weights` of exactly its size.
 
-    pretrained_model: a name in `records`, or a path
-    Raises FileFormatError that names the layer in which a `.weights` ends or how much is left over;
-    WeightsMismatchError that lists the names of another file.
+    instead: path -> convolution to be filled in place of the model's
+    Raises FileFormatError that names the layer in which the file ends or how much is left over.
     """
-    path = pretrained_path(pretrained_model, records)
-    if path.suffix.lower() == ".weights":
-        load_darknet(model, path)
-    else:
-        arrays = read_arrays(path)
-        model.load_arrays(from_chainercv(arrays) if is_chainercv_yolo(arrays) else arrays)
-
-
-def load_darknet(model: Chain, path: str | os.PathLike) -> None:
-    """Fill all convolutions of the model, in the order they were made in, from a `.weights` of exactly its size."""
-    with DarknetWeightsFile(pathlib.Path(path)) as file:
+    with DarknetWeightsFile(path) as file:
         inside = set()
         for name, link in model.namedlinks():
             if isinstance(link, Conv2DBNActiv):
                 inside.add(link.conv)
                 _take(file, name, link.conv, link.bn)
             elif isinstance(link, Convolution2D) and link not in inside:
-                _take(file, name, link, None)
+                _take(file, name, instead.get(name.strip("/"), link), None)
         file.expect_end()
 
 

@@ -5,12 +5,20 @@ from typing import Literal
 
 import numpy as np
 
+from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.model.yolo.decode import Found, RegionHead, YoloHead
 from cvzoo.transforms.letterbox import letterbox, unletterbox_bbox
 from cvzoo.transforms.resize import resize
 from cvzoo.transforms.resize_bbox import resize_bbox
 
 Fit = Literal["stretch", "letterbox"]
+
+
+def checked_insize(insize: int) -> int:
+    """The number itself. Raises ValueRangeError unless it is a positive multiple of 32."""
+    if isinstance(insize, bool) or not isinstance(insize, int) or insize < 32 or insize % 32:
+        raise ValueRangeError("insize must be a multiple of 32", got=repr(insize))
+    return insize
 
 
 def to_input(img: np.ndarray, input_size: tuple[int, int], fit: Fit) -> np.ndarray:

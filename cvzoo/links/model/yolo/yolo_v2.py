@@ -11,11 +11,13 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.model.darknet.resampling import reorg
 from cvzoo.links.model.detector import AbstractOneStageDetector
-from cvzoo.links.model.yolo.block import block, load_pretrained
-from cvzoo.links.model.yolo.classes import checked_insize, choose_classes
+from cvzoo.links.model.detector_source import detector_classes
+from cvzoo.links.model.label_names import COCO_LABEL_NAMES, VOC_LABEL_NAMES
+from cvzoo.links.model.yolo.block import block
 from cvzoo.links.model.yolo.darknet19 import Darknet19Extractor
 from cvzoo.links.model.yolo.decode import Found, RegionHead
-from cvzoo.links.model.yolo.frame import decode_heads, to_input
+from cvzoo.links.model.yolo.frame import checked_insize, decode_heads, to_input
+from cvzoo.links.model.yolo.pretrained import PretrainedYOLO
 from cvzoo.links.model.yolo.weights import YOLO_V2_WEIGHTS
 
 # (height, width) in cells of 32 pixels; k-means of each data set's boxes
@@ -38,14 +40,17 @@ COCO_ANCHORS = (
 class YOLOv2(AbstractOneStageDetector):
     """YOLOv2, by default at 416 x 416 (letterbox), on Darknet-19.
 
-    n_fg_class: number of classes; None: as many as the pretrained model has, else 20
+    n_fg_class: number of classes; None: as many as label_names, else as the file has, else 20
     pretrained_model: "voc0712", "voc0712_chainercv" or "coco", or the path of a `.weights`, `.npz` or
-        `.safetensors` file; None: random
-    label_names: names of the classes; None: the pretrained model's, or Pascal VOC's if there are 20
-    anchors: (height, width) each, in cells; None: those of COCO for "coco", else those of Pascal VOC
+        `.safetensors` file; None: random. What fits is taken over; where the classes differ the head starts anew,
+        which a warning says, and `load_report`
+    label_names: names of the classes; None: the file's, if it has as many classes, or Pascal VOC's if there are 20
+    anchors: (height, width) each, in cells; None: the file's if it tells, those of COCO if it is darknet's and has 80
+        classes, else those of Pascal VOC
     insize: height and width that a photo is seen in, a multiple of 32
     base_channels: of Darknet-19's first convolution; all others in proportion
-    Raises as `load_pretrained`; ValueRangeError if the names are not as many as the classes.
+    Raises ValueRangeError if the names are not as many as the classes, or there is no such name or file;
+    WeightsMismatchError or FileFormatError if the file holds another network; what reading it raises.
 
     Source: Redmon and Farhadi, YOLO9000: Better, Faster, Stronger, CVPR 2017; the layers of yolov2-voc.cfg.
     """
@@ -62,21 +67,30 @@ class YOLOv2(AbstractOneStageDetector):
     ):
         self.insize = checked_insize(insize)
         self.base_channels = n = base_channels
-        self.n_fg_class, self.label_names = choose_classes(n_fg_class, pretrained_model, label_names, YOLO_V2_WEIGHTS)
-        if anchors is None:
-            anchors = COCO_ANCHORS if pretrained_model == "coco" else VOC_ANCHORS
-        self.heads = (RegionHead(tuple(map(tuple, anchors)), self.n_fg_class),)
+        file = source = None
+        if pretrained_model is not None:
+            file = PretrainedYOLO(pretrained_model, YOLO_V2_WEIGHTS, architecture="YOLOv2")
+            anchors = file.anchors() if anchors is None else anchors
         # random numbers would only be drawn to be overwritten
-        initialW = None if pretrained_model is None else 0
+        initialW = None if file is None else 0
         with self.init_scope():
             self.extractor = Darknet19Extractor(base_channels=n, initialW=initialW)
             self.conv19 = block(32 * n, 32 * n, 3, initialW=initialW)
             self.conv20 = block(32 * n, 32 * n, 3, initialW=initialW)
             self.passthrough = block(16 * n, 2 * n, 1, initialW=initialW)
             self.conv21 = block((8 + 32) * n, 32 * n, 3, initialW=initialW)
-            self.out = Convolution2D(32 * n, self.heads[0].n_channel, 1, initialW=initialW)
-        if pretrained_model is not None:
-            load_pretrained(self, pretrained_model, YOLO_V2_WEIGHTS)
+        outs = {"out": (32 * n, len(VOC_ANCHORS if anchors is None else anchors))}
+        if file is not None:
+            source = file.source(self, outs)
+            if anchors is None and file.is_darknet and source.n_fg_class == len(COCO_LABEL_NAMES):
+                anchors = COCO_ANCHORS
+        self.n_fg_class, self.label_names = detector_classes(
+            "YOLOv2", n_fg_class, label_names, source, default_names=VOC_LABEL_NAMES
+        )
+        self.heads = (RegionHead(tuple(map(tuple, VOC_ANCHORS if anchors is None else anchors)), self.n_fg_class),)
+        with self.init_scope():
+            self.out = Convolution2D(32 * n, self.heads[0].n_channel, 1)
+        self.load_report = None if file is None else file.fill(self, source, outs, n_fg_class=self.n_fg_class)
         self.use_preset("visualize")
 
     def prepare(self, img: np.ndarray) -> np.ndarray:

@@ -10,10 +10,12 @@ import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.model.detector import AbstractOneStageDetector
-from cvzoo.links.model.yolo.block import block, load_pretrained, pool
-from cvzoo.links.model.yolo.classes import checked_insize, choose_classes
+from cvzoo.links.model.detector_source import detector_classes
+from cvzoo.links.model.label_names import VOC_LABEL_NAMES
+from cvzoo.links.model.yolo.block import block, pool
 from cvzoo.links.model.yolo.decode import Found, RegionHead
-from cvzoo.links.model.yolo.frame import decode_heads, to_input
+from cvzoo.links.model.yolo.frame import checked_insize, decode_heads, to_input
+from cvzoo.links.model.yolo.pretrained import PretrainedYOLO
 from cvzoo.links.model.yolo.weights import YOLO_V2_TINY_WEIGHTS
 
 # (height, width) in cells of 32 pixels
@@ -23,15 +25,17 @@ VOC_ANCHORS = ((1.19, 1.08), (4.41, 3.42), (11.38, 6.63), (5.11, 9.42), (10.52, 
 class YOLOv2Tiny(AbstractOneStageDetector):
     """YOLOv2-tiny, by default at 416 x 416 (letterbox), in the shape of yolov2-tiny-voc.
 
-    n_fg_class: number of classes; None: as many as the pretrained model has, else 20
+    n_fg_class: number of classes; None: as many as label_names, else as the file has, else 20
     pretrained_model: "voc0712" or "voc0712_chainercv", or the path of a `.weights`, `.npz` or `.safetensors`
-        file; None: random
-    label_names: names of the classes; None: the pretrained model's, or Pascal VOC's if there are 20
-    anchors: (height, width) each, in cells; None: those of yolov2-tiny-voc
+        file; None: random. What fits is taken over; where the classes differ the head starts anew, which a warning
+        says, and `load_report`
+    label_names: names of the classes; None: the file's, if it has as many classes, or Pascal VOC's if there are 20
+    anchors: (height, width) each, in cells; None: the file's if it tells, else those of yolov2-tiny-voc
     mid_channels: width of the last but one convolution; yolov2-tiny for COCO has 512
     insize: height and width that a photo is seen in, a multiple of 32
     base_channels: of the first convolution; all others but the last but one in proportion
-    Raises as `load_pretrained`; ValueRangeError if the names are not as many as the classes.
+    Raises ValueRangeError if the names are not as many as the classes, or there is no such name or file;
+    WeightsMismatchError or FileFormatError if the file holds another network; what reading it raises.
 
     Source: darknet's yolov2-tiny-voc.cfg; no paper describes it.
     """
@@ -42,7 +46,7 @@ class YOLOv2Tiny(AbstractOneStageDetector):
         pretrained_model: str | os.PathLike | None = None,
         *,
         label_names: Sequence[str] | None = None,
-        anchors: Sequence[tuple[float, float]] = VOC_ANCHORS,
+        anchors: Sequence[tuple[float, float]] | None = None,
         mid_channels: int = 1024,
         insize: int = 416,
         base_channels: int = 16,
@@ -50,11 +54,13 @@ class YOLOv2Tiny(AbstractOneStageDetector):
         self.insize = checked_insize(insize)
         self.mid_channels = mid_channels
         self.base_channels = n = base_channels
-        self.n_fg_class, self.label_names = choose_classes(
-            n_fg_class, pretrained_model, label_names, YOLO_V2_TINY_WEIGHTS
-        )
-        self.heads = (RegionHead(tuple(map(tuple, anchors)), self.n_fg_class),)
-        initialW = None if pretrained_model is None else 0
+        file = source = None
+        if pretrained_model is not None:
+            file = PretrainedYOLO(pretrained_model, YOLO_V2_TINY_WEIGHTS, architecture="YOLOv2Tiny")
+            anchors = file.anchors() if anchors is None else anchors
+        anchors = VOC_ANCHORS if anchors is None else anchors
+        # random numbers would only be drawn to be overwritten
+        initialW = None if file is None else 0
         with self.init_scope():
             self.conv1 = block(3, n, 3, initialW=initialW)
             self.conv2 = block(n, 2 * n, 3, initialW=initialW)
@@ -64,9 +70,16 @@ class YOLOv2Tiny(AbstractOneStageDetector):
             self.conv6 = block(16 * n, 32 * n, 3, initialW=initialW)
             self.conv7 = block(32 * n, 64 * n, 3, initialW=initialW)
             self.conv8 = block(64 * n, mid_channels, 3, initialW=initialW)
-            self.out = Convolution2D(mid_channels, self.heads[0].n_channel, 1, initialW=initialW)
-        if pretrained_model is not None:
-            load_pretrained(self, pretrained_model, YOLO_V2_TINY_WEIGHTS)
+        outs = {"out": (mid_channels, len(anchors))}
+        if file is not None:
+            source = file.source(self, outs)
+        self.n_fg_class, self.label_names = detector_classes(
+            "YOLOv2Tiny", n_fg_class, label_names, source, default_names=VOC_LABEL_NAMES
+        )
+        self.heads = (RegionHead(tuple(map(tuple, anchors)), self.n_fg_class),)
+        with self.init_scope():
+            self.out = Convolution2D(mid_channels, self.heads[0].n_channel, 1)
+        self.load_report = None if file is None else file.fill(self, source, outs, n_fg_class=self.n_fg_class)
         self.use_preset("visualize")
 
     def prepare(self, img: np.ndarray) -> np.ndarray:

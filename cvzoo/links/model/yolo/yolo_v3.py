@@ -8,15 +8,18 @@ import numpy as np
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
+from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.model.darknet.resampling import enlarge
 from cvzoo.links.model.detector import AbstractOneStageDetector
-from cvzoo.links.model.yolo.block import block, load_darknet, load_pretrained
-from cvzoo.links.model.yolo.classes import checked_insize, choose_classes
+from cvzoo.links.model.detector_source import detector_classes
+from cvzoo.links.model.label_names import VOC_LABEL_NAMES
+from cvzoo.links.model.yolo.block import block, load_darknet
 from cvzoo.links.model.yolo.darknet53 import Darknet53Extractor
 from cvzoo.links.model.yolo.decode import Found, YoloHead
-from cvzoo.links.model.yolo.frame import decode_heads, to_input
+from cvzoo.links.model.yolo.frame import checked_insize, decode_heads, to_input
+from cvzoo.links.model.yolo.pretrained import PretrainedYOLO
 from cvzoo.links.model.yolo.weights import DARKNET53_IMAGENET, YOLO_V3_WEIGHTS
 from cvzoo.weights.download import fetch_weights
 
@@ -29,9 +32,12 @@ ANCHORS = (
 
 
 class Branch(Chain):
-    """What stands before one head: five convolutions that the next branch reads, one more, and the head's numbers."""
+    """What stands before one head: five convolutions that the next branch reads, one more, and the head's numbers.
 
-    def __init__(self, in_channels: int, channels: int, n_out: int, *, initialW: Any = None):
+    `finish` adds the last convolution, `out`, when the classes are known.
+    """
+
+    def __init__(self, in_channels: int, channels: int, *, initialW: Any = None):
         with self.init_scope():
             self.conv1 = block(in_channels, channels, 1, initialW=initialW)
             self.conv2 = block(channels, 2 * channels, 3, initialW=initialW)
@@ -39,7 +45,12 @@ class Branch(Chain):
             self.conv4 = block(channels, 2 * channels, 3, initialW=initialW)
             self.conv5 = block(2 * channels, channels, 1, initialW=initialW)
             self.conv6 = block(channels, 2 * channels, 3, initialW=initialW)
-            self.out = Convolution2D(2 * channels, n_out, 1, initialW=initialW)
+        self.channels = 2 * channels
+
+    def finish(self, n_out: int) -> None:
+        """Add the head of n_out channels."""
+        with self.init_scope():
+            self.out = Convolution2D(self.channels, n_out, 1)
 
     def forward(self, x: Any) -> tuple[Variable, Variable]:
         """(B, channels, H, W) for the next branch and (B, n_out, H, W) for the head."""
@@ -50,14 +61,17 @@ class Branch(Chain):
 class YOLOv3(AbstractOneStageDetector):
     """YOLOv3, by default at 416 x 416 (letterbox), on Darknet-53.
 
-    n_fg_class: number of classes; None: as many as the pretrained model has, else 20
+    n_fg_class: number of classes; None: as many as label_names, else as the file has, else 20
     pretrained_model: "coco", "voc0712", "imagenet" (Darknet-53 alone, to train on), or the path of a `.weights`,
-        `.npz` or `.safetensors` file; None: random
-    label_names: names of the classes; None: the pretrained model's, or Pascal VOC's if there are 20
-    anchors: (height, width) each, in pixels, three heads of three, the coarsest grid first
+        `.npz` or `.safetensors` file; None: random. What fits is taken over; where the classes differ the heads start
+        anew, which a warning says, and `load_report`
+    label_names: names of the classes; None: the file's, if it has as many classes, or Pascal VOC's if there are 20
+    anchors: (height, width) each, in pixels, three heads of three, the coarsest grid first; None: the file's if it
+        tells, else the paper's
     insize: height and width that a photo is seen in, a multiple of 32
     base_channels, blocks: of Darknet-53, see `Darknet53Extractor`
-    Raises as `load_pretrained`; ValueRangeError if the names are not as many as the classes.
+    Raises ValueRangeError if the names are not as many as the classes, or there is no such name or file;
+    WeightsMismatchError or FileFormatError if the file holds another network; what reading it raises.
 
     Source: Redmon and Farhadi, YOLOv3: An Incremental Improvement, 2018; the layers of yolov3.cfg.
     """
@@ -68,29 +82,43 @@ class YOLOv3(AbstractOneStageDetector):
         pretrained_model: str | os.PathLike | None = None,
         *,
         label_names: Sequence[str] | None = None,
-        anchors: Sequence[Sequence[tuple[float, float]]] = ANCHORS,
+        anchors: Sequence[Sequence[tuple[float, float]]] | None = None,
         insize: int = 416,
         base_channels: int = 32,
         blocks: Sequence[int] = (1, 2, 8, 8, 4),
     ):
         self.insize = checked_insize(insize)
-        self.n_fg_class, self.label_names = choose_classes(n_fg_class, pretrained_model, label_names, YOLO_V3_WEIGHTS)
-        self.heads = tuple(YoloHead(tuple(map(tuple, each)), self.n_fg_class) for each in anchors)
+        file = source = None
+        if pretrained_model not in (None, "imagenet"):
+            file = PretrainedYOLO(pretrained_model, YOLO_V3_WEIGHTS, architecture="YOLOv3")
+            anchors = file.anchors(n_head=3) if anchors is None else anchors
+        anchors = ANCHORS if anchors is None else anchors
+        if len(anchors) != len(ANCHORS):
+            raise ValueRangeError("anchors must be those of three heads", got=len(anchors))
         self.base_channels, self.blocks = base_channels, tuple(blocks)
-        n_out = [head.n_channel for head in self.heads]
         n = base_channels
-        initialW = None if pretrained_model in (None, "imagenet") else 0
+        # random numbers would only be drawn to be overwritten
+        initialW = None if file is None else 0
         with self.init_scope():
             self.extractor = Darknet53Extractor(base_channels=n, blocks=blocks, initialW=initialW)
-            self.branch32 = Branch(32 * n, 16 * n, n_out[0], initialW=initialW)
+            self.branch32 = Branch(32 * n, 16 * n, initialW=initialW)
             self.lateral16 = block(16 * n, 8 * n, 1, initialW=initialW)
-            self.branch16 = Branch((8 + 16) * n, 8 * n, n_out[1], initialW=initialW)
+            self.branch16 = Branch((8 + 16) * n, 8 * n, initialW=initialW)
             self.lateral8 = block(8 * n, 4 * n, 1, initialW=initialW)
-            self.branch8 = Branch((4 + 8) * n, 4 * n, n_out[2], initialW=initialW)
+            self.branch8 = Branch((4 + 8) * n, 4 * n, initialW=initialW)
+        branches = {"branch32": self.branch32, "branch16": self.branch16, "branch8": self.branch8}
+        outs = {f"{name}/out": (each.channels, len(own)) for (name, each), own in zip(branches.items(), anchors)}
+        if file is not None:
+            source = file.source(self, outs)
+        self.n_fg_class, self.label_names = detector_classes(
+            "YOLOv3", n_fg_class, label_names, source, default_names=VOC_LABEL_NAMES
+        )
+        self.heads = tuple(YoloHead(tuple(map(tuple, each)), self.n_fg_class) for each in anchors)
+        for branch, head in zip(branches.values(), self.heads):
+            branch.finish(head.n_channel)
         if pretrained_model == "imagenet":
             load_darknet(self.extractor, fetch_weights(DARKNET53_IMAGENET))
-        elif pretrained_model is not None:
-            load_pretrained(self, pretrained_model, YOLO_V3_WEIGHTS)
+        self.load_report = None if file is None else file.fill(self, source, outs, n_fg_class=self.n_fg_class)
         self.use_preset("visualize")
 
     def prepare(self, img: np.ndarray) -> np.ndarray:

@@ -119,7 +119,7 @@ def test_an_npz_of_the_same_names_is_loaded_too(tmp_path):
     for name, array in two.state_arrays().items():
         np.testing.assert_array_equal(array, one.state_arrays()[name], err_msg=name)
     with pytest.raises(WeightsMismatchError):
-        YOLOv2Tiny(3, path)
+        YOLOv2Tiny(2, path, mid_channels=512)
 
 
 def test_classes_and_names_default_to_pascal_voc():
@@ -136,7 +136,6 @@ def test_classes_and_names_default_to_pascal_voc():
         ({"n_fg_class": 3, "label_names": ("a", "b")}, "one a class"),
         ({"n_fg_class": 0}, "positive"),
         ({"n_fg_class": True}, "positive"),
-        ({"n_fg_class": 80, "pretrained_model": "voc0712"}, "20 classes"),
         ({"pretrained_model": "coco2"}, "voc0712"),
         ({"pretrained_model": "/nowhere/tiny.weights"}, "nowhere"),
     ],
@@ -144,6 +143,11 @@ def test_classes_and_names_default_to_pascal_voc():
 def test_arguments_that_do_not_agree_are_refused(arguments, message):
     with pytest.raises(ValueRangeError, match=message):
         YOLOv2Tiny(**arguments)
+
+
+def test_yolo_v3_without_anchors_for_each_head_is_refused():
+    with pytest.raises(ValueRangeError, match="three heads"):
+        YOLOv3(2, anchors=(((1, 2),),) * 2, base_channels=2)
 
 
 def test_records_say_how_many_classes_and_how_large():

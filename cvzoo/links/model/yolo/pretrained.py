@@ -1,0 +1,121 @@
+"""What a file of weights gives to a YOLO network: darknet's, ChainerCV's, or one that cvzoo saved."""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from cvzoo.errors.exceptions import FileFormatError
+from cvzoo.links.chain import Chain
+from cvzoo.links.connection.convolution_2d import Convolution2D
+from cvzoo.links.model.detector_source import DetectorSource, take_what_fits
+from cvzoo.links.model.label_names import COCO_LABEL_NAMES, VOC_LABEL_NAMES
+from cvzoo.links.model.pretrained import pretrained_path
+from cvzoo.links.model.yolo.block import load_darknet
+from cvzoo.links.model.yolo.chainercv_names import from_chainercv, is_chainercv_yolo
+from cvzoo.weights.darknet import DarknetWeightsFile
+from cvzoo.weights.model_header import ModelHeader, read_model_header
+from cvzoo.weights.record import Weights
+from cvzoo.weights.report import LoadReport
+from cvzoo.weights.sniff import DARKNET, read_arrays, sniff
+
+_NAMES = {len(names): names for names in (VOC_LABEL_NAMES, COCO_LABEL_NAMES)}
+
+
+class PretrainedYOLO:
+    """A file for a network that is being built: first all but its heads, then `source` tells the classes, then the
+    heads, then `fill`.
+
+    pretrained_model: a name in `records`, or a path
+    architecture: what files that cvzoo saved call such a network
+    Raises ValueRangeError for an unknown name, and what reading the file raises.
+
+    is_darknet: it is a `.weights`, whose numbers have no names and lie in the order of the layers
+    """
+
+    def __init__(self, pretrained_model: str | os.PathLike, records: Mapping[str, Weights], *, architecture: str):
+        self._path = pretrained_path(pretrained_model, records)
+        self.is_darknet = self._path.suffix.lower() == ".weights" or sniff(self._path) == DARKNET
+        self._header: ModelHeader | None = None
+        self._arrays: Mapping[str, np.ndarray] = {}
+        if not self.is_darknet:
+            header = read_model_header(self._path)
+            self._header = header if header is not None and header.architecture == architecture else None
+            arrays = read_arrays(self._path)
+            self._arrays = from_chainercv(arrays) if is_chainercv_yolo(arrays) else arrays
+
+    def anchors(self, *, n_head: int | None = None) -> Any:
+        """The anchors that the file tells of, ((height, width), ...), or such for each of n_head; None if it does not.
+
+        Raises FileFormatError if what it tells are none.
+        """
+        told = None if self._header is None else self._header.settings.get("anchors")
+        if told is None:
+            return None
+        try:
+            if n_head is None:
+                return _pairs(told)
+            heads = tuple(map(_pairs, told))
+            if len(heads) != n_head:
+                raise ValueError(f"{len(heads)} heads")
+        except (TypeError, ValueError) as error:
+            raise FileFormatError(f"{self._path}: its anchors are none", got=str(error)[:200]) from error
+        return heads
+
+    def source(self, body: Chain, heads: Mapping[str, tuple[int, int]]) -> DetectorSource:
+        """What is in the file; the arrays of a `.weights` are left for `fill`.
+
+        body: the network without its heads
+        heads: path of a head's convolution -> (channels that it reads, anchors)
+        """
+        n = _n_by_count(self._path, body, heads) if self.is_darknet else _n_by_bias(self._arrays, heads)
+        names = _NAMES.get(n) if self._header is None else self._header.label_names
+        return DetectorSource(os.fspath(self._path), self._arrays, None, n, names)
+
+    def fill(
+        self, model: Chain, source: DetectorSource, heads: Mapping[str, tuple[int, int]], *, n_fg_class: int
+    ) -> LoadReport:
+        """What did not fit, after everything that fits was taken over; heads of other classes start anew.
+
+        model: the whole network, of n_fg_class classes; source, heads: as above
+        Raises FileFormatError that names the layer in which a `.weights` ends or how much is left over;
+        WeightsMismatchError that lists the names of another file.
+        """
+        if not self.is_darknet:
+            return take_what_fits(model, source, head=tuple(heads))
+        if source.n_fg_class in (None, n_fg_class):
+            load_darknet(model, self._path)  # a file of no network's size is refused here
+            return LoadReport()
+        # the heads' numbers lie amid the others, and have to be read to get at those
+        others = {
+            path: Convolution2D(in_channels, n_anchor * (5 + source.n_fg_class), 1, initialW=0)
+            for path, (in_channels, n_anchor) in heads.items()
+        }
+        load_darknet(model, self._path, instead=others)
+        arrays = model.state_arrays()
+        for path, conv in others.items():
+            arrays |= {f"{path}/{name}": array for name, array in conv.state_arrays().items()}
+        return take_what_fits(model, source._replace(arrays=arrays), head=tuple(heads))
+
+
+def _pairs(told: Any) -> tuple[tuple[float, float], ...]:
+    return tuple((float(height), float(width)) for height, width in told)
+
+
+def _n_by_count(path: str | os.PathLike, body: Chain, heads: Mapping[str, tuple[int, int]]) -> int | None:
+    """The classes with which the network would have as many numbers as the file; None if there are none."""
+    with DarknetWeightsFile(path) as file:
+        n_float = file.n_float
+    n_body = sum(np.size(array) for name, array in body.state_arrays().items() if not name.endswith("/N"))
+    # every number of every anchor has a weight for each channel, and a bias
+    each = sum((in_channels + 1) * n_anchor for in_channels, n_anchor in heads.values())
+    n, rest = divmod(n_float - n_body - 5 * each, each)
+    return n if n > 0 and not rest else None
+
+
+def _n_by_bias(arrays: Mapping[str, np.ndarray], heads: Mapping[str, tuple[int, int]]) -> int | None:
+    """The classes that the first head has; None without such a head, or if it has other anchors."""
+    path, (_, n_anchor) = next(iter(heads.items()))
+    n, rest = divmod(np.size(arrays.get(f"{path}/b", ())), n_anchor)
+    return n - 5 if n > 5 and not rest else None
