@@ -37,8 +37,7 @@ class Recipe:
     batch_size: int = 2
     lr: float = 2.5e-3
     weight_decay: float = 1e-4
-    # layers that keep ImageNet's numbers
-    frozen: tuple[str, ...] = ("/model/regions/extractor/conv1", "/model/regions/extractor/res2")
+    frozen: tuple[str, ...] = ("/model/regions/extractor/conv1", "/model/regions/extractor/res2")  # as ImageNet's
     model: FasterRCNNFPNSettings = FasterRCNNFPNSettings(norm="frozen", bn_eps=1e-5)  # noqa: RUF009, it is frozen
     head: MaskHeadSettings = MaskHeadSettings()  # noqa: RUF009
     sampling: RegionSampling = RegionSampling()  # noqa: RUF009
@@ -79,8 +78,7 @@ def main(train: str, val: str, out: str, resume: bool = False, smoke: bool = Fal
     iterator = MultiprocessIterator(examples, recipe.batch_size, n_processes=2, seed=run.seed)
     updater = training.StandardUpdater(iterator, optimizer, converter=collate_photos)
     trainer = training.Trainer(updater, (recipe.iterations, "iteration"), out=run.out)
-    rate = "alpha" if smoke else "lr"
-    steps = extensions.MultistepShift(rate, 0.1, list(recipe.steps), recipe.lr)
+    steps = extensions.MultistepShift(rate := "alpha" if smoke else "lr", 0.1, list(recipe.steps), recipe.lr)
     trainer.extend(extensions.WarmupShift(rate, recipe.lr / 3, recipe.warmup, then=steps), trigger=(1, "iteration"))
     photos = SerialIterator(unseen.slice[:, ("img", "mask", "label")], 4, repeat=False, shuffle=False)
     evaluator = InstanceSegmentationVOCEvaluator(photos, model, label_names=label_names)
