@@ -9,10 +9,14 @@ import pytest
 from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.links.connection.batch_normalization import BatchNormalization
+from cvzoo.links.model.alexnet.alexnet import AlexNet
 from cvzoo.links.model.cifar_resnet.cifar_resnet import CIFARResNet
 from cvzoo.links.model.convnext.convnext import ConvNeXt
 from cvzoo.links.model.convnext.plan import Plan as ConvNeXtPlan
+from cvzoo.links.model.densenet.densenet import DenseNet
 from cvzoo.links.model.efficientnet.efficientnet import EfficientNet
+from cvzoo.links.model.googlenet.googlenet import GoogLeNet
+from cvzoo.links.model.googlenet.inception_v3 import InceptionV3
 from cvzoo.links.model.mnasnet.mnasnet import MNASNet
 from cvzoo.links.model.mobilenet_v2.mobilenet_v2 import MobileNetV2
 from cvzoo.links.model.mobilenet_v3.mobilenet_v3 import MobileNetV3
@@ -21,8 +25,10 @@ from cvzoo.links.model.regnet.design import Design
 from cvzoo.links.model.regnet.regnet import RegNet
 from cvzoo.links.model.resnet.resnet import ResNet
 from cvzoo.links.model.shufflenet_v2.shufflenet_v2 import ShuffleNetV2
+from cvzoo.links.model.squeezenet.squeezenet import SqueezeNet
 from cvzoo.links.model.swin.plan import Plan as SwinPlan
 from cvzoo.links.model.swin.swin import SwinTransformer
+from cvzoo.links.model.vgg.vgg import VGG
 from cvzoo.links.model.vit.plan import Plan as ViTPlan
 from cvzoo.links.model.vit.vit import ViT
 
@@ -49,6 +55,11 @@ def _resnet(n_class, pretrained_model, label_names, **settings):
     return ResNet(10, n_class, pretrained_model, label_names=label_names, base_channels=8, insize=32, **settings)
 
 
+def _resnext(n_class, pretrained_model, label_names):
+    narrow = {"base_channels": 8, "groups": 2, "base_width": 32, "insize": 32}
+    return ResNet(50, n_class, pretrained_model, label_names=label_names, **narrow)
+
+
 def _convnext(n_class, pretrained_model, label_names):
     plan = ConvNeXtPlan((8, 8, 16, 16), (1, 1, 1, 1), 0.1)
     return ConvNeXt("tiny", n_class, pretrained_model, label_names=label_names, plan=plan, preparation=SMALL_PHOTO)
@@ -64,9 +75,9 @@ def _swin(n_class, pretrained_model, label_names, *, size="t", window=3, version
     return SwinTransformer(size, n_class, pretrained_model, label_names=label_names, plan=plan, preparation=SMALL_PHOTO)
 
 
-def _mobile(make):
+def _seen(make, side=32):
     def narrow(n_class, pretrained_model, label_names):
-        seen = PhotoPreparation(36, 32)
+        seen = PhotoPreparation(side + 4, side)
         return make(n_class, pretrained_model, label_names=label_names, preparation=seen)
 
     return narrow
@@ -81,16 +92,26 @@ CLASSIFIERS = {
     "SwinTransformer": _swin,
     "SwinTransformer, version 2": functools.partial(_swin, size="v2_t", window=4, version=2),
     "ViT": _vit,
-    "MobileNetV2": _mobile(functools.partial(MobileNetV2, width=0.1)),
-    "MobileNetV2, tf": _mobile(functools.partial(MobileNetV2, width=0.1, arch="tf")),
-    "MobileNetV3 large": _mobile(functools.partial(MobileNetV3, "large", width=0.1)),
-    "MobileNetV3 small": _mobile(functools.partial(MobileNetV3, "small", width=0.1)),
-    "EfficientNet": _mobile(functools.partial(EfficientNet, "b0", width=0.1, depth=0.3)),
-    "EfficientNetV2": _mobile(functools.partial(EfficientNet, "v2_s", width=0.1, depth=0.1)),
-    "RegNet X": _mobile(functools.partial(RegNet, Design(4, 8, 8.0, 2.0, 4, None), stem=8)),
-    "RegNet Y": _mobile(functools.partial(RegNet, Design(4, 8, 8.0, 2.0, 4, 0.25), stem=8)),
-    "ShuffleNetV2": _mobile(functools.partial(ShuffleNetV2, 1.0, channels=(8, 16, 24, 32, 64), counts=(2, 2, 1))),
-    "MNASNet": _mobile(functools.partial(MNASNet, 0.1, last=32)),
+    "MobileNetV2": _seen(functools.partial(MobileNetV2, width=0.1)),
+    "MobileNetV2, tf": _seen(functools.partial(MobileNetV2, width=0.1, arch="tf")),
+    "MobileNetV3 large": _seen(functools.partial(MobileNetV3, "large", width=0.1)),
+    "MobileNetV3 small": _seen(functools.partial(MobileNetV3, "small", width=0.1)),
+    "EfficientNet": _seen(functools.partial(EfficientNet, "b0", width=0.1, depth=0.3)),
+    "EfficientNetV2": _seen(functools.partial(EfficientNet, "v2_s", width=0.1, depth=0.1)),
+    "RegNet X": _seen(functools.partial(RegNet, Design(4, 8, 8.0, 2.0, 4, None), stem=8)),
+    "RegNet Y": _seen(functools.partial(RegNet, Design(4, 8, 8.0, 2.0, 4, 0.25), stem=8)),
+    "ShuffleNetV2": _seen(functools.partial(ShuffleNetV2, 1.0, channels=(8, 16, 24, 32, 64), counts=(2, 2, 1))),
+    "MNASNet": _seen(functools.partial(MNASNet, 0.1, last=32)),
+    "ResNet, gated, deep stem": functools.partial(_resnet, se=4, stem="deep"),
+    "ResNeXt": _resnext,
+    "VGG": _seen(functools.partial(VGG, 11, base_channels=4, fc_channels=16)),
+    "VGG with norm": _seen(functools.partial(VGG, 11, base_channels=4, fc_channels=16, norm="batch")),
+    "AlexNet": _seen(functools.partial(AlexNet, width=1 / 16, fc_channels=16), 64),
+    "SqueezeNet 1.0": _seen(functools.partial(SqueezeNet, "1.0", width=1 / 4), 64),
+    "SqueezeNet 1.1": _seen(functools.partial(SqueezeNet, "1.1", width=1 / 4), 64),
+    "DenseNet": _seen(functools.partial(DenseNet, 13, growth=4, stem_channels=8), 64),
+    "GoogLeNet": _seen(functools.partial(GoogLeNet, width=1 / 16), 64),
+    "InceptionV3": _seen(functools.partial(InceptionV3, width=1 / 16), 80),
 }
 
 
