@@ -77,6 +77,7 @@ from cvzoo.links.model.faster_rcnn_fpn.published import (
     FasterRCNNFPNMobileNetV3Large320,
     FasterRCNNFPNResNet50,
     FasterRCNNFPNResNet101,
+    FasterRCNNFPNResNeXt101,
 )
 from cvzoo.links.model.faster_rcnn_fpn.region_losses import RegionSampling
 from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
@@ -100,7 +101,11 @@ from cvzoo.links.model.key_point_detector import AbstractKeyPointDetector
 from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import KeypointRCNNFPN
 from cvzoo.links.model.keypoint_rcnn.loss import KeypointRCNNFPNLoss
 from cvzoo.links.model.keypoint_rcnn.point_head import PointHeadSettings
-from cvzoo.links.model.keypoint_rcnn.published import KeypointRCNNFPNResNet50, KeypointRCNNFPNResNet101
+from cvzoo.links.model.keypoint_rcnn.published import (
+    KeypointRCNNFPNResNet50,
+    KeypointRCNNFPNResNet101,
+    KeypointRCNNFPNResNeXt101,
+)
 from cvzoo.links.model.label_map_transform import LabelMapTransform, ResizeExamples
 from cvzoo.links.model.label_maps import LabelMaps
 from cvzoo.links.model.light_head_rcnn.light_head_rcnn_resnet101 import LightHeadRCNNResNet101
@@ -110,7 +115,7 @@ from cvzoo.links.model.mask_rcnn.augmentation import MaskRCNNTransform
 from cvzoo.links.model.mask_rcnn.loss import MaskRCNNFPNLoss
 from cvzoo.links.model.mask_rcnn.mask_head import MaskHeadSettings
 from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
-from cvzoo.links.model.mask_rcnn.published import MaskRCNNFPNResNet50, MaskRCNNFPNResNet101
+from cvzoo.links.model.mask_rcnn.published import MaskRCNNFPNResNet50, MaskRCNNFPNResNet101, MaskRCNNFPNResNeXt101
 from cvzoo.links.model.mnasnet.extractor import MNASNetExtractor
 from cvzoo.links.model.mnasnet.mnasnet import MNASNet
 from cvzoo.links.model.mnasnet.published import MNASNet0_5, MNASNet0_75, MNASNet1_0, MNASNet1_3
@@ -288,6 +293,7 @@ __all__ = [
     "FasterRCNNFPNMobileNetV3Large320",
     "FasterRCNNFPNResNet101",
     "FasterRCNNFPNResNet50",
+    "FasterRCNNFPNResNeXt101",
     "FasterRCNNFPNSettings",
     "FasterRCNNTrainChain",
     "FasterRCNNTransform",
@@ -314,6 +320,7 @@ __all__ = [
     "KeypointRCNNFPNLoss",
     "KeypointRCNNFPNResNet101",
     "KeypointRCNNFPNResNet50",
+    "KeypointRCNNFPNResNeXt101",
     "LabelMaps",
     "LabelMapTransform",
     "LayerNormalization",
@@ -331,6 +338,7 @@ __all__ = [
     "MaskRCNNFPNLoss",
     "MaskRCNNFPNResNet101",
     "MaskRCNNFPNResNet50",
+    "MaskRCNNFPNResNeXt101",
     "MaskRCNNTransform",
     "Maxout",
     "MNASNet",
