@@ -1,19 +1,16 @@
 """What a detector found, as arrays that can show themselves."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from PIL import Image
 
-from cvzoo.errors.exceptions import ImageError, ValueRangeError
-from cvzoo.images.read_image import read_image
 from cvzoo.images.write_image import write_image
+from cvzoo.links.model.shown_photos import SHOWN, check_photo, notebook_html, notebook_png, photo_of
 from cvzoo.visualizations.draw_bbox import draw_bbox
 from cvzoo.visualizations.html import detection_html, detection_png
-
-_SHOWN = 20  # photos in a notebook's cell, rows in a repr
 
 
 class _Lists(NamedTuple):
@@ -62,9 +59,7 @@ class Detections(_Lists):
         Raises ValueRangeError if there is no photo `i`, ImageError if it cannot be read.
         """
         self.check(i)
-        return draw_bbox(
-            self.photo(i, img), self.bboxes[i], self.labels[i], self.scores[i], label_names=self.label_names
-        )
+        return self._over(self.photo(i, img), i, draw_bbox)
 
     def save(self, i: int, path: str | os.PathLike, *, img: Any = None) -> os.PathLike:
         """The path, once photo `i` with its boxes lies there (.png, .jpg ...). Raises as `draw`, `write_image`."""
@@ -105,49 +100,38 @@ class Detections(_Lists):
             lines.append(
                 f"{'photo':>5}  {'label':<16} {'score':>5}  {'y_min':>7} {'x_min':>7} {'y_max':>7} {'x_max':>7}"
             )
-        for each in records[:_SHOWN]:
+        for each in records[:SHOWN]:
             name = str(each["label"] if each["name"] is None else each["name"])
             box = " ".join(f"{each[side]:7.1f}" for side in ("y_min", "x_min", "y_max", "x_max"))
             lines.append(f"{each['photo']:>5}  {name:<16.16} {each['score']:5.2f}  {box}")
-        if len(records) > _SHOWN:
-            lines.append(f"  ... and {len(records) - _SHOWN} more")
+        if len(records) > SHOWN:
+            lines.append(f"  ... and {len(records) - SHOWN} more")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str | None:
-        if not self.n_photo:
-            return None
-        parts = []
-        for i in range(min(self.n_photo, _SHOWN)):
-            try:
-                img = self.photo(i, None)
-            except (ImageError, OSError):
-                return None  # a notebook then shows the table of __repr__
-            found = self.bboxes[i], self.labels[i], self.scores[i]
-            parts.append(detection_html(img, *found, label_names=self.label_names))
-        if self.n_photo > _SHOWN:
-            parts.append(f"<p>... and {self.n_photo - _SHOWN} more photos</p>")
-        return "\n".join(parts)
+        return self.html_over(self.photo)
 
     def _repr_png_(self) -> bytes | None:
-        if not self.n_photo:
-            return None
-        try:
-            img = self.photo(0, None)
-        except (ImageError, OSError):
-            return None
-        return detection_png(img, self.bboxes[0], self.labels[0], self.scores[0], label_names=self.label_names)
+        return self.png_over(self.photo)
+
+    def html_over(self, picture: Callable[[int], np.ndarray]) -> str | None:
+        """Boxes over `picture(i)` of each photo and a table of them, None where a photo is gone."""
+        return notebook_html(self.n_photo, lambda i: self._over(picture(i), i, detection_html))
+
+    def png_over(self, picture: Callable[[int], np.ndarray]) -> bytes | None:
+        """The bytes of a PNG of the boxes over `picture(0)`, None where the photo is gone."""
+        return notebook_png(self.n_photo, lambda i: self._over(picture(i), i, detection_png))
+
+    def _over(self, img: np.ndarray, i: int, show: Callable[..., Any]) -> Any:
+        return show(img, self.bboxes[i], self.labels[i], self.scores[i], label_names=self.label_names)
 
     def check(self, i: int) -> None:
         """Raises ValueRangeError if there is no photo `i`."""
-        if not -self.n_photo <= i < self.n_photo:
-            raise ValueRangeError("there is no such photo", expected=f"0 .. {self.n_photo - 1}", got=i)
+        check_photo(i, self.n_photo)
 
     def photo(self, i: int, img: Any = None) -> np.ndarray:
         """Photo `i`, (3, H, W) float32 RGB in [0, 255]: read from its source, or from `img`. Raises ImageError."""
-        source = img if img is not None else self.sources[i] if len(self.sources) else None
-        if source is None:
-            raise ImageError(f"photo {i} was not kept", hint="draw(i, img=the photo)")
-        return read_image(source)
+        return photo_of(self.sources, i, img)
 
 
 def kept_source(source: Any) -> Any:

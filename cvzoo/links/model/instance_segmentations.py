@@ -1,19 +1,15 @@
 """Instances and their masks, as arrays that can show themselves."""
 
-import os
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from cvzoo.errors.exceptions import ImageError, ShapeError
+from cvzoo.errors.exceptions import ShapeError
 from cvzoo.geometry.rle import RLEs
-from cvzoo.images.write_image import write_image
 from cvzoo.links.model.detections import Detections
+from cvzoo.links.model.instances import AbstractInstances
 from cvzoo.visualizations.draw_mask import draw_mask
-from cvzoo.visualizations.html import detection_html, detection_png
-
-_SHOWN = 20  # photos in a notebook's cell
 
 
 class _Lists(NamedTuple):
@@ -22,7 +18,7 @@ class _Lists(NamedTuple):
     scores: list
 
 
-class InstanceSegmentations(_Lists):
+class InstanceSegmentations(AbstractInstances, _Lists):
     """Three lists with one element a photo: `masks, labels, scores = segmentations`.
 
     masks: `geometry.RLEs` of R masks each, all of the photo's size; `dense(i)` gives (R, H, W) bool
@@ -34,8 +30,6 @@ class InstanceSegmentations(_Lists):
     detections: the same without masks, as `Detections`
     Raises ShapeError if the lists differ in length.
     """
-
-    detections: Detections
 
     def __new__(
         cls,
@@ -56,23 +50,6 @@ class InstanceSegmentations(_Lists):
         self.detections = Detections(bboxes, labels, scores, label_names=label_names, sources=sources)
         return self
 
-    @property
-    def bboxes(self) -> list:
-        return self.detections.bboxes
-
-    @property
-    def label_names(self) -> tuple[str, ...] | None:
-        return self.detections.label_names
-
-    @property
-    def sources(self) -> list[Any]:
-        return self.detections.sources
-
-    @property
-    def n_photo(self) -> int:
-        """How many photos (`len` is 3, that of the tuple)."""
-        return len(self.masks)
-
     def dense(self, i: int = 0) -> np.ndarray:
         """(R, H, W) bool, the masks of photo `i`; (0, 0, 0) if there are none. Raises ValueRangeError."""
         self.detections.check(i)
@@ -86,10 +63,6 @@ class InstanceSegmentations(_Lists):
         self.detections.check(i)
         return self.detections.draw(i, img=self._tinted(i, img))
 
-    def save(self, i: int, path: str | os.PathLike, *, img: Any = None) -> os.PathLike:
-        """The path, once photo `i` with its masks lies there (.png, .jpg ...). Raises as `draw`, `write_image`."""
-        return write_image(self.draw(i, img=img), path)
-
     def to_records(self, i: int | None = None) -> list[dict[str, Any]]:
         """One dict an instance, ready for JSON: the fields of `Detections.to_records` and mask, {size, counts}.
 
@@ -102,34 +75,15 @@ class InstanceSegmentations(_Lists):
         return [{**record, "mask": mask} for record, mask in zip(records, masks)]
 
     def __repr__(self) -> str:
-        text = repr(self.detections).replace("Detections", "InstanceSegmentations", 1)
-        return text.replace(" boxes", " masks", 1)
+        return super().__repr__().replace(" boxes", " masks", 1)
 
     def _repr_html_(self) -> str | None:
-        if not self.n_photo:
-            return None
-        parts = []
-        for i in range(min(self.n_photo, _SHOWN)):
-            try:
-                img = self._tinted(i, None)
-            except (ImageError, OSError):
-                return None  # a notebook then shows the table of __repr__
-            found = self.bboxes[i], self.labels[i], self.scores[i]
-            parts.append(detection_html(img, *found, label_names=self.label_names))
-        if self.n_photo > _SHOWN:
-            parts.append(f"<p>... and {self.n_photo - _SHOWN} more photos</p>")
-        return "\n".join(parts)
+        return self.detections.html_over(self._tinted)
 
     def _repr_png_(self) -> bytes | None:
-        if not self.n_photo:
-            return None
-        try:
-            img = self._tinted(0, None)
-        except (ImageError, OSError):
-            return None
-        return detection_png(img, self.bboxes[0], self.labels[0], self.scores[0], label_names=self.label_names)
+        return self.detections.png_over(self._tinted)
 
-    def _tinted(self, i: int, img: Any) -> np.ndarray:
+    def _tinted(self, i: int, img: Any = None) -> np.ndarray:
         # the worst first: the best lies on top
         order = np.arange(len(self.labels[i]))[::-1]
         return draw_mask(self.detections.photo(i, img), self.masks[i][order], self.labels[i][order])

@@ -1,18 +1,16 @@
 """Instances and their key points, as arrays that can show themselves."""
 
-import os
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from cvzoo.errors.exceptions import ImageError, ShapeError
-from cvzoo.images.write_image import encode_png, write_image
+from cvzoo.errors.exceptions import ShapeError
+from cvzoo.images.write_image import encode_png
 from cvzoo.links.model.detections import Detections
+from cvzoo.links.model.instances import AbstractInstances
+from cvzoo.links.model.shown_photos import notebook_png
 from cvzoo.visualizations.draw_point import draw_point
-from cvzoo.visualizations.html import detection_html
-
-_SHOWN = 20  # photos in a notebook's cell
 
 
 class _Lists(NamedTuple):
@@ -21,7 +19,7 @@ class _Lists(NamedTuple):
     scores: list
 
 
-class KeyPointDetections(_Lists):
+class KeyPointDetections(AbstractInstances, _Lists):
     """Three lists with one element a photo: `points, labels, scores = detections`.
 
     points: (R, K, 2) float32 each, y x, pixels of the photo
@@ -34,7 +32,6 @@ class KeyPointDetections(_Lists):
     Raises ShapeError if the lists differ in length.
     """
 
-    detections: Detections
     point_scores: list
     point_names: tuple[str, ...] | None
 
@@ -59,33 +56,12 @@ class KeyPointDetections(_Lists):
         self.point_names = None if point_names is None else tuple(point_names)
         return self
 
-    @property
-    def bboxes(self) -> list:
-        return self.detections.bboxes
-
-    @property
-    def label_names(self) -> tuple[str, ...] | None:
-        return self.detections.label_names
-
-    @property
-    def sources(self) -> list[Any]:
-        return self.detections.sources
-
-    @property
-    def n_photo(self) -> int:
-        """How many photos (`len` is 3, that of the tuple)."""
-        return len(self.points)
-
     def draw(self, i: int = 0, *, img: Any = None) -> np.ndarray:
         """Photo `i` with boxes and points drawn: (3, H, W) float32 RGB in [0, 255], a new array.
 
         img, and what is raised: as in `Detections.draw`
         """
         return draw_point(self.detections.draw(i, img=img), self.points[i])
-
-    def save(self, i: int, path: str | os.PathLike, *, img: Any = None) -> os.PathLike:
-        """The path, once photo `i` with its points lies there (.png, .jpg ...). Raises as `draw`, `write_image`."""
-        return write_image(self.draw(i, img=img), path)
 
     def to_records(self, i: int | None = None) -> list[dict[str, Any]]:
         """One dict an instance, ready for JSON: the fields of `Detections.to_records` and points.
@@ -102,28 +78,8 @@ class KeyPointDetections(_Lists):
         names = [None] * len(points) if self.point_names is None else self.point_names
         return [{"name": name, "score": score, "y": y, "x": x} for name, score, (y, x) in zip(names, scores, points)]
 
-    def __repr__(self) -> str:
-        return repr(self.detections).replace("Detections", "KeyPointDetections", 1)
-
     def _repr_html_(self) -> str | None:
-        if not self.n_photo:
-            return None
-        parts = []
-        for i in range(min(self.n_photo, _SHOWN)):
-            try:
-                img = draw_point(self.detections.photo(i, None), self.points[i])
-            except (ImageError, OSError):
-                return None  # a notebook then shows the table of __repr__
-            found = self.bboxes[i], self.labels[i], self.scores[i]
-            parts.append(detection_html(img, *found, label_names=self.label_names))
-        if self.n_photo > _SHOWN:
-            parts.append(f"<p>... and {self.n_photo - _SHOWN} more photos</p>")
-        return "\n".join(parts)
+        return self.detections.html_over(lambda i: draw_point(self.detections.photo(i), self.points[i]))
 
     def _repr_png_(self) -> bytes | None:
-        if not self.n_photo:
-            return None
-        try:
-            return encode_png(self.draw(0))
-        except (ImageError, OSError):
-            return None
+        return notebook_png(self.n_photo, lambda i: encode_png(self.draw(i)))

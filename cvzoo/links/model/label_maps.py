@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from cvzoo.errors.exceptions import ImageError, ShapeError, ValueRangeError
-from cvzoo.images.read_image import read_image
+from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.images.write_image import encode_png, write_image
+from cvzoo.links.model.shown_photos import SHOWN, check_photo, notebook_html, notebook_png, photo_of
 from cvzoo.transforms.label_maps import resize_label_map
 from cvzoo.transforms.resize import resize
 from cvzoo.transforms.scale import scaled_size
@@ -19,7 +19,6 @@ from cvzoo.visualizations.colors import label_color
 from cvzoo.visualizations.draw_mask import draw_label_map
 from cvzoo.weights.atomic_write import atomic_write
 
-_SHOWN = 20  # photos in a repr or a notebook's cell
 _LONG_SIDE = 1000  # of a notebook's picture, which a larger one would only make heavier
 _IGNORED = 255  # in a PNG, where -1 cannot stand
 
@@ -56,7 +55,8 @@ class LabelMaps(list):
         opacity: of the tint, 0 to 1
         Raises ValueRangeError if there is no photo `i`, ImageError if it cannot be read.
         """
-        return draw_label_map(self._photo(i, img), self[i], opacity=opacity)
+        check_photo(i, len(self))
+        return draw_label_map(photo_of(self.sources, i, img), self[i], opacity=opacity)
 
     def save(self, i: int, path: str | os.PathLike, *, img: Any = None) -> os.PathLike:
         """The path, once the tinted photo `i` lies there (.png, .jpg ...). Raises as `draw`, `write_image`."""
@@ -67,7 +67,7 @@ class LabelMaps(list):
 
         `read_label` gives the numbers back. Raises ValueRangeError if there is no photo `i` or a class above 254.
         """
-        self._check(i)
+        check_photo(i, len(self))
         label = self[i]
         if label.size and label.max() >= _IGNORED:
             raise ValueRangeError("save_map: a PNG with a palette holds classes up to 254", got=int(label.max()))
@@ -84,7 +84,7 @@ class LabelMaps(list):
         i: of this photo only; None: of all
         """
         if i is not None:
-            self._check(i)
+            check_photo(i, len(self))
         records = []
         for photo in range(len(self)) if i is None else [i % len(self)]:
             labels, counts = np.unique(self[photo], return_counts=True)
@@ -105,33 +105,26 @@ class LabelMaps(list):
 
     def __repr__(self) -> str:
         lines = [f"LabelMaps of {len(self)} photos"]
-        lines += [f"{i:>5}  {'x'.join(map(str, self[i].shape))}  {self._rows(i)}" for i in range(len(self))[:_SHOWN]]
-        if len(self) > _SHOWN:
-            lines.append(f"  ... and {len(self) - _SHOWN} more")
+        lines += [f"{i:>5}  {'x'.join(map(str, self[i].shape))}  {self._rows(i)}" for i in range(len(self))[:SHOWN]]
+        if len(self) > SHOWN:
+            lines.append(f"  ... and {len(self) - SHOWN} more")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str | None:
-        if not self:
-            return None
-        parts = []
-        for i in range(len(self))[:_SHOWN]:
-            png = self._png(i)
-            if png is None:
-                return None  # a notebook then shows the table of __repr__
-            parts.append(
-                f'<figure><img alt="photo and its classes" style="max-width:100%" '
-                f'src="data:image/png;base64,{b64encode(png).decode("ascii")}">{self._legend(i)}</figure>'
-            )
-        if len(self) > _SHOWN:
-            parts.append(f"<p>... and {len(self) - _SHOWN} more photos</p>")
-        return "\n".join(parts)
+        return notebook_html(len(self), self._figure)
 
     def _repr_png_(self) -> bytes | None:
-        return self._png(0) if self else None
+        return notebook_png(len(self), self._png)
+
+    def _figure(self, i: int) -> str:
+        return (
+            f'<figure><img alt="photo and its classes" style="max-width:100%" '
+            f'src="data:image/png;base64,{b64encode(self._png(i)).decode("ascii")}">{self._legend(i)}</figure>'
+        )
 
     def _legend(self, i: int) -> str:
         rows = []
-        for each in self.to_records(i)[:_SHOWN]:
+        for each in self.to_records(i)[:SHOWN]:
             color = "transparent" if each["label"] < 0 else "rgb({}, {}, {})".format(*label_color(each["label"]))
             name = html.escape(str(each["name"] or each["label"]))
             rows.append(
@@ -139,23 +132,9 @@ class LabelMaps(list):
             )
         return f"<table><tr><th></th><th>class</th><th>share</th></tr>{''.join(rows)}</table>"
 
-    def _png(self, i: int) -> bytes | None:
-        try:
-            img, label = self._photo(i, None), self[i]
-        except (ImageError, OSError):
-            return None
+    def _png(self, i: int) -> bytes:
+        img, label = photo_of(self.sources, i), self[i]
         if max(label.shape) > _LONG_SIDE:
             size = scaled_size(label.shape, long=_LONG_SIDE)
             img, label = resize(img, size), resize_label_map(label, size)
         return encode_png(draw_label_map(img, label))
-
-    def _check(self, i: int) -> None:
-        if not -len(self) <= i < len(self):
-            raise ValueRangeError("there is no such photo", expected=f"0 .. {len(self) - 1}", got=i)
-
-    def _photo(self, i: int, img: Any) -> np.ndarray:
-        self._check(i)
-        source = img if img is not None else self.sources[i] if len(self.sources) else None
-        if source is None:
-            raise ImageError(f"photo {i} was not kept", hint="draw(i, img=the photo)")
-        return read_image(source)

@@ -1,0 +1,47 @@
+"""What lists of instances with more than a box have in common."""
+
+import abc
+import os
+from typing import Any
+
+import numpy as np
+
+from cvzoo.images.write_image import write_image
+from cvzoo.links.model.detections import Detections
+
+
+class AbstractInstances(abc.ABC):
+    """Instances with boxes and more; a subclass sets `detections`, the same without the more, and writes `draw`."""
+
+    detections: Detections
+
+    @property
+    def bboxes(self) -> list:
+        return self.detections.bboxes
+
+    @property
+    def label_names(self) -> tuple[str, ...] | None:
+        return self.detections.label_names
+
+    @property
+    def sources(self) -> list[Any]:
+        return self.detections.sources
+
+    @property
+    def n_photo(self) -> int:
+        """How many photos (`len` is 3, that of the tuple)."""
+        return self.detections.n_photo
+
+    @abc.abstractmethod
+    def draw(self, i: int = 0, *, img: Any = None) -> np.ndarray:
+        """Photo `i` with what was found drawn: (3, H, W) float32 RGB in [0, 255], a new array.
+
+        img, and what is raised: as in `Detections.draw`
+        """
+
+    def save(self, i: int, path: str | os.PathLike, *, img: Any = None) -> os.PathLike:
+        """The path, once `draw(i)` lies there (.png, .jpg ...). Raises as `draw`, `write_image`."""
+        return write_image(self.draw(i, img=img), path)
+
+    def __repr__(self) -> str:
+        return repr(self.detections).replace("Detections", type(self).__name__, 1)

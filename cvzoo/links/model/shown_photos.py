@@ -1,0 +1,47 @@
+"""The photos behind a result: found again by their number, and shown in a notebook's cell."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from cvzoo.errors.exceptions import ImageError, ValueRangeError
+from cvzoo.images.read_image import read_image
+
+SHOWN = 20  # photos in a notebook's cell, rows in a repr
+
+
+def check_photo(i: int, n_photo: int) -> None:
+    """Raises ValueRangeError if there is no photo `i`, counted from the front or, negative, from the back."""
+    if not -n_photo <= i < n_photo:
+        raise ValueRangeError("there is no such photo", expected=f"0 .. {n_photo - 1}", got=i)
+
+
+def photo_of(sources: Sequence[Any], i: int, img: Any = None) -> np.ndarray:
+    """Photo `i`, (3, H, W) float32 RGB in [0, 255]: read from its source, or from `img`. Raises ImageError."""
+    source = img if img is not None else sources[i] if len(sources) else None
+    if source is None:
+        raise ImageError(f"photo {i} was not kept", hint="draw(i, img=the photo)")
+    return read_image(source)
+
+
+def notebook_html(n_photo: int, shown: Callable[[int], str]) -> str | None:
+    """A cell of HTML of the first photos; None, so that a notebook shows the repr, without photos or if one is gone.
+
+    shown: from a photo's number its piece of HTML
+    """
+    try:
+        parts = [shown(i) for i in range(min(n_photo, SHOWN))]
+    except (ImageError, OSError):
+        return None
+    if n_photo > SHOWN:
+        parts.append(f"<p>... and {n_photo - SHOWN} more photos</p>")
+    return "\n".join(parts) or None
+
+
+def notebook_png(n_photo: int, shown: Callable[[int], bytes]) -> bytes | None:
+    """The bytes of a PNG of the first photo, None as for `notebook_html`. shown: from a photo's number the bytes"""
+    try:
+        return shown(0) if n_photo else None
+    except (ImageError, OSError):
+        return None
