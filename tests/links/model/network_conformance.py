@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from cvzoo.config.switches import using_config
-from cvzoo.errors.exceptions import BackendError, FileFormatError
+from cvzoo.errors.exceptions import BackendError, CvzooError, FileFormatError
+from cvzoo.links.connection.linear import Linear
 from cvzoo.serializers.load_weights import load_weights
 from cvzoo.serializers.model_file import load_model, save_model
 from cvzoo.serializers.npz import save_npz
@@ -62,6 +63,44 @@ def check_numbers_in_npz(model, predicted, folder):
         parameter.array[...] = 0
     load_weights(path, twin)
     assert_same(predicted(twin), before)
+
+
+def check_other_classes(make, predicted, folder, *, heads):
+    """From a file with its own number of classes to another: a warning names what starts anew, all else is taken.
+
+    make: (n_fg_class, pretrained_model, label_names) -> the network
+    heads: paths under which arrays may start anew
+    """
+    old = make(4, None, None)
+    path = folder / "four.npz"
+    save_npz(path, old)
+    same = make(None, path, None)
+    assert (same.n_fg_class, same.label_names) == (4, None)
+    assert same.load_report.is_clean
+    assert_same(predicted(same), predicted(old))
+    assert make(4, path, ("ape", "bee", "cat", "dog")).load_report.is_clean
+    with pytest.warns(UserWarning, match="start anew"):
+        new = make(None, path, ("ape", "bee", "cat"))
+    assert (new.n_fg_class, new.label_names) == (3, ("ape", "bee", "cat"))
+    report = new.load_report
+    assert not report.missing
+    assert not report.unexpected
+    assert report.mismatching
+    strays = [name for name in report.mismatching if not name.startswith(tuple(f"{head}/" for head in heads))]
+    assert not strays, strays
+    ours, theirs = new.state_arrays(), old.state_arrays()
+    assert ours.keys() == theirs.keys()
+    for name in ours.keys() - report.mismatching.keys():
+        np.testing.assert_array_equal(ours[name], theirs[name], err_msg=name)
+    for name in report.mismatching:
+        # zeros would stay the same for every class
+        assert name.rsplit("/", 1)[-1] != "W" or np.std(ours[name]) > 0, name
+    predicted(new)
+    with pytest.raises(CvzooError, match="nothing"):
+        make(None, folder / "nothing.npz", None)
+    save_npz(folder / "foreign.npz", Linear(2, 2))
+    with pytest.raises(CvzooError):
+        make(3, folder / "foreign.npz", None)
 
 
 def check_device(model, predicted):

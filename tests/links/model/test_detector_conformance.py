@@ -1,6 +1,5 @@
 """Every detector keeps the contract of predict."""
 
-import dataclasses
 import functools
 import importlib.util
 import pathlib
@@ -107,14 +106,10 @@ def _of_cfg(**arguments):
     return DarknetDetector(TINY_CFG, label_names=("ape", "bee", "cat"), **arguments)
 
 
-def _small(model):
-    # the contract does not depend on the size of the photos inside, and a test should be quick
-    detector = model(4, label_names=("ape", "bee", "cat", "dog"))
-    detector.insize = 64
-    return detector
+NAMES = ("ape", "bee", "cat", "dog")
 
 
-def _retinanet(**settings):
+def _retinanet(n_fg_class=4, pretrained_model=None, label_names=NAMES, **settings):
     sizes = ((16,), (32,), (64,), (128,), (256,))
     narrow = RetinaNetSettings(
         n_layer=10,
@@ -127,10 +122,9 @@ def _retinanet(**settings):
         prior=0.01,
         **settings,
     )
-    return RetinaNet(4, label_names=("ape", "bee", "cat", "dog"), settings=narrow)
+    return RetinaNet(n_fg_class, pretrained_model, label_names=label_names, settings=narrow)
 
 
-NAMES = ("ape", "bee", "cat", "dog")
 FPN = FasterRCNNFPNSettings(
     n_layer=10, base_channels=8, channels=16, head_width=32, min_size=64, max_size=96, n_proposal=50
 )
@@ -143,37 +137,59 @@ _REGIONS = {
 _BBOX, _LABEL = np.array([[5, 5, 50, 40], [20, 30, 55, 60]], np.float32), np.array([0, 3], np.int32)
 
 
-def _ssd():
+def _ssd(n_fg_class=4, pretrained_model=None, label_names=NAMES):
     sizes, ratios = (8, 16, 28, 40, 56), ((2,), (2, 3), (2,), (2,))
     extras = ("halve", "halve")
     tiny = SSDSettings(insize=64, base_channels=4, extras=extras, sizes=sizes, aspect_ratios=ratios, steps=None)
-    return SSD(4, label_names=NAMES, settings=tiny)
+    return SSD(n_fg_class, pretrained_model, label_names=label_names, settings=tiny)
 
 
-def _ssdlite():
+def _ssdlite(n_fg_class=4, pretrained_model=None, label_names=NAMES):
     scales, ratios = (0.2, 0.4, 0.7, 0.9), ((2,), (2, 3), (2,))
     tiny = SSDLiteSettings(insize=64, width=0.25, extras=(16,), scales=scales, aspect_ratios=ratios)
-    return SSDLite(4, label_names=NAMES, settings=tiny)
+    return SSDLite(n_fg_class, pretrained_model, label_names=label_names, settings=tiny)
 
 
-def _fcos():
+def _fcos(n_fg_class=4, pretrained_model=None, label_names=NAMES):
     tiny = FCOSSettings(
         n_layer=10, base_channels=8, norm="batch", channels=16, head_depth=1, head_groups=4, min_size=64, max_size=128
     )
-    return FCOS(4, label_names=NAMES, settings=tiny)
+    return FCOS(n_fg_class, pretrained_model, label_names=label_names, settings=tiny)
 
 
-def _faster_rcnn_vgg16():
-    return FasterRCNNVGG16(4, label_names=NAMES, base_channels=4, rpn_channels=8, fc_channels=16, **_REGIONS)
+def _faster_rcnn_vgg16(n_fg_class=4, pretrained_model=None, label_names=NAMES):
+    return FasterRCNNVGG16(
+        n_fg_class,
+        pretrained_model,
+        label_names=label_names,
+        base_channels=4,
+        rpn_channels=8,
+        fc_channels=16,
+        **_REGIONS,
+    )
 
 
-def _light_head():
+def _light_head(n_fg_class=4, pretrained_model=None, label_names=NAMES):
     narrow = {"n_layer": 10, "base_channels": 4, "rpn_channels": 8, "mid_channels": 4, "fc_channels": 16}
-    return LightHeadRCNNResNet101(4, label_names=NAMES, **narrow, **_REGIONS)
+    return LightHeadRCNNResNet101(n_fg_class, pretrained_model, label_names=label_names, **narrow, **_REGIONS)
 
 
-def _faster_rcnn_fpn(**settings):
-    return FasterRCNNFPN(4, label_names=NAMES, settings=dataclasses.replace(FPN, **settings))
+def _faster_rcnn_fpn(n_fg_class=4, pretrained_model=None, label_names=NAMES):
+    return FasterRCNNFPN(n_fg_class, pretrained_model, label_names=label_names, settings=FPN)
+
+
+def _yolo_v2(n_fg_class=4, pretrained_model=None, label_names=NAMES):
+    return YOLOv2(n_fg_class, pretrained_model, label_names=label_names, insize=64, base_channels=2)
+
+
+def _yolo_v2_tiny(n_fg_class=4, pretrained_model=None, label_names=NAMES):
+    narrow = {"insize": 64, "base_channels": 2, "mid_channels": 16}
+    return YOLOv2Tiny(n_fg_class, pretrained_model, label_names=label_names, **narrow)
+
+
+def _yolo_v3(n_fg_class=4, pretrained_model=None, label_names=NAMES):
+    narrow = {"insize": 64, "base_channels": 2, "blocks": (1, 1, 1, 1, 1)}
+    return YOLOv3(n_fg_class, pretrained_model, label_names=label_names, **narrow)
 
 
 def _loss_of_regions(chain, detector):
@@ -195,7 +211,9 @@ MAKERS = {
     "a cfg, stretched": _of_cfg,
     "a cfg, letterboxed": functools.partial(_of_cfg, resize="letterbox"),
     "a cfg in another size": functools.partial(_of_cfg, size=(128, 64)),
-    "YOLOv2-tiny": functools.partial(_small, YOLOv2Tiny),
+    "YOLOv2": _yolo_v2,
+    "YOLOv2Tiny": _yolo_v2_tiny,
+    "YOLOv3": _yolo_v3,
     "UltraLightFace": UltraLightFace,
     "RetinaNet": _retinanet,
     "RetinaNet, frozen, with groups": functools.partial(
@@ -210,13 +228,25 @@ LOSSES = {
 }
 # name -> parts of the names of parameters whose gradient is zero by nature
 DEAD = {}
-LARGE_MAKERS = {"YOLOv2": functools.partial(_small, YOLOv2), "YOLOv3": functools.partial(_small, YOLOv3)}
+# name -> paths of what starts anew where a file has other classes
+HEADS = {
+    "SSD": ("multibox/conf",),
+    "SSDLite": ("multibox/conf",),
+    "FCOS": ("head/conf",),
+    "FasterRCNNVGG16": ("head/cls_loc", "head/score"),
+    "LightHeadRCNN": ("head/cls_loc", "head/score"),
+    "FasterRCNNFPN": ("regions/box_head/conf", "regions/box_head/loc"),
+    "YOLOv2": ("out",),
+    "YOLOv2Tiny": ("out",),
+    "YOLOv3": ("branch32/out", "branch16/out", "branch8/out"),
+    "RetinaNet": ("conf_head/out",),
+}
 
 
 @functools.cache
 def _made(name):
     set_seed(1)
-    detector = (MAKERS | LARGE_MAKERS)[name]()
+    detector = MAKERS[name]()
     norms = [link for link in detector.links() if isinstance(link, BatchNormalization)]
     decays = [norm.decay for norm in norms]
     for norm in norms:  # statistics of one photo, so that random numbers do not blow up
@@ -267,11 +297,10 @@ def test_a_gradient_reaches_every_parameter(name):
     network.check_gradients(_made(name).copy("copy"), LOSSES.get(name, conformance.loss), dead=DEAD.get(name, ()))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("detector", LARGE_MAKERS, indirect=True)
-def test_large_detector_keeps_the_contract(detector):
-    conformance.check_result_types(detector)
-    conformance.check_predict_each(detector)
+@pytest.mark.parametrize("name", HEADS)
+def test_it_is_fitted_to_other_classes(name, tmp_path):
+    set_seed(3)
+    network.check_other_classes(MAKERS[name], conformance.predicted, tmp_path, heads=HEADS[name])
 
 
 @pytest.mark.parametrize("backend", ["numpy", "auto"])

@@ -41,21 +41,21 @@ SAMPLING = RegionSampling(n_anchor=4000, n_region=64, n_proposal=200)
 BBOX, LABEL = np.array([[5, 5, 50, 40], [20, 30, 55, 60]], np.float32), np.array([0, 2], np.int32)
 
 
-def _mask_rcnn(**options):
+def _mask_rcnn(n_fg_class=3, pretrained_model=None, label_names=NAMES, **options):
     head = MaskHeadSettings(depth=1, channels=8, roi_size=7, **options)
-    return MaskRCNNFPN(label_names=NAMES, settings=FPN, mask_settings=head)
+    return MaskRCNNFPN(n_fg_class, pretrained_model, label_names=label_names, settings=FPN, mask_settings=head)
 
 
-def _fcis():
+def _fcis(n_fg_class=3, pretrained_model=None, label_names=NAMES):
     narrow = {"n_layer": 10, "base_channels": 4, "rpn_channels": 8, "mid_channels": 6, "roi_size": 6, "group_size": 3}
     regions = ProposalCreator(min_size=2, n_train_post_nms=60, n_test_post_nms=30)
     small = {"min_size": 64, "max_size": 96, "anchor_scales": (1, 2, 4), "proposal_creator": regions}
-    return FCISResNet101(3, label_names=NAMES, **narrow, **small)
+    return FCISResNet101(n_fg_class, pretrained_model, label_names=label_names, **narrow, **small)
 
 
-def _keypoint_rcnn():
+def _keypoint_rcnn(n_fg_class=1, pretrained_model=None, label_names=None):
     head = PointHeadSettings(depth=1, channels=8, roi_size=7)
-    return KeypointRCNNFPN(1, settings=FPN, point_settings=head)
+    return KeypointRCNNFPN(n_fg_class, pretrained_model, label_names=label_names, settings=FPN, point_settings=head)
 
 
 MODELS = {
@@ -86,6 +86,12 @@ def _fcis_loss(model):
 
 # name -> from a model, a scalar that depends on all that it has
 LOSSES = {"MaskRCNNFPN": _mask_loss, "FCIS": _fcis_loss}
+# name -> paths of what starts anew where a file has other classes
+HEADS = {
+    "MaskRCNNFPN": ("regions/box_head/conf", "regions/box_head/loc", "mask_head/out"),
+    "FCIS": ("head/cls_seg",),
+    "KeypointRCNNFPN": ("regions/box_head/conf", "regions/box_head/loc"),
+}
 
 
 @functools.cache
@@ -140,3 +146,9 @@ def test_its_results_show_themselves(name, tmp_path):
 def test_a_gradient_reaches_every_parameter(name):
     set_seed(2)
     network.check_gradients(_made(name).copy("copy"), LOSSES[name])
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_it_is_fitted_to_other_classes(name, tmp_path):
+    set_seed(3)
+    network.check_other_classes(MODELS[name], conformance.predicted, tmp_path, heads=HEADS[name])

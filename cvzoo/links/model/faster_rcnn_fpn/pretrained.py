@@ -34,6 +34,7 @@ from cvzoo.links.model.pretrained import pretrained_path
 from cvzoo.links.model.resnet.torchvision_names import depth_of, is_torchvision_resnet
 from cvzoo.links.model.resnet.torchvision_names import from_torchvision as resnet_from_torchvision
 from cvzoo.links.model.resnet.weights import WEIGHTS as RESNET_WEIGHTS
+from cvzoo.links.model.torch_names import counted_batches
 from cvzoo.weights.model_header import read_model_header
 from cvzoo.weights.record import Weights
 from cvzoo.weights.report import LoadReport
@@ -167,7 +168,8 @@ def _read(
         built = FasterRCNNFPNSettings(n_layer=depth_of(arrays), norm="frozen", base_channels=width)
         return RegionSource(built, 0, None, arrays=_with_prefix(arrays), path=os.fspath(path))
     built = FasterRCNNFPNSettings() if settings is None else settings
-    return RegionSource(built, n_fg_class or 0, None, arrays=arrays, path=os.fspath(path))
+    known = _classes(arrays) if "regions/box_head/conf/b" in arrays else (n_fg_class or 0, None)
+    return RegionSource(built, *known, arrays=arrays, path=os.fspath(path))
 
 
 def _from_header(path: str, arrays: Mapping, settings: Mapping, label_names: tuple[str, ...] | None) -> RegionSource:
@@ -202,6 +204,8 @@ def _from_torchvision(
         is_v2 = "regions/fpn/inner/0/bn/gamma" in named
         depth = depth_of(_backbone(named))
         built = dataclasses.replace(RESNET50_FPN_V2 if is_v2 else RESNET50_FPN, n_layer=depth)
+    if published is None and counted_batches(arrays, "backbone.body."):
+        built = dataclasses.replace(built, norm="batch", bn_eps=1e-5)
     return RegionSource(built, *_classes(named), arrays=named, path=path)
 
 

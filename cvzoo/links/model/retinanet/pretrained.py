@@ -19,11 +19,11 @@ from cvzoo.links.model.resnet.weights import WEIGHTS as RESNET_WEIGHTS
 from cvzoo.links.model.retinanet.settings import RetinaNetSettings
 from cvzoo.links.model.retinanet.stored import stored_retinanet
 from cvzoo.links.model.retinanet.torchvision_names import (
-    COCO_ROWS,
     from_torchvision,
     is_torchvision_retinanet,
 )
 from cvzoo.links.model.retinanet.weights import RESNET50_FPN, RESNET50_FPN_V2, WEIGHTS
+from cvzoo.links.model.torch_names import counted_batches
 from cvzoo.weights.model_header import read_model_header
 from cvzoo.weights.report import LoadReport
 from cvzoo.weights.sniff import read_arrays
@@ -74,6 +74,8 @@ def read_pretrained(
         # statistics of ImageNet are better than those of the few photos that fit into a detector's batch
         settings_of = RetinaNetSettings(n_layer=depth_of(arrays), norm="frozen", base_channels=_width(arrays))
         return Pretrained(os.fspath(path), arrays, settings_of, None, None)
+    if "conf_head/out/b" in arrays and "loc_head/out/b" in arrays:
+        return Pretrained(os.fspath(path), arrays, None, *_classes(arrays))
     return Pretrained(os.fspath(path), arrays, None, None, None)
 
 
@@ -90,11 +92,18 @@ def _from_torchvision(
 ) -> Pretrained:
     is_v2 = "head.classification_head.conv.0.1.weight" in arrays
     built = RESNET50_FPN_V2 if is_v2 else RESNET50_FPN
+    if counted_batches(arrays, "backbone.body."):
+        built = dataclasses.replace(built, norm="batch", bn_eps=1e-5)
     n_anchor = arrays["head.regression_head.bbox_reg.bias"].size // 4
     named = from_torchvision(arrays, n_anchor=n_anchor, n_fg_class=n_fg_class)
     built = dataclasses.replace(built, n_layer=depth_of(named))
-    n = named["conf_head/out/b"].size // n_anchor
-    return Pretrained(path, named, built, n, COCO_LABEL_NAMES if n == len(COCO_ROWS) else None)
+    return Pretrained(path, named, built, *_classes(named))
+
+
+def _classes(named: Mapping[str, np.ndarray]) -> tuple[int, tuple[str, ...] | None]:
+    """The number of classes, and their names where the number tells that they are COCO's."""
+    n = 4 * named["conf_head/out/b"].size // max(named["loc_head/out/b"].size, 1)
+    return n, COCO_LABEL_NAMES if n == len(COCO_LABEL_NAMES) else None
 
 
 def _width(arrays: Mapping[str, np.ndarray]) -> int:
