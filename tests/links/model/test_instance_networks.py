@@ -16,6 +16,7 @@ from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
 from cvzoo.links.model.fcis.fcis_resnet101 import FCISResNet101
 from cvzoo.links.model.fcis.train_chain import FCISTrainChain
 from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import KeypointRCNNFPN
+from cvzoo.links.model.keypoint_rcnn.loss import KeypointRCNNFPNLoss
 from cvzoo.links.model.keypoint_rcnn.point_head import PointHeadSettings
 from cvzoo.links.model.mask_rcnn.loss import MaskRCNNFPNLoss
 from cvzoo.links.model.mask_rcnn.mask_head import MaskHeadSettings
@@ -84,8 +85,18 @@ def _fcis_loss(model):
     return FCISTrainChain(model)(x, [mask], [LABEL])
 
 
+def _point_loss(model):
+    x, _ = _batch(model)
+    rng = np.random.default_rng(5)
+    share = rng.random((2, model.point_settings.n_point, 2), np.float32)
+    point = BBOX[:, None, :2] + share * (BBOX[:, None, 2:] - BBOX[:, None, :2])
+    visible = np.arange(model.point_settings.n_point) % 3 > 0
+    labels, visibles = [np.zeros(2, np.int32)], [np.stack([visible, ~visible])]
+    return KeypointRCNNFPNLoss(model, sampling=SAMPLING)(x, [BBOX], labels, [point], visibles)
+
+
 # name -> from a model, a scalar that depends on all that it has
-LOSSES = {"MaskRCNNFPN": _mask_loss, "FCIS": _fcis_loss}
+LOSSES = {"MaskRCNNFPN": _mask_loss, "FCIS": _fcis_loss, "KeypointRCNNFPN": _point_loss}
 # name -> paths of what starts anew where a file has other classes
 HEADS = {
     "MaskRCNNFPN": ("regions/box_head/conf", "regions/box_head/loc", "mask_head/out"),
