@@ -8,6 +8,18 @@ _LAYER = {"weight": "W", "bias": "b"}
 _NORM = {"weight": "gamma", "bias": "beta", "running_mean": "avg_mean", "running_var": "avg_var"}
 
 
+def counted_batches(arrays: Mapping[str, np.ndarray], prefix: str = "") -> bool:
+    """Whether normalizations below `prefix` were trained: frozen ones count no batches, so their files have no counts.
+
+    It tells torchvision's detectors of both kinds apart, which have the same names: only its frozen ones may have an
+    eps of 0, ordinary normalizations have 1e-5.
+    """
+    return any(
+        name.startswith(prefix) and name.endswith(".num_batches_tracked") and np.max(array, initial=0) > 0
+        for name, array in arrays.items()
+    )
+
+
 def own_names(arrays: Mapping[str, np.ndarray], place_of: Callable[[str], str | None]) -> dict[str, np.ndarray]:
     """The arrays by our names; those that have no place here keep theirs.
 

@@ -196,17 +196,20 @@ def _from_torchvision(
     published: tuple[Weights, FasterRCNNFPNSettings] | None,
 ) -> RegionSource:
     named = from_torchvision(arrays, n_fg_class=n_fg_class)
-    if published is not None:
-        built = published[1]
-    elif is_mobilenet(arrays):
+    built = torchvision_settings(arrays, named) if published is None else published[1]
+    return RegionSource(built, *_classes(named), arrays=named, path=path)
+
+
+def torchvision_settings(arrays: Mapping[str, np.ndarray], named: Mapping[str, np.ndarray]) -> FasterRCNNFPNSettings:
+    """How torchvision builds the detector of a file, its arrays by torchvision's names and by ours."""
+    if is_mobilenet(arrays):
         built = MOBILENET_V3_LARGE_FPN
     else:
         is_v2 = "regions/fpn/inner/0/bn/gamma" in named
-        depth = depth_of(_backbone(named))
-        built = dataclasses.replace(RESNET50_FPN_V2 if is_v2 else RESNET50_FPN, n_layer=depth)
-    if published is None and counted_batches(arrays, "backbone.body."):
+        built = dataclasses.replace(RESNET50_FPN_V2 if is_v2 else RESNET50_FPN, n_layer=depth_of(_backbone(named)))
+    if counted_batches(arrays, "backbone.body."):
         built = dataclasses.replace(built, norm="batch", bn_eps=1e-5)
-    return RegionSource(built, *_classes(named), arrays=named, path=path)
+    return built
 
 
 def _from_detectron2(path: str, arrays: Mapping[str, np.ndarray]) -> RegionSource:

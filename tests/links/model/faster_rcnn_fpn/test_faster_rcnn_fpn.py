@@ -14,6 +14,7 @@ from cvzoo.links.model.faster_rcnn_fpn.decode_regions import decode_regions
 from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import FasterRCNNFPN
 from cvzoo.links.model.faster_rcnn_fpn.fit import fit_photo, seen_size
 from cvzoo.links.model.faster_rcnn_fpn.listing import ARCHITECTURES, members
+from cvzoo.links.model.faster_rcnn_fpn.pretrained import torchvision_settings
 from cvzoo.links.model.faster_rcnn_fpn.propose import propose
 from cvzoo.links.model.faster_rcnn_fpn.published import (
     FasterRCNNFPNMobileNetV3Large,
@@ -241,6 +242,14 @@ def test_older_names_of_torchvision_have_the_same_places(shared, seeds):
         old[name] = array
     assert old.keys() != arrays.keys()
     assert from_torchvision(old, n_fg_class=90).keys() == from_torchvision(arrays, n_fg_class=90).keys()
+
+
+@pytest.mark.parametrize(("count", "norm", "eps"), [(0, "frozen", 0.0), (7, "batch", 1e-5)])
+def test_normalizations_that_counted_batches_are_ordinary_ones(count, norm, eps, shared, seeds):
+    arrays = seeds.empty_network(shared, "maskrcnn_resnet50_fpn")
+    arrays = {k: np.array(count, np.int64) if k.endswith("tracked") else v for k, v in arrays.items()}
+    settings = torchvision_settings(arrays, from_torchvision(arrays, n_fg_class=90))
+    assert (settings.norm, settings.bn_eps, settings.n_layer) == (norm, eps, 50)
 
 
 def test_a_photo_without_proposals_has_nothing_in_it(model):

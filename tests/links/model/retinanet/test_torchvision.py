@@ -168,3 +168,13 @@ def test_cocos_rows_are_those_that_were_trained():
     np.testing.assert_array_equal(taken.reshape(9, 80), 91 * np.arange(9)[:, None] + COCO_ROWS)
     whole = from_torchvision(arrays, n_anchor=9, n_fg_class=91)["conf_head/out/b"]
     np.testing.assert_array_equal(whole, scores)
+
+
+@pytest.mark.parametrize(("count", "norm", "eps"), [(0, "frozen", 0.0), (7, "batch", 1e-5)])
+def test_normalizations_that_counted_batches_are_ordinary_ones(count, norm, eps, tmp_path):
+    arrays = small_arrays()
+    arrays = {k: np.array(count, np.int64) if k.endswith("tracked") else v for k, v in arrays.items()}
+    np.savez(tmp_path / "trained.npz", **arrays)
+    model = RetinaNet(pretrained_model=tmp_path / "trained.npz")
+    assert (model.settings.norm, model.settings.bn_eps) == (norm, eps)
+    assert model.extractor.conv1.bn.eps == eps
