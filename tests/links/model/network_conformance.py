@@ -6,12 +6,26 @@ predicted: from a model, the arrays of a prediction on the suite's photos
 import numpy as np
 import pytest
 
-from cvzoo.config.switches import using_config
+from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import BackendError, CvzooError, FileFormatError
+from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.connection.linear import Linear
 from cvzoo.serializers.load_weights import load_weights
 from cvzoo.serializers.model_file import load_model, save_model
 from cvzoo.serializers.npz import save_npz
+
+
+def settle_norms(model, loss):
+    """The model, whose batch norms know the statistics of what `loss(model)` sees: random numbers do not blow up."""
+    norms = [link for link in model.links() if isinstance(link, BatchNormalization)]
+    decays = [norm.decay for norm in norms]
+    for norm in norms:
+        norm.decay = 0
+    with using_config("train", True), no_backprop_mode():
+        loss(model)
+    for norm, decay in zip(norms, decays):
+        norm.decay = decay
+    return model
 
 
 def assert_same(one, other):

@@ -7,8 +7,6 @@ import pathlib
 import pytest
 
 from cvzoo.config.randomness import set_seed
-from cvzoo.config.switches import no_backprop_mode, using_config
-from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.model.alexnet.alexnet import AlexNet
 from cvzoo.links.model.cifar_resnet.cifar_resnet import CIFARResNet
 from cvzoo.links.model.convnext.convnext import ConvNeXt
@@ -118,16 +116,7 @@ CLASSIFIERS = {
 @functools.cache
 def _made(name):
     set_seed(1)
-    model = CLASSIFIERS[name](9, None, None)
-    norms = [link for link in model.links() if isinstance(link, BatchNormalization)]
-    decays = [norm.decay for norm in norms]
-    for norm in norms:  # statistics of the suite's photos, so that random numbers do not blow up
-        norm.decay = 0
-    with using_config("train", True), no_backprop_mode():
-        conformance.loss(model)
-    for norm, decay in zip(norms, decays):
-        norm.decay = decay
-    return model
+    return network.settle_norms(CLASSIFIERS[name](9, None, None), conformance.loss)
 
 
 @pytest.fixture(params=CLASSIFIERS)

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from cvzoo.config.randomness import set_seed
-from cvzoo.config.switches import no_backprop_mode, using_config
-from cvzoo.links.connection.batch_normalization import BatchNormalization
+from cvzoo.config.switches import using_config
 from cvzoo.links.model.darknet.detector import DarknetDetector
 from cvzoo.links.model.faster_rcnn.faster_rcnn_vgg16 import FasterRCNNVGG16
 from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
@@ -246,16 +245,7 @@ HEADS = {
 @functools.cache
 def _made(name):
     set_seed(1)
-    detector = MAKERS[name]()
-    norms = [link for link in detector.links() if isinstance(link, BatchNormalization)]
-    decays = [norm.decay for norm in norms]
-    for norm in norms:  # statistics of one photo, so that random numbers do not blow up
-        norm.decay = 0
-    with using_config("train", True), no_backprop_mode():
-        LOSSES.get(name, conformance.loss)(detector)
-    for norm, decay in zip(norms, decays):
-        norm.decay = decay
-    return detector
+    return network.settle_norms(MAKERS[name](), LOSSES.get(name, conformance.loss))
 
 
 @pytest.fixture

@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 
 from cvzoo.config.randomness import set_seed
-from cvzoo.config.switches import no_backprop_mode, using_config
-from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
 from cvzoo.links.model.faster_rcnn_fpn.region_losses import RegionSampling
 from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
@@ -109,16 +107,7 @@ HEADS = {
 def _made(name):
     set_seed(1)
     model = MODELS[name]()
-    norms = [link for link in model.links() if isinstance(link, BatchNormalization)]
-    decays = [norm.decay for norm in norms]
-    for norm in norms:  # statistics of one photo, so that random numbers do not blow up
-        norm.decay = 0
-    if name in LOSSES:
-        with using_config("train", True), no_backprop_mode():
-            LOSSES[name](model)
-    for norm, decay in zip(norms, decays):
-        norm.decay = decay
-    return model
+    return network.settle_norms(model, LOSSES[name]) if name in LOSSES else model
 
 
 @pytest.fixture(params=MODELS)

@@ -7,8 +7,6 @@ import pathlib
 import pytest
 
 from cvzoo.config.randomness import set_seed
-from cvzoo.config.switches import no_backprop_mode, using_config
-from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.model.deeplab.deeplab_v3 import DeepLabV3
 from cvzoo.links.model.deeplab.deeplab_v3_plus import DeepLabV3plusXception65
 from cvzoo.links.model.espnet.espnet import ESPNet
@@ -80,16 +78,7 @@ SEGMENTERS = {
 @functools.cache
 def _made(name):
     set_seed(1)
-    model = SEGMENTERS[name](9, None, None)
-    norms = [link for link in model.links() if isinstance(link, BatchNormalization)]
-    decays = [norm.decay for norm in norms]
-    for norm in norms:  # statistics of the suite's photos, so that random numbers do not blow up
-        norm.decay = 0
-    with using_config("train", True), no_backprop_mode():
-        conformance.loss(model)
-    for norm, decay in zip(norms, decays):
-        norm.decay = decay
-    return model
+    return network.settle_norms(SEGMENTERS[name](9, None, None), conformance.loss)
 
 
 @pytest.fixture(params=SEGMENTERS)
