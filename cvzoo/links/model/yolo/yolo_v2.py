@@ -20,7 +20,7 @@ from cvzoo.links.model.yolo.frame import checked_insize, decode_heads, to_input
 from cvzoo.links.model.yolo.pretrained import PretrainedYOLO
 from cvzoo.links.model.yolo.weights import YOLO_V2_WEIGHTS
 
-# (height, width) in cells of 32 pixels; k-means of each data set's boxes
+# (height, width) in cells of 32 pixels; k-means of each data set's boxes; COCO's are those of yolov2-tiny, too
 VOC_ANCHORS = (
     (1.73145, 1.3221),
     (4.00944, 3.19275),
@@ -84,10 +84,11 @@ class YOLOv2(AbstractOneStageDetector):
             source = file.source(self, outs)
             if anchors is None and file.is_darknet and source.n_fg_class == len(COCO_LABEL_NAMES):
                 anchors = COCO_ANCHORS
+        anchors = VOC_ANCHORS if anchors is None else anchors
         self.n_fg_class, self.label_names = detector_classes(
             "YOLOv2", n_fg_class, label_names, source, default_names=VOC_LABEL_NAMES
         )
-        self.heads = (RegionHead(tuple(map(tuple, VOC_ANCHORS if anchors is None else anchors)), self.n_fg_class),)
+        self.heads = (RegionHead(tuple(map(tuple, anchors)), self.n_fg_class),)
         with self.init_scope():
             self.out = Convolution2D(32 * n, self.heads[0].n_channel, 1)
         self.load_report = None if file is None else file.fill(self, source, outs, n_fg_class=self.n_fg_class)

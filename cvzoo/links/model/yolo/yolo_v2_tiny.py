@@ -11,12 +11,13 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.model.detector import AbstractOneStageDetector
 from cvzoo.links.model.detector_source import detector_classes
-from cvzoo.links.model.label_names import VOC_LABEL_NAMES
+from cvzoo.links.model.label_names import COCO_LABEL_NAMES, VOC_LABEL_NAMES
 from cvzoo.links.model.yolo.block import block, pool
 from cvzoo.links.model.yolo.decode import Found, RegionHead
 from cvzoo.links.model.yolo.frame import checked_insize, decode_heads, to_input
 from cvzoo.links.model.yolo.pretrained import PretrainedYOLO
 from cvzoo.links.model.yolo.weights import YOLO_V2_TINY_WEIGHTS
+from cvzoo.links.model.yolo.yolo_v2 import COCO_ANCHORS
 
 # (height, width) in cells of 32 pixels
 VOC_ANCHORS = ((1.19, 1.08), (4.41, 3.42), (11.38, 6.63), (5.11, 9.42), (10.52, 16.62))
@@ -30,7 +31,8 @@ class YOLOv2Tiny(AbstractOneStageDetector):
         file; None: random. What fits is taken over; where the classes differ the head starts anew, which a warning
         says, and `load_report`
     label_names: names of the classes; None: the file's, if it has as many classes, or Pascal VOC's if there are 20
-    anchors: (height, width) each, in cells; None: the file's if it tells, else those of yolov2-tiny-voc
+    anchors: (height, width) each, in cells; None: the file's if it tells, those of yolov2-tiny if it is darknet's and
+        has 80 classes, else those of yolov2-tiny-voc
     mid_channels: width of the last but one convolution; yolov2-tiny for COCO has 512
     insize: height and width that a photo is seen in, a multiple of 32
     base_channels: of the first convolution; all others but the last but one in proportion
@@ -58,7 +60,6 @@ class YOLOv2Tiny(AbstractOneStageDetector):
         if pretrained_model is not None:
             file = PretrainedYOLO(pretrained_model, YOLO_V2_TINY_WEIGHTS, architecture="YOLOv2Tiny")
             anchors = file.anchors() if anchors is None else anchors
-        anchors = VOC_ANCHORS if anchors is None else anchors
         # random numbers would only be drawn to be overwritten
         initialW = None if file is None else 0
         with self.init_scope():
@@ -70,9 +71,12 @@ class YOLOv2Tiny(AbstractOneStageDetector):
             self.conv6 = block(16 * n, 32 * n, 3, initialW=initialW)
             self.conv7 = block(32 * n, 64 * n, 3, initialW=initialW)
             self.conv8 = block(64 * n, mid_channels, 3, initialW=initialW)
-        outs = {"out": (mid_channels, len(anchors))}
+        outs = {"out": (mid_channels, len(VOC_ANCHORS if anchors is None else anchors))}
         if file is not None:
             source = file.source(self, outs)
+            if anchors is None and file.is_darknet and source.n_fg_class == len(COCO_LABEL_NAMES):
+                anchors = COCO_ANCHORS
+        anchors = VOC_ANCHORS if anchors is None else anchors
         self.n_fg_class, self.label_names = detector_classes(
             "YOLOv2Tiny", n_fg_class, label_names, source, default_names=VOC_LABEL_NAMES
         )

@@ -12,6 +12,7 @@ from cvzoo.errors.exceptions import FileFormatError, ValueRangeError, WeightsMis
 from cvzoo.links.model.label_names import COCO_LABEL_NAMES, VOC_LABEL_NAMES
 from cvzoo.links.model.yolo.weights import YOLO_V2_TINY_WEIGHTS
 from cvzoo.links.model.yolo.yolo_v2 import COCO_ANCHORS, VOC_ANCHORS, YOLOv2
+from cvzoo.links.model.yolo.yolo_v2_tiny import VOC_ANCHORS as TINY_VOC_ANCHORS
 from cvzoo.links.model.yolo.yolo_v2_tiny import YOLOv2Tiny
 from cvzoo.links.model.yolo.yolo_v3 import YOLOv3
 from cvzoo.serializers.model_file import save_model
@@ -134,12 +135,13 @@ def test_a_named_file_is_fitted_to_other_classes(tmp_path, monkeypatch):
     _same(new, old, but=HEADS["YOLOv2Tiny"])
 
 
-@pytest.mark.parametrize(("n", "anchors"), [(80, COCO_ANCHORS), (20, VOC_ANCHORS), (4, VOC_ANCHORS)])
-def test_darknets_yolo_v2_of_80_classes_has_the_boxes_of_coco(tmp_path, n, anchors):
-    path, _ = _written(tmp_path, "YOLOv2", "darknet.weights", n)
-    assert _v2(None, path).heads[0].anchors == anchors
+@pytest.mark.parametrize(("name", "voc_anchors"), [("YOLOv2", VOC_ANCHORS), ("YOLOv2Tiny", TINY_VOC_ANCHORS)])
+@pytest.mark.parametrize("n", [80, 20, 4])
+def test_darknets_files_of_80_classes_have_the_boxes_of_coco(tmp_path, name, voc_anchors, n):
+    path, _ = _written(tmp_path, name, "darknet.weights", n)
+    assert MAKERS[name](None, path).heads[0].anchors == (COCO_ANCHORS if n == 80 else voc_anchors)
     own = ((1.0, 2.0),) * 5
-    assert _v2(None, path, anchors=own).heads[0].anchors == own
+    assert MAKERS[name](None, path, anchors=own).heads[0].anchors == own
 
 
 def test_a_file_that_says_its_anchors_is_built_with_them(tmp_path, name):
