@@ -104,6 +104,47 @@ class AbstractBackend(abc.ABC):
     def linear(self, x: Array, w: Array, b: Array | None, *, pack: dict | None = None) -> Array:
         """(N, O): x (N, I) @ w (O, I).T + b (O,). `pack` as in conv_2d."""
 
+    # --- eight-bit integers -----------------------------------------------------------------------------------------
+    @abc.abstractmethod
+    def quantize(self, x: Array, *, scale: float, signed: bool) -> Array:
+        """x (float32) as bytes that count in `scale`: x / scale rounded half to even, cut to what the dtype holds.
+
+        int8 if `signed`, else uint8; x's shape, channels-last if 4-D, else in C order. NaN becomes any byte.
+        """
+
+    @abc.abstractmethod
+    def conv_2d_int8(
+        self,
+        x: Array,
+        w: Array,
+        scale: Array,
+        b: Array | None,
+        *,
+        stride: Pair,
+        pad: Pad,
+        dilate: Pair,
+        groups: int,
+        add: Array | None = None,
+        activation: str | None = None,
+        alpha: float = 0.0,
+        beta: float = 0.0,
+        out_scale: float | None = None,
+        out_signed: bool = False,
+        pack: dict | None = None,
+    ) -> Array:
+        """y (B, O, OH, OW) float32: activation(scale * conv(x, w) + b + add), the convolution a sum of integers.
+
+        x: (B, C, H, W) int8 or uint8
+        w: (O, C / groups, KH, KW) int8
+        scale: (O,) float32: what x counts in times what each filter counts in
+        b, add, activation, alpha, beta, pack: as in conv_2d; b and add are float32
+        out_scale: y is given as quantize(y, scale=out_scale, signed=out_signed); None: float32
+        """
+
+    @abc.abstractmethod
+    def linear_int8(self, x: Array, w: Array, scale: Array, b: Array | None, *, pack: dict | None = None) -> Array:
+        """(N, O) float32: scale (O,) * (x (N, I) @ w (O, I).T) + b (O,); x int8 or uint8, w int8."""
+
     # --- pooling ----------------------------------------------------------------------------------------------------
     @abc.abstractmethod
     def max_pool_2d(self, x: Array, *, ksize: Pair, stride: Pair, pad: Pad, keep: bool) -> tuple[Array, Any]:

@@ -9,6 +9,9 @@ from cvzoo.backends.onednn.library import library, threads_now, why_no_onednn
 from cvzoo.backends.onednn.pool import pool
 from cvzoo.config.switches import switches
 
+_BYTES = {True: "yes, by instructions of the processor", False: "right but no faster: computed in float32"}
+_BF16 = {True: "yes, by instructions of the processor", False: "no: the processor has no instructions for it"}
+
 
 def _blas() -> str:
     found = np.show_config(mode="dicts").get("Build Dependencies", {}).get("blas", {})
@@ -30,8 +33,8 @@ def _megabytes(size: int) -> str:
 def backend_facts() -> dict[str, str]:
     """What was found, what is used and why, one short text for each name; loads oneDNN if it is there.
 
-    Names: "backend", "oneDNN", "oneDNN library", "instructions", "threads", "waiting threads", "memory pool", "NumPy",
-    "processor". Those about oneDNN's insides are absent where it cannot be used.
+    Names: "backend", "oneDNN", "oneDNN library", "instructions", "int8", "bfloat16", "threads", "waiting threads",
+    "memory pool", "NumPy", "processor". Those about oneDNN's insides are absent where it cannot be used.
     """
     reason = why_no_onednn()
     asked = switches.backend
@@ -42,6 +45,8 @@ def backend_facts() -> dict[str, str]:
         facts["oneDNN"] = f"{found.version}, {found.runtime}"
         facts["oneDNN library"] = found.path
         facts["instructions"] = found.isa
+        facts["int8"] = _BYTES[found.has_int8]
+        facts["bfloat16"] = _BF16[found.has_bf16]
         count, why = threads_now()
         facts["threads"] = f"{count} ({why})"
         policy = os.environ.get("OMP_WAIT_POLICY")

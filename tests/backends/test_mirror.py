@@ -20,6 +20,7 @@ KERNEL_FILES = {
     "memory.py",
     "normalization.py",
     "pooling.py",
+    "quantized.py",
     "resize.py",
     "softmax.py",
 }

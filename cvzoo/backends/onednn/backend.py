@@ -24,6 +24,7 @@ from cvzoo.backends.onednn.pooling import (
     max_pool_2d_grad,
     max_pool_2d_indices,
 )
+from cvzoo.backends.onednn.quantized import conv_2d_int8, linear_int8, quantize
 from cvzoo.backends.onednn.resize import resize_2d, resize_2d_grad
 from cvzoo.backends.onednn.softmax import log_softmax, log_softmax_grad, softmax, softmax_grad
 
@@ -47,6 +48,10 @@ class OneDNNBackend(AbstractBackend):
 
     matmul = staticmethod(matmul)
     linear = staticmethod(linear)
+
+    quantize = staticmethod(quantize)
+    conv_2d_int8 = staticmethod(conv_2d_int8)
+    linear_int8 = staticmethod(linear_int8)
 
     max_pool_2d = staticmethod(max_pool_2d)
     max_pool_2d_grad = staticmethod(max_pool_2d_grad)

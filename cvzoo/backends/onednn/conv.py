@@ -40,21 +40,23 @@ from cvzoo.backends.onednn.primitives import (
     strides_of,
 )
 
-_DIRECT = 1
-_BINARY_ADD = 0x1FFF0
-_FIRST_POST_OP_SOURCE = 32768 | 2
+DIRECT = 1
+BINARY_ADD = 0x1FFF0
+FIRST_POST_OP_SOURCE = 32768 | 2
 
 
-def _describe_weights(shape: tuple[int, ...], strides: tuple[int, ...] | None, groups: int) -> Handle:
+def describe_weights(
+    shape: tuple[int, ...], strides: tuple[int, ...] | None, groups: int, dtype: np.dtype = F32
+) -> Handle:
     """(O, C / groups, KH, KW) as the library wants it: with an axis of its own for the groups if there are several."""
     if groups == 1:
-        return describe(shape, strides)
+        return describe(shape, strides, dtype)
     o, *rest = shape
     grouped = (groups, o // groups, *rest)
-    return describe(grouped, strides and (strides[0] * (o // groups), *strides))
+    return describe(grouped, strides and (strides[0] * (o // groups), *strides), dtype)
 
 
-def _geometry(x_size: Pair, size: Pair, ksize: Pair, stride: Pair, pad: Pad, dilate: Pair) -> tuple:
+def window_of(x_size: Pair, size: Pair, ksize: Pair, stride: Pair, pad: Pad, dilate: Pair) -> tuple:
     """Strides, dilations, padding before and padding after, as the library counts them.
 
     The padding after is what the last window really needs. Where it needs less than nothing the library wants 0, and
@@ -88,7 +90,7 @@ def _make_forward(
     post_ops = []
     target = describe_image(y_shape)
     if has_add:
-        post_ops.append(("binary", _BINARY_ADD, target.address))
+        post_ops.append(("binary", BINARY_ADD, target.address))
     if activation is not None:
         if activation not in ELTWISE:
             return False
@@ -98,12 +100,12 @@ def _make_forward(
     descriptor = primitive_descriptor(
         "convolution_forward",
         FORWARD_INFERENCE,
-        _DIRECT,
+        DIRECT,
         source,
-        _describe_weights(w.shape, None, groups),
+        describe_weights(w.shape, None, groups),
         bias,
         target,
-        *_geometry(x_shape[2:], size, ksize, stride, pad, dilate),
+        *window_of(x_shape[2:], size, ksize, stride, pad, dilate),
         attributes(post_ops),
     )
     if descriptor is None:
@@ -113,9 +115,9 @@ def _make_forward(
     if has_bias:
         slots.append((BIAS, bias))
     if has_add:
-        slots.append((_FIRST_POST_OP_SOURCE, target))
+        slots.append((FIRST_POST_OP_SOURCE, target))
     made = _Forward()
-    made.weights = PackedWeights(_describe_weights(w.shape, strides_of(w), groups), chosen)
+    made.weights = PackedWeights(describe_weights(w.shape, strides_of(w), groups), chosen)
     made.run = Primitive(descriptor, slots)
     made.shape = y_shape
     return made
@@ -181,9 +183,9 @@ def _forward_descriptor(
     return primitive_descriptor(
         "convolution_forward",
         FORWARD_TRAINING,
-        _DIRECT,
+        DIRECT,
         describe_image(x_shape),
-        _describe_weights(w_shape, None, groups),
+        describe_weights(w_shape, None, groups),
         None,
         describe_image(y_shape),
         *geometry,
@@ -199,16 +201,16 @@ def _make_input_grad(
     gy_shape: tuple[int, ...], w: np.ndarray, x_size: Pair, stride: Pair, pad: Pad, dilate: Pair, groups: int
 ) -> _InputGrad | bool:
     x_shape = (gy_shape[0], w.shape[1] * groups, *x_size)
-    geometry = _geometry(x_size, gy_shape[2:], w.shape[2:], stride, pad, dilate)
+    geometry = window_of(x_size, gy_shape[2:], w.shape[2:], stride, pad, dilate)
     hint = _forward_descriptor(x_shape, w.shape, gy_shape, geometry, groups)
     if hint is None:
         return False
     source, target = describe_image(gy_shape), describe_image(x_shape)
     descriptor = primitive_descriptor(
         "convolution_backward_data",
-        _DIRECT,
+        DIRECT,
         target,
-        _describe_weights(w.shape, None, groups),
+        describe_weights(w.shape, None, groups),
         source,
         *geometry,
         hint,
@@ -218,7 +220,7 @@ def _make_input_grad(
         return False
     chosen = queried(descriptor, QUERY_WEIGHTS)
     made = _InputGrad()
-    made.weights = PackedWeights(_describe_weights(w.shape, strides_of(w), groups), chosen)
+    made.weights = PackedWeights(describe_weights(w.shape, strides_of(w), groups), chosen)
     made.run = Primitive(descriptor, [(DIFF_DST, source), (WEIGHTS, chosen), (DIFF_SRC, target)])
     made.shape = x_shape
     return made
@@ -255,16 +257,16 @@ def _make_weight_grad(
     groups: int,
 ) -> _WeightGrad | bool:
     w_shape = (gy_shape[1], x_shape[1] // groups, *w_size)
-    geometry = _geometry(x_shape[2:], gy_shape[2:], w_size, stride, pad, dilate)
+    geometry = window_of(x_shape[2:], gy_shape[2:], w_size, stride, pad, dilate)
     hint = _forward_descriptor(x_shape, w_shape, gy_shape, geometry, groups)
     if hint is None:
         return False
     source, target = describe_image(x_shape), describe_image(gy_shape)
     descriptor = primitive_descriptor(
         "convolution_backward_weights",
-        _DIRECT,
+        DIRECT,
         source,
-        _describe_weights(w_shape, None, groups),
+        describe_weights(w_shape, None, groups),
         None,
         target,
         *geometry,
@@ -274,7 +276,7 @@ def _make_weight_grad(
     if descriptor is None:
         return False
     chosen = queried(descriptor, QUERY_DIFF_WEIGHTS)
-    plain = _describe_weights(w_shape, dense_strides(w_shape), groups)
+    plain = describe_weights(w_shape, dense_strides(w_shape), groups)
     made = _WeightGrad()
     made.run = Primitive(descriptor, [(SRC, source), (DIFF_DST, target), (DIFF_WEIGHTS, chosen)])
     made.order = None

@@ -29,6 +29,7 @@ _ISAS = {
     0x1EF: "AVX-512 with float16",
     0xFEF: "AVX-512 with AMX",
 }
+_VNNI, _BF16 = 0x48, 0x80  # bits of the above; the first of AVX2 or AVX-512
 # what each function takes after its first argument (where the result goes): p pointer, i int, q int64, f float
 _DESCRIPTORS = {
     "convolution_forward": "piippppppppp",
@@ -77,6 +78,7 @@ class Library:
     calls: functions that may run long; the interpreter's lock is released meanwhile
     quick: functions that only look or set; the lock is kept
     path: where it lies, as far as known; version: "3.2.0"; runtime: "OpenMP"; isa: the instructions in use
+    has_int8, has_bf16: whether there are instructions for products of bytes, and of bfloat16
     engine: the address of the CPU's engine
     """
 
@@ -86,6 +88,8 @@ class Library:
     version: str
     runtime: str
     isa: str
+    has_int8: bool
+    has_bf16: bool
     engine: int
 
 
@@ -130,6 +134,8 @@ def _declare(calls: ctypes.CDLL, quick: ctypes.PyDLL) -> None:
     calls.dnnl_primitive_create.argtypes = [p, p]
     quick.dnnl_memory_set_data_handle.argtypes = [p, p]
     quick.dnnl_memory_create.argtypes = [p, p, p, p]
+    quick.dnnl_memory_get_memory_desc.argtypes = [p, p]
+    quick.dnnl_primitive_get_primitive_desc.argtypes = [p, p]
     quick.dnnl_memory_desc_create_with_strides.argtypes = [p, i, p, i, p]
     quick.dnnl_memory_desc_create_with_tag.argtypes = [p, i, p, i, i]
     quick.dnnl_memory_desc_get_size.argtypes = [p]
@@ -142,6 +148,7 @@ def _declare(calls: ctypes.CDLL, quick: ctypes.PyDLL) -> None:
     quick.dnnl_primitive_attr_create.argtypes = [p]
     quick.dnnl_primitive_attr_set_scratchpad_mode.argtypes = [p, i]
     quick.dnnl_primitive_attr_set_post_ops.argtypes = [p, p]
+    quick.dnnl_primitive_attr_set_scales_mask.argtypes = [p, i, i]
     quick.dnnl_post_ops_create.argtypes = [p]
     quick.dnnl_post_ops_append_eltwise.argtypes = [p, i, ctypes.c_float, ctypes.c_float]
     quick.dnnl_post_ops_append_sum.argtypes = [p, ctypes.c_float, i, i]
@@ -180,7 +187,8 @@ def _load(path: str) -> Library:
     if calls.dnnl_engine_create(ctypes.byref(engine), 1, ctypes.c_size_t(0)) != 0:
         raise BackendError(f"{path} finds no CPU that it can use")
     isa = calls.dnnl_get_effective_cpu_isa()
-    return Library(calls, quick, path, text, runtime, _ISAS.get(isa, hex(isa)), engine.value)
+    abilities = bool(isa & _VNNI), bool(isa & _BF16)
+    return Library(calls, quick, path, text, runtime, _ISAS.get(isa, hex(isa)), *abilities, engine.value)
 
 
 @functools.cache

@@ -29,6 +29,7 @@ __all__ = [
     "empty",
     "is_dense",
     "new_bytes",
+    "new_bytes_like",
     "new_channels_last",
     "new_dense",
     "new_like",
@@ -40,9 +41,10 @@ _BYTE = np.dtype(np.uint8)
 _WORTHWHILE = 1 << 14  # elements; below, NumPy's copy is faster than a call
 
 
-def new_channels_last(b: int, c: int, h: int, w: int) -> np.ndarray:
-    """(B, C, H, W) float32 of undefined values, channels-last."""
-    return pool.take((b, c, h, w), (4 * c * h * w, 4, 4 * c * w, 4 * c), F32, 4 * b * c * h * w)
+def new_channels_last(b: int, c: int, h: int, w: int, dtype: np.dtype = F32) -> np.ndarray:
+    """(B, C, H, W) of undefined values, channels-last."""
+    size = dtype.itemsize
+    return pool.take((b, c, h, w), (size * c * h * w, size, size * c * w, size * c), dtype, size * b * c * h * w)
 
 
 def new_dense(shape: tuple[int, ...]) -> np.ndarray:
@@ -64,6 +66,11 @@ def new_bytes(size: int) -> np.ndarray:
 def new_like(x: np.ndarray) -> np.ndarray:
     """Undefined values in the shape and order of a dense x."""
     return pool.take(x.shape, x.strides, x.dtype, x.nbytes)
+
+
+def new_bytes_like(x: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Undefined bytes of `dtype` in the shape and order of a dense x."""
+    return pool.take(x.shape, [stride // x.itemsize for stride in x.strides], dtype, x.size)
 
 
 def is_dense(x: np.ndarray) -> bool:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cvzoo.backends.onednn.memory import new_dense
+from cvzoo.backends.onednn.memory import new_bytes
 from cvzoo.backends.onednn.primitives import (
     DST,
     SRC,
@@ -26,13 +26,13 @@ class PackedWeights:
 
     __slots__ = ("_layout", "_reorder", "_size")
 
-    def __init__(self, plain: Handle, chosen: int):
-        """plain: how the weights lie that will be given"""
+    def __init__(self, plain: Handle, chosen: int, *, name: str = ""):
+        """plain: how the weights lie that will be given; name: of what else there is to their order"""
         if same_layout(plain.address, chosen):
             self._reorder = None
             return
-        self._layout = layout_of(chosen)
-        self._size = size_of(chosen) // 4
+        self._layout = (name, layout_of(chosen))
+        self._size = size_of(chosen)
         self._reorder = Primitive(
             primitive_descriptor("reorder", plain, chosen, attributes()), [(SRC, plain), (DST, chosen)]
         )
@@ -45,7 +45,7 @@ class PackedWeights:
             packed = pack.get(self._layout)
             if packed is not None:
                 return packed
-        packed = new_dense((self._size,))
+        packed = new_bytes(self._size)
         self._reorder(w, packed)
         if pack is not None:
             pack[self._layout] = packed

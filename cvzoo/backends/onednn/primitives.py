@@ -15,7 +15,7 @@ import numpy as np
 from cvzoo.backends.onednn.library import DATA_ADDRESS_OFFSET, Library, library, threads_now
 from cvzoo.errors.exceptions import BackendError
 
-F32 = np.dtype(np.float32)
+F32, S8, U8 = np.dtype(np.float32), np.dtype(np.int8), np.dtype(np.uint8)
 
 # oneDNN's numbers (dnnl_types.h)
 SRC, SRC_1, DST, WEIGHTS, BIAS, MEAN, VARIANCE, SCALE, SHIFT, WORKSPACE = 1, 2, 17, 33, 41, 49, 50, 51, 52, 64
@@ -27,6 +27,8 @@ _QUERY_SCRATCHPAD = 136
 _QUERY_RANK, _QUERY_DIMS, _QUERY_STRIDES, _QUERY_PADDED_DIMS = 256, 257, 14, 260
 _QUERY_BLOCKS, _QUERY_BLOCK_SIZES, _QUERY_BLOCK_AXES = 263, 264, 265
 _FLOAT = 3
+_DTYPES = {F32: _FLOAT, S8: 5, U8: 6}
+SCALES = 4096  # with an argument's number: the scales of that argument
 
 _KEPT = 2048  # primitives of one generation; at most two generations live
 _Dims = ctypes.c_int64 * 12
@@ -64,6 +66,8 @@ class _Local(threading.local):
     # what a thread sees that has not run anything yet: nothing is loaded before it does
     ready = False
     young: dict[Hashable, Any] = {}
+    # called with each primitive and its arrays before it runs, where somebody records
+    recorder: Callable[["Primitive", tuple[np.ndarray, ...]], None] | None = None
 
     def start(self) -> None:
         """Load the library if need be, and take the number of threads that holds now."""
@@ -139,37 +143,41 @@ def dims(values: Sequence[int]) -> ctypes.Array:
     return _Dims(*values)
 
 
-def describe(shape: Sequence[int], strides: Sequence[int] | None) -> Handle:
-    """A memory descriptor of float32; without strides the library may choose the order."""
+def describe(shape: Sequence[int], strides: Sequence[int] | None, dtype: np.dtype = F32) -> Handle:
+    """A memory descriptor; without strides the library may choose the order."""
     quick = local.library.quick
     result = ctypes.c_void_p()
+    kind = _DTYPES[dtype]
     if strides is None:
-        status = quick.dnnl_memory_desc_create_with_tag(ctypes.byref(result), len(shape), dims(shape), _FLOAT, 1)
+        status = quick.dnnl_memory_desc_create_with_tag(ctypes.byref(result), len(shape), dims(shape), kind, 1)
     else:
         status = quick.dnnl_memory_desc_create_with_strides(
-            ctypes.byref(result), len(shape), dims(shape), _FLOAT, dims(strides)
+            ctypes.byref(result), len(shape), dims(shape), kind, dims(strides)
         )
     check(status, f"describing an array {tuple(shape)}")
     return Handle(result.value, quick.dnnl_memory_desc_destroy)
 
 
-def describe_image(shape: Sequence[int]) -> Handle:
-    """A memory descriptor of a channels-last array (B, C, H, W) of float32."""
+def describe_image(shape: Sequence[int], dtype: np.dtype = F32) -> Handle:
+    """A memory descriptor of a channels-last array (B, C, H, W)."""
     _, c, h, w = shape
-    return describe(shape, (c * h * w, 1, c * w, c))
+    return describe(shape, (c * h * w, 1, c * w, c), dtype)
 
 
-def attributes(post_ops: Sequence[tuple] = ()) -> Handle:
+def attributes(post_ops: Sequence[tuple] = (), scales: Sequence[tuple[int, int]] = ()) -> Handle:
     """What goes with a primitive: scratch memory comes from us, and after it `post_ops` are done, in order.
 
     post_ops: ("sum",) adds what the output holds; ("eltwise", algorithm, alpha, beta);
         ("binary", algorithm, address of a descriptor)
+    scales: (argument, mask): which arguments come with scales, and for which of their axes there are several
     """
     quick = local.library.quick
     result = ctypes.c_void_p()
     check(quick.dnnl_primitive_attr_create(ctypes.byref(result)), "creating attributes")
     attr = Handle(result.value, quick.dnnl_primitive_attr_destroy)
     check(quick.dnnl_primitive_attr_set_scratchpad_mode(attr.address, 1), "setting the scratch mode")
+    for argument, mask in scales:
+        check(quick.dnnl_primitive_attr_set_scales_mask(attr.address, argument, mask), "setting scales")
     if post_ops:
         check(quick.dnnl_post_ops_create(ctypes.byref(result)), "creating post-ops")
         ops = Handle(result.value, quick.dnnl_post_ops_destroy)
@@ -246,7 +254,19 @@ def implementation(descriptor: Handle) -> str:
 class Primitive:
     """An operation that is called with arrays, in the order in which `slots` named them."""
 
-    __slots__ = ("_arguments", "_count", "_execute", "_keep", "_memories", "_primitive", "_scratch", "_set", "_stream")
+    __slots__ = (
+        "_arguments",
+        "_count",
+        "_execute",
+        "_keep",
+        "_memories",
+        "_primitive",
+        "_scratch",
+        "_set",
+        "_stream",
+        "kinds",
+        "scratch_size",
+    )
 
     def __init__(self, descriptor: Handle, slots: Sequence[tuple[int, Handle | int]]):
         """slots: (the argument's number, its memory descriptor), each"""
@@ -262,6 +282,8 @@ class Primitive:
             slots = [*slots, (_SCRATCHPAD, scratch)]
         self._keep = [handle, local.stream]
         self._memories = []
+        self.scratch_size = size
+        self.kinds = tuple(kind for kind, _ in slots if kind != _SCRATCHPAD)
         self._count = len(slots)
         self._arguments = (_Argument * len(slots))()
         for k, (kind, memory_descriptor) in enumerate(slots):
@@ -277,6 +299,8 @@ class Primitive:
         self._stream = local.stream.address
 
     def __call__(self, *arrays: np.ndarray) -> None:
+        if local.recorder is not None:
+            local.recorder(self, arrays)
         set_address = self._set
         for memory, array in zip(self._memories, arrays):
             set_address(memory, _at(id(array) + DATA_ADDRESS_OFFSET))

@@ -1,0 +1,103 @@
+"""A primitive's call with its arguments bound once: running it again costs no Python but the call."""
+
+import ctypes
+import functools
+from collections.abc import Callable
+
+from cvzoo.backends.onednn.primitives import (
+    DIFF_DST,
+    DIFF_SRC,
+    DIFF_WEIGHTS,
+    DST,
+    MEAN,
+    VARIANCE,
+    WORKSPACE,
+    Handle,
+    Primitive,
+    _Argument,
+    check,
+    local,
+)
+
+_QUERY_KIND = 2
+_KINDS = {
+    1: "reorder",
+    3: "concat",
+    5: "convolution",
+    7: "eltwise",
+    8: "lrn",
+    9: "batch normalization",
+    13: "binary",
+    14: "matmul",
+    15: "resampling",
+    16: "pooling",
+    18: "prelu",
+    19: "softmax",
+    20: "layer normalization",
+}
+_WRITTEN = {DST, WORKSPACE}
+_STATISTICS = {MEAN, VARIANCE}
+_LEARNING = {DIFF_SRC, DIFF_DST, DIFF_WEIGHTS}
+
+
+def operation_of(primitive: Primitive) -> str:
+    """The name of what it does: "convolution"."""
+    quick = local.library.quick
+    descriptor, kind = ctypes.c_void_p(), ctypes.c_int()
+    check(quick.dnnl_primitive_get_primitive_desc(primitive._primitive, ctypes.byref(descriptor)), "a query")
+    check(quick.dnnl_primitive_desc_query(descriptor, _QUERY_KIND, 0, ctypes.byref(kind)), "a query")
+    return _KINDS.get(kind.value, f"operation {kind.value}")
+
+
+def written_slots(primitive: Primitive) -> tuple[set[int], set[int]] | None:
+    """Which of its arrays it writes, and which it writes or reads (statistics), by number; None if it is a gradient's.
+
+    Statistics are what a pass that learns writes down, and what one with given statistics reads.
+    """
+    kinds = primitive.kinds
+    if _LEARNING & set(kinds):
+        return None
+    written = {k for k, kind in enumerate(kinds) if kind in _WRITTEN}
+    return written, {k for k, kind in enumerate(kinds) if kind in _STATISTICS}
+
+
+class BoundCall:
+    """A primitive with memory objects of its own, whose addresses stay until they are set again.
+
+    run: a call without arguments that returns the library's status, 0 if all is well
+    scratch_size: how many bytes of scratch memory it wants, see `bind_scratch`
+
+    It belongs to the thread that made it, as the primitive does. It keeps no array alive.
+    """
+
+    __slots__ = ("_arguments", "_keep", "_memories", "_scratch", "_set", "run", "scratch_size")
+
+    def __init__(self, primitive: Primitive):
+        quick = local.library.quick
+        self._set = quick.dnnl_memory_set_data_handle
+        self._keep: list[object] = [primitive]
+        self._arguments = (_Argument * primitive._count)()
+        self._memories = []
+        descriptor, memory = ctypes.c_void_p(), ctypes.c_void_p()
+        for k in range(primitive._count):
+            theirs = primitive._arguments[k]
+            check(quick.dnnl_memory_get_memory_desc(theirs.memory, ctypes.byref(descriptor)), "a query")
+            status = quick.dnnl_memory_create(ctypes.byref(memory), descriptor, local.library.engine, None)
+            check(status, "creating memory")
+            self._keep.append(Handle(memory.value, quick.dnnl_memory_destroy))
+            self._memories.append(memory.value)
+            self._arguments[k] = _Argument(theirs.kind, memory.value)
+        self.scratch_size = primitive.scratch_size
+        self._scratch = self._memories.pop() if self.scratch_size else None
+        self.run: Callable[[], int] = functools.partial(
+            primitive._execute, primitive._primitive, primitive._stream, primitive._count, self._arguments
+        )
+
+    def bind(self, k: int, address: int) -> None:
+        """Let argument number k, in the order of the primitive's arrays, lie at `address`."""
+        self._set(self._memories[k], address)
+
+    def bind_scratch(self, address: int) -> None:
+        """Where the scratch memory lies."""
+        if self._scratch is not None:
+            self._set(self._scratch, address)

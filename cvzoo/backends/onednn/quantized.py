@@ -1,0 +1,254 @@
+"""Kernels of eight-bit integers, for processors that have instructions for them; for others float32 kernels that do
+the same sums.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from cvzoo.backends.abstract import Pad, Pair
+from cvzoo.backends.numpy.quantized import conv_2d_int8 as numpy_conv_2d_int8
+from cvzoo.backends.numpy.quantized import linear_int8 as numpy_linear_int8
+from cvzoo.backends.numpy.quantized import quantize as numpy_quantize
+from cvzoo.backends.numpy.windows import out_size
+from cvzoo.backends.onednn.algorithms import ELTWISE
+from cvzoo.backends.onednn.conv import BINARY_ADD, DIRECT, FIRST_POST_OP_SOURCE, conv_2d, describe_weights, window_of
+from cvzoo.backends.onednn.library import library
+from cvzoo.backends.onednn.matmul import linear
+from cvzoo.backends.onednn.memory import as_kernels_want, channels_last, new_bytes_like, new_channels_last, new_dense
+from cvzoo.backends.onednn.packing import PackedWeights, with_plain_strides
+from cvzoo.backends.onednn.primitives import (
+    BIAS,
+    DST,
+    F32,
+    FORWARD_INFERENCE,
+    QUERY_WEIGHTS,
+    S8,
+    SCALES,
+    SRC,
+    U8,
+    WEIGHTS,
+    Primitive,
+    attributes,
+    describe,
+    describe_image,
+    local,
+    primitive_descriptor,
+    queried,
+    recall,
+    strides_of,
+)
+
+_BYTES = (S8, U8)
+_FEW = 1 << 12  # numbers; below, NumPy has quantized before oneDNN has begun
+
+
+def _has_bytes() -> bool:
+    """Whether the processor multiplies and adds bytes without losing bits."""
+    return library().has_int8
+
+
+def _vector(values: np.ndarray) -> np.ndarray:
+    """(O,) float32 without gaps."""
+    return values if values.dtype is F32 and values.strides == (4,) else np.ascontiguousarray(values, F32)
+
+
+# --- from floats to bytes -------------------------------------------------------------------------------------------
+class _Quantize:
+    __slots__ = ("inverse", "run")
+
+
+def _make_quantize(x: np.ndarray, scale: float, signed: bool) -> _Quantize | bool:
+    flat = (x.size,)
+    source, target = describe(flat, (1,)), describe(flat, (1,), S8 if signed else U8)
+    descriptor = primitive_descriptor("reorder", source, target, attributes((), [(SRC, 0)]))
+    if descriptor is None:
+        return False
+    made = _Quantize()
+    made.run = Primitive(descriptor, [(SRC, source), (DST, target), (SCALES | SRC, describe((1,), (1,)))])
+    made.inverse = np.float32(1) / np.array([scale], F32)
+    return made
+
+
+def quantize(x: np.ndarray, *, scale: float, signed: bool) -> np.ndarray:
+    """As AbstractBackend.quantize says."""
+    if x.dtype is not F32 or x.size < _FEW:
+        return numpy_quantize(x, scale=scale, signed=signed)
+    x = channels_last(x) if x.ndim == 4 else np.ascontiguousarray(x)
+    key = ("quantize", x.size, scale, signed)
+    op = local.young.get(key)
+    if op is None:
+        op = recall(key, _make_quantize, x, scale, signed)
+    if not op:
+        return numpy_quantize(x, scale=scale, signed=signed)
+    y = new_bytes_like(x, S8 if signed else U8)
+    op.run(x, y, op.inverse)
+    return y
+
+
+# --- convolution ----------------------------------------------------------------------------------------------------
+class _Convolution:
+    __slots__ = ("out_scale", "run", "shape", "weights")
+
+
+def _make_convolution(
+    x: np.ndarray,
+    w: np.ndarray,
+    has_bias: bool,
+    geometry: tuple[Pair, Pad, Pair, int],
+    has_add: bool,
+    activation: str | None,
+    alpha: float,
+    beta: float,
+    out_scale: float | None,
+    out_dtype: np.dtype,
+) -> _Convolution | bool:
+    stride, pad, dilate, groups = geometry
+    ksize = w.shape[2:]
+    size = out_size(x.shape[2:], ksize, stride, pad, dilate)
+    y_shape = (x.shape[0], w.shape[0], *size)
+    post_ops: list[tuple] = []
+    target, added = describe_image(y_shape, out_dtype), describe_image(y_shape)
+    if has_add:
+        post_ops.append(("binary", BINARY_ADD, added.address))
+    if activation is not None:
+        if activation not in ELTWISE:
+            return False
+        post_ops.append(("eltwise", *ELTWISE[activation](alpha, beta)))
+    scales = [(WEIGHTS, 1 if groups == 1 else 3)]
+    if out_scale is not None:
+        scales.append((DST, 0))
+    source = describe_image(x.shape, x.dtype)
+    bias = describe(w.shape[:1], (1,)) if has_bias else None
+    descriptor = primitive_descriptor(
+        "convolution_forward",
+        FORWARD_INFERENCE,
+        DIRECT,
+        source,
+        describe_weights(w.shape, None, groups, S8),
+        bias,
+        target,
+        *window_of(x.shape[2:], size, ksize, stride, pad, dilate),
+        attributes(post_ops, scales),
+    )
+    if descriptor is None:
+        return False
+    chosen = queried(descriptor, QUERY_WEIGHTS)
+    slots: list[tuple[int, Any]] = [(SRC, source), (WEIGHTS, chosen), (DST, target)]
+    slots.append((SCALES | WEIGHTS, describe(w.shape[:1], (1,))))
+    if has_bias:
+        slots.append((BIAS, bias))
+    if has_add:
+        slots.append((FIRST_POST_OP_SOURCE, added))
+    made = _Convolution()
+    made.out_scale = None
+    if out_scale is not None:
+        slots.append((SCALES | DST, describe((1,), (1,))))
+        made.out_scale = np.array([out_scale], F32)
+    # bytes with a sign may want a correction behind the weights, which is not part of their order's name
+    made.weights = PackedWeights(describe_weights(w.shape, strides_of(w), groups, S8), chosen, name=x.dtype.str)
+    made.run = Primitive(descriptor, slots)
+    made.shape = y_shape
+    return made
+
+
+def conv_2d_int8(
+    x: np.ndarray,
+    w: np.ndarray,
+    scale: np.ndarray,
+    b: np.ndarray | None,
+    *,
+    stride: Pair,
+    pad: Pad,
+    dilate: Pair,
+    groups: int,
+    add: np.ndarray | None = None,
+    activation: str | None = None,
+    alpha: float = 0.0,
+    beta: float = 0.0,
+    out_scale: float | None = None,
+    out_signed: bool = False,
+    pack: dict | None = None,
+) -> np.ndarray:
+    """As AbstractBackend.conv_2d_int8 says; `pack` holds reordered weights by the name of their order."""
+    how = {"stride": stride, "pad": pad, "dilate": dilate, "groups": groups}
+    how |= {"add": add, "activation": activation, "alpha": alpha, "beta": beta}
+    if not x.size or not w.size or x.dtype not in _BYTES or w.dtype != S8:
+        return numpy_conv_2d_int8(x, w, scale, b, out_scale=out_scale, out_signed=out_signed, **how)
+    if not _has_bytes():
+        y = conv_2d(x.astype(F32), w * _vector(scale)[:, None, None, None], b, **how)
+        return y if out_scale is None else quantize(y, scale=out_scale, signed=out_signed)
+    w = with_plain_strides(w)
+    geometry = (stride, pad, dilate, groups)
+    has_bias, has_add = b is not None, add is not None
+    out_dtype = F32 if out_scale is None else S8 if out_signed else U8
+    case = (has_bias, geometry, has_add, activation, alpha, beta, out_scale, out_dtype)
+    key = ("conv_int8", x.shape, x.dtype, w.shape, w.strides, case)
+    op = local.young.get(key)
+    if op is None:
+        op = recall(key, _make_convolution, x, w, *case)
+    if not op:
+        return numpy_conv_2d_int8(x, w, scale, b, out_scale=out_scale, out_signed=out_signed, **how)
+    y = new_channels_last(*op.shape, out_dtype)
+    arrays = [channels_last(x), op.weights(w, pack), y, _vector(scale)]
+    if has_bias:
+        arrays.append(_vector(b))
+    if has_add:
+        arrays.append(as_kernels_want(np.asarray(add, F32)))
+    if op.out_scale is not None:
+        arrays.append(op.out_scale)
+    op.run(*arrays)
+    return y
+
+
+# --- matrices -------------------------------------------------------------------------------------------------------
+class _Linear:
+    __slots__ = ("run", "shape", "weights")
+
+
+def _make_linear(x: np.ndarray, w: np.ndarray, has_bias: bool) -> _Linear | bool:
+    n, o = x.shape[0], w.shape[0]
+    source, target = describe(x.shape, (x.shape[1], 1), x.dtype), describe((n, o), (o, 1))
+    bias = describe((1, o), (o, 1)) if has_bias else None
+    wanted = describe(w.shape[::-1], None, S8)
+    descriptor = primitive_descriptor(
+        "matmul",
+        source,
+        wanted,
+        bias,
+        target,
+        attributes((), [(WEIGHTS, 0b10)]),  # a scale for each column
+    )
+    if descriptor is None:
+        return False
+    chosen = queried(descriptor, QUERY_WEIGHTS)
+    slots: list[tuple[int, Any]] = [(SRC, source), (WEIGHTS, chosen), (DST, target)]
+    slots.append((SCALES | WEIGHTS, describe((o,), (1,))))
+    made = _Linear()
+    plain = describe(w.shape[::-1], strides_of(w)[::-1], S8)
+    made.weights = PackedWeights(plain, chosen, name=x.dtype.str)
+    made.run = Primitive(descriptor, [*slots, (BIAS, bias)] if has_bias else slots)
+    made.shape = (n, o)
+    return made
+
+
+def linear_int8(
+    x: np.ndarray, w: np.ndarray, scale: np.ndarray, b: np.ndarray | None, *, pack: dict | None = None
+) -> np.ndarray:
+    """As AbstractBackend.linear_int8 says; `pack` holds reordered weights by the name of their order."""
+    if not x.size or not w.size or x.dtype not in _BYTES or w.dtype != S8:
+        return numpy_linear_int8(x, w, scale, b)
+    if not _has_bytes():
+        return linear(x.astype(F32), w * _vector(scale)[:, None], b)
+    x, w = np.ascontiguousarray(x), with_plain_strides(w)
+    has_bias = b is not None
+    key = ("linear_int8", x.shape, x.dtype, w.shape, w.strides, has_bias)
+    op = local.young.get(key)
+    if op is None:
+        op = recall(key, _make_linear, x, w, has_bias)
+    if not op:
+        return numpy_linear_int8(x, w, scale, b)
+    y = new_dense(op.shape)
+    arrays = [x, op.weights(w, pack), y, _vector(scale)]
+    op.run(*(arrays if b is None else [*arrays, _vector(b)]))
+    return y
