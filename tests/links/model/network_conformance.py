@@ -1,13 +1,24 @@
 """What every network of the zoo promises beside its predict, as plain check functions that raise AssertionError.
 
 predicted: from a model, the arrays of a prediction on the suite's photos
+make_photos: the suite's photos
 """
+
+import threading
 
 import numpy as np
 import pytest
 
 from cvzoo.config.switches import no_backprop_mode, using_config
-from cvzoo.errors.exceptions import BackendError, CvzooError, FileFormatError
+from cvzoo.errors.exceptions import (
+    BackendError,
+    CvzooError,
+    DtypeError,
+    FileFormatError,
+    ImageError,
+    ShapeError,
+    ValueRangeError,
+)
 from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.connection.linear import Linear
 from cvzoo.serializers.load_weights import load_weights
@@ -35,9 +46,50 @@ def assert_same(one, other):
         np.testing.assert_array_equal(a, b)
 
 
+def check_bad_input(model, make_photos):
+    """What is no list of photos is refused by name."""
+    img = make_photos()[0]
+    for imgs in (img, "photo.jpg", 3):
+        with pytest.raises((DtypeError, ShapeError)):
+            model.predict(imgs)
+    with pytest.raises(ImageError):
+        model.predict([b"no image"])
+    with pytest.raises(CvzooError):
+        model.predict([np.zeros((5, 8, 8), np.float32)])
+    with pytest.raises(ValueRangeError):
+        model.predict([img], batch_size=0)
+
+
+def check_nothing_is_changed(model, make_photos):
+    """Neither the photos nor the numbers of the network change in predict."""
+    photos = make_photos()
+    before = {name: np.array(array) for name, array in model.state_arrays().items()}
+    model.predict(photos)
+    for img, again in zip(photos, make_photos()):
+        np.testing.assert_array_equal(img, again)
+    for name, array in model.state_arrays().items():
+        np.testing.assert_array_equal(array, before[name], err_msg=name)
+
+
 def check_determinism(model, predicted):
     """Twice the same bits."""
     assert_same(predicted(model), predicted(model))
+
+
+def check_threads(model, predicted):
+    """Four threads at once get what one gets."""
+    want, got = predicted(model), [[]] * 4
+
+    def work(i):
+        got[i] = predicted(model)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for each in got:
+        assert_same(each, want)
 
 
 def check_copies(model, predicted):

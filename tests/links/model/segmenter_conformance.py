@@ -4,14 +4,12 @@ A segmenter joins by appearing in the list of test_segmenter_conformance.py. The
 """
 
 import io
-import threading
 
 import numpy as np
 import pytest
 from PIL import Image
 
 from cvzoo.config.switches import using_config
-from cvzoo.errors.exceptions import CvzooError, DtypeError, ImageError, ShapeError, ValueRangeError
 from cvzoo.images.read_label import read_label
 from cvzoo.links.model.pixelwise_softmax_classifier import PixelwiseSoftmaxClassifier
 from cvzoo.serializers.npz import save_npz
@@ -66,20 +64,6 @@ def check_awkward_photos(model):
     np.testing.assert_array_equal(model.predict(np.stack([img, img]))[1], result[0])
 
 
-def check_bad_input(model):
-    """What is no list of photos is refused by name."""
-    img = make_photos(1)[0]
-    for imgs in (img, "photo.jpg", 3):
-        with pytest.raises((DtypeError, ShapeError)):
-            model.predict(imgs)
-    with pytest.raises(ImageError):
-        model.predict([b"no image"])
-    with pytest.raises(CvzooError):
-        model.predict([np.zeros((5, 8, 8), np.float32)])
-    with pytest.raises(ValueRangeError):
-        model.predict([img], batch_size=0)
-
-
 def check_batches(model):
     """A photo's map does not depend on what lies beside it."""
     img = make_photos(1)[0]
@@ -96,17 +80,6 @@ def check_each(model):
         np.testing.assert_array_equal(each[0], want[i])
 
 
-def check_nothing_is_changed(model):
-    """Neither the photos nor the numbers of the network change in predict."""
-    photos = make_photos()
-    before = {name: np.array(array) for name, array in model.state_arrays().items()}
-    model.predict(photos)
-    for img, again in zip(photos, make_photos()):
-        np.testing.assert_array_equal(img, again)
-    for name, array in model.state_arrays().items():
-        np.testing.assert_array_equal(array, before[name], err_msg=name)
-
-
 def check_views(model):
     """Other scales and the mirror give maps of the same size, and are put back afterwards."""
     img = make_photos(1)[0]
@@ -120,23 +93,6 @@ def check_views(model):
     assert many[0].shape == img.shape[1:]
     np.testing.assert_allclose(many.probs[0].sum(axis=0), 1, rtol=1e-4)
     assert mirrored[0].shape == img.shape[1:]
-
-
-def check_threads(model):
-    """Three threads at once get what one gets."""
-    want, got = predicted(model), [None] * 3
-
-    def work(i):
-        got[i] = predicted(model)
-
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    for each in got:
-        for a, b in zip(each, want):
-            np.testing.assert_array_equal(a, b)
 
 
 def check_pictures(model, folder):
@@ -189,10 +145,7 @@ CHECKS = (
     check_result,
     check_no_photos,
     check_awkward_photos,
-    check_bad_input,
     check_batches,
     check_each,
-    check_nothing_is_changed,
     check_views,
-    check_threads,
 )

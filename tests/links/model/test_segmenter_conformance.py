@@ -92,7 +92,16 @@ def test_it_keeps_the_contract(name, check):
 
 
 @pytest.mark.parametrize(
-    "check", [network.check_determinism, network.check_copies, network.check_device], ids=lambda check: check.__name__
+    "check", [network.check_bad_input, network.check_nothing_is_changed], ids=lambda check: check.__name__
+)
+def test_its_predict_is_careful(name, check):
+    check(_made(name), conformance.make_photos)
+
+
+@pytest.mark.parametrize(
+    "check",
+    [network.check_determinism, network.check_copies, network.check_device, network.check_threads],
+    ids=lambda check: check.__name__,
 )
 def test_it_is_a_good_network(name, check):
     check(_made(name), conformance.predicted)
