@@ -1,20 +1,17 @@
 """The examples run; the one that ships learns."""
 
-import importlib.util
 import os
 import pathlib
 
 import numpy as np
 import pytest
+from neighbour import module_at
 
 EXAMPLES = pathlib.Path(__file__).parents[1] / "examples"
 
 
 def load(name):
-    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return module_at(EXAMPLES / f"{name}.py")
 
 
 def test_the_digits_are_learnt(capsys):

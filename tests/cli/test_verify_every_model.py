@@ -1,9 +1,9 @@
 """What `cvzoo verify` checks holds for every network of the conformance suites, narrow and with random numbers."""
 
-import importlib.util
 import pathlib
 
 import pytest
+from neighbour import module_at
 
 from cvzoo.cli.model_checks import check_numbers, check_predictions
 from cvzoo.links.model.seen import Finder, seeded_page, seeded_photo
@@ -13,10 +13,7 @@ PHOTOS = [seeded_photo((50, 70)), seeded_photo((50, 70), seed=1), seeded_page((6
 
 
 def _module(name):
-    spec = importlib.util.spec_from_file_location(name, ZOO / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return module_at(ZOO / f"{name}.py")
 
 
 MODULES = {

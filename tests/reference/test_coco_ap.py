@@ -1,14 +1,10 @@
 """The plain AP gives the numbers one can work out by hand."""
 
-import importlib.util
-import pathlib
-
 import numpy as np
 import pytest
+from neighbour import neighbour
 
-_spec = importlib.util.spec_from_file_location("coco_ap", pathlib.Path(__file__).with_name("coco_ap.py"))
-reference = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(reference)
+reference = neighbour(__file__, "coco_ap")
 
 BOX = np.array([[0, 0, 10, 10], [20, 20, 40, 40]], float)
 LABEL = np.array([0, 0])

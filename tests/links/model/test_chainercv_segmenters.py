@@ -3,12 +3,12 @@
 The program was written from the description of the layers, with the values that `chainercv_files.py` seeds.
 """
 
-import importlib.util
 import json
 import pathlib
 
 import numpy as np
 import pytest
+from neighbour import neighbour
 
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import WeightsMismatchError
@@ -21,9 +21,7 @@ from cvzoo.weights.npz import write_npz
 
 _HERE = pathlib.Path(__file__)
 STORED = json.loads(_HERE.with_name("chainercv_maps.json").read_text())
-_SPEC = importlib.util.spec_from_file_location("chainercv_files", _HERE.with_name("chainercv_files.py"))
-files = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(files)
+files = neighbour(__file__, "chainercv_files")
 
 
 def _photo(height, width, seed):

@@ -1,10 +1,9 @@
 """Every classifier of the zoo keeps the contract; one joins by a line in CLASSIFIERS, as narrow as it can be built."""
 
 import functools
-import importlib.util
-import pathlib
 
 import pytest
+from neighbour import neighbour
 
 from cvzoo.config.randomness import set_seed
 from cvzoo.links.model.alexnet.alexnet import AlexNet
@@ -33,16 +32,7 @@ from cvzoo.links.model.vit.vit import ViT
 SMALL_PHOTO = PhotoPreparation(36, 32)
 
 
-def _neighbour(name):
-    # tests are imported one by one, without packages: a neighbour is loaded by its path
-    path = pathlib.Path(__file__).with_name(f"{name}.py")
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-conformance, network = _neighbour("classifier_conformance"), _neighbour("network_conformance")
+conformance, network = (neighbour(__file__, name) for name in ("classifier_conformance", "network_conformance"))
 
 
 def _cifar_resnet(n_class, pretrained_model, label_names):

@@ -1,11 +1,10 @@
 """Every detector keeps the contract of predict."""
 
 import functools
-import importlib.util
-import pathlib
 
 import numpy as np
 import pytest
+from neighbour import neighbour
 
 from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import using_config
@@ -32,17 +31,7 @@ from cvzoo.links.model.yolo.yolo_v2 import YOLOv2
 from cvzoo.links.model.yolo.yolo_v2_tiny import YOLOv2Tiny
 from cvzoo.links.model.yolo.yolo_v3 import YOLOv3
 
-
-def _neighbour(name):
-    # tests are imported one by one, without packages: a neighbour is loaded by its path
-    path = pathlib.Path(__file__).with_name(f"{name}.py")
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-conformance, network = _neighbour("detector_conformance"), _neighbour("network_conformance")
+conformance, network = (neighbour(__file__, name) for name in ("detector_conformance", "network_conformance"))
 
 TINY_CFG = """
 [net]

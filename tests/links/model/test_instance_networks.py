@@ -1,11 +1,10 @@
 """Every model that finds masks or key points is a good network and answers soundly; one joins by a line in MODELS."""
 
 import functools
-import importlib.util
-import pathlib
 
 import numpy as np
 import pytest
+from neighbour import neighbour
 
 from cvzoo.config.randomness import set_seed
 from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
@@ -20,17 +19,7 @@ from cvzoo.links.model.mask_rcnn.loss import MaskRCNNFPNLoss
 from cvzoo.links.model.mask_rcnn.mask_head import MaskHeadSettings
 from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
 
-
-def _neighbour(name):
-    # tests are imported one by one, without packages: a neighbour is loaded by its path
-    path = pathlib.Path(__file__).with_name(f"{name}.py")
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-conformance, network = _neighbour("instance_conformance"), _neighbour("network_conformance")
+conformance, network = (neighbour(__file__, name) for name in ("instance_conformance", "network_conformance"))
 
 NAMES = ("ape", "bee", "cat")
 FPN = FasterRCNNFPNSettings(

@@ -1,10 +1,9 @@
 """Every segmenter of the zoo keeps the contract; one joins by a line in SEGMENTERS, as narrow as it can be built."""
 
 import functools
-import importlib.util
-import pathlib
 
 import pytest
+from neighbour import neighbour
 
 from cvzoo.config.randomness import set_seed
 from cvzoo.links.model.deeplab.deeplab_v3 import DeepLabV3
@@ -17,17 +16,7 @@ from cvzoo.links.model.pspnet.pspnet import PSPNet
 from cvzoo.links.model.segnet.segnet_basic import SegNetBasic
 from cvzoo.optimizers import Adam
 
-
-def _neighbour(name):
-    # tests are imported one by one, without packages: a neighbour is loaded by its path
-    path = pathlib.Path(__file__).with_name(f"{name}.py")
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-conformance, network = _neighbour("segmenter_conformance"), _neighbour("network_conformance")
+conformance, network = (neighbour(__file__, name) for name in ("segmenter_conformance", "network_conformance"))
 
 
 def _espnet(n_class, pretrained_model, label_names):

@@ -6,7 +6,7 @@ import pytest
 from cvzoo.errors.exceptions import FileFormatError
 from cvzoo.training.tensorboard.event import Histogram, histogram_of, summary_event
 from cvzoo.training.tensorboard.event_file import EventFile, record
-from cvzoo.training.tensorboard.protobuf import varint
+from cvzoo.weights.protobuf import varint
 
 # read back by tensorboard 2.21: version, then main/loss = 0.25 and n = NaN at step 3, then a histogram at step 300
 STORED = bytes.fromhex(

@@ -1,21 +1,18 @@
 """Two public networks, with the numbers an independent runtime gave for them."""
 
-import importlib.util
 import json
 import pathlib
 
 import numpy as np
 import pytest
+from neighbour import module_at
 from PIL import Image
 
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.links.model.darknet.detector import DarknetDetector
 from cvzoo.transforms.resize import resize
 
-_path = pathlib.Path(__file__).parents[3] / "reference" / "coco_ap.py"
-_spec = importlib.util.spec_from_file_location("coco_ap", _path)
-reference = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(reference)
+reference = module_at(pathlib.Path(__file__).parents[3] / "reference" / "coco_ap.py")
 
 NETWORKS = {
     "yolo_fastest_coco": ("yolo-fastest-1.1", "coco.names", "yolo_fastest_1.1_dog"),

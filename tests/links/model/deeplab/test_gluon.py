@@ -1,11 +1,11 @@
 """gluon-cv's DeepLabV3, FCN and PSPNet: names in files, and maps that a plain torch program of the same layers gave."""
 
-import importlib.util
 import json
 import pathlib
 
 import numpy as np
 import pytest
+from neighbour import neighbour
 
 import cvzoo.functions as F
 from cvzoo.config.switches import no_backprop_mode, using_config
@@ -23,9 +23,7 @@ from cvzoo.weights.npz import write_npz
 
 _HERE = pathlib.Path(__file__)
 STORED = json.loads(_HERE.with_name("gluon_maps.json").read_text())
-_SPEC = importlib.util.spec_from_file_location("gluon_files", _HERE.with_name("gluon_files.py"))
-files = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(files)
+files = neighbour(__file__, "gluon_files")
 MODELS = {"deeplab": DeepLabV3, "fcn": FCN}
 
 

@@ -6,12 +6,12 @@ last convolutions times 0.01). Boxes without an area, which torchvision gives as
 """
 
 import dataclasses
-import importlib.util
 import json
 import pathlib
 
 import numpy as np
 import pytest
+from neighbour import module_at
 
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.links.model.resnet.resnet import ResNet
@@ -21,10 +21,7 @@ from cvzoo.links.model.retinanet.retinanet import RetinaNet
 from cvzoo.links.model.retinanet.torchvision_names import COCO_ROWS, from_torchvision, is_torchvision_retinanet
 from cvzoo.links.model.retinanet.weights import RESNET50_FPN
 
-_path = pathlib.Path(__file__).parents[1] / "seeded_weights.py"
-_spec = importlib.util.spec_from_file_location("seeded_weights", _path)
-seeds = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(seeds)
+seeds = module_at(pathlib.Path(__file__).parents[1] / "seeded_weights.py")
 
 FOUND = json.loads(pathlib.Path(__file__).with_name("torchvision.json").read_text())
 V1, V2 = "retinanet_resnet50_fpn", "retinanet_resnet50_fpn_v2"

@@ -1,11 +1,10 @@
 """YOLOv2, YOLOv2-tiny and YOLOv3 consume files of the published sizes, and compute what darknet's cfg says."""
 
-import importlib.util
-import pathlib
 import struct
 
 import numpy as np
 import pytest
+from neighbour import neighbour
 
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import FileFormatError, ValueRangeError, WeightsMismatchError
@@ -19,9 +18,7 @@ from cvzoo.links.model.yolo.yolo_v3 import YOLOv3
 from cvzoo.weights.cache import cached_path
 from cvzoo.weights.npz import write_npz
 
-_spec = importlib.util.spec_from_file_location("darknet_cfgs", pathlib.Path(__file__).with_name("darknet_cfgs.py"))
-cfgs = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(cfgs)
+cfgs = neighbour(__file__, "darknet_cfgs")
 
 # bytes of the published files, and the size of their header
 CASES = {
