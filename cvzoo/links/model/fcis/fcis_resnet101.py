@@ -9,6 +9,7 @@ import numpy as np
 from cvzoo.autodiff.variable import Variable
 from cvzoo.functions.activation.softmax import softmax
 from cvzoo.geometry.clip_bbox import clip_bbox
+from cvzoo.geometry.rle import RLEs
 from cvzoo.geometry.window_rle import window_rles
 from cvzoo.links.model.detector import Preset
 from cvzoo.links.model.detector_source import detector_classes, take_what_fits
@@ -177,9 +178,9 @@ class FCISResNet101(AbstractInstanceSegmenter):
         large = np.flatnonzero(((voted.bbox[:, 2:] - voted.bbox[:, :2]) > self.min_drop_size).all(axis=1))
         order = large[np.argsort(-voted.score[large], kind="stable")]
         pixels = rounded(voted.bbox[order], size)
-        windows = [
-            resize_map(prob, (bottom - top, right - left)) > self.binary_thresh
-            for prob, (top, left, bottom, right) in zip(voted.mask_prob[order], pixels.tolist())
-        ]
-        mask = window_rles(windows, pixels[:, :2], size)
+        masks = [window_rles([], pixels[:0, :2], size)]
+        for prob, (top, left, bottom, right) in zip(voted.mask_prob[order], pixels.tolist()):
+            window = resize_map(prob, (bottom - top, right - left)) > self.binary_thresh
+            masks.append(window_rles([window], np.array([[top, left]]), size))
+        mask = RLEs.concatenate(masks)
         return FoundInstances(mask, voted.bbox[order], voted.label[order], voted.score[order])

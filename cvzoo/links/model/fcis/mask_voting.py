@@ -8,6 +8,9 @@ from cvzoo.functions.array.resize_images import resize_images
 from cvzoo.geometry.bbox_iou import bbox_iou
 from cvzoo.geometry.nms import nms
 
+# Pixels of regions' masks that are kept, a byte each
+_KEPT = 1 << 26
+
 
 class VotedMasks(NamedTuple):
     """mask_prob: (N, S, S) float32 in its box; bbox: (N, 4) float32; label: (N,) int32; score: (N,) float32."""
@@ -83,11 +86,12 @@ def mask_voting(
 
 
 class _Windows:
-    """The regions' masks as pixels of the photo, each made once, when it first votes."""
+    """The regions' masks as pixels of the photo, made when they first vote, and kept while they are few."""
 
     def __init__(self, prob: np.ndarray, pixels: np.ndarray, thresh: float):
         self.prob, self.pixels, self.thresh = prob, pixels, thresh
         self.made: dict[int, np.ndarray] = {}
+        self.kept = 0
 
     def joined(
         self, places: np.ndarray, weight: np.ndarray, size: tuple[int, int]
@@ -112,5 +116,8 @@ class _Windows:
         if mask is None:
             top, left, bottom, right = self.pixels[place].tolist()
             prob = resize_map(self.prob[place], (bottom - top, right - left))
-            mask = self.made[place] = (prob >= self.thresh).astype(np.float32)
+            mask = self.made[place] = prob >= self.thresh
+            self.kept += mask.size
+            if self.kept > _KEPT:  # hundreds of regions as large as the photo do not fit into memory
+                self.made, self.kept = {place: mask}, mask.size
         return mask

@@ -11,6 +11,7 @@ from cvzoo.geometry.bbox_iou import bbox_iou
 from cvzoo.links.model.faster_rcnn.bbox2loc import loc2bbox
 from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
 from cvzoo.links.model.faster_rcnn.proposal_target_creator import ProposalTargetCreator
+from cvzoo.links.model.fcis import mask_voting as mask_voting_module
 from cvzoo.links.model.fcis.fcis_resnet101 import FCISResNet101
 from cvzoo.links.model.fcis.head import FCISResNet101Head
 from cvzoo.links.model.fcis.listing import ARCHITECTURES, members
@@ -143,7 +144,9 @@ def voted_slowly(prob, bbox, cls_prob, size, score_thresh, nms_thresh, merge, bi
     return found
 
 
-def test_mask_voting_is_the_definition_step_by_step():
+@pytest.mark.parametrize("kept", [0, 1 << 26])
+def test_mask_voting_is_the_definition_step_by_step(kept, monkeypatch):
+    monkeypatch.setattr(mask_voting_module, "_KEPT", kept)
     rng = np.random.default_rng(0)
     corner = rng.uniform(0, 25, (24, 2))
     bbox = np.concatenate([corner, corner + rng.uniform(8, 25, (24, 2))], axis=1).clip(0, (40, 50, 40, 50)).astype("f")

@@ -1,6 +1,7 @@
 """Masks are pasted as torchvision pastes them; a model finds, saves and trains nothing by itself."""
 
 import json
+import tracemalloc
 import zlib
 
 import numpy as np
@@ -132,3 +133,16 @@ def test_named_constructors_and_members_agree():
     assert all(member.task == "instance segmentation" for member in members())
     with pytest.raises(ValueRangeError, match="MaskHeadSettings"):
         MaskHeadSettings(paste="glue")
+
+
+@pytest.mark.parametrize("how", ["whole", "exact"])
+def test_masks_as_large_as_a_1080p_photo_are_pasted_one_by_one(how):
+    bbox = np.tile(np.array([-20, -30, 1100, 1950], np.float32), (25, 1))
+    tracemalloc.start()
+    try:
+        masks = paste_masks(np.ones((25, 4, 4), np.float32), bbox, (1080, 1920), how=how)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(masks) == 25
+    assert peak < 30e6  # all at once they would be 52e6, a hundred of them four times that
