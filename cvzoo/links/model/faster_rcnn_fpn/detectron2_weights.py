@@ -7,6 +7,7 @@ from cvzoo.links.model.label_names import COCO_LABEL_NAMES
 from cvzoo.weights.record import Weights
 
 _SITE = "https://dl.fbaipublicfiles.com/detectron2/"
+_BACKBONES = {"R": "resnet", "X": "resnext"}
 
 
 def detectron2_settings(n_layer: int, *, groups: int = 1) -> FasterRCNNFPNSettings:
@@ -28,26 +29,39 @@ def detectron2_settings(n_layer: int, *, groups: int = 1) -> FasterRCNNFPNSettin
     )
 
 
-def detectron2_weights(
-    name: str,
-    path: str,
+def detectron2_files(
+    network: str,
+    folder: str,
+    files: Mapping[str, tuple[str, tuple[float, ...]]],
     *,
-    config: str,
-    score: Mapping[str, float],
+    scores: tuple[str, ...],
     label_names: tuple[str, ...] = COCO_LABEL_NAMES,
-    data: str = "COCO train2017, on a backbone from ImageNet-1K",
-) -> Weights:
-    """The record of one file. path: on detectron2's site; config: of detectron2, without its ending"""
-    return Weights(
-        name=name,
-        url=_SITE + path,
-        sha256=None,
-        licence="CC BY-SA 3.0",
-        data=data,
-        data_licence="annotations CC BY 4.0; photos: Flickr's terms, each by its owner; ImageNet terms of access",
-        score=score,
-        source=f"detectron2 model zoo, {config}",
-        label_names=label_names,
-        preprocessing="short side 800, long side at most 1333, bilinear with antialiasing, padded to multiples of 32, "
-        "RGB here and BGR there; x - (123.675, 116.28, 103.53)",
-    )
+) -> dict[str, tuple[Weights, FasterRCNNFPNSettings]]:
+    """Files of one kind of network: name, such as "resnet50_coco_detectron2_1x" -> (record, how it is built).
+
+    network: detectron2's name of it, such as "mask_rcnn"
+    folder: of its configurations
+    files: the rest of a configuration's name, such as "R_50_FPN_1x" -> (the file's name from its number on, its scores)
+    scores: what they are, on COCO val2017
+    """
+    found = {}
+    for variant, (file, values) in files.items():
+        letter, depth, *width, _, schedule = variant.split("_")
+        backbone = "_".join([f"{_BACKBONES[letter]}{depth}", *width])
+        name = f"{backbone}_coco_detectron2_{schedule}"
+        config = f"{folder}/{network}_{variant}"
+        record = Weights(
+            name=f"{network}_fpn_{name}",
+            url=f"{_SITE}{config}/{file}",
+            sha256=None,
+            licence="CC BY-SA 3.0",
+            data="COCO train2017, on a backbone from ImageNet-1K",
+            data_licence="annotations CC BY 4.0; photos: Flickr's terms, each by its owner; ImageNet terms of access",
+            score={f"COCO val2017 {score}": value for score, value in zip(scores, values)},
+            source=f"detectron2 model zoo, {config}",
+            label_names=label_names,
+            preprocessing="short side 800, long side at most 1333, bilinear with antialiasing, padded to multiples of "
+            "32, RGB here and BGR there; x - (123.675, 116.28, 103.53)",
+        )
+        found[name] = record, detectron2_settings(int(depth), groups=32 if width else 1)
+    return found

@@ -1,7 +1,7 @@
 """Published weights of Faster R-CNN on pyramids."""
 
 from cvzoo.links.model.faster_rcnn_fpn.chainercv_names import chainercv_settings, chainercv_weights
-from cvzoo.links.model.faster_rcnn_fpn.detectron2_weights import detectron2_settings, detectron2_weights
+from cvzoo.links.model.faster_rcnn_fpn.detectron2_weights import detectron2_files
 from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
 from cvzoo.links.model.label_names import COCO_LABEL_NAMES
 from cvzoo.links.model.torchvision_record import torchvision_weights
@@ -74,41 +74,16 @@ WEIGHTS: dict[str, tuple[Weights, FasterRCNNFPNSettings]] = {
         ),
         MOBILENET_V3_LARGE_320_FPN,
     ),
-    "resnet50_coco_detectron2_1x": (
-        detectron2_weights(
-            "faster_rcnn_fpn_resnet50_coco_detectron2_1x",
-            "COCO-Detection/faster_rcnn_R_50_FPN_1x/137257794/model_final_b275ba.pkl",
-            config="COCO-Detection/faster_rcnn_R_50_FPN_1x",
-            score={"COCO val2017 AP": 0.379},
-        ),
-        detectron2_settings(50),
-    ),
-    "resnet50_coco_detectron2_3x": (
-        detectron2_weights(
-            "faster_rcnn_fpn_resnet50_coco_detectron2_3x",
-            "COCO-Detection/faster_rcnn_R_50_FPN_3x/137849458/model_final_280758.pkl",
-            config="COCO-Detection/faster_rcnn_R_50_FPN_3x",
-            score={"COCO val2017 AP": 0.402},
-        ),
-        detectron2_settings(50),
-    ),
-    "resnet101_coco_detectron2_3x": (
-        detectron2_weights(
-            "faster_rcnn_fpn_resnet101_coco_detectron2_3x",
-            "COCO-Detection/faster_rcnn_R_101_FPN_3x/137851257/model_final_f6e8b1.pkl",
-            config="COCO-Detection/faster_rcnn_R_101_FPN_3x",
-            score={"COCO val2017 AP": 0.420},
-        ),
-        detectron2_settings(101),
-    ),
-    "resnext101_32x8d_coco_detectron2_3x": (
-        detectron2_weights(
-            "faster_rcnn_fpn_resnext101_32x8d_coco_detectron2_3x",
-            "COCO-Detection/faster_rcnn_X_101_32x8d_FPN_3x/139173657/model_final_68b088.pkl",
-            config="COCO-Detection/faster_rcnn_X_101_32x8d_FPN_3x",
-            score={"COCO val2017 AP": 0.430},
-        ),
-        detectron2_settings(101, groups=32),
+    **detectron2_files(
+        "faster_rcnn",
+        "COCO-Detection",
+        {
+            "R_50_FPN_1x": ("137257794/model_final_b275ba.pkl", (0.379,)),
+            "R_50_FPN_3x": ("137849458/model_final_280758.pkl", (0.402,)),
+            "R_101_FPN_3x": ("137851257/model_final_f6e8b1.pkl", (0.420,)),
+            "X_101_32x8d_FPN_3x": ("139173657/model_final_68b088.pkl", (0.430,)),
+        },
+        scores=("AP",),
     ),
     "resnet50_coco_chainercv": (
         chainercv_weights(

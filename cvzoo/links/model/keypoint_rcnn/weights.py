@@ -1,6 +1,6 @@
 """Published weights of Keypoint R-CNN on pyramids."""
 
-from cvzoo.links.model.faster_rcnn_fpn.detectron2_weights import detectron2_settings, detectron2_weights
+from cvzoo.links.model.faster_rcnn_fpn.detectron2_weights import detectron2_files
 from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
 from cvzoo.links.model.faster_rcnn_fpn.weights import RESNET50_FPN, TORCHVISION_PREPROCESSING
 from cvzoo.links.model.torchvision_record import torchvision_weights
@@ -43,44 +43,16 @@ WEIGHTS: dict[str, tuple[Weights, FasterRCNNFPNSettings]] = {
         ),
         RESNET50_FPN,
     ),
-    "resnet50_coco_detectron2_1x": (
-        detectron2_weights(
-            "keypoint_rcnn_fpn_resnet50_coco_detectron2_1x",
-            "COCO-Keypoints/keypoint_rcnn_R_50_FPN_1x/137261548/model_final_04e291.pkl",
-            config="COCO-Keypoints/keypoint_rcnn_R_50_FPN_1x",
-            score={"COCO val2017 box AP": 0.536, "COCO val2017 keypoint AP": 0.640},
-            label_names=PERSON,
-        ),
-        detectron2_settings(50),
-    ),
-    "resnet50_coco_detectron2_3x": (
-        detectron2_weights(
-            "keypoint_rcnn_fpn_resnet50_coco_detectron2_3x",
-            "COCO-Keypoints/keypoint_rcnn_R_50_FPN_3x/137849621/model_final_a6e10b.pkl",
-            config="COCO-Keypoints/keypoint_rcnn_R_50_FPN_3x",
-            score={"COCO val2017 box AP": 0.554, "COCO val2017 keypoint AP": 0.655},
-            label_names=PERSON,
-        ),
-        detectron2_settings(50),
-    ),
-    "resnet101_coco_detectron2_3x": (
-        detectron2_weights(
-            "keypoint_rcnn_fpn_resnet101_coco_detectron2_3x",
-            "COCO-Keypoints/keypoint_rcnn_R_101_FPN_3x/138363331/model_final_997cc7.pkl",
-            config="COCO-Keypoints/keypoint_rcnn_R_101_FPN_3x",
-            score={"COCO val2017 box AP": 0.564, "COCO val2017 keypoint AP": 0.661},
-            label_names=PERSON,
-        ),
-        detectron2_settings(101),
-    ),
-    "resnext101_32x8d_coco_detectron2_3x": (
-        detectron2_weights(
-            "keypoint_rcnn_fpn_resnext101_32x8d_coco_detectron2_3x",
-            "COCO-Keypoints/keypoint_rcnn_X_101_32x8d_FPN_3x/139686956/model_final_5ad38f.pkl",
-            config="COCO-Keypoints/keypoint_rcnn_X_101_32x8d_FPN_3x",
-            score={"COCO val2017 box AP": 0.573, "COCO val2017 keypoint AP": 0.660},
-            label_names=PERSON,
-        ),
-        detectron2_settings(101, groups=32),
+    **detectron2_files(
+        "keypoint_rcnn",
+        "COCO-Keypoints",
+        {
+            "R_50_FPN_1x": ("137261548/model_final_04e291.pkl", (0.536, 0.640)),
+            "R_50_FPN_3x": ("137849621/model_final_a6e10b.pkl", (0.554, 0.655)),
+            "R_101_FPN_3x": ("138363331/model_final_997cc7.pkl", (0.564, 0.661)),
+            "X_101_32x8d_FPN_3x": ("139686956/model_final_5ad38f.pkl", (0.573, 0.660)),
+        },
+        scores=("box AP", "keypoint AP"),
+        label_names=PERSON,
     ),
 }

@@ -1,7 +1,7 @@
 """Published weights of Mask R-CNN on pyramids."""
 
 from cvzoo.links.model.faster_rcnn_fpn.chainercv_names import chainercv_settings, chainercv_weights
-from cvzoo.links.model.faster_rcnn_fpn.detectron2_weights import detectron2_settings, detectron2_weights
+from cvzoo.links.model.faster_rcnn_fpn.detectron2_weights import detectron2_files
 from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
 from cvzoo.links.model.faster_rcnn_fpn.weights import RESNET50_FPN, RESNET50_FPN_V2, TORCHVISION_PREPROCESSING
 from cvzoo.links.model.label_names import COCO_LABEL_NAMES
@@ -32,41 +32,16 @@ WEIGHTS: dict[str, tuple[Weights, FasterRCNNFPNSettings]] = {
         ),
         RESNET50_FPN_V2,
     ),
-    "resnet50_coco_detectron2_1x": (
-        detectron2_weights(
-            "mask_rcnn_fpn_resnet50_coco_detectron2_1x",
-            "COCO-InstanceSegmentation/mask_rcnn_R_50_FPN_1x/137260431/model_final_a54504.pkl",
-            config="COCO-InstanceSegmentation/mask_rcnn_R_50_FPN_1x",
-            score={"COCO val2017 box AP": 0.386, "COCO val2017 mask AP": 0.352},
-        ),
-        detectron2_settings(50),
-    ),
-    "resnet50_coco_detectron2_3x": (
-        detectron2_weights(
-            "mask_rcnn_fpn_resnet50_coco_detectron2_3x",
-            "COCO-InstanceSegmentation/mask_rcnn_R_50_FPN_3x/137849600/model_final_f10217.pkl",
-            config="COCO-InstanceSegmentation/mask_rcnn_R_50_FPN_3x",
-            score={"COCO val2017 box AP": 0.410, "COCO val2017 mask AP": 0.372},
-        ),
-        detectron2_settings(50),
-    ),
-    "resnet101_coco_detectron2_3x": (
-        detectron2_weights(
-            "mask_rcnn_fpn_resnet101_coco_detectron2_3x",
-            "COCO-InstanceSegmentation/mask_rcnn_R_101_FPN_3x/138205316/model_final_a3ec72.pkl",
-            config="COCO-InstanceSegmentation/mask_rcnn_R_101_FPN_3x",
-            score={"COCO val2017 box AP": 0.429, "COCO val2017 mask AP": 0.386},
-        ),
-        detectron2_settings(101),
-    ),
-    "resnext101_32x8d_coco_detectron2_3x": (
-        detectron2_weights(
-            "mask_rcnn_fpn_resnext101_32x8d_coco_detectron2_3x",
-            "COCO-InstanceSegmentation/mask_rcnn_X_101_32x8d_FPN_3x/139653917/model_final_2d9806.pkl",
-            config="COCO-InstanceSegmentation/mask_rcnn_X_101_32x8d_FPN_3x",
-            score={"COCO val2017 box AP": 0.443, "COCO val2017 mask AP": 0.395},
-        ),
-        detectron2_settings(101, groups=32),
+    **detectron2_files(
+        "mask_rcnn",
+        "COCO-InstanceSegmentation",
+        {
+            "R_50_FPN_1x": ("137260431/model_final_a54504.pkl", (0.386, 0.352)),
+            "R_50_FPN_3x": ("137849600/model_final_f10217.pkl", (0.410, 0.372)),
+            "R_101_FPN_3x": ("138205316/model_final_a3ec72.pkl", (0.429, 0.386)),
+            "X_101_32x8d_FPN_3x": ("139653917/model_final_2d9806.pkl", (0.443, 0.395)),
+        },
+        scores=("box AP", "mask AP"),
     ),
     "resnet50_coco_chainercv": (
         chainercv_weights(
