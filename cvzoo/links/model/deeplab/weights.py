@@ -4,43 +4,20 @@ from cvzoo.datasets.labels.ade20k import ade20k_semantic_segmentation_label_name
 from cvzoo.datasets.labels.cityscapes import cityscapes_semantic_segmentation_label_names
 from cvzoo.datasets.labels.voc import voc_semantic_segmentation_label_names
 from cvzoo.links.model.gluon_segmentation import gluon_segmenter
-from cvzoo.links.model.short_side_preparation import describe_short_side
-from cvzoo.links.model.torchvision_record import torchvision_weights
+from cvzoo.links.model.torchvision_segmentation import torchvision_segmenter
 from cvzoo.weights.record import Weights
 
-_COCO_VOC = {
-    "preprocessing": describe_short_side(520),
-    "data": "COCO train2017, the photos and pixels of the 20 classes of Pascal VOC",
-    "label_names": voc_semantic_segmentation_label_names,
-}
-
-# backbone -> name -> record; torchvision's scores are on COCO val2017's photos with these classes
+# backbone -> name -> record
 V3_RECORDS: dict[str, dict[str, Weights]] = {
     "resnet50": {
-        "coco_voc": torchvision_weights(
-            "deeplabv3_resnet50",
-            "deeplabv3_resnet50_coco-cd0a2569.pth",
-            enum="DeepLabV3_ResNet50_Weights.COCO_WITH_VOC_LABELS_V1",
-            score={"miou": 0.664, "pixel_accuracy": 0.924},
-            **_COCO_VOC,
-        )
+        "coco_voc": torchvision_segmenter("deeplabv3_resnet50_coco", "cd0a2569", "DeepLabV3_ResNet50", 0.664, 0.924)
     },
     "resnet101": {
-        "coco_voc": torchvision_weights(
-            "deeplabv3_resnet101",
-            "deeplabv3_resnet101_coco-586e9e4e.pth",
-            enum="DeepLabV3_ResNet101_Weights.COCO_WITH_VOC_LABELS_V1",
-            score={"miou": 0.674, "pixel_accuracy": 0.924},
-            **_COCO_VOC,
-        )
+        "coco_voc": torchvision_segmenter("deeplabv3_resnet101_coco", "586e9e4e", "DeepLabV3_ResNet101", 0.674, 0.924)
     },
     "mobilenet_v3_large": {
-        "coco_voc": torchvision_weights(
-            "deeplabv3_mobilenet_v3_large",
-            "deeplabv3_mobilenet_v3_large-fc3c493d.pth",
-            enum="DeepLabV3_MobileNet_V3_Large_Weights.COCO_WITH_VOC_LABELS_V1",
-            score={"miou": 0.603, "pixel_accuracy": 0.912},
-            **_COCO_VOC,
+        "coco_voc": torchvision_segmenter(
+            "deeplabv3_mobilenet_v3_large", "fc3c493d", "DeepLabV3_MobileNet_V3_Large", 0.603, 0.912
         )
     },
     "resnet50s": {
