@@ -28,12 +28,22 @@ def run(args: argparse.Namespace) -> int:
     to = pathlib.Path(args.to)
     if to.suffix.lower() != ".safetensors":
         raise ConfigError("--to must end in .safetensors, by which other commands know a model file", got=args.to)
+    beside = pathlib.Path(args.certificate) if args.certificate else to.with_suffix(".certificate.json")
+    _keep_apart(pathlib.Path(args.file), to, beside)
     foreign = foreign_model(args.file, args.model)
     certificate = convert_weights(args.file, to, foreign.load, why=foreign.why, half=args.half)
-    beside = pathlib.Path(args.certificate) if args.certificate else to.with_suffix(".certificate.json")
     write_json(certificate, beside)
     _print(certificate, to, beside)
     return 0
+
+
+def _keep_apart(source: pathlib.Path, to: pathlib.Path, beside: pathlib.Path) -> None:
+    """ConfigError if one of the three files would take another's place, or the certificate has no folder to go to."""
+    for option, path, others in (("--to", to, (source,)), ("--certificate", beside, (source, to))):
+        if path.resolve() in [other.resolve() for other in others]:
+            raise ConfigError(f"{option} {path} would take the place of another of the files", hint="another name")
+    if not beside.parent.is_dir():
+        raise ConfigError(f"--certificate {beside}: there is no such folder")
 
 
 def _print(certificate: dict, to: pathlib.Path, beside: pathlib.Path) -> None:

@@ -15,6 +15,9 @@ from cvzoo.links.model.zoo_member import ZooMember
 from cvzoo.serializers.model_file import load_model
 from cvzoo.weights.download import fetch_weights
 
+# of files of weights, whether they are there or not
+_ENDINGS = (".safetensors", ".npz", ".pth", ".pt", ".th", ".pkl", ".params", ".zip", ".caffemodel", ".weights")
+
 
 def load_predictor(args: argparse.Namespace) -> Chain:
     """The model, with its weights and thresholds, on its device.
@@ -62,4 +65,4 @@ def make_member(member: ZooMember) -> Chain:
 
 def means_file(model: str) -> bool:
     """Whether the word means a file: no member of the zoo has such a name."""
-    return model.lower().endswith(".safetensors") or pathlib.PurePath(model).name != model or os.path.isfile(model)
+    return model.lower().endswith(_ENDINGS) or pathlib.PurePath(model).name != model or os.path.isfile(model)

@@ -143,7 +143,7 @@ def _check_hash(path: pathlib.Path, records: list[Weights]) -> Check:
         if said:
             return Check(what, True, f"the file {said}")
     certificate = path.with_suffix(".certificate.json")
-    if certificate.is_file():
+    if certificate.is_file() and path.suffix.lower() == ".safetensors":  # else it is that of another file
         result = _json(certificate).get("result")
         wanted = result.get("sha256") if isinstance(result, dict) else None
         if wanted == hashes["sha256"]:

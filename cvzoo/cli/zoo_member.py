@@ -14,7 +14,7 @@ def zoo_member(name: str) -> ZooMember:
         near = difflib.get_close_matches(name, members, n=3, cutoff=0.4)
         raise ValueRangeError(
             f"the zoo has no model {name!r}",
-            expected=" or ".join(near or members),
+            expected=" or ".join(near) or f"one of {len(members)} names, or a file",
             hint="`cvzoo models` lists them",
         )
     return members[name]

@@ -6,7 +6,7 @@ import os
 import pathlib
 import platform
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -46,12 +46,14 @@ def convert_weights(
     why: how it is known that the file belongs to this model, in words
     half: filters and matrices are stored in float16
     Raises WeightsMismatchError, naming the arrays, if one of the source is not used or one of the model not filled;
-    what reading and writing raise. Nothing is written then. FileError if the written file does not say the same.
+    FileError if a number is NaN or infinite; what reading and writing raise. Nothing is written then. FileError if the
+    written file does not say the same.
     """
     model = load_strictly(load, os.fspath(source))
     everything = source_arrays(source)
     arrays = {name: array for name, array in everything.items() if not name.endswith(_DERIVED)}
     values = model.state_arrays()
+    _refuse_not_finite(values, source)
     before = tensor_parity(arrays, values, values)
     _refuse_losses(before, source)
     origin = {"file": pathlib.PurePath(source).name, "sha256": sha256_of(source)}
@@ -142,6 +144,12 @@ def versions() -> dict[str, str]:
         "backend": get_backend().name,
         "machine": platform.machine(),
     }
+
+
+def _refuse_not_finite(values: Mapping[str, np.ndarray], source: str | os.PathLike) -> None:
+    wrong = [name for name, array in values.items() if not np.isfinite(array).all()]
+    if wrong:
+        raise FileError(f"{source}: {len(wrong)} arrays hold NaN or infinity: {', '.join(wrong[:10])}")
 
 
 def _refuse_losses(parity: TensorParity, source: str | os.PathLike) -> None:

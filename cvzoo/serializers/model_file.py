@@ -12,6 +12,7 @@ from cvzoo.links.chain import Chain
 from cvzoo.links.model.architectures import Architecture, architectures
 from cvzoo.weights.model_header import KEY, ModelHeader, read_model_header
 from cvzoo.weights.safetensors import read_safetensors, write_safetensors
+from cvzoo.weights.sniff import sniff
 
 
 def save_model(
@@ -49,10 +50,12 @@ def load_model(file: str | os.PathLike) -> Any:
     """
     header = read_model_header(file)
     if header is None:
+        if sniff(file) is None:
+            raise FileFormatError(f"{os.fspath(file)}: not a file of weights that cvzoo knows")
         raise FileFormatError(
             f"{os.fspath(file)}: does not say which model its numbers belong to",
             expected="a file that save_model wrote",
-            hint="build the model yourself, then cvzoo.serializers.load_weights(file, model)",
+            hint="`cvzoo convert` makes one of a published file; or build the model, then load_weights(file, model)",
         )
     known = {each.name: each for each in architectures()}
     if header.architecture not in known:

@@ -29,9 +29,11 @@ def atomic_write(path: str | os.PathLike) -> Iterator[BinaryIO]:
             os.fsync(file.fileno())
         os.chmod(name, 0o666 & ~_umask())  # mkstemp's own mode would hide the file from everybody else
         os.replace(name, path)
-    except BaseException:
+    except BaseException as error:
         with contextlib.suppress(OSError):
             os.unlink(name)
+        if isinstance(error, OSError) and error.filename == name:
+            error.filename, error.filename2 = str(path), None
         raise
     sync_folder(path.parent)
 

@@ -6,7 +6,8 @@ import shutil
 import numpy as np
 import pytest
 
-from cvzoo.serializers.model_file import load_model
+from cvzoo.links.model.cifar_resnet.cifar_resnet import CIFARResNet
+from cvzoo.serializers.model_file import load_model, save_model
 from cvzoo.weights.npz import write_npz
 
 
@@ -66,3 +67,40 @@ def test_a_model_that_no_file_makes_is_an_error(run, published, tmp_path, name):
     status, _, errors = run("convert", published, "--to", tmp_path / "o.safetensors", "--model", name)
     assert status == 2
     assert name in errors
+
+
+def test_numbers_that_are_none_are_refused_and_nothing_is_written(run, tmp_path):
+    model = CIFARResNet(8, 4)
+    model.fc.W.array[0, 0] = np.nan
+    save_model(tmp_path / "nan.safetensors", model)
+    status, _, errors = run("convert", tmp_path / "nan.safetensors", "--to", tmp_path / "out.safetensors")
+    assert status == 2
+    assert "NaN" in errors
+    assert "fc/W" in errors
+    assert [path.name for path in tmp_path.iterdir()] == ["nan.safetensors"]
+
+
+def test_what_is_written_takes_no_other_files_place(run, tmp_path):
+    source, out = tmp_path / "net.safetensors", tmp_path / "out.safetensors"
+    save_model(source, CIFARResNet(8, 4))
+    before = source.read_bytes()
+    for options in (
+        ("--to", source, "--half"),
+        ("--to", out, "--certificate", out),
+        ("--to", out, "--certificate", source),
+        ("--to", out, "--certificate", tmp_path / "missing" / "out.json"),
+    ):
+        status, _, errors = run("convert", source, *options)
+        assert status == 2, options
+        assert errors.startswith("cvzoo convert: error: ")
+        assert source.read_bytes() == before
+        assert not out.exists()
+
+
+def test_the_source_of_a_certificate_is_not_held_to_it(run, tmp_path):
+    source = tmp_path / "net.npz"  # whatever its ending says
+    save_model(source, CIFARResNet(8, 4))
+    assert run("convert", source, "--to", tmp_path / "net.safetensors", "--half")[0] == 0
+    status, printed, _ = run("verify", source)
+    assert status == 0
+    assert "WRONG" not in printed

@@ -65,3 +65,10 @@ def test_the_list_comes_as_json_with_everything(run):
     listed = json.loads(run("models", "--json")[1])
     assert [each["name"] for each in listed] == [member.name for member in zoo_members()]
     assert {"licence", "data", "score", "files", "source", "preprocessing"} <= set(listed[0])
+
+
+def test_a_name_like_no_other_is_answered_without_the_whole_list(run):
+    status, _, errors = run("models", "info", "qqqq.xyz")
+    assert status == 2
+    assert "cvzoo models" in errors
+    assert len(errors) < 300

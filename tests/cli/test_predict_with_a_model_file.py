@@ -6,6 +6,7 @@ import pytest
 from cvzoo.links.model.retinanet.retinanet import RetinaNet
 from cvzoo.links.model.retinanet.settings import RetinaNetSettings
 from cvzoo.serializers.model_file import save_model
+from cvzoo.weights.npz import write_npz
 from cvzoo.weights.safetensors import write_safetensors
 
 
@@ -43,3 +44,24 @@ def test_a_file_that_does_not_say_what_it_is(run, photos, tmp_path):
     status, _, error = run("predict", photos / "a.jpg", "--model", tmp_path / "m.safetensors")
     assert status != 0
     assert "which model" in error
+
+
+@pytest.mark.parametrize("name", ["nowhere.pth", "nowhere.NPZ", "nowhere.weights"])
+def test_a_word_with_the_ending_of_weights_is_a_file(run, photos, name):
+    status, _, error = run("predict", photos / "a.jpg", "--model", name)
+    assert status == 2
+    assert f"{name}: no such file" in error
+
+
+def test_a_published_file_says_how_it_becomes_a_model_file(run, photos, tmp_path):
+    write_npz(tmp_path / "m.npz", {"a": np.zeros(3, np.float32)})
+    status, _, error = run("predict", photos / "a.jpg", "--model", tmp_path / "m.npz")
+    assert status == 2
+    assert "cvzoo convert" in error
+
+
+def test_what_is_no_file_of_weights_is_not_said_to_be_one(run, photos, tmp_path):
+    (tmp_path / "m.pth").write_text("nothing")
+    status, _, error = run("predict", photos / "a.jpg", "--model", tmp_path / "m.pth")
+    assert status == 2
+    assert "not a file of weights" in error

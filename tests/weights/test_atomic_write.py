@@ -44,3 +44,12 @@ def test_a_missing_folder_is_named_by_what_was_asked_for(tmp_path):
     with pytest.raises(FileNotFoundError) as caught, atomic_write(path):
         pass
     assert caught.value.filename == str(path)
+
+
+def test_a_folder_in_its_place_is_named_by_what_was_asked_for(tmp_path):
+    path = tmp_path / "x.npz"
+    path.mkdir()
+    with pytest.raises(OSError) as caught, atomic_write(path) as file:
+        file.write(b"new")
+    assert caught.value.filename == str(path)
+    assert os.listdir(tmp_path) == ["x.npz"]
