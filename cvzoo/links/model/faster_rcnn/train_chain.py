@@ -7,13 +7,18 @@ import numpy as np
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
-from cvzoo.errors.exceptions import ShapeError
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.faster_rcnn.abstract_faster_rcnn import AbstractFasterRCNN
 from cvzoo.links.model.faster_rcnn.anchor_target_creator import AnchorTargetCreator
-from cvzoo.links.model.faster_rcnn.losses import loc_loss, picked_locs, rpn_losses
+from cvzoo.links.model.faster_rcnn.losses import (
+    loc_loss,
+    picked_locs,
+    reported_sum,
+    rpn_losses,
+    sampled_regions,
+    sizes_of_photos,
+)
 from cvzoo.links.model.faster_rcnn.proposal_target_creator import ProposalTargetCreator
-from cvzoo.reporting.reporter import report
 
 
 class FasterRCNNTrainChain(Chain):
@@ -61,42 +66,23 @@ class FasterRCNNTrainChain(Chain):
         sizes: (H, W) of each photo in imgs; None: all of it
         Raises ShapeError if there is not one element a photo.
         """
-        n = imgs.shape[0]
-        sizes = [imgs.shape[2:]] * n if sizes is None else sizes
-        if not len(bboxes) == len(labels) == len(sizes) == n:
-            raise ShapeError(
-                "FasterRCNNTrainChain: one element a photo", expected=n, got=(len(bboxes), len(labels), len(sizes))
-            )
+        sizes = sizes_of_photos(self, imgs, sizes, bboxes, labels)
         model = self.faster_rcnn
         for_rpn, for_head = model.features(imgs)
         rpn_locs, rpn_scores, rois, roi_indices, anchor = model.rpn(for_rpn, sizes, scales)
         rpn_loc_loss, rpn_cls_loss = rpn_losses(
             rpn_locs, rpn_scores, anchor, bboxes, sizes, self.anchor_target_creator, self.rpn_sigma
         )
-        sampled = [
-            self.proposal_target_creator(
-                rois[roi_indices == i],
-                bbox,
-                label,
-                loc_normalize_mean=model.loc_normalize_mean,
-                loc_normalize_std=model.loc_normalize_std,
-            )
-            for i, (bbox, label) in enumerate(zip(bboxes, labels))
-        ]
-        sample_roi, gt_roi_loc, gt_roi_label = (np.concatenate(each) for each in zip(*sampled))
-        indices = np.repeat(np.arange(n, dtype=np.int32), [len(roi) for roi, _, _ in sampled])
+        sample_roi, indices, gt_roi_loc, gt_roi_label = sampled_regions(
+            self.proposal_target_creator, model, rois, roi_indices, bboxes, labels
+        )
         roi_cls_locs, roi_scores = model.head(for_head, sample_roi, indices)
         roi_loc_loss = loc_loss(picked_locs(roi_cls_locs, gt_roi_label), gt_roi_loc, gt_roi_label, self.roi_sigma)
         roi_cls_loss = F.softmax_cross_entropy(roi_scores, gt_roi_label)
-        loss = rpn_loc_loss + rpn_cls_loss + roi_loc_loss + roi_cls_loss
-        report(
-            {
-                "loss": loss,
-                "rpn_loc_loss": rpn_loc_loss,
-                "rpn_cls_loss": rpn_cls_loss,
-                "roi_loc_loss": roi_loc_loss,
-                "roi_cls_loss": roi_cls_loss,
-            },
-            self,
-        )
-        return loss
+        losses = {
+            "rpn_loc_loss": rpn_loc_loss,
+            "rpn_cls_loss": rpn_cls_loss,
+            "roi_loc_loss": roi_loc_loss,
+            "roi_cls_loss": roi_cls_loss,
+        }
+        return reported_sum(losses, self)

@@ -7,10 +7,10 @@ import numpy as np
 
 from cvzoo.autodiff.variable import Variable
 from cvzoo.links.chain import Chain
+from cvzoo.links.model.faster_rcnn.losses import reported_sum
 from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import FasterRCNNFPN
 from cvzoo.links.model.faster_rcnn_fpn.region_losses import RegionLosses, RegionSampling
 from cvzoo.links.model.faster_rcnn_fpn.sampling import truths
-from cvzoo.reporting.reporter import report
 
 
 class FasterRCNNFPNLoss(Chain):
@@ -50,6 +50,4 @@ class FasterRCNNFPNLoss(Chain):
 
 def reported(losses: dict[str, Variable], link: Chain) -> Variable:
     """The sum of the losses, which is told to the reporter as well as each of them."""
-    loss = sum(list(losses.values())[1:], next(iter(losses.values())))
-    report({"loss": loss, **{f"loss/{name}": each for name, each in losses.items()}}, link)
-    return loss
+    return reported_sum({f"loss/{name}": each for name, each in losses.items()}, link)

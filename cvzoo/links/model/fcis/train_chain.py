@@ -7,16 +7,14 @@ import numpy as np
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
-from cvzoo.errors.exceptions import ShapeError
 from cvzoo.geometry.mask_to_bbox import mask_to_bbox
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.faster_rcnn.anchor_target_creator import AnchorTargetCreator
 from cvzoo.links.model.faster_rcnn.bbox2loc import bbox2loc
-from cvzoo.links.model.faster_rcnn.losses import loc_loss, rpn_losses
+from cvzoo.links.model.faster_rcnn.losses import loc_loss, photo_numbers, reported_sum, rpn_losses, sizes_of_photos
 from cvzoo.links.model.faster_rcnn.proposal_target_creator import ProposalTargetCreator
 from cvzoo.links.model.fcis.fcis_resnet101 import FCISResNet101
 from cvzoo.links.model.fcis.mask_voting import resize_map, rounded
-from cvzoo.reporting.reporter import report
 
 _MASK_WEIGHT = 10.0  # of a region's mask, over the number of its cells
 
@@ -69,12 +67,7 @@ class FCISTrainChain(Chain):
         sizes: (H, W) of each photo in imgs; None: all of it
         Raises ShapeError if there is not one element a photo.
         """
-        n = imgs.shape[0]
-        sizes = [imgs.shape[2:]] * n if sizes is None else sizes
-        if not len(masks) == len(labels) == len(sizes) == n:
-            raise ShapeError(
-                "FCISTrainChain: one element a photo", expected=n, got=(len(masks), len(labels), len(sizes))
-            )
+        sizes = sizes_of_photos(self, imgs, sizes, masks, labels)
         model = self.fcis
         bboxes = [mask_to_bbox(mask).astype(np.float32) for mask in masks]
         for_rpn, for_head = model.features(imgs)
@@ -84,26 +77,21 @@ class FCISTrainChain(Chain):
         )
         sampled = [self._sampled(rois[roi_indices == i], *each) for i, each in enumerate(zip(bboxes, masks, labels))]
         roi, gt_loc, gt_label, gt_mask = (np.concatenate(each) for each in zip(*sampled))
-        indices = np.repeat(np.arange(n, dtype=np.int32), [len(each[0]) for each in sampled])
+        indices = photo_numbers([len(each[0]) for each in sampled])
         out = model.head(for_head, roi, indices, imgs.shape[2:], gt_label, iter2=False)
         of_kind = out.ag_locs[np.arange(len(roi)), (gt_label > 0).astype(int)]
         roi_loc_loss = loc_loss(of_kind, gt_loc, gt_label, self.roi_sigma)
         roi_cls_loss = F.softmax_cross_entropy(out.cls_scores, gt_label)
         each = F.softmax_cross_entropy(out.seg_scores, gt_mask, reduce="no")
         roi_mask_loss = F.sum(each) * (_MASK_WEIGHT / max(each.size, 1))
-        loss = rpn_loc_loss + rpn_cls_loss + roi_loc_loss + roi_cls_loss + roi_mask_loss
-        report(
-            {
-                "loss": loss,
-                "rpn_loc_loss": rpn_loc_loss,
-                "rpn_cls_loss": rpn_cls_loss,
-                "roi_loc_loss": roi_loc_loss,
-                "roi_cls_loss": roi_cls_loss,
-                "roi_mask_loss": roi_mask_loss,
-            },
-            self,
-        )
-        return loss
+        losses = {
+            "rpn_loc_loss": rpn_loc_loss,
+            "rpn_cls_loss": rpn_cls_loss,
+            "roi_loc_loss": roi_loc_loss,
+            "roi_cls_loss": roi_cls_loss,
+            "roi_mask_loss": roi_mask_loss,
+        }
+        return reported_sum(losses, self)
 
     def _sampled(
         self, roi: np.ndarray, bbox: np.ndarray, mask: np.ndarray, label: np.ndarray
