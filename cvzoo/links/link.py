@@ -9,7 +9,11 @@ import numpy as np
 
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.backends.device import device_backend
+from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import DtypeError, GraphError, ValueRangeError
+from cvzoo.graph.changes import changes
+from cvzoo.graph.compiled_graph import CompiledGraph
+from cvzoo.graph.replayed_method import ReplayedMethod
 from cvzoo.weights.report import LoadReport, match_arrays
 
 
@@ -26,6 +30,8 @@ class Link:
     """
 
     name: str | None
+    # the methods that `compile` replays, where a link has them: what predict loops call
+    replayed: tuple[str, ...] = ("forward", "scores", "features", "coarse_scores")
 
     def __new__(cls, *args: Any, **kwargs: Any) -> "Link":
         self = super().__new__(cls)
@@ -53,6 +59,7 @@ class Link:
         return self._within_init_scope
 
     def __setattr__(self, name: str, value: Any) -> None:
+        changes.count += 1  # a compiled link looks whether that concerns it
         if self._within_init_scope and isinstance(value, Parameter):
             value.name = name
             self._params[name] = None
@@ -68,6 +75,7 @@ class Link:
         super().__setattr__(name, value)
 
     def __delattr__(self, name: str) -> None:
+        changes.count += 1
         self._params.pop(name, None)
         self._persistents.pop(name, None)
         super().__delattr__(name)
@@ -92,6 +100,64 @@ class Link:
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """What the link computes; every link writes its own."""
         raise GraphError(f"{type(self).__name__} has no forward", hint="write forward(self, x)")
+
+    # --- compiling --------------------------------------------------------------------------------------------------
+    def compile(self, *example: Any, limit: int = 8) -> CompiledGraph | None:
+        """Replay calls in inference from now on, with the same numbers: recorded once for each shape, then a flat list
+        of kernels on planned memory. With an example, its graph; None without, or where the link stays eager.
+
+        example: arguments of the link, arrays; what shapes come later is recorded when they come for the second time
+        limit: how many shapes are kept; the least recently used goes first
+
+        What calls with `config.train` or with gradients do stays as it is. Where Python looks at values on the way, a
+        RuntimeWarning says so once, and the children are compiled instead. A parameter that is changed or replaced, or
+        an attribute that is assigned, is noticed; a list or an array changed in place that is no parameter and not
+        persistent is not.
+        """
+        if limit < 1:
+            raise ValueRangeError("compile: limit must be at least 1", got=limit)
+        self._shadow(limit)
+        self.compile_children(limit)
+        if not example:
+            return None
+        method = self.__dict__.get("forward")
+        with using_config("train", False), no_backprop_mode():
+            return method.compile(example)
+
+    def compile_children(self, limit: int) -> None:
+        """Let the links directly below be replayed where they are called from Python."""
+        for child in self.children():
+            child._shadow(limit)
+
+    def _shadow(self, limit: int) -> None:
+        for name in self.replayed:
+            plain = getattr(type(self), name, None)
+            if plain is not None and plain is not Link.forward and name not in self.__dict__:
+                self.__dict__[name] = ReplayedMethod(self, name, plain, limit)
+
+    def uncompile(self) -> None:
+        """Forget all graphs, here and below, and call the methods themselves again."""
+        for link in self.links():
+            for name in link.replayed:
+                if isinstance(link.__dict__.get(name), ReplayedMethod):
+                    del link.__dict__[name]
+
+    def graphs(self) -> list[CompiledGraph]:
+        """What this thread has compiled, here and below."""
+        methods = [link.__dict__.get(name) for link in self.links() for name in link.replayed]
+        return [graph for method in methods if isinstance(method, ReplayedMethod) for graph in method.graphs()]
+
+    def replayed_names(self) -> frozenset[str]:
+        """The attributes that are no settings of a link, since compiling put them there."""
+        return frozenset(Link.replayed) | frozenset(self.replayed)
+
+    def states(self) -> list[dict[str, Any]]:
+        """The attributes of this link and all below."""
+        return [link.__dict__ for link in self.links()]
+
+    def persistent_places(self) -> list[tuple[dict[str, Any], str]]:
+        """Where the persistent values stand: (attributes, name)."""
+        return [(link.__dict__, name) for link in self.links() for name in link._persistents]
 
     # --- walking ----------------------------------------------------------------------------------------------------
     def children(self) -> Iterator["Link"]:
@@ -188,6 +254,9 @@ class Link:
         state = twin.__dict__
         state["_params"] = dict(self._params)
         state["_persistents"] = dict(self._persistents)
+        for name in self.replayed:
+            if isinstance(state.get(name), ReplayedMethod):
+                del state[name]
         for name in self._params:
             state[name] = copy.copy(state[name])
         return twin

@@ -1,0 +1,26 @@
+"""Define by run once, then replay: recorded functions, passes over them, planned memory, a flat list of calls."""
+
+from cvzoo.graph.capture import Capture
+from cvzoo.graph.compiled_graph import CompiledGraph, NotReplayableError, build
+from cvzoo.graph.lowering import lower
+from cvzoo.graph.memory_plan import Lifetime, MemoryPlan, most_alive, plan_memory
+from cvzoo.graph.program import Program
+from cvzoo.graph.records import Graph, Record, Value
+from cvzoo.graph.replayed_method import ReplayedMethod
+
+__all__ = [
+    "build",
+    "Capture",
+    "CompiledGraph",
+    "Graph",
+    "Lifetime",
+    "lower",
+    "MemoryPlan",
+    "most_alive",
+    "NotReplayableError",
+    "plan_memory",
+    "Program",
+    "Record",
+    "ReplayedMethod",
+    "Value",
+]

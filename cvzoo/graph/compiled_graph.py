@@ -1,0 +1,177 @@
+"""A call recorded, planned and checked: what replays one shape of arguments."""
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from cvzoo.autodiff.variable import Variable, make_output
+from cvzoo.graph.capture import Capture
+from cvzoo.graph.draw import draw_memory
+from cvzoo.graph.lowering import lower
+from cvzoo.graph.passes.common_subexpressions import common_subexpressions
+from cvzoo.graph.passes.constant_folding import constant_folding
+from cvzoo.graph.passes.dead_records import dead_records
+from cvzoo.graph.passes.fold_batch_normalization import fold_batch_normalization
+from cvzoo.graph.passes.fuse_convolutions import fuse_convolutions
+from cvzoo.graph.passes.in_place import in_place
+from cvzoo.graph.passes.merge_reorders import merge_reorders
+from cvzoo.graph.passes.weights_ahead import weights_ahead
+from cvzoo.graph.program import Program
+from cvzoo.graph.repeats import difference
+from cvzoo.graph.summary import summary_of
+from cvzoo.graph.trees import NotATreeError, flatten, unflatten
+
+RECORD_PASSES = (
+    dead_records,
+    constant_folding,
+    common_subexpressions,
+    fold_batch_normalization,
+    fuse_convolutions,
+    dead_records,
+)
+STEP_PASSES = (weights_ahead, merge_reorders, in_place)
+_TOLERANCE = 1e-5
+
+
+class NotReplayableError(Exception):
+    """A call cannot be replayed; `result` is what it gave this time."""
+
+    def __init__(self, reason: str, result: Any):
+        super().__init__(reason)
+        self.result = result
+
+
+class CompiledGraph:
+    """`graph(arrays)` is what the call gives for other arrays of the same shapes.
+
+    name: whose method it is
+    n_record: how many functions the call applied; n_step: how many calls a replay makes
+    eager_peak: how many bytes of inputs and functions' results were alive at once in the eager pass
+    planned_peak: of the replay's arena; lower_bound: the least that is possible in this order. Inputs and results that
+        the caller gets are no part of them
+    changed: what each pass did, by its name
+    seconds: how long making it took
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        structure: Any,
+        *,
+        n_record: int,
+        eager_peak: int,
+        changed: dict[str, int],
+        seconds: float,
+    ):
+        self.program = program
+        self.name = ""
+        self.n_record = n_record
+        self.eager_peak = eager_peak
+        self.changed = changed
+        self.seconds = seconds
+        self._structure = structure
+
+    def __call__(self, arrays: Sequence[np.ndarray]) -> Any:
+        # a copy lies as the one did that was recorded
+        fitting = [a if a.strides == b.strides else a.copy(order="K") for a, b in zip(arrays, self.program.inputs)]
+        return unflatten(self._structure, iter(self.program(fitting)), _variable)
+
+    @property
+    def n_step(self) -> int:
+        return self.program.n_call + self.program.n_function
+
+    @property
+    def planned_peak(self) -> int:
+        return self.program.plan.nbytes
+
+    @property
+    def lower_bound(self) -> int:
+        return self.program.plan.lower_bound
+
+    def summary(self) -> str:
+        """A table: each step's operation, time in the recorded pass, result, and place in memory."""
+        return summary_of(self)
+
+    def draw(self, path: str | os.PathLike) -> None:
+        """Write a picture (SVG) of the memory: steps to the right, addresses upwards, one box a block."""
+        draw_memory(self, path)
+
+
+def _variable(array: Any) -> Variable:
+    return make_output(array, False)
+
+
+def build(call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[CompiledGraph, Any]:
+    """The graph of a call, and what the call gives for these arguments. Wants inference: no gradients, not training.
+
+    The call runs once with the arguments and once with other numbers; what it does must be the same, and the replay's
+    results those of the call within 1e-5.
+    Raises NotReplayableError if they are not.
+    """
+    start = time.perf_counter()
+    first, second = Capture(), Capture()
+    try:
+        result = first.follow(call, *_copied(args, kwargs, lambda x: x.copy(order="K")))
+    except NotATreeError as error:
+        raise NotReplayableError(f"it takes or gives {error}, and arrays are wanted", call(*args, **kwargs)) from None
+    other_args, other_kwargs = _copied(args, kwargs, _other_numbers)
+    other = second.follow(call, other_args, other_kwargs)
+    reason = f"values are read in {first.seen[0]}" if first.seen else difference(first.graph, second.graph)
+    if reason is not None:
+        raise NotReplayableError(reason, result)
+    graph = first.graph
+    n_record = len(graph.records)
+    changed: dict[str, int] = {}
+    for change in RECORD_PASSES:
+        changed[change.__name__] = changed.get(change.__name__, 0) + change(graph)
+    arrays: list[Any] = []
+    flatten((other_args, other_kwargs), arrays)
+    arrays = [x._array if isinstance(x, Variable) else x for x in arrays]
+    lowered = lower(graph, arrays)
+    for change in STEP_PASSES:
+        changed[change.__name__] = change(lowered)
+    program = Program(lowered)
+    wanted: list[Any] = []
+    structure = flatten(other, wanted)
+    for y, expected in zip(program(arrays), wanted):
+        if not _close(y, expected._array if isinstance(expected, Variable) else expected):
+            raise NotReplayableError("a replay gave other numbers", result)
+    compiled = CompiledGraph(
+        program,
+        structure,
+        n_record=n_record,
+        eager_peak=first.peak,
+        changed=changed,
+        seconds=time.perf_counter() - start,
+    )
+    return compiled, result
+
+
+def _copied(args: tuple[Any, ...], kwargs: dict[str, Any], change: Callable[[np.ndarray], np.ndarray]) -> Any:
+    leaves: list[Any] = []
+    structure = flatten((args, kwargs), leaves)
+    arrays = [change(x._array if isinstance(x, Variable) else x) for x in leaves]
+    return unflatten(structure, iter(arrays), _variable)
+
+
+def _other_numbers(x: np.ndarray) -> np.ndarray:
+    """x with other numbers of the same kind: positive ones stay positive, large ones large."""
+    generator = np.random.default_rng(0)
+    y = x.copy(order="K")
+    y *= generator.uniform(0.5, 1.0, x.shape).astype(x.dtype)
+    if not y.any():
+        y += generator.uniform(0.5, 1.0, x.shape).astype(x.dtype)
+    return y
+
+
+def _close(a: np.ndarray, b: np.ndarray) -> bool:
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return False
+    if a.dtype.kind != "f":
+        return np.array_equal(a, b)
+    finite = np.abs(b[np.isfinite(b)])
+    scale = float(finite.max()) if finite.size else 1.0
+    return np.allclose(a, b, rtol=_TOLERANCE, atol=_TOLERANCE * max(scale, 1e-30), equal_nan=True)

@@ -1,0 +1,173 @@
+"""From functions to the primitives that they call, found by running each function once and watching."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from cvzoo.backends.onednn.bound_call import operation_of, written_slots
+from cvzoo.backends.onednn.primitives import Primitive, local
+from cvzoo.graph.memory import Area, Roots, address_of, reference_to, root_of, view_at
+from cvzoo.graph.records import Graph, Record
+from cvzoo.graph.steps import ARENA, GIVEN, OUTSIDE, Block, Call, Evaluate, Lowered, Operand
+
+_Seen = tuple[Area, Callable[[], Any], int]  # where an array lies, its memory, its address
+
+
+class _Lowering:
+    def __init__(self, graph: Graph):
+        self.lowered = Lowered(graph)
+        self.graph = graph
+        self.roots = Roots()
+        self.calls: list[tuple[Primitive, list[_Seen]]] = []
+        self.blocks = self.lowered.blocks
+        self.start: dict[int, int] = {}  # a memory's number -> where its first array begins
+
+    def seen(self, array: np.ndarray) -> _Seen:
+        area, address = self.roots.area(array), address_of(array)
+        self.start[area.owner] = address - area.offset
+        return area, reference_to(root_of(array)), address
+
+    def note(self, primitive: Primitive, arrays: Sequence[np.ndarray]) -> None:
+        self.calls.append((primitive, [self.seen(array) for array in arrays]))
+
+    def run(self, arrays: Sequence[np.ndarray]) -> Lowered:
+        graph, areas = self.graph, self.lowered.areas
+        env: dict[int, np.ndarray] = dict(graph.constants)
+        for value, array in zip(graph.inputs, arrays):
+            areas[value] = self.seen(array)[0]
+            self.blocks[areas[value].owner] = _block(array, OUTSIDE)
+            env[value] = array
+        last = graph.last_reads()
+        for k, record in enumerate(graph.records):
+            self.lower(record, env)
+            for value in {*record.reads, *record.writes}:
+                if last[value] == k:
+                    env.pop(value, None)
+        for block in self.lowered.given_blocks():
+            if self.blocks[block].kind == ARENA:
+                self.blocks[block].kind = GIVEN
+        return self.lowered
+
+    def lower(self, record: Record, env: dict[int, np.ndarray]) -> None:
+        inputs = tuple([env[value] for value in record.reads])
+        self.calls = []
+        before, local.recorder = local.recorder, self.note
+        try:
+            results = record.function.forward(inputs)
+        finally:
+            local.recorder = before
+        results = tuple([np.asarray(y) for y in results])
+        found = [self.seen(y)[0] for y in results]
+        steps = self.as_calls(record, inputs, results, found)
+        if steps is None:
+            own = {self.lowered.areas[v].owner for v in record.reads if v in self.lowered.areas}
+            self.lowered.steps.append(Evaluate(record, bool(found) and all(area.owner in own for area in found)))
+            for area, y in zip(found, results):
+                if area.owner not in self.blocks:
+                    self.blocks[area.owner] = _block(y, OUTSIDE)
+        else:
+            self.lowered.steps += steps
+        for value, area, y in zip(record.writes, found, results):
+            self.lowered.areas[value] = area
+            env[value] = y
+
+    def as_calls(
+        self, record: Record, inputs: tuple[Any, ...], results: tuple[Any, ...], found: list[Area]
+    ) -> list[Call] | None:
+        """The record as calls, if they are all that it does."""
+        if not self.calls:
+            return None
+        made: dict[int, Area] = {}
+        steps = []
+        for primitive, seen in self.calls:
+            slots = written_slots(primitive)
+            if slots is None:
+                return None
+            operands: list[Operand] = []
+            written = set()
+            for k, (area, root, address) in enumerate(seen):
+                alive = root() is not None and area.owner not in {each.owner for each in found}
+                is_new = area.owner not in self.blocks and area.owner not in made
+                if k in slots[0] or (k in slots[1] and is_new and not alive):
+                    if not is_new and made.get(area.owner) != area:
+                        return None
+                    if is_new and area.offset:
+                        return None
+                    made[area.owner] = area
+                    written.add(k)
+                    operands.append(area)
+                elif not is_new:
+                    operands.append(area)
+                elif root() is not None:
+                    operands.append(view_at(root(), address, *area[2:]))
+                else:
+                    return None
+            steps.append(Call(record, primitive, operation_of(primitive), operands, frozenset(written)))
+        if any(area.owner not in made for area in found) or not self.does_the_same(steps, made, inputs, results, found):
+            return None
+        for owner, area in made.items():
+            nbytes = int(np.prod(area.shape)) * np.dtype(area.dtype).itemsize
+            self.blocks[owner] = Block(area.shape, area.strides, area.dtype, nbytes, ARENA)
+        return steps
+
+    def does_the_same(
+        self,
+        steps: list[Call],
+        made: dict[int, Area],
+        inputs: tuple[Any, ...],
+        results: tuple[Any, ...],
+        found: list[Area],
+    ) -> bool:
+        """Whether the calls alone, in memory full of NaN, give the function's results."""
+        memory: dict[int, tuple[Any, int]] = {}
+        for x in inputs:
+            area = self.seen(x)[0]
+            memory[area.owner] = x, self.start[area.owner]
+        for owner, area in made.items():
+            dense = _poisoned(area)
+            if dense is None:
+                return False
+            memory[owner] = dense, address_of(dense)
+
+        def array(operand: Operand) -> np.ndarray | None:
+            if not isinstance(operand, Area):
+                return operand
+            if operand.owner not in memory:
+                return None
+            base, start = memory[operand.owner]
+            return view_at(base, start + operand.offset, *operand[2:])
+
+        for step in steps:
+            arrays = [array(operand) for operand in step.operands]
+            if any(each is None for each in arrays):
+                return False
+            step.primitive(*arrays)
+        return all(_equal(array(area), y) for area, y in zip(found, results))
+
+
+def _equal(a: np.ndarray, b: np.ndarray) -> bool:
+    return np.array_equal(a, b, equal_nan=b.dtype.kind == "f")
+
+
+def _block(array: np.ndarray, kind: str) -> Block:
+    return Block(array.shape, array.strides, array.dtype.str, array.nbytes, kind)
+
+
+def _poisoned(area: Area) -> np.ndarray | None:
+    """An array like the area, all of NaN (or -1); None if its memory has gaps."""
+    order = sorted(range(len(area.shape)), key=lambda axis: -abs(area.strides[axis]))
+    dense = np.empty([area.shape[axis] for axis in order], area.dtype)
+    dense.view(np.uint8).fill(255) if dense.size else None
+    array = dense.transpose(np.argsort(order))
+    same = all(n == 1 or a == b for n, a, b in zip(area.shape, array.strides, area.strides))
+    return array if same else None
+
+
+def lower(graph: Graph, arrays: Sequence[np.ndarray]) -> Lowered:
+    """The graph's records as steps, found by running it on `arrays`, its inputs.
+
+    A function becomes its primitives' calls if they alone, on memory full of NaN, give its results to the bit; else it
+    is run as it is. Constants are by reference.
+    """
+    return _Lowering(graph).run(arrays)

@@ -1,0 +1,85 @@
+"""Whose memory an array lies in, and other arrays in the same memory."""
+
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Window:
+    """What a view made by `view_at` has as its base."""
+
+    __slots__ = ("__array_interface__", "__weakref__", "base")
+
+    def __init__(self, base: Any, interface: dict[str, Any]):
+        self.base = base
+        self.__array_interface__ = interface
+
+
+def address_of(array: np.ndarray) -> int:
+    """Where its first element lies."""
+    return array.__array_interface__["data"][0]
+
+
+def root_of(array: np.ndarray) -> Any:
+    """The object that owns the memory: an array, or what it was made from."""
+    while isinstance(array, np.ndarray | Window):
+        if array.base is None:
+            return array
+        array = array.base
+    return array
+
+
+def view_at(base: Any, address: int, shape: Sequence[int], strides: Sequence[int], dtype: Any) -> np.ndarray:
+    """An array of the memory at `address`, which `base` keeps alive."""
+    interface = {
+        "version": 3,
+        "data": (address, False),
+        "shape": tuple(shape),
+        "strides": tuple(strides),
+        "typestr": np.dtype(dtype).str,
+    }
+    return np.asarray(Window(base, interface))
+
+
+class Area(NamedTuple):
+    """Where an array lies: in which memory, so many bytes behind the first element of its first array, and how."""
+
+    owner: int
+    offset: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: str
+
+
+class Roots:
+    """Numbers for memories, by identity, without keeping them alive."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Callable[[], Any], int, int]] = {}
+        self._count = 0
+
+    def find(self, array: np.ndarray) -> tuple[int, bool, int]:
+        """The number of the array's memory, whether it is new, and the array's distance from the first one seen."""
+        root = root_of(array)
+        known = self._known.get(id(root))
+        address = address_of(array)
+        if known is not None and known[0]() is root:
+            return known[1], False, address - known[2]
+        self._count += 1
+        self._known[id(root)] = (reference_to(root), self._count, address)
+        return self._count, True, 0
+
+    def area(self, array: np.ndarray) -> Area:
+        """Where the array lies."""
+        number, _, offset = self.find(array)
+        return Area(number, offset, array.shape, array.strides, array.dtype.str)
+
+
+def reference_to(root: Any) -> Callable[[], Any]:
+    """A weak reference; a strong one to what cannot be referred to weakly, such as bytes."""
+    try:
+        return weakref.ref(root)
+    except TypeError:
+        return lambda: root

@@ -1,0 +1,21 @@
+"""What makes a graph smaller or faster without changing its numbers; each takes a graph and gives how much it did."""
+
+from cvzoo.graph.passes.common_subexpressions import common_subexpressions
+from cvzoo.graph.passes.constant_folding import constant_folding
+from cvzoo.graph.passes.dead_records import dead_records
+from cvzoo.graph.passes.fold_batch_normalization import fold_batch_normalization
+from cvzoo.graph.passes.fuse_convolutions import fuse_convolutions
+from cvzoo.graph.passes.in_place import in_place
+from cvzoo.graph.passes.merge_reorders import merge_reorders
+from cvzoo.graph.passes.weights_ahead import weights_ahead
+
+__all__ = [
+    "common_subexpressions",
+    "constant_folding",
+    "dead_records",
+    "fold_batch_normalization",
+    "fuse_convolutions",
+    "in_place",
+    "merge_reorders",
+    "weights_ahead",
+]

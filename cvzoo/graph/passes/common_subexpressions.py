@@ -1,0 +1,36 @@
+"""What is computed twice from the same values is computed once."""
+
+from cvzoo.graph.records import Graph, Record
+from cvzoo.graph.repeats import same_settings
+
+
+def common_subexpressions(graph: Graph) -> int:
+    """Take out records that do what one before did; how many they were."""
+    known: dict[tuple, list[Record]] = {}
+    kept: list[Record] = []
+    same_as: dict[int, int] = {}
+    merge_constants(graph)
+    for record in graph.records:
+        record.reads = tuple([same_as.get(value, value) for value in record.reads])
+        alike = known.setdefault((type(record.function), record.reads), [])
+        first = next((each for each in alike if same_settings(each.settings, record.settings)), None)
+        # two outputs are two arrays of the user's: what he writes into one must not show in the other
+        if first is None or set(record.writes) & set(graph.outputs):
+            alike.append(record)
+            kept.append(record)
+        else:
+            same_as.update(zip(record.writes, first.writes))
+    merged = len(graph.records) - len(kept)
+    graph.records = kept
+    graph.drop_unused()
+    return merged
+
+
+def merge_constants(graph: Graph) -> None:
+    """Let constants that are one array be one value."""
+    first: dict[int, int] = {}
+    for value, array in list(graph.constants.items()):
+        number = first.setdefault(id(array), value)
+        if number != value:
+            graph.replace(value, number)
+    graph.drop_unused()

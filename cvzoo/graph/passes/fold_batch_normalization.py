@@ -1,0 +1,63 @@
+"""A batch normalization behind a convolution becomes part of its filters."""
+
+import numpy as np
+
+from cvzoo.functions.connection.convolution_2d import Convolution2D
+from cvzoo.functions.connection.fused_convolution_2d import FusedConvolution2D
+from cvzoo.functions.normalization.fixed_batch_normalization import FixedBatchNormalization
+from cvzoo.graph.records import Graph, Record
+
+
+def fold_batch_normalization(graph: Graph) -> int:
+    """Multiply the filters of convolutions by the scales of the normalizations behind them; how many there were.
+
+    Only where all of them are constants, and nobody else reads the convolution's result.
+    """
+    makers, readers = graph.makers(), graph.readers()
+    folded = 0
+    for record in list(graph.records):
+        if not isinstance(record.function, FixedBatchNormalization):
+            continue
+        x, *statistics = record.reads
+        conv = makers.get(x)
+        if conv is None or not _is_plain(conv) or len(readers[x]) != 1 or x in graph.outputs:
+            continue
+        source, *weights = conv.reads
+        if any(value not in graph.constants for value in (*statistics, *weights)):
+            continue
+        gamma, beta, mean, var = (graph.constants[value].astype(np.float64) for value in statistics)
+        w = graph.constants[weights[0]]
+        b = graph.constants[weights[1]] if len(weights) == 2 else np.zeros(len(w), w.dtype)
+        # in float64: one rounding instead of four
+        scale = gamma / np.sqrt(var + record.function._eps)
+        reads = (
+            source,
+            graph.add_constant((w * scale[:, None, None, None]).astype(w.dtype), "filters"),
+            graph.add_constant((beta + (b - mean) * scale).astype(w.dtype), "bias"),
+        )
+        function = FusedConvolution2D({**fused_settings(conv), "pack": {}}, True, False)
+        place = graph.records.index(conv)
+        new = Record(function, reads, record.writes, dict(vars(function)), conv.seconds + record.seconds)
+        graph.records[place] = new
+        graph.records.remove(record)
+        makers[record.writes[0]] = new
+        folded += 1
+    graph.drop_unused()
+    return folded
+
+
+def _is_plain(record: Record) -> bool:
+    """Whether it is a convolution and nothing more."""
+    function = record.function
+    if isinstance(function, FusedConvolution2D):
+        return function._settings["activation"] is None and not function._has[1]
+    return isinstance(function, Convolution2D)
+
+
+def fused_settings(record: Record) -> dict:
+    """The settings of a convolution as the fused one has them."""
+    function = record.function
+    if isinstance(function, FusedConvolution2D):
+        return dict(function._settings)
+    pack = {} if function._pack is None else function._pack
+    return {**function._window, "activation": None, "alpha": 0.0, "beta": 0.0, "pack": pack}

@@ -1,0 +1,74 @@
+"""A sum and an activation behind a convolution are done while its result is still at hand."""
+
+from cvzoo.functions.connection.convolution_2d import Convolution2D
+from cvzoo.functions.connection.fused_convolution_2d import FusedConvolution2D
+from cvzoo.functions.math.add import Add
+from cvzoo.functions.math.elementwise import AbstractElementwise, AbstractElementwiseOfOutput
+from cvzoo.graph.passes.fold_batch_normalization import fused_settings
+from cvzoo.graph.records import Graph, Record
+
+
+def fuse_convolutions(graph: Graph) -> int:
+    """Take sums with what is computed earlier, then activations, into the convolutions; how many records that saved."""
+    saved = 0
+    for record in list(graph.records):
+        if isinstance(record.function, Convolution2D | FusedConvolution2D):
+            saved += _fuse_sum(graph, record)
+    for record in list(graph.records):
+        if isinstance(record.function, Convolution2D | FusedConvolution2D):
+            saved += _fuse_activation(graph, record)
+    return saved
+
+
+def _only_reader(graph: Graph, value: int) -> Record | None:
+    readers = graph.readers()[value]
+    return readers[0] if len(readers) == 1 and value not in graph.outputs else None
+
+
+def _state(record: Record) -> tuple[dict, bool, bool]:
+    if isinstance(record.function, FusedConvolution2D):
+        return (fused_settings(record), *record.function._has)
+    return fused_settings(record), len(record.reads) == 3, False
+
+
+def _put(graph: Graph, conv: Record, other: Record, function: FusedConvolution2D, reads: tuple[int, ...]) -> None:
+    """Let `function` stand in the place of `other`, and `conv` go."""
+    seconds = conv.seconds + other.seconds
+    graph.records[graph.records.index(other)] = Record(function, reads, other.writes, dict(vars(function)), seconds)
+    graph.records.remove(conv)
+    graph.drop_unused()
+
+
+def _fuse_sum(graph: Graph, conv: Record) -> int:
+    settings, has_b, has_add = _state(conv)
+    y = conv.writes[0]
+    other = _only_reader(graph, y)
+    if has_add or settings["activation"] is not None or other is None or not isinstance(other.function, Add):
+        return 0
+    added = other.reads[1] if other.reads[0] == y else other.reads[0]
+    mine, theirs = graph.values[y], graph.values[added]
+    if added == y or mine.shape != theirs.shape or mine.dtype != "<f4" or theirs.dtype != "<f4":
+        return 0
+    maker = graph.makers().get(added)
+    if maker is not None and isinstance(maker.function, Convolution2D | FusedConvolution2D):
+        # of two convolutions the later one takes the sum: moving this one behind it would only keep its input alive
+        before = graph.records.index(maker) < graph.records.index(conv)
+        if not before and _only_reader(graph, added) is other and not _state(maker)[2]:
+            return 0
+    function = FusedConvolution2D(settings, has_b, True)
+    _put(graph, conv, other, function, (*conv.reads, added))
+    return 1
+
+
+def _fuse_activation(graph: Graph, conv: Record) -> int:
+    settings, has_b, has_add = _state(conv)
+    other = _only_reader(graph, conv.writes[0])
+    if settings["activation"] is not None or other is None or graph.values[conv.writes[0]].dtype != "<f4":
+        return 0
+    kind = other.function
+    # a convolution's own relu makes 0 of NaN, and so do the links that fuse it in the eager way
+    if not isinstance(kind, AbstractElementwise | AbstractElementwiseOfOutput):
+        return 0
+    settings = {**settings, "activation": kind.kind, "alpha": kind.alpha, "beta": kind.beta}
+    _put(graph, conv, other, FusedConvolution2D(settings, has_b, has_add), conv.reads)
+    return 1

@@ -1,0 +1,22 @@
+"""The same array brought into the same order twice is brought there once."""
+
+from cvzoo.graph.steps import ARENA, Call, Lowered
+
+
+def merge_reorders(lowered: Lowered) -> int:
+    """Take out reorders that one before did already; how many they were."""
+    first: dict[tuple, int] = {}
+    merged = 0
+    for step in list(lowered.steps):
+        if not isinstance(step, Call) or step.operation != "reorder":
+            continue
+        written = list(step.blocks(written=True))
+        reads = tuple(operand for k, operand in enumerate(step.operands) if k not in step.written)
+        if len(written) != 1 or lowered.blocks[written[0]].kind != ARENA or len(list(step.blocks(written=False))) != 1:
+            continue
+        known = first.setdefault((id(step.primitive), reads), written[0])
+        if known != written[0]:
+            lowered.steps.remove(step)
+            lowered.move(written[0], known)
+            merged += 1
+    return merged

@@ -1,0 +1,43 @@
+"""Weights are brought into the order that a kernel wants once, not in each replay."""
+
+import numpy as np
+
+from cvzoo.graph.memory import Area, address_of, view_at
+from cvzoo.graph.steps import ARENA, Call, Lowered
+
+
+def weights_ahead(lowered: Lowered) -> int:
+    """Run calls that read constants only, and put what they give in their place; how many they were."""
+    done: dict[int, np.ndarray] = {}
+    named = {area.owner for area in lowered.areas.values()}
+    kept = []
+    for step in lowered.steps:
+        if not isinstance(step, Call):
+            kept.append(step)
+            continue
+        step.operands = [_constant(operand, done) for operand in step.operands]
+        written = set(step.blocks(written=True))
+        reads = list(step.blocks(written=False))
+        if reads or written & named or any(lowered.blocks[each].kind != ARENA for each in written):
+            kept.append(step)
+            continue
+        for number in written:
+            block = lowered.blocks[number]
+            size = -(-block.nbytes // 64) * 64
+            memory = np.zeros(size + 64, np.uint8)
+            start = -address_of(memory) % 64
+            done[number] = np.ndarray(block.shape, block.dtype, memory, start, block.strides)
+        step.operands = [_constant(operand, done) for operand in step.operands]
+        step.primitive(*step.operands)
+    ahead = len(lowered.steps) - len(kept)
+    lowered.steps = kept
+    for number in done:
+        del lowered.blocks[number]
+    return ahead
+
+
+def _constant(operand: Area | np.ndarray, done: dict[int, np.ndarray]) -> Area | np.ndarray:
+    if not isinstance(operand, Area) or operand.owner not in done:
+        return operand
+    array = done[operand.owner]
+    return view_at(array, address_of(array) + operand.offset, *operand[2:])

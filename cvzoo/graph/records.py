@@ -1,0 +1,111 @@
+"""A graph: what was computed, in order, from which values to which."""
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from cvzoo.autodiff.function_node import FunctionNode
+
+
+@dataclasses.dataclass(eq=False)
+class Value:
+    """An array that a graph reads or makes, without its numbers.
+
+    name: what summaries call it
+    """
+
+    shape: tuple[int, ...]
+    dtype: str
+    nbytes: int
+    name: str = ""
+
+
+@dataclasses.dataclass(eq=False)
+class Record:
+    """One function's application: the values it reads and makes, by number.
+
+    settings: what distinguished it from other functions of its type before it ran
+    seconds: how long its forward took
+    """
+
+    function: FunctionNode
+    reads: tuple[int, ...]
+    writes: tuple[int, ...]
+    settings: dict[str, Any] = dataclasses.field(default_factory=dict)
+    seconds: float = 0.0
+
+    @property
+    def label(self) -> str:
+        """What summaries call it."""
+        return self.function.label
+
+
+class Graph:
+    """Records in an order in which they can run; every value is made once.
+
+    values: by number; inputs, outputs: numbers, in order
+    constants: the arrays of values that nobody makes
+    """
+
+    def __init__(self) -> None:
+        self.records: list[Record] = []
+        self.values: dict[int, Value] = {}
+        self.inputs: tuple[int, ...] = ()
+        self.outputs: tuple[int, ...] = ()
+        self.constants: dict[int, np.ndarray] = {}
+        self._count = 0
+
+    def add_value(self, array: np.ndarray, name: str = "") -> int:
+        """The number of a new value that looks like `array`."""
+        number = self._count
+        self._count += 1
+        self.values[number] = Value(array.shape, array.dtype.str, array.nbytes, name)
+        return number
+
+    def add_constant(self, array: np.ndarray, name: str = "") -> int:
+        """The number of a new value that is always `array`."""
+        number = self.add_value(array, name)
+        self.constants[number] = array
+        return number
+
+    def makers(self) -> dict[int, Record]:
+        """Who makes a value."""
+        return {value: record for record in self.records for value in record.writes}
+
+    def readers(self) -> dict[int, list[Record]]:
+        """Who reads a value, as often as it does."""
+        found: dict[int, list[Record]] = {value: [] for value in self.values}
+        for record in self.records:
+            for value in record.reads:
+                found[value].append(record)
+        return found
+
+    def replace(self, old: int, new: int) -> None:
+        """Let all who read the value `old` read `new`, and give it where `old` was given."""
+        for record in self.records:
+            if old in record.reads:
+                record.reads = tuple(new if value == old else value for value in record.reads)
+        self.outputs = tuple(new if value == old else value for value in self.outputs)
+
+    def last_reads(self) -> dict[int, int]:
+        """After which record a value is not needed any more; what is given out always is."""
+        last: dict[int, int] = {}
+        for k, record in enumerate(self.records):
+            for value in (*record.reads, *record.writes):
+                last[value] = k
+        for value in self.outputs:
+            last[value] = len(self.records)
+        return last
+
+    def drop_unused(self) -> None:
+        """Forget values and constants that no record and nobody else names."""
+        used = {*self.inputs, *self.outputs}
+        for record in self.records:
+            used.update(record.reads, record.writes)
+        self.values = {number: value for number, value in self.values.items() if number in used}
+        self.constants = {number: array for number, array in self.constants.items() if number in used}
+
+    def __iter__(self) -> Iterator[Record]:
+        return iter(self.records)

@@ -1,0 +1,139 @@
+"""A link's method that is recorded once for each shape, and replayed from then on."""
+
+import collections
+import threading
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from cvzoo.autodiff.function_hook import active_hooks
+from cvzoo.autodiff.variable import Variable
+from cvzoo.config.switches import switches
+from cvzoo.errors.exceptions import GraphError
+from cvzoo.graph.compiled_graph import CompiledGraph, NotReplayableError, build
+from cvzoo.graph.trees import NotATreeError, flatten
+from cvzoo.graph.watch import Glance, Watch
+
+_ONCE_SEEN = 64  # shapes of which one is remembered that they came
+
+
+class _Local(threading.local):
+    """What a thread has: a graph belongs to the thread that made it."""
+
+    def __init__(self) -> None:
+        self.graphs: collections.OrderedDict[Any, CompiledGraph] = collections.OrderedDict()
+        self.once: collections.OrderedDict[Any, None] = collections.OrderedDict()
+        self.watch: Watch | None = None
+        self.glance = Glance()
+        self.busy = False
+
+
+class ReplayedMethod:
+    """Stands in a link's place of `name`: calls in inference are replayed, all others are the method's own.
+
+    link: whose method it is
+    plain: the method as the class has it
+    limit: how many graphs are kept, one for each shape of the arguments (and each state of the settings); the least
+        recently used goes first
+    reason: why the link stays eager, in words; None while it does not
+
+    The first call of a shape runs as ever; the second records. Each thread has graphs of its own.
+    """
+
+    def __init__(self, link: Any, name: str, plain: Callable[..., Any], limit: int):
+        self.link = link
+        self.name = name
+        self.limit = limit
+        self.reason: str | None = None
+        self._plain = plain
+        self._local = _Local()
+        self._hidden = link.replayed_names()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self.reason is not None or switches.train or switches.enable_backprop or active_hooks() or self._local.busy:
+            return self._plain(self.link, *args, **kwargs)
+        return self._call(args, kwargs, at_once=False)
+
+    def compile(self, args: tuple[Any, ...]) -> CompiledGraph | None:
+        """The graph of such arguments, made now; None if the link stays eager. To be called in inference."""
+        if self.reason is None:
+            self._call(args, {}, at_once=True)
+        graphs = self._local.graphs
+        return next(reversed(graphs.values())) if graphs else None
+
+    def graphs(self) -> list[CompiledGraph]:
+        """This thread's graphs, the most recently used last."""
+        return list(self._local.graphs.values())
+
+    def forget(self) -> None:
+        """Drop this thread's graphs; they are made anew when they are needed."""
+        own = self._local
+        own.graphs.clear()
+        own.watch = None
+
+    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any], *, at_once: bool) -> Any:
+        own = self._local
+        leaves: list[Any] = []
+        try:
+            structure = flatten((args, kwargs), leaves)
+        except NotATreeError:
+            return self._plain(self.link, *args, **kwargs)
+        arrays = [x._array if isinstance(x, Variable) else x for x in leaves]
+        # whole numbers are indices: a graph cannot know what else depends on them
+        if not arrays or any(a.dtype.kind != "f" or a.size == 0 for a in arrays):
+            return self._plain(self.link, *args, **kwargs)
+        own.busy = True
+        try:
+            settings = own.glance.look(self.link.states, self._hidden)
+            looks = tuple([(a.shape, a.strides, a.dtype) for a in arrays])
+            key = structure, looks, settings, switches.backend, switches.dtype
+            if own.watch is not None and not own.watch.is_unchanged():
+                self.forget()
+            graph = own.graphs.get(key)
+            if graph is not None and not graph.program.is_of_this_thread():
+                del own.graphs[key]
+                graph = None
+            if graph is not None:
+                own.graphs.move_to_end(key)
+                return graph(arrays)
+            if not at_once and key not in own.once:
+                own.once[key] = None
+                if len(own.once) > _ONCE_SEEN:
+                    own.once.popitem(last=False)
+            else:
+                return self._record(key, args, kwargs)
+        finally:
+            own.busy = False
+        return self._plain(self.link, *args, **kwargs)
+
+    def _record(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        own = self._local
+        try:
+            graph, result = build(self._plain.__get__(self.link), args, kwargs)
+        except NotReplayableError as error:
+            self.reason = str(error)
+            warnings.warn(
+                f"{type(self.link).__name__}.{self.name} is not replayed as a graph: {self.reason}",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+            self.link.compile_children(self.limit)
+            return error.result
+        graph.name = f"{type(self.link).__name__}.{self.name}"
+        own.watch = Watch(self.link.params(), self.link.persistent_places())
+        own.graphs[key] = graph
+        while len(own.graphs) > self.limit:
+            own.graphs.popitem(last=False)
+        return result
+
+    def __reduce__(self) -> tuple:
+        raise GraphError(
+            f"{type(self.link).__name__} is compiled, and a compiled link is not pickled",
+            hint="link.uncompile() first, or save_npz(path, link)",
+        )
+
+    def __deepcopy__(self, memo: dict) -> "ReplayedMethod":
+        twin = memo.get(id(self.link))
+        if twin is None:
+            raise GraphError("a replayed method is not copied without its link")
+        return ReplayedMethod(twin, self.name, self._plain, self.limit)

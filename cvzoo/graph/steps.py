@@ -1,0 +1,110 @@
+"""What a replay does: primitives' calls with their operands in memory, and functions that run as they did."""
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from cvzoo.backends.onednn.primitives import Primitive
+from cvzoo.graph.memory import Area
+from cvzoo.graph.records import Graph, Record
+
+Operand = Area | np.ndarray  # in a block, or constant
+
+# kinds of blocks
+ARENA = "arena"  # the replay's own memory
+GIVEN = "given"  # a fresh array at each replay, since the user gets it
+OUTSIDE = "outside"  # an input, or what a function made
+
+
+@dataclasses.dataclass(eq=False)
+class Block:
+    """A piece of memory that one step writes first; the array as which it was first seen."""
+
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: str
+    nbytes: int
+    kind: str
+
+
+@dataclasses.dataclass(eq=False)
+class Call:
+    """A primitive and its operands in the primitive's order; `written` are the numbers of those that it writes."""
+
+    record: Record
+    primitive: Primitive
+    operation: str
+    operands: list[Operand]
+    written: frozenset[int]
+
+    def blocks(self, *, written: bool) -> Iterator[int]:
+        """The blocks that it writes, or reads."""
+        for k, operand in enumerate(self.operands):
+            if isinstance(operand, Area) and (k in self.written) == written:
+                yield operand.owner
+
+
+@dataclasses.dataclass(eq=False)
+class Evaluate:
+    """A function run as it is.
+
+    is_view: its results are other arrays of its inputs' memory
+    """
+
+    record: Record
+    is_view: bool
+
+
+Step = Call | Evaluate
+
+
+class Lowered:
+    """A graph's records as steps.
+
+    areas: where the values lie that are no constants; an area's `owner` is the number of its block in `blocks`
+    """
+
+    def __init__(self, graph: Graph):
+        self.graph = graph
+        self.steps: list[Step] = []
+        self.blocks: dict[int, Block] = {}
+        self.areas: dict[int, Area] = {}
+
+    def touched(self, step: Step) -> set[int]:
+        """The blocks that a step reads or writes."""
+        if isinstance(step, Call):
+            return {operand.owner for operand in step.operands if isinstance(operand, Area)}
+        return {self.areas[value].owner for value in (*step.record.reads, *step.record.writes) if value in self.areas}
+
+    def lifetimes(self) -> dict[int, tuple[int, int]]:
+        """The first and last step that touches a block; what the user gets lives to the end, inputs from the start."""
+        found: dict[int, tuple[int, int]] = {}
+        for k, step in enumerate(self.steps):
+            for block in self.touched(step):
+                found[block] = found.get(block, (k, k))[0], k
+        for value in self.graph.inputs:
+            block = self.areas[value].owner
+            found[block] = 0, found.get(block, (0, 0))[1]
+        for value in self.graph.outputs:
+            if value in self.areas:
+                block = self.areas[value].owner
+                found[block] = found.get(block, (0, 0))[0], len(self.steps)
+        return found
+
+    def move(self, old: int, new: int) -> None:
+        """Let all that lies in the block `old` lie in `new`, at the same places."""
+        for step in self.steps:
+            if isinstance(step, Call):
+                step.operands = [_moved(operand, old, new) for operand in step.operands]
+        self.areas = {value: _moved(area, old, new) for value, area in self.areas.items()}
+        del self.blocks[old]
+
+    def given_blocks(self) -> set[int]:
+        """The blocks of what the user gets."""
+        return {self.areas[value].owner for value in self.graph.outputs if value in self.areas}
+
+
+def _moved(operand: Any, old: int, new: int) -> Any:
+    return operand._replace(owner=new) if isinstance(operand, Area) and operand.owner == old else operand

@@ -1,0 +1,62 @@
+"""Arguments and results taken apart into arrays, and put together again."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from cvzoo.autodiff.variable import Variable
+
+_PLAIN = (bool, int, float, str, type(None), np.integer, np.floating)
+
+
+class NotATreeError(TypeError):
+    """Something else than arrays, numbers and containers of them."""
+
+
+def flatten(tree: Any, leaves: list[Any]) -> Any:
+    """What the tree looks like, hashable and without numbers of arrays; its arrays and Variables go to `leaves`.
+
+    A tree is made of tuples, lists, dictionaries, plain numbers, texts, None, arrays and Variables.
+    Raises NotATreeError for anything else.
+    """
+    if isinstance(tree, Variable):
+        leaves.append(tree)
+        return "variable"
+    if isinstance(tree, np.ndarray):
+        leaves.append(tree)
+        return "array"
+    kind = type(tree)
+    if isinstance(tree, tuple | list):
+        return kind, tuple([flatten(each, leaves) for each in tree])
+    if kind is dict:
+        return kind, tuple(tree), tuple([flatten(each, leaves) for each in tree.values()])
+    if isinstance(tree, _PLAIN):
+        return "plain", kind, tree
+    raise NotATreeError(kind.__name__)
+
+
+def unflatten(structure: Any, leaves: Iterator[Any], make: Callable[[Any], Any]) -> Any:
+    """The tree again; its arrays come from `leaves`, and those that were Variables go through `make`."""
+    if structure == "array":
+        return next(leaves)
+    if structure == "variable":
+        return make(next(leaves))
+    kind, *rest = structure
+    if kind == "plain":
+        return rest[1]
+    if kind is dict:
+        return {name: unflatten(each, leaves, make) for name, each in zip(*rest)}
+    parts = [unflatten(each, leaves, make) for each in rest[0]]
+    if kind in (tuple, list):
+        return kind(parts)
+    return kind._make(parts) if issubclass(kind, tuple) else kind(parts)  # a named tuple
+
+
+def structure_has_arrays(structure: Any) -> bool:
+    """Whether the tree had an array that was no Variable."""
+    if isinstance(structure, str):
+        return structure == "array"
+    if structure[0] == "plain":
+        return False
+    return any(structure_has_arrays(each) for each in structure[-1])

@@ -1,0 +1,112 @@
+"""What a graph took for constant, and whether it still is."""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cvzoo.autodiff.parameter import Parameter
+from cvzoo.graph.changes import changes
+
+_PLAIN = (bool, int, float, str, type(None))
+_SMALL = 1 << 16  # elements; the numbers of shorter parameters are compared before all is done anew
+
+
+class Fingerprint:
+    """The settings of a tree of links: plain values by value, everything else by identity."""
+
+    __slots__ = ("_items",)
+
+    def __init__(self, states: Iterable[dict[str, Any]], hidden: frozenset[str]):
+        items: list[Any] = []
+        for state in states:
+            items.append(state)
+            for name, value in state.items():
+                if name not in hidden:
+                    items += (name, tuple(value) if type(value) is list else value)
+        self._items = items
+
+    def same(self, other: "Fingerprint") -> bool:
+        """Whether nothing differs."""
+        return len(self._items) == len(other._items) and all(map(_same, self._items, other._items))
+
+
+def _same(a: Any, b: Any) -> bool:
+    if a is b:
+        return True
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, tuple):
+        return len(a) == len(b) and all(map(_same, a, b))
+    return isinstance(a, _PLAIN) and a == b
+
+
+class _Seen(NamedTuple):
+    parameter: Parameter
+    array: np.ndarray
+    packs: dict | None
+    copy: np.ndarray | None
+
+
+class Watch:
+    """Parameters and persistent values as they were.
+
+    A parameter is locked by its packs (see `Parameter`): whoever reads `array` may write, and is noticed. Persistent
+    values are few numbers, and are compared.
+    """
+
+    def __init__(self, parameters: Iterable[Parameter], persistents: Iterable[tuple[dict[str, Any], str]]):
+        self._seen = [self._look(each) for each in parameters if each.is_initialized]
+        self._places = [(state, name, state[name]) for state, name in persistents]
+        self._arrays = [value for _, _, value in self._places if isinstance(value, np.ndarray)]
+        self._bytes = self._joined()
+
+    def _look(self, parameter: Parameter) -> _Seen:
+        packs = parameter.packs()
+        locked = packs is not None and parameter._packs is packs
+        array = parameter._array
+        copy = None if locked and array.size > _SMALL else array.copy()
+        return _Seen(parameter, array, packs if locked else None, copy)
+
+    def _joined(self) -> bytes:
+        return b"".join([np.ascontiguousarray(array).data.cast("B") for array in self._arrays if array.size])
+
+    def is_unchanged(self) -> bool:
+        """Whether all numbers are what they were. To be called where no gradients are taken."""
+        for k, (parameter, array, packs, copy) in enumerate(self._seen):
+            if parameter._array is not array:
+                return False
+            if packs is None or parameter._packs is not packs:
+                if copy is None or not np.array_equal(array, copy):
+                    return False
+                self._seen[k] = self._look(parameter)
+        for state, name, value in self._places:
+            if state.get(name) is not value:
+                return False
+        return not self._arrays or self._joined() == self._bytes
+
+
+class Glance:
+    """Which of the settings seen so far a tree of links has now, by number."""
+
+    def __init__(self) -> None:
+        self._count = -1
+        self._known: list[tuple[int, Fingerprint]] = []
+        self._next = 0
+        self.number = -1
+
+    def look(self, states: Any, hidden: frozenset[str]) -> int:
+        """The number of the settings; `states()` gives the links' attributes if somebody changed some link."""
+        count = changes.count
+        if count != self._count:
+            now = Fingerprint(states(), hidden)
+            for number, known in self._known:
+                if known.same(now):
+                    self.number = number
+                    break
+            else:
+                self.number = self._next
+                self._next += 1
+                self._known = [*self._known[-7:], (self.number, now)]
+            self._count = count
+        return self.number
