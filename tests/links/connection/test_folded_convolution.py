@@ -12,7 +12,7 @@ from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.connection.folded_convolution import can_fold, folded_convolution
 from cvzoo.links.connection.frozen_batch_normalization import FrozenBatchNormalization
 from cvzoo.links.connection.group_normalization import GroupNormalization
-from cvzoo.links.model.resnet.norm import ConvNorm
+from cvzoo.links.model.conv_norm_activ import ConvNormActiv
 
 
 def layers(kind=BatchNormalization, nobias=True, eps=1e-5):
@@ -72,7 +72,7 @@ def test_it_folds_only_where_nothing_is_learned():
 
 
 def test_training_goes_on_after_a_look_at_the_results():
-    block = ConvNorm(3, 4, 3)
+    block = ConvNormActiv(3, 4, 3)
     x = np.random.default_rng(0).standard_normal((2, 3, 6, 6), "float32")
     with using_config("train", False), no_backprop_mode():
         before = block(x).array

@@ -8,7 +8,7 @@ from cvzoo.initializers.normal import HeNormal
 from cvzoo.links.chain import Chain, ChainList
 from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.connection.convolution_2d import Convolution2D
-from cvzoo.links.model.resnet.norm import ConvNorm
+from cvzoo.links.model.conv_norm_activ import ConvNormActiv
 
 EPS = 1e-5
 
@@ -19,7 +19,7 @@ class DenseLayer(Chain):
     def __init__(self, in_channels: int, growth: int):
         with self.init_scope():
             self.norm = BatchNormalization(in_channels, eps=EPS)
-            self.squeeze = ConvNorm(in_channels, 4 * growth, 1, eps=EPS)
+            self.squeeze = ConvNormActiv(in_channels, 4 * growth, 1, eps=EPS)
             self.conv = Convolution2D(4 * growth, growth, 3, 1, 1, nobias=True, initialW=HeNormal())
 
     def forward(self, x: Any) -> Variable:

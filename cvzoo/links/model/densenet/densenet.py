@@ -13,11 +13,11 @@ from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.class_source import class_source
 from cvzoo.links.model.classifier import AbstractClassifier
+from cvzoo.links.model.conv_norm_activ import ConvNormActiv
 from cvzoo.links.model.densenet.block import EPS, DenseBlock, Transition
 from cvzoo.links.model.densenet.torchvision_names import densenet_names
 from cvzoo.links.model.densenet.weights import WEIGHTS
 from cvzoo.links.model.photo_preparation import PhotoPreparation
-from cvzoo.links.model.resnet.norm import ConvNorm
 
 # layers -> (growth, channels of the first convolution, layers in each block); 13 is no depth of the paper
 DEPTHS = {
@@ -82,7 +82,7 @@ class DenseNet(AbstractClassifier):
         self.stem_channels = usual_stem if stem_channels is None else stem_channels
         n = self.stem_channels
         with self.init_scope():
-            self.conv1 = ConvNorm(3, n, 7, 2, eps=EPS)
+            self.conv1 = ConvNormActiv(3, n, 7, 2, eps=EPS)
             for i, count in enumerate(counts, start=1):
                 self.add_link(f"block{i}", DenseBlock(n, self.growth, count))
                 n += count * self.growth

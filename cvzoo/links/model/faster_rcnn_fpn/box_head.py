@@ -9,7 +9,8 @@ from cvzoo.initializers.uniform import LeCunUniform
 from cvzoo.links.chain import Chain, ChainList
 from cvzoo.links.connection.conv_2d_activ import Conv2DActiv
 from cvzoo.links.connection.linear import Linear
-from cvzoo.links.model.resnet.norm import ConvNorm, Norm
+from cvzoo.links.model.conv_norm_activ import ConvNormActiv
+from cvzoo.links.model.resnet.norm import Norm
 
 
 class FPNBoxHead(Chain):
@@ -59,5 +60,5 @@ class FPNBoxHead(Chain):
 def region_conv(n_in: int, n_out: int, norm: Norm | None) -> Chain:
     """A 3 x 3 convolution with relu, normalized if norm is not None; it starts as He et al. have it."""
     if norm is not None:
-        return ConvNorm(n_in, n_out, 3, norm=norm)
+        return ConvNormActiv(n_in, n_out, 3, norm=norm)
     return Conv2DActiv(n_in, n_out, 3, 1, 1, initialW=Normal((2 / (9 * n_out)) ** 0.5))

@@ -9,7 +9,8 @@ from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.initializers.uniform import LeCunUniform
 from cvzoo.links.chain import Chain, ChainList
 from cvzoo.links.connection.convolution_2d import Convolution2D
-from cvzoo.links.model.resnet.norm import ConvNorm, Norm
+from cvzoo.links.model.conv_norm_activ import ConvNormActiv
+from cvzoo.links.model.resnet.norm import Norm
 
 Extra = Literal["P5", "C5", "pool"]
 
@@ -23,7 +24,7 @@ class FPN(Chain):
     extra_from: the first of them is made of "P5" (the coarsest map that comes out) or "C5" (the coarsest that goes in)
         by 3 x 3 convolutions of stride 2, a relu before each but the first; "pool": every second pixel of the map
         before
-    norm, eps: None: the convolutions have biases; else they are normalized, see `ConvNorm`
+    norm, eps: None: the convolutions have biases; else they are normalized, see `ConvNormActiv`
     Raises ValueRangeError for another source.
 
     Source: Lin et al., Feature Pyramid Networks, CVPR 2017; P6 and P7 as in Lin et al., Focal Loss for Dense Object
@@ -78,10 +79,10 @@ class FPN(Chain):
         return tuple(outs)
 
 
-def _block(n_in: int, n_out: int, ksize: int, norm: Norm | None, eps: float) -> Convolution2D | ConvNorm:
+def _block(n_in: int, n_out: int, ksize: int, norm: Norm | None, eps: float) -> Convolution2D | ConvNormActiv:
     if norm is None:
         return _conv(n_in, n_out, ksize)
-    return ConvNorm(n_in, n_out, ksize, norm=norm, eps=eps, activ=False)
+    return ConvNormActiv(n_in, n_out, ksize, norm=norm, eps=eps, activ=None)
 
 
 def _conv(n_in: int, n_out: int, ksize: int, stride: int = 1) -> Convolution2D:

@@ -6,7 +6,8 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.functions.activation.relu import relu
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.se_block import SEBlock
-from cvzoo.links.model.resnet.norm import ConvNorm, Norm
+from cvzoo.links.model.conv_norm_activ import ConvNormActiv
+from cvzoo.links.model.resnet.norm import Norm
 
 Arch = Literal["v1.5", "he"]
 
@@ -38,8 +39,8 @@ class BasicBlock(Chain):
     ):
         kind = {"norm": norm, "eps": eps}
         with self.init_scope():
-            self.conv1 = ConvNorm(in_channels, mid, 3, stride, dilate=dilate, **kind)
-            self.conv2 = ConvNorm(mid, mid, 3, dilate=dilate_rest, activ=not se, **kind)
+            self.conv1 = ConvNormActiv(in_channels, mid, 3, stride, dilate=dilate, **kind)
+            self.conv2 = ConvNormActiv(mid, mid, 3, dilate=dilate_rest, activ=None if se else relu, **kind)
             self.se = SEBlock(mid, se) if se else None
             self.shortcut = _shortcut(in_channels, mid, stride, norm, eps)
 
@@ -79,9 +80,9 @@ class Bottleneck(Chain):
         width = mid * base_width // 64 * groups
         kind = {"norm": norm, "eps": eps}
         with self.init_scope():
-            self.conv1 = ConvNorm(in_channels, width, 1, first, **kind)
-            self.conv2 = ConvNorm(width, width, 3, second, dilate=dilate, groups=groups, **kind)
-            self.conv3 = ConvNorm(width, 4 * mid, 1, activ=not se, **kind)
+            self.conv1 = ConvNormActiv(in_channels, width, 1, first, **kind)
+            self.conv2 = ConvNormActiv(width, width, 3, second, dilate=dilate, groups=groups, **kind)
+            self.conv3 = ConvNormActiv(width, 4 * mid, 1, activ=None if se else relu, **kind)
             self.se = SEBlock(4 * mid, se) if se else None
             self.shortcut = _shortcut(in_channels, 4 * mid, stride, norm, eps)
 
@@ -91,11 +92,11 @@ class Bottleneck(Chain):
         return _joined(self.conv3, self.se, h, x if self.shortcut is None else self.shortcut(x))
 
 
-def _joined(last: ConvNorm, se: SEBlock | None, h: Any, residual: Any) -> Variable:
+def _joined(last: ConvNormActiv, se: SEBlock | None, h: Any, residual: Any) -> Variable:
     return last(h, residual) if se is None else relu(se(last(h)) + residual)
 
 
-def _shortcut(in_channels: int, out_channels: int, stride: int, norm: Norm, eps: float) -> ConvNorm | None:
+def _shortcut(in_channels: int, out_channels: int, stride: int, norm: Norm, eps: float) -> ConvNormActiv | None:
     if stride == 1 and in_channels == out_channels:
         return None
-    return ConvNorm(in_channels, out_channels, 1, stride, norm=norm, eps=eps, activ=False)
+    return ConvNormActiv(in_channels, out_channels, 1, stride, norm=norm, eps=eps, activ=None)

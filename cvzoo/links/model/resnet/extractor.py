@@ -7,8 +7,9 @@ import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.chain import Chain, ChainList, Sequential
+from cvzoo.links.model.conv_norm_activ import ConvNormActiv
 from cvzoo.links.model.resnet.block import Arch, BasicBlock, Bottleneck
-from cvzoo.links.model.resnet.norm import ConvNorm, Norm
+from cvzoo.links.model.resnet.norm import Norm
 
 Stem = Literal["photo", "cifar", "deep"]
 Pool = Literal["padded", "cover"]
@@ -126,9 +127,9 @@ class ResNetExtractor(Chain):
         return tuple(h for name, h in self.stages(x) if name.startswith("res"))
 
 
-def _stem(stem: Stem, channels: int, norm: Norm, eps: float) -> ConvNorm | Sequential:
+def _stem(stem: Stem, channels: int, norm: Norm, eps: float) -> ConvNormActiv | Sequential:
     if stem == "deep":
         wide = ((3, channels, 2), (channels, channels, 1), (channels, 2 * channels, 1))
-        return Sequential(*(ConvNorm(n_in, n_out, 3, stride, norm=norm, eps=eps) for n_in, n_out, stride in wide))
+        return Sequential(*(ConvNormActiv(n_in, n_out, 3, stride, norm=norm, eps=eps) for n_in, n_out, stride in wide))
     ksize, stride = (7, 2) if stem == "photo" else (3, 1)
-    return ConvNorm(3, channels, ksize, stride, norm=norm, eps=eps)
+    return ConvNormActiv(3, channels, ksize, stride, norm=norm, eps=eps)
