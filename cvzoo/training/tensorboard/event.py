@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cvzoo.training.tensorboard.protobuf import (
+from cvzoo.weights.protobuf import (
     bytes_field,
     double_field,
     doubles_field,
