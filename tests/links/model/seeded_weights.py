@@ -6,6 +6,8 @@ import zlib
 
 import numpy as np
 
+from cvzoo.config.switches import no_backprop_mode, using_config
+
 _SMALL = ("cls_logits", "bbox_pred", "bbox_reg", "mask_fcn_logits", "module_list", "cls_score")
 
 
@@ -59,6 +61,13 @@ def assert_scores_equal(y, want):
     assert y.argmax() == want["argmax"]
     got = np.array([y.mean(dtype=np.float64), y.std(dtype=np.float64, ddof=1), y.min(), y.max()])
     np.testing.assert_allclose(got, [want["out"][k] for k in ("mean", "std", "min", "max")], atol=2e-4 * spread)
+
+
+def assert_photo_scores_equal(model, want):
+    """The model's scores of the seeded photo that the golden entry names are the golden ones."""
+    with using_config("train", False), no_backprop_mode():
+        y = model(seeded_photo(*want["input"])[None]).array
+    assert_scores_equal(y, want)
 
 
 def seeded_photo(name, height, width):

@@ -6,6 +6,7 @@ import pathlib
 
 import numpy as np
 import pytest
+from few_steps import losses_of_steps
 
 import cvzoo.functions as F
 from cvzoo.config.randomness import set_seed
@@ -210,10 +211,7 @@ def test_the_scores_are_torchvision_s(shared, seeds, name):
     make, convert = PUBLISHED[name]
     model = make()
     assert model.load_arrays(convert(seeds.seeded_network(shared, name))).is_clean
-    want = seeds.golden(shared, "classification_no_preprocess", name)
-    with using_config("train", False), no_backprop_mode():
-        y = model(seeds.seeded_photo(*want["input"])[None])
-    seeds.assert_scores_equal(y.array, want)
+    seeds.assert_photo_scores_equal(model, seeds.golden(shared, "classification_no_preprocess", name))
 
 
 @pytest.mark.slow
@@ -245,9 +243,7 @@ def test_the_scores_of_networks_beyond_the_golden_ones_are_torchvision_s(shared,
     model = make()
     assert model.load_arrays(convert(tamer)).is_clean
     want = STORED["networks"][name]
-    with using_config("train", False), no_backprop_mode():
-        y = model(seeds.seeded_photo(*want["input"])[None])
-    seeds.assert_scores_equal(y.array, want)
+    seeds.assert_photo_scores_equal(model, want)
 
 
 def _timm_v3(size):
@@ -381,17 +377,9 @@ def test_a_file_with_torchvision_s_names_is_taken_whole_or_not_at_all(shared, se
 def test_a_step_of_training_lowers_the_loss(name):
     set_seed(0)
     model = NARROW[name][0](4, preparation=TINY)
-    optimizer = Adam(alpha=3e-3).setup(model)
     x = np.random.default_rng(1).standard_normal((8, 3, 32, 32)).astype("f")
     t = np.arange(8, dtype=np.int32) % 4
-    losses = []
-    with using_config("train", True):
-        for _ in range(12):
-            loss = F.softmax_cross_entropy(model(x), t)
-            losses.append(float(loss.array))
-            model.cleargrads()
-            loss.backward()
-            optimizer.update()
+    losses = losses_of_steps(lambda: F.softmax_cross_entropy(model(x), t), Adam(alpha=3e-3).setup(model), 12)
     assert np.mean(losses[-3:]) < 0.8 * losses[0], losses
 
 

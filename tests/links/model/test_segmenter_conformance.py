@@ -3,6 +3,7 @@
 import functools
 
 import pytest
+from few_steps import losses_of_steps
 from neighbour import neighbour
 
 from cvzoo.config.randomness import set_seed
@@ -114,14 +115,7 @@ def test_it_is_fitted_to_other_classes(name, tmp_path):
 def test_a_few_steps_lower_the_loss(name):
     set_seed(3)
     model = _made(name).copy("copy")
-    optimizer = Adam(1e-3).setup(model)
-    losses = []
-    for _ in range(6):
-        loss = conformance.loss(model)
-        losses.append(float(loss.array))
-        model.cleargrads()
-        loss.backward()
-        optimizer.update()
+    losses = losses_of_steps(lambda: conformance.loss(model), Adam(1e-3).setup(model), 6)
     assert min(losses[3:]) < losses[0], losses
 
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from few_steps import losses_of_steps
 
 import cvzoo.functions as F
 from cvzoo.config.randomness import set_seed
-from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import WeightsMismatchError
 from cvzoo.links.model.alexnet.alexnet import PLACES, AlexNet, alexnet_names
 from cvzoo.optimizers.momentum_sgd import MomentumSGD
@@ -50,23 +50,13 @@ def test_a_training_step_lowers_the_loss():
     model = small()
     x = np.random.default_rng(0).standard_normal((4, 3, 64, 64), "float32")
     t = np.array([0, 1, 2, 0], np.int32)
-    optimizer = MomentumSGD(lr=0.02).setup(model)
-    losses = []
-    for _ in range(8):
-        loss = F.softmax_cross_entropy(model(x), t)
-        losses.append(float(loss.array))
-        model.cleargrads()
-        loss.backward()
-        optimizer.update()
+    losses = losses_of_steps(lambda: F.softmax_cross_entropy(model(x), t), MomentumSGD(lr=0.02).setup(model), 8)
     assert losses[-1] < 0.9 * losses[0]
 
 
 @pytest.mark.slow
 def test_the_scores_are_torchvisions(shared, seeds):
-    arrays = {key: seeds.seeded(key, shape) for key, shape in seeds.manifest(shared, "alexnet").items()}
+    arrays = seeds.seeded_network(shared, "alexnet")
     model = AlexNet()
     assert model.load_arrays(alexnet_names(arrays)).is_clean
-    want = seeds.golden(shared, "classification_no_preprocess", "alexnet")
-    with using_config("train", False), no_backprop_mode():
-        y = model(seeds.seeded_photo(*want["input"])[None]).array
-    seeds.assert_scores_equal(y, want)
+    seeds.assert_photo_scores_equal(model, seeds.golden(shared, "classification_no_preprocess", "alexnet"))

@@ -5,6 +5,7 @@ import pathlib
 
 import numpy as np
 import pytest
+from few_steps import losses_of_steps
 
 import cvzoo.functions as F
 from cvzoo.config.randomness import set_seed
@@ -56,10 +57,7 @@ def torchvision_arrays(seeds, plan, n_class):
 def test_the_scores_are_torchvision_s(shared, seeds):
     model = ConvNeXt("tiny")
     assert model.load_arrays(from_torchvision(seeds.seeded_network(shared, "convnext_tiny"))).is_clean
-    want = seeds.golden(shared, "classification_no_preprocess", "convnext_tiny")
-    with using_config("train", False), no_backprop_mode():
-        y = model(seeds.seeded_photo(*want["input"])[None])
-    seeds.assert_scores_equal(y.array, want)
+    seeds.assert_photo_scores_equal(model, seeds.golden(shared, "classification_no_preprocess", "convnext_tiny"))
 
 
 @pytest.mark.parametrize("size", [(64, 64), (97, 131), (32, 45)], ids=str)
@@ -90,17 +88,9 @@ def test_names_and_shapes_are_those_of_the_published_file(shared, seeds, size, m
 def test_a_step_of_training_lowers_the_loss():
     set_seed(0)
     model = small()
-    optimizer = Adam(alpha=1e-2).setup(model)
     x = np.random.default_rng(1).standard_normal((6, 3, 32, 32)).astype("f")
     t = np.arange(6, dtype=np.int32) % 5
-    losses = []
-    with using_config("train", True):
-        for _ in range(4):
-            loss = F.softmax_cross_entropy(model(x), t)
-            losses.append(float(loss.array))
-            model.cleargrads()
-            loss.backward()
-            optimizer.update()
+    losses = losses_of_steps(lambda: F.softmax_cross_entropy(model(x), t), Adam(alpha=1e-2).setup(model), 4)
     assert losses[-1] < 0.8 * losses[0], losses
 
 

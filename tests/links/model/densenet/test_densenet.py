@@ -4,10 +4,10 @@ import re
 
 import numpy as np
 import pytest
+from few_steps import losses_of_steps
 
 import cvzoo.functions as F
 from cvzoo.config.randomness import set_seed
-from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.model.densenet.densenet import DEPTHS, DenseNet
 from cvzoo.links.model.densenet.torchvision_names import densenet_names, densenet_place
@@ -52,23 +52,13 @@ def test_training_steps_lower_the_loss():
     model = DenseNet(13, 3, growth=8, stem_channels=8)
     x = np.random.default_rng(0).standard_normal((4, 3, 64, 64), "float32")
     t = np.array([0, 1, 2, 0], np.int32)
-    optimizer = MomentumSGD(lr=0.05).setup(model)
-    losses = []
-    for _ in range(6):
-        loss = F.softmax_cross_entropy(model(x), t)
-        losses.append(float(loss.array))
-        model.cleargrads()
-        loss.backward()
-        optimizer.update()
+    losses = losses_of_steps(lambda: F.softmax_cross_entropy(model(x), t), MomentumSGD(lr=0.05).setup(model), 6)
     assert losses[-1] < 0.8 * losses[0]
 
 
 @pytest.mark.slow
 def test_the_scores_are_torchvisions(shared, seeds):
-    arrays = {key: seeds.seeded(key, shape) for key, shape in seeds.manifest(shared, "densenet121").items()}
+    arrays = seeds.seeded_network(shared, "densenet121")
     model = DenseNet(121)
     assert model.load_arrays(densenet_names(arrays)).is_clean
-    want = seeds.golden(shared, "classification_no_preprocess", "densenet121")
-    with using_config("train", False), no_backprop_mode():
-        y = model(seeds.seeded_photo(*want["input"])[None]).array
-    seeds.assert_scores_equal(y, want)
+    seeds.assert_photo_scores_equal(model, seeds.golden(shared, "classification_no_preprocess", "densenet121"))

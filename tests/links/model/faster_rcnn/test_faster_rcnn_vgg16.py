@@ -8,6 +8,7 @@ import zlib
 
 import numpy as np
 import pytest
+from few_steps import losses_of_steps
 
 from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
@@ -155,15 +156,7 @@ def test_training_two_photos_lowers_the_loss_and_reaches_every_parameter():
     x, bboxes, labels, scales, sizes = collate_photos([transform(example) for example in examples], multiple=1)
     assert x.shape[2:] == (64, 96)
     assert sizes == [(64, 96), (64, 76)]
-    optimizer = Adam(1e-3).setup(chain)
-    losses = []
-    for _ in range(12):
-        chain.cleargrads()
-        loss = chain(x, bboxes, labels, scales, sizes)
-        loss.backward()
-        losses.append(float(loss.array))
-        assert all(p.grad is not None and np.isfinite(p.grad).all() for p in chain.params())
-        optimizer.update()
+    losses = losses_of_steps(lambda: chain(x, bboxes, labels, scales, sizes), Adam(1e-3).setup(chain), 12)
     assert losses[-1] < 0.6 * losses[0]
     with pytest.raises(ShapeError, match="one element a photo"):
         chain(x, bboxes[:1], labels, scales)

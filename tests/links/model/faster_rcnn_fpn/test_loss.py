@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from few_steps import losses_of_steps
 
 from cvzoo import optimizers
 from cvzoo.autodiff.variable import as_array
@@ -103,16 +104,7 @@ def test_a_few_steps_make_the_loss_smaller_and_reach_every_parameter(kind):
         head = MaskHeadSettings(depth=1, channels=8, roi_size=7)
         link = MaskRCNNFPNLoss(MaskRCNNFPN(2, settings=TINY, mask_settings=head), sampling=SAMPLING)
         arguments = (x, bboxes, labels, masks)
-    optimizer = optimizers.Adam(1e-3).setup(link)
-    losses = []
-    for _ in range(8):
-        link.cleargrads()
-        loss = link(*arguments)
-        loss.backward()
-        if not losses:
-            assert not [name for name, p in link.namedparams() if p.grad is None]
-        optimizer.update()
-        losses.append(float(loss.array))
+    losses = losses_of_steps(lambda: link(*arguments), optimizers.Adam(1e-3).setup(link), 8)
     assert np.isfinite(losses).all()
     assert losses[-1] < 0.8 * losses[0]
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from few_steps import losses_of_steps
 
 from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
@@ -236,15 +237,7 @@ def test_training_two_photos_lowers_the_loss_and_reaches_every_parameter():
     size = x.shape[2:]
     masks = [rectangles(size), np.zeros((0, *size), bool)]
     labels = [np.array([0, 2], "i"), np.zeros(0, "i")]
-    optimizer = Adam(3e-3).setup(chain)
-    losses = []
-    for _ in range(10):
-        chain.cleargrads()
-        loss = chain(x, masks, labels, 1.07)
-        loss.backward()
-        losses.append(float(loss.array))
-        assert all(p.grad is not None and np.isfinite(p.grad).all() for p in chain.params())
-        optimizer.update()
+    losses = losses_of_steps(lambda: chain(x, masks, labels, 1.07), Adam(3e-3).setup(chain), 10)
     assert losses[-1] < 0.9 * losses[0]
     with pytest.raises(ShapeError, match="one element a photo"):
         chain(x, masks[:1], labels)

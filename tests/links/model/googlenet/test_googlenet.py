@@ -12,7 +12,7 @@ import pytest
 
 import cvzoo.functions as F
 from cvzoo.config.randomness import set_seed
-from cvzoo.config.switches import no_backprop_mode, using_config
+from cvzoo.config.switches import using_config
 from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
 from cvzoo.links.model.googlenet.googlenet import BLOCKS, GoogLeNet
 from cvzoo.links.model.googlenet.inception_v3 import InceptionV3
@@ -138,13 +138,11 @@ def test_all_blocks_are_there():
 @pytest.mark.slow
 @pytest.mark.parametrize(("make", "names", "name"), KINDS)
 def test_the_scores_are_torchvisions(shared, seeds, make, names, name):
-    arrays = {key: seeds.seeded(key, shape) for key, shape in seeds.manifest(shared, name).items()}
+    arrays = seeds.seeded_network(shared, name)
     model = make()
     assert model.load_arrays(names(arrays, aux=False)).is_clean
     if make is GoogLeNet:
         want = seeds.golden(shared, "classification_no_preprocess", name)
     else:
         want = json.loads(pathlib.Path(__file__).with_name("torchvision.json").read_text())
-    with using_config("train", False), no_backprop_mode():
-        y = model(seeds.seeded_photo(*want["input"])[None]).array
-    seeds.assert_scores_equal(y, want)
+    seeds.assert_photo_scores_equal(model, want)

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from few_steps import losses_of_steps
 
 from cvzoo.config.randomness import set_seed
 from cvzoo.errors.exceptions import ImageError, ShapeError, ValueRangeError
@@ -150,16 +151,7 @@ def test_a_few_steps_make_the_loss_smaller_and_reach_every_parameter():
     bbox = np.array([[8, 8, 40, 40]], np.float32)
     point = np.array([[[10, 12], [30, 38]]], np.float32)
     arguments = x, [bbox, bbox], [np.zeros(1, np.int32)] * 2, [point] * 2, [np.ones((1, 2), bool)] * 2
-    optimizer = Adam(1e-3).setup(link)
-    losses = []
-    for _ in range(8):
-        link.cleargrads()
-        loss = link(*arguments)
-        loss.backward()
-        if not losses:
-            assert not [name for name, p in link.namedparams() if p.grad is None]
-        optimizer.update()
-        losses.append(float(loss.array))
+    losses = losses_of_steps(lambda: link(*arguments), Adam(1e-3).setup(link), 8)
     assert losses[-1] < 0.9 * losses[0]
     nothing = x, [bbox[:0]] * 2, [np.zeros(0, np.int32)] * 2, [point[:0]] * 2, [np.ones((0, 2), bool)] * 2
     assert np.isfinite(float(link(*nothing).array))

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from few_steps import losses_of_steps
 
 from cvzoo.autodiff.variable import Variable
 from cvzoo.config.randomness import set_seed
@@ -190,15 +191,7 @@ def test_training_two_photos_lowers_the_loss_and_reaches_every_parameter():
     x = np.stack([model.prepare(photo(seed=seed)) for seed in (0, 1)])
     bboxes = [np.array([[5, 5, 50, 40], [20, 50, 55, 85]], "f"), np.zeros((0, 4), "f")]
     labels = [np.array([0, 2], "i"), np.zeros(0, "i")]
-    optimizer = Adam(2e-3).setup(chain)
-    losses = []
-    for _ in range(12):
-        chain.cleargrads()
-        loss = chain(x, bboxes, labels, [1.07, 1.07])
-        loss.backward()
-        losses.append(float(loss.array))
-        assert all(p.grad is not None and np.isfinite(p.grad).all() for p in chain.params())
-        optimizer.update()
+    losses = losses_of_steps(lambda: chain(x, bboxes, labels, [1.07, 1.07]), Adam(2e-3).setup(chain), 12)
     assert losses[-1] < 0.7 * losses[0]
     with pytest.raises(ShapeError, match="one element a photo"):
         chain(x, bboxes[:1], labels)

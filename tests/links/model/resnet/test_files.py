@@ -188,8 +188,7 @@ def test_every_published_file_is_listed_once():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["resnext50_32x4d", "wide_resnet50_2"])
 def test_the_scores_are_torchvisions(shared, seeds, name):
-    arrays = {key: seeds.seeded(key, shape) for key, shape in seeds.manifest(shared, name).items()}
+    arrays = seeds.seeded_network(shared, name)
     model = ResNet(**NAMES[name])
     assert model.load_arrays(ResNetFile()(arrays)).is_clean
-    want = seeds.golden(shared, "classification_no_preprocess", name)
-    seeds.assert_scores_equal(scores(model, seeds.seeded_photo(*want["input"])[None]), want)
+    seeds.assert_photo_scores_equal(model, seeds.golden(shared, "classification_no_preprocess", name))

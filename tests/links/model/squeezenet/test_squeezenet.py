@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from few_steps import losses_of_steps
 
 import cvzoo.functions as F
 from cvzoo.config.randomness import set_seed
@@ -38,26 +39,16 @@ def test_a_training_step_lowers_the_loss():
     model = SqueezeNet("1.1", 3, width=1 / 4, dropout=0)
     x = np.random.default_rng(0).standard_normal((4, 3, 64, 64), "float32")
     t = np.array([0, 1, 2, 0], np.int32)
-    optimizer = MomentumSGD(lr=0.05).setup(model)
-    losses = []
-    for _ in range(20):
-        loss = F.softmax_cross_entropy(model(x), t)
-        losses.append(float(loss.array))
-        model.cleargrads()
-        loss.backward()
-        optimizer.update()
+    losses = losses_of_steps(lambda: F.softmax_cross_entropy(model(x), t), MomentumSGD(lr=0.05).setup(model), 20)
     assert losses[-1] < 0.95 * losses[0]
 
 
 @pytest.mark.slow
 def test_the_scores_are_torchvisions(shared, seeds):
-    arrays = {key: seeds.seeded(key, shape) for key, shape in seeds.manifest(shared, "squeezenet1_0").items()}
+    arrays = seeds.seeded_network(shared, "squeezenet1_0")
     model = SqueezeNet("1.0")
     assert model.load_arrays(squeezenet_names(arrays, "1.0")).is_clean
-    want = seeds.golden(shared, "classification_no_preprocess", "squeezenet1_0")
-    with using_config("train", False), no_backprop_mode():
-        y = model(seeds.seeded_photo(*want["input"])[None]).array
-    seeds.assert_scores_equal(y, want)
+    seeds.assert_photo_scores_equal(model, seeds.golden(shared, "classification_no_preprocess", "squeezenet1_0"))
 
 
 def test_the_authors_numbers_give_the_stored_scores(shared):

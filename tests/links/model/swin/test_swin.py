@@ -5,6 +5,7 @@ import pathlib
 
 import numpy as np
 import pytest
+from few_steps import losses_of_steps
 
 import cvzoo.functions as F
 from cvzoo.config.randomness import set_seed
@@ -55,10 +56,7 @@ def test_the_golden_scores_are_torchvision_s(shared, seeds, monkeypatch):
     # the golden network had random whole numbers where others have the index of places, too: block by block
     indexes = iter([seeds.seeded(key, shapes[key]).astype(np.int64) for key in shapes if key.endswith(INDEX)])
     monkeypatch.setattr("cvzoo.links.model.swin.window_attention.relative_index", lambda window: next(indexes))
-    want = seeds.golden(shared, "classification_no_preprocess", "swin_t")
-    with using_config("train", False), no_backprop_mode():
-        y = model(seeds.seeded_photo(*want["input"])[None])
-    seeds.assert_scores_equal(y.array, want)
+    seeds.assert_photo_scores_equal(model, seeds.golden(shared, "classification_no_preprocess", "swin_t"))
     assert next(indexes, None) is None
 
 
@@ -113,17 +111,9 @@ def test_names_and_shapes_are_those_of_the_published_file(shared, seeds, size, m
 def test_a_step_of_training_lowers_the_loss(version):
     set_seed(0)
     model = small(version)
-    optimizer = Adam(alpha=3e-3).setup(model)
     x = np.random.default_rng(1).standard_normal((6, 3, 32, 32)).astype("f")
     t = np.arange(6, dtype=np.int32) % 5
-    losses = []
-    with using_config("train", True):
-        for _ in range(20):
-            loss = F.softmax_cross_entropy(model(x), t)
-            losses.append(float(loss.array))
-            model.cleargrads()
-            loss.backward()
-            optimizer.update()
+    losses = losses_of_steps(lambda: F.softmax_cross_entropy(model(x), t), Adam(alpha=3e-3).setup(model), 20)
     assert losses[-1] < 0.8 * losses[0], losses
 
 

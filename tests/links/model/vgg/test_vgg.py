@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from few_steps import losses_of_steps
 
 import cvzoo.functions as F
 from cvzoo.config.randomness import set_seed
-from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
 from cvzoo.links.model.photo_preparation import PhotoPreparation
 from cvzoo.links.model.vgg import published
@@ -136,14 +136,7 @@ def test_a_training_step_lowers_the_loss():
     model = VGG(11, 3, norm="batch", base_channels=8, fc_channels=16, dropout=0)
     rng = np.random.default_rng(0)
     x, t = rng.standard_normal((4, 3, 32, 32), "float32"), np.array([0, 1, 2, 0], np.int32)
-    optimizer = MomentumSGD(lr=0.05).setup(model)
-    losses = []
-    for _ in range(8):
-        loss = F.softmax_cross_entropy(model(x), t)
-        losses.append(float(loss.array))
-        model.cleargrads()
-        loss.backward()
-        optimizer.update()
+    losses = losses_of_steps(lambda: F.softmax_cross_entropy(model(x), t), MomentumSGD(lr=0.05).setup(model), 8)
     assert losses[-1] < 0.9 * losses[0]
 
 
@@ -158,10 +151,7 @@ def test_the_names_build_what_they_say():
     ("name", "n_layer", "norm"), [("vgg16", 16, None), ("vgg16_bn", 16, "batch"), ("vgg11_bn", 11, "batch")]
 )
 def test_the_scores_are_torchvisions(shared, seeds, name, n_layer, norm):
-    arrays = {key: seeds.seeded(key, shape) for key, shape in seeds.manifest(shared, name).items()}
+    arrays = seeds.seeded_network(shared, name)
     model = VGG(n_layer, norm=norm)
     assert model.load_arrays(VGGFile(n_layer, norm)(arrays)).is_clean
-    want = seeds.golden(shared, "classification_no_preprocess", name)
-    with using_config("train", False), no_backprop_mode():
-        y = model(seeds.seeded_photo(*want["input"])[None]).array
-    seeds.assert_scores_equal(y, want)
+    seeds.assert_photo_scores_equal(model, seeds.golden(shared, "classification_no_preprocess", name))

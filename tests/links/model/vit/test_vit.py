@@ -5,6 +5,7 @@ import pathlib
 
 import numpy as np
 import pytest
+from few_steps import losses_of_steps
 
 import cvzoo.functions as F
 from cvzoo.config.randomness import set_seed
@@ -58,10 +59,7 @@ def torchvision_arrays(seeds, plan, n_class, n_patch, *, old=False):
 def test_the_scores_are_torchvision_s(shared, seeds):
     model = ViT("b_16")
     assert model.load_arrays(from_torchvision(seeds.seeded_network(shared, "vit_b_16"))).is_clean
-    want = seeds.golden(shared, "classification_no_preprocess", "vit_b_16")
-    with using_config("train", False), no_backprop_mode():
-        y = model(seeds.seeded_photo(*want["input"])[None])
-    seeds.assert_scores_equal(y.array, want)
+    seeds.assert_photo_scores_equal(model, seeds.golden(shared, "classification_no_preprocess", "vit_b_16"))
 
 
 @pytest.mark.parametrize("old", [False, True], ids=["names of today", "names of the first files"])
@@ -112,17 +110,9 @@ def test_names_and_shapes_are_those_of_the_published_file(shared, seeds, size, m
 def test_a_step_of_training_lowers_the_loss():
     set_seed(0)
     model = small()
-    optimizer = Adam(alpha=1e-2).setup(model)
     x = np.random.default_rng(1).standard_normal((6, 3, 32, 32)).astype("f")
     t = np.arange(6, dtype=np.int32) % 5
-    losses = []
-    with using_config("train", True):
-        for _ in range(8):
-            loss = F.softmax_cross_entropy(model(x), t)
-            losses.append(float(loss.array))
-            model.cleargrads()
-            loss.backward()
-            optimizer.update()
+    losses = losses_of_steps(lambda: F.softmax_cross_entropy(model(x), t), Adam(alpha=1e-2).setup(model), 8)
     assert losses[-1] < 0.8 * losses[0], losses
 
 
