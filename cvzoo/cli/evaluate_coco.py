@@ -21,6 +21,7 @@ from cvzoo.evaluations.coco.read_detections import read_coco_detections
 from cvzoo.evaluations.explain.explain_coco import explain_coco
 from cvzoo.evaluations.results.csv_results import read_csv_results
 from cvzoo.evaluations.results.voc_results import read_voc_results, voc_results_files
+from cvzoo.geometry.rle import RLEs
 
 
 def evaluate_on_coco(truth: COCOTruth, args: argparse.Namespace, parameters: COCOParameters) -> Scored:
@@ -35,8 +36,6 @@ def evaluate_on_coco(truth: COCOTruth, args: argparse.Namespace, parameters: COC
         parameters = dataclasses.replace(parameters, img_ids=tuple(truth.file_names))
     paths, notes = None, []
     if args.results is None:
-        if args.iou_type != "bbox":
-            raise ConfigError(f"--iou-type {args.iou_type}: the models of this version find boxes")
         paths = truth.photo_paths(args.photos)
         # a model that finds nothing has a score, and it is 0
         parameters = dataclasses.replace(parameters, corrections=(*parameters.corrections, "empty_results"))
@@ -81,11 +80,11 @@ def category_ids(truth: COCOTruth, label_names: tuple[str, ...] | None, n_class:
 
 
 def _found_by_model(truth, paths, args):
-    model = load_detector(args)
+    model = load_detector(args, args.iou_type)
     if args.score_thresh is None and args.nms_thresh is None:
         model.use_preset("evaluate")
     ids = list(truth.file_names)
-    image, label, score, bbox = [], [], [], []
+    image, label, score, shape = [], [], [], []
     numbers = None
     for found, image_id in zip(find_in_photos(model, paths, len(paths), args), ids):
         if numbers is None:
@@ -95,14 +94,24 @@ def _found_by_model(truth, paths, args):
         image.append(np.full(int(known.sum()), image_id, np.int64))
         label.append(category[known])
         score.append(found.scores[0][known])
-        bbox.append(found.bboxes[0][known])
-    y_min, x_min, y_max, x_max = np.concatenate(bbox).astype(np.float64).reshape(-1, 4).T
+        shape.append((found.bboxes if args.iou_type == "bbox" else found[0])[0][known])
     return COCODetections(
         image_id=np.concatenate(image),
         category_id=np.concatenate(label).astype(np.int64),
         score=np.concatenate(score).astype(np.float64),
-        bbox=np.stack((x_min, y_min, x_max - x_min, y_max - y_min), axis=1),
+        **_columns(shape, args.iou_type),
     )
+
+
+def _columns(shapes, iou_type):
+    """What is compared, of all photos. Masks and points come without boxes, whose areas would count as theirs."""
+    if iou_type == "segm":
+        return {"masks": RLEs.concatenate(shapes)}
+    found = np.concatenate(shapes).astype(np.float64)
+    if iou_type == "keypoints":  # y x to x y v
+        return {"keypoints": np.concatenate((found[:, :, ::-1], np.full((*found.shape[:2], 1), 2.0)), axis=2)}
+    y_min, x_min, y_max, x_max = found.reshape(-1, 4).T
+    return {"bbox": np.stack((x_min, y_min, x_max - x_min, y_max - y_min), axis=1)}
 
 
 def _read_results(truth, name, parameters):
@@ -132,10 +141,16 @@ def _of_photos(dt, truth):
 
 
 def _result_records(dt):
-    rows = zip(dt.image_id.tolist(), dt.category_id.tolist(), dt.bbox.tolist(), dt.score.tolist())
+    if dt.masks is not None:
+        name, shapes = "segmentation", dt.masks.to_coco()
+    elif dt.keypoints is not None:
+        name, shapes = "keypoints", dt.keypoints.reshape(len(dt.keypoints), -1).tolist()
+    else:
+        name, shapes = "bbox", dt.bbox.tolist()
+    rows = zip(dt.image_id.tolist(), dt.category_id.tolist(), shapes, dt.score.tolist())
     return [
-        {"image_id": image, "category_id": category, "bbox": bbox, "score": score}
-        for image, category, bbox, score in rows
+        {"image_id": image, "category_id": category, name: shape, "score": score}
+        for image, category, shape, score in rows
     ]
 
 

@@ -5,16 +5,17 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from cvzoo.cli.load_detector import Finder
 from cvzoo.cli.progress import Progress
 from cvzoo.links.model.detections import Detections
-from cvzoo.links.model.detector import AbstractDetector
+from cvzoo.links.model.instances import AbstractInstances
 from cvzoo.reporting.as_time import as_time
 
 
 def find_in_photos(
-    model: AbstractDetector, photos: Iterable[Any], total: int, args: argparse.Namespace
-) -> Iterator[Detections]:
-    """The detections photo by photo; only `--batch-size` photos are held. Raises ImageError that names a photo."""
+    model: Finder, photos: Iterable[Any], total: int, args: argparse.Namespace
+) -> Iterator[Detections | AbstractInstances]:
+    """What is found photo by photo; only `--batch-size` photos are held. Raises ImageError that names a photo."""
     progress = Progress(None if args.quiet else sys.stderr, total=total)
     try:
         for found in model.predict_each(photos, batch_size=args.batch_size):
