@@ -1,10 +1,10 @@
 """The YOLO networks in listings and in files."""
 
-import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cvzoo.links.model.architecture import Architecture
+from cvzoo.links.model.trained_members import trained_members
 from cvzoo.links.model.yolo.weights import YOLO_V2_TINY_WEIGHTS, YOLO_V2_WEIGHTS, YOLO_V3_WEIGHTS
 from cvzoo.links.model.yolo.yolo_v2 import YOLOv2
 from cvzoo.links.model.yolo.yolo_v2_tiny import YOLOv2Tiny
@@ -93,12 +93,4 @@ ARCHITECTURES = (
 
 def members() -> list[ZooMember]:
     """The trained ones."""
-    found = []
-    for make, records in (
-        (YOLOv2, YOLO_V2_WEIGHTS),
-        (YOLOv2Tiny, YOLO_V2_TINY_WEIGHTS),
-        (YOLOv3, YOLO_V3_WEIGHTS),
-    ):
-        for key, record in records.items():
-            found.append(ZooMember(record.name, functools.partial(make, pretrained_model=key), record, (record,)))
-    return found
+    return trained_members(((YOLOv2, YOLO_V2_WEIGHTS), (YOLOv2Tiny, YOLO_V2_TINY_WEIGHTS), (YOLOv3, YOLO_V3_WEIGHTS)))
