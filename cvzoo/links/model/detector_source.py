@@ -2,13 +2,14 @@
 
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
+from cvzoo.errors.exceptions import FileFormatError, ValueRangeError, WeightsMismatchError
 from cvzoo.links.chain import Chain
+from cvzoo.weights.model_header import read_model_header
 from cvzoo.weights.report import LoadReport
 
 
@@ -29,6 +30,25 @@ class DetectorSource(NamedTuple):
     n_fg_class: int | None = None
     label_names: tuple[str, ...] | None = None
     only: tuple[str, ...] = ("",)
+
+
+def saved_source(
+    path: str | os.PathLike, arrays: Mapping[str, np.ndarray], architecture: str, settings: Callable[..., Any]
+) -> DetectorSource | None:
+    """What a file that cvzoo saved says of its detector; None if the file does not name the architecture.
+
+    settings: makes the network's settings of the file's
+    Raises FileFormatError if they are none.
+    """
+    header = read_model_header(path)
+    if header is None or header.architecture != architecture:
+        return None
+    try:
+        built = settings(**header.settings["settings"])
+        n = int(header.settings["n_fg_class"])
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise FileFormatError(f"{path}: its settings make no {architecture}: {str(error)[:200]}") from error
+    return DetectorSource(os.fspath(path), arrays, built, n, header.label_names)
 
 
 def detector_classes(

@@ -3,8 +3,7 @@
 import dataclasses
 import os
 
-from cvzoo.errors.exceptions import FileFormatError
-from cvzoo.links.model.detector_source import DetectorSource
+from cvzoo.links.model.detector_source import DetectorSource, saved_source
 from cvzoo.links.model.fcos.settings import FCOSSettings
 from cvzoo.links.model.fcos.torchvision_names import from_torchvision, is_torchvision_fcos
 from cvzoo.links.model.fcos.weights import WEIGHTS
@@ -13,7 +12,6 @@ from cvzoo.links.model.pretrained import pretrained_path
 from cvzoo.links.model.resnet.torchvision_names import depth_of, is_torchvision_resnet
 from cvzoo.links.model.resnet.torchvision_names import from_torchvision as resnet_from_torchvision
 from cvzoo.links.model.resnet.weights import WEIGHTS as RESNET_WEIGHTS
-from cvzoo.weights.model_header import read_model_header
 from cvzoo.weights.record import Weights
 from cvzoo.weights.sniff import read_arrays
 
@@ -30,15 +28,10 @@ def read_pretrained(
     """
     base = FCOSSettings() if settings is None else settings
     path = pretrained_path(pretrained_model, {**WEIGHTS, **_backbones(base.n_layer)})
-    header = read_model_header(path)
     arrays = read_arrays(path)
-    if header is not None and header.architecture == "FCOS":
-        try:
-            built = FCOSSettings(**header.settings["settings"])
-            n = int(header.settings["n_fg_class"])
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
-            raise FileFormatError(f"{path}: its settings make no FCOS: {str(error)[:200]}") from error
-        return DetectorSource(os.fspath(path), arrays, built, n, header.label_names)
+    saved = saved_source(path, arrays, "FCOS", FCOSSettings)
+    if saved is not None:
+        return saved
     if is_torchvision_fcos(arrays):
         arrays = from_torchvision(arrays, n_fg_class=n_fg_class)
     elif is_torchvision_resnet(arrays):

@@ -5,14 +5,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from cvzoo.errors.exceptions import FileFormatError
-from cvzoo.links.model.detector_source import DetectorSource
+from cvzoo.links.model.detector_source import DetectorSource, saved_source
 from cvzoo.links.model.label_names import COCO_LABEL_NAMES, VOC_LABEL_NAMES
 from cvzoo.links.model.pretrained import pretrained_path
 from cvzoo.links.model.ssd.gluon_names import from_gluon, gluon_settings, is_gluon_ssd
 from cvzoo.links.model.ssd.settings import SSD300_SETTINGS, SSD300_TORCHVISION, SSD512_SETTINGS, SSDSettings
 from cvzoo.links.model.ssd.torchvision_names import from_torchvision, is_torchvision_ssd
-from cvzoo.weights.model_header import read_model_header
 from cvzoo.weights.record import Weights
 from cvzoo.weights.sniff import read_arrays
 
@@ -31,15 +29,10 @@ def read_pretrained(
     Raises ValueRangeError for an unknown name, and what reading the file raises.
     """
     path = pretrained_path(pretrained_model, records)
-    header = read_model_header(path)
     arrays = read_arrays(path)
-    if header is not None and header.architecture == "SSD":
-        try:
-            settings = SSDSettings(**header.settings["settings"])
-            n = int(header.settings["n_fg_class"])
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
-            raise FileFormatError(f"{path}: its settings make no SSD: {str(error)[:200]}") from error
-        return DetectorSource(os.fspath(path), arrays, settings, n, header.label_names)
+    saved = saved_source(path, arrays, "SSD", SSDSettings)
+    if saved is not None:
+        return saved
     if is_torchvision_ssd(arrays):
         named = from_torchvision(arrays, n_fg_class=n_fg_class)
         n = _n_fg_class(named)

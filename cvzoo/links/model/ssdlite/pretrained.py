@@ -2,14 +2,12 @@
 
 import os
 
-from cvzoo.errors.exceptions import FileFormatError
-from cvzoo.links.model.detector_source import DetectorSource
+from cvzoo.links.model.detector_source import DetectorSource, saved_source
 from cvzoo.links.model.label_names import COCO_LABEL_NAMES
 from cvzoo.links.model.pretrained import pretrained_path
 from cvzoo.links.model.ssdlite.settings import SSDLiteSettings
 from cvzoo.links.model.ssdlite.torchvision_names import from_torchvision, is_torchvision_ssdlite
 from cvzoo.links.model.ssdlite.weights import WEIGHTS
-from cvzoo.weights.model_header import read_model_header
 from cvzoo.weights.sniff import read_arrays
 
 
@@ -23,15 +21,10 @@ def read_pretrained(
     Raises ValueRangeError for an unknown name, and what reading the file raises.
     """
     path = pretrained_path(pretrained_model, WEIGHTS)
-    header = read_model_header(path)
     arrays = read_arrays(path)
-    if header is not None and header.architecture == "SSDLite":
-        try:
-            built = SSDLiteSettings(**header.settings["settings"])
-            n = int(header.settings["n_fg_class"])
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
-            raise FileFormatError(f"{path}: its settings make no SSDLite: {str(error)[:200]}") from error
-        return DetectorSource(os.fspath(path), arrays, built, n, header.label_names)
+    saved = saved_source(path, arrays, "SSDLite", SSDLiteSettings)
+    if saved is not None:
+        return saved
     built = SSDLiteSettings() if settings is None else settings
     if is_torchvision_ssdlite(arrays):
         arrays = from_torchvision(arrays, n_fg_class=n_fg_class, width=built.width, reduced_tail=built.reduced_tail)
