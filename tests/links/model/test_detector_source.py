@@ -3,11 +3,16 @@
 import numpy as np
 import pytest
 
-from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
+from cvzoo.errors.exceptions import FileFormatError, ValueRangeError, WeightsMismatchError
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.connection.linear import Linear
-from cvzoo.links.model.detector_source import DetectorSource, detector_classes, take_what_fits
+from cvzoo.links.model.detector_source import DetectorSource, detector_classes, saved_source, take_what_fits
+from cvzoo.links.model.fcos.settings import FCOSSettings
+from cvzoo.links.model.ssdlite.settings import SSDLiteSettings
+from cvzoo.links.model.ssdlite.ssdlite import SSDLite
+from cvzoo.serializers.model_file import save_model
+from cvzoo.serializers.npz import save_npz
 
 SOURCE = DetectorSource("file", {}, n_fg_class=2, label_names=("ape", "bee"))
 
@@ -92,3 +97,16 @@ def test_anything_else_is_refused_and_changes_nothing(change, says):
     after = model.norm.gamma.array, model.base.b.array, model.head.W.array
     for one, other in zip(before, after):
         np.testing.assert_array_equal(one, other)
+
+
+def test_a_file_that_cvzoo_saved_says_how_its_detector_is_built(tmp_path):
+    tiny = SSDLiteSettings(insize=64, width=0.25, extras=(16,), scales=(0.2, 0.4, 0.7, 0.9), aspect_ratios=((2,),) * 3)
+    path = tmp_path / "model.safetensors"
+    save_model(path, SSDLite(2, label_names=("ape", "bee"), settings=tiny))
+    source = saved_source(path, {}, "SSDLite", SSDLiteSettings)
+    assert (source.settings, source.n_fg_class, source.label_names) == (tiny, 2, ("ape", "bee"))
+    assert saved_source(path, {}, "SSD", SSDLiteSettings) is None
+    with pytest.raises(FileFormatError, match="make no SSDLite"):
+        saved_source(path, {}, "SSDLite", FCOSSettings)
+    save_npz(tmp_path / "numbers.npz", SSDLite(2, settings=tiny))
+    assert saved_source(tmp_path / "numbers.npz", {}, "SSDLite", SSDLiteSettings) is None
