@@ -25,7 +25,15 @@ class _Local(threading.local):
         self.once: collections.OrderedDict[Any, None] = collections.OrderedDict()
         self.watch: Watch | None = None
         self.glance = Glance()
-        self.busy = False
+
+
+class _Outermost(threading.local):
+    """Whether a replayed method is running in this thread: what it calls is a part of it."""
+
+    busy = False
+
+
+_outermost = _Outermost()
 
 
 class ReplayedMethod:
@@ -50,7 +58,7 @@ class ReplayedMethod:
         self._hidden = link.replayed_names()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if self.reason is not None or switches.train or switches.enable_backprop or active_hooks() or self._local.busy:
+        if self.reason is not None or switches.train or switches.enable_backprop or active_hooks() or _outermost.busy:
             return self._plain(self.link, *args, **kwargs)
         return self._call(args, kwargs, at_once=False)
 
@@ -82,7 +90,7 @@ class ReplayedMethod:
         # whole numbers are indices: a graph cannot know what else depends on them
         if not arrays or any(a.dtype.kind != "f" or a.size == 0 for a in arrays):
             return self._plain(self.link, *args, **kwargs)
-        own.busy = True
+        _outermost.busy = True
         try:
             settings = own.glance.look(self.link.states, self._hidden)
             looks = tuple([(a.shape, a.strides, a.dtype) for a in arrays])
@@ -102,9 +110,9 @@ class ReplayedMethod:
                     own.once.popitem(last=False)
             else:
                 return self._record(key, args, kwargs)
+            return self._plain(self.link, *args, **kwargs)
         finally:
-            own.busy = False
-        return self._plain(self.link, *args, **kwargs)
+            _outermost.busy = False
 
     def _record(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         own = self._local

@@ -116,8 +116,9 @@ class Link:
         """
         if limit < 1:
             raise ValueRangeError("compile: limit must be at least 1", got=limit)
-        self._shadow(limit)
-        self.compile_children(limit)
+        for link in self.links():
+            if link is self or next(link.children(), None) is not None:
+                link._shadow(limit)  # links below, too: a detector calls its heads one by one
         if not example:
             return None
         method = self.__dict__.get("forward")
@@ -125,7 +126,7 @@ class Link:
             return method.compile(example)
 
     def compile_children(self, limit: int) -> None:
-        """Let the links directly below be replayed where they are called from Python."""
+        """Let the links directly below be replayed, too, whatever they are."""
         for child in self.children():
             child._shadow(limit)
 
