@@ -112,6 +112,9 @@ def lines_about(file_name, lines):
 
 def prepared(entry):
     how = entry["transforms"]
+    if entry["enum"] in ("GoogLeNet_Weights", "Inception_V3_Weights"):
+        # the network itself brings ImageNet's statistics to a mean and deviation of a half
+        how = how | {"mean": (0.5, 0.5, 0.5), "std": (0.5, 0.5, 0.5)}
     return {
         f"short side {how['resize_size']} ({how['interpolation']}",
         f"middle {how['crop_size']} x {how['crop_size']}",
