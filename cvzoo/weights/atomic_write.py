@@ -33,7 +33,8 @@ def atomic_write(path: str | os.PathLike) -> Iterator[BinaryIO]:
         with contextlib.suppress(OSError):
             os.unlink(name)
         if isinstance(error, OSError) and error.filename == name:
-            error.filename, error.filename2 = str(path), None
+            error.filename = str(path)
+            del error.filename2  # None would be printed
         raise
     sync_folder(path.parent)
 

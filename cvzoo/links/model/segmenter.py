@@ -16,11 +16,12 @@ from cvzoo.links.model.detections import kept_source
 from cvzoo.links.model.label_maps import LabelMaps
 from cvzoo.links.model.photos import PreparedBatch, prepared_batches
 from cvzoo.links.model.views import mean_of_views
+from cvzoo.links.quantization.quantizable import AbstractQuantizable
 
 Map = ClassMap | EnlargedScores
 
 
-class AbstractSegmenter(Chain, abc.ABC):
+class AbstractSegmenter(AbstractQuantizable, Chain, abc.ABC):
     """A network that names every pixel; a subclass writes `prepare`, `training_scores` and `class_maps`.
 
     n_class: how many classes there are
@@ -97,7 +98,12 @@ class AbstractSegmenter(Chain, abc.ABC):
 
 
 class AbstractPhotoSegmenter(AbstractSegmenter, abc.ABC):
-    """A segmenter that sees a photo as a whole; a subclass writes `prepare`, `training_scores` and `coarse_scores`."""
+    """A segmenter that sees a photo as a whole; a subclass writes `prepare`, `training_scores` and `coarse_scores`.
+
+    multiple: of which the sides of the network's input must be
+    """
+
+    multiple: int = 1
 
     @abc.abstractmethod
     def coarse_scores(self, x: Any) -> Variable:
@@ -120,7 +126,14 @@ class AbstractPhotoSegmenter(AbstractSegmenter, abc.ABC):
                 else:
                     yield EnlargedScores(each, steps, align_corners=self.align_corners)
             return
-        maps = mean_of_views(x, self._probs, scales=self.scales, flip=self.flip, align_corners=self.align_corners)
+        maps = mean_of_views(
+            x,
+            self._probs,
+            scales=self.scales,
+            flip=self.flip,
+            align_corners=self.align_corners,
+            multiple=self.multiple,
+        )
         for i, size in enumerate(sizes):
             values = resize_images(maps[i : i + 1], size, align_corners=self.align_corners).array
             yield ClassMap(values[0], True)

@@ -15,6 +15,7 @@ def mean_of_views(
     scales: Sequence[float],
     flip: bool,
     align_corners: bool = False,
+    multiple: int = 1,
 ) -> np.ndarray:
     """The mean of the classes' probabilities over all views, (B, n_class, H, W).
 
@@ -23,6 +24,7 @@ def mean_of_views(
     scales: of the sides, cut off to whole pixels; 1 is x itself
     flip: whether each is looked at in a mirror, too
     align_corners: how a view's probabilities come back to x's size, as in `resize_images`
+    multiple: of which a view's sides are made, for networks that take no others
     Raises ValueRangeError if there is no scale, or one is not positive.
     """
     if not scales or not all(scale > 0 for scale in scales):
@@ -31,7 +33,7 @@ def mean_of_views(
     for scale in scales:
         view = x
         if scale != 1:
-            small = [max(1, int(side * scale)) for side in size]
+            small = [max(1, int(side * scale) // multiple) * multiple for side in size]
             view = resize_images(x, small, align_corners=False, antialias=True).array
         for mirrored in (False, True) if flip else (False,):
             probs = probs_of(view[..., ::-1] if mirrored else view)

@@ -42,6 +42,8 @@ class ESPNet(AbstractPhotoSegmenter):
     Source: Mehta et al., ESPNet: Efficient Spatial Pyramid of Dilated Convolutions, ECCV 2018, and the authors' code.
     """
 
+    multiple = 8
+
     def __init__(
         self,
         n_class: int | None = None,

@@ -102,3 +102,10 @@ def test_a_frame_is_seen_blue_first():
     img = np.stack([np.full((8, 8), v, np.float32) for v in (7, 5, 3)])
     np.testing.assert_allclose(frame(img)[:, 0, 0] * 255, [(3 - 1), (5 - 2), (7 - 3) / 2], rtol=1e-6)
     assert FramePreparation.from_json(frame.to_json()) == frame
+
+
+def test_a_frame_is_seen_at_sizes_that_are_no_multiples_of_eight():
+    model = ESPNet(5, preparation=FramePreparation((40, 56)))
+    model.scales, model.flip = (0.1, 0.5, 1.0, 1.3), True
+    (prob,) = model.predict([np.zeros((3, 37, 51), np.float32)], with_probs=True).probs
+    np.testing.assert_allclose(prob.sum(axis=0), np.ones((37, 51)), atol=1e-5)
