@@ -7,6 +7,7 @@ import numpy as np
 
 from cvzoo.autodiff.variable import Variable
 from cvzoo.links.chain import Chain
+from cvzoo.links.model.check_objects import check_objects
 from cvzoo.links.model.faster_rcnn.losses import reported_sum
 from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import FasterRCNNFPN
 from cvzoo.links.model.faster_rcnn_fpn.region_losses import RegionLosses, RegionSampling
@@ -43,7 +44,9 @@ class FasterRCNNFPNLoss(Chain):
         bboxes, labels: of each photo (R, 4) float32, pixels of x, and (R,) int32
         ignored: of each photo (R,) bool: crowds, difficult objects: what they cover is not learned
         Raises ShapeError if there is not one element a photo.
+        What `check_objects` raises.
         """
+        check_objects(type(self).__name__, bboxes, labels, self.model.n_fg_class)
         losses, _, _ = self._losses(self.model.regions, x, truths(bboxes, labels, ignored))
         return reported(losses, self)
 

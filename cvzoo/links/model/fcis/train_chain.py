@@ -9,6 +9,7 @@ import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.geometry.mask_to_bbox import mask_to_bbox
 from cvzoo.links.chain import Chain
+from cvzoo.links.model.check_objects import check_objects
 from cvzoo.links.model.faster_rcnn.anchor_target_creator import AnchorTargetCreator
 from cvzoo.links.model.faster_rcnn.bbox2loc import bbox2loc
 from cvzoo.links.model.faster_rcnn.losses import loc_loss, photo_numbers, reported_sum, rpn_losses, sizes_of_photos
@@ -66,10 +67,12 @@ class FCISTrainChain(Chain):
         scales: the network's pixels for one of the photo, a number or one for each photo
         sizes: (H, W) of each photo in imgs; None: all of it
         Raises ShapeError if there is not one element a photo.
+        What `check_objects` raises.
         """
         sizes = sizes_of_photos(self, imgs, sizes, masks, labels)
         model = self.fcis
         bboxes = [mask_to_bbox(mask).astype(np.float32) for mask in masks]
+        check_objects(type(self).__name__, bboxes, labels, model.n_fg_class)
         for_rpn, for_head = model.features(imgs)
         rpn_locs, rpn_scores, rois, roi_indices, anchor = model.rpn(for_rpn, sizes, scales)
         rpn_loc_loss, rpn_cls_loss = rpn_losses(

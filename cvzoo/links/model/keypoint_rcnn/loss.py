@@ -9,6 +9,7 @@ import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.links.chain import Chain
+from cvzoo.links.model.check_objects import check_objects
 from cvzoo.links.model.faster_rcnn_fpn.loss import reported
 from cvzoo.links.model.faster_rcnn_fpn.region_losses import RegionLosses, RegionSampling, joined
 from cvzoo.links.model.faster_rcnn_fpn.sampling import truths
@@ -46,7 +47,9 @@ class KeypointRCNNFPNLoss(Chain):
         x, bboxes, labels, ignored: as in `FasterRCNNFPNLoss`
         points, visibles: of each photo (R, K, 2) float32, y x, pixels of x, and (R, K) bool
         Raises ShapeError if there is not one element a photo, or not one row of points a box.
+        What `check_objects` raises.
         """
+        check_objects(type(self).__name__, bboxes, labels, self.model.n_fg_class)
         objects = truths(bboxes, labels, ignored)
         if [len(each) for each in points] != [len(each.label) for each in objects]:
             raise ShapeError("KeypointRCNNFPNLoss: points must be one row a box", got=[len(each) for each in points])

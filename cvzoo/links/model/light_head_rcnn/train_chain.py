@@ -9,6 +9,7 @@ import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.chain import Chain
+from cvzoo.links.model.check_objects import check_objects
 from cvzoo.links.model.faster_rcnn.anchor_target_creator import AnchorTargetCreator
 from cvzoo.links.model.faster_rcnn.losses import picked_locs, reported_sum, rpn_losses, sampled_regions, sizes_of_photos
 from cvzoo.links.model.faster_rcnn.proposal_target_creator import ProposalTargetCreator
@@ -60,6 +61,7 @@ class LightHeadRCNNTrainChain(Chain):
         """The loss, a number; arguments and errors as for `FasterRCNNTrainChain`."""
         sizes = sizes_of_photos(self, imgs, sizes, bboxes, labels)
         model = self.light_head_rcnn
+        check_objects(type(self).__name__, bboxes, labels, model.n_fg_class)
         for_rpn, for_head = model.features(imgs)
         rpn_locs, rpn_scores, rois, roi_indices, anchor = model.rpn(for_rpn, sizes, scales)
         rpn_loc_loss, rpn_cls_loss = rpn_losses(

@@ -10,6 +10,7 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.geometry.rle import RLEs
 from cvzoo.links.chain import Chain
+from cvzoo.links.model.check_objects import check_objects
 from cvzoo.links.model.faster_rcnn_fpn.loss import reported
 from cvzoo.links.model.faster_rcnn_fpn.region_losses import RegionLosses, RegionSampling, joined
 from cvzoo.links.model.faster_rcnn_fpn.sampling import SampledRegions, truths
@@ -45,7 +46,9 @@ class MaskRCNNFPNLoss(Chain):
         x, bboxes, labels, ignored: as in `FasterRCNNFPNLoss`
         masks: of each photo (R, H, W) bool, pixels of x without its padding, or RLEs of such
         Raises ShapeError if there is not one element a photo, or not one mask a box.
+        What `check_objects` raises.
         """
+        check_objects(type(self).__name__, bboxes, labels, self.model.n_fg_class)
         objects = truths(bboxes, labels, ignored)
         if [len(each) for each in masks] != [len(each.label) for each in objects]:
             raise ShapeError("MaskRCNNFPNLoss: masks must be one a box", got=[len(each) for each in masks])
