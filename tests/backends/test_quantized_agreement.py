@@ -155,6 +155,21 @@ def test_linear_layers_of_bytes_agree(n, signed):
 
 
 @needs_onednn
+@pytest.mark.parametrize("signed", [False, True], ids=["uint8", "int8"])
+@pytest.mark.parametrize("sizes", [(64, 48), (512, 130), (8, 64)], ids=str)
+def test_reordered_weights_fit_batches_of_any_size(sizes, signed):
+    """oneDNN may choose another kernel for another batch, whose weights lie alike but for a correction behind them."""
+    w, scale, pack, filters = bytes_of(*sizes[::-1], signed=True), np.ones(sizes[1], np.float32), {}, {}
+    for n in (6, 1, 40, 2, 1, 6):
+        x = bytes_of(n, sizes[0], signed=signed, seed=n)
+        expected = x.astype(int) @ w.T.astype(int)
+        np.testing.assert_array_equal(FAST.linear_int8(x, w, scale, None, pack=pack), expected)
+        how = PLAIN | {"pad": (0, 0, 0, 0), "pack": filters}
+        y = FAST.conv_2d_int8(x[:, :, None, None], w[:, :, None, None], scale, None, **how)
+        np.testing.assert_array_equal(y[:, :, 0, 0], expected)
+
+
+@needs_onednn
 def test_bytes_may_lie_in_any_order():
     x, w = bytes_of(2, 16, 9, 10, signed=True), bytes_of(8, 16, 3, 3, signed=True)
     scale = np.ones(8, np.float32)

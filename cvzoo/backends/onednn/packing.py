@@ -31,8 +31,9 @@ class PackedWeights:
         if same_layout(plain.address, chosen):
             self._reorder = None
             return
-        self._layout = (name, layout_of(chosen))
         self._size = size_of(chosen)
+        # the size tells whether a correction stands behind the weights, which is not part of their order
+        self._layout = (name, self._size, layout_of(chosen))
         self._reorder = Primitive(
             primitive_descriptor("reorder", plain, chosen, attributes()), [(SRC, plain), (DST, chosen)]
         )

@@ -145,7 +145,6 @@ def _make_convolution(
     if out_scale is not None:
         slots.append((SCALES | DST, describe((1,), (1,))))
         made.out_scale = np.array([out_scale], F32)
-    # bytes with a sign may want a correction behind the weights, which is not part of their order's name
     made.weights = PackedWeights(describe_weights(w.shape, strides_of(w), groups, S8), chosen, name=x.dtype.str)
     made.run = Primitive(descriptor, slots)
     made.shape = y_shape
