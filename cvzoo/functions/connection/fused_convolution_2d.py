@@ -14,7 +14,7 @@ from cvzoo.shapes.check import pair
 from cvzoo.shapes.pads import pads
 from cvzoo.shapes.sizes import conv_out_size
 
-Sizes = int | tuple[int, ...]
+Sizes = int | Sequence[int]
 
 
 class FusedConvolution2D(FunctionNode):
@@ -41,6 +41,12 @@ def _window(stride: Sizes, pad: Sizes, dilate: Sizes, groups: int) -> dict[str, 
         "dilate": pair(dilate, name="dilate", function=name),
         "groups": groups,
     }
+
+
+def window_settings(stride: Sizes, pad: Sizes, dilate: Sizes, groups: int) -> dict[str, Any]:
+    """How the window slides, as the backends' convolutions take it."""
+    plain = [tuple(v) if isinstance(v, list) else v for v in (stride, pad, dilate)]
+    return _window(*plain, groups)
 
 
 def fused_convolution_2d(
@@ -71,8 +77,7 @@ def fused_convolution_2d(
     x, W = as_variable(x), as_variable(W)
     if isinstance(W, Parameter) and pack is None:
         pack = W.packs()
-    plain = [tuple(v) if isinstance(v, list) else v for v in (stride, pad, dilate)]
-    window = _window(*plain, groups)
+    window = window_settings(stride, pad, dilate, groups)
     _check(x, W, b, add, window)
     extra = [as_variable(v) for v in (b, add) if v is not None]
     settings = {**window, "activation": activation, "alpha": alpha, "beta": beta, "pack": pack}

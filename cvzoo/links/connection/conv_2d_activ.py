@@ -6,9 +6,9 @@ from typing import Any
 from cvzoo.autodiff.variable import Variable
 from cvzoo.config.switches import switches
 from cvzoo.functions.activation.relu import relu
-from cvzoo.functions.connection.fused_convolution_2d import fused_convolution_2d
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.convolution_2d import Convolution2D
+from cvzoo.links.connection.fused_convolution import fused_convolution
 
 
 class Conv2DActiv(Chain):
@@ -53,7 +53,6 @@ class Conv2DActiv(Chain):
         """(B, out_channels, OH, OW) of x (B, in_channels, H, W)."""
         conv = self.conv
         if self.activ is relu and not switches.enable_backprop and conv.W.is_initialized:
-            window = {"dilate": conv.dilate, "groups": conv.groups}
-            return fused_convolution_2d(x, conv.W, conv.b, conv.stride, conv.pad, activation="relu", **window)
+            return fused_convolution(conv, x, activation="relu")
         h = conv(x)
         return h if self.activ is None else self.activ(h)

@@ -8,6 +8,7 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.connection.convolution_2d import convolution_2d
 from cvzoo.initializers.normal import LeCunNormal
+from cvzoo.links.connection.layer_kernel import AbstractLayerKernel
 from cvzoo.links.link import Link
 from cvzoo.shapes.check import pair
 
@@ -23,6 +24,8 @@ class Convolution2D(Link):
     initial_bias: what b (out_channels,) starts from; 0 by default
     groups: channels are divided into so many groups that do not see each other
     """
+
+    kernel: AbstractLayerKernel | None = None
 
     def __init__(
         self,
@@ -64,6 +67,8 @@ class Convolution2D(Link):
         """(B, out_channels, OH, OW) of x (B, in_channels, H, W)."""
         if not self.W.is_initialized:
             self._initialize(x.shape[1])
+        if self.kernel is not None:
+            return self.kernel.convolve(self, None, x)
         return convolution_2d(x, self.W, self.b, self.stride, self.pad, dilate=self.dilate, groups=self.groups)
 
     def describe(self) -> str:

@@ -6,6 +6,7 @@ from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable
 from cvzoo.functions.connection.linear import linear
 from cvzoo.initializers.normal import LeCunNormal
+from cvzoo.links.connection.layer_kernel import AbstractLayerKernel
 from cvzoo.links.link import Link
 
 
@@ -18,6 +19,8 @@ class Linear(Link):
     initialW: what W (out_size, in_size) starts from: an initializer, a number or an array; LeCunNormal by default
     initial_bias: what b (out_size,) starts from; 0 by default
     """
+
+    kernel: AbstractLayerKernel | None = None
 
     def __init__(
         self,
@@ -43,4 +46,6 @@ class Linear(Link):
             for size in x.shape[n_batch_axes:]:
                 in_size *= size
             self.W.initialize((self.out_size, in_size))
+        if self.kernel is not None:
+            return self.kernel.multiply(self, x, n_batch_axes)
         return linear(x, self.W, self.b, n_batch_axes=n_batch_axes)

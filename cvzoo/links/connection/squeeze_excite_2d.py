@@ -7,11 +7,11 @@ from cvzoo.config.switches import switches
 from cvzoo.functions.activation.relu import relu
 from cvzoo.functions.activation.sigmoid import sigmoid
 from cvzoo.functions.array.reshape import reshape
-from cvzoo.functions.connection.fused_convolution_2d import fused_convolution_2d
 from cvzoo.functions.pooling.global_average_pooling_2d import global_average_pooling_2d
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.connection.fused_activation import Activ, fused_activation
+from cvzoo.links.connection.fused_convolution import fused_convolution
 
 
 class SqueezeExcite2D(Chain):
@@ -44,4 +44,4 @@ def _layer(conv: Convolution2D, activ: Activ, z: Variable) -> Variable:
     if kernel is None:
         return activ(conv(z))
     kind, alpha, beta = kernel
-    return fused_convolution_2d(z, conv.W, conv.b, activation=kind, alpha=alpha, beta=beta)
+    return fused_convolution(conv, z, activation=kind, alpha=alpha, beta=beta)

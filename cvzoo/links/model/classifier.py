@@ -15,9 +15,10 @@ from cvzoo.links.model.classifications import Classifications
 from cvzoo.links.model.detections import kept_source
 from cvzoo.links.model.photo_preparation import PhotoPreparation
 from cvzoo.links.model.photos import prepared_batches
+from cvzoo.links.quantization.quantizable import AbstractQuantizable
 
 
-class AbstractClassifier(Chain, abc.ABC):
+class AbstractClassifier(AbstractQuantizable, Chain, abc.ABC):
     """A network that names what a photo shows; a subclass writes `prepare` and `stages`.
 
     n_class: how many classes there are

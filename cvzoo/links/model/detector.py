@@ -14,11 +14,12 @@ from cvzoo.links.chain import Chain
 from cvzoo.links.model.detections import Detections, kept_source
 from cvzoo.links.model.photos import PreparedBatch, prepared_batches
 from cvzoo.links.model.thresholds import AbstractThresholds, Preset
+from cvzoo.links.quantization.quantizable import AbstractQuantizable
 
 Found = tuple[np.ndarray, np.ndarray, np.ndarray]  # bbox (R, 4), label (R,), score (R,)
 
 
-class AbstractDetector(AbstractThresholds, Chain, abc.ABC):
+class AbstractDetector(AbstractThresholds, AbstractQuantizable, Chain, abc.ABC):
     """A network that finds objects; a subclass writes `prepare` and `find`.
 
     label_names: names of the classes in order of label, or None

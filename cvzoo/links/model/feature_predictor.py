@@ -13,6 +13,7 @@ from cvzoo.links.chain import Chain
 from cvzoo.links.link import Link
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.photos import prepared_batches
+from cvzoo.links.quantization.quantizable import AbstractQuantizable
 from cvzoo.transforms.center_crop import center_crop
 from cvzoo.transforms.resize import resize
 from cvzoo.transforms.scale import scale
@@ -22,7 +23,7 @@ Crop = Literal["center", "10"]
 Features = np.ndarray | tuple[np.ndarray, ...]
 
 
-class FeaturePredictor(Chain):
+class FeaturePredictor(AbstractQuantizable, Chain):
     """`predict(imgs)` gives what the extractor says of each photo: of its middle, or on average of ten crops.
 
     extractor: a classifier, usually with `pick` set: `model.pick = "pool5"`; or another callable that takes

@@ -13,6 +13,7 @@ from cvzoo.links.model.detections import kept_source
 from cvzoo.links.model.instance_segmentations import InstanceSegmentations
 from cvzoo.links.model.photos import PreparedBatch, prepared_batches
 from cvzoo.links.model.thresholds import AbstractThresholds
+from cvzoo.links.quantization.quantizable import AbstractQuantizable
 
 
 class FoundInstances(NamedTuple):
@@ -27,7 +28,7 @@ class FoundInstances(NamedTuple):
     score: np.ndarray
 
 
-class AbstractInstanceSegmenter(AbstractThresholds, Chain, abc.ABC):
+class AbstractInstanceSegmenter(AbstractThresholds, AbstractQuantizable, Chain, abc.ABC):
     """A network that finds objects and their masks; a subclass writes `prepare` and `find_instances`.
 
     label_names: names of the classes in order of label, or None

@@ -12,6 +12,7 @@ from cvzoo.links.model.detections import kept_source
 from cvzoo.links.model.key_point_detections import KeyPointDetections
 from cvzoo.links.model.photos import PreparedBatch, prepared_batches
 from cvzoo.links.model.thresholds import AbstractThresholds
+from cvzoo.links.quantization.quantizable import AbstractQuantizable
 
 
 class FoundPoints(NamedTuple):
@@ -28,7 +29,7 @@ class FoundPoints(NamedTuple):
     point_score: np.ndarray
 
 
-class AbstractKeyPointDetector(AbstractThresholds, Chain, abc.ABC):
+class AbstractKeyPointDetector(AbstractThresholds, AbstractQuantizable, Chain, abc.ABC):
     """A network that finds objects and points on them; a subclass writes `prepare` and `find_points`.
 
     label_names, point_names: names of the classes in order of label, and of the points, or None

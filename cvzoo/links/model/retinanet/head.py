@@ -7,10 +7,10 @@ from typing import Any
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.config.switches import switches
-from cvzoo.functions.connection.fused_convolution_2d import fused_convolution_2d
 from cvzoo.initializers.normal import Normal
 from cvzoo.links.chain import Chain, ChainList
 from cvzoo.links.connection.convolution_2d import Convolution2D
+from cvzoo.links.connection.fused_convolution import fused_convolution
 from cvzoo.links.connection.group_normalization import GroupNormalization
 
 
@@ -57,7 +57,7 @@ class RetinaNetHead(Chain):
                 elif switches.enable_backprop:
                     h = F.relu(conv(h))
                 else:
-                    h = fused_convolution_2d(h, conv.W, conv.b, pad=1, activation="relu")
+                    h = fused_convolution(conv, h, activation="relu")
             h = self.out(h)
             rows.append(F.reshape(F.transpose(h, (0, 2, 3, 1)), (h.shape[0], -1, self.n_out)))
         return F.concat(rows, axis=1)

@@ -1,0 +1,95 @@
+"""Values held as bytes: what one eight-bit layer hands to the next."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cvzoo.autodiff.function_node import FunctionNode
+from cvzoo.autodiff.variable import Variable, as_variable
+from cvzoo.backends.dispatch import backend_of
+
+
+class Counting(NamedTuple):
+    """What bytes mean: so many times `scale`; with a sign (-128 .. 127) or without (0 .. 255)."""
+
+    scale: float
+    signed: bool
+
+
+class Quantize(FunctionNode):
+    """Float32 to bytes. It is never part of a graph."""
+
+    def __init__(self, counting: Counting):
+        self._counting = counting
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        (x,) = inputs
+        return (backend_of(x).quantize(x, scale=self._counting.scale, signed=self._counting.signed),)
+
+
+class Dequantize(FunctionNode):
+    """Bytes to float32. It is never part of a graph."""
+
+    def __init__(self, counting: Counting):
+        self._counting = counting
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        (x,) = inputs
+        return (x * np.float32(self._counting.scale),)
+
+
+class ByteVariable(Variable):
+    """A Variable of float32 whose numbers are held as bytes until somebody reads them.
+
+    To everybody but an eight-bit layer it is what the bytes mean.
+    """
+
+    __slots__ = ("_bytes", "_counting")
+
+    def __init__(self, values: Variable, counting: Counting):
+        self._bytes: Variable | None = values
+        self._counting = counting
+        self._node = None
+        self.name = None
+        self._requires_grad = False
+        _set(self, None)
+
+    @property
+    def _array(self) -> Any:
+        array = _get(self)
+        if array is None:
+            array = Dequantize(self._counting).apply((self._bytes,))[0]._array
+            _set(self, array)
+            self._bytes = None  # who reads the array may write into it
+        return array
+
+    @_array.setter
+    def _array(self, array: Any) -> None:
+        _set(self, array)
+        self._bytes = None
+
+    def bytes_as(self, counting: Counting) -> Variable | None:
+        """The bytes, if they are there and count so; else None."""
+        return self._bytes if counting == self._counting else None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self._array.shape if self._bytes is None else self._bytes.shape
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def dtype(self) -> Any:
+        return self._array.dtype if self._bytes is None else np.dtype(np.float32)
+
+
+_get, _set = Variable._array.__get__, Variable._array.__set__  # type: ignore[attr-defined]
+
+
+def as_bytes(x: Any, counting: Counting) -> Variable:
+    """x as bytes that count so: its own if it is held so, else rounded."""
+    x = as_variable(x)
+    held = x.bytes_as(counting) if isinstance(x, ByteVariable) else None
+    return Quantize(counting).apply((x,))[0] if held is None else held

@@ -1,0 +1,90 @@
+"""A convolution layer, its batch normalization, a sum and an activation as one kernel, where nothing is learned."""
+
+from typing import Any
+
+import numpy as np
+
+from cvzoo.autodiff.variable import Variable
+from cvzoo.functions.connection.fused_convolution_2d import fused_convolution_2d
+from cvzoo.links.connection.convolution_2d import Convolution2D
+
+_KEY = "folded"
+
+
+def fused_convolution(
+    conv: Convolution2D,
+    x: Any,
+    *,
+    norm: Any = None,
+    add: Any = None,
+    activation: str | None = None,
+    alpha: float = 0.0,
+    beta: float = 0.0,
+) -> Variable:
+    """activation(norm(conv(x)) + add), by the layer's own kernel if it has one (see `quantize`).
+
+    conv: whose W has a value
+    x: (B, in_channels, H, W)
+    norm: a batch normalization with fixed statistics, or None
+    add, activation, alpha, beta: as in `fused_convolution_2d`
+    """
+    run = float_convolution if conv.kernel is None else conv.kernel.convolve
+    return run(conv, norm, x, add=add, activation=activation, alpha=alpha, beta=beta)
+
+
+def float_convolution(
+    conv: Convolution2D,
+    norm: Any,
+    x: Any,
+    *,
+    add: Any = None,
+    activation: str | None = None,
+    alpha: float = 0.0,
+    beta: float = 0.0,
+) -> Variable:
+    """The same in float32, whatever kernel the layer has."""
+    W, b, pack = filters_of(conv, norm)
+    return fused_convolution_2d(
+        x,
+        W,
+        b,
+        conv.stride,
+        conv.pad,
+        dilate=conv.dilate,
+        groups=conv.groups,
+        add=add,
+        activation=activation,
+        alpha=alpha,
+        beta=beta,
+        pack=pack,
+    )
+
+
+def filters_of(conv: Convolution2D, norm: Any) -> tuple[Any, Any, dict | None]:
+    """W (O, C / groups, KH, KW) and b (O,) or None of norm(conv(x)), and where copies of that W may be kept.
+
+    The product of filters and scales is kept beside the filters, and made anew when they or the statistics change.
+    """
+    if norm is None:
+        return conv.W, conv.b, conv.W.packs()
+    statistics = np.concatenate([_array(norm.gamma), _array(norm.beta), norm.avg_mean, norm.avg_var])
+    packs = conv.W.packs()
+    kept = None if packs is None else packs.get(_KEY)
+    if kept is None or not np.array_equal(kept[0], statistics):
+        kept = (statistics, *_product(conv, norm), {})
+        if packs is not None:
+            packs[_KEY] = kept
+    return kept[1:]
+
+
+def _product(conv: Convolution2D, norm: Any) -> tuple[np.ndarray, np.ndarray]:
+    W = conv.W._array
+    # in float64: one rounding instead of four
+    scale = _array(norm.gamma).astype(np.float64) / np.sqrt(norm.avg_var.astype(np.float64) + max(norm.eps, 1e-30))
+    shift = 0.0 if conv.b is None else _array(conv.b).astype(np.float64)
+    b = _array(norm.beta) + (shift - norm.avg_mean) * scale
+    return (W * scale[:, None, None, None]).astype(W.dtype), b.astype(W.dtype)
+
+
+def _array(value: Any) -> np.ndarray:
+    return value.array if isinstance(value, Variable) else value

@@ -1,0 +1,28 @@
+"""What may compute instead of a layer's own function."""
+
+import abc
+from typing import Any
+
+from cvzoo.autodiff.variable import Variable
+
+
+class AbstractLayerKernel(abc.ABC):
+    """What a layer that has one (its attribute `kernel`) leaves its computing to; a model has them by `quantize`."""
+
+    @abc.abstractmethod
+    def convolve(
+        self,
+        conv: Any,
+        norm: Any,
+        x: Any,
+        *,
+        add: Any = None,
+        activation: str | None = None,
+        alpha: float = 0.0,
+        beta: float = 0.0,
+    ) -> Variable:
+        """activation(norm(conv(x)) + add) of a Convolution2D; norm: a batch normalization or None."""
+
+    @abc.abstractmethod
+    def multiply(self, linear: Any, x: Any, n_batch_axes: int) -> Variable:
+        """linear(x) of a Linear."""

@@ -1,0 +1,1 @@
+"""Models that compute in eight bits: what is measured on photos, and what computes then."""

@@ -1,0 +1,80 @@
+"""Which layer's output is read by whom, seen while a network runs."""
+
+import weakref
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cvzoo.autodiff.function_hook import AbstractFunctionHook
+from cvzoo.autodiff.function_node import FunctionNode
+from cvzoo.autodiff.variable import Variable, as_variable
+
+
+class _Value(NamedTuple):
+    alive: "weakref.ref[Any]"
+    behind: frozenset[str]  # layers that it was computed from since the last layers
+    maker: str | None  # the layer whose output it is
+
+
+class Flow(AbstractFunctionHook):
+    """Follows arrays through functions while layers tell it what they read and give.
+
+    read_by: layer -> the layers that read its output as it is
+    read_in_float: layers whose output a function read, or a layer added
+    followed: layers that another layer comes after
+    first: layers that read what no layer made
+    """
+
+    def __init__(self) -> None:
+        self.read_by: dict[str, set[str]] = {}
+        self.read_in_float: set[str] = set()
+        self.followed: set[str] = set()
+        self.first: set[str] = set()
+        self._values: dict[int, _Value] = {}
+        self._inputs: dict[int, frozenset[str]] = {}
+        self._in_layer = False
+
+    def _value(self, array: Any) -> _Value | None:
+        value = self._values.get(id(array))
+        return value if value is not None and value.alive() is array else None
+
+    def _note(self, array: Any, behind: frozenset[str], maker: str | None) -> None:
+        if behind and isinstance(array, np.ndarray):
+            self._values[id(array)] = _Value(weakref.ref(array), behind, maker)
+
+    def _read(self, array: Any) -> frozenset[str]:
+        value = self._value(array)
+        if value is None:
+            return frozenset()
+        if value.maker is not None:
+            self.read_in_float.add(value.maker)
+        return value.behind
+
+    # --- what layers tell -------------------------------------------------------------------------------------------
+    def enter(self, layer: str, x: Any) -> None:
+        """A layer reads x; functions are its own from here to `leave`."""
+        self._in_layer = True
+        value = self._value(as_variable(x)._array)
+        if value is None:
+            self.first.add(layer)
+            return
+        self.followed |= value.behind
+        if value.maker is not None:
+            self.read_by.setdefault(value.maker, set()).add(layer)
+
+    def leave(self, layer: str, add: Any, y: Variable) -> None:
+        """The layer gives y, in which `add` is part (or None)."""
+        self._in_layer = False
+        behind = frozenset() if add is None else self._read(as_variable(add)._array)
+        self._note(y._array, behind | {layer}, layer)
+
+    # --- as a hook --------------------------------------------------------------------------------------------------
+    def forward_preprocess(self, function: FunctionNode, in_data: tuple[Any, ...]) -> None:
+        if not self._in_layer:
+            self._inputs[id(function)] = frozenset().union(*map(self._read, in_data))
+
+    def outputs_made(self, function: FunctionNode, outputs: tuple[Variable, ...]) -> None:
+        if not self._in_layer:
+            behind = self._inputs.pop(id(function), frozenset())
+            for y in outputs:
+                self._note(y._array, behind, None)

@@ -1,0 +1,98 @@
+"""Layers computed in eight bits."""
+
+from typing import Any
+
+import numpy as np
+
+from cvzoo.autodiff.variable import Variable
+from cvzoo.config.switches import switches
+from cvzoo.errors.exceptions import GraphError, ValueRangeError
+from cvzoo.functions.connection.byte_variable import Counting
+from cvzoo.functions.connection.int8_convolution_2d import int8_convolution_2d
+from cvzoo.functions.connection.int8_linear import int8_linear
+from cvzoo.links.connection.convolution_2d import Convolution2D
+from cvzoo.links.connection.fused_convolution import filters_of
+from cvzoo.links.connection.layer_kernel import AbstractLayerKernel
+from cvzoo.links.connection.linear import Linear
+
+_KEY = "int8"
+
+
+class Int8Kernel(AbstractLayerKernel):
+    """A convolution or a linear layer of bytes.
+
+    counting: what the bytes it reads mean
+    out_counting: what those it gives mean; None: it gives float32
+    """
+
+    def __init__(self, counting: Counting, out_counting: Counting | None = None):
+        self.counting = counting
+        self.out_counting = out_counting
+
+    def convolve(
+        self,
+        conv: Convolution2D,
+        norm: Any,
+        x: Any,
+        *,
+        add: Any = None,
+        activation: str | None = None,
+        alpha: float = 0.0,
+        beta: float = 0.0,
+    ) -> Variable:
+        """As AbstractLayerKernel says. Raises GraphError where gradients are being taken."""
+        _refuse_gradients()
+        W, b, pack = filters_of(conv, norm)
+        filters, scale = self._bytes_of(_array(W), pack)
+        return int8_convolution_2d(
+            x,
+            filters,
+            scale,
+            None if b is None else _array(b),
+            conv.stride,
+            conv.pad,
+            counting=self.counting,
+            dilate=conv.dilate,
+            groups=conv.groups,
+            add=add,
+            activation=activation,
+            alpha=alpha,
+            beta=beta,
+            out_counting=self.out_counting,
+            pack=pack,
+        )
+
+    def multiply(self, linear: Linear, x: Any, n_batch_axes: int) -> Variable:
+        """As AbstractLayerKernel says. Raises GraphError where gradients are being taken."""
+        _refuse_gradients()
+        pack = linear.W.packs()
+        W, scale = self._bytes_of(_array(linear.W), pack)
+        b = None if linear.b is None else _array(linear.b)
+        return int8_linear(x, W, scale, b, n_batch_axes, counting=self.counting, pack=pack)
+
+    def _bytes_of(self, W: np.ndarray, pack: dict | None) -> tuple[np.ndarray, np.ndarray]:
+        """W as bytes, and what each product of a byte of x and one of a filter (or row) counts, kept in `pack`."""
+        kept = None if pack is None else pack.get(_KEY)
+        if kept is None or kept[2] != self.counting.scale:
+            steps = np.abs(W).reshape(len(W), -1).max(axis=1, initial=0) / np.float32(127)
+            if not np.isfinite(steps).all():
+                raise ValueRangeError("weights that are not finite cannot be quantized")
+            steps = np.where(steps > 0, steps, 1).astype(np.float32)
+            filters = np.rint(W / steps.reshape(-1, *[1] * (W.ndim - 1))).astype(np.int8)
+            kept = (filters, steps * np.float32(self.counting.scale), self.counting.scale)
+            if pack is not None:
+                pack[_KEY] = kept
+        return kept[:2]
+
+
+def _refuse_gradients() -> None:
+    if switches.enable_backprop:
+        raise GraphError(
+            "a quantized model does not learn: bytes have no gradients",
+            hint="train the model it was made of and quantize that; to compute: with cvzoo.no_backprop_mode(): ...",
+        )
+
+
+def _array(value: Any) -> np.ndarray:
+    # not `.array`: reading that of a parameter throws away what is kept beside it
+    return value._array if isinstance(value, Variable) else value

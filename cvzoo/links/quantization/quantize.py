@@ -1,0 +1,134 @@
+"""A model that computes in eight bits, made of one that was trained in float32."""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
+
+from cvzoo.errors.exceptions import GraphError, ValueRangeError
+from cvzoo.functions.connection.byte_variable import Counting
+from cvzoo.links.connection.convolution_2d import Convolution2D
+from cvzoo.links.connection.linear import Linear
+from cvzoo.links.quantization.flow import Flow
+from cvzoo.links.quantization.int8_kernel import Int8Kernel
+from cvzoo.links.quantization.report import QuantizationReport, QuantizedLayer
+from cvzoo.links.quantization.value_range import METHODS
+from cvzoo.links.quantization.watching import Calibration, Comparison
+from cvzoo.shapes.check import pair
+
+Model = TypeVar("Model")
+Layer = Convolution2D | Linear
+_N_COMPARED = 8  # photos on which errors are measured
+
+
+def quantize(
+    model: Model,
+    photos: Iterable[Any],
+    *,
+    method: str,
+    percentile: float,
+    in_float: Sequence[str],
+    first_and_last: bool,
+    least_work: int,
+    max_error: float,
+) -> Model:
+    """As `AbstractQuantizable.quantize` says, for any model with a `predict`."""
+    photos = list(photos)
+    _check(model, photos, method, percentile, least_work, max_error)
+    twin = model.copy("copy")  # type: ignore[attr-defined]
+    layers = _layers_of(twin)
+    for path in in_float:
+        if not any(_is_under(name, path) for name in layers):
+            raise ValueRangeError(f"quantize: in_float names no layer: {path!r}", hint="see repr(model)")
+    flow = Flow()
+    seen = {name: Calibration(name, flow) for name in layers}
+    for name, layer in layers.items():
+        layer.kernel = seen[name]
+    with flow:
+        twin.predict(photos)
+    why = dict.fromkeys(layers, "")
+    for name, layer in layers.items():
+        if any(_is_under(name, path) for path in in_float):
+            why[name] = "asked for"
+        elif not seen[name].range.seen:
+            why[name] = "not called"
+        elif first_and_last and name in flow.first:
+            why[name] = "first"
+        elif first_and_last and name not in flow.followed:
+            why[name] = "last"
+        elif _work(layer) < least_work:
+            why[name] = f"{_work(layer)} products a number read"
+    countings = {name: each.range.counting(method, percentile) for name, each in seen.items()}
+    errors = _errors(twin, photos[:_N_COMPARED], layers, countings)
+    for name in layers:
+        if not why[name] and not errors[name] <= max_error:
+            why[name] = "error"
+    outs = {name: _handed_on(name, why, flow, countings) for name in layers}
+    for name, layer in layers.items():
+        layer.kernel = None if why[name] else Int8Kernel(countings[name], outs[name])
+    rows = [
+        QuantizedLayer(
+            path=name,
+            kind=type(layer).__name__,
+            precision="float32" if why[name] else "int8",
+            why=why[name],
+            low=seen[name].range.low,
+            high=seen[name].range.high,
+            scale=countings[name].scale,
+            signed=countings[name].signed,
+            gives_bytes=outs[name] is not None,
+            error=errors[name],
+        )
+        for name, layer in layers.items()
+    ]
+    twin.quantization_report = QuantizationReport(tuple(rows), len(photos), method)
+    return twin
+
+
+def _check(model: Any, photos: list[Any], method: str, percentile: float, least_work: int, max_error: float) -> None:
+    if method not in METHODS:
+        raise ValueRangeError("quantize: method", expected=" or ".join(map(repr, METHODS)), got=repr(method))
+    if not photos:
+        raise ValueRangeError("quantize needs photos like those that will be predicted", expected="some tens", got=0)
+    if not 0 < percentile <= 100:
+        raise ValueRangeError("quantize: percentile", expected="above 0, at most 100", got=percentile)
+    if least_work < 0 or not max_error > 0:
+        raise ValueRangeError("quantize: least_work at least 0, max_error above 0", got=f"{least_work}, {max_error}")
+    if any(layer.kernel is not None for layer in _layers_of(model).values()):
+        raise GraphError("this model is quantized already", hint="quantize the model that it was made of")
+
+
+def _layers_of(model: Any) -> dict[str, Layer]:
+    return {path: link for path, link in model.namedlinks() if isinstance(link, Convolution2D | Linear)}
+
+
+def _is_under(name: str, path: str) -> bool:
+    path = "/" + path.strip("/")
+    return name == path or name.startswith(path + "/")
+
+
+def _work(layer: Layer) -> int:
+    """How many products each number that is read takes part in; what quantizing it must be worth."""
+    shape = layer.W.shape
+    if shape is None:
+        return 0
+    if isinstance(layer, Linear):
+        return shape[0]
+    stride = pair(layer.stride, name="stride", function="quantize")
+    return shape[0] // layer.groups * shape[2] * shape[3] // (stride[0] * stride[1])
+
+
+def _errors(twin: Any, photos: list[Any], layers: dict[str, Layer], countings: dict[str, Counting]) -> dict[str, float]:
+    compared = {name: Comparison(Int8Kernel(countings[name])) for name in layers}
+    for name, layer in layers.items():
+        layer.kernel = compared[name]
+    twin.predict(photos)
+    return {name: each.error if each.was_called else math.nan for name, each in compared.items()}
+
+
+def _handed_on(name: str, why: dict[str, str], flow: Flow, countings: dict[str, Counting]) -> Counting | None:
+    """What the bytes that the layer gives mean; None if somebody reads its output in float."""
+    readers = flow.read_by.get(name, set())
+    if why[name] or not readers or name in flow.read_in_float or any(why[reader] for reader in readers):
+        return None
+    wanted = {countings[reader] for reader in readers}
+    return wanted.pop() if len(wanted) == 1 else None

@@ -1,0 +1,95 @@
+"""Kernels that compute in float32 and watch: what layers read, and what eight bits would make of it."""
+
+from typing import Any
+
+import numpy as np
+
+from cvzoo.autodiff.variable import Variable, as_array
+from cvzoo.functions.connection.linear import linear as linear_function
+from cvzoo.links.connection.convolution_2d import Convolution2D
+from cvzoo.links.connection.fused_convolution import float_convolution
+from cvzoo.links.connection.layer_kernel import AbstractLayerKernel
+from cvzoo.links.connection.linear import Linear
+from cvzoo.links.quantization.flow import Flow
+from cvzoo.links.quantization.int8_kernel import Int8Kernel
+from cvzoo.links.quantization.value_range import ValueRange
+
+
+class Calibration(AbstractLayerKernel):
+    """Computes in float32, and keeps the range of what is read.
+
+    name: the layer's path
+    flow: is told who reads what
+    """
+
+    def __init__(self, name: str, flow: Flow):
+        self.name = name
+        self.flow = flow
+        self.range = ValueRange()
+
+    def convolve(
+        self,
+        conv: Convolution2D,
+        norm: Any,
+        x: Any,
+        *,
+        add: Any = None,
+        activation: str | None = None,
+        alpha: float = 0.0,
+        beta: float = 0.0,
+    ) -> Variable:
+        """As AbstractLayerKernel says."""
+        self.range.add(as_array(x))
+        self.flow.enter(self.name, x)
+        y = float_convolution(conv, norm, x, add=add, activation=activation, alpha=alpha, beta=beta)
+        self.flow.leave(self.name, add, y)
+        return y
+
+    def multiply(self, linear: Linear, x: Any, n_batch_axes: int) -> Variable:
+        """As AbstractLayerKernel says."""
+        self.range.add(as_array(x))
+        self.flow.enter(self.name, x)
+        y = linear_function(x, linear.W, linear.b, n_batch_axes=n_batch_axes)
+        self.flow.leave(self.name, None, y)
+        return y
+
+
+class Comparison(AbstractLayerKernel):
+    """Computes in float32, and compares what `kernel` would give for the same inputs, before sums and activations."""
+
+    def __init__(self, kernel: Int8Kernel):
+        self.kernel = kernel
+        self.was_called = False
+        self._lost = self._there = 0.0
+
+    @property
+    def error(self) -> float:
+        """The root mean square of the differences by that of the values."""
+        return float(np.sqrt(self._lost / self._there)) if self._there else 0.0
+
+    def _compare(self, y: np.ndarray, other: np.ndarray) -> None:
+        self.was_called = True
+        self._there += float(np.square(y, dtype=np.float64).sum())
+        self._lost += float(np.square(np.subtract(other, y), dtype=np.float64).sum())
+
+    def convolve(
+        self,
+        conv: Convolution2D,
+        norm: Any,
+        x: Any,
+        *,
+        add: Any = None,
+        activation: str | None = None,
+        alpha: float = 0.0,
+        beta: float = 0.0,
+    ) -> Variable:
+        """As AbstractLayerKernel says."""
+        y = float_convolution(conv, norm, x)
+        self._compare(y.array, self.kernel.convolve(conv, norm, x).array)
+        return float_convolution(conv, norm, x, add=add, activation=activation, alpha=alpha, beta=beta)
+
+    def multiply(self, linear: Linear, x: Any, n_batch_axes: int) -> Variable:
+        """As AbstractLayerKernel says."""
+        y = linear_function(x, linear.W, linear.b, n_batch_axes=n_batch_axes)
+        self._compare(y.array, self.kernel.multiply(linear, x, n_batch_axes).array)
+        return y
