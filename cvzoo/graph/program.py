@@ -56,7 +56,7 @@ class _MovingCall:
 class _Give:
     """Fresh memory for a block that the user gets, and the values in it."""
 
-    __slots__ = ("_block", "_number", "_state", "_strides", "_values")
+    __slots__ = ("_block", "_number", "_state", "_values")
 
     def __init__(self, number: int, block: Block, values: list[tuple[int, Area]], state: _State):
         self._number = number
@@ -169,6 +169,10 @@ class Program:
         for bound in bound_calls:
             bound.bind_scratch(-(-address_of(self._scratch) // ALIGNMENT) * ALIGNMENT)
         self.scratch_nbytes = size
+        self._passing = (
+            dict.fromkeys(number for number, block in lowered.blocks.items() if block.kind != ARENA),
+            dict.fromkeys(value for value, area in lowered.areas.items() if area.owner not in self.plan.offsets),
+        )
         self._stream = local.stream if bound_calls else None
 
     def _in_arena(self, offset: int, like: Block | Area) -> np.ndarray:
@@ -245,9 +249,5 @@ class Program:
 
     def _forget(self) -> None:
         """Let go of what is the caller's."""
-        for number, block in self.lowered.blocks.items():
-            if block.kind != ARENA:
-                self._state.origins[number] = None
-        for value, area in self.lowered.areas.items():
-            if area.owner not in self.plan.offsets:
-                self._state.arrays[value] = None
+        self._state.origins.update(self._passing[0])
+        self._state.arrays.update(self._passing[1])
