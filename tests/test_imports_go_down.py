@@ -20,14 +20,14 @@ TIERS = (
     {"datasets", "iterators", "evaluations", "visualizations"},
     {"links"},
     {"optimizers", "distributed", "serializers"},
-    {"training"},
+    {"export", "training"},
     {"cli", "studio"},
 )
 LEVEL = {room: level for level, rooms in enumerate(TIERS) for room in rooms}
 PACKAGE = pathlib.Path(__file__).parents[1] / "cvzoo"
 REQUIRED = {"msgspec", "numpy", "PIL"}  # what every installation has; may be imported at the top
 # only inside functions, with an error that helps
-EXTRAS = {"cupy", "cv2", "matplotlib", "mpi4py", "nvidia", "pynvml", "ray"}
+EXTRAS = {"cupy", "cv2", "matplotlib", "mpi4py", "nvidia", "onnxruntime", "pynvml", "ray"}
 
 
 class Import(NamedTuple):

@@ -1,0 +1,68 @@
+"""What of a model goes into a file: the part that is exported, the names of what it gives, and texts about it."""
+
+import json
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cvzoo.errors.exceptions import UnsupportedError
+from cvzoo.links.chain import Chain
+from cvzoo.links.model.architectures import architectures
+from cvzoo.links.model.classifier import AbstractClassifier
+from cvzoo.links.model.detector import AbstractOneStageDetector
+from cvzoo.links.model.segmenter import AbstractPhotoSegmenter, AbstractSegmenter
+
+_PHOTO = (480, 640)  # of a usual photo: what models make of it is the size that files are written for
+
+
+class Contents(NamedTuple):
+    """What of a model goes into a file.
+
+    call: from x (B, C, H, W) float32, prepared, what the file gives
+    outputs: names of what `call` gives, in order; where it is None they are numbered
+    channels, size: C and (H, W) of what `prepare` gives of a usual photo
+    metadata: texts about the model, JSON where they are more than a word
+    """
+
+    name: str
+    call: Callable[[Any], Any]
+    outputs: tuple[str, ...] | None
+    channels: int
+    size: tuple[int, int]
+    metadata: dict[str, str]
+    constants: dict[str, np.ndarray]
+
+
+def contents_of(model: Chain) -> Contents:
+    """What of the model goes into a file. Raises UnsupportedError for a kind that cannot be exported."""
+    if isinstance(model, AbstractClassifier):
+        call, outputs, task = model.scores, ("scores",), "classification"
+    elif isinstance(model, AbstractOneStageDetector):
+        call, outputs, task = model.forward, None, "detection"
+    elif isinstance(model, AbstractPhotoSegmenter):
+        call, outputs, task = model.forward, ("scores",), "segmentation"
+    elif isinstance(model, AbstractSegmenter):
+        call, outputs, task = _first_scores(model), ("scores",), "segmentation"
+    else:
+        raise UnsupportedError(f"ONNX: a {type(model).__name__} cannot be exported yet")
+    photo = np.full((3, *_PHOTO), 127.0, np.float32)
+    channels, h, w = model.prepare(photo).shape
+    name, metadata = _description(model, task)
+    return Contents(name, call, outputs, channels, (h, w), metadata, model.state_arrays())
+
+
+def _first_scores(model: AbstractSegmenter) -> Callable[[Any], Any]:
+    return lambda x: model.training_scores(x)[0]
+
+
+def _description(model: Chain, task: str) -> tuple[str, dict[str, str]]:
+    architecture = next((each for each in architectures() if each.model_class is type(model)), None)
+    name = type(model).__name__ if architecture is None else architecture.name
+    metadata = {"architecture": name, "task": task}
+    if model.label_names is not None:  # type: ignore[attr-defined]
+        metadata["label_names"] = json.dumps(list(model.label_names), ensure_ascii=False)  # type: ignore[attr-defined]
+    if architecture is not None:
+        metadata["preprocessing"] = json.dumps(architecture.preprocessing(model), ensure_ascii=False)
+        metadata["settings"] = json.dumps(architecture.settings(model), ensure_ascii=False)
+    return name, metadata

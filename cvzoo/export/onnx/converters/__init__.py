@@ -1,0 +1,1 @@
+"""Functions as ONNX operators, a file a family."""

@@ -1,0 +1,76 @@
+"""x[...] by NumPy's rules."""
+
+from typing import Any
+
+import numpy as np
+
+from cvzoo.export.onnx.onnx_graph import OnnxGraph
+from cvzoo.export.onnx.step import Step
+
+_END = np.iinfo(np.int64).max
+
+
+def get_item(g: OnnxGraph, step: Step) -> tuple[str, ...]:
+    """Slices first, then rows by number, then new axes."""
+    ndim = len(step.in_shapes[0])
+    parts = _spelled_out(step.setting("index"), ndim)
+    if sum(isinstance(part, np.ndarray) for part in parts) > 1:
+        raise step.refuse("an index of several arrays")
+    (y,) = step.inputs
+    y = _sliced(g, y, parts)
+    axis = 0  # in what is left of x while numbers take axes away
+    for part in parts:
+        if isinstance(part, np.ndarray):
+            if part.dtype == bool:
+                part = np.flatnonzero(part)
+            y = g.add("Gather", [y, g.constant(part.astype(np.int64))], {"axis": axis})
+            axis += part.ndim
+        elif isinstance(part, int):
+            y = g.add("Gather", [y, g.constant(np.array(part, np.int64))], {"axis": axis})
+        elif part is not None:
+            axis += 1
+    new = _new_axes(parts)
+    if new:
+        y = g.add("Unsqueeze", [y, g.integers(*new)])
+    return (g.add("Identity", [y]) if y == step.inputs[0] else y,)
+
+
+def _spelled_out(index: tuple, ndim: int) -> list[Any]:
+    """One part an axis, and None for new ones: the ellipsis, or the end, becomes whole axes."""
+    taken = sum(part.ndim if _is_mask(part) else part is not None and part is not Ellipsis for part in index)
+    whole = [slice(None)] * (ndim - taken)
+    if not any(part is Ellipsis for part in index):
+        return [*index, *whole]
+    place = next(i for i, part in enumerate(index) if part is Ellipsis)
+    return [*index[:place], *whole, *index[place + 1 :]]
+
+
+def _is_mask(part: Any) -> bool:
+    return isinstance(part, np.ndarray) and part.dtype == bool
+
+
+def _sliced(g: OnnxGraph, x: str, parts: list[Any]) -> str:
+    starts, ends, axes, steps = [], [], [], []
+    for axis, part in enumerate([part for part in parts if part is not None]):
+        if isinstance(part, slice) and part != slice(None):
+            step = 1 if part.step is None else part.step
+            backwards = step < 0
+            starts.append((_END if backwards else 0) if part.start is None else part.start)
+            ends.append((-_END if backwards else _END) if part.stop is None else part.stop)
+            axes.append(axis)
+            steps.append(step)
+    if not axes:
+        return x
+    return g.add("Slice", [x, *[g.integers(*each) for each in (starts, ends, axes, steps)]])
+
+
+def _new_axes(parts: list[Any]) -> list[int]:
+    new, axis = [], 0
+    for part in parts:
+        if part is None:
+            new.append(axis)
+        if isinstance(part, np.ndarray):
+            axis += 1 if part.dtype == bool else part.ndim
+        elif not isinstance(part, int):
+            axis += 1
+    return new

@@ -1,0 +1,42 @@
+"""Normalizations."""
+
+import numpy as np
+
+from cvzoo.export.onnx.onnx_graph import OnnxGraph
+from cvzoo.export.onnx.step import Step
+
+
+def fixed_batch_normalization(g: OnnxGraph, step: Step) -> tuple[str, ...]:
+    return (g.add("BatchNormalization", step.inputs, {"epsilon": float(step.setting("_eps"))}),)
+
+
+def layer_normalization(g: OnnxGraph, step: Step) -> tuple[str, ...]:
+    return (g.add("LayerNormalization", step.inputs, {"axis": 1, "epsilon": float(step.setting("_eps"))}),)
+
+
+def group_normalization(g: OnnxGraph, step: Step) -> tuple[str, ...]:
+    """Each group of channels in one row, of which the instance normalization gives mean 0 and variance 1."""
+    x, gamma, beta = step.inputs
+    groups = step.setting("_groups")
+    rows = g.add("Reshape", [x, g.integers(0, groups, -1)])
+    ones, zeros = np.ones(groups, np.float32), np.zeros(groups, np.float32)
+    inputs = [rows, g.constant(ones), g.constant(zeros)]
+    rows = g.add("InstanceNormalization", inputs, {"epsilon": float(step.setting("_eps"))})
+    y = g.add("Reshape", [rows, g.add("Shape", [x])])
+    across = g.integers(*range(1, len(step.in_shapes[0]) - 1))
+    gamma, beta = (g.add("Unsqueeze", [each, across]) for each in (gamma, beta))
+    return (g.add("Add", [g.add("Mul", [y, gamma]), beta]),)
+
+
+def local_response_normalization(g: OnnxGraph, step: Step) -> tuple[str, ...]:
+    settings = step.setting("_settings")
+    n = settings["n"]
+    if n % 2 == 0:
+        raise step.refuse("ONNX looks at one more channel above, cvzoo below, where their number is even")
+    attributes = {
+        "size": n,
+        "alpha": float(settings["alpha"] * n),
+        "beta": float(settings["beta"]),
+        "bias": float(settings["k"]),
+    }
+    return (g.add("LRN", step.inputs, attributes),)

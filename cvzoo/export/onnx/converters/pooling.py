@@ -1,0 +1,58 @@
+"""Poolings."""
+
+from typing import Any
+
+from cvzoo.export.onnx.onnx_graph import OnnxGraph
+from cvzoo.export.onnx.step import Step
+from cvzoo.shapes.pads import end_pad
+
+
+def max_pooling_2d(g: OnnxGraph, step: Step) -> tuple[str, ...]:
+    return (g.add("MaxPool", step.inputs, _window(step)),)
+
+
+def average_pooling_2d(g: OnnxGraph, step: Step) -> tuple[str, ...]:
+    if _sees_all(step):
+        return (g.add("GlobalAveragePool", step.inputs),)
+    window = _window(step)
+    count_pad = step.setting("_count_pad")
+    if count_pad and "ceil_mode" in window:
+        raise step.refuse("zeros at the end that count in the mean, as many as the size asks for")
+    return (g.add("AveragePool", step.inputs, {**window, "count_include_pad": int(count_pad)}),)
+
+
+def weigh_rows_and_columns(g: OnnxGraph, step: Step) -> tuple[str, ...]:
+    rows, columns = (step.setting(name).astype("float32") for name in ("_rows", "_columns"))
+    across = g.add("MatMul", [step.inputs[0], g.constant(columns.T)])
+    return (g.add("MatMul", [g.constant(rows), across]),)
+
+
+def _sees_all(step: Step) -> bool:
+    sizes = zip(step.in_shapes[0][2], step.in_shapes[0][3])
+    windows = [record.settings["_window"] for record in step.records]
+    return all(each["ksize"] == size and not any(each["pad"]) for each, size in zip(windows, sizes))
+
+
+def _window(step: Step) -> dict[str, Any]:
+    ksize = step.fixed(lambda record: record.settings["_window"]["ksize"], "window")
+    stride = step.fixed(lambda record: record.settings["_window"]["stride"], "stride")
+    pads = [record.settings["_window"]["pad"] for record in step.records]
+    top, bottom, left, right = pads[0]
+    window = {"kernel_shape": ksize, "strides": stride, "pads": (top, left, bottom, right)}
+    # padding at the end that grows with what is left over is ONNX's ceil_mode
+    even = top, top, left, left
+    if any(each != even for each in pads) and pads == [_covering(step, k, even) for k in range(len(pads))]:
+        return {**window, "pads": (top, left, top, left), "ceil_mode": 1}
+    if len(set(pads)) > 1:
+        raise step.refuse("its padding changes with the size")
+    if any(pad >= k for pad, k in zip(pads[0], (ksize[0], ksize[0], ksize[1], ksize[1]))):
+        raise step.refuse("a window that may lie wholly in the padding")
+    return window
+
+
+def _covering(step: Step, k: int, pad: tuple[int, ...]) -> tuple[int, ...]:
+    """The padding of the probe number k, if `pad` grows so that all pixels are seen."""
+    window = step.records[k].settings["_window"]
+    (kh, kw), (sy, sx), (top, bottom, left, right) = window["ksize"], window["stride"], pad
+    h, w = step.in_shapes[0][2][k], step.in_shapes[0][3][k]
+    return top, end_pad(h, kh, sy, top, bottom), left, end_pad(w, kw, sx, left, right)

@@ -1,0 +1,56 @@
+"""A protocol-buffer message that is put together of pieces: large arrays are not copied until they are written."""
+
+from collections.abc import Sequence
+from typing import Any, BinaryIO
+
+from cvzoo.weights.protobuf import float_field, int_field, varint
+
+_BYTES = 2
+
+
+class Message:
+    """Fields in the order in which they were put in.
+
+    size: in bytes
+    """
+
+    def __init__(self) -> None:
+        self._pieces: list[Any] = []
+        self.size = 0
+
+    def integer(self, number: int, value: int) -> "Message":
+        """Itself, with one more field: an int64 or an enum."""
+        return self._append(int_field(number, value))
+
+    def real(self, number: int, value: float) -> "Message":
+        """A float."""
+        return self._append(float_field(number, value))
+
+    def text(self, number: int, value: str) -> "Message":
+        """A string."""
+        return self.raw(number, value.encode("utf-8"))
+
+    def raw(self, number: int, value: Any) -> "Message":
+        """Bytes, or a memory view of bytes."""
+        return self._append(varint(number << 3 | _BYTES) + varint(len(value)))._append(value)
+
+    def message(self, number: int, value: "Message") -> "Message":
+        """Another message, which must not be changed any more."""
+        self._append(varint(number << 3 | _BYTES) + varint(value.size))
+        self._pieces += value._pieces
+        self.size += value.size
+        return self
+
+    def integers(self, number: int, values: Sequence[int]) -> "Message":
+        """Repeated int64, packed."""
+        return self.raw(number, b"".join([varint(value) for value in values]))
+
+    def write_to(self, file: BinaryIO) -> None:
+        """Write all fields."""
+        for piece in self._pieces:
+            file.write(piece)
+
+    def _append(self, piece: Any) -> "Message":
+        self._pieces.append(piece)
+        self.size += len(piece)
+        return self

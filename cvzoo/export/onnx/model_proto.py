@@ -1,0 +1,131 @@
+"""ONNX's messages, as many of them as our files need.
+
+Source: ONNX's `onnx.proto` (intermediate representation version 8), whose numbers of fields are these.
+"""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from cvzoo.errors.exceptions import DtypeError
+from cvzoo.export.onnx.message import Message
+
+IR_VERSION = 8
+OPSET = 17
+
+_TYPES = {
+    "float32": 1,
+    "uint8": 2,
+    "int8": 3,
+    "int32": 6,
+    "int64": 7,
+    "bool": 9,
+    "float16": 10,
+    "float64": 11,
+}
+_FLOAT, _INT, _STRING, _FLOATS, _INTS = 1, 2, 3, 6, 7
+
+Attribute = int | float | str | Sequence[int] | Sequence[float]
+
+
+@dataclasses.dataclass(frozen=True)
+class Node:
+    """One operator's application: the values that it reads and makes, by name; "" for one that is left out."""
+
+    op: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    attributes: Mapping[str, Attribute]
+
+
+@dataclasses.dataclass(frozen=True)
+class Port:
+    """What goes in or comes out.
+
+    shape: a number, or a name for a size that is known only when the model runs
+    """
+
+    name: str
+    dtype: str
+    shape: tuple[int | str, ...]
+
+
+def element_type(dtype: np.dtype | str) -> int:
+    """ONNX's number of the dtype. Raises DtypeError if it has none that we use."""
+    number = _TYPES.get(np.dtype(dtype).name)
+    if number is None:
+        raise DtypeError("ONNX: arrays of this dtype are not written", expected=", ".join(_TYPES), got=dtype)
+    return number
+
+
+def model_message(
+    name: str,
+    nodes: Sequence[Node],
+    inputs: Sequence[Port],
+    outputs: Sequence[Port],
+    constants: Mapping[str, np.ndarray],
+    *,
+    producer_version: str,
+    metadata: Mapping[str, str],
+) -> Message:
+    """A model with its graph, the opset that it wants, and texts about it."""
+    graph = Message()
+    for k, node in enumerate(nodes):
+        graph.message(1, _node_message(node, f"{node.op}_{k}"))
+    graph.text(2, name)
+    for constant, array in constants.items():
+        graph.message(5, tensor_message(constant, array))
+    for port in inputs:
+        graph.message(11, _port_message(port))
+    for port in outputs:
+        graph.message(12, _port_message(port))
+    model = Message().integer(1, IR_VERSION).text(2, "cvzoo").text(3, producer_version).message(7, graph)
+    model.message(8, Message().text(1, "").integer(2, OPSET))
+    for key, text in metadata.items():
+        model.message(14, Message().text(1, key).text(2, text))
+    return model
+
+
+def tensor_message(name: str, array: np.ndarray) -> Message:
+    """An array's shape, type and numbers, the last axis innermost and the low bytes first."""
+    message = Message().integers(1, array.shape).integer(2, element_type(array.dtype)).text(8, name)
+    lying = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+    return message.raw(9, memoryview(lying.reshape(-1).view(np.uint8)))
+
+
+def _node_message(node: Node, name: str) -> Message:
+    message = Message()
+    for value in node.inputs:
+        message.text(1, value)
+    for value in node.outputs:
+        message.text(2, value)
+    message.text(3, name).text(4, node.op)
+    for key, value in node.attributes.items():
+        message.message(5, _attribute_message(key, value))
+    return message
+
+
+def _attribute_message(name: str, value: Attribute) -> Message:
+    message = Message().text(1, name)
+    if isinstance(value, str):
+        return message.text(4, value).integer(20, _STRING)
+    if isinstance(value, int | np.integer):
+        return message.integer(3, int(value)).integer(20, _INT)
+    if isinstance(value, float | np.floating):
+        return message.real(2, float(value)).integer(20, _FLOAT)
+    if all(isinstance(each, int | np.integer) for each in value):
+        for each in value:
+            message.integer(8, int(each))
+        return message.integer(20, _INTS)
+    for each in value:
+        message.real(7, float(each))
+    return message.integer(20, _FLOATS)
+
+
+def _port_message(port: Port) -> Message:
+    shape = Message()
+    for size in port.shape:
+        shape.message(1, Message().text(2, size) if isinstance(size, str) else Message().integer(1, size))
+    tensor = Message().integer(1, element_type(port.dtype)).message(2, shape)
+    return Message().text(1, port.name).message(2, Message().message(1, tensor))

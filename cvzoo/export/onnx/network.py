@@ -1,0 +1,98 @@
+"""A network's functions as operators of an ONNX graph."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from cvzoo.errors.exceptions import UnsupportedError
+from cvzoo.export.onnx.onnx_graph import OnnxGraph, Shape
+from cvzoo.export.onnx.probes import Probes
+from cvzoo.export.onnx.sizes import SizeDependenceError
+from cvzoo.export.onnx.step import Step
+from cvzoo.export.onnx.table import CONVERTERS
+
+
+def add_network(
+    g: OnnxGraph,
+    x: str,
+    call: Callable[[Any], Any],
+    shapes: Sequence[tuple[int, ...]],
+    *,
+    names: Mapping[str, np.ndarray],
+) -> tuple[str, ...]:
+    """Add what `call` does with x to the graph; the names of what it gives.
+
+    shapes: of x, in the probes: sizes that differ between them may differ when the file is used, too
+    names: parameters by name, so that the file's constants have names that tell
+    Raises UnsupportedError that names the function which cannot be converted, SizeDependenceError for one that does
+    something else at another size, GraphError where Python reads numbers on the way.
+    """
+    return _Conversion(g, x, Probes(call, shapes), names).run()
+
+
+class _Conversion:
+    def __init__(self, g: OnnxGraph, x: str, probes: Probes, names: Mapping[str, np.ndarray]):
+        self._g = g
+        self._probes = probes
+        self._known: dict[int, str] = {}
+        self._names = {_identity(array): name for name, array in names.items()}
+        (number,) = probes.graphs[0].inputs
+        self._tell(number, x)
+
+    def run(self) -> tuple[str, ...]:
+        graphs = self._probes.graphs
+        for place, records in enumerate(zip(*[graph.records for graph in graphs])):
+            first = records[0]
+            converter = CONVERTERS.get(type(first.function))
+            step = Step(
+                place=place,
+                records=records,
+                inputs=tuple([self._name(value) for value in first.reads]),
+                in_shapes=tuple([self._probes.shape_of(value) for value in first.reads]),
+                out_shapes=tuple([self._probes.shape_of(value) for value in first.writes]),
+            )
+            if converter is None:
+                raise UnsupportedError(f"ONNX: no operator is known for {step.label}")
+            for value, name in zip(first.writes, converter(self._g, step)):
+                self._tell(value, name)
+        return tuple([self._name(value) for value in graphs[0].outputs])
+
+    def _tell(self, value: int, name: str) -> None:
+        self._known[value] = name
+        self._g.know(name, self._probes.shape_of(value))
+
+    def _name(self, value: int) -> str:
+        if value not in self._known:
+            self._known[value] = self._constant(value)
+        return self._known[value]
+
+    def _constant(self, value: int) -> str:
+        """What nobody makes: equal in all probes, or the same row again and again."""
+        arrays = [graph.constants[value] for graph in self._probes.graphs]
+        array = arrays[0]
+        if array.dtype == np.float64:
+            raise UnsupportedError("ONNX: the network computes in float64, the file would in float32")
+        shape = self._probes.shape_of(value)
+        rows = [_without_repeats(each, shape) for each in arrays]
+        if any(_identity(each) != _identity(rows[0]) and not np.array_equal(each, rows[0]) for each in rows[1:]):
+            raise SizeDependenceError(
+                "numbers that are computed outside of functions change with the batch or the size"
+            )
+        name = self._g.constant(rows[0], self._names.get(_identity(array)))
+        return name if rows[0] is array else self._g.add("Expand", [name, self._g.shape(shape)])
+
+
+def _identity(array: np.ndarray) -> tuple:
+    return array.__array_interface__["data"][0], array.shape, array.strides
+
+
+def _without_repeats(array: np.ndarray, shape: Shape) -> np.ndarray:
+    """The array with size 1 along the axes that follow the input, if all of it is the same along them."""
+    for axis, sizes in enumerate(shape):
+        if len(set(sizes)) > 1:
+            one = array.take([0], axis)
+            if not (array == one).all():
+                raise SizeDependenceError("an array made outside of functions follows the batch or the size")
+            array = one
+    return array

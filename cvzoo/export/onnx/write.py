@@ -1,0 +1,90 @@
+"""A model of the zoo as an ONNX file."""
+
+import os
+from collections.abc import Sequence
+
+from cvzoo.errors.exceptions import CvzooError, UnsupportedError, ValueRangeError
+from cvzoo.export.onnx.contents import Contents, contents_of
+from cvzoo.export.onnx.exported import Exported
+from cvzoo.export.onnx.model_proto import OPSET, Node, Port, model_message
+from cvzoo.export.onnx.network import add_network
+from cvzoo.export.onnx.onnx_graph import OnnxGraph, Shape
+from cvzoo.export.onnx.plan import Plan, plans
+from cvzoo.links.chain import Chain
+from cvzoo.weights.atomic_write import atomic_write
+
+_LARGEST = (1 << 31) - 1  # what readers of protocol buffers take
+INPUT = "x"
+
+
+def export_onnx(
+    file: str | os.PathLike,
+    model: Chain,
+    *,
+    batch: int | None = None,
+    size: Sequence[int] | None = None,
+) -> Exported:
+    """What was written: the model as an ONNX file of opset 17, whole or not there at all.
+
+    batch: how many photos go in at once; None leaves it open where the model allows
+    size: (H, W) of the prepared photos that go in; None leaves it open where the model allows
+    The input is `x` (B, C, H, W) float32, prepared as the file's metadata say.
+    Raises UnsupportedError that names what cannot be converted, ValueRangeError for a batch or size below 1.
+    """
+    if (batch is not None and batch < 1) or (size is not None and (len(size) != 2 or min(size) < 1)):
+        raise ValueRangeError("export_onnx: batch and size must be at least 1", got=f"batch {batch}, size {size}")
+    contents = contents_of(model)
+    here = contents.size if size is None else (int(size[0]), int(size[1]))
+    reasons: list[str] = []
+    tries = list(plans(contents.channels, here, batch=batch, free_size=size is None))
+    for plan in tries:
+        try:
+            return _write(file, contents, plan, tuple(reasons))
+        except (CvzooError, ValueError) as error:  # at sizes that it was not made for a network may raise either
+            if plan is tries[-1]:
+                raise
+            reasons.append(str(error).splitlines()[0])
+    raise AssertionError("there is always a plan")
+
+
+def _write(file: str | os.PathLike, contents: Contents, plan: Plan, reasons: tuple[str, ...]) -> Exported:
+    g = OnnxGraph()
+    made = add_network(g, INPUT, contents.call, plan.shapes, names=contents.constants)
+    names = contents.outputs or tuple([f"output{i}" for i in range(len(made))])
+    for value, name in zip(made, names, strict=True):
+        g.nodes.append(Node("Identity", (value,), (name,), {}))
+    x_shape = tuple(zip(*plan.shapes))
+    inputs = (Port(INPUT, "float32", _named(x_shape, x_shape)),)
+    outputs = tuple([Port(name, "float32", _named(g.shape_of(value), x_shape)) for value, name in zip(made, names)])
+    message = model_message(
+        contents.name,
+        g.nodes,
+        inputs,
+        outputs,
+        g.constants,
+        producer_version="",
+        metadata={**contents.metadata, "size_step": str(plan.step)},
+    )
+    if message.size > _LARGEST:
+        raise UnsupportedError("ONNX: one file holds at most 2 GiB", got=f"{message.size / 2**30:.1f} GiB")
+    with atomic_write(file) as out:
+        message.write_to(out)
+    return Exported(
+        batch=plan.batch,
+        size=plan.size,
+        reasons=reasons,
+        inputs=tuple([(port.name, port.shape) for port in inputs]),
+        outputs=tuple([(port.name, port.shape) for port in outputs]),
+        n_operator=len(g.nodes),
+        opset=OPSET,
+        size_step=plan.step,
+    )
+
+
+def _named(shape: Shape, x_shape: Shape) -> tuple[int | str, ...]:
+    """Fixed sizes as numbers; those that are free by the input's names for them, others by their own."""
+    names = dict(zip(x_shape, ("batch", "channels", "height", "width")))
+    sizes: list[int | str] = []
+    for axis, each in enumerate(shape):
+        sizes.append(each[0] if len(set(each)) == 1 else names.get(each, f"size{axis}"))
+    return tuple(sizes)
