@@ -10,6 +10,14 @@ from cvzoo.links.model.faster_rcnn.train_chain import FasterRCNNTrainChain
 from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import FasterRCNNFPN
 from cvzoo.links.model.faster_rcnn_fpn.loss import FasterRCNNFPNLoss
 from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
+from cvzoo.links.model.fcos.fcos import FCOS
+from cvzoo.links.model.fcos.loss import FCOSLoss
+from cvzoo.links.model.fcos.settings import FCOSSettings
+from cvzoo.links.model.retinanet.loss import RetinaNetLoss
+from cvzoo.links.model.retinanet.retinanet import RetinaNet
+from cvzoo.links.model.retinanet.settings import RetinaNetSettings
+from cvzoo.links.model.yolo.loss import YOLOLoss
+from cvzoo.links.model.yolo.yolo_v2_tiny import YOLOv2Tiny
 
 BOX = np.array([[5, 5, 50, 40]], np.float32)
 WRONG = [
@@ -32,7 +40,20 @@ def vgg():
     return FasterRCNNTrainChain(FasterRCNNVGG16(3, base_channels=2, rpn_channels=4, fc_channels=4))
 
 
-@pytest.mark.parametrize("make", [fpn, vgg])
+def retinanet():
+    return RetinaNetLoss(RetinaNet(3, settings=RetinaNetSettings(n_layer=10, base_channels=4, channels=8)))
+
+
+def fcos():
+    narrow = FCOSSettings(n_layer=10, base_channels=4, norm="batch", channels=8, head_groups=4)
+    return FCOSLoss(FCOS(3, settings=narrow))
+
+
+def yolo():
+    return YOLOLoss(YOLOv2Tiny(3, insize=64, base_channels=2, mid_channels=8))
+
+
+@pytest.mark.parametrize("make", [fpn, vgg, retinanet, fcos, yolo])
 def test_losses_refuse_what_cannot_be_learned(make):
     loss, x = make(), np.zeros((2, 3, 64, 64), np.float32)
     for bbox, label, says in WRONG:

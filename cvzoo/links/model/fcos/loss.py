@@ -11,6 +11,7 @@ from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.loss.focal_loss import focal_loss
 from cvzoo.functions.loss.giou_loss import giou_loss
 from cvzoo.links.chain import Chain
+from cvzoo.links.model.check_objects import check_objects
 from cvzoo.links.model.fcos.fcos import FCOS
 from cvzoo.links.model.fcos.places import pyramid_places
 from cvzoo.links.model.fcos.targets import assign_targets
@@ -46,9 +47,11 @@ class FCOSLoss(Chain):
         bboxes, labels: of each photo (R, 4) float32, pixels of x, and (R,) int32
         ignored: of each photo (R,) bool, see `assign_targets`
         Raises ShapeError if there is not one element a photo.
+        What `check_objects` raises.
         """
         if len(bboxes) != x.shape[0]:
             raise ShapeError("FCOSLoss: bboxes must be one a photo", expected=x.shape[0], got=len(bboxes))
+        check_objects(type(self).__name__, bboxes, labels, self.model.n_fg_class)
         loc, conf, center = self.model(x)
         places = pyramid_places((x.shape[2], x.shape[3]))
         targets = assign_targets(places, bboxes, labels, ignored, radius=self.model.settings.radius)

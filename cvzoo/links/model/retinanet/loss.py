@@ -12,6 +12,7 @@ from cvzoo.functions.loss.focal_loss import focal_loss
 from cvzoo.functions.loss.giou_loss import giou_loss
 from cvzoo.geometry.coding import SIZE_CLAMP, encode_bbox
 from cvzoo.links.chain import Chain
+from cvzoo.links.model.check_objects import check_objects
 from cvzoo.links.model.retinanet.anchor_rows import AnchorRows
 from cvzoo.links.model.retinanet.retinanet import RetinaNet
 from cvzoo.links.model.retinanet.targets import Targets, assign_targets
@@ -81,9 +82,11 @@ class RetinaNetLoss(Chain):
         bboxes, labels: of each photo (R, 4) float32, pixels of x, and (R,) int32
         ignored: of each photo (R,) bool, see `assign_targets`
         Raises ShapeError if there is not one element a photo.
+        What `check_objects` raises.
         """
         if len(bboxes) != x.shape[0]:
             raise ShapeError("RetinaNetLoss: bboxes must be one a photo", expected=x.shape[0], got=len(bboxes))
+        check_objects(type(self).__name__, bboxes, labels, self.model.n_fg_class)
         loc, conf = self.model(x)
         rows = self._anchor_rows((x.shape[2], x.shape[3]))
         targets = assign_targets(

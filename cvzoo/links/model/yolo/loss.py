@@ -11,6 +11,7 @@ from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.functions.loss.softmax_cross_entropy import softmax_cross_entropy
 from cvzoo.links.chain import Chain
+from cvzoo.links.model.check_objects import check_objects
 from cvzoo.links.model.yolo.decode import RegionHead
 from cvzoo.links.model.yolo.targets import Targets, assign_targets, head_grid
 from cvzoo.links.model.yolo.yolo_v2 import YOLOv2
@@ -69,9 +70,11 @@ class YOLOLoss(Chain):
         bboxes, labels: of each photo (R, 4) float32, pixels of x, and (R,) int32
         ignored: of each photo (R,) bool, see `assign_targets`
         Raises ShapeError if there is not one element a photo.
+        What `check_objects` raises.
         """
         if len(bboxes) != x.shape[0]:
             raise ShapeError("YOLOLoss: bboxes must be one a photo", expected=x.shape[0], got=len(bboxes))
+        check_objects(type(self).__name__, bboxes, labels, self.model.n_fg_class)
         if self.sizes is not None and switches.train:
             x, bboxes = self._resized(x, bboxes)
         outputs = self.model(x)
