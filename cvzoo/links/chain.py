@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, overload
 
 from cvzoo.errors.exceptions import DtypeError, GraphError, ValueRangeError
+from cvzoo.graph.changes import changes
 from cvzoo.links.link import Link
 
 
@@ -82,6 +83,7 @@ class ChainList(Link):
     def append(self, link: Link) -> None:
         """Put `link` at the end."""
         self._check(link)
+        changes.count += 1
         self._layers.append(link)
 
     def add_link(self, link: Link) -> Link:
@@ -97,10 +99,12 @@ class ChainList(Link):
     def insert(self, index: int, link: Link) -> None:
         """Put `link` in front of the one at `index`."""
         self._check(link)
+        changes.count += 1
         self._layers.insert(index, link)
 
     def pop(self, index: int = -1) -> Link:
         """Take out and return the link at `index`."""
+        changes.count += 1
         return self._layers.pop(index)
 
     @overload
@@ -112,9 +116,11 @@ class ChainList(Link):
 
     def __setitem__(self, index: int, link: Link) -> None:
         self._check(link)
+        changes.count += 1
         self._layers[index] = link
 
     def __delitem__(self, index: int | slice) -> None:
+        changes.count += 1
         del self._layers[index]
 
     def __len__(self) -> int:
@@ -174,6 +180,7 @@ class Sequential(ChainList):
 
     def remove_by_layer_type(self, name: str) -> None:
         """Take out all layers whose class or function is called `name`."""
+        changes.count += 1
         self._layers[:] = [layer for layer in self._layers if _name_of(layer) != name]
 
     def count_by_layer_type(self, name: str) -> int:

@@ -8,6 +8,7 @@ import weakref
 import numpy as np
 import pytest
 
+import cvzoo
 import cvzoo.functions as F
 import cvzoo.links as L
 from cvzoo.autodiff.hooks.timer_hook import TimerHook
@@ -15,7 +16,7 @@ from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import GraphError, ValueRangeError
-from cvzoo.links.chain import Chain
+from cvzoo.links.chain import Chain, Sequential
 
 
 class Small(Chain):
@@ -356,3 +357,56 @@ def test_what_draws_random_numbers_is_not_replayed():
         assert model.forward.reason
     a, b = replayed(model, photos()).array, replayed(model, photos()).array
     assert not np.array_equal(a, b)
+
+
+def test_training_after_compiling_is_noticed(model):
+    model.compile(photos())
+    before = replayed(model, photos(1)).array
+    optimizer = cvzoo.optimizers.MomentumSGD(lr=0.1).setup(model)
+    with using_config("train", True):
+        for seed in range(3):
+            optimizer.update(lambda x: F.sum(model(x) ** 2), photos(seed))
+    expected = eager(copy.deepcopy(model), photos(1))
+    assert not np.allclose(before, expected.array)
+    for _ in range(3):
+        near(replayed(model, photos(1)), expected)
+
+
+def test_values_from_a_file_are_noticed(model, tmp_path):
+    other = Small()
+    cvzoo.serializers.save_npz(tmp_path / "other.npz", other)
+    model.compile(photos())
+    replayed(model, photos(1))
+    cvzoo.serializers.load_npz(tmp_path / "other.npz", model)
+    for _ in range(3):
+        near(replayed(model, photos(1)), eager(other, photos(1)))
+
+
+def test_eager_calls_in_between_cost_no_graph(model):
+    graph = model.compile(photos())
+    replayed(model, photos(0, (1, 3, 8, 8)))  # a new shape: eager, which looks at scales and shifts
+    replayed(model, photos())
+    assert model.forward.graphs()[0] is graph
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda layers: layers.__setitem__(1, F.exp),
+        lambda layers: layers.append(F.exp),
+        lambda layers: layers.insert(0, F.exp),
+        lambda layers: layers.pop(1),
+        lambda layers: layers.__delitem__(1),
+        lambda layers: layers.remove_by_layer_type("relu"),
+    ],
+)
+def test_layers_put_in_or_taken_out_are_noticed(change):
+    model = Sequential(L.Linear(4, 4), F.relu, L.Linear(4, 4))
+    x = photos(0, (3, 4))
+    model.compile(x)
+    before = replayed(model, x).array
+    change(model)
+    expected = eager(model, x)
+    assert not np.allclose(before, expected.array)
+    for _ in range(3):
+        near(replayed(model, x), expected)
