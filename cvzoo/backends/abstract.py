@@ -104,7 +104,7 @@ class AbstractBackend(abc.ABC):
     def linear(self, x: Array, w: Array, b: Array | None, *, pack: dict | None = None) -> Array:
         """(N, O): x (N, I) @ w (O, I).T + b (O,). `pack` as in conv_2d."""
 
-    # --- eight-bit integers -----------------------------------------------------------------------------------------
+    # --- fewer bits -------------------------------------------------------------------------------------------------
     @abc.abstractmethod
     def quantize(self, x: Array, *, scale: float, signed: bool) -> Array:
         """x (float32) as bytes that count in `scale`: x / scale rounded half to even, cut to what the dtype holds.
@@ -144,6 +144,25 @@ class AbstractBackend(abc.ABC):
     @abc.abstractmethod
     def linear_int8(self, x: Array, w: Array, scale: Array, b: Array | None, *, pack: dict | None = None) -> Array:
         """(N, O) float32: scale (O,) * (x (N, I) @ w (O, I).T) + b (O,); x int8 or uint8, w int8."""
+
+    @abc.abstractmethod
+    def conv_2d_bf16(
+        self,
+        x: Array,
+        w: Array,
+        b: Array | None,
+        *,
+        stride: Pair,
+        pad: Pad,
+        dilate: Pair,
+        groups: int,
+        add: Array | None = None,
+        activation: str | None = None,
+        alpha: float = 0.0,
+        beta: float = 0.0,
+        pack: dict | None = None,
+    ) -> Array:
+        """As conv_2d of float32, with x and w rounded to bfloat16 first; products are summed in float32."""
 
     # --- pooling ----------------------------------------------------------------------------------------------------
     @abc.abstractmethod

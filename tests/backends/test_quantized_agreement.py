@@ -223,3 +223,28 @@ def test_other_processors_compute_the_same(isa):
     )
     assert result.returncode == 0, result.stderr
     assert result.stdout.startswith("yes" if "VNNI" in isa else "right but no faster")
+
+
+@needs_onednn
+@pytest.mark.parametrize("case", CONVS, ids=str)
+def test_convolutions_of_bfloat16_agree(case):
+    b, c, o, groups, size, ksize = case
+    x, w, bias = draw(b, c, *size), draw(o, c // groups, *ksize), draw(o)
+    how = PLAIN | {"groups": groups, "pad": (2, 2, 2, 2)}
+    plain = REFERENCE.conv_2d(x, w, bias, **how)
+    add = draw(*plain.shape, seed=5)
+    pack = {}
+    for each in ({}, {"add": add, "activation": "relu"}):
+        expected = REFERENCE.conv_2d_bf16(x, w, bias, **how, **each)
+        for _ in range(2):
+            fast = FAST.conv_2d_bf16(x, w, bias, pack=pack, **how, **each)
+            assert_near(fast, expected)
+    if x.size:
+        assert 1e-5 < np.abs(REFERENCE.conv_2d_bf16(x, w, bias, **how) - plain).max() < 0.02 * np.abs(plain).max()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_factors_are_rounded_half_to_even(backend):
+    x = np.array([1 + 2**-8, 1 + 3 * 2**-8, 1 + 2**-7, -3.0, 2.0**100], np.float32)[:, None, None, None]
+    y = backend.conv_2d_bf16(x, np.ones((1, 1, 1, 1), np.float32), None, **(PLAIN | {"pad": (0, 0, 0, 0)}))
+    assert y.ravel().tolist() == [1, 1 + 2**-6, 1 + 2**-7, -3.0, 2.0**100]

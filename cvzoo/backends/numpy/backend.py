@@ -3,6 +3,7 @@
 import numpy as np
 
 from cvzoo.backends.abstract import AbstractBackend
+from cvzoo.backends.numpy.bfloat16 import conv_2d_bf16
 from cvzoo.backends.numpy.concat import concat
 from cvzoo.backends.numpy.conv import channel_sum, conv_2d, conv_2d_input_grad, conv_2d_weight_grad
 from cvzoo.backends.numpy.eltwise import add, eltwise, eltwise_grad, eltwise_grad_from_output, multiply
@@ -52,6 +53,7 @@ class NumpyBackend(AbstractBackend):
     quantize = staticmethod(quantize)
     conv_2d_int8 = staticmethod(conv_2d_int8)
     linear_int8 = staticmethod(linear_int8)
+    conv_2d_bf16 = staticmethod(conv_2d_bf16)
 
     max_pool_2d = staticmethod(max_pool_2d)
     max_pool_2d_grad = staticmethod(max_pool_2d_grad)

@@ -225,6 +225,14 @@ def why_no_onednn() -> str | None:
     return str(found) if isinstance(found, BackendError) else None
 
 
+def why_no_bf16() -> str | None:
+    """Why bfloat16 would be no faster here, in words; None if it is."""
+    found = _search()
+    if isinstance(found, BackendError):
+        return str(found)
+    return None if found.has_bf16 else f"the processor has no instructions for bfloat16, only {found.isa}"
+
+
 # GNU OpenMP waits for ever for threads that a forked child does not have, so a child works alone
 _forked = False
 

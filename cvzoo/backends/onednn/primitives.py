@@ -16,6 +16,7 @@ from cvzoo.backends.onednn.library import DATA_ADDRESS_OFFSET, Library, library,
 from cvzoo.errors.exceptions import BackendError
 
 F32, S8, U8 = np.dtype(np.float32), np.dtype(np.int8), np.dtype(np.uint8)
+BF16 = np.dtype(np.uint16)  # its bits: NumPy has no such numbers
 
 # oneDNN's numbers (dnnl_types.h)
 SRC, SRC_1, DST, WEIGHTS, BIAS, MEAN, VARIANCE, SCALE, SHIFT, WORKSPACE = 1, 2, 17, 33, 41, 49, 50, 51, 52, 64
@@ -27,7 +28,7 @@ _QUERY_SCRATCHPAD = 136
 _QUERY_RANK, _QUERY_DIMS, _QUERY_STRIDES, _QUERY_PADDED_DIMS = 256, 257, 14, 260
 _QUERY_BLOCKS, _QUERY_BLOCK_SIZES, _QUERY_BLOCK_AXES = 263, 264, 265
 _FLOAT = 3
-_DTYPES = {F32: _FLOAT, S8: 5, U8: 6}
+_DTYPES = {BF16: 2, F32: _FLOAT, S8: 5, U8: 6}
 SCALES = 4096  # with an argument's number: the scales of that argument
 
 _KEPT = 2048  # primitives of one generation; at most two generations live

@@ -41,14 +41,14 @@ class Int8Kernel(AbstractLayerKernel):
         beta: float = 0.0,
     ) -> Variable:
         """As AbstractLayerKernel says. Raises GraphError where gradients are being taken."""
-        _refuse_gradients()
+        refuse_gradients()
         W, b, pack = filters_of(conv, norm)
-        filters, scale = self._bytes_of(_array(W), pack)
+        filters, scale = self._bytes_of(plain_array(W), pack)
         return int8_convolution_2d(
             x,
             filters,
             scale,
-            None if b is None else _array(b),
+            None if b is None else plain_array(b),
             conv.stride,
             conv.pad,
             counting=self.counting,
@@ -64,10 +64,10 @@ class Int8Kernel(AbstractLayerKernel):
 
     def multiply(self, linear: Linear, x: Any, n_batch_axes: int) -> Variable:
         """As AbstractLayerKernel says. Raises GraphError where gradients are being taken."""
-        _refuse_gradients()
+        refuse_gradients()
         pack = linear.W.packs()
-        W, scale = self._bytes_of(_array(linear.W), pack)
-        b = None if linear.b is None else _array(linear.b)
+        W, scale = self._bytes_of(plain_array(linear.W), pack)
+        b = None if linear.b is None else plain_array(linear.b)
         return int8_linear(x, W, scale, b, n_batch_axes, counting=self.counting, pack=pack)
 
     def _bytes_of(self, W: np.ndarray, pack: dict | None) -> tuple[np.ndarray, np.ndarray]:
@@ -85,7 +85,8 @@ class Int8Kernel(AbstractLayerKernel):
         return kept[:2]
 
 
-def _refuse_gradients() -> None:
+def refuse_gradients() -> None:
+    """Raises GraphError where gradients are being taken."""
     if switches.enable_backprop:
         raise GraphError(
             "a quantized model does not learn: bytes have no gradients",
@@ -93,6 +94,7 @@ def _refuse_gradients() -> None:
         )
 
 
-def _array(value: Any) -> np.ndarray:
+def plain_array(value: Any) -> np.ndarray:
+    """The array of a parameter, or the array itself."""
     # not `.array`: reading that of a parameter throws away what is kept beside it
     return value._array if isinstance(value, Variable) else value

@@ -44,6 +44,7 @@ class AbstractQuantizable:
         self: Model,
         photos: Iterable[Any],
         *,
+        precision: str = "int8",
         method: str = "mse",
         percentile: float = 99.99,
         in_float: Sequence[str] = (),
@@ -55,14 +56,17 @@ class AbstractQuantizable:
 
         photos: as `predict` takes them; some tens like those that will be predicted. They go through the model's own
             `prepare`, to see what values each layer reads
+        precision: "int8"; "bf16": convolutions only, whose factors are rounded to bfloat16 (8 bits of a number, and its
+            size) and summed in float32
         method: where these are cut: "mse": where the mean square of what rounding and cutting lose is least;
             "percentile": so that `percentile` per cent are not cut; "minmax": nowhere
         in_float: paths of layers, or of links with all layers below, that stay in float32 ("/head", "/res2/0/conv1")
         first_and_last: layers that read the photo or that no other layer comes after stay in float32: they lose most
         least_work: so does a layer where each number that is read takes part in fewer products than this, such as a
             depthwise convolution: turning numbers into bytes costs more there than is won
-        max_error: so does a layer that eight bits throw off by more than this (see `QuantizedLayer.error`)
-        Raises ValueRangeError for no photos or unknown settings, GraphError if the model is quantized already.
+        max_error: so does a layer that this throws off by more than this (see `QuantizedLayer.error`)
+        Raises ValueRangeError for no photos or unknown settings, GraphError if the model is quantized already,
+        UnsupportedError for "bf16" where the processor has no instructions for it.
 
         Filters (with the batch normalization behind them) have a scale each, activations one a layer; 0 is a byte.
         What a layer gives goes on as bytes where only such layers read it. Transposed convolutions, attention and all
@@ -74,6 +78,7 @@ class AbstractQuantizable:
         return quantize(
             self,
             photos,
+            precision=precision,
             method=method,
             percentile=percentile,
             in_float=in_float,

@@ -4,10 +4,13 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
-from cvzoo.errors.exceptions import GraphError, ValueRangeError
+from cvzoo.backends.onednn.library import why_no_bf16
+from cvzoo.errors.exceptions import GraphError, UnsupportedError, ValueRangeError
 from cvzoo.functions.connection.byte_variable import Counting
 from cvzoo.links.connection.convolution_2d import Convolution2D
+from cvzoo.links.connection.layer_kernel import AbstractLayerKernel
 from cvzoo.links.connection.linear import Linear
+from cvzoo.links.quantization.bf16_kernel import Bf16Kernel
 from cvzoo.links.quantization.flow import Flow
 from cvzoo.links.quantization.int8_kernel import Int8Kernel
 from cvzoo.links.quantization.report import QuantizationReport, QuantizedLayer
@@ -24,6 +27,7 @@ def quantize(
     model: Model,
     photos: Iterable[Any],
     *,
+    precision: str,
     method: str,
     percentile: float,
     in_float: Sequence[str],
@@ -33,7 +37,7 @@ def quantize(
 ) -> Model:
     """As `AbstractQuantizable.quantize` says, for any model with a `predict`."""
     photos = list(photos)
-    _check(model, photos, method, percentile, least_work, max_error)
+    _check(model, photos, precision, method, percentile, least_work, max_error)
     twin = model.copy("copy")  # type: ignore[attr-defined]
     layers = _layers_of(twin)
     for path in in_float:
@@ -55,21 +59,29 @@ def quantize(
             why[name] = "first"
         elif first_and_last and name not in flow.followed:
             why[name] = "last"
+        elif precision == "bf16" and isinstance(layer, Linear):
+            why[name] = "no convolution"
         elif _work(layer) < least_work:
             why[name] = f"{_work(layer)} products a number read"
     countings = {name: each.range.counting(method, percentile) for name, each in seen.items()}
-    errors = _errors(twin, photos[:_N_COMPARED], layers, countings)
+    kernels: dict[str, AbstractLayerKernel] = {
+        name: Int8Kernel(counting) if precision == "int8" else Bf16Kernel() for name, counting in countings.items()
+    }
+    errors = _errors(twin, photos[:_N_COMPARED], layers, kernels)
     for name in layers:
         if not why[name] and not errors[name] <= max_error:
             why[name] = "error"
-    outs = {name: _handed_on(name, why, flow, countings) for name in layers}
+    outs: dict[str, Counting | None] = dict.fromkeys(layers)
+    if precision == "int8":
+        outs = {name: _handed_on(name, why, flow, countings) for name in layers}
+        kernels = {name: Int8Kernel(countings[name], outs[name]) for name in layers}
     for name, layer in layers.items():
-        layer.kernel = None if why[name] else Int8Kernel(countings[name], outs[name])
+        layer.kernel = None if why[name] else kernels[name]
     rows = [
         QuantizedLayer(
             path=name,
             kind=type(layer).__name__,
-            precision="float32" if why[name] else "int8",
+            precision="float32" if why[name] else precision,
             why=why[name],
             low=seen[name].range.low,
             high=seen[name].range.high,
@@ -80,11 +92,17 @@ def quantize(
         )
         for name, layer in layers.items()
     ]
-    twin.quantization_report = QuantizationReport(tuple(rows), len(photos), method)
+    twin.quantization_report = QuantizationReport(tuple(rows), len(photos), precision, method)
     return twin
 
 
-def _check(model: Any, photos: list[Any], method: str, percentile: float, least_work: int, max_error: float) -> None:
+def _check(
+    model: Any, photos: list[Any], precision: str, method: str, percentile: float, least_work: int, max_error: float
+) -> None:
+    if precision not in ("int8", "bf16"):
+        raise ValueRangeError("quantize: precision", expected="'int8' or 'bf16'", got=repr(precision))
+    if precision == "bf16" and (reason := why_no_bf16()):
+        raise UnsupportedError(f"quantize: no bfloat16 here: {reason}", hint="precision='int8'")
     if method not in METHODS:
         raise ValueRangeError("quantize: method", expected=" or ".join(map(repr, METHODS)), got=repr(method))
     if not photos:
@@ -117,8 +135,10 @@ def _work(layer: Layer) -> int:
     return shape[0] // layer.groups * shape[2] * shape[3] // (stride[0] * stride[1])
 
 
-def _errors(twin: Any, photos: list[Any], layers: dict[str, Layer], countings: dict[str, Counting]) -> dict[str, float]:
-    compared = {name: Comparison(Int8Kernel(countings[name])) for name in layers}
+def _errors(
+    twin: Any, photos: list[Any], layers: dict[str, Layer], kernels: dict[str, AbstractLayerKernel]
+) -> dict[str, float]:
+    compared = {name: Comparison(kernels[name]) for name in layers}
     for name, layer in layers.items():
         layer.kernel = compared[name]
     twin.predict(photos)

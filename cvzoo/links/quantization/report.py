@@ -11,13 +11,13 @@ class QuantizedLayer(NamedTuple):
 
     path: "/res2/0/conv1/conv"
     kind: "Convolution2D" or "Linear"
-    precision: "int8" or "float32"
-    why: why it stayed in float32; "" for int8
+    precision: "int8", "bf16" or "float32"
+    why: why it stayed in float32; "" if it did not
     low, high: the range of what it read
     scale: what a byte that it reads counts; values beyond 127 (or, if there are none below 0, 255) of them are cut
     signed: whether those bytes have a sign
     gives_bytes: whether it hands bytes to the next layer, instead of float32
-    error: how far eight bits are from float32 for the same inputs, relative (root mean squares), before sums and
+    error: how far fewer bits are from float32 for the same inputs, relative (root mean squares), before sums and
         activations; NaN if it was not tried
     """
 
@@ -36,9 +36,10 @@ class QuantizedLayer(NamedTuple):
 class QuantizationReport:
     """The convolutions and linear layers, in the order of the model's links. Iterable; `str` is a table."""
 
-    def __init__(self, layers: tuple[QuantizedLayer, ...], n_photo: int, method: str):
+    def __init__(self, layers: tuple[QuantizedLayer, ...], n_photo: int, precision: str, method: str):
         self.layers = layers
         self.n_photo = n_photo
+        self.precision = precision
         self.method = method
 
     def __iter__(self) -> Iterator[QuantizedLayer]:
@@ -55,12 +56,13 @@ class QuantizationReport:
         raise ValueRangeError(f"there is no layer {path!r} in the report")
 
     @property
-    def n_int8(self) -> int:
-        """How many layers compute in eight bits."""
-        return sum(layer.precision == "int8" for layer in self.layers)
+    def n_quantized(self) -> int:
+        """How many layers compute in fewer bits than float32's."""
+        return sum(layer.precision == self.precision for layer in self.layers)
 
     def __str__(self) -> str:
-        lines = [f"{self.n_int8} of {len(self)} layers in int8, ranges of {self.n_photo} photos by {self.method!r}"]
+        photos = f"ranges of {self.n_photo} photos by {self.method!r}"
+        lines = [f"{self.n_quantized} of {len(self)} layers in {self.precision}, {photos}"]
         width = max((len(layer.path) for layer in self.layers), default=0)
         for each in self.layers:
             numbers = f"{each.low:10.4g} .. {each.high:<10.4g} scale {each.scale:<10.4g} error {each.error:7.2%}"

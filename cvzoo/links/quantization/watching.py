@@ -1,4 +1,4 @@
-"""Kernels that compute in float32 and watch: what layers read, and what eight bits would make of it."""
+"""Kernels that compute in float32 and watch: what layers read, and what fewer bits would make of it."""
 
 from typing import Any
 
@@ -11,7 +11,6 @@ from cvzoo.links.connection.fused_convolution import float_convolution
 from cvzoo.links.connection.layer_kernel import AbstractLayerKernel
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.quantization.flow import Flow
-from cvzoo.links.quantization.int8_kernel import Int8Kernel
 from cvzoo.links.quantization.value_range import ValueRange
 
 
@@ -57,7 +56,7 @@ class Calibration(AbstractLayerKernel):
 class Comparison(AbstractLayerKernel):
     """Computes in float32, and compares what `kernel` would give for the same inputs, before sums and activations."""
 
-    def __init__(self, kernel: Int8Kernel):
+    def __init__(self, kernel: AbstractLayerKernel):
         self.kernel = kernel
         self.was_called = False
         self._lost = self._there = 0.0

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import cvzoo.functions as F
+import cvzoo.links.quantization.quantize as quantize_file
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.onednn.library import why_no_onednn
+from cvzoo.backends.onednn.library import why_no_bf16, why_no_onednn
 from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import GraphError, UnsupportedError, ValueRangeError
@@ -106,7 +107,7 @@ def test_the_report_says_what_became_of_each_layer(quantized):
         "/fc1": "",
         "/fc2": "last",
     }
-    assert report.n_int8 == sum(layer.precision == "int8" for layer in report) == 4
+    assert report.n_quantized == sum(layer.precision == "int8" for layer in report) == 4
     assert len(report) == 9
     a = report["/a/conv"]
     assert a.gives_bytes  # to b, who reads the same bytes
@@ -254,3 +255,25 @@ def test_a_filter_of_zeros_gives_its_bias(photos):
     with no_backprop_mode(), using_config("train", False):
         y = quantized.b(quantized.a(quantized.stem(x))).array
     assert (y[:, 3] == 0.75).all()
+
+
+@pytest.mark.skipif(why_no_bf16() is not None, reason=f"no bfloat16: {why_no_bf16()}")
+def test_convolutions_may_be_in_bfloat16(network, photos):
+    expected = np.asarray(network.predict(photos))
+    quantized = network.quantize(photos, precision="bf16")
+    report = quantized.quantization_report
+    assert {layer.path for layer in report if layer.precision == "bf16"} == {"/a/conv", "/b/conv", "/squeeze/fc2"}
+    assert report["/fc1"].why == "no convolution"
+    assert 0 < report["/a/conv"].error < 0.01
+    assert str(report).startswith("3 of 9 layers in bf16")
+    assert 0 < np.abs(np.asarray(quantized.predict(photos)) - expected).max() < 0.01
+    with pytest.raises(GraphError, match="does not learn"):
+        quantized(Variable(np.zeros((1, 3, 16, 16), np.float32)))
+
+
+def test_another_precision_is_refused_and_bfloat16_where_there_is_none(network, photos, monkeypatch):
+    with pytest.raises(ValueRangeError, match="precision"):
+        network.quantize(photos, precision="int4")
+    monkeypatch.setattr(quantize_file, "why_no_bf16", lambda: "the processor is old")
+    with pytest.raises(UnsupportedError, match="the processor is old"):
+        network.quantize(photos, precision="bf16")
