@@ -1,6 +1,7 @@
 """Fixtures that every room's tests may use."""
 
 import pathlib
+import signal
 
 import hypothesis
 import pytest
@@ -8,6 +9,10 @@ import pytest
 # the same examples in every run; a slow machine is no failure
 hypothesis.settings.register_profile("cvzoo", derandomize=True, deadline=None)
 hypothesis.settings.load_profile("cvzoo")
+
+# a shell's background job is born deaf to Ctrl-C, which tests send
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SHARED = pathlib.Path(__file__).resolve().parents[2] / "shared"
 
