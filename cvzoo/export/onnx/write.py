@@ -1,9 +1,11 @@
 """A model of the zoo as an ONNX file."""
 
+import json
 import os
 from collections.abc import Sequence
 
 from cvzoo.errors.exceptions import CvzooError, UnsupportedError, ValueRangeError
+from cvzoo.export.onnx.boxes.add_boxes import BOX_PORTS, add_boxes
 from cvzoo.export.onnx.contents import Contents, contents_of
 from cvzoo.export.onnx.exported import Exported
 from cvzoo.export.onnx.model_proto import OPSET, Node, Port, model_message
@@ -11,6 +13,7 @@ from cvzoo.export.onnx.network import add_network
 from cvzoo.export.onnx.onnx_graph import OnnxGraph, Shape
 from cvzoo.export.onnx.plan import Plan, plans
 from cvzoo.links.chain import Chain
+from cvzoo.links.model.detector import AbstractDetector
 from cvzoo.weights.atomic_write import atomic_write
 
 _LARGEST = (1 << 31) - 1  # what readers of protocol buffers take
@@ -23,11 +26,16 @@ def export_onnx(
     *,
     batch: int | None = None,
     size: Sequence[int] | None = None,
+    boxes: bool = False,
 ) -> Exported:
     """What was written: the model as an ONNX file of opset 17, whole or not there at all.
 
     batch: how many photos go in at once; None leaves it open where the model allows
     size: (H, W) of the prepared photos that go in; None leaves it open where the model allows
+    boxes: of a detector that looks once, not what its heads say but what is left after the suppression, with its
+        present thresholds: `boxes` (K, 4) y_min x_min y_max x_max in pixels of x, `scores` (K,), `labels` (K,) and
+        `photos` (K,) int64, which of the batch each is in; best first. Such a file is for one size. Where photos do not
+        fill x, a second input `photo` (B, 4) says where they lie in it
     The input is `x` (B, C, H, W) float32, prepared as the file's metadata say.
     Raises UnsupportedError that names what cannot be converted, ValueRangeError for a batch or size below 1.
     """
@@ -36,10 +44,10 @@ def export_onnx(
     contents = contents_of(model)
     here = contents.size if size is None else (int(size[0]), int(size[1]))
     reasons: list[str] = []
-    tries = list(plans(contents.channels, here, batch=batch, free_size=size is None))
+    tries = list(plans(contents.channels, here, batch=batch, free_size=size is None and not boxes))
     for plan in tries:
         try:
-            return _write(file, contents, plan, tuple(reasons))
+            return _write(file, contents, plan, tuple(reasons), model if boxes else None)
         except (CvzooError, ValueError) as error:  # at sizes that it was not made for a network may raise either
             if plan is tries[-1]:
                 raise
@@ -47,15 +55,26 @@ def export_onnx(
     raise AssertionError("there is always a plan")
 
 
-def _write(file: str | os.PathLike, contents: Contents, plan: Plan, reasons: tuple[str, ...]) -> Exported:
+def _write(
+    file: str | os.PathLike, contents: Contents, plan: Plan, reasons: tuple[str, ...], detector: Chain | None
+) -> Exported:
     g = OnnxGraph()
     made = add_network(g, INPUT, contents.call, plan.shapes, names=contents.constants)
-    names = contents.outputs or tuple([f"output{i}" for i in range(len(made))])
-    for value, name in zip(made, names, strict=True):
-        g.nodes.append(Node("Identity", (value,), (name,), {}))
     x_shape = tuple(zip(*plan.shapes))
-    inputs = (Port(INPUT, "float32", _named(x_shape, x_shape)),)
-    outputs = tuple([Port(name, "float32", _named(g.shape_of(value), x_shape)) for value, name in zip(made, names)])
+    inputs = [Port(INPUT, "float32", _named(x_shape, x_shape))]
+    if detector is None:
+        names = contents.outputs or tuple([f"output{i}" for i in range(len(made))])
+        outputs = [Port(name, "float32", _named(g.shape_of(value), x_shape)) for value, name in zip(made, names)]
+    else:
+        more, made = add_boxes(g, detector, made, x_shape)
+        inputs += more
+        outputs = list(BOX_PORTS)
+    for value, port in zip(made, outputs, strict=True):
+        g.nodes.append(Node("Identity", (value,), (port.name,), {}))
+    texts = {**contents.metadata, "size_step": str(plan.step)}
+    if isinstance(detector, AbstractDetector):
+        rules = {"score_thresh": detector.score_thresh, "nms_thresh": detector.nms_thresh, "limit": detector.limit}
+        texts["boxes"] = json.dumps(rules)
     message = model_message(
         contents.name,
         g.nodes,
@@ -63,7 +82,7 @@ def _write(file: str | os.PathLike, contents: Contents, plan: Plan, reasons: tup
         outputs,
         g.constants,
         producer_version="",
-        metadata={**contents.metadata, "size_step": str(plan.step)},
+        metadata=texts,
     )
     if message.size > _LARGEST:
         raise UnsupportedError("ONNX: one file holds at most 2 GiB", got=f"{message.size / 2**30:.1f} GiB")

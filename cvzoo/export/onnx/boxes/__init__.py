@@ -1,0 +1,1 @@
+"""Boxes from what detectors' heads say, as ONNX operators."""

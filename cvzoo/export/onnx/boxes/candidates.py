@@ -1,0 +1,69 @@
+"""Boxes before suppression, inside of an ONNX graph."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cvzoo.export.onnx.onnx_graph import OnnxGraph
+from cvzoo.geometry.coding import SIZE_CLAMP
+
+
+class Candidates(NamedTuple):
+    """Names of values.
+
+    boxes: (B, A, 4) y_min x_min y_max x_max, pixels of the network's input
+    probs: (B, L, A) scores
+    cut: whether boxes are cut at the photo's edges before they are compared
+    whole: whether the photo fills the network's input; else the file is told where it lies
+    """
+
+    boxes: str
+    probs: str
+    cut: bool
+    whole: bool
+
+
+def columns(g: OnnxGraph, x: str, start: int, end: int) -> str:
+    """x[..., start:end]."""
+    return g.add("Slice", [x, g.integers(start), g.integers(end), g.integers(-1)])
+
+
+def numbers(g: OnnxGraph, values) -> str:
+    """A float32 constant."""
+    return g.constant(np.asarray(values, np.float32))
+
+
+def around(g: OnnxGraph, centre: str, side: str) -> str:
+    """Boxes (..., 4) of centres (..., 2) and sides (..., 2), y before x."""
+    half = g.add("Mul", [side, numbers(g, 0.5)])
+    return g.add("Concat", [g.add("Sub", [centre, half]), g.add("Add", [centre, half])], {"axis": -1})
+
+
+def of_anchors(g: OnnxGraph, code: str, anchor: np.ndarray, std) -> str:
+    """As `decode_bbox` in cvzoo.geometry: boxes (B, A, 4) of offsets (B, A, 4) from anchors (A, 4)."""
+    size = anchor[:, 2:] - anchor[:, :2]
+    code = g.add("Mul", [code, numbers(g, std)])
+    shift = g.add("Mul", [columns(g, code, 0, 2), numbers(g, size)])
+    centre = g.add("Add", [shift, numbers(g, anchor[:, :2] + size / 2)])
+    growth = g.add("Exp", [g.add("Min", [columns(g, code, 2, 4), numbers(g, SIZE_CLAMP)])])
+    return around(g, centre, g.add("Mul", [growth, numbers(g, size)]))
+
+
+def best(g: OnnxGraph, probs: str, n: int) -> str:
+    """probs (..., N) where they are among the n best of the last axis, else 0."""
+    values, _ = g.add_many("TopK", [probs, g.integers(n)], 2, {"axis": -1})
+    least = columns(g, values, n - 1, n)
+    return g.add("Where", [g.add("GreaterOrEqual", [probs, least]), probs, numbers(g, 0)])
+
+
+def best_of_levels(g: OnnxGraph, probs: str, counts, n_class: int, n: int) -> str:
+    """(B, L, A) of probs (B, A, L): of each level only the n best pairs of place and class keep their scores."""
+    parts, start = [], 0
+    for count in counts:
+        part = g.add("Slice", [probs, g.integers(start), g.integers(start + count), g.integers(1)])
+        if count * n_class > n:
+            part = best(g, g.add("Reshape", [part, g.integers(0, count * n_class)]), n)
+            part = g.add("Reshape", [part, g.integers(0, count, n_class)])
+        parts.append(part)
+        start += count
+    return g.add("Transpose", [g.add("Concat", parts, {"axis": 1})], {"perm": [0, 2, 1]})

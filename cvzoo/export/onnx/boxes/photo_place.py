@@ -1,0 +1,32 @@
+"""Where in a detector's input a photo lies."""
+
+import numpy as np
+
+from cvzoo.links.chain import Chain
+from cvzoo.links.model.darknet.detector import DarknetDetector
+from cvzoo.links.model.fcos.fcos import FCOS
+from cvzoo.links.model.retinanet.fit import fitted_size
+from cvzoo.links.model.retinanet.retinanet import RetinaNet
+from cvzoo.links.model.yolo.yolo_v2 import YOLOv2
+from cvzoo.links.model.yolo.yolo_v2_tiny import YOLOv2Tiny
+from cvzoo.links.model.yolo.yolo_v3 import YOLOv3
+from cvzoo.transforms.letterbox import letterbox_frame
+
+Size = tuple[int, int]
+
+
+def photo_place(model: Chain, size: Size, input_size: Size) -> np.ndarray:
+    """(4,) float32, y_min x_min y_max x_max in pixels of the network's input: the photo's part of it.
+
+    size: (H, W) of the photo; input_size: of what `prepare` makes of it
+    Boxes (box - place[:2]) * size / (place[2:] - place[:2]) are in the photo's own pixels.
+    """
+    y = x = 0
+    h, w = input_size
+    if isinstance(model, RetinaNet | FCOS):
+        h, w = fitted_size(size, model.settings.min_size, model.settings.max_size)
+    elif isinstance(model, YOLOv2 | YOLOv2Tiny | YOLOv3) or (
+        isinstance(model, DarknetDetector) and model.resize == "letterbox"
+    ):
+        (h, w), (y, x) = letterbox_frame(size, input_size)
+    return np.array([y, x, y + h, x + w], np.float32)

@@ -1,0 +1,111 @@
+"""Files with boxes find in real photos what the detectors find."""
+
+import json
+import pathlib
+
+import numpy as np
+import pytest
+from neighbour import module_at
+
+from cvzoo.errors.exceptions import UnsupportedError
+from cvzoo.export.onnx.boxes.photo_place import photo_place
+from cvzoo.export.onnx.write import export_onnx
+from cvzoo.geometry.bbox_iou import bbox_iou
+from cvzoo.images.read_image import read_image
+from cvzoo.links.model.darknet.detector import DarknetDetector
+from cvzoo.links.model.retinanet.text import retinanet_text
+from cvzoo.links.model.ultra_light_face.ultra_light_face import UltraLightFace
+
+ROOT = pathlib.Path(__file__).parents[4]
+_SUITE = module_at(ROOT / "tests" / "links" / "model" / "test_detector_conformance.py")
+LOOKS_TWICE = {"FasterRCNNVGG16", "LightHeadRCNN", "FasterRCNNFPN"}
+LOOKS_ONCE = sorted(_SUITE.MAKERS.keys() - LOOKS_TWICE)
+
+
+def found_in_onnx(open_session, file, model, imgs):
+    """(bbox, label, score) of each photo, in its own pixels; all photos go through the file at once."""
+    x = np.stack([model.prepare(img) for img in imgs])
+    places = np.stack([photo_place(model, img.shape[1:], x.shape[2:]) for img in imgs])
+    session = open_session(file)
+    feeds = {"x": x, "photo": places}
+    boxes, scores, labels, photos = session.run(None, {each.name: feeds[each.name] for each in session.get_inputs()})
+    found = []
+    for i, img in enumerate(imgs):
+        mine = photos == i
+        offset, part = places[i, :2], places[i, 2:] - places[i, :2]
+        in_photo = (boxes[mine] - np.tile(offset, 2)) * np.tile(np.array(img.shape[1:]) / part, 2)
+        found.append((in_photo, labels[mine], scores[mine]))
+    return found
+
+
+def check_same(ours, theirs, *, slack=0):
+    """All but `slack` boxes of each are in the other, with their labels and scores."""
+    for (a, a_label, a_score), (b, b_label, b_score) in ((ours, theirs), (theirs, ours)):
+        same = (bbox_iou(a.astype(np.float32), b.astype(np.float32)) > 0.99) & (a_label[:, None] == b_label)
+        same &= abs(a_score[:, None] - b_score) < 1e-4
+        assert (~same.any(axis=1)).sum() <= slack
+
+
+def check_file(open_session, model, imgs, file, *, slack=0, size=None):
+    export_onnx(file, model, boxes=True, size=size or model.prepare(imgs[0]).shape[1:])
+    predicted = model.predict(imgs)
+    count = 0
+    for bbox, label, score, theirs in zip(*predicted, found_in_onnx(open_session, file, model, imgs)):
+        check_same((bbox, label, score), theirs, slack=slack)
+        assert (np.diff(theirs[2]) <= 0).all(), "best first"
+        count += len(bbox)
+    return count
+
+
+@pytest.mark.parametrize("name", LOOKS_ONCE)
+def test_a_narrow_detector_finds_the_same(name, photos, open_session, tmp_path):
+    model = _SUITE._made(name).copy("copy")
+    model.score_thresh, model.nms_thresh, model.limit = 0.002, 0.45, 50
+    imgs = [photos[0], np.ascontiguousarray(photos[0][:, :, ::-1])]
+    # numbers drawn at random make boxes thinner than a rounding error, too
+    count = check_file(open_session, model, imgs, tmp_path / "model.onnx", slack=2)
+    assert count
+
+
+@pytest.mark.parametrize("name", sorted(LOOKS_TWICE))
+def test_detectors_that_look_twice_are_refused(name, tmp_path):
+    with pytest.raises(UnsupportedError, match="ONNX"):
+        export_onnx(tmp_path / "model.onnx", _SUITE._made(name), boxes=True)
+
+
+def _darknet(shared, folder, stem, names):
+    path = shared / "weights" / folder
+    return DarknetDetector(path / f"{stem}.cfg", path / f"{stem}.weights", label_names=path / names)
+
+
+@pytest.mark.parametrize("preset", ["visualize", "evaluate"])
+def test_yolo_fastest_finds_the_same(preset, shared, photos, open_session, tmp_path):
+    model = _darknet(shared, "yolo_fastest_coco", "yolo-fastest-1.1", "coco.names")
+    model.use_preset(preset)
+    assert check_file(open_session, model, photos, tmp_path / "model.onnx") > 5
+
+
+def test_faces_are_found(shared, open_session, tmp_path):
+    model = UltraLightFace(shared / "weights" / "ultralight_face_rfb320" / "version-RFB-320.pth")
+    imgs = [read_image(shared / "data" / "photos" / f"faces_{i}.jpg") for i in (1, 13)]
+    assert check_file(open_session, model, imgs, tmp_path / "model.onnx") > 5
+
+
+def test_text_is_found_on_a_receipt(open_session, tmp_path):
+    receipt = read_image(ROOT / "examples" / "receipt.png")
+    model = retinanet_text()
+    model.use_preset("evaluate")
+    assert check_file(open_session, model, [receipt], tmp_path / "model.onnx") > 20
+
+
+def test_nothing_is_found_on_a_blank_sheet(open_session, tmp_path):
+    blank = np.full((3, 300, 200), 250, np.float32)
+    assert check_file(open_session, retinanet_text(), [blank, blank], tmp_path / "model.onnx") == 0
+
+
+def test_a_file_with_boxes_says_its_thresholds(open_session, tmp_path):
+    model = _SUITE._made("SSD")
+    export_onnx(tmp_path / "model.onnx", model, boxes=True, size=(64, 64))
+    texts = open_session(tmp_path / "model.onnx").get_modelmeta().custom_metadata_map
+    said = json.loads(texts["boxes"])
+    assert said == {"score_thresh": model.score_thresh, "nms_thresh": model.nms_thresh, "limit": model.limit}
