@@ -1,7 +1,21 @@
 """Models in the formats of other programs."""
 
-from cvzoo.export.onnx.agreement import Agreement, compare_with_onnxruntime
+from cvzoo.export.onnx.agreement import (
+    Agreement,
+    BoxAgreement,
+    compare_boxes_with_onnxruntime,
+    compare_with_onnxruntime,
+)
+from cvzoo.export.onnx.boxes.photo_place import photo_place
 from cvzoo.export.onnx.exported import Exported
 from cvzoo.export.onnx.write import export_onnx
 
-__all__ = ["Agreement", "compare_with_onnxruntime", "export_onnx", "Exported"]
+__all__ = [
+    "Agreement",
+    "BoxAgreement",
+    "compare_boxes_with_onnxruntime",
+    "compare_with_onnxruntime",
+    "export_onnx",
+    "Exported",
+    "photo_place",
+]

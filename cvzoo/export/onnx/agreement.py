@@ -6,10 +6,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cvzoo.config.switches import no_backprop_mode, using_config
-from cvzoo.errors.exceptions import MissingExtraError
+from cvzoo.errors.exceptions import MissingExtraError, ShapeError
+from cvzoo.export.onnx.boxes.add_boxes import PHOTO
+from cvzoo.export.onnx.boxes.photo_place import photo_place
 from cvzoo.export.onnx.contents import contents_of
 from cvzoo.export.onnx.write import INPUT
+from cvzoo.geometry.bbox_iou import bbox_iou
 from cvzoo.links.chain import Chain
+from cvzoo.links.model.detector import AbstractDetector
+
+_SAME_BOX, _SAME_SCORE = 0.99, 1e-4
 
 
 class Agreement(NamedTuple):
@@ -22,9 +28,21 @@ class Agreement(NamedTuple):
     scale: float
 
 
+class BoxAgreement(NamedTuple):
+    """How many boxes the model finds, how many the file, and how many of them are the same.
+
+    The same: of one label, with an IoU of at least 0.99 and scores that differ by less than 1e-4.
+    """
+
+    ours: int
+    theirs: int
+    same: int
+
+
 def compare_with_onnxruntime(file: str | os.PathLike, model: Chain, x: np.ndarray) -> Agreement:
     """How far ONNX Runtime's outputs of the file are from the model's, for x (B, C, H, W) float32, prepared.
 
+    file: written by `export_onnx` without boxes
     Raises MissingExtraError where ONNX Runtime is not installed.
     """
     session = _session(file)
@@ -34,6 +52,34 @@ def compare_with_onnxruntime(file: str | os.PathLike, model: Chain, x: np.ndarra
     theirs = session.run(None, {INPUT: x})
     difference = max(float(np.abs(a.array - b).max(initial=0)) for a, b in zip(ours, theirs, strict=True))
     return Agreement(difference, max(float(np.abs(a.array).max(initial=0)) for a in ours))
+
+
+def compare_boxes_with_onnxruntime(file: str | os.PathLike, model: AbstractDetector, img: np.ndarray) -> BoxAgreement:
+    """How many boxes `model.predict` and ONNX Runtime find in a photo, and how many of them are the same.
+
+    file: written by `export_onnx` with boxes, for the size that `prepare` makes of the photo
+    img: (3, H, W) float32 RGB [0, 255]
+    Raises MissingExtraError where ONNX Runtime is not installed, ShapeError for a photo of another prepared size.
+    """
+    session = _session(file)
+    x = model.prepare(img)[None]
+    wanted = tuple(session.get_inputs()[0].shape[2:])
+    if x.shape[2:] != wanted:
+        raise ShapeError("the file is for photos of another prepared size", expected=wanted, got=x.shape[2:])
+    ours, labels, scores = (each[0] for each in model.predict([img]))
+    place = photo_place(model, img.shape[1:], x.shape[2:])
+    if session.get_inputs()[0].shape[0] not in (1, "batch"):
+        x = np.repeat(x, session.get_inputs()[0].shape[0], axis=0)
+    feeds = {INPUT: x, PHOTO: np.repeat(place[None], len(x), axis=0)}
+    theirs, their_scores, their_labels, photos = session.run(
+        None, {port.name: feeds[port.name] for port in session.get_inputs()}
+    )
+    first = photos == 0
+    ratio = np.array(img.shape[1:], np.float32) / (place[2:] - place[:2])
+    boxes = (theirs[first] - np.tile(place[:2], 2)) * np.tile(ratio, 2)
+    same = (bbox_iou(ours, boxes) >= _SAME_BOX) & (labels[:, None] == their_labels[first])
+    same &= np.abs(scores[:, None] - their_scores[first]) < _SAME_SCORE
+    return BoxAgreement(len(ours), len(boxes), int(min(same.any(axis=0).sum(), same.any(axis=1).sum())))
 
 
 def _session(file: str | os.PathLike) -> Any:

@@ -1,0 +1,106 @@
+"""`cvzoo export MODEL --format onnx --to OUT.onnx`: a model in another program's format."""
+
+import argparse
+import pathlib
+
+import numpy as np
+
+from cvzoo.cli.load_predictor import make_member, means_file
+from cvzoo.cli.result_table import printable
+from cvzoo.cli.zoo_member import zoo_member
+from cvzoo.errors.exceptions import ConfigError, MissingExtraError
+from cvzoo.export.onnx.agreement import compare_boxes_with_onnxruntime, compare_with_onnxruntime
+from cvzoo.export.onnx.exported import Exported
+from cvzoo.export.onnx.write import export_onnx
+from cvzoo.images.read_image import read_image
+from cvzoo.links.chain import Chain
+from cvzoo.links.model.seen import seeded_photo
+from cvzoo.serializers.model_file import load_model
+from cvzoo.transforms.resize import resize
+
+DISAGREES = 1
+_PHOTO = (480, 640)
+_TOLERANCE = 1e-4  # of the greatest number
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Writes a model as a file that other programs run. Where ONNX Runtime is installed, both then look at the same "
+        "photo, and the greatest difference is shown."
+    )
+    parser.add_argument("model", metavar="MODEL|FILE", help="one that `cvzoo models` lists, or a model file")
+    parser.add_argument("--format", required=True, choices=("onnx",), help="what to write")
+    parser.add_argument("--to", required=True, metavar="OUT.onnx", help="the file to write")
+    parser.add_argument("--batch", type=_batch, metavar="N|dynamic", help="photos at once (dynamic: any number)")
+    parser.add_argument("--size", type=_size, metavar="H,W", help="of prepared photos (any, where the model allows)")
+    parser.add_argument(
+        "--boxes", action="store_true", help="boxes, scores and labels after the suppression, not what heads say"
+    )
+    parser.add_argument("--photo", metavar="FILE", help="what both look at; --boxes is for its prepared size")
+
+
+def run(args: argparse.Namespace) -> int:
+    """0; 1 if the file says something else than the model. Raises UnsupportedError for what cannot be exported."""
+    to = pathlib.Path(args.to)
+    if to.suffix.lower() != ".onnx":
+        raise ConfigError("--to must end in .onnx, by which other programs know the file", got=args.to)
+    model = load_model(args.model) if means_file(args.model) else make_member(zoo_member(args.model))
+    photo = resize(seeded_photo(), _PHOTO) if args.photo is None else read_image(args.photo)
+    size = model.prepare(photo).shape[1:] if args.boxes and args.size is None else args.size
+    exported = export_onnx(to, model, batch=args.batch, size=size, boxes=args.boxes)
+    checked, agrees = _checked(to, model, photo, exported, boxes=args.boxes)
+    _print(to, exported, checked)
+    return 0 if agrees else DISAGREES
+
+
+def _checked(to: pathlib.Path, model: Chain, photo: np.ndarray, exported: Exported, *, boxes: bool) -> tuple[str, bool]:
+    try:
+        if boxes:
+            if model.prepare(photo).shape[1:] != exported.size:
+                return "not checked: --photo makes no input of this size", True
+            found = compare_boxes_with_onnxruntime(to, model, photo)
+            agrees = found.same == found.ours == found.theirs
+            return (
+                f"of {found.ours} boxes ONNX Runtime finds {found.same}, and {found.theirs - found.same} others",
+                agrees,
+            )
+        found = compare_with_onnxruntime(to, model, _input(model, photo, exported))
+    except MissingExtraError:
+        return "not checked: ONNX Runtime is not installed (pip install onnxruntime)", True
+    agrees = found.difference <= _TOLERANCE * max(found.scale, 1)
+    return f"ONNX Runtime differs by at most {found.difference:.2g}, of numbers up to {found.scale:.3g}", agrees
+
+
+def _input(model: Chain, photo: np.ndarray, exported: Exported) -> np.ndarray:
+    x = model.prepare(photo)
+    size = exported.size or tuple([-(-side // exported.size_step) * exported.size_step for side in x.shape[1:]])
+    if x.shape[1:] != size:
+        x = resize(x, size)
+    return np.repeat(x[None], exported.batch or 2, axis=0)
+
+
+def _print(to: pathlib.Path, exported: Exported, checked: str) -> None:
+    megabytes = to.stat().st_size / 1e6
+    lines = [
+        ("written", f"{printable(str(to))}, {megabytes:.1f} MB, opset {exported.opset}, {exported.n_operator} nodes")
+    ]
+    lines += [("input", f"{name} {_shape(shape)}") for name, shape in exported.inputs]
+    lines += [("output", f"{name} {_shape(shape)}") for name, shape in exported.outputs]
+    if exported.size is None and exported.size_step > 1:
+        lines.append(("sizes", f"multiples of {exported.size_step}"))
+    lines += [("not free", reason) for reason in dict.fromkeys(exported.reasons)]
+    for name, value in [*lines, ("checked", checked)]:
+        print(f"{name:<8}  {value}")
+
+
+def _shape(shape: tuple[int | str, ...]) -> str:
+    return f"({', '.join(map(str, shape))})"
+
+
+def _batch(text: str) -> int | None:
+    return None if text == "dynamic" else int(text)
+
+
+def _size(text: str) -> tuple[int, int]:
+    h, w = text.split(",")
+    return int(h), int(w)

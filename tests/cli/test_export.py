@@ -1,0 +1,74 @@
+"""`cvzoo export`."""
+
+import builtins
+
+import pytest
+
+from cvzoo.links.model.cifar_resnet.cifar_resnet import CIFARResNet
+from cvzoo.serializers.model_file import save_model
+
+
+@pytest.fixture
+def model_file(tmp_path):
+    path = tmp_path / "model.safetensors"
+    save_model(path, CIFARResNet(8, 3, label_names=("ape", "bee", "cat")))
+    return path
+
+
+def test_a_model_file_is_exported_and_checked(run, model_file, tmp_path):
+    pytest.importorskip("onnxruntime", reason="needs ONNX Runtime: pip install onnxruntime")
+    status, printed, errors = run("export", model_file, "--format", "onnx", "--to", tmp_path / "out.onnx")
+    assert (status, errors) == (0, "")
+    assert "x (batch, 3, height, width)" in printed
+    assert "scores (batch, 3)" in printed
+    assert "ONNX Runtime differs by at most" in printed
+
+
+def test_batch_and_size_may_be_fixed(run, model_file, tmp_path):
+    words = ["--batch", "4", "--size", "40,48"]
+    status, printed, _ = run("export", model_file, "--format", "onnx", "--to", tmp_path / "out.onnx", *words)
+    assert status == 0
+    assert "x (4, 3, 40, 48)" in printed
+
+
+def test_a_detector_is_exported_with_boxes(run, tmp_path):
+    pytest.importorskip("onnxruntime", reason="needs ONNX Runtime: pip install onnxruntime")
+    words = ["--to", tmp_path / "out.onnx", "--boxes", "--batch", "1"]
+    status, printed, errors = run("export", "retinanet_text", "--format", "onnx", *words)
+    assert (status, errors) == (0, "")
+    assert "photo (1, 4)" in printed
+    assert "and 0 others" in printed
+
+
+def test_without_onnx_runtime_it_says_that_nothing_was_checked(run, model_file, tmp_path, monkeypatch):
+    real = builtins.__import__
+
+    def without(name, *rest, **more):
+        if name == "onnxruntime":
+            raise ImportError(name)
+        return real(name, *rest, **more)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    status, printed, _ = run("export", model_file, "--format", "onnx", "--to", tmp_path / "out.onnx")
+    assert status == 0
+    assert "not checked" in printed
+    assert (tmp_path / "out.onnx").stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--format", "onnx", "--to", "out.pb"], ".onnx"),
+        (["--format", "onnx", "--to", "out.onnx", "--boxes"], "boxes of a CIFARResNet"),
+        (["--format", "onnx", "--to", "out.onnx", "--size", "40"], "--size"),
+        (["--format", "onnx", "--to", "out.onnx", "--batch", "0"], "at least 1"),
+        (["--format", "tflite", "--to", "out.onnx"], "--format"),
+        (["--to", "out.onnx"], "--format"),
+    ],
+)
+def test_what_makes_no_sense_is_named(run, model_file, tmp_path, monkeypatch, words, says):
+    monkeypatch.chdir(tmp_path)
+    status, _, errors = run("export", model_file, *words)
+    assert status == 2
+    assert says in errors
+    assert not (tmp_path / "out.onnx").exists()
