@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from neighbour import module_at
 
+from cvzoo.backends.onednn.library import why_no_bf16
 from cvzoo.links.model.cifar_resnet.cifar_resnet import CIFARResNet
 from cvzoo.links.model.darknet.detector import DarknetDetector
 
@@ -31,6 +32,15 @@ def test_resnet_20_is_right_as_often_in_eight_bits(cifar, how):
     assert quantized.quantization_report.n_quantized == (20 if how else 18)
     right = (np.asarray(quantized.predict(images, batch_size=100)).argmax(axis=1) == labels).sum()
     assert right >= 3992 * 0.995  # in float32: 3992
+
+
+@pytest.mark.skipif(why_no_bf16() is not None, reason=f"no bfloat16: {why_no_bf16()}")
+def test_resnet_20_is_right_as_often_in_bfloat16(cifar):
+    model, images, labels = cifar
+    quantized = model.quantize(images[:16], precision="bf16")
+    assert quantized.quantization_report.n_quantized == 18
+    right = (np.asarray(quantized.predict(images, batch_size=100)).argmax(axis=1) == labels).sum()
+    assert right >= 3992 * 0.998  # in float32: 3992
 
 
 @pytest.mark.parametrize("how", [{}, {"least_work": 0}], ids=["default", "all but the ends"])
