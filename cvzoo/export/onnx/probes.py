@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from cvzoo.autodiff.variable import Variable
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import GraphError
 from cvzoo.export.onnx.onnx_graph import Shape
@@ -45,7 +46,7 @@ def _graph_of(call: Callable[[Any], Any], shape: tuple[int, ...], k: int) -> Gra
     x = np.random.default_rng(_SEED + k).normal(size=shape).astype(np.float32)
     capture = Capture()
     with using_config("train", False), no_backprop_mode():
-        capture.follow(call, (x,), {})
+        capture.follow(call, (Variable(x),), {})
     if capture.seen:
         raise GraphError(
             "ONNX: what this network computes next depends on numbers that Python reads", got=capture.seen[0]
