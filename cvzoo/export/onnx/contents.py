@@ -11,6 +11,7 @@ from cvzoo.links.chain import Chain
 from cvzoo.links.model.architectures import architectures
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.detector import AbstractOneStageDetector
+from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import FasterRCNNFPN
 from cvzoo.links.model.segmenter import AbstractPhotoSegmenter, AbstractSegmenter
 
 _PHOTO = (480, 640)  # of a usual photo: what models make of it is the size that files are written for
@@ -40,6 +41,8 @@ def contents_of(model: Chain) -> Contents:
         call, outputs, task = model.scores, ("scores",), "classification"
     elif isinstance(model, AbstractOneStageDetector):
         call, outputs, task = model.forward, None, "detection"
+    elif isinstance(model, FasterRCNNFPN):
+        call, outputs, task = _first_stage(model), None, "detection"
     elif isinstance(model, AbstractPhotoSegmenter):
         call, outputs, task = model.forward, ("scores",), "segmentation"
     elif isinstance(model, AbstractSegmenter):
@@ -50,6 +53,17 @@ def contents_of(model: Chain) -> Contents:
     channels, h, w = model.prepare(photo).shape
     name, metadata = _description(model, task)
     return Contents(name, call, outputs, channels, (h, w), metadata, model.state_arrays())
+
+
+def _first_stage(model: FasterRCNNFPN) -> Callable[[Any], Any]:
+    """The pyramid's maps, then of each map the offsets, then of each the objectness."""
+
+    def call(x: Any) -> tuple[Any, ...]:
+        maps = model.forward(x)
+        locs, confs = model.regions.rpn(maps)
+        return (*maps, *locs, *confs)
+
+    return call
 
 
 def _first_scores(model: AbstractSegmenter) -> Callable[[Any], Any]:

@@ -66,7 +66,7 @@ def _write(
         names = contents.outputs or tuple([f"output{i}" for i in range(len(made))])
         outputs = [Port(name, "float32", _named(g.shape_of(value), x_shape)) for value, name in zip(made, names)]
     else:
-        more, made = add_boxes(g, detector, made, x_shape)
+        more, made = add_boxes(g, detector, made, x_shape, contents.constants)
         inputs += more
         outputs = list(BOX_PORTS)
     for value, port in zip(made, outputs, strict=True):

@@ -22,7 +22,7 @@ MEMBERS = [(suite, name) for suite, (module, table) in SUITES.items() for name i
 ONE_SIZE = {"SwinTransformer", "SwinTransformer, version 2", "ViT", "VGG", "VGG with norm", "AlexNet"}
 # sizes that are multiples of 32 only
 MULTIPLES = {"ESPNet", "MobileNetV2, tf", "YOLOv2", "YOLOv3"}
-REFUSED = {"FasterRCNNVGG16", "LightHeadRCNN", "FasterRCNNFPN", "SegNetBasic"}
+REFUSED = {"FasterRCNNVGG16", "LightHeadRCNN", "SegNetBasic"}
 
 
 def _fitted(x, exported):

@@ -42,11 +42,15 @@ def around(g: OnnxGraph, centre: str, side: str) -> str:
 def of_anchors(g: OnnxGraph, code: str, anchor: np.ndarray, std) -> str:
     """As `decode_bbox` in cvzoo.geometry: boxes (B, A, 4) of offsets (B, A, 4) from anchors (A, 4)."""
     size = anchor[:, 2:] - anchor[:, :2]
+    return of_centres(g, code, numbers(g, anchor[:, :2] + size / 2), numbers(g, size), std)
+
+
+def of_centres(g: OnnxGraph, code: str, centre: str, size: str, std) -> str:
+    """The same of anchors' centres and sides, (A, 2) each."""
     code = g.add("Mul", [code, numbers(g, std)])
-    shift = g.add("Mul", [columns(g, code, 0, 2), numbers(g, size)])
-    centre = g.add("Add", [shift, numbers(g, anchor[:, :2] + size / 2)])
+    centre = g.add("Add", [g.add("Mul", [columns(g, code, 0, 2), size]), centre])
     growth = g.add("Exp", [g.add("Min", [columns(g, code, 2, 4), numbers(g, SIZE_CLAMP)])])
-    return around(g, centre, g.add("Mul", [growth, numbers(g, size)]))
+    return around(g, centre, g.add("Mul", [growth, size]))
 
 
 def best(g: OnnxGraph, probs: str, n: int) -> str:

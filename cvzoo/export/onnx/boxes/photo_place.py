@@ -4,6 +4,8 @@ import numpy as np
 
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.darknet.detector import DarknetDetector
+from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import FasterRCNNFPN
+from cvzoo.links.model.faster_rcnn_fpn.fit import seen_size
 from cvzoo.links.model.fcos.fcos import FCOS
 from cvzoo.links.model.retinanet.fit import fitted_size
 from cvzoo.links.model.retinanet.retinanet import RetinaNet
@@ -25,6 +27,8 @@ def photo_place(model: Chain, size: Size, input_size: Size) -> np.ndarray:
     h, w = input_size
     if isinstance(model, RetinaNet | FCOS):
         h, w = fitted_size(size, model.settings.min_size, model.settings.max_size)
+    elif isinstance(model, FasterRCNNFPN):
+        h, w = seen_size(size, model.settings)
     elif isinstance(model, YOLOv2 | YOLOv2Tiny | YOLOv3) or (
         isinstance(model, DarknetDetector) and model.resize == "letterbox"
     ):

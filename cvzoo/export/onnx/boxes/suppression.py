@@ -37,66 +37,77 @@ def suppressed(
     """
     boxes, probs = found.boxes, found.probs
     if found.cut:
-        boxes, inside = _inside(g, boxes, g.add("Unsqueeze", [photo, g.integers(1)]))
+        boxes, inside = cut_at(g, boxes, g.add("Unsqueeze", [photo, g.integers(1)]))
         # what lies in the padding must not count against the limit
         probs = g.add("Where", [g.add("Unsqueeze", [inside, g.integers(1)]), probs, numbers(g, 0)])
+    picked = picked_by_nms(g, boxes, probs, score_thresh, nms_thresh)
+    rows = g.add("GatherND", [boxes, g.add("Gather", [picked, g.integers(0, 2)], {"axis": 1})])
+    kept = Kept(rows, g.add("GatherND", [probs, picked]), column(g, picked, 1), column(g, picked, 0))
+    count = g.add("Shape", [boxes], {"start": 0, "end": 1})
+    return in_photos(g, best_first(g, kept, count, limit), photo, whole=found.whole, clip=clip)
+
+
+def picked_by_nms(g: OnnxGraph, boxes: str, probs: str, score_thresh: float, nms_thresh: float) -> str:
+    """(K, 3) int64: photo, class and place of what stays, for boxes (B, A, 4) and probs (B, L, A)."""
     most = g.integers(np.iinfo(np.int32).max)
     # a threshold of 0 would let through what was set to 0
     thresholds = [numbers(g, [nms_thresh]), numbers(g, [max(score_thresh, 1e-30)])]
-    picked = g.add("NonMaxSuppression", [boxes, probs, most, *thresholds])
-    kept = Kept(
-        g.add("GatherND", [boxes, g.add("Gather", [picked, g.integers(0, 2)], {"axis": 1})]),
-        g.add("GatherND", [probs, picked]),
-        _column(g, picked, 1),
-        _column(g, picked, 0),
-    )
-    kept = _sorted(g, kept)
-    if limit is not None:
-        kept = _compressed(g, kept, g.add("Less", [_ranks(g, kept.photos, boxes), g.integers(limit)]))
-    if not found.whole:
+    return g.add("NonMaxSuppression", [boxes, probs, most, *thresholds])
+
+
+def best_first(g: OnnxGraph, kept: Kept, count: str, limit: int | None) -> Kept:
+    """By photo, then best first, and of a photo at most `limit`; `count` (1,) int64 is how many photos there are.
+
+    The key is float64, in which a photo's number leaves the score's digits alone.
+    """
+    scores, photos = (g.add("Cast", [each], {"to": 11}) for each in (kept.scores, kept.photos))
+    key = g.add("Sub", [scores, g.add("Mul", [photos, g.constant(np.array(2, np.float64))])])
+    _, order = g.add_many("TopK", [key, g.add("Shape", [key])], 2, {"axis": 0})
+    kept = Kept(*[g.add("Gather", [each, order], {"axis": 0}) for each in kept])
+    if limit is None:
+        return kept
+    return compressed(g, kept, g.add("Less", [_ranks(g, kept.photos, count), g.integers(limit)]))
+
+
+def in_photos(g: OnnxGraph, kept: Kept, photo: str, *, whole: bool, clip: bool) -> Kept:
+    """Those that are not wholly beside their photo; with `clip`, cut at its edges."""
+    if not whole:
         photo = g.add("Gather", [photo, kept.photos], {"axis": 0})
-    cut, inside = _inside(g, kept.boxes, photo)
-    return _compressed(g, kept._replace(boxes=cut) if clip else kept, inside)
+    boxes, inside = cut_at(g, kept.boxes, photo)
+    return compressed(g, kept._replace(boxes=boxes) if clip else kept, inside)
 
 
-def _column(g: OnnxGraph, picked: str, i: int) -> str:
+def column(g: OnnxGraph, picked: str, i: int) -> str:
+    """picked[:, i]."""
     return g.add("Gather", [picked, g.constant(np.array(i, np.int64))], {"axis": 1})
 
 
-def _inside(g: OnnxGraph, boxes: str, photo: str) -> tuple[str, str]:
-    """The boxes cut at the photo's edges, and whether anything is left of each."""
+def cut_at(g: OnnxGraph, boxes: str, photo: str, least_side: float = 0) -> tuple[str, str]:
+    """The boxes cut at the photo's edges, and whether both sides of what is left of each are large enough.
+
+    least_side: 0: anything above it; else this or more
+    """
     first, last = columns(g, photo, 0, 2), columns(g, photo, 2, 4)
     corners = [g.add("Min", [g.add("Max", [columns(g, boxes, *part), first]), last]) for part in ((0, 2), (2, 4))]
-    larger = g.add(
-        "Cast",
-        [
-            g.add("Greater", corners[::-1]),
-        ],
-        {"to": 6},
-    )
-    least = g.add("ReduceMin", [larger], {"axes": [-1], "keepdims": 0})
+    if least_side:
+        enough = g.add("GreaterOrEqual", [g.add("Sub", corners[::-1]), numbers(g, least_side)])
+    else:
+        enough = g.add("Greater", corners[::-1])
+    least = g.add("ReduceMin", [g.add("Cast", [enough], {"to": 6})], {"axes": [-1], "keepdims": 0})
     return g.add("Concat", corners, {"axis": -1}), g.add("Cast", [least], {"to": 9})
 
 
-def _sorted(g: OnnxGraph, kept: Kept) -> Kept:
-    """By photo, then best first; in float64, in which a photo's number leaves the score's digits alone."""
-    scores, photos = (g.add("Cast", [each], {"to": 11}) for each in (kept.scores, kept.photos))
-    two = g.constant(np.array(2, np.float64))
-    key = g.add("Sub", [scores, g.add("Mul", [photos, two])])
-    _, order = g.add_many("TopK", [key, g.add("Shape", [key])], 2, {"axis": 0})
-    return Kept(*[g.add("Gather", [each, order], {"axis": 0}) for each in kept])
+def compressed(g: OnnxGraph, kept: Kept, condition: str) -> Kept:
+    """The rows where the condition (K,) holds."""
+    return Kept(*[g.add("Compress", [each, condition], {"axis": 0}) for each in kept])
 
 
-def _ranks(g: OnnxGraph, photos: str, boxes: str) -> str:
+def _ranks(g: OnnxGraph, photos: str, count: str) -> str:
     """(K,) int64: how many boxes of its photo come before each."""
-    count = g.add("Shape", [boxes], {"start": 0, "end": 1})
+    first = g.constant(np.array(0, np.int64))
     zeros = g.add("Expand", [g.integers(0), count])
     ones = g.add("Expand", [g.integers(1), g.add("Shape", [photos])])
     each = g.add("ScatterElements", [zeros, photos, ones], {"axis": 0, "reduction": "add"})
-    before = g.add("CumSum", [each, g.constant(np.array(0, np.int64))], {"exclusive": 1})
-    places = g.add("CumSum", [ones, g.constant(np.array(0, np.int64))], {"exclusive": 1})
+    before = g.add("CumSum", [each, first], {"exclusive": 1})
+    places = g.add("CumSum", [ones, first], {"exclusive": 1})
     return g.add("Sub", [places, g.add("Gather", [before, photos], {"axis": 0})])
-
-
-def _compressed(g: OnnxGraph, kept: Kept, condition: str) -> Kept:
-    return Kept(*[g.add("Compress", [each, condition], {"axis": 0}) for each in kept])

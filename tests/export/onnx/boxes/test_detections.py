@@ -18,8 +18,7 @@ from cvzoo.links.model.ultra_light_face.ultra_light_face import UltraLightFace
 
 ROOT = pathlib.Path(__file__).parents[4]
 _SUITE = module_at(ROOT / "tests" / "links" / "model" / "test_detector_conformance.py")
-LOOKS_TWICE = {"FasterRCNNVGG16", "LightHeadRCNN", "FasterRCNNFPN"}
-LOOKS_ONCE = sorted(_SUITE.MAKERS.keys() - LOOKS_TWICE)
+REFUSED = {"FasterRCNNVGG16", "LightHeadRCNN"}
 
 
 def found_in_onnx(open_session, file, model, imgs):
@@ -57,7 +56,7 @@ def check_file(open_session, model, imgs, file, *, slack=0, size=None):
     return count
 
 
-@pytest.mark.parametrize("name", LOOKS_ONCE)
+@pytest.mark.parametrize("name", sorted(_SUITE.MAKERS.keys() - REFUSED))
 def test_a_narrow_detector_finds_the_same(name, photos, open_session, tmp_path):
     model = _SUITE._made(name).copy("copy")
     model.score_thresh, model.nms_thresh, model.limit = 0.002, 0.45, 50
@@ -67,8 +66,8 @@ def test_a_narrow_detector_finds_the_same(name, photos, open_session, tmp_path):
     assert count
 
 
-@pytest.mark.parametrize("name", sorted(LOOKS_TWICE))
-def test_detectors_that_look_twice_are_refused(name, tmp_path):
+@pytest.mark.parametrize("name", sorted(REFUSED))
+def test_older_detectors_that_look_twice_are_refused(name, tmp_path):
     with pytest.raises(UnsupportedError, match="ONNX"):
         export_onnx(tmp_path / "model.onnx", _SUITE._made(name), boxes=True)
 
