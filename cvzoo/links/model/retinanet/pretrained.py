@@ -2,13 +2,12 @@
 
 import dataclasses
 import os
-import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
 
-from cvzoo.errors.exceptions import FileFormatError, WeightsMismatchError
+from cvzoo.errors.exceptions import FileFormatError
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.detector import Preset
 from cvzoo.links.model.label_names import COCO_LABEL_NAMES
@@ -16,13 +15,14 @@ from cvzoo.links.model.pretrained import pretrained_path
 from cvzoo.links.model.resnet.torchvision_names import depth_of, is_torchvision_resnet
 from cvzoo.links.model.resnet.torchvision_names import from_torchvision as resnet_from_torchvision
 from cvzoo.links.model.resnet.weights import WEIGHTS as RESNET_WEIGHTS
-from cvzoo.links.model.retinanet.settings import RetinaNetSettings
+from cvzoo.links.model.retinanet.settings import RetinaNetSettings, with_n_anchor
 from cvzoo.links.model.retinanet.stored import stored_retinanet
 from cvzoo.links.model.retinanet.torchvision_names import (
     from_torchvision,
     is_torchvision_retinanet,
 )
 from cvzoo.links.model.retinanet.weights import RESNET50_FPN, RESNET50_FPN_V2, WEIGHTS
+from cvzoo.links.model.take_whole import take_backbone, take_whole, telling_what_is_lacking
 from cvzoo.links.model.torch_names import counted_batches
 from cvzoo.weights.model_header import read_model_header
 from cvzoo.weights.report import LoadReport
@@ -38,6 +38,7 @@ class Pretrained(NamedTuple):
     n_fg_class: its classes, None if it is no detector
     label_names: their names, or None
     presets, limit: its thresholds; None if it does not say
+    is_sure: the settings are written in the file; else its names tell them, as far as they can
     """
 
     path: str
@@ -47,19 +48,27 @@ class Pretrained(NamedTuple):
     label_names: tuple[str, ...] | None
     presets: Mapping[str, Preset] | None = None
     limit: int | None = None
+    is_sure: bool = False
 
 
 def read_pretrained(
-    pretrained_model: str | os.PathLike, *, n_fg_class: int | None, settings: RetinaNetSettings | None
+    pretrained_model: str | os.PathLike,
+    *,
+    n_fg_class: int | None,
+    settings: RetinaNetSettings | None,
+    default: RetinaNetSettings | None = None,
 ) -> Pretrained:
     """What a name or a path leads to.
 
     pretrained_model: "coco", "coco_v2" (all of the detector), "imagenet", "imagenet_v2" (the backbone), or the path of
         a file of torchvision (RetinaNet or ResNet) or of cvzoo
     n_fg_class, settings: of the model to be, as far as they are given
-    Raises ValueRangeError for an unknown name, and what reading the file raises.
+    default: what is built on a backbone; None: `RetinaNetSettings()` with normalizations that stay
+    Raises ValueRangeError for an unknown name, WeightsMismatchError if the file lacks what tells how it is built, and
+    what reading the file raises.
     """
-    backbones = RESNET_WEIGHTS.get(50 if settings is None else settings.n_layer, {})
+    chosen = default if settings is None else settings
+    backbones = RESNET_WEIGHTS.get(50 if chosen is None else chosen.n_layer, {})
     records = {name: record for name, (record, _) in WEIGHTS.items()} | backbones
     path = pretrained_path(pretrained_model, records)
     header = read_model_header(path)
@@ -67,12 +76,17 @@ def read_pretrained(
     if header is not None and header.architecture == "RetinaNet":
         return _from_header(os.fspath(path), arrays, header.settings, header.label_names)
     if is_torchvision_retinanet(arrays):
-        return _from_torchvision(os.fspath(path), arrays, n_fg_class, settings)
+        with telling_what_is_lacking(path):
+            return _from_torchvision(os.fspath(path), arrays, n_fg_class)
     if is_torchvision_resnet(arrays):
         arrays = resnet_from_torchvision(arrays)
     if "extractor/conv1/conv/W" in arrays and "fpn/inner/0/W" not in arrays:
         # statistics of ImageNet are better than those of the few photos that fit into a detector's batch
-        settings_of = RetinaNetSettings(n_layer=depth_of(arrays), norm="frozen", base_channels=_width(arrays))
+        base = RetinaNetSettings(norm="frozen") if default is None else default
+        # an eps of 0 is that of some whole detectors alone
+        settings_of = dataclasses.replace(
+            base, n_layer=depth_of(arrays), base_channels=_width(arrays), bn_eps=base.bn_eps or 1e-5
+        )
         return Pretrained(os.fspath(path), arrays, settings_of, None, None)
     if "conf_head/out/b" in arrays and "loc_head/out/b" in arrays:
         return Pretrained(os.fspath(path), arrays, None, *_classes(arrays))
@@ -84,12 +98,11 @@ def _from_header(path: str, arrays: Mapping, settings: Mapping, label_names: tup
         stored = stored_retinanet(settings)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise FileFormatError(f"{path}: its settings make no RetinaNet: {str(error)[:200]}") from error
-    return Pretrained(path, arrays, stored.settings, stored.n_fg_class, label_names, stored.presets, stored.limit)
+    n = stored.n_fg_class
+    return Pretrained(path, arrays, stored.settings, n, label_names, stored.presets, stored.limit, is_sure=True)
 
 
-def _from_torchvision(
-    path: str, arrays: Mapping[str, np.ndarray], n_fg_class: int | None, settings: RetinaNetSettings | None
-) -> Pretrained:
+def _from_torchvision(path: str, arrays: Mapping[str, np.ndarray], n_fg_class: int | None) -> Pretrained:
     is_v2 = "head.classification_head.conv.0.1.weight" in arrays
     built = RESNET50_FPN_V2 if is_v2 else RESNET50_FPN
     if counted_batches(arrays, "backbone.body."):
@@ -110,24 +123,30 @@ def _width(arrays: Mapping[str, np.ndarray]) -> int:
     return len(arrays["extractor/conv1/conv/W"])
 
 
-def take_values(model: Chain, pretrained: Pretrained) -> LoadReport:
-    """What did not fit, after everything that fits was taken over; where the model keeps values of its own, a warning.
+def take_values(
+    model: Chain,
+    pretrained: Pretrained,
+    *,
+    asked: RetinaNetSettings | None,
+    make: Callable[[int, RetinaNetSettings | None], Chain],
+) -> LoadReport:
+    """What did not fit, after the file's numbers were taken over; of a backbone's file nothing but a backbone.
 
-    Of a file that has a backbone alone, nothing else is expected.
-    Raises WeightsMismatchError if nothing fits.
+    asked: settings that the caller gave; make: from classes and settings, a model
+    Raises WeightsMismatchError as `take_whole` does, where the file is not what it should be: the network of its own
+    settings, or, unless it states them, of those that were asked for, with the file's classes and number of anchors.
     """
-    wanted = {name for name in model.state_arrays() if not name.endswith("/N")}
-    report = model.load_arrays(pretrained.arrays, strict=False)
-    kept = [name for name in (*report.missing, *report.mismatching) if name in wanted]
-    if len(kept) == len(wanted):
-        raise WeightsMismatchError(f"{pretrained.path}: nothing in it fits the model\n{report}")
-    is_backbone = "extractor/conv1/conv/W" in pretrained.arrays and "fpn/inner/0/W" not in pretrained.arrays
-    surprising = [name for name in kept if not is_backbone or name.startswith("extractor/")]
-    if surprising:
-        warnings.warn(
-            f"{pretrained.path}: {len(wanted) - len(kept)} arrays were taken over, {len(kept)} start anew: "
-            + ", ".join(surprising[:20])
-            + (f" and {len(surprising) - 20} more" if len(surprising) > 20 else ""),
-            stacklevel=3,
-        )
-    return report
+    arrays, path, n = pretrained.arrays, pretrained.path, pretrained.n_fg_class
+    if "extractor/conv1/conv/W" in arrays and "fpn/inner/0/W" not in arrays:
+        return take_backbone(model, arrays, path=path, backbone="extractor/", beside=("fc/",))
+    if n is None:
+        return take_whole(model, arrays, path=path)
+    owns = []
+    if pretrained.settings is not None:
+        owns.append(lambda: make(n, pretrained.settings))
+    elif asked is None:
+        owns.append(lambda: make(n, None))
+    if asked is not None and not pretrained.is_sure:
+        n_anchor = max(np.size(arrays["loc_head/out/b"]) // 4, 1)
+        owns.append(lambda: make(n, with_n_anchor(asked, n_anchor)))
+    return take_whole(model, arrays, path=path, owns=owns)

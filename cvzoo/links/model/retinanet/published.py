@@ -27,8 +27,11 @@ def retinanet_resnet50_fpn(
     *,
     label_names: Sequence[str] | None = None,
 ) -> RetinaNet:
-    """A `RetinaNet` as torchvision's `retinanet_resnet50_fpn`; arguments as there, COCO's weights are "coco"."""
-    return RetinaNet(n_fg_class, pretrained_model, label_names=label_names, settings=RESNET50_FPN)
+    """A `RetinaNet` as torchvision's `retinanet_resnet50_fpn`; arguments as there, COCO's weights are "coco".
+
+    A file of a detector is built as the file has it.
+    """
+    return RetinaNet(n_fg_class, pretrained_model, label_names=label_names, default_settings=RESNET50_FPN)
 
 
 def retinanet_resnet50_fpn_v2(
@@ -37,5 +40,8 @@ def retinanet_resnet50_fpn_v2(
     *,
     label_names: Sequence[str] | None = None,
 ) -> RetinaNet:
-    """A `RetinaNet` as torchvision's `retinanet_resnet50_fpn_v2`; arguments as there, COCO's weights are "coco_v2"."""
-    return RetinaNet(n_fg_class, pretrained_model, label_names=label_names, settings=RESNET50_FPN_V2)
+    """A `RetinaNet` as torchvision's `retinanet_resnet50_fpn_v2`; arguments as there, COCO's weights are "coco_v2".
+
+    A file of a detector is built as the file has it.
+    """
+    return RetinaNet(n_fg_class, pretrained_model, label_names=label_names, default_settings=RESNET50_FPN_V2)

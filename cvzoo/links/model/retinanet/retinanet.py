@@ -24,12 +24,13 @@ class RetinaNet(AbstractOneStageDetector):
 
     n_fg_class: number of classes; None: as many as label_names, else as the file has
     pretrained_model: "coco", "coco_v2" (torchvision's detectors), "imagenet", "imagenet_v2" (torchvision's backbones),
-        or the path of such a file or of one that cvzoo saved. What fits is taken over; a warning names what starts
-        anew, and so does `load_report`: that is how a detector is fine-tuned to other classes or anchors
+        or the path of such a file or of one that cvzoo saved. A file of a detector is taken over whole; where other
+        classes, anchors or settings are asked for, a warning names what starts anew, and so does `load_report`
     label_names: names of the classes; None: the file's, if it has as many classes
-    settings: how it is built and how it sees a photo; None: as the file has it, else `RetinaNetSettings()`
+    settings: how it is built and how it sees a photo; None: as the file has it, else as default_settings
+    default_settings: None: `RetinaNetSettings()`
     Raises ValueRangeError if the names are not as many as the classes, or there is no such name or file;
-    WeightsMismatchError if nothing in the file fits; what reading it raises.
+    WeightsMismatchError if the file lacks an array, or has one too many or of another shape; what reading it raises.
 
     mean, std: (3,) float32, what photos in [0, 255] are normalized by
     Source: Lin et al., Focal Loss for Dense Object Detection, ICCV 2017.
@@ -49,14 +50,18 @@ class RetinaNet(AbstractOneStageDetector):
         *,
         label_names: Sequence[str] | None = None,
         settings: RetinaNetSettings | None = None,
+        default_settings: RetinaNetSettings | None = None,
     ):
         n_fg_class = len(label_names) if n_fg_class is None and label_names is not None else n_fg_class
-        source = None
+        source, asked = None, settings
         if pretrained_model is not None:
-            source = read_pretrained(pretrained_model, n_fg_class=n_fg_class, settings=settings)
+            source = read_pretrained(
+                pretrained_model, n_fg_class=n_fg_class, settings=settings, default=default_settings
+            )
             settings = source.settings if settings is None else settings
             n_fg_class = source.n_fg_class if n_fg_class is None else n_fg_class
             label_names = source.label_names if label_names is None and n_fg_class == source.n_fg_class else label_names
+        settings = default_settings if settings is None else settings
         s = RetinaNetSettings() if settings is None else settings
         self.settings = s
         if isinstance(n_fg_class, bool) or not isinstance(n_fg_class, int) or n_fg_class < 1:
@@ -84,7 +89,11 @@ class RetinaNet(AbstractOneStageDetector):
                 groups=s.head_groups,
                 bias=prior_bias(s.prior),
             )
-        self.load_report = None if source is None else take_values(self, source)
+        self.load_report = None
+        if source is not None:
+            self.load_report = take_values(
+                self, source, asked=asked, make=lambda n, own: RetinaNet(n, settings=s if own is None else own)
+            )
         if source is not None and source.presets is not None:
             self.presets, self.limit = source.presets, source.limit
         self.use_preset("visualize")

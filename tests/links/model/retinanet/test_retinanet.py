@@ -25,6 +25,7 @@ from cvzoo.links.model.retinanet.retinanet import RetinaNet
 from cvzoo.links.model.retinanet.settings import RetinaNetSettings
 from cvzoo.serializers.model_file import save_model
 from cvzoo.serializers.npz import save_npz
+from cvzoo.weights.safetensors import read_safetensors_metadata, write_safetensors
 
 SMALL = RetinaNetSettings(
     n_layer=10,
@@ -315,9 +316,67 @@ def test_a_classifier_initialises_the_backbone_alone(n_layer, tmp_path):
     )
 
 
+DAMAGES = {
+    "one is lacking": ("extractor/res3/0/conv1/conv/W", lambda array: None),
+    "one is left over": ("odd/W", lambda array: np.zeros(3, np.float32)),
+    "one has another shape": ("extractor/res3/0/conv1/conv/W", lambda array: array[:1]),
+    "a head's is lacking": ("conf_head/convs/0/b", lambda array: None),
+}
+
+
+@pytest.mark.parametrize(("name", "change"), DAMAGES.values(), ids=DAMAGES)
+@pytest.mark.parametrize("asked", [{}, {"n_fg_class": 3}, {"min_size": 48}, {"anchor_ratios": (1,)}, {"head_depth": 2}])
+@pytest.mark.parametrize("told", [True, False])
+def test_a_damaged_file_is_refused_by_name_whatever_is_asked_for(name, change, asked, told, tmp_path):
+    first = small(2)
+    arrays = first.state_arrays()
+    arrays |= {name: change(arrays.get(name))}
+    arrays = {name: array for name, array in arrays.items() if array is not None}
+    save_model(tmp_path / "m.safetensors", first)
+    header = read_safetensors_metadata(tmp_path / "m.safetensors") if told else None
+    write_safetensors(tmp_path / "m.safetensors", arrays, metadata=header)
+    with pytest.raises(WeightsMismatchError, match=name):
+        small(**{"n_fg_class": 2, **asked}, pretrained_model=tmp_path / "m.safetensors")
+
+
+def test_how_a_photo_is_seen_changes_nothing_of_what_is_taken(tmp_path):
+    save_model(tmp_path / "m.safetensors", small(2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = small(2, tmp_path / "m.safetensors", min_size=48, antialias=False, prior=0.1)
+    assert model.load_report.is_clean
+    assert model.settings.min_size == 48
+
+
+def test_another_structure_that_was_asked_for_starts_anew_where_it_differs(tmp_path):
+    first = small(2)
+    save_model(tmp_path / "m.safetensors", first)
+    with pytest.warns(UserWarning, match=r"4 start anew: conf_head/convs/1/W"):
+        model = small(2, tmp_path / "m.safetensors", head_depth=2)
+    np.testing.assert_array_equal(model.conf_head.convs[0].W.array, first.conf_head.convs[0].W.array)
+    with pytest.warns(UserWarning, match=r"4 have no place: conf_head/convs/0/W"):
+        small(2, tmp_path / "m.safetensors", head_depth=0)
+
+
+@pytest.mark.parametrize(("name", "change"), list(DAMAGES.values())[:3], ids=list(DAMAGES)[:3])
+def test_a_damaged_backbone_is_refused_by_name(name, change, tmp_path):
+    arrays = ResNet(10, 7, base_channels=8).state_arrays()
+    arrays |= {name: change(arrays.get(name))}
+    write_safetensors(tmp_path / "m.safetensors", {k: v for k, v in arrays.items() if v is not None})
+    with pytest.raises(WeightsMismatchError, match=name):
+        RetinaNet(3, tmp_path / "m.safetensors")
+
+
+def test_known_ones_on_a_backbone_have_its_depth_and_an_eps(tmp_path):
+    save_npz(tmp_path / "m.npz", ResNet(10, 7, base_channels=8))
+    for make, norm, groups in ((retinanet_resnet50_fpn, "frozen", None), (retinanet_resnet50_fpn_v2, "batch", 32)):
+        s = make(2, tmp_path / "m.npz").settings
+        assert (s.n_layer, s.base_channels, s.norm, s.bn_eps, s.head_groups) == (10, 8, norm, 1e-5, groups)
+
+
 def test_a_file_in_which_nothing_fits_is_refused(tmp_path):
     np.savez(tmp_path / "m.npz", a=np.zeros(3, np.float32))
-    with pytest.raises(WeightsMismatchError, match="nothing in it fits"):
+    with pytest.raises(WeightsMismatchError, match="1 unexpected in the file: a"):
         small(2, tmp_path / "m.npz")
 
 

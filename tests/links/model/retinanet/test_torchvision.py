@@ -14,6 +14,7 @@ import pytest
 from neighbour import module_at
 
 from cvzoo.config.switches import no_backprop_mode, using_config
+from cvzoo.errors.exceptions import WeightsMismatchError
 from cvzoo.links.model.resnet.resnet import ResNet
 from cvzoo.links.model.resnet.torchvision_names import from_torchvision as resnet_from_torchvision
 from cvzoo.links.model.retinanet.published import retinanet_resnet50_fpn, retinanet_resnet50_fpn_v2
@@ -172,6 +173,33 @@ def test_normalizations_that_counted_batches_are_ordinary_ones(count, norm, eps,
     arrays = small_arrays()
     arrays = {k: np.array(count, np.int64) if k.endswith("tracked") else v for k, v in arrays.items()}
     np.savez(tmp_path / "trained.npz", **arrays)
-    model = RetinaNet(pretrained_model=tmp_path / "trained.npz")
-    assert (model.settings.norm, model.settings.bn_eps) == (norm, eps)
-    assert model.extractor.conv1.bn.eps == eps
+    for make in (RetinaNet, retinanet_resnet50_fpn):
+        model = make(pretrained_model=tmp_path / "trained.npz")
+        assert (model.settings.norm, model.settings.bn_eps) == (norm, eps)
+        assert model.extractor.conv1.bn.eps == eps
+
+
+@pytest.mark.parametrize(
+    ("lacking", "says"),
+    [
+        ("backbone.body.layer2.0.conv1.weight", "extractor/res3/0/conv1/conv/W"),
+        ("backbone.fpn.inner_blocks.1.0.bias", "fpn/inner/1/b"),
+        ("head.classification_head.cls_logits.bias", "conf_head/out/b"),
+        ("head.regression_head.bbox_reg.weight", "loc_head/out/W"),
+        ("head.regression_head.bbox_reg.bias", "bbox_reg.bias"),
+    ],
+)
+@pytest.mark.parametrize("n_fg_class", [None, 3])
+def test_a_file_that_lacks_an_array_is_refused_by_name(lacking, says, n_fg_class, tmp_path):
+    np.savez(tmp_path / "less.npz", **{name: array for name, array in small_arrays().items() if name != lacking})
+    with pytest.raises(WeightsMismatchError, match=says):
+        RetinaNet(n_fg_class, tmp_path / "less.npz")
+
+
+def test_a_file_is_fitted_to_other_classes_and_anchors(tmp_path):
+    np.savez(tmp_path / "small.npz", **small_arrays())
+    with pytest.warns(UserWarning, match="start anew: conf_head/out/W, conf_head/out/b$"):
+        RetinaNet(3, tmp_path / "small.npz")
+    settings = dataclasses.replace(RESNET50_FPN, n_layer=18, anchor_ratios=(1.0,))
+    with pytest.warns(UserWarning, match="4 start anew: conf_head/out/W"):
+        RetinaNet(5, tmp_path / "small.npz", settings=settings)
