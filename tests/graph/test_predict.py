@@ -61,3 +61,12 @@ def test_a_segmenter_is_replayed_through_its_coarse_scores(shared):
         (label,) = model.predict([SMALL])
         assert (label == expected).mean() > 0.999
     assert [graph.name for graph in model.graphs()] == ["ESPNet.coarse_scores"]
+
+
+def test_a_model_of_fewer_bits_is_replayed():
+    photos = [SMALL, WIDE]
+    model = L.ResNet18(n_class=4).quantize(photos)
+    expected = model.predict(photos)
+    model.compile()
+    for _ in range(3):
+        np.testing.assert_array_equal(model.predict(photos), expected)

@@ -1,5 +1,7 @@
 """The same array brought into the same order twice is brought there once."""
 
+import numpy as np
+
 from cvzoo.graph.steps import ARENA, Call, Lowered
 
 
@@ -11,7 +13,12 @@ def merge_reorders(lowered: Lowered) -> int:
         if not isinstance(step, Call) or step.operation != "reorder":
             continue
         written = list(step.blocks(written=True))
-        reads = tuple(operand for k, operand in enumerate(step.operands) if k not in step.written)
+        # numbers of blocks are compared by value; constants, such as scales of bytes, by what they are
+        reads = tuple(
+            id(operand) if isinstance(operand, np.ndarray) else (operand,)
+            for k, operand in enumerate(step.operands)
+            if k not in step.written
+        )
         if len(written) != 1 or lowered.blocks[written[0]].kind != ARENA or len(list(step.blocks(written=False))) != 1:
             continue
         known = first.setdefault((id(step.primitive), reads), written[0])
