@@ -20,8 +20,8 @@ class FasterRCNNFPN(AbstractDetector):
 
     n_fg_class: number of classes; None: as many as label_names, else as the file has
     pretrained_model: a name of `WEIGHTS` (such as "resnet50_coco"), "imagenet" or "imagenet_v2" (torchvision's
-        backbones), or the path of a file of torchvision or detectron2 or of one that cvzoo saved. Where n_fg_class or
-        settings differ from the file's, what fits is taken over; a warning names what starts anew, and so does
+        backbones), or the path of a file of torchvision or detectron2 or of one that cvzoo saved. It is taken over
+        whole; where other classes, anchors or settings are asked for, a warning names what starts anew, and so does
         `load_report`
     label_names: names of the classes; None: the file's, if it has as many classes
     settings: how it is built and how it sees a photo; None: as the file has it, else `FasterRCNNFPNSettings()`
@@ -54,7 +54,7 @@ class FasterRCNNFPN(AbstractDetector):
         self.settings, self.n_fg_class, self.label_names = source.settings, source.n_fg_class, source.label_names
         with self.init_scope():
             self.regions = RegionNetwork(self.n_fg_class, self.settings)
-        self.load_report = source.take(self)
+        self.load_report = source.take(self, lambda n, built, arrays: FasterRCNNFPN(n, settings=built))
         if source.presets is not None:
             self.presets, self.limit = source.presets, source.limit
         self.use_preset("visualize")

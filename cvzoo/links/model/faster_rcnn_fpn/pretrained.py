@@ -2,13 +2,12 @@
 
 import dataclasses
 import os
-import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from cvzoo.errors.exceptions import FileFormatError, ValueRangeError, WeightsMismatchError
+from cvzoo.errors.exceptions import FileFormatError, ValueRangeError
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.detector import Preset
 from cvzoo.links.model.faster_rcnn_fpn.chainercv_names import (
@@ -18,7 +17,7 @@ from cvzoo.links.model.faster_rcnn_fpn.chainercv_names import (
 )
 from cvzoo.links.model.faster_rcnn_fpn.detectron2_names import from_detectron2, is_detectron2_region_network
 from cvzoo.links.model.faster_rcnn_fpn.detectron2_weights import detectron2_settings
-from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
+from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings, with_n_anchor
 from cvzoo.links.model.faster_rcnn_fpn.stored import stored_region_network
 from cvzoo.links.model.faster_rcnn_fpn.torchvision_names import (
     from_torchvision,
@@ -34,6 +33,7 @@ from cvzoo.links.model.pretrained import pretrained_path
 from cvzoo.links.model.resnet.torchvision_names import depth_of, is_torchvision_resnet
 from cvzoo.links.model.resnet.torchvision_names import from_torchvision as resnet_from_torchvision
 from cvzoo.links.model.resnet.weights import WEIGHTS as RESNET_WEIGHTS
+from cvzoo.links.model.take_whole import take_backbone, take_whole, telling_what_is_lacking
 from cvzoo.links.model.torch_names import counted_batches
 from cvzoo.weights.model_header import read_model_header
 from cvzoo.weights.record import Weights
@@ -49,7 +49,9 @@ class RegionSource:
     """What a detector is built with, and what fills it.
 
     settings, n_fg_class, label_names: of the model
-    changed: the model was asked to differ from the file: what does not fit starts anew
+    file_settings, file_n_fg_class: of the file, None or 0 if it does not tell
+    is_sure: the file states its settings; else its names tell them, as far as they can
+    is_asked: the caller gave the settings
     arrays: by our names; None: there is no file
     path: of the file
     presets, limit: thresholds that the file has
@@ -60,7 +62,10 @@ class RegionSource:
     settings: FasterRCNNFPNSettings
     n_fg_class: int
     label_names: tuple[str, ...] | None
-    changed: bool = False
+    file_settings: FasterRCNNFPNSettings | None = None
+    file_n_fg_class: int = 0
+    is_sure: bool = False
+    is_asked: bool = False
     arrays: Mapping[str, np.ndarray] | None = None
     path: str = ""
     presets: Mapping[str, Preset] | None = None
@@ -68,32 +73,30 @@ class RegionSource:
     extra: Mapping[str, Any] | None = None
     is_detectron2: bool = False
 
-    def take(self, model: Chain) -> LoadReport | None:
-        """What did not fit, after everything that fits was taken over; None without a file.
+    def take(
+        self, model: Chain, make: Callable[[int, FasterRCNNFPNSettings, Mapping[str, np.ndarray]], Chain]
+    ) -> LoadReport | None:
+        """What did not fit, after the file's numbers were taken over, see `take_whole`; None without a file.
 
-        Raises WeightsMismatchError for what has no place in the model, and for what the file lacks unless the model
-        was asked to differ from it; of a backbone's file nothing but a backbone is expected.
+        make: from classes, settings and a file's arrays, the model that would have just these arrays
+        Raises WeightsMismatchError where the file is not what it should be: the network of its own settings, or,
+        unless it states them, of those that were asked for, with the file's classes and number of anchors. A
+        backbone's file fills the backbone, all of it.
         """
         if self.arrays is None:
             return None
         arrays = self.arrays
-        is_backbone = not any(name.startswith("regions/rpn/") for name in arrays)
-        if is_backbone:
+        if not any(name.startswith("regions/rpn/") for name in arrays):
             arrays = {name: array for name, array in arrays.items() if not name.startswith(_CLASSIFIER)}
-        wanted = {name for name in model.state_arrays() if not name.endswith("/N")}
-        report = model.load_arrays(arrays, strict=False)
-        missing = [name for name in (*report.missing, *report.mismatching) if name in wanted]
-        if is_backbone:
-            missing = [name for name in missing if name.startswith(_BACKBONE)]
-        if report.unexpected or (missing and (is_backbone or not self.changed)) or len(missing) == len(wanted):
-            raise WeightsMismatchError(f"{self.path}: it does not fit the model\n{report}")
-        if missing:
-            shown = ", ".join(missing[:20]) + (f" and {len(missing) - 20} more" if len(missing) > 20 else "")
-            warnings.warn(
-                f"{self.path}: {len(wanted) - len(missing)} arrays were taken over, {len(missing)} start anew: {shown}",
-                stacklevel=3,
-            )
-        return report
+            return take_backbone(model, arrays, path=self.path, backbone=_BACKBONE, beside=())
+        owns, n = [], self.file_n_fg_class
+        if n and self.file_settings is not None:
+            owns.append(lambda: make(n, self.file_settings, arrays))
+        if n and not self.is_sure and "regions/rpn/conf/b" in arrays:
+            n_anchor = max(len(arrays["regions/rpn/conf/b"]), 1)
+            asked = with_n_anchor(self.settings, n_anchor) if self.is_asked else self.settings
+            owns.append(lambda: make(n, asked, arrays))
+        return take_whole(model, arrays, path=self.path, owns=owns)
 
 
 def region_source(
@@ -115,7 +118,8 @@ def region_source(
     found = RegionSource(FasterRCNNFPNSettings(), 0, None)
     if pretrained_model is not None:
         found = _read(pretrained_model, weights, architecture, n_fg_class, settings)
-    found.changed = settings not in (None, found.settings) or n_fg_class not in (None, found.n_fg_class)
+        found.file_settings, found.file_n_fg_class = found.settings, found.n_fg_class
+        found.is_asked = settings is not None
     found.settings = found.settings if settings is None else settings
     if label_names is None and n_fg_class in (None, found.n_fg_class):
         label_names = found.label_names
@@ -148,14 +152,15 @@ def _read(
     header, arrays = read_model_header(path), read_arrays(path)
     if header is not None and header.architecture == architecture:
         return _from_header(os.fspath(path), arrays, header.settings, header.label_names)
-    if is_torchvision_region_network(arrays):
-        return _from_torchvision(os.fspath(path), arrays, n_fg_class, published)
-    if is_detectron2_region_network(arrays):
-        return _from_detectron2(os.fspath(path), arrays)
-    if is_chainercv_region_network(arrays):
-        named = from_chainercv(arrays)
-        built = chainercv_settings(depth_of(_backbone(named)))
-        return RegionSource(built, *_classes(named), arrays=named, path=os.fspath(path))
+    with telling_what_is_lacking(path):
+        if is_torchvision_region_network(arrays):
+            return _from_torchvision(os.fspath(path), arrays, n_fg_class, published)
+        if is_detectron2_region_network(arrays):
+            return _from_detectron2(os.fspath(path), arrays)
+        if is_chainercv_region_network(arrays):
+            named = from_chainercv(arrays)
+            built = chainercv_settings(depth_of(_backbone(named)))
+            return RegionSource(built, *_classes(named), arrays=named, path=os.fspath(path))
     if "features.16.0.weight" in arrays and "features.15.block.0.0.weight" in arrays:
         built = MOBILENET_V3_LARGE_FPN if settings is None else settings
         arrays = mobilenet_from_torchvision(arrays, network_plan("large", width=built.width))
@@ -186,6 +191,7 @@ def _from_header(path: str, arrays: Mapping, settings: Mapping, label_names: tup
         presets=stored.presets,
         limit=stored.limit,
         extra=settings,
+        is_sure=True,
     )
 
 

@@ -101,3 +101,9 @@ class FasterRCNNFPNSettings:
     def n_anchor(self) -> int:
         """How many anchors a place has."""
         return len(self.anchor_sizes[0]) * len(self.anchor_ratios)
+
+
+def with_n_anchor(settings: FasterRCNNFPNSettings, n_anchor: int) -> FasterRCNNFPNSettings:
+    """The same with so many anchors of any sizes in a place: the arrays of a network tell of no more."""
+    sizes = ((32.0,) * n_anchor,) * len(settings.anchor_sizes)
+    return dataclasses.replace(settings, anchor_sizes=sizes, anchor_ratios=(1.0,))

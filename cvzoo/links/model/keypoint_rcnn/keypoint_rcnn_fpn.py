@@ -1,7 +1,8 @@
 """Keypoint R-CNN on a feature pyramid."""
 
+import dataclasses
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -47,11 +48,13 @@ class KeypointRCNNFPN(AbstractKeyPointDetector):
             label_names=label_names,
             settings=settings,
         )
+        stored = None
         if source.extra is not None:
             stored = PointHeadSettings(**source.extra["point_settings"])
             point_settings = stored if point_settings is None else point_settings
             if point_names is None and point_settings == stored:
                 point_names = source.extra["point_names"]
+        is_asked = point_settings is not None
         point_settings = PointHeadSettings() if point_settings is None else point_settings
         if point_names is None and point_settings.n_point == len(COCO_POINT_NAMES):
             point_names = COCO_POINT_NAMES
@@ -65,7 +68,15 @@ class KeypointRCNNFPN(AbstractKeyPointDetector):
         with self.init_scope():
             self.regions = RegionNetwork(self.n_fg_class, self.settings)
             self.point_head = PointHead(self.settings.channels, point_settings)
-        self.load_report = source.take(self)
+
+        def own(n: int, built: FasterRCNNFPNSettings, arrays: Mapping[str, np.ndarray]) -> KeypointRCNNFPN:
+            head = stored
+            if head is None:
+                n_point = max(np.size(arrays.get("point_head/out/b", ())), 1) if is_asked else point_settings.n_point
+                head = dataclasses.replace(point_settings, n_point=n_point)
+            return KeypointRCNNFPN(n, settings=built, point_settings=head)
+
+        self.load_report = source.take(self, own)
         if source.presets is not None:
             self.presets, self.limit = source.presets, source.limit
         self.use_preset("visualize")

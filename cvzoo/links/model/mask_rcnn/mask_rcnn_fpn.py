@@ -47,8 +47,8 @@ class MaskRCNNFPN(AbstractInstanceSegmenter):
             label_names=label_names,
             settings=settings,
         )
-        if mask_settings is None and source.extra is not None:
-            mask_settings = MaskHeadSettings(**source.extra["mask_settings"])
+        own_head = None if source.extra is None else MaskHeadSettings(**source.extra["mask_settings"])
+        mask_settings = own_head if mask_settings is None else mask_settings
         if mask_settings is None:
             mask_settings = MaskHeadSettings(paste="exact" if source.is_detectron2 else "whole")
         self.settings, self.n_fg_class, self.label_names = source.settings, source.n_fg_class, source.label_names
@@ -58,7 +58,10 @@ class MaskRCNNFPN(AbstractInstanceSegmenter):
             self.mask_head = MaskHead(
                 self.settings.channels, self.n_fg_class, mask_settings, norm=self.settings.fpn_norm
             )
-        self.load_report = source.take(self)
+        own_head = mask_settings if own_head is None else own_head
+        self.load_report = source.take(
+            self, lambda n, built, arrays: MaskRCNNFPN(n, settings=built, mask_settings=own_head)
+        )
         if source.presets is not None:
             self.presets, self.limit = source.presets, source.limit
         self.use_preset("visualize")

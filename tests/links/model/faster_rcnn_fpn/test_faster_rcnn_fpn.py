@@ -18,16 +18,17 @@ from cvzoo.links.model.faster_rcnn_fpn.pretrained import torchvision_settings
 from cvzoo.links.model.faster_rcnn_fpn.propose import propose
 from cvzoo.links.model.faster_rcnn_fpn.published import (
     FasterRCNNFPNMobileNetV3Large,
+    FasterRCNNFPNMobileNetV3Large320,
     FasterRCNNFPNResNet50,
     FasterRCNNFPNResNet101,
 )
 from cvzoo.links.model.faster_rcnn_fpn.pyramid_regions import pyramid_regions, region_levels
 from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
 from cvzoo.links.model.faster_rcnn_fpn.torchvision_names import from_torchvision
-from cvzoo.links.model.faster_rcnn_fpn.weights import RESNET50_FPN
+from cvzoo.links.model.faster_rcnn_fpn.weights import MOBILENET_V3_LARGE_320_FPN, RESNET50_FPN
 from cvzoo.links.model.resnet.resnet import ResNet
 from cvzoo.serializers.model_file import save_model
-from cvzoo.weights.safetensors import write_safetensors
+from cvzoo.weights.safetensors import read_safetensors_metadata, write_safetensors
 
 TINY = FasterRCNNFPNSettings(
     n_layer=10, base_channels=8, channels=16, head_width=32, min_size=64, max_size=96, n_proposal=50
@@ -144,6 +145,89 @@ def test_a_file_without_a_header_must_fit(model, tmp_path):
     write_safetensors(tmp_path / "less.safetensors", less)
     with pytest.raises(WeightsMismatchError, match="regions/rpn/loc/W"):
         FasterRCNNFPN(3, tmp_path / "less.safetensors", settings=TINY)
+
+
+DAMAGES = {
+    "one is lacking": ("regions/extractor/res3/0/conv1/conv/W", lambda array: None),
+    "one is left over": ("odd/W", lambda array: np.zeros(3, np.float32)),
+    "one has another shape": ("regions/extractor/res3/0/conv1/conv/W", lambda array: array[:1]),
+    "a head's is lacking": ("regions/box_head/conf/b", lambda array: None),
+    "of the proposals' one is lacking": ("regions/rpn/conf/b", lambda array: None),
+}
+
+
+@pytest.mark.parametrize(("name", "change"), DAMAGES.values(), ids=DAMAGES)
+@pytest.mark.parametrize("asked", [{}, {"n": 5}, {"min_size": 48}, {"anchor_ratios": (1.0,)}, {"rpn_depth": 2}])
+@pytest.mark.parametrize("told", [True, False])
+def test_a_damaged_file_is_refused_by_name_whatever_is_asked_for(name, change, asked, told, model, tmp_path):
+    path = tmp_path / "m.safetensors"
+    save_model(path, model)
+    arrays = model.state_arrays()
+    arrays |= {name: change(arrays.get(name))}
+    arrays = {name: array for name, array in arrays.items() if array is not None}
+    write_safetensors(path, arrays, metadata=read_safetensors_metadata(path) if told else None)
+    settings = dataclasses.replace(TINY, **{key: value for key, value in asked.items() if key != "n"})
+    with pytest.raises(WeightsMismatchError, match=name):
+        FasterRCNNFPN(asked.get("n", 3), path, settings=settings)
+
+
+def test_what_is_asked_for_starts_anew_and_nothing_else(model, tmp_path):
+    path = tmp_path / "m.safetensors"
+    save_model(path, model)
+    assert FasterRCNNFPN(3, path, settings=dataclasses.replace(TINY, min_size=48)).load_report.is_clean
+    for told in (True, False):
+        if not told:
+            write_safetensors(path, model.state_arrays())
+        with pytest.warns(UserWarning, match="4 start anew: regions/rpn/conf/W"):
+            FasterRCNNFPN(3, path, settings=dataclasses.replace(TINY, anchor_ratios=(1.0,)))
+    save_model(path, model)
+    with pytest.warns(UserWarning, match="2 start anew: regions/rpn/convs/1/conv/W"):
+        FasterRCNNFPN(3, path, settings=dataclasses.replace(TINY, rpn_depth=2))
+
+
+@pytest.mark.parametrize(("name", "change"), list(DAMAGES.values())[:3], ids=list(DAMAGES)[:3])
+def test_a_damaged_backbone_is_refused_by_name(name, change, tmp_path):
+    arrays = {f"regions/{k}": v for k, v in ResNet(10, 5, base_channels=8).state_arrays().items()}
+    arrays |= {name: change(arrays.get(name))}
+    arrays = {k.removeprefix("regions/"): v for k, v in arrays.items() if v is not None}
+    write_safetensors(tmp_path / "m.safetensors", arrays)
+    with pytest.raises(WeightsMismatchError, match=name):
+        FasterRCNNFPN(3, tmp_path / "m.safetensors")
+
+
+def _narrow_mobilenet(**settings):
+    narrow = {"width": 0.25, "channels": 16, "head_width": 16}
+    return dataclasses.replace(MOBILENET_V3_LARGE_320_FPN, **narrow, **settings)
+
+
+def test_a_damaged_file_of_a_mobilenet_that_sees_small_photos_is_refused_by_name(tmp_path):
+    set_seed(0)
+    path = tmp_path / "m.safetensors"
+    arrays = FasterRCNNFPNMobileNetV3Large320(2, settings=_narrow_mobilenet(min_size=64)).state_arrays()
+    write_safetensors(path, arrays)
+    assert FasterRCNNFPNMobileNetV3Large320(2, path, settings=_narrow_mobilenet()).load_report.is_clean
+    gone = next(name for name in arrays if name.startswith("regions/extractor/") and name.endswith("/W"))
+    del arrays[gone]
+    write_safetensors(path, arrays)
+    for n_fg_class in (2, 3):
+        with pytest.raises(WeightsMismatchError, match=gone):
+            FasterRCNNFPNMobileNetV3Large320(n_fg_class, path, settings=_narrow_mobilenet())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_fg_class", [None, 5])
+@pytest.mark.parametrize("name", ["fasterrcnn_mobilenet_v3_large_320_fpn", "fasterrcnn_resnet50_fpn"])
+def test_a_damaged_file_of_torchvision_is_refused_by_name(name, n_fg_class, shared, seeds, tmp_path):
+    make = FasterRCNNFPNMobileNetV3Large320 if "mobilenet" in name else FasterRCNNFPNResNet50
+    whole = {name: np.zeros(shape, np.float32) for name, shape in seeds.manifest(shared, name).items()}
+    for gone, says in (
+        ("fpn.inner_blocks.0.0.bias", "regions/fpn/inner/0/b"),
+        ("roi_heads.box_predictor.cls_score.bias", "regions/box_head/conf/b"),
+    ):
+        gone = gone if gone in whole else f"backbone.{gone}"
+        write_safetensors(tmp_path / "m.safetensors", {key: v for key, v in whole.items() if key != gone})
+        with pytest.raises(WeightsMismatchError, match=says):
+            make(n_fg_class, tmp_path / "m.safetensors")
 
 
 def test_a_backbone_of_imagenet_fills_the_backbone_alone(tmp_path):

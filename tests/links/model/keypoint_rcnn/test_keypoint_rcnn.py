@@ -1,5 +1,6 @@
 """Points are the highest places of their maps; a model finds them for every object."""
 
+import dataclasses
 import json
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 from few_steps import losses_of_steps
 
 from cvzoo.config.randomness import set_seed
-from cvzoo.errors.exceptions import ImageError, ShapeError, ValueRangeError
+from cvzoo.errors.exceptions import ImageError, ShapeError, ValueRangeError, WeightsMismatchError
 from cvzoo.evaluations.eval_keypoint_coco import eval_keypoint_coco
 from cvzoo.links.model.faster_rcnn_fpn.region_losses import RegionSampling
 from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
@@ -20,6 +21,8 @@ from cvzoo.links.model.keypoint_rcnn.point_head import PointHeadSettings
 from cvzoo.links.model.keypoint_rcnn.point_targets import point_targets
 from cvzoo.links.model.keypoint_rcnn.published import KeypointRCNNFPNResNet50, KeypointRCNNFPNResNet101
 from cvzoo.optimizers.adam import Adam
+from cvzoo.serializers.model_file import save_model
+from cvzoo.weights.safetensors import read_safetensors_metadata, write_safetensors
 
 TINY = FasterRCNNFPNSettings(
     n_layer=10, base_channels=8, channels=16, head_width=32, min_size=64, max_size=96, n_proposal=50
@@ -157,3 +160,26 @@ def test_a_few_steps_make_the_loss_smaller_and_reach_every_parameter():
     assert np.isfinite(float(link(*nothing).array))
     with pytest.raises(ShapeError, match="one row a box"):
         link(*arguments[:3], [point[:0]] * 2, arguments[4])
+
+
+@pytest.mark.parametrize("told", [True, False])
+@pytest.mark.parametrize("gone", ["HEAD/convs/0/conv/W", "HEAD/out/b", "regions/extractor/conv1/conv/W"])
+def test_a_damaged_file_is_refused_by_name(gone, told, model, tmp_path):
+    path, gone = tmp_path / "m.safetensors", gone.replace("HEAD", "point_head")
+    save_model(path, model)
+    arrays = {name: array for name, array in model.state_arrays().items() if name != gone}
+    write_safetensors(path, arrays, metadata=read_safetensors_metadata(path) if told else None)
+    small = dataclasses.replace(TINY, min_size=48)
+    for n_fg_class, asked in ((1, TINY_HEAD), (2, TINY_HEAD)):
+        with pytest.raises(WeightsMismatchError, match=gone):
+            KeypointRCNNFPN(n_fg_class, path, settings=small, point_settings=asked)
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_heads_of_others_start_anew_alone(told, model, tmp_path):
+    path = tmp_path / "m.safetensors"
+    save_model(path, model)
+    if not told:
+        write_safetensors(path, model.state_arrays())
+    with pytest.warns(UserWarning, match=r"2 start anew: point_head/out/W, point_head/out/b$"):
+        KeypointRCNNFPN(1, path, settings=TINY, point_settings=dataclasses.replace(TINY_HEAD, n_point=4))

@@ -1,5 +1,6 @@
 """Masks are pasted as torchvision pastes them; a model finds, saves and trains nothing by itself."""
 
+import dataclasses
 import json
 import tracemalloc
 import zlib
@@ -9,7 +10,7 @@ import pytest
 
 from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode
-from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
 from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
 from cvzoo.links.model.instance_segmentations import InstanceSegmentations
 from cvzoo.links.model.mask_rcnn.listing import ARCHITECTURES, members
@@ -17,6 +18,8 @@ from cvzoo.links.model.mask_rcnn.mask_head import MaskHead, MaskHeadSettings
 from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
 from cvzoo.links.model.mask_rcnn.paste_mask import paste_masks, paste_window
 from cvzoo.links.model.mask_rcnn.published import MaskRCNNFPNResNet50, MaskRCNNFPNResNet101
+from cvzoo.serializers.model_file import save_model
+from cvzoo.weights.safetensors import read_safetensors_metadata, write_safetensors
 
 TINY = FasterRCNNFPNSettings(
     n_layer=10, base_channels=8, channels=16, head_width=32, min_size=64, max_size=96, n_proposal=50
@@ -146,3 +149,26 @@ def test_masks_as_large_as_a_1080p_photo_are_pasted_one_by_one(how):
         tracemalloc.stop()
     assert len(masks) == 25
     assert peak < 30e6  # all at once they would be 52e6, a hundred of them four times that
+
+
+@pytest.mark.parametrize("told", [True, False])
+@pytest.mark.parametrize("gone", ["HEAD/convs/0/conv/W", "HEAD/out/b", "regions/extractor/conv1/conv/W"])
+def test_a_damaged_file_is_refused_by_name(gone, told, model, tmp_path):
+    path, gone = tmp_path / "m.safetensors", gone.replace("HEAD", "mask_head")
+    save_model(path, model)
+    arrays = {name: array for name, array in model.state_arrays().items() if name != gone}
+    write_safetensors(path, arrays, metadata=read_safetensors_metadata(path) if told else None)
+    small = dataclasses.replace(TINY, min_size=48)
+    for n_fg_class, asked in ((3, TINY_HEAD), (2, TINY_HEAD)):
+        with pytest.raises(WeightsMismatchError, match=gone):
+            MaskRCNNFPN(n_fg_class, path, settings=small, mask_settings=asked)
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_heads_of_others_start_anew_alone(told, model, tmp_path):
+    path = tmp_path / "m.safetensors"
+    save_model(path, model)
+    if not told:
+        write_safetensors(path, model.state_arrays())
+    with pytest.warns(UserWarning, match=r"6 start anew: mask_head/out/W, mask_head/out/b, regions/box_head/conf"):
+        MaskRCNNFPN(2, path, settings=TINY, mask_settings=TINY_HEAD)
