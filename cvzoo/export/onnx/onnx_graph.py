@@ -25,6 +25,7 @@ class OnnxGraph:
         self._small: dict[tuple, str] = {}
         self._sizes: dict[tuple[Sizes, str | None], str] = {}
         self._count = 0
+        self.pooled: list[tuple[Shape, Shape, int]] = []  # of maxima: input, output, and where the node stands
 
     # --- values -----------------------------------------------------------------------------------------------------
     def new_name(self, stem: str) -> str:

@@ -57,6 +57,7 @@ from cvzoo.functions.normalization.local_response_normalization import LocalResp
 from cvzoo.functions.pooling.adaptive_average_pooling_2d import WeighRowsAndColumns
 from cvzoo.functions.pooling.average_pooling_2d import AveragePooling2D
 from cvzoo.functions.pooling.max_pooling_2d import MaxPooling2D
+from cvzoo.functions.pooling.upsampling_2d import Upsampling2D
 
 Converter = Callable[[OnnxGraph, Step], tuple[str, ...]]
 named, number = activation.pointwise, arithmetic.with_constant
@@ -119,6 +120,7 @@ CONVERTERS: dict[type[FunctionNode], Converter] = {
     # windows
     AveragePooling2D: pooling.average_pooling_2d,
     MaxPooling2D: pooling.max_pooling_2d,
+    Upsampling2D: pooling.upsampling_2d,
     WeighRowsAndColumns: pooling.weigh_rows_and_columns,
     # moving numbers
     BroadcastTo: arrays.broadcast_to,

@@ -22,7 +22,7 @@ MEMBERS = [(suite, name) for suite, (module, table) in SUITES.items() for name i
 ONE_SIZE = {"SwinTransformer", "SwinTransformer, version 2", "ViT", "VGG", "VGG with norm", "AlexNet"}
 # sizes that are multiples of 32 only
 MULTIPLES = {"ESPNet", "MobileNetV2, tf", "YOLOv2", "YOLOv3"}
-REFUSED = {"FasterRCNNVGG16", "LightHeadRCNN", "SegNetBasic"}
+REFUSED = {"FasterRCNNVGG16", "LightHeadRCNN"}
 
 
 def _fitted(x, exported):
@@ -50,7 +50,8 @@ def test_it_says_the_same_in_onnx_runtime(suite, name, photos, onnxruntime, tmp_
     prepared = x if exported.size_step == 1 else _fitted(x, exported)
     for batch in (prepared[None], np.stack([_fitted(model.prepare(img), exported) for img in (photos[1],) * 3])):
         found = compare_with_onnxruntime(file, model, np.ascontiguousarray(batch))
-        assert found.difference <= 1e-4 * max(found.scale, 1), (name, found)
+        # of equals in the flat parts of a photo, rounding decides which is the maximum that SegNet puts back
+        assert found.apart <= (0.02 if name == "SegNetBasic" else 0), (name, found)
 
 
 def test_the_file_says_what_it_is(onnxruntime, open_session, tmp_path):

@@ -1,14 +1,36 @@
 """Poolings."""
 
+import dataclasses
 from typing import Any
 
+from cvzoo.export.onnx.converters.activation import number
 from cvzoo.export.onnx.onnx_graph import OnnxGraph
 from cvzoo.export.onnx.step import Step
 from cvzoo.shapes.pads import end_pad
 
 
 def max_pooling_2d(g: OnnxGraph, step: Step) -> tuple[str, ...]:
-    return (g.add("MaxPool", step.inputs, _window(step)),)
+    y = g.add("MaxPool", step.inputs, _window(step))
+    g.pooled.append((step.in_shapes[0], step.out_shapes[0], len(g.nodes) - 1))
+    return (y,)
+
+
+def upsampling_2d(g: OnnxGraph, step: Step) -> tuple[str, ...]:
+    """Maxima put back: where they were is the second output of the pooling that they came from."""
+    large, small = step.out_shapes[0], step.in_shapes[0]
+    places = [place for before, after, place in g.pooled if before == large and after == small]
+    if len(places) != 1:
+        raise step.refuse("it is not clear which pooling its places come from")
+    node = g.nodes[places[0]]
+    if len(node.outputs) == 1:
+        node = g.nodes[places[0]] = dataclasses.replace(node, outputs=(*node.outputs, g.new_name("places")))
+    flat = g.integers(-1)
+    shape = g.shape(large)
+    zeros = g.add("Expand", [number(g, 0), g.add("ReduceProd", [shape], {"axes": [0], "keepdims": 1})])
+    values, index = (g.add("Reshape", [each, flat]) for each in (step.inputs[0], node.outputs[1]))
+    # MaxUnpool would refuse sizes of which the pooling had something left over
+    y = g.add("ScatterElements", [zeros, index, values], {"axis": 0, "reduction": "add"})
+    return (g.add("Reshape", [y, shape]),)
 
 
 def average_pooling_2d(g: OnnxGraph, step: Step) -> tuple[str, ...]:
