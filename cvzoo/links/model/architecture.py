@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from cvzoo.links.chain import Chain
+from cvzoo.links.model.thresholds import threshold_settings, use_stored_thresholds
 
 
 class Architecture(NamedTuple):
@@ -22,3 +23,14 @@ class Architecture(NamedTuple):
     settings: Callable[[Any], dict[str, Any]]
     preprocessing: Callable[[Any], dict[str, Any]]
     build: Callable[[Mapping[str, Any], Sequence[str] | None], Chain]
+
+    def with_thresholds(self) -> "Architecture":
+        """The same for models that find instances: files keep their presets and limit, too."""
+        build = self.build
+
+        def built(settings: Mapping[str, Any], label_names: Sequence[str] | None) -> Chain:
+            model = build(settings, label_names)
+            use_stored_thresholds(model, settings)
+            return model
+
+        return self._replace(settings=lambda model: self.settings(model) | threshold_settings(model), build=built)

@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cvzoo.errors.exceptions import ValueRangeError
 
@@ -47,3 +47,24 @@ class AbstractThresholds:
             yield
         finally:
             self.nms_thresh, self.score_thresh = before
+
+
+def threshold_settings(model: AbstractThresholds) -> dict[str, Any]:
+    """presets (name -> nms_thresh, score_thresh) and limit, as JSON has them."""
+    return {
+        "presets": {name: [float(value) for value in preset] for name, preset in model.presets.items()},
+        "limit": None if model.limit is None else int(model.limit),
+    }
+
+
+def use_stored_thresholds(model: AbstractThresholds, settings: Mapping[str, Any]) -> None:
+    """Give the model what `threshold_settings` wrote, and the preset "visualize".
+
+    settings: of a file; an old one has neither presets nor limit, and the model keeps its own
+    Raises what is wrong with them: TypeError, AttributeError, ValueError, such as ValueRangeError.
+    """
+    if "presets" in settings:
+        model.presets = {str(name): Preset(*map(float, pair)) for name, pair in settings["presets"].items()}
+    if "limit" in settings:
+        model.limit = None if settings["limit"] is None else int(settings["limit"])
+    model.use_preset("visualize")

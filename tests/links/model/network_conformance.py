@@ -21,6 +21,7 @@ from cvzoo.errors.exceptions import (
 )
 from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.connection.linear import Linear
+from cvzoo.links.model.thresholds import AbstractThresholds, Preset
 from cvzoo.serializers.load_weights import load_weights
 from cvzoo.serializers.model_file import load_model, save_model
 from cvzoo.serializers.npz import save_npz
@@ -112,9 +113,24 @@ def check_model_file(model, predicted, folder):
     assert type(again) is type(model)
     assert again.label_names == model.label_names
     assert_same(predicted(again), predicted(model))
+    if isinstance(model, AbstractThresholds):
+        _check_kept_thresholds(model, path)
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
     with pytest.raises(FileFormatError):
         load_model(path)
+
+
+def _check_kept_thresholds(model, path):
+    presets, limit = model.presets, model.limit
+    try:
+        for model.limit in (7, None):
+            model.presets = {"visualize": Preset(0.31, 0.27), "evaluate": Preset(0.32, 0.03), "night": Preset(0.3, 0.1)}
+            save_model(path, model)
+            again = load_model(path)
+            assert (again.presets, again.limit) == (model.presets, model.limit)
+            assert (again.nms_thresh, again.score_thresh) == (0.31, 0.27)
+    finally:
+        model.presets, model.limit = presets, limit
 
 
 def check_numbers_in_npz(model, predicted, folder):

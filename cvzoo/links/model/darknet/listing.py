@@ -44,7 +44,7 @@ def _preprocessing(model: DarknetDetector) -> dict[str, Any]:
     }
 
 
-ARCHITECTURES = (Architecture("DarknetDetector", DarknetDetector, _settings, _preprocessing, _build),)
+ARCHITECTURES = (Architecture("DarknetDetector", DarknetDetector, _settings, _preprocessing, _build).with_thresholds(),)
 
 
 def members() -> list[ZooMember]:

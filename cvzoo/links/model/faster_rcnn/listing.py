@@ -8,7 +8,9 @@ from cvzoo.links.model.trained_members import trained_members
 from cvzoo.links.model.zoo_member import ZooMember
 
 ARCHITECTURES = (
-    Architecture("FasterRCNNVGG16", FasterRCNNVGG16, vgg16_settings, mean_preprocessing, vgg16_from_settings),
+    Architecture(
+        "FasterRCNNVGG16", FasterRCNNVGG16, vgg16_settings, mean_preprocessing, vgg16_from_settings
+    ).with_thresholds(),
 )
 
 

@@ -30,7 +30,7 @@ ARCHITECTURES = (
         region_network_settings,
         region_network_preprocessing,
         faster_rcnn_fpn_from_settings,
-    ),
+    ).with_thresholds(),
 )
 # the longer names first: one begins with the other
 _MAKERS = {

@@ -9,28 +9,14 @@ from cvzoo.links.model.faster_rcnn_fpn.stored import stored_region_network
 
 
 def region_network_settings(model: Any) -> dict[str, Any]:
-    """n_fg_class, the fields of `FasterRCNNFPNSettings`, presets (name -> nms_thresh, score_thresh) and limit."""
-    return {
-        "n_fg_class": model.n_fg_class,
-        "settings": dataclasses.asdict(model.settings),
-        "presets": {name: list(preset) for name, preset in model.presets.items()},
-        "limit": model.limit,
-    }
+    """n_fg_class, and the fields of `FasterRCNNFPNSettings`."""
+    return {"n_fg_class": model.n_fg_class, "settings": dataclasses.asdict(model.settings)}
 
 
 def faster_rcnn_fpn_from_settings(settings: Mapping[str, Any], label_names: Sequence[str] | None) -> FasterRCNNFPN:
     """The model with random values. Raises what is wrong with the settings: KeyError, TypeError, ValueRangeError ..."""
     stored = stored_region_network(settings)
-    model = FasterRCNNFPN(stored.n_fg_class, label_names=label_names, settings=stored.settings)
-    use_stored_thresholds(model, settings)
-    return model
-
-
-def use_stored_thresholds(model: Any, settings: Mapping[str, Any]) -> None:
-    """Give the model the presets and the limit of a file, and the preset "visualize"."""
-    stored = stored_region_network(settings)
-    model.presets, model.limit = stored.presets, stored.limit
-    model.use_preset("visualize")
+    return FasterRCNNFPN(stored.n_fg_class, label_names=label_names, settings=stored.settings)
 
 
 def region_network_preprocessing(model: Any) -> dict[str, Any]:

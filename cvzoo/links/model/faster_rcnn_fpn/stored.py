@@ -17,7 +17,7 @@ class StoredRegionNetwork(NamedTuple):
 
 
 def stored_region_network(settings: Mapping[str, Any]) -> StoredRegionNetwork:
-    """What `region_network_settings` wrote. Raises what is wrong with it: KeyError, TypeError, ValueRangeError ..."""
+    """What a file's settings say. Raises what is wrong with it: KeyError, TypeError, ValueRangeError ..."""
     return StoredRegionNetwork(
         int(settings["n_fg_class"]),
         FasterRCNNFPNSettings(**settings["settings"]),

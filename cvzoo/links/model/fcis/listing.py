@@ -7,7 +7,11 @@ from cvzoo.links.model.fcis.weights import WEIGHTS
 from cvzoo.links.model.trained_members import trained_members
 from cvzoo.links.model.zoo_member import ZooMember
 
-ARCHITECTURES = (Architecture("FCISResNet101", FCISResNet101, fcis_settings, fcis_preprocessing, fcis_from_settings),)
+ARCHITECTURES = (
+    Architecture(
+        "FCISResNet101", FCISResNet101, fcis_settings, fcis_preprocessing, fcis_from_settings
+    ).with_thresholds(),
+)
 
 
 def members() -> list[ZooMember]:

@@ -36,7 +36,7 @@ def _build(settings: Mapping[str, Any], label_names: Sequence[str] | None) -> FC
     return FCOS(int(settings["n_fg_class"]), label_names=label_names, settings=built)
 
 
-ARCHITECTURES = (Architecture("FCOS", FCOS, _settings, _preprocessing, _build),)
+ARCHITECTURES = (Architecture("FCOS", FCOS, _settings, _preprocessing, _build).with_thresholds(),)
 
 
 def members() -> list[ZooMember]:

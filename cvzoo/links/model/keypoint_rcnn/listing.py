@@ -6,11 +6,7 @@ from typing import Any
 
 from cvzoo.links.model.architecture import Architecture
 from cvzoo.links.model.faster_rcnn_fpn.listing import region_members
-from cvzoo.links.model.faster_rcnn_fpn.storage import (
-    region_network_preprocessing,
-    region_network_settings,
-    use_stored_thresholds,
-)
+from cvzoo.links.model.faster_rcnn_fpn.storage import region_network_preprocessing, region_network_settings
 from cvzoo.links.model.faster_rcnn_fpn.stored import stored_region_network
 from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import KeypointRCNNFPN
 from cvzoo.links.model.keypoint_rcnn.point_head import PointHeadSettings
@@ -35,15 +31,13 @@ def keypoint_rcnn_settings(model: KeypointRCNNFPN) -> dict[str, Any]:
 def keypoint_rcnn_from_settings(settings: Mapping[str, Any], label_names: Sequence[str] | None) -> KeypointRCNNFPN:
     """The model with random values. Raises what is wrong with the settings: KeyError, TypeError, ValueRangeError ..."""
     stored = stored_region_network(settings)
-    model = KeypointRCNNFPN(
+    return KeypointRCNNFPN(
         stored.n_fg_class,
         label_names=label_names,
         settings=stored.settings,
         point_settings=PointHeadSettings(**settings["point_settings"]),
         point_names=settings["point_names"],
     )
-    use_stored_thresholds(model, settings)
-    return model
 
 
 ARCHITECTURES = (
@@ -53,7 +47,7 @@ ARCHITECTURES = (
         keypoint_rcnn_settings,
         region_network_preprocessing,
         keypoint_rcnn_from_settings,
-    ),
+    ).with_thresholds(),
 )
 
 

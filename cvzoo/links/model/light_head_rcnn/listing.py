@@ -15,7 +15,7 @@ ARCHITECTURES = (
         light_head_settings,
         mean_preprocessing,
         light_head_from_settings,
-    ),
+    ).with_thresholds(),
 )
 
 

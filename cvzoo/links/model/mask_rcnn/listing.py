@@ -6,11 +6,7 @@ from typing import Any
 
 from cvzoo.links.model.architecture import Architecture
 from cvzoo.links.model.faster_rcnn_fpn.listing import region_members
-from cvzoo.links.model.faster_rcnn_fpn.storage import (
-    region_network_preprocessing,
-    region_network_settings,
-    use_stored_thresholds,
-)
+from cvzoo.links.model.faster_rcnn_fpn.storage import region_network_preprocessing, region_network_settings
 from cvzoo.links.model.faster_rcnn_fpn.stored import stored_region_network
 from cvzoo.links.model.mask_rcnn.mask_head import MaskHeadSettings
 from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
@@ -28,13 +24,13 @@ def mask_rcnn_from_settings(settings: Mapping[str, Any], label_names: Sequence[s
     """The model with random values. Raises what is wrong with the settings: KeyError, TypeError, ValueRangeError ..."""
     stored = stored_region_network(settings)
     head = MaskHeadSettings(**settings["mask_settings"])
-    model = MaskRCNNFPN(stored.n_fg_class, label_names=label_names, settings=stored.settings, mask_settings=head)
-    use_stored_thresholds(model, settings)
-    return model
+    return MaskRCNNFPN(stored.n_fg_class, label_names=label_names, settings=stored.settings, mask_settings=head)
 
 
 ARCHITECTURES = (
-    Architecture("MaskRCNNFPN", MaskRCNNFPN, mask_rcnn_settings, region_network_preprocessing, mask_rcnn_from_settings),
+    Architecture(
+        "MaskRCNNFPN", MaskRCNNFPN, mask_rcnn_settings, region_network_preprocessing, mask_rcnn_from_settings
+    ).with_thresholds(),
 )
 
 

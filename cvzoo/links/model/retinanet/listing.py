@@ -11,7 +11,9 @@ from cvzoo.links.model.retinanet.weights import WEIGHTS
 from cvzoo.links.model.zoo_member import ZooMember
 
 ARCHITECTURES = (
-    Architecture("RetinaNet", RetinaNet, retinanet_settings, retinanet_preprocessing, retinanet_from_settings),
+    Architecture(
+        "RetinaNet", RetinaNet, retinanet_settings, retinanet_preprocessing, retinanet_from_settings
+    ).with_thresholds(),
 )
 
 

@@ -10,22 +10,14 @@ from cvzoo.links.model.retinanet.stored import stored_retinanet
 
 
 def retinanet_settings(model: RetinaNet) -> dict[str, Any]:
-    """n_fg_class, the fields of `RetinaNetSettings`, presets (name -> nms_thresh, score_thresh) and limit."""
-    return {
-        "n_fg_class": model.n_fg_class,
-        "settings": dataclasses.asdict(model.settings),
-        "presets": {name: list(preset) for name, preset in model.presets.items()},
-        "limit": model.limit,
-    }
+    """n_fg_class, and the fields of `RetinaNetSettings`."""
+    return {"n_fg_class": model.n_fg_class, "settings": dataclasses.asdict(model.settings)}
 
 
 def retinanet_from_settings(settings: Mapping[str, Any], label_names: Sequence[str] | None) -> RetinaNet:
     """The model with random values. Raises what is wrong with the settings: KeyError, TypeError, ValueRangeError ..."""
     stored = stored_retinanet(settings)
-    model = RetinaNet(stored.n_fg_class, label_names=label_names, settings=stored.settings)
-    model.presets, model.limit = stored.presets, stored.limit
-    model.use_preset("visualize")
-    return model
+    return RetinaNet(stored.n_fg_class, label_names=label_names, settings=stored.settings)
 
 
 def retinanet_preprocessing(model: RetinaNet) -> dict[str, Any]:

@@ -17,7 +17,7 @@ class StoredRetinaNet(NamedTuple):
 
 
 def stored_retinanet(settings: Mapping[str, Any]) -> StoredRetinaNet:
-    """What `retinanet_settings` wrote. Raises what is wrong with it: KeyError, TypeError, ValueRangeError ..."""
+    """What a file's settings say. Raises what is wrong with it: KeyError, TypeError, ValueRangeError ..."""
     return StoredRetinaNet(
         int(settings["n_fg_class"]),
         RetinaNetSettings(**settings["settings"]),

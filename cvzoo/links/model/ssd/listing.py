@@ -8,7 +8,7 @@ from cvzoo.links.model.ssd.weights import SSD300_WEIGHTS, SSD512_WEIGHTS
 from cvzoo.links.model.trained_members import trained_members
 from cvzoo.links.model.zoo_member import ZooMember
 
-ARCHITECTURES = (Architecture("SSD", SSD, ssd_settings, ssd_preprocessing, ssd_from_settings),)
+ARCHITECTURES = (Architecture("SSD", SSD, ssd_settings, ssd_preprocessing, ssd_from_settings).with_thresholds(),)
 
 
 def members() -> list[ZooMember]:

@@ -32,7 +32,7 @@ def _build(settings: Mapping[str, Any], label_names: Sequence[str] | None) -> SS
     return SSDLite(int(settings["n_fg_class"]), label_names=label_names, settings=built)
 
 
-ARCHITECTURES = (Architecture("SSDLite", SSDLite, _settings, _preprocessing, _build),)
+ARCHITECTURES = (Architecture("SSDLite", SSDLite, _settings, _preprocessing, _build).with_thresholds(),)
 
 
 def members() -> list[ZooMember]:

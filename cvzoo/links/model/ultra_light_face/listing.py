@@ -29,7 +29,7 @@ def _preprocessing(model: UltraLightFace) -> dict[str, Any]:
     }
 
 
-ARCHITECTURES = (Architecture("UltraLightFace", UltraLightFace, _settings, _preprocessing, _build),)
+ARCHITECTURES = (Architecture("UltraLightFace", UltraLightFace, _settings, _preprocessing, _build).with_thresholds(),)
 
 
 def members() -> list[ZooMember]:

@@ -85,9 +85,9 @@ def _build_v3(settings: Mapping[str, Any], label_names: Sequence[str] | None) ->
 
 
 ARCHITECTURES = (
-    Architecture("YOLOv2", YOLOv2, _settings_v2, _preprocessing, _build_v2),
-    Architecture("YOLOv2Tiny", YOLOv2Tiny, _settings_v2_tiny, _preprocessing, _build_v2_tiny),
-    Architecture("YOLOv3", YOLOv3, _settings_v3, _preprocessing, _build_v3),
+    Architecture("YOLOv2", YOLOv2, _settings_v2, _preprocessing, _build_v2).with_thresholds(),
+    Architecture("YOLOv2Tiny", YOLOv2Tiny, _settings_v2_tiny, _preprocessing, _build_v2_tiny).with_thresholds(),
+    Architecture("YOLOv3", YOLOv3, _settings_v3, _preprocessing, _build_v3).with_thresholds(),
 )
 
 
