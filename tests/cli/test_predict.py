@@ -258,3 +258,18 @@ def test_the_dog_the_bicycle_and_the_vehicle_are_found(run, shared, tmp_path):
     with Image.open(photo) as before, Image.open(tmp_path / "out" / "dog.jpg") as after:
         assert after.size == before.size
         assert after.tobytes() != before.tobytes()
+
+
+def test_a_compiled_network_finds_the_same(run, net, photos, tmp_path):
+    for name, words in (("plain", ()), ("compiled", ("--compile",))):
+        words = (*words, "--score-thresh", "0.1", "--quiet", "--json-lines", tmp_path / name)
+        status, _, _ = run("predict", photos, photos, *net, *words)  # sizes come back, so that they are replayed
+        assert status == 0
+    plain, compiled = records(tmp_path / "plain"), records(tmp_path / "compiled")
+    assert len(plain) == 4
+    for one, other in zip(plain, compiled, strict=True):
+        assert [each["name"] for each in one["objects"]] == [each["name"] for each in other["objects"]]
+        for a, b in zip(one["objects"], other["objects"]):
+            assert [a[key] for key in ("y_min", "x_min", "score")] == pytest.approx(
+                [b[key] for key in ("y_min", "x_min", "score")], rel=1e-3, abs=1e-3
+            )
