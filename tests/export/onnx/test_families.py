@@ -23,9 +23,9 @@ ONE_SIZE = {"SwinTransformer", "SwinTransformer, version 2", "ViT", "VGG", "VGG 
 # sizes that are multiples of 32 only
 MULTIPLES = {"ESPNet", "MobileNetV2, tf", "YOLOv2", "YOLOv3"}
 REFUSED = {"FasterRCNNVGG16", "LightHeadRCNN"}
-# the share of numbers that may differ: of equals in the flat parts of a photo, rounding decides which is the maximum that
-# SegNet puts back; the narrow SSDLite normalizes maps of one place by next to nothing, and rounding grows (our own two
-# backends differ by 3e-5 there)
+# the share of numbers that may differ: of equals in the flat parts of a photo, rounding decides which is the maximum
+# that SegNet puts back; the narrow SSDLite normalizes maps of one place by next to nothing, and rounding grows (our own
+# two backends differ by 3e-5 there)
 APART = {"SegNetBasic": 0.02, "SSDLite": 0.05}
 
 
