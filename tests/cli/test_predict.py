@@ -171,17 +171,17 @@ def test_memory_stays_flat_over_a_thousand_photos(run, net, photos, tmp_path):
     listed = tmp_path / "many"
     listed.mkdir()
     photo = (photos / "a.jpg").read_bytes()
-    peaks = {}
-    for count in (50, 1000):
+    peaks = {50: [], 1000: []}
+    for count in (50, 1000, 1000):  # twice: what is imported or made ready once, on the way, is no growth
         for i in range(count):
             (listed / f"{i:04}.jpg").write_bytes(photo)
         tracemalloc.start()
         status, _, _ = run("predict", listed, *net, "--quiet", "--json-lines", tmp_path / "all.jsonl")
-        peaks[count] = tracemalloc.get_traced_memory()[1]
+        peaks[count].append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
         assert status == 0
     # the list of paths may grow (1 kB each in Python 3.13), 28 MB of photos as arrays may not
-    assert peaks[1000] - peaks[50] < 3_000_000
+    assert min(peaks[1000]) - peaks[50][0] < 3_000_000
 
 
 def test_a_setting_that_stops_every_photo_is_said_once(run, net, photos, monkeypatch):
