@@ -55,6 +55,7 @@ def test_it_says_the_same_in_onnx_runtime(suite, name, photos, onnxruntime, tmp_
     for batch in (prepared[None], np.stack([_fitted(model.prepare(img), exported) for img in (photos[1],) * 3])):
         found = compare_with_onnxruntime(file, model, np.ascontiguousarray(batch))
         assert found.apart <= APART.get(name, 0), (name, found)
+        assert name == "SegNetBasic" or found.difference <= 1e-3 * found.scale, (name, found)
 
 
 def test_the_file_says_what_it_is(onnxruntime, open_session, tmp_path):
