@@ -16,14 +16,17 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 
-def serve(cases: Mapping[str, Callable[[], object]]) -> None:
-    """Answer the driver: for each line with a case's name, run it once and print the seconds."""
+def serve(cases: Mapping[str, Callable[[], object]], *, repeat: int = 1) -> None:
+    """Answer the driver: for each line with a case's name, run it `repeat` times and print the median seconds."""
     print(json.dumps({"ready": sorted(cases)}), flush=True)
     for line in sys.stdin:
         case = cases[line.strip()]
-        start = time.perf_counter()
-        case()
-        print(json.dumps(time.perf_counter() - start), flush=True)
+        times = []
+        for _ in range(repeat):
+            start = time.perf_counter()
+            case()
+            times.append(time.perf_counter() - start)
+        print(json.dumps(statistics.median(times)), flush=True)
 
 
 class Worker:
