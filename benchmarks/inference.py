@@ -6,7 +6,7 @@
 Each ENV is an environment with that package (torch: with torchvision, too); the one of this script needs cvzoo only.
 Photos are float32 (B, 3, H, W) in C order for all but torch, which gets them channels-last, as its weights are.
 ONNX Runtime and OpenVINO run the file that `cvzoo.export` writes of our random weights, for one shape, and their
-numbers are compared with ours; torch has random weights of its own. OpenVINO has the hint LATENCY and is told to compute
+numbers are compared with ours; torch has random weights of its own. OpenVINO has the hint LATENCY and must compute
 in float32: on processors with AMX it would take bfloat16 by itself. One measurement is the median of `--repeat` calls
 in a row; then it is another program's turn.
 """
