@@ -7,18 +7,15 @@ from cvzoo.backends.numpy.conv import channel_sum as numpy_channel_sum
 from cvzoo.backends.numpy.conv import conv_2d as numpy_conv_2d
 from cvzoo.backends.numpy.conv import conv_2d_input_grad as numpy_conv_2d_input_grad
 from cvzoo.backends.numpy.conv import conv_2d_weight_grad as numpy_conv_2d_weight_grad
-from cvzoo.backends.numpy.windows import out_size
-from cvzoo.backends.onednn.algorithms import ELTWISE
+from cvzoo.backends.onednn.forward_convolution import DIRECT, describe_weights, make_forward, window_of
 from cvzoo.backends.onednn.memory import as_kernels_want, new_channels_last, new_dense
 from cvzoo.backends.onednn.packing import PackedWeights, with_plain_strides
 from cvzoo.backends.onednn.primitives import (
-    BIAS,
     DIFF_DST,
     DIFF_SRC,
     DIFF_WEIGHTS,
     DST,
     F32,
-    FORWARD_INFERENCE,
     FORWARD_TRAINING,
     QUERY_DIFF_WEIGHTS,
     QUERY_WEIGHTS,
@@ -28,9 +25,7 @@ from cvzoo.backends.onednn.primitives import (
     Primitive,
     attributes,
     dense_strides,
-    describe,
     describe_image,
-    dims,
     local,
     primitive_descriptor,
     queried,
@@ -39,88 +34,6 @@ from cvzoo.backends.onednn.primitives import (
     size_of,
     strides_of,
 )
-
-DIRECT = 1
-BINARY_ADD = 0x1FFF0
-FIRST_POST_OP_SOURCE = 32768 | 2
-
-
-def describe_weights(
-    shape: tuple[int, ...], strides: tuple[int, ...] | None, groups: int, dtype: np.dtype = F32
-) -> Handle:
-    """(O, C / groups, KH, KW) as the library wants it: with an axis of its own for the groups if there are several."""
-    if groups == 1:
-        return describe(shape, strides, dtype)
-    o, *rest = shape
-    grouped = (groups, o // groups, *rest)
-    return describe(grouped, strides and (strides[0] * (o // groups), *strides), dtype)
-
-
-def window_of(x_size: Pair, size: Pair, ksize: Pair, stride: Pair, pad: Pad, dilate: Pair) -> tuple:
-    """Strides, dilations, padding before and padding after, as the library counts them.
-
-    The padding after is what the last window really needs. Where it needs less than nothing the library wants 0, and
-    refuses the case if a whole window more would fit then.
-    """
-    after = []
-    for k in (0, 1):
-        needed = (size[k] - 1) * stride[k] + dilate[k] * (ksize[k] - 1) + 1 - x_size[k] - pad[2 * k]
-        after.append(0 if -stride[k] < needed < 0 else needed)
-    return dims(stride), dims([d - 1 for d in dilate]), dims([pad[0], pad[2]]), dims(after)
-
-
-class _Forward:
-    __slots__ = ("run", "shape", "weights")
-
-
-def _make_forward(
-    x_shape: tuple[int, ...],
-    w: np.ndarray,
-    has_bias: bool,
-    geometry: tuple[Pair, Pad, Pair, int],
-    has_add: bool,
-    activation: str | None,
-    alpha: float,
-    beta: float,
-) -> _Forward | bool:
-    stride, pad, dilate, groups = geometry
-    ksize = w.shape[2:]
-    size = out_size(x_shape[2:], ksize, stride, pad, dilate)
-    y_shape = (x_shape[0], w.shape[0], *size)
-    post_ops = []
-    target = describe_image(y_shape)
-    if has_add:
-        post_ops.append(("binary", BINARY_ADD, target.address))
-    if activation is not None:
-        if activation not in ELTWISE:
-            return False
-        post_ops.append(("eltwise", *ELTWISE[activation](alpha, beta)))
-    source = describe_image(x_shape)
-    bias = describe(w.shape[:1], (1,)) if has_bias else None
-    descriptor = primitive_descriptor(
-        "convolution_forward",
-        FORWARD_INFERENCE,
-        DIRECT,
-        source,
-        describe_weights(w.shape, None, groups),
-        bias,
-        target,
-        *window_of(x_shape[2:], size, ksize, stride, pad, dilate),
-        attributes(post_ops),
-    )
-    if descriptor is None:
-        return False
-    chosen = queried(descriptor, QUERY_WEIGHTS)
-    slots = [(SRC, source), (WEIGHTS, chosen), (DST, target)]
-    if has_bias:
-        slots.append((BIAS, bias))
-    if has_add:
-        slots.append((FIRST_POST_OP_SOURCE, target))
-    made = _Forward()
-    made.weights = PackedWeights(describe_weights(w.shape, strides_of(w), groups), chosen)
-    made.run = Primitive(descriptor, slots)
-    made.shape = y_shape
-    return made
 
 
 def conv_2d(
@@ -141,20 +54,14 @@ def conv_2d(
     """As AbstractBackend.conv_2d says; `pack` holds reordered weights by the name of their order."""
     if x.dtype is F32 and w.dtype is F32 and x.size and w.size:
         w = with_plain_strides(w)
-        geometry = (stride, pad, dilate, groups)
-        has_bias, has_add = b is not None, add is not None
-        key = ("conv", x.shape, w.shape, w.strides, has_bias, geometry, has_add, activation, alpha, beta)
+        case = (b is not None, (stride, pad, dilate, groups), add is not None, activation, alpha, beta)
+        key = ("conv", x.shape, w.shape, w.strides, case)
         op = local.young.get(key)
         if op is None:
-            op = recall(key, _make_forward, x.shape, w, has_bias, geometry, has_add, activation, alpha, beta)
+            op = recall(key, make_forward, x.shape, w, *case)
         if op:
             y = new_channels_last(*op.shape)
-            arrays = [as_kernels_want(x), op.weights(w, pack), y]
-            if has_bias:
-                arrays.append(_vector(b))
-            if has_add:
-                arrays.append(as_kernels_want(np.asarray(add, F32)))
-            op.run(*arrays)
+            op(as_kernels_want(x), w, b, add, y, pack)
             return y
     return numpy_conv_2d(
         x,
@@ -169,11 +76,6 @@ def conv_2d(
         alpha=alpha,
         beta=beta,
     )
-
-
-def _vector(b: np.ndarray) -> np.ndarray:
-    """b (O,) float32 without gaps."""
-    return b if b.dtype is F32 and b.strides == (4,) else np.ascontiguousarray(b, F32)
 
 
 def _forward_descriptor(

@@ -10,18 +10,16 @@ from cvzoo.backends.abstract import Pad, Pair
 from cvzoo.backends.numpy.quantized import conv_2d_int8 as numpy_conv_2d_int8
 from cvzoo.backends.numpy.quantized import linear_int8 as numpy_linear_int8
 from cvzoo.backends.numpy.quantized import quantize as numpy_quantize
-from cvzoo.backends.numpy.windows import out_size
-from cvzoo.backends.onednn.algorithms import ELTWISE
-from cvzoo.backends.onednn.conv import BINARY_ADD, DIRECT, FIRST_POST_OP_SOURCE, conv_2d, describe_weights, window_of
+from cvzoo.backends.onednn.conv import conv_2d
+from cvzoo.backends.onednn.forward_convolution import make_forward, vector
 from cvzoo.backends.onednn.library import library
 from cvzoo.backends.onednn.matmul import linear
-from cvzoo.backends.onednn.memory import as_kernels_want, channels_last, new_bytes_like, new_channels_last, new_dense
+from cvzoo.backends.onednn.memory import channels_last, new_bytes_like, new_channels_last, new_dense
 from cvzoo.backends.onednn.packing import PackedWeights, with_plain_strides
 from cvzoo.backends.onednn.primitives import (
     BIAS,
     DST,
     F32,
-    FORWARD_INFERENCE,
     QUERY_WEIGHTS,
     S8,
     SCALES,
@@ -31,7 +29,6 @@ from cvzoo.backends.onednn.primitives import (
     Primitive,
     attributes,
     describe,
-    describe_image,
     local,
     primitive_descriptor,
     queried,
@@ -46,11 +43,6 @@ _FEW = 1 << 12  # numbers; below, NumPy has quantized before oneDNN has begun
 def _has_bytes() -> bool:
     """Whether the processor multiplies and adds bytes without losing bits."""
     return library().has_int8
-
-
-def _vector(values: np.ndarray) -> np.ndarray:
-    """(O,) float32 without gaps."""
-    return values if values.dtype is F32 and values.strides == (4,) else np.ascontiguousarray(values, F32)
 
 
 # --- from floats to bytes -------------------------------------------------------------------------------------------
@@ -88,67 +80,27 @@ def quantize(x: np.ndarray, *, scale: float, signed: bool) -> np.ndarray:
 
 # --- convolution ----------------------------------------------------------------------------------------------------
 class _Convolution:
-    __slots__ = ("out_scale", "run", "shape", "weights")
+    __slots__ = ("out_scale", "run")
 
 
 def _make_convolution(
-    x: np.ndarray,
-    w: np.ndarray,
-    has_bias: bool,
-    geometry: tuple[Pair, Pad, Pair, int],
-    has_add: bool,
-    activation: str | None,
-    alpha: float,
-    beta: float,
-    out_scale: float | None,
-    out_dtype: np.dtype,
+    x: np.ndarray, w: np.ndarray, case: tuple, out_scale: float | None, out_dtype: np.dtype
 ) -> _Convolution | bool:
-    stride, pad, dilate, groups = geometry
-    ksize = w.shape[2:]
-    size = out_size(x.shape[2:], ksize, stride, pad, dilate)
-    y_shape = (x.shape[0], w.shape[0], *size)
-    post_ops: list[tuple] = []
-    target, added = describe_image(y_shape, out_dtype), describe_image(y_shape)
-    if has_add:
-        post_ops.append(("binary", BINARY_ADD, added.address))
-    if activation is not None:
-        if activation not in ELTWISE:
-            return False
-        post_ops.append(("eltwise", *ELTWISE[activation](alpha, beta)))
-    scales = [(WEIGHTS, 1 if groups == 1 else 3)]
-    if out_scale is not None:
-        scales.append((DST, 0))
-    source = describe_image(x.shape, x.dtype)
-    bias = describe(w.shape[:1], (1,)) if has_bias else None
-    descriptor = primitive_descriptor(
-        "convolution_forward",
-        FORWARD_INFERENCE,
-        DIRECT,
-        source,
-        describe_weights(w.shape, None, groups, S8),
-        bias,
-        target,
-        *window_of(x.shape[2:], size, ksize, stride, pad, dilate),
-        attributes(post_ops, scales),
-    )
-    if descriptor is None:
-        return False
-    chosen = queried(descriptor, QUERY_WEIGHTS)
-    slots: list[tuple[int, Any]] = [(SRC, source), (WEIGHTS, chosen), (DST, target)]
-    slots.append((SCALES | WEIGHTS, describe(w.shape[:1], (1,))))
-    if has_bias:
-        slots.append((BIAS, bias))
-    if has_add:
-        slots.append((FIRST_POST_OP_SOURCE, added))
     made = _Convolution()
-    made.out_scale = None
-    if out_scale is not None:
-        slots.append((SCALES | DST, describe((1,), (1,))))
-        made.out_scale = np.array([out_scale], F32)
-    made.weights = PackedWeights(describe_weights(w.shape, strides_of(w), groups, S8), chosen, name=x.dtype.str)
-    made.run = Primitive(descriptor, slots)
-    made.shape = y_shape
-    return made
+    has_scale = out_scale is not None
+    made.run = make_forward(
+        x.shape,
+        w,
+        *case,
+        source=x.dtype,
+        factors=S8,
+        target=out_dtype,
+        scaled=True,
+        out_scaled=has_scale,
+        name=x.dtype.str,
+    )
+    made.out_scale = (np.array([out_scale], F32),) if has_scale else ()
+    return made if made.run else False
 
 
 def conv_2d_int8(
@@ -175,28 +127,19 @@ def conv_2d_int8(
     if not x.size or not w.size or x.dtype not in _BYTES or w.dtype != S8:
         return numpy_conv_2d_int8(x, w, scale, b, out_scale=out_scale, out_signed=out_signed, **how)
     if not _has_bytes():
-        y = conv_2d(x.astype(F32), w * _vector(scale)[:, None, None, None], b, **how)
+        y = conv_2d(x.astype(F32), w * vector(scale)[:, None, None, None], b, **how)
         return y if out_scale is None else quantize(y, scale=out_scale, signed=out_signed)
     w = with_plain_strides(w)
-    geometry = (stride, pad, dilate, groups)
-    has_bias, has_add = b is not None, add is not None
     out_dtype = F32 if out_scale is None else S8 if out_signed else U8
-    case = (has_bias, geometry, has_add, activation, alpha, beta, out_scale, out_dtype)
-    key = ("conv_int8", x.shape, x.dtype, w.shape, w.strides, case)
+    case = (b is not None, (stride, pad, dilate, groups), add is not None, activation, alpha, beta)
+    key = ("conv_int8", x.shape, x.dtype, w.shape, w.strides, case, out_scale, out_dtype)
     op = local.young.get(key)
     if op is None:
-        op = recall(key, _make_convolution, x, w, *case)
+        op = recall(key, _make_convolution, x, w, case, out_scale, out_dtype)
     if not op:
         return numpy_conv_2d_int8(x, w, scale, b, out_scale=out_scale, out_signed=out_signed, **how)
-    y = new_channels_last(*op.shape, out_dtype)
-    arrays = [channels_last(x), op.weights(w, pack), y, _vector(scale)]
-    if has_bias:
-        arrays.append(_vector(b))
-    if has_add:
-        arrays.append(as_kernels_want(np.asarray(add, F32)))
-    if op.out_scale is not None:
-        arrays.append(op.out_scale)
-    op.run(*arrays)
+    y = new_channels_last(*op.run.shape, out_dtype)
+    op.run(channels_last(x), w, b, add, y, pack, vector(scale), *op.out_scale)
     return y
 
 
@@ -238,7 +181,7 @@ def linear_int8(
     if not x.size or not w.size or x.dtype not in _BYTES or w.dtype != S8:
         return numpy_linear_int8(x, w, scale, b)
     if not _has_bytes():
-        return linear(x.astype(F32), w * _vector(scale)[:, None], b)
+        return linear(x.astype(F32), w * vector(scale)[:, None], b)
     x, w = np.ascontiguousarray(x), with_plain_strides(w)
     has_bias = b is not None
     key = ("linear_int8", x.shape, x.dtype, w.shape, w.strides, has_bias)
@@ -248,6 +191,6 @@ def linear_int8(
     if not op:
         return numpy_linear_int8(x, w, scale, b)
     y = new_dense(op.shape)
-    arrays = [x, op.weights(w, pack), y, _vector(scale)]
-    op.run(*(arrays if b is None else [*arrays, _vector(b)]))
+    arrays = [x, op.weights(w, pack), y, vector(scale)]
+    op.run(*(arrays if b is None else [*arrays, vector(b)]))
     return y

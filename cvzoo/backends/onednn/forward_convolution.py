@@ -1,0 +1,163 @@
+"""The forward pass of a convolution, with what is added and an activation, of numbers of any kind."""
+
+from typing import Any
+
+import numpy as np
+
+from cvzoo.backends.abstract import Pad, Pair
+from cvzoo.backends.numpy.windows import out_size
+from cvzoo.backends.onednn.algorithms import ELTWISE
+from cvzoo.backends.onednn.memory import as_kernels_want
+from cvzoo.backends.onednn.packing import PackedWeights
+from cvzoo.backends.onednn.primitives import (
+    BIAS,
+    DST,
+    F32,
+    FORWARD_INFERENCE,
+    QUERY_WEIGHTS,
+    SCALES,
+    SRC,
+    WEIGHTS,
+    Handle,
+    Primitive,
+    attributes,
+    describe,
+    describe_image,
+    dims,
+    primitive_descriptor,
+    queried,
+    strides_of,
+)
+
+DIRECT = 1
+_BINARY_ADD = 0x1FFF0
+_FIRST_POST_OP_SOURCE = 32768 | 2
+
+Geometry = tuple[Pair, Pad, Pair, int]  # stride, pad, dilate, groups
+
+
+def describe_weights(
+    shape: tuple[int, ...], strides: tuple[int, ...] | None, groups: int, dtype: np.dtype = F32
+) -> Handle:
+    """(O, C / groups, KH, KW) as the library wants it: with an axis of its own for the groups if there are several."""
+    if groups == 1:
+        return describe(shape, strides, dtype)
+    o, *rest = shape
+    grouped = (groups, o // groups, *rest)
+    return describe(grouped, strides and (strides[0] * (o // groups), *strides), dtype)
+
+
+def window_of(x_size: Pair, size: Pair, ksize: Pair, stride: Pair, pad: Pad, dilate: Pair) -> tuple:
+    """Strides, dilations, padding before and padding after, as the library counts them.
+
+    The padding after is what the last window really needs. Where it needs less than nothing the library wants 0, and
+    refuses the case if a whole window more would fit then.
+    """
+    after = []
+    for k in (0, 1):
+        needed = (size[k] - 1) * stride[k] + dilate[k] * (ksize[k] - 1) + 1 - x_size[k] - pad[2 * k]
+        after.append(0 if -stride[k] < needed < 0 else needed)
+    return dims(stride), dims([d - 1 for d in dilate]), dims([pad[0], pad[2]]), dims(after)
+
+
+def vector(values: np.ndarray) -> np.ndarray:
+    """values (O,) as float32 without gaps."""
+    return values if values.dtype is F32 and values.strides == (4,) else np.ascontiguousarray(values, F32)
+
+
+class ForwardConvolution:
+    """activation(conv(x, w) + b + add) for one case.
+
+    shape: of the result
+    """
+
+    __slots__ = ("_run", "_weights", "shape")
+
+    def __init__(self, shape: tuple[int, ...], weights: PackedWeights, run: Primitive):
+        self.shape = shape
+        self._weights = weights
+        self._run = run
+
+    def __call__(
+        self,
+        x: np.ndarray,
+        w: np.ndarray,
+        b: np.ndarray | None,
+        add: np.ndarray | None,
+        y: np.ndarray,
+        pack: dict | None,
+        *scales: np.ndarray,
+    ) -> None:
+        """Fill y. x lies channels-last; scales: the filters' and the result's, as far as the case has any."""
+        arrays = [x, self._weights(w, pack), y]
+        if b is not None:
+            arrays.append(vector(b))
+        if add is not None:
+            arrays.append(as_kernels_want(np.asarray(add, F32)))
+        self._run(*arrays, *scales)
+
+
+def make_forward(
+    x_shape: tuple[int, ...],
+    w: np.ndarray,
+    has_bias: bool,
+    geometry: Geometry,
+    has_add: bool,
+    activation: str | None,
+    alpha: float,
+    beta: float,
+    *,
+    source: np.dtype = F32,
+    factors: np.dtype = F32,
+    target: np.dtype = F32,
+    scaled: bool = False,
+    out_scaled: bool = False,
+    name: str = "",
+) -> ForwardConvolution | bool:
+    """The kernel of a case; False if the library does not do it.
+
+    source, factors, target: the kinds of numbers of x, of the filters as the kernel reads them, and of the result
+    scaled: each filter's sums are multiplied by a number; out_scaled: the result is divided by one
+    name: tells the filters of this kernel from others that are ordered alike
+    """
+    stride, pad, dilate, groups = geometry
+    ksize = w.shape[2:]
+    size = out_size(x_shape[2:], ksize, stride, pad, dilate)
+    y_shape = (x_shape[0], w.shape[0], *size)
+    given, wanted, added = describe_image(x_shape, source), describe_image(y_shape, target), describe_image(y_shape)
+    post_ops: list[tuple] = []
+    if has_add:
+        post_ops.append(("binary", _BINARY_ADD, added.address))
+    if activation is not None:
+        if activation not in ELTWISE:
+            return False
+        post_ops.append(("eltwise", *ELTWISE[activation](alpha, beta)))
+    scales = [(WEIGHTS, 1 if groups == 1 else 3)] if scaled else []
+    if out_scaled:
+        scales.append((DST, 0))
+    bias = describe(w.shape[:1], (1,)) if has_bias else None
+    descriptor = primitive_descriptor(
+        "convolution_forward",
+        FORWARD_INFERENCE,
+        DIRECT,
+        given,
+        describe_weights(w.shape, None, groups, factors),
+        bias,
+        wanted,
+        *window_of(x_shape[2:], size, ksize, stride, pad, dilate),
+        attributes(post_ops, scales),
+    )
+    if descriptor is None:
+        return False
+    chosen = queried(descriptor, QUERY_WEIGHTS)
+    slots: list[tuple[int, Any]] = [(SRC, given), (WEIGHTS, chosen), (DST, wanted)]
+    if has_bias:
+        slots.append((BIAS, bias))
+    if has_add:
+        slots.append((_FIRST_POST_OP_SOURCE, added))
+    if scaled:
+        slots.append((SCALES | WEIGHTS, describe(w.shape[:1], (1,))))
+    if out_scaled:
+        slots.append((SCALES | DST, describe((1,), (1,))))
+    weights = PackedWeights(describe_weights(w.shape, strides_of(w), groups, w.dtype), chosen, name=name)
+    return ForwardConvolution(y_shape, weights, Primitive(descriptor, slots))
