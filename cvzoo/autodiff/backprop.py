@@ -35,13 +35,15 @@ class _Gradients:
             self.of[node] = grad
         elif self.double:
             self.of[node] = before + grad
-        elif node in self.own:
+        elif node in self.own and not active_hooks():
             backend_of(before._array).add(before._array, grad._array, out=before._array)
         else:
             # neither array is surely ours: a function may hand out one array as the gradient of two inputs
             total = backend_of(before._array).add(before._array, grad._array)
             self.of[node] = self.make(total, False)
             self.own.add(node)
+            for hook in active_hooks():
+                hook.gradients_added(before._array, grad._array, total)
 
     def take(self, node: "VariableNode | None") -> "Variable | None":
         if node is None:

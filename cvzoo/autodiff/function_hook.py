@@ -46,6 +46,9 @@ class AbstractFunctionHook:
     def gradients_made(self, function: "FunctionNode", grad_inputs: "tuple[Variable | None, ...]") -> None:
         """After `backward`, with the gradients it returned."""
 
+    def gradients_added(self, a: Any, b: Any, total: Any) -> None:
+        """After two gradients of one value, arrays, were added to a new one."""
+
 
 class _Thread(threading.local):
     def __init__(self) -> None:

@@ -31,6 +31,7 @@ class FunctionNode:
     inputs: tuple[VariableNode, ...] | None = None
     outputs: tuple["weakref.ref[VariableNode]", ...] | None = None
     rank = 0
+    effect: Any = None  # the array that `forward` changes in place, where it does: who records functions must know
     _retained_inputs: dict[int, Any] | None = None
     _retained_outputs: dict[int, Any] | None = None
     _input_indexes: Sequence[int] = ()

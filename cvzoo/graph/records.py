@@ -28,6 +28,9 @@ class Record:
 
     settings: what distinguished it from other functions of its type before it ran
     seconds: how long its forward took
+    hidden_reads: arrays among its attributes that others made before it ran, by their path ("_mean", "_kept.workspace")
+    hidden_writes: arrays that its forward keeps as attributes, likewise
+    in_backward: whether it belongs to the backward pass
     """
 
     function: FunctionNode
@@ -35,6 +38,19 @@ class Record:
     writes: tuple[int, ...]
     settings: dict[str, Any] = dataclasses.field(default_factory=dict)
     seconds: float = 0.0
+    hidden_reads: dict[str, int] = dataclasses.field(default_factory=dict)
+    hidden_writes: dict[str, int] = dataclasses.field(default_factory=dict)
+    in_backward: bool = False
+
+    @property
+    def all_reads(self) -> tuple[int, ...]:
+        """The values that it needs, hidden ones last."""
+        return (*self.reads, *self.hidden_reads.values())
+
+    @property
+    def all_writes(self) -> tuple[int, ...]:
+        """The values that it makes, hidden ones last."""
+        return (*self.writes, *self.hidden_writes.values())
 
     @property
     def label(self) -> str:
@@ -47,6 +63,8 @@ class Graph:
 
     values: by number; inputs, outputs: numbers, in order
     constants: the arrays of values that nobody makes
+    n_input, n_output: how many inputs are there before the backward pass, and how many outputs it does not make; the
+        others are gradients. None where there is no backward pass
     """
 
     def __init__(self) -> None:
@@ -55,7 +73,14 @@ class Graph:
         self.inputs: tuple[int, ...] = ()
         self.outputs: tuple[int, ...] = ()
         self.constants: dict[int, np.ndarray] = {}
+        self.n_input: int | None = None
+        self.n_output: int | None = None
         self._count = 0
+
+    @property
+    def n_forward(self) -> int:
+        """How many records come before the backward pass."""
+        return sum(not record.in_backward for record in self.records)
 
     def add_value(self, array: np.ndarray, name: str = "") -> int:
         """The number of a new value that looks like `array`."""
@@ -72,13 +97,13 @@ class Graph:
 
     def makers(self) -> dict[int, Record]:
         """Who makes a value."""
-        return {value: record for record in self.records for value in record.writes}
+        return {value: record for record in self.records for value in record.all_writes}
 
     def readers(self) -> dict[int, list[Record]]:
         """Who reads a value, as often as it does."""
         found: dict[int, list[Record]] = {value: [] for value in self.values}
         for record in self.records:
-            for value in record.reads:
+            for value in record.all_reads:
                 found[value].append(record)
         return found
 
@@ -87,13 +112,16 @@ class Graph:
         for record in self.records:
             if old in record.reads:
                 record.reads = tuple(new if value == old else value for value in record.reads)
+            for path, value in record.hidden_reads.items():
+                if value == old:
+                    record.hidden_reads[path] = new
         self.outputs = tuple(new if value == old else value for value in self.outputs)
 
     def last_reads(self) -> dict[int, int]:
         """After which record a value is not needed any more; what is given out always is."""
         last: dict[int, int] = {}
         for k, record in enumerate(self.records):
-            for value in (*record.reads, *record.writes):
+            for value in (*record.all_reads, *record.all_writes):
                 last[value] = k
         for value in self.outputs:
             last[value] = len(self.records)
@@ -103,7 +131,7 @@ class Graph:
         """Forget values and constants that no record and nobody else names."""
         used = {*self.inputs, *self.outputs}
         for record in self.records:
-            used.update(record.reads, record.writes)
+            used.update(record.all_reads, record.all_writes)
         self.values = {number: value for number, value in self.values.items() if number in used}
         self.constants = {number: array for number, array in self.constants.items() if number in used}
 

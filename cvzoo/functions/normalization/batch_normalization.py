@@ -143,22 +143,37 @@ def batch_normalization(
     node = BatchNormalization(eps)
     y = node.apply((x, gamma, beta))[0]
     if running_mean is not None and not switches.in_recomputing:
-        _track(running_mean, node.mean, decay, gamma.shape)
+        _track(running_mean, node.mean, decay, 1.0, gamma.shape)
     if running_var is not None and not switches.in_recomputing:
         count = x.size // max(x.shape[1], 1)
-        _track(running_var, node.var * (count / max(count - 1, 1)), decay, gamma.shape)
+        _track(running_var, node.var, decay, count / max(count - 1, 1), gamma.shape)
     return y
 
 
-def _track(running: Any, now: Any, decay: float, shape: tuple[int, ...]) -> None:
+def _track(running: Any, now: Any, decay: float, factor: float, shape: tuple[int, ...]) -> None:
     running = as_array(running)
     backend_of(running)
     if running.size != now.size:
         raise ShapeError(
             "batch_normalization: a running statistic must be like gamma", expected=shape, got=running.shape
         )
-    running *= decay
-    running += (1 - decay) * now.reshape(running.shape)
+    RunningMean(running, decay, factor).apply((now,))
+
+
+class RunningMean(FunctionNode):
+    """now, to nothing: running = decay * running + (1 - decay) * factor * now, in place."""
+
+    def __init__(self, running: Any, decay: float, factor: float):
+        self.effect = running
+        self._decay = decay
+        self._factor = factor
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        running = self.effect
+        now = inputs[0] if self._factor == 1 else inputs[0] * self._factor
+        running *= self._decay
+        running += (1 - self._decay) * now.reshape(running.shape)
+        return ()
 
 
 def check_statistics(function: str, x: Variable, values: Sequence[Variable], names: Sequence[str], eps: float) -> None:

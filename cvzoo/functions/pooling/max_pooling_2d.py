@@ -32,25 +32,31 @@ class MaxPooling2D(FunctionNode):
 
     def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
         (x,) = self.get_retained_inputs()
-        return MaxPooling2DGrad(self._window, self._kept, x.array).apply(gys)
+        # what is not differentiated again need not keep x alive
+        again = x.array if switches.enable_backprop else None
+        return MaxPooling2DGrad(self._window, self._kept, x.shape, again).apply(gys)
 
 
 class MaxPooling2DGrad(FunctionNode):
-    """gy (B, C, OH, OW) to gx (B, C, H, W). It is linear in gy; where the maxima are does not change."""
+    """gy (B, C, OH, OW) to gx (B, C, H, W). It is linear in gy; where the maxima are does not change.
 
-    def __init__(self, window: dict[str, Any], kept: Any, x: Any):
+    x: the pooled array, where this is going to be differentiated
+    """
+
+    def __init__(self, window: dict[str, Any], kept: Any, x_shape: tuple[int, ...], x: Any):
         self._window = window
         self._kept = kept
+        self._x_shape = x_shape
         self._x = x
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         (gy,) = inputs
-        return (backend_of(gy).max_pool_2d_grad(gy, self._kept, self._x.shape, **self._window),)
+        return (backend_of(gy).max_pool_2d_grad(gy, self._kept, self._x_shape, **self._window),)
 
     def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
         indices = backend_of(self._x).max_pool_2d_indices(self._x, **self._window)
         picked = PickPixels(indices).apply(gys)[0]
-        seen = _sees_photo(backend_of(self._x).xp, self._x.shape[2:], indices.shape[2:], self._window)
+        seen = _sees_photo(backend_of(self._x).xp, self._x_shape[2:], indices.shape[2:], self._window)
         return (picked if seen is None else MaskPixels(seen).apply((picked,))[0],)
 
 
