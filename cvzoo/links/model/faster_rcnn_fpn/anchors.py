@@ -21,7 +21,7 @@ def level_anchors(settings: FasterRCNNFPNSettings, size: Sequence[int]) -> list[
     for sizes, (h, w), stride in zip(settings.anchor_sizes, levels, strides):
         step: tuple[int, int] = (stride, stride)
         if settings.anchor_style == "chainercv":
-            cell = _rounded_at_stride(sizes, settings.anchor_ratios, stride)
+            cell = rounded_at_stride(sizes, settings.anchor_ratios, stride)
         else:
             cell = cell_anchors(sizes, settings.anchor_ratios, rounded=settings.anchor_style == "torchvision")
         if settings.anchor_style == "torchvision":
@@ -31,7 +31,7 @@ def level_anchors(settings: FasterRCNNFPNSettings, size: Sequence[int]) -> list[
     return anchors
 
 
-def _rounded_at_stride(sizes: Sequence[float], ratios: Sequence[float], stride: int) -> np.ndarray:
+def rounded_at_stride(sizes: Sequence[float], ratios: Sequence[float], stride: int) -> np.ndarray:
     """(K, 4) float32: sides are rounded for a square of the stride's side, then enlarged; around the place's middle."""
     cells = []
     for ratio in ratios:
