@@ -62,14 +62,14 @@ def compare_with_onnxruntime(file: str | os.PathLike, model: Chain, x: np.ndarra
 def compare_boxes_with_onnxruntime(file: str | os.PathLike, model: AbstractDetector, img: np.ndarray) -> BoxAgreement:
     """How many boxes `model.predict` and ONNX Runtime find in a photo, and how many of them are the same.
 
-    file: written by `export_onnx` with boxes, for the size that `prepare` makes of the photo
+    file: written by `export_onnx` with boxes, for any size or the one that `prepare` makes of the photo
     img: (3, H, W) float32 RGB [0, 255]
     Raises MissingExtraError where ONNX Runtime is not installed, ShapeError for a photo of another prepared size.
     """
     session = _session(file)
     x = model.prepare(img)[None]
     wanted = tuple(session.get_inputs()[0].shape[2:])
-    if x.shape[2:] != wanted:
+    if any(isinstance(side, int) and side != own for side, own in zip(wanted, x.shape[2:])):
         raise ShapeError("the file is for photos of another prepared size", expected=wanted, got=x.shape[2:])
     ours, labels, scores = (each[0] for each in model.predict([img]))
     place = photo_place(model, img.shape[1:], x.shape[2:])

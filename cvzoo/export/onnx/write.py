@@ -5,7 +5,7 @@ import os
 from collections.abc import Sequence
 
 from cvzoo.errors.exceptions import CvzooError, UnsupportedError, ValueRangeError
-from cvzoo.export.onnx.boxes.add_boxes import BOX_PORTS, add_boxes
+from cvzoo.export.onnx.boxes.add_boxes import add_boxes, rules_of
 from cvzoo.export.onnx.contents import Contents, contents_of
 from cvzoo.export.onnx.exported import Exported
 from cvzoo.export.onnx.model_proto import OPSET, Node, Port, model_message
@@ -13,7 +13,7 @@ from cvzoo.export.onnx.network import add_network
 from cvzoo.export.onnx.onnx_graph import OnnxGraph, Shape
 from cvzoo.export.onnx.plan import Plan, plans
 from cvzoo.links.chain import Chain
-from cvzoo.links.model.detector import AbstractDetector
+from cvzoo.links.model.thresholds import AbstractThresholds
 from cvzoo.weights.atomic_write import atomic_write
 
 _LARGEST = (1 << 31) - 1  # what readers of protocol buffers take
@@ -44,7 +44,7 @@ def export_onnx(
     contents = contents_of(model)
     here = contents.size if size is None else (int(size[0]), int(size[1]))
     reasons: list[str] = []
-    tries = list(plans(contents.channels, here, batch=batch, free_size=size is None and not boxes))
+    tries = list(plans(contents.channels, here, batch=batch, free_size=size is None))
     for plan in tries:
         try:
             return _write(file, contents, plan, tuple(reasons), model if boxes else None)
@@ -66,15 +66,14 @@ def _write(
         names = contents.outputs or tuple([f"output{i}" for i in range(len(made))])
         outputs = [Port(name, "float32", _named(g.shape_of(value), x_shape)) for value, name in zip(made, names)]
     else:
-        more, made = add_boxes(g, detector, made, x_shape, contents.constants)
-        inputs += more
-        outputs = list(BOX_PORTS)
+        found = add_boxes(g, detector, INPUT, made, contents.constants)
+        inputs += found.inputs
+        outputs, made = list(found.outputs), found.values
     for value, port in zip(made, outputs, strict=True):
         g.nodes.append(Node("Identity", (value,), (port.name,), {}))
     texts = {**contents.metadata, "size_step": str(plan.step)}
-    if isinstance(detector, AbstractDetector):
-        rules = {"score_thresh": detector.score_thresh, "nms_thresh": detector.nms_thresh, "limit": detector.limit}
-        texts["boxes"] = json.dumps(rules)
+    if isinstance(detector, AbstractThresholds):
+        texts["boxes"] = json.dumps(rules_of(detector)._asdict())
     message = model_message(
         contents.name,
         g.nodes,

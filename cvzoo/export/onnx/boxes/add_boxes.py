@@ -1,50 +1,68 @@
-"""A detector's boxes as outputs of its file."""
+"""What a model finds as outputs of its file."""
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from cvzoo.errors.exceptions import UnsupportedError
+from cvzoo.export.onnx.boxes.candidates import numbers
+from cvzoo.export.onnx.boxes.extents import as_pair, extent_of
 from cvzoo.export.onnx.boxes.one_stage import candidates
-from cvzoo.export.onnx.boxes.suppression import suppressed
+from cvzoo.export.onnx.boxes.suppression import Kept, Rules, in_photos, suppressed
 from cvzoo.export.onnx.boxes.two_stage import found_by_regions
 from cvzoo.export.onnx.model_proto import Port
-from cvzoo.export.onnx.onnx_graph import OnnxGraph, Shape
+from cvzoo.export.onnx.onnx_graph import OnnxGraph
 from cvzoo.links.chain import Chain
-from cvzoo.links.model.detector import AbstractOneStageDetector
+from cvzoo.links.model.detector import AbstractDetector, AbstractOneStageDetector
 from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import FasterRCNNFPN
+from cvzoo.links.model.thresholds import AbstractThresholds
 
-BOX_PORTS = (
-    Port("boxes", "float32", ("found", 4)),
-    Port("scores", "float32", ("found",)),
-    Port("labels", "int64", ("found",)),
-    Port("photos", "int64", ("found",)),
-)
 PHOTO = "photo"
 
 
-def add_boxes(
-    g: OnnxGraph, model: Chain, outputs: Sequence[str], x_shape: Shape, names: Mapping[str, np.ndarray]
-) -> tuple[list[Port], Sequence[str]]:
-    """The further inputs that the file has, and the names of its boxes, scores, labels and numbers of photos.
+class FoundPorts(NamedTuple):
+    """The further inputs that a file has, its outputs, and the names of their values in the graph."""
 
-    outputs: what the network gives, in the graph; names: its parameters
-    Raises UnsupportedError for a model that has no boxes, or none that can be exported.
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    values: tuple[str, ...]
+
+
+def add_boxes(
+    g: OnnxGraph, model: Chain, x: str, outputs: Sequence[str], names: Mapping[str, np.ndarray]
+) -> FoundPorts:
+    """What the model finds, by its present thresholds.
+
+    x: the network's input in the graph; outputs: what the network gives; names: its parameters
+    Raises UnsupportedError for a model that finds nothing, SizeDependenceError where it could for one size only.
     """
-    batch, size = x_shape[0], (x_shape[2][0], x_shape[3][0])
-    told = [Port(PHOTO, "float32", ("batch" if len(set(batch)) > 1 else batch[0], 4))]
+    batch = g.shape_of(x)[0]
+    told = (Port(PHOTO, "float32", ("batch" if len(set(batch)) > 1 else batch[0], 4)),)
     if isinstance(model, FasterRCNNFPN):
-        return told, found_by_regions(g, model, outputs, PHOTO, size, names)
+        kept = found_by_regions(g, model.regions, x, outputs, PHOTO, rules_of(model), names)
+        return FoundPorts(told, *_boxes(in_photos(g, kept, PHOTO, whole=False, clip=model.clip)))
     if not isinstance(model, AbstractOneStageDetector):
         raise UnsupportedError(f"ONNX: boxes of a {type(model).__name__} are not exported")
-    found = candidates(g, model, outputs, size)
-    kept = suppressed(
-        g,
-        found,
-        g.constant(np.array([[0, 0, *size]], np.float32)) if found.whole else PHOTO,
-        score_thresh=model.score_thresh,
-        nms_thresh=model.nms_thresh,
-        limit=model.limit,
-        clip=model.clip,
+    found = candidates(g, model, x, outputs)
+    if not found.whole:
+        return FoundPorts(told, *_boxes(suppressed(g, found, PHOTO, rules_of(model))))
+    corner = g.add("Concat", [numbers(g, [0, 0]), as_pair(g, extent_of(g, x))], {"axis": 0})
+    photo = g.add("Unsqueeze", [corner, g.integers(0)])
+    return FoundPorts((), *_boxes(suppressed(g, found, photo, rules_of(model))))
+
+
+def rules_of(model: AbstractThresholds) -> Rules:
+    """The model's present thresholds."""
+    clip = isinstance(model, AbstractDetector) and model.clip
+    return Rules(model.score_thresh, model.nms_thresh, model.limit, clip)
+
+
+def _boxes(kept: Kept) -> tuple[tuple[Port, ...], tuple[str, ...]]:
+    ports = (
+        Port("boxes", "float32", ("found", 4)),
+        Port("scores", "float32", ("found",)),
+        Port("labels", "int64", ("found",)),
+        Port("photos", "int64", ("found",)),
     )
-    return [] if found.whole else told, kept
+    return ports, tuple(kept)

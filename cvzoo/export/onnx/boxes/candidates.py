@@ -1,9 +1,11 @@
 """Boxes before suppression, inside of an ONNX graph."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from cvzoo.export.onnx.boxes.extents import at_most
 from cvzoo.export.onnx.onnx_graph import OnnxGraph
 from cvzoo.geometry.coding import SIZE_CLAMP
 
@@ -39,35 +41,42 @@ def around(g: OnnxGraph, centre: str, side: str) -> str:
     return g.add("Concat", [g.add("Sub", [centre, half]), g.add("Add", [centre, half])], {"axis": -1})
 
 
-def of_anchors(g: OnnxGraph, code: str, anchor: np.ndarray, std) -> str:
-    """As `decode_bbox` in cvzoo.geometry: boxes (B, A, 4) of offsets (B, A, 4) from anchors (A, 4)."""
-    size = anchor[:, 2:] - anchor[:, :2]
-    return of_centres(g, code, numbers(g, anchor[:, :2] + size / 2), numbers(g, size), std)
+def of_anchors(g: OnnxGraph, code: str, anchor: str, std) -> str:
+    """As `decode_bbox` in cvzoo.geometry: boxes (..., 4) of offsets (..., 4) from anchors (A, 4)."""
+    first = columns(g, anchor, 0, 2)
+    size = g.add("Sub", [columns(g, anchor, 2, 4), first])
+    return of_centres(g, code, g.add("Add", [first, g.add("Mul", [size, numbers(g, 0.5)])]), size, std)
 
 
-def of_centres(g: OnnxGraph, code: str, centre: str, size: str, std) -> str:
+def of_centres(g: OnnxGraph, code: str, centre: str, size: str, std, mean=(0, 0, 0, 0)) -> str:
     """The same of anchors' centres and sides, (A, 2) each."""
-    code = g.add("Mul", [code, numbers(g, std)])
+    if tuple(std) != (1, 1, 1, 1):
+        code = g.add("Mul", [code, numbers(g, std)])
+    if any(mean):
+        code = g.add("Add", [code, numbers(g, mean)])
     centre = g.add("Add", [g.add("Mul", [columns(g, code, 0, 2), size]), centre])
     growth = g.add("Exp", [g.add("Min", [columns(g, code, 2, 4), numbers(g, SIZE_CLAMP)])])
     return around(g, centre, g.add("Mul", [growth, size]))
 
 
-def best(g: OnnxGraph, probs: str, n: int) -> str:
-    """probs (..., N) where they are among the n best of the last axis, else 0."""
-    values, _ = g.add_many("TopK", [probs, g.integers(n)], 2, {"axis": -1})
-    least = columns(g, values, n - 1, n)
+def best(g: OnnxGraph, probs: str, n: str) -> str:
+    """probs (..., N) where they are among the n (1,) best of the last axis, else 0."""
+    values, _ = g.add_many("TopK", [probs, n], 2, {"axis": -1})
+    least = columns(g, values, -1, np.iinfo(np.int64).max)
     return g.add("Where", [g.add("GreaterOrEqual", [probs, least]), probs, numbers(g, 0)])
 
 
-def best_of_levels(g: OnnxGraph, probs: str, counts, n_class: int, n: int) -> str:
-    """(B, L, A) of probs (B, A, L): of each level only the n best pairs of place and class keep their scores."""
-    parts, start = [], 0
-    for count in counts:
-        part = g.add("Slice", [probs, g.integers(start), g.integers(start + count), g.integers(1)])
-        if count * n_class > n:
-            part = best(g, g.add("Reshape", [part, g.integers(0, count * n_class)]), n)
-            part = g.add("Reshape", [part, g.integers(0, count, n_class)])
-        parts.append(part)
-        start += count
+def best_of_levels(g: OnnxGraph, probs: str, counts: Sequence[str], n_class: int, n: int) -> str:
+    """(B, L, A) of probs (B, A, L): of each level only the n best pairs of place and class keep their scores.
+
+    counts: (1,) int64, places of each level
+    """
+    parts = []
+    ends = g.add("CumSum", [g.add("Concat", list(counts), {"axis": 0}), g.constant(np.array(0, np.int64))])
+    for level, count in enumerate(counts):
+        end = g.add("Gather", [ends, g.integers(level)])
+        part = g.add("Slice", [probs, g.add("Sub", [end, count]), end, g.integers(1)])
+        part = g.add("Reshape", [part, g.integers(0, -1)])
+        part = best(g, part, at_most(g, g.add("Mul", [count, g.integers(n_class)]), n))
+        parts.append(g.add("Reshape", [part, g.integers(0, -1, n_class)]))
     return g.add("Transpose", [g.add("Concat", parts, {"axis": 1})], {"perm": [0, 2, 1]})

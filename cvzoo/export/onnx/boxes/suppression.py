@@ -21,16 +21,16 @@ class Kept(NamedTuple):
     photos: str
 
 
-def suppressed(
-    g: OnnxGraph,
-    found: Candidates,
-    photo: str,
-    *,
-    score_thresh: float,
-    nms_thresh: float,
-    limit: int | None,
-    clip: bool,
-) -> Kept:
+class Rules(NamedTuple):
+    """What stays: above score_thresh, no IoU above nms_thresh with a better one of its class, at most `limit`."""
+
+    score_thresh: float
+    nms_thresh: float
+    limit: int | None
+    clip: bool = False
+
+
+def suppressed(g: OnnxGraph, found: Candidates, photo: str, rules: Rules) -> Kept:
     """What stays of the candidates by the rules of `AbstractDetector.predict`, in its order.
 
     photo: (B, 4) or (1, 4), where in the network's input the photo lies
@@ -40,11 +40,11 @@ def suppressed(
         boxes, inside = cut_at(g, boxes, g.add("Unsqueeze", [photo, g.integers(1)]))
         # what lies in the padding must not count against the limit
         probs = g.add("Where", [g.add("Unsqueeze", [inside, g.integers(1)]), probs, numbers(g, 0)])
-    picked = picked_by_nms(g, boxes, probs, score_thresh, nms_thresh)
+    picked = picked_by_nms(g, boxes, probs, rules.score_thresh, rules.nms_thresh)
     rows = g.add("GatherND", [boxes, g.add("Gather", [picked, g.integers(0, 2)], {"axis": 1})])
     kept = Kept(rows, g.add("GatherND", [probs, picked]), column(g, picked, 1), column(g, picked, 0))
     count = g.add("Shape", [boxes], {"start": 0, "end": 1})
-    return in_photos(g, best_first(g, kept, count, limit), photo, whole=found.whole, clip=clip)
+    return in_photos(g, best_first(g, kept, count, rules.limit), photo, whole=found.whole, clip=rules.clip)
 
 
 def picked_by_nms(g: OnnxGraph, boxes: str, probs: str, score_thresh: float, nms_thresh: float) -> str:

@@ -6,17 +6,20 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from cvzoo.export.onnx.boxes.candidates import columns, numbers, of_anchors, of_centres
+from cvzoo.export.onnx.boxes.extents import anchors_at, at_most, counted, divided, extent_of, fixed_step, steps
 from cvzoo.export.onnx.boxes.suppression import (
     Kept,
+    Rules,
     best_first,
     column,
     cut_at,
-    in_photos,
     picked_by_nms,
 )
 from cvzoo.export.onnx.network import add_network
 from cvzoo.export.onnx.onnx_graph import OnnxGraph
-from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import FasterRCNNFPN
+from cvzoo.geometry.anchors import cell_anchors
+from cvzoo.links.model.faster_rcnn_fpn.anchors import rounded_at_stride
+from cvzoo.links.model.faster_rcnn_fpn.region_network import RegionNetwork
 from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
 
 _MIN_PROPOSAL, _MIN_BOX = 1e-3, 1e-2  # sides in pixels, as in cvzoo.links
@@ -24,41 +27,70 @@ _MIN_PROPOSAL, _MIN_BOX = 1e-3, 1e-2  # sides in pixels, as in cvzoo.links
 
 def found_by_regions(
     g: OnnxGraph,
-    model: FasterRCNNFPN,
+    regions: RegionNetwork,
+    x: str,
     outputs: Sequence[str],
     photo: str,
-    size: tuple[int, int],
+    rules: Rules,
     names: Mapping[str, np.ndarray],
 ) -> Kept:
-    """What the detector finds, from the pyramid's maps and what the region proposal network says of each of them."""
-    s, n = model.settings, len(outputs) // 3
+    """What is left after the second stage and its suppression, best first.
+
+    outputs: the pyramid's maps, then what the region proposal network says of each of them
+    """
+    s, n = regions.settings, len(outputs) // 3
     maps, locs, confs = outputs[:n], outputs[n : 2 * n], outputs[2 * n :]
     count = g.add("Shape", [maps[0]], {"start": 0, "end": 1})
-    proposed = _proposals(g, s, model.regions.anchors(size), locs, confs, photo, count)
-    bbox, photos, regions = _regions(g, s, maps, proposed)
+    proposed = _proposals(g, s, _anchors(g, s, x), locs, confs, photo, count)
+    boxes, photos, inside = regions_by_level(g, s, maps, proposed.boxes, proposed.photos, s.roi_size)
     channels = g.shape_of(maps[0])[1][0]
     shapes = [(k, channels, s.roi_size, s.roi_size) for k in (7, 11)]
-    loc, conf = add_network(g, regions, model.regions.box_head, shapes, names=names)
-    n_class = model.n_fg_class
+    loc, conf = add_network(g, inside, regions.box_head, shapes, names=names)
+    n_class = g.shape_of(conf)[1][0] - 1
     scores = g.add("Transpose", [columns(g, g.add("Softmax", [conf], {"axis": 1}), 1, n_class + 1)], {"perm": [1, 0]})
     code = g.add("Transpose", [g.add("Reshape", [loc, g.integers(-1, n_class, 4)])], {"perm": [1, 0, 2]})
-    boxes = _of_proposals(g, code, bbox, s.loc_std)
+    boxes = of_proposals(g, code, boxes, s.loc_std)  # (L, R, 4)
     boxes, large = cut_at(g, boxes, g.add("Gather", [photo, photos], {"axis": 0}), _MIN_BOX)
-    scores = g.add("Where", [large, scores, numbers(g, 0)])  # (L, R)
+    return best_first(
+        g,
+        kept_of_classes(g, boxes, g.add("Where", [large, scores, numbers(g, 0)]), photos, count, rules),
+        count,
+        rules.limit,
+    )
+
+
+def kept_of_classes(g: OnnxGraph, boxes: str, scores: str, photos: str, count: str, rules: Rules) -> Kept:
+    """What stays where each class has boxes of its own; not put in order.
+
+    boxes: (L, R, 4); scores: (L, R); photos: (R,) int64, which of the `count` (1,) photos each is in
+    """
     # a box is for one class only: each class is what a photo is elsewhere, and a photo what a class is
-    numbers_of_photos = g.add("Range", [g.constant(np.array(0, np.int64)), _scalar(g, count), _one(g)])
-    mine = g.add("Equal", [g.add("Unsqueeze", [numbers_of_photos, g.integers(1)]), photos])  # (B, R)
+    mine = g.add("Equal", [g.add("Unsqueeze", [counted(g, count), g.integers(1)]), photos])  # (B, R)
     probs = g.add("Where", [mine, g.add("Unsqueeze", [scores, g.integers(1)]), numbers(g, 0)])
-    picked = picked_by_nms(g, boxes, probs, model.score_thresh, model.nms_thresh)
+    picked = picked_by_nms(g, boxes, probs, rules.score_thresh, rules.nms_thresh)
     rows = g.add("GatherND", [boxes, g.add("Gather", [picked, g.integers(0, 2)], {"axis": 1})])
-    kept = Kept(rows, g.add("GatherND", [probs, picked]), column(g, picked, 0), column(g, picked, 1))
-    return in_photos(g, best_first(g, kept, count, model.limit), photo, whole=False, clip=model.clip)
+    return Kept(rows, g.add("GatherND", [probs, picked]), column(g, picked, 0), column(g, picked, 1))
+
+
+def _anchors(g: OnnxGraph, s: FasterRCNNFPNSettings, x: str) -> list[str]:
+    """Of each level (A, 4), as `level_anchors` has them."""
+    whole, anchors = extent_of(g, x), []
+    for sizes, stride in zip(s.anchor_sizes, (*s.strides, 2 * s.strides[-1])):
+        level, step = divided(g, whole, stride), fixed_step(g, stride)
+        if s.anchor_style == "torchvision":
+            step = steps(g, whole, level)
+        if s.anchor_style == "chainercv":
+            cell = rounded_at_stride(sizes, s.anchor_ratios, stride)
+        else:
+            cell = cell_anchors(sizes, s.anchor_ratios, rounded=s.anchor_style == "torchvision")
+        anchors.append(anchors_at(g, level, step, cell))
+    return anchors
 
 
 def _proposals(
     g: OnnxGraph,
     s: FasterRCNNFPNSettings,
-    anchors: Sequence[np.ndarray],
+    anchors: Sequence[str],
     locs: Sequence[str],
     confs: Sequence[str],
     photo: str,
@@ -67,19 +99,20 @@ def _proposals(
     """The best boxes of the first stage; `labels` are their levels."""
     boxes, scores, levels = [], [], []
     for level, (loc, conf, anchor) in enumerate(zip(locs, confs, anchors)):
-        k = min(s.n_proposal, len(anchor))
-        best, index = g.add_many("TopK", [conf, g.integers(k)], 2, {"axis": 1})
+        n_anchor = g.add("Shape", [conf], {"start": 1, "end": 2})
+        k = at_most(g, n_anchor, s.n_proposal)
+        best, index = g.add_many("TopK", [conf, k], 2, {"axis": 1})
         every = of_anchors(g, loc, anchor, (1, 1, 1, 1))
         boxes.append(g.add("GatherND", [every, g.add("Unsqueeze", [index, g.integers(2)])], {"batch_dims": 1}))
         scores.append(g.add("Sigmoid", [best]))
-        levels += [level] * k
+        levels.append(g.add("Expand", [g.integers(level), k]))
     box, large = cut_at(
         g, g.add("Concat", boxes, {"axis": 1}), g.add("Unsqueeze", [photo, g.integers(1)]), _MIN_PROPOSAL
     )
     score = g.add("Concat", scores, {"axis": 1})
     good = g.add("And", [large, g.add("GreaterOrEqual", [score, numbers(g, s.rpn_score_thresh)])])
     score = g.add("Unsqueeze", [g.add("Where", [good, score, numbers(g, 0)]), g.integers(1)])
-    of_level = g.constant(np.array(levels) == np.arange(len(anchors))[:, None])
+    of_level = g.add("Equal", [g.constant(np.arange(len(anchors))[:, None]), g.add("Concat", levels, {"axis": 0})])
     probs = g.add("Where", [of_level, score, numbers(g, 0)])
     picked = picked_by_nms(g, box, probs, 0, s.rpn_nms_thresh)
     rows = g.add("GatherND", [box, g.add("Gather", [picked, g.integers(0, 2)], {"axis": 1})])
@@ -87,44 +120,54 @@ def _proposals(
     return best_first(g, kept, count, s.n_proposal)
 
 
-def _regions(g: OnnxGraph, s: FasterRCNNFPNSettings, maps: Sequence[str], proposed: Kept) -> tuple[str, str, str]:
+def regions_by_level(
+    g: OnnxGraph, s: FasterRCNNFPNSettings, maps: Sequence[str], boxes: str, photos: str, size: int
+) -> tuple[str, str, str]:
     """Boxes (R, 4), photos (R,) and regions (R, C, size, size), level by level, as `pyramid_regions` has them."""
-    sides = g.add("Sub", [columns(g, proposed.boxes, 2, 4), columns(g, proposed.boxes, 0, 2)])
+    return tuple([g.add("Concat", parts, {"axis": 0}) for parts in _by_level(g, s, maps, boxes, photos, size)[:3]])
+
+
+def regions_in_order(
+    g: OnnxGraph, s: FasterRCNNFPNSettings, maps: Sequence[str], boxes: str, photos: str, size: int
+) -> str:
+    """Regions (R, C, size, size) of boxes (R, 4) in photos (R,), in the order of the boxes."""
+    _, _, regions, ranks = _by_level(g, s, maps, boxes, photos, size)
+    rank = g.add("Concat", ranks, {"axis": 0})
+    _, back = g.add_many("TopK", [rank, g.add("Shape", [rank])], 2, {"axis": 0, "largest": 0})
+    return g.add("Gather", [g.add("Concat", regions, {"axis": 0}), back], {"axis": 0})
+
+
+def _by_level(
+    g: OnnxGraph, s: FasterRCNNFPNSettings, maps: Sequence[str], boxes: str, photos: str, size: int
+) -> tuple[list[str], list[str], list[str], list[str]]:
+    """Of each level its boxes, photos, regions, and which of all boxes they are."""
+    sides = g.add("Sub", [columns(g, boxes, 2, 4), columns(g, boxes, 0, 2)])
     side = g.add("Sqrt", [g.add("ReduceProd", [sides], {"axes": [1], "keepdims": 0})])
     octave = g.add("Div", [g.add("Log", [g.add("Div", [side, numbers(g, 224)])]), numbers(g, math.log(2))])
     level = g.add("Floor", [g.add("Add", [g.add("Add", [octave, numbers(g, 4)]), numbers(g, 1e-6)])])
     first, last = (round(math.log2(stride)) for stride in (s.strides[0], s.strides[-1]))
     level = g.add("Clip", [level, numbers(g, first), numbers(g, last)])
-    boxes, photos, regions = [], [], []
+    found: tuple[list[str], list[str], list[str], list[str]] = ([], [], [], [])
+    rank = counted(g, g.add("Shape", [photos]))
     for i, stride in enumerate(s.strides):
         here = g.add("Equal", [level, numbers(g, first + i)])
-        box, photo = (g.add("Compress", [each, here], {"axis": 0}) for each in (proposed.boxes, proposed.photos))
+        box, photo, mine = (g.add("Compress", [each, here], {"axis": 0}) for each in (boxes, photos, rank))
         turned = g.add("Gather", [box, g.integers(1, 0, 3, 2)], {"axis": 1})
         attributes = {
-            "output_height": s.roi_size,
-            "output_width": s.roi_size,
+            "output_height": size,
+            "output_width": size,
             "sampling_ratio": s.sampling_ratio or 0,
             "spatial_scale": 1 / stride,
             "coordinate_transformation_mode": "half_pixel" if s.roi_aligned else "output_half_pixel",
         }
-        regions.append(g.add("RoiAlign", [maps[i], turned, photo], attributes))
-        boxes.append(box)
-        photos.append(photo)
-    box, photo, region = (g.add("Concat", each, {"axis": 0}) for each in (boxes, photos, regions))
-    return box, photo, region
+        for parts, part in zip(found, (box, photo, g.add("RoiAlign", [maps[i], turned, photo], attributes), mine)):
+            parts.append(part)
+    return found
 
 
-def _of_proposals(g: OnnxGraph, code: str, bbox: str, std: Sequence[float]) -> str:
-    """Boxes (L, R, 4) of offsets (L, R, 4) from boxes (R, 4), as `decode_bbox` in cvzoo.geometry."""
+def of_proposals(g: OnnxGraph, code: str, bbox: str, std: Sequence[float], mean: Sequence[float] = (0, 0, 0, 0)) -> str:
+    """Boxes (..., R, 4) of offsets (..., R, 4) from boxes (R, 4), as `decode_bbox` in cvzoo.geometry."""
     first, last = columns(g, bbox, 0, 2), columns(g, bbox, 2, 4)
     size = g.add("Sub", [last, first])
     centre = g.add("Add", [first, g.add("Mul", [size, numbers(g, 0.5)])])
-    return of_centres(g, code, centre, size, std)
-
-
-def _scalar(g: OnnxGraph, x: str) -> str:
-    return g.add("Squeeze", [x, g.integers(0)])
-
-
-def _one(g: OnnxGraph) -> str:
-    return g.constant(np.array(1, np.int64))
+    return of_centres(g, code, centre, size, std, mean)
