@@ -78,9 +78,18 @@ class AbstractBackend(abc.ABC):
 
     @abc.abstractmethod
     def conv_2d_input_grad(
-        self, gy: Array, w: Array, x_size: Pair, *, stride: Pair, pad: Pad, dilate: Pair, groups: int
+        self,
+        gy: Array,
+        w: Array,
+        x_size: Pair,
+        *,
+        stride: Pair,
+        pad: Pad,
+        dilate: Pair,
+        groups: int,
+        add: Array | None = None,
     ) -> Array:
-        """gx (B, C, H, W) of gy (B, O, OH, OW) and w (O, C / groups, KH, KW); x_size is (H, W).
+        """gx (B, C, H, W) of gy (B, O, OH, OW) and w (O, C / groups, KH, KW), plus `add` like gx; x_size is (H, W).
 
         It is the transposed convolution too: w is then (in_channels, out_channels / groups, KH, KW).
         """
@@ -205,6 +214,27 @@ class AbstractBackend(abc.ABC):
         """gx, ggamma (C,), gbeta (C,) of batch_norm_train."""
 
     @abc.abstractmethod
+    def batch_norm_relu_train(
+        self, x: Array, gamma: Array, beta: Array, *, eps: float
+    ) -> tuple[Array, Array, Array, Array]:
+        """y, mean (C,), var (C,), mask: relu of batch_norm_train; `mask` says in the backend's own way where y > 0.
+
+        What is NaN before relu may be 0 behind it.
+        """
+
+    @abc.abstractmethod
+    def batch_norm_relu_fixed(
+        self, x: Array, gamma: Array, beta: Array, mean: Array, var: Array, *, eps: float
+    ) -> Array:
+        """relu of batch_norm_fixed. With the statistics of batch_norm_relu_train it is its y, up to rounding."""
+
+    @abc.abstractmethod
+    def batch_norm_relu_grad(
+        self, gy: Array, x: Array, gamma: Array, mean: Array, var: Array, mask: Array, *, eps: float
+    ) -> tuple[Array, Array, Array]:
+        """gx, ggamma (C,), gbeta (C,) of batch_norm_relu_train."""
+
+    @abc.abstractmethod
     def layer_norm(self, x: Array, gamma: Array, beta: Array, *, eps: float) -> tuple[Array, Array, Array]:
         """y (N, I), mean (N,), var (N,): the rows of x (N, I) normalized, times gamma (I,), plus beta (I,)."""
 
@@ -240,6 +270,10 @@ class AbstractBackend(abc.ABC):
     @abc.abstractmethod
     def add(self, a: Array, b: Array, *, out: Array | None = None) -> Array:
         """a + b with NumPy's broadcasting; into `out` (which may be a) if given."""
+
+    @abc.abstractmethod
+    def add_relu(self, a: Array, b: Array) -> Array:
+        """relu(a + b) of arrays of one shape. What is NaN before relu may be 0 behind it."""
 
     @abc.abstractmethod
     def multiply(self, a: Array, b: Array) -> Array:

@@ -13,6 +13,7 @@ from cvzoo.backends.onednn.backend import OneDNNBackend
 FOLDERS = pathlib.Path(cvzoo.backends.numpy.backend.__file__).parents[1]
 KERNEL_FILES = {
     "backend.py",
+    "batch_norm_relu.py",
     "bfloat16.py",
     "concat.py",
     "conv.py",

@@ -3,10 +3,11 @@
 import numpy as np
 
 from cvzoo.backends.abstract import AbstractBackend
+from cvzoo.backends.numpy.batch_norm_relu import batch_norm_relu_fixed, batch_norm_relu_grad, batch_norm_relu_train
 from cvzoo.backends.numpy.bfloat16 import conv_2d_bf16
 from cvzoo.backends.numpy.concat import concat
 from cvzoo.backends.numpy.conv import channel_sum, conv_2d, conv_2d_input_grad, conv_2d_weight_grad
-from cvzoo.backends.numpy.eltwise import add, eltwise, eltwise_grad, eltwise_grad_from_output, multiply
+from cvzoo.backends.numpy.eltwise import add, add_relu, eltwise, eltwise_grad, eltwise_grad_from_output, multiply
 from cvzoo.backends.numpy.matmul import linear, matmul
 from cvzoo.backends.numpy.memory import asarray, channels_last, empty, to_numpy, zeros
 from cvzoo.backends.numpy.normalization import (
@@ -64,6 +65,9 @@ class NumpyBackend(AbstractBackend):
     batch_norm_train = staticmethod(batch_norm_train)
     batch_norm_fixed = staticmethod(batch_norm_fixed)
     batch_norm_grad = staticmethod(batch_norm_grad)
+    batch_norm_relu_train = staticmethod(batch_norm_relu_train)
+    batch_norm_relu_fixed = staticmethod(batch_norm_relu_fixed)
+    batch_norm_relu_grad = staticmethod(batch_norm_relu_grad)
     layer_norm = staticmethod(layer_norm)
     layer_norm_grad = staticmethod(layer_norm_grad)
     local_response_norm = staticmethod(local_response_norm)
@@ -73,6 +77,7 @@ class NumpyBackend(AbstractBackend):
     eltwise_grad = staticmethod(eltwise_grad)
     eltwise_grad_from_output = staticmethod(eltwise_grad_from_output)
     add = staticmethod(add)
+    add_relu = staticmethod(add_relu)
     multiply = staticmethod(multiply)
 
     softmax = staticmethod(softmax)

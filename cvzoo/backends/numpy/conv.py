@@ -59,9 +59,26 @@ def conv_2d(
 
 
 def conv_2d_input_grad(
-    gy: np.ndarray, w: np.ndarray, x_size: Pair, *, stride: Pair, pad: Pad, dilate: Pair, groups: int
+    gy: np.ndarray,
+    w: np.ndarray,
+    x_size: Pair,
+    *,
+    stride: Pair,
+    pad: Pad,
+    dilate: Pair,
+    groups: int,
+    add: np.ndarray | None = None,
 ) -> np.ndarray:
     """As AbstractBackend.conv_2d_input_grad says."""
+    gx = _input_grad(gy, w, x_size, stride, pad, dilate, groups)
+    if add is not None:
+        gx += add
+    return gx
+
+
+def _input_grad(
+    gy: np.ndarray, w: np.ndarray, x_size: Pair, stride: Pair, pad: Pad, dilate: Pair, groups: int
+) -> np.ndarray:
     n, o, oh, ow = gy.shape
     _, c_group, kh, kw = w.shape
     size = (oh, ow)

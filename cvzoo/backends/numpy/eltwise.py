@@ -132,6 +132,12 @@ def add(a: np.ndarray, b: np.ndarray, *, out: np.ndarray | None = None) -> np.nd
     return np.add(a, b, out=out)
 
 
+def add_relu(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """As AbstractBackend.add_relu says."""
+    y = add(a, b)
+    return np.maximum(y, 0, out=y)
+
+
 def multiply(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """As AbstractBackend.multiply says."""
     return np.asarray(np.multiply(a, b))

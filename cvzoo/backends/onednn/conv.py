@@ -16,6 +16,7 @@ from cvzoo.backends.onednn.primitives import (
     DIFF_WEIGHTS,
     DST,
     F32,
+    FORWARD_INFERENCE,
     FORWARD_TRAINING,
     QUERY_DIFF_WEIGHTS,
     QUERY_WEIGHTS,
@@ -25,6 +26,7 @@ from cvzoo.backends.onednn.primitives import (
     Primitive,
     attributes,
     dense_strides,
+    describe,
     describe_image,
     local,
     primitive_descriptor,
@@ -34,6 +36,10 @@ from cvzoo.backends.onednn.primitives import (
     size_of,
     strides_of,
 )
+
+_DIRECT_DECONVOLUTION = 0xA
+_BINARY_ADD = 0x1FFF0
+_FIRST_POST_OP_SOURCE = 32768 | 2
 
 
 def conv_2d(
@@ -128,21 +134,67 @@ def _make_input_grad(
     return made
 
 
+def _make_input_grad_and_add(
+    gy_shape: tuple[int, ...], w: np.ndarray, x_size: Pair, stride: Pair, pad: Pad, dilate: Pair, groups: int
+) -> _InputGrad | bool:
+    """The same kernel by another name: only a deconvolution may add something to its result."""
+    o, c_group, kh, kw = w.shape
+    x_shape = (gy_shape[0], c_group * groups, *x_size)
+    geometry = window_of(x_size, gy_shape[2:], w.shape[2:], stride, pad, dilate)
+    source, target = describe_image(gy_shape), describe_image(x_shape)
+    first, second, *rest = strides_of(w)
+    shape, strides = (c_group, o // groups, kh, kw), (second, first, *rest)
+    if groups > 1:
+        shape, strides = (groups, *shape), (first * (o // groups), *strides)
+    descriptor = primitive_descriptor(
+        "deconvolution_forward",
+        FORWARD_INFERENCE,
+        _DIRECT_DECONVOLUTION,
+        source,
+        describe(shape, None),
+        None,
+        target,
+        *geometry,
+        attributes([("binary", _BINARY_ADD, target.address)]),
+    )
+    if descriptor is None:
+        return False
+    chosen = queried(descriptor, QUERY_WEIGHTS)
+    made = _InputGrad()
+    made.weights = PackedWeights(describe(shape, strides), chosen)
+    made.run = Primitive(descriptor, [(SRC, source), (WEIGHTS, chosen), (DST, target), (_FIRST_POST_OP_SOURCE, target)])
+    made.shape = x_shape
+    return made
+
+
 def conv_2d_input_grad(
-    gy: np.ndarray, w: np.ndarray, x_size: Pair, *, stride: Pair, pad: Pad, dilate: Pair, groups: int
+    gy: np.ndarray,
+    w: np.ndarray,
+    x_size: Pair,
+    *,
+    stride: Pair,
+    pad: Pad,
+    dilate: Pair,
+    groups: int,
+    add: np.ndarray | None = None,
 ) -> np.ndarray:
     """As AbstractBackend.conv_2d_input_grad says."""
     if gy.dtype is F32 and w.dtype is F32 and gy.size and w.size:
         w = with_plain_strides(w)
-        key = ("conv_input_grad", gy.shape, w.shape, w.strides, x_size, stride, pad, dilate, groups)
+        has_add = add is not None
+        key = ("conv_input_grad", gy.shape, w.shape, w.strides, x_size, stride, pad, dilate, groups, has_add)
         op = local.young.get(key)
         if op is None:
-            op = recall(key, _make_input_grad, gy.shape, w, x_size, stride, pad, dilate, groups)
+            make = _make_input_grad_and_add if has_add else _make_input_grad
+            op = recall(key, make, gy.shape, w, x_size, stride, pad, dilate, groups)
         if op:
             gx = new_channels_last(*op.shape)
-            op.run(as_kernels_want(gy), op.weights(w, None), gx)
+            arrays = [as_kernels_want(gy), op.weights(w, None), gx]
+            if has_add:
+                arrays.append(as_kernels_want(np.asarray(add, F32)))
+            op.run(*arrays)
             return gx
-    return numpy_conv_2d_input_grad(gy, w, x_size, stride=stride, pad=pad, dilate=dilate, groups=groups)
+    return numpy_conv_2d_input_grad(gy, w, x_size, stride=stride, pad=pad, dilate=dilate, groups=groups, add=add)
 
 
 class _WeightGrad:

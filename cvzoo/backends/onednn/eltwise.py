@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from cvzoo.backends.numpy.eltwise import add as numpy_add
+from cvzoo.backends.numpy.eltwise import add_relu as numpy_add_relu
 from cvzoo.backends.numpy.eltwise import eltwise as numpy_eltwise
 from cvzoo.backends.numpy.eltwise import eltwise_grad as numpy_eltwise_grad
 from cvzoo.backends.numpy.eltwise import eltwise_grad_from_output as numpy_eltwise_grad_from_output
@@ -165,6 +166,28 @@ def add(a: np.ndarray, b: np.ndarray, *, out: np.ndarray | None = None) -> np.nd
     """As AbstractBackend.add says."""
     y = _binary(_ADD, a, b, out) if a.size >= b.size else _binary(_ADD, b, a, out)
     return numpy_add(a, b, out=out) if y is None else y
+
+
+def _make_add_relu(size: int) -> Primitive | bool:
+    line = describe((size,), (1,))
+    attr = attributes([("eltwise", *ELTWISE["relu"](0.0, 0.0))])
+    descriptor = primitive_descriptor("binary", _ADD, line, line, line, attr)
+    return Primitive(descriptor, [(SRC, line), (SRC_1, line), (DST, line)]) if descriptor else False
+
+
+def add_relu(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """As AbstractBackend.add_relu says."""
+    same = a.dtype is F32 and b.dtype is F32 and a.shape == b.shape and a.strides == b.strides
+    if same and a.size >= _FEW_TO_ADD and is_dense(a):
+        key = ("add_relu", a.size)
+        run = local.young.get(key)
+        if run is None:
+            run = recall(key, _make_add_relu, a.size)
+        if run:
+            y = new_like(a)
+            run(a, b, y)
+            return y
+    return numpy_add_relu(a, b)
 
 
 def multiply(a: np.ndarray, b: np.ndarray) -> np.ndarray:

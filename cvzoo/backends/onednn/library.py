@@ -35,6 +35,7 @@ _DESCRIPTORS = {
     "convolution_forward": "piippppppppp",
     "convolution_backward_data": "pippppppppp",
     "convolution_backward_weights": "pipppppppppp",
+    "deconvolution_forward": "piippppppppp",
     "pooling_forward": "piipppppppp",
     "pooling_backward": "pippppppppp",
     "batch_normalization_forward": "pippfip",

@@ -39,41 +39,57 @@ from cvzoo.backends.onednn.primitives import (
     size_of,
 )
 
-_GIVEN_STATISTICS, _USE_SCALE, _USE_SHIFT = 1, 2, 4
+_GIVEN_STATISTICS, _USE_SCALE, _USE_SHIFT, _RELU = 1, 2, 4, 8
 _ACROSS_CHANNELS = 0xAFF
 _N = 5  # the number of channels that the library has kernels for; with some others version 3.2 crashes
 
 
-def _is_case(x: np.ndarray, gamma: np.ndarray) -> bool:
+def is_case(x: np.ndarray, gamma: np.ndarray) -> bool:
+    """Whether batch normalization of x is one for oneDNN."""
     return x.dtype is F32 and gamma.dtype is F32 and x.size > 0 and x.ndim in (2, 4)
 
 
-def _image(x: np.ndarray) -> np.ndarray:
+def to_image(x: np.ndarray) -> np.ndarray:
     """x (B, C, H, W) or (B, C) as a channels-last (B, C, H, W)."""
     if x.ndim == 2:
         x = x[:, :, None, None]
     return as_kernels_want(np.asarray(x, F32))
 
 
-def _vector(v: np.ndarray) -> np.ndarray:
+def to_vector(v: np.ndarray) -> np.ndarray:
+    """v (C,) float32 without gaps."""
     return v if v.dtype is F32 and v.strides == (4,) else np.ascontiguousarray(v, F32)
 
 
-def _make_forward(shape: tuple[int, int, int, int], eps: float, given: bool) -> Primitive | bool:
+def normalization_plan(
+    shape: tuple[int, int, int, int], eps: float, given: bool, relu: bool
+) -> tuple[Primitive, int] | bool:
+    """What takes x, y, gamma, beta, mean, var and perhaps a mask, and how many bytes the mask is; False if none does.
+
+    given: the statistics are read, and nothing is kept for a gradient
+    """
     image, vector = describe_image(shape), describe(shape[1:2], (1,))
-    flags = _USE_SCALE | _USE_SHIFT | (_GIVEN_STATISTICS if given else 0)
+    flags = _USE_SCALE | _USE_SHIFT | (_GIVEN_STATISTICS if given else 0) | (_RELU if relu else 0)
     prop = FORWARD_INFERENCE if given else FORWARD_TRAINING
     plan = primitive_descriptor("batch_normalization_forward", prop, image, image, eps, flags, attributes())
     if plan is None:
         return False
-    vectors = [(kind, vector) for kind in (SCALE, SHIFT, MEAN, VARIANCE)]
-    return Primitive(plan, [(SRC, image), (DST, image), *vectors])
+    slots = [(SRC, image), (DST, image), *((kind, vector) for kind in (SCALE, SHIFT, MEAN, VARIANCE))]
+    kept = queried(plan, QUERY_WORKSPACE) if relu and not given else None
+    if kept:
+        slots.append((WORKSPACE, kept))
+    return Primitive(plan, slots), size_of(kept)
+
+
+def _make_forward(shape: tuple[int, int, int, int], eps: float, given: bool) -> Primitive | bool:
+    made = normalization_plan(shape, eps, given, False)
+    return made[0] if made else False
 
 
 def _forward(
     x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, mean: np.ndarray, var: np.ndarray, eps: float, given: bool
 ) -> np.ndarray | None:
-    image = _image(x)
+    image = to_image(x)
     key = ("batch_norm", image.shape, eps, given)
     run = local.young.get(key)
     if run is None:
@@ -81,7 +97,7 @@ def _forward(
     if not run:
         return None
     y = new_channels_last(*image.shape)
-    run(image, y, _vector(gamma), _vector(beta), mean, var)
+    run(image, y, to_vector(gamma), to_vector(beta), mean, var)
     return y if x.ndim == 4 else y.reshape(x.shape)
 
 
@@ -89,7 +105,7 @@ def batch_norm_train(
     x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, *, eps: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """As AbstractBackend.batch_norm_train says."""
-    if _is_case(x, gamma):
+    if is_case(x, gamma):
         mean, var = np.empty(x.shape[1], F32), np.empty(x.shape[1], F32)
         y = _forward(x, gamma, beta, mean, var, eps, False)
         if y is not None:
@@ -101,16 +117,16 @@ def batch_norm_fixed(
     x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, mean: np.ndarray, var: np.ndarray, *, eps: float
 ) -> np.ndarray:
     """As AbstractBackend.batch_norm_fixed says."""
-    if _is_case(x, gamma):
-        y = _forward(x, gamma, beta, _vector(mean), _vector(var), eps, True)
+    if is_case(x, gamma):
+        y = _forward(x, gamma, beta, to_vector(mean), to_vector(var), eps, True)
         if y is not None:
             return y
     return numpy_batch_norm_fixed(x, gamma, beta, mean, var, eps=eps)
 
 
-def _make_grad(shape: tuple[int, int, int, int], eps: float) -> Primitive | bool:
+def _make_grad(shape: tuple[int, int, int, int], eps: float, relu: bool) -> Primitive | bool:
     image, vector = describe_image(shape), describe(shape[1:2], (1,))
-    flags = _USE_SCALE | _USE_SHIFT
+    flags = _USE_SCALE | _USE_SHIFT | (_RELU if relu else 0)
     name = "batch_normalization_forward"
     hint = primitive_descriptor(name, FORWARD_TRAINING, image, image, eps, flags, attributes())
     if hint is None:
@@ -119,26 +135,44 @@ def _make_grad(shape: tuple[int, int, int, int], eps: float) -> Primitive | bool
     plan = primitive_descriptor(name, BACKWARD, image, image, image, eps, flags, hint, attributes())
     if plan is None:
         return False
-    vectors = [(kind, vector) for kind in (SCALE, MEAN, VARIANCE, DIFF_SCALE, DIFF_SHIFT)]
-    return Primitive(plan, [(SRC, image), (DIFF_DST, image), (DIFF_SRC, image), *vectors])
+    slots = [(kind, vector) for kind in (SCALE, MEAN, VARIANCE, DIFF_SCALE, DIFF_SHIFT)]
+    if relu:
+        slots.append((WORKSPACE, queried(plan, QUERY_WORKSPACE)))
+    return Primitive(plan, [(SRC, image), (DIFF_DST, image), (DIFF_SRC, image), *slots])
+
+
+def normalization_grad(
+    gy: np.ndarray,
+    x: np.ndarray,
+    gamma: np.ndarray,
+    mean: np.ndarray,
+    var: np.ndarray,
+    mask: np.ndarray | None,
+    eps: float,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """gx, ggamma, gbeta; None if this is no case for oneDNN. With a mask relu was applied to the result."""
+    if not is_case(x, gamma) or gy.dtype is not F32:
+        return None
+    image = to_image(x)
+    key = ("batch_norm_grad", image.shape, eps, mask is not None)
+    run = local.young.get(key)
+    if run is None:
+        run = recall(key, _make_grad, image.shape, eps, mask is not None)
+    if not run:
+        return None
+    gx = new_channels_last(*image.shape)
+    ggamma, gbeta = np.empty(x.shape[1], F32), np.empty(x.shape[1], F32)
+    arrays = [image, to_image(gy), gx, to_vector(gamma), to_vector(mean), to_vector(var), ggamma, gbeta]
+    run(*arrays) if mask is None else run(*arrays, mask)
+    return (gx if x.ndim == 4 else gx.reshape(x.shape)), ggamma, gbeta
 
 
 def batch_norm_grad(
     gy: np.ndarray, x: np.ndarray, gamma: np.ndarray, mean: np.ndarray, var: np.ndarray, *, eps: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """As AbstractBackend.batch_norm_grad says."""
-    if _is_case(x, gamma) and gy.dtype is F32:
-        image = _image(x)
-        key = ("batch_norm_grad", image.shape, eps)
-        run = local.young.get(key)
-        if run is None:
-            run = recall(key, _make_grad, image.shape, eps)
-        if run:
-            gx = new_channels_last(*image.shape)
-            ggamma, gbeta = np.empty(x.shape[1], F32), np.empty(x.shape[1], F32)
-            run(image, _image(gy), gx, _vector(gamma), _vector(mean), _vector(var), ggamma, gbeta)
-            return (gx if x.ndim == 4 else gx.reshape(x.shape)), ggamma, gbeta
-    return numpy_batch_norm_grad(gy, x, gamma, mean, var, eps=eps)
+    found = normalization_grad(gy, x, gamma, mean, var, None, eps)
+    return numpy_batch_norm_grad(gy, x, gamma, mean, var, eps=eps) if found is None else found
 
 
 def _make_layer(shape: tuple[int, int], eps: float) -> Primitive | bool:
@@ -168,7 +202,7 @@ def layer_norm(
     mean, var = np.empty(len(x), F32), np.empty(len(x), F32)
     y = new_dense(x.shape)
     # rows that lie apart come out wrong in version 3.2
-    run(np.ascontiguousarray(x), y, _vector(gamma), _vector(beta), mean, var)
+    run(np.ascontiguousarray(x), y, to_vector(gamma), to_vector(beta), mean, var)
     return y, mean, var
 
 
@@ -203,7 +237,7 @@ def layer_norm_grad(
             gx = new_dense(x.shape)
             ggamma, gbeta = np.empty(x.shape[1], F32), np.empty(x.shape[1], F32)
             x, gy = np.ascontiguousarray(x), np.ascontiguousarray(gy)
-            scale = _vector(gamma)  # asked for as the shift, too, which is not read
+            scale = to_vector(gamma)  # asked for as the shift, too, which is not read
             run(x, gy, gx, mean, var, scale, scale, ggamma, gbeta)
             return gx, ggamma, gbeta
     return numpy_layer_norm_grad(gy, x, gamma, mean, var, eps=eps)
