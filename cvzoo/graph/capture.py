@@ -51,14 +51,29 @@ class _Watched(Variable):
 
 
 def _note() -> None:
+    reader = reader_of_values()
+    if reader is not None and _reading.capture is not None:
+        _reading.capture.seen.append(reader)
+
+
+def reader_of_values(*, in_functions: bool = True) -> str | None:
+    """Who reads numbers now, in words: whoever called the caller's file; None if a replay would read them, too, or
+    nobody records.
+
+    in_functions: whether what a function's `forward` reads counts
+    """
     capture = _reading.capture
-    if capture is None:
-        return
-    frame = sys._getframe(2)
-    while frame is not None and frame.f_globals.get("__name__", "").startswith(_PASSED_BY):
+    if capture is None or (capture._depth and not in_functions):
+        return None
+    frame = sys._getframe(1)
+    own = frame.f_globals
+    while frame is not None and (
+        frame.f_globals is own or frame.f_globals.get("__name__", "").startswith((_PASSED_BY, "numpy."))
+    ):
         frame = frame.f_back
-    if frame is not None and not frame.f_globals.get("__name__", "").startswith(_MAY_READ):
-        capture.seen.append(f"{frame.f_code.co_name}, line {frame.f_lineno} of {frame.f_globals.get('__name__')}")
+    if frame is None or frame.f_globals.get("__name__", "").startswith(_MAY_READ):
+        return None
+    return f"{frame.f_code.co_name}, line {frame.f_lineno} of {frame.f_globals.get('__name__')}"
 
 
 class SharedView(FunctionNode):

@@ -104,9 +104,12 @@ def _variable(array: Any) -> Variable:
     return make_output(array, False)
 
 
-def build(call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[CompiledGraph, Any]:
+def build(
+    call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], again: Callable[..., Any] | None = None
+) -> tuple[CompiledGraph, Any]:
     """The graph of a call, and what the call gives for these arguments. Wants inference: no gradients, not training.
 
+    again: what is called instead for the second time, to look on
     The call runs once with the arguments and once with other numbers; what it does must be the same, and the replay's
     results those of the call within 1e-5.
     Raises NotReplayableError if they are not.
@@ -118,7 +121,10 @@ def build(call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any
     except NotATreeError as error:
         raise NotReplayableError(f"it takes or gives {error}, and arrays are wanted", call(*args, **kwargs)) from None
     other_args, other_kwargs = _copied(args, kwargs, _other_numbers)
-    other = second.follow(call, other_args, other_kwargs)
+    try:
+        other = second.follow(again or call, other_args, other_kwargs)
+    except Exception as error:  # what it does with numbers that nobody asked about is no failure of this call
+        raise NotReplayableError(f"with other numbers it raises {type(error).__name__}", result) from error
     reason = f"values are read in {first.seen[0]}" if first.seen else difference(first.graph, second.graph)
     if reason is not None:
         raise NotReplayableError(reason, result)

@@ -11,6 +11,7 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import GraphError
 from cvzoo.graph.compiled_graph import CompiledGraph, NotReplayableError, build
+from cvzoo.graph.second_look import SecondLook
 from cvzoo.graph.trees import NotATreeError, flatten
 from cvzoo.graph.watch import Glance, Watch
 
@@ -116,10 +117,14 @@ class ReplayedMethod:
 
     def _record(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         own = self._local
+        call = self._plain.__get__(self.link)
+        look = SecondLook(call, self.link.states, self._hidden)
         try:
-            graph, result = build(self._plain.__get__(self.link), args, kwargs)
+            graph, result = build(call, args, kwargs, look)
+            if look.reason is not None:
+                raise NotReplayableError(look.reason, result)
         except NotReplayableError as error:
-            self.reason = str(error)
+            self.reason = look.reason or str(error)
             warnings.warn(
                 f"{type(self.link).__name__}.{self.name} is not replayed as a graph: {self.reason}",
                 RuntimeWarning,

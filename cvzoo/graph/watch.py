@@ -1,5 +1,6 @@
 """What a graph took for constant, and whether it still is."""
 
+import itertools
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -29,6 +30,13 @@ class Fingerprint:
     def same(self, other: "Fingerprint") -> bool:
         """Whether nothing differs."""
         return len(self._items) == len(other._items) and all(map(_same, self._items, other._items))
+
+    def difference(self, later: "Fingerprint") -> str | None:
+        """The name of the first attribute that differs; None if none does."""
+        for k, (a, b) in enumerate(itertools.zip_longest(self._items, later._items)):
+            if not _same(a, b):
+                return str(next((x for x in (a, b, *later._items[k - 1 : k]) if isinstance(x, str)), "?"))
+        return None
 
 
 def _same(a: Any, b: Any) -> bool:

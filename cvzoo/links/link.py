@@ -250,14 +250,21 @@ class Link:
                 parameter.initialize(parameter.shape)
         return twin
 
+    def __copy__(self) -> "Link":
+        """A link with the same attributes, not compiled: graphs are of the link that they were made for."""
+        twin = object.__new__(type(self))
+        state = twin.__dict__
+        state.update(self.__dict__)
+        for name in self.replayed:
+            if isinstance(state.get(name), ReplayedMethod):
+                del state[name]
+        return twin
+
     def _shared_copy(self) -> "Link":
         twin = copy.copy(self)
         state = twin.__dict__
         state["_params"] = dict(self._params)
         state["_persistents"] = dict(self._persistents)
-        for name in self.replayed:
-            if isinstance(state.get(name), ReplayedMethod):
-                del state[name]
         for name in self._params:
             state[name] = copy.copy(state[name])
         return twin

@@ -208,8 +208,8 @@ class ShapeOfNumbers(LooksAtNumbers):
     ("kind", "says"),
     [
         (LooksAtNumbers, "values are read in forward"),
-        (ComputesAside, "settings of MultiplyConstant"),
-        (ShapeOfNumbers, "depend"),
+        (ComputesAside, "values of an argument are read in forward"),
+        (ShapeOfNumbers, "values of an argument are read in forward"),
     ],
 )
 def test_what_depends_on_numbers_stays_eager_says_so_once_and_its_children_are_replayed(kind, says):
