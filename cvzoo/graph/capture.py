@@ -1,4 +1,4 @@
-"""Recording one ordinary forward pass: each function with the arrays it read and made."""
+"""Recording one ordinary pass, forward or there and back: each function with the arrays it read and made."""
 
 import sys
 import threading
@@ -9,9 +9,17 @@ from typing import Any
 
 import numpy as np
 
+from cvzoo.autodiff.backprop import sweep
 from cvzoo.autodiff.function_hook import AbstractFunctionHook
 from cvzoo.autodiff.function_node import FunctionNode
+from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable, make_output
+from cvzoo.autodiff.variable_node import VariableNode
+from cvzoo.config.randomness import get_random_state
+from cvzoo.functions.math.add import Add
+from cvzoo.functions.util.forget import Forget
+from cvzoo.graph.gradient_of import GradientOf
+from cvzoo.graph.hidden import arrays_in, put_array, state_of
 from cvzoo.graph.memory import Area, Roots, address_of, root_of, view_at
 from cvzoo.graph.records import Graph, Record
 from cvzoo.graph.trees import flatten, unflatten
@@ -89,10 +97,14 @@ class SharedView(FunctionNode):
 
 
 class Capture(AbstractFunctionHook):
-    """What a pass did. Enter it, call `follow`, and `graph` is there.
+    """What a pass did. Call `follow` for a forward pass or `learn` for both ways, and `graph` is there.
 
-    seen: who read values in the midst of it, in words
+    seen: who read values in the midst of it, or what else cannot be done again, in words
     peak: how many bytes of the functions' results were alive at once
+    leaves: the parameters whose gradients `learn` found, in the order of the graph's last outputs
+    wanted: of which of the arguments' arrays it found gradients, by number; these come before the parameters'
+    seeds: of which of the results' arrays gradients were given
+    is_random: whether random numbers were drawn
     """
 
     def __init__(self) -> None:
@@ -106,21 +118,98 @@ class Capture(AbstractFunctionHook):
         self._handles: list[weakref.ref[Variable]] = []
         self._held: list[Any] = []
         self._depth = 0
+        self.leaves: list[Parameter] = []
+        self.wanted: list[int] = []
+        self.seeds: list[int] = []
+        self.is_random = False
+        self._learns = False
+        self._in_backward = False
+        self._backward_depth = 0
+        self._records: dict[int, Record] = {}  # by the function's id, which lives as long as the record
+        self._before: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # arrays that functions changed, as they were
 
     def follow(self, call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """What the call gives; its graph is `graph`, the arrays of `args` and `kwargs` in order are the inputs.
 
         Raises NotATreeError if arguments or results are other things than arrays.
         """
+        result, outputs, _ = self._forward(call, args, kwargs)
+        self.graph.outputs = tuple([self._value_of(_array_of(y)) for y in outputs])
+        self._held.clear()
+        return result
+
+    def learn(self, call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+        """What the call gives, and the arrays of gradients, for gradients of the results that are drawn at random.
+
+        The graph's inputs are the arrays of `args` and `kwargs`, then the gradients that were drawn (`seeds`); its
+        outputs the results, then the gradients of those Variables among the arguments that ask for them (`wanted`),
+        then those of parameters (`leaves`).
+        Raises NotATreeError if arguments or results are other things than arrays.
+        """
+        graph = self.graph
+        self._learns = True
+        before = get_random_state()
+        result, outputs, sources = self._forward(call, args, kwargs)
+        self.is_random = before != get_random_state()
+        graph.n_input, graph.n_output = len(graph.inputs), len(outputs)
+        values = [self._value_of(_array_of(y)) for y in outputs]
+        seeds: dict[VariableNode, Variable] = {}
+        generator = np.random.default_rng(0)
+        for k, y in enumerate(outputs):
+            if not isinstance(y, Variable) or not y.requires_grad:
+                continue
+            if y.creator is None:
+                self.seen.append("what gives back its argument, or a parameter, as it is")
+                continue
+            gy = np.empty_like(y._array)
+            gy[...] = generator.normal(size=gy.shape)
+            self._held.append(gy)
+            self.seeds.append(k)
+            graph.inputs += (self._new_value(gy, "gradient"),)
+            if y.node in seeds:
+                self.seen.append("what gives back one value twice")
+            seeds[y.node] = make_output(gy, False)
+        gradients = self._backward(seeds)
+        places = {variable.node: k for k, variable in sources.items() if variable.requires_grad}
+        found = {}
+        for node, gradient in gradients.items():
+            leaf = node.variable()
+            if node in places:
+                found[places[node]] = gradient
+            elif isinstance(leaf, Parameter):
+                self.leaves.append(leaf)
+            elif leaf is not None:
+                self.seen.append("what takes gradients of a Variable that is no parameter")
+        self.wanted = sorted(found)
+        arrays = [found[k]._array for k in self.wanted] + [gradients[leaf.node]._array for leaf in self.leaves]
+        graph.outputs = (*values, *[self._value_of(array) for array in arrays])
+        self._held.clear()
+        return result, arrays
+
+    def undo(self) -> None:
+        """Put back what functions changed in place."""
+        for array, before in self._before.values():
+            array[...] = before
+
+    def _forward(
+        self, call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Any, list[Any], dict[int, Variable]]:
+        """What the call gives, its arrays and Variables, and the arguments' Variables by number."""
         leaves: list[Any] = []
         structure = flatten((args, kwargs), leaves)
-        arrays = [x._array if isinstance(x, Variable) else x for x in leaves]
+        arrays = [_array_of(x) for x in leaves]
         numbers = []
         for array in arrays:
             self._held.append(array)
             numbers.append(self._new_value(array, "input"))
         self.graph.inputs = tuple(numbers)
-        own_args, own_kwargs = unflatten(structure, iter(arrays), lambda array: self._watch(make_output(array, False)))
+        sources = {
+            k: make_output(x._array, x.requires_grad and self._learns)
+            for k, x in enumerate(leaves)
+            if isinstance(x, Variable)
+        }
+        own = [self._watch(sources[k]) if k in sources else array for k, array in enumerate(arrays)]
+        own_args, own_kwargs = unflatten(structure, iter(own), lambda variable: variable)
         before, _reading.capture = _reading.capture, self
         try:
             with self:
@@ -133,16 +222,31 @@ class Capture(AbstractFunctionHook):
                     variable.__class__ = Variable
         outputs: list[Any] = []
         flatten(result, outputs)
-        arrays = [x._array if isinstance(x, Variable) else x for x in outputs]
-        self.graph.outputs = tuple([self._value_of(array) for array in arrays])
-        self._held.clear()
-        return result
+        return result, outputs, sources
+
+    def _backward(self, seeds: dict[VariableNode, Variable]) -> dict[VariableNode, Variable]:
+        """The gradients of all leaves."""
+        found: dict[VariableNode, Variable] = {}
+
+        def finish(node: VariableNode, gradient: Variable) -> None:
+            if node.creator is None and node not in seeds and node.requires_grad:
+                found[node] = gradient
+
+        self._in_backward = True
+        with self:
+            sweep(list(seeds.items()), finish=finish, double=False, make=make_output, release=True)
+        for record in self.graph.records:  # what was not reached keeps nothing alive, either
+            self._strip(record)
+        return found
 
     # --- as a hook --------------------------------------------------------------------------------------------------
     def forward_preprocess(self, function: FunctionNode, in_data: tuple[Any, ...]) -> None:
         self._depth += 1
         if self._depth == 1:
             self._settings = dict(vars(function))
+            effect = function.effect
+            if effect is not None and id(effect) not in self._before:
+                self._before[id(effect)] = effect, effect.copy()
             self._start = time.perf_counter()
 
     def forward_postprocess(self, function: FunctionNode, in_data: tuple[Any, ...]) -> None:
@@ -156,10 +260,95 @@ class Capture(AbstractFunctionHook):
             return  # a function inside of a function
         reads = tuple([self._value_of(np.asarray(array)) for array in self._inputs])
         self._inputs = ()
-        writes = tuple([self._new_value(y._array, function.label) for y in outputs])
-        for y in outputs:
-            self._watch(y)
-        self.graph.records.append(Record(function, reads, writes, self._settings, self._seconds))
+        record = Record(function, reads, (), self._settings, self._seconds, in_backward=self._in_backward)
+        if self._learns:
+            record.hidden_reads = self._known_arrays(arrays_in(self._settings))
+        record.writes = tuple([self._new_value(y._array, function.label) for y in outputs])
+        if self._learns:
+            record.hidden_writes = self._new_arrays(record)
+            if isinstance(function, Forget):
+                self.seen.append("what forgets and computes again")
+        if not self._in_backward:
+            for y in outputs:
+                self._watch(y)
+        self.graph.records.append(record)
+        self._records[id(function)] = record
+
+    def backward_preprocess(self, function: FunctionNode, target_input_indexes: Any, grad_outputs: Any) -> None:
+        if not self._in_backward:
+            self.seen.append("what takes gradients on the way")
+        self._backward_depth += 1
+        if self._backward_depth == 1:
+            self._mark = len(self.graph.records), set(self.graph.constants)
+            self._asked = target_input_indexes, grad_outputs
+            self._start_backward = time.perf_counter()
+
+    def backward_postprocess(self, function: FunctionNode, target_input_indexes: Any, grad_outputs: Any) -> None:
+        self._backward_depth -= 1
+
+    def gradients_made(self, function: FunctionNode, grad_inputs: tuple[Variable | None, ...]) -> None:
+        if self._backward_depth or not self._in_backward:
+            return
+        seconds = time.perf_counter() - self._start_backward
+        made = self.graph.records[self._mark[0] :]
+        if not self._is_whole(made, function, grad_inputs):
+            self._as_one(function, grad_inputs, seconds)
+        (indexes, gys), self._asked = self._asked, ((), ())
+        for record in self.graph.records[self._mark[0] :]:
+            self._strip(record)
+        if id(function) in self._records:
+            self._strip(self._records[id(function)])
+
+    def gradients_added(self, a: Any, b: Any, total: Any) -> None:
+        reads = self._value_of(a), self._value_of(b)
+        function = Add()
+        record = Record(function, reads, (), dict(vars(function)), in_backward=self._in_backward)
+        record.writes = (self._new_value(total, "sum of gradients"),)
+        self.graph.records.append(record)
+
+    # --- backward ---------------------------------------------------------------------------------------------------
+    def _is_whole(self, made: list[Record], function: FunctionNode, gxs: tuple[Variable | None, ...]) -> bool:
+        """Whether the records are all that a backward did: they read nothing that was computed without functions."""
+        if set(self.graph.constants) - self._mark[1]:
+            return False
+        own = {id(array) for array in arrays_in(state_of(function)).values()}
+        for record in made:
+            for path, array in arrays_in(record.settings).items():
+                if path not in record.hidden_reads and id(array) not in own:
+                    return False
+        return all(gx is None or self._roots.area(gx._array) in self._values for gx in gxs)
+
+    def _as_one(self, function: FunctionNode, gxs: tuple[Variable | None, ...], seconds: float) -> None:
+        """Let the whole of a backward be one record."""
+        graph = self.graph
+        forgotten = set(graph.constants) - self._mark[1]
+        for record in graph.records[self._mark[0] :]:
+            forgotten.update(record.all_writes)
+        if forgotten:
+            del graph.records[self._mark[0] :]
+            graph.constants = {k: array for k, array in graph.constants.items() if k not in forgotten}
+            self._values = {area: number for area, number in self._values.items() if number not in forgotten}
+            self._firsts = {owner: first for owner, first in self._firsts.items() if first[0] not in forgotten}
+        indexes, gys = self._asked
+        node = GradientOf(function, indexes, tuple([gy is not None for gy in gys]))
+        arrays = [*function.retained_arrays(), *[gy._array for gy in gys if gy is not None]]
+        reads = tuple([self._value_of(array) for array in arrays])
+        hidden = self._known_arrays({f"of.{k}": array for k, array in arrays_in(state_of(function)).items()})
+        settings = {name: value for name, value in vars(node).items() if name != "of"}  # a record of its own says more
+        record = Record(node, reads, (), settings, seconds, hidden, in_backward=True)
+        record.writes = tuple([self._new_value(gx._array, node.label) for gx in gxs if gx is not None])
+        graph.records.append(record)
+
+    def _strip(self, record: Record) -> None:
+        """Let a record's function keep no arrays alive."""
+        function = record.function
+        for path in (*record.hidden_reads, *record.hidden_writes):
+            put_array(function, path, None)
+            name = path.split(".")[0]
+            if name in record.settings:
+                record.settings[name] = vars(function)[name]
+        function._retained_inputs = function._retained_outputs = None
+        _cut_off(function)
 
     # --- values -----------------------------------------------------------------------------------------------------
     def _watch(self, variable: Variable) -> Variable:
@@ -198,3 +387,31 @@ class Capture(AbstractFunctionHook):
             number = self.graph.add_constant(array, "constant")
         self._values[area] = number
         return number
+
+    def _known_arrays(self, arrays: dict[str, np.ndarray]) -> dict[str, int]:
+        """Those of the arrays that lie in memory which records made or which came in."""
+        found = {}
+        for path, array in arrays.items():
+            area = self._roots.area(array)
+            if area.owner in self._firsts:
+                found[path] = self._value_of(array)
+        return found
+
+    def _new_arrays(self, record: Record) -> dict[str, int]:
+        """The arrays that a function's forward put among its attributes."""
+        before = {id(array) for array in arrays_in(record.settings).values()}
+        return {
+            path: self._new_value(array, f"{record.label} {path}")
+            for path, array in arrays_in(state_of(record.function)).items()
+            if id(array) not in before and self._roots.area(array).owner not in self._firsts
+        }
+
+
+def _array_of(x: Any) -> Any:
+    return x._array if isinstance(x, Variable) else x
+
+
+def _cut_off(function: FunctionNode) -> None:
+    """Let a function know what its inputs looked like, and no longer who they are."""
+    if function.inputs:
+        function.inputs = tuple([VariableNode(None, x.shape, x.dtype, x.requires_grad) for x in function.inputs])

@@ -1,0 +1,67 @@
+"""Arrays that functions keep as attributes, found and replaced by their path: "_mean", "_statistics.0", "_kept.workspace"."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+_DEEPEST = 4
+_GRAPH = frozenset(("inputs", "outputs", "rank", "_retained_inputs", "_retained_outputs"))  # not a function's own
+
+
+def state_of(function: Any) -> dict[str, Any]:
+    """The function's attributes, but for its place in the graph."""
+    return {name: value for name, value in vars(function).items() if name not in _GRAPH}
+
+
+def arrays_in(state: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """The arrays among attributes, in tuples, lists and small objects among them, too, by path."""
+    found: dict[str, np.ndarray] = {}
+    for name, value in state.items():
+        _collect(name, value, found, _DEEPEST)
+    return found
+
+
+def _collect(path: str, value: Any, found: dict[str, np.ndarray], depth: int) -> None:
+    if isinstance(value, np.ndarray):
+        found[path] = value
+    elif depth and isinstance(value, tuple | list):
+        for k, each in enumerate(value):
+            _collect(f"{path}.{k}", each, found, depth - 1)
+    elif depth:
+        for name in _slots(value):
+            _collect(f"{path}.{name}", getattr(value, name), found, depth - 1)
+
+
+def _slots(value: Any) -> tuple[str, ...]:
+    """The names of a small object's parts: a backend's notes have slots."""
+    slots = type(value).__dict__.get("__slots__", ())
+    return tuple([name for name in slots if not name.startswith("__")]) if isinstance(slots, tuple) else ()
+
+
+def put_array(function: Any, path: str, array: Any) -> None:
+    """Let `array` be what is found at `path`."""
+    name, *rest = path.split(".")
+    state = vars(function)
+    state[name] = _with(state.get(name), rest, array)
+
+
+def take_array(function: Any, path: str) -> Any:
+    """What is found at `path`."""
+    name, *rest = path.split(".")
+    value = vars(function)[name]
+    for part in rest:
+        value = value[int(part)] if isinstance(value, tuple | list) else getattr(value, part)
+    return value
+
+
+def _with(value: Any, rest: list[str], array: Any) -> Any:
+    if not rest:
+        return array
+    first, *rest = rest
+    if isinstance(value, tuple | list):
+        k = int(first)
+        parts = [*value[:k], _with(value[k], rest, array), *value[k + 1 :]]
+        return type(value)(parts)
+    setattr(value, first, _with(getattr(value, first), rest, array) if rest else array)
+    return value
