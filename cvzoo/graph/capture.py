@@ -293,7 +293,7 @@ class Capture(AbstractFunctionHook):
         made = self.graph.records[self._mark[0] :]
         if not self._is_whole(made, function, grad_inputs):
             self._as_one(function, grad_inputs, seconds)
-        (indexes, gys), self._asked = self._asked, ((), ())
+        self._asked = (), ()
         for record in self.graph.records[self._mark[0] :]:
             self._strip(record)
         if id(function) in self._records:

@@ -1,4 +1,4 @@
-"""Arrays that functions keep as attributes, found and replaced by their path: "_mean", "_statistics.0", "_kept.workspace"."""
+"""Arrays that functions keep as attributes, found and replaced by their path, such as "_mean" or "_kept.workspace"."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -4,19 +4,19 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.graph.records import Graph
+from cvzoo.graph.records import Graph, Record
 
 
 def difference(a: Graph, b: Graph) -> str | None:
     """In words, where two graphs of one call part: what depends on the numbers that came in; None if they agree."""
     for k, (one, other) in enumerate(zip(a.records, b.records)):
         name = f"{one.label} (function number {k + 1})"
-        if type(one.function) is not type(other.function) or one.reads != other.reads:
+        if type(one.function) is not type(other.function) or one.all_reads != other.all_reads:
             return f"another function than {name} was called"
         for read in one.reads:
             if read in a.constants and not _same(a.constants[read], b.constants[read]):
                 return f"an array that {name} reads was computed from the input without functions"
-        if not _same(one.settings, other.settings):
+        if not _same(_visible(one), _visible(other)):
             return f"the settings of {name} depend on the input"
         if any(a.values[v].shape != b.values[v].shape or a.values[v].dtype != b.values[v].dtype for v in one.writes):
             return f"the shape that {name} gives depends on the input"
@@ -28,6 +28,12 @@ def difference(a: Graph, b: Graph) -> str | None:
         if value in a.constants and not _same(a.constants[value], b.constants[value]):
             return "what is given back was computed from the input without functions"
     return None
+
+
+def _visible(record: Record) -> dict[str, Any]:
+    """The settings but for those that hold what others made."""
+    hidden = {path.split(".")[0] for path in record.hidden_reads}
+    return {name: value for name, value in record.settings.items() if name not in hidden}
 
 
 def _same(a: Any, b: Any, depth: int = 0) -> bool:
