@@ -1,5 +1,6 @@
 """Values held as bytes: what one eight-bit layer hands to the next."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -84,6 +85,10 @@ class ByteVariable(Variable):
     def dtype(self) -> Any:
         return self._array.dtype if self._bytes is None else np.dtype(np.float32)
 
+    def held(self) -> tuple[Variable, Counting] | None:
+        """The bytes and what they mean, if nobody has made numbers of them; else None."""
+        return None if self._bytes is None else (self._bytes, self._counting)
+
 
 _get, _set = Variable._array.__get__, Variable._array.__set__  # type: ignore[attr-defined]
 
@@ -93,3 +98,12 @@ def as_bytes(x: Any, counting: Counting) -> Variable:
     x = as_variable(x)
     held = x.bytes_as(counting) if isinstance(x, ByteVariable) else None
     return Quantize(counting).apply((x,))[0] if held is None else held
+
+
+def rearranged(x: Any, change: Callable[[Any], Variable]) -> Variable:
+    """change(x); if x is held as bytes these are rearranged, and what comes back is held so, too.
+
+    change: gives x's numbers in another order or shape
+    """
+    held = x.held() if isinstance(x, ByteVariable) else None
+    return change(x) if held is None else ByteVariable(change(held[0]), held[1])

@@ -30,31 +30,39 @@ def fused_linear(
     Raises ShapeError if x's rows do not fit.
 
     Where no gradients are taken it is a convolution by one pixel, which adds and activates as it writes; photos stay
-    apart in it, so that one has the same bits in any company.
+    apart in it, so that one has the same bits in any company. A layer that has a kernel leaves it to that.
     """
     x = as_variable(x)
     w_shape = linear.W.shape
     if w_shape is None or x.ndim < 2 or x.shape[-1] != w_shape[1]:
         raise ShapeError("fused_linear: x and W do not fit", expected=f"x (B, ..., I), W {w_shape}  O I", got=x.shape)
-    shape = (*x.shape[:-1], w_shape[0])
+    run = float_rows if linear.kernel is None else linear.kernel.multiply_rows
+    return run(linear, x, b=b, with_gelu=with_gelu, scale=scale, add=add)
+
+
+def float_rows(
+    linear: Linear, x: Any, *, b: Any = None, with_gelu: bool = False, scale: Any = None, add: Any = None
+) -> Variable:
+    """The same in float32, whatever kernel the layer has."""
+    x = as_variable(x)
     if switches.enable_backprop:
         y = linear_function(x, linear.W, linear.b if b is None else b, n_batch_axes=x.ndim - 1)
         y = gelu(y) if with_gelu else y
         y = y if scale is None else y * scale
         return y if add is None else y + add
-    W, own, pack = _filters(linear, scale)
+    W, own, pack = filters_of_rows(linear, scale)
     y = fused_convolution_2d(
-        _as_map(x),
+        rows_as_map(x),
         W,
         own if b is None else b,
-        add=None if add is None else _as_map(add),
+        add=None if add is None else rows_as_map(add),
         activation="gelu_erf" if with_gelu else None,
         pack=pack,
     )
-    return reshape(transpose(y, (0, 2, 3, 1)), shape)
+    return map_as_rows(y, x.shape)
 
 
-def _as_map(x: Any) -> Variable:
+def rows_as_map(x: Any) -> Variable:
     """(B, I, 1, N) channels-last of x (B, ..., I); a view if x lies in C order."""
     x = as_variable(x)
     n = 1
@@ -63,7 +71,12 @@ def _as_map(x: Any) -> Variable:
     return transpose(reshape(x, (x.shape[0], 1, n, x.shape[-1])), (0, 3, 1, 2))
 
 
-def _filters(linear: Linear, scale: Parameter | None) -> tuple[Any, Any, dict]:
+def map_as_rows(y: Variable, x_shape: tuple[int, ...]) -> Variable:
+    """(B, ..., O) of y (B, O, 1, N), where x_shape is (B, ..., I)."""
+    return reshape(transpose(y, (0, 2, 3, 1)), (*x_shape[:-1], y.shape[1]))
+
+
+def filters_of_rows(linear: Linear, scale: Parameter | None) -> tuple[Any, Any, dict]:
     """W (O, I, 1, 1) and b of a scaled layer, and where their reordered copies are kept."""
     packs = linear.W.packs()
     if scale is None:

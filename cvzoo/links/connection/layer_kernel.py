@@ -26,3 +26,9 @@ class AbstractLayerKernel(abc.ABC):
     @abc.abstractmethod
     def multiply(self, linear: Any, x: Any, n_batch_axes: int) -> Variable:
         """linear(x) of a Linear."""
+
+    @abc.abstractmethod
+    def multiply_rows(
+        self, linear: Any, x: Any, *, b: Any = None, with_gelu: bool = False, scale: Any = None, add: Any = None
+    ) -> Variable:
+        """gelu(linear(x)) * scale + add of a Linear, for each row of x, as `fused_linear` says."""

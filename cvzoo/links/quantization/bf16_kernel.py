@@ -1,19 +1,21 @@
-"""Convolutions computed in bfloat16."""
+"""Layers computed in bfloat16."""
 
+import math
 from typing import Any
 
-from cvzoo.autodiff.variable import Variable
+from cvzoo.autodiff.variable import Variable, as_variable
+from cvzoo.functions.array.reshape import reshape
 from cvzoo.functions.connection.bf16_convolution_2d import bf16_convolution_2d
-from cvzoo.functions.connection.linear import linear as linear_function
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.connection.fused_convolution import filters_of
+from cvzoo.links.connection.fused_linear import filters_of_rows, map_as_rows, rows_as_map
 from cvzoo.links.connection.layer_kernel import AbstractLayerKernel
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.quantization.int8_kernel import plain_array, refuse_gradients
 
 
 class Bf16Kernel(AbstractLayerKernel):
-    """A convolution whose factors have 16 bits; a linear layer stays as it is."""
+    """A convolution or a linear layer whose factors have 16 bits."""
 
     def convolve(
         self,
@@ -45,5 +47,27 @@ class Bf16Kernel(AbstractLayerKernel):
         )
 
     def multiply(self, linear: Linear, x: Any, n_batch_axes: int) -> Variable:
-        """As AbstractLayerKernel says."""
-        return linear_function(x, linear.W, linear.b, n_batch_axes=n_batch_axes)
+        """As AbstractLayerKernel says. Raises GraphError where gradients are being taken."""
+        x = as_variable(x)
+        lead = x.shape[:n_batch_axes]
+        n = math.prod(lead)
+        # a row is a photo of one pixel, so that one has the same bits in any company
+        y = self.multiply_rows(linear, reshape(x, (n, math.prod(x.shape[n_batch_axes:]))))
+        return reshape(y, (*lead, y.shape[1]))
+
+    def multiply_rows(
+        self, linear: Linear, x: Any, *, b: Any = None, with_gelu: bool = False, scale: Any = None, add: Any = None
+    ) -> Variable:
+        """As AbstractLayerKernel says. Raises GraphError where gradients are being taken."""
+        refuse_gradients()
+        W, own, pack = filters_of_rows(linear, scale)
+        b = own if b is None else b
+        y = bf16_convolution_2d(
+            rows_as_map(x),
+            plain_array(W),
+            None if b is None else plain_array(b),
+            add=None if add is None else rows_as_map(add),
+            activation="gelu_erf" if with_gelu else None,
+            pack=pack,
+        )
+        return map_as_rows(y, x.shape)

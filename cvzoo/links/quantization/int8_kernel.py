@@ -7,11 +7,12 @@ import numpy as np
 from cvzoo.autodiff.variable import Variable
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import GraphError, ValueRangeError
-from cvzoo.functions.connection.byte_variable import Counting
+from cvzoo.functions.connection.byte_variable import Counting, rearranged
 from cvzoo.functions.connection.int8_convolution_2d import int8_convolution_2d
 from cvzoo.functions.connection.int8_linear import int8_linear
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.connection.fused_convolution import filters_of
+from cvzoo.links.connection.fused_linear import filters_of_rows, map_as_rows, rows_as_map
 from cvzoo.links.connection.layer_kernel import AbstractLayerKernel
 from cvzoo.links.connection.linear import Linear
 
@@ -69,6 +70,27 @@ class Int8Kernel(AbstractLayerKernel):
         W, scale = self._bytes_of(plain_array(linear.W), pack)
         b = None if linear.b is None else plain_array(linear.b)
         return int8_linear(x, W, scale, b, n_batch_axes, counting=self.counting, pack=pack)
+
+    def multiply_rows(
+        self, linear: Linear, x: Any, *, b: Any = None, with_gelu: bool = False, scale: Any = None, add: Any = None
+    ) -> Variable:
+        """As AbstractLayerKernel says. Raises GraphError where gradients are being taken."""
+        refuse_gradients()
+        W, own, pack = filters_of_rows(linear, scale)
+        filters, steps = self._bytes_of(plain_array(W), pack)
+        b = own if b is None else b
+        y = int8_convolution_2d(
+            rearranged(x, rows_as_map),
+            filters,
+            steps,
+            None if b is None else plain_array(b),
+            counting=self.counting,
+            add=None if add is None else rows_as_map(add),
+            activation="gelu_erf" if with_gelu else None,
+            out_counting=self.out_counting,
+            pack=pack,
+        )
+        return rearranged(y, lambda y: map_as_rows(y, x.shape))
 
     def _bytes_of(self, W: np.ndarray, pack: dict | None) -> tuple[np.ndarray, np.ndarray]:
         """W as bytes, and what each product of a byte of x and one of a filter (or row) counts, kept in `pack`."""

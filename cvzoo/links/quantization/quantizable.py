@@ -56,8 +56,7 @@ class AbstractQuantizable:
 
         photos: as `predict` takes them; some tens like those that will be predicted. They go through the model's own
             `prepare`, to see what values each layer reads
-        precision: "int8"; "bf16": convolutions only, whose factors are rounded to bfloat16 (8 bits of a number, and its
-            size) and summed in float32
+        precision: "int8"; "bf16": factors are rounded to bfloat16 (8 bits of a number, and its size), summed in float32
         method: where these are cut: "mse": where the mean square of what rounding and cutting lose is least;
             "percentile": so that `percentile` per cent are not cut; "minmax": nowhere
         in_float: paths of layers, or of links with all layers below, that stay in float32 ("/head", "/res2/0/conv1")
@@ -69,8 +68,9 @@ class AbstractQuantizable:
         UnsupportedError for "bf16" where the processor has no instructions for it.
 
         Filters (with the batch normalization behind them) have a scale each, activations one a layer; 0 is a byte.
-        What a layer gives goes on as bytes where only such layers read it. Transposed convolutions, attention and all
-        between the layers stay in float32. It predicts only: where gradients are being taken it raises GraphError.
+        What a layer gives goes on as bytes where only such layers read it. Transposed convolutions, the
+        products of attention and all between the layers stay in float32. It predicts only: where gradients are being
+        taken it raises GraphError.
         Source: Jacob et al., Quantization and Training of Neural Networks for Efficient Integer-Arithmetic-Only
         Inference, CVPR 2018, section 3. Where we differ: nothing is trained again, activations are counted from 0
         on both sides, sums and activation functions are in float32.

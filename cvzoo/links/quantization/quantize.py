@@ -59,8 +59,6 @@ def quantize(
             why[name] = "first"
         elif first_and_last and name not in flow.followed:
             why[name] = "last"
-        elif precision == "bf16" and isinstance(layer, Linear):
-            why[name] = "no convolution"
         elif _work(layer) < least_work:
             why[name] = f"{_work(layer)} products a number read"
     countings = {name: each.range.counting(method, percentile) for name, each in seen.items()}

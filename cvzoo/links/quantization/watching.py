@@ -8,6 +8,7 @@ from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.functions.connection.linear import linear as linear_function
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.connection.fused_convolution import float_convolution
+from cvzoo.links.connection.fused_linear import float_rows
 from cvzoo.links.connection.layer_kernel import AbstractLayerKernel
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.quantization.flow import Flow
@@ -52,6 +53,16 @@ class Calibration(AbstractLayerKernel):
         self.flow.leave(self.name, None, y)
         return y
 
+    def multiply_rows(
+        self, linear: Linear, x: Any, *, b: Any = None, with_gelu: bool = False, scale: Any = None, add: Any = None
+    ) -> Variable:
+        """As AbstractLayerKernel says."""
+        self.range.add(as_array(x))
+        self.flow.enter(self.name, x)
+        y = float_rows(linear, x, b=b, with_gelu=with_gelu, scale=scale, add=add)
+        self.flow.leave(self.name, add, y)
+        return y
+
 
 class Comparison(AbstractLayerKernel):
     """Computes in float32, and compares what `kernel` would give for the same inputs, before sums and activations."""
@@ -92,3 +103,11 @@ class Comparison(AbstractLayerKernel):
         y = linear_function(x, linear.W, linear.b, n_batch_axes=n_batch_axes)
         self._compare(y.array, self.kernel.multiply(linear, x, n_batch_axes).array)
         return y
+
+    def multiply_rows(
+        self, linear: Linear, x: Any, *, b: Any = None, with_gelu: bool = False, scale: Any = None, add: Any = None
+    ) -> Variable:
+        """As AbstractLayerKernel says."""
+        y = float_rows(linear, x, b=b, scale=scale)
+        self._compare(y.array, self.kernel.multiply_rows(linear, x, b=b, scale=scale).array)
+        return float_rows(linear, x, b=b, with_gelu=with_gelu, scale=scale, add=add)

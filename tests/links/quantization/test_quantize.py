@@ -258,17 +258,22 @@ def test_a_filter_of_zeros_gives_its_bias(photos):
 
 
 @pytest.mark.skipif(why_no_bf16() is not None, reason=f"no bfloat16: {why_no_bf16()}")
-def test_convolutions_may_be_in_bfloat16(network, photos):
+def test_layers_may_be_in_bfloat16(network, photos):
     expected = np.asarray(network.predict(photos))
     quantized = network.quantize(photos, precision="bf16")
     report = quantized.quantization_report
-    assert {layer.path for layer in report if layer.precision == "bf16"} == {"/a/conv", "/b/conv", "/squeeze/fc2"}
-    assert report["/fc1"].why == "no convolution"
+    there = {layer.path for layer in report if layer.precision == "bf16"}
+    assert there == {"/a/conv", "/b/conv", "/squeeze/fc2", "/fc1"}
     assert 0 < report["/a/conv"].error < 0.01
-    assert str(report).startswith("3 of 9 layers in bf16")
+    assert str(report).startswith("4 of 9 layers in bf16")
     assert 0 < np.abs(np.asarray(quantized.predict(photos)) - expected).max() < 0.01
     with pytest.raises(GraphError, match="does not learn"):
         quantized(Variable(np.zeros((1, 3, 16, 16), np.float32)))
+    with pytest.raises(GraphError, match="does not learn"):
+        quantized.fc1(Variable(np.zeros((1, 64), np.float32)))
+    for k, img in enumerate(photos):
+        alone = np.asarray(quantized.predict([img]))[0]
+        np.testing.assert_array_equal(alone, np.asarray(quantized.predict(photos))[k])
 
 
 def test_another_precision_is_refused_and_bfloat16_where_there_is_none(network, photos, monkeypatch):
