@@ -6,6 +6,8 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.connection.convolution_2d import Convolution2D
+from cvzoo.links.connection.folded_convolution import can_fold, folded_convolution
+from cvzoo.links.connection.fused_activation import fused_activation
 from cvzoo.links.model.darknet.activation import Activation, read_activation
 from cvzoo.links.model.darknet.layer import DarknetLayer, Shape, check_fits, check_n_weight, get_size, refuse_options
 from cvzoo.weights.darknet import DarknetSection, DarknetWeightsFile
@@ -20,6 +22,8 @@ class DarknetConvolution(Chain):
 
     conv: the convolution; its W has no value before `load` or `initialize`
     bn: the batch normalization, or None
+
+    Where no gradients are taken it is one kernel, if the activation is one of `fused_activation`.
     """
 
     def __init__(
@@ -54,6 +58,11 @@ class DarknetConvolution(Chain):
 
     def forward(self, x: Any) -> Variable:
         """(B, out_channels, OH, OW) of x (B, in_channels, H, W)."""
+        if self.bn is not None and can_fold(self.conv, self.bn):
+            kernel = fused_activation(self.activation)
+            kind, alpha, beta = kernel or (None, 0.0, 0.0)
+            h = folded_convolution(self.conv, self.bn, x, activation=kind, alpha=alpha, beta=beta)
+            return h if kernel is not None else self.activation(h)
         h = self.conv(x)
         if self.bn is not None:
             h = self.bn(h)
