@@ -297,17 +297,15 @@ print(good, status)
 
 
 def test_results_outlive_the_network_and_its_thread():
-    model = Small()
-    kept = []
+    models, kept = [Small()], []
 
     def work(k):
-        model.compile(photos())
-        kept.append((k, arrays_of(replayed(model, photos(k)))))
+        models[0].compile(photos())
+        kept.append((k, arrays_of(replayed(models[0], photos(k)))))
 
     in_threads(3, work)
     twin = Small()
-    twin.copyparams(model)
-    del model
+    twin.copyparams(models.pop())
     gc.collect()
     for k, arrays in kept:
         np.testing.assert_allclose(arrays[0], eager(twin, photos(k)).array, rtol=1e-5, atol=1e-5)
