@@ -7,13 +7,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cvzoo.errors.exceptions import UnsupportedError
+from cvzoo.export.onnx.boxes.one_map import first_stage
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.architectures import architectures
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.detector import AbstractOneStageDetector
+from cvzoo.links.model.faster_rcnn.abstract_faster_rcnn import AbstractFasterRCNN
 from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import FasterRCNNFPN
+from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import KeypointRCNNFPN
+from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
 from cvzoo.links.model.segmenter import AbstractPhotoSegmenter, AbstractSegmenter
 
+_TASKS = {FasterRCNNFPN: "detection", MaskRCNNFPN: "instance segmentation", KeypointRCNNFPN: "keypoints"}
 _PHOTO = (480, 640)  # of a usual photo: what models make of it is the size that files are written for
 
 
@@ -41,8 +46,10 @@ def contents_of(model: Chain) -> Contents:
         call, outputs, task = model.scores, ("scores",), "classification"
     elif isinstance(model, AbstractOneStageDetector):
         call, outputs, task = model.forward, None, "detection"
-    elif isinstance(model, FasterRCNNFPN):
-        call, outputs, task = _first_stage(model), None, "detection"
+    elif isinstance(model, FasterRCNNFPN | MaskRCNNFPN | KeypointRCNNFPN):
+        call, outputs, task = _on_pyramid(model), None, _TASKS[type(model)]
+    elif isinstance(model, AbstractFasterRCNN):
+        call, outputs, task = first_stage(model), None, "detection"
     elif isinstance(model, AbstractPhotoSegmenter):
         call, outputs, task = model.forward, ("scores",), "segmentation"
     elif isinstance(model, AbstractSegmenter):
@@ -55,7 +62,7 @@ def contents_of(model: Chain) -> Contents:
     return Contents(name, call, outputs, channels, (h, w), metadata, model.state_arrays())
 
 
-def _first_stage(model: FasterRCNNFPN) -> Callable[[Any], Any]:
+def _on_pyramid(model: FasterRCNNFPN | MaskRCNNFPN | KeypointRCNNFPN) -> Callable[[Any], Any]:
     """The pyramid's maps, then of each map the offsets, then of each the objectness."""
 
     def call(x: Any) -> tuple[Any, ...]:

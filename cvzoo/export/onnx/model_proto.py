@@ -24,9 +24,31 @@ _TYPES = {
     "float16": 10,
     "float64": 11,
 }
-_FLOAT, _INT, _STRING, _FLOATS, _INTS = 1, 2, 3, 6, 7
+_FLOAT, _INT, _STRING, _GRAPH, _FLOATS, _INTS = 1, 2, 3, 5, 6, 7
 
-Attribute = int | float | str | Sequence[int] | Sequence[float]
+
+@dataclasses.dataclass(frozen=True)
+class Port:
+    """What goes in or comes out.
+
+    shape: a number, or a name for a size that is known only when the model runs; None where nothing is said
+    """
+
+    name: str
+    dtype: str
+    shape: tuple[int | str, ...] | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Body:
+    """What an operator such as Loop does again and again; it may read values of the graph around it."""
+
+    nodes: tuple["Node", ...]
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+
+
+Attribute = int | float | str | Sequence[int] | Sequence[float] | Body
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,18 +59,6 @@ class Node:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     attributes: Mapping[str, Attribute]
-
-
-@dataclasses.dataclass(frozen=True)
-class Port:
-    """What goes in or comes out.
-
-    shape: a number, or a name for a size that is known only when the model runs
-    """
-
-    name: str
-    dtype: str
-    shape: tuple[int | str, ...]
 
 
 def element_type(dtype: np.dtype | str) -> int:
@@ -70,16 +80,7 @@ def model_message(
     metadata: Mapping[str, str],
 ) -> Message:
     """A model with its graph, the opset that it wants, and texts about it."""
-    graph = Message()
-    for k, node in enumerate(nodes):
-        graph.message(1, _node_message(node, f"{node.op}_{k}"))
-    graph.text(2, name)
-    for constant, array in constants.items():
-        graph.message(5, tensor_message(constant, array))
-    for port in inputs:
-        graph.message(11, _port_message(port))
-    for port in outputs:
-        graph.message(12, _port_message(port))
+    graph = _graph_message(name, nodes, inputs, outputs, constants)
     model = Message().integer(1, IR_VERSION).text(2, "cvzoo").text(3, producer_version).message(7, graph)
     model.message(8, Message().text(1, "").integer(2, OPSET))
     for key, text in metadata.items():
@@ -94,6 +95,26 @@ def tensor_message(name: str, array: np.ndarray) -> Message:
     return message.raw(9, memoryview(lying.reshape(-1).view(np.uint8)))
 
 
+def _graph_message(
+    name: str,
+    nodes: Sequence[Node],
+    inputs: Sequence[Port],
+    outputs: Sequence[Port],
+    constants: Mapping[str, np.ndarray],
+) -> Message:
+    graph = Message()
+    for k, node in enumerate(nodes):
+        graph.message(1, _node_message(node, f"{name}/{node.op}_{k}"))
+    graph.text(2, name)
+    for constant, array in constants.items():
+        graph.message(5, tensor_message(constant, array))
+    for port in inputs:
+        graph.message(11, _port_message(port))
+    for port in outputs:
+        graph.message(12, _port_message(port))
+    return graph
+
+
 def _node_message(node: Node, name: str) -> Message:
     message = Message()
     for value in node.inputs:
@@ -102,12 +123,15 @@ def _node_message(node: Node, name: str) -> Message:
         message.text(2, value)
     message.text(3, name).text(4, node.op)
     for key, value in node.attributes.items():
-        message.message(5, _attribute_message(key, value))
+        message.message(5, _attribute_message(key, value, name))
     return message
 
 
-def _attribute_message(name: str, value: Attribute) -> Message:
+def _attribute_message(name: str, value: Attribute, node: str) -> Message:
     message = Message().text(1, name)
+    if isinstance(value, Body):
+        graph = _graph_message(f"{node}/{name}", value.nodes, value.inputs, value.outputs, {})
+        return message.message(6, graph).integer(20, _GRAPH)
     if isinstance(value, str):
         return message.text(4, value).integer(20, _STRING)
     if isinstance(value, int | np.integer):
@@ -124,8 +148,10 @@ def _attribute_message(name: str, value: Attribute) -> Message:
 
 
 def _port_message(port: Port) -> Message:
-    shape = Message()
-    for size in port.shape:
-        shape.message(1, Message().text(2, size) if isinstance(size, str) else Message().integer(1, size))
-    tensor = Message().integer(1, element_type(port.dtype)).message(2, shape)
+    tensor = Message().integer(1, element_type(port.dtype))
+    if port.shape is not None:
+        shape = Message()
+        for size in port.shape:
+            shape.message(1, Message().text(2, size) if isinstance(size, str) else Message().integer(1, size))
+        tensor.message(2, shape)
     return Message().text(1, port.name).message(2, Message().message(1, tensor))

@@ -38,6 +38,7 @@ class _Conversion:
         self._known: dict[int, str] = {}
         self._names = {_identity(array): name for name, array in names.items()}
         (number,) = probes.graphs[0].inputs
+        g.forget_sizes()
         self._tell(number, x)
 
     def run(self) -> tuple[str, ...]:

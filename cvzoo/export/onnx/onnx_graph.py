@@ -1,11 +1,11 @@
 """An ONNX graph that grows operator by operator."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from cvzoo.errors.exceptions import UnsupportedError
-from cvzoo.export.onnx.model_proto import Attribute, Node
+from cvzoo.export.onnx.model_proto import Attribute, Body, Node, Port
 from cvzoo.export.onnx.sizes import SizeDependenceError, Sizes, Sources, find_sources, is_fixed
 
 Shape = tuple[Sizes, ...]  # of each axis, its size in each probe
@@ -56,6 +56,11 @@ class OnnxGraph:
             if not is_fixed(sizes):
                 self._places.setdefault(sizes, (name, axis))
 
+    def forget_sizes(self) -> None:
+        """Compute no size from what is known so far: the next network is probed with sizes of its own."""
+        self._places.clear()
+        self._sizes.clear()
+
     # --- operators --------------------------------------------------------------------------------------------------
     def add(self, op: str, inputs: Sequence[str], attributes: Mapping[str, Attribute] | None = None) -> str:
         """The name of the operator's only output."""
@@ -68,6 +73,34 @@ class OnnxGraph:
         outputs = tuple([self.new_name(op.lower()) for _ in range(n_output)])
         self.nodes.append(Node(op, tuple(inputs), outputs, dict(attributes or {})))
         return outputs
+
+    def loop(
+        self,
+        count: str,
+        body: Callable[..., tuple[Sequence[str], Sequence[str]]],
+        *,
+        kept: Sequence[tuple[str, str]] = (),
+        made: Sequence[str] = (),
+    ) -> tuple[str, ...]:
+        """What the body leaves of `kept` in the end, then what it made each time, one below another.
+
+        count: () int64, how often
+        body: from the name of the round's number () int64 and of what is kept, its new values and what is made; called
+            once, to see what it adds
+        kept: initial values and their dtypes; made: dtypes
+        """
+        outside, self.nodes = self.nodes, []
+        number, again = self.new_name("round"), self.new_name("again")
+        carried = [Port(self.new_name("kept"), dtype, None) for _, dtype in kept]
+        keeps, makes = body(number, *[port.name for port in carried])
+        results = [Port(self.new_name("result"), dtype, None) for dtype in [*[dtype for _, dtype in kept], *made]]
+        done = Port(self.new_name("again"), "bool", ())
+        for value, port in zip([again, *keeps, *makes], [done, *results], strict=True):
+            self.nodes.append(Node("Identity", (value,), (port.name,), {}))
+        inputs = (Port(number, "int64", ()), Port(again, "bool", ()), *carried)
+        inside, self.nodes = Body(tuple(self.nodes), inputs, (done, *results)), outside
+        values = [count, "", *[value for value, _ in kept]]
+        return self.add_many("Loop", values, len(results), {"body": inside})
 
     # --- sizes ------------------------------------------------------------------------------------------------------
     def size(self, sizes: Sizes, near: str | None = None) -> str:

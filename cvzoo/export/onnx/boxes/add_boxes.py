@@ -8,17 +8,23 @@ import numpy as np
 from cvzoo.errors.exceptions import UnsupportedError
 from cvzoo.export.onnx.boxes.candidates import numbers
 from cvzoo.export.onnx.boxes.extents import as_pair, extent_of
+from cvzoo.export.onnx.boxes.one_map import found_on_one_map
 from cvzoo.export.onnx.boxes.one_stage import candidates
+from cvzoo.export.onnx.boxes.pyramid_instances import masks_of, points_of
 from cvzoo.export.onnx.boxes.suppression import Kept, Rules, in_photos, suppressed
 from cvzoo.export.onnx.boxes.two_stage import found_by_regions
 from cvzoo.export.onnx.model_proto import Port
 from cvzoo.export.onnx.onnx_graph import OnnxGraph
+from cvzoo.export.onnx.sizes import is_fixed
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.detector import AbstractDetector, AbstractOneStageDetector
+from cvzoo.links.model.faster_rcnn.abstract_faster_rcnn import AbstractFasterRCNN
 from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import FasterRCNNFPN
+from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import KeypointRCNNFPN
+from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
 from cvzoo.links.model.thresholds import AbstractThresholds
 
-PHOTO = "photo"
+PHOTO, PHOTO_SIZE = "photo", "photo_size"
 
 
 class FoundPorts(NamedTuple):
@@ -37,11 +43,24 @@ def add_boxes(
     x: the network's input in the graph; outputs: what the network gives; names: its parameters
     Raises UnsupportedError for a model that finds nothing, SizeDependenceError where it could for one size only.
     """
-    batch = g.shape_of(x)[0]
-    told = (Port(PHOTO, "float32", ("batch" if len(set(batch)) > 1 else batch[0], 4)),)
-    if isinstance(model, FasterRCNNFPN):
+    sizes = g.shape_of(x)[0]
+    batch: int | str = sizes[0] if is_fixed(sizes) else "batch"
+    told = (Port(PHOTO, "float32", (batch, 4)),)
+    if isinstance(model, FasterRCNNFPN | MaskRCNNFPN | KeypointRCNNFPN):
         kept = found_by_regions(g, model.regions, x, outputs, PHOTO, rules_of(model), names)
-        return FoundPorts(told, *_boxes(in_photos(g, kept, PHOTO, whole=False, clip=model.clip)))
+        if isinstance(model, FasterRCNNFPN):
+            return FoundPorts(told, *_boxes(in_photos(g, kept, PHOTO, whole=False, clip=model.clip)))
+        ports, values = _boxes(kept)
+        if isinstance(model, MaskRCNNFPN):
+            side = 2 * model.mask_settings.roi_size
+            masks = Port("masks", "float32", ("found", side, side))
+            return FoundPorts(told, (*ports, masks), (*values, masks_of(g, model, outputs, kept, names)))
+        n = model.point_settings.n_point
+        points = Port("points", "float32", ("found", n, 2)), Port("point_scores", "float32", ("found", n))
+        return FoundPorts(told, (*ports, *points), (*values, *points_of(g, model, outputs, kept, names)))
+    if isinstance(model, AbstractFasterRCNN):
+        kept = found_on_one_map(g, model, x, outputs, PHOTO_SIZE, rules_of(model), names)
+        return FoundPorts((Port(PHOTO_SIZE, "float32", (batch, 2)),), *_boxes(kept))
     if not isinstance(model, AbstractOneStageDetector):
         raise UnsupportedError(f"ONNX: boxes of a {type(model).__name__} are not exported")
     found = candidates(g, model, x, outputs)

@@ -4,9 +4,12 @@ import numpy as np
 
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.darknet.detector import DarknetDetector
+from cvzoo.links.model.faster_rcnn.abstract_faster_rcnn import AbstractFasterRCNN
 from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import FasterRCNNFPN
 from cvzoo.links.model.faster_rcnn_fpn.fit import seen_size
 from cvzoo.links.model.fcos.fcos import FCOS
+from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import KeypointRCNNFPN
+from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
 from cvzoo.links.model.retinanet.fit import fitted_size
 from cvzoo.links.model.retinanet.retinanet import RetinaNet
 from cvzoo.links.model.yolo.yolo_v2 import YOLOv2
@@ -27,8 +30,10 @@ def photo_place(model: Chain, size: Size, input_size: Size) -> np.ndarray:
     h, w = input_size
     if isinstance(model, RetinaNet | FCOS):
         h, w = fitted_size(size, model.settings.min_size, model.settings.max_size)
-    elif isinstance(model, FasterRCNNFPN):
+    elif isinstance(model, FasterRCNNFPN | MaskRCNNFPN | KeypointRCNNFPN):
         h, w = seen_size(size, model.settings)
+    elif isinstance(model, AbstractFasterRCNN):
+        h, w = (side * w / size[1] for side in size)  # the width's scale is for both axes
     elif isinstance(model, YOLOv2 | YOLOv2Tiny | YOLOv3) or (
         isinstance(model, DarknetDetector) and model.resize == "letterbox"
     ):

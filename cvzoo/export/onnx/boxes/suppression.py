@@ -47,9 +47,14 @@ def suppressed(g: OnnxGraph, found: Candidates, photo: str, rules: Rules) -> Kep
     return in_photos(g, best_first(g, kept, count, rules.limit), photo, whole=found.whole, clip=rules.clip)
 
 
-def picked_by_nms(g: OnnxGraph, boxes: str, probs: str, score_thresh: float, nms_thresh: float) -> str:
-    """(K, 3) int64: photo, class and place of what stays, for boxes (B, A, 4) and probs (B, L, A)."""
-    most = g.integers(np.iinfo(np.int32).max)
+def picked_by_nms(
+    g: OnnxGraph, boxes: str, probs: str, score_thresh: float, nms_thresh: float, *, limit: int | None = None
+) -> str:
+    """(K, 3) int64: photo, class and place of what stays, for boxes (B, A, 4) and probs (B, L, A).
+
+    limit: how many of each photo and class stay at most
+    """
+    most = g.integers(np.iinfo(np.int32).max if limit is None else limit)
     # a threshold of 0 would let through what was set to 0
     thresholds = [numbers(g, [nms_thresh]), numbers(g, [max(score_thresh, 1e-30)])]
     return g.add("NonMaxSuppression", [boxes, probs, most, *thresholds])

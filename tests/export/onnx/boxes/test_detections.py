@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from neighbour import module_at
 
-from cvzoo.errors.exceptions import UnsupportedError
 from cvzoo.export.onnx.boxes.photo_place import photo_place
 from cvzoo.export.onnx.write import export_onnx
 from cvzoo.geometry.bbox_iou import bbox_iou
@@ -18,7 +17,6 @@ from cvzoo.links.model.ultra_light_face.ultra_light_face import UltraLightFace
 
 ROOT = pathlib.Path(__file__).parents[4]
 _SUITE = module_at(ROOT / "tests" / "links" / "model" / "test_detector_conformance.py")
-REFUSED = {"FasterRCNNVGG16", "LightHeadRCNN"}
 
 
 def found_in_onnx(open_session, file, model, imgs):
@@ -26,7 +24,7 @@ def found_in_onnx(open_session, file, model, imgs):
     x = np.stack([model.prepare(img) for img in imgs])
     places = np.stack([photo_place(model, img.shape[1:], x.shape[2:]) for img in imgs])
     session = open_session(file)
-    feeds = {"x": x, "photo": places}
+    feeds = {"x": x, "photo": places, "photo_size": np.float32([img.shape[1:] for img in imgs])}
     boxes, scores, labels, photos = session.run(None, {each.name: feeds[each.name] for each in session.get_inputs()})
     found = []
     for i, img in enumerate(imgs):
@@ -65,7 +63,7 @@ def check_file(open_session, model, imgs, file, *, slack=0, size=None):
 ONE_SIZE = {"SSD", "SSDLite"}
 
 
-@pytest.mark.parametrize("name", sorted(_SUITE.MAKERS.keys() - REFUSED))
+@pytest.mark.parametrize("name", sorted(_SUITE.MAKERS))
 def test_a_narrow_detector_finds_the_same(name, photos, open_session, tmp_path):
     model = _SUITE._made(name).copy("copy")
     model.score_thresh, model.nms_thresh, model.limit = 0.002, 0.45, 50
@@ -77,12 +75,6 @@ def test_a_narrow_detector_finds_the_same(name, photos, open_session, tmp_path):
         assert count
         assert exported.batch is None
         assert (exported.size is None) == (size is None and name not in ONE_SIZE)
-
-
-@pytest.mark.parametrize("name", sorted(REFUSED))
-def test_older_detectors_that_look_twice_are_refused(name, tmp_path):
-    with pytest.raises(UnsupportedError, match="ONNX"):
-        export_onnx(tmp_path / "model.onnx", _SUITE._made(name), boxes=True)
 
 
 def _darknet(shared, folder, stem, names):

@@ -1,0 +1,119 @@
+"""What cells of regions hold: maxima of whole pixels, and maps whose channels are told apart by place."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cvzoo.export.onnx.boxes.candidates import columns, numbers
+from cvzoo.export.onnx.boxes.extents import as_pair, extent_of
+from cvzoo.export.onnx.boxes.proposals import Proposed
+from cvzoo.export.onnx.onnx_graph import OnnxGraph
+
+
+class PlacedMaps(NamedTuple):
+    """Maps (B * G * G, C, H, W), one a place; group: G."""
+
+    maps: str
+    group: int
+
+
+def max_pooled(g: OnnxGraph, x: str, found: Proposed, size: int, scale: float) -> str:
+    """(R, C, size, size), as `roi_max_pooling_2d`, inclusive: edges become whole pixels here.
+
+    So it is not left to the runtime which way halves are rounded.
+    """
+    pixels = g.add("Floor", [g.add("Add", [g.add("Mul", [found.boxes, numbers(g, scale)]), numbers(g, 0.5)])])
+    turned = g.add("Gather", [pixels, g.integers(1, 0, 3, 2)], {"axis": 1})
+    photos = g.add("Unsqueeze", [g.add("Cast", [found.photos], {"to": 1}), g.integers(1)])
+    rois = g.add("Concat", [photos, turned], {"axis": 1})
+    return g.add("MaxRoiPool", [x, rois], {"pooled_shape": [size, size], "spatial_scale": 1.0})
+
+
+def placed_maps(g: OnnxGraph, x: str, group: int) -> PlacedMaps:
+    """The maps (B, C * G * G, H, W) apart; channel (c * G + gy) * G + gx."""
+    channels = g.shape_of(x)[1][0] // group**2
+    extent = extent_of(g, x)
+    batch = g.add("Shape", [x], {"start": 0, "end": 1})
+    shape = g.add("Concat", [batch, g.integers(channels, group**2), *extent], {"axis": 0})
+    apart = g.add("Transpose", [g.add("Reshape", [x, shape])], {"perm": [0, 2, 1, 3, 4]})
+    return PlacedMaps(
+        g.add("Reshape", [apart, g.add("Concat", [g.integers(-1, channels), *extent], {"axis": 0})]), group
+    )
+
+
+def joined_maps(g: OnnxGraph, a: PlacedMaps, b: PlacedMaps) -> PlacedMaps:
+    """The channels of both, of one group."""
+    return a._replace(maps=g.add("Concat", [a.maps, b.maps], {"axis": 1}))
+
+
+def greatest_of_samples(g: OnnxGraph, placed: PlacedMaps, found: Proposed, size: int, scale: float) -> str:
+    """(R, C, size, size), as `ps_roi_max_align_2d` with two samples along each axis, of maps without negative numbers.
+
+    A sample beside the map is 0 here and does not count there: the same where nothing is negative.
+    """
+    first, last = _ends(g, found.boxes, scale)
+    length = g.add("Max", [g.add("Sub", [last, first]), numbers(g, 1)])
+    cell = g.add("Unsqueeze", [g.add("Div", [length, numbers(g, size)]), g.integers(1)])  # (R, 1, 2)
+    start = g.add("Add", [g.add("Unsqueeze", [first, g.integers(1)]), g.add("Mul", [cell, numbers(g, _grid(size))])])
+    # "half_pixel" takes half a pixel away, and leaves regions as small as they are
+    start = g.add("Add", [start, numbers(g, 0.5)])
+    samples = _aligned(g, placed, found, start, g.add("Add", [start, cell]), size, 2, 1)
+    return _as_maps(g, g.add("ReduceMax", [samples], {"axes": [2, 3], "keepdims": 0}), size)
+
+
+def means_of_pixels(g: OnnxGraph, placed: PlacedMaps, found: Proposed, size: int, scale: float) -> str:
+    """(R, C, size, size), as `ps_roi_average_pooling_2d`: every pixel that a cell touches counts wholly.
+
+    A cell from one whole pixel to another, with a sample a pixel: the samples lie on the pixels' middles.
+    """
+    first, last = _ends(g, found.boxes, scale)
+    length = g.add("Max", [g.add("Sub", [last, first]), numbers(g, 0.1)])
+    step = g.add("Unsqueeze", [g.add("Div", [length, numbers(g, size)]), g.integers(1)])
+    first = g.add("Unsqueeze", [first, g.integers(1)])
+    edges = []
+    for op, places in (("Floor", _grid(size)), ("Ceil", _grid(size) + 1)):
+        edges.append(g.add(op, [g.add("Add", [g.add("Mul", [step, numbers(g, places)]), first])]))
+    size_of_map = as_pair(g, extent_of(g, placed.maps))
+    low, high = (g.add("Min", [g.add("Max", [each, numbers(g, 0)]), size_of_map]) for each in edges)
+    means = _aligned(g, placed, found, low, high, size, 1, 0)
+    return _as_maps(g, g.add("Squeeze", [means, g.integers(2, 3)]), size)
+
+
+def _grid(size: int) -> np.ndarray:
+    """(size * size, 2): row and column of each cell."""
+    return np.stack(np.divmod(np.arange(size * size), size), axis=1)
+
+
+def _ends(g: OnnxGraph, boxes: str, scale: float) -> tuple[str, str]:
+    """Corners (R, 2) and (R, 2), pixels of the map."""
+    scaled = g.add("Mul", [boxes, numbers(g, scale)])
+    return columns(g, scaled, 0, 2), columns(g, scaled, 2, 4)
+
+
+def _aligned(
+    g: OnnxGraph, placed: PlacedMaps, found: Proposed, low: str, high: str, size: int, n_out: int, sampling: int
+) -> str:
+    """(R * size * size, C, n_out, n_out): each cell, from low to high (R, size * size, 2), on the map of its place."""
+    cells = g.add("Concat", [low, high], {"axis": 2})
+    cells = g.add("Gather", [g.add("Reshape", [cells, g.integers(-1, 4)]), g.integers(1, 0, 3, 2)], {"axis": 1})
+    place = _grid(size) * placed.group // size
+    place = (place[:, 0] * placed.group + place[:, 1]).astype(np.int64)
+    of_photo = g.add("Unsqueeze", [g.add("Mul", [found.photos, g.integers(placed.group**2)]), g.integers(1)])
+    index = g.add("Reshape", [g.add("Add", [of_photo, g.constant(place)]), g.integers(-1)])
+    attributes = {
+        "output_height": n_out,
+        "output_width": n_out,
+        "sampling_ratio": sampling,
+        "spatial_scale": 1.0,
+        "coordinate_transformation_mode": "half_pixel",
+    }
+    return g.add("RoiAlign", [placed.maps, cells, index], attributes)
+
+
+def _as_maps(g: OnnxGraph, cells: str, size: int) -> str:
+    """(R, C, size, size) of (R * size * size, C)."""
+    n = size * size
+    channels = g.add("Shape", [cells], {"start": 1, "end": 2})
+    shape = g.add("Concat", [g.integers(-1, n), channels], {"axis": 0})
+    turned = g.add("Transpose", [g.add("Reshape", [cells, shape])], {"perm": [0, 2, 1]})
+    return g.add("Reshape", [turned, g.integers(0, 0, size, size)])
