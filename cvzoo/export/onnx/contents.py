@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cvzoo.errors.exceptions import UnsupportedError
+from cvzoo.export.onnx.boxes.fcis import fcis_first_stage
 from cvzoo.export.onnx.boxes.one_map import first_stage
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.architectures import architectures
@@ -14,6 +15,7 @@ from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.detector import AbstractOneStageDetector
 from cvzoo.links.model.faster_rcnn.abstract_faster_rcnn import AbstractFasterRCNN
 from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import FasterRCNNFPN
+from cvzoo.links.model.fcis.fcis_resnet101 import FCISResNet101
 from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import KeypointRCNNFPN
 from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
 from cvzoo.links.model.segmenter import AbstractPhotoSegmenter, AbstractSegmenter
@@ -50,6 +52,8 @@ def contents_of(model: Chain) -> Contents:
         call, outputs, task = _on_pyramid(model), None, _TASKS[type(model)]
     elif isinstance(model, AbstractFasterRCNN):
         call, outputs, task = first_stage(model), None, "detection"
+    elif isinstance(model, FCISResNet101):
+        call, outputs, task = fcis_first_stage(model), None, "instance segmentation"
     elif isinstance(model, AbstractPhotoSegmenter):
         call, outputs, task = model.forward, ("scores",), "segmentation"
     elif isinstance(model, AbstractSegmenter):

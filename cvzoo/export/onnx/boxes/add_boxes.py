@@ -8,6 +8,7 @@ import numpy as np
 from cvzoo.errors.exceptions import UnsupportedError
 from cvzoo.export.onnx.boxes.candidates import numbers
 from cvzoo.export.onnx.boxes.extents import as_pair, extent_of
+from cvzoo.export.onnx.boxes.fcis import found_by_place
 from cvzoo.export.onnx.boxes.one_map import found_on_one_map
 from cvzoo.export.onnx.boxes.one_stage import candidates
 from cvzoo.export.onnx.boxes.pyramid_instances import masks_of, points_of
@@ -20,6 +21,7 @@ from cvzoo.links.chain import Chain
 from cvzoo.links.model.detector import AbstractDetector, AbstractOneStageDetector
 from cvzoo.links.model.faster_rcnn.abstract_faster_rcnn import AbstractFasterRCNN
 from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import FasterRCNNFPN
+from cvzoo.links.model.fcis.fcis_resnet101 import FCISResNet101
 from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import KeypointRCNNFPN
 from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
 from cvzoo.links.model.thresholds import AbstractThresholds
@@ -58,9 +60,15 @@ def add_boxes(
         n = model.point_settings.n_point
         points = Port("points", "float32", ("found", n, 2)), Port("point_scores", "float32", ("found", n))
         return FoundPorts(told, (*ports, *points), (*values, *points_of(g, model, outputs, kept, names)))
+    told_size = Port(PHOTO_SIZE, "float32", (batch, 2))
+    if isinstance(model, FCISResNet101):
+        kept, masks = found_by_place(g, model, x, outputs, PHOTO, PHOTO_SIZE, rules_of(model))
+        ports, values = _boxes(kept)
+        port = Port("masks", "float32", ("found", model.head.roi_size, model.head.roi_size))
+        return FoundPorts((*told, told_size), (*ports, port), (*values, masks))
     if isinstance(model, AbstractFasterRCNN):
         kept = found_on_one_map(g, model, x, outputs, PHOTO_SIZE, rules_of(model), names)
-        return FoundPorts((Port(PHOTO_SIZE, "float32", (batch, 2)),), *_boxes(kept))
+        return FoundPorts((told_size,), *_boxes(kept))
     if not isinstance(model, AbstractOneStageDetector):
         raise UnsupportedError(f"ONNX: boxes of a {type(model).__name__} are not exported")
     found = candidates(g, model, x, outputs)

@@ -11,8 +11,8 @@ from cvzoo.export.onnx.boxes.candidates import columns
 from cvzoo.export.onnx.boxes.cells import greatest_of_samples, max_pooled, placed_maps
 from cvzoo.export.onnx.boxes.extents import extent_of
 from cvzoo.export.onnx.boxes.proposals import proposed_regions, scale_and_place
-from cvzoo.export.onnx.boxes.suppression import Kept, Rules, best_first, cut_at, in_photos
-from cvzoo.export.onnx.boxes.two_stage import kept_of_classes, of_proposals
+from cvzoo.export.onnx.boxes.suppression import Kept, Rules, best_first, cut_at, in_photos, picked_of_classes
+from cvzoo.export.onnx.boxes.two_stage import of_proposals
 from cvzoo.export.onnx.network import add_network
 from cvzoo.export.onnx.onnx_graph import OnnxGraph
 from cvzoo.links.model.faster_rcnn.abstract_faster_rcnn import AbstractFasterRCNN
@@ -74,7 +74,7 @@ def found_on_one_map(
     boxes = of_proposals(g, code, found.boxes, model.loc_normalize_std, model.loc_normalize_mean)
     boxes, _ = cut_at(g, boxes, g.add("Gather", [photo, found.photos], {"axis": 0}))
     count = g.add("Shape", [of_head], {"start": 0, "end": 1})
-    kept = kept_of_classes(g, boxes, scores, found.photos, count, rules)
+    kept, _ = picked_of_classes(g, boxes, scores, found.photos, count, rules)
     return in_photos(g, best_first(g, kept, count, rules.limit), photo, whole=False, clip=rules.clip)
 
 

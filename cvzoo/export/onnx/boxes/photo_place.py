@@ -5,8 +5,10 @@ import numpy as np
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.darknet.detector import DarknetDetector
 from cvzoo.links.model.faster_rcnn.abstract_faster_rcnn import AbstractFasterRCNN
+from cvzoo.links.model.faster_rcnn.fit_photo import fitted_size as fitted_photo
 from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import FasterRCNNFPN
 from cvzoo.links.model.faster_rcnn_fpn.fit import seen_size
+from cvzoo.links.model.fcis.fcis_resnet101 import FCISResNet101
 from cvzoo.links.model.fcos.fcos import FCOS
 from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import KeypointRCNNFPN
 from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
@@ -34,6 +36,9 @@ def photo_place(model: Chain, size: Size, input_size: Size) -> np.ndarray:
         h, w = seen_size(size, model.settings)
     elif isinstance(model, AbstractFasterRCNN):
         h, w = (side * w / size[1] for side in size)  # the width's scale is for both axes
+    elif isinstance(model, FCISResNet101):
+        seen_width = fitted_photo(size, model.min_size, model.max_size)[1]
+        h, w = (side * seen_width / size[1] for side in size)
     elif isinstance(model, YOLOv2 | YOLOv2Tiny | YOLOv3) or (
         isinstance(model, DarknetDetector) and model.resize == "letterbox"
     ):

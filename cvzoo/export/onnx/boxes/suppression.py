@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cvzoo.export.onnx.boxes.candidates import Candidates, columns, numbers
+from cvzoo.export.onnx.boxes.extents import counted
 from cvzoo.export.onnx.onnx_graph import OnnxGraph
 
 
@@ -58,6 +59,20 @@ def picked_by_nms(
     # a threshold of 0 would let through what was set to 0
     thresholds = [numbers(g, [nms_thresh]), numbers(g, [max(score_thresh, 1e-30)])]
     return g.add("NonMaxSuppression", [boxes, probs, most, *thresholds])
+
+
+def picked_of_classes(g: OnnxGraph, boxes: str, scores: str, photos: str, count: str, rules: Rules) -> tuple[Kept, str]:
+    """What stays where each class has boxes of its own, not put in order; and which rows they are (K,) int64.
+
+    boxes: (L, R, 4); scores: (L, R); photos: (R,) int64, which of the `count` (1,) photos each is in
+    """
+    # a box is for one class only: each class is what a photo is elsewhere, and a photo what a class is
+    mine = g.add("Equal", [g.add("Unsqueeze", [counted(g, count), g.integers(1)]), photos])  # (B, R)
+    probs = g.add("Where", [mine, g.add("Unsqueeze", [scores, g.integers(1)]), numbers(g, 0)])
+    picked = picked_by_nms(g, boxes, probs, rules.score_thresh, rules.nms_thresh)
+    rows = g.add("GatherND", [boxes, g.add("Gather", [picked, g.integers(0, 2)], {"axis": 1})])
+    kept = Kept(rows, g.add("GatherND", [probs, picked]), column(g, picked, 0), column(g, picked, 1))
+    return kept, column(g, picked, 2)
 
 
 def best_first(g: OnnxGraph, kept: Kept, count: str, limit: int | None) -> Kept:

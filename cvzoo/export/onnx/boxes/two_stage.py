@@ -14,6 +14,7 @@ from cvzoo.export.onnx.boxes.suppression import (
     column,
     cut_at,
     picked_by_nms,
+    picked_of_classes,
 )
 from cvzoo.export.onnx.network import add_network
 from cvzoo.export.onnx.onnx_graph import OnnxGraph
@@ -51,25 +52,9 @@ def found_by_regions(
     code = g.add("Transpose", [g.add("Reshape", [loc, g.integers(-1, n_class, 4)])], {"perm": [1, 0, 2]})
     boxes = of_proposals(g, code, boxes, s.loc_std)  # (L, R, 4)
     boxes, large = cut_at(g, boxes, g.add("Gather", [photo, photos], {"axis": 0}), _MIN_BOX)
-    return best_first(
-        g,
-        kept_of_classes(g, boxes, g.add("Where", [large, scores, numbers(g, 0)]), photos, count, rules),
-        count,
-        rules.limit,
-    )
-
-
-def kept_of_classes(g: OnnxGraph, boxes: str, scores: str, photos: str, count: str, rules: Rules) -> Kept:
-    """What stays where each class has boxes of its own; not put in order.
-
-    boxes: (L, R, 4); scores: (L, R); photos: (R,) int64, which of the `count` (1,) photos each is in
-    """
-    # a box is for one class only: each class is what a photo is elsewhere, and a photo what a class is
-    mine = g.add("Equal", [g.add("Unsqueeze", [counted(g, count), g.integers(1)]), photos])  # (B, R)
-    probs = g.add("Where", [mine, g.add("Unsqueeze", [scores, g.integers(1)]), numbers(g, 0)])
-    picked = picked_by_nms(g, boxes, probs, rules.score_thresh, rules.nms_thresh)
-    rows = g.add("GatherND", [boxes, g.add("Gather", [picked, g.integers(0, 2)], {"axis": 1})])
-    return Kept(rows, g.add("GatherND", [probs, picked]), column(g, picked, 0), column(g, picked, 1))
+    scores = g.add("Where", [large, scores, numbers(g, 0)])
+    kept, _ = picked_of_classes(g, boxes, scores, photos, count, rules)
+    return best_first(g, kept, count, rules.limit)
 
 
 def _anchors(g: OnnxGraph, s: FasterRCNNFPNSettings, x: str) -> list[str]:

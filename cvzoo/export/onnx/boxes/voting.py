@@ -1,0 +1,138 @@
+"""Masks of the regions that see one object, joined, as `mask_voting` in cvzoo.links has it."""
+
+from typing import NamedTuple
+
+from cvzoo.export.onnx.boxes.candidates import columns, numbers
+from cvzoo.export.onnx.boxes.extents import counted, scalar
+from cvzoo.export.onnx.boxes.suppression import Kept
+from cvzoo.export.onnx.onnx_graph import OnnxGraph
+
+
+class Voters(NamedTuple):
+    """Names of values of R regions.
+
+    boxes: (R, 4), pixels of the photos; photos: (R,) int64; prob: (R, S, S); classes: (R, n_class), background first
+    """
+
+    boxes: str
+    photos: str
+    prob: str
+    classes: str
+
+
+class Voted(NamedTuple):
+    """Names: boxes (K, 4), whole pixels of the photos; masks (K, S, S); is_seen (K,) bool: whether there is a mask."""
+
+    boxes: str
+    masks: str
+    is_seen: str
+
+
+def voted(g: OnnxGraph, voters: Voters, kept: Kept, place: str, merge_thresh: float, thresh: float) -> Voted:
+    """For each of what was kept the mask that all regions around it agree on, and the box around that mask.
+
+    place: (K,) int64, which of the regions each is
+    merge_thresh: regions of at least this IoU vote; thresh: a pixel of a region's mask, or of the votes, counts from it
+    """
+    pixels = g.add("Round", [voters.boxes])  # within the photo already, whose sides are whole
+    likely = g.add("Gather", [voters.classes, g.add("Add", [kept.labels, g.integers(1)])], {"axis": 1})  # (R, K)
+    likely = g.add("Transpose", [likely], {"perm": [1, 0]})
+    areas = g.add("ReduceProd", [_sides(g, voters.boxes)], {"axes": [1], "keepdims": 0})
+    side = g.add("Shape", [voters.prob], {"start": 1, "end": 2})
+    cells = g.add("Cast", [counted(g, side)], {"to": 1})  # (S,)
+
+    def one(k: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        at = g.add("Gather", [place, k])
+        box, photo, area = (g.add("Gather", [each, at]) for each in (voters.boxes, voters.photos, areas))
+        near = g.add(
+            "And", [_overlaps(g, voters.boxes, areas, box, area, merge_thresh), g.add("Equal", [voters.photos, photo])]
+        )
+        weight = g.add("Compress", [g.add("Gather", [likely, k]), near], {"axis": 0})
+        weight = g.add("Div", [weight, g.add("ReduceSum", [weight], {"keepdims": 1})])
+        windows = g.add("Compress", [pixels, near], {"axis": 0})  # (N, 4)
+        first = g.add("ReduceMin", [columns(g, windows, 0, 2)], {"axes": [0], "keepdims": 0})
+        last = g.add("ReduceMax", [columns(g, windows, 2, 4)], {"axes": [0], "keepdims": 0})
+        extent = g.add("Cast", [g.add("Max", [g.add("Sub", [last, first]), numbers(g, 1)])], {"to": 7})
+        rows, across = (_places(g, extent, first, axis) for axis in (0, 1))
+        probs = g.add("Compress", [voters.prob, near], {"axis": 0})
+
+        def add_vote(n: str, votes: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+            window, prob, share = (g.add("Gather", [each, n]) for each in (windows, probs, weight))
+            up, along = (_stretched(g, each, window, axis, side, cells) for axis, each in ((0, rows), (1, across)))
+            mask = g.add("MatMul", [g.add("MatMul", [up, prob]), g.add("Transpose", [along], {"perm": [1, 0]})])
+            inside = g.add("Where", [g.add("GreaterOrEqual", [mask, numbers(g, thresh)]), share, numbers(g, 0)])
+            return (g.add("Add", [votes, inside]),), ()
+
+        n_vote = scalar(g, g.add("Shape", [weight]))
+        none = g.add("Expand", [numbers(g, 0), extent])
+        (votes,) = g.loop(n_vote, add_vote, kept=[(none, "float32")])
+        ends = [_ends(g, g.add("GreaterOrEqual", [votes, numbers(g, thresh)]), axis) for axis in (0, 1)]
+        (top, bottom, is_seen), (left, right, _) = ends
+        start, stop = g.add("Concat", [top, left], {"axis": 0}), g.add("Concat", [bottom, right], {"axis": 0})
+        part = g.add("Slice", [votes, start, stop, g.integers(0, 1)])
+        shrunk = [_shrunk(g, part, axis, side, cells) for axis in (0, 1)]
+        joined = g.add(
+            "MatMul", [g.add("MatMul", [shrunk[0], part]), g.add("Transpose", [shrunk[1]], {"perm": [1, 0]})]
+        )
+        mask = g.add("Clip", [joined, numbers(g, 0), numbers(g, 1)])
+        corners = [g.add("Add", [g.add("Cast", [each], {"to": 1}), first]) for each in (start, stop)]
+        return (), (g.add("Concat", corners, {"axis": 0}), mask, is_seen)
+
+    count = scalar(g, g.add("Shape", [place]))
+    return Voted(*g.loop(count, one, made=("float32", "float32", "bool")))
+
+
+def _overlaps(g: OnnxGraph, boxes: str, areas: str, box: str, area: str, thresh: float) -> str:
+    """(R,) bool: whether the IoU with the box (4,) is at least thresh."""
+    first = g.add("Max", [columns(g, boxes, 0, 2), columns(g, box, 0, 2)])
+    last = g.add("Min", [columns(g, boxes, 2, 4), columns(g, box, 2, 4)])
+    sides = g.add("Max", [g.add("Sub", [last, first]), numbers(g, 0)])
+    both = g.add("ReduceProd", [sides], {"axes": [1], "keepdims": 0})
+    either = g.add("Sub", [g.add("Add", [areas, area]), both])
+    return g.add("GreaterOrEqual", [g.add("Div", [both, either]), numbers(g, thresh)])
+
+
+def _sides(g: OnnxGraph, boxes: str) -> str:
+    return g.add("Sub", [columns(g, boxes, 2, 4), columns(g, boxes, 0, 2)])
+
+
+def _places(g: OnnxGraph, extent: str, first: str, axis: int) -> str:
+    """(n,) float32: the window's pixels along an axis, as pixels of the photo."""
+    n = g.add("Gather", [extent, g.integers(axis)])
+    return g.add("Add", [g.add("Cast", [counted(g, n)], {"to": 1}), g.add("Gather", [first, g.integers(axis)])])
+
+
+def _stretched(g: OnnxGraph, pixel: str, window: str, axis: int, side: str, cells: str) -> str:
+    """(n, S): what each pixel takes of each cell of a map that is stretched over a window (4,); 0 outside of it."""
+    start, stop = (columns(g, window, k, k + 1) for k in (axis, axis + 2))
+    length = g.add("Max", [g.add("Sub", [stop, start]), numbers(g, 1)])
+    step = g.add("Div", [g.add("Cast", [side], {"to": 1}), length])
+    inside = g.add("And", [g.add("GreaterOrEqual", [pixel, start]), g.add("Less", [pixel, stop])])
+    weights = _between(g, g.add("Sub", [pixel, start]), step, side, cells)
+    return g.add("Where", [g.add("Unsqueeze", [inside, g.integers(1)]), weights, numbers(g, 0)])
+
+
+def _shrunk(g: OnnxGraph, part: str, axis: int, side: str, cells: str) -> str:
+    """(S, n): what each of S cells takes of each of the part's n rows or columns."""
+    n = g.add("Shape", [part], {"start": axis, "end": axis + 1})
+    step = g.add("Div", [g.add("Cast", [n], {"to": 1}), g.add("Cast", [side], {"to": 1})])
+    return _between(g, cells, step, n, g.add("Cast", [counted(g, n)], {"to": 1}))
+
+
+def _between(g: OnnxGraph, pixel: str, step: str, n: str, cells: str) -> str:
+    """(pixels, n): bilinear interpolation's shares, pixel centres at half: the two cells around a place share it."""
+    half = numbers(g, 0.5)
+    place = g.add("Sub", [g.add("Mul", [g.add("Add", [pixel, half]), step]), half])
+    last = g.add("Sub", [g.add("Cast", [n], {"to": 1}), numbers(g, 1)])
+    place = g.add("Unsqueeze", [g.add("Min", [g.add("Max", [place, numbers(g, 0)]), last]), g.integers(1)])
+    away = g.add("Abs", [g.add("Sub", [place, cells])])
+    return g.add("Max", [g.add("Sub", [numbers(g, 1), away]), numbers(g, 0)])
+
+
+def _ends(g: OnnxGraph, inside: str, axis: int) -> tuple[str, str, str]:
+    """The first row or column with a pixel and one past the last, (1,) int64 each; and () bool: is there one."""
+    some = g.add("ReduceMax", [g.add("Cast", [inside], {"to": 6})], {"axes": [1 - axis], "keepdims": 0})
+    first = g.add("ArgMax", [some], {"axis": 0, "keepdims": 1})
+    last = g.add("ArgMax", [some], {"axis": 0, "keepdims": 1, "select_last_index": 1})
+    any_ = g.add("Cast", [g.add("ReduceMax", [some], {"axes": [0], "keepdims": 0})], {"to": 9})
+    return first, g.add("Add", [last, g.integers(1)]), any_
