@@ -19,7 +19,7 @@ from cvzoo.config.randomness import get_random_state
 from cvzoo.functions.math.add import Add
 from cvzoo.functions.util.forget import Forget
 from cvzoo.graph.gradient_of import GradientOf
-from cvzoo.graph.hidden import arrays_in, put_array, state_of
+from cvzoo.graph.hidden import arrays_in, state_of
 from cvzoo.graph.memory import Area, Roots, address_of, root_of, view_at
 from cvzoo.graph.records import Graph, Record
 from cvzoo.graph.trees import flatten, unflatten
@@ -342,8 +342,8 @@ class Capture(AbstractFunctionHook):
     def _strip(self, record: Record) -> None:
         """Let a record's function keep no arrays alive."""
         function = record.function
+        record.let_go()
         for path in (*record.hidden_reads, *record.hidden_writes):
-            put_array(function, path, None)
             name = path.split(".")[0]
             if name in record.settings:
                 record.settings[name] = vars(function)[name]

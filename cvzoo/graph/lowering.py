@@ -7,6 +7,7 @@ import numpy as np
 
 from cvzoo.backends.onednn.bound_call import operation_of, written_slots
 from cvzoo.backends.onednn.primitives import Primitive, local
+from cvzoo.graph.hidden import take_array
 from cvzoo.graph.memory import Area, Roots, address_of, reference_to, root_of, view_at
 from cvzoo.graph.records import Graph, Record
 from cvzoo.graph.steps import ARENA, GIVEN, OUTSIDE, Block, Call, Evaluate, Lowered, Operand
@@ -41,7 +42,7 @@ class _Lowering:
         last = graph.last_reads()
         for k, record in enumerate(graph.records):
             self.lower(record, env)
-            for value in {*record.reads, *record.writes}:
+            for value in {*record.all_reads, *record.all_writes}:
                 if last[value] == k:
                     env.pop(value, None)
         for block in self.lowered.given_blocks():
@@ -51,6 +52,7 @@ class _Lowering:
 
     def lower(self, record: Record, env: dict[int, np.ndarray]) -> None:
         inputs = tuple([env[value] for value in record.reads])
+        record.prepare(env)
         self.calls = []
         before, local.recorder = local.recorder, self.note
         try:
@@ -58,17 +60,20 @@ class _Lowering:
         finally:
             local.recorder = before
         results = tuple([np.asarray(y) for y in results])
+        results += tuple([take_array(record.function, path) for path in record.hidden_writes])
+        inputs += tuple([env[value] for value in record.hidden_reads.values()])
+        record.let_go()
         found = [self.seen(y)[0] for y in results]
         steps = self.as_calls(record, inputs, results, found)
         if steps is None:
-            own = {self.lowered.areas[v].owner for v in record.reads if v in self.lowered.areas}
+            own = {self.lowered.areas[v].owner for v in record.all_reads if v in self.lowered.areas}
             self.lowered.steps.append(Evaluate(record, bool(found) and all(area.owner in own for area in found)))
             for area, y in zip(found, results):
                 if area.owner not in self.blocks:
                     self.blocks[area.owner] = _block(y, OUTSIDE)
         else:
             self.lowered.steps += steps
-        for value, area, y in zip(record.writes, found, results):
+        for value, area, y in zip(record.all_writes, found, results):
             self.lowered.areas[value] = area
             env[value] = y
 
@@ -82,8 +87,6 @@ class _Lowering:
         steps = []
         for primitive, seen in self.calls:
             slots = written_slots(primitive)
-            if slots is None:
-                return None
             operands: list[Operand] = []
             written = set()
             for k, (area, root, address) in enumerate(seen):

@@ -5,13 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.backends.onednn.bound_call import BoundCall
 from cvzoo.backends.onednn.pool import pool
 from cvzoo.backends.onednn.primitives import check, local
 from cvzoo.errors.exceptions import GraphError
+from cvzoo.graph.arena import Arena
+from cvzoo.graph.hidden import take_array
 from cvzoo.graph.memory import Area, address_of, view_at
-from cvzoo.graph.memory_plan import ALIGNMENT, Lifetime, MemoryPlan, plan_memory
+from cvzoo.graph.memory_plan import ALIGNMENT, Lifetime, MemoryPlan, most_alive, plan_memory
+from cvzoo.graph.records import Record
 from cvzoo.graph.steps import ARENA, GIVEN, OUTSIDE, Block, Call, Evaluate, Lowered
 
 
@@ -78,21 +80,28 @@ class _Give:
 class _Run:
     """A function run as it is."""
 
-    __slots__ = ("_forward", "_label", "_made", "_reads", "_shapes", "_state", "_writes")
+    __slots__ = ("_forward", "_label", "_made", "_prepared", "_reads", "_record", "_state", "_writes")
 
-    def __init__(
-        self, function: FunctionNode, reads: Sequence[int], writes: Sequence[int], made: list[Any], state: _State
-    ):
-        self._forward = function.forward
-        self._label = function.label
-        self._reads = reads
-        self._writes = writes
+    def __init__(self, record: Record, made: list[Any], state: _State):
+        self._forward = record.function.forward
+        self._label = record.label
+        self._record = record
+        self._prepared = bool(record.hidden_reads or record.hidden_writes)
+        self._reads = record.reads
+        self._writes = record.all_writes
         self._made = made  # for each result: its block if it is the first there, and its shape
         self._state = state
 
     def __call__(self) -> None:
         arrays = self._state.arrays
-        results = self._forward(tuple([arrays[value] for value in self._reads]))
+        if self._prepared:
+            record = self._record
+            record.prepare(arrays)
+            results = self._forward(tuple([arrays[value] for value in self._reads]))
+            results += tuple([take_array(record.function, path) for path in record.hidden_writes])
+            record.let_go()
+        else:
+            results = self._forward(tuple([arrays[value] for value in self._reads]))
         for value, y, (block, shape, strides) in zip(self._writes, results, self._made):
             if isinstance(y, np.generic):
                 y = np.asarray(y)
@@ -123,40 +132,45 @@ class _Release:
 class Program:
     """`program(arrays)` gives the graph's outputs as arrays, in order; they are the caller's.
 
+    With a backward pass, `forward(arrays)` and then `backward(gradients)` do the same in two parts. Between them the
+    arena is taken.
     It belongs to the thread that made it, and runs one call at a time.
 
+    arena: the memory to use; None for its own
     plan: where its blocks lie; n_call, n_function: primitives' calls, and functions run as they are
     inputs: how the arrays look that it wants
     given_nbytes: of what is made anew at each run, for the caller
+    outside_nbytes: most bytes alive at once of that and of what functions make that run as they are
     """
 
-    def __init__(self, lowered: Lowered):
+    def __init__(self, lowered: Lowered, arena: Arena | None = None):
         self.lowered = lowered
         self.plan = _plan_of(lowered)
         self.given_nbytes = sum(block.nbytes for block in lowered.blocks.values() if block.kind == GIVEN)
         self.n_call = self.n_function = 0
         self._state = _State()
         self._steps: list[Callable[[], int | None]] = []
+        self._belongs: list[int] = []  # of which of the lowered steps each of them is a part
         self._keep: list[Any] = []
         self._inputs = [(value, lowered.areas[value].owner) for value in lowered.graph.inputs]
         self.inputs = [lowered.blocks[owner] for _, owner in self._inputs]
+        self._arena = arena or Arena()
+        self._base = 0
+        self._bindings: list[tuple[BoundCall, int, int]] = []
         self._build()
 
     def _build(self) -> None:
-        lowered, state = self.lowered, self._state
-        memory = np.zeros(self.plan.nbytes + ALIGNMENT, np.uint8)
-        shift = -address_of(memory) % ALIGNMENT
-        self._arena = memory[shift : shift + self.plan.nbytes]
-        for number, offset in self.plan.offsets.items():
-            state.origins[number] = self._in_arena(offset, lowered.blocks[number])
-        state.arrays.update(lowered.graph.constants)
-        for value, area in lowered.areas.items():
-            if area.owner in self.plan.offsets:
-                state.arrays[value] = self._in_arena(self.plan.offsets[area.owner] + area.offset, area)
+        lowered = self.lowered
+        self._state.arrays.update(lowered.graph.constants)
         alive = lowered.lifetimes()
         bound_calls = []
         given: set[int] = set()
+        self._middle: int | None = None
+        later: set[int] = set()
         for k, step in enumerate(lowered.steps):
+            if step.record.in_backward:
+                self._middle = len(self._steps) if self._middle is None else self._middle
+                later |= lowered.touched(step)
             if isinstance(step, Call):
                 self._give(step, given)
                 bound = self._bind(step)
@@ -164,30 +178,65 @@ class Program:
             else:
                 self._evaluate(step)
             self._release(k, step, alive)
-        size = max((bound.scratch_size for bound in bound_calls), default=0)
-        self._scratch = np.empty(size + ALIGNMENT, np.uint8)
-        for bound in bound_calls:
-            bound.bind_scratch(-(-address_of(self._scratch) // ALIGNMENT) * ALIGNMENT)
-        self.scratch_nbytes = size
+            self._belongs += [k] * (len(self._steps) - len(self._belongs))
+        self.scratch_nbytes = max((bound.scratch_size for bound in bound_calls), default=0)
+        self._bound_calls = bound_calls
         self._passing = (
             dict.fromkeys(number for number, block in lowered.blocks.items() if block.kind != ARENA),
             dict.fromkeys(value for value, area in lowered.areas.items() if area.owner not in self.plan.offsets),
         )
+        later |= {lowered.areas[v].owner for v in self._outputs(backward=True) if v in lowered.areas}
+        self._half = (
+            {number: None for number in self._passing[0] if number not in later},
+            {value: None for value in self._passing[1] if lowered.areas[value].owner not in later},
+        )
+        self.outside_nbytes = most_alive(
+            {
+                number: Lifetime(lowered.blocks[number].nbytes, *alive[number])
+                for number in self._passing[0]
+                if number in alive and number not in {owner for _, owner in self._inputs}
+            }
+        )
         self._stream = local.stream if bound_calls else None
 
-    def _in_arena(self, offset: int, like: Block | Area) -> np.ndarray:
-        return np.ndarray(like.shape, like.dtype, self._arena, offset, like.strides)
+    def _outputs(self, *, backward: bool) -> tuple[int, ...]:
+        graph = self.lowered.graph
+        n = len(graph.outputs) if graph.n_output is None else graph.n_output
+        return graph.outputs[n:] if backward else graph.outputs[:n]
 
+    # --- memory -----------------------------------------------------------------------------------------------------
+    def _place(self) -> None:
+        """Let everything lie in the arena, which may have moved."""
+        if self._base:
+            return
+        scratch = -(-self.plan.nbytes // ALIGNMENT) * ALIGNMENT
+        memory = self._arena.reserve(scratch + self.scratch_nbytes, self)
+        self._base = base = address_of(memory)
+        state, lowered = self._state, self.lowered
+        for number, offset in self.plan.offsets.items():
+            state.origins[number] = _in(memory, offset, lowered.blocks[number])
+        for value, area in lowered.areas.items():
+            if area.owner in self.plan.offsets:
+                state.arrays[value] = _in(memory, self.plan.offsets[area.owner] + area.offset, area)
+        for bound, k, offset in self._bindings:
+            bound.bind(k, base + offset)
+        for bound in self._bound_calls:
+            bound.bind_scratch(base + scratch)
+
+    def displace(self) -> None:
+        """The arena is going to move: keep nothing of it alive."""
+        self._base = 0
+        self._state.origins.update(dict.fromkeys(self.plan.offsets))
+        areas = self.lowered.areas
+        self._state.arrays.update(dict.fromkeys(v for v, area in areas.items() if area.owner in self.plan.offsets))
+
+    # --- steps ------------------------------------------------------------------------------------------------------
     def _give(self, step: Call, given: set[int]) -> None:
         for number in dict.fromkeys(step.blocks(written=True)):
             block = self.lowered.blocks[number]
             if block.kind == GIVEN and number not in given:
                 given.add(number)
-                own = [
-                    (value, self.lowered.areas[value])
-                    for value in step.record.writes
-                    if self.lowered.areas[value].owner == number
-                ]
+                own = [(value, area) for value, area in self.lowered.areas.items() if area.owner == number]
                 self._steps.append(_Give(number, block, own, self._state))
 
     def _bind(self, step: Call) -> BoundCall:
@@ -198,7 +247,7 @@ class Program:
                 self._keep.append(operand)
                 bound.bind(k, address_of(operand))
             elif operand.owner in self.plan.offsets:
-                bound.bind(k, address_of(self._state.origins[operand.owner]) + operand.offset)
+                self._bindings.append((bound, k, self.plan.offsets[operand.owner] + operand.offset))
             else:
                 moving.append((k, operand.owner, operand.offset))
         self._steps.append(_MovingCall(bound, moving, self._state.origins) if moving else bound.run)
@@ -211,13 +260,13 @@ class Program:
         if step.is_view and all(areas[value].owner in self.plan.offsets for value in record.writes):
             return  # the arrays are there already
         made = []
-        for value in record.writes:
+        for value in record.all_writes:
             area = areas[value]
-            reads = {areas[each].owner for each in record.reads if each in areas}
+            reads = {areas[each].owner for each in record.all_reads if each in areas}
             block = self.lowered.blocks[area.owner]
             first = area.offset == 0 and area.owner not in reads and block.kind == OUTSIDE
             made.append((area.owner if first else None, area.shape, area.strides))
-        self._steps.append(_Run(record.function, record.reads, record.writes, made, self._state))
+        self._steps.append(_Run(record, made, self._state))
         self.n_function += 1
 
     def _release(self, k: int, step: Call | Evaluate, alive: dict[int, tuple[int, int]]) -> None:
@@ -230,24 +279,67 @@ class Program:
             values = [value for value, area in self.lowered.areas.items() if area.owner in over]
             self._steps.append(_Release(sorted(over), values, self._state))
 
+    # --- running ----------------------------------------------------------------------------------------------------
     def is_of_this_thread(self) -> bool:
         """Whether the library is still as it was: a forked child has another stream."""
         return self._stream is None or (local.ready and local.stream is self._stream)
 
     def __call__(self, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
-        arrays, origins = self._state.arrays, self._state.origins
-        for (value, block), array in zip(self._inputs, inputs):
-            arrays[value] = origins[block] = array
+        self._place()
         try:
-            for step in self._steps:
-                if step():
-                    check(1, "a replayed primitive")
-            constants = self.lowered.graph.constants
-            return [arrays[v].copy(order="K") if v in constants else arrays[v] for v in self.lowered.graph.outputs]
+            self._take(self._inputs, inputs)
+            self._run(self._steps)
+            return self._results(self.lowered.graph.outputs)
         finally:
-            self._forget()
+            self.forget()
 
-    def _forget(self) -> None:
+    def forward(self, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """The outputs that the backward pass does not make. To be followed by `backward` or `forget`."""
+        self._place()
+        done = False
+        try:
+            self._take(self._inputs[: self.lowered.graph.n_input], inputs)
+            self._run(self._steps[: self._middle])
+            results = self._results(self._outputs(backward=False))
+            done = True
+            return results
+        finally:
+            if done:
+                self._drop(self._half)
+            else:
+                self.forget()
+
+    def backward(self, gradients: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """The other outputs, once after each `forward`."""
+        try:
+            self._take(self._inputs[self.lowered.graph.n_input :], gradients)
+            self._run(self._steps[self._middle :] if self._middle is not None else [])
+            return self._results(self._outputs(backward=True))
+        finally:
+            self.forget()
+
+    def _take(self, places: Sequence[tuple[int, int]], inputs: Sequence[np.ndarray]) -> None:
+        arrays, origins = self._state.arrays, self._state.origins
+        for (value, block), array in zip(places, inputs):
+            arrays[value] = origins[block] = array
+
+    def _run(self, steps: Sequence[Callable[[], int | None]]) -> None:
+        for step in steps:
+            if step():
+                check(1, "a replayed primitive")
+
+    def _results(self, outputs: Sequence[int]) -> list[np.ndarray]:
+        arrays, constants = self._state.arrays, self.lowered.graph.constants
+        return [arrays[v].copy(order="K") if v in constants else arrays[v] for v in outputs]
+
+    def forget(self) -> None:
         """Let go of what is the caller's."""
-        self._state.origins.update(self._passing[0])
-        self._state.arrays.update(self._passing[1])
+        self._drop(self._passing)
+
+    def _drop(self, what: tuple[dict[int, None], dict[int, None]]) -> None:
+        self._state.origins.update(what[0])
+        self._state.arrays.update(what[1])
+
+
+def _in(memory: np.ndarray, offset: int, like: Block | Area) -> np.ndarray:
+    return np.ndarray(like.shape, like.dtype, memory, offset, like.strides)

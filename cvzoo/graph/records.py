@@ -1,12 +1,13 @@
 """A graph: what was computed, in order, from which values to which."""
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from cvzoo.autodiff.function_node import FunctionNode
+from cvzoo.graph.hidden import put_array
 
 
 @dataclasses.dataclass(eq=False)
@@ -56,6 +57,21 @@ class Record:
     def label(self) -> str:
         """What summaries call it."""
         return self.function.label
+
+    def prepare(self, arrays: Mapping[int, Any]) -> None:
+        """Before its function runs again: put in place what others made, and forget what it made itself."""
+        state = vars(self.function)
+        for path in self.hidden_writes:
+            name = path.split(".")[0]
+            if name in self.settings:
+                state[name] = self.settings[name]
+        for path, value in self.hidden_reads.items():
+            put_array(self.function, path, arrays[value])
+
+    def let_go(self) -> None:
+        """Let the function keep no arrays alive that belong to one pass."""
+        for path in (*self.hidden_reads, *self.hidden_writes):
+            put_array(self.function, path, None)
 
 
 class Graph:

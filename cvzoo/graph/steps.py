@@ -76,7 +76,8 @@ class Lowered:
         """The blocks that a step reads or writes."""
         if isinstance(step, Call):
             return {operand.owner for operand in step.operands if isinstance(operand, Area)}
-        return {self.areas[value].owner for value in (*step.record.reads, *step.record.writes) if value in self.areas}
+        values = (*step.record.all_reads, *step.record.all_writes)
+        return {self.areas[value].owner for value in values if value in self.areas}
 
     def lifetimes(self) -> dict[int, tuple[int, int]]:
         """The first and last step that touches a block; what the user gets lives to the end, inputs from the start."""

@@ -5,7 +5,10 @@ import functools
 from collections.abc import Callable
 
 from cvzoo.backends.onednn.primitives import (
+    DIFF_BIAS,
     DIFF_DST,
+    DIFF_SCALE,
+    DIFF_SHIFT,
     DIFF_SRC,
     DIFF_WEIGHTS,
     DST,
@@ -37,7 +40,7 @@ _KINDS = {
 }
 _WRITTEN = {DST, WORKSPACE}
 _STATISTICS = {MEAN, VARIANCE}
-_LEARNING = {DIFF_SRC, DIFF_DST, DIFF_WEIGHTS}
+_GRADIENTS = {DIFF_SRC, DIFF_WEIGHTS, DIFF_BIAS, DIFF_SCALE, DIFF_SHIFT}
 
 
 def operation_of(primitive: Primitive) -> str:
@@ -49,14 +52,14 @@ def operation_of(primitive: Primitive) -> str:
     return _KINDS.get(kind.value, f"operation {kind.value}")
 
 
-def written_slots(primitive: Primitive) -> tuple[set[int], set[int]] | None:
-    """Which of its arrays it writes, and which it writes or reads (statistics), by number; None if it is a gradient's.
+def written_slots(primitive: Primitive) -> tuple[set[int], set[int]]:
+    """Which of its arrays it writes, and which it writes or reads (statistics), by number.
 
-    Statistics are what a pass that learns writes down, and what one with given statistics reads.
+    Statistics are what a pass that learns writes down, and what one with given statistics reads, or a gradient.
     """
     kinds = primitive.kinds
-    if _LEARNING & set(kinds):
-        return None
+    if DIFF_DST in kinds:
+        return {k for k, kind in enumerate(kinds) if kind in _GRADIENTS}, set()
     written = {k for k, kind in enumerate(kinds) if kind in _WRITTEN}
     return written, {k for k, kind in enumerate(kinds) if kind in _STATISTICS}
 
