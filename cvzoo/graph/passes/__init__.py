@@ -4,9 +4,13 @@ from cvzoo.graph.passes.common_subexpressions import common_subexpressions
 from cvzoo.graph.passes.constant_folding import constant_folding
 from cvzoo.graph.passes.dead_records import dead_records
 from cvzoo.graph.passes.fold_batch_normalization import fold_batch_normalization
+from cvzoo.graph.passes.fuse_add_relu_training import fuse_add_relu_training
+from cvzoo.graph.passes.fuse_batch_norm_relu_training import fuse_batch_norm_relu_training
 from cvzoo.graph.passes.fuse_convolutions import fuse_convolutions
+from cvzoo.graph.passes.fuse_sums_of_gradients import fuse_sums_of_gradients
 from cvzoo.graph.passes.in_place import in_place
 from cvzoo.graph.passes.merge_reorders import merge_reorders
+from cvzoo.graph.passes.recompute import recompute
 from cvzoo.graph.passes.weights_ahead import weights_ahead
 
 __all__ = [
@@ -14,8 +18,12 @@ __all__ = [
     "constant_folding",
     "dead_records",
     "fold_batch_normalization",
+    "fuse_add_relu_training",
+    "fuse_batch_norm_relu_training",
     "fuse_convolutions",
+    "fuse_sums_of_gradients",
     "in_place",
     "merge_reorders",
+    "recompute",
     "weights_ahead",
 ]

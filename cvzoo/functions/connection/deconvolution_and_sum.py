@@ -1,0 +1,22 @@
+"""A convolution's gradient and the sum with another gradient in one pass over memory."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from cvzoo.autodiff.function_node import FunctionNode
+from cvzoo.backends.dispatch import backend_of
+
+
+class DeconvolutionAndSum(FunctionNode):
+    """x (B, C, H, W), W (C, O / groups, KH, KW), other (B, O, *out_size) to the transposed convolution plus `other`.
+
+    It is never part of a graph.
+    """
+
+    def __init__(self, window: dict[str, Any], out_size: Sequence[int]):
+        self._window = window
+        self._out_size = tuple(out_size)
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        x, W, other = inputs
+        return (backend_of(x).conv_2d_input_grad(x, W, self._out_size, add=other, **self._window),)

@@ -1,0 +1,253 @@
+"""Passes over graphs that learn: forward and backward numbers stay, and what should be found is found."""
+
+import numpy as np
+import pytest
+
+import cvzoo.functions as F
+from cvzoo.autodiff.parameter import Parameter
+from cvzoo.autodiff.variable import Variable
+from cvzoo.config.switches import using_config
+from cvzoo.graph import passes
+from cvzoo.graph.capture import Capture
+from cvzoo.graph.hidden import put_array, take_array
+from cvzoo.graph.passes.recompute import Plan
+
+
+def array(*shape, seed=0):
+    return np.random.default_rng([seed, *shape]).normal(size=shape).astype(np.float32)
+
+
+@pytest.fixture(autouse=True)
+def learning():
+    with using_config("train", True):
+        yield
+
+
+def learn(call, *arrays):
+    """The graph there and back, its inputs, and what they give."""
+    capture = Capture()
+    result, gradients = capture.learn(call, tuple([Variable(x, requires_grad=True) for x in arrays]), {})
+    assert not capture.seen
+    results = result if isinstance(result, tuple) else (result,)
+    generator = np.random.default_rng(0)
+    seeds = []
+    for k in capture.seeds:
+        seeds.append(np.empty_like(results[k].array))
+        seeds[-1][...] = generator.normal(size=seeds[-1].shape)
+    return capture.graph, [*arrays, *seeds], [y.array for y in results] + gradients
+
+
+def run(graph, inputs):
+    """The graph's outputs, function by function; values are forgotten behind the last reader, as in memory."""
+    known = {**graph.constants, **dict(zip(graph.inputs, inputs))}
+    last = graph.last_reads()
+    for k, record in enumerate(graph.records):
+        for path, value in record.hidden_reads.items():
+            put_array(record.function, path, known[value])
+        results = record.function.forward(tuple([known[value] for value in record.reads]))
+        known.update(zip(record.writes, results))
+        known.update({value: take_array(record.function, path) for path, value in record.hidden_writes.items()})
+        for value in (*record.all_reads, *record.all_writes):
+            if last[value] == k:
+                known.pop(value, None)
+    return [known[value] for value in graph.outputs]
+
+
+def labels(graph, *, backward):
+    return [record.label for record in graph.records if record.in_backward == backward]
+
+
+class Norm:
+    """Batch normalization with parameters and running statistics."""
+
+    def __init__(self, n, seed):
+        self.gamma, self.beta = Parameter(array(n, seed=seed)), Parameter(array(n, seed=seed + 1))
+        self.mean, self.var = np.zeros(n, np.float32), np.ones(n, np.float32)
+
+    def __call__(self, x):
+        return F.batch_normalization(x, self.gamma, self.beta, running_mean=self.mean, running_var=self.var)
+
+
+class Block:
+    """conv, norm, relu, conv, norm, a shortcut, relu."""
+
+    def __init__(self, n, seed):
+        self.w = [Parameter(array(n, n, 3, 3, seed=seed) * 0.1), Parameter(array(n, n, 1, 1, seed=seed + 1) * 0.3)]
+        self.norms = [Norm(n, seed + 2), Norm(n, seed + 4)]
+
+    def __call__(self, x):
+        h = F.relu(self.norms[0](F.convolution_2d(x, self.w[0], pad=1)))
+        return F.relu(self.norms[1](F.convolution_2d(h, self.w[1])) + x)
+
+
+def chain(n_block, channels=16):
+    stem, norm = Parameter(array(channels, 3, 3, 3) * 0.2), Norm(channels, 50)
+    blocks = [Block(channels, 10 * k) for k in range(n_block)]
+
+    def call(x):
+        h = F.relu(norm(F.convolution_2d(x, stem, pad=1)))
+        for block in blocks:
+            h = block(h)
+        return F.average_pooling_2d(h, 12)
+
+    return call
+
+
+X = array(4, 3, 12, 12, seed=3)
+TRAINING_PASSES = (
+    passes.fuse_batch_norm_relu_training,
+    passes.fuse_add_relu_training,
+    passes.fuse_sums_of_gradients,
+    passes.recompute,
+)
+
+
+@pytest.mark.parametrize("change", TRAINING_PASSES)
+@pytest.mark.parametrize("n_block", [2, 5])
+def test_the_numbers_of_a_residual_network_stay_to_the_bit(change, n_block):
+    graph, inputs, expected = learn(chain(n_block), X)
+    assert change(graph) > 0
+    for got, wanted in zip(run(graph, inputs), expected, strict=True):
+        np.testing.assert_array_equal(got, wanted)
+
+
+@pytest.mark.parametrize("channels", [16, 10])
+def test_all_together_leave_the_numbers(channels):
+    graph, inputs, expected = learn(chain(4, channels), X)
+    counts = [change(graph) for change in TRAINING_PASSES]
+    assert counts[:3] == [5, 4, 4]
+    assert counts[3] > 0
+    assert labels(graph, backward=False).count("ReLU") == 0
+    for got, wanted in zip(run(graph, inputs), expected, strict=True):
+        if channels == 16:
+            np.testing.assert_array_equal(got, wanted)
+        else:
+            np.testing.assert_allclose(got, wanted, rtol=1e-5, atol=1e-5 * np.abs(wanted).max())
+
+
+def test_other_numbers_than_the_recorded_ones_come_out_right():
+    call = chain(3)
+    graph, inputs, _ = learn(call, X)
+    for change in TRAINING_PASSES:
+        change(graph)
+    other = array(*X.shape, seed=9)
+    _, _, expected = learn(call, other)
+    for got, wanted in zip(run(graph, [other, *inputs[1:]]), expected, strict=True):
+        np.testing.assert_array_equal(got, wanted)
+
+
+def test_running_statistics_change_once():
+    call = chain(2)
+    graph, inputs, _ = learn(call, X)
+    norms = [record.function.effect for record in graph.records if record.function.effect is not None]
+    before = [statistic.copy() for statistic in norms]
+    run(graph, inputs)
+    once = [statistic.copy() for statistic in norms]
+    for change in TRAINING_PASSES:
+        change(graph)
+    for statistic, value in zip(norms, before):
+        statistic[...] = value
+    run(graph, inputs)
+    assert len(norms) == 10
+    for statistic, value, old in zip(norms, once, before):
+        np.testing.assert_array_equal(statistic, value)
+        assert not np.array_equal(value, old)
+
+
+def conv(n=16, seed=1):
+    w = Parameter(array(n, n, 3, 3, seed=seed) * 0.1)
+    return lambda x: F.convolution_2d(x, w, pad=1)
+
+
+H = array(2, 16, 10, 10, seed=5)
+
+
+def test_a_normalization_that_somebody_else_reads_keeps_its_relu():
+    norm, first, second = Norm(16, 0), conv(), conv(seed=2)
+
+    def twice(x):
+        h = norm(first(x))
+        return second(F.relu(h)) + h
+
+    for call in (twice, lambda x: F.leaky_relu(norm(first(x)), 0.1), lambda x: F.relu(first(x))):
+        graph, inputs, expected = learn(call, H)
+        n = len(graph.records)
+        assert passes.fuse_batch_norm_relu_training(graph) == 0
+        assert len(graph.records) == n
+        for got, wanted in zip(run(graph, inputs), expected, strict=True):
+            np.testing.assert_array_equal(got, wanted)
+
+
+def test_sums_that_are_no_case_stay():
+    first, bias = conv(), Parameter(array(16, 1, 1))
+
+    def broadcast(x):
+        return F.relu(first(x) + bias)
+
+    def read_twice(x):
+        h = first(x) + x
+        return F.relu(h) * h
+
+    for call in (broadcast, read_twice):
+        graph, _, _ = learn(call, H)
+        assert passes.fuse_add_relu_training(graph) == 0
+
+
+def test_of_two_convolutions_gradients_the_later_one_takes_the_sum():
+    first, second = conv(), conv(seed=2)
+    graph, inputs, expected = learn(lambda x: first(x) * second(x), H)
+    assert passes.fuse_sums_of_gradients(graph) == 1
+    assert labels(graph, backward=True).count("Deconvolution2D") == 1
+    for got, wanted in zip(run(graph, inputs), expected, strict=True):
+        np.testing.assert_array_equal(got, wanted)
+
+
+def test_three_gradients_are_summed_in_two_convolutions():
+    convs = [conv(seed=k) for k in range(3)]
+    graph, inputs, expected = learn(lambda x: convs[0](x) * convs[1](x) * convs[2](x), H)
+    assert passes.fuse_sums_of_gradients(graph) == 2
+    for got, wanted in zip(run(graph, inputs), expected, strict=True):
+        np.testing.assert_array_equal(got, wanted)
+
+
+def test_recomputing_lowers_what_is_alive():
+    graph, _, _ = learn(chain(6), X)
+    for change in TRAINING_PASSES[:3]:
+        change(graph)
+    before = Plan(graph).peak({})
+    assert passes.recompute(graph) > 0
+    assert Plan(graph).peak({}) < 0.8 * before
+
+
+def test_convolutions_poolings_and_random_functions_are_not_computed_again():
+    first, second = conv(), conv(seed=2)
+
+    def call(x):
+        h = F.dropout(F.max_pooling_2d(first(x), 2), 0.5)
+        return second(second(F.relu(first(h))))
+
+    graph, _, _ = learn(call, H)
+    before = sorted(labels(graph, backward=False) + labels(graph, backward=True))
+    assert passes.recompute(graph) == 0
+    assert sorted(labels(graph, backward=False) + labels(graph, backward=True)) == before
+
+
+def test_everything_that_may_go_can_be_computed_again():
+    graph, inputs, expected = learn(chain(6), X)
+    for change in TRAINING_PASSES[:3]:
+        change(graph)
+    plan = Plan(graph)
+    assert len(plan.found) == 13  # each relu
+    plan.carry_out(dict.fromkeys(plan.found))
+    backward = labels(graph, backward=True)
+    assert backward.count("AddReLU") == 6
+    assert backward.count("FixedBatchNormalization") == 6
+    assert backward.count("FixedBatchNormalizationReLU") == 7
+    made = set(graph.inputs) | set(graph.constants)
+    for record in graph.records:  # in an order in which all can run
+        assert made.issuperset(record.all_reads)
+        made.update(record.all_writes)
+    first = labels(graph, backward=False)
+    assert [record.label for record in graph.records[: len(first)]] == first
+    for got, wanted in zip(run(graph, inputs), expected, strict=True):
+        np.testing.assert_array_equal(got, wanted)
