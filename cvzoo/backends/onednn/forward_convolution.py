@@ -7,7 +7,7 @@ import numpy as np
 from cvzoo.backends.abstract import Pad, Pair
 from cvzoo.backends.numpy.windows import out_size
 from cvzoo.backends.onednn.algorithms import ELTWISE
-from cvzoo.backends.onednn.memory import as_kernels_want
+from cvzoo.backends.onednn.memory import as_kernels_want, channels_last
 from cvzoo.backends.onednn.packing import PackedWeights
 from cvzoo.backends.onednn.primitives import (
     BIAS,
@@ -15,8 +15,10 @@ from cvzoo.backends.onednn.primitives import (
     F32,
     FORWARD_INFERENCE,
     QUERY_WEIGHTS,
+    S8,
     SCALES,
     SRC,
+    U8,
     WEIGHTS,
     Handle,
     Primitive,
@@ -31,7 +33,7 @@ from cvzoo.backends.onednn.primitives import (
 
 DIRECT = 1
 _BINARY_ADD = 0x1FFF0
-_FIRST_POST_OP_SOURCE = 32768 | 2
+_LINEAR = 0x26
 
 Geometry = tuple[Pair, Pad, Pair, int]  # stride, pad, dilate, groups
 
@@ -58,6 +60,11 @@ def window_of(x_size: Pair, size: Pair, ksize: Pair, stride: Pair, pad: Pad, dil
         needed = (size[k] - 1) * stride[k] + dilate[k] * (ksize[k] - 1) + 1 - x_size[k] - pad[2 * k]
         after.append(0 if -stride[k] < needed < 0 else needed)
     return dims(stride), dims([d - 1 for d in dilate]), dims([pad[0], pad[2]]), dims(after)
+
+
+def _post_op_source(k: int) -> int:
+    """The number of the second operand of post-op k, as an argument."""
+    return 32768 * (k + 1) | 2
 
 
 def vector(values: np.ndarray) -> np.ndarray:
@@ -93,8 +100,23 @@ class ForwardConvolution:
         if b is not None:
             arrays.append(vector(b))
         if add is not None:
-            arrays.append(as_kernels_want(np.asarray(add, F32)))
+            arrays.append(channels_last(add) if add.dtype in (S8, U8) else as_kernels_want(np.asarray(add, F32)))
         self._run(*arrays, *scales)
+
+
+def _looks(
+    x_shape: tuple[int, ...], y_shape: tuple[int, ...], geometry: Geometry, ksize: Pair
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """As what shapes the library sees x and y: many maps of a single pixel as one large map.
+
+    They lie in memory alike, and pixel by pixel the library is ten times as slow. The sums are the same bits; in
+    bfloat16 they would not be.
+    """
+    stride, pad, _, _ = geometry
+    b, c, h, w = x_shape
+    if b > 1 and h == w == 1 and ksize == (1, 1) and stride == (1, 1) and not any(pad):
+        return (1, c, b, 1), (1, y_shape[1], b, 1)
+    return x_shape, y_shape
 
 
 def make_forward(
@@ -110,6 +132,8 @@ def make_forward(
     source: np.dtype = F32,
     factors: np.dtype = F32,
     target: np.dtype = F32,
+    added: np.dtype = F32,
+    add_scale: float | None = None,
     scaled: bool = False,
     out_scaled: bool = False,
     name: str = "",
@@ -117,6 +141,7 @@ def make_forward(
     """The kernel of a case; False if the library does not do it.
 
     source, factors, target: the kinds of numbers of x, of the filters as the kernel reads them, and of the result
+    added: the kind of what is added; add_scale: bytes that are added count so much
     scaled: each filter's sums are multiplied by a number; out_scaled: the result is divided by one
     name: tells the filters of this kernel from others that are ordered alike
     """
@@ -124,10 +149,19 @@ def make_forward(
     ksize = w.shape[2:]
     size = out_size(x_shape[2:], ksize, stride, pad, dilate)
     y_shape = (x_shape[0], w.shape[0], *size)
-    given, wanted, added = describe_image(x_shape, source), describe_image(y_shape, target), describe_image(y_shape)
+    x_look, y_look = _looks(x_shape, y_shape, geometry, ksize) if source is F32 else (x_shape, y_shape)
+    given, wanted, second = (
+        describe_image(x_look, source),
+        describe_image(y_look, target),
+        describe_image(y_look, added),
+    )
     post_ops: list[tuple] = []
-    if has_add:
-        post_ops.append(("binary", _BINARY_ADD, added.address))
+    if has_add and add_scale is None:
+        post_ops.append(("binary", _BINARY_ADD, second.address))
+    elif has_add:
+        # what is added has no scale of its own: the sum is counted as its bytes are
+        post_ops += [("eltwise", _LINEAR, 1 / add_scale, 0.0), ("binary", _BINARY_ADD, second.address)]
+        post_ops.append(("eltwise", _LINEAR, add_scale, 0.0))
     if activation is not None:
         if activation not in ELTWISE:
             return False
@@ -144,7 +178,7 @@ def make_forward(
         describe_weights(w.shape, None, groups, factors),
         bias,
         wanted,
-        *window_of(x_shape[2:], size, ksize, stride, pad, dilate),
+        *window_of(x_look[2:], y_look[2:], ksize, stride, pad, dilate),
         attributes(post_ops, scales),
     )
     if descriptor is None:
@@ -154,7 +188,7 @@ def make_forward(
     if has_bias:
         slots.append((BIAS, bias))
     if has_add:
-        slots.append((_FIRST_POST_OP_SOURCE, added))
+        slots.append((_post_op_source(1 if add_scale is not None else 0), second))
     if scaled:
         slots.append((SCALES | WEIGHTS, describe(w.shape[:1], (1,))))
     if out_scaled:

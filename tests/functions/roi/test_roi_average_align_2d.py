@@ -10,7 +10,7 @@ import pytest
 from cvzoo.autodiff.gradient_check import check_backward, check_double_backward
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
-from cvzoo.functions.roi.roi_average_align_2d import roi_average_align_2d
+from cvzoo.functions.roi.roi_average_align_2d import roi_average_align_2d, roi_average_align_levels
 
 # y_min x_min y_max x_max on maps of 9 x 11 pixels, a quarter of the photo
 ROIS = np.array(
@@ -152,3 +152,22 @@ def test_what_does_not_fit_is_refused():
         roi_average_align_2d(x, rois, indices, 0, 1)
     with pytest.raises(ValueRangeError, match="sampling_ratio"):
         roi_average_align_2d(x, rois, indices, 2, 1, -1)
+
+
+@pytest.mark.parametrize("levels", [[0, 1, 0, 1, 1, 0, 1, 0], [1] * 8])
+def test_levels_of_a_pyramid_are_what_each_gives_by_itself(levels, backend):
+    rng = np.random.default_rng(3)
+    maps = [rng.normal(size=(2, 3, 9, 11)), rng.normal(size=(2, 3, 5, 6))]
+    levels = np.array(levels)
+
+    def f(*maps):
+        return roi_average_align_levels(maps, ROIS, INDICES, levels, (3, 2), (0.25, 0.125), 2)
+
+    y = f(*maps).array
+    for level, scale in enumerate((0.25, 0.125)):
+        own = levels == level
+        alone = roi_average_align_2d(maps[level], ROIS[own], INDICES[own], (3, 2), scale, 2).array
+        np.testing.assert_array_equal(y[own], alone)
+    if len(set(levels.tolist())) == 2:
+        check_backward(f, tuple(maps))
+        check_double_backward(lambda *maps: f(*maps) ** 2, tuple(maps))
