@@ -48,6 +48,9 @@ def found_by_place(
     head = model.head
     scale = g.add("Div", [_sides(g, photo, 1), columns(g, photo_size, 1, 2)])  # (B, 1)
     found = proposed_regions(g, model.rpn, extent_of(g, x), extent_of(g, of_seg), loc, score, scale)
+    # an empty box that nothing comes of: means of no regions at all are what runtimes stumble over
+    empty = numbers(g, [[0, 0, 0, 0]]), g.integers(0)
+    found = Proposed(*[g.add("Concat", pair, {"axis": 0}) for pair in zip(found, empty)])
     maps = joined_maps(g, placed_maps(g, of_seg, head.group_size), placed_maps(g, of_loc, head.group_size))
 
     def look(at: Proposed) -> Seen:

@@ -59,4 +59,5 @@ def points_of(
 
     count = scalar(g, g.add("Shape", [kept.photos]))
     points, scores = g.loop(count, best_places, made=("float32", "float32"))
-    return points, scores
+    # of no rounds at all a runtime need not know the shapes; 0 leaves the first axis as it is
+    return g.add("Reshape", [points, g.integers(0, n_point, 2)]), g.add("Reshape", [scores, g.integers(0, n_point)])

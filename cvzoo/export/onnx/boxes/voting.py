@@ -79,7 +79,10 @@ def voted(g: OnnxGraph, voters: Voters, kept: Kept, place: str, merge_thresh: fl
         return (), (g.add("Concat", corners, {"axis": 0}), mask, is_seen)
 
     count = scalar(g, g.add("Shape", [place]))
-    return Voted(*g.loop(count, one, made=("float32", "float32", "bool")))
+    boxes, masks, is_seen = g.loop(count, one, made=("float32", "float32", "bool"))
+    # of no rounds at all a runtime does not know the shapes; 0 leaves the first axis as it is
+    shape = g.add("Concat", [g.integers(0), side, side], {"axis": 0})
+    return Voted(g.add("Reshape", [boxes, g.integers(0, 4)]), g.add("Reshape", [masks, shape]), is_seen)
 
 
 def _overlaps(g: OnnxGraph, boxes: str, areas: str, box: str, area: str, thresh: float) -> str:
