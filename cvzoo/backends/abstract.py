@@ -134,6 +134,7 @@ class AbstractBackend(abc.ABC):
         dilate: Pair,
         groups: int,
         add: Array | None = None,
+        add_scale: float | None = None,
         activation: str | None = None,
         alpha: float = 0.0,
         beta: float = 0.0,
@@ -147,6 +148,7 @@ class AbstractBackend(abc.ABC):
         w: (O, C / groups, KH, KW) int8
         scale: (O,) float32: what x counts in times what each filter counts in
         b, add, activation, alpha, beta, pack: as in conv_2d; b and add are float32
+        add_scale: add is int8 or uint8, and counts so much
         out_scale: y is given as quantize(y, scale=out_scale, signed=out_signed); None: float32
         """
 

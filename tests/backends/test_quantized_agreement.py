@@ -142,6 +142,24 @@ def test_a_convolution_of_bytes_adds_and_activates_in_that_order(kind, groups):
 
 @needs_onednn
 @pytest.mark.parametrize("signed", [False, True], ids=["uint8", "int8"])
+@pytest.mark.parametrize("kind", [None, "relu", "clip", "swish"])
+@pytest.mark.parametrize("groups", [1, 32])
+def test_what_is_added_may_be_bytes(kind, groups, signed):
+    x, w = bytes_of(2, 32, 9, 9, signed=False), bytes_of(32, 32 // groups, 3, 3, signed=True)
+    scale, b, add = np.abs(draw(32)) / 30000, draw(32), bytes_of(2, 32, 9, 9, signed=signed)
+    how = PLAIN | {"groups": groups, "activation": kind, "alpha": 1.0, "beta": 2.0}
+    expected = REFERENCE.conv_2d_int8(x, w, scale, b, add=add * np.float32(0.03), **how)
+    for backend in (REFERENCE, FAST):
+        got = backend.conv_2d_int8(x, w, scale, b, add=add, add_scale=0.03, **how)
+        np.testing.assert_allclose(got, expected, rtol=0, atol=1e-5 * np.abs(expected).max())
+    how |= {"add": add, "add_scale": 0.03, "out_scale": 0.02, "out_signed": True}
+    fast, expected = (each.conv_2d_int8(x, w, scale, b, **how).astype(int) for each in (FAST, REFERENCE))
+    assert np.abs(fast - expected).max() <= 1  # a last bit of a float may decide between two bytes
+    assert (fast != expected).mean() < 0.01
+
+
+@needs_onednn
+@pytest.mark.parametrize("signed", [False, True], ids=["uint8", "int8"])
 @pytest.mark.parametrize("n", [0, 1, 3, 64])
 def test_linear_layers_of_bytes_agree(n, signed):
     x, w = bytes_of(n, 300, signed=signed), bytes_of(130, 300, signed=True)
@@ -212,6 +230,7 @@ def test_other_processors_compute_the_same(isa):
         "for case in t.CONVS[:9:2]:\n"
         "    for signed in (True, False):\n"
         "        t.test_convolutions_of_bytes_agree(case, t.GEOMETRIES[0], signed)\n"
+        "t.test_what_is_added_may_be_bytes('relu', 1, False)\n"
         "print(backend_facts()['int8'])\n"
     )
     result = subprocess.run(

@@ -30,6 +30,7 @@ def conv_2d_int8(
     dilate: Pair,
     groups: int,
     add: np.ndarray | None = None,
+    add_scale: float | None = None,
     activation: str | None = None,
     alpha: float = 0.0,
     beta: float = 0.0,
@@ -45,7 +46,7 @@ def conv_2d_int8(
     if b is not None:
         y += np.asarray(b, _F32)[:, None, None]
     if add is not None:
-        y += np.asarray(add, _F32)
+        y += np.asarray(add, _F32) * np.float32(1 if add_scale is None else add_scale)
     if activation is not None:
         y = eltwise(activation, y, alpha=alpha, beta=beta)
     return y if out_scale is None else quantize(y, scale=out_scale, signed=out_signed)

@@ -84,7 +84,12 @@ class _Convolution:
 
 
 def _make_convolution(
-    x: np.ndarray, w: np.ndarray, case: tuple, out_scale: float | None, out_dtype: np.dtype
+    x: np.ndarray,
+    w: np.ndarray,
+    case: tuple,
+    added: tuple[np.dtype, float | None],
+    out_scale: float | None,
+    out_dtype: np.dtype,
 ) -> _Convolution | bool:
     made = _Convolution()
     has_scale = out_scale is not None
@@ -95,6 +100,8 @@ def _make_convolution(
         source=x.dtype,
         factors=S8,
         target=out_dtype,
+        added=added[0],
+        add_scale=added[1],
         scaled=True,
         out_scaled=has_scale,
         name=x.dtype.str,
@@ -114,6 +121,7 @@ def conv_2d_int8(
     dilate: Pair,
     groups: int,
     add: np.ndarray | None = None,
+    add_scale: float | None = None,
     activation: str | None = None,
     alpha: float = 0.0,
     beta: float = 0.0,
@@ -122,22 +130,28 @@ def conv_2d_int8(
     pack: dict | None = None,
 ) -> np.ndarray:
     """As AbstractBackend.conv_2d_int8 says; `pack` holds reordered weights by the name of their order."""
+    if add is not None and add_scale is None:
+        add = np.asarray(add, F32)
     how = {"stride": stride, "pad": pad, "dilate": dilate, "groups": groups}
     how |= {"add": add, "activation": activation, "alpha": alpha, "beta": beta}
+    to = {"add_scale": add_scale, "out_scale": out_scale, "out_signed": out_signed}
     if not x.size or not w.size or x.dtype not in _BYTES or w.dtype != S8:
-        return numpy_conv_2d_int8(x, w, scale, b, out_scale=out_scale, out_signed=out_signed, **how)
+        return numpy_conv_2d_int8(x, w, scale, b, **how, **to)
     if not _has_bytes():
+        if add_scale is not None:
+            how["add"] = add * np.float32(add_scale)
         y = conv_2d(x.astype(F32), w * vector(scale)[:, None, None, None], b, **how)
         return y if out_scale is None else quantize(y, scale=out_scale, signed=out_signed)
     w = with_plain_strides(w)
     out_dtype = F32 if out_scale is None else S8 if out_signed else U8
     case = (b is not None, (stride, pad, dilate, groups), add is not None, activation, alpha, beta)
-    key = ("conv_int8", x.shape, x.dtype, w.shape, w.strides, case, out_scale, out_dtype)
+    added = (F32 if add is None else add.dtype, add_scale)
+    key = ("conv_int8", x.shape, x.dtype, w.shape, w.strides, case, added, out_scale, out_dtype)
     op = local.young.get(key)
     if op is None:
-        op = recall(key, _make_convolution, x, w, case, out_scale, out_dtype)
+        op = recall(key, _make_convolution, x, w, case, added, out_scale, out_dtype)
     if not op:
-        return numpy_conv_2d_int8(x, w, scale, b, out_scale=out_scale, out_signed=out_signed, **how)
+        return numpy_conv_2d_int8(x, w, scale, b, **how, **to)
     y = new_channels_last(*op.run.shape, out_dtype)
     op.run(channels_last(x), w, b, add, y, pack, vector(scale), *op.out_scale)
     return y

@@ -51,7 +51,8 @@ def int8_convolution_2d(
     x: (B, C, H, W) float32; counting: what its bytes mean
     W: (O, C / groups, KH, KW) int8
     scale: (O,) float32: counting.scale times what each filter counts in
-    b, stride, pad, dilate, groups, add, activation, alpha, beta, pack: as in `fused_convolution_2d`
+    b, stride, pad, dilate, groups, add, activation, alpha, beta, pack: as in `fused_convolution_2d`; what is added as
+        bytes, if it is held so
     out_counting: the result is held as bytes that mean this; None: float32
     Raises ShapeError if x and W do not fit.
     """
@@ -68,6 +69,10 @@ def int8_convolution_2d(
         "beta": beta,
         "pack": pack,
     }
+    held = add.held() if isinstance(add, ByteVariable) else None
+    if held is not None:
+        add = held[0]
+        settings["add_scale"] = held[1].scale
     if out_counting is not None:
         settings |= {"out_scale": out_counting.scale, "out_signed": out_counting.signed}
     extra = [v for v in (b, add) if v is not None]

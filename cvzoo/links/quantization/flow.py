@@ -19,14 +19,15 @@ class _Value(NamedTuple):
 class Flow(AbstractFunctionHook):
     """Follows arrays through functions while layers tell it what they read and give.
 
-    read_by: layer -> the layers that read its output as it is
-    read_in_float: layers whose output a function read, or a layer added
+    read_by, added_by: layer -> the layers that read its output as it is, or add it to theirs
+    read_in_float: layers whose output a function read
     followed: layers that another layer comes after
     first: layers that read what no layer made
     """
 
     def __init__(self) -> None:
         self.read_by: dict[str, set[str]] = {}
+        self.added_by: dict[str, set[str]] = {}
         self.read_in_float: set[str] = set()
         self.followed: set[str] = set()
         self.first: set[str] = set()
@@ -65,7 +66,10 @@ class Flow(AbstractFunctionHook):
     def leave(self, layer: str, add: Any, y: Variable) -> None:
         """The layer gives y, in which `add` is part (or None)."""
         self._in_layer = False
-        behind = frozenset() if add is None else self._read(as_variable(add)._array)
+        value = None if add is None else self._value(as_variable(add)._array)
+        if value is not None and value.maker is not None:
+            self.added_by.setdefault(value.maker, set()).add(layer)
+        behind = frozenset() if value is None else value.behind
         self._note(y._array, behind | {layer}, layer)
 
     # --- as a hook --------------------------------------------------------------------------------------------------

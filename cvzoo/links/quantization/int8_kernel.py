@@ -85,7 +85,7 @@ class Int8Kernel(AbstractLayerKernel):
             steps,
             None if b is None else plain_array(b),
             counting=self.counting,
-            add=None if add is None else rows_as_map(add),
+            add=None if add is None else rearranged(add, rows_as_map),
             activation="gelu_erf" if with_gelu else None,
             out_counting=self.out_counting,
             pack=pack,

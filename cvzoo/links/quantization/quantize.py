@@ -71,7 +71,8 @@ def quantize(
             why[name] = "error"
     outs: dict[str, Counting | None] = dict.fromkeys(layers)
     if precision == "int8":
-        outs = {name: _handed_on(name, why, flow, countings) for name in layers}
+        own = {name: each.out_range.counting(method, percentile) for name, each in seen.items()}
+        outs = {name: _handed_on(name, why, flow, countings, own[name]) for name in layers}
         kernels = {name: Int8Kernel(countings[name], outs[name]) for name in layers}
     for name, layer in layers.items():
         layer.kernel = None if why[name] else kernels[name]
@@ -143,10 +144,15 @@ def _errors(
     return {name: each.error if each.was_called else math.nan for name, each in compared.items()}
 
 
-def _handed_on(name: str, why: dict[str, str], flow: Flow, countings: dict[str, Counting]) -> Counting | None:
-    """What the bytes that the layer gives mean; None if somebody reads its output in float."""
-    readers = flow.read_by.get(name, set())
-    if why[name] or not readers or name in flow.read_in_float or any(why[reader] for reader in readers):
+def _handed_on(
+    name: str, why: dict[str, str], flow: Flow, countings: dict[str, Counting], own: Counting
+) -> Counting | None:
+    """What the bytes that the layer gives mean; None if somebody reads its output in float.
+
+    own: what they mean if nobody reads them, but only adds them
+    """
+    readers, adders = flow.read_by.get(name, set()), flow.added_by.get(name, set())
+    if why[name] or name in flow.read_in_float or any(why[each] for each in readers | adders):
         return None
-    wanted = {countings[reader] for reader in readers}
+    wanted = {countings[reader] for reader in readers} or ({own} if adders else set())
     return wanted.pop() if len(wanted) == 1 else None

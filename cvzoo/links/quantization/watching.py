@@ -16,7 +16,7 @@ from cvzoo.links.quantization.value_range import ValueRange
 
 
 class Calibration(AbstractLayerKernel):
-    """Computes in float32, and keeps the range of what is read.
+    """Computes in float32, and keeps the ranges of what is read and of what is given.
 
     name: the layer's path
     flow: is told who reads what
@@ -26,6 +26,16 @@ class Calibration(AbstractLayerKernel):
         self.name = name
         self.flow = flow
         self.range = ValueRange()
+        self.out_range = ValueRange()
+
+    def _enter(self, x: Any) -> None:
+        self.range.add(as_array(x))
+        self.flow.enter(self.name, x)
+
+    def _leave(self, add: Any, y: Variable) -> Variable:
+        self.flow.leave(self.name, add, y)
+        self.out_range.add(y._array)
+        return y
 
     def convolve(
         self,
@@ -39,29 +49,22 @@ class Calibration(AbstractLayerKernel):
         beta: float = 0.0,
     ) -> Variable:
         """As AbstractLayerKernel says."""
-        self.range.add(as_array(x))
-        self.flow.enter(self.name, x)
-        y = float_convolution(conv, norm, x, add=add, activation=activation, alpha=alpha, beta=beta)
-        self.flow.leave(self.name, add, y)
-        return y
+        self._enter(x)
+        return self._leave(
+            add, float_convolution(conv, norm, x, add=add, activation=activation, alpha=alpha, beta=beta)
+        )
 
     def multiply(self, linear: Linear, x: Any, n_batch_axes: int) -> Variable:
         """As AbstractLayerKernel says."""
-        self.range.add(as_array(x))
-        self.flow.enter(self.name, x)
-        y = linear_function(x, linear.W, linear.b, n_batch_axes=n_batch_axes)
-        self.flow.leave(self.name, None, y)
-        return y
+        self._enter(x)
+        return self._leave(None, linear_function(x, linear.W, linear.b, n_batch_axes=n_batch_axes))
 
     def multiply_rows(
         self, linear: Linear, x: Any, *, b: Any = None, with_gelu: bool = False, scale: Any = None, add: Any = None
     ) -> Variable:
         """As AbstractLayerKernel says."""
-        self.range.add(as_array(x))
-        self.flow.enter(self.name, x)
-        y = float_rows(linear, x, b=b, with_gelu=with_gelu, scale=scale, add=add)
-        self.flow.leave(self.name, add, y)
-        return y
+        self._enter(x)
+        return self._leave(add, float_rows(linear, x, b=b, with_gelu=with_gelu, scale=scale, add=add))
 
 
 class Comparison(AbstractLayerKernel):
