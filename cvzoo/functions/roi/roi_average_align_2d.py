@@ -3,11 +3,15 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from cvzoo.autodiff.variable import Variable
 from cvzoo.functions.roi.axis_samples import axis_samples
 from cvzoo.functions.roi.axis_weights import sample_weights
-from cvzoo.functions.roi.regions import Sampling, checked_outsize, checked_regions, checked_sampling
-from cvzoo.functions.roi.window_means import WindowMeans
+from cvzoo.functions.roi.regions import Regions, Sampling, checked_outsize, checked_regions, checked_sampling
+from cvzoo.functions.roi.window_means import WindowMeans, Windows
+
+_NAME = "roi_average_align_2d"
 
 
 def roi_average_align_2d(
@@ -36,11 +40,44 @@ def roi_average_align_2d(
 
     Source: He et al., "Mask R-CNN", 2017, section 3. Both corner rules agree with torchvision's.
     """
-    name = "roi_average_align_2d"
-    regions = checked_regions(x, rois, roi_indices, spatial_scale, function=name)
-    oh, ow = checked_outsize(outsize, function=name)
-    sy, sx = checked_sampling(sampling_ratio, function=name)
+    regions = checked_regions(x, rois, roi_indices, spatial_scale, function=_NAME)
+    windows = _windows(regions, np.arange(len(regions.bbox)), outsize, sampling_ratio, aligned)
+    return WindowMeans((windows,)).apply((regions.x,))[0]
+
+
+def roi_average_align_levels(
+    maps: Sequence[Any],
+    rois: np.ndarray,
+    roi_indices: np.ndarray,
+    levels: np.ndarray,
+    outsize: int | Sequence[int],
+    spatial_scales: Sequence[float],
+    sampling_ratio: Sampling = None,
+    *,
+    aligned: bool = False,
+) -> Variable:
+    """(R, C, OH, OW): the inside of each region, each from its own level of a pyramid, in the order of the regions.
+
+    maps: (B, C, H, W) each; spatial_scales: of each
+    levels: (R,) int, which of them each region looks at
+    All else as in `roi_average_align_2d`.
+    """
+    inputs, windows = [], []
+    for level, (x, scale) in enumerate(zip(maps, spatial_scales)):
+        place = np.flatnonzero(levels == level)
+        if len(place) or not (len(levels) or level):
+            regions = checked_regions(x, rois[place], roi_indices[place], scale, function=_NAME)
+            windows.append(_windows(regions, place, outsize, sampling_ratio, aligned))
+            inputs.append(regions.x)
+    return WindowMeans(windows).apply(tuple(inputs))[0]
+
+
+def _windows(
+    regions: Regions, place: np.ndarray, outsize: int | Sequence[int], sampling_ratio: Sampling, aligned: bool
+) -> Windows:
+    oh, ow = checked_outsize(outsize, function=_NAME)
+    sy, sx = checked_sampling(sampling_ratio, function=_NAME)
     y_min, x_min, y_max, x_max = regions.bbox.T
     rows = axis_samples(y_min, y_max, oh, sy, regions.x.shape[2], aligned)
     columns = axis_samples(x_min, x_max, ow, sx, regions.x.shape[3], aligned)
-    return WindowMeans(regions.indices, sample_weights(rows), sample_weights(columns)).apply((regions.x,))[0]
+    return Windows(place, regions.indices, sample_weights(rows), sample_weights(columns))

@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from cvzoo.autodiff.variable import Variable
 from cvzoo.functions.roi.axis_bins import rounded_bins
 from cvzoo.functions.roi.axis_weights import bin_weights
 from cvzoo.functions.roi.regions import checked_outsize, checked_regions
-from cvzoo.functions.roi.window_means import WindowMeans
+from cvzoo.functions.roi.window_means import WindowMeans, Windows
 
 
 def roi_average_pooling_2d(
@@ -32,4 +34,5 @@ def roi_average_pooling_2d(
     y_min, x_min, y_max, x_max = regions.bbox.T
     rows = bin_weights(rounded_bins(y_min, y_max, oh, h, inclusive=inclusive), h)
     columns = bin_weights(rounded_bins(x_min, x_max, ow, w, inclusive=inclusive), w)
-    return WindowMeans(regions.indices, rows, columns).apply((regions.x,))[0]
+    windows = Windows(np.arange(len(rois)), regions.indices, rows, columns)
+    return WindowMeans((windows,)).apply((regions.x,))[0]

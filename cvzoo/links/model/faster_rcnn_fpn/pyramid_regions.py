@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 
-import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
-from cvzoo.functions.roi.roi_average_align_2d import roi_average_align_2d
+from cvzoo.functions.roi.roi_average_align_2d import roi_average_align_levels
 
 
 def region_levels(bbox: np.ndarray, strides: Sequence[int]) -> np.ndarray:
@@ -40,23 +39,6 @@ def pyramid_regions(
     bbox: (R, 4) float32, pixels of the network's input; photo: (R,) int32, which of the B each lies in
     sampling_ratio, aligned: as in `roi_average_align_2d`
     """
+    scales = [1 / stride for stride in strides]
     level = region_levels(bbox, strides)
-    parts, order = [], []
-    for i, stride in enumerate(strides):
-        index = np.flatnonzero(level == i)
-        if len(index) or (not len(level) and not i):
-            parts.append(
-                roi_average_align_2d(
-                    maps[i], bbox[index], photo[index], size, 1 / stride, sampling_ratio, aligned=aligned
-                )
-            )
-            order.append(index)
-    if len(parts) == 1:
-        return parts[0]
-    place = np.concatenate(order)
-    rows = F.concat(parts, axis=0)
-    if (np.diff(place) > 0).all():
-        return rows
-    back = np.empty_like(place)
-    back[place] = np.arange(len(place))
-    return rows[back]
+    return roi_average_align_levels(maps, bbox, photo, level, size, scales, sampling_ratio, aligned=aligned)
