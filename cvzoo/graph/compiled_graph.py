@@ -19,6 +19,7 @@ from cvzoo.graph.passes.fuse_convolutions import fuse_convolutions
 from cvzoo.graph.passes.in_place import in_place
 from cvzoo.graph.passes.merge_reorders import merge_reorders
 from cvzoo.graph.passes.weights_ahead import weights_ahead
+from cvzoo.graph.profile import seconds_of_steps
 from cvzoo.graph.program import Program
 from cvzoo.graph.repeats import difference
 from cvzoo.graph.summary import summary_of
@@ -54,6 +55,7 @@ class CompiledGraph:
         the caller gets are no part of them
     changed: what each pass did, by its name
     seconds: how long making it took
+    profiled: how long each step took in a replay, in seconds, once `profile` has run; None before
     """
 
     def __init__(
@@ -72,12 +74,15 @@ class CompiledGraph:
         self.eager_peak = eager_peak
         self.changed = changed
         self.seconds = seconds
+        self.profiled: list[float] | None = None
         self._structure = structure
 
     def __call__(self, arrays: Sequence[np.ndarray]) -> Any:
-        # a copy lies as the one did that was recorded
-        fitting = [a if a.strides == b.strides else a.copy(order="K") for a, b in zip(arrays, self.program.inputs)]
-        return unflatten(self._structure, iter(self.program(fitting)), _variable)
+        return unflatten(self._structure, iter(self.program(self._fitting(arrays))), _variable)
+
+    def _fitting(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """The arrays as they lay when they were recorded: copies, where need be."""
+        return [a if a.strides == b.strides else a.copy(order="K") for a, b in zip(arrays, self.program.inputs)]
 
     @property
     def n_step(self) -> int:
@@ -91,12 +96,30 @@ class CompiledGraph:
     def lower_bound(self) -> int:
         return self.program.plan.lower_bound
 
+    def profile(self, *arrays: np.ndarray, n_run: int = 10) -> list[float]:
+        """How long each step takes in a replay, in seconds: the median of some runs. `summary()` and `draw()` show
+        these times from then on.
+
+        arrays: what the graph is called with; random numbers if there are none
+        n_run: how many runs; one goes before them
+        """
+        if not arrays:
+            generator = np.random.default_rng(0)
+            like = self.program.inputs
+            arrays = tuple([generator.normal(size=block.shape).astype(block.dtype) for block in like])
+        self.profiled = seconds_of_steps(self.program, self._fitting(arrays), n_run)
+        return self.profiled
+
     def summary(self) -> str:
-        """A table: each step's operation, time in the recorded pass, result, and place in memory."""
+        """A table: each step's operation, its time, what it reads and writes, and where that lies in memory.
+
+        Times are those of the recorded pass; those of a replay once `profile()` has run.
+        """
         return summary_of(self)
 
     def draw(self, path: str | os.PathLike) -> None:
-        """Write a picture (SVG) of the memory: steps to the right, addresses upwards, one box a block."""
+        """Write a picture (SVG) of the memory: steps to the right, addresses upwards, one box a block; below it, how
+        long the steps take."""
         draw_memory(self, path)
 
 

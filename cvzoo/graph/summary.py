@@ -1,54 +1,111 @@
 """A graph in words."""
 
+import dataclasses
 from typing import TYPE_CHECKING
 
-from cvzoo.graph.steps import Call
+from cvzoo.graph.steps import ARENA, GIVEN, Call, Lowered
 
 if TYPE_CHECKING:
     from cvzoo.graph.compiled_graph import CompiledGraph
 
+_HEAD = ("step", "function", "kernel", "ms", "reads", "writes", "shape", "MB", "at MB", "until")
+_LEFT = {1, 2, 4, 5, 6}
+_EXPLAINED = (
+    "#: blocks of the planned memory, at: where, until: the last step that needs it; "
+    "in: inputs, out: results, new each time, own: made by functions that run as they are"
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """A step: whose function, which kernel, how long it takes in seconds, the blocks that it reads and writes."""
+
+    function: str
+    kernel: str
+    seconds: float | None
+    reads: tuple[int, ...]
+    writes: tuple[int, ...]
+
+
+def rows_of(compiled: "CompiledGraph") -> list[Row]:
+    """The steps in order; with times of a replay if it was profiled, else of the recorded pass."""
+    lowered = compiled.program.lowered
+    rows: list[Row] = []
+    seen: set[int] = set()
+    for k, step in enumerate(lowered.steps):
+        record = step.record
+        if isinstance(step, Call):
+            kernel = step.operation
+            reads, writes = set(step.blocks(written=False)), set(step.blocks(written=True))
+        else:
+            kernel = "a view" if step.is_view else "as it is"
+            writes = {lowered.areas[value].owner for value in record.writes if value in lowered.areas}
+            reads = lowered.touched(step) - writes
+        if compiled.profiled is not None:
+            seconds: float | None = compiled.profiled[k]
+        else:
+            seconds = None if id(record) in seen else record.seconds
+        seen.add(id(record))
+        rows.append(Row(record.label, kernel, seconds, tuple(sorted(reads)), tuple(sorted(writes))))
+    return rows
+
+
+def _names(lowered: Lowered, rows: list[Row]) -> dict[int, str]:
+    """What blocks are called, in the order in which they come."""
+    inputs = [lowered.areas[value].owner for value in lowered.graph.inputs]
+    order = dict.fromkeys([*inputs, *(number for row in rows for number in (*row.reads, *row.writes))])
+    names: dict[int, str] = {}
+    counts: dict[str, int] = {}
+    for number in order:
+        kind = lowered.blocks[number].kind
+        name = "in" if number in inputs else {ARENA: "#", GIVEN: "out"}.get(kind, "own")
+        names[number] = f"{name}{counts.setdefault(name, 0)}"
+        counts[name] += 1
+    return names
+
 
 def summary_of(compiled: "CompiledGraph") -> str:
-    """A table of the steps, and a line each about memory and passes."""
+    """Lines about the whole, then a table of the steps."""
     program = compiled.program
-    lowered, offsets = program.lowered, program.plan.offsets
-    alive = lowered.lifetimes()
-    rows = [("step", "operation", "ms", "writes", "bytes", "at", "until")]
-    for k, step in enumerate(lowered.steps):
-        label = step.record.label
-        name = (
-            f"{label}: {step.operation}" if isinstance(step, Call) else f"{label} (a view)" if step.is_view else label
-        )
-        blocks = set(step.blocks(written=True)) if isinstance(step, Call) else set()
-        if not isinstance(step, Call):
-            blocks = {lowered.areas[value].owner for value in step.record.writes if value in lowered.areas}
-        first = True
-        for number in sorted(blocks) or [None]:
-            head = (str(k), name, f"{step.record.seconds * 1e3:.2f}") if first else ("", "", "")
-            first = False
-            if number is None:
-                rows.append((*head, "", "", "", ""))
-                continue
-            block = lowered.blocks[number]
-            place = str(offsets[number]) if number in offsets else block.kind
-            shape = " x ".join(map(str, block.shape))
-            rows.append((*head, shape, str(block.nbytes), place, str(alive[number][1])))
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    left = {1, 3}
+    rows = rows_of(compiled)
+    table = [_HEAD, *_cells(compiled, rows)]
+    widths = [max(len(row[i]) for row in table) for i in range(len(_HEAD))]
     lines = [
-        "  ".join(
-            cell.ljust(n) if i in left else cell.rjust(n) for i, (cell, n) in enumerate(zip(row, widths))
-        ).rstrip()
-        for row in rows
+        "  ".join(cell.ljust(n) if i in _LEFT else cell.rjust(n) for i, (cell, n) in enumerate(zip(row, widths)))
+        for row in table
     ]
     done = ", ".join(f"{name} {count}" for name, count in compiled.changed.items() if count) or "nothing"
+    total = sum(row.seconds or 0 for row in rows) * 1e3
+    which = "recorded pass; graph.profile() measures a replay" if compiled.profiled is None else "steps of a replay"
     return "\n".join(
         [
             f"{compiled.name or 'graph'}: {compiled.n_record} functions as {program.n_call} kernels and "
             f"{program.n_function} functions; made in {compiled.seconds:.2f} s",
             f"memory: {compiled.eager_peak / 1e6:.1f} MB eager, {compiled.planned_peak / 1e6:.1f} MB planned, "
-            f"{compiled.lower_bound / 1e6:.1f} MB at least",
+            f"{compiled.lower_bound / 1e6:.1f} MB at least; besides, {program.scratch_nbytes / 1e6:.1f} MB for kernels "
+            f"and {program.given_nbytes / 1e6:.1f} MB of results",
+            f"time: {total:.2f} ms ({which})",
             f"passes: {done}",
-            *lines,
+            _EXPLAINED,
+            "",
+            *(line.rstrip() for line in lines),
         ]
     )
+
+
+def _cells(compiled: "CompiledGraph", rows: list[Row]) -> list[tuple[str, ...]]:
+    lowered, offsets = compiled.program.lowered, compiled.program.plan.offsets
+    alive, names = lowered.lifetimes(), _names(compiled.program.lowered, rows)
+    cells = []
+    for k, row in enumerate(rows):
+        time = "" if row.seconds is None else f"{row.seconds * 1e3:.3f}"
+        head = (str(k), row.function, row.kernel, time, " ".join(names[number] for number in row.reads))
+        if not row.writes:
+            cells.append((*head, "", "", "", "", ""))
+        for number in row.writes:
+            block = lowered.blocks[number]
+            place = f"{offsets[number] / 1e6:.3f}" if number in offsets else ""
+            shape = " x ".join(map(str, block.shape))
+            cells.append((*head, names[number], shape, f"{block.nbytes / 1e6:.3f}", place, str(alive[number][1])))
+            head = ("",) * len(head)
+    return cells

@@ -1,3 +1,4 @@
+import re
 import xml.etree.ElementTree
 
 import numpy as np
@@ -6,6 +7,7 @@ import pytest
 import cvzoo.functions as F
 import cvzoo.links as L
 from cvzoo.graph.compiled_graph import NotReplayableError, build
+from cvzoo.links.chain import Chain
 
 
 @pytest.fixture
@@ -29,9 +31,50 @@ def test_the_plan_is_no_more_than_eager_and_no_less_than_possible(graph):
 def test_the_picture_has_a_box_for_each_block(graph, tmp_path):
     graph.draw(tmp_path / "memory.svg")
     root = xml.etree.ElementTree.parse(tmp_path / "memory.svg").getroot()
-    boxes = [each for each in root.iter() if each.tag.endswith("rect")]
-    assert len(boxes) == 1 + len(graph.program.plan.offsets)
+    boxes = [each for each in root.iter() if each.get("class") == "block"]
+    assert len(boxes) == len(graph.program.plan.offsets)
+    for box in boxes:
+        assert 70 <= float(box.get("x")) <= float(box.get("x")) + float(box.get("width")) <= 980.1
+        assert 83.9 <= float(box.get("y")) <= float(box.get("y")) + float(box.get("height")) <= 460.1
+    words = " ".join(each.text for each in root.iter() if each.tag.endswith("text"))
+    assert "ResNet.forward: " in words
+    assert "convolution" in words
+    assert re.search(r"time of each step, the recorded pass: [0-9.]+ ms together", words)
     assert [each.name for each in tmp_path.iterdir()] == ["memory.svg"]
+
+
+def test_a_profile_has_a_time_for_each_step_and_is_shown(graph, tmp_path):
+    seconds = graph.profile(n_run=2)
+    assert len(seconds) == len(graph.program.lowered.steps)
+    assert all(each >= 0 for each in seconds)
+    assert 0 < sum(seconds) < 10
+    assert f"time: {sum(seconds) * 1e3:.2f} ms (steps of a replay)" in graph.summary()
+    graph.draw(tmp_path / "memory.svg")
+    assert "time of each step, a replay" in (tmp_path / "memory.svg").read_text()
+
+
+def test_a_profile_runs_on_what_it_is_given_and_leaves_the_graph_as_it_was(graph):
+    x = np.random.default_rng(0).normal(size=(1, 3, 64, 64)).astype(np.float32)
+    expected = graph([x]).array
+    graph.profile(np.full_like(x, np.nan), n_run=1)
+    graph.profile(x.transpose(0, 1, 3, 2), n_run=1)
+    np.testing.assert_array_equal(graph([x]).array, expected)
+
+
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_a_graph_of_few_steps_has_a_picture_and_a_summary_too(count, tmp_path):
+    class Few(Chain):
+        def forward(self, x):
+            for _ in range(count):
+                x = F.reshape(F.relu(x), (-1,))
+            return x
+
+    graph = Few().compile(np.ones((2, 3), np.float32))
+    for _ in range(2):
+        assert f"{2 * count} functions as " in graph.summary()
+        graph.draw(tmp_path / "memory.svg")
+        xml.etree.ElementTree.parse(tmp_path / "memory.svg")
+        graph.profile(n_run=1)
 
 
 def test_a_picture_in_a_folder_that_is_not_there_is_an_error(graph, tmp_path):
