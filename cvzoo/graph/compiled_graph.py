@@ -55,7 +55,6 @@ class CompiledGraph:
         the caller gets are no part of them
     changed: what each pass did, by its name
     seconds: how long making it took
-    profiled: how long each step took in a replay, in seconds, once `profile` has run; None before
     """
 
     def __init__(
@@ -74,7 +73,6 @@ class CompiledGraph:
         self.eager_peak = eager_peak
         self.changed = changed
         self.seconds = seconds
-        self.profiled: list[float] | None = None
         self._structure = structure
 
     def __call__(self, arrays: Sequence[np.ndarray]) -> Any:
@@ -107,8 +105,8 @@ class CompiledGraph:
             generator = np.random.default_rng(0)
             like = self.program.inputs
             arrays = tuple([generator.normal(size=block.shape).astype(block.dtype) for block in like])
-        self.profiled = seconds_of_steps(self.program, self._fitting(arrays), n_run)
-        return self.profiled
+        self.program.profiled = seconds_of_steps(self.program, self._fitting(arrays), n_run)
+        return self.program.profiled
 
     def summary(self) -> str:
         """A table: each step's operation, its time, what it reads and writes, and where that lies in memory.

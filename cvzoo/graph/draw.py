@@ -136,7 +136,7 @@ def _draw_memory(picture: _Picture, compiled: "CompiledGraph", rows: list[Row], 
 
 def _draw_times(picture: _Picture, compiled: "CompiledGraph", rows: list[Row], colours: dict[str, str]) -> None:
     times = [(row.seconds or 0) * 1e3 for row in rows]
-    which = "the recorded pass" if compiled.profiled is None else "a replay"
+    which = "the recorded pass" if compiled.program.profiled is None else "a replay"
     most = max(times, default=0)
     title = f"time of each step, {which}: {sum(times):.1f} ms together"
     picture.panel(_TIMES_TOP, _TIMES_BOTTOM, most, "ms", title)

@@ -139,6 +139,7 @@ class Program:
     arena: the memory to use; None for its own
     plan: where its blocks lie; n_call, n_function: primitives' calls, and functions run as they are
     inputs: how the arrays look that it wants
+    profiled: how long each of the lowered steps takes in a replay, in seconds; None before somebody measures it
     given_nbytes: of what is made anew at each run, for the caller
     outside_nbytes: most bytes alive at once of that and of what functions make that run as they are
     """
@@ -150,6 +151,7 @@ class Program:
         self.n_call = self.n_function = 0
         self._state = _State()
         self._steps: list[Callable[[], int | None]] = []
+        self.profiled: list[float] | None = None
         self._belongs: list[int] = []  # of which of the lowered steps each of them is a part
         self._keep: list[Any] = []
         self._inputs = [(value, lowered.areas[value].owner) for value in lowered.graph.inputs]

@@ -41,8 +41,8 @@ def rows_of(compiled: "CompiledGraph") -> list[Row]:
             kernel = "a view" if step.is_view else "as it is"
             writes = {lowered.areas[value].owner for value in record.writes if value in lowered.areas}
             reads = lowered.touched(step) - writes
-        if compiled.profiled is not None:
-            seconds: float | None = compiled.profiled[k]
+        if compiled.program.profiled is not None:
+            seconds: float | None = compiled.program.profiled[k]
         else:
             seconds = None if id(record) in seen else record.seconds
         seen.add(id(record))
@@ -76,7 +76,9 @@ def summary_of(compiled: "CompiledGraph") -> str:
     ]
     done = ", ".join(f"{name} {count}" for name, count in compiled.changed.items() if count) or "nothing"
     total = sum(row.seconds or 0 for row in rows) * 1e3
-    which = "recorded pass; graph.profile() measures a replay" if compiled.profiled is None else "steps of a replay"
+    which = (
+        "recorded pass; graph.profile() measures a replay" if compiled.program.profiled is None else "steps of a replay"
+    )
     return "\n".join(
         [
             f"{compiled.name or 'graph'}: {compiled.n_record} functions as {program.n_call} kernels and "
