@@ -6,6 +6,7 @@ import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv
+from cvzoo.links.connection.folded_convolution import can_fold, folded_convolution
 
 
 class BasicBlock(Chain):
@@ -24,10 +25,13 @@ class BasicBlock(Chain):
 
     def forward(self, x: Any) -> Variable:
         """(B, out_channels, H / stride, W / stride) of x (B, in_channels, H, W)."""
-        h = self.conv2(self.conv1(x))
+        h = self.conv1(x)
         if self.stride > 1:
             x = x[:, :, :: self.stride, :: self.stride]
         if self.n_new:
             front = self.n_new // 2
             x = F.pad(x, ((0, 0), (front, self.n_new - front), (0, 0), (0, 0)), "constant")
-        return F.relu(h + x)
+        last = self.conv2
+        if can_fold(last.conv, last.bn):
+            return folded_convolution(last.conv, last.bn, h, add=x, activation="relu")
+        return F.relu(last(h) + x)
