@@ -24,19 +24,19 @@ from cvzoo.backends.onednn.primitives import (
 )
 
 _NEAREST, _LINEAR = 0x2FFF0, 0x2FFF1
-_SMALL = 64
+# pixels: the library finds the place of a pixel in float32, here within 6e-6 of a pixel of x
+_SMALL = 96
 
 
-def _algorithm(small: Pair, large: Pair, mode: str, align_corners: bool) -> int | None:
-    """oneDNN's algorithm for magnifying from `small` to `large`, None where its rules are not ours."""
+def _algorithm(size: Pair, other: Pair, mode: str, align_corners: bool) -> int | None:
+    """oneDNN's algorithm for bringing maps of `size` to `other`, None where its rules are not ours."""
     if mode == "nearest":
         # the library rounds where we cut off; that is the same if each pixel becomes a block
-        return _NEAREST if large[0] % small[0] == 0 and large[1] % small[1] == 0 else None
+        return _NEAREST if other[0] % size[0] == 0 and other[1] % size[1] == 0 else None
     if mode != "bilinear" or align_corners:
         return None
-    # the library finds the place of a pixel in float32, which is exact or nearly so in these cases only
-    is_exact = all(max(a, b) <= _SMALL or _is_power_of_two(max(a, b) / min(a, b)) for a, b in zip(small, large))
-    return _LINEAR if is_exact else None
+    is_near = all(a <= _SMALL or _is_power_of_two(max(a, b) / min(a, b)) for a, b in zip(size, other))
+    return _LINEAR if is_near else None
 
 
 def _is_power_of_two(ratio: float) -> bool:
