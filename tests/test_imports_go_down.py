@@ -20,7 +20,7 @@ TIERS = (
     {"datasets", "iterators", "evaluations", "visualizations"},
     {"links"},
     {"optimizers", "distributed", "serializers"},
-    {"export", "training"},
+    {"export", "singa", "training"},
     {"cli", "studio"},
 )
 LEVEL = {room: level for level, rooms in enumerate(TIERS) for room in rooms}

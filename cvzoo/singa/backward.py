@@ -1,0 +1,82 @@
+"""Gradients as SINGA hands them out: pairs of a parameter and its gradient."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from cvzoo.autodiff.parameter import Parameter
+from cvzoo.autodiff.variable import Variable
+from cvzoo.errors.exceptions import DtypeError, GraphError, ShapeError
+from cvzoo.singa.tensor_class import Tensor, hold
+
+
+def backward(y: Tensor, dy: Any = None) -> Iterator[tuple[Tensor, Tensor]]:
+    """Pairs (parameter, gradient) of all parameters that y was computed from, those that were used last first.
+
+    y: a Tensor of one element, a loss
+    dy: what the gradients are multiplied with, a number or a Tensor of one element; None for 1
+    A parameter is a Tensor with `stores_grad`; one that was computed itself is among the pairs, too, while somebody
+    holds it. The gradients are new ones at every call.
+    Raises ShapeError if y has more elements, GraphError if nothing was recorded or the graph was used up.
+    """
+    for parameter in fill_gradients(y, dy):
+        grad = parameter.grad
+        if grad is not None:
+            parameter.cleargrad()
+            yield parameter, hold(grad)
+
+
+def gradients(y: Tensor, dy: Any = None) -> dict[int, Tensor]:
+    """The gradient of each parameter of `backward`, by the parameter's `id()`."""
+    return {id(parameter): grad for parameter, grad in backward(y, dy)}
+
+
+def fill_gradients(y: Tensor, dy: Any = None) -> list[Parameter]:
+    """The parameters that y was computed from, their `grad` now that of y."""
+    if not isinstance(y, Variable):
+        raise DtypeError("backward wants a Tensor", got=type(y).__name__)
+    if y._array.size != 1:
+        raise ShapeError("backward starts from one number", got=f"shape {y.shape}", hint="a loss")
+    if y.creator is None:
+        if y.node.released:
+            raise GraphError("the graph behind this loss was given up by an earlier backward()")
+        raise GraphError(
+            "nothing was recorded on the way to this loss",
+            hint="autograd.training = True, and parameters with stores_grad=True",
+        )
+    parameters, computed = _wanted(y)
+    for parameter in parameters:
+        parameter.cleargrad()
+    factor = dy._array if isinstance(dy, Variable) else 1.0 if dy is None else dy
+    y.grad = np.full_like(y._array, factor)
+    y.backward(retain_grad=computed)
+    y.cleargrad()
+    return parameters
+
+
+def _wanted(y: Variable) -> tuple[list[Parameter], bool]:
+    """The parameters behind y, and whether one of them was computed."""
+    found: list[Parameter] = []
+    computed = False
+    seen = set()
+    waiting = [y.creator]
+    while waiting:
+        function = waiting.pop()
+        if function is None or id(function) in seen:
+            continue
+        seen.add(id(function))
+        for node in function.inputs:
+            if node.creator is not None:
+                waiting.append(node.creator)
+            if id(node) in seen or not node.requires_grad:
+                continue
+            seen.add(id(node))
+            handle = node.variable()
+            if isinstance(handle, Tensor):
+                if handle.stores_grad and handle.requires_grad:
+                    found.append(handle)
+                    computed = computed or node.creator is not None
+            elif isinstance(handle, Parameter):
+                found.append(handle)
+    return found, computed

@@ -1,0 +1,213 @@
+"""What all of SINGA's layers are: chains that register what is assigned to them, and make parameters when called."""
+
+import functools
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from cvzoo.autodiff.parameter import Parameter
+from cvzoo.autodiff.variable import Variable
+from cvzoo.config.switches import no_backprop_mode
+from cvzoo.errors.exceptions import DtypeError, GraphError, ShapeError, WeightsMismatchError
+from cvzoo.graph.changes import changes
+from cvzoo.links.chain import Chain
+from cvzoo.links.link import Link
+from cvzoo.singa.device import Device
+from cvzoo.singa.mode import entered, is_entered, is_training
+from cvzoo.singa.tensor_class import Tensor, as_tensor, hold
+
+
+class _Called(threading.local):
+    """The layers that were called since a model began to be compiled in this thread; None while none is."""
+
+    layers: "list[Layer] | None" = None
+
+
+called = _Called()
+
+
+class Layer(Chain):
+    """Assign layers and parameters to attributes, and write `forward`; `initialize` makes parameters that depend on
+    the input, and is called before the first `forward` with the same arguments.
+
+    >>> class Scale(layer.Layer):
+    ...     def initialize(self, x):
+    ...         self.W = tensor.Tensor((x.shape[1],), stores_grad=True).set_value(1.0)
+    ...     def forward(self, x):
+    ...         return autograd.mul(x, self.W)
+
+    A Tensor with `stores_grad` that is assigned is a parameter, one without is not stored with the layer. Links of
+    cvzoo may stand among the layers. `name` is the way from the outermost layer: "block.conv1".
+    """
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> "Layer":
+        self = super().__new__(cls)
+        self.__dict__["_within_init_scope"] = True  # all that is assigned belongs to the layer
+        self.__dict__["_initialized"] = False
+        return self
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "forward" in cls.__dict__:
+            cls.forward = _prepared(cls.__dict__["forward"])  # type: ignore[method-assign]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, Tensor) and not value.stores_grad:
+            self._params.pop(name, None)
+            changes.count += 1
+            object.__setattr__(self, name, value)
+            return
+        super().__setattr__(name, value)
+        if isinstance(value, Parameter | Link):
+            _rename(value, self._prefix() + name)
+
+    def _prefix(self) -> str:
+        return f"{self.name}." if self.name else ""
+
+    def register_layers(self, *args: Any) -> None:
+        """Make layers in a list, or in one dictionary by name, this layer's own; in a list they are named by their
+        class and number: "BasicBlock_0"."""
+        named = args[0] if len(args) == 1 and isinstance(args[0], Mapping) else None
+        if named is None:
+            named = {f"{type(layer).__name__}_{k}": layer for k, layer in enumerate(args)}
+        for name, layer in named.items():
+            if not isinstance(layer, Link):
+                raise DtypeError("register_layers wants layers", got=f"{name}: {type(layer).__name__}")
+            setattr(self, name, layer)
+
+    # --- calling ----------------------------------------------------------------------------------------------------
+    def initialize(self, *inputs: Any) -> None:
+        """Make parameters for such inputs; a layer without any need not write it."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if is_entered():
+            return as_tensor(self.forward(*args, **kwargs))
+        with entered(is_training()):
+            return as_tensor(self.forward(*args, **kwargs))
+
+    # --- parameters and states --------------------------------------------------------------------------------------
+    def get_params(self) -> dict[str, Tensor]:
+        """The parameters by name ("conv1.W"): this layer's and those of the layers in it."""
+        found = {self._prefix() + name: self.__dict__[name] for name in self._params}
+        for name, child in self.named_children():
+            found.update(child.get_params() if isinstance(child, Layer) else _of_link(child, self._prefix() + name))
+        return {name: value for name, value in found.items() if value.is_initialized}
+
+    def set_params(self, parameters: Mapping[str, Any]) -> None:
+        """Take over numbers by name; other parameters stay.
+
+        parameters: name -> Tensor or array, of the shape that `get_params` has
+        Raises WeightsMismatchError for names that there are not, ShapeError for shapes; nothing was changed then.
+        """
+        _copy(self.get_params(), parameters)
+
+    def get_states(self) -> dict[str, Tensor]:
+        """The parameters, and what is not learned but kept, such as running means, by name. They are no copies."""
+        found = {}
+        for name, child in self.named_children():
+            found.update(child.get_states() if isinstance(child, Layer) else _states_of(child, self._prefix() + name))
+        for name in self._persistents:
+            if isinstance(self.__dict__[name], np.ndarray):
+                found[self._prefix() + name] = hold(self.__dict__[name])
+        found.update(self.get_params())
+        return found
+
+    def set_states(self, states: Mapping[str, Any]) -> None:
+        """As `set_params`, with the names of `get_states`."""
+        _copy(self.get_states(), states)
+
+    # --- what SINGA's own layers call -------------------------------------------------------------------------------
+    def device_check(self, *inputs: Any) -> None:
+        """Nothing: there is one device."""
+
+    def dtype_check(self, *inputs: Tensor) -> None:
+        """Make the dtype of all Tensors that of the first."""
+        for each in inputs[1:]:
+            if each.dtype != inputs[0].dtype:
+                each.to_type(inputs[0].dtype)
+
+    def to(self, device: Device) -> "Layer":
+        """This layer: there is one device."""
+        if not isinstance(device, Device):
+            raise DtypeError("to: no device", got=type(device).__name__, hint="device.get_default_device()")
+        return self
+
+
+def _prepared(forward: Callable[..., Any]) -> Callable[..., Any]:
+    """`forward` with Tensors as arguments, after `initialize`, computed as `autograd.training` says."""
+
+    @functools.wraps(forward)
+    def prepared(self: Layer, *args: Any, **kwargs: Any) -> Any:
+        if called.layers is not None:
+            called.layers.append(self)
+        args = tuple([as_tensor(each) for each in args])
+        if not self._initialized:
+            with no_backprop_mode():
+                self.initialize(*args, **kwargs)
+            self.__dict__["_initialized"] = True
+            changes.count += 1
+        if is_entered():
+            return forward(self, *args, **kwargs)
+        with entered(is_training()):
+            return forward(self, *args, **kwargs)
+
+    return prepared
+
+
+def _rename(value: Parameter | Link, name: str) -> None:
+    if isinstance(value, Layer):
+        value.__dict__["name"] = name
+        for each in value._params:
+            value.__dict__[each].name = f"{name}.{each}"
+        for each, child in value.named_children():
+            _rename(child, f"{name}.{each}")
+    elif isinstance(value, Tensor):
+        value.name = name
+
+
+def _of_link(link: Link, name: str) -> dict[str, Any]:
+    return {name + path.replace("/", "."): parameter for path, parameter in link.namedparams()}
+
+
+def _states_of(link: Link, name: str) -> dict[str, Any]:
+    kept = {
+        name + path.replace("/", "."): hold(value)
+        for path, value in link.namedpersistents()
+        if isinstance(value, np.ndarray)
+    }
+    return {**kept, **_of_link(link, name)}
+
+
+def _copy(own: Mapping[str, Any], values: Mapping[str, Any]) -> None:
+    unknown = [name for name in values if name not in own]
+    if unknown:
+        known = ", ".join(own) or "none; the model makes them when it is compiled"
+        raise WeightsMismatchError(f"there are no such names: {', '.join(unknown)}", expected=known)
+    arrays = {
+        name: value._array if isinstance(value, Variable) else np.asarray(value) for name, value in values.items()
+    }
+    for name, array in arrays.items():
+        if array.shape != own[name].shape:
+            raise ShapeError(f"{name} has another shape", expected=own[name].shape, got=array.shape)
+    for name, array in arrays.items():
+        own[name].array[...] = array
+
+
+def check_input(layer: str, x: Tensor, n_axis: int, channels: int | None = None) -> None:
+    """Raise ShapeError unless x has so many axes and, if given, so many channels."""
+    if len(x.shape) != n_axis or (channels is not None and x.shape[1] != channels):
+        wanted = "B C H W"[: 2 * n_axis - 1] if n_axis > 2 else "B C"
+        raise ShapeError(
+            f"{layer}: the input does not fit",
+            expected=f"({', '.join(wanted.split())})" + ("" if channels is None else f" with C = {channels}"),
+            got=x.shape,
+            hint="layer.Flatten() before it" if n_axis == 2 and len(x.shape) > 2 else None,
+        )
+
+
+def check_made(layer: str, made: bool) -> None:
+    """Raise GraphError if the parameters are not there."""
+    if not made:
+        raise GraphError(f"{layer} has no parameters yet", hint="call it once, or compile the model")

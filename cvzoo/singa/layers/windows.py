@@ -1,0 +1,52 @@
+"""Window sizes as SINGA writes them, and as cvzoo wants them."""
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from cvzoo.errors.exceptions import DtypeError, ValueRangeError
+
+Pair = tuple[int, int]
+PAD_MODES = ("NOTSET", "SAME_UPPER", "SAME_LOWER")
+
+
+class Padding(NamedTuple):
+    """Rows above and below, columns left and right."""
+
+    top: int
+    bottom: int
+    left: int
+    right: int
+
+
+def as_pair(value: Any, name: str) -> Pair:
+    """(rows, columns) of a number or a pair."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value, value
+    if isinstance(value, tuple | list) and len(value) == 2:
+        return int(value[0]), int(value[1])
+    raise DtypeError(f"{name} is a number or a pair", got=repr(value))
+
+
+def as_padding(value: Any) -> Padding:
+    """Of a number, (rows, columns), or (top, bottom, left, right)."""
+    if isinstance(value, tuple | list) and len(value) == 4:
+        return Padding(*[int(n) for n in value])
+    rows, columns = as_pair(0 if value is None else value, "padding")
+    return Padding(rows, rows, columns, columns)
+
+
+def same_padding(mode: str, size: Sequence[int], kernel: Pair, stride: Pair) -> Padding:
+    """What keeps ceil(size / stride) places; an odd one goes to the end with SAME_UPPER, else to the beginning."""
+    sides = []
+    for n, k, s in zip(size, kernel, stride):
+        whole = max((math.ceil(n / s) - 1) * s + k - n, 0)
+        less, more = whole // 2, whole - whole // 2
+        sides += [less, more] if mode == "SAME_UPPER" else [more, less]
+    return Padding(*sides)
+
+
+def check_pad_mode(layer: str, mode: str) -> None:
+    """Raise ValueRangeError unless the mode is one of SINGA's."""
+    if mode not in PAD_MODES:
+        raise ValueRangeError(f"{layer}: pad_mode", expected=" or ".join(PAD_MODES), got=repr(mode))

@@ -1,0 +1,250 @@
+"""SINGA's `Model`: a network that is compiled once and then called with batches."""
+
+import contextlib
+import functools
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from cvzoo.errors.exceptions import DtypeError, GraphError
+from cvzoo.graph.compiled_graph import CompiledGraph
+from cvzoo.graph.learning_graph import LearningGraph
+from cvzoo.graph.replayed_method import ReplayedMethod
+from cvzoo.singa.device import Device, get_default_device
+from cvzoo.singa.layers.layer import Layer, called
+from cvzoo.singa.mode import entered, set_training
+from cvzoo.singa.states_file import read_states, write_states
+from cvzoo.singa.tensor_class import Tensor, as_tensor
+
+_LIMIT = 8  # shapes that are kept
+
+
+class _NoOptimizer:
+    """What stands where `set_optimizer` was forgotten."""
+
+    def __call__(self, loss: Any) -> None:
+        raise GraphError("the model has no optimizer", hint="model.set_optimizer(opt.SGD(lr=0.01)) first")
+
+    backward_and_update = __call__
+
+
+class Model(Layer):
+    """Write `forward(x)`, and `train_one_batch(x, y)`, which calls `self.optimizer(loss)`.
+
+    >>> class MLP(model.Model):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.linear = layer.Linear(10)
+    ...         self.loss = layer.SoftMaxCrossEntropy()
+    ...     def forward(self, x):
+    ...         return self.linear(x)
+    ...     def train_one_batch(self, x, y):
+    ...         out = self.forward(x)
+    ...         loss = self.loss(out, y)
+    ...         self.optimizer(loss)
+    ...         return out, loss
+    >>> mlp = MLP()
+    >>> mlp.set_optimizer(opt.SGD(lr=0.1))
+    >>> mlp.compile([tx], is_train=True, use_graph=True, sequential=False)
+    >>> out, loss = mlp(tx, ty)
+
+    A call trains one batch after `train()`, as after `compile(is_train=True)`, and gives what `forward` gives after
+    `eval()`. Other batch sizes and photo sizes may come at any time.
+    With the graph, `forward` is replayed: its results are new Tensors at every call, and the same numbers to 1e-5.
+
+    training: whether a call trains; graph_mode: whether `forward` is replayed
+    sequential: as it was given; operations are replayed in the order in which they were recorded in any case
+    optimizer: what `set_optimizer` was given
+    """
+
+    optimizer: Any = _NoOptimizer()
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> "Model":
+        self = super().__new__(cls)
+        state = self.__dict__
+        state["training"] = True
+        state["graph_mode"] = True
+        state["sequential"] = False
+        state["_is_compiled"] = False
+        return self
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "forward" in cls.__dict__:
+            cls.forward = _replayed(cls.__dict__["forward"])  # type: ignore[method-assign]
+
+    # --- before the first batch -------------------------------------------------------------------------------------
+    def compile(  # type: ignore[override]
+        self, inputs: Sequence[Tensor], is_train: bool = True, use_graph: bool = False, sequential: bool = False
+    ) -> None:
+        """Make the parameters, by calling `forward` once with these inputs as in evaluation, and set the modes.
+
+        inputs: Tensors of the shapes that will come; their numbers do not matter
+        is_train: whether calls train from now on
+        use_graph: whether `forward` is replayed
+        sequential: whether operations keep their order; they do in any case
+
+        Layers that `forward` calls and that are no attributes, in lists or closures, become the model's own, under
+        their class and a number: "Conv2d_0".
+        """
+        if not isinstance(inputs, list | tuple) or not inputs:
+            raise DtypeError("compile wants a list of Tensors", got=type(inputs).__name__, hint="model.compile([tx])")
+        for each in inputs:
+            if not isinstance(each, Tensor):
+                raise DtypeError("compile wants a list of Tensors", got=type(each).__name__, hint="tensor.from_numpy")
+        self.uncompile()
+        before, called.layers = called.layers, []
+        try:
+            with entered(False):
+                self.forward(*inputs)
+            self._adopt(called.layers)
+        finally:
+            called.layers = before
+        self.__dict__["_is_compiled"] = True
+        self.train(is_train)
+        self.graph(use_graph, sequential)
+
+    def _adopt(self, layers: Sequence[Layer]) -> None:
+        known = {id(link) for link in self.links()}
+        for layer in layers:
+            if id(layer) not in known:
+                number = 0
+                while f"{type(layer).__name__}_{number}" in self.__dict__:
+                    number += 1
+                setattr(self, f"{type(layer).__name__}_{number}", layer)
+                known.update(id(link) for link in layer.links())
+
+    def set_optimizer(self, optimizer: Any) -> None:
+        """Let `self.optimizer` be this one."""
+        if not callable(optimizer):
+            raise DtypeError("set_optimizer wants an optimizer", got=type(optimizer).__name__, hint="opt.SGD(lr=0.01)")
+        self.optimizer = optimizer
+
+    # --- modes ------------------------------------------------------------------------------------------------------
+    def train(self, mode: bool = True) -> None:
+        """Let calls train, and `autograd.training` be True; or neither."""
+        self.training = bool(mode)
+        set_training(bool(mode))
+
+    def eval(self) -> None:
+        """Let calls give what `forward` gives, and `autograd.training` be False."""
+        self.train(False)
+
+    def graph(self, mode: bool = True, sequential: bool = False) -> None:
+        """Replay `forward` from now on, or do not."""
+        self.graph_mode = bool(mode)
+        self.sequential = bool(sequential)
+        if mode and self._is_compiled:
+            if "_replay" not in self.__dict__:
+                plain = type(self).forward.__dict__.get("unreplayed", type(self).forward)
+                replay = self.__dict__["_replay"] = ReplayedMethod(self, "forward", plain, _LIMIT)
+                replay.turn_on(train=False)
+                replay.turn_on(train=True)
+        else:
+            self.uncompile()
+
+    def uncompile(self) -> None:
+        """Forget the graphs, and call `forward` itself from now on."""
+        self.__dict__.pop("_replay", None)
+        super().uncompile()
+
+    def graphs(self) -> list[CompiledGraph | LearningGraph]:
+        """What this thread has recorded."""
+        replay = self.__dict__.get("_replay")
+        return ([] if replay is None else replay.graphs()) + super().graphs()
+
+    def replayed_names(self) -> frozenset[str]:
+        """The attributes that are no settings of the network."""
+        return super().replayed_names() | {"_replay", "training", "graph_mode", "sequential", "optimizer"}
+
+    def _shared_copy(self) -> "Model":
+        twin = super()._shared_copy()
+        if twin.__dict__.pop("_replay", None) is not None:
+            twin.graph(True, self.sequential)
+        return twin
+
+    @property
+    def device(self) -> Device:
+        """The processor."""
+        return get_default_device()
+
+    # --- calling ----------------------------------------------------------------------------------------------------
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not self._is_compiled:
+            raise GraphError(
+                f"{type(self).__name__} is not compiled yet",
+                hint="model.compile([tx], is_train=True, use_graph=True, sequential=False)",
+            )
+        with entered(self.training):
+            if not self.training:
+                return as_tensor(self.forward(*args, **kwargs))
+            with _timed():
+                return as_tensor(self.train_one_batch(*args, **kwargs))
+
+    def forward(self, *inputs: Any) -> Any:
+        """What the network computes; every model writes its own."""
+        raise GraphError(f"{type(self).__name__} has no forward", hint="write forward(self, x)")
+
+    def train_one_batch(self, *inputs: Any) -> Any:
+        """Compute a loss and call `self.optimizer` with it; every model that learns writes its own."""
+        raise GraphError(
+            f"{type(self).__name__} has no train_one_batch",
+            hint="write train_one_batch(self, x, y), or model.eval() to compute only",
+        )
+
+    # --- states -----------------------------------------------------------------------------------------------------
+    def save_states(self, fpath: str | os.PathLike, aux_states: Mapping[str, Any] | None = None) -> None:
+        """Write the model's states into a new file, as SINGA does.
+
+        aux_states: other Tensors, arrays or numbers by name, such as the number of epochs
+        Raises FileError if there is a file already.
+        """
+        self._check_compiled("save_states")
+        write_states(fpath, self.get_states(), {} if aux_states is None else aux_states)
+
+    def load_states(self, fpath: str | os.PathLike) -> dict[str, Tensor]:
+        """Take over the states in a file, this model's or SINGA's; the other Tensors that were saved with them.
+
+        Raises FileError where there is no file, WeightsMismatchError or ShapeError if it is of another model.
+        """
+        self._check_compiled("load_states")
+        states, others = read_states(fpath)
+        self.set_states(states)
+        return {name: Tensor(data=array) for name, array in others.items()}
+
+    def _check_compiled(self, method: str) -> None:
+        if not self._is_compiled:
+            raise GraphError(f"{method}: the model has no parameters yet", hint="model.compile([tx]) first")
+
+
+def _replayed(forward: Any) -> Any:
+    """`forward`, or its replay where there is one."""
+
+    @functools.wraps(forward)
+    def replayed(self: Model, *args: Any, **kwargs: Any) -> Any:
+        start = time.perf_counter()
+        # a forward that a subclass's own calls is a part of that one's replay
+        replay = self.__dict__.get("_replay") if type(self).forward is replayed else None
+        result = forward(self, *args, **kwargs) if replay is None else as_tensor(replay(*args, **kwargs))
+        device = get_default_device()
+        if device.verbosity and self.training:
+            device.add_seconds("forward", time.perf_counter() - start)
+        return result
+
+    replayed.__dict__["unreplayed"] = forward
+    return replayed
+
+
+@contextlib.contextmanager
+def _timed() -> Iterator[None]:
+    """Each function is timed inside where the device is asked to."""
+    device = get_default_device()
+    if device.verbosity < 2:
+        yield
+        return
+    with device.timer:
+        yield
+
+
+__all__ = ["Model"]

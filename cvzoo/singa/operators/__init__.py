@@ -1,0 +1,1 @@
+"""`autograd`'s functions: those of cvzoo under SINGA's names, from Tensors to Tensors."""

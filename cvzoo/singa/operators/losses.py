@@ -1,0 +1,124 @@
+"""`autograd`'s losses: each a Tensor of shape (1,), the mean over the batch."""
+
+from typing import Any
+
+import numpy as np
+
+from cvzoo.autodiff.variable import Variable
+from cvzoo.errors.exceptions import ShapeError, ValueRangeError
+from cvzoo.functions.activation.relu import relu
+from cvzoo.functions.activation.softmax import log_softmax
+from cvzoo.functions.array.reshape import reshape
+from cvzoo.functions.loss.mean_squared_error import mean_squared_error
+from cvzoo.functions.loss.softmax_cross_entropy import softmax_cross_entropy as _softmax_cross_entropy
+from cvzoo.functions.math.add import add, subtract
+from cvzoo.functions.math.log import log
+from cvzoo.functions.math.multiply import multiply
+from cvzoo.functions.math.sum import sum
+from cvzoo.singa.tensor_class import Tensor, apply
+
+_SHIFT = 1e-4  # binary_cross_entropy's, so that log sees no 0
+
+
+def softmax_cross_entropy(x: Tensor, t: Tensor) -> Tensor:
+    """(1,): the mean over the batch of -log(softmax(x)[t]).
+
+    x: (B, C) scores
+    t: (B,) or (B, 1) class numbers 0 to C - 1, or (B, C) how much each class counts; each row is divided by its sum
+    Raises ShapeError if they do not fit, ValueRangeError for a class that there is not.
+    """
+    _check_scores("softmax_cross_entropy", x, t)
+    return apply(_of_scores, x, _array(t))
+
+
+def _of_scores(x: Any, t: np.ndarray) -> Variable:
+    if t.size == x.shape[0]:
+        return reshape(_softmax_cross_entropy(x, _classes(t, x.shape[1])), (1,))
+    weight = t.astype(x.dtype)
+    total = weight.sum(axis=1, keepdims=True)
+    if not (total > 0).all() or (weight < 0).any():
+        raise ValueRangeError("softmax_cross_entropy: a row of t has no class that counts, or one that counts less")
+    weight /= total * -x.shape[0]
+    return reshape(sum(multiply(log_softmax(x), weight)), (1,))
+
+
+def _classes(t: np.ndarray, n_class: int) -> np.ndarray:
+    flat = t.reshape(-1)
+    if t.dtype.kind == "f" and (flat != np.trunc(flat)).any():
+        raise ValueRangeError("softmax_cross_entropy: t has fractions", expected=f"class numbers 0 to {n_class - 1}")
+    if flat.size and not 0 <= flat.min() <= flat.max() < n_class:
+        wrong = flat[(flat < 0) | (flat >= n_class)][0]
+        raise ValueRangeError("softmax_cross_entropy: no such class", expected=f"0 to {n_class - 1}", got=wrong)
+    return flat.astype(np.int32)
+
+
+def cross_entropy(x: Tensor, t: Tensor) -> Tensor:
+    """(1,): the mean over the batch of -sum(t log x).
+
+    x: (B, C) probabilities
+    t: (B, C) how much each class counts
+    Raises ShapeError if they do not fit.
+    """
+    _check_alike("cross_entropy", x, t)
+    if len(x.shape) != 2:
+        raise ShapeError("cross_entropy: x has one row for each photo", expected="(B, C)", got=x.shape)
+    factor = _array(t) * np.float32(-1 / x.shape[0])
+    return apply(lambda p: reshape(sum(multiply(log(p), factor)), (1,)), x)
+
+
+def binary_cross_entropy(x: Tensor, t: Tensor) -> Tensor:
+    """(1,): the mean over the batch of -sum(t log(x + 0.0001) + (1 - t) log(1.0001 - x)).
+
+    x: (B,) or (B, C) probabilities
+    t: x's shape, 0 or 1 or in between
+    Raises ShapeError if they do not fit.
+    """
+    _check_alike("binary_cross_entropy", x, t)
+    target = _array(t).astype(np.float32)
+
+    def loss(p: Any) -> Variable:
+        yes = multiply(log(add(p, _SHIFT)), target)
+        no = multiply(log(subtract(1 + _SHIFT, p)), 1 - target)
+        return reshape(multiply(sum(add(yes, no)), -1 / p.shape[0]), (1,))
+
+    return apply(loss, x)
+
+
+def mse_loss(x: Tensor, t: Tensor) -> Tensor:
+    """(1,): the mean over all elements of (x - t)^2.
+
+    Raises ShapeError if the shapes differ.
+    """
+    _check_alike("mse_loss", x, t)
+    target = _array(t).astype(np.float32)
+    return apply(lambda y: reshape(mean_squared_error(y, target), (1,)), x)
+
+
+def ranking_loss(pos: Tensor, neg: Tensor, M: float = 0.2) -> Tensor:
+    """(1,): the mean over the batch of max(0, M - pos + neg).
+
+    Raises ShapeError if the shapes differ.
+    """
+    _check_alike("ranking_loss", pos, neg)
+
+    def loss(a: Any, b: Any) -> Variable:
+        return reshape(multiply(sum(relu(add(subtract(b, a), M))), 1 / a.shape[0]), (1,))
+
+    return apply(loss, pos, neg)
+
+
+def _array(t: Any) -> np.ndarray:
+    return t._array if isinstance(t, Variable) else np.asarray(t)
+
+
+def _check_scores(name: str, x: Tensor, t: Any) -> None:
+    rows, shape = x.shape[:1], _array(t).shape
+    if len(x.shape) != 2 or shape not in (rows, (*rows, 1), x.shape):
+        raise ShapeError(
+            f"{name}: x and t do not fit", expected="x (B, C), t (B,), (B, 1) or (B, C)", got=f"x {x.shape}, t {shape}"
+        )
+
+
+def _check_alike(name: str, x: Tensor, t: Any) -> None:
+    if x.shape != _array(t).shape or not x.shape:
+        raise ShapeError(f"{name}: both arguments have one shape", got=f"{x.shape} and {_array(t).shape}")

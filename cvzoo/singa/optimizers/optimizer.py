@@ -1,0 +1,197 @@
+"""What SINGA's optimizers share: `optimizer(loss)` computes gradients, changes parameters, and counts the step."""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from cvzoo.autodiff.parameter import Parameter
+from cvzoo.errors.exceptions import GraphError, ShapeError, UnsupportedError
+from cvzoo.links.link import Link
+from cvzoo.optimizers.hooks.weight_decay import WeightDecay
+from cvzoo.optimizers.optimizer import AbstractOptimizer
+from cvzoo.optimizers.update_rule import AbstractUpdateRule
+from cvzoo.singa.backward import backward, fill_gradients
+from cvzoo.singa.device import get_default_device
+from cvzoo.singa.optimizers.schedule import DecayScheduler, as_schedule
+from cvzoo.singa.tensor_class import Tensor, float32, hold
+
+
+class Optimizer:
+    """Write `apply(param_name, param_value, param_grad)`, which changes one parameter in place.
+
+    lr: the length of a step, a number or a schedule
+    dtype: tensor.float32, which parameters have
+
+    step_counter: (1,), how many steps were made; lr_value: (1,), what `lr` says for that
+    """
+
+    def __init__(self, lr: float | DecayScheduler, dtype: Any = float32):
+        if dtype != float32:
+            raise UnsupportedError(
+                f"{type(self).__name__}: parameters are float32", got=dtype, hint="dtype=tensor.float32"
+            )
+        self.dtype = dtype
+        self.lr = as_schedule(lr, "lr")
+        self.step_counter = Tensor((1,))
+        self.lr_value = self.lr(self.step_counter)
+
+    def __call__(self, loss: Tensor) -> None:
+        self.call(loss)
+        self.step()
+
+    def call(self, loss: Tensor) -> None:
+        """Change all parameters by the gradients of the loss, and do not count a step."""
+        for parameter, grad in backward(loss):
+            self.apply(parameter.name or str(id(parameter)), parameter, grad)
+
+    def step(self) -> None:
+        """Count a step, and ask the schedules for the numbers of the next."""
+        self.step_counter += 1.0
+        self.lr_value = self.lr(self.step_counter)
+
+    def apply(self, param_name: str, param_value: Tensor, param_grad: Tensor) -> None:
+        """Change one parameter by its gradient."""
+        raise GraphError(f"{type(self).__name__} changes nothing", hint="write apply(self, name, value, grad)")
+
+    def update(self, param: Tensor, grad: Tensor) -> None:
+        """The same as `apply`, with the parameter's own name."""
+        self.apply(param.name or str(id(param)), param, grad)
+
+    def backward_and_update(self, loss: Tensor) -> None:
+        """The same as `optimizer(loss)`."""
+        self(loss)
+
+    def device_check(self, *inputs: Any) -> None:
+        """Nothing: there is one device."""
+
+    def get_states(self) -> dict[str, Any]:
+        """What a resumed run needs: the number of steps, and arrays by the parameters' names."""
+        return {"step_counter": self.step_counter.item()}
+
+    def set_states(self, states: Mapping[str, Any]) -> None:
+        """Go on from what `get_states` gave."""
+        self.step_counter.set_value(float(states["step_counter"]))
+        self.lr_value = self.lr(self.step_counter)
+
+
+class _Found(Link):
+    """The parameters behind a loss."""
+
+    def __init__(self, parameters: Sequence[Parameter]):
+        self._found = parameters
+
+    def namedparams(self, include_uninit: bool = True) -> Iterator[tuple[str, Parameter]]:
+        for number, parameter in enumerate(self._found):
+            yield f"/{number}", parameter
+
+
+class AbstractRuleOptimizer(Optimizer):
+    """An optimizer of SINGA's whose formula is one of cvzoo's.
+
+    slot_names: what SINGA calls the arrays that the formula remembers, by cvzoo's names
+    """
+
+    slot_names: ClassVar[Mapping[str, str]] = {}
+
+    def __init__(
+        self, lr: float | DecayScheduler, dtype: Any, weight_decay: float | DecayScheduler, rules: AbstractOptimizer
+    ):
+        super().__init__(lr, dtype)
+        self.weight_decay = as_schedule(weight_decay, "weight_decay", at_least=0)
+        self._rules = rules
+        self._decay = WeightDecay(0.0)
+        rules.add_hook(self._decay)
+        self._schedules: dict[str, tuple[str, DecayScheduler]] = {"lr": ("lr_value", self.lr)}
+        self._decays = self.weight_decay.init_value != 0
+        self._known: dict[int, tuple[Parameter, AbstractUpdateRule]] = {}
+        self._waiting: dict[str, dict[str, np.ndarray]] = {}  # states for parameters that did not come yet
+
+    def _schedule(self, name: str, attribute: str, schedule: DecayScheduler) -> None:
+        """Let the formula's `name` be what the schedule says; `attribute` is what SINGA calls the value."""
+        self._schedules[name] = attribute, schedule
+
+    def _ask(self) -> None:
+        """The schedules' values now, as attributes and for the formula."""
+        for name, (attribute, schedule) in self._schedules.items():
+            value = schedule(self.step_counter)
+            setattr(self, attribute, value)
+            setattr(self._rules.hyperparam, name, value.item())
+        self.decay_value = self.weight_decay(self.step_counter)
+        self._decay.rate = self.decay_value.item() if self._decays else 0.0
+
+    def step(self) -> None:
+        """Count a step, and ask the schedules for the numbers of the next."""
+        self.step_counter += 1.0
+        self._ask()
+
+    def call(self, loss: Tensor) -> None:
+        """Change all parameters by the gradients of the loss, and do not count a step."""
+        start = time.perf_counter()
+        parameters = fill_gradients(loss)
+        self._update(parameters)
+        device = get_default_device()
+        if device.verbosity:
+            device.add_seconds("backward", time.perf_counter() - start)
+
+    def apply(self, param_name: str, param_value: Tensor, param_grad: Tensor) -> None:
+        """Change one parameter by its gradient.
+
+        Raises ShapeError if they have different shapes.
+        """
+        if param_value.shape != param_grad.shape:
+            raise ShapeError("a gradient has its parameter's shape", expected=param_value.shape, got=param_grad.shape)
+        param_value.grad = param_grad._array
+        self._update([param_value])
+
+    def _update(self, parameters: Sequence[Parameter]) -> None:
+        rules = self._rules
+        rules.t = int(self.step_counter.item())
+        for parameter in parameters:
+            known = self._known.get(id(parameter))
+            if known is None:
+                known = self._known[id(parameter)] = parameter, self._new_rule(parameter)
+            rule = known[1]
+            rule.t = rules.t
+            parameter.update_rule = rule
+        rules.target = _Found(parameters)
+        rules.update()
+        rules.target = None
+        for parameter in parameters:
+            parameter.cleargrad()
+
+    def _new_rule(self, parameter: Parameter) -> AbstractUpdateRule:
+        rule = self._rules.create_update_rule()
+        rule.state = self._waiting.pop(parameter.name or "", {})
+        return rule
+
+    def _names(self) -> dict[str, AbstractUpdateRule]:
+        names: dict[str, AbstractUpdateRule] = {}
+        for parameter, rule in self._known.values():
+            name = parameter.name or str(len(names))
+            while name in names:
+                name += "'"
+            names[name] = rule
+        return names
+
+    def get_states(self) -> dict[str, Any]:
+        """What a resumed run needs: the number of steps, and arrays by the parameters' names (copies)."""
+        states = super().get_states()
+        for slot, name in self.slot_names.items():
+            if slot in self._rules.rule_class.slots:
+                states[name] = {
+                    each: hold(rule.state[slot].copy()) for each, rule in self._names().items() if slot in rule.state
+                }
+        return states
+
+    def set_states(self, states: Mapping[str, Any]) -> None:
+        """Go on from what `get_states` gave; parameters are found by their names."""
+        self.step_counter.set_value(float(states["step_counter"]))
+        self._ask()
+        self._waiting = {}
+        for slot, name in self.slot_names.items():
+            for each, value in states.get(name, {}).items():
+                array = value._array if isinstance(value, Tensor) else np.asarray(value)
+                self._waiting.setdefault(each, {})[slot] = np.array(array, np.float32)
+        self._known.clear()

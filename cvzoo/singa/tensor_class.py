@@ -1,0 +1,426 @@
+"""SINGA's Tensor: a Parameter of cvzoo with SINGA's methods."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from cvzoo.autodiff.parameter import Parameter
+from cvzoo.autodiff.variable import Variable
+from cvzoo.config.randomness import random_generator
+from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
+from cvzoo.functions.array.cast import cast
+from cvzoo.functions.array.get_item import get_item
+from cvzoo.functions.array.reshape import reshape
+from cvzoo.functions.array.tile import repeat
+from cvzoo.functions.array.transpose import transpose
+from cvzoo.functions.math.add import add, negative, subtract
+from cvzoo.functions.math.divide import divide
+from cvzoo.functions.math.multiply import multiply
+from cvzoo.functions.math.power import power
+from cvzoo.functions.math.rounding import floor
+from cvzoo.singa.device import Device, get_default_device
+from cvzoo.singa.mode import entered, is_entered, is_training
+
+float32 = np.dtype("float32")
+float16 = np.dtype("float16")
+int32 = np.dtype("int32")
+_TYPES = {"int": int32, "float": float32}
+
+
+class Count(int):
+    """A number that may be called, too: SINGA writes `t.ndim()` where cvzoo writes `t.ndim`."""
+
+    def __call__(self) -> int:
+        return int(self)
+
+
+class Tensor(Parameter):
+    """An array with SINGA's methods, and a place in the graph of gradients.
+
+    shape: its shape, if there is no `data`
+    device: the processor; None for it
+    dtype: `tensor.float32`, `tensor.float16` or `tensor.int32`
+    data: a numpy array to copy; float64 becomes float32, other integers and booleans become int32
+    requires_grad: whether gradients pass through it
+    stores_grad: whether it is a parameter: `autograd.backward` gives its gradient, optimizers change it
+    name: in states and optimizers; a layer that it becomes an attribute of names it
+
+    Without `data` the numbers are zeros. Arithmetic is that of `autograd`: gradients go through it, too.
+    Where we differ from SINGA: gradients are taken of parameters only, not of inputs; `creator` is the FunctionNode.
+    """
+
+    __slots__ = ("_source", "_wanted", "device", "stores_grad")
+
+    def __init__(
+        self,
+        shape: Sequence[int] = (),
+        device: Device | None = None,
+        dtype: Any = float32,
+        data: np.ndarray | None = None,
+        requires_grad: bool = True,
+        stores_grad: bool = False,
+        name: str | None = None,
+    ):
+        if device is not None and not isinstance(device, Device):
+            raise DtypeError("Tensor: no device", got=type(device).__name__, hint="device.get_default_device()")
+        if stores_grad and not requires_grad:
+            raise ValueRangeError("a Tensor that stores its gradient requires one: stores_grad, but not requires_grad")
+        if data is None:
+            array = np.zeros((shape,) if isinstance(shape, int) else tuple(shape), as_dtype(dtype))
+        else:
+            array = np.array(data, dtype_of(np.asarray(data)), order="C")
+        self._fill(array, requires_grad, stores_grad, name)
+
+    def _fill(self, array: np.ndarray, wanted: bool, stores_grad: bool, name: str | None) -> None:
+        self._array = array
+        self._node = None
+        self.name = name
+        self._initializer = None
+        self._packs = None
+        self.update_rule = None
+        self._source: Variable | None = None
+        self._wanted = wanted
+        self.device = get_default_device()
+        self.stores_grad = stores_grad
+        self._requires_grad = wanted and stores_grad and array.dtype.kind == "f"
+
+    # --- what it is -------------------------------------------------------------------------------------------------
+    @property
+    def ndim(self) -> Count:
+        """How many axes; `t.ndim` or `t.ndim()`."""
+        return Count(self._array.ndim)
+
+    @property
+    def size(self) -> Count:
+        """How many elements; `t.size` or `t.size()`."""
+        return Count(self._array.size)
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether gradients pass through it."""
+        return self._wanted
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        self._wanted = bool(value)
+        self._requires_grad = self._wanted and self.stores_grad and self._array.dtype.kind == "f"
+        if self._node is not None:
+            self._node.requires_grad = self._requires_grad
+
+    @property
+    def data(self) -> np.ndarray:
+        """The array itself, not a copy."""
+        self._tell()
+        return self.array
+
+    @data.setter
+    def data(self, array: np.ndarray) -> None:
+        self.array = array
+
+    def _tell(self) -> None:
+        """Let a recording know that numbers are being read: no replay would read them again."""
+        if self._source is not None:
+            _ = self._source.array
+
+    def item(self) -> float | int | bool:
+        """The only element as a Python number."""
+        self._tell()
+        return super().item()
+
+    def is_dummy(self) -> bool:
+        """Whether it has no name."""
+        return self.name is None
+
+    def is_empty(self) -> bool:
+        """Whether it has no axes."""
+        return self._array.ndim == 0
+
+    def is_transpose(self) -> bool:
+        """Whether the numbers lie in another order than that of the shape."""
+        return not self._array.flags.c_contiguous
+
+    def memsize(self) -> int:
+        """How many bytes the numbers take."""
+        return self._array.nbytes
+
+    def l1(self) -> float:
+        """The mean of the absolute values, as SINGA has it."""
+        self._tell()
+        return float(np.abs(self._array).mean())
+
+    def l2(self) -> float:
+        """The root of the sum of squares, divided by the number of elements, as SINGA has it."""
+        self._tell()
+        return float(np.sqrt(np.square(self._array, dtype=np.float64).sum()) / self._array.size)
+
+    def __bool__(self) -> bool:
+        return True  # `if self.b:` of SINGA's layers asks whether there is a tensor
+
+    def __repr__(self) -> str:
+        self._tell()
+        return f"{np.array2string(self._array)}, {self._array.dtype}"
+
+    # --- other arrays of it -----------------------------------------------------------------------------------------
+    def clone(self) -> "Tensor":
+        """A Tensor with a copy of the numbers, that no gradient comes through."""
+        self._tell()
+        return hold(self._array.copy(order="K"))
+
+    copy = deepcopy = contiguous = clone
+
+    def as_type(self, dtype: Any) -> "Tensor":
+        """A Tensor with the numbers as `dtype`: `tensor.float32`, "float", ..."""
+        return apply(cast, self, as_dtype(dtype))
+
+    def to_type(self, dtype: Any) -> "Tensor":
+        """This Tensor, its numbers now of `dtype`."""
+        self.array = self._array.astype(as_dtype(dtype))
+        return self
+
+    def to_device(self, device: Device) -> None:
+        """Nothing: there is one device."""
+        if not isinstance(device, Device):
+            raise DtypeError("to_device: no device", got=type(device).__name__, hint="device.get_default_device()")
+
+    def to_host(self) -> None:
+        """Nothing: there is one device."""
+
+    def reshape(self, shape: Sequence[int]) -> "Tensor":
+        """The same elements in another shape."""
+        return apply(reshape, self, tuple(shape))
+
+    def transpose(self, axes: Sequence[int] | None = None) -> "Tensor":
+        """The axes in another order, by default the reverse."""
+        return apply(transpose, self) if axes is None else apply(transpose, self, tuple(axes))
+
+    def T(self) -> "Tensor":
+        """The axes in the reverse order."""
+        return self.transpose()
+
+    def repeat(self, repeats: int | Sequence[int], axis: int | None) -> "Tensor":
+        """Each element so many times after the other, along an axis, or of all in a row."""
+        return apply(repeat, self, repeats, axis)
+
+    # --- new numbers ------------------------------------------------------------------------------------------------
+    def set_value(self, x: float, inplace: bool = True) -> "Tensor":
+        """This Tensor, each element now x."""
+        self._in_place(inplace)[...] = x
+        return self
+
+    def gaussian(self, mean: float, std: float, inplace: bool = True) -> "Tensor":
+        """This Tensor, its elements now drawn from a normal distribution."""
+        array = self._in_place(inplace)
+        array[...] = random_generator().normal(mean, std, array.shape)
+        return self
+
+    def uniform(self, low: float, high: float, inplace: bool = True) -> "Tensor":
+        """This Tensor, its elements now drawn from [low, high)."""
+        array = self._in_place(inplace)
+        array[...] = random_generator().uniform(low, high, array.shape)
+        return self
+
+    def bernoulli(self, p: float, inplace: bool = True) -> "Tensor":
+        """This Tensor, each element now 1 with probability p, else 0."""
+        array = self._in_place(inplace)
+        array[...] = random_generator().random(array.shape) < p
+        return self
+
+    def _in_place(self, inplace: bool) -> np.ndarray:
+        if not inplace:
+            raise ValueRangeError("only in place, as in SINGA", expected="inplace=True", hint="t.clone() first")
+        return self.array
+
+    def copy_from_numpy(self, np_array: np.ndarray, offset: int = 0) -> None:
+        """Take over the numbers of an array of as many elements.
+
+        offset: 0; anything else is refused
+        Raises ShapeError for another number of elements, DtypeError where integers would lose a fraction.
+        """
+        array = np.asarray(np_array)
+        if array.size != self._array.size or offset:
+            raise ShapeError(
+                "copy_from_numpy: another number of elements",
+                expected=f"{self._array.size}, of shape {self.shape}, and offset 0",
+                got=f"{array.size}, of shape {array.shape}, and offset {offset}",
+            )
+        if array.dtype.kind not in "fiub":
+            raise DtypeError("copy_from_numpy wants real numbers", got=array.dtype)
+        if self._array.dtype.kind == "i" and array.dtype.kind == "f" and not (array == np.trunc(array)).all():
+            raise DtypeError("copy_from_numpy: fractions do not go into a Tensor of integers", got=array.dtype)
+        self.array[...] = array.reshape(self.shape)
+
+    def copy_data(self, t: "Tensor") -> None:
+        """Take over the numbers of another Tensor."""
+        self.copy_from_numpy(t._array)
+
+    def copy_from(self, t: Any, offset: int = 0) -> None:
+        """Take over the numbers of a Tensor or an array."""
+        if not isinstance(t, Variable | np.ndarray):
+            raise DtypeError("copy_from wants a Tensor or an array", got=type(t).__name__)
+        self.copy_from_numpy(t._array if isinstance(t, Variable) else t, offset)
+
+    def reset_like(self, t: "Tensor") -> None:
+        """Zeros of t's shape and dtype."""
+        self.array = np.zeros_like(t._array)
+
+    # --- arithmetic -------------------------------------------------------------------------------------------------
+    def __add__(self, other: Any) -> "Tensor":
+        return apply(add, self, other)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> "Tensor":
+        return apply(subtract, self, other)
+
+    def __rsub__(self, other: Any) -> "Tensor":
+        return apply(subtract, other, self)
+
+    def __mul__(self, other: Any) -> "Tensor":
+        return apply(multiply, self, other)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> "Tensor":
+        return apply(divide, self, other)
+
+    def __rtruediv__(self, other: Any) -> "Tensor":
+        return apply(divide, other, self)
+
+    def __floordiv__(self, other: Any) -> "Tensor":
+        return apply(floor, self / other)
+
+    def __pow__(self, other: Any) -> "Tensor":
+        return apply(power, self, other)
+
+    def __rpow__(self, other: Any) -> "Tensor":
+        return apply(power, other, self)
+
+    def __neg__(self) -> "Tensor":
+        return apply(negative, self)
+
+    def __getitem__(self, keys: Any) -> "Tensor":
+        """A part; a whole number leaves an axis of size 1, as SINGA has it."""
+        keys = keys if isinstance(keys, tuple) else (keys,)
+        kept = []
+        for axis, key in enumerate(keys):
+            if isinstance(key, int) and axis < self._array.ndim:
+                n = self.shape[axis]
+                if not -n <= key < n:
+                    raise ValueRangeError(f"there is no number {key} on axis {axis}", expected=f"{-n} to {n - 1}")
+                key = slice(key % n, key % n + 1)
+            elif not isinstance(key, slice) or axis >= self._array.ndim:
+                raise ValueRangeError("a Tensor is indexed by numbers and slices, one an axis", got=repr(keys))
+            kept.append(key)
+        return apply(get_item, self, tuple(kept))
+
+    def __iadd__(self, other: Any) -> "Tensor":
+        return self._change(np.add, other)
+
+    def __isub__(self, other: Any) -> "Tensor":
+        return self._change(np.subtract, other)
+
+    def __imul__(self, other: Any) -> "Tensor":
+        return self._change(np.multiply, other)
+
+    def __itruediv__(self, other: Any) -> "Tensor":
+        return self._change(np.divide, other)
+
+    def _change(self, ufunc: Callable[..., Any], other: Any) -> "Tensor":
+        array = self.array
+        ufunc(array, other._array if isinstance(other, Variable) else other, out=array, casting="same_kind")
+        return self
+
+    def _compare(self, ufunc: Callable[..., Any], other: Any) -> "Tensor":
+        self._tell()
+        return hold(ufunc(self._array, other._array if isinstance(other, Variable) else other).astype(float32))
+
+    def __lt__(self, other: Any) -> "Tensor":
+        return self._compare(np.less, other)
+
+    def __le__(self, other: Any) -> "Tensor":
+        return self._compare(np.less_equal, other)
+
+    def __gt__(self, other: Any) -> "Tensor":
+        return self._compare(np.greater, other)
+
+    def __ge__(self, other: Any) -> "Tensor":
+        return self._compare(np.greater_equal, other)
+
+    def __eq__(self, other: Any) -> "Tensor | bool":  # type: ignore[override]
+        return False if other is None else self._compare(np.equal, other)
+
+    def __ne__(self, other: Any) -> "Tensor | bool":  # type: ignore[override]
+        return True if other is None else self._compare(np.not_equal, other)
+
+    __hash__ = object.__hash__
+
+    # --- copies and pickles -----------------------------------------------------------------------------------------
+    def _blank(self) -> "Tensor":
+        twin = object.__new__(Tensor)
+        twin._fill(self._array, self._wanted, self.stores_grad, self.name)
+        return twin
+
+    def __reduce__(self) -> tuple:
+        return _rebuild, (self._array, self._wanted, self.stores_grad, self.name)
+
+
+PlaceHolder = Tensor
+
+
+def _rebuild(array: np.ndarray, wanted: bool, stores_grad: bool, name: str | None) -> Tensor:
+    tensor = object.__new__(Tensor)
+    tensor._fill(array, wanted, stores_grad, name)
+    return tensor
+
+
+def hold(array: np.ndarray) -> Tensor:
+    """A Tensor of the array itself, not of a copy, that no gradient is taken of."""
+    return _rebuild(array, True, False, None)
+
+
+def as_dtype(dtype: Any) -> np.dtype:
+    """The dtype that SINGA's constants and words mean."""
+    dtype = _TYPES.get(dtype, dtype) if isinstance(dtype, str) else dtype
+    if dtype not in (float32, float16, int32):
+        raise DtypeError(
+            "no dtype of a Tensor", expected="tensor.float32, tensor.float16 or tensor.int32", got=repr(dtype)
+        )
+    return np.dtype(dtype)
+
+
+def dtype_of(array: np.ndarray) -> np.dtype:
+    """What a Tensor of such an array has."""
+    kind = array.dtype.kind
+    if array.dtype == float16:
+        return float16
+    if kind not in "fiub":
+        raise DtypeError("a Tensor holds real numbers", got=array.dtype)
+    return float32 if kind == "f" else int32
+
+
+def as_tensor(value: Any) -> Any:
+    """The Tensor that a Variable is, with its place in the graph; of a tuple or list, each; others as they are."""
+    if isinstance(value, Tensor):
+        return value
+    if isinstance(value, Variable):
+        tensor = object.__new__(Tensor)
+        tensor._fill(value._array, value._requires_grad, False, value.name)
+        tensor._requires_grad = value._requires_grad
+        node = tensor._node = value._node
+        if node is not None:
+            node.bind(tensor)
+        if type(value) is not Variable and not isinstance(value, Parameter):
+            tensor._source = value  # somebody listens who reads numbers
+        return tensor
+    if type(value) in (tuple, list):
+        return type(value)([as_tensor(each) for each in value])
+    return value
+
+
+def apply(function: Callable[..., Any], *args: Any) -> Any:
+    """What a function of cvzoo gives, as Tensors, computed as `autograd.training` says."""
+    if is_entered():
+        return as_tensor(function(*args))
+    with entered(is_training()):
+        return as_tensor(function(*args))
