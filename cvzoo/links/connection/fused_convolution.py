@@ -1,5 +1,6 @@
 """A convolution layer, its batch normalization, a sum and an activation as one kernel, where nothing is learned."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -7,8 +8,6 @@ import numpy as np
 from cvzoo.autodiff.variable import Variable
 from cvzoo.functions.connection.fused_convolution_2d import fused_convolution_2d
 from cvzoo.links.connection.convolution_2d import Convolution2D
-
-_KEY = "folded"
 
 
 def fused_convolution(
@@ -67,23 +66,41 @@ def filters_of(conv: Convolution2D, norm: Any) -> tuple[Any, Any, dict | None]:
     """
     if norm is None:
         return conv.W, conv.b, conv.W.packs()
+    return _kept(conv, norm, "folded", _product)
+
+
+def factors_of(conv: Convolution2D, norm: Any) -> tuple[np.ndarray | None, Any, dict | None]:
+    """factor (O,) float64 or None and b (O,) or None, so that norm(conv(x)) is factor * (W * x) + b; and where copies
+    of W that know the factors may be kept.
+    """
+    return (None, conv.b, conv.W.packs()) if norm is None else _kept(conv, norm, "factors", _factors)
+
+
+def _kept(conv: Convolution2D, norm: Any, key: str, make: Callable[[Convolution2D, Any], tuple[Any, Any]]) -> Any:
+    """make(conv, norm) and a table, kept beside the filters; made anew when they or the statistics change."""
     statistics = np.concatenate([_array(norm.gamma), _array(norm.beta), norm.avg_mean, norm.avg_var])
     packs = conv.W.packs()
-    kept = None if packs is None else packs.get(_KEY)
+    name = key, id(norm)  # one convolution may have several norms
+    kept = None if packs is None else packs.get(name)
     if kept is None or not np.array_equal(kept[0], statistics):
-        kept = (statistics, *_product(conv, norm), {})
+        kept = (statistics, *make(conv, norm), {})
         if packs is not None:
-            packs[_KEY] = kept
+            packs[name] = kept
     return kept[1:]
 
 
-def _product(conv: Convolution2D, norm: Any) -> tuple[np.ndarray, np.ndarray]:
-    W = conv.W._array
+def _factors(conv: Convolution2D, norm: Any) -> tuple[np.ndarray, np.ndarray]:
     # in float64: one rounding instead of four
     scale = _array(norm.gamma).astype(np.float64) / np.sqrt(norm.avg_var.astype(np.float64) + max(norm.eps, 1e-30))
     shift = 0.0 if conv.b is None else _array(conv.b).astype(np.float64)
     b = _array(norm.beta) + (shift - norm.avg_mean) * scale
-    return (W * scale[:, None, None, None]).astype(W.dtype), b.astype(W.dtype)
+    return scale, b.astype(conv.W._array.dtype)
+
+
+def _product(conv: Convolution2D, norm: Any) -> tuple[np.ndarray, np.ndarray]:
+    W = conv.W._array
+    scale, b = _factors(conv, norm)
+    return (W * scale[:, None, None, None]).astype(W.dtype), b
 
 
 def _array(value: Any) -> np.ndarray:

@@ -78,13 +78,25 @@ def map_as_rows(y: Variable, x_shape: tuple[int, ...]) -> Variable:
 
 def filters_of_rows(linear: Linear, scale: Parameter | None) -> tuple[Any, Any, dict]:
     """W (O, I, 1, 1) and b of a scaled layer, and where their reordered copies are kept."""
+    factor, b, pack = factors_of_rows(linear, scale)
+    W = linear.W._array
+    if factor is not None:
+        W = pack.get(_SCALED)
+        if W is None:
+            W = pack[_SCALED] = linear.W._array * factor[:, None]
+    return W[:, :, None, None], b, pack
+
+
+def factors_of_rows(linear: Linear, scale: Parameter | None) -> tuple[Any, Any, dict]:
+    """factor (O,) or None and b (O,) or None, so that a scaled layer is factor * (W * x) + b; and where copies of W
+    that know the factor may be kept.
+    """
     packs = linear.W.packs()
     if scale is None:
-        return linear.W._array[:, :, None, None], linear.b, packs.setdefault("as filters", {})
-    factors, b = scale._array, None if linear.b is None else linear.b._array
+        return None, linear.b, packs.setdefault("as filters", {})
+    factor, b = scale._array, None if linear.b is None else linear.b._array
     kept = packs.get(_SCALED)
-    if kept is None or not ((kept[0] == factors).all() and (b is None or (kept[1] == b).all())):
-        W = (linear.W._array * factors[:, None])[:, :, None, None]
-        kept = (factors.copy(), None if b is None else b.copy(), W, None if b is None else b * factors, {})
+    if kept is None or not ((kept[0] == factor).all() and (b is None or (kept[1] == b).all())):
+        kept = (factor.copy(), None if b is None else b.copy(), None if b is None else b * factor, {})
         packs[_SCALED] = kept
-    return kept[2:]
+    return kept[0], *kept[2:]

@@ -6,15 +6,16 @@ import numpy as np
 
 from cvzoo.autodiff.variable import Variable
 from cvzoo.config.switches import switches
-from cvzoo.errors.exceptions import GraphError, ValueRangeError
+from cvzoo.errors.exceptions import GraphError
 from cvzoo.functions.connection.byte_variable import Counting, rearranged
 from cvzoo.functions.connection.int8_convolution_2d import int8_convolution_2d
 from cvzoo.functions.connection.int8_linear import int8_linear
 from cvzoo.links.connection.convolution_2d import Convolution2D
-from cvzoo.links.connection.fused_convolution import filters_of
-from cvzoo.links.connection.fused_linear import filters_of_rows, map_as_rows, rows_as_map
+from cvzoo.links.connection.fused_convolution import factors_of
+from cvzoo.links.connection.fused_linear import factors_of_rows, map_as_rows, rows_as_map
 from cvzoo.links.connection.layer_kernel import AbstractLayerKernel
 from cvzoo.links.connection.linear import Linear
+from cvzoo.links.quantization.weight_bytes import weight_bytes
 
 _KEY = "int8"
 
@@ -43,8 +44,8 @@ class Int8Kernel(AbstractLayerKernel):
     ) -> Variable:
         """As AbstractLayerKernel says. Raises GraphError where gradients are being taken."""
         refuse_gradients()
-        W, b, pack = filters_of(conv, norm)
-        filters, scale = self._bytes_of(plain_array(W), pack)
+        factor, b, pack = factors_of(conv, norm)
+        filters, scale = self._bytes_of(plain_array(conv.W), factor, pack)
         return int8_convolution_2d(
             x,
             filters,
@@ -67,7 +68,7 @@ class Int8Kernel(AbstractLayerKernel):
         """As AbstractLayerKernel says. Raises GraphError where gradients are being taken."""
         refuse_gradients()
         pack = linear.W.packs()
-        W, scale = self._bytes_of(plain_array(linear.W), pack)
+        W, scale = self._bytes_of(plain_array(linear.W), None, pack)
         b = None if linear.b is None else plain_array(linear.b)
         return int8_linear(x, W, scale, b, n_batch_axes, counting=self.counting, pack=pack)
 
@@ -76,13 +77,13 @@ class Int8Kernel(AbstractLayerKernel):
     ) -> Variable:
         """As AbstractLayerKernel says. Raises GraphError where gradients are being taken."""
         refuse_gradients()
-        W, own, pack = filters_of_rows(linear, scale)
-        filters, steps = self._bytes_of(plain_array(W), pack)
+        factor, own, pack = factors_of_rows(linear, scale)
+        filters, counts = self._bytes_of(plain_array(linear.W)[:, :, None, None], factor, pack)
         b = own if b is None else b
         y = int8_convolution_2d(
             rearranged(x, rows_as_map),
             filters,
-            steps,
+            counts,
             None if b is None else plain_array(b),
             counting=self.counting,
             add=None if add is None else rearranged(add, rows_as_map),
@@ -92,16 +93,14 @@ class Int8Kernel(AbstractLayerKernel):
         )
         return rearranged(y, lambda y: map_as_rows(y, x.shape))
 
-    def _bytes_of(self, W: np.ndarray, pack: dict | None) -> tuple[np.ndarray, np.ndarray]:
+    def _bytes_of(self, W: np.ndarray, factor: Any, pack: dict | None) -> tuple[np.ndarray, np.ndarray]:
         """W as bytes, and what each product of a byte of x and one of a filter (or row) counts, kept in `pack`."""
         kept = None if pack is None else pack.get(_KEY)
         if kept is None or kept[2] != self.counting.scale:
-            steps = np.abs(W).reshape(len(W), -1).max(axis=1, initial=0) / np.float32(127)
-            if not np.isfinite(steps).all():
-                raise ValueRangeError("weights that are not finite cannot be quantized")
-            steps = np.where(steps > 0, steps, 1).astype(np.float32)
-            filters = np.rint(W / steps.reshape(-1, *[1] * (W.ndim - 1))).astype(np.int8)
-            kept = (filters, steps * np.float32(self.counting.scale), self.counting.scale)
+            filters, steps = weight_bytes(W)
+            counts = steps * np.float64(self.counting.scale)
+            counts = (counts if factor is None else counts * factor).astype(np.float32)
+            kept = (filters, counts, self.counting.scale)
             if pack is not None:
                 pack[_KEY] = kept
         return kept[:2]
