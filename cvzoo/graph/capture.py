@@ -103,7 +103,8 @@ class Capture(AbstractFunctionHook):
     peak: how many bytes of the functions' results were alive at once
     leaves: the parameters whose gradients `learn` found, in the order of the graph's last outputs
     wanted: of which of the arguments' arrays it found gradients, by number; these come before the parameters'
-    seeds: of which of the results' arrays gradients were given
+    differentiable: which of the results' arrays depend on parameters or on such arguments, by number
+    seeds: of which of these gradients were given; given: those gradients
     is_random: whether random numbers were drawn
     """
 
@@ -120,7 +121,9 @@ class Capture(AbstractFunctionHook):
         self._depth = 0
         self.leaves: list[Parameter] = []
         self.wanted: list[int] = []
+        self.differentiable: list[int] = []
         self.seeds: list[int] = []
+        self.given: list[np.ndarray] = []
         self.is_random = False
         self._learns = False
         self._in_backward = False
@@ -138,8 +141,17 @@ class Capture(AbstractFunctionHook):
         self._held.clear()
         return result
 
-    def learn(self, call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    def learn(
+        self,
+        call: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        *,
+        without: frozenset[int] = frozenset(),
+    ) -> tuple[Any, list[np.ndarray]]:
         """What the call gives, and the arrays of gradients, for gradients of the results that are drawn at random.
+
+        without: the results that get no gradients, by number
 
         The graph's inputs are the arrays of `args` and `kwargs`, then the gradients that were drawn (`seeds`); its
         outputs the results, then the gradients of those Variables among the arguments that ask for them (`wanted`),
@@ -161,9 +173,12 @@ class Capture(AbstractFunctionHook):
             if y.creator is None:
                 self.seen.append("what gives back its argument, or a parameter, as it is")
                 continue
+            self.differentiable.append(k)
+            if k in without:
+                continue
             gy = np.empty_like(y._array)
             gy[...] = generator.normal(size=gy.shape)
-            self._held.append(gy)
+            self.given.append(gy)
             self.seeds.append(k)
             graph.inputs += (self._new_value(gy, "gradient"),)
             if y.node in seeds:

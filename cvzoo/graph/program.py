@@ -141,6 +141,7 @@ class Program:
     inputs: how the arrays look that it wants
     profiled: how long each of the lowered steps takes in a replay, in seconds; None before somebody measures it
     given_nbytes: of what is made anew at each run, for the caller
+    lower_bound: most bytes alive at once, wherever they lie
     outside_nbytes: most bytes alive at once of that and of what functions make that run as they are
     """
 
@@ -192,13 +193,12 @@ class Program:
             {number: None for number in self._passing[0] if number not in later},
             {value: None for value in self._passing[1] if lowered.areas[value].owner not in later},
         )
-        self.outside_nbytes = most_alive(
-            {
-                number: Lifetime(lowered.blocks[number].nbytes, *alive[number])
-                for number in self._passing[0]
-                if number in alive and number not in {owner for _, owner in self._inputs}
-            }
-        )
+        inputs = {owner for _, owner in self._inputs}
+        lives = {
+            number: Lifetime(lowered.blocks[number].nbytes, *alive[number]) for number in alive if number not in inputs
+        }
+        self.lower_bound = most_alive(lives)
+        self.outside_nbytes = most_alive({number: each for number, each in lives.items() if number in self._passing[0]})
         self._stream = local.stream if bound_calls else None
 
     def _outputs(self, *, backward: bool) -> tuple[int, ...]:
@@ -213,7 +213,7 @@ class Program:
             return
         scratch = -(-self.plan.nbytes // ALIGNMENT) * ALIGNMENT
         memory = self._arena.reserve(scratch + self.scratch_nbytes, self)
-        self._base = base = address_of(memory)
+        base = address_of(memory)
         state, lowered = self._state, self.lowered
         for number, offset in self.plan.offsets.items():
             state.origins[number] = _in(memory, offset, lowered.blocks[number])
@@ -224,6 +224,7 @@ class Program:
             bound.bind(k, base + offset)
         for bound in self._bound_calls:
             bound.bind_scratch(base + scratch)
+        self._base = base  # last: an interrupt on the way leaves all to be done again
 
     def displace(self) -> None:
         """The arena is going to move: keep nothing of it alive."""

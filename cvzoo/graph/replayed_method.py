@@ -11,6 +11,9 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import GraphError
 from cvzoo.graph.compiled_graph import CompiledGraph, NotReplayableError, build
+from cvzoo.graph.learning_graph import LearningGraph
+from cvzoo.graph.learning_method import LearningMethod
+from cvzoo.graph.outermost import outermost
 from cvzoo.graph.second_look import SecondLook
 from cvzoo.graph.trees import NotATreeError, flatten
 from cvzoo.graph.watch import Glance, Watch
@@ -28,20 +31,13 @@ class _Local(threading.local):
         self.glance = Glance()
 
 
-class _Outermost(threading.local):
-    """Whether a replayed method is running in this thread: what it calls is a part of it."""
-
-    busy = False
-
-
-_outermost = _Outermost()
-
-
 class ReplayedMethod:
-    """Stands in a link's place of `name`: calls in inference are replayed, all others are the method's own.
+    """Stands in a link's place of `name`: calls in inference, or while gradients are taken, are replayed.
 
     link: whose method it is
     plain: the method as the class has it
+    infers: whether calls in inference are replayed; learning: what replays those while gradients are taken, or None.
+        All others are the method's own
     limit: how many graphs are kept, one for each shape of the arguments (and each state of the settings); the least
         recently used goes first
     reason: why the link stays eager, in words; None while it does not
@@ -54,14 +50,27 @@ class ReplayedMethod:
         self.name = name
         self.limit = limit
         self.reason: str | None = None
+        self.infers = False
+        self.learning: LearningMethod | None = None
         self._plain = plain
         self._local = _Local()
         self._hidden = link.replayed_names()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if self.reason is not None or switches.train or switches.enable_backprop or active_hooks() or _outermost.busy:
+        if active_hooks() or outermost.busy:
+            return self._plain(self.link, *args, **kwargs)
+        if switches.enable_backprop and self.learning is not None:
+            return self.learning(args, kwargs)
+        if self.reason is not None or not self.infers or switches.train or switches.enable_backprop:
             return self._plain(self.link, *args, **kwargs)
         return self._call(args, kwargs, at_once=False)
+
+    def turn_on(self, *, train: bool) -> None:
+        """Replay calls in inference, or those while gradients are taken."""
+        if not train:
+            self.infers = True
+        elif self.learning is None:
+            self.learning = LearningMethod(self.link, self.name, self._plain, self.limit)
 
     def compile(self, args: tuple[Any, ...]) -> CompiledGraph | None:
         """The graph of such arguments, made now; None if the link stays eager. To be called in inference."""
@@ -70,9 +79,9 @@ class ReplayedMethod:
         graphs = self._local.graphs
         return next(reversed(graphs.values())) if graphs else None
 
-    def graphs(self) -> list[CompiledGraph]:
-        """This thread's graphs, the most recently used last."""
-        return list(self._local.graphs.values())
+    def graphs(self) -> list[CompiledGraph | LearningGraph]:
+        """This thread's graphs, the most recently used last; those that learn come after the others."""
+        return [*self._local.graphs.values(), *(self.learning.graphs() if self.learning is not None else ())]
 
     def forget(self) -> None:
         """Drop this thread's graphs; they are made anew when they are needed."""
@@ -91,7 +100,7 @@ class ReplayedMethod:
         # whole numbers are indices: a graph cannot know what else depends on them
         if not arrays or any(a.dtype.kind != "f" or a.size == 0 for a in arrays):
             return self._plain(self.link, *args, **kwargs)
-        _outermost.busy = True
+        outermost.busy = True
         try:
             settings = own.glance.look(self.link.states, self._hidden)
             looks = tuple([(a.shape, a.strides, a.dtype) for a in arrays])
@@ -113,7 +122,7 @@ class ReplayedMethod:
                 return self._record(key, args, kwargs)
             return self._plain(self.link, *args, **kwargs)
         finally:
-            _outermost.busy = False
+            outermost.busy = False
 
     def _record(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         own = self._local
@@ -130,7 +139,7 @@ class ReplayedMethod:
                 RuntimeWarning,
                 stacklevel=2,
             )
-            self.link.compile_children(self.limit)
+            self.link.compile_children(self.limit, train=False)
             return error.result
         graph.name = f"{type(self.link).__name__}.{self.name}"
         own.watch = Watch(self.link.params(), self.link.persistent_places())
@@ -149,4 +158,8 @@ class ReplayedMethod:
         twin = memo.get(id(self.link))
         if twin is None:
             raise GraphError("a replayed method is not copied without its link")
-        return ReplayedMethod(twin, self.name, self._plain, self.limit)
+        copy = ReplayedMethod(twin, self.name, self._plain, self.limit)
+        copy.infers = self.infers
+        if self.learning is not None:
+            copy.turn_on(train=True)
+        return copy

@@ -94,6 +94,20 @@ class Watch:
         return not self._arrays or self._joined() == self._bytes
 
 
+class LearningWatch:
+    """Parameters as a graph that learns has them: their numbers may change, where they lie may not."""
+
+    def __init__(self, parameters: Iterable[Parameter]):
+        self._seen = [(each, each._array, each._requires_grad) for each in parameters]
+
+    def is_unchanged(self) -> bool:
+        """Whether all are where they were, and gradients are wanted of the same ones."""
+        for parameter, array, requires_grad in self._seen:
+            if parameter._array is not array or parameter._requires_grad is not requires_grad:
+                return False
+        return True
+
+
 class Glance:
     """Which of the settings seen so far a tree of links has now, by number."""
 

@@ -9,10 +9,11 @@ import numpy as np
 
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.backends.device import device_backend
-from cvzoo.config.switches import no_backprop_mode, using_config
+from cvzoo.config.switches import force_backprop_mode, no_backprop_mode, using_config
 from cvzoo.errors.exceptions import DtypeError, GraphError, ValueRangeError
 from cvzoo.graph.changes import changes
 from cvzoo.graph.compiled_graph import CompiledGraph
+from cvzoo.graph.learning_graph import LearningGraph
 from cvzoo.graph.replayed_method import ReplayedMethod
 from cvzoo.weights.report import LoadReport, match_arrays
 
@@ -102,39 +103,48 @@ class Link:
         raise GraphError(f"{type(self).__name__} has no forward", hint="write forward(self, x)")
 
     # --- compiling --------------------------------------------------------------------------------------------------
-    def compile(self, *example: Any, limit: int = 8) -> CompiledGraph | None:
+    def compile(self, *example: Any, limit: int = 8, train: bool = False) -> CompiledGraph | LearningGraph | None:
         """Replay calls in inference from now on, with the same numbers: recorded once for each shape, then a flat list
         of kernels on planned memory. With an example, its graph; None without, or where the link stays eager.
 
         example: arguments of the link, arrays; what shapes come later is recorded when they come for the second time
         limit: how many shapes are kept; the least recently used goes first
+        train: replay calls while gradients are taken, there and back, instead; what gives which gradients, and to which
+            bits, stays. Losses and optimizers are as ever. Call it twice to have both
 
-        What calls with `config.train` or with gradients do stays as it is. Where Python looks at values on the way, a
-        RuntimeWarning says so once, and the children are compiled instead. A parameter that is changed or replaced, or
-        an attribute that is assigned, is noticed; a list or an array changed in place that is no parameter and not
-        persistent is not.
+        All other calls stay as they are. Where Python looks at values on the way, a RuntimeWarning says so once, and
+        the children are compiled instead. A parameter that is changed or replaced, or an attribute that is assigned, is
+        noticed; a list or an array changed in place that is no parameter and not persistent is not.
         """
         if limit < 1:
             raise ValueRangeError("compile: limit must be at least 1", got=limit)
         for link in self.links():
             if link is self or next(link.children(), None) is not None:
-                link._shadow(limit)  # links below, too: a detector calls its heads one by one
+                link._shadow(limit, train)  # links below, too: a detector calls its heads one by one
         if not example:
             return None
         method = self.__dict__.get("forward")
-        with using_config("train", False), no_backprop_mode():
-            return method.compile(example)
+        if not train:
+            with using_config("train", False), no_backprop_mode():
+                return method.compile(example)
+        if not all(parameter.is_initialized for parameter in self.params()):
+            with using_config("train", False), no_backprop_mode():
+                self.forward(*example)
+        with using_config("train", True), force_backprop_mode():
+            return method.learning.compile(example)
 
-    def compile_children(self, limit: int) -> None:
+    def compile_children(self, limit: int, *, train: bool) -> None:
         """Let the links directly below be replayed, too, whatever they are."""
         for child in self.children():
-            child._shadow(limit)
+            child._shadow(limit, train)
 
-    def _shadow(self, limit: int) -> None:
+    def _shadow(self, limit: int, train: bool) -> None:
         for name in self.replayed:
             plain = getattr(type(self), name, None)
             if plain is not None and plain is not Link.forward and name not in self.__dict__:
                 self.__dict__[name] = ReplayedMethod(self, name, plain, limit)
+            if isinstance(self.__dict__.get(name), ReplayedMethod):
+                self.__dict__[name].turn_on(train=train)
 
     def uncompile(self) -> None:
         """Forget all graphs, here and below, and call the methods themselves again."""
@@ -143,7 +153,7 @@ class Link:
                 if isinstance(link.__dict__.get(name), ReplayedMethod):
                     del link.__dict__[name]
 
-    def graphs(self) -> list[CompiledGraph]:
+    def graphs(self) -> list[CompiledGraph | LearningGraph]:
         """What this thread has compiled, here and below."""
         methods = [link.__dict__.get(name) for link in self.links() for name in link.replayed]
         return [graph for method in methods if isinstance(method, ReplayedMethod) for graph in method.graphs()]

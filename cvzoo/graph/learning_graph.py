@@ -1,0 +1,212 @@
+"""A call recorded there and back, planned and checked, which replays it while gradients are taken."""
+
+import os
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from cvzoo.autodiff.parameter import Parameter
+from cvzoo.autodiff.variable import Variable, make_output
+from cvzoo.config.randomness import get_random_state, using_random_state
+from cvzoo.graph.arena import Arena
+from cvzoo.graph.capture import Capture
+from cvzoo.graph.closeness import is_close, other_numbers
+from cvzoo.graph.draw import draw_memory
+from cvzoo.graph.lowering import lower
+from cvzoo.graph.passes.dead_records import dead_records
+from cvzoo.graph.passes.in_place import in_place
+from cvzoo.graph.program import Program
+from cvzoo.graph.repeats import difference
+from cvzoo.graph.summary import summary_of
+from cvzoo.graph.trees import NotATreeError, flatten, unflatten
+from cvzoo.graph.watch import LearningWatch
+
+RECORD_PASSES = (dead_records,)
+STEP_PASSES = (in_place,)
+NOTHING_TO_LEARN = "nothing that it gives depends on parameters"
+
+
+class NotLearnableError(Exception):
+    """A call cannot be replayed there and back."""
+
+
+class LearningGraph:
+    """What the call gives for other arrays of the same shapes, and the gradients for gradients of that.
+
+    name: whose method it is
+    n_argument: how many arrays are among the arguments
+    leaves: the parameters whose gradients it gives; wanted: before these, of which of the arguments' arrays, by number
+    differentiable: which of the results' arrays depend on these, by number; seeds: for which it wants gradients
+    watch: whether the parameters are as they were
+    structure: what the results look like
+    is_random: whether random numbers are drawn
+    n_record: how many functions the call applied, there and back; n_step: how many calls a replay makes
+    eager_peak: how many bytes of inputs and functions' results were alive at once in the eager pass
+    planned_peak: the replay's arena, with what it gives and what functions make; lower_bound: the least that is
+        possible in this order
+    changed: what each pass did, by its name
+    seconds: how long making it took
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        capture: Capture,
+        structure: Any,
+        watch: LearningWatch,
+        *,
+        n_record: int,
+        changed: dict[str, int],
+    ):
+        self.program = program
+        self.leaves: list[Parameter] = capture.leaves
+        self.wanted = capture.wanted
+        self.differentiable = capture.differentiable
+        self.seeds = capture.seeds
+        self.structure = structure
+        self.watch = watch
+        self.is_random = capture.is_random
+        self.n_argument = program.lowered.graph.n_input
+        self.name = ""
+        self.n_record = n_record
+        self.eager_peak = capture.peak
+        self.changed = changed
+        self.seconds = 0.0
+
+    def forward(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """The results' arrays. `backward` or `forget` comes next."""
+        return self.program.forward([_fitting(a, b) for a, b in zip(arrays, self.program.inputs)])
+
+    def backward(self, gradients: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """The gradients of arguments and parameters, from those of the results."""
+        wanted = self.program.inputs[self.n_argument :]
+        return self.program.backward([_fitting(a, b) for a, b in zip(gradients, wanted)])
+
+    def forget(self) -> None:
+        """Let go of what `forward` left for a `backward` that does not come."""
+        self.program.forget()
+
+    @property
+    def n_step(self) -> int:
+        return self.program.n_call + self.program.n_function
+
+    @property
+    def planned_peak(self) -> int:
+        return self.program.plan.nbytes + self.program.outside_nbytes
+
+    @property
+    def lower_bound(self) -> int:
+        return self.program.lower_bound
+
+    def summary(self) -> str:
+        """A table: each step's operation, time in the recorded pass, result, and place in memory."""
+        return summary_of(self)
+
+    def draw(self, path: str | os.PathLike) -> None:
+        """Write a picture (SVG) of the memory: steps to the right, addresses upwards, one box a block."""
+        draw_memory(self, path)
+
+
+def _fitting(array: np.ndarray, like: Any) -> np.ndarray:
+    """The array in the order in memory that was recorded."""
+    if array.strides == like.strides:
+        return array
+    ordered = np.ndarray(like.shape, like.dtype, np.empty(like.nbytes, np.uint8), 0, like.strides)
+    ordered[...] = array
+    return ordered
+
+
+def build_learning(
+    call: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    *,
+    without: frozenset[int],
+    arena: Arena,
+    parameters: Iterable[Parameter],
+    again: Callable[..., Any],
+) -> LearningGraph:
+    """The graph of a call there and back; what the call changed, and the random state, are as before.
+
+    without: the results whose gradients nobody wants, by number
+    arena: the memory to compute in
+    parameters: all that the call might read
+    again: what is called instead for the second time, to look on
+    The call runs once with copies of the arguments and once with other numbers; what it does must be the same, and the
+    replay's results and gradients those of the call within 1e-5.
+    Raises NotLearnableError if they are not.
+    """
+    state = get_random_state()
+    first, second = Capture(), Capture()
+    try:
+        with using_random_state(state):
+            return _build(call, args, kwargs, without, (arena, LearningWatch(parameters), again), (first, second))
+    except NotATreeError as error:
+        raise NotLearnableError(f"it takes or gives {error}, and arrays are wanted") from None
+    finally:
+        second.undo()
+        first.undo()
+
+
+def _build(
+    call: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    without: frozenset[int],
+    surroundings: tuple[Arena, LearningWatch, Callable[..., Any]],
+    captures: tuple[Capture, Capture],
+) -> LearningGraph:
+    start = time.perf_counter()
+    arena, watch, again = surroundings
+    first, second = captures
+    first.learn(call, *_copied(args, kwargs, lambda x: x.copy(order="K")), without=without)
+    other_args, other_kwargs = _copied(args, kwargs, other_numbers)
+    random_state = get_random_state()
+    wanted, gradients = second.learn(again, other_args, other_kwargs, without=without)
+    for seen in (*first.seen, *second.seen):
+        raise NotLearnableError(f"values are read in {seen}")
+    reason = difference(first.graph, second.graph)
+    if reason is None and not _same_leaves(first, second):
+        reason = "gradients of other parameters were asked for"
+    if reason is not None:
+        raise NotLearnableError(reason)
+    if not first.seeds:
+        raise NotLearnableError(NOTHING_TO_LEARN)
+    graph = first.graph
+    n_record = len(graph.records)
+    changed: dict[str, int] = {}
+    for change in RECORD_PASSES:
+        changed[change.__name__] = changed.get(change.__name__, 0) + change(graph)
+    arrays: list[Any] = []
+    flatten((other_args, other_kwargs), arrays)
+    arrays = [*[x._array if isinstance(x, Variable) else x for x in arrays], *second.given]
+    with using_random_state(random_state):
+        lowered = lower(graph, arrays)
+    for change in STEP_PASSES:
+        changed[change.__name__] = change(lowered)
+    program = Program(lowered, arena)
+    expected: list[Any] = []
+    structure = flatten(wanted, expected)
+    del wanted
+    with using_random_state(random_state):
+        results = program.forward(arrays[: graph.n_input])
+    results += program.backward(second.given)
+    for y, right in zip(results, [*expected, *gradients]):
+        if not is_close(y, right._array if isinstance(right, Variable) else right):
+            raise NotLearnableError("a replay gave other numbers")
+    made = LearningGraph(program, first, structure, watch, n_record=n_record, changed=changed)
+    made.seconds = time.perf_counter() - start
+    return made
+
+
+def _same_leaves(a: Capture, b: Capture) -> bool:
+    return [*map(id, a.leaves)] == [*map(id, b.leaves)] and (a.wanted, a.seeds) == (b.wanted, b.seeds)
+
+
+def _copied(args: tuple[Any, ...], kwargs: dict[str, Any], change: Callable[[np.ndarray], np.ndarray]) -> Any:
+    leaves: list[Any] = []
+    structure = flatten((args, kwargs), leaves)
+    copies = [make_output(change(x._array), x.requires_grad) if isinstance(x, Variable) else change(x) for x in leaves]
+    return unflatten(structure, iter(copies), lambda variable: variable)

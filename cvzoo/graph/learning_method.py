@@ -1,0 +1,200 @@
+"""A link's method that is recorded there and back once for each shape, and replayed from then on."""
+
+import collections
+import threading
+import warnings
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from cvzoo.autodiff.variable import Variable, make_output
+from cvzoo.config.switches import switches
+from cvzoo.graph.arena import Arena
+from cvzoo.graph.learning_graph import NOTHING_TO_LEARN, LearningGraph, NotLearnableError, build_learning
+from cvzoo.graph.outermost import outermost
+from cvzoo.graph.replay import Replay
+from cvzoo.graph.second_look import SecondLook
+from cvzoo.graph.trees import NotATreeError, flatten, unflatten
+from cvzoo.graph.watch import Glance
+
+_ONCE_SEEN = 64  # calls of which one is remembered that they came
+
+
+class _Local(threading.local):
+    """What a thread has: a graph belongs to the thread that made it."""
+
+    def __init__(self) -> None:
+        self.graphs: collections.OrderedDict[Any, LearningGraph] = collections.OrderedDict()
+        self.once: collections.OrderedDict[Any, None] = collections.OrderedDict()
+        self.missing: dict[Any, frozenset[int]] = {}  # results that came without gradients
+        self.plain: set[Any] = set()  # what is not worth another try
+        self.glance = Glance()
+        self.arena = Arena()
+        self.flight: weakref.ref[Replay] | None = None
+
+
+class LearningMethod:
+    """Calls while gradients are taken. They compute in one arena: a call before the last one's backward is eager.
+
+    link, name, plain: a method, and what it is in the class
+    limit: how many graphs are kept; the least recently used goes first
+    reason: why the link stays eager, in words; None while it does not
+    """
+
+    def __init__(self, link: Any, name: str, plain: Callable[..., Any], limit: int):
+        self.link = link
+        self.name = name
+        self.limit = limit
+        self.plain = plain
+        self.reason: str | None = None
+        self._local = _Local()
+        self._hidden = link.replayed_names()
+
+    def compile(self, args: tuple[Any, ...]) -> LearningGraph | None:
+        """The graph of such arguments, made now; None if there is none."""
+        taken = self._key(args, {})
+        if taken is None or taken[0] in self._local.plain:
+            return None
+        outermost.busy = True
+        try:
+            return self._known(taken[0]) or self._record(taken[0], args, {})
+        finally:
+            outermost.busy = False
+
+    def graphs(self) -> list[LearningGraph]:
+        """This thread's graphs, the most recently used last."""
+        return list(self._local.graphs.values())
+
+    def forget(self) -> None:
+        """Drop this thread's graphs; they are made anew when they are needed."""
+        self._local.__init__()  # type: ignore[misc]
+
+    def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        own = self._local
+        taken = None if switches.in_recomputing else self._key(args, kwargs)
+        if taken is None or taken[0] in own.plain:
+            return self.plain(self.link, *args, **kwargs)
+        key, structure, leaves = taken
+        outermost.busy = True
+        try:
+            flight = None if own.flight is None else own.flight()
+            if flight is not None and flight.waits:
+                return self.plain(self.link, *args, **kwargs)
+            graph = self._known(key)
+            if graph is None and self._came_before(key):
+                graph = self._record(key, args, kwargs)
+            if graph is not None:
+                return self._replay(graph, key, structure, leaves)
+            if self.reason is None:
+                return self.plain(self.link, *args, **kwargs)
+        finally:
+            outermost.busy = False
+        return self.plain(self.link, *args, **kwargs)  # now its children may be replayed
+
+    def _key(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, list[Any]] | None:
+        """What tells calls apart, what the arguments look like, their arrays and Variables; None for what stays as
+        it is."""
+        leaves: list[Any] = []
+        if self.reason is not None:
+            return None
+        try:
+            structure = flatten((args, kwargs), leaves)
+        except NotATreeError:
+            return None
+        arrays = [x._array if isinstance(x, Variable) else x for x in leaves]
+        # whole numbers are indices: a graph cannot know what else depends on them
+        if not arrays or any(a.dtype.kind != "f" or a.size == 0 for a in arrays):
+            return None
+        looks = tuple([(a.shape, a.strides, a.dtype, _asks(x)) for a, x in zip(arrays, leaves)])
+        settings = self._local.glance.look(self.link.states, self._hidden)
+        return (structure, looks, settings, switches.backend, switches.dtype, switches.train), structure, leaves
+
+    def _known(self, key: Any) -> LearningGraph | None:
+        own = self._local
+        graph = own.graphs.get(key)
+        if graph is None:
+            return None
+        if not graph.program.is_of_this_thread() or not graph.watch.is_unchanged():
+            del own.graphs[key]
+            return None
+        own.graphs.move_to_end(key)
+        return graph
+
+    def _came_before(self, key: Any) -> bool:
+        once = self._local.once
+        if key in once:
+            return True
+        once[key] = None
+        if len(once) > _ONCE_SEEN:
+            once.popitem(last=False)
+        return False
+
+    def _record(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> LearningGraph | None:
+        own, link = self._local, self.link
+        call = self.plain.__get__(link)
+        look = SecondLook(call, link.states, self._hidden)
+        try:
+            graph = build_learning(
+                call,
+                args,
+                kwargs,
+                without=own.missing.get(key, frozenset()),
+                arena=own.arena,
+                parameters=link.params(),
+                again=look,
+            )
+            if look.reason is not None:
+                raise NotLearnableError(look.reason)
+        except NotLearnableError as error:
+            own.plain.add(key)
+            if str(error) == NOTHING_TO_LEARN:
+                return None
+            self.reason = look.reason or str(error)
+            warnings.warn(
+                f"{type(link).__name__}.{self.name} does not learn as a graph: {self.reason}",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+            link.compile_children(self.limit, train=True)
+            return None
+        graph.name = f"{type(link).__name__}.{self.name}, there and back"
+        own.graphs[key] = graph
+        while len(own.graphs) > self.limit:
+            own.graphs.popitem(last=False)
+        return graph
+
+    def _replay(self, graph: LearningGraph, key: Any, structure: Any, leaves: list[Any]) -> Any:
+        own = self._local
+        is_array = [not isinstance(x, Variable) for x in leaves]
+
+        def again(*xs: Variable) -> tuple[Variable, ...]:
+            before, outermost.busy = outermost.busy, True
+            try:
+                values = [x.array if plain else x for x, plain in zip(xs, is_array)]
+                args, kwargs = unflatten(structure, iter(values), lambda variable: variable)
+                found: list[Any] = []
+                flatten(self.plain(self.link, *args, **kwargs), found)
+            finally:
+                outermost.busy = before
+            return tuple([found[k] for k in graph.differentiable])
+
+        def surprise(missing: frozenset[int]) -> None:
+            own.graphs.pop(key, None)
+            if key in own.missing or len(missing) == len(graph.differentiable):
+                own.plain.add(key)
+            own.missing[key] = missing
+
+        node = Replay(graph, again, surprise)
+        ys = node.apply((*leaves, *graph.leaves))
+        own.flight = weakref.ref(node)
+        results = {**dict(zip(graph.differentiable, ys)), **node.others}
+        node.others = {}
+        return unflatten(graph.structure, iter([results[k] for k in sorted(results)]), _variable)
+
+
+def _asks(x: Any) -> bool:
+    return isinstance(x, Variable) and x.requires_grad
+
+
+def _variable(x: Any) -> Variable:
+    return x if isinstance(x, Variable) else make_output(x, False)
