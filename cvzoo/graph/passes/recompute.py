@@ -20,8 +20,9 @@ from cvzoo.graph.records import Graph, Record
 
 _ELEMENTWISE = (Add, AddReLU, AbstractElementwise, AbstractElementwiseOfOutput)
 _VIEWS = (GetItem, Reshape, SharedView, Transpose)
-_SLACK = 0.02  # of the peak: what is kept for less than that need not be computed again
+_SLACK = 0.05  # of the peak: what is kept for less than that need not be computed again
 _TRIALS = 100
+_ROUNDS = 4
 
 
 class _Recipe(NamedTuple):
@@ -49,16 +50,38 @@ def recompute(graph: Graph) -> int:
     rounding; to the bit where the normalizations' number of channels is a multiple of 16.
     """
     plan = Plan(graph)
-    gone = dict.fromkeys(plan.found)
-    if not gone or (least := plan.peak(gone)) >= plan.peak({}):
+    if not plan.found:
+        return 0
+    gone, least = _smallest(plan)
+    if least >= plan.peak({}):
         return 0
     for value in plan.dearest()[:_TRIALS]:
-        fewer = {each: None for each in gone if each != value}
+        fewer = _without(gone, value)
         if plan.peak(fewer) <= least * (1 + _SLACK):
             gone = fewer
     before = len(graph.records)
     plan.carry_out(gone)
     return len(graph.records) - before
+
+
+def _without(gone: dict[int, None], value: int) -> dict[int, None]:
+    return {each: None for each in gone if each != value}
+
+
+def _smallest(plan: "Plan") -> tuple[dict[int, None], int]:
+    """Which values to let go for the least peak, and the peak.
+
+    All but some: what is kept in the midst of a chain of sums saves having the whole chain at once.
+    """
+    gone = dict.fromkeys(plan.found)
+    least = plan.peak(gone)
+    for _ in range(_ROUNDS):
+        peaks = {value: plan.peak(_without(gone, value)) for value in plan.dearest()[:_TRIALS] if value in gone}
+        best = min(peaks, key=peaks.__getitem__, default=None)
+        if best is None or peaks[best] >= least:
+            break
+        gone, least = _without(gone, best), peaks[best]
+    return gone, least
 
 
 class Plan:
@@ -72,6 +95,7 @@ class Plan:
         self.makers = {record.writes[0]: record for record in graph.records if record.writes and not record.in_backward}
         self.crossing = {value for record in graph.records if record.in_backward for value in record.all_reads}
         self.recipes: dict[int, _Recipe | None] = {}
+        self._depths: dict[int, int] = {}
         outputs = set(graph.outputs)
         self.found = [
             value
@@ -96,6 +120,13 @@ class Plan:
     def _is_kept(self, value: int) -> bool:
         return value in self.graph.constants or value in self.graph.inputs or value in self.crossing
 
+    def _depth(self, value: int) -> int:
+        """How many values one after another could be computed again up to it."""
+        if value not in self._depths:
+            recipe = self.recipes.get(value)
+            self._depths[value] = 0 if recipe is None else 1 + max(map(self._depth, recipe.reads))
+        return self._depths[value]
+
     def steps(self, gone: dict[int, None]) -> list[_Step]:
         """All records, and before the readers of values in `gone` what makes them again; these have numbers below 0."""
         steps: list[_Step] = []
@@ -105,7 +136,8 @@ class Plan:
             recipe = self.recipes.get(value)
             if value in again or recipe is None:
                 return
-            for each in recipe.reads:
+            # long chains first, so that what is added to them is made only then
+            for each in sorted(recipe.reads, key=self._depth, reverse=True):
                 if each in gone or (each not in recipe.record.all_writes and not self._is_kept(each)):
                     make(each)
             again[value] = -1 - value
@@ -123,7 +155,7 @@ class Plan:
         return steps
 
     def peak(self, gone: dict[int, None]) -> int:
-        """How many bytes of results are alive at once."""
+        """How many bytes of results are alive at once, without those that the caller gets."""
         steps, values = self.steps(gone), self.graph.values
         first: dict[int, int] = {}
         last: dict[int, int] = {}
@@ -135,7 +167,7 @@ class Plan:
                 for base in self.last_views.get(value, ()):
                     last[base] = k
         for value in self.graph.outputs:
-            last[value] = len(steps)
+            first.pop(value, None)
         changes = [0] * (len(steps) + 2)
         for value, k in first.items():
             if value in self.last_views:
