@@ -1,0 +1,201 @@
+"""The memory of replays: nobody leaves his block, nobody reads what is over, and what nobody needs goes away."""
+
+import gc
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import weakref
+
+import numpy as np
+import pytest
+from compiled_networks import Doing, Small, assert_near, eager, photos, replayed
+
+import cvzoo.functions as F
+import cvzoo.links as L
+from cvzoo.backends.onednn.bound_call import BoundCall
+from cvzoo.backends.onednn.pool import pool
+from cvzoo.graph.memory import address_of
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def model():
+    np.random.seed(0)
+    return Small()
+
+
+def run_guarded(*words):
+    support = os.pathsep.join([os.fspath(ROOT), os.fspath(ROOT / "tests/support")])
+    command = [sys.executable, ROOT / "tests/support/guarded_memory.py", *words]
+    environment = dict(os.environ, PYTHONPATH=support)
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs mprotect")
+@pytest.mark.parametrize("side", ["start", "end"])
+def test_no_kernel_leaves_the_memory_of_its_blocks(side):
+    done = run_guarded(side)
+    assert (done.returncode, done.stdout) == (0, "sound\n"), done.stderr[-2000:]
+    assert run_guarded(side, "overrun").returncode == -signal.SIGSEGV
+
+
+def poisoned(program):
+    """The program with steps in between that overwrite all of the arena's memory that is not alive."""
+    lowered, plan = program.lowered, program.plan
+    alive = lowered.lifetimes()
+    program._place()
+    memory = program._arena._memory
+    start = address_of(memory)
+
+    def poison(k):
+        def run():
+            assert address_of(program._arena._memory) == start
+            dead = np.ones(plan.nbytes, bool)
+            for number, offset in plan.offsets.items():
+                if alive[number][0] <= k < alive[number][1]:
+                    dead[offset : offset + lowered.blocks[number].nbytes] = False
+            memory[: plan.nbytes][dead] = 255
+
+        return run
+
+    steps, belongs = program._steps, program._belongs
+    changed = []
+    for i, step in enumerate(steps):
+        changed.append(step)
+        if i + 1 == len(steps) or belongs[i + 1] != belongs[i]:
+            changed.append(poison(belongs[i]))
+    program._steps = changed
+    program._belongs = [0] * len(changed)
+    return len(changed) - len(steps)
+
+
+@pytest.mark.parametrize(
+    ("make", "shape"),
+    [
+        (Small, (2, 3, 9, 11)),
+        (lambda: L.ResNet50(n_class=3), (1, 3, 64, 64)),
+        (lambda: L.SqueezeNet1_1(n_class=3), (1, 3, 65, 79)),
+        (lambda: L.MobileNetV2(n_class=3), (1, 3, 64, 64)),
+    ],
+    ids=["small", "resnet50", "squeezenet", "mobilenet"],
+)
+def test_nothing_is_read_after_the_plan_says_that_it_is_over(make, shape):
+    np.random.seed(0)
+    model = make()
+    graph = model.compile(photos(0, shape))
+    expected = replayed(model, photos(1, shape))
+    assert poisoned(graph.program) > 3
+    for _ in range(2):
+        assert_near(replayed(model, photos(1, shape)), expected)
+    assert_near(expected, eager(model, photos(1, shape)))
+
+
+@pytest.mark.parametrize("last", [1, 2, 4])
+def test_an_interrupt_while_blocks_find_their_places_leaves_it_usable(model, monkeypatch, last):
+    graph = model.compile(photos())
+    expected = eager(model, photos(1))
+    bind, calls = BoundCall.bind, []
+
+    def fails_once(self, k, address):
+        calls.append(k)
+        if len(calls) == last:
+            raise KeyboardInterrupt
+        bind(self, k, address)
+
+    graph.program.displace()
+    graph.program._arena.__init__()  # elsewhere
+    elsewhere = [np.full(100_000, 255, np.uint8) for _ in range(3)]
+    with monkeypatch.context() as patch:
+        patch.setattr(BoundCall, "bind", fails_once)
+        with pytest.raises(KeyboardInterrupt):
+            replayed(model, photos(1))
+    for _ in range(2):
+        assert_near(replayed(model, photos(1)), expected)
+    assert all((each == 255).all() for each in elsewhere)
+
+
+def test_shapes_that_take_turns_share_memory_and_give_the_networks_numbers(model):
+    shapes = [(1, 3, 8, 8), (2, 3, 33, 31), (1, 3, 5, 64), (4, 3, 40, 40)]
+    for shape in shapes:
+        model.compile(photos(0, shape))
+    for k in range(12):
+        shape = shapes[k * 7 % len(shapes)]
+        assert_near(replayed(model, photos(k, shape)), eager(model, photos(k, shape)))
+
+
+def test_forgotten_graphs_are_gone_at_once(model):
+    gc.disable()
+    try:
+        for end in (lambda: model.forward.forget(), lambda: model.uncompile()):
+            graph = model.compile(photos())
+            replayed(model, photos(1))
+            gone = weakref.ref(graph), weakref.ref(graph.program)
+            del graph
+            end()
+            assert [each() for each in gone] == [None, None]
+            model.uncompile()
+    finally:
+        gc.enable()
+
+
+def test_a_graph_that_had_to_go_is_gone_at_once(model):
+    gc.disable()
+    try:
+        gone = weakref.ref(model.compile(photos(), limit=1))
+        replayed(model, photos(0, (1, 3, 8, 8)))
+        replayed(model, photos(0, (1, 3, 8, 8)))
+        assert gone() is None
+    finally:
+        gc.enable()
+
+
+def test_a_change_of_parameters_lets_the_old_graph_go(model):
+    gone = weakref.ref(model.compile(photos()))
+    model.conv.W.array[...] *= 2
+    for seed in range(3):
+        assert_near(replayed(model, photos(seed)), eager(model, photos(seed)))
+    assert gone() is None
+
+
+def resident():
+    """Megabytes of this process."""
+    return int(pathlib.Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="needs /proc")
+def test_ever_new_shapes_leave_memory_as_it_is():
+    np.random.seed(0)
+    model = Doing(lambda link, x: F.relu(link.conv(F.concat([x, link.conv(x)[:, :3]], axis=0))))
+    model.compile(limit=3)
+
+    def show(k):
+        x = photos(0, (1, 3, 96 + k % 97, 128 + k % 89))
+        for _ in range(3):
+            replayed(model, x)
+
+    for k in range(40):
+        show(k)
+    gc.collect()
+    pool.release()
+    before = resident()
+    for k in range(40, 160):
+        show(k)
+    assert len(model.graphs()) == 3
+    gc.collect()
+    pool.release()
+    assert resident() - before < 12  # 120 graphs of 2 MB and more
+
+
+def test_a_thousand_replays_leave_memory_as_it_is(model):
+    model.compile(photos())
+    for k in range(50):
+        replayed(model, photos(k))
+    gc.collect()
+    before = len(gc.get_objects())
+    for k in range(1000):
+        replayed(model, photos(k % 50))
+    gc.collect()
+    assert len(gc.get_objects()) - before < 50
