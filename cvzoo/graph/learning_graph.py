@@ -9,6 +9,7 @@ import numpy as np
 
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable, make_output
+from cvzoo.backends.onednn.pool import pool
 from cvzoo.config.randomness import get_random_state, using_random_state
 from cvzoo.graph.arena import Arena
 from cvzoo.graph.capture import Capture
@@ -16,14 +17,24 @@ from cvzoo.graph.closeness import is_close, other_numbers
 from cvzoo.graph.draw import draw_memory
 from cvzoo.graph.lowering import lower
 from cvzoo.graph.passes.dead_records import dead_records
+from cvzoo.graph.passes.fuse_add_relu_training import fuse_add_relu_training
+from cvzoo.graph.passes.fuse_batch_norm_relu_training import fuse_batch_norm_relu_training
+from cvzoo.graph.passes.fuse_sums_of_gradients import fuse_sums_of_gradients
 from cvzoo.graph.passes.in_place import in_place
+from cvzoo.graph.passes.recompute import recompute
 from cvzoo.graph.program import Program
 from cvzoo.graph.repeats import difference
 from cvzoo.graph.summary import summary_of
 from cvzoo.graph.trees import NotATreeError, flatten, unflatten
 from cvzoo.graph.watch import LearningWatch
 
-RECORD_PASSES = (dead_records,)
+RECORD_PASSES = (
+    dead_records,
+    fuse_batch_norm_relu_training,
+    fuse_add_relu_training,
+    fuse_sums_of_gradients,
+    recompute,
+)
 STEP_PASSES = (in_place,)
 NOTHING_TO_LEARN = "nothing that it gives depends on parameters"
 
@@ -163,6 +174,7 @@ def _build(
     first, second = captures
     first.learn(call, *_copied(args, kwargs, lambda x: x.copy(order="K")), without=without)
     other_args, other_kwargs = _copied(args, kwargs, other_numbers)
+    pool.release()  # what one pass leaves idle, the next need not find beside its own
     random_state = get_random_state()
     wanted, gradients = second.learn(again, other_args, other_kwargs, without=without)
     for seen in (*first.seen, *second.seen):
@@ -174,6 +186,7 @@ def _build(
         raise NotLearnableError(reason)
     if not first.seeds:
         raise NotLearnableError(NOTHING_TO_LEARN)
+    pool.release()
     graph = first.graph
     n_record = len(graph.records)
     changed: dict[str, int] = {}
@@ -184,6 +197,7 @@ def _build(
     arrays = [*[x._array if isinstance(x, Variable) else x for x in arrays], *second.given]
     with using_random_state(random_state):
         lowered = lower(graph, arrays)
+    pool.release()
     for change in STEP_PASSES:
         changed[change.__name__] = change(lowered)
     program = Program(lowered, arena)

@@ -10,17 +10,21 @@ from cvzoo.functions.normalization.batch_normalization_relu import BatchNormaliz
 from cvzoo.graph.gradient_of import GradientOf
 from cvzoo.graph.records import Graph, Record
 
+CHANNELS = 16  # of other numbers than multiples of it oneDNN's kernels round differently, fused and apart
+
 
 def fuse_batch_norm_relu_training(graph: Graph) -> int:
     """Let a normalization and relu be one record, and their gradients, too; how many such there were.
 
-    The numbers stay: to the bit where the number of channels is a multiple of 16, else up to rounding. What was NaN
-    before relu may be 0 behind it.
+    Only where the number of channels is a multiple of 16: the numbers stay to the bit then. What was NaN before relu
+    may be 0 behind it.
     """
     found = 0
     readers = graph.readers()
     for norm in list(graph.records):
         if not isinstance(norm.function, BatchNormalization) or set(norm.hidden_writes) != {"mean", "var"}:
+            continue
+        if graph.values[norm.writes[0]].shape[1] % CHANNELS:
             continue
         relu = _only_reader(graph, readers, norm.writes[0])
         if relu is None or not isinstance(relu.function, ReLU) or relu.in_backward:

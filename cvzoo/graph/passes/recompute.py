@@ -16,6 +16,7 @@ from cvzoo.functions.normalization.batch_normalization import BatchNormalization
 from cvzoo.functions.normalization.batch_normalization_relu import BatchNormalizationReLU, FixedBatchNormalizationReLU
 from cvzoo.functions.normalization.fixed_batch_normalization import FixedBatchNormalization
 from cvzoo.graph.capture import SharedView
+from cvzoo.graph.passes.fuse_batch_norm_relu_training import CHANNELS
 from cvzoo.graph.records import Graph, Record
 
 _ELEMENTWISE = (Add, AddReLU, AbstractElementwise, AbstractElementwiseOfOutput)
@@ -46,8 +47,7 @@ def recompute(graph: Graph) -> int:
     there; how many records that adds.
 
     Cheap are normalizations whose statistics are kept, what goes element by element, and both in one. A result goes
-    only if it can be computed from what is kept anyway, and only where that lowers the peak. The numbers stay up to
-    rounding; to the bit where the normalizations' number of channels is a multiple of 16.
+    only if it can be computed from what is kept anyway and to the same bits, and only where that lowers the peak.
     """
     plan = Plan(graph)
     if not plan.found:
@@ -107,7 +107,7 @@ class Plan:
     def recipe(self, value: int) -> _Recipe | None:
         """How to compute the value from what is kept; None if it is not cheap, or would keep more."""
         if value not in self.recipes:
-            recipe = _recipe_of(self.makers.get(value))
+            recipe = _recipe_of(self.graph, self.makers.get(value))
             if recipe is not None and not all(self._is_at_hand(each, recipe) for each in recipe.reads):
                 recipe = None
             self.recipes[value] = recipe
@@ -208,13 +208,13 @@ class Plan:
         graph.records = records
 
 
-def _recipe_of(record: Record | None) -> _Recipe | None:
+def _recipe_of(graph: Graph, record: Record | None) -> _Recipe | None:
     if record is None or record.in_backward or record.hidden_reads:
         return None
     function = record.function
     if isinstance(function, BatchNormalization):
         statistics = record.hidden_writes
-        if set(statistics) != {"mean", "var"}:
+        if set(statistics) != {"mean", "var"} or graph.values[record.writes[0]].shape[1] % CHANNELS:
             return None
         again = FixedBatchNormalization(function._eps)
         return _Recipe(record, again, (*record.reads, statistics["mean"], statistics["var"]))

@@ -26,7 +26,9 @@ def learning():
 def learn(call, *arrays):
     """The graph there and back, its inputs, and what they give."""
     capture = Capture()
-    result, gradients = capture.learn(call, tuple([Variable(x, requires_grad=True) for x in arrays]), {})
+    result, gradients = capture.learn(
+        call, tuple([Variable(x, requires_grad=True) for x in arrays]), {}, without=frozenset()
+    )
     assert not capture.seen
     results = result if isinstance(result, tuple) else (result,)
     generator = np.random.default_rng(0)
@@ -111,18 +113,24 @@ def test_the_numbers_of_a_residual_network_stay_to_the_bit(change, n_block):
         np.testing.assert_array_equal(got, wanted)
 
 
-@pytest.mark.parametrize("channels", [16, 10])
-def test_all_together_leave_the_numbers(channels):
-    graph, inputs, expected = learn(chain(4, channels), X)
+def test_all_together_leave_the_numbers():
+    graph, inputs, expected = learn(chain(4), X)
     counts = [change(graph) for change in TRAINING_PASSES]
     assert counts[:3] == [5, 4, 4]
     assert counts[3] > 0
-    assert labels(graph, backward=False).count("ReLU") == 0
+    assert "ReLU" not in labels(graph, backward=False)
     for got, wanted in zip(run(graph, inputs), expected, strict=True):
-        if channels == 16:
-            np.testing.assert_array_equal(got, wanted)
-        else:
-            np.testing.assert_allclose(got, wanted, rtol=1e-5, atol=1e-5 * np.abs(wanted).max())
+        np.testing.assert_array_equal(got, wanted)
+
+
+def test_normalizations_that_would_be_rounded_differently_stay():
+    graph, inputs, expected = learn(chain(4, 10), X)
+    assert [change(graph) for change in TRAINING_PASSES[:3]] == [0, 4, 4]
+    plan = Plan(graph)
+    assert not plan.found
+    assert passes.recompute(graph) == 0
+    for got, wanted in zip(run(graph, inputs), expected, strict=True):
+        np.testing.assert_array_equal(got, wanted)
 
 
 def test_other_numbers_than_the_recorded_ones_come_out_right():
