@@ -4,7 +4,10 @@ import math
 
 import numpy as np
 
+from cvzoo.backends.in_threads import in_threads
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
+
+_STRIP = 1 << 19  # scores that a thread looks at at a time
 
 
 def best_pairs(score: np.ndarray, limit: int, *, above: float = -math.inf) -> np.ndarray:
@@ -26,7 +29,11 @@ def best_pairs(score: np.ndarray, limit: int, *, above: float = -math.inf) -> np
     n_row, n_column = score.shape
     if not score.size:
         return np.zeros(0, np.int64)
-    best = score.max(axis=1)
+    best = np.empty(n_row, score.dtype)
+    step = max(_STRIP // n_column, 1)
+    in_threads(
+        [slice(k, k + step) for k in range(0, n_row, step)], lambda rows: score[rows].max(axis=1, out=best[rows])
+    )
     if np.isnan(best).any():
         best = np.nan_to_num(np.fmax.reduce(score, axis=1), nan=-np.inf)
     reached = best > above

@@ -1,11 +1,15 @@
 """Photos and feature maps at another size."""
 
 import functools
+import math
 
 import numpy as np
 
 from cvzoo.backends.abstract import Pair
+from cvzoo.backends.in_threads import in_threads
 from cvzoo.errors.exceptions import ValueRangeError
+
+_STRIP = 1 << 17  # numbers of the result that a thread makes at a time
 
 
 @functools.lru_cache(256)
@@ -55,14 +59,24 @@ def _along(x: np.ndarray, axis: int, index: np.ndarray, weights: np.ndarray) -> 
 
 def resize_2d(x: np.ndarray, size: Pair, *, mode: str, align_corners: bool, antialias: bool) -> np.ndarray:
     """As AbstractBackend.resize_2d says; "nearest" has no use for the other two settings."""
-    y = np.ascontiguousarray(x.transpose(0, 2, 3, 1))
-    if y.dtype.kind != "f" and mode != "nearest":
-        y = y.astype(np.float32)
-    for axis in (1, 2):
-        n_in, n_out = y.shape[axis], size[axis - 1]
-        if n_in != n_out:
-            y = _along(y, axis, *_axis(n_in, n_out, mode, align_corners, antialias))
-    return (y.copy() if np.may_share_memory(y, x) else y).transpose(0, 3, 1, 2)
+    x = np.ascontiguousarray(x.transpose(0, 2, 3, 1))
+    if x.dtype.kind != "f" and mode != "nearest":
+        x = x.astype(np.float32)
+    axes = [
+        None if n_in == n_out else _axis(n_in, n_out, mode, align_corners, antialias)
+        for n_in, n_out in zip(x.shape[1:3], size)
+    ]
+    y = np.empty((len(x), *size, x.shape[3]), x.dtype)
+
+    def work(part: tuple[int, slice]) -> None:
+        i, rows = part
+        strip = x[i : i + 1, rows] if axes[0] is None else _along(x[i : i + 1], 1, *[each[rows] for each in axes[0]])
+        y[i, rows] = (strip if axes[1] is None else _along(strip, 2, *axes[1]))[0]
+
+    # strips that stay in a cache on their way
+    step = max(_STRIP // max(math.prod(y.shape[2:]), 1), 1)
+    in_threads([(i, slice(k, k + step)) for i in range(len(x)) for k in range(0, size[0], step)], work)
+    return y.transpose(0, 3, 1, 2)
 
 
 def resize_2d_grad(gy: np.ndarray, size: Pair, *, mode: str, align_corners: bool, antialias: bool) -> np.ndarray:

@@ -39,16 +39,21 @@ def prepared_batches(
         img = read_image(source)
         x = prepare(img)
         if xs and x.shape != xs[0].shape:
-            yield batch._replace(x=np.stack(xs))
+            yield batch._replace(x=_joined(xs))
             batch, xs = PreparedBatch(np.empty(0), [], []), []
         xs.append(x)
         batch.sizes.append(img.shape[1:])
         batch.sources.append(source)
         if len(xs) == batch_size:  # before the next photo is read, which may fail
-            yield batch._replace(x=np.stack(xs))
+            yield batch._replace(x=_joined(xs))
             batch, xs = PreparedBatch(np.empty(0), [], []), []
     if xs:
-        yield batch._replace(x=np.stack(xs))
+        yield batch._replace(x=_joined(xs))
+
+
+def _joined(xs: list[np.ndarray]) -> np.ndarray:
+    """(B, C, H, W); of a single photo no copy is made."""
+    return xs[0][None] if len(xs) == 1 else np.stack(xs)
 
 
 def check_photos(imgs: Any, batch_size: int) -> None:

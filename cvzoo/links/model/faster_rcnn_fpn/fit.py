@@ -28,7 +28,8 @@ def fit_photo(img: np.ndarray, settings: FasterRCNNFPNSettings) -> np.ndarray:
     s = settings
     mean, std = np.float32(s.mean), np.float32(s.std)
     size = seen_size(img.shape[1:], s)
-    out = np.zeros((3, *padded_size(size)), np.float32)
+    # channels last, as the network reads it
+    out = np.zeros((*padded_size(size), 3), np.float32).transpose(2, 0, 1)
     if s.antialias:
         pixels = np.clip(np.rint(img), 0, 255).astype(np.uint8)
         out[:, : size[0], : size[1]] = normalize(resize(pixels, size), mean=mean, std=std)

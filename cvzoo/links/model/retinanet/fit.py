@@ -42,6 +42,7 @@ def fit_photo(img: np.ndarray, min_size: int, max_size: int, *, antialias: bool)
     else:
         x = normalize(img, mean=MEAN, std=STD)
         resized = resize_images(x[None], size, align_corners=False).array[0]
-    out = np.zeros((3, *padded_size(size)), np.float32)
+    # channels last, as the network reads it
+    out = np.zeros((*padded_size(size), 3), np.float32).transpose(2, 0, 1)
     out[:, : size[0], : size[1]] = resized
     return out
