@@ -51,6 +51,13 @@ class AbstractBackend(abc.ABC):
     def channels_last(self, x: Array) -> Array:
         """x (B, C, H, W) itself if it lies channels-last, else a copy that does."""
 
+    @abc.abstractmethod
+    def reshaped(self, x: Array, shape: Sequence[int]) -> Array:
+        """The values of x, in row-major order, in another shape: a view of x where its order allows, else in C order.
+
+        shape: sizes, of which one may be -1: what is left over
+        """
+
     # --- convolution ------------------------------------------------------------------------------------------------
     @abc.abstractmethod
     def conv_2d(

@@ -388,6 +388,22 @@ def test_concatenations_agree(axis):
     np.testing.assert_array_equal(FAST.concat(arrays[:1], axis=axis), arrays[0])
 
 
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("order", [(0, 1, 2), (0, 2, 1), (1, 0, 2)])
+def test_concatenations_of_other_than_photos_agree(axis, order):
+    arrays = [np.transpose(draw(7, 60, 60, seed=k), order)[:, 1:] for k in range(3)]
+    np.testing.assert_array_equal(FAST.concat(arrays, axis=axis), np.concatenate(arrays, axis))
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2, 3])
+def test_concatenations_of_parts_of_photos_agree(axis):
+    x = in_order(draw(2, 24, 20, 30), "channels_last")
+    arrays = [x[:, 1:9, :11, 2:22], x[:, 9:17, 3:14, 5:25], in_order(x[:, :8, 9:20, 10:], "c_order")]
+    y = FAST.concat(arrays, axis=axis)
+    assert y.transpose(0, 2, 3, 1).flags.c_contiguous
+    np.testing.assert_array_equal(y, np.concatenate(arrays, axis))
+
+
 RESIZES = [
     ((7, 9), (14, 18)),
     ((7, 9), (21, 9)),

@@ -9,7 +9,7 @@ from cvzoo.backends.onednn.concat import concat
 from cvzoo.backends.onednn.conv import channel_sum, conv_2d, conv_2d_input_grad, conv_2d_weight_grad
 from cvzoo.backends.onednn.eltwise import add, add_relu, eltwise, eltwise_grad, eltwise_grad_from_output, multiply
 from cvzoo.backends.onednn.matmul import linear, matmul
-from cvzoo.backends.onednn.memory import asarray, channels_last, empty, to_numpy, zeros
+from cvzoo.backends.onednn.memory import asarray, channels_last, empty, reshaped, to_numpy, zeros
 from cvzoo.backends.onednn.normalization import (
     batch_norm_fixed,
     batch_norm_grad,
@@ -42,6 +42,7 @@ class OneDNNBackend(AbstractBackend):
     asarray = staticmethod(asarray)
     to_numpy = staticmethod(to_numpy)
     channels_last = staticmethod(channels_last)
+    reshaped = staticmethod(reshaped)
 
     conv_2d = staticmethod(conv_2d)
     conv_2d_input_grad = staticmethod(conv_2d_input_grad)

@@ -14,6 +14,7 @@ from cvzoo.backends.onednn.primitives import (
     SRC,
     Primitive,
     attributes,
+    dense_strides,
     describe,
     describe_image,
     local,
@@ -33,12 +34,18 @@ __all__ = [
     "new_channels_last",
     "new_dense",
     "new_like",
+    "reshaped",
     "to_numpy",
     "zeros",
 ]
 
 _BYTE = np.dtype(np.uint8)
 _WORTHWHILE = 1 << 14  # elements; below, NumPy's copy is faster than a call
+
+
+def _is_worthwhile(size: int) -> bool:
+    """Whether so many elements are copied by a primitive; where calls are recorded all are, to be replayed."""
+    return size >= _WORTHWHILE or (local.recorder is not None and size > 0)
 
 
 def new_channels_last(b: int, c: int, h: int, w: int, dtype: np.dtype = F32) -> np.ndarray:
@@ -103,7 +110,7 @@ def channels_last(x: np.ndarray) -> np.ndarray:
     """x (B, C, H, W) itself if it lies channels-last, else a copy that does."""
     if x.transpose(0, 2, 3, 1).flags.c_contiguous:
         return x
-    if x.dtype is F32 and x.size >= _WORTHWHILE and min(x.strides) > 0:
+    if x.dtype is F32 and _is_worthwhile(x.size) and min(x.strides) > 0:
         key = ("channels_last", x.shape, x.strides)
         run = local.young.get(key)
         if run is None:
@@ -115,6 +122,50 @@ def channels_last(x: np.ndarray) -> np.ndarray:
     y = empty(x.shape, x.dtype)
     y[...] = x
     return y
+
+
+def _is_view(shape: Sequence[int], strides: Sequence[int], new: Sequence[int]) -> bool:
+    """Whether an array of these strides can be seen in a new shape of as many elements."""
+    old = [(n, step) for n, step in zip(shape, strides) if n != 1]
+    sizes = [n for n in new if n != 1]
+    while old:
+        n, step = old.pop()  # from the innermost axis outwards: join axes until the sizes agree
+        m = sizes.pop()
+        while n != m:
+            if m < n:
+                m *= sizes.pop()
+            else:
+                outer, outer_step = old.pop()
+                if outer_step != n * step:
+                    return False
+                n *= outer
+    return True
+
+
+def _make_copy(x: np.ndarray) -> Primitive | bool:
+    source, target = describe(x.shape, strides_of(x)), describe(x.shape, dense_strides(x.shape))
+    descriptor = primitive_descriptor("reorder", source, target, attributes())
+    return Primitive(descriptor, [(SRC, source), (DST, target)]) if descriptor else False
+
+
+def reshaped(x: np.ndarray, shape: Sequence[int]) -> np.ndarray:
+    """As AbstractBackend.reshaped says."""
+    if x.flags.c_contiguous or x.dtype is not F32 or not _is_worthwhile(x.size) or min(x.strides) <= 0 or x.ndim > 12:
+        return x.reshape(shape)
+    if -1 in shape:
+        rest = -math.prod(shape)
+        shape = [x.size // max(rest, 1) if n == -1 else n for n in shape]
+    if math.prod(shape) != x.size or _is_view(x.shape, x.strides, shape):
+        return x.reshape(shape)
+    key = ("copy", x.shape, x.strides)
+    run = local.young.get(key)
+    if run is None:
+        run = recall(key, _make_copy, x)
+    if not run:
+        return x.reshape(shape)
+    y = new_dense(x.shape)
+    run(x, y)
+    return y.reshape(shape)
 
 
 def as_kernels_want(x: np.ndarray) -> np.ndarray:

@@ -14,9 +14,9 @@ class Reshape(FunctionNode):
 
     def forward(self, inputs: tuple) -> tuple:
         (x,) = inputs
-        backend_of(x)
+        backend = backend_of(x)
         try:
-            return (x.reshape(self.shape),)
+            return (backend.reshaped(x, self.shape),)
         except (ValueError, TypeError):
             raise ShapeError(
                 f"reshape: {x.size} values do not fit", expected=f"{x.size} values", got=f"{x.shape} to {self.shape}"

@@ -18,7 +18,15 @@ class Roll(FunctionNode):
 
     def forward(self, inputs: tuple) -> tuple:
         (x,) = inputs
-        return (backend_of(x).xp.roll(x, self.shifts, self.axes),)
+        backend = backend_of(x)
+        shifts = [(shift % x.shape[axis], axis) for shift, axis in zip(self.shifts, self.axes) if x.shape[axis]]
+        shifts = [(shift, axis) for shift, axis in shifts if shift]
+        if not shifts or x.ndim != 4 or not x.transpose(0, 2, 3, 1).flags.c_contiguous:
+            return (backend.xp.roll(x, self.shifts, self.axes),)
+        for shift, axis in shifts:
+            rest = (slice(None),) * axis
+            x = backend.concat((x[(*rest, slice(-shift, None))], x[(*rest, slice(-shift))]), axis=axis)
+        return (x,)
 
     def backward(self, indexes: tuple, gys: tuple) -> tuple:
         return Roll(tuple([-shift for shift in self.shifts]), self.axes).apply(gys)
