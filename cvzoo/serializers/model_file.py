@@ -10,6 +10,8 @@ import numpy as np
 from cvzoo.errors.exceptions import CvzooError, FileFormatError, UnsupportedError, ValueRangeError
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.architectures import Architecture, architectures
+from cvzoo.links.quantization.stored import KEY as QUANTIZATION
+from cvzoo.links.quantization.stored import is_quantized, stored_quantization, take_quantization
 from cvzoo.weights.model_header import KEY, ModelHeader, read_model_header
 from cvzoo.weights.safetensors import read_safetensors, write_safetensors
 from cvzoo.weights.sniff import sniff
@@ -20,15 +22,21 @@ def save_model(
 ) -> None:
     """Write the model, so that `load_model(file)` gives it back; the file is whole or not there (an old one stays).
 
+    model: may be quantized: weights of eight bits are stored as they are, and the model comes back quantized
     half: filters and matrices are stored in float16, half the size; what float16 cannot hold stays as it is
     metadata: more texts for the header; what is no text is stored as JSON
     Raises UnsupportedError for a model that files do not know how to describe, GraphError if it has parameters without
-    values, ValueRangeError if metadata use the name "cvzoo_model".
+    values, ValueRangeError if metadata use the names "cvzoo_model" or "cvzoo_quantization".
     """
     architecture = _architecture_of(model)
     texts = {name: v if isinstance(v, str) else json.dumps(v) for name, v in (metadata or {}).items()}
-    if KEY in texts:
-        raise ValueRangeError(f"save_model: metadata must not be called {KEY!r}")
+    for name in (KEY, QUANTIZATION):
+        if name in texts:
+            raise ValueRangeError(f"save_model: metadata must not be called {name!r}")
+    if is_quantized(model):
+        arrays, texts[QUANTIZATION] = stored_quantization(model)
+    else:
+        arrays = model.state_arrays()
     header = ModelHeader(
         architecture=architecture.name,
         settings=architecture.settings(model),
@@ -36,7 +44,6 @@ def save_model(
         preprocessing=architecture.preprocessing(model),
         metadata=texts,
     )
-    arrays = model.state_arrays()
     if half:
         arrays = {name: _halved(array) for name, array in arrays.items()}
     write_safetensors(file, arrays, metadata=header.to_metadata())
@@ -46,7 +53,8 @@ def load_model(file: str | os.PathLike) -> Any:
     """The model that `save_model` wrote, ready to predict.
 
     Raises FileFormatError for a damaged file or one that does not say what it is, UnsupportedError for an architecture
-    that this cvzoo does not know, WeightsMismatchError if the numbers do not fit.
+    that this cvzoo does not know or a quantized model that this machine cannot compute, WeightsMismatchError if the
+    numbers do not fit.
     """
     header = read_model_header(file)
     if header is None:
@@ -69,7 +77,11 @@ def load_model(file: str | os.PathLike) -> Any:
         raise FileFormatError(
             f"{os.fspath(file)}: its settings make no {header.architecture}: {str(error)[:200]}"
         ) from error
-    model.load_arrays(read_safetensors(file))
+    arrays = read_safetensors(file)
+    if QUANTIZATION in header.metadata:
+        take_quantization(model, arrays, header.metadata[QUANTIZATION], os.path.basename(file))
+    else:
+        model.load_arrays(arrays)
     return model
 
 

@@ -22,23 +22,20 @@ class AbstractQuantizable:
     quantization_report: QuantizationReport | None = None
 
     def state_arrays(self) -> dict[str, np.ndarray]:
-        """As in Link. Raises UnsupportedError for a quantized model: a file would forget what was measured."""
-        self._refuse_files("is not written to files")
+        """As in Link. Raises UnsupportedError for a quantized model: its arrays alone are not all of it."""
+        self._refuse("is more than its arrays", "cvzoo.serializers.save_model(file, model) writes all of it")
         return super().state_arrays()  # type: ignore[misc]
 
     def load_arrays(
         self, arrays: Mapping[str, np.ndarray], *, strict: bool = True, rename: Mapping[str, str] | None = None
     ) -> LoadReport:
         """As in Link. Raises UnsupportedError for a quantized model: its ranges were measured with other numbers."""
-        self._refuse_files("takes no other weights")
+        self._refuse("takes no other weights", "load the model it was made of, then model.quantize(photos)")
         return super().load_arrays(arrays, strict=strict, rename=rename)  # type: ignore[misc]
 
-    def _refuse_files(self, what: str) -> None:
+    def _refuse(self, what: str, hint: str) -> None:
         if self.quantization_report is not None:
-            raise UnsupportedError(
-                f"a quantized model {what}",
-                hint="save or load the model it was made of, then model.quantize(photos): it takes seconds",
-            )
+            raise UnsupportedError(f"a quantized model {what}", hint=hint)
 
     def quantize(
         self: Model,

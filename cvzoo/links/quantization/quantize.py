@@ -39,7 +39,7 @@ def quantize(
     photos = list(photos)
     _check(model, photos, precision, method, percentile, least_work, max_error)
     twin = model.copy("copy")  # type: ignore[attr-defined]
-    layers = _layers_of(twin)
+    layers = layers_of(twin)
     for path in in_float:
         if not any(_is_under(name, path) for name in layers):
             raise ValueRangeError(f"quantize: in_float names no layer: {path!r}", hint="see repr(model)")
@@ -110,11 +110,12 @@ def _check(
         raise ValueRangeError("quantize: percentile", expected="above 0, at most 100", got=percentile)
     if least_work < 0 or not max_error > 0:
         raise ValueRangeError("quantize: least_work at least 0, max_error above 0", got=f"{least_work}, {max_error}")
-    if any(layer.kernel is not None for layer in _layers_of(model).values()):
+    if any(layer.kernel is not None for layer in layers_of(model).values()):
         raise GraphError("this model is quantized already", hint="quantize the model that it was made of")
 
 
-def _layers_of(model: Any) -> dict[str, Layer]:
+def layers_of(model: Any) -> dict[str, Layer]:
+    """What can be quantized, by path."""
     return {path: link for path, link in model.namedlinks() if isinstance(link, Convolution2D | Linear)}
 
 
