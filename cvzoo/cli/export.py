@@ -17,6 +17,7 @@ from cvzoo.links.chain import Chain
 from cvzoo.links.model.seen import seeded_photo
 from cvzoo.serializers.model_file import load_model
 from cvzoo.transforms.resize import resize
+from cvzoo.weights.model_header import read_model_header
 
 DISAGREES = 1
 _PHOTO = (480, 640)
@@ -44,9 +45,18 @@ def run(args: argparse.Namespace) -> int:
     to = pathlib.Path(args.to)
     if to.suffix.lower() != ".onnx":
         raise ConfigError("--to must end in .onnx, by which other programs know the file", got=args.to)
-    model = load_model(args.model) if means_file(args.model) else make_member(zoo_member(args.model))
+    weights, metadata = None, None
+    if means_file(args.model):
+        model = load_model(args.model)
+        header = read_model_header(args.model)
+        metadata = None if header is None else header.metadata
+    else:
+        member = zoo_member(args.model)
+        model, weights = make_member(member), member.weights
     photo = resize(seeded_photo(), _PHOTO) if args.photo is None else read_image(args.photo)
-    exported = export_onnx(to, model, batch=args.batch, size=args.size, boxes=args.boxes)
+    exported = export_onnx(
+        to, model, batch=args.batch, size=args.size, boxes=args.boxes, weights=weights, metadata=metadata
+    )
     checked, agrees = _checked(to, model, photo, exported, boxes=args.boxes)
     _print(to, exported, checked)
     return 0 if agrees else DISAGREES

@@ -1,6 +1,5 @@
 """What of a model goes into a file: the part that is exported, the names of what it gives, and texts about it."""
 
-import json
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -9,6 +8,7 @@ import numpy as np
 from cvzoo.errors.exceptions import UnsupportedError
 from cvzoo.export.onnx.boxes.fcis import fcis_first_stage
 from cvzoo.export.onnx.boxes.one_map import first_stage
+from cvzoo.export.onnx.texts import texts_about
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.architectures import architectures
 from cvzoo.links.model.classifier import AbstractClassifier
@@ -62,8 +62,9 @@ def contents_of(model: Chain) -> Contents:
         raise UnsupportedError(f"ONNX: a {type(model).__name__} cannot be exported yet")
     photo = np.full((3, *_PHOTO), 127.0, np.float32)
     channels, h, w = model.prepare(photo).shape
-    name, metadata = _description(model, task)
-    return Contents(name, call, outputs, channels, (h, w), metadata, model.state_arrays())
+    architecture = next((each for each in architectures() if each.model_class is type(model)), None)
+    texts = texts_about(model, architecture, task)
+    return Contents(texts["architecture"], call, outputs, channels, (h, w), texts, model.state_arrays())
 
 
 def _on_pyramid(model: FasterRCNNFPN | MaskRCNNFPN | KeypointRCNNFPN) -> Callable[[Any], Any]:
@@ -79,15 +80,3 @@ def _on_pyramid(model: FasterRCNNFPN | MaskRCNNFPN | KeypointRCNNFPN) -> Callabl
 
 def _first_scores(model: AbstractSegmenter) -> Callable[[Any], Any]:
     return lambda x: model.training_scores(x)[0]
-
-
-def _description(model: Chain, task: str) -> tuple[str, dict[str, str]]:
-    architecture = next((each for each in architectures() if each.model_class is type(model)), None)
-    name = type(model).__name__ if architecture is None else architecture.name
-    metadata = {"architecture": name, "task": task}
-    if model.label_names is not None:  # type: ignore[attr-defined]
-        metadata["label_names"] = json.dumps(list(model.label_names), ensure_ascii=False)  # type: ignore[attr-defined]
-    if architecture is not None:
-        metadata["preprocessing"] = json.dumps(architecture.preprocessing(model), ensure_ascii=False)
-        metadata["settings"] = json.dumps(architecture.settings(model), ensure_ascii=False)
-    return name, metadata

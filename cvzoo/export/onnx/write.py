@@ -1,20 +1,21 @@
 """A model of the zoo as an ONNX file."""
 
-import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from cvzoo.errors.exceptions import CvzooError, UnsupportedError, ValueRangeError
-from cvzoo.export.onnx.boxes.add_boxes import add_boxes, rules_of
+from cvzoo.export.onnx.boxes.add_boxes import add_boxes
 from cvzoo.export.onnx.contents import Contents, contents_of
 from cvzoo.export.onnx.exported import Exported
 from cvzoo.export.onnx.model_proto import OPSET, Node, Port, model_message
 from cvzoo.export.onnx.network import add_network
 from cvzoo.export.onnx.onnx_graph import OnnxGraph, Shape
 from cvzoo.export.onnx.plan import Plan, plans
+from cvzoo.export.onnx.texts import cvzoo_version, joined_texts, texts_about_boxes, texts_about_weights
 from cvzoo.links.chain import Chain
-from cvzoo.links.model.thresholds import AbstractThresholds
 from cvzoo.weights.atomic_write import atomic_write
+from cvzoo.weights.record import Weights
 
 _LARGEST = (1 << 31) - 1  # what readers of protocol buffers take
 INPUT = "x"
@@ -27,21 +28,30 @@ def export_onnx(
     batch: int | None = None,
     size: Sequence[int] | None = None,
     boxes: bool = False,
+    weights: Weights | None = None,
+    metadata: Mapping[str, Any] | None = None,
 ) -> Exported:
     """What was written: the model as an ONNX file of opset 17, whole or not there at all.
 
     batch: how many photos go in at once; None leaves it open where the model allows
     size: (H, W) of the prepared photos that go in; None leaves it open where the model allows
-    boxes: of a detector that looks once, not what its heads say but what is left after the suppression, with its
+    boxes: of a model that finds instances, not what its heads say but what is left after the suppression, with its
         present thresholds: `boxes` (K, 4) y_min x_min y_max x_max in pixels of x, `scores` (K,), `labels` (K,) and
-        `photos` (K,) int64, which of the batch each is in; best first. Such a file is for one size. Where photos do not
-        fill x, a second input `photo` (B, 4) says where they lie in it
+        `photos` (K,) int64, which of the batch each is in, best first; `masks` (K, M, M), how likely each cell of a box
+        is inside; `points` (K, P, 2) y x in pixels of x, and `point_scores` (K, P). Where photos do not fill x, a
+        second input `photo` (B, 4) says where they lie in it, see `photo_place`; where rules are in the photos' own
+        pixels, `photo_size` (B, 2) float32 is their height and width
+    weights: the record of its numbers, for the file's metadata: source, licence
+    metadata: more texts for the file; what is no text is stored as JSON
     The input is `x` (B, C, H, W) float32, prepared as the file's metadata say.
-    Raises UnsupportedError that names what cannot be converted, ValueRangeError for a batch or size below 1.
+    Raises UnsupportedError that names what cannot be converted, and for quantized models; ValueRangeError for a batch
+    or size below 1, or metadata that use our own names; OSError where the file cannot be written.
     """
     if (batch is not None and batch < 1) or (size is not None and (len(size) != 2 or min(size) < 1)):
         raise ValueRangeError("export_onnx: batch and size must be at least 1", got=f"batch {batch}, size {size}")
     contents = contents_of(model)
+    about = contents.metadata if weights is None else contents.metadata | texts_about_weights(weights)
+    contents = contents._replace(metadata=joined_texts(about, metadata))
     here = contents.size if size is None else (int(size[0]), int(size[1]))
     reasons: list[str] = []
     tries = list(plans(contents.channels, here, batch=batch, free_size=size is None))
@@ -72,15 +82,15 @@ def _write(
     for value, port in zip(made, outputs, strict=True):
         g.nodes.append(Node("Identity", (value,), (port.name,), {}))
     texts = {**contents.metadata, "size_step": str(plan.step)}
-    if isinstance(detector, AbstractThresholds):
-        texts["boxes"] = json.dumps(rules_of(detector)._asdict())
+    if detector is not None:
+        texts |= texts_about_boxes(detector)
     message = model_message(
         contents.name,
         g.nodes,
         inputs,
         outputs,
         g.constants,
-        producer_version="",
+        producer_version=cvzoo_version(),
         metadata=texts,
     )
     if message.size > _LARGEST:

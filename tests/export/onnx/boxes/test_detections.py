@@ -1,6 +1,5 @@
 """Files with boxes find in real photos what the detectors find."""
 
-import json
 import pathlib
 
 import numpy as np
@@ -105,12 +104,3 @@ def test_text_is_found_on_a_receipt(open_session, tmp_path):
 def test_nothing_is_found_on_a_blank_sheet(open_session, tmp_path):
     blank = np.full((3, 300, 200), 250, np.float32)
     assert check_file(open_session, retinanet_text(), [blank, blank], tmp_path / "model.onnx")[1] == 0
-
-
-def test_a_file_with_boxes_says_its_thresholds(open_session, tmp_path):
-    model = _SUITE._made("SSD")
-    export_onnx(tmp_path / "model.onnx", model, boxes=True, size=(64, 64))
-    texts = open_session(tmp_path / "model.onnx").get_modelmeta().custom_metadata_map
-    said = json.loads(texts["boxes"])
-    rules = {"score_thresh": model.score_thresh, "nms_thresh": model.nms_thresh, "limit": model.limit, "clip": False}
-    assert said == rules

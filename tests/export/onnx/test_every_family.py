@@ -1,0 +1,89 @@
+"""Every family's file finds in a real photo what the model finds, read by a program that knows nothing of cvzoo."""
+
+import json
+import pathlib
+
+import numpy as np
+import pytest
+from neighbour import module_at
+
+from cvzoo.export.onnx.preparation import preparation_of
+from cvzoo.export.onnx.write import export_onnx
+from cvzoo.links.model.architectures import architectures
+from cvzoo.links.model.classifier import AbstractClassifier
+from cvzoo.links.model.segmenter import AbstractPhotoSegmenter
+from cvzoo.links.model.thresholds import AbstractThresholds
+
+_TESTS = pathlib.Path(__file__).parents[2]
+_ZOO = _TESTS / "links" / "model"
+SUITES = {
+    "classifiers": (module_at(_ZOO / "test_classifier_conformance.py"), "CLASSIFIERS"),
+    "detectors": (module_at(_ZOO / "test_detector_conformance.py"), "MAKERS"),
+    "segmenters": (module_at(_ZOO / "test_segmenter_conformance.py"), "SEGMENTERS"),
+    "instances": (module_at(_ZOO / "test_instance_networks.py"), "MODELS"),
+}
+MEMBERS = [(suite, name) for suite, (module, table) in SUITES.items() for name in vars(module)[table]]
+IDS = [name for _, name in MEMBERS]
+
+
+def made(suite, name):
+    return SUITES[suite][0]._made(name).copy("copy")
+
+
+@pytest.fixture(scope="module")
+def reader(onnxruntime):
+    """The example that runs a file with ONNX Runtime, NumPy and Pillow alone."""
+    return module_at(_TESTS.parent / "examples" / "run_onnx.py")
+
+
+@pytest.fixture
+def photo(shared):
+    return shared / "data" / "photos" / "dog.jpg"
+
+
+def test_every_architecture_of_the_zoo_has_a_member_here():
+    covered = {type(SUITES[suite][0]._made(name)) for suite, name in MEMBERS}
+    assert {each.name for each in architectures() if each.model_class not in covered} == set()
+
+
+@pytest.mark.parametrize(("suite", "name"), MEMBERS, ids=IDS)
+def test_the_reader_finds_what_the_model_finds(suite, name, reader, photo, tmp_path):
+    model = made(suite, name)
+    boxes = isinstance(model, AbstractThresholds)
+    if boxes:
+        model.score_thresh, model.limit = 0.002, 20
+    file = tmp_path / "model.onnx"
+    export_onnx(file, model, boxes=boxes)
+    img = reader.read(photo)
+    out = reader.run(str(file), img)
+    ours = model.predict([photo])
+    if isinstance(model, AbstractClassifier):
+        np.testing.assert_allclose(out["probs"], ours[0], atol=1e-5)
+    elif isinstance(model, AbstractPhotoSegmenter):
+        assert (out["label"] == ours[0]).mean() > 0.99
+    elif boxes:
+        check_instances(out, ours, img.shape[:2])
+
+
+def check_instances(out, ours, size):
+    """As many, in the same order, each in its place; random weights make boxes a hundred times the photo's size."""
+    assert 0 < len(ours.scores[0]) == len(out["scores"])
+    np.testing.assert_allclose(out["scores"], ours.scores[0], atol=1e-4)
+    np.testing.assert_array_equal(out["labels"], ours.labels[0])
+    found, expected = (np.clip(each, 0, np.tile(size, 2)) for each in (out["boxes"], ours.bboxes[0]))
+    np.testing.assert_allclose(found, expected, atol=0.05)
+    if "masks" in out:
+        assert (out["masks"] != ours.masks[0].to_masks()).mean() < 1e-4
+    if "points" in out:
+        np.testing.assert_allclose(out["points"], ours.points[0], atol=0.05)
+        np.testing.assert_allclose(out["point_scores"], ours.point_scores[0], atol=1e-4)
+
+
+@pytest.mark.parametrize(("suite", "name"), MEMBERS, ids=IDS)
+def test_the_reader_prepares_a_photo_as_the_model_does(suite, name, reader, photo):
+    model = made(suite, name)
+    img = reader.read(photo)
+    x, _ = reader.prepare(img, json.loads(json.dumps(preparation_of(model))))
+    ours = model.prepare(img.transpose(2, 0, 1).astype(np.float32))
+    assert x.shape == ours.shape
+    assert abs(x - ours).max() <= 2e-5 * abs(ours).max()

@@ -1,0 +1,83 @@
+"""What a file says about its model."""
+
+import json
+import pathlib
+
+import pytest
+from neighbour import module_at
+
+from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.export.onnx.boxes.add_boxes import rules_of
+from cvzoo.export.onnx.texts import cvzoo_version
+from cvzoo.export.onnx.write import export_onnx
+from cvzoo.links.model.cifar_resnet.cifar_resnet import CIFARResNet
+from cvzoo.weights.record import Weights
+
+_ZOO = pathlib.Path(__file__).parents[2] / "links" / "model"
+RECORD = Weights(
+    name="tiny",
+    url="https://example.org/tiny.pth",
+    sha256=None,
+    licence="MIT",
+    data="drawings",
+    data_licence="not stated",
+    source="somebody",
+    score={"top1": 0.5},
+)
+
+
+@pytest.fixture
+def texts_of(open_session, tmp_path):
+    """From a model and how it is exported, the texts in the file."""
+
+    def read(model, **how):
+        export_onnx(tmp_path / "model.onnx", model, **how)
+        meta = open_session(tmp_path / "model.onnx").get_modelmeta()
+        assert (meta.producer_name, meta.graph_name) == ("cvzoo", meta.custom_metadata_map["architecture"])
+        return meta.custom_metadata_map
+
+    return read
+
+
+def test_a_file_says_what_it_is(texts_of):
+    texts = texts_of(CIFARResNet(8, 3, label_names=("ape", "bee", "cät")))
+    assert json.loads(texts["label_names"]) == ["ape", "bee", "cät"]
+    assert json.loads(texts["preprocessing"])["stretched_to"] == 32
+    assert json.loads(texts["prepare"])["size"] == [32, 32]
+    assert (texts["task"], texts["architecture"]) == ("classification", "CIFARResNet")
+    assert (texts["opset"], texts["cvzoo_version"]) == ("17", cvzoo_version())
+    assert "weights" not in texts
+
+
+def test_a_file_says_who_made_its_weights_and_who_may_use_them(texts_of):
+    texts = texts_of(CIFARResNet(8, 3), weights=RECORD, metadata={"run": {"epochs": 3}, "by": "me"})
+    said = json.loads(texts["weights"])
+    assert (said["licence"], said["source"], said["url"]) == (RECORD.licence, RECORD.source, RECORD.url)
+    assert said["score"] == {"top1": 0.5}
+    assert "sha256" not in said
+    assert (json.loads(texts["run"]), texts["by"]) == ({"epochs": 3}, "me")
+
+
+def test_metadata_take_no_name_of_ours(tmp_path):
+    with pytest.raises(ValueRangeError, match="task"):
+        export_onnx(tmp_path / "model.onnx", CIFARResNet(8, 3), metadata={"task": "cooking"})
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "more"),
+    [
+        ("test_detector_conformance.py", "SSD", {"scale": "own"}),
+        ("test_detector_conformance.py", "LightHeadRCNN", {"scale": "width"}),
+        ("test_instance_networks.py", "MaskRCNNFPN, pasted exactly", {"paste": "exact", "thresh": 0.5}),
+        ("test_instance_networks.py", "FCIS", {"paste": "resized", "thresh": 0.4}),
+        ("test_instance_networks.py", "KeypointRCNNFPN", {"scale": "own"}),
+    ],
+)
+def test_a_file_with_boxes_says_its_rules(module, name, more, texts_of):
+    model = module_at(_ZOO / module)._made(name)
+    texts = texts_of(model, boxes=True)
+    said = json.loads(texts["boxes"])
+    assert said.items() >= rules_of(model)._asdict().items()
+    assert (said | json.loads(texts.get("masks", "{}"))).items() >= more.items()
+    assert ("point_names" in texts) == (name == "KeypointRCNNFPN")
