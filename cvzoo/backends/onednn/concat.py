@@ -1,6 +1,7 @@
 """Arrays laid one after another."""
 
 import ctypes
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -13,40 +14,60 @@ from cvzoo.backends.onednn.primitives import (
     F32,
     Primitive,
     attributes,
+    dense_strides,
+    describe,
     describe_image,
     local,
     primitive_descriptor,
     recall,
+    strides_of,
 )
 
 _FIRST_OF_MANY = 1024
 _FEW = 1 << 14  # elements; below, NumPy is as fast
 _MANY = 1 << 19  # elements that a thread copies at a time
+_MOST_AXES = 6
 
 
-def _make(shapes: tuple[tuple[int, ...], ...], axis: int, y_shape: Sequence[int]) -> Primitive | bool:
-    sources = [describe_image(shape) for shape in shapes]
-    target = describe_image(y_shape)
+def _make(arrays: Sequence[np.ndarray], axis: int, y_shape: Sequence[int]) -> Primitive | bool:
+    sources = [describe(a.shape, strides_of(a)) for a in arrays]
+    target = describe_image(y_shape) if len(y_shape) == 4 else describe(y_shape, dense_strides(y_shape))
     addresses = (ctypes.c_void_p * len(sources))(*(source.address for source in sources))
     plan = primitive_descriptor("concat", target, len(sources), axis, addresses, attributes())
     slots = [(_FIRST_OF_MANY + k, source) for k, source in enumerate(sources)]
     return Primitive(plan, [(DST, target), *slots]) if plan else False
 
 
+def _is_case(arrays: Sequence[np.ndarray]) -> bool:
+    axes = arrays[0].ndim
+    if any(a.dtype is not F32 or not a.size for a in arrays) or not 0 < axes <= _MOST_AXES:
+        return False
+    if axes != 4 and not all(_is_readable(a) for a in arrays):
+        return False
+    # where calls are recorded all are, to be replayed
+    return local.recorder is not None or sum([a.size for a in arrays]) >= _FEW
+
+
+def _is_readable(a: np.ndarray) -> bool:
+    """Whether a's axes lie in memory in the same order as the result's, perhaps with gaps."""
+    strides = a.strides if a.ndim != 4 else (a.strides[0], *a.strides[2:], a.strides[1])
+    return strides[-1] == 4 and all(m >= n for m, n in itertools.pairwise(strides))
+
+
 def concat(arrays: Sequence[np.ndarray], *, axis: int) -> np.ndarray:
     """As AbstractBackend.concat says."""
-    if all(a.ndim == 4 and a.dtype is F32 and a.size for a in arrays) and sum(a.size for a in arrays) >= _FEW:
-        shapes = tuple(a.shape for a in arrays)
-        axis %= 4
-        y_shape = list(shapes[0])
-        y_shape[axis] = sum(shape[axis] for shape in shapes)
-        key = ("concat", shapes, axis)
+    if _is_case(arrays):
+        shape = list(arrays[0].shape)
+        axis %= len(shape)
+        arrays = [a if _is_readable(a) else as_kernels_want(a) for a in arrays]
+        shape[axis] = sum([a.shape[axis] for a in arrays])
+        key = ("concat", axis, *[(a.shape, a.strides) for a in arrays])
         run = local.young.get(key)
         if run is None:
-            run = recall(key, _make, shapes, axis, y_shape)
+            run = recall(key, _make, arrays, axis, shape)
         if run:
-            y = new_channels_last(*y_shape)
-            run(y, *[as_kernels_want(a) for a in arrays])
+            y = new_channels_last(*shape) if len(shape) == 4 else new_dense(tuple(shape))
+            run(y, *arrays)
             return y
     if all(a.ndim == 3 and a.dtype is F32 and a.size for a in arrays) and sum(a.size for a in arrays) >= _MANY:
         return _concat_in_threads(arrays, axis % 3)
