@@ -12,7 +12,6 @@ from cvzoo.config.switches import using_config
 
 @pytest.fixture
 def model():
-    np.random.seed(0)
     return Small()
 
 

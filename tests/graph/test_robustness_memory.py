@@ -23,7 +23,6 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 @pytest.fixture
 def model():
-    np.random.seed(0)
     return Small()
 
 
@@ -83,7 +82,6 @@ def poisoned(program):
     ids=["small", "resnet50", "squeezenet", "mobilenet"],
 )
 def test_nothing_is_read_after_the_plan_says_that_it_is_over(make, shape):
-    np.random.seed(0)
     model = make()
     graph = model.compile(photos(0, shape))
     expected = replayed(model, photos(1, shape))
@@ -167,7 +165,6 @@ def resident():
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="needs /proc")
 def test_ever_new_shapes_leave_memory_as_it_is():
-    np.random.seed(0)
     model = Doing(lambda link, x: F.relu(link.conv(F.concat([x, link.conv(x)[:, :3]], axis=0))))
     model.compile(limit=3)
 

@@ -22,7 +22,6 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 @pytest.fixture
 def model():
-    np.random.seed(0)
     return Small()
 
 
