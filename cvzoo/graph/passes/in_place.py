@@ -1,23 +1,23 @@
 """What goes through an array element by element may leave its results there, if nobody reads it again."""
 
+from cvzoo.backends.onednn.primitives import DIFF_DST, DIFF_SRC
 from cvzoo.graph.memory import Area
-from cvzoo.graph.steps import ARENA, Call, Lowered
+from cvzoo.graph.steps import ARENA, Call, Lowered, Operand
 
 _ELEMENTWISE = ("eltwise", "binary")
 
 
 def in_place(lowered: Lowered) -> int:
-    """Let such calls write where they read; how many they were."""
+    """Let such calls, and gradients of normalizations, write where they read; how many they were."""
     changed = 0
     for k, step in enumerate(lowered.steps):
-        if not isinstance(step, Call) or step.operation not in _ELEMENTWISE:
+        if not isinstance(step, Call):
             continue
-        written = list(step.blocks(written=True))
-        if len(written) != 1 or lowered.blocks[written[0]].kind != ARENA:
+        target, sources = _places(step)
+        if target is None or lowered.blocks[target.owner].kind != ARENA:
             continue
-        target = next(step.operands[i] for i in step.written)
         alive = lowered.lifetimes()
-        for operand in step.operands:
+        for operand in sources:
             if not isinstance(operand, Area) or operand.owner == target.owner or alive[operand.owner][1] != k:
                 continue
             if _fits(lowered, step, operand, target):
@@ -25,6 +25,18 @@ def in_place(lowered: Lowered) -> int:
                 changed += 1
                 break
     return changed
+
+
+def _places(step: Call) -> tuple[Area | None, list[Operand]]:
+    """What a call writes, and the operands in whose place it may; None if it may not."""
+    if step.operation in _ELEMENTWISE and len(step.written) == 1:
+        target = step.operands[next(iter(step.written))]
+        return (target, step.operands) if isinstance(target, Area) else (None, [])
+    kinds = step.primitive.kinds
+    if step.operation == "batch normalization" and DIFF_DST in kinds:
+        target = step.operands[kinds.index(DIFF_SRC)]
+        return (target, [step.operands[kinds.index(DIFF_DST)]]) if isinstance(target, Area) else (None, [])
+    return None, []
 
 
 def _fits(lowered: Lowered, step: Call, operand: Area, target: Area) -> bool:
