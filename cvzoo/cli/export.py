@@ -45,6 +45,8 @@ def run(args: argparse.Namespace) -> int:
     to = pathlib.Path(args.to)
     if to.suffix.lower() != ".onnx":
         raise ConfigError("--to must end in .onnx, by which other programs know the file", got=args.to)
+    if not to.parent.is_dir():
+        raise ConfigError(f"--to {args.to}: there is no such folder")
     weights, metadata = None, None
     if means_file(args.model):
         model = load_model(args.model)

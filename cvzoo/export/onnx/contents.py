@@ -19,6 +19,7 @@ from cvzoo.links.model.fcis.fcis_resnet101 import FCISResNet101
 from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import KeypointRCNNFPN
 from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
 from cvzoo.links.model.segmenter import AbstractPhotoSegmenter, AbstractSegmenter
+from cvzoo.links.quantization.quantizable import AbstractQuantizable
 
 _TASKS = {FasterRCNNFPN: "detection", MaskRCNNFPN: "instance segmentation", KeypointRCNNFPN: "keypoints"}
 _PHOTO = (480, 640)  # of a usual photo: what models make of it is the size that files are written for
@@ -44,6 +45,11 @@ class Contents(NamedTuple):
 
 def contents_of(model: Chain) -> Contents:
     """What of the model goes into a file. Raises UnsupportedError for a kind that cannot be exported."""
+    if isinstance(model, AbstractQuantizable) and model.quantization_report is not None:
+        raise UnsupportedError(
+            f"ONNX: a quantized {type(model).__name__} is not exported",
+            hint="export the model it was made of, and quantize the file with the runtime's own tools",
+        )
     if isinstance(model, AbstractClassifier):
         call, outputs, task = model.scores, ("scores",), "classification"
     elif isinstance(model, AbstractOneStageDetector):

@@ -18,6 +18,7 @@ from cvzoo.weights.atomic_write import atomic_write
 from cvzoo.weights.record import Weights
 
 _LARGEST = (1 << 31) - 1  # what readers of protocol buffers take
+_MOST_PIXELS = 1 << 26
 INPUT = "x"
 
 
@@ -45,10 +46,18 @@ def export_onnx(
     metadata: more texts for the file; what is no text is stored as JSON
     The input is `x` (B, C, H, W) float32, prepared as the file's metadata say.
     Raises UnsupportedError that names what cannot be converted, and for quantized models; ValueRangeError for a batch
-    or size below 1, or metadata that use our own names; OSError where the file cannot be written.
+    or size below 1 or of over 67 million pixels, or metadata that use our own names; OSError where the file cannot be
+    written.
     """
     if (batch is not None and batch < 1) or (size is not None and (len(size) != 2 or min(size) < 1)):
         raise ValueRangeError("export_onnx: batch and size must be at least 1", got=f"batch {batch}, size {size}")
+    if size is not None and (batch or 1) * int(size[0]) * int(size[1]) > _MOST_PIXELS:
+        raise ValueRangeError(
+            "export_onnx: a pass of such photos is recorded, which would take the machine's memory",
+            expected=f"at most {_MOST_PIXELS} pixels",
+            got=f"batch {batch or 1}, size {tuple(size)}",
+            hint="leave the size open: the file then takes any",
+        )
     contents = contents_of(model)
     about = contents.metadata if weights is None else contents.metadata | texts_about_weights(weights)
     contents = contents._replace(metadata=joined_texts(about, metadata))
