@@ -1,0 +1,104 @@
+"""Files are whole or not there; what makes no sense is named."""
+
+import errno
+import os
+
+import numpy as np
+import pytest
+
+from cvzoo.errors.exceptions import UnsupportedError, ValueRangeError
+from cvzoo.export.onnx.message import Message
+from cvzoo.export.onnx.write import export_onnx
+from cvzoo.links.chain import Chain
+from cvzoo.links.model.cifar_resnet.cifar_resnet import CIFARResNet
+
+
+@pytest.fixture
+def model():
+    return CIFARResNet(8, 3)
+
+
+@pytest.fixture
+def file(tmp_path):
+    return tmp_path / "model.onnx"
+
+
+@pytest.fixture
+def imgs():
+    return np.random.default_rng(1).uniform(0, 255, (4, 3, 32, 32)).astype(np.float32)
+
+
+@pytest.mark.parametrize(
+    ("how", "says"),
+    [
+        ({"batch": 0}, "at least 1"),
+        ({"batch": -2}, "at least 1"),
+        ({"size": (0, 32)}, "at least 1"),
+        ({"size": (32,)}, "at least 1"),
+        ({"size": (100_000, 100_000)}, "memory"),
+        ({"size": (2048, 2048), "batch": 1000}, "memory"),
+    ],
+)
+def test_sizes_that_make_no_sense_are_named(how, says, model, file):
+    with pytest.raises(ValueRangeError, match=says):
+        export_onnx(file, model, **how)
+    assert not file.exists()
+
+
+def test_what_has_no_boxes_is_named(model, file):
+    with pytest.raises(UnsupportedError, match="boxes of a CIFARResNet"):
+        export_onnx(file, model, boxes=True)
+
+
+def test_what_is_no_model_of_the_zoo_is_named(file):
+    with pytest.raises(UnsupportedError, match="a Chain cannot be exported"):
+        export_onnx(file, Chain())
+
+
+def test_a_missing_folder_is_named(model, tmp_path):
+    with pytest.raises(OSError, match="nowhere"):
+        export_onnx(tmp_path / "nowhere" / "model.onnx", model)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_may_not_be_written_to_is_named(model, tmp_path):
+    tmp_path.chmod(0o500)
+    with pytest.raises(PermissionError):
+        export_onnx(tmp_path / "model.onnx", model)
+
+
+def test_a_full_disk_leaves_the_old_file_and_nothing_else(model, file, monkeypatch):
+    file.write_bytes(b"old")
+    write = Message.write_to
+
+    def write_half(self, out):
+        write(Message().text(1, "half"), out)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Message, "write_to", write_half)
+    with pytest.raises(OSError, match="No space left"):
+        export_onnx(file, model)
+    assert file.read_bytes() == b"old"
+    assert list(file.parent.iterdir()) == [file]
+
+
+@pytest.mark.parametrize("precision", ["int8", "bf16"])
+def test_a_quantized_model_is_refused(precision, model, imgs, file):
+    try:
+        quantized = model.quantize(imgs, precision=precision)
+    except UnsupportedError:
+        pytest.skip(f"this processor has no {precision}")
+    with pytest.raises(UnsupportedError, match="ONNX: a quantized CIFARResNet"):
+        export_onnx(file, quantized)
+    assert not file.exists()
+
+
+def test_a_compiled_model_makes_the_same_file(model, imgs, file):
+    export_onnx(file, model)
+    plain = file.read_bytes()
+    model.compile(imgs)
+    ours = model.predict(imgs)[0]
+    export_onnx(file, model)
+    assert file.read_bytes() == plain
+    np.testing.assert_array_equal(model.predict(imgs)[0], ours)
+    assert model.graphs()
