@@ -115,9 +115,15 @@ class Pool:
             idle, self._idle = self._idle, {}
             released, self.idle_bytes = self.idle_bytes, 0
         del idle
+        if _trim is not None:
+            _trim(0)  # glibc keeps what was given back to it in pieces
         return released
 
 
+try:
+    _trim = ctypes.CDLL(None).malloc_trim
+except (AttributeError, OSError, TypeError):  # another C library
+    _trim = None
 pool = Pool(_limit_of_this_machine())
 
 
