@@ -66,6 +66,9 @@ class Hyperparameter:
         """All names with the numbers that count here."""
         return {**(self.parent.get_dict() if self.parent is not None else {}), **self.own}
 
+    def __reduce__(self) -> tuple:
+        return _rebuild, (dict(self.own), self.parent)
+
     def __repr__(self) -> str:
         return f"Hyperparameter({', '.join(f'{name}={value}' for name, value in self.get_dict().items())})"
 
@@ -81,6 +84,10 @@ class HyperparameterProxy:
 
     def __set__(self, optimizer: Any, value: Number) -> None:
         setattr(optimizer.hyperparam, self.name, value)
+
+
+def _rebuild(own: dict[str, Number], parent: Hyperparameter | None) -> Hyperparameter:
+    return Hyperparameter(own, parent=parent)
 
 
 def _checked(name: str, value: Any) -> Number:

@@ -1,5 +1,8 @@
 """A parameter's own numbers stand in front of the optimizer's."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -55,3 +58,15 @@ def test_a_misspelt_name_is_refused_with_those_there_are():
         _ = own.momentun
     with pytest.raises(AttributeError):
         del own.momentum
+
+
+def test_copies_have_numbers_of_their_own_and_parents_of_their_own():
+    parent = Hyperparameter({"lr": 0.1, "momentum": 0.9})
+    child = Hyperparameter(parent=parent)
+    child.lr = 0.2
+    twin_parent, twin = copy.deepcopy((parent, child))
+    twin_parent.momentum = 0.5
+    assert (twin.lr, twin.momentum) == (0.2, 0.5)
+    assert (child.lr, child.momentum) == (0.2, 0.9)
+    again = pickle.loads(pickle.dumps(child))
+    assert again.get_dict() == child.get_dict()
