@@ -12,7 +12,7 @@ from cvzoo.singa.tensor_class import Tensor, hold
 
 
 def backward(y: Tensor, dy: Any = None) -> Iterator[tuple[Tensor, Tensor]]:
-    """Pairs (parameter, gradient) of all parameters that y was computed from, those that were used last first.
+    """Pairs (parameter, gradient) of all parameters that y was computed from, in no particular order.
 
     y: a Tensor of one element, a loss
     dy: what the gradients are multiplied with, a number or a Tensor of one element; None for 1

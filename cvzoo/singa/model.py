@@ -13,7 +13,7 @@ from cvzoo.graph.learning_graph import LearningGraph
 from cvzoo.graph.replayed_method import ReplayedMethod
 from cvzoo.singa.device import Device, get_default_device
 from cvzoo.singa.layers.layer import Layer, called
-from cvzoo.singa.mode import entered, set_training
+from cvzoo.singa.mode import entered, is_entered, is_training, set_training
 from cvzoo.singa.states_file import read_states, write_states
 from cvzoo.singa.tensor_class import Tensor, as_tensor
 
@@ -156,7 +156,8 @@ class Model(Layer):
 
     def replayed_names(self) -> frozenset[str]:
         """The attributes that are no settings of the network."""
-        return super().replayed_names() | {"_replay", "training", "graph_mode", "sequential", "optimizer"}
+        own = {"_initialized", "_replay", "graph_mode", "optimizer", "sequential", "training"}
+        return super().replayed_names() | own
 
     def _shared_copy(self) -> "Model":
         twin = super()._shared_copy()
@@ -223,6 +224,9 @@ def _replayed(forward: Any) -> Any:
 
     @functools.wraps(forward)
     def replayed(self: Model, *args: Any, **kwargs: Any) -> Any:
+        if not is_entered():
+            with entered(is_training()):
+                return replayed(self, *args, **kwargs)
         start = time.perf_counter()
         # a forward that a subclass's own calls is a part of that one's replay
         replay = self.__dict__.get("_replay") if type(self).forward is replayed else None

@@ -42,15 +42,16 @@ class Tensor(Parameter):
     device: the processor; None for it
     dtype: `tensor.float32`, `tensor.float16` or `tensor.int32`
     data: a numpy array to copy; float64 becomes float32, other integers and booleans become int32
-    requires_grad: whether gradients pass through it
+    requires_grad: False freezes a parameter
     stores_grad: whether it is a parameter: `autograd.backward` gives its gradient, optimizers change it
     name: in states and optimizers; a layer that it becomes an attribute of names it
 
     Without `data` the numbers are zeros. Arithmetic is that of `autograd`: gradients go through it, too.
-    Where we differ from SINGA: gradients are taken of parameters only, not of inputs; `creator` is the FunctionNode.
+    Where we differ from SINGA: gradients are taken of parameters only, and `requires_grad` says so: it is False for an
+    input; `creator` is the FunctionNode.
     """
 
-    __slots__ = ("_source", "_wanted", "device", "stores_grad")
+    __slots__ = ("_source", "_stores", "_wanted", "device")
 
     def __init__(
         self,
@@ -82,7 +83,7 @@ class Tensor(Parameter):
         self._source: Variable | None = None
         self._wanted = wanted
         self.device = get_default_device()
-        self.stores_grad = stores_grad
+        self._stores = stores_grad
         self._requires_grad = wanted and stores_grad and array.dtype.kind == "f"
 
     # --- what it is -------------------------------------------------------------------------------------------------
@@ -98,15 +99,29 @@ class Tensor(Parameter):
 
     @property
     def requires_grad(self) -> bool:
-        """Whether gradients pass through it."""
-        return self._wanted
+        """Whether gradients are taken of it: it is a parameter that is not frozen, or computed from one."""
+        return self._requires_grad
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
         self._wanted = bool(value)
-        self._requires_grad = self._wanted and self.stores_grad and self._array.dtype.kind == "f"
-        if self._node is not None:
-            self._node.requires_grad = self._requires_grad
+        self._ask()
+
+    @property
+    def stores_grad(self) -> bool:
+        """Whether `autograd.backward` gives its gradient."""
+        return self._stores
+
+    @stores_grad.setter
+    def stores_grad(self, value: bool) -> None:
+        self._stores = bool(value)
+        self._ask()
+
+    def _ask(self) -> None:
+        if self.creator is None:  # else what it was computed from says whether there are gradients
+            self._requires_grad = self._wanted and self._stores and self._array.dtype.kind == "f"
+            if self._node is not None:
+                self._node.requires_grad = self._requires_grad
 
     @property
     def data(self) -> np.ndarray:
@@ -358,11 +373,11 @@ class Tensor(Parameter):
     # --- copies and pickles -----------------------------------------------------------------------------------------
     def _blank(self) -> "Tensor":
         twin = object.__new__(Tensor)
-        twin._fill(self._array, self._wanted, self.stores_grad, self.name)
+        twin._fill(self._array, self._wanted, self._stores, self.name)
         return twin
 
     def __reduce__(self) -> tuple:
-        return _rebuild, (self._array, self._wanted, self.stores_grad, self.name)
+        return _rebuild, (self._array, self._wanted, self._stores, self.name)
 
 
 PlaceHolder = Tensor
@@ -400,8 +415,9 @@ def dtype_of(array: np.ndarray) -> np.dtype:
 
 
 def as_tensor(value: Any) -> Any:
-    """The Tensor that a Variable is, with its place in the graph; of a tuple or list, each; others as they are."""
-    if isinstance(value, Tensor):
+    """The Tensor that a Variable is, with its place in the graph; of a tuple or list, each; others as they are,
+    and parameters of cvzoo's links."""
+    if isinstance(value, Parameter):
         return value
     if isinstance(value, Variable):
         tensor = object.__new__(Tensor)
@@ -410,7 +426,7 @@ def as_tensor(value: Any) -> Any:
         node = tensor._node = value._node
         if node is not None:
             node.bind(tensor)
-        if type(value) is not Variable and not isinstance(value, Parameter):
+        if type(value) is not Variable:
             tensor._source = value  # somebody listens who reads numbers
         return tensor
     if type(value) in (tuple, list):

@@ -166,6 +166,10 @@ class AbstractRuleOptimizer(Optimizer):
         rule.state = self._waiting.pop(parameter.name or "", {})
         return rule
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)  # a copy's parameters are others
+        self._known = {id(parameter): (parameter, rule) for parameter, rule in self._known.values()}
+
     def _names(self) -> dict[str, AbstractUpdateRule]:
         names: dict[str, AbstractUpdateRule] = {}
         for parameter, rule in self._known.values():
