@@ -18,6 +18,7 @@ VERBS = {
     "data": "check, convert and show data sets",
     "models": "list the published weights that cvzoo knows, and where they come from",
     "convert": "turn somebody else's weights into a model file, with a certificate",
+    "quantize": "make a model file that computes in eight bits, of photos like yours",
     "export": "write a model as a file that other programs run",
     "verify": "check a model: its file, its numbers, and that it says the same however it is asked",
     "doctor": "show what this installation computes with, and why",

@@ -23,6 +23,7 @@ from cvzoo.links.model.detector import AbstractDetector
 from cvzoo.links.model.instance_segmenter import AbstractInstanceSegmenter
 from cvzoo.links.model.seen import Finder, greatest_difference, same_bits, seen
 from cvzoo.links.model.segmenter import AbstractSegmenter
+from cvzoo.links.quantization.stored import is_quantized, stored_quantization
 from cvzoo.serializers.convert_weights import normalization_eps
 from cvzoo.serializers.model_file import load_model, save_model
 
@@ -39,7 +40,7 @@ class Check(NamedTuple):
 
 def check_numbers(model: Chain) -> Check:
     """Every parameter has a value, and every value is finite."""
-    arrays = model.state_arrays()
+    arrays = stored_quantization(model)[0] if is_quantized(model) else model.state_arrays()
     wrong = [name for name, array in arrays.items() if not np.isfinite(array).all()]
     if wrong:
         return Check("numbers", False, f"{len(wrong)} arrays hold NaN or infinity: {', '.join(wrong[:3])}")

@@ -1,0 +1,78 @@
+"""`cvzoo quantize PHOTO... --model NAME --to OUT.safetensors`: a model file that computes in fewer bits."""
+
+import argparse
+import pathlib
+import sys
+
+import numpy as np
+
+from cvzoo.cli.load_detector import add_model_arguments
+from cvzoo.cli.load_predictor import load_predictor
+from cvzoo.cli.photo_sources import Trouble, photo_sources
+from cvzoo.cli.result_table import printable
+from cvzoo.errors.exceptions import ConfigError, CvzooError
+from cvzoo.images.read_image import read_image
+from cvzoo.links.quantization.quantizable import AbstractQuantizable
+from cvzoo.links.quantization.value_range import METHODS
+from cvzoo.serializers.model_file import save_model
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Looks at photos to learn what values a model's layers read, and writes a model file whose layers compute in "
+        "eight bits (or bfloat16) where that pays. `cvzoo predict` takes it as --model FILE, and `cvzoo evaluate` says "
+        "how good it is."
+    )
+    parser.epilog = "exit status: 0 written; 2 cannot run"
+    parser.add_argument(
+        "photos",
+        nargs="+",
+        metavar="PHOTO",
+        help="some tens like those that will be predicted: files, folders, globs in quotes, or - for a list",
+    )
+    parser.add_argument("--to", required=True, metavar="OUT.safetensors", help="the file to write")
+    add_model_arguments(parser)
+    group = parser.add_argument_group("the bits")
+    group.add_argument("--precision", choices=("int8", "bf16"), default="int8", help="(default: int8)")
+    group.add_argument("--method", choices=METHODS, default="mse", help="where values are cut (default: mse)")
+    group.add_argument(
+        "--in-float", action="append", default=[], metavar="PATH", help="a layer or a part that stays in float32"
+    )
+    group.add_argument(
+        "--limit", type=int, default=64, metavar="N", help="look at N of the photos, evenly spaced (default: 64)"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """0. Raises ConfigError for a model or photos that cannot be used, UnsupportedError where there is no bfloat16."""
+    to = pathlib.Path(args.to)
+    if to.suffix.lower() != ".safetensors":
+        raise ConfigError("--to must end in .safetensors, by which other commands know a model file", got=args.to)
+    if args.limit < 1:
+        raise ConfigError("--limit must be at least 1", got=args.limit)
+    model = load_predictor(args)
+    if not isinstance(model, AbstractQuantizable):
+        raise ConfigError(f"a {type(model).__name__} cannot be quantized")
+    photos = _photos(args.photos, args.limit)
+    quantized = model.quantize(photos, precision=args.precision, method=args.method, in_float=args.in_float)
+    save_model(to, quantized)
+    print(quantized.quantization_report)
+    weights = sum(array.nbytes for array in model.state_arrays().values())
+    print(f"\nwritten: {printable(str(to))}, {to.stat().st_size / 1e6:.1f} MB; in float32 {weights / 1e6:.1f} MB")
+    return 0
+
+
+def _photos(words: list[str], limit: int) -> list[np.ndarray]:
+    """At most `limit` of the photos; ConfigError if one cannot be read, so that nobody wonders what was looked at."""
+    paths, _ = photo_sources(words, sys.stdin.buffer if "-" in words else ())
+    paths = list(paths)
+    photos = []
+    for k in np.unique(np.linspace(0, len(paths) - 1, min(limit, len(paths))).round().astype(int)):
+        path = paths[k]
+        if isinstance(path, Trouble):
+            raise ConfigError(f"{printable(path.name)}: {path.why}")
+        try:
+            photos.append(read_image(path))
+        except (CvzooError, OSError, ValueError) as error:
+            raise ConfigError(f"{printable(str(path))} cannot be read: {error}") from error
+    return photos

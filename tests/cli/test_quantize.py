@@ -1,0 +1,89 @@
+"""`cvzoo quantize`."""
+
+import json
+
+import pytest
+
+from cvzoo.links.model.cifar_resnet.cifar_resnet import CIFARResNet
+from cvzoo.serializers.model_file import load_model, save_model
+
+
+@pytest.fixture
+def model_file(tmp_path):
+    path = tmp_path / "model.safetensors"
+    save_model(path, CIFARResNet(8, 3, label_names=("ape", "bee", "cat")))
+    return path
+
+
+def test_a_model_file_becomes_a_smaller_one_that_predicts(run, model_file, photos, tmp_path):
+    out = tmp_path / "int8.safetensors"
+    status, printed, errors = run("quantize", photos, "--model", model_file, "--to", out)
+    assert (status, errors) == (0, "")
+    assert "6 of 8 layers in int8, ranges of 2 photos by 'mse'" in printed
+    assert "MB; in float32" in printed
+    assert out.stat().st_size < 0.4 * model_file.stat().st_size
+    assert load_model(out).quantization_report.n_quantized == 6
+    assert run("predict", photos, "--model", out, "--out", tmp_path / "found", "--no-draw")[0] == 0
+    assert run("predict", photos, "--model", model_file, "--out", tmp_path / "float", "--no-draw")[0] == 0
+    found, there = (
+        [json.loads(line) for line in (tmp_path / name / "results.jsonl").read_text().splitlines()]
+        for name in ("found", "float")
+    )
+    assert len(found) == 2
+    assert json.dumps(found) != json.dumps(there)  # bytes were asked for, and only there they are
+
+
+def test_a_darknet_network_is_quantized_and_keeps_its_thresholds(run, net, photos, tmp_path):
+    out = tmp_path / "int8.safetensors"
+    status, _, errors = run("quantize", photos, *net, "--to", out, "--score-thresh", "0.25", "--limit", "1")
+    assert (status, errors) == (0, "")
+    model = load_model(out)
+    assert model.score_thresh == 0.25
+    assert model.quantization_report.n_photo == 1
+
+
+def test_what_stays_in_float_may_be_said(run, model_file, photos, tmp_path):
+    words = ["--in-float", "/stage1", "--in-float", "stage2/0/conv1", "--method", "minmax"]
+    status, _, errors = run("quantize", photos, "--model", model_file, "--to", tmp_path / "o.safetensors", *words)
+    assert (status, errors) == (0, "")
+    report = load_model(tmp_path / "o.safetensors").quantization_report
+    assert [each.path for each in report if each.why == "asked for"] == [
+        "/stage1/0/conv1/conv",
+        "/stage1/0/conv2/conv",
+        "/stage2/0/conv1/conv",
+    ]
+    assert report.method == "minmax"
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--to", "out.npz"], "must end in .safetensors"),
+        (["--to", "out.safetensors", "--limit", "0"], "--limit must be at least 1"),
+        (["--to", "out.safetensors", "--in-float", "/nowhere"], "names no layer"),
+        (["--to", "out.safetensors", "nowhere.jpg"], "nowhere.jpg"),
+        (["--to", "out.safetensors", "--precision", "int4"], "invalid choice"),
+    ],
+)
+def test_words_that_make_no_sense_are_refused(run, model_file, photos, tmp_path, monkeypatch, words, says):
+    monkeypatch.chdir(tmp_path)
+    status, _, errors = run("quantize", photos, "--model", model_file, *words)
+    assert status == 2
+    assert says in errors
+    assert not (tmp_path / "out.safetensors").exists()
+
+
+def test_a_quantized_model_is_verified_like_any_other(run, model_file, photos, tmp_path):
+    out = tmp_path / "int8.safetensors"
+    run("quantize", photos, "--model", model_file, "--to", out)
+    status, printed, _ = run("verify", out)
+    assert status == 0
+    assert "saved and loaded" in printed
+
+
+def test_a_quantized_model_is_not_quantized_again(run, model_file, photos, tmp_path):
+    out = tmp_path / "int8.safetensors"
+    run("quantize", photos, "--model", model_file, "--to", out)
+    status, _, errors = run("quantize", photos, "--model", out, "--to", tmp_path / "again.safetensors")
+    assert status == 2
+    assert "quantized already" in errors
