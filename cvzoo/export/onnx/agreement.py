@@ -7,13 +7,15 @@ import numpy as np
 
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import MissingExtraError, ShapeError
-from cvzoo.export.onnx.boxes.add_boxes import PHOTO
+from cvzoo.export.onnx.boxes.add_boxes import PHOTO, PHOTO_SIZE
 from cvzoo.export.onnx.boxes.photo_place import photo_place
 from cvzoo.export.onnx.contents import contents_of
 from cvzoo.export.onnx.write import INPUT
 from cvzoo.geometry.bbox_iou import bbox_iou
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.detector import AbstractDetector
+from cvzoo.links.model.instance_segmenter import AbstractInstanceSegmenter
+from cvzoo.links.model.key_point_detector import AbstractKeyPointDetector
 
 _SAME_BOX, _SAME_SCORE = 0.99, 1e-4
 
@@ -59,7 +61,11 @@ def compare_with_onnxruntime(file: str | os.PathLike, model: Chain, x: np.ndarra
     return Agreement(max(float(each.max(initial=0)) for each in off), scale, float(apart.mean()))
 
 
-def compare_boxes_with_onnxruntime(file: str | os.PathLike, model: AbstractDetector, img: np.ndarray) -> BoxAgreement:
+def compare_boxes_with_onnxruntime(
+    file: str | os.PathLike,
+    model: AbstractDetector | AbstractInstanceSegmenter | AbstractKeyPointDetector,
+    img: np.ndarray,
+) -> BoxAgreement:
     """How many boxes `model.predict` and ONNX Runtime find in a photo, and how many of them are the same.
 
     file: written by `export_onnx` with boxes, for any size or the one that `prepare` makes of the photo
@@ -71,14 +77,17 @@ def compare_boxes_with_onnxruntime(file: str | os.PathLike, model: AbstractDetec
     wanted = tuple(session.get_inputs()[0].shape[2:])
     if any(isinstance(side, int) and side != own for side, own in zip(wanted, x.shape[2:])):
         raise ShapeError("the file is for photos of another prepared size", expected=wanted, got=x.shape[2:])
-    ours, labels, scores = (each[0] for each in model.predict([img]))
+    result = model.predict([img])
+    ours, labels, scores = result.bboxes[0], result.labels[0], result.scores[0]
     place = photo_place(model, img.shape[1:], x.shape[2:])
     if session.get_inputs()[0].shape[0] not in (1, "batch"):
         x = np.repeat(x, session.get_inputs()[0].shape[0], axis=0)
-    feeds = {INPUT: x, PHOTO: np.repeat(place[None], len(x), axis=0)}
-    theirs, their_scores, their_labels, photos = session.run(
-        None, {port.name: feeds[port.name] for port in session.get_inputs()}
-    )
+    feeds = {INPUT: x, PHOTO: place[None], PHOTO_SIZE: np.array([img.shape[1:]], np.float32)}
+    feeds = {
+        port.name: feeds[port.name].repeat(len(x) // len(feeds[port.name]), axis=0) for port in session.get_inputs()
+    }
+    found = session.run(["boxes", "scores", "labels", "photos"], feeds)
+    theirs, their_scores, their_labels, photos = found
     first = photos == 0
     ratio = np.array(img.shape[1:], np.float32) / (place[2:] - place[:2])
     boxes = (theirs[first] - np.tile(place[:2], 2)) * np.tile(ratio, 2)
