@@ -11,6 +11,7 @@ from cvzoo.autodiff.variable import Variable, make_output
 from cvzoo.graph.capture import Capture
 from cvzoo.graph.draw import draw_memory
 from cvzoo.graph.lowering import lower
+from cvzoo.graph.passes.add_in_place import add_in_place
 from cvzoo.graph.passes.common_subexpressions import common_subexpressions
 from cvzoo.graph.passes.constant_folding import constant_folding
 from cvzoo.graph.passes.dead_records import dead_records
@@ -33,7 +34,7 @@ RECORD_PASSES = (
     fuse_convolutions,
     dead_records,
 )
-STEP_PASSES = (weights_ahead, merge_reorders, in_place)
+STEP_PASSES = (weights_ahead, merge_reorders, in_place, add_in_place)
 _TOLERANCE = 1e-5
 
 

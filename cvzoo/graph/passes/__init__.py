@@ -1,5 +1,6 @@
 """What makes a graph smaller or faster without changing its numbers; each takes a graph and gives how much it did."""
 
+from cvzoo.graph.passes.add_in_place import add_in_place
 from cvzoo.graph.passes.common_subexpressions import common_subexpressions
 from cvzoo.graph.passes.constant_folding import constant_folding
 from cvzoo.graph.passes.dead_records import dead_records
@@ -14,6 +15,7 @@ from cvzoo.graph.passes.recompute import recompute
 from cvzoo.graph.passes.weights_ahead import weights_ahead
 
 __all__ = [
+    "add_in_place",
     "common_subexpressions",
     "constant_folding",
     "dead_records",
