@@ -4,7 +4,7 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
@@ -249,7 +249,8 @@ class Capture(AbstractFunctionHook):
 
         self._in_backward = True
         with self:
-            sweep(list(seeds.items()), finish=finish, double=False, make=make_output, release=True)
+            release = not _lie_behind_others(seeds)
+            sweep(list(seeds.items()), finish=finish, double=False, make=make_output, release=release)
         for record in self.graph.records:  # what was not reached keeps nothing alive, either
             self._strip(record)
         return found
@@ -430,3 +431,17 @@ def _cut_off(function: FunctionNode) -> None:
     """Let a function know what its inputs looked like, and no longer who they are."""
     if function.inputs:
         function.inputs = tuple([VariableNode(None, x.shape, x.dtype, x.requires_grad) for x in function.inputs])
+
+
+def _lie_behind_others(nodes: Collection[VariableNode]) -> bool:
+    """Whether one of the nodes was used to compute another."""
+    seen: set[VariableNode] = set()
+    found = [x for node in nodes if node.creator is not None for x in node.creator.inputs]
+    while found:
+        node = found.pop()
+        if node in nodes:
+            return True
+        if node not in seen:
+            seen.add(node)
+            found += node.creator.inputs if node.creator is not None else ()
+    return False

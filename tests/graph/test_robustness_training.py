@@ -154,6 +154,24 @@ def test_a_result_may_be_used_twice_and_its_gradient_be_kept():
         np.testing.assert_allclose(a, b, rtol=1e-5)
 
 
+def test_a_result_may_be_computed_from_another_result():
+    def gives_both(link, x):
+        y = link.conv(x)
+        return {"maps": y, "mean": F.average(F.sigmoid(y), axis=(2, 3)), "first": y[:, :1]}
+
+    models = pair(lambda: Doing(gives_both))
+    assert replays(models[1]) == 1
+
+    def act(model):
+        model.cleargrads()
+        found = model(photos(1))
+        (F.sum(found["maps"] ** 2) + F.sum(found["mean"]) + 3 * F.sum(found["first"])).backward()
+
+    for _ in range(3):
+        both(models, act)
+    assert replays(models[1]) == 1
+
+
 def test_an_error_between_forward_and_backward_leaves_the_next_step_right():
     models = pair()
 

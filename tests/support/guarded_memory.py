@@ -3,6 +3,7 @@
 Run as a program, it replays some networks in such memory and prints "sound".
 """
 
+import copy
 import ctypes
 import mmap
 import sys
@@ -112,7 +113,27 @@ def main(at_end):
         assert graph.program.n_call >= 5, graph.summary()
         for seed in (0, 1, 0):
             assert_near(replayed(model, own(photos(seed, shape), at_end)), expected[seed])
+    learn(at_end)
     print("sound")
+
+
+def learn(at_end):
+    """Steps that are replayed there and back give the network's gradients."""
+    plain = Odd()
+    model = copy.deepcopy(plain)
+    for shape in ((2, 3, 13, 19), (3, 3, 8, 8)):
+        graph = model.compile(own(photos(0, shape), at_end), train=True)
+        assert graph.program.n_call > 5, graph.summary()
+        for seed in range(2):
+            for each in (plain, model):
+                each.cleargrads()
+                ys = each(own(photos(seed, shape), at_end))
+                sum(F.sum(y**2) for y in ys[1:]).backward()
+            for (name, p), (_, q) in zip(plain.namedparams(), model.namedparams()):
+                if p.grad is not None:
+                    np.testing.assert_allclose(
+                        p.grad, q.grad, rtol=1e-4, atol=1e-5 * np.abs(p.grad).max(), err_msg=name
+                    )
 
 
 if __name__ == "__main__":
