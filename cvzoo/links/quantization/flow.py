@@ -21,6 +21,7 @@ class Flow(AbstractFunctionHook):
 
     read_by, added_by: layer -> the layers that read its output as it is, or add it to theirs
     read_in_float: layers whose output a function read
+    made_between: layers that read what a function made, or the photo
     followed: layers that another layer comes after
     first: layers that read what no layer made
     """
@@ -29,6 +30,7 @@ class Flow(AbstractFunctionHook):
         self.read_by: dict[str, set[str]] = {}
         self.added_by: dict[str, set[str]] = {}
         self.read_in_float: set[str] = set()
+        self.made_between: set[str] = set()
         self.followed: set[str] = set()
         self.first: set[str] = set()
         self._values: dict[int, _Value] = {}
@@ -58,9 +60,11 @@ class Flow(AbstractFunctionHook):
         value = self._value(as_variable(x)._array)
         if value is None:
             self.first.add(layer)
-            return
-        self.followed |= value.behind
-        if value.maker is not None:
+        else:
+            self.followed |= value.behind
+        if value is None or value.maker is None:
+            self.made_between.add(layer)
+        else:
             self.read_by.setdefault(value.maker, set()).add(layer)
 
     def leave(self, layer: str, add: Any, y: Variable) -> None:

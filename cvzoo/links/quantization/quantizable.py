@@ -59,7 +59,7 @@ class AbstractQuantizable:
         in_float: paths of layers, or of links with all layers below, that stay in float32 ("/head", "/res2/0/conv1")
         first_and_last: layers that read the photo or that no other layer comes after stay in float32: they lose most
         least_work: so does a layer where each number that is read takes part in fewer products than this, such as a
-            depthwise convolution: turning numbers into bytes costs more there than is won
+            depthwise convolution, unless other layers hand it bytes: making them costs more there than is won
         max_error: so does a layer that this throws off by more than this (see `QuantizedLayer.error`)
         Raises ValueRangeError for no photos or unknown settings, GraphError if the model is quantized already,
         UnsupportedError for "bf16" where the processor has no instructions for it.

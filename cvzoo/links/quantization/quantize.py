@@ -20,6 +20,7 @@ from cvzoo.shapes.check import pair
 
 Model = TypeVar("Model")
 Layer = Convolution2D | Linear
+_LIGHT = "{} products a number read"
 _N_COMPARED = 8  # photos on which errors are measured
 
 
@@ -60,7 +61,7 @@ def quantize(
         elif first_and_last and name not in flow.followed:
             why[name] = "last"
         elif _work(layer) < least_work:
-            why[name] = f"{_work(layer)} products a number read"
+            why[name] = _LIGHT.format(_work(layer))
     countings = {name: each.range.counting(method, percentile) for name, each in seen.items()}
     kernels: dict[str, AbstractLayerKernel] = {
         name: Int8Kernel(counting) if precision == "int8" else Bf16Kernel() for name, counting in countings.items()
@@ -71,6 +72,7 @@ def quantize(
             why[name] = "error"
     outs: dict[str, Counting | None] = dict.fromkeys(layers)
     if precision == "int8":
+        _join(why, flow, {name: _LIGHT.format(_work(layer)) for name, layer in layers.items()}, errors, max_error)
         own = {name: each.out_range.counting(method, percentile) for name, each in seen.items()}
         outs = {name: _handed_on(name, why, flow, countings, own[name]) for name in layers}
         kernels = {name: Int8Kernel(countings[name], outs[name]) for name in layers}
@@ -143,6 +145,20 @@ def _errors(
         layer.kernel = compared[name]
     twin.predict(photos)
     return {name: each.error if each.was_called else math.nan for name, each in compared.items()}
+
+
+def _join(
+    why: dict[str, str], flow: Flow, light: dict[str, str], errors: dict[str, float], max_error: float
+) -> None:
+    """Let light layers go with the others where these hand them what they read: there are no bytes to be made then."""
+    makers: dict[str, set[str]] = {}
+    for maker, readers in flow.read_by.items():
+        for reader in readers:
+            makers.setdefault(reader, set()).add(maker)
+    for name in why:  # in the order of links, which is mostly that of the calls
+        fed = name not in flow.made_between and not any(why[maker] for maker in makers.get(name, {name}))
+        if why[name] == light[name] and fed and errors[name] <= max_error:
+            why[name] = ""
 
 
 def _handed_on(
