@@ -176,7 +176,8 @@ class Capture(AbstractFunctionHook):
             self.differentiable.append(k)
             if k in without:
                 continue
-            gy = np.empty_like(y._array)
+            # in the order of what it belongs to, as most losses give it
+            gy = np.empty_like(y._array, order="K" if all(y._array.strides) else "C")
             gy[...] = generator.normal(size=gy.shape)
             self.given.append(gy)
             self.seeds.append(k)

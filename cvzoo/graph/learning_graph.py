@@ -48,8 +48,10 @@ class LearningGraph:
 
     name: whose method it is
     n_argument: how many arrays are among the arguments
-    leaves: the parameters whose gradients it gives; wanted: before these, of which of the arguments' arrays, by number
+    parameters: those that gradients are taken of; leaves: of these, the ones whose gradients it gives
+    wanted: of which of the arguments' arrays it gives gradients, by number; these come before the parameters'
     differentiable: which of the results' arrays depend on these, by number; seeds: for which it wants gradients
+    places: whose gradients it gives, counted through arguments and parameters
     watch: whether the parameters are as they were
     structure: what the results look like
     is_random: whether random numbers are drawn
@@ -73,6 +75,8 @@ class LearningGraph:
     ):
         self.program = program
         self.leaves: list[Parameter] = capture.leaves
+        self.parameters = [*watch.learned(), *capture.leaves]
+        self.parameters = list({id(each): each for each in self.parameters}.values())
         self.wanted = capture.wanted
         self.differentiable = capture.differentiable
         self.seeds = capture.seeds
@@ -80,6 +84,8 @@ class LearningGraph:
         self.watch = watch
         self.is_random = capture.is_random
         self.n_argument = program.lowered.graph.n_input
+        numbers = {id(each): k for k, each in enumerate(self.parameters, self.n_argument)}
+        self.places = [*self.wanted, *[numbers[id(each)] for each in self.leaves]]
         self.name = ""
         self.n_record = n_record
         self.eager_peak = capture.peak

@@ -185,7 +185,7 @@ class LearningMethod:
             own.missing[key] = missing
 
         node = Replay(graph, again, surprise)
-        ys = node.apply((*leaves, *graph.leaves))
+        ys = node.apply((*leaves, *graph.parameters))
         own.flight = weakref.ref(node)
         results = {**dict(zip(graph.differentiable, ys)), **node.others}
         node.others = {}

@@ -61,8 +61,7 @@ class Replay(FunctionNode):
                 graph.forget()
             return self._compute_again(indexes, gys)
         gradients = variables_of(graph.backward([gy._array for gy in gys if gy is not None]))
-        places = [*graph.wanted, *range(graph.n_argument, graph.n_argument + len(graph.leaves))]
-        found = dict(zip(places, gradients))
+        found = dict(zip(graph.places, gradients))
         return tuple([found.get(i) for i in indexes])
 
     def _compute_again(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Variable | None, ...]:

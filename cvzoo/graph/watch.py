@@ -107,6 +107,10 @@ class LearningWatch:
                 return False
         return True
 
+    def learned(self) -> list[Parameter]:
+        """Those that gradients are taken of."""
+        return [parameter for parameter, array, requires_grad in self._seen if requires_grad and array is not None]
+
 
 class Glance:
     """Which of the settings seen so far a tree of links has now, by number."""
