@@ -14,11 +14,10 @@ from cvzoo.graph.compiled_graph import CompiledGraph, NotReplayableError, build
 from cvzoo.graph.learning_graph import LearningGraph
 from cvzoo.graph.learning_method import LearningMethod
 from cvzoo.graph.outermost import outermost
+from cvzoo.graph.patience import Patience
 from cvzoo.graph.second_look import SecondLook
 from cvzoo.graph.trees import NotATreeError, flatten
 from cvzoo.graph.watch import Glance, Watch
-
-_ONCE_SEEN = 64  # shapes of which one is remembered that they came
 
 
 class _Local(threading.local):
@@ -26,7 +25,7 @@ class _Local(threading.local):
 
     def __init__(self) -> None:
         self.graphs: collections.OrderedDict[Any, CompiledGraph] = collections.OrderedDict()
-        self.once: collections.OrderedDict[Any, None] = collections.OrderedDict()
+        self.patience = Patience()
         self.watch: Watch | None = None
         self.glance = Glance()
 
@@ -42,7 +41,8 @@ class ReplayedMethod:
         recently used goes first
     reason: why the link stays eager, in words; None while it does not
 
-    The first call of a shape runs as ever; the second records. Each thread has graphs of its own.
+    The first call of a shape runs as ever; the second records, and of further shapes a later one, see `Patience`. Each
+    thread has graphs of its own.
     """
 
     def __init__(self, link: Any, name: str, plain: Callable[..., Any], limit: int):
@@ -113,12 +113,12 @@ class ReplayedMethod:
                 graph = None
             if graph is not None:
                 own.graphs.move_to_end(key)
+                own.patience.replayed(key)
                 return graph(arrays)
-            if not at_once and key not in own.once:
-                own.once[key] = None
-                if len(own.once) > _ONCE_SEEN:
-                    own.once.popitem(last=False)
-            else:
+            if at_once:
+                return self._record(key, args, kwargs)
+            if own.patience.comes(key):
+                own.patience.recorded()
                 return self._record(key, args, kwargs)
             return self._plain(self.link, *args, **kwargs)
         finally:

@@ -107,7 +107,9 @@ class Link:
         """Replay calls in inference from now on, with the same numbers: recorded once for each shape, then a flat list
         of kernels on planned memory. With an example, its graph; None without, or where the link stays eager.
 
-        example: arguments of the link, arrays; what shapes come later is recorded when they come for the second time
+        example: arguments of the link, arrays. Without one, the first shape to come for the second time is recorded.
+            That takes as long as some five calls, so a further shape is recorded only when it has come four times, the
+            next eight times, and so on; fifty replays make up for a recording. Photos of ever new sizes run as ever
         limit: how many shapes are kept; the least recently used goes first
         train: replay calls while gradients are taken, there and back, instead; what gives which gradients, and to which
             bits, stays. Losses and optimizers are as ever. Call it twice to have both
