@@ -113,8 +113,11 @@ class AbstractBackend(abc.ABC):
 
     # --- matrices ---------------------------------------------------------------------------------------------------
     @abc.abstractmethod
-    def matmul(self, a: Array, b: Array) -> Array:
-        """a @ b by NumPy's rules of shapes (both at least 2-D; leading axes broadcast). Transposed views are fine."""
+    def matmul(self, a: Array, b: Array, *, scale: float = 1.0, add: Array | None = None) -> Array:
+        """scale * (a @ b), plus `add`, by NumPy's rules of shapes (a and b at least 2-D; leading axes broadcast).
+
+        Transposed views are fine. add: broadcasts with the product; one of its shape in C order is best.
+        """
 
     @abc.abstractmethod
     def linear(self, x: Array, w: Array, b: Array | None, *, pack: dict | None = None) -> Array:

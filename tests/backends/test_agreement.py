@@ -163,6 +163,8 @@ def test_products_of_matrices_agree(shapes):
     assert_agree(FAST.matmul(turned_a, turned_b), expected)
     assert_agree(FAST.matmul(np.repeat(a, 2, -1)[..., ::2], b), expected)
     assert_agree(FAST.matmul(a[..., ::-1, :], b), expected[..., ::-1, :])
+    for add in (draw(*expected.shape, seed=1), draw(*expected.shape[-2:], seed=2)):
+        assert_agree(FAST.matmul(a, b, scale=0.3, add=add), REFERENCE.matmul(a, b, scale=0.3, add=add))
 
 
 @pytest.mark.parametrize("n", [0, 1, 3, 64])

@@ -11,12 +11,14 @@ from cvzoo.backends.onednn.primitives import (
     DST,
     F32,
     QUERY_WEIGHTS,
+    SCALES,
     SRC,
     WEIGHTS,
     Primitive,
     attributes,
     dense_strides,
     describe,
+    implementation,
     local,
     primitive_descriptor,
     queried,
@@ -26,6 +28,8 @@ from cvzoo.backends.onednn.primitives import (
 
 # multiplications; below, NumPy is done before oneDNN has begun
 _FEW = 1 << 15
+_ADD = 0x1FFF0
+_FIRST_POST_OP_SOURCE = 32768 | 2
 
 
 def _readable(a: np.ndarray) -> np.ndarray:
@@ -35,32 +39,60 @@ def _readable(a: np.ndarray) -> np.ndarray:
     return a if is_matrix and min(a.strides) > 0 else np.ascontiguousarray(a)
 
 
-def _make_matmul(a: np.ndarray, b: np.ndarray, shape: tuple[int, ...]) -> Primitive | bool:
+class _Product:
+    __slots__ = ("run", "scales")
+
+
+def _make_matmul(
+    a: np.ndarray, b: np.ndarray, shape: tuple[int, ...], scale: float, add: np.ndarray | None
+) -> _Product | bool:
     first, second = describe(a.shape, strides_of(a)), describe(b.shape, strides_of(b))
     target = describe(shape, dense_strides(shape))
-    descriptor = primitive_descriptor("matmul", first, second, None, target, attributes())
-    return Primitive(descriptor, [(SRC, first), (WEIGHTS, second), (DST, target)]) if descriptor else False
+    post_ops = []
+    slots = [(SRC, first), (WEIGHTS, second), (DST, target)]
+    if add is not None:
+        third = describe(add.shape, strides_of(add))
+        slots.append((_FIRST_POST_OP_SOURCE, third))
+        post_ops.append(("binary", _ADD, third.address))
+    made = _Product()
+    made.scales = []
+    if scale != 1:
+        # a scale of what is read costs nothing, a post-op a pass over the product
+        slots.append((SCALES | SRC, describe((1,), (1,))))
+        made.scales.append(np.array([scale], F32))
+    attr = attributes(post_ops, [(SRC, 0)] if scale != 1 else [])
+    descriptor = primitive_descriptor("matmul", first, second, None, target, attr)
+    if descriptor is None or implementation(descriptor).startswith("ref"):
+        return False
+    made.run = Primitive(descriptor, slots)
+    return made
 
 
-def matmul(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def matmul(a: np.ndarray, b: np.ndarray, *, scale: float = 1.0, add: np.ndarray | None = None) -> np.ndarray:
     """As AbstractBackend.matmul says."""
     few = a.size * b.shape[-1] < _FEW
     if few or a.dtype is not F32 or b.dtype is not F32 or a.shape[-1] != b.shape[-2] or b.size == 0:
-        return numpy_matmul(a, b)
+        return numpy_matmul(a, b, scale=scale, add=add)
     if a.ndim != b.ndim:
         a = a.reshape((1,) * (b.ndim - a.ndim) + a.shape)
         b = b.reshape((1,) * (a.ndim - b.ndim) + b.shape)
     a, b = _readable(a), _readable(b)
     shape = (*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1])
-    key = ("matmul", a.shape, a.strides, b.shape, b.strides)
-    run = local.young.get(key)
-    if run is None:
-        run = recall(key, _make_matmul, a, b, shape)
-    if not run:
-        return numpy_matmul(a, b)
+    # of what broadcasts the library's kernels make slow ones
+    is_added = add is not None and add.dtype is F32 and add.shape == shape and add.flags.c_contiguous
+    added = add if is_added else None
+    key = ("matmul", a.shape, a.strides, b.shape, b.strides, scale, is_added)
+    op = local.young.get(key)
+    if op is None:
+        op = recall(key, _make_matmul, a, b, shape, scale, added)
+    if not op:
+        return numpy_matmul(a, b, scale=scale, add=add)
     y = new_dense(shape)
-    run(a, b, y)
-    return y
+    if is_added:
+        op.run(a, b, y, add, *op.scales)
+        return y
+    op.run(a, b, y, *op.scales)
+    return y if add is None else y + add
 
 
 class _Linear:

@@ -14,8 +14,16 @@ def constant_folding(graph: Graph) -> int:
             continue
         results = record.function.forward(tuple([graph.constants[value] for value in record.reads]))
         for value, array in zip(record.writes, results):
-            graph.constants[value] = np.asarray(array)
+            graph.constants[value] = _dense(np.asarray(array))
     folded = len(graph.records) - len(kept)
     graph.records = kept
     graph.drop_unused()
     return folded
+
+
+def _dense(array: np.ndarray) -> np.ndarray:
+    """The array, or a copy in C order if it lies as kernels do not read it."""
+    flags = array.flags
+    if flags.c_contiguous or flags.f_contiguous or (array.ndim == 4 and array.transpose(0, 2, 3, 1).flags.c_contiguous):
+        return array
+    return np.ascontiguousarray(array)

@@ -1,0 +1,95 @@
+"""A factor before or behind a product of matrices, and a sum behind it, are done while its result is still at hand."""
+
+import math
+
+import numpy as np
+
+from cvzoo.functions.math.add import Add
+from cvzoo.functions.math.fused_matmul import FusedMatMul
+from cvzoo.functions.math.matmul import MatMul
+from cvzoo.functions.math.multiply import MultiplyConstant
+from cvzoo.graph.records import Graph, Record
+
+_SPREAD = 1 << 18  # elements: a constant that is added to several matrices is repeated up to that
+
+
+def fuse_matrix_products(graph: Graph) -> int:
+    """Take factors and sums into the products of matrices; how many records that saved."""
+    before = len(graph.records)
+    for record in list(graph.records):
+        reads = [graph.values[value] for value in record.reads]
+        if isinstance(record.function, MatMul) and all(each.dtype == "<f4" and len(each.shape) > 1 for each in reads):
+            record = _with_factors_before(graph, record)
+            _with_sum(graph, _with_factor_behind(graph, record))
+    graph.drop_unused()
+    return before - len(graph.records)
+
+
+def _with_factors_before(graph: Graph, product: Record) -> Record:
+    makers = graph.makers()
+    for side, value in enumerate(product.reads):
+        maker = makers.get(value)
+        if _is_factor(maker) and _only_reader(graph, value) is product:
+            reads = (*product.reads[:side], maker.reads[0], *product.reads[side + 1 :])
+            product = _put(graph, product, maker, product, reads, maker.function.value, product.writes)
+    return product
+
+
+def _with_factor_behind(graph: Graph, product: Record) -> Record:
+    behind = _only_reader(graph, product.writes[0])
+    if not _is_factor(behind):
+        return product
+    return _put(graph, behind, product, product, product.reads, behind.function.value, behind.writes)
+
+
+def _with_sum(graph: Graph, product: Record) -> None:
+    behind = _only_reader(graph, product.writes[0])
+    if behind is not None and isinstance(behind.function, Add):
+        added = _addend(graph, product, behind)
+        if added is not None:
+            _put(graph, behind, product, product, (*product.reads, added), 1.0, behind.writes)
+
+
+def _is_factor(record: Record | None) -> bool:
+    return record is not None and isinstance(record.function, MultiplyConstant)
+
+
+def _only_reader(graph: Graph, value: int) -> Record | None:
+    readers = graph.readers()[value]
+    return readers[0] if len(readers) == 1 and value not in graph.outputs else None
+
+
+def _put(
+    graph: Graph,
+    place: Record,
+    gone: Record,
+    product: Record,
+    reads: tuple[int, ...],
+    factor: float,
+    writes: tuple[int, ...],
+) -> Record:
+    """Let the product, with one more factor, stand at `place`, and `gone` go."""
+    old = product.function
+    scale = float(factor) * (old.scale if isinstance(old, FusedMatMul) else 1.0)
+    function = FusedMatMul(old.transa, old.transb, scale)
+    new = Record(function, reads, writes, dict(vars(function)), place.seconds + gone.seconds)
+    graph.records[graph.records.index(place)] = new
+    graph.records.remove(gone)
+    return new
+
+
+def _addend(graph: Graph, product: Record, add: Record) -> int | None:
+    """The value that is added, of the product's shape; None if it is no case for the kernel."""
+    y = product.writes[0]
+    other = add.reads[1] if add.reads[0] == y else add.reads[0]
+    shape = graph.values[y].shape
+    if other == y or graph.values[other].dtype != "<f4" or graph.values[add.writes[0]].shape != shape:
+        return None
+    if other not in graph.constants:
+        return other if graph.values[other].shape == shape else None
+    if graph.values[other].shape != shape and math.prod(shape) > _SPREAD:
+        return None
+    array = graph.constants[other]
+    if array.shape == shape and array.flags.c_contiguous:
+        return other
+    return graph.add_constant(np.ascontiguousarray(np.broadcast_to(array, shape)), "addend")
