@@ -40,6 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", required=True, metavar="DIR", help="the run's folder")
     parser.add_argument("--resume", action="store_true", help="go on with the run in the folder")
     parser.add_argument("--pretrained", metavar="NAME|FILE", help="weights to begin with, such as imagenet or a file")
+    parser.add_argument("--compile", action="store_true", help="replay passes as graphs: faster, with the same numbers")
     parser.add_argument("--no-check", action="store_true", help="do not examine the data first")
     group = parser.add_argument_group("the recipe")
     group.add_argument("--epochs", type=int, default=50, help="how often each photo is seen (default: %(default)s)")
@@ -58,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
               file=sys.stderr)  # fmt: skip
         return 1
     splits = bbox_splits(args.data)
-    training = RetinaNetTraining(recipe, splits, args.out, resume=args.resume)
+    training = RetinaNetTraining(recipe, splits, args.out, resume=args.resume, compile=args.compile)
     names = ", ".join(splits.label_names)
     print(f"{len(splits.train)} photos to learn from, {len(splits.val)} to score on; classes: {names}")
     print("\n".join(f"  {name}: {_shown(value)}" for name, value in recipe.lines()))

@@ -12,12 +12,11 @@ from cvzoo.config.switches import switches
 from cvzoo.graph.arena import Arena
 from cvzoo.graph.learning_graph import NOTHING_TO_LEARN, LearningGraph, NotLearnableError, build_learning
 from cvzoo.graph.outermost import outermost
+from cvzoo.graph.patience import Patience
 from cvzoo.graph.replay import Replay
 from cvzoo.graph.second_look import SecondLook
 from cvzoo.graph.trees import NotATreeError, flatten, unflatten
 from cvzoo.graph.watch import Glance
-
-_ONCE_SEEN = 64  # calls of which one is remembered that they came
 
 
 class _Local(threading.local):
@@ -25,7 +24,7 @@ class _Local(threading.local):
 
     def __init__(self) -> None:
         self.graphs: collections.OrderedDict[Any, LearningGraph] = collections.OrderedDict()
-        self.once: collections.OrderedDict[Any, None] = collections.OrderedDict()
+        self.patience = Patience()
         self.missing: dict[Any, frozenset[int]] = {}  # results that came without gradients
         self.plain: set[Any] = set()  # what is not worth another try
         self.glance = Glance()
@@ -81,8 +80,11 @@ class LearningMethod:
             if flight is not None and flight.waits:
                 return self.plain(self.link, *args, **kwargs)
             graph = self._known(key)
-            if graph is None and self._came_before(key):
+            if graph is None and own.patience.comes(key):
+                own.patience.recorded()
                 graph = self._record(key, args, kwargs)
+            elif graph is not None:
+                own.patience.replayed(key)
             if graph is not None:
                 return self._replay(graph, key, structure, leaves)
             if self.reason is None:
@@ -119,15 +121,6 @@ class LearningMethod:
             return None
         own.graphs.move_to_end(key)
         return graph
-
-    def _came_before(self, key: Any) -> bool:
-        once = self._local.once
-        if key in once:
-            return True
-        once[key] = None
-        if len(once) > _ONCE_SEEN:
-            once.popitem(last=False)
-        return False
 
     def _record(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> LearningGraph | None:
         own, link = self._local, self.link

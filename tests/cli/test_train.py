@@ -66,6 +66,19 @@ def test_it_learns(data, tmp_path, capsys):
     assert max(row.get("validation/main/map", 0) for row in rows) > 0.5
 
 
+def test_a_compiled_training_has_the_same_numbers(data, tmp_path, capsys):
+    words = ("--epochs", "3", "--batch-size", "2", "--no-check")
+    rows = []
+    for out, more in (("eager", ()), ("compiled", ("--compile",))):
+        assert train(data, tmp_path / out, *words, *more) == 0
+        lines = (tmp_path / out / "metrics.jsonl").read_text().splitlines()
+        rows.append([{k: v for k, v in json.loads(line).items() if "time" not in k} for line in lines])
+    assert rows[0] == rows[1]
+    one, other = (load_model(tmp_path / out / "best.safetensors").state_arrays() for out in ("eager", "compiled"))
+    for name in one:
+        np.testing.assert_array_equal(one[name], other[name], err_msg=name)
+
+
 def test_a_folder_with_a_run_is_not_written_over(data, tmp_path, capsys):
     assert train(data, tmp_path / "run", "--epochs", "1", "--no-check") == 0
     assert train(data, tmp_path / "run", "--epochs", "1", "--no-check") == 2

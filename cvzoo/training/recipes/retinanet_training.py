@@ -35,11 +35,20 @@ class RetinaNetTraining:
     recipe: the numbers
     splits: the data
     out: the run's folder; resume: go on with the run in it
+    compile: replay the network's passes as graphs, see `Link.compile`; no number changes
     Objects flagged as difficult or crowded are neither learned nor counted.
     Raises what Run, RetinaNet and the data sets raise.
     """
 
-    def __init__(self, recipe: RetinaNetRecipe, splits: BboxSplits, out: str | os.PathLike, *, resume: bool = False):
+    def __init__(
+        self,
+        recipe: RetinaNetRecipe,
+        splits: BboxSplits,
+        out: str | os.PathLike,
+        *,
+        resume: bool = False,
+        compile: bool = False,
+    ):
         self.recipe, self.splits = recipe, splits
         data = {"train": splits.train, "val": splits.val}
         self.run = Run(out, recipe, seed=recipe.seed, data=data, resume=resume)
@@ -47,6 +56,8 @@ class RetinaNetTraining:
         self.model = RetinaNet(None, recipe.pretrained, label_names=splits.label_names, settings=s)
         self.model.use_preset("evaluate")
         loss = RetinaNetLoss(self.model, box_loss="giou")
+        if compile:
+            loss.compile(train=True)
         optimizer = AdamW(recipe.lr, weight_decay_rate=recipe.weight_decay, exempt=is_vector).setup(loss)
         optimizer.add_hook(GradientClipping(recipe.clip))
         transform = RetinaNetTransform(recipe.shorts, s.max_size, jitter=recipe.jitter)
