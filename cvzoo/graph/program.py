@@ -105,11 +105,25 @@ class _Run:
         for value, y, (block, shape, strides) in zip(self._writes, results, self._made):
             if isinstance(y, np.generic):
                 y = np.asarray(y)
-            if y.shape != shape or y.strides != strides:
-                raise GraphError(f"{self._label} gave another shape or order than before", expected=shape, got=y.shape)
+            if y.shape != shape:
+                raise GraphError(f"{self._label} gave another shape than before", expected=shape, got=y.shape)
+            if y.strides != strides:
+                y = _laid(y, strides)
             arrays[value] = y
             if block is not None:
                 self._state.origins[block] = y
+
+
+def _laid(y: np.ndarray, strides: tuple[int, ...]) -> np.ndarray:
+    """y with these strides; itself if they differ only where they mean nothing."""
+    if all(n == 1 or a == b for n, a, b in zip(y.shape, y.strides, strides)):
+        return y
+    if min(strides) < 0:
+        raise GraphError("a function gave an array that lies otherwise than before", expected=strides, got=y.strides)
+    nbytes = y.itemsize + sum((n - 1) * stride for n, stride in zip(y.shape, strides))
+    z = np.ndarray(y.shape, y.dtype, np.empty(nbytes, np.uint8), 0, strides)
+    z[...] = y
+    return z
 
 
 class _Release:

@@ -6,6 +6,7 @@ from compiled_networks import Doing, Small, arrays_of, assert_near, eager, photo
 
 import cvzoo.functions as F
 import cvzoo.links as L
+from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable
 from cvzoo.config.switches import using_config
 
@@ -222,3 +223,29 @@ def test_layers_that_are_frozen_exchanged_or_lost_are_noticed(model):
     for _ in range(3):
         with pytest.raises(AttributeError):
             replayed(model, photos(1))
+
+
+class Turns(FunctionNode):
+    """x, in another order of axes in memory at each second call."""
+
+    def __init__(self):
+        self.calls = []
+
+    def forward(self, inputs):
+        self.calls.append(1)
+        x = np.ascontiguousarray(inputs[0] * 2)
+        return (x if len(self.calls) % 2 else np.asfortranarray(x),)
+
+
+def test_a_function_may_lay_its_result_in_memory_as_it_likes_each_time():
+    turns = Turns()
+
+    def what(link, x):
+        (y,) = turns.apply((F.relu(link.conv(x)),))
+        return link.conv(y[:, :3])
+
+    model = Doing(what)
+    expected = replayed(model, photos(1))
+    assert model.compile(photos()) is not None
+    for _ in range(4):
+        assert_near(replayed(model, photos(1)), expected)

@@ -6,13 +6,12 @@ import cvzoo.functions as F
 import cvzoo.links as L
 from cvzoo.links.chain import Chain
 
-SIZE = (5, 6)
-
 
 class Drawn(Chain):
-    """n_step steps; what each does is drawn from the generator, as is which maps are given back."""
+    """For maps of `size`, n_step steps; what each does is drawn from the generator, as is which maps are given back."""
 
-    def __init__(self, generator, n_step=12):
+    def __init__(self, generator, size=(5, 6), n_step=12):
+        self.size = size
         self.plan = []
         channels = [4]
         with self.init_scope():
@@ -69,7 +68,7 @@ class Drawn(Chain):
         if kind == "cut":
             return a[:, -made:]
         if kind == "turn":
-            return F.transpose(F.reshape(F.transpose(a, (0, 2, 3, 1)), (-1, *SIZE, made)), (0, 3, 1, 2))
+            return F.transpose(F.reshape(F.transpose(a, (0, 2, 3, 1)), (-1, *self.size, made)), (0, 3, 1, 2))
         return a * 0.5 + np.full((1, made, 1, 1), 0.25, np.float32)
 
 
