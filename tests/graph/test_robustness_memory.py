@@ -11,9 +11,11 @@ import weakref
 import numpy as np
 import pytest
 from compiled_networks import Doing, Small, assert_near, eager, photos, replayed
+from random_networks import Drawn
 
 import cvzoo.functions as F
 import cvzoo.links as L
+from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.onednn.bound_call import BoundCall
 from cvzoo.backends.onednn.pool import pool
 from cvzoo.graph.memory import address_of
@@ -63,9 +65,13 @@ def poisoned(program):
     steps, belongs = program._steps, program._belongs
     changed = []
     for i, step in enumerate(steps):
+        if i == program._middle:
+            middle = len(changed)
         changed.append(step)
         if i + 1 == len(steps) or belongs[i + 1] != belongs[i]:
             changed.append(poison(belongs[i]))
+    if program._middle is not None:
+        program._middle = middle if program._middle < len(steps) else len(changed)
     program._steps = changed
     program._belongs = [0] * len(changed)
     return len(changed) - len(steps)
@@ -89,6 +95,38 @@ def test_nothing_is_read_after_the_plan_says_that_it_is_over(make, shape):
     for _ in range(2):
         assert_near(replayed(model, photos(1, shape)), expected)
     assert_near(expected, eager(model, photos(1, shape)))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_nothing_is_read_after_it_is_over_in_networks_drawn_at_random(seed):
+    shape = (2, 4, 24, 25)
+    model = Drawn(np.random.default_rng(seed), shape[2:])
+    graph = model.compile(Variable(photos(0, shape)))
+    expected = replayed(model, Variable(photos(1, shape)))
+    poisoned(graph.program)
+    assert_near(replayed(model, Variable(photos(1, shape))), expected)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_nothing_is_read_after_it_is_over_on_the_way_back(seed):
+    shape = (2, 4, 24, 25)
+    model = Drawn(np.random.default_rng(seed), shape[2:])
+    model.results = [len(model.plan)]
+    graph = model.compile(Variable(photos(0, shape)), train=True)
+
+    def gradients():
+        model.cleargrads()
+        x = Variable(photos(1, shape))
+        (y,) = model(x)
+        F.sum(y * y).backward()
+        return [x.grad, *(parameter.grad for parameter in model.params() if parameter.grad is not None)]
+
+    expected = gradients()
+    poisoned(graph.program)
+    for _ in range(2):
+        for a, b in zip(gradients(), expected):
+            np.testing.assert_array_equal(a, b)
+    assert model.graphs() == [graph]
 
 
 @pytest.mark.parametrize("last", [1, 2, 4])
