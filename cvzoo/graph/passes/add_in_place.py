@@ -6,7 +6,7 @@ from cvzoo.backends.onednn.primitives import DST, Primitive
 from cvzoo.graph.memory import Area
 from cvzoo.graph.steps import ARENA, Call, Lowered
 
-_ADDED = 32768 | 2  # the first post-op's array
+_ADDED = {32768 | 2, 65536 | 2}  # the first post-op's array, or the second's: bytes are brought to one scale first
 
 
 def add_in_place(lowered: Lowered) -> int:
@@ -18,9 +18,9 @@ def add_in_place(lowered: Lowered) -> int:
     changed = 0
     proven: dict[Primitive, bool] = {}
     for k, step in enumerate(lowered.steps):
-        if not isinstance(step, Call) or step.operation != "convolution" or _ADDED not in step.primitive.kinds:
+        if not isinstance(step, Call) or step.operation != "convolution" or not _ADDED & set(step.primitive.kinds):
             continue
-        target, added = (step.operands[step.primitive.kinds.index(kind)] for kind in (DST, _ADDED))
+        target, added = (step.operands[k] for k in _places(step.primitive))
         if not isinstance(target, Area) or not isinstance(added, Area) or not _fits(lowered, step, target, added):
             continue
         if lowered.lifetimes()[added.owner][1] != k:
@@ -31,6 +31,12 @@ def add_in_place(lowered: Lowered) -> int:
             lowered.move(target.owner, added.owner)
             changed += 1
     return changed
+
+
+def _places(primitive: Primitive) -> tuple[int, int]:
+    """The numbers of the result and of what is added among the operands."""
+    kinds = primitive.kinds
+    return kinds.index(DST), next(k for k, kind in enumerate(kinds) if kind in _ADDED)
 
 
 def _fits(lowered: Lowered, step: Call, target: Area, added: Area) -> bool:
@@ -48,7 +54,7 @@ def _fits(lowered: Lowered, step: Call, target: Area, added: Area) -> bool:
 def _gives_the_same(step: Call) -> bool:
     generator = np.random.default_rng(0)
     arrays = [_noise(operand, generator) if isinstance(operand, Area) else operand for operand in step.operands]
-    target, added = (step.primitive.kinds.index(kind) for kind in (DST, _ADDED))
+    target, added = _places(step.primitive)
     step.primitive(*arrays)
     wanted, arrays[target] = arrays[target], arrays[added]
     step.primitive(*arrays)
