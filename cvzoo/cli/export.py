@@ -15,6 +15,7 @@ from cvzoo.export.onnx.write import export_onnx
 from cvzoo.images.read_image import read_image
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.seen import seeded_photo
+from cvzoo.links.model.thresholds import AbstractThresholds
 from cvzoo.serializers.model_file import load_model
 from cvzoo.transforms.resize import resize
 from cvzoo.weights.model_header import read_model_header
@@ -35,8 +36,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--batch", type=_batch, metavar="N|dynamic", help="photos at once (dynamic: any number)")
     parser.add_argument("--size", type=_size, metavar="H,W", help="of prepared photos (any, where the model allows)")
     parser.add_argument(
-        "--boxes", action="store_true", help="boxes, scores and labels after the suppression, not what heads say"
+        "--boxes",
+        action=argparse.BooleanOptionalAction,
+        help="boxes, scores, labels, masks and points after the suppression (what models that find them get); with "
+        "--no-boxes what heads say",
     )
+    parser.add_argument("--preset", metavar="NAME", help='whose thresholds the file has: "visualize" or "evaluate"')
     parser.add_argument("--photo", metavar="FILE", help="what both look at")
 
 
@@ -56,10 +61,14 @@ def run(args: argparse.Namespace) -> int:
         member = zoo_member(args.model)
         model, weights = make_member(member), member.weights
     photo = resize(seeded_photo(), _PHOTO) if args.photo is None else read_image(args.photo)
-    exported = export_onnx(
-        to, model, batch=args.batch, size=args.size, boxes=args.boxes, weights=weights, metadata=metadata
-    )
-    checked, agrees = _checked(to, model, photo, exported, boxes=args.boxes)
+    finds = isinstance(model, AbstractThresholds)
+    boxes = finds if args.boxes is None else args.boxes
+    if args.preset is not None:
+        if not (finds and boxes):
+            raise ConfigError("--preset is for files with boxes: no others have thresholds")
+        model.use_preset(args.preset)
+    exported = export_onnx(to, model, batch=args.batch, size=args.size, boxes=boxes, weights=weights, metadata=metadata)
+    checked, agrees = _checked(to, model, photo, exported, boxes=boxes)
     _print(to, exported, checked)
     return 0 if agrees else DISAGREES
 

@@ -1,6 +1,8 @@
 """`cvzoo export`."""
 
 import builtins
+import importlib
+import json
 
 import pytest
 
@@ -33,11 +35,21 @@ def test_batch_and_size_may_be_fixed(run, model_file, tmp_path):
 
 def test_a_detector_is_exported_with_boxes(run, tmp_path):
     pytest.importorskip("onnxruntime", reason="needs ONNX Runtime: pip install onnxruntime")
-    words = ["--to", tmp_path / "out.onnx", "--boxes", "--batch", "1"]
+    words = ["--to", tmp_path / "out.onnx", "--preset", "evaluate", "--batch", "1"]
     status, printed, errors = run("export", "retinanet_text", "--format", "onnx", *words)
     assert (status, errors) == (0, "")
     assert "photo (1, 4)" in printed
     assert "and 0 others" in printed
+    texts = importlib.import_module("onnxruntime").InferenceSession(tmp_path / "out.onnx").get_modelmeta()
+    assert json.loads(texts.custom_metadata_map["boxes"])["score_thresh"] == 0.05
+    assert json.loads(texts.custom_metadata_map["weights"])["name"] == "retinanet_text"
+
+
+def test_what_heads_say_can_be_had(run, tmp_path):
+    words = ["--to", tmp_path / "out.onnx", "--no-boxes", "--batch", "1"]
+    status, printed, errors = run("export", "retinanet_text", "--format", "onnx", *words)
+    assert (status, errors) == (0, "")
+    assert "output1 (1, " in printed
 
 
 def test_without_onnx_runtime_it_says_that_nothing_was_checked(run, model_file, tmp_path, monkeypatch):
@@ -62,6 +74,7 @@ def test_without_onnx_runtime_it_says_that_nothing_was_checked(run, model_file, 
         (["--format", "onnx", "--to", "nowhere/out.onnx"], "no such folder"),
         (["--format", "onnx", "--to", "out.onnx", "--boxes"], "boxes of a CIFARResNet"),
         (["--format", "onnx", "--to", "out.onnx", "--size", "100000,100000"], "memory"),
+        (["--format", "onnx", "--to", "out.onnx", "--preset", "evaluate"], "--preset"),
         (["--format", "onnx", "--to", "out.onnx", "--size", "40"], "--size"),
         (["--format", "onnx", "--to", "out.onnx", "--batch", "0"], "at least 1"),
         (["--format", "tflite", "--to", "out.onnx"], "--format"),
