@@ -1,18 +1,22 @@
 """Files with boxes find in real photos what the detectors find."""
 
+import dataclasses
 import pathlib
 
 import numpy as np
 import pytest
 from neighbour import module_at
 
+from cvzoo.config.randomness import set_seed
 from cvzoo.export.onnx.boxes.photo_place import photo_place
 from cvzoo.export.onnx.write import export_onnx
 from cvzoo.geometry.bbox_iou import bbox_iou
 from cvzoo.images.read_image import read_image
 from cvzoo.links.model.darknet.detector import DarknetDetector
+from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import FasterRCNNFPN
 from cvzoo.links.model.retinanet.text import retinanet_text
 from cvzoo.links.model.ultra_light_face.ultra_light_face import UltraLightFace
+from cvzoo.links.model.yolo.yolo_v2 import YOLOv2
 
 ROOT = pathlib.Path(__file__).parents[4]
 _SUITE = module_at(ROOT / "tests" / "links" / "model" / "test_detector_conformance.py")
@@ -74,6 +78,38 @@ def test_a_narrow_detector_finds_the_same(name, photos, open_session, tmp_path):
         assert count
         assert exported.batch is None
         assert (exported.size is None) == (size is None and name not in ONE_SIZE)
+
+
+# how published detectors on a pyramid differ from each other
+PYRAMIDS = {
+    "as detectron2": {"anchor_style": "detectron2", "sampling_ratio": None, "roi_aligned": True, "antialias": True},
+    "as chainercv": {"anchor_style": "chainercv", "arch": "he", "norm": "frozen", "sampling_ratio": 2},
+    "deep heads": {"fpn_norm": "batch", "rpn_depth": 2, "head_convs": 1, "head_fcs": 1},
+    "few proposals": {"n_proposal": 5, "rpn_score_thresh": 0.05},
+    "on a MobileNet": {"backbone": "mobilenet_v3_large", "width": 0.25, "anchor_sizes": ((16, 32, 64),) * 3},
+}
+
+
+@pytest.mark.parametrize("how", PYRAMIDS)
+def test_detectors_on_pyramids_of_all_kinds_find_the_same(how, photos, open_session, tmp_path):
+    set_seed(2)
+    settings = dataclasses.replace(_SUITE.FPN, **PYRAMIDS[how])
+    model = _SUITE.network.settle_norms(FasterRCNNFPN(4, settings=settings), _SUITE.LOSSES["FasterRCNNFPN"])
+    for head in (model.regions.box_head.conf, model.regions.rpn.conf):
+        head.W.array = head.W.array * 5  # of scores that are all the same rounding decides which is best
+    model.score_thresh, model.limit = 0.002, 50
+    exported, count = check_file(open_session, model, photos[:2], tmp_path / "model.onnx", slack=2)
+    assert count
+    assert exported.size is None
+
+
+def test_a_region_head_with_shared_classes_finds_the_same(photos, open_session, tmp_path):
+    set_seed(3)
+    model = YOLOv2(4, insize=96, base_channels=2)
+    model.score_thresh, model.limit = 0.002, 50
+    exported, count = check_file(open_session, model, photos[:2], tmp_path / "model.onnx", slack=2)
+    assert count
+    assert exported.size_step == 32
 
 
 def _darknet(shared, folder, stem, names):
