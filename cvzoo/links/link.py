@@ -33,6 +33,9 @@ class Link:
     name: str | None
     # the methods that `compile` replays, where a link has them: what predict loops call
     replayed: tuple[str, ...] = ("forward", "scores", "features", "coarse_scores")
+    # whether a photo decides how many rows come, as of heads that look at regions: in inference neither such a link nor
+    # what is below is replayed, since no shape comes often, and their few kernels take long
+    rows_vary: bool = False
 
     def __new__(cls, *args: Any, **kwargs: Any) -> "Link":
         self = super().__new__(cls)
@@ -120,12 +123,11 @@ class Link:
         """
         if limit < 1:
             raise ValueRangeError("compile: limit must be at least 1", got=limit)
-        for link in self.links():
-            if link is self or next(link.children(), None) is not None:
-                link._shadow(limit, train)  # links below, too: a detector calls its heads one by one
+        self._shadow(limit, train)
+        self._shadow_below(limit, train)
         if not example:
             return None
-        method = self.__dict__.get("forward")
+        method = self.__dict__.get(self.replayed[0])
         if not train:
             with using_config("train", False), no_backprop_mode():
                 return method.compile(example)
@@ -138,7 +140,15 @@ class Link:
     def compile_children(self, limit: int, *, train: bool) -> None:
         """Let the links directly below be replayed, too, whatever they are."""
         for child in self.children():
-            child._shadow(limit, train)
+            if train or not child.rows_vary:
+                child._shadow(limit, train)
+
+    def _shadow_below(self, limit: int, train: bool) -> None:
+        """Let links below be replayed, too, unless they are single layers: a detector calls its heads one by one."""
+        for child in self.children():
+            if next(child.children(), None) is not None and (train or not child.rows_vary):
+                child._shadow(limit, train)
+                child._shadow_below(limit, train)
 
     def _shadow(self, limit: int, train: bool) -> None:
         for name in self.replayed:

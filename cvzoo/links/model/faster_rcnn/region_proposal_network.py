@@ -28,6 +28,8 @@ class RegionProposalNetwork(Chain):
     the foreground's score itself, not by its softmax against the background's.
     """
 
+    replayed = ("outputs",)
+
     def __init__(
         self,
         in_channels: int = 512,
@@ -49,6 +51,13 @@ class RegionProposalNetwork(Chain):
             self.score = Convolution2D(mid_channels, n_anchor * 2, 1, initialW=initialW)
             self.loc = Convolution2D(mid_channels, n_anchor * 4, 1, initialW=initialW)
 
+    def outputs(self, x: Any) -> tuple[Variable, Variable]:
+        """rpn_locs, rpn_scores: what the network says, without the regions made of it."""
+        h = F.relu(self.conv1(x))
+        rpn_locs = F.reshape(F.transpose(self.loc(h), (0, 2, 3, 1)), (h.shape[0], -1, 4))
+        rpn_scores = F.reshape(F.transpose(self.score(h), (0, 2, 3, 1)), (h.shape[0], -1, 2))
+        return rpn_locs, rpn_scores
+
     def forward(
         self, x: Any, img_size: Sequence[Any], scales: float | Sequence[float] = 1.0
     ) -> tuple[Variable, Variable, np.ndarray, np.ndarray, np.ndarray]:
@@ -63,10 +72,8 @@ class RegionProposalNetwork(Chain):
         roi_indices: (R,) int32, which photo each belongs to
         anchor: (S, 4) float32, pixels of the network's input
         """
-        h = F.relu(self.conv1(x))
-        n, _, height, width = h.shape
-        rpn_locs = F.reshape(F.transpose(self.loc(h), (0, 2, 3, 1)), (n, -1, 4))
-        rpn_scores = F.reshape(F.transpose(self.score(h), (0, 2, 3, 1)), (n, -1, 2))
+        rpn_locs, rpn_scores = self.outputs(x)
+        n, _, height, width = x.shape
         anchor = grid_anchors(self.anchor_base, (height, width), (self.feat_stride, self.feat_stride))
         sizes = img_size if np.ndim(img_size) == 2 else [img_size] * n
         scales = np.broadcast_to(np.asarray(scales, float), n).tolist()

@@ -23,6 +23,8 @@ class FPNBoxHead(Chain):
     n_fc, width: fully connected layers and how many numbers each gives
     """
 
+    rows_vary = True
+
     def __init__(
         self,
         channels: int,

@@ -35,6 +35,8 @@ class PointHeadSettings:
 class PointHead(Chain):
     """Convolutions, a transposed one that doubles the sides, and an enlargement that doubles them again."""
 
+    rows_vary = True
+
     def __init__(self, in_channels: int, settings: PointHeadSettings):
         s = settings
         with self.init_scope():

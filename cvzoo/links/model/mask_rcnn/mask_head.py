@@ -44,6 +44,8 @@ class MaskHead(Chain):
     in_channels: of the regions; norm: of the convolutions, None: they have biases
     """
 
+    rows_vary = True
+
     def __init__(self, in_channels: int, n_fg_class: int, settings: MaskHeadSettings, *, norm: Norm | None = None):
         s = settings
         with self.init_scope():
