@@ -1,6 +1,7 @@
 """Memory between pages that nobody may touch: who reads or writes beyond its array ends the process.
 
-Run as a program, it replays some networks in such memory and prints "sound".
+Run as a program, it replays some networks and prints "sound": with "start" or "end" in such memory, directly before or
+behind a forbidden page; with "plain" in common memory, for other programs that look on.
 """
 
 import copy
@@ -137,7 +138,8 @@ def learn(at_end):
 
 
 if __name__ == "__main__":
-    guard_everything(sys.argv[1] == "end")
+    if sys.argv[1] != "plain":
+        guard_everything(sys.argv[1] == "end")
     if sys.argv[2:] == ["overrun"]:  # whether the guard guards
         array = guarded(64, sys.argv[1] == "end")
         ctypes.memset(array.ctypes.data - (sys.argv[1] != "end"), 0, 65)
