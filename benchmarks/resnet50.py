@@ -21,7 +21,8 @@ def photos(batch: int) -> np.ndarray:
     return np.random.default_rng(0).standard_normal((batch, 3, 224, 224), "float32")
 
 
-def serve_cvzoo() -> None:
+def cvzoo_model():
+    """ResNet-50 as torchvision has it: the stride is the 3 x 3 convolution's."""
     import cvzoo
     import cvzoo.functions as F
     from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv
@@ -58,7 +59,14 @@ def serve_cvzoo() -> None:
             h = F.max_pooling_2d(self.stem(x), 3, 2, 1, cover_all=False)
             return self.fc(F.global_average_pooling_2d(self.body(h)))
 
-    model = ResNet50()
+    return ResNet50()
+
+
+def serve_cvzoo() -> None:
+    import cvzoo
+    import cvzoo.functions as F
+
+    model = cvzoo_model()
     params = list(model.params())
 
     def forward(x):
@@ -83,11 +91,10 @@ def serve_cvzoo() -> None:
     serve(cases)
 
 
-def serve_torch() -> None:
+def torch_model():
+    """The same, channels-last."""
     import torch
     from torch import nn
-
-    torch.set_num_threads(int(os.environ["CVZOO_NUM_THREADS"]))
 
     def conv_bn(channels_in, out, ksize, stride=1, pad=0, relu=True):
         layers = [nn.Conv2d(channels_in, out, ksize, stride, pad, bias=False), nn.BatchNorm2d(out)]
@@ -111,7 +118,7 @@ def serve_torch() -> None:
         for i in range(count):
             blocks.append(Bottleneck(channels, mid, stride if i == 0 else 1))
             channels = 4 * mid
-    model = nn.Sequential(
+    return nn.Sequential(
         conv_bn(3, 64, 7, 2, 3),
         nn.MaxPool2d(3, 2, 1),
         *blocks,
@@ -119,6 +126,14 @@ def serve_torch() -> None:
         nn.Flatten(),
         nn.Linear(2048, 1000),
     ).to(memory_format=torch.channels_last)
+
+
+def serve_torch() -> None:
+    import torch
+    from torch import nn
+
+    torch.set_num_threads(int(os.environ["CVZOO_NUM_THREADS"]))
+    model = torch_model()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
 
     def forward(x):
