@@ -181,9 +181,14 @@ class AbstractBackend(abc.ABC):
         activation: str | None = None,
         alpha: float = 0.0,
         beta: float = 0.0,
+        out_bits: bool = False,
         pack: dict | None = None,
     ) -> Array:
-        """As conv_2d of float32, with x and w rounded to bfloat16 first; products are summed in float32."""
+        """As conv_2d of float32, with x and w rounded to bfloat16 first; products are summed in float32.
+
+        x and add may be uint16: the bits of bfloat16, which are a float32's first 16. out_bits: y is rounded, and given
+        so, too
+        """
 
     # --- pooling ----------------------------------------------------------------------------------------------------
     @abc.abstractmethod
@@ -270,6 +275,14 @@ class AbstractBackend(abc.ABC):
         """f(x) for a kind of ELTWISE_KINDS, in x's shape and memory order."""
 
     @abc.abstractmethod
+    def chain(self, x: Array, steps: Sequence[tuple], others: Sequence[Array]) -> Array:
+        """x after all steps, in x's shape; in one pass over memory where the backend can.
+
+        steps: ("add",), ("subtract",), ("multiply",) or ("divide",), with the next of `others`, which broadcasts to
+            x's shape; or (kind, alpha, beta), a kind of ELTWISE_KINDS. `relu` may make 0 of NaN
+        """
+
+    @abc.abstractmethod
     def eltwise_grad(self, kind: str, gy: Array, x: Array, *, alpha: float = 0.0, beta: float = 0.0) -> Array:
         """gy * f'(x)."""
 
@@ -329,6 +342,7 @@ class AbstractBackend(abc.ABC):
 
 # kind: f(x); alpha and beta as written
 ELTWISE_KINDS = {
+    "linear": "alpha * x + beta",
     "relu": "max(x, 0)",
     "leaky_relu": "x where x > 0, else alpha * x",
     "elu": "x where x > 0, else alpha * (exp(x) - 1)",

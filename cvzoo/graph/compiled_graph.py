@@ -17,6 +17,7 @@ from cvzoo.graph.passes.constant_folding import constant_folding
 from cvzoo.graph.passes.dead_records import dead_records
 from cvzoo.graph.passes.fold_batch_normalization import fold_batch_normalization
 from cvzoo.graph.passes.fuse_convolutions import fuse_convolutions
+from cvzoo.graph.passes.fuse_elementwise import fuse_elementwise
 from cvzoo.graph.passes.fuse_matrix_products import fuse_matrix_products
 from cvzoo.graph.passes.in_place import in_place
 from cvzoo.graph.passes.merge_reorders import merge_reorders
@@ -34,6 +35,7 @@ RECORD_PASSES = (
     fold_batch_normalization,
     fuse_convolutions,
     fuse_matrix_products,
+    fuse_elementwise,
     dead_records,
 )
 STEP_PASSES = (weights_ahead, merge_reorders, in_place, add_in_place)

@@ -15,6 +15,7 @@ KERNEL_FILES = {
     "backend.py",
     "batch_norm_relu.py",
     "bfloat16.py",
+    "chain.py",
     "concat.py",
     "conv.py",
     "eltwise.py",

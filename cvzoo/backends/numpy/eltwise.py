@@ -43,6 +43,7 @@ def _hard_swish_slope(x: np.ndarray, alpha: float, beta: float) -> np.ndarray:
 _Function = Callable[[np.ndarray, float, float], np.ndarray]
 
 _VALUES: dict[str, _Function] = {
+    "linear": lambda x, a, b: a * x + b,
     "relu": lambda x, a, b: np.maximum(x, 0),
     "leaky_relu": lambda x, a, b: np.where(x > 0, x, a * x),
     "elu": lambda x, a, b: np.where(x > 0, x, a * np.expm1(np.minimum(x, 0))),
@@ -63,6 +64,7 @@ _VALUES: dict[str, _Function] = {
 }
 
 _SLOPES: dict[str, _Function] = {
+    "linear": lambda x, a, b: x.dtype.type(a),
     "relu": lambda x, a, b: x > 0,
     "leaky_relu": lambda x, a, b: np.where(x > 0, x.dtype.type(1), x.dtype.type(a)),
     "elu": lambda x, a, b: np.where(x > 0, 1, a * np.exp(np.minimum(x, 0))),

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 # kind: from (alpha, beta) to oneDNN's algorithm and its own alpha and beta
 ELTWISE: dict[str, Callable[[float, float], tuple[int, float, float]]] = {
+    "linear": lambda a, b: (0x26, a, b),
     "relu": lambda a, b: (0x20, 0.0, 0.0),
     "leaky_relu": lambda a, b: (0x20, a, 0.0),
     "elu": lambda a, b: (0x22, a, 0.0),

@@ -5,6 +5,7 @@ import numpy as np
 from cvzoo.backends.abstract import AbstractBackend
 from cvzoo.backends.onednn.batch_norm_relu import batch_norm_relu_fixed, batch_norm_relu_grad, batch_norm_relu_train
 from cvzoo.backends.onednn.bfloat16 import conv_2d_bf16
+from cvzoo.backends.onednn.chain import chain
 from cvzoo.backends.onednn.concat import concat
 from cvzoo.backends.onednn.conv import channel_sum, conv_2d, conv_2d_input_grad, conv_2d_weight_grad
 from cvzoo.backends.onednn.eltwise import add, add_relu, eltwise, eltwise_grad, eltwise_grad_from_output, multiply
@@ -75,6 +76,7 @@ class OneDNNBackend(AbstractBackend):
     local_response_norm_grad = staticmethod(local_response_norm_grad)
 
     eltwise = staticmethod(eltwise)
+    chain = staticmethod(chain)
     eltwise_grad = staticmethod(eltwise_grad)
     eltwise_grad_from_output = staticmethod(eltwise_grad_from_output)
     add = staticmethod(add)

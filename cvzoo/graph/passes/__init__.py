@@ -8,6 +8,7 @@ from cvzoo.graph.passes.fold_batch_normalization import fold_batch_normalization
 from cvzoo.graph.passes.fuse_add_relu_training import fuse_add_relu_training
 from cvzoo.graph.passes.fuse_batch_norm_relu_training import fuse_batch_norm_relu_training
 from cvzoo.graph.passes.fuse_convolutions import fuse_convolutions
+from cvzoo.graph.passes.fuse_elementwise import fuse_elementwise
 from cvzoo.graph.passes.fuse_matrix_products import fuse_matrix_products
 from cvzoo.graph.passes.fuse_sums_of_gradients import fuse_sums_of_gradients
 from cvzoo.graph.passes.in_place import in_place
@@ -24,6 +25,7 @@ __all__ = [
     "fuse_add_relu_training",
     "fuse_batch_norm_relu_training",
     "fuse_convolutions",
+    "fuse_elementwise",
     "fuse_matrix_products",
     "fuse_sums_of_gradients",
     "in_place",

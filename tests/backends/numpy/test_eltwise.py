@@ -16,6 +16,7 @@ def sigmoid(x):
 
 
 BY_HAND = {
+    "linear": lambda x: ALPHA * x + BETA,
     "relu": lambda x: max(x, 0),
     "leaky_relu": lambda x: x if x > 0 else ALPHA * x,
     "elu": lambda x: x if x > 0 else ALPHA * (math.exp(x) - 1),

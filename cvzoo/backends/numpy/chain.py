@@ -1,0 +1,21 @@
+"""Several element-wise steps, one after another."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from cvzoo.backends.numpy.eltwise import eltwise
+
+_BINARY = {"add": np.add, "subtract": np.subtract, "multiply": np.multiply, "divide": np.divide}
+
+
+def chain(x: np.ndarray, steps: Sequence[tuple], others: Sequence[np.ndarray]) -> np.ndarray:
+    """As AbstractBackend.chain says."""
+    rest = iter(others)
+    for kind, *numbers in steps:
+        if kind not in _BINARY:
+            x = eltwise(kind, x, alpha=numbers[0], beta=numbers[1])
+            continue
+        with np.errstate(all="ignore"):
+            x = np.asarray(_BINARY[kind](x, next(rest)))
+    return x

@@ -1,0 +1,114 @@
+"""Element-wise functions behind one another become one pass over memory."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cvzoo.functions.math.add import Add, AddConstant, Negative, Subtract, SubtractConstant, SubtractFromConstant
+from cvzoo.functions.math.divide import Divide, DivideByConstant
+from cvzoo.functions.math.elementwise import AbstractElementwise, AbstractElementwiseOfOutput
+from cvzoo.functions.math.elementwise_chain import ElementwiseChain
+from cvzoo.functions.math.multiply import Multiply, MultiplyConstant
+from cvzoo.functions.normalization.fixed_batch_normalization import FixedBatchNormalization
+from cvzoo.graph.records import Graph, Record
+
+_BOTH_WAYS = {Add: "add", Multiply: "multiply"}
+_ONE_WAY = {Subtract: "subtract", Divide: "divide"}
+_LINEAR = {
+    AddConstant: lambda c: (1.0, c),
+    SubtractConstant: lambda c: (1.0, -c),
+    SubtractFromConstant: lambda c: (-1.0, c),
+    MultiplyConstant: lambda c: (c, 0.0),
+    DivideByConstant: lambda c: (1 / c, 0.0) if c else None,
+}
+
+
+class _Link(NamedTuple):
+    """What a record does to the value `source`: steps, and the other operands' values."""
+
+    source: int
+    steps: tuple[tuple, ...]
+    others: tuple[int, ...]
+
+
+def fuse_elementwise(graph: Graph) -> int:
+    """Let chains of such functions be one record, and what NumPy would do alone a kernel; how many records it changed.
+
+    A normalization with constant statistics is a product and a sum. A rectifier in a chain may make 0 of NaN.
+    """
+    changed = 0
+    taken: set[int] = set()
+    for record in list(graph.records):
+        if id(record) in taken:
+            continue
+        links, last = [], record
+        link = _link(graph, record, None)
+        while link is not None:
+            links.append(link)
+            taken.add(id(last))
+            following = _only_reader(graph, last.writes[0])
+            link = None if following is None else _link(graph, following, last.writes[0])
+            last = last if link is None else following
+        if len(links) > 1 or (links and type(record.function) in (*_LINEAR, *_ONE_WAY, Negative)):
+            _put(graph, record, last, links)
+            changed += len(links)
+    graph.drop_unused()
+    return changed
+
+
+def _only_reader(graph: Graph, value: int) -> Record | None:
+    readers = graph.readers()[value]
+    return readers[0] if len(readers) == 1 and value not in graph.outputs else None
+
+
+def _link(graph: Graph, record: Record, source: int | None) -> _Link | None:
+    """The record as steps, of the value `source` or of any; None if it is none."""
+    function, reads = record.function, record.reads
+    values = graph.values
+    if any(values[value].dtype != "<f4" for value in (*reads, *record.writes)):
+        return None
+    shape = values[record.writes[0]].shape
+    if isinstance(function, AbstractElementwise | AbstractElementwiseOfOutput):
+        return _Link(reads[0], ((function.kind, float(function.alpha), float(function.beta)),), ())
+    if isinstance(function, Negative):
+        return _Link(reads[0], (("linear", -1.0, 0.0),), ())
+    numbers = _LINEAR[type(function)](float(function.value)) if type(function) in _LINEAR else None
+    if numbers is not None:
+        return _Link(reads[0], (("linear", *numbers),), ())
+    if isinstance(function, FixedBatchNormalization):
+        return _normalization(graph, record)
+    kind = _BOTH_WAYS.get(type(function)) or _ONE_WAY.get(type(function))
+    if kind is None or reads[0] == reads[1] or any(len(values[value].shape) != len(shape) for value in reads):
+        return None
+    for x, other in (reads, reads[::-1]) if type(function) in _BOTH_WAYS else (reads,):
+        if values[x].shape == shape and source in (None, x):
+            return _Link(x, ((kind,),), (other,))
+    return None
+
+
+def _normalization(graph: Graph, record: Record) -> _Link | None:
+    x, *statistics = record.reads
+    if any(value not in graph.constants for value in statistics):
+        return None
+    gamma, beta, mean, var = (graph.constants[value].astype(np.float64) for value in statistics)
+    # in float64: one rounding instead of four
+    scale = gamma / np.sqrt(var + record.function._eps)
+    rank = len(graph.values[x].shape)
+    vectors = [v.astype(np.float32).reshape(1, -1, *[1] * (rank - 2)) for v in (scale, beta - mean * scale)]
+    return _Link(x, (("multiply",), ("add",)), tuple([graph.add_constant(v, "normalization") for v in vectors]))
+
+
+def _put(graph: Graph, first: Record, last: Record, links: list[_Link]) -> None:
+    """Let one record stand in the place of `last`, and those before it go."""
+    steps = tuple([step for link in links for step in link.steps])
+    others = tuple([other for link in links for other in link.others])
+    gone, record = [first], first
+    while record is not last:
+        record = _only_reader(graph, record.writes[0])
+        gone.append(record)
+    function = ElementwiseChain(steps)
+    seconds = sum([each.seconds for each in gone])
+    reads = (links[0].source, *others)
+    graph.records[graph.records.index(last)] = Record(function, reads, last.writes, dict(vars(function)), seconds)
+    for each in gone[:-1]:
+        graph.records.remove(each)
