@@ -95,8 +95,8 @@ def test_detectors_on_pyramids_of_all_kinds_find_the_same(how, photos, open_sess
     set_seed(2)
     settings = dataclasses.replace(_SUITE.FPN, **PYRAMIDS[how])
     model = _SUITE.network.settle_norms(FasterRCNNFPN(4, settings=settings), _SUITE.LOSSES["FasterRCNNFPN"])
-    for head in (model.regions.box_head.conf, model.regions.rpn.conf):
-        head.W.array = head.W.array * 5  # of scores that are all the same rounding decides which is best
+    conf = model.regions.box_head.conf
+    conf.W.array = conf.W.array * 0.1  # less sure: on maps of two by three places rounding is not small
     model.score_thresh, model.limit = 0.002, 50
     exported, count = check_file(open_session, model, photos[:2], tmp_path / "model.onnx", slack=2)
     assert count
