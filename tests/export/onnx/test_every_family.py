@@ -79,6 +79,36 @@ def check_instances(out, ours, size):
         np.testing.assert_allclose(out["point_scores"], ours.point_scores[0], atol=1e-4)
 
 
+REAL = module_at(pathlib.Path(__file__).with_name("test_real_weights.py"))
+
+
+@pytest.mark.parametrize("name", ["dog", "person", "horses"])
+@pytest.mark.parametrize("make", [REAL._yolo_fastest, REAL._yolo_nano], ids=lambda make: make.__name__)
+def test_published_weights_find_the_same_objects(make, name, shared, reader, tmp_path):
+    model, photo = make(shared / "weights"), shared / "data" / "photos" / f"{name}.jpg"
+    export_onnx(tmp_path / "model.onnx", model, boxes=True)
+    img = reader.read(photo)
+    check_instances(reader.run(str(tmp_path / "model.onnx"), img), model.predict([photo]), img.shape[:2])
+
+
+def test_the_model_in_the_package_finds_the_same_text(reader, tmp_path, capsys):
+    model, photo = REAL._text(None), _TESTS.parent / "examples" / "receipt.png"
+    export_onnx(tmp_path / "model.onnx", model, boxes=True)
+    img = reader.read(photo)
+    check_instances(reader.run(str(tmp_path / "model.onnx"), img), model.predict([photo]), img.shape[:2])
+    reader.main(str(tmp_path / "model.onnx"), photo)
+    assert f"  {model.label_names[0]}  " in capsys.readouterr().out
+
+
+def test_published_weights_name_the_same_class(shared, reader, photo, tmp_path, capsys):
+    model = REAL._resnet20(shared / "weights")
+    export_onnx(tmp_path / "model.onnx", model)
+    reader.main(str(tmp_path / "model.onnx"), photo)
+    best = int(model.predict([photo])[0].argmax())
+    name = str(best) if model.label_names is None else model.label_names[best]
+    assert capsys.readouterr().out.splitlines()[0].endswith(f"  {name}")
+
+
 @pytest.mark.parametrize(("suite", "name"), MEMBERS, ids=IDS)
 def test_the_reader_prepares_a_photo_as_the_model_does(suite, name, reader, photo):
     model = made(suite, name)
