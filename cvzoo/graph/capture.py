@@ -26,7 +26,7 @@ from cvzoo.graph.trees import flatten, unflatten
 
 # who reads arrays there looks at their types, or computes the same from them again
 _MAY_READ = ("cvzoo.functions.", "cvzoo.graph.", "cvzoo.backends.")
-_PASSED_BY = "cvzoo.autodiff."
+_PASSED_BY = ("cvzoo.autodiff.", "cvzoo.singa.", "numpy.")  # who hands numbers on
 
 
 class _Reading(threading.local):
@@ -75,9 +75,7 @@ def reader_of_values(*, in_functions: bool = True) -> str | None:
         return None
     frame = sys._getframe(1)
     own = frame.f_globals
-    while frame is not None and (
-        frame.f_globals is own or frame.f_globals.get("__name__", "").startswith((_PASSED_BY, "numpy."))
-    ):
+    while frame is not None and (frame.f_globals is own or frame.f_globals.get("__name__", "").startswith(_PASSED_BY)):
         frame = frame.f_back
     if frame is None or frame.f_globals.get("__name__", "").startswith(_MAY_READ):
         return None
