@@ -21,7 +21,7 @@ from cvzoo.graph.passes.fuse_add_relu_training import fuse_add_relu_training
 from cvzoo.graph.passes.fuse_batch_norm_relu_training import fuse_batch_norm_relu_training
 from cvzoo.graph.passes.fuse_sums_of_gradients import fuse_sums_of_gradients
 from cvzoo.graph.passes.in_place import in_place
-from cvzoo.graph.passes.recompute import recompute
+from cvzoo.graph.passes.recompute import recompute as recompute_pass
 from cvzoo.graph.program import Program
 from cvzoo.graph.repeats import difference
 from cvzoo.graph.summary import summary_of
@@ -33,7 +33,6 @@ RECORD_PASSES = (
     fuse_batch_norm_relu_training,
     fuse_add_relu_training,
     fuse_sums_of_gradients,
-    recompute,
 )
 STEP_PASSES = (in_place,)
 NOTHING_TO_LEARN = "nothing that it gives depends on parameters"
@@ -144,6 +143,7 @@ def build_learning(
     arena: Arena,
     parameters: Iterable[Parameter],
     again: Callable[..., Any],
+    recompute: bool,
 ) -> LearningGraph:
     """The graph of a call there and back; what the call changed, and the random state, are as before.
 
@@ -151,6 +151,7 @@ def build_learning(
     arena: the memory to compute in
     parameters: all that the call might read
     again: what is called instead for the second time, to look on
+    recompute: what is cheap is computed again in the backward pass rather than kept
     The call runs once with copies of the arguments and once with other numbers; what it does must be the same, and the
     replay's results and gradients those of the call within 1e-5.
     Raises NotLearnableError if they are not.
@@ -159,7 +160,8 @@ def build_learning(
     first, second = Capture(), Capture()
     try:
         with using_random_state(state):
-            return _build(call, args, kwargs, without, (arena, LearningWatch(parameters), again), (first, second))
+            surroundings = arena, LearningWatch(parameters), again, recompute
+            return _build(call, args, kwargs, without, surroundings, (first, second))
     except NotATreeError as error:
         raise NotLearnableError(f"it takes or gives {error}, and arrays are wanted") from None
     finally:
@@ -172,11 +174,11 @@ def _build(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     without: frozenset[int],
-    surroundings: tuple[Arena, LearningWatch, Callable[..., Any]],
+    surroundings: tuple[Arena, LearningWatch, Callable[..., Any], bool],
     captures: tuple[Capture, Capture],
 ) -> LearningGraph:
     start = time.perf_counter()
-    arena, watch, again = surroundings
+    arena, watch, again, recompute = surroundings
     first, second = captures
     first.learn(call, *_copied(args, kwargs, lambda x: x.copy(order="K")), without=without)
     other_args, other_kwargs = _copied(args, kwargs, other_numbers)
@@ -196,7 +198,7 @@ def _build(
     graph = first.graph
     n_record = len(graph.records)
     changed: dict[str, int] = {}
-    for change in RECORD_PASSES:
+    for change in (*RECORD_PASSES, *((recompute_pass,) if recompute else ())):
         changed[change.__name__] = changed.get(change.__name__, 0) + change(graph)
     arrays: list[Any] = []
     flatten((other_args, other_kwargs), arrays)

@@ -37,13 +37,15 @@ class LearningMethod:
 
     link, name, plain: a method, and what it is in the class
     limit: how many graphs are kept; the least recently used goes first
+    recompute: what is cheap is computed again in the backward pass rather than kept
     reason: why the link stays eager, in words; None while it does not
     """
 
-    def __init__(self, link: Any, name: str, plain: Callable[..., Any], limit: int):
+    def __init__(self, link: Any, name: str, plain: Callable[..., Any], limit: int, recompute: bool):
         self.link = link
         self.name = name
         self.limit = limit
+        self.recompute = recompute
         self.plain = plain
         self.reason: str | None = None
         self._local = _Local()
@@ -135,6 +137,7 @@ class LearningMethod:
                 arena=own.arena,
                 parameters=link.params(),
                 again=look,
+                recompute=self.recompute,
             )
             if look.reason is not None:
                 raise NotLearnableError(look.reason)
@@ -148,7 +151,7 @@ class LearningMethod:
                 RuntimeWarning,
                 stacklevel=2,
             )
-            link.compile_children(self.limit, train=True)
+            link.compile_children(self.limit, train=True, recompute=self.recompute)
             return None
         graph.name = f"{type(link).__name__}.{self.name}, there and back"
         own.graphs[key] = graph

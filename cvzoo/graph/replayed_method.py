@@ -65,12 +65,12 @@ class ReplayedMethod:
             return self._plain(self.link, *args, **kwargs)
         return self._call(args, kwargs, at_once=False)
 
-    def turn_on(self, *, train: bool) -> None:
+    def turn_on(self, *, train: bool, recompute: bool = True) -> None:
         """Replay calls in inference, or those while gradients are taken."""
         if not train:
             self.infers = True
-        elif self.learning is None:
-            self.learning = LearningMethod(self.link, self.name, self._plain, self.limit)
+        elif self.learning is None or self.learning.recompute != recompute:
+            self.learning = LearningMethod(self.link, self.name, self._plain, self.limit, recompute)
 
     def compile(self, args: tuple[Any, ...]) -> CompiledGraph | None:
         """The graph of such arguments, made now; None if the link stays eager. To be called in inference."""
@@ -161,5 +161,5 @@ class ReplayedMethod:
         copy = ReplayedMethod(twin, self.name, self._plain, self.limit)
         copy.infers = self.infers
         if self.learning is not None:
-            copy.turn_on(train=True)
+            copy.turn_on(train=True, recompute=self.learning.recompute)
         return copy

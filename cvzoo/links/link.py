@@ -106,7 +106,9 @@ class Link:
         raise GraphError(f"{type(self).__name__} has no forward", hint="write forward(self, x)")
 
     # --- compiling --------------------------------------------------------------------------------------------------
-    def compile(self, *example: Any, limit: int = 8, train: bool = False) -> CompiledGraph | LearningGraph | None:
+    def compile(
+        self, *example: Any, limit: int = 8, train: bool = False, recompute: bool = True
+    ) -> CompiledGraph | LearningGraph | None:
         """Replay calls in inference from now on, with the same numbers: recorded once for each shape, then a flat list
         of kernels on planned memory. With an example, its graph; None without, or where the link stays eager.
 
@@ -116,6 +118,8 @@ class Link:
         limit: how many shapes are kept; the least recently used goes first
         train: replay calls while gradients are taken, there and back, instead; what gives which gradients, and to which
             bits, stays. Losses and optimizers are as ever. Call it twice to have both
+        recompute: with `train`, what is cheap (normalizations, activations, sums) is not kept for the backward pass but
+            computed again there, where that lowers the most memory in use; some per cent slower, to the same bits
 
         All other calls stay as they are. Where Python looks at values on the way, a RuntimeWarning says so once, and
         the children are compiled instead. A parameter that is changed or replaced, or an attribute that is assigned, is
@@ -123,8 +127,8 @@ class Link:
         """
         if limit < 1:
             raise ValueRangeError("compile: limit must be at least 1", got=limit)
-        self._shadow(limit, train)
-        self._shadow_below(limit, train)
+        self._shadow(limit, train, recompute)
+        self._shadow_below(limit, train, recompute)
         if not example:
             return None
         method = self.__dict__.get(self.replayed[0])
@@ -137,26 +141,26 @@ class Link:
         with using_config("train", True), force_backprop_mode():
             return method.learning.compile(example)
 
-    def compile_children(self, limit: int, *, train: bool) -> None:
+    def compile_children(self, limit: int, *, train: bool, recompute: bool = True) -> None:
         """Let the links directly below be replayed, too, whatever they are."""
         for child in self.children():
             if train or not child.rows_vary:
-                child._shadow(limit, train)
+                child._shadow(limit, train, recompute)
 
-    def _shadow_below(self, limit: int, train: bool) -> None:
+    def _shadow_below(self, limit: int, train: bool, recompute: bool) -> None:
         """Let links below be replayed, too, unless they are single layers: a detector calls its heads one by one."""
         for child in self.children():
             if next(child.children(), None) is not None and (train or not child.rows_vary):
-                child._shadow(limit, train)
-                child._shadow_below(limit, train)
+                child._shadow(limit, train, recompute)
+                child._shadow_below(limit, train, recompute)
 
-    def _shadow(self, limit: int, train: bool) -> None:
+    def _shadow(self, limit: int, train: bool, recompute: bool) -> None:
         for name in self.replayed:
             plain = getattr(type(self), name, None)
             if plain is not None and plain is not Link.forward and name not in self.__dict__:
                 self.__dict__[name] = ReplayedMethod(self, name, plain, limit)
             if isinstance(self.__dict__.get(name), ReplayedMethod):
-                self.__dict__[name].turn_on(train=train)
+                self.__dict__[name].turn_on(train=train, recompute=recompute)
 
     def uncompile(self) -> None:
         """Forget all graphs, here and below, and call the methods themselves again."""
