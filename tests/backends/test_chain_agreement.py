@@ -1,5 +1,7 @@
 """Chains of element-wise steps: the fast kernel against one step after another."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -60,3 +62,37 @@ def test_a_chain_is_one_primitive(case):
         local.recorder = None
     assert len(calls) == 1
     assert y.strides == x.strides
+
+
+def small_cases():
+    """Shapes with many axes of size 1, and all shapes that broadcast with them."""
+    for sizes in (((1, 2), (1, 4, 17), (1, 3), (1, 7)), ((1, 3), (1, 16), (1, 5)), ((1, 3), (1, 40)), ((1, 2),) * 5):
+        for shape in itertools.product(*sizes):
+            yield shape, sorted(set(itertools.product(*[{1, n} for n in shape])))
+
+
+@pytest.mark.parametrize("order", ["c_order", "channels_last"])
+def test_whatever_broadcasts_lands_where_it_should(order):
+    generator = np.random.default_rng(0)
+
+    def array(shape):
+        x = generator.uniform(1, 2, shape).astype(np.float32)
+        return REFERENCE.channels_last(x) if order == "channels_last" and len(shape) == 4 else x
+
+    local.recorder = lambda primitive, arrays: None  # small arrays go to the library, too
+    try:
+        for shape, others in small_cases():
+            x = array(shape)
+            for one in others:
+                b, c = array(one), array(others[generator.integers(len(others))])
+                np.testing.assert_allclose(FAST.add(x, b), x + b, rtol=1e-5)
+                np.testing.assert_allclose(FAST.multiply(b, x), x * b, rtol=1e-5)
+                for steps, rest in (
+                    ([("linear", 0.5, 0.0), ("add",)], [b]),
+                    ([("multiply",), ("subtract",)], [b, c]),
+                    ([("divide",), RELU, ("add",)], [b, c]),
+                ):
+                    expected = REFERENCE.chain(x, steps, rest)
+                    np.testing.assert_allclose(FAST.chain(x, steps, rest), expected, rtol=1e-4, atol=1e-5)
+    finally:
+        local.recorder = None

@@ -6,7 +6,7 @@ import numpy as np
 
 from cvzoo.backends.numpy.chain import chain as numpy_chain
 from cvzoo.backends.onednn.algorithms import ELTWISE
-from cvzoo.backends.onednn.memory import is_dense, new_like
+from cvzoo.backends.onednn.memory import describe_dense, is_dense, new_like
 from cvzoo.backends.onednn.primitives import (
     DST,
     F32,
@@ -20,7 +20,6 @@ from cvzoo.backends.onednn.primitives import (
     local,
     primitive_descriptor,
     recall,
-    strides_of,
 )
 
 _BINARY = {"add": 0x1FFF0, "multiply": 0x1FFF1, "divide": 0x1FFF4, "subtract": 0x1FFF5}
@@ -30,6 +29,8 @@ _ZERO = np.zeros(1, F32)
 def _is_case(x: np.ndarray, others: Sequence[np.ndarray]) -> bool:
     if x.dtype is not F32 or x.size == 0 or not is_dense(x):
         return False
+    if others and x.ndim in (3, 5) and x.size == x.shape[0] * x.shape[1]:
+        return False  # version 3.2 reads numbers for channels at wrong places then
     return all(
         other.dtype is F32
         and other.ndim == x.ndim
@@ -43,8 +44,8 @@ def _looks(x: np.ndarray, others: Sequence[np.ndarray]) -> tuple[Handle, list[Ha
     """How the library sees the arrays, as lines if all lie alike; and a single zero."""
     if all(other.shape == x.shape and other.strides == x.strides for other in others):
         return describe((x.size,), (1,)), [describe((x.size,), (1,)) for _ in others], describe((1,), (1,))
-    looks = [describe(other.shape, strides_of(other)) for other in others]
-    return describe(x.shape, strides_of(x)), looks, describe((1,) * x.ndim, (1,) * x.ndim)
+    looks = [describe_dense(other) for other in others]
+    return describe_dense(x), looks, describe((1,) * x.ndim, (1,) * x.ndim)
 
 
 def _make(x: np.ndarray, steps: Sequence[tuple], others: Sequence[np.ndarray]) -> Primitive | bool:

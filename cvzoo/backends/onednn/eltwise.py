@@ -14,7 +14,7 @@ from cvzoo.backends.numpy.eltwise import eltwise_grad as numpy_eltwise_grad
 from cvzoo.backends.numpy.eltwise import eltwise_grad_from_output as numpy_eltwise_grad_from_output
 from cvzoo.backends.numpy.eltwise import multiply as numpy_multiply
 from cvzoo.backends.onednn.algorithms import ELTWISE, ELTWISE_FROM_OUTPUT
-from cvzoo.backends.onednn.memory import is_dense, new_like
+from cvzoo.backends.onednn.memory import describe_dense, is_dense, new_like
 from cvzoo.backends.onednn.primitives import (
     DIFF_DST,
     DIFF_SRC,
@@ -30,7 +30,6 @@ from cvzoo.backends.onednn.primitives import (
     local,
     primitive_descriptor,
     recall,
-    strides_of,
 )
 
 # elements; below, NumPy is done before oneDNN has begun. For functions what counts is one photo, not the batch, so that
@@ -135,8 +134,7 @@ def _make_binary(algorithm: int, a: np.ndarray, b: np.ndarray) -> Primitive | bo
     if a.strides == b.strides and a.shape == b.shape:
         first = second = describe((a.size,), (1,))
     else:
-        first = describe(a.shape, strides_of(a))
-        second = describe(b.shape, strides_of(b))
+        first, second = describe_dense(a), describe_dense(b)
     descriptor = primitive_descriptor("binary", algorithm, first, second, first, attributes())
     # the library's own reference takes a hundred times as long as NumPy
     if descriptor is None or implementation(descriptor).startswith("ref"):
@@ -144,12 +142,19 @@ def _make_binary(algorithm: int, a: np.ndarray, b: np.ndarray) -> Primitive | bo
     return Primitive(descriptor, [(SRC, first), (SRC_1, second), (DST, first)])
 
 
+def _lie_alike(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether a, and b or the single axis that it has, lie in one order."""
+    if a.shape == b.shape:
+        return a.strides == b.strides and b.size > 0
+    return sum([n > 1 for n in b.shape]) == 1
+
+
 def _binary(algorithm: int, a: np.ndarray, b: np.ndarray, out: np.ndarray | None) -> np.ndarray | None:
     """a + b or a * b where b has a's shape, or 1 along some axes of it; None if this is no case for oneDNN."""
     if a.dtype is not F32 or b.dtype is not F32 or a.ndim != b.ndim or not is_dense(a):
         return None
-    # where calls are recorded all are, to be replayed
-    if a.size < _FEW_TO_ADD and (local.recorder is None or b.size == 0):
+    # where calls are recorded few are, too, to be replayed; but only if NumPy gives the result the same order
+    if a.size < _FEW_TO_ADD and (local.recorder is None or not _lie_alike(a, b)):
         return None
     if a.shape == b.shape:
         if a.strides != b.strides and not is_dense(b):

@@ -12,6 +12,7 @@ from cvzoo.backends.onednn.primitives import (
     DST,
     F32,
     SRC,
+    Handle,
     Primitive,
     attributes,
     dense_strides,
@@ -27,6 +28,7 @@ __all__ = [
     "as_kernels_want",
     "asarray",
     "channels_last",
+    "describe_dense",
     "empty",
     "is_dense",
     "new_bytes",
@@ -86,6 +88,16 @@ def is_dense(x: np.ndarray) -> bool:
     if flags.c_contiguous or flags.f_contiguous:
         return True
     return x.ndim == 4 and x.transpose(0, 2, 3, 1).flags.c_contiguous
+
+
+def describe_dense(x: np.ndarray) -> Handle:
+    """A memory descriptor of a dense x. Where x lies in several orders at once, for axes of size 1, in the common one.
+
+    Of strides that fit to no order the library's kernels make others than we mean, and write elsewhere.
+    """
+    if x.ndim == 4 and x.transpose(0, 2, 3, 1).flags.c_contiguous:
+        return describe_image(x.shape)
+    return describe(x.shape, dense_strides(x.shape) if x.flags.c_contiguous else strides_of(x))
 
 
 def empty(shape: Sequence[int], dtype: Any = "float32") -> np.ndarray:
