@@ -8,7 +8,11 @@ as its documentation shows, eager, with photos decoded by Pillow; "channels-last
 photo in that layout. Thresholds are torchvision's defaults on both sides. Its masks are thresholded and its label maps
 are brought back to the photo's size, as `predict()` gives them.
 
-Then, for cvzoo alone, where the time goes: reading the file, preparing the photo, and the rest.
+"cvzoo compiled" is `model.compile()`, and photos of that size before the clock starts: the graphs are made then.
+
+Then, for cvzoo alone, where the time goes: reading the file, preparing the photo, the network as far as it is replayed,
+and the rest (decoding, suppression, regions and their heads). With --stream instead: a stream of photos of many sizes,
+the files of a folder in their order and as they are, eager and compiled from the start, recording included.
 """
 
 import argparse
@@ -20,6 +24,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 import zlib
 
 import numpy as np
@@ -58,9 +63,8 @@ def seeded(name: str, shape: tuple[int, ...]) -> np.ndarray:
     return array * np.float32(0.25) if name.endswith("bn3.weight") else array
 
 
-def serve_cvzoo(folder: pathlib.Path) -> None:
+def make_cvzoo(folder: pathlib.Path, name: str):
     from cvzoo import links as L
-    from cvzoo.images import read_image
 
     makers = {
         "resnet50": L.ResNet50,
@@ -70,14 +74,59 @@ def serve_cvzoo(folder: pathlib.Path) -> None:
         "maskrcnn_resnet50_fpn": L.MaskRCNNFPNResNet50,
         "deeplabv3_resnet50": L.DeepLabV3ResNet50,
     }
+    model = makers[name](pretrained_model=folder / f"{name}.npz")
+    if isinstance(model, L.AbstractThresholds):
+        model.use_preset("evaluate")
+    return model
+
+
+def serve_cvzoo(folder: pathlib.Path, compiled: bool) -> None:
+    from cvzoo.graph import CompiledGraph
+    from cvzoo.images import read_image
+
     photo = str(folder / "photo.jpg")
+    photos = sorted((folder / "stream").glob("*")) if (folder / "stream").exists() else []
+    replay = CompiledGraph.__call__
+    spent = []
+
+    def timed(self, arrays):
+        start = time.perf_counter()
+        try:
+            return replay(self, arrays)
+        finally:
+            spent.append(time.perf_counter() - start)
+
+    def network(model):
+        """Where a case gives a number, that is its time."""
+        CompiledGraph.__call__ = timed
+        spent.clear()
+        try:
+            model.predict([photo])
+        finally:
+            CompiledGraph.__call__ = replay
+        return sum(spent)
+
+    def stream(model):
+        # from the start, as a user meets it
+        model.uncompile()
+        if compiled:
+            model.compile()
+        for _ in model.predict_each(map(str, photos)):
+            pass
+
     cases = {}
     for name in CASES:
         if not (folder / f"{name}.npz").exists():
             continue
-        model = makers[name](pretrained_model=folder / f"{name}.npz")
-        if isinstance(model, L.AbstractThresholds):
-            model.use_preset("evaluate")
+        model = make_cvzoo(folder, name)
+        if photos:
+            cases[f"{name}: stream"] = lambda model=model: stream(model)
+            continue
+        if compiled:
+            model.compile()
+            for _ in range(3):
+                model.predict([photo])
+            cases[f"{name}: network"] = lambda model=model: network(model)
         cases[name] = lambda model=model: model.predict([photo])
         cases[f"{name}: read"] = lambda: read_image(photo)
         img = read_image(photo)
@@ -150,6 +199,26 @@ def write_inputs(folder: pathlib.Path, photo: pathlib.Path, torch_python: str, c
         np.savez(folder / f"{name}.npz", **{key: seeded(key, tuple(shape)) for key, shape in json.loads(line).items()})
 
 
+def link_stream(target: pathlib.Path, source: pathlib.Path, n: int) -> None:
+    """n links to the photos of a folder, in their order."""
+    target.mkdir()
+    photos = [path for path in sorted(source.iterdir()) if path.suffix.lower() in (".jpg", ".jpeg", ".png")]
+    for i in range(n):
+        path = photos[i % len(photos)]
+        (target / f"{i:05d}{path.suffix}").symlink_to(path.resolve())
+
+
+def add_parts(row: dict, worker: Worker, runs: int) -> None:
+    """Where the time of a compiled `predict` goes, medians in milliseconds."""
+    left = row["cvzoo compiled"]["median_ms"]
+    for part in ("read", "prepare", "network"):
+        times = [worker.run(f"{row['case']}: {part}") for _ in range(runs)]
+        row[f"{part}_ms"] = round(statistics.median(times) * 1e3, 3)
+        left -= row[f"{part}_ms"]
+    row["rest_ms"] = round(left, 3)
+    print({key: value for key, value in row.items() if key == "case" or key.endswith("_ms")})
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--torch-python", help="the python of an environment with torch and torchvision")
@@ -158,39 +227,48 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=9)
     parser.add_argument("--cases", nargs="*", default=CASES, help=f"of {', '.join(CASES)}")
     parser.add_argument("--out", help="write a JSON file of results")
-    parser.add_argument("--serve", choices=("cvzoo", "torch", "torch-last"), help=argparse.SUPPRESS)
+    parser.add_argument("--stream", metavar="FOLDER", help="photos of many sizes, eager and compiled from the start")
+    parser.add_argument("--stream-length", type=int, default=100, help="how many of them, again and again if need be")
+    parser.add_argument("--serve", choices=("compiled", "cvzoo", "torch", "torch-last"), help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=pathlib.Path, help=argparse.SUPPRESS)
     a = parser.parse_args()
+    if a.serve in ("cvzoo", "compiled"):
+        return serve_cvzoo(a.folder, a.serve == "compiled")
     if a.serve:
-        return serve_cvzoo(a.folder) if a.serve == "cvzoo" else serve_torch(a.folder, a.serve == "torch-last")
+        return serve_torch(a.folder, a.serve == "torch-last")
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
         write_inputs(folder, pathlib.Path(a.photo), a.torch_python, a.cases)
+        if a.stream:
+            link_stream(folder / "stream", pathlib.Path(a.stream), a.stream_length)
         environment = {"CVZOO_NUM_THREADS": str(a.threads), "OMP_NUM_THREADS": str(a.threads)}
+        kinds = [("cvzoo compiled", sys.executable, "compiled"), ("cvzoo", sys.executable, "cvzoo")]
+        if not a.stream:
+            kinds += [("torchvision", a.torch_python, "torch"), ("channels-last", a.torch_python, "torch-last")]
         workers = [
             Worker(name, [python, __file__, "--serve", which, "--folder", temporary], environment)
-            for name, python, which in (
-                ("cvzoo", sys.executable, "cvzoo"),
-                ("torchvision", a.torch_python, "torch"),
-                ("channels-last", a.torch_python, "torch-last"),
-            )
+            for name, python, which in kinds
         ]
         print(machine(), f"threads {a.threads}")
-        rows = [compare(workers, case, runs=a.runs) for case in a.cases]
-        for row in rows:
-            for part in ("read", "prepare"):
-                times = [workers[0].run(f"{row['case']}: {part}") for _ in range(a.runs)]
-                row[f"cvzoo_{part}_ms"] = round(statistics.median(times) * 1e3, 3)
-            rest = row["cvzoo"]["median_ms"] - row["cvzoo_read_ms"] - row["cvzoo_prepare_ms"]
-            row["cvzoo_network_and_after_ms"] = round(rest, 3)
-            print({key: value for key, value in row.items() if key.startswith(("case", "cvzoo_"))})
+        if a.stream:
+            rows = [compare(workers, f"{case}: stream", runs=a.runs, warmup=1) for case in a.cases]
+        else:
+            rows = [compare(workers, case, runs=a.runs) for case in a.cases]
+            for row in rows:
+                add_parts(row, workers[0], a.runs)
         for worker in workers:
             worker.close()
     if a.out:
         import cvzoo
 
         versions = {"cvzoo": cvzoo.__version__, "numpy": np.__version__, "threads": str(a.threads)}
-        write_results(a.out, title="predict(), end to end", rows=rows, versions=versions, notes=__doc__)
+        write_results(
+            a.out,
+            title="predict() of a stream of photos" if a.stream else "predict(), end to end",
+            rows=rows,
+            versions=versions,
+            notes=__doc__,
+        )
 
 
 if __name__ == "__main__":

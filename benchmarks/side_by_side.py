@@ -24,8 +24,8 @@ def serve(cases: Mapping[str, Callable[[], object]], *, repeat: int = 1) -> None
         times = []
         for _ in range(repeat):
             start = time.perf_counter()
-            case()
-            times.append(time.perf_counter() - start)
+            given = case()  # seconds, if a case looks at the clock itself
+            times.append(given if isinstance(given, float) else time.perf_counter() - start)
         print(json.dumps(statistics.median(times)), flush=True)
 
 
