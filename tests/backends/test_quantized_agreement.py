@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from cvzoo.backends.numpy.backend import NumpyBackend
+from cvzoo.backends.numpy.bfloat16 import bits_of, numbers_of
 from cvzoo.backends.onednn.backend import OneDNNBackend
 from cvzoo.backends.onednn.library import why_no_onednn
 
@@ -231,6 +232,7 @@ def test_other_processors_compute_the_same(isa):
         "    for signed in (True, False):\n"
         "        t.test_convolutions_of_bytes_agree(case, t.GEOMETRIES[0], signed)\n"
         "t.test_what_is_added_may_be_bytes('relu', 1, False)\n"
+        "t.test_bits_of_bfloat16_are_read_added_and_given(1)\n"
         "print(backend_facts()['int8'])\n"
     )
     result = subprocess.run(
@@ -260,6 +262,31 @@ def test_convolutions_of_bfloat16_agree(case):
             assert_near(fast, expected)
     if x.size:
         assert 1e-5 < np.abs(REFERENCE.conv_2d_bf16(x, w, bias, **how) - plain).max() < 0.02 * np.abs(plain).max()
+
+
+@needs_onednn
+@pytest.mark.parametrize("groups", [1, 32])
+def test_bits_of_bfloat16_are_read_added_and_given(groups):
+    x, add = bits_of(draw(2, 32, 9, 9)), bits_of(draw(2, 32, 9, 9, seed=7))
+    w, b = draw(32, 32 // groups, 3, 3), draw(32)
+    how = PLAIN | {"groups": groups, "activation": "relu"}
+    expected = REFERENCE.conv_2d_bf16(numbers_of(x), w, b, add=numbers_of(add), **how)
+    for backend in (REFERENCE, FAST):
+        assert_near(backend.conv_2d_bf16(x, w, b, add=add, **how), expected)
+        y = backend.conv_2d_bf16(x, w, b, add=add, out_bits=True, **how)
+        assert y.dtype == np.uint16
+        np.testing.assert_allclose(numbers_of(y), expected, rtol=2**-7, atol=1e-5)
+        assert (y != bits_of(expected)).mean() < 0.01  # a last bit of a float may decide
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_bits_of_what_is_no_number_are_none_of_one(backend):
+    x = np.array([1.0, np.inf, -np.inf, np.nan, -0.0], np.float32)
+    x[3:4].view(np.uint32)[:] = 0x7F800001  # what makes it NaN stands in the last bit
+    assert numbers_of(bits_of(x)).tobytes() == np.array([1.0, np.inf, -np.inf, np.nan, -0.0], np.float32).tobytes()
+    w = np.ones((1, 1, 1, 1), np.float32)
+    y = backend.conv_2d_bf16(x[:3, None, None, None], w, None, out_bits=True, **(PLAIN | {"pad": (0, 0, 0, 0)}))
+    assert numbers_of(y).ravel().tolist() == [1.0, np.inf, -np.inf]
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

@@ -13,6 +13,18 @@ def rounded(x: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(x), x, (up & 0xFFFF0000).view(np.float32))
 
 
+def bits_of(x: np.ndarray) -> np.ndarray:
+    """x (float32) rounded to bfloat16, as its bits: uint16."""
+    bits = (rounded(x).view(np.uint32) >> 16).astype(np.uint16)
+    bits[np.isnan(x)] = 0x7FC0  # what tells NaN from infinity may stand in the other bits
+    return bits
+
+
+def numbers_of(bits: np.ndarray) -> np.ndarray:
+    """What the bits mean, float32, lying as they do."""
+    return (bits.astype(np.uint32) << 16).view(np.float32)
+
+
 def conv_2d_bf16(
     x: np.ndarray,
     w: np.ndarray,
@@ -26,19 +38,21 @@ def conv_2d_bf16(
     activation: str | None = None,
     alpha: float = 0.0,
     beta: float = 0.0,
+    out_bits: bool = False,
     pack: dict | None = None,
 ) -> np.ndarray:
     """As AbstractBackend.conv_2d_bf16 says; `pack` is left as it is."""
-    return conv_2d(
-        rounded(x),
+    y = conv_2d(
+        numbers_of(x) if x.dtype == np.uint16 else rounded(x),
         rounded(w),
         b,
         stride=stride,
         pad=pad,
         dilate=dilate,
         groups=groups,
-        add=add,
+        add=numbers_of(add) if add is not None and add.dtype == np.uint16 else add,
         activation=activation,
         alpha=alpha,
         beta=beta,
     )
+    return bits_of(y) if out_bits else y

@@ -3,12 +3,12 @@
 import numpy as np
 
 from cvzoo.backends.abstract import Pad, Pair
+from cvzoo.backends.numpy.bfloat16 import bits_of, numbers_of, rounded
 from cvzoo.backends.numpy.bfloat16 import conv_2d_bf16 as numpy_conv_2d_bf16
-from cvzoo.backends.numpy.bfloat16 import rounded
 from cvzoo.backends.onednn.conv import conv_2d
-from cvzoo.backends.onednn.forward_convolution import make_forward
+from cvzoo.backends.onednn.forward_convolution import ForwardConvolution, make_forward
 from cvzoo.backends.onednn.library import library
-from cvzoo.backends.onednn.memory import as_kernels_want, new_channels_last
+from cvzoo.backends.onednn.memory import as_kernels_want, channels_last, new_channels_last
 from cvzoo.backends.onednn.packing import with_plain_strides
 from cvzoo.backends.onednn.primitives import (
     BF16,
@@ -30,17 +30,6 @@ def _make_conversion(x_shape: tuple[int, ...]) -> Primitive | bool:
     return Primitive(descriptor, [(SRC, given), (DST, source)]) if descriptor else False
 
 
-class _Convolution:
-    __slots__ = ("convert", "run")
-
-
-def _make_convolution(x_shape: tuple[int, ...], w: np.ndarray, case: tuple) -> _Convolution | bool:
-    made = _Convolution()
-    made.run = make_forward(x_shape, w, *case, source=BF16, factors=BF16, name="bf16")
-    made.convert = _make_conversion(x_shape)
-    return made if made.run and made.convert else False
-
-
 def conv_2d_bf16(
     x: np.ndarray,
     w: np.ndarray,
@@ -54,24 +43,49 @@ def conv_2d_bf16(
     activation: str | None = None,
     alpha: float = 0.0,
     beta: float = 0.0,
+    out_bits: bool = False,
     pack: dict | None = None,
 ) -> np.ndarray:
     """As AbstractBackend.conv_2d_bf16 says; `pack` holds reordered weights by the name of their order."""
     how = {"stride": stride, "pad": pad, "dilate": dilate, "groups": groups}
     how |= {"add": add, "activation": activation, "alpha": alpha, "beta": beta}
-    if x.dtype is not F32 or w.dtype is not F32 or not x.size or not w.size:
-        return numpy_conv_2d_bf16(x, w, b, **how)
+    if x.dtype not in (F32, BF16) or w.dtype is not F32 or not x.size or not w.size:
+        return numpy_conv_2d_bf16(x, w, b, out_bits=out_bits, **how)
     if not library().has_bf16:
-        return conv_2d(rounded(x), rounded(w), b, **how)
+        how["add"] = numbers_of(add) if add is not None and add.dtype == BF16 else add
+        y = conv_2d(numbers_of(x) if x.dtype == BF16 else rounded(x), rounded(w), b, **how)
+        return bits_of(y) if out_bits else y
     w = with_plain_strides(w)
     case = (b is not None, (stride, pad, dilate, groups), add is not None, activation, alpha, beta)
-    key = ("conv_bf16", x.shape, w.shape, w.strides, case)
+    kinds = (BF16 if out_bits else F32, F32 if add is None or add.dtype != BF16 else BF16)
+    key = ("conv_bf16", x.shape, w.shape, w.strides, case, kinds)
     op = local.young.get(key)
     if op is None:
-        op = recall(key, _make_convolution, x.shape, w, case)
-    if not op:
-        return numpy_conv_2d_bf16(x, w, b, **how)
-    y, source = new_channels_last(*op.run.shape), new_channels_last(*x.shape, BF16)
-    op.convert(as_kernels_want(x), source)
-    op.run(source, w, b, add, y, pack)
+        op = recall(key, _make_convolution, x.shape, w, case, kinds)
+    source = _bits(x) if op else None
+    if source is None:
+        return numpy_conv_2d_bf16(x, w, b, out_bits=out_bits, **how)
+    y = new_channels_last(*op.shape, kinds[0])
+    op(source, w, b, add, y, pack)
     return y
+
+
+def _make_convolution(
+    x_shape: tuple[int, ...], w: np.ndarray, case: tuple, kinds: tuple[np.dtype, np.dtype]
+) -> ForwardConvolution | bool:
+    return make_forward(x_shape, w, *case, source=BF16, factors=BF16, target=kinds[0], added=kinds[1], name="bf16")
+
+
+def _bits(x: np.ndarray) -> np.ndarray | None:
+    """x channels-last as bits; None if the library does not do that."""
+    if x.dtype == BF16:
+        return channels_last(x)
+    key = ("bf16", x.shape)
+    run = local.young.get(key)
+    if run is None:
+        run = recall(key, _make_conversion, x.shape)
+    if not run:
+        return None
+    bits = new_channels_last(*x.shape, BF16)
+    run(as_kernels_want(x), bits)
+    return bits

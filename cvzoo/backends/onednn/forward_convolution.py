@@ -10,6 +10,7 @@ from cvzoo.backends.onednn.algorithms import ELTWISE
 from cvzoo.backends.onednn.memory import as_kernels_want, channels_last
 from cvzoo.backends.onednn.packing import PackedWeights
 from cvzoo.backends.onednn.primitives import (
+    BF16,
     BIAS,
     DST,
     F32,
@@ -100,7 +101,7 @@ class ForwardConvolution:
         if b is not None:
             arrays.append(vector(b))
         if add is not None:
-            arrays.append(channels_last(add) if add.dtype in (S8, U8) else as_kernels_want(np.asarray(add, F32)))
+            arrays.append(channels_last(add) if add.dtype in (S8, U8, BF16) else as_kernels_want(np.asarray(add, F32)))
         self._run(*arrays, *scales)
 
 

@@ -6,6 +6,7 @@ from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import ShapeError
+from cvzoo.functions.connection.byte_variable import ByteVariable, Halves
 from cvzoo.functions.connection.fused_convolution_2d import Sizes, window_settings
 
 
@@ -37,9 +38,12 @@ def bf16_convolution_2d(
     activation: str | None = None,
     alpha: float = 0.0,
     beta: float = 0.0,
+    gives_bits: bool = False,
     pack: dict | None = None,
 ) -> Variable:
-    """As `fused_convolution_2d`, with x and W rounded to bfloat16; sums, and what is given, are float32.
+    """As `fused_convolution_2d`, with x and W rounded to bfloat16; sums are float32.
+
+    gives_bits: the result is held in 16 bits; else float32
 
     Raises ShapeError if x and W do not fit.
     """
@@ -50,6 +54,13 @@ def bf16_convolution_2d(
             got=f"x {x.shape}, W {W.shape}, groups {groups}",
         )
     settings = {"activation": activation, "alpha": alpha, "beta": beta, "pack": pack}
-    settings |= window_settings(stride, pad, dilate, groups)
-    extra = [v for v in (b, add) if v is not None]
-    return Bf16Convolution2D(settings, b is not None, add is not None).apply((x, W, *extra))[0]
+    settings |= {**window_settings(stride, pad, dilate, groups), "out_bits": gives_bits}
+    extra = [v for v in (b, _bits(add)) if v is not None]
+    y = Bf16Convolution2D(settings, b is not None, add is not None).apply((_bits(x), W, *extra))[0]
+    return ByteVariable(y, Halves()) if gives_bits else y
+
+
+def _bits(x: Any) -> Any:
+    """x, or what it holds in 16 bits."""
+    held = x.held() if isinstance(x, ByteVariable) else None
+    return held[0] if held is not None and isinstance(held[1], Halves) else x

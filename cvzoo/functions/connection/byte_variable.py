@@ -1,4 +1,4 @@
-"""Values held as bytes: what one eight-bit layer hands to the next."""
+"""Values held in fewer bits: what one layer of eight bits, or of 16, hands to the next."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -17,6 +17,12 @@ class Counting(NamedTuple):
     signed: bool
 
 
+class Halves(NamedTuple):
+    """What 16 bits mean: the first half of a float32, bfloat16."""
+
+    n_bit: int = 16
+
+
 class Quantize(FunctionNode):
     """Float32 to bytes. It is never part of a graph."""
 
@@ -29,25 +35,27 @@ class Quantize(FunctionNode):
 
 
 class Dequantize(FunctionNode):
-    """Bytes to float32. It is never part of a graph."""
+    """Bytes (or 16 bits) to float32. It is never part of a graph."""
 
-    def __init__(self, counting: Counting):
+    def __init__(self, counting: Counting | Halves):
         self._counting = counting
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         (x,) = inputs
+        if isinstance(self._counting, Halves):
+            return ((x.astype(np.uint32) << 16).view(np.float32),)
         return (x * np.float32(self._counting.scale),)
 
 
 class ByteVariable(Variable):
-    """A Variable of float32 whose numbers are held as bytes until somebody reads them.
+    """A Variable of float32 whose numbers are held as bytes (or in 16 bits) until somebody reads them.
 
-    To everybody but an eight-bit layer it is what the bytes mean.
+    To everybody but a layer of as many bits it is what they mean.
     """
 
     __slots__ = ("_bytes", "_counting")
 
-    def __init__(self, values: Variable, counting: Counting):
+    def __init__(self, values: Variable, counting: Counting | Halves):
         self._bytes: Variable | None = values
         self._counting = counting
         self._node = None
@@ -85,7 +93,7 @@ class ByteVariable(Variable):
     def dtype(self) -> Any:
         return self._array.dtype if self._bytes is None else np.dtype(np.float32)
 
-    def held(self) -> tuple[Variable, Counting] | None:
+    def held(self) -> tuple[Variable, Counting | Halves] | None:
         """The bytes and what they mean, if nobody has made numbers of them; else None."""
         return None if self._bytes is None else (self._bytes, self._counting)
 

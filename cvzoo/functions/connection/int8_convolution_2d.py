@@ -70,7 +70,7 @@ def int8_convolution_2d(
         "pack": pack,
     }
     held = add.held() if isinstance(add, ByteVariable) else None
-    if held is not None:
+    if held is not None and isinstance(held[1], Counting):
         add = held[0]
         settings["add_scale"] = held[1].scale
     if out_counting is not None:

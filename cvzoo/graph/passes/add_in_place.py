@@ -66,9 +66,11 @@ def _noise(area: Area, generator: np.random.Generator) -> np.ndarray:
     """An array that lies as the area does."""
     order = sorted(range(len(area.shape)), key=lambda axis: -area.strides[axis])
     shape = [area.shape[axis] for axis in order]
-    if area.dtype == "<f4":
+    if area.dtype in ("<f4", "<u2"):
         dense = generator.random(shape, np.float32)
         dense -= np.float32(0.5)
+        if area.dtype == "<u2":  # the bits of bfloat16
+            dense = (dense.view(np.uint32) >> 16).astype(np.uint16)
     else:
         dense = generator.integers(0, 128, shape).astype(area.dtype)
     return dense.transpose(np.argsort(order))

@@ -6,6 +6,7 @@ from typing import Any
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.functions.array.reshape import reshape
 from cvzoo.functions.connection.bf16_convolution_2d import bf16_convolution_2d
+from cvzoo.functions.connection.byte_variable import rearranged
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.connection.fused_convolution import filters_of
 from cvzoo.links.connection.fused_linear import filters_of_rows, map_as_rows, rows_as_map
@@ -15,7 +16,13 @@ from cvzoo.links.quantization.int8_kernel import plain_array, refuse_gradients
 
 
 class Bf16Kernel(AbstractLayerKernel):
-    """A convolution or a linear layer whose factors have 16 bits."""
+    """A convolution or a linear layer whose factors have 16 bits.
+
+    gives_bits: what it gives has 16 bits, too; else it is float32
+    """
+
+    def __init__(self, gives_bits: bool = False):
+        self.gives_bits = gives_bits
 
     def convolve(
         self,
@@ -43,6 +50,7 @@ class Bf16Kernel(AbstractLayerKernel):
             activation=activation,
             alpha=alpha,
             beta=beta,
+            gives_bits=self.gives_bits,
             pack=pack,
         )
 
@@ -63,11 +71,12 @@ class Bf16Kernel(AbstractLayerKernel):
         W, own, pack = filters_of_rows(linear, scale)
         b = own if b is None else b
         y = bf16_convolution_2d(
-            rows_as_map(x),
+            rearranged(x, rows_as_map),
             plain_array(W),
             None if b is None else plain_array(b),
-            add=None if add is None else rows_as_map(add),
+            add=None if add is None else rearranged(add, rows_as_map),
             activation="gelu_erf" if with_gelu else None,
+            gives_bits=self.gives_bits,
             pack=pack,
         )
-        return map_as_rows(y, x.shape)
+        return rearranged(y, lambda y: map_as_rows(y, x.shape))

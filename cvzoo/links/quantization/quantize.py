@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from cvzoo.backends.onednn.library import why_no_bf16
 from cvzoo.errors.exceptions import GraphError, UnsupportedError, ValueRangeError
-from cvzoo.functions.connection.byte_variable import Counting
+from cvzoo.functions.connection.byte_variable import Counting, Halves
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.connection.layer_kernel import AbstractLayerKernel
 from cvzoo.links.connection.linear import Linear
@@ -20,6 +20,7 @@ from cvzoo.shapes.check import pair
 
 Model = TypeVar("Model")
 Layer = Convolution2D | Linear
+Meaning = Counting | Halves
 _LIGHT = "{} products a number read"
 _N_COMPARED = 8  # photos on which errors are measured
 
@@ -70,12 +71,17 @@ def quantize(
     for name in layers:
         if not why[name] and not errors[name] <= max_error:
             why[name] = "error"
-    outs: dict[str, Counting | None] = dict.fromkeys(layers)
+    read: dict[str, Meaning] = dict(countings)
+    given: dict[str, Meaning] = {name: each.out_range.counting(method, percentile) for name, each in seen.items()}
     if precision == "int8":
         _join(why, flow, {name: _LIGHT.format(_work(layer)) for name, layer in layers.items()}, errors, max_error)
-        own = {name: each.out_range.counting(method, percentile) for name, each in seen.items()}
-        outs = {name: _handed_on(name, why, flow, countings, own[name]) for name in layers}
-        kernels = {name: Int8Kernel(countings[name], outs[name]) for name in layers}
+    else:
+        read = given = dict.fromkeys(layers, Halves())
+    outs = {name: _handed_on(name, why, flow, read, given[name]) for name in layers}
+    kernels = {
+        name: Int8Kernel(countings[name], out) if precision == "int8" else Bf16Kernel(out is not None)
+        for name, out in outs.items()
+    }
     for name, layer in layers.items():
         layer.kernel = None if why[name] else kernels[name]
     rows = [
@@ -147,9 +153,7 @@ def _errors(
     return {name: each.error if each.was_called else math.nan for name, each in compared.items()}
 
 
-def _join(
-    why: dict[str, str], flow: Flow, light: dict[str, str], errors: dict[str, float], max_error: float
-) -> None:
+def _join(why: dict[str, str], flow: Flow, light: dict[str, str], errors: dict[str, float], max_error: float) -> None:
     """Let light layers go with the others where these hand them what they read: there are no bytes to be made then."""
     makers: dict[str, set[str]] = {}
     for maker, readers in flow.read_by.items():
@@ -161,9 +165,7 @@ def _join(
             why[name] = ""
 
 
-def _handed_on(
-    name: str, why: dict[str, str], flow: Flow, countings: dict[str, Counting], own: Counting
-) -> Counting | None:
+def _handed_on(name: str, why: dict[str, str], flow: Flow, countings: dict[str, Meaning], own: Meaning) -> Any:
     """What the bytes that the layer gives mean; None if somebody reads its output in float.
 
     own: what they mean if nobody reads them, but only adds them

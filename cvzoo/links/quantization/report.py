@@ -16,7 +16,7 @@ class QuantizedLayer(NamedTuple):
     low, high: the range of what it read
     scale: what a byte that it reads counts; values beyond 127 (or, if there are none below 0, 255) of them are cut
     signed: whether those bytes have a sign
-    gives_bytes: whether it hands bytes to the next layer, instead of float32
+    gives_bytes: whether it hands bytes (or bfloat16) to the next layer, instead of float32
     error: how far fewer bits are from float32 for the same inputs, relative (root mean squares), before sums and
         activations; NaN if it was not tried
     """

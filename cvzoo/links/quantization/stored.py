@@ -42,7 +42,7 @@ def stored_quantization(model: AbstractQuantizable) -> tuple[dict[str, np.ndarra
     rows = []
     for each in report:
         kernel = layers[each.path].kernel
-        out = kernel.out_counting if isinstance(kernel, Int8Kernel) else None
+        out = kernel.out_counting if isinstance(kernel, Int8Kernel) else each.gives_bytes or None
         if isinstance(kernel, Int8Kernel):
             name = _weight_name(each.path)
             arrays[name], arrays[name + _STEPS] = weight_bytes(arrays[name])
@@ -111,7 +111,11 @@ def _floats(filters: Any, steps: Any, what: str) -> np.ndarray:
 def _kernel(layer: QuantizedLayer, out: Counting | None) -> AbstractLayerKernel | None:
     if layer.precision == "float32":
         return None
-    return Bf16Kernel() if layer.precision == "bf16" else Int8Kernel(Counting(layer.scale, layer.signed), out)
+    return (
+        Bf16Kernel(layer.gives_bytes)
+        if layer.precision == "bf16"
+        else Int8Kernel(Counting(layer.scale, layer.signed), out)
+    )
 
 
 # --- the text -------------------------------------------------------------------------------------------------------
@@ -163,7 +167,8 @@ def _row(row: Any, precision: str) -> tuple[QuantizedLayer, Counting | None] | N
         and (row["precision"] == "float32") == bool(row["why"])
         and all(_is_number(value) for value in numbers)
         and _counting([row["scale"], row["signed"]]) is not None
-        and (out is None or (row["precision"] == "int8" and _counting(out) is not None))
+        and (out is None or (out is True if row["precision"] == "bf16" else _counting(out) is not None))
+        and (out is None or row["precision"] != "float32")
     )
     if not fits:
         return None

@@ -51,6 +51,21 @@ def test_bytes_are_handed_on_and_read_as_numbers():
     assert y.size == 32
 
 
+def test_16_bits_are_handed_on_and_read_as_numbers():
+    x, W = whole(1, 2, 4, 4), np.eye(2, dtype=np.float32)[:, :, None, None]
+    y = bf16_convolution_2d(x, W, gives_bits=True)
+    assert isinstance(y, ByteVariable)
+    assert y.held()[0].dtype == np.uint16
+    twice = bf16_convolution_2d(y, W, add=y)
+    assert y.held() is not None  # nobody had to read them
+    np.testing.assert_array_equal(twice.array, 2 * x)
+    as_byte = int8_convolution_2d(y, W.astype(np.int8), np.full(2, 0.5, np.float32), counting=COUNTING, add=y)
+    np.testing.assert_array_equal(as_byte.array, 2 * x)
+    np.testing.assert_array_equal(y.array, x)
+    assert y.held() is None
+    np.testing.assert_array_equal(bf16_convolution_2d(y, W).array, x)
+
+
 def test_what_does_not_fit_is_refused():
     x, W, scale = whole(1, 3, 4, 4), np.ones((2, 4, 3, 3), np.int8), np.ones(2, np.float32)
     with pytest.raises(ShapeError, match="x and W do not fit"):

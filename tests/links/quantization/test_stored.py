@@ -93,6 +93,8 @@ def test_bfloat16_comes_back_and_is_refused_where_there_is_none(network, photos,
     save_model(tmp_path / "m.safetensors", model)
     twin = load_model(tmp_path / "m.safetensors")
     np.testing.assert_array_equal(np.asarray(twin.predict(photos)), np.asarray(model.predict(photos)))
+    assert any(each.gives_bytes for each in twin.quantization_report)
+    assert str(twin.quantization_report) == str(model.quantization_report)
     monkeypatch.setattr(stored, "why_no_bf16", lambda: "the processor is old")
     with pytest.raises(UnsupportedError, match="the processor is old"):
         load_model(tmp_path / "m.safetensors")
