@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from cvzoo.backends.in_threads import in_threads
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.geometry.as_bbox import as_bbox
 from cvzoo.geometry.bbox_area import bbox_area
@@ -15,6 +16,7 @@ from cvzoo.links.model.ssd.default_boxes import default_boxes
 
 BACKGROUND = 0
 IGNORED = -1
+_STRIP = 1024  # boxes that a thread looks at at a time
 
 
 class MultiboxCoder:
@@ -104,12 +106,19 @@ class MultiboxCoder:
         n_candidate: of a class, only so many of the best; None: all
         A box is given for every class that scores; boxes may stick out of the photo.
         """
-        fg = mb_conf[:, 1:]
-        # no class can be likelier than its duel with the background says: most rows need no exponential at all
-        hopeful = np.flatnonzero(fg.max(axis=1) - mb_conf[:, 0] > _logit(score_thresh))
-        logit = mb_conf[hopeful]
-        prob = np.exp(logit - logit.max(axis=1, keepdims=True))
-        prob /= prob.sum(axis=1, keepdims=True)
+        parts: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+
+        def work(start: int) -> None:
+            conf = mb_conf[start : start + _STRIP]
+            # no class can be likelier than its duel with the background says: most rows need no exponential at all
+            hopeful = np.flatnonzero(conf[:, 1:].max(axis=1) - conf[:, 0] > _logit(score_thresh))
+            logit = conf[hopeful]
+            prob = np.exp(logit - logit.max(axis=1, keepdims=True))
+            prob /= prob.sum(axis=1, keepdims=True)
+            parts[start] = hopeful + start, prob
+
+        in_threads(range(0, max(len(mb_conf), 1), _STRIP), work)
+        hopeful, prob = (np.concatenate(each) for each in zip(*(parts[start] for start in sorted(parts))))
         row, label = best_of_each_class(prob[:, 1:], score_thresh, n_candidate)
         score = prob[row, label + 1]
         row = hopeful[row]
@@ -121,13 +130,17 @@ def best_of_each_class(score: np.ndarray, above: float, n: int | None) -> tuple[
 
     score: (R, L); n: None for all
     """
-    row, label = np.nonzero(score > above)
-    if n is None or np.bincount(label).max(initial=0) <= n:
-        return row, label
-    columns = np.ascontiguousarray(score.T)
-    best = [best_pairs(column[:, None], n, above=above) for column in columns]
-    pair = np.concatenate([row * len(columns) + label for label, row in enumerate(best)])
-    return np.divmod(np.sort(pair), len(columns))
+    if n is None or (score > above).sum(axis=0).max(initial=0) <= n:
+        return np.nonzero(score > above)
+    n_class = score.shape[1]
+    pairs: list[np.ndarray] = [np.zeros(0, np.int64)] * n_class
+
+    def work(label: int) -> None:
+        column = np.ascontiguousarray(score[:, label])
+        pairs[label] = np.sort(best_pairs(column[:, None], n, above=above)) * n_class + label
+
+    in_threads(range(n_class), work)
+    return np.divmod(np.sort(np.concatenate(pairs)), n_class)
 
 
 def _logit(score: float) -> float:
