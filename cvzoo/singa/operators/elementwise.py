@@ -286,6 +286,21 @@ def atan(x: Value) -> Tensor:
     return apply(arctan, x)
 
 
+def acosh(x: Value) -> Tensor:
+    """The inverse of the hyperbolic cosine, for x above 1."""
+    return log(add(x, sqrt(mul(x, x) - 1.0)))
+
+
+def asinh(x: Value) -> Tensor:
+    """The inverse of the hyperbolic sine."""
+    return mul(sign(x), log(abs(x) + sqrt(mul(x, x) + 1.0)))
+
+
+def atanh(x: Value) -> Tensor:
+    """The inverse of the hyperbolic tangent, for x between -1 and 1."""
+    return mul(log(div(add(x, 1.0), sub(1.0, x))), 0.5)
+
+
 def add_bias(x: Tensor, b: Tensor, axis: int = 0) -> Tensor:
     """x (N, C) with b (C,) added to each row, or b (N,) to each column with axis=1; b may also be (1, C) or (N, 1).
 
