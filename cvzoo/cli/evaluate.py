@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 from cvzoo.cli.class_truth import class_kind
+from cvzoo.cli.compiling import add_compile_argument
 from cvzoo.cli.evaluate_classes import evaluate_on_classes
 from cvzoo.cli.evaluate_coco import evaluate_on_coco
 from cvzoo.cli.evaluate_label_maps import evaluate_label_maps
@@ -69,6 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--batch-size", type=_positive, metavar="N", help="photos at a time (default: 1, for classifiers 32)"
     )
+    add_compile_argument(group)
     group.add_argument("--quiet", action="store_true", help="no progress and no tables")
     group = parser.add_argument_group("what comes out")
     group.add_argument(
@@ -86,6 +88,8 @@ def run(args: argparse.Namespace) -> int:
     has_model = args.model is not None or args.cfg is not None
     if has_model == (args.results is not None):
         raise ConfigError("what is to be scored?", hint="a model (--model or --cfg --weights), or --results FILE")
+    if args.compile and not has_model:
+        raise ConfigError("--compile is for a model, and --results comes without one")
     if (args.data or args.gt or "").startswith("labels:"):
         return evaluate_label_maps(args)
     if args.ignore != (255,):

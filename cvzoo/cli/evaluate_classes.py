@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from cvzoo.cli.class_truth import ClassTruth, load_class_truth
+from cvzoo.cli.compiling import compile_if_asked
 from cvzoo.cli.json_records import write_json
 from cvzoo.cli.load_classifier import load_classifier
 from cvzoo.cli.match_classes import places_of_classes
@@ -95,6 +96,7 @@ def score_classes(truth: ClassTruth, names: tuple[str, ...], probs: np.ndarray) 
 
 def _found_by_model(truth, args):
     model = load_classifier(args)
+    compile_if_asked(model, args)
     place = places_of_classes(model.label_names, model.n_class, truth.names)
     beyond = np.flatnonzero(place < 0)
     model_names = model.label_names or ()

@@ -6,6 +6,7 @@ import pathlib
 
 import numpy as np
 
+from cvzoo.cli.compiling import compile_if_asked
 from cvzoo.cli.find_in_photos import find_in_photos
 from cvzoo.cli.json_records import write_json
 from cvzoo.cli.load_detector import load_detector
@@ -83,6 +84,7 @@ def _found_by_model(truth, paths, args):
     model = load_detector(args, args.iou_type)
     if args.score_thresh is None and args.nms_thresh is None:
         model.use_preset("evaluate")
+    compile_if_asked(model, args)
     ids = list(truth.file_names)
     image, label, score, shape = [], [], [], []
     numbers = None

@@ -5,6 +5,7 @@ import pathlib
 
 import numpy as np
 
+from cvzoo.cli.compiling import compile_if_asked
 from cvzoo.cli.find_in_photos import find_in_photos
 from cvzoo.cli.load_detector import load_detector
 from cvzoo.cli.match_classes import match_classes
@@ -79,6 +80,7 @@ def _found_by_model(truth, args):
     model = load_detector(args)
     if args.score_thresh is None and args.nms_thresh is None:
         model.use_preset("evaluate")
+    compile_if_asked(model, args)
     numbers = match_classes(model.label_names, model.n_fg_class, truth.names)
     bboxes, labels, scores = [], [], []
     for found in find_in_photos(model, truth.photo_paths, len(truth.photo_names), args):

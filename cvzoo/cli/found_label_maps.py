@@ -6,6 +6,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from cvzoo.cli.compiling import compile_if_asked
 from cvzoo.cli.load_predictor import load_predictor
 from cvzoo.errors.exceptions import ConfigError
 from cvzoo.images.read_label import read_label
@@ -55,5 +56,6 @@ def predicted_maps(args: argparse.Namespace) -> PredictedMaps:
     model = load_predictor(args)
     if not isinstance(model, AbstractSegmenter):
         raise ConfigError(f"{args.model or args.cfg} gives no label maps", hint="cvzoo models list --task segmentation")
+    compile_if_asked(model, args)
     names = None if model.label_names is None else list(model.label_names)
     return PredictedMaps(pathlib.Path(args.photos), names, model)

@@ -4,6 +4,7 @@ import argparse
 import importlib
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -52,7 +53,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             parser.print_help(sys.stderr)
             return CANNOT_RUN
         args = parser.parse_args(argv)
-        status = module.run(args)
+        with warnings.catch_warnings():
+            # a warning is for a person here, who has no use for the line of a program
+            warnings.showwarning = lambda message, *_: print(f"{prog}: {in_one_line(message)}", file=sys.stderr)
+            status = module.run(args)
         sys.stdout.flush()  # a closed pipe is noticed here and not at the interpreter's end
         return status
     except KeyboardInterrupt:
@@ -81,6 +85,11 @@ def _parser(verb: str | None) -> tuple[argparse.ArgumentParser, Any]:
             module = importlib.import_module(f"cvzoo.cli.{name}")
             module.add_arguments(one)
     return parser, module
+
+
+def in_one_line(message: object) -> str:
+    """The message without line breaks."""
+    return " ".join(str(message).split())
 
 
 def in_words(error: BaseException) -> str:

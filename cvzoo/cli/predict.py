@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cvzoo.cli.compiling import add_compile_argument, compile_if_asked
 from cvzoo.cli.json_records import json_lines, write_json
 from cvzoo.cli.load_detector import add_model_arguments
 from cvzoo.cli.load_predictor import load_predictor
@@ -58,19 +59,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--json-lines", metavar="FILE", help="all results, a line a photo, to this file; - for standard output"
     )
     group.add_argument("--batch-size", type=_positive, default=1, metavar="N", help="photos at a time (default: 1)")
-    group.add_argument(
-        "--compile",
-        action="store_true",
-        help="replay the network from the second photo of a size on: the same numbers, faster for many photos",
-    )
+    add_compile_argument(group)
     group.add_argument("--quiet", action="store_true", help="no table and no progress, only what went wrong")
 
 
 def run(args: argparse.Namespace) -> int:
     """The exit status. Raises CvzooError or OSError if the model or the place for the results cannot be used."""
     model = load_predictor(args)
-    if args.compile:
-        model.compile()
+    compile_if_asked(model, args)
     presentation = presentation_of(model)
     out = None if args.out is None else pathlib.Path(args.out)
     if out is not None:

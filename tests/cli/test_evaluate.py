@@ -132,6 +132,17 @@ def test_a_model_is_scored_reported_and_its_results_are_kept(run, net, coco, tmp
     }  # fmt: skip
 
 
+def test_a_compiled_model_gets_the_same_scores(run, net, coco, tmp_path):
+    for name, words in (("plain", ()), ("compiled", ("--compile",))):
+        status, _, err = run("evaluate", *net, "--data", f"coco:{coco}", "--save-results", tmp_path / name, *words)
+        assert status == 0, err
+    plain, compiled = (json.loads((tmp_path / name).read_text()) for name in ("plain", "compiled"))
+    assert len(plain) == len(compiled) > 0
+    for one, other in zip(plain, compiled):
+        assert one["category_id"] == other["category_id"]
+        assert one["bbox"] == pytest.approx(other["bbox"], abs=1e-3)
+
+
 def test_the_rule_that_makes_a_difference_is_said(run, coco, results, tmp_path):
     run("evaluate", "--gt", coco, "--results", results, "--json", tmp_path / "o.json")
     other = json.loads((tmp_path / "o.json").read_text()) | {"AP50": 0.5, "AP": 0.5}
@@ -203,6 +214,7 @@ def test_a_record_that_makes_no_sense_is_named_and_no_number_printed(run, coco, 
         (("--gt", "{coco}", "--results", "{results}", "--split", "val"), "--split"),
         (("--gt", "{coco}", "--results", "absent.json"), "absent.json"),
         (("--gt", "absent.json", "--results", "{results}"), "absent.json"),
+        (("--gt", "{coco}", "--results", "{results}", "--compile"), "--compile"),
         (("--gt", "{results}", "--results", "{results}"), "no COCO annotations"),
         (("--gt", "{coco}", "--results", "{coco}"), "detections"),
         (("--gt", "{coco}", "--results", "{results}", "--explain", "{results}"), "no scores"),

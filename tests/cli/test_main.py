@@ -2,10 +2,12 @@
 
 import subprocess
 import sys
+import warnings
 
 import pytest
 
 import cvzoo
+from cvzoo.cli import doctor
 
 
 def test_help_and_version(run):
@@ -29,6 +31,15 @@ def test_no_words_and_wrong_words_end_with_2(run):
     assert status == 2
     assert "fly" in errors
     assert run("predict", "--no-such-option", "x.jpg")[0] == 2
+
+
+def test_warnings_are_a_line_on_standard_error(run, monkeypatch):
+    monkeypatch.setattr(doctor, "run", lambda args: warnings.warn("the disk\nis full", UserWarning, stacklevel=1) or 0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        before = warnings.showwarning
+        assert run("doctor") == (0, "", "cvzoo doctor: the disk is full\n")
+        assert warnings.showwarning is before
 
 
 def test_import_and_help_load_nothing_heavy():
