@@ -1,6 +1,7 @@
 """How a model is used, and how it is not."""
 
 import copy
+import pickle
 import threading
 
 import numpy as np
@@ -344,3 +345,42 @@ def test_the_device_tells_how_long_things_took(capsys):
     dev.SetVerbosity(0)
     net(tx, ty)
     assert not dev.seconds
+
+
+def test_threads_train_models_of_their_own():
+    def losses_of(seed, found):
+        cvzoo.set_seed(seed)
+        net = Net()
+        net.set_optimizer(opt.SGD(lr=0.1, momentum=0.9))
+        tx, ty = batch()
+        net.compile([tx], use_graph=True)
+        found[seed] = [net(tx, ty)[1].item() for _ in range(8)]
+
+    alone, together = {}, {}
+    for seed in range(3):
+        losses_of(seed, alone)
+    threads = [threading.Thread(target=losses_of, args=(seed, together)) for seed in range(3)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert together.keys() == alone.keys()
+    for seed, losses in alone.items():
+        np.testing.assert_allclose(together[seed], losses, rtol=1e-5)
+
+
+def test_files_of_cvzoo_hold_a_model_too(tmp_path):
+    net, other = trained(use_graph=False), trained(use_graph=False, n_step=1)
+    cvzoo.serializers.save_npz(tmp_path / "net.npz", net)
+    cvzoo.serializers.load_npz(tmp_path / "net.npz", other)
+    for name, value in net.get_states().items():
+        np.testing.assert_array_equal(tensor.to_numpy(other.get_states()[name]), tensor.to_numpy(value))
+
+
+def test_pickles_are_models_and_a_compiled_one_is_refused():
+    net = trained(use_graph=False)
+    twin = pickle.loads(pickle.dumps(net))
+    np.testing.assert_array_equal(tensor.to_numpy(twin.fc.W), tensor.to_numpy(net.fc.W))
+    net.graph(True)
+    with pytest.raises(GraphError, match="compiled link is not pickled"):
+        pickle.dumps(net)
