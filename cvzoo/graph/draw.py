@@ -47,9 +47,10 @@ class _Picture:
 
     def box(self, place: tuple[float, float, float, float], colour: str, words: str, kind: str) -> None:
         x, y, width, height = place
+        border = min(1.0, width / 4, height / 4)
         self.parts.append(
             f'<rect class="{kind}" x="{x:.2f}" y="{y:.2f}" width="{width:.2f}" height="{height:.2f}" fill="{colour}" '
-            f'stroke="#ffffff"><title>{html.escape(words)}</title></rect>'
+            f'stroke="#ffffff" stroke-width="{border:.2f}"><title>{html.escape(words)}</title></rect>'
         )
 
     def panel(self, top: float, bottom: float, most: float, unit: str, title: str) -> None:
@@ -65,7 +66,7 @@ class _Picture:
 def memory_svg(compiled: "CompiledGraph") -> str:
     """SVG text, 1000 x 640: steps to the right; one box a block of the planned memory, from its first write to its last
     read, coloured by the kernel that writes it first, at its address; how much is alive; below, the steps' times."""
-    plan, rows = compiled.program.plan, rows_of(compiled)
+    rows = rows_of(compiled)
     counts = collections.Counter(_kind(row) for row in rows if row.kernel != "a view")
     kinds = [kind for kind, _ in counts.most_common()]
     colours = {kind: _COLOURS[min(k, len(_COLOURS) - 1)] for k, kind in enumerate(kinds)}
@@ -74,7 +75,8 @@ def memory_svg(compiled: "CompiledGraph") -> str:
     picture.text(
         _LEFT,
         24,
-        f"{compiled.name or 'graph'}: {plan.nbytes / 1e6:.1f} MB planned, {plan.lower_bound / 1e6:.1f} MB at least, "
+        f"{compiled.name or 'graph'}: {compiled.planned_peak / 1e6:.1f} MB planned, "
+        f"{compiled.lower_bound / 1e6:.1f} MB at least, "
         f"{compiled.eager_peak / 1e6:.1f} MB eager",
         'font-size="17"',
     )
@@ -109,7 +111,10 @@ def _draw_memory(picture: _Picture, compiled: "CompiledGraph", rows: list[Row], 
     lowered, plan = compiled.program.lowered, compiled.program.plan
     alive = lowered.lifetimes()
     total = max(plan.nbytes, 1)
-    picture.panel(_TOP, _BOTTOM, total / 1e6, "MB", "where blocks lie")
+    elsewhere = (compiled.planned_peak - plan.nbytes) / 1e6
+    title = "where blocks lie"
+    title += f"; {elsewhere:.1f} MB that the caller gets or functions make lie elsewhere" if elsewhere else ""
+    picture.panel(_TOP, _BOTTOM, total / 1e6, "MB", title)
     makers: dict[int, int] = {}
     in_use = [0] * (len(rows) + 1)
     for k, row in enumerate(rows):

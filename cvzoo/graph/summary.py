@@ -76,16 +76,17 @@ def summary_of(compiled: "CompiledGraph") -> str:
     ]
     done = ", ".join(f"{name} {count}" for name, count in compiled.changed.items() if count) or "nothing"
     total = sum(row.seconds or 0 for row in rows) * 1e3
-    which = (
-        "recorded pass; graph.profile() measures a replay" if compiled.program.profiled is None else "steps of a replay"
-    )
+    which = "recorded pass" if program.profiled is None else "steps of a replay"
+    besides = f"{program.scratch_nbytes / 1e6:.1f} MB for kernels"
+    if program.lowered.graph.n_input is None:  # there is no way back
+        besides += f" and {program.given_nbytes / 1e6:.1f} MB of results"
+        which += "; graph.profile() measures a replay" if program.profiled is None else ""
     return "\n".join(
         [
             f"{compiled.name or 'graph'}: {compiled.n_record} functions as {program.n_call} kernels and "
             f"{program.n_function} functions; made in {compiled.seconds:.2f} s",
             f"memory: {compiled.eager_peak / 1e6:.1f} MB eager, {compiled.planned_peak / 1e6:.1f} MB planned, "
-            f"{compiled.lower_bound / 1e6:.1f} MB at least; besides, {program.scratch_nbytes / 1e6:.1f} MB for kernels "
-            f"and {program.given_nbytes / 1e6:.1f} MB of results",
+            f"{compiled.lower_bound / 1e6:.1f} MB at least; besides, {besides}",
             f"time: {total:.2f} ms ({which})",
             f"passes: {done}",
             _EXPLAINED,

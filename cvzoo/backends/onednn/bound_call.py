@@ -25,8 +25,11 @@ from cvzoo.backends.onednn.primitives import (
 _QUERY_KIND = 2
 _KINDS = {
     1: "reorder",
+    2: "shuffle",
     3: "concat",
+    4: "sum",
     5: "convolution",
+    6: "deconvolution",
     7: "eltwise",
     8: "lrn",
     9: "batch normalization",
@@ -34,9 +37,11 @@ _KINDS = {
     14: "matmul",
     15: "resampling",
     16: "pooling",
+    17: "reduction",
     18: "prelu",
     19: "softmax",
     20: "layer normalization",
+    21: "group normalization",
 }
 _WRITTEN = {DST, WORKSPACE}
 _STATISTICS = {MEAN, VARIANCE}
