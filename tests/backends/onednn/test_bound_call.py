@@ -57,9 +57,12 @@ def test_operations_and_what_they_write_are_known(watched, call, operation, writ
     assert written_slots(seen[-1][0]) == (written, set())
 
 
-def test_gradients_are_not_taken_for_forward_passes(watched):
-    seen, _ = watched(lambda backend: backend.eltwise_grad("exp", X, X))
-    assert written_slots(seen[-1][0]) is None
+def test_of_a_gradients_operands_the_gradient_alone_is_written(watched):
+    seen, result = watched(lambda backend: backend.eltwise_grad("exp", X, X))
+    primitive, arrays = seen[-1]
+    (written,), statistics = written_slots(primitive)
+    assert arrays[written] is result
+    assert not statistics
 
 
 def test_nobody_records_unless_asked(watched):
