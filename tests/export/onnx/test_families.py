@@ -44,6 +44,8 @@ def test_it_says_the_same_in_onnx_runtime(suite, name, photos, onnxruntime, tmp_
     assert exported.batch is None
     assert (exported.size is not None) == (name in ONE_SIZE)
     assert (exported.size_step == 32) == (name in MULTIPLES)
+    if suite == "segmenters":  # which see photos in full
+        photos = [img[:, ::2, ::2] for img in photos]
     x = model.prepare(photos[0])
     prepared = x if exported.size_step == 1 else _fitted(x, exported)
     for batch in (prepared[None], np.stack([_fitted(model.prepare(img), exported) for img in (photos[1],) * 3])):

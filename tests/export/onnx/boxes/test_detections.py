@@ -1,6 +1,7 @@
 """Files with boxes find in real photos what the detectors find."""
 
 import dataclasses
+import itertools
 import pathlib
 
 import numpy as np
@@ -47,14 +48,12 @@ def check_same(ours, theirs, *, slack=0):
 
 
 def check_file(open_session, model, imgs, file, *, slack=0, size=None):
-    """The file finds the same in all photos, which go through it together if they are of one prepared size."""
+    """The file finds the same in all photos; those of one prepared size that follow each other go through together."""
     exported = export_onnx(file, model, boxes=True, size=size)
     predicted = model.predict(imgs)
-    if len({model.prepare(img).shape for img in imgs}) == 1:
-        found = found_in_onnx(open_session, file, model, imgs)
-    else:
-        found = [found_in_onnx(open_session, file, model, [img])[0] for img in imgs]
-    count = 0
+    found, count = [], 0
+    for _, together in itertools.groupby(imgs, lambda img: model.prepare(img).shape):
+        found += found_in_onnx(open_session, file, model, list(together))
     for bbox, label, score, theirs in zip(*predicted, found):
         check_same((bbox, label, score), theirs, slack=slack)
         assert (np.diff(theirs[2]) <= 0).all(), "best first"
@@ -71,10 +70,11 @@ def test_a_narrow_detector_finds_the_same(name, photos, open_session, tmp_path):
     model = _SUITE._made(name).copy("copy")
     model.score_thresh, model.nms_thresh, model.limit = 0.002, 0.45, 50
     mirrored = np.ascontiguousarray(photos[0][:, :, ::-1])
-    for imgs, size in (([photos[0], mirrored], None), (photos, None), ([photos[0], mirrored], "its own")):
+    file = tmp_path / "model.onnx"
+    for imgs, size in (([photos[0], mirrored, *photos[1:]], None), ([photos[0], mirrored], "its own")):
         size = size and model.prepare(imgs[0]).shape[1:]
         # numbers drawn at random make boxes thinner than a rounding error, too
-        exported, count = check_file(open_session, model, imgs, tmp_path / "model.onnx", slack=2, size=size)
+        exported, count = check_file(open_session, model, imgs, file, slack=2, size=size)
         assert count
         assert exported.batch is None
         assert (exported.size is None) == (size is None and name not in ONE_SIZE)
