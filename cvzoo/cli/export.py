@@ -106,6 +106,8 @@ def _print(to: pathlib.Path, exported: Exported, checked: str) -> None:
     lines = [
         ("written", f"{printable(str(to))}, {megabytes:.1f} MB, opset {exported.opset}, {exported.n_operator} nodes")
     ]
+    if exported.data_file is not None:
+        lines.append(("numbers", f"{printable(exported.data_file)} beside it, which belongs to it"))
     lines += [("input", f"{name} {_shape(shape)}") for name, shape in exported.inputs]
     lines += [("output", f"{name} {_shape(shape)}") for name, shape in exported.outputs]
     if exported.size is None and exported.size_step > 1:

@@ -11,6 +11,7 @@ class Exported(NamedTuple):
     inputs, outputs: names and shapes; a text in a shape is a size that may be any
     n_operator: how many operators the graph has
     size_step: sizes must be a multiple of it
+    data_file: the name of a second file beside it, with its numbers, where one would be over 2 GiB; else None
     """
 
     batch: int | None
@@ -21,3 +22,4 @@ class Exported(NamedTuple):
     n_operator: int
     opset: int
     size_step: int = 1
+    data_file: str | None = None

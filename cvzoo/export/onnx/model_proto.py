@@ -5,6 +5,7 @@ Source: ONNX's `onnx.proto` (intermediate representation version 8), whose numbe
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,6 +25,7 @@ _TYPES = {
     "float16": 10,
     "float64": 11,
 }
+_EXTERNAL = 1
 _FLOAT, _INT, _STRING, _GRAPH, _FLOATS, _INTS = 1, 2, 3, 5, 6, 7
 
 
@@ -61,6 +63,13 @@ class Node:
     attributes: Mapping[str, Attribute]
 
 
+class Outside(NamedTuple):
+    """Where constants lie that are in a file of their own: its name beside the model's, and of each its first byte."""
+
+    location: str
+    offsets: Mapping[str, int]
+
+
 def element_type(dtype: np.dtype | str) -> int:
     """ONNX's number of the dtype. Raises DtypeError if it has none that we use."""
     number = _TYPES.get(np.dtype(dtype).name)
@@ -78,9 +87,10 @@ def model_message(
     *,
     producer_version: str,
     metadata: Mapping[str, str],
+    outside: Outside | None = None,
 ) -> Message:
-    """A model with its graph, the opset that it wants, and texts about it."""
-    graph = _graph_message(name, nodes, inputs, outputs, constants)
+    """A model with its graph, the opset that it wants, and texts about it; `outside`: constants in another file."""
+    graph = _graph_message(name, nodes, inputs, outputs, constants, outside)
     model = Message().integer(1, IR_VERSION).text(2, "cvzoo").text(3, producer_version).message(7, graph)
     model.message(8, Message().text(1, "").integer(2, OPSET))
     for key, text in metadata.items():
@@ -91,8 +101,21 @@ def model_message(
 def tensor_message(name: str, array: np.ndarray) -> Message:
     """An array's shape, type and numbers, the last axis innermost and the low bytes first."""
     message = Message().integers(1, array.shape).integer(2, element_type(array.dtype)).text(8, name)
+    return message.raw(9, array_bytes(array))
+
+
+def array_bytes(array: np.ndarray) -> memoryview:
+    """The numbers as ONNX has them: the last axis innermost and the low bytes first."""
     lying = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
-    return message.raw(9, memoryview(lying.reshape(-1).view(np.uint8)))
+    return memoryview(lying.reshape(-1).view(np.uint8))
+
+
+def _outside_message(name: str, array: np.ndarray, outside: Outside) -> Message:
+    message = Message().integers(1, array.shape).integer(2, element_type(array.dtype)).text(8, name)
+    place = {"location": outside.location, "offset": outside.offsets[name], "length": array.nbytes}
+    for key, value in place.items():
+        message.message(13, Message().text(1, key).text(2, str(value)))
+    return message.integer(14, _EXTERNAL)
 
 
 def _graph_message(
@@ -101,13 +124,17 @@ def _graph_message(
     inputs: Sequence[Port],
     outputs: Sequence[Port],
     constants: Mapping[str, np.ndarray],
+    outside: Outside | None = None,
 ) -> Message:
     graph = Message()
     for k, node in enumerate(nodes):
         graph.message(1, _node_message(node, f"{name}/{node.op}_{k}"))
     graph.text(2, name)
     for constant, array in constants.items():
-        graph.message(5, tensor_message(constant, array))
+        if outside is not None and constant in outside.offsets:
+            graph.message(5, _outside_message(constant, array, outside))
+        else:
+            graph.message(5, tensor_message(constant, array))
     for port in inputs:
         graph.message(11, _port_message(port))
     for port in outputs:

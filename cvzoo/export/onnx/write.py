@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cvzoo.errors.exceptions import CvzooError, UnsupportedError, ValueRangeError
+from cvzoo.errors.exceptions import CvzooError, ValueRangeError
 from cvzoo.export.onnx.boxes.add_boxes import add_boxes
 from cvzoo.export.onnx.contents import Contents, contents_of
 from cvzoo.export.onnx.exported import Exported
@@ -12,12 +12,11 @@ from cvzoo.export.onnx.model_proto import OPSET, Node, Port, model_message
 from cvzoo.export.onnx.network import add_network
 from cvzoo.export.onnx.onnx_graph import OnnxGraph, Shape
 from cvzoo.export.onnx.plan import Plan, plans
+from cvzoo.export.onnx.save import save
 from cvzoo.export.onnx.texts import cvzoo_version, joined_texts, texts_about_boxes, texts_about_weights
 from cvzoo.links.chain import Chain
-from cvzoo.weights.atomic_write import atomic_write
 from cvzoo.weights.record import Weights
 
-_LARGEST = (1 << 31) - 1  # what readers of protocol buffers take
 _MOST_PIXELS = 1 << 26
 INPUT = "x"
 
@@ -34,6 +33,7 @@ def export_onnx(
 ) -> Exported:
     """What was written: the model as an ONNX file of opset 17, whole or not there at all.
 
+    Numbers that would make it larger than 2 GiB go into a second file beside it, `file` with `.data` at its end.
     batch: how many photos go in at once; None leaves it open where the model allows
     size: (H, W) of the prepared photos that go in; None leaves it open where the model allows
     boxes: of a model that finds instances, not what its heads say but what is left after the suppression, with its
@@ -93,19 +93,20 @@ def _write(
     texts = {**contents.metadata, "size_step": str(plan.step)}
     if detector is not None:
         texts |= texts_about_boxes(detector)
-    message = model_message(
-        contents.name,
-        g.nodes,
-        inputs,
-        outputs,
+    data_file = save(
+        file,
         g.constants,
-        producer_version=cvzoo_version(),
-        metadata=texts,
+        lambda outside: model_message(
+            contents.name,
+            g.nodes,
+            inputs,
+            outputs,
+            g.constants,
+            producer_version=cvzoo_version(),
+            metadata=texts,
+            outside=outside,
+        ),
     )
-    if message.size > _LARGEST:
-        raise UnsupportedError("ONNX: one file holds at most 2 GiB", got=f"{message.size / 2**30:.1f} GiB")
-    with atomic_write(file) as out:
-        message.write_to(out)
     return Exported(
         batch=plan.batch,
         size=plan.size,
@@ -115,6 +116,7 @@ def _write(
         n_operator=len(g.nodes),
         opset=OPSET,
         size_step=plan.step,
+        data_file=data_file,
     )
 
 

@@ -6,7 +6,9 @@ import os
 import numpy as np
 import pytest
 
+from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import UnsupportedError, ValueRangeError
+from cvzoo.export.onnx import save
 from cvzoo.export.onnx.message import Message
 from cvzoo.export.onnx.write import export_onnx
 from cvzoo.links.chain import Chain
@@ -102,3 +104,32 @@ def test_a_compiled_model_makes_the_same_file(model, imgs, file):
     assert file.read_bytes() == plain
     np.testing.assert_array_equal(model.predict(imgs)[0], ours)
     assert model.graphs()
+
+
+@pytest.fixture
+def everything_is_large(monkeypatch):
+    """A file holds next to nothing, so that numbers go into a second one."""
+    monkeypatch.setattr(save, "_LARGEST", 10_000)
+
+
+@pytest.mark.usefixtures("everything_is_large")
+def test_large_networks_have_their_numbers_beside_the_file(model, imgs, file, open_session):
+    exported = export_onnx(file, model)
+    assert exported.data_file == "model.onnx.data"
+    assert sorted(each.name for each in file.parent.iterdir()) == ["model.onnx", "model.onnx.data"]
+    assert file.stat().st_size < 50_000 < (file.parent / exported.data_file).stat().st_size
+    x = np.stack([model.prepare(img) for img in imgs])
+    (found,) = open_session(file).run(None, {"x": x})
+    with using_config("train", False), no_backprop_mode():
+        np.testing.assert_allclose(found, model.scores(x).array, atol=1e-5)
+
+
+@pytest.mark.usefixtures("everything_is_large")
+def test_of_two_files_neither_is_there_when_the_disk_is_full(model, file, monkeypatch):
+    def full(self, out):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Message, "write_to", full)
+    with pytest.raises(OSError, match="No space left"):
+        export_onnx(file, model)
+    assert not list(file.parent.iterdir())
