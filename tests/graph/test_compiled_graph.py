@@ -1,3 +1,4 @@
+import pathlib
 import re
 import xml.etree.ElementTree
 
@@ -87,3 +88,12 @@ def test_what_cannot_be_replayed_gives_its_result_with_the_reason(inference):
     with pytest.raises(NotReplayableError, match="settings of MultiplyConstant") as caught:
         build(lambda x: F.relu(x) * float(x.max()), (x,), {})
     np.testing.assert_array_equal(caught.value.result.array, x * 5)
+
+
+def test_the_documentations_example_runs(tmp_path, monkeypatch, capsys):
+    page = pathlib.Path(__file__).resolve().parents[2] / "docs/graph.md"
+    code = page.read_text(encoding="utf-8").split("```python\n")[1].split("```")[0]
+    monkeypatch.chdir(tmp_path)
+    exec(compile(code, page.name, "exec"), {})
+    assert capsys.readouterr().out.startswith("ResNet.forward: 57 functions as ")
+    assert (tmp_path / "memory.svg").is_file()
