@@ -225,17 +225,19 @@ class Capture(AbstractFunctionHook):
         own = [self._watch(sources[k]) if k in sources else array for k, array in enumerate(arrays)]
         own_args, own_kwargs = unflatten(structure, iter(own), lambda variable: variable)
         before, _reading.capture = _reading.capture, self
+        outputs: list[Any] = []
         try:
             with self:
                 result = call(*own_args, **own_kwargs)
+                flatten(result, outputs)
+                # numbers that are held in fewer bits are made now, by a function that is recorded, too
+                self._held += [each._array for each in outputs if isinstance(each, Variable)]
         finally:
             _reading.capture = before
             for handle in self._handles:
                 variable = handle()
                 if variable is not None:
                     variable.__class__ = Variable
-        outputs: list[Any] = []
-        flatten(result, outputs)
         return result, outputs, sources
 
     def _backward(self, seeds: dict[VariableNode, Variable]) -> dict[VariableNode, Variable]:

@@ -129,3 +129,18 @@ def test_replays_give_the_same_bits_and_keep_bytes_between(name, precision, phot
         assert graph.changed["add_in_place"] > (2 if name == "resnet" else -1)
     alone = _scores(quantized, photos[1:2])
     np.testing.assert_array_equal(alone[0], expected[1])
+
+
+@pytest.mark.parametrize("precision", ["int8", pytest.param("bf16", marks=needs_bf16)])
+def test_a_replayed_part_gives_numbers_though_it_holds_fewer_bits(resnet, photos, precision):
+    quantized = resnet.quantize(photos, precision=precision, least_work=0)
+    block = quantized.extractor.res3[0]
+    block = block[0] if isinstance(block, tuple) else block
+    inputs = [np.random.default_rng(k).random((1, 64, 12, 12), np.float32) * 3 for k in range(3)]
+    with no_backprop_mode(), using_config("train", False):
+        eager = [block(x) for x in inputs]
+        assert all(isinstance(y, ByteVariable) for y in eager)
+        expected = [y.array for y in eager]
+        block.compile(inputs[0])
+        for x, want in zip(inputs, expected):
+            np.testing.assert_array_equal(block(x).array, want)
