@@ -21,6 +21,7 @@ from cvzoo.graph.passes.fuse_add_relu_training import fuse_add_relu_training
 from cvzoo.graph.passes.fuse_batch_norm_relu_training import fuse_batch_norm_relu_training
 from cvzoo.graph.passes.fuse_sums_of_gradients import fuse_sums_of_gradients
 from cvzoo.graph.passes.in_place import in_place
+from cvzoo.graph.passes.keep_nan import keep_nan
 from cvzoo.graph.passes.recompute import recompute as recompute_pass
 from cvzoo.graph.program import Program
 from cvzoo.graph.repeats import difference
@@ -33,6 +34,7 @@ RECORD_PASSES = (
     fuse_batch_norm_relu_training,
     fuse_add_relu_training,
     fuse_sums_of_gradients,
+    keep_nan,
 )
 STEP_PASSES = (in_place,)
 NOTHING_TO_LEARN = "nothing that it gives depends on parameters"
@@ -167,6 +169,7 @@ def build_learning(
     finally:
         second.undo()
         first.undo()
+        pool.release()
 
 
 def _build(

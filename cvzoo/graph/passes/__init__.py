@@ -12,6 +12,7 @@ from cvzoo.graph.passes.fuse_elementwise import fuse_elementwise
 from cvzoo.graph.passes.fuse_matrix_products import fuse_matrix_products
 from cvzoo.graph.passes.fuse_sums_of_gradients import fuse_sums_of_gradients
 from cvzoo.graph.passes.in_place import in_place
+from cvzoo.graph.passes.keep_nan import keep_nan
 from cvzoo.graph.passes.merge_reorders import merge_reorders
 from cvzoo.graph.passes.recompute import recompute
 from cvzoo.graph.passes.weights_ahead import weights_ahead
@@ -29,6 +30,7 @@ __all__ = [
     "fuse_matrix_products",
     "fuse_sums_of_gradients",
     "in_place",
+    "keep_nan",
     "merge_reorders",
     "recompute",
     "weights_ahead",

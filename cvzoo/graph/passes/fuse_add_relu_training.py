@@ -3,13 +3,19 @@
 from cvzoo.functions.activation.relu import ReLU
 from cvzoo.functions.math.add import Add
 from cvzoo.functions.math.add_relu import AddReLU
+from cvzoo.functions.normalization.batch_normalization import BatchNormalization
+from cvzoo.functions.normalization.batch_normalization_relu import BatchNormalizationReLU
+from cvzoo.functions.pooling.max_pooling_2d import MaxPooling2D
 from cvzoo.graph.records import Graph, Record
+
+_WATCHED = (BatchNormalization, BatchNormalizationReLU, AddReLU, MaxPooling2D)
 
 
 def fuse_add_relu_training(graph: Graph) -> int:
     """Let sums of two arrays of one shape and relu of nothing but the sum be one record; how many there were.
 
-    The numbers stay to the bit; what was NaN before relu may be 0 behind it.
+    The numbers stay to the bit. What was NaN before relu is 0 behind it, so both must come from where `keep_nan` looks:
+    normalizations, and what they or maxima went into.
     """
     found = 0
     makers, readers = graph.makers(), graph.readers()
@@ -22,11 +28,20 @@ def fuse_add_relu_training(graph: Graph) -> int:
             continue
         if len({graph.values[value].shape for value in (*maker.reads, total)}) != 1:
             continue
+        if not all(_is_watched(makers.get(value), makers) for value in maker.reads):
+            continue
         function = AddReLU()
         seconds = maker.seconds + relu.seconds
         new = Record(function, maker.reads, relu.writes, dict(vars(function)), seconds, in_backward=relu.in_backward)
         graph.records[graph.records.index(relu)] = new
         graph.records.remove(maker)
+        makers[relu.writes[0]] = new
         found += 1
     graph.drop_unused()
     return found
+
+
+def _is_watched(record: Record | None, makers: dict[int, Record]) -> bool:
+    while record is not None and isinstance(record.function, ReLU):
+        record = makers.get(record.reads[0])
+    return record is not None and isinstance(record.function, _WATCHED)

@@ -259,3 +259,40 @@ def test_everything_that_may_go_can_be_computed_again():
     assert [record.label for record in graph.records[: len(first)]] == first
     for got, wanted in zip(run(graph, inputs), expected, strict=True):
         np.testing.assert_array_equal(got, wanted)
+
+
+@pytest.mark.parametrize("where", ["photo", "filters", "gamma of a block", "beta of the stem"])
+def test_a_nan_on_the_way_is_seen_at_the_end(where):
+    stem, norm, block = Parameter(array(16, 3, 3, 3) * 0.2), Norm(16, 50), Block(16, 7)
+
+    def call(x):
+        return F.max_pooling_2d(block(F.relu(norm(F.convolution_2d(x, stem, pad=1)))), 2)
+
+    graph, inputs, _ = learn(call, X.copy())
+    for change in TRAINING_PASSES[:3]:
+        assert change(graph) > 0
+    places = {"filters": stem, "gamma of a block": block.norms[1].gamma, "beta of the stem": norm.beta}
+    array_of = inputs[0] if where == "photo" else places[where].array
+    array_of.reshape(-1)[0] = np.nan
+    assert np.isfinite(run(graph, inputs)[0]).all()
+    assert passes.keep_nan(graph) == 1
+    assert np.isnan(run(graph, inputs)[0]).all()
+
+
+def test_a_sound_network_is_left_alone_by_the_guard():
+    graph, inputs, expected = learn(chain(2), X)
+    for change in (*TRAINING_PASSES[:3], passes.keep_nan, passes.recompute):
+        assert change(graph) > 0
+    for got, wanted in zip(run(graph, inputs), expected, strict=True):
+        np.testing.assert_array_equal(got, wanted)
+
+
+def test_where_nothing_was_fused_there_is_no_guard():
+    graph, _, _ = learn(chain(2), X)
+    assert passes.keep_nan(graph) == 0
+
+
+def test_sums_of_what_nobody_watches_keep_their_relu():
+    first, second = conv(), conv(seed=2)
+    graph, _, _ = learn(lambda x: F.relu(first(x) + second(x)), H)
+    assert passes.fuse_add_relu_training(graph) == 0

@@ -1,0 +1,59 @@
+"""A network that has gone astray must not look sound."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from cvzoo.autodiff.function_node import FunctionNode
+from cvzoo.functions.math.add_relu import AddReLU
+from cvzoo.functions.normalization.batch_normalization import BatchNormalization
+from cvzoo.functions.normalization.batch_normalization_relu import BatchNormalizationReLU
+from cvzoo.graph.records import Graph, Record
+
+
+class KeepNaN(FunctionNode):
+    """y and vectors to y, filled with NaN in place if a vector holds something that is not finite."""
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        y, *vectors = inputs
+        with np.errstate(all="ignore"):
+            if not all(math.isfinite(np.add.reduce(vector)) for vector in vectors):
+                y[...] = np.nan
+        return (y,)
+
+
+def keep_nan(graph: Graph) -> int:
+    """Let results be NaN where relu made 0 of NaN on the way, which it does where it is part of another kernel; how
+    many results there are.
+
+    Variances tell: one that is not finite comes of a number that is not.
+    """
+    vectors: dict[int, None] = {}
+    fused = False
+    for record in graph.records:
+        function = record.function
+        if record.in_backward or not isinstance(function, BatchNormalization | BatchNormalizationReLU | AddReLU):
+            continue
+        fused = fused or not isinstance(function, BatchNormalization)
+        if isinstance(function, BatchNormalizationReLU):
+            vectors.update(dict.fromkeys((*record.reads[1:], record.writes[2])))
+        elif isinstance(function, BatchNormalization) and "var" in record.hidden_writes:
+            vectors.update(dict.fromkeys((*record.reads[1:], record.hidden_writes["var"])))
+    if not fused:
+        return 0
+    n_output = len(graph.outputs) if graph.n_output is None else graph.n_output
+    made = {value for record in graph.records if not record.in_backward for value in record.writes}
+    outputs = list(graph.outputs)
+    new: list[Record] = []
+    for k, value in enumerate(outputs[:n_output]):
+        look = graph.values[value]
+        if value not in made or np.dtype(look.dtype).kind != "f" or value in outputs[:k]:
+            continue
+        function = KeepNaN()
+        outputs[k] = graph.add_value(np.empty(look.shape, look.dtype), function.label)
+        new.append(Record(function, (value, *vectors), (outputs[k],), dict(vars(function))))
+    graph.outputs = tuple(outputs)
+    n_forward = graph.n_forward
+    graph.records[n_forward:n_forward] = new
+    return len(new)
