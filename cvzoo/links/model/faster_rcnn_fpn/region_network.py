@@ -56,7 +56,7 @@ class RegionNetwork(Chain):
         if found is None:
             found = level_anchors(self.settings, size)
             if len(self._anchors) >= _KEPT:
-                self._anchors = {}
+                self._anchors.clear()  # another dictionary would be another setting: graphs would be made anew
             self._anchors[size] = found
         return found
 
