@@ -80,20 +80,22 @@ class OnnxGraph:
         body: Callable[..., tuple[Sequence[str], Sequence[str]]],
         *,
         kept: Sequence[tuple[str, str]] = (),
-        made: Sequence[str] = (),
+        made: Sequence[tuple[str, tuple[int, ...]]] = (),
     ) -> tuple[str, ...]:
         """What the body leaves of `kept` in the end, then what it made each time, one below another.
 
         count: () int64, how often
         body: from the name of the round's number () int64 and of what is kept, its new values and what is made; called
             once, to see what it adds
-        kept: initial values and their dtypes; made: dtypes
+        kept: initial values and their dtypes
+        made: dtypes and shapes, which a runtime needs where there is no round at all
         """
         outside, self.nodes = self.nodes, []
         number, again = self.new_name("round"), self.new_name("again")
         carried = [Port(self.new_name("kept"), dtype, None) for _, dtype in kept]
         keeps, makes = body(number, *[port.name for port in carried])
-        results = [Port(self.new_name("result"), dtype, None) for dtype in [*[dtype for _, dtype in kept], *made]]
+        results = [Port(self.new_name("result"), dtype, None) for _, dtype in kept]
+        results += [Port(self.new_name("result"), dtype, shape) for dtype, shape in made]
         done = Port(self.new_name("again"), "bool", ())
         for value, port in zip([again, *keeps, *makes], [done, *results], strict=True):
             self.nodes.append(Node("Identity", (value,), (port.name,), {}))

@@ -74,7 +74,7 @@ def found_by_place(
     boxes, large = cut_at(g, g.add("Div", [found.boxes, scales]), frames)
     count = g.add("Shape", [x], {"start": 0, "end": 1})
     kept, place = _suppressed(g, boxes, classes, large, found.photos, count, rules)
-    voters = Voters(boxes, found.photos, prob, classes)
+    voters = Voters(boxes, found.photos, prob, classes, head.roi_size)
     made = voted(g, voters, kept, place, model.mask_merge_thresh, model.binary_thresh)
     sides = g.add("Sub", [columns(g, made.boxes, 2, 4), columns(g, made.boxes, 0, 2)])
     side = g.add("ReduceMin", [sides], {"axes": [1], "keepdims": 0})

@@ -58,6 +58,5 @@ def points_of(
         return (), (point, g.add("ReduceMax", [enlarged], {"axes": [1], "keepdims": 0}))
 
     count = scalar(g, g.add("Shape", [kept.photos]))
-    points, scores = g.loop(count, best_places, made=("float32", "float32"))
-    # of no rounds at all a runtime need not know the shapes; 0 leaves the first axis as it is
-    return g.add("Reshape", [points, g.integers(0, n_point, 2)]), g.add("Reshape", [scores, g.integers(0, n_point)])
+    points, scores = g.loop(count, best_places, made=[("float32", (n_point, 2)), ("float32", (n_point,))])
+    return points, scores

@@ -12,12 +12,14 @@ class Voters(NamedTuple):
     """Names of values of R regions.
 
     boxes: (R, 4), pixels of the photos; photos: (R,) int64; prob: (R, S, S); classes: (R, n_class), background first
+    side: S
     """
 
     boxes: str
     photos: str
     prob: str
     classes: str
+    side: int
 
 
 class Voted(NamedTuple):
@@ -38,7 +40,7 @@ def voted(g: OnnxGraph, voters: Voters, kept: Kept, place: str, merge_thresh: fl
     likely = g.add("Gather", [voters.classes, g.add("Add", [kept.labels, g.integers(1)])], {"axis": 1})  # (R, K)
     likely = g.add("Transpose", [likely], {"perm": [1, 0]})
     areas = g.add("ReduceProd", [_sides(g, voters.boxes)], {"axes": [1], "keepdims": 0})
-    side = g.add("Shape", [voters.prob], {"start": 1, "end": 2})
+    side = g.integers(voters.side)
     cells = g.add("Cast", [counted(g, side)], {"to": 1})  # (S,)
 
     def one(k: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -79,10 +81,8 @@ def voted(g: OnnxGraph, voters: Voters, kept: Kept, place: str, merge_thresh: fl
         return (), (g.add("Concat", corners, {"axis": 0}), mask, is_seen)
 
     count = scalar(g, g.add("Shape", [place]))
-    boxes, masks, is_seen = g.loop(count, one, made=("float32", "float32", "bool"))
-    # of no rounds at all a runtime does not know the shapes; 0 leaves the first axis as it is
-    shape = g.add("Concat", [g.integers(0), side, side], {"axis": 0})
-    return Voted(g.add("Reshape", [boxes, g.integers(0, 4)]), g.add("Reshape", [masks, shape]), is_seen)
+    shapes = ("float32", (4,)), ("float32", (voters.side, voters.side)), ("bool", ())
+    return Voted(*g.loop(count, one, made=shapes))
 
 
 def _overlaps(g: OnnxGraph, boxes: str, areas: str, box: str, area: str, thresh: float) -> str:
