@@ -7,7 +7,7 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.connection.byte_variable import ByteVariable, Halves
-from cvzoo.functions.connection.fused_convolution_2d import Sizes, window_settings
+from cvzoo.functions.connection.fused_convolution_2d import Sizes, check_added, window_settings
 
 
 class Bf16Convolution2D(FunctionNode):
@@ -45,7 +45,7 @@ def bf16_convolution_2d(
 
     gives_bits: the result is held in 16 bits; else float32
 
-    Raises ShapeError if x and W do not fit.
+    Raises ShapeError if x and W, or what is added, do not fit.
     """
     if len(x.shape) != 4 or x.shape[1] != W.shape[1] * groups:
         raise ShapeError(
@@ -53,8 +53,9 @@ def bf16_convolution_2d(
             expected="x (B, C, H, W), W (O, C / groups, KH, KW)",
             got=f"x {x.shape}, W {W.shape}, groups {groups}",
         )
-    settings = {"activation": activation, "alpha": alpha, "beta": beta, "pack": pack}
-    settings |= {**window_settings(stride, pad, dilate, groups), "out_bits": gives_bits}
+    window = window_settings(stride, pad, dilate, groups)
+    check_added(add, x.shape, W.shape, window, "bf16_convolution_2d")
+    settings = {**window, "activation": activation, "alpha": alpha, "beta": beta, "pack": pack, "out_bits": gives_bits}
     extra = [v for v in (b, _bits(add)) if v is not None]
     y = Bf16Convolution2D(settings, b is not None, add is not None).apply((_bits(x), W, *extra))[0]
     return ByteVariable(y, Halves()) if gives_bits else y

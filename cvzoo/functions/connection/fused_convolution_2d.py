@@ -96,10 +96,17 @@ def _check(x: Variable, W: Variable, b: Any, add: Any, window: dict[str, Any]) -
         raise DtypeError("fused_convolution_2d: all arrays must have one dtype", expected=W.dtype, got=x.dtype)
     if b is not None and b.shape != w_shape[:1]:
         raise ShapeError("fused_convolution_2d: b needs one number for each filter", expected=w_shape[:1], got=b.shape)
+    check_added(add, x_shape, w_shape, window, "fused_convolution_2d")
+
+
+def check_added(
+    add: Any, x_shape: Sequence[int], w_shape: Sequence[int], window: dict[str, Any], function: str
+) -> None:
+    """ShapeError if what is added has not the shape of the result, or x is smaller than a window."""
     out = [
         conv_out_size(x_shape[2 + k], w_shape[2 + k], window["stride"][k], *window["pad"][2 * k : 2 * k + 2], d)
         for k, d in enumerate(window["dilate"])
     ]
     y_shape = (x_shape[0], w_shape[0], *out)
     if add is not None and add.shape != y_shape:
-        raise ShapeError("fused_convolution_2d: what is added has another shape", expected=y_shape, got=add.shape)
+        raise ShapeError(f"{function}: what is added has another shape", expected=y_shape, got=add.shape)

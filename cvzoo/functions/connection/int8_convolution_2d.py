@@ -7,7 +7,7 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.connection.byte_variable import ByteVariable, Counting, as_bytes
-from cvzoo.functions.connection.fused_convolution_2d import Sizes, window_settings
+from cvzoo.functions.connection.fused_convolution_2d import Sizes, check_added, window_settings
 
 
 class Int8Convolution2D(FunctionNode):
@@ -54,7 +54,7 @@ def int8_convolution_2d(
     b, stride, pad, dilate, groups, add, activation, alpha, beta, pack: as in `fused_convolution_2d`; what is added as
         bytes, if it is held so
     out_counting: the result is held as bytes that mean this; None: float32
-    Raises ShapeError if x and W do not fit.
+    Raises ShapeError if x and W, or what is added, do not fit.
     """
     if len(x.shape) != 4 or x.shape[1] != W.shape[1] * groups:
         raise ShapeError(
@@ -62,8 +62,10 @@ def int8_convolution_2d(
             expected="x (B, C, H, W), W (O, C / groups, KH, KW)",
             got=f"x {x.shape}, W {W.shape}, groups {groups}",
         )
+    window = window_settings(stride, pad, dilate, groups)
+    check_added(add, x.shape, W.shape, window, "int8_convolution_2d")
     settings = {
-        **window_settings(stride, pad, dilate, groups),
+        **window,
         "activation": activation,
         "alpha": alpha,
         "beta": beta,

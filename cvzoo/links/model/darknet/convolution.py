@@ -58,7 +58,7 @@ class DarknetConvolution(Chain):
 
     def forward(self, x: Any) -> Variable:
         """(B, out_channels, OH, OW) of x (B, in_channels, H, W)."""
-        if self.bn is not None and can_fold(self.conv, self.bn):
+        if self.can_add():
             kernel = fused_activation(self.activation)
             kind, alpha, beta = kernel or (None, 0.0, 0.0)
             h = folded_convolution(self.conv, self.bn, x, activation=kind, alpha=alpha, beta=beta)
@@ -67,6 +67,15 @@ class DarknetConvolution(Chain):
         if self.bn is not None:
             h = self.bn(h)
         return h if self.activation is None else self.activation(h)
+
+    def can_add(self) -> bool:
+        """Whether convolution and normalization are one kernel now, which may add something, too."""
+        return self.bn is not None and can_fold(self.conv, self.bn)
+
+    def add_up(self, x: Any, other: Any, activation: Activation | None) -> Variable:
+        """activation(bn(conv(x)) + other), in one kernel; wants `can_add()`, and an activation that kernels have."""
+        kind, alpha, beta = fused_activation(activation)
+        return folded_convolution(self.conv, self.bn, x, add=other, activation=kind, alpha=alpha, beta=beta)
 
 
 def take_convolution(

@@ -15,6 +15,7 @@ from cvzoo.links.model.darknet.heads import build_region, build_yolo
 from cvzoo.links.model.darknet.joining import build_route, build_sam, build_scale_channels, build_shortcut
 from cvzoo.links.model.darknet.layer import DarknetLayer, Shape, get_size, keep, refuse_options
 from cvzoo.links.model.darknet.resampling import build_avgpool, build_maxpool, build_reorg, build_upsample
+from cvzoo.links.model.darknet.sums import fused_sums
 from cvzoo.links.model.yolo.decode import RegionHead, YoloHead
 from cvzoo.weights.darknet import DarknetSection, DarknetWeightsFile, read_darknet_cfg
 
@@ -65,6 +66,7 @@ class DarknetNetwork(Chain):
             raise FileFormatError("the cfg has no layers after [net]")
         self.heads = tuple(heads)
         self._outputs = tuple(head_places) or (len(self.layers) - 1,)
+        self._sums = fused_sums(self.layers, self._outputs)
         # after which layer an output is not needed any more
         self._last_use = {place: index for index, layer in enumerate(self.layers) for place in layer.sources}
         if weights is None:
@@ -91,8 +93,15 @@ class DarknetNetwork(Chain):
         if x.ndim != 4 or x.shape[1] != self.in_channels:
             raise ShapeError("a darknet network reads photos", expected=f"(B, {self.in_channels}, H, W)", got=x.shape)
         held = {-1: x}
+        done = set()  # sums that are part of a layer before
         for index, layer in enumerate(self.layers):
-            held[index] = layer.run(*[held[place] for place in layer.sources])
+            arrays = [held[place] for place in layer.sources]
+            behind = self._sums.get(index)
+            if behind is not None and layer.run.can_add():
+                held[index] = layer.run.add_up(arrays[0], held[behind.other], behind.activation)
+                done.add(behind.place)
+            else:
+                held[index] = arrays[0] if index in done else layer.run(*arrays)
             for place in layer.sources:
                 if self._last_use[place] == index and place not in self._outputs:
                     held.pop(place, None)
