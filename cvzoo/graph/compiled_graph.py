@@ -15,6 +15,7 @@ from cvzoo.functions.connection.int8_linear import Int8Linear
 from cvzoo.graph.capture import Capture
 from cvzoo.graph.draw import draw_memory
 from cvzoo.graph.lowering import lower
+from cvzoo.graph.memory import address_of, view_at
 from cvzoo.graph.passes.add_in_place import add_in_place
 from cvzoo.graph.passes.common_subexpressions import common_subexpressions
 from cvzoo.graph.passes.constant_folding import constant_folding
@@ -29,6 +30,7 @@ from cvzoo.graph.passes.weights_ahead import weights_ahead
 from cvzoo.graph.profile import seconds_of_steps
 from cvzoo.graph.program import Program
 from cvzoo.graph.repeats import difference
+from cvzoo.graph.steps import Block
 from cvzoo.graph.summary import summary_of
 from cvzoo.graph.trees import NotATreeError, flatten, unflatten
 
@@ -92,7 +94,7 @@ class CompiledGraph:
 
     def _fitting(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
         """The arrays as they lay when they were recorded: copies, where need be."""
-        return [a if a.strides == b.strides else a.copy(order="K") for a, b in zip(arrays, self.program.inputs)]
+        return [a if a.strides == b.strides else _lying_as(b, a) for a, b in zip(arrays, self.program.inputs)]
 
     @property
     def n_step(self) -> int:
@@ -131,6 +133,13 @@ class CompiledGraph:
         """Write a picture (SVG) of the memory: steps to the right, addresses upwards, one box a block; below it, how
         long the steps take."""
         draw_memory(self, path)
+
+
+def _lying_as(block: Block, array: np.ndarray) -> np.ndarray:
+    """The array with the block's strides: the same memory where only axes of one element differ, as of x[None]."""
+    if all(n == 1 or a == b for n, a, b in zip(array.shape, array.strides, block.strides)):
+        return view_at(array, address_of(array), block.shape, block.strides, array.dtype)
+    return array.copy(order="K")
 
 
 def _variable(array: Any) -> Variable:

@@ -6,6 +6,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from cvzoo.autodiff.function_hook import active_hooks
 from cvzoo.autodiff.variable import Variable
 from cvzoo.config.switches import switches
@@ -103,7 +105,7 @@ class ReplayedMethod:
         outermost.busy = True
         try:
             settings = own.glance.look(self.link.states, self._hidden)
-            looks = tuple([(a.shape, a.strides, a.dtype) for a in arrays])
+            looks = tuple([(a.shape, _steps(a), a.dtype) for a in arrays])
             key = structure, looks, settings, switches.backend, switches.dtype
             if own.watch is not None and not own.watch.is_unchanged():
                 self.forget()
@@ -163,3 +165,10 @@ class ReplayedMethod:
         if self.learning is not None:
             copy.turn_on(train=True, recompute=self.learning.recompute)
         return copy
+
+
+def _steps(array: np.ndarray) -> tuple[int, ...]:
+    """The strides, but of axes of one element, where they mean nothing."""
+    if 1 not in array.shape:
+        return array.strides
+    return tuple([stride if n > 1 else 0 for n, stride in zip(array.shape, array.strides)])

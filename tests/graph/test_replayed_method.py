@@ -410,3 +410,16 @@ def test_layers_put_in_or_taken_out_are_noticed(change):
     assert not np.allclose(before, expected.array)
     for _ in range(3):
         near(replayed(model, x), expected)
+
+
+def test_how_an_axis_of_one_element_steps_makes_no_difference(model):
+    x = photos(0, (1, 3, 9, 8))
+    model.compile(x)
+    expected = replayed(model, x).array
+    for like in (x[0][None], np.ascontiguousarray(x), x.copy().transpose(1, 0, 2, 3).transpose(1, 0, 2, 3)):
+        np.testing.assert_array_equal(replayed(model, like).array, expected)
+    assert len(model.graphs()) == 1
+    other = np.ascontiguousarray(x.transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2)
+    for _ in range(4):
+        np.testing.assert_allclose(replayed(model, other).array, expected, rtol=1e-5, atol=1e-5)
+    assert len(model.graphs()) == 2
