@@ -1,12 +1,15 @@
 """Photos and feature maps at another size."""
 
+import functools
 import math
 
 import numpy as np
 
 from cvzoo.backends.abstract import Pair
+from cvzoo.backends.numpy.resize import _matrix
 from cvzoo.backends.numpy.resize import resize_2d as numpy_resize_2d
 from cvzoo.backends.numpy.resize import resize_2d_grad as numpy_resize_2d_grad
+from cvzoo.backends.onednn.matmul import matmul
 from cvzoo.backends.onednn.memory import as_kernels_want, new_channels_last
 from cvzoo.backends.onednn.primitives import (
     DIFF_DST,
@@ -26,6 +29,7 @@ from cvzoo.backends.onednn.primitives import (
 _NEAREST, _LINEAR = 0x2FFF0, 0x2FFF1
 # pixels: the library finds the place of a pixel in float32, here within 6e-6 of a pixel of x
 _SMALL = 96
+_FEW = 64  # pixels of an axis; with more, most of what a product with weights multiplies is 0, and NumPy is faster
 
 
 def _algorithm(size: Pair, other: Pair, mode: str, align_corners: bool) -> int | None:
@@ -55,6 +59,23 @@ def _make(kind: int, x_shape: tuple[int, ...], y_shape: tuple[int, ...], is_grad
     return Primitive(plan, [(DIFF_DST, target), (DIFF_SRC, source)]) if plan else False
 
 
+@functools.lru_cache(256)
+def _weights(n_in: int, n_out: int, align_corners: bool, antialias: bool) -> np.ndarray:
+    """(1, n_out, n_in): how much each pixel of an axis counts for each of the result."""
+    return _matrix(n_in, n_out, "bilinear", align_corners, antialias, F32)[None]
+
+
+def _by_products(x: np.ndarray, size: Pair, align_corners: bool, antialias: bool) -> np.ndarray:
+    """What NumPy would do on one processor: the columns are brought to their new number, then the rows."""
+    b, c, h, w = x.shape
+    y = as_kernels_want(x).transpose(0, 2, 3, 1)
+    if size[1] != w:
+        y = matmul(_weights(w, size[1], align_corners, antialias), y.reshape(b * h, w, c))
+    if size[0] != h:
+        y = matmul(_weights(h, size[0], align_corners, antialias), y.reshape(b, h, size[1] * c))
+    return y.reshape(b, *size, c).transpose(0, 3, 1, 2)
+
+
 def _shrinks(size: Pair, other: Pair) -> bool:
     return other[0] < size[0] or other[1] < size[1]
 
@@ -73,6 +94,8 @@ def resize_2d(x: np.ndarray, size: Pair, *, mode: str, align_corners: bool, anti
                 y = new_channels_last(*y_shape)
                 run(as_kernels_want(x), y)
                 return y
+    if x.dtype is F32 and x.size and mode == "bilinear" and max(x.shape[2:]) <= _FEW and size != x.shape[2:]:
+        return _by_products(x, size, align_corners, antialias)
     return numpy_resize_2d(x, size, mode=mode, align_corners=align_corners, antialias=antialias)
 
 
