@@ -1,5 +1,6 @@
 """Element-wise functions behind one another become one pass over memory."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,9 @@ _LINEAR = {
     MultiplyConstant: lambda c: (c, 0.0),
     DivideByConstant: lambda c: (1 / c, 0.0) if c else None,
 }
+
+
+_FEW = 1 << 11  # elements of one photo, see the backend's eltwise
 
 
 class _Link(NamedTuple):
@@ -49,7 +53,7 @@ def fuse_elementwise(graph: Graph) -> int:
             following = _only_reader(graph, last.writes[0])
             link = None if following is None else _link(graph, following, last.writes[0])
             last = last if link is None else following
-        if len(links) > 1 or (links and type(record.function) in (*_LINEAR, *_ONE_WAY, Negative)):
+        if len(links) > 1 or (links and _is_numpys(graph, record)):
             _put(graph, record, last, links)
             changed += len(links)
     graph.drop_unused()
@@ -59,6 +63,14 @@ def fuse_elementwise(graph: Graph) -> int:
 def _only_reader(graph: Graph, value: int) -> Record | None:
     readers = graph.readers()[value]
     return readers[0] if len(readers) == 1 and value not in graph.outputs else None
+
+
+def _is_numpys(graph: Graph, record: Record) -> bool:
+    """Whether a record alone would be done by NumPy: what has no kernel, and functions of few numbers."""
+    if type(record.function) in (*_LINEAR, *_ONE_WAY, Negative):
+        return True
+    few = math.prod(graph.values[record.writes[0]].shape[1:]) < _FEW
+    return few and isinstance(record.function, AbstractElementwise | AbstractElementwiseOfOutput)
 
 
 def _link(graph: Graph, record: Record, source: int | None) -> _Link | None:

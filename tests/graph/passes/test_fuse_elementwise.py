@@ -61,6 +61,15 @@ def test_chains_become_one_pass(record, replay, call, changed, left):
         np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-5 * np.abs(b).max())
 
 
+def test_functions_of_few_numbers_become_kernels(record, replay):
+    x = array(2, 30)
+    graph, expected = record(lambda x: F.sigmoid(x), x)
+    assert passes.fuse_elementwise(graph) == 1
+    (got,), program, _ = replay(graph, x)
+    assert program.n_function == 0
+    np.testing.assert_allclose(got, expected[0], rtol=1e-5)
+
+
 def test_statistics_that_are_computed_stay(record):
     graph, _ = record(lambda x: F.relu(F.fixed_batch_normalization(x, F.max(x, (0, 2, 3)), *STATISTICS[1:])), X)
     assert passes.fuse_elementwise(graph) == 0
