@@ -3,11 +3,15 @@
 import builtins
 import importlib
 import json
+import pathlib
 
 import pytest
+from neighbour import module_at
 
 from cvzoo.links.model.cifar_resnet.cifar_resnet import CIFARResNet
 from cvzoo.serializers.model_file import save_model
+
+_INSTANCES = module_at(pathlib.Path(__file__).parents[1] / "links" / "model" / "test_instance_networks.py")
 
 
 @pytest.fixture
@@ -43,6 +47,20 @@ def test_a_detector_is_exported_with_boxes(run, tmp_path):
     texts = importlib.import_module("onnxruntime").InferenceSession(tmp_path / "out.onnx").get_modelmeta()
     assert json.loads(texts.custom_metadata_map["boxes"])["score_thresh"] == 0.05
     assert json.loads(texts.custom_metadata_map["weights"])["name"] == "retinanet_text"
+
+
+@pytest.mark.parametrize(
+    ("name", "has"), [("MaskRCNNFPN", "masks (found, 14, 14)"), ("KeypointRCNNFPN", "points (found, 17, 2)")]
+)
+def test_what_finds_instances_is_exported_with_them(name, has, run, tmp_path):
+    pytest.importorskip("onnxruntime", reason="needs ONNX Runtime: pip install onnxruntime")
+    save_model(tmp_path / "in.safetensors", _INSTANCES._made(name), metadata={"run": "first"})
+    words = ["--to", tmp_path / "out.onnx", "--preset", "evaluate"]
+    status, printed, errors = run("export", tmp_path / "in.safetensors", "--format", "onnx", *words)
+    assert (status, errors) == (0, "")
+    assert "x (batch, 3, height, width)" in printed
+    assert has in printed
+    assert "and 0 others" in printed
 
 
 def test_what_heads_say_can_be_had(run, tmp_path):
