@@ -78,8 +78,11 @@ def serve_cvzoo(name: str, folder: pathlib.Path, batches: list[int], repeat: int
                 model(x)  # the library is loaded and its kernels are made once in a process
                 start = time.perf_counter()
                 graph = model.compile(x)
-                print(f"compiled for batch {batch} in {time.perf_counter() - start:.2f} s", file=sys.stderr)
-                print(graph.summary().split("\n")[0], file=sys.stderr)
+                seconds = time.perf_counter() - start
+                (folder / f"compile-{batch}.txt").write_text(f"{seconds:.2f}")
+                print(
+                    f"compiled for batch {batch} in {seconds:.2f} s:", graph.summary().split("\n")[0], file=sys.stderr
+                )
             y = model(x)
             _keep(folder, "cvzoo" if compiled else "eager", batch, (y[0] if isinstance(y, tuple) else y).array)
             cases[case_name(batch)] = lambda x=x: model(x)
@@ -170,7 +173,8 @@ def measure(arguments: argparse.Namespace, name: str, threads: int) -> list[dict
             for worker in workers[1:]:
                 row[worker.name]["greatest_difference"] = _difference(folder, worker.name, batch)
             print({worker.name: row[worker.name]["greatest_difference"] for worker in workers[1:]}, flush=True)
-            rows.append({"model": name, "threads": threads, **row})
+            compiling = float((folder / f"compile-{batch}.txt").read_text())
+            rows.append({"model": name, "threads": threads, "compile_seconds": compiling, **row})
         for worker in workers:
             worker.close()
     return rows
