@@ -4,6 +4,8 @@ import contextlib
 import copy
 import gc
 import itertools
+import signal
+import sys
 import threading
 import warnings
 import weakref
@@ -405,4 +407,43 @@ def test_a_loss_that_is_kept_holds_no_more_than_its_own_step():
     kept[0].backward()
     del kept
     assert step(1)(model) > 0
+    assert replays(model) == 1
+
+
+class Alarm(BaseException):
+    """Comes at any time."""
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers")
+@pytest.mark.skipif(threading.current_thread() is not threading.main_thread(), reason="signals want the main thread")
+def test_interrupts_at_any_time_leave_learning_usable(monkeypatch):
+    def ring(number, frame):
+        raise Alarm
+
+    plain, model = pair()
+    before = signal.signal(signal.SIGALRM, ring)
+    came, lost = 0, []
+    monkeypatch.setattr(sys, "unraisablehook", lost.append)  # in a destructor, no exception gets out
+    try:
+        for k in range(90):
+            if k % 30 == 0:
+                model.forward.learning.forget()  # some alarms come while it is recorded
+            try:
+                signal.setitimer(signal.ITIMER_REAL, 0.0002 + 0.00007 * k, 0.5)
+                while not lost:
+                    step(1)(model)
+                came += len(lost)
+                lost.clear()
+            except Alarm:
+                came += 1
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            for name in ("avg_mean", "avg_var"):
+                getattr(model.bn, name)[...] = getattr(plain.bn, name)
+            both((plain, model), step(k % 3))
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert came == 90
+    model.compile(photos(), train=True)
+    both((plain, model), step(5))
     assert replays(model) == 1
