@@ -30,8 +30,10 @@ def in_threads(parts: Sequence[Any], work: Callable[[Any], None]) -> None:
     try:
         share()
     finally:
-        concurrent.futures.wait(others)
-    for other in others:
+        # who has not begun is not needed any more: waiting for him could last for ever where work shares work
+        begun = [other for other in others if not other.cancel()]
+        concurrent.futures.wait(begun)
+    for other in begun:
         other.result()
 
 

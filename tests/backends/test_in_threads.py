@@ -37,3 +37,23 @@ def test_errors_come_back(n_thread):
 
     with pytest.raises(KeyError, match="7"):
         in_threads(range(20), work)
+
+
+def test_work_may_share_its_own_work(n_thread):
+    done = []
+    in_threads(range(6), lambda i: in_threads(range(6), lambda j: done.append((i, j))))
+    assert sorted(done) == [(i, j) for i in range(6) for j in range(6)]
+
+
+def test_threads_may_share_work_at_the_same_time(n_thread):
+    done = []
+
+    def share(i):
+        in_threads(range(50), lambda j: done.append((i, j)))
+
+    threads = [threading.Thread(target=share, args=(i,)) for i in range(5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=10)
+    assert len(set(done)) == len(done) == 250
