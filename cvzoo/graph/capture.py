@@ -180,9 +180,16 @@ class Capture(AbstractFunctionHook):
             self.given.append(gy)
             self.seeds.append(k)
             graph.inputs += (self._new_value(gy, "gradient"),)
-            if y.node in seeds:
-                self.seen.append("what gives back one value twice")
-            seeds[y.node] = make_output(gy, False)
+            self._in_backward = True
+            if y.node in seeds:  # one value given back twice
+                before = seeds[y.node]._array
+                total = before + gy
+                self._held.append(total)
+                self.gradients_added(before, gy, total)
+                seeds[y.node] = make_output(total, False)
+            else:
+                seeds[y.node] = make_output(gy, False)
+            self._in_backward = False
         gradients = self._backward(seeds)
         places = {variable.node: k for k, variable in sources.items() if variable.requires_grad}
         found = {}

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from cvzoo.autodiff.function_node import FunctionNode
-from cvzoo.autodiff.variable import Variable, as_variable
+from cvzoo.autodiff.variable import Variable, as_array, as_variable
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.config.switches import switches
 from cvzoo.functions.pooling.pool_window import pool_window
@@ -60,6 +60,17 @@ class MaxPooling2DGrad(FunctionNode):
         return (picked if seen is None else MaskPixels(seen).apply((picked,))[0],)
 
 
+class MaxPlaces(FunctionNode):
+    """x (B, C, H, W) to (B, C, OH, OW) int64: where the maxima are."""
+
+    def __init__(self, window: dict[str, Any]):
+        self._window = window
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        (x,) = inputs
+        return (backend_of(x).max_pool_2d_indices(x, **self._window),)
+
+
 class MaskPixels(FunctionNode):
     """x (B, C, H, W) times a mask (H, W)."""
 
@@ -109,5 +120,7 @@ def max_pooling_2d(
     window = pool_window(x, ksize, stride, pad, cover_all, function="max_pooling_2d")
     y = MaxPooling2D(window, x.requires_grad and switches.enable_backprop).apply((x,))[0]
     if return_indices:
-        return y, backend_of(x.array).max_pool_2d_indices(x.array, **window)
+        if not switches.enable_backprop:
+            return y, backend_of(x.array).max_pool_2d_indices(x.array, **window)
+        return y, MaxPlaces(window).apply((as_array(x),))[0].array  # a function, so that who records it can do it again
     return y
