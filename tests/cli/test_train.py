@@ -12,6 +12,7 @@ from PIL import Image
 
 from cvzoo.cli.main import main
 from cvzoo.serializers import load_model
+from cvzoo.training.updaters.standard_updater import StandardUpdater
 
 
 @pytest.fixture
@@ -75,6 +76,26 @@ def test_a_compiled_training_has_the_same_numbers(data, tmp_path, capsys):
         rows.append([{k: v for k, v in json.loads(line).items() if "time" not in k} for line in lines])
     assert rows[0] == rows[1]
     one, other = (load_model(tmp_path / out / "best.safetensors").state_arrays() for out in ("eager", "compiled"))
+    for name in one:
+        np.testing.assert_array_equal(one[name], other[name], err_msg=name)
+
+
+def test_a_compiled_training_that_was_interrupted_goes_on_to_the_same_numbers(data, tmp_path, capsys, monkeypatch):
+    words = ("--epochs", "4", "--batch-size", "2", "--no-check", "--compile")
+    assert train(data, tmp_path / "whole", *words) == 0
+    update, count = StandardUpdater.update, []
+
+    def interrupted(self):
+        count.append(1)
+        if len(count) == 11:  # in the third of four epochs of four updates
+            raise KeyboardInterrupt
+        update(self)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(StandardUpdater, "update", interrupted)
+        assert train(data, tmp_path / "parts", *words) == 130
+    assert train(data, tmp_path / "parts", *words, "--resume") == 0
+    one, other = (load_model(tmp_path / out / "best.safetensors").state_arrays() for out in ("whole", "parts"))
     for name in one:
         np.testing.assert_array_equal(one[name], other[name], err_msg=name)
 
