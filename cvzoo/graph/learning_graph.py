@@ -161,7 +161,7 @@ def build_learning(
     state = get_random_state()
     first, second = Capture(), Capture()
     try:
-        with using_random_state(state):
+        with using_random_state(state), pool.frugal():
             surroundings = arena, LearningWatch(parameters), again, recompute
             return _build(call, args, kwargs, without, surroundings, (first, second))
     except NotATreeError as error:

@@ -9,10 +9,11 @@ Where that is not enough, the sizes that were not asked for for longest go first
 behind.
 """
 
+import contextlib
 import ctypes
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from cvzoo.errors.exceptions import ConfigError
 
 _ALIGNMENT = 64
 _SMALLEST = 1 << 16
+_FRUGAL = 64 << 20
 _Block = tuple[np.ndarray, int]  # the memory, and its first aligned address
 
 
@@ -59,6 +61,7 @@ class Pool:
         self.limit = limit
         self.idle_bytes = 0
         self.made_blocks = 0
+        self._n_frugal = 0
         self._idle: dict[int, list[_Block]] = {}
         self._types: dict[int, type] = {}
         # a lease may die in the midst of take(), when the garbage collector runs there: the same thread comes again
@@ -92,12 +95,24 @@ class Pool:
 
     def _give_back(self, size: int, block: _Block) -> None:
         with self._lock:
-            if size > self.limit:
+            limit = min(self.limit, _FRUGAL) if self._n_frugal else self.limit
+            if size > limit:
                 return
             self._idle.setdefault(size, []).append(block)
             self.idle_bytes += size
-            while self.idle_bytes > self.limit:
+            while self.idle_bytes > limit:
                 self._drop_stale()
+
+    @contextlib.contextmanager
+    def frugal(self) -> Iterator[None]:
+        """A block in which hardly anything lies idle: what is done once is better slow than large."""
+        with self._lock:
+            self._n_frugal += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._n_frugal -= 1
 
     def _drop_stale(self) -> None:
         """Let go of a block of the size that nobody has asked for for longest."""

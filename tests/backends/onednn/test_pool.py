@@ -146,3 +146,14 @@ def test_a_block_larger_than_the_limit_is_not_kept():
     array = take(pool, 1 << 20)
     del array
     assert pool.idle_bytes == 0
+
+
+def test_in_a_frugal_block_large_memory_does_not_lie_idle():
+    pool = Pool(1 << 30)
+    with pool.frugal(), pool.frugal():
+        arrays = [pool.take((30 << 20,), (1,), np.dtype(np.uint8), 30 << 20) for _ in range(4)]
+        del arrays
+        assert pool.idle_bytes <= 64 << 20
+    arrays = [pool.take((30 << 20,), (1,), np.dtype(np.uint8), 30 << 20) for _ in range(4)]
+    del arrays
+    assert pool.idle_bytes > 100 << 20
