@@ -46,8 +46,9 @@ def assert_compiled_is_eager(model, photos, replays):
                 got = model.predict([photo])
                 np.testing.assert_array_equal(got.labels[0], want.labels[0])
                 np.testing.assert_allclose(got.scores[0], want.scores[0], rtol=0, atol=1e-5)
-                # networks of random weights may find boxes of a million pixels
-                np.testing.assert_allclose(got.bboxes[0], want.bboxes[0], rtol=3e-5, atol=1e-3)
+                # networks of random weights may find boxes of a million pixels, of which one edge is near 0
+                extent = np.abs(want.bboxes[0]).max(axis=1, keepdims=True, initial=0)
+                assert (np.abs(got.bboxes[0] - want.bboxes[0]) <= 1e-3 + 3e-5 * extent).all()
         assert model.graphs()
         assert len(replays) >= ROUNDS
     finally:
