@@ -64,13 +64,17 @@ def _joined(xs: list[np.ndarray]) -> np.ndarray:
 
 def check_photos(imgs: Any, batch_size: int) -> None:
     """Raises DtypeError or ShapeError if `imgs` is one photo or not an iterable, ValueRangeError for the batch size."""
-    if isinstance(imgs, str | bytes | bytearray | os.PathLike | Image.Image):
-        raise DtypeError("predict wants several photos", got=type(imgs).__name__, hint="predict([photo])")
-    if isinstance(imgs, np.ndarray) and imgs.ndim != 4:
-        raise ShapeError(
-            "predict wants several photos", expected="a list, or (B, 3, H, W)", got=imgs.shape, hint="predict([photo])"
-        )
-    if not isinstance(imgs, Iterable):
-        raise DtypeError("predict wants an iterable of photos", got=type(imgs).__name__)
+    check_several(imgs, "predict")
     if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1:
         raise ValueRangeError("batch_size must be a positive integer", got=repr(batch_size))
+
+
+def check_several(imgs: Any, function: str) -> None:
+    """Raises DtypeError or ShapeError, which name the function, if `imgs` is one photo or not an iterable."""
+    what, hint = f"{function} wants several photos", f"{function}([photo])"
+    if isinstance(imgs, str | bytes | bytearray | os.PathLike | Image.Image):
+        raise DtypeError(what, got=type(imgs).__name__, hint=hint)
+    if isinstance(imgs, np.ndarray) and imgs.ndim != 4:
+        raise ShapeError(what, expected="a list, or (B, 3, H, W)", got=imgs.shape, hint=hint)
+    if not isinstance(imgs, Iterable):
+        raise DtypeError(f"{function} wants an iterable of photos", got=type(imgs).__name__)

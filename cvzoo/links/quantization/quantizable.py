@@ -61,8 +61,9 @@ class AbstractQuantizable:
         least_work: so does a layer where each number that is read takes part in fewer products than this, such as a
             depthwise convolution, unless other layers hand it bytes: making them costs more there than is won
         max_error: so does a layer that this throws off by more than this (see `QuantizedLayer.error`)
-        Raises ValueRangeError for no photos or unknown settings, GraphError if the model is quantized already,
-        UnsupportedError for "bf16" where the processor has no instructions for it.
+        Raises ValueRangeError for no photos or unknown settings, DtypeError or ShapeError for a single photo,
+        GraphError if the model is quantized already, UnsupportedError for "bf16" where the processor has no
+        instructions for it.
 
         Filters (with the batch normalization behind them) have a scale each, activations one a layer; 0 is a byte.
         What a layer gives goes on as bytes where only such layers read it. Transposed convolutions, the

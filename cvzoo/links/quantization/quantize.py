@@ -5,11 +5,12 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
 from cvzoo.backends.onednn.library import why_no_bf16
-from cvzoo.errors.exceptions import GraphError, UnsupportedError, ValueRangeError
+from cvzoo.errors.exceptions import DtypeError, GraphError, UnsupportedError, ValueRangeError
 from cvzoo.functions.connection.byte_variable import Counting, Halves
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.connection.layer_kernel import AbstractLayerKernel
 from cvzoo.links.connection.linear import Linear
+from cvzoo.links.model.photos import check_several
 from cvzoo.links.quantization.bf16_kernel import Bf16Kernel
 from cvzoo.links.quantization.flow import Flow
 from cvzoo.links.quantization.int8_kernel import Int8Kernel
@@ -38,7 +39,10 @@ def quantize(
     max_error: float,
 ) -> Model:
     """As `AbstractQuantizable.quantize` says, for any model with a `predict`."""
+    check_several(photos, "quantize")
     photos = list(photos)
+    if isinstance(in_float, str):
+        raise DtypeError("quantize: in_float wants several paths", got="str", hint=f'in_float=["{in_float}"]')
     _check(model, photos, precision, method, percentile, least_work, max_error)
     twin = model.copy("copy")  # type: ignore[attr-defined]
     layers = layers_of(twin)

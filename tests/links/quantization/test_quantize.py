@@ -1,6 +1,7 @@
 """model.quantize: another model, near the first; what it refuses; which layers stay in float32 and why."""
 
 import copy
+import pathlib
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.onednn.library import why_no_bf16, why_no_onednn
 from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
-from cvzoo.errors.exceptions import GraphError, UnsupportedError, ValueRangeError
+from cvzoo.errors.exceptions import DtypeError, GraphError, ShapeError, UnsupportedError, ValueRangeError
 from cvzoo.functions.connection.byte_variable import ByteVariable
 from cvzoo.links.chain import ChainList
 from cvzoo.links.connection.conv_2d_activ import Conv2DActiv
@@ -211,6 +212,26 @@ def test_no_photos_and_numbers_that_are_none_are_refused(network, photos):
     broken.stem.conv.W.array[...] = np.nan
     with pytest.raises(ValueRangeError, match="not finite"):
         broken.quantize(photos)
+
+
+@pytest.mark.parametrize(
+    ("one", "error"),
+    [
+        (lambda photos: photos[0], ShapeError),  # which would be three grey ones
+        (lambda photos: "photo.jpg", DtypeError),
+        (lambda photos: pathlib.Path("photo.jpg"), DtypeError),
+        (lambda photos: 3, DtypeError),
+    ],
+)
+def test_one_photo_is_refused_as_predict_refuses_it(network, photos, one, error):
+    with pytest.raises(error, match="quantize wants"):
+        network.quantize(one(photos))
+
+
+def test_one_path_of_a_layer_is_refused_where_several_are_wanted(network, photos):
+    with pytest.raises(DtypeError, match="in_float") as caught:
+        network.quantize(photos, in_float="/fc1")
+    assert 'in_float=["/fc1"]' in str(caught.value)
 
 
 def test_a_quantized_model_neither_learns_nor_is_quantized_again_nor_saved(quantized, photos, tmp_path):
