@@ -122,9 +122,15 @@ def _shape(shape: tuple[int | str, ...]) -> str:
 
 
 def _batch(text: str) -> int | None:
-    return None if text == "dynamic" else int(text)
+    try:
+        return None if text == "dynamic" else int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"a whole number or dynamic, not {text!r}") from None
 
 
 def _size(text: str) -> tuple[int, int]:
-    h, w = text.split(",")
-    return int(h), int(w)
+    try:
+        h, w = map(int, text.split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"two numbers, as 480,640, not {text!r}") from None
+    return h, w

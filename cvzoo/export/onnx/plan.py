@@ -23,6 +23,13 @@ class Plan(NamedTuple):
     step: int
     shapes: tuple[tuple[int, ...], ...]
 
+    @property
+    def freedom(self) -> str:
+        """What such a file takes that the next plan's does not."""
+        if self.size is not None:
+            return "any batch"
+        return "any size" if self.step == 1 else f"any size of multiples of {self.step}"
+
 
 def plans(channels: int, size: Size, *, batch: int | None, free_size: bool) -> Iterator[Plan]:
     """The files to try, the freest first.

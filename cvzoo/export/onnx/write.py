@@ -1,10 +1,11 @@
 """A model of the zoo as an ONNX file."""
 
+import operator
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cvzoo.errors.exceptions import CvzooError, ValueRangeError
+from cvzoo.errors.exceptions import CvzooError, DtypeError, UnsupportedError, ValueRangeError
 from cvzoo.export.onnx.boxes.add_boxes import add_boxes
 from cvzoo.export.onnx.contents import Contents, contents_of
 from cvzoo.export.onnx.exported import Exported
@@ -15,9 +16,10 @@ from cvzoo.export.onnx.plan import Plan, plans
 from cvzoo.export.onnx.save import save
 from cvzoo.export.onnx.texts import cvzoo_version, joined_texts, texts_about_boxes, texts_about_weights
 from cvzoo.links.chain import Chain
+from cvzoo.shapes.check import pair
 from cvzoo.weights.record import Weights
 
-_MOST_PIXELS = 1 << 26
+_MOST_PIXELS = 1 << 24  # a pass of so many is recorded: of ResNet-50 they take 6 GB
 INPUT = "x"
 
 
@@ -26,7 +28,7 @@ def export_onnx(
     model: Chain,
     *,
     batch: int | None = None,
-    size: Sequence[int] | None = None,
+    size: int | Sequence[int] | None = None,
     boxes: bool = False,
     weights: Weights | None = None,
     metadata: Mapping[str, Any] | None = None,
@@ -35,7 +37,7 @@ def export_onnx(
 
     Numbers that would make it larger than 2 GiB go into a second file beside it, `file` with `.data` at its end.
     batch: how many photos go in at once; None leaves it open where the model allows
-    size: (H, W) of the prepared photos that go in; None leaves it open where the model allows
+    size: (H, W) of the prepared photos that go in, or a number for both; None leaves it open where the model allows
     boxes: of a model that finds instances, not what its heads say but what is left after the suppression, with its
         present thresholds: `boxes` (K, 4) y_min x_min y_max x_max in pixels of x, `scores` (K,), `labels` (K,) and
         `photos` (K,) int64, which of the batch each is in, best first; `masks` (K, M, M), how likely each cell of a box
@@ -45,33 +47,48 @@ def export_onnx(
     weights: the record of its numbers, for the file's metadata: source, licence
     metadata: more texts for the file; what is no text is stored as JSON
     The input is `x` (B, C, H, W) float32, prepared as the file's metadata say.
-    Raises UnsupportedError that names what cannot be converted, and for quantized models; ValueRangeError for a batch
-    or size below 1 or of over 67 million pixels, or metadata that use our own names; OSError where the file cannot be
-    written.
+    Raises UnsupportedError that names what cannot be converted, for quantized models, and for a size that the network
+    does not take; DtypeError for a batch or size of no whole numbers, ValueRangeError if they are below 1 or make more
+    than 16 million pixels, or for metadata that use our own names; OSError where the file cannot be written.
     """
-    if (batch is not None and batch < 1) or (size is not None and (len(size) != 2 or min(size) < 1)):
+    batch = None if batch is None else _whole(batch)
+    size = None if size is None else pair(size, name="size", function="export_onnx")
+    if (batch is not None and batch < 1) or (size is not None and min(size) < 1):
         raise ValueRangeError("export_onnx: batch and size must be at least 1", got=f"batch {batch}, size {size}")
-    if size is not None and (batch or 1) * int(size[0]) * int(size[1]) > _MOST_PIXELS:
-        raise ValueRangeError(
-            "export_onnx: a pass of such photos is recorded, which would take the machine's memory",
-            expected=f"at most {_MOST_PIXELS} pixels",
-            got=f"batch {batch or 1}, size {tuple(size)}",
-            hint="leave the size open: the file then takes any",
-        )
     contents = contents_of(model)
     about = contents.metadata if weights is None else contents.metadata | texts_about_weights(weights)
     contents = contents._replace(metadata=joined_texts(about, metadata))
-    here = contents.size if size is None else (int(size[0]), int(size[1]))
+    here = contents.size if size is None else size
+    if (batch or 1) * here[0] * here[1] > _MOST_PIXELS:
+        raise ValueRangeError(
+            "export_onnx: a pass of such photos is recorded, which would take the machine's memory",
+            expected=f"at most {_MOST_PIXELS} pixels",
+            got=f"batch {batch or 1}, size {here}",
+            hint="leave the size or the batch open: the file then takes any",
+        )
     reasons: list[str] = []
     tries = list(plans(contents.channels, here, batch=batch, free_size=size is None))
     for plan in tries:
         try:
             return _write(file, contents, plan, tuple(reasons), model if boxes else None)
         except (CvzooError, ValueError) as error:  # at sizes that it was not made for a network may raise either
+            why = str(error).splitlines()[0]
             if plan is tries[-1]:
-                raise
-            reasons.append(str(error).splitlines()[0])
+                if size is None or isinstance(error, UnsupportedError):
+                    raise
+                raise UnsupportedError(
+                    f"ONNX: the network takes no photos of size {size}: {why}",
+                    hint="multiples of 32, or leave the size open: the file then says which it takes",
+                ) from error
+            reasons.append(f"{plan.freedom}: {why}")
     raise AssertionError("there is always a plan")
+
+
+def _whole(batch: int) -> int:
+    try:
+        return operator.index(batch)
+    except TypeError:
+        raise DtypeError("export_onnx: batch must be a whole number, or None for any", got=repr(batch)) from None
 
 
 def _write(

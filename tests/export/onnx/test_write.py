@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 
 from cvzoo.config.switches import no_backprop_mode, using_config
-from cvzoo.errors.exceptions import UnsupportedError, ValueRangeError
+from cvzoo.errors.exceptions import DtypeError, UnsupportedError, ValueRangeError
 from cvzoo.export.onnx import save
 from cvzoo.export.onnx.message import Message
 from cvzoo.export.onnx.write import export_onnx
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.cifar_resnet.cifar_resnet import CIFARResNet
+from cvzoo.links.model.espnet.espnet import ESPNet
 
 
 @pytest.fixture
@@ -36,15 +37,45 @@ def imgs():
         ({"batch": 0}, "at least 1"),
         ({"batch": -2}, "at least 1"),
         ({"size": (0, 32)}, "at least 1"),
-        ({"size": (32,)}, "at least 1"),
         ({"size": (100_000, 100_000)}, "memory"),
         ({"size": (2048, 2048), "batch": 1000}, "memory"),
+        ({"batch": 1_000_000}, "batch open"),
     ],
 )
 def test_sizes_that_make_no_sense_are_named(how, says, model, file):
     with pytest.raises(ValueRangeError, match=says):
         export_onnx(file, model, **how)
     assert not file.exists()
+
+
+@pytest.mark.parametrize(
+    "how",
+    [{"size": (32,)}, {"size": (3, 32, 32)}, {"size": (32.5, 32)}, {"size": "32"}, {"batch": 2.5}, {"batch": "2"}],
+    ids=str,
+)
+def test_sizes_that_are_no_whole_numbers_are_named(how, model, file):
+    (name,) = how
+    with pytest.raises(DtypeError, match=name):
+        export_onnx(file, model, **how)
+    assert not file.exists()
+
+
+def test_one_number_is_both_sides(model, file):
+    assert export_onnx(file, model, size=32, batch=np.int64(1)).inputs == (("x", (1, 3, 32, 32)),)
+
+
+def test_a_size_that_the_network_does_not_take_is_named(file):
+    model = ESPNet(n_class=5)
+    with pytest.raises(UnsupportedError, match=r"of size \(33, 47\): concat") as caught:
+        export_onnx(file, model, size=(33, 47))
+    assert "multiple" in str(caught.value)
+
+
+def test_a_reason_says_what_is_not_free_and_why(file):
+    exported = export_onnx(file, ESPNet(n_class=5))
+    assert exported.size_step == 32
+    (reason,) = exported.reasons
+    assert reason.startswith("any size: concat: ")
 
 
 def test_what_has_no_boxes_is_named(model, file):
