@@ -48,6 +48,8 @@ def run(args: argparse.Namespace) -> int:
     to = pathlib.Path(args.to)
     if to.suffix.lower() != ".safetensors":
         raise ConfigError("--to must end in .safetensors, by which other commands know a model file", got=args.to)
+    if not to.parent.is_dir():
+        raise ConfigError(f"--to {args.to}: there is no such folder")
     if args.limit < 1:
         raise ConfigError("--limit must be at least 1", got=args.limit)
     model = load_predictor(args)

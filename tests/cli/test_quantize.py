@@ -59,6 +59,7 @@ def test_what_stays_in_float_may_be_said(run, model_file, photos, tmp_path):
     ("words", "says"),
     [
         (["--to", "out.npz"], "must end in .safetensors"),
+        (["--to", "nowhere/out.safetensors"], "there is no such folder"),
         (["--to", "out.safetensors", "--limit", "0"], "--limit must be at least 1"),
         (["--to", "out.safetensors", "--in-float", "/nowhere"], "names no layer"),
         (["--to", "out.safetensors", "nowhere.jpg"], "nowhere.jpg"),
