@@ -11,6 +11,7 @@ from cvzoo.cli.zoo_member import zoo_member
 from cvzoo.errors.exceptions import ConfigError, MissingExtraError
 from cvzoo.export.onnx.agreement import compare_boxes_with_onnxruntime, compare_with_onnxruntime
 from cvzoo.export.onnx.exported import Exported
+from cvzoo.export.onnx.texts import OWN_NAMES
 from cvzoo.export.onnx.write import export_onnx
 from cvzoo.images.read_image import read_image
 from cvzoo.links.chain import Chain
@@ -56,7 +57,8 @@ def run(args: argparse.Namespace) -> int:
     if means_file(args.model):
         model = load_model(args.model)
         header = read_model_header(args.model)
-        metadata = None if header is None else header.metadata
+        if header is not None:  # whoever wrote the file may have used names of ours
+            metadata = {f"file_{name}" if name in OWN_NAMES else name: text for name, text in header.metadata.items()}
     else:
         member = zoo_member(args.model)
         model, weights = make_member(member), member.weights

@@ -63,6 +63,18 @@ def test_what_finds_instances_is_exported_with_them(name, has, run, tmp_path):
     assert "and 0 others" in printed
 
 
+def test_what_a_model_file_says_stays_beside_what_we_say(run, tmp_path):
+    pytest.importorskip("onnxruntime", reason="needs ONNX Runtime: pip install onnxruntime")
+    save_model(tmp_path / "in.safetensors", CIFARResNet(8, 3), metadata={"task": "cooking", "by": "me"})
+    status, _, errors = run(
+        "export", tmp_path / "in.safetensors", "--format", "onnx", "--to", tmp_path / "out.onnx", "--size", "32,32"
+    )
+    assert (status, errors) == (0, "")
+    session = importlib.import_module("onnxruntime").InferenceSession(tmp_path / "out.onnx")
+    texts = session.get_modelmeta().custom_metadata_map
+    assert (texts["task"], texts["file_task"], texts["by"]) == ("classification", "cooking", "me")
+
+
 def test_what_heads_say_can_be_had(run, tmp_path):
     words = ["--to", tmp_path / "out.onnx", "--no-boxes", "--batch", "1"]
     status, printed, errors = run("export", "retinanet_text", "--format", "onnx", *words)

@@ -1,11 +1,12 @@
 """What a file says about its model, as texts: JSON where it is more than a word."""
 
+import contextlib
 import importlib.metadata
 import json
 from collections.abc import Mapping
 from typing import Any
 
-from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.errors.exceptions import DtypeError, ValueRangeError
 from cvzoo.export.onnx.boxes.add_boxes import rules_of
 from cvzoo.export.onnx.model_proto import OPSET
 from cvzoo.export.onnx.preparation import preparation_of
@@ -17,6 +18,24 @@ from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import KeypointRCNNFPN
 from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
 from cvzoo.links.model.thresholds import AbstractThresholds
 from cvzoo.weights.record import Weights
+
+OWN_NAMES = frozenset(
+    (
+        "architecture",
+        "boxes",
+        "cvzoo_version",
+        "label_names",
+        "masks",
+        "opset",
+        "point_names",
+        "prepare",
+        "preprocessing",
+        "settings",
+        "size_step",
+        "task",
+        "weights",
+    )
+)
 
 
 def cvzoo_version() -> str:
@@ -79,15 +98,19 @@ def texts_about_weights(weights: Weights) -> dict[str, str]:
 
 
 def joined_texts(own: Mapping[str, str], more: Mapping[str, Any] | None) -> dict[str, str]:
-    """Both. Raises ValueRangeError if a name of `more` is one of ours."""
-    taken = sorted(own.keys() & (more or {}).keys())
+    """Both. Raises ValueRangeError if a name of `more` is one of ours, DtypeError for what is neither text nor JSON."""
+    taken = [name for name in more or {} if name in OWN_NAMES]
     if taken:
         raise ValueRangeError("export_onnx: metadata must not use our own names", got=", ".join(taken))
     return {**own, **_as_texts(more or {})}
 
 
 def _as_texts(values: Mapping[str, Any]) -> dict[str, str]:
-    return {
-        name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        for name, value in values.items()
-    }
+    return {name: _as_text(name, value) for name, value in values.items()}
+
+
+def _as_text(name: str, value: Any) -> str:
+    if isinstance(name, str):
+        with contextlib.suppress(TypeError, ValueError):
+            return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, allow_nan=False)
+    raise DtypeError("export_onnx: metadata are texts, or what JSON can hold, by name", got=f"{name!r}: {value!r}")

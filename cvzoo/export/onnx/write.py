@@ -45,11 +45,12 @@ def export_onnx(
         second input `photo` (B, 4) says where they lie in it, see `photo_place`; where rules are in the photos' own
         pixels, `photo_size` (B, 2) float32 is their height and width
     weights: the record of its numbers, for the file's metadata: source, licence
-    metadata: more texts for the file; what is no text is stored as JSON
+    metadata: more texts for the file by name; what is no text is stored as JSON
     The input is `x` (B, C, H, W) float32, prepared as the file's metadata say.
     Raises UnsupportedError that names what cannot be converted, for quantized models, and for a size that the network
-    does not take; DtypeError for a batch or size of no whole numbers, ValueRangeError if they are below 1 or make more
-    than 16 million pixels, or for metadata that use our own names; OSError where the file cannot be written.
+    does not take; DtypeError for a batch or size of no whole numbers and for metadata that JSON cannot hold,
+    ValueRangeError if they are below 1 or make more than 16 million pixels, and for metadata that use our own names;
+    OSError where the file cannot be written.
     """
     batch = None if batch is None else _whole(batch)
     size = None if size is None else pair(size, name="size", function="export_onnx")

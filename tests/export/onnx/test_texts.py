@@ -3,12 +3,13 @@
 import json
 import pathlib
 
+import numpy as np
 import pytest
 from neighbour import module_at
 
-from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.errors.exceptions import DtypeError, ValueRangeError
 from cvzoo.export.onnx.boxes.add_boxes import rules_of
-from cvzoo.export.onnx.texts import cvzoo_version
+from cvzoo.export.onnx.texts import OWN_NAMES, cvzoo_version
 from cvzoo.export.onnx.write import export_onnx
 from cvzoo.links.model.cifar_resnet.cifar_resnet import CIFARResNet
 from cvzoo.weights.record import Weights
@@ -58,10 +59,26 @@ def test_a_file_says_who_made_its_weights_and_who_may_use_them(texts_of):
     assert (json.loads(texts["run"]), texts["by"]) == ({"epochs": 3}, "me")
 
 
-def test_metadata_take_no_name_of_ours(tmp_path):
-    with pytest.raises(ValueRangeError, match="task"):
-        export_onnx(tmp_path / "model.onnx", CIFARResNet(8, 3), metadata={"task": "cooking"})
-    assert not list(tmp_path.iterdir())
+@pytest.mark.parametrize(
+    "name", ["task", "size_step", "boxes", "masks", "weights", "point_names", "opset", "prepare", "label_names"]
+)
+def test_metadata_take_no_name_of_ours(name, tmp_path):
+    with pytest.raises(ValueRangeError, match=name):
+        export_onnx(tmp_path / "model.onnx", CIFARResNet(8, 3), metadata={name: "cooking"})
+
+
+def test_all_names_that_files_have_are_known(texts_of):
+    model = module_at(_ZOO / "test_instance_networks.py")._made("MaskRCNNFPN")
+    keys = module_at(_ZOO / "test_instance_networks.py")._made("KeypointRCNNFPN")
+    texts = {**texts_of(model, boxes=True, weights=RECORD), **texts_of(keys, boxes=True)}
+    assert texts.keys() <= OWN_NAMES
+
+
+@pytest.mark.parametrize("metadata", [{"a": object()}, {"a": float("nan")}, {1: "x"}, {"a": np.float32(1)}], ids=str)
+def test_metadata_that_are_no_json_are_named(metadata, tmp_path):
+    with pytest.raises(DtypeError, match="metadata"):
+        export_onnx(tmp_path / "model.onnx", CIFARResNet(8, 3), metadata=metadata)
+    assert not (tmp_path / "model.onnx").exists()
 
 
 @pytest.mark.parametrize(
