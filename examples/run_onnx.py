@@ -14,7 +14,12 @@ from PIL import Image, ImageOps
 
 def read(photo):
     """(H, W, 3) uint8, RGB, upright."""
-    return np.asarray(ImageOps.exif_transpose(Image.open(photo)).convert("RGB"))
+    img = ImageOps.exif_transpose(Image.open(photo))
+    if img.mode.startswith("I"):  # 16 bits, which Pillow would cut off at 255
+        img = Image.fromarray(np.uint8(np.round(np.asarray(img) / 257)))
+    if img.has_transparency_data:  # on a white page
+        img = Image.alpha_composite(Image.new("RGBA", img.size, "white"), img.convert("RGBA"))
+    return np.asarray(img.convert("RGB"))
 
 
 # --- from a photo to the network's input ----------------------------------------------------------------------------

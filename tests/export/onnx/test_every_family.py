@@ -10,6 +10,7 @@ from PIL import Image
 
 from cvzoo.export.onnx.preparation import preparation_of
 from cvzoo.export.onnx.write import export_onnx
+from cvzoo.images.read_image import read_image
 from cvzoo.links.model.architectures import architectures
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.segmenter import AbstractPhotoSegmenter, AbstractSegmenter
@@ -106,6 +107,23 @@ def test_one_file_takes_photos_of_awkward_sizes(suite, name, reader, photo, tmp_
         img = np.asarray(Image.fromarray(reader.read(photo)).resize((width, height)))
         ours = model.predict([img.transpose(2, 0, 1)])
         check_instances(reader.run(str(tmp_path / "model.onnx"), img), ours, (height, width), at_least=0)
+
+
+@pytest.mark.parametrize(
+    ("name", "make"),
+    [
+        ("grey.png", lambda img: img.convert("L")),
+        ("bits.png", lambda img: img.convert("1")),
+        ("palette.png", lambda img: img.convert("P")),
+        ("print.jpg", lambda img: img.convert("CMYK")),
+        ("window.png", lambda img: Image.merge("RGBA", [*img.split(), img.convert("L")])),
+        ("scan.png", lambda img: Image.fromarray(np.asarray(img.convert("L")).astype(np.uint16) * 257)),
+    ],
+)
+def test_the_reader_reads_every_kind_of_photo_as_cvzoo_does(name, make, reader, photo, tmp_path):
+    make(Image.open(photo)).save(tmp_path / name)
+    ours = read_image(tmp_path / name).transpose(1, 2, 0)
+    np.testing.assert_allclose(reader.read(tmp_path / name), ours, atol=1)
 
 
 REAL = module_at(pathlib.Path(__file__).with_name("test_real_weights.py"))
