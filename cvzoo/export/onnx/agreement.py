@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cvzoo.config.switches import no_backprop_mode, using_config
-from cvzoo.errors.exceptions import MissingExtraError, ShapeError
+from cvzoo.errors.exceptions import MissingExtraError, ShapeError, UnsupportedError
 from cvzoo.export.onnx.boxes.add_boxes import PHOTO, PHOTO_SIZE
 from cvzoo.export.onnx.boxes.photo_place import photo_place
 from cvzoo.export.onnx.contents import contents_of
@@ -48,13 +48,16 @@ def compare_with_onnxruntime(file: str | os.PathLike, model: Chain, x: np.ndarra
     """How far ONNX Runtime's outputs of the file are from the model's, for x (B, C, H, W) float32, prepared.
 
     file: written by `export_onnx` without boxes
-    Raises MissingExtraError where ONNX Runtime is not installed.
+    Raises MissingExtraError where ONNX Runtime is not installed, ShapeError if the file gives other outputs.
     """
     session = _session(file)
     with using_config("train", False), no_backprop_mode():
         ours = contents_of(model).call(x)
     ours = ours if isinstance(ours, tuple) else (ours,)
     theirs = session.run(None, {INPUT: x})
+    shapes = [each.shape for each in ours], [each.shape for each in theirs]
+    if shapes[0] != shapes[1]:
+        raise ShapeError("the file is of another model, or has boxes", expected=shapes[0], got=shapes[1])
     off = [np.abs(a.array - b).reshape(-1) for a, b in zip(ours, theirs, strict=True)]
     scale = max(float(np.abs(a.array).max(initial=0)) for a in ours)
     apart = np.concatenate(off) > 1e-4 * max(scale, 1)
@@ -70,9 +73,12 @@ def compare_boxes_with_onnxruntime(
 
     file: written by `export_onnx` with boxes, for any size or the one that `prepare` makes of the photo
     img: (3, H, W) float32 RGB [0, 255]
-    Raises MissingExtraError where ONNX Runtime is not installed, ShapeError for a photo of another prepared size.
+    Raises MissingExtraError where ONNX Runtime is not installed, UnsupportedError for a file without boxes, ShapeError
+    for a photo of another prepared size.
     """
     session = _session(file)
+    if "boxes" not in [port.name for port in session.get_outputs()]:
+        raise UnsupportedError(f"{file} has no boxes", hint="export_onnx(file, model, boxes=True)")
     x = model.prepare(img)[None]
     wanted = tuple(session.get_inputs()[0].shape[2:])
     if any(isinstance(side, int) and side != own for side, own in zip(wanted, x.shape[2:])):

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from cvzoo.config.switches import no_backprop_mode, using_config
-from cvzoo.errors.exceptions import DtypeError, UnsupportedError, ValueRangeError
+from cvzoo.errors.exceptions import DtypeError, ShapeError, UnsupportedError, ValueRangeError
 from cvzoo.export.onnx import save
+from cvzoo.export.onnx.agreement import compare_boxes_with_onnxruntime, compare_with_onnxruntime
 from cvzoo.export.onnx.message import Message
 from cvzoo.export.onnx.write import export_onnx
 from cvzoo.links.chain import Chain
@@ -164,3 +165,12 @@ def test_of_two_files_neither_is_there_when_the_disk_is_full(model, file, monkey
     with pytest.raises(OSError, match="No space left"):
         export_onnx(file, model)
     assert not list(file.parent.iterdir())
+
+
+def test_files_of_something_else_are_not_compared(model, file, onnxruntime):
+    export_onnx(file, CIFARResNet(8, 4))
+    x = np.zeros((1, 3, 32, 32), np.float32)
+    with pytest.raises(ShapeError, match="another model"):
+        compare_with_onnxruntime(file, model, x)
+    with pytest.raises(UnsupportedError, match="has no boxes"):
+        compare_boxes_with_onnxruntime(file, model, x[0])
