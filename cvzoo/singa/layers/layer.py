@@ -10,7 +10,7 @@ import numpy as np
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable
 from cvzoo.config.switches import no_backprop_mode
-from cvzoo.errors.exceptions import DtypeError, GraphError, ShapeError, WeightsMismatchError
+from cvzoo.errors.exceptions import DtypeError, ShapeError, WeightsMismatchError
 from cvzoo.graph.changes import changes
 from cvzoo.links.chain import Chain
 from cvzoo.links.link import Link
@@ -205,9 +205,3 @@ def check_input(layer: str, x: Tensor, n_axis: int, channels: int | None = None)
             got=x.shape,
             hint="layer.Flatten() before it" if n_axis == 2 and len(x.shape) > 2 else None,
         )
-
-
-def check_made(layer: str, made: bool) -> None:
-    """Raise GraphError if the parameters are not there."""
-    if not made:
-        raise GraphError(f"{layer} has no parameters yet", hint="call it once, or compile the model")
