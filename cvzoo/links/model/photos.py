@@ -52,12 +52,14 @@ def prepared_batches(
 
 
 def _joined(xs: list[np.ndarray]) -> np.ndarray:
-    """(B, C, H, W), as several would lie; of a single photo no copy is made if it lies in some order without gaps."""
+    """(B, ...), as several would lie; of a single photo no copy is made if it lies in some order without gaps."""
     (x, *others) = xs
-    if not others and x.flags.c_contiguous:
+    if others or x.ndim != 3:
+        return np.stack(xs)
+    if x.flags.c_contiguous:
         return x.reshape(1, *x.shape)
     last = x.transpose(1, 2, 0)
-    if not others and last.flags.c_contiguous:
+    if last.flags.c_contiguous:
         return last.reshape(1, *last.shape).transpose(0, 3, 1, 2)
     return np.stack(xs)
 
