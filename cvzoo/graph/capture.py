@@ -60,7 +60,13 @@ class _Watched(Variable):
 
 def _note() -> None:
     reader = reader_of_values()
-    if reader is not None and _reading.capture is not None:
+    if reader is not None:
+        tell(reader)
+
+
+def tell(reader: str) -> None:
+    """Let the pass that is being recorded know who read numbers."""
+    if _reading.capture is not None:
         _reading.capture.seen.append(reader)
 
 
@@ -80,6 +86,12 @@ def reader_of_values(*, in_functions: bool = True) -> str | None:
     if frame is None or frame.f_globals.get("__name__", "").startswith(_MAY_READ):
         return None
     return f"{frame.f_code.co_name}, line {frame.f_lineno} of {frame.f_globals.get('__name__')}"
+
+
+def changed_arrays() -> frozenset[int]:
+    """The arrays that functions of the pass that is being recorded changed in place, by `id`."""
+    capture = _reading.capture
+    return frozenset() if capture is None else frozenset(capture._before)
 
 
 class SharedView(FunctionNode):

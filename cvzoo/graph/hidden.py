@@ -58,6 +58,8 @@ def take_array(function: Any, path: str) -> Any:
 def _with(value: Any, rest: list[str], array: Any) -> Any:
     if not rest:
         return array
+    if value is None:  # let go of already, with all that it held
+        return None
     first, *rest = rest
     if isinstance(value, tuple | list):
         k = int(first)

@@ -28,6 +28,7 @@ from cvzoo.graph.repeats import difference
 from cvzoo.graph.summary import summary_of
 from cvzoo.graph.trees import NotATreeError, flatten, unflatten
 from cvzoo.graph.watch import LearningWatch
+from cvzoo.graph.watched_parameters import watching_parameters
 
 RECORD_PASSES = (
     dead_records,
@@ -144,15 +145,13 @@ def build_learning(
     without: frozenset[int],
     arena: Arena,
     parameters: Iterable[Parameter],
-    again: Callable[..., Any],
     recompute: bool,
 ) -> LearningGraph:
-    """The graph of a call there and back; what the call changed, and the random state, are as before.
+    """The graph of a call there and back; what functions changed in place, and the random state, are as before.
 
     without: the results whose gradients nobody wants, by number
     arena: the memory to compute in
     parameters: all that the call might read
-    again: what is called instead for the second time, to look on
     recompute: what is cheap is computed again in the backward pass rather than kept
     The call runs once with copies of the arguments and once with other numbers; what it does must be the same, and the
     replay's results and gradients those of the call within 1e-5.
@@ -161,8 +160,9 @@ def build_learning(
     state = get_random_state()
     first, second = Capture(), Capture()
     try:
-        with using_random_state(state), pool.frugal():
-            surroundings = arena, LearningWatch(parameters), again, recompute
+        parameters = list(parameters)
+        with using_random_state(state), pool.frugal(), watching_parameters(parameters):
+            surroundings = arena, LearningWatch(parameters), recompute
             return _build(call, args, kwargs, without, surroundings, (first, second))
     except NotATreeError as error:
         raise NotLearnableError(f"it takes or gives {error}, and arrays are wanted") from None
@@ -177,17 +177,20 @@ def _build(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     without: frozenset[int],
-    surroundings: tuple[Arena, LearningWatch, Callable[..., Any], bool],
+    surroundings: tuple[Arena, LearningWatch, bool],
     captures: tuple[Capture, Capture],
 ) -> LearningGraph:
     start = time.perf_counter()
-    arena, watch, again, recompute = surroundings
+    arena, watch, recompute = surroundings
     first, second = captures
     first.learn(call, *_copied(args, kwargs, lambda x: x.copy(order="K")), without=without)
     other_args, other_kwargs = _copied(args, kwargs, other_numbers)
     pool.release()  # what one pass leaves idle, the next need not find beside its own
     random_state = get_random_state()
-    wanted, gradients = second.learn(again, other_args, other_kwargs, without=without)
+    try:
+        wanted, gradients = second.learn(call, other_args, other_kwargs, without=without)
+    except Exception as error:  # what it does with numbers that nobody asked about is no failure of this call
+        raise NotLearnableError(f"with other numbers it raises {type(error).__name__}") from error
     for seen in (*first.seen, *second.seen):
         raise NotLearnableError(f"values are read in {seen}")
     reason = difference(first.graph, second.graph)

@@ -126,22 +126,22 @@ class LearningMethod:
 
     def _record(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> LearningGraph | None:
         own, link = self._local, self.link
-        call = self.plain.__get__(link)
-        look = SecondLook(call, link.states, self._hidden)
+        look = SecondLook(self.plain.__get__(link), link.states, self._hidden)
         try:
             graph = build_learning(
-                call,
+                look,
                 args,
                 kwargs,
                 without=own.missing.get(key, frozenset()),
                 arena=own.arena,
                 parameters=link.params(),
-                again=look,
                 recompute=self.recompute,
             )
+            look.look_for_draws(args, kwargs)
             if look.reason is not None:
                 raise NotLearnableError(look.reason)
         except NotLearnableError as error:
+            look.look_for_draws(args, kwargs)
             own.plain.add(key)
             if str(error) == NOTHING_TO_LEARN:
                 return None

@@ -132,9 +132,11 @@ class ReplayedMethod:
         look = SecondLook(call, self.link.states, self._hidden)
         try:
             graph, result = build(call, args, kwargs, look)
+            look.look_for_draws(args, kwargs)
             if look.reason is not None:
                 raise NotReplayableError(look.reason, result)
         except NotReplayableError as error:
+            look.look_for_draws(args, kwargs)
             self.reason = look.reason or str(error)
             warnings.warn(
                 f"{type(self.link).__name__}.{self.name} is not replayed as a graph: {self.reason}",

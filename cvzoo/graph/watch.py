@@ -1,6 +1,5 @@
 """What a graph took for constant, and whether it still is."""
 
-import itertools
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -29,23 +28,17 @@ class Fingerprint:
 
     def same(self, other: "Fingerprint") -> bool:
         """Whether nothing differs."""
-        return len(self._items) == len(other._items) and all(map(_same, self._items, other._items))
-
-    def difference(self, later: "Fingerprint") -> str | None:
-        """The name of the first attribute that differs; None if none does."""
-        for k, (a, b) in enumerate(itertools.zip_longest(self._items, later._items)):
-            if not _same(a, b):
-                return str(next((x for x in (a, b, *later._items[k - 1 : k]) if isinstance(x, str)), "?"))
-        return None
+        return len(self._items) == len(other._items) and all(map(same_value, self._items, other._items))
 
 
-def _same(a: Any, b: Any) -> bool:
+def same_value(a: Any, b: Any) -> bool:
+    """Whether two attributes are the same: plain values by value, tuples of such, everything else by identity."""
     if a is b:
         return True
     if type(a) is not type(b):
         return False
     if isinstance(a, tuple):
-        return len(a) == len(b) and all(map(_same, a, b))
+        return len(a) == len(b) and all(map(same_value, a, b))
     return isinstance(a, _PLAIN) and a == b
 
 

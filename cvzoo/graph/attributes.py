@@ -1,0 +1,95 @@
+"""Attributes of links as they were before a pass: to find out what the pass changed, and to put it back."""
+
+import collections
+import random
+from collections.abc import Collection, Iterable
+from typing import Any
+
+import numpy as np
+
+from cvzoo.graph.watch import same_value
+
+_RANDOM = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random)
+
+
+class Attributes:
+    """What a tree of links holds now: each attribute, and what is in arrays, lists, dictionaries, sets and generators
+    of random numbers. Parameters are taken as they are.
+
+    states: the links' attributes; hidden: names that do not count
+    """
+
+    def __init__(self, states: Iterable[dict[str, Any]], hidden: frozenset[str]):
+        self._hidden = hidden
+        self._kept = [
+            (state, {name: (value, _contents(value)) for name, value in state.items() if name not in hidden})
+            for state in states
+        ]
+
+    def changed(self, effects: Collection[int] = ()) -> str | None:
+        """The name of an attribute that is another one by now, or holds something else; None if there is none.
+
+        effects: arrays that may have changed, by `id`
+        """
+        for state, kept in self._kept:
+            for name in (*kept, *state):
+                if name in self._hidden or id(state.get(name)) in effects:
+                    continue
+                if name not in kept or name not in state:
+                    return name
+                value, contents = kept[name]
+                if not same_value(value, state[name]) or not _same_contents(contents, _contents(state[name])):
+                    return name
+        return None
+
+    def undo(self) -> None:
+        """Put everything back."""
+        for state, kept in self._kept:
+            for name in [name for name in state if name not in kept and name not in self._hidden]:
+                del state[name]
+            for name, (value, contents) in kept.items():
+                state[name] = value
+                if contents is not None:
+                    _put(value, contents)
+
+
+def _contents(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    if isinstance(value, list | set | collections.deque):
+        return tuple(value)
+    if isinstance(value, dict):
+        return dict(value)
+    if isinstance(value, _RANDOM):
+        return value.getstate() if isinstance(value, random.Random) else _bits(value).state
+    return None
+
+
+def _bits(generator: Any) -> Any:
+    if isinstance(generator, np.random.RandomState):
+        return generator._bit_generator
+    return generator.bit_generator if isinstance(generator, np.random.Generator) else generator
+
+
+def _same_contents(a: Any, b: Any) -> bool:
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        return a.shape == b.shape and a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(_same_contents(a[name], b[name]) for name in a)
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return len(a) == len(b) and all(map(same_value, a, b))
+    return same_value(a, b)
+
+
+def _put(value: Any, contents: Any) -> None:
+    if isinstance(value, np.ndarray):
+        if value.flags.writeable and not _same_contents(value, contents):
+            value[...] = contents
+    elif isinstance(value, _RANDOM):
+        if isinstance(value, random.Random):
+            value.setstate(contents)
+        else:
+            _bits(value).state = contents
+    elif not _same_contents(_contents(value), contents):
+        value.clear()
+        value.update(contents) if isinstance(value, dict | set) else value.extend(contents)

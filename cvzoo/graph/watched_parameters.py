@@ -1,0 +1,57 @@
+"""Parameters that tell who reads their numbers while training is recorded."""
+
+import contextlib
+import threading
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from cvzoo.autodiff.parameter import Parameter
+from cvzoo.graph.capture import reader_of_values, tell
+
+_lock = threading.Lock()
+_counts: dict[int, int] = {}  # by how many threads a parameter is watched, by its id
+
+
+class _WatchedParameter(Parameter):
+    """What Python computes from its numbers, no replay would compute again; a replay has its own reordered copies."""
+
+    __slots__ = ()
+
+    @property
+    def array(self) -> Any:
+        reader = reader_of_values()
+        if reader is not None:
+            tell(reader)
+        return Parameter.array.fget(self)  # type: ignore[attr-defined]
+
+    @array.setter
+    def array(self, array: Any) -> None:
+        Parameter.array.fset(self, array)  # type: ignore[attr-defined]
+
+    def item(self) -> float | int | bool:
+        reader = reader_of_values()
+        if reader is not None:
+            tell(reader)
+        return Parameter.item(self)
+
+    def packs(self) -> dict | None:
+        return None
+
+
+@contextlib.contextmanager
+def watching_parameters(parameters: Iterable[Parameter]) -> Iterator[None]:
+    """Within the block, who reads a parameter's numbers is told to the pass that this thread records."""
+    watched = [each for each in parameters if type(each) in (Parameter, _WatchedParameter)]
+    with _lock:
+        for each in watched:
+            _counts[id(each)] = _counts.get(id(each), 0) + 1
+            each.__class__ = _WatchedParameter
+    try:
+        yield
+    finally:
+        with _lock:
+            for each in watched:
+                _counts[id(each)] -= 1
+                if not _counts[id(each)]:
+                    del _counts[id(each)]
+                    each.__class__ = Parameter
