@@ -1,5 +1,6 @@
 """SINGA's Tensor: a Parameter of cvzoo with SINGA's methods."""
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -46,6 +47,8 @@ class Tensor(Parameter):
     stores_grad: whether it is a parameter: `autograd.backward` gives its gradient, optimizers change it
     name: in states and optimizers; a layer that it becomes an attribute of names it
 
+    Raises ShapeError for a shape that is none, ValueRangeError for integers that 32 bits do not hold.
+
     Without `data` the numbers are zeros. Arithmetic is that of `autograd`: gradients go through it, too.
     Where we differ from SINGA: gradients are taken of parameters only, and `requires_grad` says so: it is False for an
     input; `creator` is the FunctionNode.
@@ -68,9 +71,11 @@ class Tensor(Parameter):
         if stores_grad and not requires_grad:
             raise ValueRangeError("a Tensor that stores its gradient requires one: stores_grad, but not requires_grad")
         if data is None:
-            array = np.zeros((shape,) if isinstance(shape, int) else tuple(shape), as_dtype(dtype))
+            array = np.zeros(_as_shape(shape), as_dtype(dtype))
         else:
-            array = np.array(data, dtype_of(np.asarray(data)), order="C")
+            data = np.asarray(data)
+            array = np.array(data, dtype_of(data), order="C")
+            _check_range(data, array.dtype)
         self._fill(array, requires_grad, stores_grad, name)
 
     def _fill(self, array: np.ndarray, wanted: bool, stores_grad: bool, name: str | None) -> None:
@@ -250,7 +255,8 @@ class Tensor(Parameter):
         """Take over the numbers of an array of as many elements.
 
         offset: 0; anything else is refused
-        Raises ShapeError for another number of elements, DtypeError where integers would lose a fraction.
+        Raises ShapeError for another number of elements, DtypeError where integers would lose a fraction,
+        ValueRangeError for numbers that 32 bits do not hold.
         """
         array = np.asarray(np_array)
         if array.size != self._array.size or offset:
@@ -263,6 +269,7 @@ class Tensor(Parameter):
             raise DtypeError("copy_from_numpy wants real numbers", got=array.dtype)
         if self._array.dtype.kind == "i" and array.dtype.kind == "f" and not (array == np.trunc(array)).all():
             raise DtypeError("copy_from_numpy: fractions do not go into a Tensor of integers", got=array.dtype)
+        _check_range(array, self._array.dtype)
         self.array[...] = array.reshape(self.shape)
 
     def copy_data(self, t: "Tensor") -> None:
@@ -343,12 +350,23 @@ class Tensor(Parameter):
 
     def _change(self, ufunc: Callable[..., Any], other: Any) -> "Tensor":
         array = self.array
-        ufunc(array, other._array if isinstance(other, Variable) else other, out=array, casting="same_kind")
+        other = self._fitting(other)
+        if np.broadcast_shapes(array.shape, np.shape(other)) != array.shape:
+            raise ShapeError("in place a Tensor keeps its shape", expected=array.shape, got=np.shape(other))
+        ufunc(array, other, out=array, casting="same_kind")
         return self
+
+    def _fitting(self, other: Any) -> Any:
+        other = other._array if isinstance(other, Variable) else other
+        try:
+            np.broadcast_shapes(self._array.shape, np.shape(other))
+        except ValueError:
+            raise ShapeError("shapes do not fit", got=f"{self._array.shape} and {np.shape(other)}") from None
+        return other
 
     def _compare(self, ufunc: Callable[..., Any], other: Any) -> "Tensor":
         self._tell()
-        return hold(ufunc(self._array, other._array if isinstance(other, Variable) else other).astype(float32))
+        return hold(ufunc(self._array, self._fitting(other)).astype(float32))
 
     def __lt__(self, other: Any) -> "Tensor":
         return self._compare(np.less, other)
@@ -387,6 +405,28 @@ def _rebuild(array: np.ndarray, wanted: bool, stores_grad: bool, name: str | Non
     tensor = object.__new__(Tensor)
     tensor._fill(array, wanted, stores_grad, name)
     return tensor
+
+
+def _as_shape(shape: Any) -> tuple[int, ...]:
+    try:
+        sizes = tuple([operator.index(n) for n in ((shape,) if isinstance(shape, int | np.integer) else shape)])
+    except TypeError:
+        sizes = (-1,)
+    if any(n < 0 for n in sizes):
+        raise ShapeError("a shape is made of whole numbers, none below 0", got=repr(shape))
+    return sizes
+
+
+def _check_range(array: np.ndarray, dtype: np.dtype) -> None:
+    """Raise ValueRangeError if integers of `dtype` do not hold the numbers: NumPy would fold them over."""
+    if dtype.kind != "i" or array.dtype == dtype or not array.size or array.dtype.kind == "b":
+        return
+    info = np.iinfo(dtype)
+    low, high = array.min(), array.max()
+    if low < info.min or high > info.max:
+        raise ValueRangeError(
+            "numbers do not fit into a Tensor of int32", expected=f"{info.min} to {info.max}", got=f"{low} to {high}"
+        )
 
 
 def hold(array: np.ndarray) -> Tensor:

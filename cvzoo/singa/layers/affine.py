@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from cvzoo.errors.exceptions import ValueRangeError
-from cvzoo.singa.layers.layer import Layer, check_input
+from cvzoo.singa.layers.layer import Layer, check_count, check_input
 from cvzoo.singa.operators.arrays import embedding, gemm, matmul
 from cvzoo.singa.operators.elementwise import add_bias
 from cvzoo.singa.tensor_class import Tensor
@@ -22,6 +22,7 @@ class Linear(Layer):
     def __init__(self, out_features: int, *args: Any, bias: bool = True):
         self.in_features = out_features if args else None
         self.out_features = args[0] if args else out_features
+        check_count("Linear", "out_features", self.out_features)
         self.bias = args[1] if len(args) > 1 else bias
 
     def initialize(self, x: Tensor) -> None:
@@ -56,6 +57,7 @@ class Gemm(Layer):
         bias: bool = True,
         bias_shape: tuple[int, ...] | None = None,
     ):
+        check_count("Gemm", "nb_kernels", nb_kernels)
         self.nb_kernels = nb_kernels
         self.alpha = alpha
         self.beta = beta
@@ -86,6 +88,8 @@ class Embedding(Layer):
     def __init__(self, input_dim: int, output_dim: int, initializer: str = "gaussian"):
         if initializer not in ("gaussian", "uniform"):
             raise ValueRangeError("Embedding: initializer", expected="'gaussian' or 'uniform'", got=repr(initializer))
+        check_count("Embedding", "input_dim", input_dim)
+        check_count("Embedding", "output_dim", output_dim)
         self.input_dim = input_dim
         self.output_dim = output_dim
         self.initializer = initializer

@@ -5,7 +5,7 @@ from typing import Any
 
 from cvzoo.errors.exceptions import ShapeError, UnsupportedError, ValueRangeError
 from cvzoo.functions.connection.convolution_2d import convolution_2d
-from cvzoo.singa.layers.layer import Layer, check_input
+from cvzoo.singa.layers.layer import Layer, check_count, check_input
 from cvzoo.singa.layers.windows import as_padding, as_pair, check_pad_mode, same_padding
 from cvzoo.singa.operators.elementwise import relu
 from cvzoo.singa.tensor_class import Tensor, apply
@@ -55,6 +55,7 @@ class Conv2d(Layer):
             raise ValueRangeError("Conv2d: activation", expected="'NOTSET' or 'RELU'", got=repr(activation))
         if as_pair(dilation, "dilation") != (1, 1):
             raise UnsupportedError("Conv2d: dilation", expected="1, as in SINGA", got=dilation)
+        check_count("Conv2d", "nb_kernels", nb_kernels)
         self.nb_kernels = nb_kernels
         self.kernel_size = as_pair(kernel_size, "kernel_size")
         self.stride = as_pair(stride, "stride")

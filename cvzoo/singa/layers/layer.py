@@ -10,7 +10,7 @@ import numpy as np
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable
 from cvzoo.config.switches import no_backprop_mode
-from cvzoo.errors.exceptions import DtypeError, ShapeError, WeightsMismatchError
+from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError, WeightsMismatchError
 from cvzoo.graph.changes import changes
 from cvzoo.links.chain import Chain
 from cvzoo.links.link import Link
@@ -181,6 +181,8 @@ def _states_of(link: Link, name: str) -> dict[str, Any]:
 
 
 def _copy(own: Mapping[str, Any], values: Mapping[str, Any]) -> None:
+    if not isinstance(values, Mapping):
+        raise DtypeError("parameters are taken over by name", expected="a dictionary", got=type(values).__name__)
     unknown = [name for name in values if name not in own]
     if unknown:
         known = ", ".join(own) or "none; the model makes them when it is compiled"
@@ -205,3 +207,9 @@ def check_input(layer: str, x: Tensor, n_axis: int, channels: int | None = None)
             got=x.shape,
             hint="layer.Flatten() before it" if n_axis == 2 and len(x.shape) > 2 else None,
         )
+
+
+def check_count(layer: str, name: str, value: Any) -> None:
+    """Raise ValueRangeError unless it is a whole number above 0."""
+    if not isinstance(value, int | np.integer) or value < 1:
+        raise ValueRangeError(f"{layer}: {name}", expected="a whole number above 0", got=repr(value))

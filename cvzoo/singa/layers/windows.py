@@ -4,7 +4,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from cvzoo.errors.exceptions import DtypeError, ValueRangeError
+from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.shapes.check import pair
 
 Pair = tuple[int, int]
 PAD_MODES = ("NOTSET", "SAME_UPPER", "SAME_LOWER")
@@ -21,17 +22,13 @@ class Padding(NamedTuple):
 
 def as_pair(value: Any, name: str) -> Pair:
     """(rows, columns) of a number or a pair."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value, value
-    if isinstance(value, tuple | list) and len(value) == 2:
-        return int(value[0]), int(value[1])
-    raise DtypeError(f"{name} is a number or a pair", got=repr(value))
+    return pair(value, name=name, function="a window")
 
 
 def as_padding(value: Any) -> Padding:
     """Of a number, (rows, columns), or (top, bottom, left, right)."""
     if isinstance(value, tuple | list) and len(value) == 4:
-        return Padding(*[int(n) for n in value])
+        return Padding(*as_pair(value[:2], "padding"), *as_pair(value[2:], "padding"))
     rows, columns = as_pair(0 if value is None else value, "padding")
     return Padding(rows, rows, columns, columns)
 
