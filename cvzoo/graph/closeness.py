@@ -15,12 +15,12 @@ def other_numbers(x: np.ndarray) -> np.ndarray:
     return y
 
 
-def is_close(a: np.ndarray, b: np.ndarray) -> bool:
-    """Whether two arrays agree within 1e-5, of each number or of b's largest; whole numbers are the same."""
+def is_close(a: np.ndarray, b: np.ndarray, tolerance: float = TOLERANCE) -> bool:
+    """Whether two arrays agree within the tolerance, of each number or of b's largest; whole numbers are the same."""
     if a.shape != b.shape or a.dtype != b.dtype:
         return False
     if a.dtype.kind != "f":
         return np.array_equal(a, b)
     finite = np.abs(b[np.isfinite(b)])
     scale = float(finite.max()) if finite.size else 1.0
-    return np.allclose(a, b, rtol=TOLERANCE, atol=TOLERANCE * max(scale, 1e-30), equal_nan=True)
+    return np.allclose(a, b, rtol=tolerance, atol=tolerance * max(scale, 1e-30), equal_nan=True)

@@ -13,6 +13,7 @@ from cvzoo.functions.connection.byte_variable import Quantize
 from cvzoo.functions.connection.int8_convolution_2d import Int8Convolution2D
 from cvzoo.functions.connection.int8_linear import Int8Linear
 from cvzoo.graph.capture import Capture
+from cvzoo.graph.closeness import TOLERANCE, is_close, other_numbers
 from cvzoo.graph.draw import draw_memory
 from cvzoo.graph.lowering import lower
 from cvzoo.graph.memory import address_of, view_at
@@ -45,7 +46,6 @@ RECORD_PASSES = (
     dead_records,
 )
 STEP_PASSES = (weights_ahead, merge_reorders, in_place, add_in_place)
-_TOLERANCE = 1e-5
 # where numbers are rounded to 8 or 16 bits, the last bit of a float32 may decide between two of those
 _ROUNDING = (Quantize, Int8Convolution2D, Int8Linear, Bf16Convolution2D)
 _TOLERANCE_OF_ROUNDING = 1e-2
@@ -162,7 +162,7 @@ def build(
         result = first.follow(call, *_copied(args, kwargs, lambda x: x.copy(order="K")))
     except NotATreeError as error:
         raise NotReplayableError(f"it takes or gives {error}, and arrays are wanted", call(*args, **kwargs)) from None
-    other_args, other_kwargs = _copied(args, kwargs, _other_numbers)
+    other_args, other_kwargs = _copied(args, kwargs, other_numbers)
     try:
         other = second.follow(again or call, other_args, other_kwargs)
     except Exception as error:  # what it does with numbers that nobody asked about is no failure of this call
@@ -185,9 +185,9 @@ def build(
     wanted: list[Any] = []
     structure = flatten(other, wanted)
     rounds = any(isinstance(record.function, _ROUNDING) for record in graph.records)
-    tolerance = _TOLERANCE_OF_ROUNDING if rounds else _TOLERANCE
+    tolerance = _TOLERANCE_OF_ROUNDING if rounds else TOLERANCE
     for y, expected in zip(program(arrays), wanted):
-        if not _close(y, expected._array if isinstance(expected, Variable) else expected, tolerance):
+        if not is_close(y, expected._array if isinstance(expected, Variable) else expected, tolerance):
             raise NotReplayableError("a replay gave other numbers", result)
     compiled = CompiledGraph(
         program,
@@ -205,23 +205,3 @@ def _copied(args: tuple[Any, ...], kwargs: dict[str, Any], change: Callable[[np.
     structure = flatten((args, kwargs), leaves)
     arrays = [change(x._array if isinstance(x, Variable) else x) for x in leaves]
     return unflatten(structure, iter(arrays), _variable)
-
-
-def _other_numbers(x: np.ndarray) -> np.ndarray:
-    """x with other numbers of the same kind: positive ones stay positive, large ones large."""
-    generator = np.random.default_rng(0)
-    y = x.copy(order="K")
-    y *= generator.uniform(0.5, 1.0, x.shape).astype(x.dtype)
-    if not y.any():
-        y += generator.uniform(0.5, 1.0, x.shape).astype(x.dtype)
-    return y
-
-
-def _close(a: np.ndarray, b: np.ndarray, tolerance: float) -> bool:
-    if a.shape != b.shape or a.dtype != b.dtype:
-        return False
-    if a.dtype.kind != "f":
-        return np.array_equal(a, b)
-    finite = np.abs(b[np.isfinite(b)])
-    scale = float(finite.max()) if finite.size else 1.0
-    return np.allclose(a, b, rtol=tolerance, atol=tolerance * max(scale, 1e-30), equal_nan=True)

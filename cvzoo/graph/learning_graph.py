@@ -192,7 +192,8 @@ def _build(
     except Exception as error:  # what it does with numbers that nobody asked about is no failure of this call
         raise NotLearnableError(f"with other numbers it raises {type(error).__name__}") from error
     for seen in (*first.seen, *second.seen):
-        raise NotLearnableError(f"values are read in {seen}")
+        is_reader = not seen.startswith("what ")
+        raise NotLearnableError(f"values are read in {seen}" if is_reader else f"it holds {seen}")
     reason = difference(first.graph, second.graph)
     if reason is None and not _same_leaves(first, second):
         reason = "gradients of other parameters were asked for"
