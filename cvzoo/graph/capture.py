@@ -1,5 +1,6 @@
 """Recording one ordinary pass, forward or there and back: each function with the arrays it read and made."""
 
+import contextlib
 import sys
 import threading
 import time
@@ -20,6 +21,7 @@ from cvzoo.functions.math.add import Add
 from cvzoo.functions.util.forget import Forget
 from cvzoo.graph.gradient_of import GradientOf
 from cvzoo.graph.hidden import arrays_in, state_of
+from cvzoo.graph.idle_pass import idle_pass
 from cvzoo.graph.memory import Area, Roots, address_of, root_of, view_at
 from cvzoo.graph.records import Graph, Record
 from cvzoo.graph.trees import flatten, unflatten
@@ -66,8 +68,11 @@ def _note() -> None:
 
 def tell(reader: str) -> None:
     """Let the pass that is being recorded know who read numbers."""
-    if _reading.capture is not None:
-        _reading.capture.seen.append(reader)
+    capture = _reading.capture
+    if capture is not None:
+        capture.seen.append(reader)
+        if capture.is_idle:
+            raise NoNumbersError(reader)
 
 
 def reader_of_values(*, in_functions: bool = True) -> str | None:
@@ -94,6 +99,10 @@ def changed_arrays() -> frozenset[int]:
     return frozenset() if capture is None else frozenset(capture._before)
 
 
+class NoNumbersError(Exception):
+    """Somebody wants numbers in a pass that computes none."""
+
+
 class SharedView(FunctionNode):
     """x to an array of the same memory that somebody made of it outside of all functions."""
 
@@ -106,6 +115,19 @@ class SharedView(FunctionNode):
         return (view_at(x, address_of(x) + self._offset, *self._like),)
 
 
+class _Alive:
+    """How many bytes are alive, and were at most. Apart from the pass, since each array that lives tells it when it
+    goes, and keeps it until then.
+    """
+
+    def __init__(self) -> None:
+        self.nbytes = self.peak = 0
+
+    def grow(self, nbytes: int) -> None:
+        self.nbytes += nbytes
+        self.peak = max(self.peak, self.nbytes)
+
+
 class Capture(AbstractFunctionHook):
     """What a pass did. Call `follow` for a forward pass or `learn` for both ways, and `graph` is there.
 
@@ -116,13 +138,14 @@ class Capture(AbstractFunctionHook):
     differentiable: which of the results' arrays depend on parameters or on such arguments, by number
     seeds: of which of these gradients were given; given: those gradients
     is_random: whether random numbers were drawn
+    is_idle: to be set before `learn`: primitives do not run, so that all numbers are wrong (see `idle_pass`)
     """
 
     def __init__(self) -> None:
+        self.is_idle = False
         self.graph = Graph()
         self.seen: list[str] = []
-        self.peak = 0
-        self._live = 0
+        self._alive = _Alive()
         self._roots = Roots()
         self._values: dict[Area, int] = {}
         self._firsts: dict[int, tuple[int, int]] = {}  # of a memory that changes: its first value, and where that lies
@@ -168,6 +191,12 @@ class Capture(AbstractFunctionHook):
         then those of parameters (`leaves`).
         Raises NotATreeError if arguments or results are other things than arrays.
         """
+        with idle_pass(lambda: self._in_backward) if self.is_idle else contextlib.nullcontext():
+            return self._learn(call, args, kwargs, without)
+
+    def _learn(
+        self, call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], without: frozenset[int]
+    ) -> tuple[Any, list[np.ndarray]]:
         graph = self.graph
         self._learns = True
         before = get_random_state()
@@ -218,6 +247,10 @@ class Capture(AbstractFunctionHook):
         graph.outputs = (*values, *[self._value_of(array) for array in arrays])
         self._held.clear()
         return result, arrays
+
+    @property
+    def peak(self) -> int:
+        return self._alive.peak
 
     def undo(self) -> None:
         """Put back what functions changed in place."""
@@ -400,16 +433,12 @@ class Capture(AbstractFunctionHook):
         if area.owner not in self._firsts:
             self._firsts[area.owner] = number, area.offset
             root = root_of(array)
-            self._grow(array.nbytes)
+            self._alive.grow(array.nbytes)
             try:
-                weakref.finalize(root, self._grow, -array.nbytes).atexit = False
+                weakref.finalize(root, self._alive.grow, -array.nbytes).atexit = False
             except TypeError:
                 self._held.append(root)
         return number
-
-    def _grow(self, nbytes: int) -> None:
-        self._live += nbytes
-        self.peak = max(self.peak, self._live)
 
     def _value_of(self, array: np.ndarray) -> int:
         area = self._roots.area(array)

@@ -18,6 +18,7 @@ import cvzoo.links as L
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.onednn.bound_call import BoundCall
 from cvzoo.backends.onednn.pool import pool
+from cvzoo.graph import capture, compiled_graph, learning_graph
 from cvzoo.graph.memory import address_of
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -236,3 +237,22 @@ def test_a_thousand_replays_leave_memory_as_it_is(model):
         replayed(model, photos(k % 50))
     gc.collect()
     assert len(gc.get_objects()) - before < 50
+
+
+@pytest.mark.parametrize("train", [False, True])
+def test_a_pass_that_was_recorded_is_forgotten_with_its_graph(train, monkeypatch):
+    found = []
+
+    class Seen(capture.Capture):
+        def __init__(self):
+            super().__init__()
+            found.append(weakref.ref(self))
+
+    for module in (compiled_graph, learning_graph):
+        monkeypatch.setattr(module, "Capture", Seen)
+    model = L.Convolution2D(3, 4, 3)
+    assert model.compile(np.ones((1, 3, 8, 8), np.float32), train=train) is not None
+    model.uncompile()
+    gc.collect()
+    assert len(found) == 2
+    assert [each() for each in found] == [None, None]
