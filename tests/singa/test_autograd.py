@@ -104,6 +104,7 @@ def test_depth_becomes_space_and_back():
     for mode in ("DCR", "CRD"):
         back = autograd.space_to_depth(autograd.depth_to_space(t, 2, mode), 2, mode)
         np.testing.assert_array_equal(tensor.to_numpy(back), x)
+    assert autograd.depth_to_space(Tensor((1, 4, 3, 2)), 2).shape == (1, 1, 6, 4)
 
 
 def test_what_only_looks_at_numbers():
@@ -295,6 +296,8 @@ def test_values_out_of_range_are_refused():
         (lambda x: autograd.upsample(x, "linear", [1, 2]), UnsupportedError),
         (lambda x: autograd.upsample(x, "nearest", [1, 1.5]), ValueRangeError),
         (lambda x: autograd.depth_to_space(Tensor((1, 8, 2, 2)), 2, "XYZ"), ValueRangeError),
+        (lambda x: autograd.depth_to_space(Tensor((1, 8, 2, 2)), 0), ValueRangeError),
+        (lambda x: autograd.space_to_depth(Tensor((1, 8, 2, 2)), -1), ValueRangeError),
         (lambda x: autograd.scatter_elements(x, [[9]], [[1.0]]), ValueRangeError),
     ],
 )

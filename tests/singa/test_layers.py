@@ -125,6 +125,7 @@ def test_the_newest_statistics_count_most():
         ),
         (lambda: layer.AvgPool2d(3, 2, 1), lambda x: F.average_pooling_2d(x, 3, 2, 1, count_pad=False)),
         (lambda: layer.AvgPool2d((2, 3), 1), lambda x: F.average_pooling_2d(x, (2, 3), 1)),
+        (lambda: layer.Pooling2d(2), lambda x: F.max_pooling_2d(x, 2, cover_all=False)),
         (lambda: layer.Pooling2d(2, is_max=False), lambda x: F.average_pooling_2d(x, 2)),
         (lambda: layer.MaxPool1d(3, 2, 1), lambda x: F.max_pooling_2d(x, (1, 3), (1, 2), (0, 1), cover_all=False)),
         (lambda: layer.AvgPool1d(3), lambda x: F.average_pooling_2d(x, (1, 3))),

@@ -57,7 +57,7 @@ def _pick(x: Tensor, places: Sequence[np.ndarray]) -> Tensor:
 def depth_to_space(x: Tensor, blocksize: int, mode: str = "DCR") -> Tensor:
     """(B, C, H s, W s) of x (B, C s s, H, W) for a blocksize s; the channels' order is s s C with "DCR", C s s with
     "CRD"."""
-    order = _order("depth_to_space", _TO_SPACE, mode)
+    order = _order("depth_to_space", _TO_SPACE, mode, blocksize)
     if len(x.shape) != 4 or x.shape[1] % blocksize**2:
         raise ShapeError("depth_to_space: channels a multiple of blocksize^2", got=f"{x.shape}, blocksize {blocksize}")
     b, c, h, w = x.shape
@@ -68,7 +68,7 @@ def depth_to_space(x: Tensor, blocksize: int, mode: str = "DCR") -> Tensor:
 
 def space_to_depth(x: Tensor, blocksize: int, mode: str = "DCR") -> Tensor:
     """(B, C s s, H / s, W / s) of x (B, C, H, W): what `depth_to_space` undoes."""
-    order = _order("space_to_depth", _TO_DEPTH, mode)
+    order = _order("space_to_depth", _TO_DEPTH, mode, blocksize)
     if len(x.shape) != 4 or x.shape[2] % blocksize or x.shape[3] % blocksize:
         raise ShapeError("space_to_depth: H and W multiples of blocksize", got=f"{x.shape}, blocksize {blocksize}")
     b, c, h, w = x.shape
@@ -76,7 +76,9 @@ def space_to_depth(x: Tensor, blocksize: int, mode: str = "DCR") -> Tensor:
     return apply(_rearranged, x, (b, c, h, blocksize, w, blocksize), order, (b, c * blocksize**2, h, w))
 
 
-def _order(name: str, orders: dict[str, tuple[int, ...]], mode: str) -> tuple[int, ...]:
+def _order(name: str, orders: dict[str, tuple[int, ...]], mode: str, blocksize: int) -> tuple[int, ...]:
+    if blocksize < 1:
+        raise ValueRangeError(f"{name}: blocksize", expected="1 or more", got=blocksize)
     if mode.upper() not in orders:
         raise ValueRangeError(f"{name}: mode", expected="'DCR' or 'CRD'", got=repr(mode))
     return orders[mode.upper()]

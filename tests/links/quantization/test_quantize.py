@@ -205,6 +205,13 @@ def test_unknown_settings_are_refused(network, photos, how, says):
         network.quantize(photos, **how)
 
 
+def test_what_a_linear_layer_makes_of_a_number_counts_as_its_work(network, photos):
+    def why(least_work):
+        return network.quantize(photos, least_work=least_work).quantization_report["/fc1"].why
+
+    assert (why(48), why(49)) == ("", "48 products a number read")
+
+
 def test_no_photos_and_numbers_that_are_none_are_refused(network, photos):
     with pytest.raises(ValueRangeError, match="photos"):
         network.quantize([])
