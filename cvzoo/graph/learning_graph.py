@@ -24,6 +24,7 @@ from cvzoo.graph.passes.in_place import in_place
 from cvzoo.graph.passes.keep_nan import keep_nan
 from cvzoo.graph.passes.recompute import recompute as recompute_pass
 from cvzoo.graph.program import Program
+from cvzoo.graph.records import Graph
 from cvzoo.graph.repeats import difference
 from cvzoo.graph.summary import summary_of
 from cvzoo.graph.trees import NotATreeError, flatten, unflatten
@@ -153,22 +154,25 @@ def build_learning(
     arena: the memory to compute in
     parameters: all that the call might read
     recompute: what is cheap is computed again in the backward pass rather than kept
-    The call runs once with copies of the arguments and once with other numbers; what it does must be the same, and the
-    replay's results and gradients those of the call within 1e-5.
+    The call runs once with copies of the arguments, and once with other numbers and without its primitives (with them
+    if that goes wrong). What it does must be the same, and the replay's results and gradients those of the first time
+    within 1e-5.
     Raises NotLearnableError if they are not.
     """
     state = get_random_state()
-    first, second = Capture(), Capture()
+    first = Capture()
     try:
         parameters = list(parameters)
+        _unpack(parameters)  # which the next update would throw away
+        pool.release()
         with using_random_state(state), pool.frugal(), watching_parameters(parameters):
             surroundings = arena, LearningWatch(parameters), recompute
-            return _build(call, args, kwargs, without, surroundings, (first, second))
+            return _build(call, args, kwargs, without, surroundings, first)
     except NotATreeError as error:
         raise NotLearnableError(f"it takes or gives {error}, and arrays are wanted") from None
     finally:
-        second.undo()
         first.undo()
+        _unpack(parameters)  # what the pass that did not compute may have made
         pool.release()
 
 
@@ -178,38 +182,27 @@ def _build(
     kwargs: dict[str, Any],
     without: frozenset[int],
     surroundings: tuple[Arena, LearningWatch, bool],
-    captures: tuple[Capture, Capture],
+    first: Capture,
 ) -> LearningGraph:
     start = time.perf_counter()
     arena, watch, recompute = surroundings
-    first, second = captures
-    first.learn(call, *_copied(args, kwargs, lambda x: x.copy(order="K")), without=without)
-    other_args, other_kwargs = _copied(args, kwargs, other_numbers)
-    pool.release()  # what one pass leaves idle, the next need not find beside its own
     random_state = get_random_state()
-    try:
-        wanted, gradients = second.learn(call, other_args, other_kwargs, without=without)
-    except Exception as error:  # what it does with numbers that nobody asked about is no failure of this call
-        raise NotLearnableError(f"with other numbers it raises {type(error).__name__}") from error
-    for seen in (*first.seen, *second.seen):
-        is_reader = not seen.startswith("what ")
-        raise NotLearnableError(f"values are read in {seen}" if is_reader else f"it holds {seen}")
-    reason = difference(first.graph, second.graph)
-    if reason is None and not _same_leaves(first, second):
-        reason = "gradients of other parameters were asked for"
-    if reason is not None:
-        raise NotLearnableError(reason)
+    own_args, own_kwargs = _copied(args, kwargs, lambda x: x.copy(order="K"))
+    wanted, gradients = first.learn(call, own_args, own_kwargs, without=without)
+    if first.seen:
+        raise NotLearnableError(_complaint(first))
+    pool.release()  # what one pass leaves idle, the next need not find beside its own
+    graph = _looked_at_again(first, call, args, kwargs, without)
     if not first.seeds:
         raise NotLearnableError(NOTHING_TO_LEARN)
     pool.release()
-    graph = first.graph
     n_record = len(graph.records)
     changed: dict[str, int] = {}
     for change in (*RECORD_PASSES, *((recompute_pass,) if recompute else ())):
         changed[change.__name__] = changed.get(change.__name__, 0) + change(graph)
     arrays: list[Any] = []
-    flatten((other_args, other_kwargs), arrays)
-    arrays = [*[x._array if isinstance(x, Variable) else x for x in arrays], *second.given]
+    flatten((own_args, own_kwargs), arrays)
+    arrays = [*[x._array if isinstance(x, Variable) else x for x in arrays], *first.given]
     with using_random_state(random_state):
         lowered = lower(graph, arrays)
     pool.release()
@@ -221,13 +214,60 @@ def _build(
     del wanted
     with using_random_state(random_state):
         results = program.forward(arrays[: graph.n_input])
-    results += program.backward(second.given)
+    results += program.backward(first.given)
     for y, right in zip(results, [*expected, *gradients]):
         if not is_close(y, right._array if isinstance(right, Variable) else right):
             raise NotLearnableError("a replay gave other numbers")
     made = LearningGraph(program, first, structure, watch, n_record=n_record, changed=changed)
     made.seconds = time.perf_counter() - start
     return made
+
+
+def _complaint(capture: Capture) -> str:
+    seen = capture.seen[0]
+    return f"it holds {seen}" if seen.startswith("what ") else f"values are read in {seen}"
+
+
+def _unpack(parameters: Iterable[Parameter]) -> None:
+    """Let no parameter keep reordered copies."""
+    for parameter in parameters:
+        if parameter._packs:
+            parameter.touch()
+
+
+def _looked_at_again(
+    first: Capture, call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], without: frozenset[int]
+) -> Graph:
+    """The graph of a second pass, which must do what the first did.
+
+    It is the second's graph that is replayed: numbers in it that come from the arguments would be wrong ones, and the
+    replay is compared with the first.
+    """
+    reason: str | None = None
+    for is_idle in (True, False):
+        second = Capture()
+        second.is_idle = is_idle
+        try:
+            second.learn(call, *_copied(args, kwargs, other_numbers), without=without)
+        except Exception as error:
+            if is_idle:
+                continue  # where there are no numbers, anything may go wrong
+            # what it does with numbers that nobody asked about is no failure of this call
+            raise NotLearnableError(f"with other numbers it raises {type(error).__name__}") from error
+        finally:
+            second.undo()
+        reason = _complaint(second) if second.seen else difference(first.graph, second.graph)
+        if reason is None and not _same_leaves(first, second):
+            reason = "gradients of other parameters were asked for"
+        if reason is None:
+            break
+    if reason is not None:
+        raise NotLearnableError(reason)
+    graph = second.graph
+    graph.constants = {k: first.graph.constants[k] for k in graph.constants}
+    for record, same in zip(graph.records, first.graph.records):
+        record.seconds = same.seconds
+    return graph
 
 
 def _same_leaves(a: Capture, b: Capture) -> bool:

@@ -21,7 +21,7 @@ from cvzoo.errors.exceptions import ConfigError
 
 _ALIGNMENT = 64
 _SMALLEST = 1 << 16
-_FRUGAL = 64 << 20
+_FRUGAL = 16 << 20
 _Block = tuple[np.ndarray, int]  # the memory, and its first aligned address
 
 

@@ -67,8 +67,8 @@ class _Local(threading.local):
     # what a thread sees that has not run anything yet: nothing is loaded before it does
     ready = False
     young: dict[Hashable, Any] = {}
-    # called with each primitive and its arrays before it runs, where somebody records
-    recorder: Callable[["Primitive", tuple[np.ndarray, ...]], None] | None = None
+    # called with each primitive and its arrays before it runs, where somebody records; it does not run if that is true
+    recorder: Callable[["Primitive", tuple[np.ndarray, ...]], bool | None] | None = None
 
     def start(self) -> None:
         """Load the library if need be, and take the number of threads that holds now."""
@@ -300,8 +300,8 @@ class Primitive:
         self._stream = local.stream.address
 
     def __call__(self, *arrays: np.ndarray) -> None:
-        if local.recorder is not None:
-            local.recorder(self, arrays)
+        if local.recorder is not None and local.recorder(self, arrays):
+            return
         set_address = self._set
         for memory, array in zip(self._memories, arrays):
             set_address(memory, _at(id(array) + DATA_ADDRESS_OFFSET))
