@@ -49,6 +49,7 @@ def test_matrices():
     ):
         fill(t)
         assert t.data.std() == pytest.approx(deviation, rel=0.03)
+        assert abs(t.data.mean()) < deviation / 20
 
 
 def test_what_cannot_be_filled_is_refused():

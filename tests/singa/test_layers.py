@@ -191,6 +191,32 @@ def test_recurrent_layers_go_step_by_step():
     np.testing.assert_allclose(tensor.to_numpy(c), want_c, rtol=1e-4, atol=1e-5)
 
 
+_MAKERS = {
+    "RNN": lambda: layer.RNN(3, 4),
+    "LSTM": lambda: layer.LSTM(3, 4),
+    "Linear": lambda: layer.Linear(4),
+    "Gemm": lambda: layer.Gemm(4),
+    "Conv2d": lambda: layer.Conv2d(4, 3),
+    "SeparableConv2d": lambda: layer.SeparableConv2d(4, 3, bias=True),
+    "BatchNorm2d": layer.BatchNorm2d,
+}
+
+
+@pytest.mark.parametrize("name", _MAKERS)
+def test_every_parameter_learns(name):
+    made = _MAKERS[name]()
+    autograd.training = True
+    if name in ("RNN", "LSTM"):
+        h = Tensor(data=photos(2, 4))
+        y = made([Tensor(data=photos(2, 3))] * 2, h if name == "RNN" else (h, h))[1]
+    else:
+        y = made(Tensor(data=photos(2, 3) if name in ("Linear", "Gemm") else photos(2, 3, 5, 5)))
+    found = {id(parameter): grad for parameter, grad in autograd.backward(tensor.sum(y * y))}
+    assert set(found) == {id(each) for each in made.get_params().values()}
+    assert len(found) >= 2
+    assert all(np.abs(grad.data).max() > 0 for grad in found.values())
+
+
 def test_layers_without_parameters():
     x, y = Tensor(data=photos(2, 3)), Tensor(data=np.abs(photos(2, 3)) + 0.1)
     pairs = [

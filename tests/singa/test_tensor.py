@@ -277,6 +277,7 @@ def test_results_go_where_they_are_asked_to():
     C = Tensor((2, 2)).set_value(1.0)
     assert tensor.mult(t, tensor.transpose(t), C, alpha=2.0, beta=3.0) is C
     np.testing.assert_allclose(numbers(C), 2 * A @ A.T + 3)
+    np.testing.assert_allclose(numbers(tensor.mult(t, tensor.transpose(t), C)), A @ A.T)
     y = Tensor((2, 3)).set_value(1.0)
     assert tensor.axpy(2.0, t, y) is y
     np.testing.assert_allclose(numbers(y), 2 * A + 1)
