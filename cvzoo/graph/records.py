@@ -133,16 +133,6 @@ class Graph:
                     record.hidden_reads[path] = new
         self.outputs = tuple(new if value == old else value for value in self.outputs)
 
-    def last_reads(self) -> dict[int, int]:
-        """After which record a value is not needed any more; what is given out always is."""
-        last: dict[int, int] = {}
-        for k, record in enumerate(self.records):
-            for value in (*record.all_reads, *record.all_writes):
-                last[value] = k
-        for value in self.outputs:
-            last[value] = len(self.records)
-        return last
-
     def drop_unused(self) -> None:
         """Forget values and constants that no record and nobody else names."""
         used = {*self.inputs, *self.outputs}

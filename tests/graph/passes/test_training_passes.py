@@ -42,7 +42,7 @@ def learn(call, *arrays):
 def run(graph, inputs):
     """The graph's outputs, function by function; values are forgotten behind the last reader, as in memory."""
     known = {**graph.constants, **dict(zip(graph.inputs, inputs))}
-    last = graph.last_reads()
+    last = {value: k for k, record in enumerate(graph.records) for value in (*record.all_reads, *record.all_writes)}
     for k, record in enumerate(graph.records):
         for path, value in record.hidden_reads.items():
             put_array(record.function, path, known[value])
@@ -50,7 +50,7 @@ def run(graph, inputs):
         known.update(zip(record.writes, results))
         known.update({value: take_array(record.function, path) for path, value in record.hidden_writes.items()})
         for value in (*record.all_reads, *record.all_writes):
-            if last[value] == k:
+            if last[value] == k and value not in graph.outputs:
                 known.pop(value, None)
     return [known[value] for value in graph.outputs]
 
