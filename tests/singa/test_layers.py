@@ -76,6 +76,7 @@ def test_older_programs_name_the_channels_first():
         conv(Tensor((1, 2, 6, 6)))
         assert conv.W.shape == (4, 2, 3, 3)
     assert layer.Conv2d(2, 4, 3, 2, 1)(Tensor((1, 2, 6, 6))).shape == (1, 4, 3, 3)
+    assert layer.SeparableConv2d(2, 4, 3, 2)(Tensor((1, 2, 6, 6))).shape == (1, 4, 2, 2)
     assert layer.SeparableConv2d(2, 4, 3, 2, 1)(Tensor((1, 2, 6, 6))).shape == (1, 4, 3, 3)
 
 

@@ -26,6 +26,8 @@ def found_in(open_session, file, model, imgs):
     session = open_session(file)
     values = session.run(None, {port.name: feeds[port.name] for port in session.get_inputs()})
     out = dict(zip([port.name for port in session.get_outputs()], values))
+    for port, value in zip(session.get_outputs(), values):  # is what the file says of its outputs true?
+        assert all(told in (size, "found") for told, size in zip(port.shape, value.shape, strict=True))
     found = []
     for i, (img, place) in enumerate(zip(imgs, places)):
         mine = {name: value[out["photos"] == i] for name, value in out.items()}
