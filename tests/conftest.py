@@ -14,6 +14,14 @@ hypothesis.settings.load_profile("cvzoo")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+
+def pytest_collection_modifyitems(items):
+    """Processes that share the tests must call them by the same names."""
+    for item in items:
+        if " at 0x" in item.nodeid:
+            raise pytest.UsageError(f"a test's name has an address in it, give its cases ids: {item.nodeid}")
+
+
 SHARED = pathlib.Path(__file__).resolve().parents[2] / "shared"
 
 

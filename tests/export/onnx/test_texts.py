@@ -74,7 +74,11 @@ def test_all_names_that_files_have_are_known(texts_of):
     assert texts.keys() <= OWN_NAMES
 
 
-@pytest.mark.parametrize("metadata", [{"a": object()}, {"a": float("nan")}, {1: "x"}, {"a": np.float32(1)}], ids=str)
+@pytest.mark.parametrize(
+    "metadata",
+    [{"a": object()}, {"a": float("nan")}, {1: "x"}, {"a": np.float32(1)}],
+    ids=["object", "nan", "number as name", "numpy"],
+)
 def test_metadata_that_are_no_json_are_named(metadata, tmp_path):
     with pytest.raises(DtypeError, match="metadata"):
         export_onnx(tmp_path / "model.onnx", CIFARResNet(8, 3), metadata=metadata)
