@@ -7,6 +7,7 @@ import weakref
 
 import numpy as np
 import pytest
+from compiled_networks import Small
 
 import cvzoo
 import cvzoo.functions as F
@@ -17,22 +18,6 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import GraphError, ValueRangeError
 from cvzoo.links.chain import Chain, Sequential
-
-
-class Small(Chain):
-    """A convolution, a normalization, a residual, a matrix: outputs are never one block."""
-
-    def __init__(self):
-        self.slope = 0.1
-        with self.init_scope():
-            self.conv = L.Convolution2D(3, 8, 3, pad=1)
-            self.bn = L.BatchNormalization(8)
-            self.fc = L.Linear(8, 5)
-
-    def forward(self, x):
-        h = F.leaky_relu(self.bn(self.conv(x)), self.slope)
-        h = h + F.relu(self.conv(x))
-        return self.fc(F.average(h, axis=(2, 3)))
 
 
 @pytest.fixture
