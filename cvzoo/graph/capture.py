@@ -1,8 +1,6 @@
 """Recording one ordinary pass, forward or there and back: each function with the arrays it read and made."""
 
 import contextlib
-import sys
-import threading
 import time
 import weakref
 from collections.abc import Callable, Collection
@@ -23,84 +21,9 @@ from cvzoo.graph.gradient_of import GradientOf
 from cvzoo.graph.hidden import arrays_in, state_of
 from cvzoo.graph.idle_pass import idle_pass
 from cvzoo.graph.memory import Area, Roots, address_of, root_of, view_at
+from cvzoo.graph.readers import WatchedVariable, recording
 from cvzoo.graph.records import Graph, Record
 from cvzoo.graph.trees import flatten, unflatten
-
-# who reads arrays there looks at their types, or computes the same from them again
-_MAY_READ = ("cvzoo.functions.", "cvzoo.graph.", "cvzoo.backends.")
-_PASSED_BY = ("cvzoo.autodiff.", "cvzoo.singa.", "numpy.")  # who hands numbers on
-
-
-class _Reading(threading.local):
-    capture: "Capture | None" = None
-
-
-_reading = _Reading()
-
-
-class _Watched(Variable):
-    """A Variable that tells who reads its numbers: what Python does with them no replay would do again."""
-
-    __slots__ = ()
-
-    @property
-    def array(self) -> Any:
-        _note()
-        return self._array
-
-    @array.setter
-    def array(self, array: Any) -> None:
-        _note()
-        Variable.array.fset(self, array)  # type: ignore[attr-defined]
-
-    data = array
-
-    def item(self) -> float | int | bool:
-        _note()
-        return Variable.item(self)
-
-
-def _note() -> None:
-    reader = reader_of_values()
-    if reader is not None:
-        tell(reader)
-
-
-def tell(reader: str) -> None:
-    """Let the pass that is being recorded know who read numbers."""
-    capture = _reading.capture
-    if capture is not None:
-        capture.seen.append(reader)
-        if capture.is_idle:
-            raise NoNumbersError(reader)
-
-
-def reader_of_values(*, in_functions: bool = True) -> str | None:
-    """Who reads numbers now, in words: whoever called the caller's file; None if a replay would read them, too, or
-    nobody records.
-
-    in_functions: whether what a function's `forward` reads counts
-    """
-    capture = _reading.capture
-    if capture is None or (capture._depth and not in_functions):
-        return None
-    frame = sys._getframe(1)
-    own = frame.f_globals
-    while frame is not None and (frame.f_globals is own or frame.f_globals.get("__name__", "").startswith(_PASSED_BY)):
-        frame = frame.f_back
-    if frame is None or frame.f_globals.get("__name__", "").startswith(_MAY_READ):
-        return None
-    return f"{frame.f_code.co_name}, line {frame.f_lineno} of {frame.f_globals.get('__name__')}"
-
-
-def changed_arrays() -> frozenset[int]:
-    """The arrays that functions of the pass that is being recorded changed in place, by `id`."""
-    capture = _reading.capture
-    return frozenset() if capture is None else frozenset(capture._before)
-
-
-class NoNumbersError(Exception):
-    """Somebody wants numbers in a pass that computes none."""
 
 
 class SharedView(FunctionNode):
@@ -138,6 +61,8 @@ class Capture(AbstractFunctionHook):
     differentiable: which of the results' arrays depend on parameters or on such arguments, by number
     seeds: of which of these gradients were given; given: those gradients
     is_random: whether random numbers were drawn
+    depth: how many functions' `forward` are being run, one within another
+    before: arrays that functions changed in place, with their numbers before, by `id`
     is_idle: to be set before `learn`: primitives do not run, so that all numbers are wrong (see `idle_pass`)
     """
 
@@ -151,7 +76,7 @@ class Capture(AbstractFunctionHook):
         self._firsts: dict[int, tuple[int, int]] = {}  # of a memory that changes: its first value, and where that lies
         self._handles: list[weakref.ref[Variable]] = []
         self._held: list[Any] = []
-        self._depth = 0
+        self.depth = 0
         self.leaves: list[Parameter] = []
         self.wanted: list[int] = []
         self.differentiable: list[int] = []
@@ -162,7 +87,7 @@ class Capture(AbstractFunctionHook):
         self._in_backward = False
         self._backward_depth = 0
         self._records: dict[int, Record] = {}  # by the function's id, which lives as long as the record
-        self._before: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # arrays that functions changed, as they were
+        self.before: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # arrays that functions changed, as they were
 
     def follow(self, call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """What the call gives; its graph is `graph`, the arrays of `args` and `kwargs` in order are the inputs.
@@ -254,7 +179,7 @@ class Capture(AbstractFunctionHook):
 
     def undo(self) -> None:
         """Put back what functions changed in place."""
-        for array, before in self._before.values():
+        for array, before in self.before.values():
             array[...] = before
 
     def _forward(
@@ -276,7 +201,7 @@ class Capture(AbstractFunctionHook):
         }
         own = [self._watch(sources[k]) if k in sources else array for k, array in enumerate(arrays)]
         own_args, own_kwargs = unflatten(structure, iter(own), lambda variable: variable)
-        before, _reading.capture = _reading.capture, self
+        before, recording.capture = recording.capture, self
         outputs: list[Any] = []
         try:
             with self:
@@ -285,7 +210,7 @@ class Capture(AbstractFunctionHook):
                 # numbers that are held in fewer bits are made now, by a function that is recorded, too
                 self._held += [each._array for each in outputs if isinstance(each, Variable)]
         finally:
-            _reading.capture = before
+            recording.capture = before
             for handle in self._handles:
                 variable = handle()
                 if variable is not None:
@@ -310,22 +235,22 @@ class Capture(AbstractFunctionHook):
 
     # --- as a hook --------------------------------------------------------------------------------------------------
     def forward_preprocess(self, function: FunctionNode, in_data: tuple[Any, ...]) -> None:
-        self._depth += 1
-        if self._depth == 1:
+        self.depth += 1
+        if self.depth == 1:
             self._settings = dict(vars(function))
             effect = function.effect
-            if effect is not None and id(effect) not in self._before:
-                self._before[id(effect)] = effect, effect.copy()
+            if effect is not None and id(effect) not in self.before:
+                self.before[id(effect)] = effect, effect.copy()
             self._start = time.perf_counter()
 
     def forward_postprocess(self, function: FunctionNode, in_data: tuple[Any, ...]) -> None:
-        self._depth -= 1
-        if self._depth == 0:
+        self.depth -= 1
+        if self.depth == 0:
             self._seconds = time.perf_counter() - self._start
             self._inputs = in_data
 
     def outputs_made(self, function: FunctionNode, outputs: tuple[Variable, ...]) -> None:
-        if self._depth:
+        if self.depth:
             return  # a function inside of a function
         reads = tuple([self._value_of(np.asarray(array)) for array in self._inputs])
         self._inputs = ()
@@ -422,7 +347,7 @@ class Capture(AbstractFunctionHook):
     # --- values -----------------------------------------------------------------------------------------------------
     def _watch(self, variable: Variable) -> Variable:
         if type(variable) is Variable:
-            variable.__class__ = _Watched
+            variable.__class__ = WatchedVariable
             self._handles.append(weakref.ref(variable))
         return variable
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from cvzoo.config.randomness import get_random_state, using_random_state
 from cvzoo.graph.attributes import Attributes
-from cvzoo.graph.capture import changed_arrays, reader_of_values
+from cvzoo.graph.readers import changed_arrays, reader_of_values
 from cvzoo.graph.trees import flatten, unflatten
 
 _LOOKS = 2  # more at most, if each look so far saw numbers drawn

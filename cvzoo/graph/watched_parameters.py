@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from cvzoo.autodiff.parameter import Parameter
-from cvzoo.graph.capture import reader_of_values, tell
+from cvzoo.graph.readers import reader_of_values, tell
 
 _lock = threading.Lock()
 _counts: dict[int, int] = {}  # by how many threads a parameter is watched, by its id
