@@ -4,7 +4,10 @@ import heapq
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from cvzoo.autodiff.function_hook import active_hooks
+from cvzoo.backends.device import on_device_of
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.config.switches import using_config
 from cvzoo.errors.exceptions import DtypeError, GraphError
@@ -36,10 +39,12 @@ class _Gradients:
         elif self.double:
             self.of[node] = before + grad
         elif node in self.own and not active_hooks():
-            backend_of(before._array).add(before._array, grad._array, out=before._array)
+            with on_device_of(before._array):
+                backend_of(before._array).add(before._array, grad._array, out=before._array)
         else:
             # neither array is surely ours: a function may hand out one array as the gradient of two inputs
-            total = backend_of(before._array).add(before._array, grad._array)
+            with on_device_of(before._array):
+                total = backend_of(before._array).add(before._array, grad._array)
             self.of[node] = self.make(total, False)
             self.own.add(node)
             for hook in active_hooks():
@@ -147,6 +152,10 @@ def _backward(function: "FunctionNode", indexes: tuple[int, ...], gys: tuple[Any
     return gxs
 
 
+def _is_writeable(array: Any) -> bool:
+    return type(array) is not np.ndarray or array.flags.writeable  # a GPU's arrays cannot be locked
+
+
 def _memory_of(array: Any) -> int:
     return id(array if array.base is None else array.base)
 
@@ -172,9 +181,11 @@ def backprop(root: "VariableNode", *, retain_grad: bool, double: bool, retain_gr
                 node.grad_var = node.grad_var + grad
                 return
             before = node.grad_var._array
-            grad = make(backend_of(before).add(before, grad._array), False)
-        elif _memory_of(grad._array) in taken or not grad._array.flags.writeable:
-            grad = grad * 1 if double else make(grad._array.copy(order="K"), False)
+            with on_device_of(before):
+                grad = make(backend_of(before).add(before, grad._array), False)
+        elif _memory_of(grad._array) in taken or not _is_writeable(grad._array):
+            with on_device_of(grad._array):
+                grad = grad * 1 if double else make(grad._array.copy(order="K"), False)
         taken.add(_memory_of(grad._array))
         node.grad_var = grad
 

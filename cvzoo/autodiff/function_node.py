@@ -1,5 +1,6 @@
 """A function's application: a place in the graph between its inputs and its outputs."""
 
+import contextlib
 import weakref
 from collections.abc import Sequence
 from typing import Any
@@ -9,6 +10,8 @@ import numpy as np
 from cvzoo.autodiff.function_hook import AbstractFunctionHook, active_hooks
 from cvzoo.autodiff.variable import Variable, make_output, variable_of
 from cvzoo.autodiff.variable_node import VariableNode
+from cvzoo.backends.arrays import device_number
+from cvzoo.backends.device import device_of, on_device_of
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import DtypeError, GraphError
 
@@ -31,6 +34,7 @@ class FunctionNode:
     inputs: tuple[VariableNode, ...] | None = None
     outputs: tuple["weakref.ref[VariableNode]", ...] | None = None
     rank = 0
+    crosses_devices = False  # whether its inputs may lie on different devices
     effect: Any = None  # the array that `forward` changes in place, where it does: who records functions must know
     _retained_inputs: dict[int, Any] | None = None
     _retained_outputs: dict[int, Any] | None = None
@@ -106,6 +110,7 @@ class FunctionNode:
             raise GraphError(f"{self.label} is applied twice", hint="make a new node for every application")
         requires_grad = False
         arrays = []
+        all_on_cpu = True
         for x in inputs:
             if isinstance(x, Variable):
                 if x._array is None:
@@ -117,9 +122,14 @@ class FunctionNode:
                 requires_grad = requires_grad or x._requires_grad
             else:
                 arrays.append(x)
+            all_on_cpu = all_on_cpu and type(arrays[-1]) is np.ndarray
         arrays = tuple(arrays)
         hooks = active_hooks()
-        results = self._forward_between(hooks, arrays) if hooks else self.forward(arrays)
+        if all_on_cpu:
+            results = self._forward_between(hooks, arrays) if hooks else self.forward(arrays)
+        else:
+            with self._on_device(arrays):
+                results = self._forward_between(hooks, arrays) if hooks else self.forward(arrays)
         if type(results) is not tuple:
             raise DtypeError(f"{self.label}.forward must return a tuple", got=type(results).__name__, hint="return y,")
         if not (requires_grad and switches.enable_backprop):
@@ -152,6 +162,17 @@ class FunctionNode:
         for hook in hooks:
             hook.outputs_made(self, variables)
         return variables
+
+    def _on_device(self, arrays: tuple[Any, ...]) -> contextlib.AbstractContextManager:
+        """Raises DtypeError if the arrays, of which one at least is no numpy.ndarray, lie on different devices."""
+        numbers = {device_number(array) for array in arrays if np.ndim(array)}
+        if len(numbers) > 1 and not self.crosses_devices:
+            raise DtypeError(
+                f"{self.label}: its inputs lie on different devices",
+                got=", ".join(device_of(array).name for array in arrays),
+                hint='model.to_device("gpu:0"), functions.copy(x, "gpu:0")',
+            )
+        return on_device_of(arrays[0])
 
     def _forward_between(self, hooks: Sequence[AbstractFunctionHook], arrays: tuple[Any, ...]) -> Any:
         for hook in hooks:

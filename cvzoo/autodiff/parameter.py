@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.dispatch import get_backend
+from cvzoo.backends.device import Device, device_of, get_device
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import DtypeError, ShapeError
 
@@ -24,7 +24,7 @@ class Parameter(Variable):
     may write into it; who writes by another way (a view kept from before) calls `touch()`.
     """
 
-    __slots__ = ("_grad_cleared", "_initializer", "_packs", "update_rule")
+    __slots__ = ("_device", "_grad_cleared", "_initializer", "_packs", "update_rule")
 
     def __init__(
         self,
@@ -38,6 +38,7 @@ class Parameter(Variable):
         self._requires_grad = True
         self.update_rule = None
         self._packs: dict | None = None
+        self._device: Device | None = None  # where its value shall be made; None: where config.device says
         if isinstance(initializer, np.ndarray | np.generic) and np.ndim(initializer):
             if shape is not None and tuple(np.atleast_1d(shape)) != initializer.shape:
                 raise ShapeError("Parameter: shape and the initial array differ", expected=shape, got=initializer.shape)
@@ -72,7 +73,7 @@ class Parameter(Variable):
                 raise DtypeError(
                     "Parameter: the initializer must be callable, a number or an array", got=type(start).__name__
                 )
-        self._array = get_backend().asarray(array)
+        self._array = (self._device or get_device(switches.device)).asarray(array)
         self._node = None
         self._packs = None
 
@@ -92,18 +93,22 @@ class Parameter(Variable):
         """Say that the value was changed: reordered copies are forgotten."""
         if self._packs is not None:  # else, if it is read-only, somebody else made it so
             self._packs = None
-            self._array.flags.writeable = True
+            if type(self._array) is np.ndarray:
+                self._array.flags.writeable = True
 
     def packs(self) -> dict | None:
         """Where a backend keeps reordered copies of the value, in inference; None while gradients are being taken.
 
-        The array is made read-only meanwhile, so that a write through a handle from before fails loudly. Where it is
-        read-only already, because another handle keeps copies, nothing is kept: each call gets a table of its own, and
-        the same kernels, thus the same bits, as the other handle.
+        The array is made read-only meanwhile, so that a write through a handle from before fails loudly; an array of a
+        GPU cannot be, there such a writer must call `touch()`. Where it is read-only already, because another handle
+        keeps copies, nothing is kept: each call gets a table of its own, and the same kernels, thus the same bits, as
+        the other handle.
         """
         if switches.enable_backprop:
             return None
-        if self._packs is None:
+        if self._packs is None and type(self._array) is not np.ndarray:  # arrays of a GPU cannot be locked
+            self._packs = {}
+        elif self._packs is None:
             if not self._array.flags.writeable:  # somebody else's read-only memory, not ours to unlock
                 return {}
             self._packs = {}
@@ -137,7 +142,20 @@ class Parameter(Variable):
         twin._array = None
         twin._node = None
         twin.requires_grad = self.requires_grad
+        twin._device = self._device
         return twin
+
+    @property
+    def device(self) -> Device:
+        """Where the value lies, or will be made."""
+        if self._array is not None:
+            return device_of(self._array)
+        return self._device or get_device(switches.device)
+
+    def to_device(self, device: str | int | Device) -> None:
+        """Move the value and the gradient; a value that is not there yet will be made on that device."""
+        self._device = get_device(device)
+        Variable.to_device(self, self._device)
 
     def __reduce__(self) -> tuple:
         return _rebuild, (self._initializer, self._array, self.name, self.grad, self.requires_grad)

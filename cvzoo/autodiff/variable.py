@@ -7,6 +7,8 @@ import numpy as np
 
 from cvzoo.autodiff.backprop import backprop, unchain_behind
 from cvzoo.autodiff.variable_node import VariableNode
+from cvzoo.backends.arrays import to_numpy
+from cvzoo.backends.device import Device, device_of, get_device, on_device_of
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import DtypeError, GraphError, ShapeError
 
@@ -17,7 +19,7 @@ _KINDS = "fiub"
 class Variable:
     """An array and, when asked for, its gradient and the way it was computed.
 
-    array: any shape; numpy.ndarray (a list is refused: its dtype would be a guess)
+    array: any shape; numpy.ndarray or cupy.ndarray (a list is refused: its dtype would be a guess)
     name: shown in graphs and errors
     grad: the gradient to start from, shape and dtype of `array`
     requires_grad: whether gradients are taken with respect to it; always False for integers and booleans
@@ -106,6 +108,25 @@ class Variable:
         """The module with NumPy's interface that the array belongs to."""
         return backend_of(self._array).xp
 
+    @property
+    def device(self) -> Device:
+        """Where the value lies."""
+        return device_of(self._array)
+
+    def to_device(self, device: str | int | Device) -> None:
+        """Move the value and the gradient to "cpu" or "gpu:0"; the graph it came from is forgotten (`functions.copy`).
+
+        Raises BackendError if there is no such device.
+        """
+        place = get_device(device)
+        if self._array is None or device_of(self._array) == place:
+            return
+        grad = self.grad
+        self.array = place.asarray(self._array)
+        self._node = None
+        if grad is not None:
+            self.grad = place.asarray(grad)
+
     def item(self) -> float | int | bool:
         """The only element as a Python number.
 
@@ -121,7 +142,7 @@ class Variable:
     def __repr__(self) -> str:
         if self._array is None:
             return f"{type(self).__name__.lower()}({self.name or 'uninitialized'})"
-        text = np.array2string(self._array, prefix="variable(", separator=", ")
+        text = np.array2string(to_numpy(self._array), prefix="variable(", separator=", ")
         return f"variable({f'{self.name}: ' if self.name else ''}{text})"
 
     # --- the gradient -----------------------------------------------------------------------------------------------
@@ -197,7 +218,8 @@ class Variable:
                     got=f"shape {self.shape}",
                     hint="functions.sum(y).backward(), or set y.grad to an array of its shape",
                 )
-            self.grad = backend_of(self._array).xp.ones_like(self._array)
+            with on_device_of(self._array):
+                self.grad = backend_of(self._array).xp.ones_like(self._array)
         backprop(
             self.node,
             retain_grad=retain_grad,

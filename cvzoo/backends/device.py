@@ -1,20 +1,100 @@
-"""Names of devices: "cpu", "gpu:0"."""
+"""Devices by name: "cpu", "gpu:0"."""
 
+import contextlib
 import re
+from types import TracebackType
+from typing import Any
 
-from cvzoo.backends.abstract import AbstractBackend
-from cvzoo.backends.dispatch import get_backend
+from cvzoo.backends.abstract import AbstractBackend, Array
+from cvzoo.backends.arrays import device_number
+from cvzoo.backends.cupy.library import cupy
+from cvzoo.backends.dispatch import get_backend, gpu_backend
 from cvzoo.errors.exceptions import BackendError, ValueRangeError
 
 
-def device_backend(device: str | int) -> AbstractBackend:
-    """The backend of a device: "cpu" (also "@numpy", -1) or "gpu:N" (also "@cupy:N", N).
+class Device:
+    """The processor, or one GPU.
 
-    Raises ValueRangeError if it is no device's name, BackendError if this installation cannot use it.
+    name: "cpu" or "gpu:0"
+    index: the GPU's number; -1 for the processor
+
+    `with device:` makes it the one on which CuPy allocates and computes.
     """
+
+    __slots__ = ("_entered", "index", "name")
+
+    def __init__(self, index: int):
+        self.index = index
+        self.name = "cpu" if index < 0 else f"gpu:{index}"
+        self._entered: list[Any] = []
+
+    @property
+    def backend(self) -> AbstractBackend:
+        """What runs the kernels there, by config.backend."""
+        return get_backend() if self.index < 0 else gpu_backend()
+
+    def asarray(self, array: Any, dtype: Any = None) -> Array:
+        """`array` (of any device, or a list) on this device; not copied where it is there already."""
+        with self:
+            return self.backend.asarray(array, dtype)
+
+    def to_numpy(self, array: Array) -> Any:
+        """`array`, of this device, as a numpy.ndarray."""
+        with self:
+            return self.backend.to_numpy(array)
+
+    def __enter__(self) -> "Device":
+        if self.index >= 0:
+            inner = cupy().cuda.Device(self.index)
+            inner.__enter__()
+            self._entered.append(inner)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.index >= 0:
+            self._entered.pop().__exit__(kind, error, trace)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Device) and other.index == self.index
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __repr__(self) -> str:
+        return f"Device({self.name!r})"
+
+
+def get_device(device: "str | int | Device") -> Device:
+    """The device of that name: "cpu" (also "@numpy", -1), or "gpu:N" (also "gpu" for "gpu:0", "@cupy:N", N).
+
+    Raises ValueRangeError if it is no device's name, BackendError if this machine or installation has no such GPU.
+    """
+    if isinstance(device, Device):
+        return device
     name = str(device)
     if name in ("cpu", "@numpy", "-1"):
-        return get_backend()
-    if re.fullmatch(r"(gpu:|@cupy:)?\d+", name):
-        raise BackendError(f"device {name!r}: this version of cvzoo computes on the CPU only", hint='to_device("cpu")')
-    raise ValueRangeError("no such device", expected='"cpu" or "gpu:0"', got=repr(device))
+        return Device(-1)
+    found = re.fullmatch(r"(?:gpu:|@cupy:)?(\d+)|gpu", name)
+    if not found:
+        raise ValueRangeError("no such device", expected='"cpu" or "gpu:0"', got=repr(device))
+    index = int(found[1] or 0)
+    count = cupy().cuda.runtime.getDeviceCount()
+    if index >= count:
+        raise BackendError(f"there is no device gpu:{index}", expected=f"gpu:0 to gpu:{count - 1}", hint='"gpu:0"')
+    return Device(index)
+
+
+_STAY = contextlib.nullcontext()
+
+
+def on_device_of(array: Any) -> contextlib.AbstractContextManager:
+    """A block in which CuPy computes on the device of `array`; for arrays of the processor nothing happens."""
+    index = device_number(array)
+    return _STAY if index < 0 else Device(index)
+
+
+def device_of(array: Any) -> Device:
+    """The device that `array` lies on."""
+    return Device(device_number(array))

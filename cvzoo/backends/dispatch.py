@@ -5,13 +5,18 @@ from typing import Any
 import numpy as np
 
 from cvzoo.backends.abstract import AbstractBackend
+from cvzoo.backends.arrays import is_device_array
+from cvzoo.backends.cupy.library import cupy
 from cvzoo.backends.numpy.backend import NumpyBackend
 from cvzoo.backends.onednn.backend import OneDNNBackend
 from cvzoo.backends.onednn.library import why_no_onednn
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import BackendError, DtypeError
 
+_GPU = ("cudnn", "cupy")
 _made: dict[str, AbstractBackend] = {}
+_on_cpu: dict[str, AbstractBackend] = {}  # what config.backend means for arrays of the processor
+_on_gpu: dict[str, AbstractBackend] = {}  # what config.backend means for arrays on a GPU
 
 
 def _make(name: str) -> AbstractBackend:
@@ -33,11 +38,36 @@ def get_backend(name: str | None = None) -> AbstractBackend:
     Raises BackendError if it cannot run here; the message says why.
     """
     if name is None:
-        name = switches.backend
+        asked = switches.backend
+        backend = _on_cpu.get(asked)
+        if backend is None:
+            backend = _on_cpu[asked] = get_backend("auto" if asked in _GPU else asked)
+        return backend
     backend = _made.get(name)
     if backend is None:
         backend = _made[name] = _make(name)
     return backend
+
+
+def gpu_backend() -> AbstractBackend:
+    """The backend that config.backend asks for on a GPU: cudnn where libcudnn is found, else cupy.
+
+    Raises BackendError if no GPU can be used; the message says why.
+    """
+    asked = switches.backend
+    backend = _on_gpu.get(asked)
+    if backend is None:
+        cupy()
+        name = asked if asked in _GPU else "cupy"
+        backend = _on_gpu[asked] = get_backend(name)
+    return backend
+
+
+def forget_gpu() -> None:
+    """Make the GPU's backends anew next time: the GPUs that CuPy sees are others."""
+    _on_gpu.clear()
+    for name in _GPU:
+        _made.pop(name, None)
 
 
 def backend_of(array: Any) -> AbstractBackend:
@@ -46,5 +76,11 @@ def backend_of(array: Any) -> AbstractBackend:
     Raises DtypeError if it is not an array that cvzoo can compute with.
     """
     if isinstance(array, np.ndarray | np.generic):
-        return _made.get(switches.backend) or get_backend(switches.backend)
-    raise DtypeError("cvzoo computes with numpy.ndarray", got=type(array).__name__, hint="numpy.asarray(x, 'float32')")
+        return _on_cpu.get(switches.backend) or get_backend()
+    if is_device_array(array):
+        return _on_gpu.get(switches.backend) or gpu_backend()
+    raise DtypeError(
+        "cvzoo computes with numpy.ndarray and cupy.ndarray",
+        got=type(array).__name__,
+        hint="numpy.asarray(x, 'float32')",
+    )

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import threading
 from collections.abc import Iterator
 
@@ -9,6 +10,7 @@ from cvzoo.errors.exceptions import ConfigError
 
 _DTYPES = ("float32", "float64", "mixed_bf16", "mixed_fp16")
 _BACKENDS = ("auto", "onednn", "numpy", "cudnn", "cupy")
+_DEVICE = re.compile(r"cpu|gpu(:\d+)?")
 _BOOLEANS = ("train", "enable_backprop", "deterministic", "autotune", "in_recomputing")
 
 
@@ -21,7 +23,9 @@ class Switches(threading.local):
     deterministic: the same seed gives the same bits, at the price of speed where there is a choice
     autotune: vendors' libraries may measure several kernels and keep the fastest
     in_recomputing: True while `functions.forget` runs a block for the second time
-    backend: "auto", "onednn" or "numpy" on the CPU; what runs the heavy kernels
+    backend: "auto", "onednn" or "numpy" on the CPU, "cudnn" or "cupy" on a GPU; what runs the heavy kernels
+    device: "cpu" or "gpu:0"; where parameters are made, and where batches go that are not sent elsewhere. The
+        environment's CVZOO_DEVICE, or "cpu"
     """
 
     def __init__(self) -> None:
@@ -32,6 +36,7 @@ class Switches(threading.local):
         self.autotune = False
         self.in_recomputing = False
         self.backend = os.environ.get("CVZOO_BACKEND", "auto") or "auto"
+        self.device = os.environ.get("CVZOO_DEVICE", "cpu") or "cpu"
 
 
 switches = Switches()
@@ -45,9 +50,12 @@ def _check(name: str, value: object) -> None:
         allowed = _DTYPES if name == "dtype" else _BACKENDS
         if value not in allowed:
             raise ConfigError(f"config.{name} has no such value", expected=" or ".join(allowed), got=repr(value))
+    elif name == "device":
+        if not isinstance(value, str) or not _DEVICE.fullmatch(value):
+            raise ConfigError("config.device has no such value", expected='"cpu" or "gpu:0"', got=repr(value))
     else:
         raise ConfigError(
-            f"config has no switch {name!r}", expected=", ".join(sorted((*_BOOLEANS, "dtype", "backend")))
+            f"config has no switch {name!r}", expected=", ".join(sorted((*_BOOLEANS, "dtype", "backend", "device")))
         )
 
 

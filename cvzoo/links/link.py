@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.parameter import Parameter
-from cvzoo.backends.device import device_backend
-from cvzoo.config.switches import force_backprop_mode, no_backprop_mode, using_config
+from cvzoo.backends.arrays import is_device_array, to_numpy
+from cvzoo.backends.device import Device, device_of, get_device
+from cvzoo.config.switches import force_backprop_mode, no_backprop_mode, switches, using_config
 from cvzoo.errors.exceptions import DtypeError, GraphError, ValueRangeError
 from cvzoo.graph.changes import changes
 from cvzoo.graph.compiled_graph import CompiledGraph
@@ -88,6 +89,8 @@ class Link:
         """Keep `value` (an array or a number) as `self.name`, stored with the link but not learned."""
         if name in self.__dict__:
             raise ValueRangeError(f"{type(self).__name__} already has an attribute {name!r}")
+        if switches.device != "cpu" and isinstance(value, np.ndarray) and value.ndim:
+            value = get_device(switches.device).asarray(value)
         self._persistents[name] = None
         super().__setattr__(name, value)
 
@@ -303,23 +306,26 @@ class Link:
             values = {name: array for name, array in values.items() if name in learned}
         self.load_arrays(values, strict=copy_persistent)
 
+    @property
+    def device(self) -> Device:
+        """Where its first parameter lies, or will; without parameters where config.device says."""
+        for parameter in self.params():
+            return parameter.device
+        return get_device(switches.device)
+
     def to_device(self, device: str | int) -> "Link":
-        """This link, with its arrays on the device: "cpu", or "gpu:0".
+        """This link, with its arrays on the device: "cpu", or "gpu:0"; also those that are not made yet.
 
         Raises BackendError if the device cannot be used here.
         """
-        backend = device_backend(device)
+        place = get_device(device)
         for link in self.links():
             for name in link._params:
-                parameter = link.__dict__[name]
-                if parameter.is_initialized:
-                    grad = parameter.grad
-                    parameter.array = backend.asarray(parameter.array)
-                    if grad is not None:
-                        parameter.grad = backend.asarray(grad)
+                link.__dict__[name].to_device(place)
             for name in link._persistents:
-                if np.ndim(link.__dict__[name]):
-                    link.__dict__[name] = backend.asarray(link.__dict__[name])
+                value = link.__dict__[name]
+                if value is not None and not np.isscalar(value) and value.ndim:
+                    link.__dict__[name] = place.asarray(value)
         return self
 
     # --- values in and out ------------------------------------------------------------------------------------------
@@ -334,11 +340,11 @@ class Link:
                 raise GraphError(
                     f"parameter {path} has no value yet", hint="call the network once, so that its shapes are known"
                 )
-            arrays[path[1:]] = device_backend("cpu").to_numpy(parameter._array)
+            arrays[path[1:]] = to_numpy(parameter._array)
         for path, value in self.namedpersistents():
             if value is None:
                 raise GraphError(f"{path} has no value yet", hint="call the network once, so that its shapes are known")
-            arrays[path[1:]] = np.asarray(value)
+            arrays[path[1:]] = to_numpy(value)
         return arrays
 
     def load_arrays(
@@ -371,9 +377,9 @@ class Link:
             if isinstance(value, Parameter):
                 if not value.is_initialized:
                     value.initialize(array.shape)
-                value.array[...] = array
-            elif isinstance(value, np.ndarray) and value.ndim:
-                value[...] = array
+                _write(value.array, array)
+            elif (isinstance(value, np.ndarray) and value.ndim) or is_device_array(value):
+                _write(value, array)
             else:
                 link.__dict__[name] = np.asarray(array).item() if np.ndim(array) == 0 else np.array(array)
         return report
@@ -388,3 +394,8 @@ class Link:
     def describe(self) -> str:
         """The settings that `repr` shows, by default the parameters' shapes."""
         return ", ".join(f"{name}={self.__dict__[name].shape}" for name in self._params)
+
+
+def _write(place: Any, array: np.ndarray) -> None:
+    """Write the values of a host's array into an array of any device."""
+    place[...] = device_of(place).asarray(array) if is_device_array(place) else array

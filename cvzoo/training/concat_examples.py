@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.backends.device import device_backend
+from cvzoo.backends.device import get_device
 from cvzoo.errors.exceptions import ShapeError
 
 
@@ -43,7 +43,7 @@ def _concat(values: Sequence[Any], device: str | int | None, padding: Any, what:
         joined = np.stack(arrays)
     else:
         joined = _padded(arrays, padding, what)
-    return joined if device is None else device_backend(device).asarray(joined)
+    return joined if device is None else get_device(device).asarray(joined)
 
 
 def _at_most_32_bits(value: Any) -> Any:

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from cvzoo.backends import arrays
+
 
 def empty(shape: Sequence[int], dtype: Any = "float32") -> np.ndarray:
     """An array of undefined values, channels-last if it is 4-D."""
@@ -23,13 +25,13 @@ def zeros(shape: Sequence[int], dtype: Any = "float32") -> np.ndarray:
 
 
 def asarray(array: Any, dtype: Any = None) -> np.ndarray:
-    """`array` as a numpy.ndarray; not copied where it is one of that dtype already."""
-    return np.asarray(array, dtype)
+    """`array` (of any device) as a numpy.ndarray; not copied where it is one of that dtype already."""
+    return np.asarray(arrays.to_numpy(array) if arrays.is_device_array(array) else array, dtype)
 
 
 def to_numpy(array: np.ndarray) -> np.ndarray:
-    """`array` itself."""
-    return np.asarray(array)
+    """`array` itself; of a GPU's array a copy."""
+    return arrays.to_numpy(array)
 
 
 def channels_last(x: np.ndarray) -> np.ndarray:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cvzoo.backends.device import device_backend
+from cvzoo.backends.device import get_device
 from cvzoo.backends.dispatch import get_backend
 from cvzoo.errors.exceptions import ShapeError
 
@@ -29,4 +29,4 @@ def collate_photos(batch: Sequence[tuple], device: str | int | None = None, *, m
     x = get_backend().zeros((len(imgs), imgs[0].shape[0], height, width), np.float32)
     for row, img in zip(x, imgs):
         row[:, : img.shape[1], : img.shape[2]] = img
-    return (x if device is None else device_backend(device).asarray(x), *map(list, others))
+    return (x if device is None else get_device(device).asarray(x), *map(list, others))

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.device import device_backend
+from cvzoo.backends.device import get_device
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.detector import AbstractOneStageDetector
 from cvzoo.links.model.ssd.multibox_loss import multibox_loss
@@ -50,6 +50,6 @@ def collate_multibox(batch: Sequence[tuple], device: str | int | None = None) ->
     """
     arrays = [np.stack(each) for each in zip(*batch)]
     if device is not None:
-        backend = device_backend(device)
+        backend = get_device(device)
         arrays = [backend.asarray(array) for array in arrays]
     return tuple(arrays)

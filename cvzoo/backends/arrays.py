@@ -1,0 +1,30 @@
+"""Where an array lies, asked without importing CuPy."""
+
+import sys
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+
+def is_device_array(array: Any) -> bool:
+    """Whether `array` is a cupy.ndarray; who has not imported CuPy has none."""
+    if type(array) is np.ndarray:
+        return False
+    cupy = sys.modules.get("cupy")
+    return cupy is not None and isinstance(array, cupy.ndarray)
+
+
+def array_module(array: Any) -> ModuleType:
+    """cupy for a cupy.ndarray, numpy for anything else."""
+    return sys.modules["cupy"] if is_device_array(array) else np
+
+
+def to_numpy(array: Any) -> np.ndarray:
+    """`array`, of any device, as a numpy.ndarray; waits for a GPU that is still computing it."""
+    return array.get() if is_device_array(array) else np.asarray(array)
+
+
+def device_number(array: Any) -> int:
+    """The number of the GPU that `array` lies on; -1 for the processor's memory."""
+    return array.device.id if is_device_array(array) else -1
