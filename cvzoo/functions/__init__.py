@@ -15,9 +15,10 @@ from cvzoo.functions.activation.swish import silu, swish
 from cvzoo.functions.activation.tanh import tanh
 from cvzoo.functions.array.broadcast import broadcast
 from cvzoo.functions.array.broadcast_to import broadcast_to, sum_to
-from cvzoo.functions.array.cast import cast, copy
+from cvzoo.functions.array.cast import cast
 from cvzoo.functions.array.channel_shuffle import channel_shuffle
 from cvzoo.functions.array.concat import concat, split_axis
+from cvzoo.functions.array.copy import copy
 from cvzoo.functions.array.depth2space import depth2space, space2depth
 from cvzoo.functions.array.expand_dims import expand_dims, flatten, squeeze
 from cvzoo.functions.array.flip import flip, fliplr, flipud

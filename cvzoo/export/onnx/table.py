@@ -19,9 +19,10 @@ from cvzoo.functions.activation.softplus import Softplus
 from cvzoo.functions.activation.swish import Swish
 from cvzoo.functions.activation.tanh import Tanh
 from cvzoo.functions.array.broadcast_to import BroadcastTo
-from cvzoo.functions.array.cast import Cast, Copy
+from cvzoo.functions.array.cast import Cast
 from cvzoo.functions.array.channel_shuffle import ChannelShuffle
 from cvzoo.functions.array.concat import Concat, SplitAxis
+from cvzoo.functions.array.copy import Copy
 from cvzoo.functions.array.get_item import GetItem
 from cvzoo.functions.array.pad import Pad
 from cvzoo.functions.array.reshape import Reshape
