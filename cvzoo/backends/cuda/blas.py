@@ -1,0 +1,190 @@
+"""Products of matrices by cuBLAS.
+
+By ctypes, since CuPy refuses its own calls of cuBLAS while a CUDA graph is being captured. 16-bit numbers are summed
+in float32; float32 is true float32 unless config.dtype is "tf32".
+"""
+
+import ctypes
+import sys
+import threading
+from typing import Any
+
+from cvzoo.backends.abstract import Array
+from cvzoo.backends.cuda.blas_library import check, cublas, why_no_cublas
+from cvzoo.backends.cupy.library import cupy
+from cvzoo.config.switches import switches
+
+WORKSPACE = 32 << 20  # bytes; what NVIDIA advises for Hopper
+TYPES = {"float32": 0, "float64": 1, "float16": 2, "int8": 3, "int32": 10, "bfloat16": 14}
+_COMPUTE_32F, _COMPUTE_TF32, _COMPUTE_64F, _COMPUTE_32I = 68, 77, 70, 72
+_DEFAULT_ALGORITHM = -1
+
+
+class _Handle:
+    """cuBLAS's handle of a thread and device. A workspace of its own for each stream, so that streams do not write
+    into each other's, and none is allocated while a stream captures."""
+
+    def __init__(self, major: int):
+        self.library = cublas(major)
+        pointer = ctypes.c_void_p()
+        check(self.library.cublasCreate_v2(ctypes.addressof(pointer)), "making a handle")
+        self.pointer = pointer.value
+        self._stream: int | None = None
+        self._workspaces: dict[int, Any] = {}
+
+    def on(self, stream: int) -> int | None:
+        """The handle's address, set to the stream."""
+        if stream != self._stream:
+            self.workspace(stream)
+            check(self.library.cublasSetStream_v2(self.pointer, stream), "choosing a stream")
+            # which a change of the stream throws away
+            memory = self._workspaces[stream].ptr
+            check(self.library.cublasSetWorkspace_v2(self.pointer, memory, WORKSPACE), "setting the workspace")
+            self._stream = stream
+        return self.pointer
+
+    def workspace(self, stream: int) -> Any:
+        """The stream's workspace."""
+        memory = self._workspaces.get(stream)
+        if memory is None:
+            # not by the current allocator, which may be that of a graph's private memory
+            memory = self._workspaces[stream] = cupy().get_default_memory_pool().malloc(WORKSPACE)
+        return memory
+
+    def __del__(self) -> None:
+        if not sys.is_finalizing():
+            self.library.cublasDestroy_v2(self.pointer)
+
+
+class _Handles(threading.local):
+    def __init__(self) -> None:
+        self.of: dict[int, _Handle] = {}
+
+
+_handles = _Handles()
+_majors: list[int] = []
+
+
+def cuda_major() -> int:
+    """The version of CUDA that CuPy was built for: 12 or 13."""
+    if not _majors:
+        _majors.append(cupy().cuda.runtime.runtimeGetVersion() // 1000)
+    return _majors[0]
+
+
+def forget() -> None:
+    """Make handles anew next time, in this thread."""
+    _handles.of.clear()
+    _majors.clear()
+
+
+def current_handle() -> _Handle:
+    """This thread's handle for the current device."""
+    device = cupy().cuda.runtime.getDevice()
+    handle = _handles.of.get(device)
+    if handle is None:
+        handle = _handles.of[device] = _Handle(cuda_major())
+    return handle
+
+
+def compute_type(dtype: str) -> int:
+    """cuBLAS's number for how products of such numbers are summed."""
+    if dtype == "float64":
+        return _COMPUTE_64F
+    if dtype == "int8":
+        return _COMPUTE_32I
+    return _COMPUTE_TF32 if dtype == "float32" and switches.dtype == "tf32" else _COMPUTE_32F
+
+
+def layout(x: Array) -> tuple[bool, int] | None:
+    """Whether the matrices (..., R, C) lie transposed, and how far apart their rows (or columns) are, in elements.
+
+    None: cuBLAS cannot read them as they lie.
+    """
+    rows, columns = x.shape[-2:]
+    size = x.itemsize
+    between_rows, between_columns = x.strides[-2:]
+    if columns == 1 or between_columns == size:
+        if rows == 1:
+            return False, max(columns, 1)
+        if between_rows >= columns * size and between_rows % size == 0:
+            return False, between_rows // size
+    if rows == 1 or between_rows == size:
+        if columns == 1:
+            return True, max(rows, 1)
+        if between_columns >= rows * size and between_columns % size == 0:
+            return True, between_columns // size
+    return None
+
+
+def readable(x: Array) -> Array:
+    """x (..., R, C), or a copy in C order if cuBLAS cannot read it as it lies."""
+    if layout(x) is not None and (x.ndim < 3 or (x.strides[0] >= 0 and x.strides[0] % x.itemsize == 0)):
+        return x
+    return cupy().ascontiguousarray(x)
+
+
+def gemm(a: Array, b: Array, out: Array, *, alpha: float = 1.0, beta: float = 0.0) -> Array:
+    """`out` = alpha * (a @ b) + beta * out, written into it.
+
+    a: (M, K) or (G, M, K); b: (K, N) or (G, K, N), of a's dtype: float16, bfloat16, float32, float64 or int8
+    out: (M, N) or (G, M, N), rows of adjacent elements; of a's dtype, or float32 for 16 bits, int32 for int8
+    Transposed views, slices with adjacent elements along one axis and a G of one or broadcast are read as they lie.
+    """
+    m, n = out.shape[-2:]
+    k = a.shape[-1]
+    count = out.shape[0] if out.ndim == 3 else 1
+    if not (m and n and count):
+        return out
+    if not k:
+        if beta == 0:
+            out.fill(0)
+        else:
+            out *= beta
+        return out
+    dtype = a.dtype.name
+    if why_no_cublas(cuda_major()) is not None:
+        return _by_cupy(a, b, out, alpha, beta)
+    a, b = readable(a), readable(b)
+    (turned_a, step_a), (turned_b, step_b) = layout(a), layout(b)  # type: ignore[misc]
+    turned_out, step_out = layout(out)  # type: ignore[misc]
+    if turned_out:
+        raise ValueError("gemm: the rows of `out` must be of adjacent elements")
+    handle = current_handle()
+    pointer = handle.on(cupy().cuda.get_current_stream().ptr)
+    scalar = ctypes.c_double if dtype == "float64" else ctypes.c_int32 if dtype == "int8" else ctypes.c_float
+    factor, keep = scalar(int(alpha) if dtype == "int8" else alpha), scalar(int(beta) if dtype == "int8" else beta)
+    kind, kind_out = TYPES[dtype], TYPES[out.dtype.name]
+    # cuBLAS counts columns first, and then a matrix in C order is its own transpose: out.T = b.T @ a.T
+    sizes = (int(turned_b), int(turned_a), n, m, k, ctypes.addressof(factor))
+    how = (compute_type(dtype), _DEFAULT_ALGORITHM)
+    if count == 1:
+        status = handle.library.cublasGemmEx_64(
+            *(pointer, *sizes, b.data.ptr, kind, step_b, a.data.ptr, kind, step_a, ctypes.addressof(keep)),
+            *(out.data.ptr, kind_out, step_out, *how),
+        )
+    else:
+        status = handle.library.cublasGemmStridedBatchedEx_64(
+            *(pointer, *sizes, b.data.ptr, kind, step_b, _apart(b), a.data.ptr, kind, step_a, _apart(a)),
+            *(ctypes.addressof(keep), out.data.ptr, kind_out, step_out, _apart(out), count, *how),
+        )
+    check(status, f"a product of ({m}, {k}) and ({k}, {n}) {dtype}")
+    return out
+
+
+def _apart(x: Array) -> int:
+    """How far apart the matrices are, in elements."""
+    return 0 if x.ndim < 3 or x.shape[0] == 1 else x.strides[0] // x.itemsize
+
+
+def _by_cupy(a: Array, b: Array, out: Array, alpha: float, beta: float) -> Array:
+    """The same without libcublas: no graph captures this."""
+    xp = cupy()
+    wide = xp.int32 if a.dtype.name == "int8" else xp.float64 if a.dtype.name == "float64" else xp.float32
+    y = xp.matmul(a.astype(wide), b.astype(wide))
+    if alpha != 1:
+        y *= alpha
+    if beta != 0:
+        y += beta * out.astype(wide)
+    out[...] = y
+    return out
