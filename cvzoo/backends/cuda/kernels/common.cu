@@ -1,0 +1,210 @@
+// Stands in front of every family of kernels. No header is included: NVRTC compiles it as it is, and so does a host
+// compiler with CVZOO_HOST defined, for tests of the kernels' logic.
+
+typedef signed char i8;
+typedef unsigned char u8;
+typedef short i16;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef long long i64;
+typedef unsigned long long u64;
+
+// ---- floats of 16 bits: stored so, computed with as float32 ---------------------------------------------------------
+struct f16 {
+    u16 bits;
+};
+struct bf16 {
+    u16 bits;
+};
+
+// what a stored type is computed in
+template <class T>
+struct Wide {
+    typedef float type;
+};
+template <>
+struct Wide<double> {
+    typedef double type;
+};
+
+__device__ __forceinline__ float wide(float v) { return v; }
+__device__ __forceinline__ double wide(double v) { return v; }
+__device__ __forceinline__ float wide(bf16 v) { return __uint_as_float((u32)v.bits << 16); }
+__device__ __forceinline__ float wide(f16 v) {
+#ifdef CVZOO_HOST
+    return host_cuda_half_to_float(v.bits);
+#else
+    float wider;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(wider) : "h"(v.bits));
+    return wider;
+#endif
+}
+
+// narrow<T>(v): v rounded (half to even) to what T stores
+template <class T>
+struct Narrow;
+template <>
+struct Narrow<float> {
+    static __device__ __forceinline__ float of(float v) { return v; }
+};
+template <>
+struct Narrow<double> {
+    static __device__ __forceinline__ double of(double v) { return v; }
+};
+template <>
+struct Narrow<bf16> {
+    static __device__ __forceinline__ bf16 of(float v) {
+        bf16 y;
+#if !defined(CVZOO_HOST) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+        asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(y.bits) : "f"(v));
+#else
+        u32 u = __float_as_uint(v);
+        y.bits = (u & 0x7fffffffu) > 0x7f800000u ? (u16)0x7fff : (u16)((u + 0x7fffu + ((u >> 16) & 1u)) >> 16);
+#endif
+        return y;
+    }
+};
+template <>
+struct Narrow<f16> {
+    static __device__ __forceinline__ f16 of(float v) {
+        f16 y;
+#ifdef CVZOO_HOST
+        y.bits = host_cuda_float_to_half(v);
+#else
+        asm("cvt.rn.f16.f32 %0, %1;" : "=h"(y.bits) : "f"(v));
+#endif
+        return y;
+    }
+};
+template <class T>
+__device__ __forceinline__ T narrow(typename Wide<T>::type v) {
+    return Narrow<T>::of(v);
+}
+
+// M(suffix, type) for each float a kernel serves: exported names end in _f32 _f64 _f16 _bf16
+#define FOR_FLOATS(M) M(f32, float) M(f64, double) M(f16, f16) M(bf16, bf16)
+
+// ---- several values moved at once -----------------------------------------------------------------------------------
+// N values of T that lie aligned to their whole size; loaded and stored in one access of up to 16 bytes
+template <class T, int N>
+struct alignas(sizeof(T) * N) Pack {
+    T at[N];
+};
+template <int N, class T>
+__device__ __forceinline__ Pack<T, N> load(const T *p) {
+    return *(const Pack<T, N> *)p;
+}
+template <int N, class T>
+__device__ __forceinline__ void store(T *p, const Pack<T, N> &v) {
+    *(Pack<T, N> *)p = v;
+}
+
+// ---- small mathematics ----------------------------------------------------------------------------------------------
+template <class T>
+__device__ __forceinline__ constexpr T smaller(T a, T b) {
+    return b < a ? b : a;
+}
+template <class T>
+__device__ __forceinline__ constexpr T larger(T a, T b) {
+    return a < b ? b : a;
+}
+template <class T>
+__device__ __forceinline__ bool is_nan(T v) {
+    return v != v;
+}
+// the larger one; NaN if either is NaN
+template <class T>
+__device__ __forceinline__ T larger_or_nan(T a, T b) {
+    return b > a || b != b ? b : a;
+}
+template <class T>
+__device__ __forceinline__ T infinity();
+template <>
+__device__ __forceinline__ float infinity<float>() {
+    return __uint_as_float(0x7f800000u);
+}
+template <>
+__device__ __forceinline__ double infinity<double>() {
+    return __longlong_as_double(0x7ff0000000000000ll);
+}
+__device__ __forceinline__ float root(float v) { return sqrtf(v); }
+__device__ __forceinline__ double root(double v) { return sqrt(v); }
+__device__ __forceinline__ float exponential(float v) { return expf(v); }
+__device__ __forceinline__ double exponential(double v) { return exp(v); }
+__device__ __forceinline__ float logarithm(float v) { return logf(v); }
+__device__ __forceinline__ double logarithm(double v) { return log(v); }
+__device__ __forceinline__ float power(float v, float e) { return powf(v, e); }
+__device__ __forceinline__ double power(double v, double e) { return pow(v, e); }
+
+// rounded by itself, never joined into one multiply-add: where numbers must be the processor's to the last bit
+#ifdef CVZOO_HOST
+__device__ __forceinline__ float plus(float a, float b) { return a + b; }
+__device__ __forceinline__ float minus(float a, float b) { return a - b; }
+__device__ __forceinline__ float times(float a, float b) { return a * b; }
+__device__ __forceinline__ float over(float a, float b) { return a / b; }
+__device__ __forceinline__ double plus(double a, double b) { return a + b; }
+__device__ __forceinline__ double times(double a, double b) { return a * b; }
+#else
+__device__ __forceinline__ float plus(float a, float b) { return __fadd_rn(a, b); }
+__device__ __forceinline__ float minus(float a, float b) { return __fsub_rn(a, b); }
+__device__ __forceinline__ float times(float a, float b) { return __fmul_rn(a, b); }
+__device__ __forceinline__ float over(float a, float b) { return __fdiv_rn(a, b); }
+__device__ __forceinline__ double plus(double a, double b) { return __dadd_rn(a, b); }
+__device__ __forceinline__ double times(double a, double b) { return __dmul_rn(a, b); }
+#endif
+
+// ---- indices --------------------------------------------------------------------------------------------------------
+// for (i64 i = first_index(); i < n; i += index_step()): every element once, whatever the (one-dimensional) grid
+__device__ __forceinline__ i64 first_index() { return (i64)blockIdx.x * blockDim.x + threadIdx.x; }
+__device__ __forceinline__ i64 index_step() { return (i64)gridDim.x * blockDim.x; }
+
+// i / d and i % d of i >= 0; in 32 bits where i fits, for a division of 64 bits is slow
+__device__ __forceinline__ i64 divide(i64 i, int d, int *rest) {
+    if (((u64)i >> 32) == 0) {
+        u32 q = (u32)i / (u32)d;
+        *rest = (int)((u32)i - q * (u32)d);
+        return q;
+    }
+    i64 q = i / d;
+    *rest = (int)(i - q * d);
+    return q;
+}
+
+// ---- reductions whose order never changes ---------------------------------------------------------------------------
+// every lane of a full warp gets the same bits
+template <class T>
+__device__ __forceinline__ T warp_sum(T v) {
+    for (int d = 16; d > 0; d >>= 1) v += __shfl_xor_sync(0xffffffffu, v, d);
+    return v;
+}
+template <class T>
+__device__ __forceinline__ T warp_max(T v) {
+    for (int d = 16; d > 0; d >>= 1) v = larger_or_nan(v, __shfl_xor_sync(0xffffffffu, v, d));
+    return v;
+}
+
+// every thread of a one-dimensional block of whole warps gets the same bits; scratch: 32 places of shared memory
+template <class T>
+__device__ __forceinline__ T block_sum(T v, T *scratch) {
+    v = warp_sum(v);
+    int warps = (blockDim.x + 31) / 32;
+    if (warps == 1) return v;
+    __syncthreads();  // who called before may still read scratch
+    if (threadIdx.x % 32 == 0) scratch[threadIdx.x / 32] = v;
+    __syncthreads();
+    T sum = scratch[0];
+    for (int k = 1; k < warps; k++) sum += scratch[k];
+    return sum;
+}
+template <class T>
+__device__ __forceinline__ T block_max(T v, T *scratch) {
+    v = warp_max(v);
+    int warps = (blockDim.x + 31) / 32;
+    if (warps == 1) return v;
+    __syncthreads();
+    if (threadIdx.x % 32 == 0) scratch[threadIdx.x / 32] = v;
+    __syncthreads();
+    T most = scratch[0];
+    for (int k = 1; k < warps; k++) most = larger_or_nan(most, scratch[k]);
+    return most;
+}
