@@ -1,0 +1,54 @@
+"""Choosing a plan by measuring: several are run on the device, the fastest is kept."""
+
+import statistics
+
+from cvzoo.backends.cudnn.graph import Graph, Tensor
+from cvzoo.backends.cudnn.library import CudnnError
+from cvzoo.backends.cudnn.planner import Place, Plan, Rules, first_candidates
+from cvzoo.backends.cudnn.session import Session
+from cvzoo.backends.cudnn.variant_pack import run_once
+from cvzoo.backends.cupy.library import cupy
+
+CANDIDATES = 8
+REPEATS = 7
+_BYTES = {"float32": 4, "float16": 2, "bfloat16": 2}
+
+
+def size_in_bytes(tensor: Tensor) -> int:
+    """What a tensor without gaps takes."""
+    last = sum((n - 1) * stride for n, stride in zip(tensor.dims, tensor.strides))
+    return (last + 1) * _BYTES[tensor.dtype]
+
+
+def fastest(graph: Graph, rules: Rules, session: Session) -> Plan | None:
+    """Of the first plans that need no compiling the one with the least median time; None if there is no plan.
+
+    It waits for the device, so that it must not be called while a CUDA graph is being captured.
+    """
+    plans = first_candidates(graph, rules._replace(compile=False), Place(session.handle), CANDIDATES)
+    if not plans:
+        return None
+    xp = cupy()
+    arrays = {t.uid: xp.zeros(size_in_bytes(t), "uint8") for t in graph.tensors if not t.virtual}
+    pointers = tuple(arrays[uid].data.ptr for uid in graph.uids())
+    measured = []
+    for plan in plans:
+        try:
+            plan.milliseconds = _median_time(plan, session, pointers)
+        except CudnnError:
+            continue  # a kernel that plans and does not start is no candidate
+        measured.append(plan)
+    return min(measured, key=lambda plan: plan.milliseconds, default=None)
+
+
+def _median_time(plan: Plan, session: Session, pointers: tuple[int, ...]) -> float:
+    """Milliseconds, after one run that loads the kernel."""
+    cuda = cupy().cuda
+    run_once(plan, session, pointers)
+    events = [(cuda.Event(), cuda.Event()) for _ in range(REPEATS)]
+    for start, end in events:
+        start.record()
+        run_once(plan, session, pointers)
+        end.record()
+    events[-1][1].synchronize()
+    return statistics.median(cuda.get_elapsed_time(start, end) for start, end in events)

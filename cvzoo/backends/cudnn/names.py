@@ -1,0 +1,123 @@
+"""cuDNN's numbers: what the graph interface's C header calls its descriptors, attributes and types.
+
+Source: cudnn_graph.h of cuDNN 9. The header only ever appends to these lists, so that they hold for later versions.
+"""
+
+import enum
+
+
+class Kind(enum.IntEnum):
+    """What a descriptor describes."""
+
+    POINTWISE = 0
+    CONVOLUTION = 1
+    ENGINE = 2
+    ENGINE_CONFIG = 3
+    HEURISTICS = 4
+    PLAN = 5
+    CONV_FORWARD = 10
+    CONV_WEIGHT_GRAD = 11
+    CONV_INPUT_GRAD = 12
+    OPERATION_POINTWISE = 13
+    OPERATION_GRAPH = 15
+    VARIANT_PACK = 16
+    TENSOR = 17
+    DEVICE_PROPERTIES = 38
+
+
+class Type(enum.IntEnum):
+    """What an attribute's values are made of."""
+
+    HANDLE = 0
+    DATA_TYPE = 1
+    BOOLEAN = 2
+    INT64 = 3
+    FLOAT = 4
+    POINTER = 6
+    CONVOLUTION_MODE = 7
+    HEURISTICS_MODE = 8
+    NUMERICAL_NOTE = 11
+    POINTWISE_MODE = 14
+    DESCRIPTOR = 15
+    BEHAVIOR_NOTE = 19
+    CHAR = 24
+
+
+class Attribute(enum.IntEnum):
+    """What can be set or asked of a descriptor."""
+
+    POINTWISE_MODE = 0
+    POINTWISE_PRECISION = 1
+    CONVOLUTION_TYPE = 100
+    CONVOLUTION_MODE = 101
+    CONVOLUTION_DILATIONS = 102
+    CONVOLUTION_STRIDES = 103
+    CONVOLUTION_POST_PADDINGS = 104
+    CONVOLUTION_PRE_PADDINGS = 105
+    CONVOLUTION_SPATIAL_DIMS = 106
+    HEURISTICS_MODE = 200
+    HEURISTICS_GRAPH = 201
+    HEURISTICS_RESULTS = 202
+    HEURISTICS_DEVICE = 204
+    CONFIG_ENGINE = 300
+    PLAN_HANDLE = 400
+    PLAN_CONFIG = 401
+    PLAN_WORKSPACE = 402
+    PLAN_JSON = 405
+    PLAN_DEVICE = 407
+    FORWARD_ALPHA = 700
+    FORWARD_BETA = 701
+    FORWARD_CONVOLUTION = 702
+    FORWARD_W = 703
+    FORWARD_X = 704
+    FORWARD_Y = 705
+    INPUT_GRAD_ALPHA = 706
+    INPUT_GRAD_BETA = 707
+    INPUT_GRAD_CONVOLUTION = 708
+    INPUT_GRAD_W = 709
+    INPUT_GRAD_X = 710
+    INPUT_GRAD_Y = 711
+    WEIGHT_GRAD_ALPHA = 712
+    WEIGHT_GRAD_BETA = 713
+    WEIGHT_GRAD_CONVOLUTION = 714
+    WEIGHT_GRAD_W = 715
+    WEIGHT_GRAD_X = 716
+    WEIGHT_GRAD_Y = 717
+    OPERATION_POINTWISE = 750
+    OPERATION_POINTWISE_X = 751
+    OPERATION_POINTWISE_B = 752
+    OPERATION_POINTWISE_Y = 753
+    GRAPH_HANDLE = 800
+    GRAPH_OPERATIONS = 801
+    TENSOR_ALIGNMENT = 900
+    TENSOR_TYPE = 901
+    TENSOR_DIMS = 902
+    TENSOR_STRIDES = 903
+    TENSOR_UID = 906
+    TENSOR_IS_VIRTUAL = 907
+    PACK_UIDS = 1000
+    PACK_POINTERS = 1001
+    PACK_WORKSPACE = 1003
+    ENGINE_INDEX = 1301
+    ENGINE_NUMERICAL_NOTES = 1303
+    ENGINE_BEHAVIOR_NOTES = 1305
+    DEVICE_JSON = 2702
+
+
+DATA_TYPES = {"float32": 0, "float16": 2, "bfloat16": 9}
+POINTWISE_MODES = {"add": 0, "relu": 100}
+CROSS_CORRELATION = 1
+HEURISTICS_A, HEURISTICS_FALLBACK = 3, 2
+
+
+class Note(enum.IntEnum):
+    """What cuDNN says of an engine's numbers."""
+
+    TENSOR_CORE = 0
+    DOWN_CONVERTED_INPUTS = 1
+    REDUCED_PRECISION_SUMS = 2
+    FFT = 3
+    NOT_DETERMINISTIC = 4
+
+
+RUNTIME_COMPILATION = 0  # of what it says of an engine's behaviour

@@ -1,0 +1,121 @@
+"""Plans that outlive the process: one small database for each kind of device and version of cuDNN."""
+
+import contextlib
+import hashlib
+import json
+import os
+import pathlib
+import re
+import sqlite3
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from cvzoo.backends.cudnn.graph import ALIGNMENT, Graph
+from cvzoo.backends.cudnn.planner import Rules
+
+_FORMAT = 1
+_PATIENCE = 2.0  # seconds to wait for another process that writes
+_TABLE = (
+    "CREATE TABLE IF NOT EXISTS plans"
+    " (key TEXT PRIMARY KEY, plan BLOB NOT NULL, milliseconds REAL, digest BLOB NOT NULL) WITHOUT ROWID"
+)
+
+
+class StoredPlan(NamedTuple):
+    """A row: the plan as JSON, and how long it took where that was measured."""
+
+    plan: bytes
+    milliseconds: float | None
+
+
+def plan_key(graph: Graph, rules: Rules, measured: bool) -> str:
+    """What a plan is found by: operations, tensors, geometry, what it must keep to, and how it was chosen."""
+    return json.dumps([graph, rules, measured, ALIGNMENT], separators=(",", ":"))
+
+
+def store_name(version: int, name: str, sm: str, count: int, driver: int) -> str:
+    """The database's file name: plans hold for one version of cuDNN, kind of device and driver's first number."""
+    plain = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")
+    return f"cudnn{version}-sm{sm}-{count}sm-{plain}-driver{driver}-{_FORMAT}.sqlite"
+
+
+def _digest(key: str, plan: bytes, milliseconds: float | None) -> bytes:
+    # a plan that is damaged could end the process: cuDNN believes what it reads
+    return hashlib.sha256(repr((key, plan, milliseconds)).encode()).digest()
+
+
+class PlanStore:
+    """Plans by key in one file. It never raises: a damaged file is made anew, without a file nothing is found.
+
+    Each look opens the file: there are few (a plan is looked for once a process), and threads, forked processes and
+    other programs may do the same meanwhile.
+    """
+
+    def __init__(self, path: str | os.PathLike):
+        self.path = pathlib.Path(path)
+
+    @contextlib.contextmanager
+    def _opened(self, *, to_write: bool) -> Iterator[sqlite3.Connection]:
+        if to_write:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        mode = "rwc" if to_write else "rw"
+        connection = sqlite3.connect(f"{self.path.absolute().as_uri()}?mode={mode}", uri=True, timeout=_PATIENCE)
+        try:
+            if to_write:
+                connection.execute(_TABLE)
+            with connection:
+                yield connection
+        finally:
+            connection.close()
+
+    def _discard(self) -> None:
+        with contextlib.suppress(OSError):
+            self.path.unlink()
+        for suffix in ("-journal", "-wal", "-shm"):
+            with contextlib.suppress(OSError):
+                os.unlink(f"{self.path}{suffix}")
+
+    def get(self, key: str) -> StoredPlan | None:
+        """What is stored under the key, or None. A row that is not what was written is taken out."""
+        if not self.path.is_file():
+            return None
+        try:
+            with self._opened(to_write=False) as connection:
+                row = connection.execute(
+                    "SELECT plan, milliseconds, digest FROM plans WHERE key = ?", (key,)
+                ).fetchone()
+        except sqlite3.OperationalError:
+            return None  # locked, unreadable, or another process has just made the file and not yet its table
+        except sqlite3.DatabaseError:
+            self._discard()
+            return None
+        if row is None:
+            return None
+        plan, milliseconds, digest = row
+        if not isinstance(plan, bytes) or digest != _digest(key, plan, milliseconds):
+            self.drop(key)
+            return None
+        return StoredPlan(plan, milliseconds)
+
+    def put(self, key: str, plan: bytes, milliseconds: float | None = None) -> None:
+        """Store a plan, in place of what is there."""
+        row = (key, plan, milliseconds, _digest(key, plan, milliseconds))
+        for _ in range(2):
+            try:
+                with self._opened(to_write=True) as connection:
+                    connection.execute("INSERT OR REPLACE INTO plans VALUES (?, ?, ?, ?)", row)
+                return
+            except (sqlite3.OperationalError, OSError):
+                return  # a folder that cannot be written to, a full disk, a writer that does not end
+            except sqlite3.DatabaseError:
+                self._discard()
+
+    def drop(self, key: str) -> None:
+        """Forget what is stored under the key."""
+        try:
+            with self._opened(to_write=False) as connection:
+                connection.execute("DELETE FROM plans WHERE key = ?", (key,))
+        except sqlite3.OperationalError:
+            return
+        except sqlite3.DatabaseError:
+            self._discard()

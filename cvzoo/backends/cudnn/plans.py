@@ -1,0 +1,81 @@
+"""The plan for a graph: from this process's memory, else from the disk, else made."""
+
+import functools
+import threading
+
+from cvzoo.backends.cudnn.autotune import fastest
+from cvzoo.backends.cudnn.graph import Graph
+from cvzoo.backends.cudnn.library import CudnnError, library
+from cvzoo.backends.cudnn.plan_store import PlanStore, plan_key, store_name
+from cvzoo.backends.cudnn.planner import Plan, Rules, build
+from cvzoo.backends.cudnn.session import Session
+from cvzoo.backends.cupy.library import cupy
+from cvzoo.config.home import cvzoo_home
+from cvzoo.config.switches import switches
+
+_WORKSPACE = 256 << 20
+_STRICT_WORKSPACE = 1 << 30  # kernels without tensor cores want NCHW, which they make in there
+
+_plans: dict[tuple[str, str], Plan | None] = {}
+_lock = threading.Lock()
+
+
+def rules_now() -> Rules:
+    """What this thread's switches ask of a plan."""
+    strict = switches.dtype != "tf32"
+    return Rules(strict, switches.deterministic, _STRICT_WORKSPACE if strict else _WORKSPACE)
+
+
+@functools.lru_cache(64)
+def _store(device: int, home: str) -> PlanStore:
+    runtime = cupy().cuda.runtime
+    facts = runtime.getDeviceProperties(device)
+    name = facts["name"].decode() if isinstance(facts["name"], bytes) else facts["name"]
+    sm = f"{facts['major']}{facts['minor']}"
+    driver = runtime.driverGetVersion() // 1000
+    return PlanStore(f"{home}/plans/{store_name(library().version, name, sm, facts['multiProcessorCount'], driver)}")
+
+
+def find_plan(graph: Graph, rules: Rules, session: Session, *, autotune: bool) -> Plan | None:
+    """The plan for the current device, or None if cuDNN has no kernel that keeps to the rules.
+
+    autotune: choose by measuring, unless a CUDA graph is being captured
+    """
+    if autotune and cupy().cuda.get_current_stream().is_capturing():
+        autotune = False
+    store = _store(cupy().cuda.runtime.getDevice(), str(cvzoo_home()))
+    key = plan_key(graph, rules, autotune)
+    place = (store.path.name, key)
+    with _lock:
+        if place in _plans:
+            return _plans[place]
+    plan = _from_disk(store, key, graph, session) or _made(store, key, graph, rules, session, autotune)
+    with _lock:
+        return _plans.setdefault(place, plan)
+
+
+def _from_disk(store: PlanStore, key: str, graph: Graph, session: Session) -> Plan | None:
+    stored = store.get(key)
+    if stored is None:
+        return None
+    try:
+        plan = Plan.from_json(stored.plan, graph.uids(), session.place)
+    except CudnnError:
+        store.drop(key)
+        return None
+    plan.milliseconds = stored.milliseconds
+    return plan
+
+
+def _made(store: PlanStore, key: str, graph: Graph, rules: Rules, session: Session, autotune: bool) -> Plan | None:
+    plan = fastest(graph, rules, session) if autotune else build(graph, rules, session.place)
+    if plan is not None:
+        store.put(key, plan.to_json(), plan.milliseconds)
+    return plan
+
+
+def forget_plans() -> None:
+    """Look again next time, on the disk too."""
+    with _lock:
+        _plans.clear()
+    _store.cache_clear()
