@@ -1,6 +1,20 @@
 """What runs the heavy kernels on a device."""
 
 from cvzoo.backends.abstract import AbstractBackend
+from cvzoo.backends.device import Device, device_of, get_device
 from cvzoo.backends.dispatch import backend_of, get_backend
+from cvzoo.backends.user_kernels.elementwise import ElementwiseKernel, elementwise
+from cvzoo.backends.user_kernels.reduction import ReductionKernel, reduce
 
-__all__ = ["AbstractBackend", "backend_of", "get_backend"]
+__all__ = [
+    "AbstractBackend",
+    "backend_of",
+    "Device",
+    "device_of",
+    "elementwise",
+    "ElementwiseKernel",
+    "get_backend",
+    "get_device",
+    "reduce",
+    "ReductionKernel",
+]

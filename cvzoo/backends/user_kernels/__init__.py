@@ -1,0 +1,6 @@
+"""Kernels that users write, as a few statements of C: compiled on a GPU, read by NumPy on the CPU."""
+
+from cvzoo.backends.user_kernels.elementwise import ElementwiseKernel, elementwise
+from cvzoo.backends.user_kernels.reduction import ReductionKernel, reduce
+
+__all__ = ["ElementwiseKernel", "ReductionKernel", "elementwise", "reduce"]
