@@ -137,21 +137,12 @@ __device__ __forceinline__ float power(float v, float e) { return powf(v, e); }
 __device__ __forceinline__ double power(double v, double e) { return pow(v, e); }
 
 // rounded by itself, never joined into one multiply-add: where numbers must be the processor's to the last bit
-#ifdef CVZOO_HOST
-__device__ __forceinline__ float plus(float a, float b) { return a + b; }
-__device__ __forceinline__ float minus(float a, float b) { return a - b; }
-__device__ __forceinline__ float times(float a, float b) { return a * b; }
-__device__ __forceinline__ float over(float a, float b) { return a / b; }
-__device__ __forceinline__ double plus(double a, double b) { return a + b; }
-__device__ __forceinline__ double times(double a, double b) { return a * b; }
-#else
 __device__ __forceinline__ float plus(float a, float b) { return __fadd_rn(a, b); }
 __device__ __forceinline__ float minus(float a, float b) { return __fsub_rn(a, b); }
 __device__ __forceinline__ float times(float a, float b) { return __fmul_rn(a, b); }
 __device__ __forceinline__ float over(float a, float b) { return __fdiv_rn(a, b); }
 __device__ __forceinline__ double plus(double a, double b) { return __dadd_rn(a, b); }
 __device__ __forceinline__ double times(double a, double b) { return __dmul_rn(a, b); }
-#endif
 
 // ---- indices --------------------------------------------------------------------------------------------------------
 // for (i64 i = first_index(); i < n; i += index_step()): every element once, whatever the (one-dimensional) grid
@@ -208,3 +199,36 @@ __device__ __forceinline__ T block_max(T v, T *scratch) {
     for (int k = 1; k < warps; k++) most = larger_or_nan(most, scratch[k]);
     return most;
 }
+
+// ---- who works on one row of numbers ---------------------------------------------------------------------------------
+// a warp, a block of whole warps, or one thread (neighbours on neighbouring rows); A: what is summed
+template <class A>
+struct WarpTeam {
+    static __device__ __forceinline__ i64 row() { return first_index() / 32; }
+    static __device__ __forceinline__ int lane() { return threadIdx.x % 32; }
+    static __device__ __forceinline__ int lanes() { return 32; }
+    static __device__ __forceinline__ A sum(A v) { return warp_sum(v); }
+    static __device__ __forceinline__ A max(A v) { return warp_max(v); }
+};
+template <class A>
+struct BlockTeam {
+    static __device__ __forceinline__ i64 row() { return blockIdx.x; }
+    static __device__ __forceinline__ int lane() { return threadIdx.x; }
+    static __device__ __forceinline__ int lanes() { return blockDim.x; }
+    static __device__ __forceinline__ A sum(A v) {
+        __shared__ A scratch[32];
+        return block_sum(v, scratch);
+    }
+    static __device__ __forceinline__ A max(A v) {
+        __shared__ A scratch[32];
+        return block_max(v, scratch);
+    }
+};
+template <class A>
+struct ThreadTeam {
+    static __device__ __forceinline__ i64 row() { return first_index(); }
+    static __device__ __forceinline__ int lane() { return 0; }
+    static __device__ __forceinline__ int lanes() { return 1; }
+    static __device__ __forceinline__ A sum(A v) { return v; }
+    static __device__ __forceinline__ A max(A v) { return v; }
+};
