@@ -12,6 +12,7 @@ from cvzoo.autodiff.variable import Variable, make_output, variable_of
 from cvzoo.autodiff.variable_node import VariableNode
 from cvzoo.backends.arrays import device_number
 from cvzoo.backends.device import device_of, on_device_of
+from cvzoo.backends.float_types import is_float, is_half, rounded, widened
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import DtypeError, GraphError
 
@@ -38,6 +39,7 @@ class FunctionNode:
     effect: Any = None  # the array that `forward` changes in place, where it does: who records functions must know
     _retained_inputs: dict[int, Any] | None = None
     _retained_outputs: dict[int, Any] | None = None
+    in_float32 = False  # `forward` knows no 16-bit floats: it is given float32 for them, and its results are rounded
     _input_indexes: Sequence[int] = ()
     _output_indexes: Sequence[int] = ()
 
@@ -126,10 +128,10 @@ class FunctionNode:
         arrays = tuple(arrays)
         hooks = active_hooks()
         if all_on_cpu:
-            results = self._forward_between(hooks, arrays) if hooks else self.forward(arrays)
+            results = self._forward_between(hooks, arrays) if hooks else self.results_of(arrays)
         else:
             with self._on_device(arrays):
-                results = self._forward_between(hooks, arrays) if hooks else self.forward(arrays)
+                results = self._forward_between(hooks, arrays) if hooks else self.results_of(arrays)
         if type(results) is not tuple:
             raise DtypeError(f"{self.label}.forward must return a tuple", got=type(results).__name__, hint="return y,")
         if not (requires_grad and switches.enable_backprop):
@@ -147,7 +149,7 @@ class FunctionNode:
             nodes.append(node)
         self.inputs = tuple(nodes)
         self.rank = rank
-        variables = tuple([make_output(y, y.dtype.kind == "f") for y in results])
+        variables = tuple([make_output(y, is_float(y.dtype)) for y in results])
         references = []
         for variable in variables:
             node = variable.node
@@ -174,11 +176,21 @@ class FunctionNode:
             )
         return on_device_of(arrays[0])
 
+    def results_of(self, arrays: tuple[Any, ...]) -> Any:
+        """What `forward` gives; of 16-bit floats, too, where it knows float32 only (`in_float32`)."""
+        if not self.in_float32:
+            return self.forward(arrays)
+        dtype = next((x.dtype for x in arrays if is_half(x.dtype)), None)
+        if dtype is None:
+            return self.forward(arrays)
+        results = self.forward(tuple([widened(x) for x in arrays]))
+        return tuple([rounded(y, dtype) if y.dtype == "float32" else y for y in results])
+
     def _forward_between(self, hooks: Sequence[AbstractFunctionHook], arrays: tuple[Any, ...]) -> Any:
         for hook in hooks:
             hook.forward_preprocess(self, arrays)
         try:
-            return self.forward(arrays)
+            return self.results_of(arrays)
         finally:
             for hook in reversed(hooks):
                 hook.forward_postprocess(self, arrays)

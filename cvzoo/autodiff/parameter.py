@@ -7,6 +7,7 @@ import numpy as np
 
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.device import Device, device_of, get_device
+from cvzoo.backends.float_types import is_float
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import DtypeError, ShapeError
 
@@ -58,7 +59,7 @@ class Parameter(Variable):
         start = self._initializer
         dtype = "float64" if switches.dtype == "float64" else "float32"
         if isinstance(start, np.ndarray) and start.ndim:
-            array = np.array(start, dtype if start.dtype.kind != "f" else start.dtype)
+            array = np.array(start, dtype if not is_float(start.dtype) else start.dtype)
             if array.shape != shape:
                 raise ShapeError("Parameter: the initial array has another shape", expected=shape, got=array.shape)
         else:

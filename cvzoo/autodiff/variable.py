@@ -10,9 +10,9 @@ from cvzoo.autodiff.variable_node import VariableNode
 from cvzoo.backends.arrays import to_numpy
 from cvzoo.backends.device import Device, device_of, get_device, on_device_of
 from cvzoo.backends.dispatch import backend_of
+from cvzoo.backends.float_types import is_float
 from cvzoo.errors.exceptions import DtypeError, GraphError, ShapeError
 
-_FLOATS = "f"
 _KINDS = "fiub"
 
 
@@ -38,12 +38,12 @@ class Variable:
         if isinstance(array, np.generic):
             array = np.asarray(array)
         backend_of(array)
-        if array.dtype.kind not in _KINDS:
+        if array.dtype.kind not in _KINDS and not is_float(array.dtype):
             raise DtypeError("Variable wants numbers or truth values", got=str(array.dtype))
         self._array = array
         self._node: VariableNode | None = None
         self.name = name
-        self._requires_grad = requires_grad and array.dtype.kind == _FLOATS
+        self._requires_grad = requires_grad and is_float(array.dtype)
         if grad is not None:
             self.grad = grad
 
@@ -62,7 +62,7 @@ class Variable:
         node = self._node
         if node is not None and (node.shape != array.shape or node.dtype != array.dtype):
             self._node = None  # the place in the graph, and the gradient there, belong to another kind of value
-        if array.dtype.kind != _FLOATS:
+        if not is_float(array.dtype):
             self._requires_grad = False
 
     @property
@@ -72,7 +72,7 @@ class Variable:
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
-        if value and self._array is not None and self._array.dtype.kind != _FLOATS:
+        if value and self._array is not None and not is_float(self._array.dtype):
             raise DtypeError("gradients are taken of floats only", got=str(self._array.dtype))
         self._requires_grad = bool(value)
         if self._node is not None:

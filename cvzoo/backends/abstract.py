@@ -9,6 +9,11 @@ Rules that hold for every method:
   at the end only where a window's last pixels are to be left out.
 - float32 is what kernels are fast for; float64 must work everywhere too (gradients are checked with it). Integer
   arrays and other dtypes work where NumPy would do them.
+- float16 and bfloat16 (ml_dtypes.bfloat16) are for memory only: every sum and every function is computed in float32
+  and rounded once, when the result is stored in the dtype of x. x, w, b, gy, y and `add` of one call have one dtype.
+  Float32 beside a 16-bit x are: gamma, beta, mean, var, given and returned, and their gradients; the statistics of
+  `layer_norm`; the result of `channel_sum`. Weights' gradients have 16 bits as x has. What is too large for float16
+  becomes infinite.
 - Sizes have been checked by the caller. A kernel that cannot do a case fast does it slowly, never wrongly.
 - NaN and infinities pass through sums and products. What maxima and bounded functions make of them may differ among
   backends; each says so. `relu` keeps NaN (where it is fused into a convolution it may become 0).

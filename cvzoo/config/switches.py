@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from cvzoo.errors.exceptions import ConfigError
 
-_DTYPES = ("float32", "float64", "mixed_bf16", "mixed_fp16")
+_DTYPES = ("float32", "float64", "tf32", "mixed_bf16", "mixed_fp16")
 _BACKENDS = ("auto", "onednn", "numpy", "cudnn", "cupy")
 _DEVICE = re.compile(r"cpu|gpu(:\d+)?")
 _BOOLEANS = ("train", "enable_backprop", "deterministic", "autotune", "in_recomputing")
@@ -19,7 +19,9 @@ class Switches(threading.local):
 
     train: layers such as dropout and batch normalization behave as in training
     enable_backprop: functions remember what they were applied to
-    dtype: "float32", "float64", "mixed_bf16" or "mixed_fp16"; what parameters are made of
+    dtype: what parameters are made of, and products of them and of activations: "float32"; "float64"; "tf32", float32
+        of which a GPU's convolutions and matrix products may look at 19 bits; "mixed_bf16" and "mixed_fp16", float32
+        parameters with activations and products of 16 bits. The environment's CVZOO_DTYPE, or "float32"
     deterministic: the same seed gives the same bits, at the price of speed where there is a choice
     autotune: vendors' libraries may measure several kernels and keep the fastest
     in_recomputing: True while `functions.forget` runs a block for the second time
@@ -31,7 +33,7 @@ class Switches(threading.local):
     def __init__(self) -> None:
         self.train = True
         self.enable_backprop = True
-        self.dtype = "float32"
+        self.dtype = os.environ.get("CVZOO_DTYPE", "float32") or "float32"
         self.deterministic = True
         self.autotune = False
         self.in_recomputing = False

@@ -59,7 +59,7 @@ class _Lowering:
         self.calls = []
         before, local.recorder = local.recorder, self.note
         try:
-            results = record.function.forward(inputs)
+            results = record.function.results_of(inputs)
         finally:
             local.recorder = before
         results = tuple([np.asarray(y) for y in results])

@@ -439,7 +439,7 @@ def test_resizing_a_large_photo_agrees():
         assert_agree(FAST.resize_2d(x, size, **settings), REFERENCE.resize_2d(x, size, **settings))
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float16", "int32"])
+@pytest.mark.parametrize("dtype", ["float64", "int32"])
 def test_other_dtypes_are_left_to_numpy(dtype):
     x, w = (draw(2, 4, 40, 40) * 3).astype(dtype), (draw(4, 4, 3, 3) * 3).astype(dtype)
     settings = {"stride": (1, 1), "pad": (1, 1, 1, 1), "dilate": (1, 1), "groups": 1}

@@ -12,7 +12,7 @@ def constant_folding(graph: Graph) -> int:
         if not record.reads or any(value not in graph.constants for value in record.reads):
             kept.append(record)
             continue
-        results = record.function.forward(tuple([graph.constants[value] for value in record.reads]))
+        results = record.function.results_of(tuple([graph.constants[value] for value in record.reads]))
         for value, array in zip(record.writes, results):
             graph.constants[value] = _dense(np.asarray(array))
     folded = len(graph.records) - len(kept)

@@ -1,0 +1,62 @@
+"""Floating dtypes, the one of 16 bits that NumPy does not know among them, and which of them products are made in.
+
+ml_dtypes brings `bfloat16` to NumPy as a dtype of kind "V": who asks `dtype.kind == "f"` misses it, who asks here does
+not.
+"""
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from cvzoo.config.switches import switches
+from cvzoo.errors.exceptions import BackendError
+
+_FLOAT32 = np.dtype(np.float32)
+_FLOAT16 = np.dtype(np.float16)
+
+
+@functools.cache
+def bfloat16() -> np.dtype:
+    """The dtype of a float32's first 16 bits. Raises BackendError that says what to install."""
+    try:
+        from ml_dtypes import bfloat16 as scalar
+    except ImportError as error:
+        raise BackendError(f"bfloat16 needs ml_dtypes ({error})", hint="pip install ml_dtypes") from None
+    return np.dtype(scalar)
+
+
+def is_bfloat16(dtype: Any) -> bool:
+    """Whether a NumPy dtype is bfloat16; nothing is imported to find out."""
+    return dtype.kind == "V" and dtype.type.__name__ == "bfloat16"
+
+
+def is_float(dtype: Any) -> bool:
+    """Whether a NumPy dtype is one that gradients are taken of."""
+    return dtype.kind == "f" or is_bfloat16(dtype)
+
+
+def is_half(dtype: Any) -> bool:
+    """Whether a NumPy dtype is float16 or bfloat16."""
+    return dtype.itemsize == 2 and is_float(dtype)
+
+
+def product_dtype() -> np.dtype | None:
+    """The 16-bit dtype that config.dtype wants convolutions and products of matrices made in; None for their own."""
+    mode = switches.dtype
+    if mode == "mixed_bf16":
+        return bfloat16()
+    return _FLOAT16 if mode == "mixed_fp16" else None
+
+
+def widened(array: Any) -> Any:
+    """`array` in float32 if it has 16 bits, else itself; it lies as before."""
+    return array.astype(_FLOAT32, order="K") if is_half(array.dtype) else array
+
+
+def rounded(array: Any, dtype: Any) -> Any:
+    """`array` as `dtype`, itself if it is that already; numbers too large for float16 become infinite."""
+    if array.dtype == dtype:
+        return array
+    with np.errstate(over="ignore"):
+        return array.astype(dtype, order="K")
