@@ -11,7 +11,8 @@ import tempfile
 
 HERE = pathlib.Path(__file__).parent
 FLAGS = ("-std=c++17", "-O2", "-march=native", "-ffp-contract=off", "-fno-strict-aliasing", "-fwrapv", "-fPIC", "-w")
-_KERNEL = re.compile(r'extern\s*"C"\s*__global__\s*(?:__launch_bounds__\s*\([^()]*\)\s*)?void\s+(\w+)\s*\(')
+_BOUNDS = r"(?:__launch_bounds__\s*\([^()]*\)\s*)?"
+_KERNEL = re.compile(rf'extern\s*"C"\s*__global__\s*{_BOUNDS}void\s+{_BOUNDS}(\w+)\s*\(')
 _DYNAMIC = re.compile(r"extern\s+__shared__\s+(?:__align__\s*\(\s*\d+\s*\)\s*)?([\w ]+?)\s+(\w+)\s*\[\s*\]\s*;")
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+
 from host_cuda.compiler import HostCudaError, build
 
 ORDERS = ("forward", "reverse", "shuffled")

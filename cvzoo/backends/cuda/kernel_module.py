@@ -1,0 +1,100 @@
+"""Our kernels in CUDA C: found among the package's files, compiled when first launched, kept for each device."""
+
+import functools
+from collections.abc import Sequence
+from importlib import resources
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from cvzoo.backends.cupy.library import cupy
+from cvzoo.errors.exceptions import BackendError
+
+_OPTIONS = ("--std=c++17",)
+_NULL = np.uint64(0)
+_SHARED_WITHOUT_ASKING = 48 << 10
+
+
+def _file(name: str) -> str:
+    return (resources.files("cvzoo.backends.cuda") / "kernels" / f"{name}.cu").read_text("utf-8")
+
+
+@functools.cache
+def common_source() -> str:
+    """What stands in front of every source: types of 16 bits, packs, indices, reductions (kernels/common.cu)."""
+    return _file("common")
+
+
+@functools.cache
+def source(family: str) -> str:
+    """The whole text of a family of kernels: kernels/common.cu and kernels/<family>.cu."""
+    return common_source() + "\n" + _file(family)
+
+
+class KernelModule:
+    """The kernels of kernels/<family>.cu. Making it costs nothing; the first launch on a device compiles and loads.
+
+    CuPy keeps the compiled binary in its folder, so that one machine compiles a family once.
+    """
+
+    def __init__(self, family: str):
+        self.family = family
+        self._text: str | None = None
+        self._cupy: ModuleType | None = None
+        self._modules: dict[int, Any] = {}
+        self._functions: dict[tuple[int, str], Any] = {}
+
+    @classmethod
+    def from_source(cls, label: str, text: str) -> "KernelModule":
+        """Kernels of generated text, which kernels/common.cu is put in front of; `label` names them in errors."""
+        made = cls(label)
+        made._text = text
+        return made
+
+    def source(self) -> str:
+        """The whole text that is compiled."""
+        return source(self.family) if self._text is None else common_source() + "\n" + self._text
+
+    def _function(self, device: int, name: str) -> Any:
+        module = self._modules.get(device)
+        try:
+            if module is None:
+                module = self._cupy.RawModule(code=self.source(), options=_OPTIONS, backend="nvrtc")
+            function = module.get_function(name)
+        except Exception as error:  # CompileException, CUDADriverError, and what NVRTC's absence raises
+            raise BackendError(
+                f"the CUDA kernels of {self.family} cannot be used: {type(error).__name__}: {error}",
+                hint="a CuPy that fits the driver and this GPU; config.backend = 'numpy' needs none of it",
+            ) from error
+        self._modules[device] = module
+        self._functions[device, name] = function
+        return function
+
+    def launch(
+        self, name: str, grid: Sequence[int], block: Sequence[int], args: Sequence[Any], *, shared: int = 0
+    ) -> None:
+        """Enqueue a kernel on CuPy's current stream of the current device; nothing waits.
+
+        grid, block: sizes (x, y, z); none may be 0
+        args: cupy.ndarray for a pointer, None for a null one, NumPy scalars for the rest, of the very types in the
+            kernel's C signature; strides are the caller's business
+        shared: bytes of dynamic shared memory
+
+        Raises BackendError if the kernels do not compile here; the message has the compiler's log.
+        """
+        loaded = cupy()
+        if self._cupy is not loaded:
+            self._cupy = loaded
+            self._modules.clear()
+            self._functions.clear()
+        device = loaded.cuda.runtime.getDevice()
+        function = self._functions.get((device, name)) or self._function(device, name)
+        if shared > _SHARED_WITHOUT_ASKING and function.max_dynamic_shared_size_bytes < shared:
+            function.max_dynamic_shared_size_bytes = shared
+        function(tuple(grid), tuple(block), tuple(_NULL if a is None else a for a in args), shared_mem=shared)
+
+
+def blocks(n: int, threads: int = 256, most: int = 65535 * 8) -> tuple[int, int, int]:
+    """A one-dimensional grid for n elements, one a thread; of at most `most` blocks."""
+    return (max(1, min(-(-n // threads), most)), 1, 1)

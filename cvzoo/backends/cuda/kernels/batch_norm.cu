@@ -1,0 +1,2 @@
+// Batch normalization over NHWC.
+extern "C" __global__ void bn_placeholder(float *x) {}
