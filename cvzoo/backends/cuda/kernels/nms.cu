@@ -1,0 +1,90 @@
+// Suppression of boxes that come best first: which box covers which, then one block that goes through them. Nothing is
+// copied to the host and nothing has a size that depends on the boxes. IoU is `inter / ((area_a + area_b) - inter)` in
+// float32, each operation rounded by itself: the same boxes stay as on the processor.
+
+// words of 64 boxes that the sweep has room for: 32768 boxes a photo
+#define WORDS 512
+
+__device__ __forceinline__ float area_of(const float *b) {
+    return times(larger(minus(b[2], b[0]), 0.0f), larger(minus(b[3], b[1]), 0.0f));
+}
+
+// grid (words, words, B), 64 threads: bit j of mask (B, 64 * words, words) says that box i, the better, removes box
+// 64 * word + j. bbox (B, n, 4); label (B, n) or null; counts (B,) boxes of a photo, of which the first `most` are seen
+extern "C" __global__ void nms_mask(const float *__restrict__ bbox, const int *__restrict__ label,
+                                    const int *__restrict__ counts, int n, int most, float thresh, u64 *__restrict__ mask) {
+    int column = blockIdx.x, row = blockIdx.y, words = gridDim.x;
+    i64 photo = blockIdx.z;
+    if (row > column) return;
+    int count = smaller(counts[photo], most), t = threadIdx.x;
+    if (64 * column >= count) return;
+    __shared__ float other[64 * 4], other_area[64];
+    __shared__ int other_label[64];
+    int n_other = smaller(count - 64 * column, 64), i = 64 * row + t;
+    if (t < n_other) {
+        i64 at = photo * n + 64 * column + t;
+        for (int k = 0; k < 4; k++) other[4 * t + k] = bbox[4 * at + k];
+        other_area[t] = area_of(other + 4 * t);
+        other_label[t] = label ? label[at] : 0;
+    }
+    __syncthreads();
+    if (i >= count) return;
+    i64 at = photo * n + i;
+    float own[4];
+    for (int k = 0; k < 4; k++) own[k] = bbox[4 * at + k];
+    float area = area_of(own);
+    int own_label = label ? label[at] : 0;
+    u64 bits = 0;
+    for (int j = row == column ? t + 1 : 0; j < n_other; j++) {
+        if (other_label[j] != own_label) continue;
+        const float *b = other + 4 * j;
+        float h = larger(minus(smaller(own[2], b[2]), larger(own[0], b[0])), 0.0f);
+        float w = larger(minus(smaller(own[3], b[3]), larger(own[1], b[1])), 0.0f);
+        float inter = times(h, w), both = minus(plus(area, other_area[j]), inter);
+        if (both > 0 && over(inter, both) > thresh) bits |= 1ull << j;
+    }
+    mask[(photo * 64 * words + i) * words + column] = bits;
+}
+
+// one block a photo: kept (B, limit) numbers of the boxes that stay, best first, -1 past n_kept (B,)
+extern "C" __global__ void nms_sweep(const u64 *__restrict__ mask, const int *__restrict__ counts, int most, int words,
+                                     int limit, int *__restrict__ kept, int *__restrict__ n_kept) {
+    __shared__ u64 removed[WORDS], diagonal[64], staying;
+    __shared__ int total;
+    i64 photo = blockIdx.x;
+    int count = smaller(counts[photo], most), used = (count + 63) / 64, t = threadIdx.x;
+    for (int k = t; k < used; k += blockDim.x) removed[k] = 0;
+    if (t == 0) total = 0;
+    __syncthreads();
+    for (int tile = 0; tile < used; tile++) {
+        int here = smaller(count - 64 * tile, 64), before = total;
+        if (before >= limit) break;
+        const u64 *rows = mask + (photo * words + tile) * 64 * words;
+        for (int k = t; k < here; k += blockDim.x) diagonal[k] = rows[(i64)k * words + tile];
+        __syncthreads();
+        if (t == 0) {
+            u64 gone = removed[tile], stay = 0;
+            int now = before;
+            for (int k = 0; k < here && now < limit; k++)
+                if (!((gone >> k) & 1)) {
+                    stay |= 1ull << k;
+                    gone |= diagonal[k];
+                    kept[photo * limit + now++] = 64 * tile + k;
+                }
+            staying = stay;
+            total = now;
+        }
+        __syncthreads();
+        u64 stay = staying;
+        for (int word = tile + 1 + t; word < used; word += blockDim.x) {
+            u64 gone = removed[word];
+            for (int k = 0; k < here; k++)
+                if ((stay >> k) & 1) gone |= rows[(i64)k * words + word];
+            removed[word] = gone;
+        }
+        __syncthreads();
+    }
+    int found = total;
+    for (int k = found + t; k < limit; k += blockDim.x) kept[photo * limit + k] = -1;
+    if (t == 0) n_kept[photo] = found;
+}

@@ -1,0 +1,195 @@
+// The best of very many scores, and candidates in order. All in integers, so that the result does not depend on the order
+// in which threads run: a score and its place make one key of 64 bits, and no two keys are equal.
+//
+// A part is a run of scores of one photo: element i of part s of photo b is score[b * photo_stride + start + i * step],
+// parts (S, 2): start, count. States (B, S, 4): the lowest key that is taken, how many are wanted yet, whether the
+// lowest key is known, how many scores count.
+
+enum { LOWEST, WANTED, KNOWN, TOTAL, N_STATE };
+#define BINS 2048
+#define PASSES 6
+
+// the larger score has the larger order; both zeros are one
+__device__ __forceinline__ u32 order_of(float v) {
+    u32 u = __float_as_uint(v + 0.0f);
+    return (u & 0x80000000u) ? ~u : (u | 0x80000000u);
+}
+__device__ __forceinline__ float score_of(u32 order) {
+    return __uint_as_float((order & 0x80000000u) ? (order & 0x7fffffffu) : ~order);
+}
+// of equal scores the earlier place has the larger key
+__device__ __forceinline__ u64 key_of(float v, u32 place) { return ((u64)order_of(v) << 32) | (0xffffffffu - place); }
+__device__ __forceinline__ u32 place_of(u64 key) { return 0xffffffffu - (u32)key; }
+
+// of a pass the lowest bit it looks at, and how many bits
+__device__ __forceinline__ int low_bit(int pass) { return pass < PASSES - 1 ? 53 - 11 * pass : 0; }
+__device__ __forceinline__ int bits_of(int pass) { return pass < PASSES - 1 ? 11 : 9; }
+
+// grid (blocks, S, B); counts (B, S, BINS) of the keys that share the known bits, by their next ones
+extern "C" __global__ void select_count(const float *__restrict__ score, const i64 *__restrict__ parts, i64 photo_stride,
+                                        i64 step, float above, int pass, const u64 *__restrict__ states,
+                                        u32 *__restrict__ counts) {
+    __shared__ u32 bins[BINS];
+    int s = blockIdx.y, n_part = gridDim.y;
+    i64 row = (i64)blockIdx.z * n_part + s;
+    const u64 *state = states + row * N_STATE;
+    if (pass > 0 && state[KNOWN]) return;
+    for (int k = threadIdx.x; k < BINS; k += blockDim.x) bins[k] = 0;
+    __syncthreads();
+    const float *from = score + (i64)blockIdx.z * photo_stride + parts[2 * s];
+    i64 count = parts[2 * s + 1];
+    int low = low_bit(pass), bits = bits_of(pass);
+    u64 known = pass > 0 ? state[LOWEST] >> (low + bits) : 0;
+    for (i64 i = first_index(); i < count; i += index_step()) {
+        float v = from[i * step];
+        if (!(v > above)) continue;
+        u64 key = key_of(v, (u32)i);
+        if (pass > 0 && (key >> (low + bits)) != known) continue;
+        atomicAdd(&bins[(u32)(key >> low) & ((1u << bits) - 1)], 1u);
+    }
+    __syncthreads();
+    for (int k = threadIdx.x; k < BINS; k += blockDim.x)
+        if (bins[k]) atomicAdd(&counts[row * BINS + k], bins[k]);
+}
+
+// grid (S, B), 256 threads: one pass's bits of the lowest key that is taken; counts become zeros again
+extern "C" __global__ void select_bits(u32 *__restrict__ counts, int limit, int pass, u64 *__restrict__ states) {
+    __shared__ u32 sums[256];
+    i64 row = (i64)blockIdx.y * gridDim.x + blockIdx.x;
+    u64 *state = states + row * N_STATE;
+    if (pass > 0 && state[KNOWN]) return;
+    u32 *own = counts + row * BINS + (BINS / 256) * threadIdx.x;
+    u32 sum = 0;
+    for (int k = 0; k < BINS / 256; k++) sum += own[k];
+    sums[threadIdx.x] = sum;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        u64 wanted = pass > 0 ? state[WANTED] : (u64)limit, total = 0;
+        for (int k = 0; k < 256; k++) total += sums[k];
+        if (pass == 0) state[TOTAL] = total;
+        if (pass == 0 && total <= wanted) {
+            state[LOWEST] = 0;
+            state[KNOWN] = 1;
+        } else {
+            int part = 255;
+            while (sums[part] < wanted) wanted -= sums[part--];
+            int bin = (BINS / 256) * (part + 1) - 1;
+            while (counts[row * BINS + bin] < wanted) wanted -= counts[row * BINS + bin--];
+            u64 before = pass > 0 ? state[LOWEST] : 0;
+            state[LOWEST] = before | ((u64)bin << low_bit(pass));
+            state[WANTED] = wanted;
+            state[KNOWN] = counts[row * BINS + bin] == wanted;
+        }
+    }
+    __syncthreads();
+    for (int k = 0; k < BINS / 256; k++) own[k] = 0;
+}
+
+// grid (blocks, S, B): keys (B, S, limit) of what is taken, in no order; taken (B, S), zeros before
+extern "C" __global__ void select_take(const float *__restrict__ score, const i64 *__restrict__ parts, i64 photo_stride,
+                                       i64 step, float above, int limit, const u64 *__restrict__ states,
+                                       u64 *__restrict__ keys, int *__restrict__ taken) {
+    int s = blockIdx.y;
+    i64 row = (i64)blockIdx.z * gridDim.y + s;
+    u64 lowest = states[row * N_STATE + LOWEST];
+    const float *from = score + (i64)blockIdx.z * photo_stride + parts[2 * s];
+    i64 count = parts[2 * s + 1];
+    for (i64 i = first_index(); i < count; i += index_step()) {
+        float v = from[i * step];
+        if (!(v > above)) continue;
+        u64 key = key_of(v, (u32)i);
+        if (key < lowest) continue;
+        int place = atomicAdd(&taken[row], 1);
+        if (place < limit) keys[row * limit + place] = key;
+    }
+}
+
+// by the threads of one block: n keys, a power of two, the largest first
+__device__ __forceinline__ void sort_block(u64 *keys, int n) {
+    for (int size = 2; size <= n; size <<= 1)
+        for (int stride = size >> 1; stride > 0; stride >>= 1) {
+            for (int t = threadIdx.x; t < n / 2; t += blockDim.x) {
+                int low = 2 * t - (t & (stride - 1)), high = low + stride;
+                u64 a = keys[low], b = keys[high];
+                if ((low & size) == 0 ? a < b : b < a) {
+                    keys[low] = b;
+                    keys[high] = a;
+                }
+            }
+            __syncthreads();
+        }
+}
+__device__ __forceinline__ int power_of_two(int n) {
+    int p = 1;
+    while (p < n) p <<= 1;
+    return p;
+}
+#define IN_SHARED 2048
+
+// one block for each of the rows of keys (rows, limit): the first taken[row] of them, the largest first
+// room: (rows, capacity) of which limit <= capacity, a power of two
+extern "C" __global__ void sort_keys(u64 *__restrict__ keys, const int *__restrict__ taken, int limit, int capacity,
+                                     u64 *__restrict__ room) {
+    __shared__ u64 near[IN_SHARED];
+    i64 row = blockIdx.x;
+    int count = smaller(taken[row], limit), n = power_of_two(count);
+    u64 *at = n <= IN_SHARED ? near : room + row * capacity;
+    for (int k = threadIdx.x; k < n; k += blockDim.x) at[k] = k < count ? keys[row * limit + k] : 0;
+    __syncthreads();
+    sort_block(at, n);
+    for (int k = threadIdx.x; k < count; k += blockDim.x) keys[row * limit + k] = at[k];
+}
+
+// one block a photo: candidates whose score is not -infinity, best first, of equal scores the lower tie first
+// tie (B, N) or null for the place; counts (B,); sorted bbox (B, N, 4), label (B, N), score (B, N), zeros past the count
+extern "C" __global__ void sort_candidates(const float *__restrict__ bbox, const int *__restrict__ label,
+                                           const float *__restrict__ score, const int *__restrict__ tie, int n,
+                                           int capacity, u64 *__restrict__ room, int *__restrict__ places,
+                                           float *__restrict__ to_bbox, int *__restrict__ to_label,
+                                           float *__restrict__ to_score, int *__restrict__ counts) {
+    __shared__ u64 near[IN_SHARED];
+    __shared__ int count;
+    i64 row = blockIdx.x, base = row * n;
+    if (threadIdx.x == 0) count = 0;
+    __syncthreads();
+    // a key's place is a tie, which tells of no row: keys are sorted with their rows beside them, packed by who comes
+    // first into the second half of the room
+    u64 *own = room + row * capacity;
+    for (int k = threadIdx.x; k < n; k += blockDim.x)
+        if (score[base + k] > -infinity<float>()) own[atomicAdd(&count, 1)] = key_of(score[base + k], tie ? (u32)tie[base + k] : (u32)k);
+    __syncthreads();
+    int found = count, m = power_of_two(found);
+    for (int k = found + threadIdx.x; k < m; k += blockDim.x) own[k] = 0;
+    __syncthreads();
+    u64 *at = own;
+    if (m <= IN_SHARED) {
+        for (int k = threadIdx.x; k < m; k += blockDim.x) near[k] = own[k];
+        __syncthreads();
+        at = near;
+    }
+    sort_block(at, m);
+    // where a key stands is found again by halving: no two are equal
+    for (int k = threadIdx.x; k < n; k += blockDim.x) {
+        if (!(score[base + k] > -infinity<float>())) continue;
+        u64 key = key_of(score[base + k], tie ? (u32)tie[base + k] : (u32)k);
+        int low = 0, high = found - 1;
+        while (low < high) {
+            int middle = (low + high) / 2;
+            if (at[middle] > key) low = middle + 1;
+            else high = middle;
+        }
+        i64 to = base + low;
+        places[to] = k;
+        for (int side = 0; side < 4; side++) to_bbox[4 * to + side] = bbox[4 * (base + k) + side];
+        to_label[to] = label[base + k];
+        to_score[to] = score[base + k];
+    }
+    for (int k = found + threadIdx.x; k < n; k += blockDim.x) {
+        i64 to = base + k;
+        places[to] = -1;
+        for (int side = 0; side < 4; side++) to_bbox[4 * to + side] = 0;
+        to_label[to] = -1;
+        to_score[to] = 0;
+    }
+    if (threadIdx.x == 0) counts[row] = found;
+}

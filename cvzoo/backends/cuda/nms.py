@@ -1,0 +1,63 @@
+"""Suppression of boxes on a GPU: what stays is what `geometry.nms` keeps, and nothing is copied to the host."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cvzoo.backends.cuda.kernel_module import KernelModule
+from cvzoo.backends.cuda.selection import Sorted
+from cvzoo.backends.cupy.library import cupy
+
+_MODULE = KernelModule("nms")
+# boxes of a photo that are compared with each other: 8 MB of bits
+MOST = 8192
+# what the kernel has room for
+_WORDS = 512
+_SWEEPING = 256
+
+
+class Kept(NamedTuple):
+    """The boxes that stay.
+
+    rows: (B, limit) int32, best first; -1 after the last
+    counts: (B,) int32
+    most: of each photo, so many boxes were compared
+    """
+
+    rows: Any
+    counts: Any
+    most: int
+
+
+def nms_batch(boxes: Sorted, *, iou_thresh: float, limit: int | None, classwise: bool = True, most: int = MOST) -> Kept:
+    """The boxes that stay when each in turn removes those after it that overlap it too much.
+
+    boxes: as `sort_candidates` gives them
+    iou_thresh: a box goes if its IoU with a better one that stayed is strictly greater
+    limit: how many stay at most; None: all
+    classwise: boxes remove only boxes of their own class
+    most: so many of the best are looked at
+
+    IoU is computed in float32 as `geometry.bbox_iou` does. Boxes must be finite.
+    """
+    xp = cupy()
+    b, n = boxes.score.shape
+    most = max(min(most, n, 64 * _WORDS), 1)
+    limit = most if limit is None else min(limit, most)
+    words = -(-most // 64)
+    mask = xp.empty((b, 64 * words, words), np.uint64)
+    kept = Kept(xp.empty((b, limit), np.int32), xp.empty((b,), np.int32), most)
+    label = boxes.label if classwise else None
+    _MODULE.launch(
+        "nms_mask",
+        (words, words, b),
+        (64, 1, 1),
+        (boxes.bbox, label, boxes.counts, np.int32(n), np.int32(most), np.float32(iou_thresh), mask),
+    )
+    _MODULE.launch(
+        "nms_sweep",
+        (b, 1, 1),
+        (_SWEEPING, 1, 1),
+        (mask, boxes.counts, np.int32(most), np.int32(words), np.int32(limit), kept.rows, kept.counts),
+    )
+    return kept

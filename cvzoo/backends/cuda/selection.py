@@ -1,0 +1,138 @@
+"""The best of very many scores on a GPU, and candidates in order; sizes do not depend on the scores."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cvzoo.backends.cuda.constants import constants
+from cvzoo.backends.cuda.kernel_module import KernelModule
+from cvzoo.backends.cupy.library import cupy
+from cvzoo.errors.exceptions import ShapeError
+
+_MODULE = KernelModule("select")
+_BINS, _PASSES, _STATES = 2048, 6, 4
+_THREADS = 256
+# scores that a thread looks at: fewer blocks mean fewer bins to add up
+_SHARE = 16
+_MOST_BLOCKS = 1024
+
+
+class Selected(NamedTuple):
+    """The best scores of each part of each photo.
+
+    keys: (B, S, limit) uint64, best first: an order of the score, and its place in the part
+    taken: (B, S) int32, how many of them there are
+    states: (B, S, 4) uint64; the last is how many scored above the bound
+    parts: (S, 2) int64, start and count; step: from one place to the next
+    """
+
+    keys: Any
+    taken: Any
+    states: Any
+    parts: Any
+    step: int
+
+    @property
+    def limit(self) -> int:
+        """How many a part has at most."""
+        return self.keys.shape[2]
+
+
+def select_best(score: Any, parts: Sequence[tuple[int, int]], *, limit: int, above: float, step: int = 1) -> Selected:
+    """The `limit` greatest scores of each part, greatest first, of equals the first: as `geometry.best_pairs`.
+
+    score: (B, N) float32, without gaps
+    parts: (start, count) in each photo's N; element i of a part is at start + i * step
+    above: only what is greater counts; NaN never does
+    """
+    xp = cupy()
+    b = score.shape[0]
+    if score.dtype != np.float32 or not score.flags.c_contiguous or score.ndim != 2:
+        raise ShapeError("select_best: score", expected="(B, N) float32 without gaps", got=(score.shape, score.dtype))
+    parts = tuple([(int(start), int(count)) for start, count in parts])
+    n_part, longest = len(parts), max([count for _, count in parts])
+    limit = max(min(limit, longest), 1)
+    table = constants.get(("parts", parts), lambda: np.array(parts, np.int64))
+    counts = xp.zeros((b, n_part, _BINS), np.uint32)
+    states = xp.empty((b, n_part, _STATES), np.uint64)
+    taken = xp.zeros((b, n_part), np.int32)
+    keys = xp.empty((b, n_part, limit), np.uint64)
+    grid = (max(1, min(-(-longest // (_THREADS * _SHARE)), _MOST_BLOCKS)), n_part, b)
+    block = (_THREADS, 1, 1)
+    where = (score, table, np.int64(score.shape[1]), np.int64(step), np.float32(above))
+    # if no part can have more than are wanted, one look tells how many there are
+    for number in range(_PASSES if longest > limit else 1):
+        _MODULE.launch("select_count", grid, block, (*where, np.int32(number), states, counts))
+        _MODULE.launch("select_bits", (n_part, b, 1), block, (counts, np.int32(limit), np.int32(number), states))
+    _MODULE.launch("select_take", grid, block, (*where, np.int32(limit), states, keys, taken))
+    capacity = _power_of_two(limit)
+    room = xp.empty((b * n_part, capacity), np.uint64)
+    _MODULE.launch(
+        "sort_keys",
+        (b * n_part, 1, 1),
+        (_sorting_threads(limit), 1, 1),
+        (keys, taken, np.int32(limit), np.int32(capacity), room),
+    )
+    return Selected(keys, taken, states, table, step)
+
+
+class Candidates(NamedTuple):
+    """Boxes of photos, of which those that count have a score above -infinity.
+
+    bbox: (B, N, 4) float32; label: (B, N) int32; score: (B, N) float32
+    pairs: (B, N) int32, who comes first of equal scores; None: the lower place
+    """
+
+    bbox: Any
+    label: Any
+    score: Any
+    pairs: Any = None
+
+
+class Sorted(NamedTuple):
+    """Boxes of photos, best first.
+
+    bbox: (B, N, 4) float32; label: (B, N) int32; score: (B, N) float32; places: (B, N) int32, where each was before
+    counts: (B,) int32, how many a photo has; what comes after is 0, or -1
+    """
+
+    bbox: Any
+    label: Any
+    score: Any
+    places: Any
+    counts: Any
+
+
+def sort_candidates(candidates: Candidates) -> Sorted:
+    """Those that count, best first, of equal scores the one with the lower number of pairs first."""
+    xp = cupy()
+    bbox, label, score, pairs = candidates
+    b, n = score.shape
+    capacity = _power_of_two(n)
+    room = xp.empty((b, capacity), np.uint64)
+    found = Sorted(
+        xp.empty_like(bbox),
+        xp.empty_like(label),
+        xp.empty_like(score),
+        xp.empty((b, n), np.int32),
+        xp.empty((b,), np.int32),
+    )
+    _MODULE.launch(
+        "sort_candidates",
+        (b, 1, 1),
+        (_sorting_threads(n), 1, 1),
+        (
+            *(bbox, label, score, pairs, np.int32(n), np.int32(capacity), room),
+            *(found.places, found.bbox, found.label, found.score, found.counts),
+        ),
+    )
+    return found
+
+
+def _power_of_two(n: int) -> int:
+    return 1 << max(n - 1, 0).bit_length()
+
+
+def _sorting_threads(n: int) -> int:
+    return max(32, min(_power_of_two(n) // 2, 1024))
