@@ -13,7 +13,7 @@ _STRIP = 1 << 17  # numbers of the result that a thread makes at a time
 
 
 @functools.lru_cache(256)
-def _axis(n_in: int, n_out: int, mode: str, align_corners: bool, antialias: bool) -> tuple[np.ndarray, np.ndarray]:
+def axis_taps(n_in: int, n_out: int, mode: str, align_corners: bool, antialias: bool) -> tuple[np.ndarray, np.ndarray]:
     """Which pixels of an axis make each output pixel, and how much: (n_out, T) int64 and (n_out, T) float64."""
     if mode == "nearest":
         return (np.arange(n_out) * n_in // n_out)[:, None], np.ones((n_out, 1))
@@ -37,9 +37,9 @@ def _axis(n_in: int, n_out: int, mode: str, align_corners: bool, antialias: bool
     return np.clip(taps, 0, n_in - 1), weights / weights.sum(1, keepdims=True)
 
 
-def _matrix(n_in: int, n_out: int, mode: str, align_corners: bool, antialias: bool, dtype: np.dtype) -> np.ndarray:
-    """(n_out, n_in): the weights of _axis as a matrix."""
-    index, weights = _axis(n_in, n_out, mode, align_corners, antialias)
+def axis_matrix(n_in: int, n_out: int, mode: str, align_corners: bool, antialias: bool, dtype: np.dtype) -> np.ndarray:
+    """(n_out, n_in): the weights of axis_taps as a matrix."""
+    index, weights = axis_taps(n_in, n_out, mode, align_corners, antialias)
     matrix = np.zeros((n_out, n_in))
     np.add.at(matrix, (np.arange(n_out)[:, None], index), weights)
     return matrix.astype(dtype)
@@ -63,7 +63,7 @@ def resize_2d(x: np.ndarray, size: Pair, *, mode: str, align_corners: bool, anti
     if x.dtype.kind != "f" and mode != "nearest":
         x = x.astype(np.float32)
     axes = [
-        None if n_in == n_out else _axis(n_in, n_out, mode, align_corners, antialias)
+        None if n_in == n_out else axis_taps(n_in, n_out, mode, align_corners, antialias)
         for n_in, n_out in zip(x.shape[1:3], size)
     ]
     y = np.empty((len(x), *size, x.shape[3]), x.dtype)
@@ -83,8 +83,8 @@ def resize_2d_grad(gy: np.ndarray, size: Pair, *, mode: str, align_corners: bool
     """As AbstractBackend.resize_2d_grad says."""
     b, c, oh, ow = gy.shape
     h, w = size
-    rows = _matrix(h, oh, mode, align_corners, antialias, gy.dtype)
-    columns = _matrix(w, ow, mode, align_corners, antialias, gy.dtype)
+    rows = axis_matrix(h, oh, mode, align_corners, antialias, gy.dtype)
+    columns = axis_matrix(w, ow, mode, align_corners, antialias, gy.dtype)
     gx = np.ascontiguousarray(gy.transpose(0, 2, 3, 1))  # (B, OH, OW, C)
     gx = (rows.T @ gx.reshape(b, oh, ow * c)).reshape(b * h, ow, c)
     return (columns.T @ gx).reshape(b, h, w, c).transpose(0, 3, 1, 2)

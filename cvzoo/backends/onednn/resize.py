@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 from cvzoo.backends.abstract import Pair
-from cvzoo.backends.numpy.resize import _matrix
+from cvzoo.backends.numpy.resize import axis_matrix
 from cvzoo.backends.numpy.resize import resize_2d as numpy_resize_2d
 from cvzoo.backends.numpy.resize import resize_2d_grad as numpy_resize_2d_grad
 from cvzoo.backends.onednn.matmul import matmul
@@ -62,7 +62,7 @@ def _make(kind: int, x_shape: tuple[int, ...], y_shape: tuple[int, ...], is_grad
 @functools.lru_cache(256)
 def _weights(n_in: int, n_out: int, align_corners: bool, antialias: bool) -> np.ndarray:
     """(1, n_out, n_in): how much each pixel of an axis counts for each of the result."""
-    return _matrix(n_in, n_out, "bilinear", align_corners, antialias, F32)[None]
+    return axis_matrix(n_in, n_out, "bilinear", align_corners, antialias, F32)[None]
 
 
 def _by_products(x: np.ndarray, size: Pair, align_corners: bool, antialias: bool) -> np.ndarray:

@@ -1,0 +1,163 @@
+"""Launching kernels that compute element by element, compiled when they are first wanted."""
+
+import functools
+import operator
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cvzoo.backends.cuda.elementwise_source import FUNCTIONS, ElementwiseKernel, kernel_source
+from cvzoo.backends.cuda.kernel_module import KernelModule
+from cvzoo.backends.cuda.layout import collapsed, element_strides, like
+from cvzoo.backends.cupy.library import cupy
+
+FLOATS = ("float32", "float64", "float16", "bfloat16")
+_THREADS = 256
+_WIDEST = 32  # bytes of one array that a thread moves at once: two loads of 16
+
+
+class _Plan(NamedTuple):
+    """How to launch for arrays of certain dtypes that lie in a certain way."""
+
+    module: KernelModule
+    name: str
+    grid: tuple[int, int, int]
+    sizes: tuple[Any, ...]
+    number_type: type
+
+
+@functools.lru_cache(4096)
+def module_of(kernel: ElementwiseKernel) -> KernelModule:
+    """The compiled kernel, alone in its module."""
+    return KernelModule.from_source(kernel.name, FUNCTIONS + kernel_source(kernel))
+
+
+def _width(
+    steps: Sequence[str], itemsizes: Sequence[int], rows: Sequence[Sequence[int]], inner: int, align: int
+) -> int:
+    """How many elements may be moved at once: all packed arrays start, and go on, at multiples of that."""
+    packed = [size for size, step in zip(itemsizes, steps) if step == "packed"]
+    width = 16 // min(packed)
+    while width > 1:
+        fits = all(width * size <= min(align, _WIDEST) for size in packed)
+        whole = len(rows[0]) == 1 or inner % width == 0
+        even = all(s % width == 0 for each, step in zip(rows, steps) if step == "packed" for s in each[:-1])
+        if fits and whole and even:
+            return width
+        width //= 2
+    return 1
+
+
+@functools.lru_cache(8192)
+def _plan(
+    name: str,
+    body: str,
+    n_number: int,
+    dtypes: tuple[str, ...],
+    itemsizes: tuple[int, ...],
+    shape: tuple[int, ...],
+    strides: tuple[tuple[int, ...], ...],
+    align: int,
+) -> _Plan:
+    sizes, rows = collapsed(shape, strides)
+    count = 1
+    for size in sizes:
+        count *= size
+    steps = tuple(["packed" if each[-1] == 1 else "one" if each[-1] == 0 else "far" for each in rows])
+    width = 1
+    if count == 1:  # a single element lies next to itself
+        steps = ("packed", *["one"] * (len(rows) - 1))
+        rows = ((1,),) * len(rows)
+    elif steps[0] == "packed" and "far" not in steps:
+        width = _width(steps, itemsizes, rows, sizes[-1], align)
+    kernel = ElementwiseKernel(
+        name=name,
+        body=body,
+        inputs=dtypes[1:],
+        output=dtypes[0],
+        steps=steps,
+        n_axis=len(sizes),
+        n_number=n_number,
+        width=width,
+        wide_index=count >= 1 << 31,
+        double="float64" in dtypes,
+    )
+    index = np.int64 if kernel.wide_index else np.int32
+    extra = [np.int64(count)]
+    if len(sizes) > 1:
+        extra += [index(size) for size in sizes[1:]]
+        extra += [np.int64(stride) for each in rows for stride in each]
+    elif "far" in steps:
+        extra += [np.int64(each[0]) for each in rows]
+    grid = (-(-count // (width * _THREADS)), 1, 1)
+    return _Plan(module_of(kernel), name, grid, tuple(extra), np.float64 if kernel.double else np.float32)
+
+
+def elementwise(
+    name: str,
+    body: str,
+    inputs: Sequence[Any],
+    *,
+    numbers: Sequence[float] = (),
+    dtype: Any = None,
+    order: Any = None,
+    out: Any = None,
+) -> Any:
+    """y of the inputs' shape after broadcasting, in one launch.
+
+    name: of the kernel; body: as ElementwiseKernel says
+    inputs: arrays of one device, in C types that ElementwiseKernel knows
+    numbers: n0, n1, ... of `body`
+    dtype: y's; None: what the inputs' are promoted to
+    order: the input of y's shape whose axes' order in memory y takes; None: the first of that shape
+    out: y itself; it may be one of the inputs
+    """
+    shape = inputs[0].shape
+    for each in inputs[1:]:
+        if each.shape != shape:
+            shape = np.broadcast_shapes(*[each.shape for each in inputs])
+            break
+    if out is None:
+        if dtype is None:
+            dtype = np.result_type(*[each.dtype for each in inputs])
+        out = _allocate(inputs, shape, dtype, order)
+    if not out.size:
+        return out
+    arrays = (out, *inputs)
+    bits = functools.reduce(operator.or_, [each.data.ptr for each in arrays]) | 64
+    plan = _plan(
+        name,
+        body,
+        len(numbers),
+        tuple([each.dtype.name for each in arrays]),
+        tuple([each.itemsize for each in arrays]),
+        shape,
+        tuple([element_strides(each, shape) for each in arrays]),
+        bits & -bits,
+    )
+    number_type = plan.number_type
+    plan.module.launch(
+        plan.name,
+        plan.grid,
+        (_THREADS, 1, 1),
+        (*arrays, *plan.sizes, *[number_type(number) for number in numbers]),
+    )
+    return out
+
+
+def _allocate(inputs: Sequence[Any], shape: tuple[int, ...], dtype: Any, order: Any) -> Any:
+    xp = cupy()
+    if order is None:
+        order = next((each for each in inputs if each.shape == shape), None)
+    if order is not None:
+        return like(xp, order, dtype)
+    if len(shape) == 4:
+        b, c, h, w = shape
+        return xp.empty((b, h, w, c), dtype).transpose(0, 3, 1, 2)
+    return xp.empty(shape, dtype)
+
+
+def are_floats(*arrays: Any) -> bool:
+    """Whether all are arrays of floats that the kernels compute with."""
+    return all([each.dtype.name in FLOATS for each in arrays])

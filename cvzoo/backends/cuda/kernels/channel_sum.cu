@@ -1,0 +1,57 @@
+// Sums over all but the last axis of x (m, c), in an order that depends on nothing but the shape. Each sum carries what
+// was rounded off along (Kahan), so that float32 sums of millions are as good as ones in float64.
+
+template <class A>
+struct Carried {
+    A sum, lost;
+    __device__ __forceinline__ void add(A v) {
+        A y = v - lost;
+        A t = sum + y;
+        A rest = (t - sum) - y;
+        // where the sum is infinite the rest is, too, or NaN
+        lost = rest - rest == A(0) ? rest : A(0);
+        sum = t;
+    }
+};
+
+// blocks (ceil(c / 32), splits) of 32 x 8 threads: partial (splits, c), rows [split * step, split * step + step) each
+template <class T>
+__device__ __forceinline__ void channel_sum_partial(
+    const T *x, typename Wide<T>::type *partial, i64 m, int c, i64 step) {
+    typedef typename Wide<T>::type A;
+    __shared__ A part[8][33];
+    int column = blockIdx.x * 32 + threadIdx.x;
+    i64 first = (i64)blockIdx.y * step;
+    i64 end = smaller(first + step, m);
+    Carried<A> total = {A(0), A(0)};
+    if (column < c)
+        for (i64 row = first + threadIdx.y; row < end; row += 8) total.add(wide(x[row * c + column]));
+    part[threadIdx.y][threadIdx.x] = total.sum;
+    __syncthreads();
+    if (threadIdx.y == 0 && column < c) {
+        Carried<A> all = {A(0), A(0)};
+        for (int k = 0; k < 8; k++) all.add(part[k][threadIdx.x]);
+        partial[(i64)blockIdx.y * c + column] = all.sum;
+    }
+}
+
+template <class T>
+__device__ __forceinline__ void channel_sum_final(const typename Wide<T>::type *partial, T *y, i64 splits, int c) {
+    typedef typename Wide<T>::type A;
+    i64 column = first_index();
+    if (column >= c) return;
+    Carried<A> all = {A(0), A(0)};
+    for (i64 k = 0; k < splits; k++) all.add(partial[k * c + column]);
+    y[column] = narrow<T>(all.sum);
+}
+
+#define CHANNEL_SUM(suffix, T)                                                                            \
+    extern "C" __global__ void channel_sum_partial_##suffix(                                              \
+        const T *x, typename Wide<T>::type *partial, i64 m, int c, i64 step) {                            \
+        channel_sum_partial<T>(x, partial, m, c, step);                                                   \
+    }                                                                                                     \
+    extern "C" __global__ void channel_sum_final_##suffix(                                                \
+        const typename Wide<T>::type *partial, T *y, i64 splits, int c) {                                 \
+        channel_sum_final<T>(partial, y, splits, c);                                                      \
+    }
+FOR_FLOATS(CHANNEL_SUM)

@@ -1,0 +1,101 @@
+"""How arrays that broadcast against each other lie in memory: as few axes as will do, the fastest one last."""
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+Sizes = tuple[int, ...]
+
+
+def order_of(shape: Sizes, strides: Sizes) -> Sizes:
+    """The axes from the slowest to the fastest in memory; axes that are repeated or of size 1 say nothing.
+
+    Where strides say nothing, four axes are taken as a photo that lies channels-last, others in row-major order.
+    """
+    order = [0, 2, 3, 1] if len(shape) == 4 else list(range(len(shape)))
+    told = [axis for axis in order if strides[axis] and shape[axis] != 1]
+    told.sort(key=lambda axis: -abs(strides[axis]))
+    rest = iter(told)
+    return tuple([next(rest) if strides[axis] and shape[axis] != 1 else axis for axis in order])
+
+
+@functools.lru_cache(4096)
+def dense_strides(shape: Sizes, strides: Sizes) -> Sizes:
+    """Strides, in elements, of an array without gaps whose axes follow each other as those of `strides` do."""
+    result = [0] * len(shape)
+    step = 1
+    for axis in reversed(order_of(shape, strides)):
+        result[axis] = step
+        step *= shape[axis]
+    return tuple(result)
+
+
+@functools.lru_cache(4096)
+def collapsed(shape: Sizes, strides: tuple[Sizes, ...]) -> tuple[Sizes, tuple[Sizes, ...]]:
+    """Sizes, and strides of each array, of the fewest axes that visit the same elements.
+
+    shape: what all arrays have after broadcasting; nothing in it is 0
+    strides: of each array, one number an axis, 0 where it is repeated; the first array's order is followed
+    Never without an axis: a single element is one axis of size 1.
+    """
+    axes = [axis for axis in order_of(shape, strides[0]) if shape[axis] != 1]
+    if not axes:
+        return (1,), tuple([(0,)] * len(strides))
+    sizes = [shape[axes[0]]]
+    steps = [[each[axes[0]]] for each in strides]
+    for axis in axes[1:]:
+        size = shape[axis]
+        if all(kept[-1] == each[axis] * size for kept, each in zip(steps, strides)):
+            sizes[-1] *= size
+            for kept, each in zip(steps, strides):
+                kept[-1] = each[axis]
+        else:
+            sizes.append(size)
+            for kept, each in zip(steps, strides):
+                kept.append(each[axis])
+    return tuple(sizes), tuple([tuple(kept) for kept in steps])
+
+
+def element_strides(array: Any, shape: Sizes) -> Sizes:
+    """The strides of `array` in elements, 0 on the axes where it is repeated to `shape`."""
+    own, itemsize = array.shape, array.itemsize
+    lead = len(shape) - len(own)
+    if own == shape:
+        return tuple([stride // itemsize for stride in array.strides])
+    return (0,) * lead + tuple([0 if n == 1 else stride // itemsize for n, stride in zip(own, array.strides)])
+
+
+def like(xp: Any, x: Any, dtype: Any, shape: Sequence[int] | None = None) -> Any:
+    """An array of undefined values whose axes follow each other in memory as x's do, without gaps.
+
+    shape: with as many axes as x; None: x's
+    """
+    shape = x.shape if shape is None else tuple(shape)
+    order = order_of(x.shape, x.strides)
+    if order == tuple(range(len(shape))):
+        return xp.empty(shape, dtype)
+    back = [0] * len(order)
+    for place, axis in enumerate(order):
+        back[axis] = place
+    return xp.empty(tuple([shape[axis] for axis in order]), dtype).transpose(back)
+
+
+def is_dense(x: Any) -> bool:
+    """Whether x fills its memory without gaps, in whatever order of axes."""
+    return x.flags.c_contiguous or element_strides(x, x.shape) == dense_strides(x.shape, x.strides) or not x.size
+
+
+def as_dense(xp: Any, x: Any) -> Any:
+    """x itself if it has no gaps and repeats nothing, else a copy in the same order of axes."""
+    return x if is_dense(x) else copied(like(xp, x, x.dtype), x)
+
+
+def same_order(xp: Any, x: Any, other: Any) -> Any:
+    """x itself if it lies in memory as `other`, an array of its shape without gaps, does; else a copy that does."""
+    return x if x.strides == other.strides else copied(like(xp, other, x.dtype), x)
+
+
+def copied(y: Any, x: Any) -> Any:
+    """y, with the values of x."""
+    y[...] = x
+    return y

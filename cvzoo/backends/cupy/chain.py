@@ -1,0 +1,44 @@
+"""Several element-wise steps, one after another, in one launch."""
+
+import functools
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+from cvzoo.backends.cuda.elementwise import are_floats, elementwise
+from cvzoo.backends.cuda.elementwise_source import BINARY, VALUES, chain_body
+from cvzoo.backends.cupy.eltwise import eltwise
+from cvzoo.errors.exceptions import ValueRangeError
+
+_OPERATORS = {
+    "add": operator.add,
+    "subtract": operator.sub,
+    "multiply": operator.mul,
+    "divide": operator.truediv,
+}
+
+
+@functools.lru_cache(1024)
+def _body(steps: tuple[tuple, ...]) -> tuple[str, str, tuple[float, ...]]:
+    """The kernel's name, its statements and its numbers."""
+    for kind, *_ in steps:
+        if kind not in BINARY and kind not in VALUES:
+            raise ValueRangeError(f"chain: there is no kind {kind!r}", expected=", ".join([*BINARY, *VALUES]))
+    body, _, numbers = chain_body(steps)
+    return "_".join(["chain", *[step[0] for step in steps][:6]]), body, tuple(numbers)
+
+
+def chain(x: Any, steps: Sequence[tuple], others: Sequence[Any]) -> Any:
+    """As AbstractBackend.chain says; floats of 16 bits are rounded once, behind the last step."""
+    if not steps:
+        return x
+    name, body, numbers = _body(tuple([tuple(step) for step in steps]))
+    if are_floats(x, *others):
+        return elementwise(name, body, (x, *others), numbers=numbers, order=x)
+    rest = iter(others)
+    for kind, *given in steps:
+        if kind in _OPERATORS:
+            x = _OPERATORS[kind](x, next(rest))
+        else:
+            x = eltwise(kind, x, alpha=given[0], beta=given[1])
+    return x

@@ -1,0 +1,77 @@
+"""Arrays laid one after another."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cvzoo.backends.cuda.kernel_module import KernelModule, blocks
+from cvzoo.backends.cuda.layout import order_of
+from cvzoo.backends.cupy.library import cupy
+
+_KERNELS = KernelModule("concat")
+_AT_ONCE = 8  # arrays a launch
+
+
+def concat(arrays: Sequence[Any], *, axis: int) -> Any:
+    """As AbstractBackend.concat says."""
+    xp = cupy()
+    first = arrays[0]
+    axis %= first.ndim
+    shape = list(first.shape)
+    shape[axis] = sum([each.shape[axis] for each in arrays])
+    dtype = first.dtype
+    if any(each.dtype != dtype for each in arrays):
+        dtype = np.result_type(*[each.dtype for each in arrays])
+    if first.ndim == 4:
+        b, c, h, w = shape
+        y = xp.empty((b, h, w, c), dtype).transpose(0, 3, 1, 2)
+    else:
+        y = xp.empty(tuple(shape), dtype)
+    parts = [_lying(xp, each.astype(dtype, copy=False), y) for each in arrays if each.size]
+    if parts:
+        _copy(parts, y, axis)
+    return y
+
+
+def _lying(xp: Any, x: Any, y: Any) -> Any:
+    """x without gaps, its axes in y's order."""
+    order = order_of(y.shape, y.strides)
+    back = np.argsort(order).tolist()
+    return xp.ascontiguousarray(x.transpose(order)).transpose(back)
+
+
+def _copy(parts: Sequence[Any], y: Any, axis: int) -> None:
+    order = order_of(y.shape, y.strides)
+    inner = y.itemsize
+    for other in order[order.index(axis) + 1 :]:
+        inner *= y.shape[other]
+    widths = [each.shape[axis] * inner for each in parts]  # in bytes
+    pitch = y.shape[axis] * inner
+    outer = y.nbytes // pitch
+    bits = 16 | pitch
+    for each, width in zip(parts, widths):
+        bits |= width | each.data.ptr
+    unit = bits & -bits
+    begin = 0
+    for k in range(0, len(parts), _AT_ONCE):
+        some, ends, end = list(parts[k : k + _AT_ONCE]), [], 0
+        for width in widths[k : k + _AT_ONCE]:
+            end += width // unit
+            ends.append(end)
+        spare = _AT_ONCE - len(some)
+        _KERNELS.launch(
+            f"concat_{unit}",
+            blocks(outer * end, most=2**31 - 1),
+            (256, 1, 1),
+            (
+                y,
+                *some,
+                *[None] * spare,
+                *[np.int64(n) for n in [*ends, *[end] * spare]],
+                np.int64(outer),
+                np.int64(pitch // unit),
+                np.int64(begin),
+            ),
+        )
+        begin += end

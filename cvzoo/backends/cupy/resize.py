@@ -1,0 +1,105 @@
+"""Photos and feature maps at another size.
+
+Which pixels make which, and how much, is computed as backends/numpy/resize.py does, once for each pair of sizes and
+device. A pixel that counts 0 does not count, even if it is NaN.
+"""
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from cvzoo.backends.abstract import Pair
+from cvzoo.backends.cuda.elementwise import are_floats
+from cvzoo.backends.cuda.kernel_module import KernelModule, blocks
+from cvzoo.backends.cuda.suffix import suffix
+from cvzoo.backends.cupy.library import cupy
+from cvzoo.backends.numpy.resize import axis_matrix, axis_taps
+
+_KERNELS = KernelModule("resize")
+
+
+@functools.lru_cache(256)
+def _forward_tables(
+    xp: Any, device: int, n_in: int, n_out: int, mode: str, align_corners: bool, antialias: bool, dtype: str
+) -> tuple[Any, Any]:
+    """(n_out, T) int32 pixels that make each pixel of an axis, and how much, on the device."""
+    if n_in == n_out:
+        index, weights = np.arange(n_out)[:, None], np.ones((n_out, 1))
+    else:
+        index, weights = axis_taps(n_in, n_out, mode, align_corners, antialias)
+    return xp.asarray(np.ascontiguousarray(index, np.int32)), xp.asarray(np.ascontiguousarray(weights, dtype))
+
+
+@functools.lru_cache(256)
+def _backward_tables(
+    xp: Any, device: int, n_in: int, n_out: int, mode: str, align_corners: bool, antialias: bool, dtype: str
+) -> tuple[Any, Any]:
+    """(n_in, T) int32 pixels of the result that each pixel of an axis went into, and how much; 0 behind the last."""
+    matrix = axis_matrix(n_in, n_out, mode, align_corners, antialias, np.dtype(dtype)).T
+    taps = [np.flatnonzero(row) for row in matrix]
+    most = max(1, max(len(each) for each in taps))
+    index = np.zeros((n_in, most), np.int32)
+    weights = np.zeros((n_in, most), dtype)
+    for i, each in enumerate(taps):
+        index[i, : len(each)] = each
+        weights[i, : len(each)] = matrix[i, each]
+    return xp.asarray(index), xp.asarray(weights)
+
+
+def resize_2d(x: Any, size: Pair, *, mode: str, align_corners: bool, antialias: bool) -> Any:
+    """As AbstractBackend.resize_2d says; "nearest" has no use for the other two settings."""
+    xp = cupy()
+    settings = (mode, bool(align_corners), bool(antialias))
+    device = xp.cuda.runtime.getDevice()
+    if not are_floats(x):
+        if mode == "nearest":
+            rows, columns = [
+                _forward_tables(xp, device, n_in, n_out, *settings, "float32")[0][:, 0]
+                for n_in, n_out in zip(x.shape[2:], size)
+            ]
+            return x.transpose(0, 2, 3, 1).take(rows, axis=1).take(columns, axis=2).transpose(0, 3, 1, 2)
+        x = x.astype(np.float32)
+    wide = "float64" if x.dtype == np.float64 else "float32"
+    tables = [_forward_tables(xp, device, n_in, n_out, *settings, wide) for n_in, n_out in zip(x.shape[2:], size)]
+    return _gathered(xp, x, tuple(size), tables)
+
+
+def resize_2d_grad(gy: Any, size: Pair, *, mode: str, align_corners: bool, antialias: bool) -> Any:
+    """As AbstractBackend.resize_2d_grad says; always in the same order of summing."""
+    xp = cupy()
+    settings = (mode, bool(align_corners), bool(antialias))
+    device = xp.cuda.runtime.getDevice()
+    wide = "float64" if gy.dtype == np.float64 else "float32"
+    tables = [_backward_tables(xp, device, n_in, n_out, *settings, wide) for n_in, n_out in zip(size, gy.shape[2:])]
+    return _gathered(xp, gy, tuple(size), tables)
+
+
+def _gathered(xp: Any, x: Any, size: Pair, tables: list[tuple[Any, Any]]) -> Any:
+    """y (B, C, OH, OW) of x (B, C, H, W) by the tables of rows and columns."""
+    b, c, h, w = x.shape
+    y = xp.empty((b, *size, c), x.dtype)
+    if y.size:
+        flat = xp.ascontiguousarray(x.transpose(0, 2, 3, 1))
+        (rows, row_weights), (columns, column_weights) = tables
+        width = 16 // x.itemsize
+        packed = c % width == 0 and flat.data.ptr % 16 == 0
+        count = y.size // width if packed else y.size
+        _KERNELS.launch(
+            f"resize{'_packed' if packed else ''}_{suffix(x.dtype)}",
+            blocks(count, most=2**31 - 1),
+            (256, 1, 1),
+            (
+                flat,
+                y,
+                rows,
+                row_weights,
+                np.int32(rows.shape[1]),
+                columns,
+                column_weights,
+                np.int32(columns.shape[1]),
+                np.int64(count),
+                *[np.int32(n) for n in (h, w, *size, c)],
+            ),
+        )
+    return y.transpose(0, 3, 1, 2)

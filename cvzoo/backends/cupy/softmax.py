@@ -1,0 +1,52 @@
+"""Softmax and its logarithm along one axis; integers as float64."""
+
+from typing import Any
+
+import numpy as np
+
+from cvzoo.backends.cuda.elementwise import are_floats
+from cvzoo.backends.cuda.kernel_module import KernelModule
+from cvzoo.backends.cuda.layout import as_dense, same_order
+from cvzoo.backends.cuda.rows import rows_along
+from cvzoo.backends.cupy.library import cupy
+
+_KERNELS = KernelModule("softmax")
+_FORWARD, _GRAD = "softmax", "softmax_grad"
+
+
+def softmax(x: Any, *, axis: int) -> Any:
+    """As AbstractBackend.softmax says."""
+    return _launched(_FORWARD, (x,), axis, logarithmic=False)
+
+
+def softmax_grad(gy: Any, y: Any, *, axis: int) -> Any:
+    """As AbstractBackend.softmax_grad says."""
+    return _launched(_GRAD, (gy, y), axis, logarithmic=False)
+
+
+def log_softmax(x: Any, *, axis: int) -> Any:
+    """As AbstractBackend.log_softmax says."""
+    return _launched(_FORWARD, (x,), axis, logarithmic=True)
+
+
+def log_softmax_grad(gy: Any, y: Any, *, axis: int) -> Any:
+    """As AbstractBackend.log_softmax_grad says."""
+    return _launched(_GRAD, (gy, y), axis, logarithmic=True)
+
+
+def _launched(kernel: str, arrays: tuple[Any, ...], axis: int, *, logarithmic: bool) -> Any:
+    xp = cupy()
+    dtype = arrays[-1].dtype if are_floats(*arrays) else np.dtype(np.float64)
+    last = as_dense(xp, arrays[-1].astype(dtype, copy=False))
+    arrays = (*[same_order(xp, each.astype(dtype, copy=False), last) for each in arrays[:-1]], last)
+    y = xp.empty_like(last)
+    if not y.size:
+        return y
+    rows = rows_along(last, axis)
+    _KERNELS.launch(
+        rows.kernel(kernel, dtype),
+        rows.grid,
+        rows.block,
+        (*arrays, y, np.int64(rows.count), np.int32(rows.length), np.int64(rows.inner), np.int32(logarithmic)),
+    )
+    return y
