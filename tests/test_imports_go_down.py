@@ -27,7 +27,7 @@ LEVEL = {room: level for level, rooms in enumerate(TIERS) for room in rooms}
 PACKAGE = pathlib.Path(__file__).parents[1] / "cvzoo"
 REQUIRED = {"msgspec", "numpy", "PIL"}  # what every installation has; may be imported at the top
 # only inside functions, with an error that helps
-EXTRAS = {"cupy", "cv2", "matplotlib", "mpi4py", "nvidia", "onnxruntime", "pynvml", "ray"}
+EXTRAS = {"cupy", "cupyx", "cv2", "matplotlib", "ml_dtypes", "mpi4py", "nvidia", "onnxruntime", "pynvml", "ray"}
 
 
 class Import(NamedTuple):

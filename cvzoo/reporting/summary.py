@@ -7,10 +7,17 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.arrays import array_module, device_number, is_device_array
+from cvzoo.backends.device import on_device_of
+from cvzoo.backends.float_types import is_float
+
+_MOST_WAITING = 256
 
 
 class Summary:
     """Mean and standard deviation of numbers, in float64, each with a weight.
+
+    Numbers of a GPU are kept there, and brought over many at a time: who adds one does not wait for the GPU.
 
     Source: B. P. Welford, "Note on a method for calculating corrected sums of squares and products", 1962, with weights
     as D. H. D. West 1979 has them. We differ from Chainer, whose sums of squares lose digits.
@@ -20,10 +27,31 @@ class Summary:
         self._n = 0.0
         self._mean = 0.0
         self._sum_sq = 0.0
+        self._waiting: list[tuple[Any, float]] = []  # numbers of a GPU, with their weights
 
     def add(self, value: Any, weight: float = 1.0) -> None:
         """Count a number, or an array or Variable that holds one."""
-        value = _as_float(value)
+        value = value.array if isinstance(value, Variable) else value
+        if is_device_array(value):
+            self._waiting.append((value.reshape(()).astype(np.float64), weight))  # a copy: replays write over theirs
+            if len(self._waiting) >= _MOST_WAITING:
+                self._bring()
+        else:
+            self._bring()
+            self._count(_as_float(value), weight)
+
+    def _bring(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        while waiting:
+            device = device_number(waiting[0][0])
+            count = next((k for k, (x, _) in enumerate(waiting) if device_number(x) != device), len(waiting))
+            first, waiting = waiting[:count], waiting[count:]
+            with on_device_of(first[0][0]):
+                values = array_module(first[0][0]).stack([x for x, _ in first]).get()
+            for value, (_, weight) in zip(values.tolist(), first):
+                self._count(value, weight)
+
+    def _count(self, value: float, weight: float) -> None:
         if weight <= 0:
             return
         self._n += weight
@@ -33,20 +61,24 @@ class Summary:
 
     def compute_mean(self) -> float:
         """The mean; NaN if nothing was added."""
+        self._bring()
         return self._mean if self._n else math.nan
 
     def make_statistics(self) -> tuple[float, float]:
         """Mean and standard deviation (of all, not of a sample); NaN if nothing was added."""
+        self._bring()
         if not self._n:
             return math.nan, math.nan
         return self._mean, math.sqrt(self._sum_sq / self._n) if self._sum_sq >= 0 else math.nan
 
     def state(self) -> dict[str, float]:
         """What `load_state` needs to go on."""
+        self._bring()
         return {"n": self._n, "mean": self._mean, "sum_sq": self._sum_sq}
 
     def load_state(self, state: Mapping[str, float]) -> None:
         """Go on from a state."""
+        self._waiting = []
         self._n, self._mean, self._sum_sq = float(state["n"]), float(state["mean"]), float(state["sum_sq"])
 
 
@@ -96,7 +128,8 @@ def _is_number(value: Any) -> bool:
         return False
     if isinstance(value, int | float | np.number):
         return True
-    return isinstance(value, np.ndarray) and value.size == 1 and value.dtype.kind in "fiu"
+    is_array = isinstance(value, np.ndarray) or is_device_array(value)
+    return is_array and value.size == 1 and (value.dtype.kind in "iu" or is_float(value.dtype))
 
 
 def _as_float(value: Any) -> float:

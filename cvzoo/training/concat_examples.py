@@ -7,6 +7,7 @@ import numpy as np
 
 from cvzoo.backends.device import get_device
 from cvzoo.errors.exceptions import ShapeError
+from cvzoo.links.link import Link
 
 
 def concat_examples(batch: Sequence[Any], device: str | int | None = None, padding: Any = None) -> Any:
@@ -34,6 +35,16 @@ def concat_examples(batch: Sequence[Any], device: str | int | None = None, paddi
         pads = padding if isinstance(padding, dict) else dict.fromkeys(first, padding)
         return {key: _concat([example[key] for example in batch], device, pads[key], key) for key in first}
     return _concat(batch, device, padding, "the examples")
+
+
+def batch_device(asked: str | int | None, target: Any) -> str | int | None:
+    """Where a target's batches go: to the device asked for, else to the target's GPU; None: they stay where they are.
+
+    target: what is trained or evaluated; only a Link is somewhere
+    """
+    if asked is not None or not isinstance(target, Link) or target.device.index < 0:
+        return asked
+    return target.device.name
 
 
 def _concat(values: Sequence[Any], device: str | int | None, padding: Any, what: str) -> Any:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from cvzoo.backends.arrays import is_device_array, to_numpy
 from cvzoo.errors.exceptions import DtypeError, FileFormatError
 from cvzoo.weights.npz import parse_npy, read_npz, write_npz
 from cvzoo.weights.zip_archive import ZipArchive
@@ -65,6 +66,8 @@ def _outline(value: Any, place: str, arrays: dict[str, np.ndarray]) -> Any:
     """The tree as JSON has it; arrays are put aside under the name of their place."""
     if value is None or isinstance(value, bool | str):
         return value
+    if is_device_array(value):
+        value = to_numpy(value)
     if isinstance(value, np.ndarray | np.generic) and not isinstance(value, np.str_):
         name = place.lstrip("/")
         while name in arrays or name == "tree":

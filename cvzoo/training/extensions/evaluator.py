@@ -7,7 +7,7 @@ from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.reporting.reporter import Reporter, report, report_scope
 from cvzoo.reporting.summary import DictSummary
-from cvzoo.training.concat_examples import concat_examples
+from cvzoo.training.concat_examples import batch_device, concat_examples
 from cvzoo.training.extension import PRIORITY_WRITER, AbstractExtension
 
 if TYPE_CHECKING:
@@ -72,10 +72,11 @@ class Evaluator(AbstractExtension):
         if self.eval_hook is not None:
             self.eval_hook(self)
         iterator.reset()
+        device = batch_device(self.device, self.targets["main"])
         summary = DictSummary()
         with using_config("train", False), no_backprop_mode():
             for batch in iterator:
-                values = self.converter(batch, self.device)
+                values = self.converter(batch, device)
                 observation: dict[str, Any] = {}
                 with report_scope(observation):
                     if isinstance(values, tuple):

@@ -138,7 +138,7 @@ def _bad(what: str, arrays: dict[str, Any]) -> list[str]:
 
 def _about_update(optimizer: Any) -> str:
     largest = max(
-        (float(np.abs(p.grad).max()) for p in optimizer.target.params() if p.grad is not None and p.grad.size),
+        (float(abs(p.grad).max()) for p in optimizer.target.params() if p.grad is not None and p.grad.size),
         default=0.0,
     )
     numbers = ", ".join(f"{name} {value:g}" for name, value in optimizer.hyperparam.get_dict().items())

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cvzoo.backends.arrays import to_numpy
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.link import Link
 from cvzoo.reporting.reporter import report
@@ -85,7 +86,7 @@ class ParameterStatistics(AbstractExtension):
         report(found)
 
     def _describe(self, name: str, array: Any, found: dict[str, float]) -> None:
-        flat = np.asarray(array).ravel()
+        flat = to_numpy(array).ravel()
         if not flat.size:
             return
         has_nan = self._skip_nan and bool(np.isnan(flat).any())

@@ -50,7 +50,7 @@ class ProgressBar(AbstractExtension):
         self._interval = interval
         self._clock = clock
         self._shown = 0
-        self._values: dict[str, float] = {}
+        self._values: dict[str, Any] = {}
         self._said = 0.0
         self._last: tuple[float, int, float] | None = None  # seconds, iteration and share at the last line
         self._seconds_each: float | None = None
@@ -64,7 +64,7 @@ class ProgressBar(AbstractExtension):
         self._last = now, trainer.updater.iteration, self._share(trainer) or 0.0
 
     def __call__(self, trainer: "Trainer") -> None:
-        self._values.update({key: float(trainer.observation[key]) for key in self._keys if key in trainer.observation})
+        self._values.update({key: trainer.observation[key] for key in self._keys if key in trainer.observation})
         out = sys.stderr if self._out is None else self._out
         rewrites = out.isatty()
         interval = (_ON_TERMINAL if rewrites else _ELSEWHERE) if self._interval is None else self._interval
@@ -116,7 +116,7 @@ class ProgressBar(AbstractExtension):
             filled = int(share * self._bar_length)
             parts.append(f"[{'#' * filled}{'.' * (self._bar_length - filled)}] {100 * share:.1f} %")
         parts.append(f"epoch {trainer.updater.epoch_detail:.2f}, iteration {trainer.updater.iteration}")
-        parts += [f"{key} {value:.4g}" for key, value in self._values.items()]
+        parts += [f"{key} {float(value):.4g}" for key, value in self._values.items()]
         if self._seconds_each:
             rate = 1 / self._seconds_each
             parts.append(f"{rate:.1f} iterations a second" if rate >= 1 else f"{self._seconds_each:.1f} seconds each")

@@ -9,7 +9,7 @@ from cvzoo.autodiff.function_hook import AbstractFunctionHook
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable
 from cvzoo.links.link import Link
-from cvzoo.training.non_number.all_finite import about, all_finite, kind_of
+from cvzoo.training.non_number.all_finite import about, all_finite, kind_of, not_finite
 
 
 class NonNumberFound(Exception):
@@ -111,4 +111,5 @@ def _where(array: Any) -> str:
 
 def names_of(arrays: Mapping[str, Any]) -> list[str]:
     """The names of the arrays that hold something that is no number."""
-    return [name for name, array in arrays.items() if not all_finite(array)]
+    names = list(arrays)
+    return [names[place] for place in not_finite(list(arrays.values()))]

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cvzoo.backends.arrays import to_numpy
 from cvzoo.weights.protobuf import (
     bytes_field,
     double_field,
@@ -37,7 +38,7 @@ class Histogram(NamedTuple):
 
 def histogram_of(values: Any) -> Histogram | None:
     """The histogram of an array's finite values, of any shape; None if there are none."""
-    values = np.asarray(values).ravel()
+    values = to_numpy(values).ravel()
     values = values[np.isfinite(values)].astype(np.float64)
     if not values.size:
         return None

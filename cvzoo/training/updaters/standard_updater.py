@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from cvzoo.errors.exceptions import ValueRangeError
-from cvzoo.training.concat_examples import concat_examples
+from cvzoo.training.concat_examples import batch_device, concat_examples
 from cvzoo.training.updaters.abstract import AbstractUpdater
 
 Converter = Callable[[list, Any], Any]
@@ -17,7 +17,8 @@ class StandardUpdater(AbstractUpdater):
     optimizer: an optimizer that was set up, or several by name
     converter: a batch, a list of examples, and the device -> what `loss_func` is called with: a tuple's elements as
         arguments, a dictionary's as keyword arguments, anything else as the one argument
-    device: None: leave arrays where they are; "cpu", "gpu:0"
+    device: where batches go, and the targets before the first: "cpu", "gpu:0"; None: targets stay where they are, and
+        batches go to the main one's GPU if it is on one
     loss_func: the loss; None: the main optimizer's target, called
     update_core: the step itself, a function of this updater, for those that use several iterators or optimizers; None:
         the above, with the main ones
@@ -69,7 +70,7 @@ class StandardUpdater(AbstractUpdater):
     def _update_main(self) -> None:
         iterator, optimizer = self.iterators["main"], self.optimizers["main"]
         loss_func = optimizer.target if self.loss_func is None else self.loss_func
-        batch = self.converter(iterator.next(), self.device)
+        batch = self.converter(iterator.next(), batch_device(self.device, optimizer.target))
         if isinstance(batch, tuple):
             optimizer.update(loss_func, *batch)
         elif isinstance(batch, dict):
