@@ -87,13 +87,13 @@ def current_handle() -> _Handle:
     return handle
 
 
-def compute_type(dtype: str) -> int:
-    """cuBLAS's number for how products of such numbers are summed."""
+def compute_type(dtype: str, *, is_exact: bool = False) -> int:
+    """cuBLAS's number for how products of such numbers are summed; is_exact: float32 is never cut to fewer bits."""
     if dtype == "float64":
         return _COMPUTE_64F
     if dtype == "int8":
         return _COMPUTE_32I
-    return _COMPUTE_TF32 if dtype == "float32" and switches.dtype == "tf32" else _COMPUTE_32F
+    return _COMPUTE_TF32 if dtype == "float32" and switches.dtype == "tf32" and not is_exact else _COMPUTE_32F
 
 
 def layout(x: Array) -> tuple[bool, int] | None:
@@ -124,12 +124,13 @@ def readable(x: Array) -> Array:
     return cupy().ascontiguousarray(x)
 
 
-def gemm(a: Array, b: Array, out: Array, *, alpha: float = 1.0, beta: float = 0.0) -> Array:
+def gemm(a: Array, b: Array, out: Array, *, alpha: float = 1.0, beta: float = 0.0, is_exact: bool = False) -> Array:
     """`out` = alpha * (a @ b) + beta * out, written into it.
 
     a: (M, K) or (G, M, K); b: (K, N) or (G, K, N), of a's dtype: float16, bfloat16, float32, float64 or int8
     out: (M, N) or (G, M, N), rows of adjacent elements; of a's dtype, or float32 for 16 bits, int32 for int8
     Transposed views, slices with adjacent elements along one axis and a G of one or broadcast are read as they lie.
+    is_exact: float32 is never cut to the fewer bits of tf32
     """
     m, n = out.shape[-2:]
     k = a.shape[-1]
@@ -157,7 +158,7 @@ def gemm(a: Array, b: Array, out: Array, *, alpha: float = 1.0, beta: float = 0.
     kind, kind_out = TYPES[dtype], TYPES[out.dtype.name]
     # cuBLAS counts columns first, and then a matrix in C order is its own transpose: out.T = b.T @ a.T
     sizes = (int(turned_b), int(turned_a), n, m, k, ctypes.addressof(factor))
-    how = (compute_type(dtype), _DEFAULT_ALGORITHM)
+    how = (compute_type(dtype, is_exact=is_exact), _DEFAULT_ALGORITHM)
     if count == 1:
         status = handle.library.cublasGemmEx_64(
             *(pointer, *sizes, b.data.ptr, kind, step_b, a.data.ptr, kind, step_a, ctypes.addressof(keep)),

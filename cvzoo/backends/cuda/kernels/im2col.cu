@@ -46,7 +46,7 @@ IM2COL(b128, b128)
 
 // Each pixel gathers from the windows that saw it, in the order of their taps: no two threads write one place.
 template <class T>
-__device__ void col2im(const typename Wide<T>::type *columns, const T *added, int has_added, T *gx, i64 photos,
+__device__ void col2im(const typename Wide<T>::type *columns, const T *added, T *gx, i64 photos,
                        int groups, int channels, Window s) {
     typedef typename Wide<T>::type W;
     int taps = s.taps_h * s.taps_w, all = groups * channels;
@@ -57,7 +57,7 @@ __device__ void col2im(const typename Wide<T>::type *columns, const T *added, in
         i64 photo = divide(divide(divide(i, all, &c), s.w, &column), s.h, &row);
         int group = c / channels;
         const W *from = columns + (i64)group * places * taps * channels + (c - group * channels);
-        W sum = has_added ? wide(added[i]) : W(0);
+        W sum = added ? wide(added[i]) : W(0);
         for (int k = 0; k < s.taps_h; k++) {
             int y = row + s.top - k * s.dilate_h;
             if (y < 0 || y % s.stride_h || y / s.stride_h >= s.out_h) continue;
@@ -73,12 +73,12 @@ __device__ void col2im(const typename Wide<T>::type *columns, const T *added, in
 }
 
 #define COL2IM(name, type, wide)                                                                                      \
-    extern "C" __global__ void col2im_##name(const wide *columns, const type *added, int has_added,                    \
-                                             type *gx, i64 photos, int groups, int channels, int h, int w, int out_h,  \
-                                             int out_w, int taps_h, int taps_w, int stride_h, int stride_w, int top,   \
-                                             int left, int dilate_h, int dilate_w) {                                   \
-        Window s = {h, w, out_h, out_w, taps_h, taps_w, stride_h, stride_w, top, left, dilate_h, dilate_w};            \
-        col2im<type>(columns, added, has_added, gx, photos, groups, channels, s);                                      \
+    extern "C" __global__ void col2im_##name(const wide *columns, const type *added, type *gx, i64 photos,            \
+                                             int groups, int channels, int h, int w, int out_h, int out_w,            \
+                                             int taps_h, int taps_w, int stride_h, int stride_w, int top, int left,   \
+                                             int dilate_h, int dilate_w) {                                            \
+        Window s = {h, w, out_h, out_w, taps_h, taps_w, stride_h, stride_w, top, left, dilate_h, dilate_w};           \
+        col2im<type>(columns, added, gx, photos, groups, channels, s);                                                \
     }
 
 COL2IM(f32, float, float)

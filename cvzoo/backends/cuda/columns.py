@@ -1,0 +1,89 @@
+"""Windows of photos as rows of a matrix, and gradients of such rows as gradients of the photos."""
+
+import functools
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cvzoo.backends.abstract import Pad, Pair
+from cvzoo.backends.cuda.kernel_module import KernelModule, blocks
+from cvzoo.backends.cupy.library import cupy
+
+_KERNELS = KernelModule("im2col")
+_BLOCK = 256
+_WIDTHS = {1: "b8", 2: "b16", 4: "b32", 8: "b64", 16: "b128"}  # by the bytes that one access moves
+_SUFFIXES = {"float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16"}
+
+
+class Window(NamedTuple):
+    """Windows that slide over photos: the photo's (H, W), how many places (OH, OW), and how they slide."""
+
+    size: Pair
+    out: Pair
+    ksize: Pair
+    stride: Pair
+    pad: Pad
+    dilate: Pair
+
+    def numbers(self) -> tuple[np.int32, ...]:
+        """What the kernels take."""
+        return _numbers(self)
+
+    @property
+    def is_single(self) -> bool:
+        """Whether every window is one pixel, and every pixel has one."""
+        return self.ksize == (1, 1) and self.stride == (1, 1) and self.size == self.out and self.pad == (0, 0, 0, 0)
+
+
+@functools.lru_cache(4096)
+def _numbers(window: Window) -> tuple[np.int32, ...]:
+    top, _, left, _ = window.pad
+    given = (*window.size, *window.out, *window.ksize, *window.stride, top, left, *window.dilate)
+    return tuple([np.int32(number) for number in given])
+
+
+def _launch(name: str, n: int, arguments: tuple[Any, ...]) -> None:
+    _KERNELS.launch(name, blocks(n, _BLOCK), (_BLOCK, 1, 1), arguments)
+
+
+def im2col(x: Any, window: Window, groups: int, first: int, count: int) -> Any:
+    """(groups, count, KH * KW * C / groups) of x (B, C, H, W), whose channels lie next to each other.
+
+    first, count: which places of windows, of all photos one after another; what lies outside a photo is 0
+    """
+    c = x.shape[1]
+    taps = window.ksize[0] * window.ksize[1]
+    columns = cupy().empty((groups, count, taps * (c // groups)), x.dtype)
+    if not columns.size:
+        return columns
+    steps = x.strides[0], x.strides[2], x.strides[3]
+    # as many channels at once as every access of a thread finds aligned
+    width = x.itemsize
+    while width < 16 and not any(n % (2 * width) for n in (c // groups * x.itemsize, x.data.ptr, *steps)):
+        width *= 2
+    channels = c // groups * x.itemsize // width
+    arguments = (
+        *(x, columns, np.int64(first), np.int64(count), np.int32(groups), np.int32(channels)),
+        *[np.int64(step // width) for step in steps],
+        *window.numbers(),
+    )
+    _launch(f"im2col_{_WIDTHS[width]}", groups * count * taps * channels, arguments)
+    return columns
+
+
+def col2im(columns: Any, gx: Any, window: Window, added: Any = None) -> None:
+    """Write into gx (B, H, W, C), in C order, what its pixels gather from all windows, plus `added`.
+
+    columns: (groups, B * OH * OW, KH * KW * C / groups) float32, float64 for gx of float64
+    added: None, or lying like gx
+    """
+    b, _, _, c = gx.shape
+    groups = columns.shape[0]
+    if not gx.size:
+        return
+    arguments = (
+        *(columns, added, gx),
+        *(np.int64(b), np.int32(groups), np.int32(c // groups)),
+        *window.numbers(),
+    )
+    _launch(f"col2im_{_SUFFIXES[gx.dtype.name]}", gx.size, arguments)

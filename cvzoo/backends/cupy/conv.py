@@ -1,0 +1,208 @@
+"""Convolution as products of matrices of unfolded windows; windows of one pixel are not unfolded.
+
+The unfolded windows of a batch are made and used up in pieces of at most 256 MB. Sums have one order: the same call
+gives the same bits.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from cvzoo.backends.abstract import Pad, Pair
+from cvzoo.backends.cuda.blas import gemm
+from cvzoo.backends.cuda.channel_sum import channel_sum as channel_sum_of_floats
+from cvzoo.backends.cuda.columns import Window, col2im, im2col
+from cvzoo.backends.cupy.chain import chain
+from cvzoo.backends.cupy.eltwise import add as add_arrays
+from cvzoo.backends.cupy.library import cupy
+from cvzoo.backends.cupy.matmul import is_float
+from cvzoo.backends.cupy.memory import channels_last, empty
+from cvzoo.backends.numpy.windows import out_size
+
+LIMIT = 256 << 20  # bytes of unfolded windows at a time
+_PACK = "cupy filters of "  # and then of which dtype
+
+
+def conv_2d(
+    x: Any,
+    w: Any,
+    b: Any,
+    *,
+    stride: Pair,
+    pad: Pad,
+    dilate: Pair,
+    groups: int,
+    add: Any = None,
+    activation: str | None = None,
+    alpha: float = 0.0,
+    beta: float = 0.0,
+    pack: dict | None = None,
+) -> Any:
+    """As AbstractBackend.conv_2d says."""
+    dtype = np.result_type(x.dtype, w.dtype)
+    y = convolved(x, w, stride=stride, pad=pad, dilate=dilate, groups=groups, pack=pack)
+    return finished(y.astype(dtype, copy=False), b, add, activation, alpha, beta)
+
+
+def convolved(
+    x: Any,
+    w: Any,
+    *,
+    stride: Pair,
+    pad: Pad,
+    dilate: Pair,
+    groups: int,
+    out_dtype: Any = None,
+    is_exact: bool = False,
+    pack: dict | None = None,
+) -> Any:
+    """y (B, O, OH, OW) of conv_2d without bias, sum and activation.
+
+    out_dtype: float32 where x is of 16 bits; None: x's
+    is_exact: float32 is never cut to the fewer bits of tf32
+    """
+    ksize = w.shape[2:]
+    size = out_size(x.shape[2:], ksize, stride, pad, dilate)
+    x, w = of_one_float(x, w)
+    out_dtype = x.dtype if out_dtype is None else out_dtype
+    y = empty((x.shape[0], w.shape[0], *size), out_dtype)
+    window = Window(tuple(x.shape[2:]), size, tuple(ksize), stride, pad, dilate)
+    _convolve(_with_adjacent_channels(x), _filters(w, groups, pack), y, window, groups, is_exact)
+    return y
+
+
+def finished(y: Any, b: Any, add: Any, activation: str | None, alpha: float, beta: float) -> Any:
+    """y (B, O, OH, OW) plus b (O,), plus `add`, then `activation`, in one pass over memory."""
+    steps: list[tuple] = []
+    others = []
+    for each in (None if b is None else b[:, None, None], add):
+        if each is not None:
+            steps.append(("add",))
+            others.append(each)
+    if activation is not None:
+        steps.append((activation, alpha, beta))
+    return chain(y, steps, others) if steps else y
+
+
+def of_one_float(x: Any, w: Any) -> tuple[Any, Any]:
+    """Both as floats of one dtype that cuBLAS knows; other numbers as float64, which holds them or nearly so."""
+    if is_float(x, w):
+        return x, w
+    dtype = np.result_type(x.dtype, w.dtype)
+    if dtype.name not in ("float16", "bfloat16", "float32", "float64"):
+        dtype = np.dtype(np.float64)
+    return x.astype(dtype), w.astype(dtype)
+
+
+def _with_adjacent_channels(x: Any) -> Any:
+    """x (B, C, H, W) itself if a pixel's channels lie next to each other, else a copy that lies channels-last."""
+    if x.strides[1] == x.itemsize and min(x.strides) >= 0:
+        return x
+    return channels_last(x)
+
+
+def _filters(w: Any, groups: int, pack: dict | None) -> Any:
+    """(groups, KH * KW * C / groups, O / groups) of w (O, C / groups, KH, KW); its rows' elements lie far apart."""
+    found = None if pack is None else pack.get(_PACK + w.dtype.name)
+    if found is None:
+        o, c, kh, kw = w.shape
+        found = cupy().ascontiguousarray(w.transpose(0, 2, 3, 1)).reshape(groups, o // groups, kh * kw * c)
+        found = found.transpose(0, 2, 1)
+        if pack is not None:
+            pack[_PACK + w.dtype.name] = found
+    return found
+
+
+def _rows(y: Any) -> Any:
+    """(B * H * W, C) of y (B, C, H, W) that lies channels-last: a view."""
+    return y.transpose(0, 2, 3, 1).reshape(-1, y.shape[1])
+
+
+def _grouped(rows: Any, groups: int) -> Any:
+    """(groups, N, C / groups) of (N, C): a view."""
+    return rows.reshape(rows.shape[0], groups, rows.shape[1] // groups).transpose(1, 0, 2)
+
+
+def _pieces(window: Window, b: int, c: int, itemsize: int) -> list[tuple[int, int]]:
+    """The first place and the number of places of each piece."""
+    places = b * window.out[0] * window.out[1]
+    nbytes = window.ksize[0] * window.ksize[1] * c * itemsize
+    most = max(LIMIT // max(nbytes, 1), 1)
+    return [(first, min(most, places - first)) for first in range(0, places, most)]
+
+
+def _convolve(x: Any, filters: Any, y: Any, window: Window, groups: int, is_exact: bool) -> None:
+    if not y.size:
+        return
+    result = _grouped(_rows(y), groups)
+    if window.is_single and x.transpose(0, 2, 3, 1).flags.c_contiguous:
+        gemm(_grouped(_rows(x), groups), filters, result, is_exact=is_exact)
+        return
+    for first, count in _pieces(window, x.shape[0], x.shape[1], x.itemsize):
+        columns = im2col(x, window, groups, first, count)
+        gemm(columns, filters, result[:, first : first + count], is_exact=is_exact)
+
+
+def conv_2d_input_grad(
+    gy: Any, w: Any, x_size: Pair, *, stride: Pair, pad: Pad, dilate: Pair, groups: int, add: Any = None
+) -> Any:
+    """As AbstractBackend.conv_2d_input_grad says."""
+    gy, w = of_one_float(gy, w)
+    b, _, *size = gy.shape
+    c = w.shape[1] * groups
+    gx = empty((b, c, *x_size), gy.dtype)
+    if not gx.size:
+        return gx
+    window = Window(tuple(x_size), tuple(size), w.shape[2:], stride, pad, dilate)
+    if not gy.size:
+        gx.fill(0)
+        return gx if add is None else add_arrays(gx, add, out=gx)
+    filters = _filters(w, groups, None).transpose(0, 2, 1)
+    rows = _grouped(_rows(channels_last(gy)), groups)
+    if window.is_single:
+        gemm(rows, filters, _grouped(_rows(gx), groups))
+        return gx if add is None else add_arrays(gx, add, out=gx)
+    # the gradients of columns are summed before they are rounded to 16 bits
+    wide = gy.dtype if gy.dtype.itemsize > 2 else np.dtype(np.float32)
+    places = size[0] * size[1]
+    photos = max(LIMIT // max(places * w.shape[2] * w.shape[3] * c * wide.itemsize, 1), 1)
+    pixels = gx.transpose(0, 2, 3, 1)
+    added = None if add is None else channels_last(add.astype(gx.dtype, copy=False)).transpose(0, 2, 3, 1)
+    for first in range(0, b, photos):
+        last = min(first + photos, b)
+        columns = cupy().empty((groups, (last - first) * places, filters.shape[2]), wide)
+        gemm(rows[:, first * places : last * places], filters, columns)
+        col2im(columns, pixels[first:last], window, None if added is None else added[first:last])
+    return gx
+
+
+def conv_2d_weight_grad(x: Any, gy: Any, w_size: Pair, *, stride: Pair, pad: Pad, dilate: Pair, groups: int) -> Any:
+    """As AbstractBackend.conv_2d_weight_grad says; sums of 16-bit products are rounded once, at the end."""
+    x, gy = of_one_float(x, gy)
+    b, c, *x_size = x.shape
+    o = gy.shape[1]
+    kh, kw = w_size
+    window = Window(tuple(x_size), gy.shape[2:], tuple(w_size), stride, pad, dilate)
+    wide = x.dtype if x.dtype.itemsize > 2 else np.dtype(np.float32)
+    total = cupy().empty((groups, o // groups, kh * kw * (c // groups)), wide)
+    if not total.size:
+        return total.reshape(o, c // groups, kh, kw).astype(x.dtype)
+    if not gy.size:
+        total.fill(0)
+    else:
+        x = _with_adjacent_channels(x)
+        rows = _grouped(_rows(channels_last(gy)), groups)
+        if window.is_single and x.transpose(0, 2, 3, 1).flags.c_contiguous:
+            gemm(rows.transpose(0, 2, 1), _grouped(_rows(x), groups), total)
+        else:
+            for first, count in _pieces(window, b, c, x.itemsize):
+                columns = im2col(x, window, groups, first, count)
+                piece = rows[:, first : first + count].transpose(0, 2, 1)
+                gemm(piece, columns, total, beta=1.0 if first else 0.0)
+    gw = total.reshape(o, kh, kw, c // groups).transpose(0, 3, 1, 2)
+    return cupy().ascontiguousarray(gw.astype(x.dtype, copy=False))
+
+
+def channel_sum(x: Any) -> Any:
+    """As AbstractBackend.channel_sum says; floats of 16 bits are summed in float32, all in one order."""
+    return channel_sum_of_floats(x)

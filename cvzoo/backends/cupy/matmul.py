@@ -1,0 +1,68 @@
+"""Products of matrices by cuBLAS; whole numbers by CuPy."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from cvzoo.backends.cuda.blas import TYPES, gemm
+from cvzoo.backends.cuda.blas_lt import gemm_with_bias
+from cvzoo.backends.cupy.eltwise import add as add_arrays
+from cvzoo.backends.cupy.library import cupy
+
+_FLOATS = frozenset(TYPES) - {"int8", "int32"}
+
+
+def is_float(*arrays: Any) -> bool:
+    """Whether all are of one dtype that cuBLAS computes with."""
+    dtype = arrays[0].dtype
+    return dtype.name in _FLOATS and all(each.dtype == dtype for each in arrays)
+
+
+def matmul(a: Any, b: Any, *, scale: float = 1.0, add: Any = None) -> Any:
+    """As AbstractBackend.matmul says."""
+    xp = cupy()
+    if not is_float(a, b):
+        y = xp.matmul(a, b)
+        if scale != 1:
+            y = y * float(scale)
+        return y if add is None else y + add
+    lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    m, n = a.shape[-2], b.shape[-1]
+    y = xp.empty((*lead, m, n), a.dtype)
+    if not y.size:
+        return y
+    if b.ndim == 2 and a.ndim > 2 and a.flags.c_contiguous:  # one product of many rows
+        gemm(a.reshape(-1, a.shape[-1]), b, y.reshape(-1, n), alpha=scale)
+    elif not lead:
+        gemm(a, b, y, alpha=scale)
+    else:
+        count = math.prod(lead)
+        gemm(_stacked(a, lead, count), _stacked(b, lead, count), y.reshape(count, m, n), alpha=scale)
+    return y if add is None else add_arrays(y, add)
+
+
+def _stacked(x: Any, lead: tuple[int, ...], count: int) -> Any:
+    """(G, R, C) of x (..., R, C), which broadcasts to G matrices; a view where its order allows."""
+    own = x.shape[:-2]
+    if math.prod(own) == 1:
+        return x.reshape(1, *x.shape[-2:])
+    if own != lead:
+        x = cupy().broadcast_to(x, (*lead, *x.shape[-2:]))
+    return x.reshape(count, *x.shape[-2:])
+
+
+def linear(x: Any, w: Any, b: Any, *, pack: dict | None = None) -> Any:
+    """As AbstractBackend.linear says; `pack` is left as it is."""
+    xp = cupy()
+    if not is_float(x, w):
+        y = xp.matmul(x, w.T)
+        return y if b is None else y + b
+    y = xp.empty((x.shape[0], w.shape[0]), x.dtype)
+    if not y.size:
+        return y
+    if b is None:
+        return gemm(x, w.T, y)
+    if b.dtype == x.dtype and gemm_with_bias(x, w.T, b, y):
+        return y
+    return add_arrays(gemm(x, w.T, y), b, out=y)

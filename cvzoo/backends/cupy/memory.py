@@ -1,0 +1,68 @@
+"""Allocating arrays of a GPU and choosing where their axes lie in memory."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cvzoo.backends.arrays import device_number, is_device_array
+from cvzoo.backends.arrays import to_numpy as _to_numpy
+from cvzoo.backends.cupy.library import cupy
+
+
+def empty(shape: Sequence[int], dtype: Any = "float32") -> Any:
+    """An array of undefined values, channels-last if it is 4-D."""
+    if len(shape) == 4:
+        b, c, h, w = shape
+        return cupy().empty((b, h, w, c), dtype).transpose(0, 3, 1, 2)
+    return cupy().empty(tuple(shape), dtype)
+
+
+def zeros(shape: Sequence[int], dtype: Any = "float32") -> Any:
+    """An array of zeros, channels-last if it is 4-D."""
+    if len(shape) == 4:
+        b, c, h, w = shape
+        return cupy().zeros((b, h, w, c), dtype).transpose(0, 3, 1, 2)
+    return cupy().zeros(tuple(shape), dtype)
+
+
+def asarray(array: Any, dtype: Any = None) -> Any:
+    """`array` (of any device, or a list) as a cupy.ndarray of the current device; not copied where it is one of that
+    dtype already. The order of its axes in memory stays as it is.
+    """
+    xp = cupy()
+    if is_device_array(array):
+        if dtype is not None and array.dtype != dtype:
+            array = array.astype(dtype)
+        if device_number(array) == xp.cuda.runtime.getDevice():
+            return array
+        y = like(array)
+        y[...] = array
+        return y
+    return xp.array(np.asarray(array, dtype), copy=True, order="K")
+
+
+def like(x: Any) -> Any:
+    """An array of undefined values on the current device with x's shape, dtype and order in memory."""
+    order = sorted(range(x.ndim), key=lambda axis: (-abs(x.strides[axis]), axis))
+    dense = cupy().empty([x.shape[axis] for axis in order], x.dtype)
+    return dense.transpose(np.argsort(order).tolist())
+
+
+def to_numpy(array: Any) -> np.ndarray:
+    """`array` as a numpy.ndarray; waits for the GPU."""
+    return _to_numpy(array)
+
+
+def channels_last(x: Any) -> Any:
+    """x (B, C, H, W) itself if it lies channels-last, else a copy that does."""
+    if x.transpose(0, 2, 3, 1).flags.c_contiguous:
+        return x
+    y = empty(x.shape, x.dtype)
+    y[...] = x
+    return y
+
+
+def reshaped(x: Any, shape: Sequence[int]) -> Any:
+    """As AbstractBackend.reshaped says."""
+    return x.reshape(tuple(shape))
