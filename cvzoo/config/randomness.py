@@ -1,4 +1,8 @@
-"""The random numbers of initializers and dropout: one generator a thread, seeded, so that a run can be repeated."""
+"""The random numbers of initializers and dropout: one generator a thread, seeded, so that a run can be repeated.
+
+GPUs draw by a generator of their own, of which each block of numbers has a place (`backends/philox.py`). Of it a thread
+keeps here a key, made of the same seed, and how many blocks were drawn: numbers that no GPU need be asked for.
+"""
 
 import contextlib
 import threading
@@ -11,7 +15,13 @@ _DEFAULT_SEED = 0
 
 class _Held(threading.local):
     def __init__(self) -> None:
-        self.generator = np.random.Generator(np.random.PCG64(_DEFAULT_SEED))
+        self.start(_DEFAULT_SEED)
+
+    def start(self, seed: int) -> None:
+        sequence = np.random.SeedSequence(seed)
+        self.generator = np.random.Generator(np.random.PCG64(sequence))
+        self.device_key = int(sequence.spawn(1)[0].generate_state(1, np.uint64)[0])
+        self.device_drawn = 0
 
 
 _held = _Held()
@@ -23,18 +33,32 @@ def random_generator() -> np.random.Generator:
 
 
 def set_seed(seed: int) -> None:
-    """Start this thread's generator anew. Without it a thread starts from seed 0."""
-    _held.generator = np.random.Generator(np.random.PCG64(seed))
+    """Start this thread's generators anew. Without it a thread starts from seed 0.
+
+    A GPU's draws are other numbers than the processor's from the same seed; the same on every GPU.
+    """
+    _held.start(seed)
+
+
+def reserve_device_blocks(count: int) -> tuple[int, int]:
+    """(key, first) of `count` blocks of a GPU's random numbers, from `first` on, which nobody else gets."""
+    first = _held.device_drawn
+    _held.device_drawn = first + count
+    return _held.device_key, first
 
 
 def get_random_state() -> dict:
-    """The generator's state as plain numbers and strings, to be stored and given to `set_random_state`."""
-    return _held.generator.bit_generator.state
+    """The generators' state as plain numbers and strings, to be stored and given to `set_random_state`."""
+    device = {"key": _held.device_key, "drawn": _held.device_drawn}
+    return {**_held.generator.bit_generator.state, "device": device}
 
 
 def set_random_state(state: dict) -> None:
-    """Continue from a state that `get_random_state` gave."""
-    _held.generator.bit_generator.state = state
+    """Continue from a state that `get_random_state` gave; one of NumPy's PCG64 leaves the GPUs' generator as it is."""
+    _held.generator.bit_generator.state = {name: value for name, value in state.items() if name != "device"}
+    if "device" in state:
+        _held.device_key = int(state["device"]["key"])
+        _held.device_drawn = int(state["device"]["drawn"])
 
 
 @contextlib.contextmanager

@@ -6,6 +6,7 @@ import threading
 from cvzoo.config.randomness import (
     get_random_state,
     random_generator,
+    reserve_device_blocks,
     set_random_state,
     set_seed,
     using_random_state,
@@ -64,3 +65,25 @@ def test_threads_draw_apart():
         thread.join()
     assert seen[0] == seen[1]
     assert get_random_state() == here
+
+
+def test_a_gpus_blocks_are_given_once_and_follow_the_state():
+    set_seed(3)
+    key, first = reserve_device_blocks(10)
+    assert first == 0 and reserve_device_blocks(5) == (key, 10)
+    state = json.loads(json.dumps(get_random_state()))
+    assert reserve_device_blocks(1) == (key, 15)
+    set_seed(4)
+    assert reserve_device_blocks(0)[0] != key
+    with using_random_state(state):
+        assert reserve_device_blocks(7) == (key, 15)
+    assert reserve_device_blocks(0)[1] == 0
+    set_random_state(state)
+    assert reserve_device_blocks(0) == (key, 15)
+
+
+def test_a_state_of_numpys_generator_alone_leaves_the_gpus_where_they_are():
+    set_seed(3)
+    reserve_device_blocks(10)
+    set_random_state(random_generator().bit_generator.state)
+    assert reserve_device_blocks(0)[1] == 10

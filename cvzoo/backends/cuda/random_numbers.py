@@ -1,0 +1,115 @@
+"""Random arrays drawn on a GPU, from the seed of `cvzoo.set_seed`, also inside captured graphs.
+
+Draws are a function of the seed and of how many there were before, not of the GPU; they are other numbers than the
+processor's. Eager draws get their place from the host. A captured graph has its places from the capture, and adds to
+them what `Recording.before_replay` wrote: replays go on where the last draw stopped, with the bits of eager draws.
+"""
+
+import contextlib
+import math
+import threading
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from cvzoo.backends.cuda.kernel_module import KernelModule, blocks
+from cvzoo.backends.cupy.library import cupy
+from cvzoo.config.randomness import reserve_device_blocks
+from cvzoo.errors.exceptions import DtypeError, GraphError
+
+_KERNELS = KernelModule("philox")
+_THREADS = 256
+_SUFFIXES = {"float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16"}
+Shape = int | Sequence[int]
+
+
+class Recording:
+    """What a graph being captured draws.
+
+    base: (1,) uint64 on the device, which the graph's draws add to their places
+    drawn: how many blocks of numbers one run of the graph takes
+    """
+
+    def __init__(self) -> None:
+        self.base = cupy().zeros(1, np.uint64)
+        self.drawn = 0
+        self.key: int | None = None
+
+    def reserve(self, count: int) -> tuple[int, int, Any]:
+        first, self.drawn = self.drawn, self.drawn + count
+        if self.key is None:
+            self.key = reserve_device_blocks(0)[0]
+        return self.key, first, self.base
+
+    def before_replay(self) -> None:
+        """Give the next replay its own numbers, on the current stream. Nothing waits.
+
+        Raises GraphError if the seed was set anew since the capture: that is for another capture.
+        """
+        if not self.drawn:
+            return
+        key, first = reserve_device_blocks(self.drawn)
+        if key != self.key:
+            raise GraphError("the seed was set after the graph was captured", hint="capture it again")
+        _KERNELS.launch("philox_set", (1, 1, 1), (1, 1, 1), (self.base, np.uint64(first)))
+
+
+class _Current(threading.local):
+    recording: Recording | None = None
+
+
+_current = _Current()
+
+
+@contextlib.contextmanager
+def recording() -> Iterator[Recording]:
+    """A block whose draws are a graph's: made before the capture begins, since it allocates.
+
+    >>> with recording() as draws: ...  # capture
+    >>> draws.before_replay(); graph.launch()
+    """
+    before, _current.recording = _current.recording, Recording()
+    try:
+        yield _current.recording
+    finally:
+        _current.recording = before
+
+
+def uniform(shape: Shape, dtype: Any = "float32") -> Any:
+    """cupy.ndarray of that shape, uniform in [0, 1); float32 (24 random bits) or float64 (53)."""
+    name = np.dtype(dtype).name
+    if name not in ("float32", "float64"):
+        raise DtypeError("uniform random numbers", expected="float32 or float64", got=name)
+    return _drawn("uniform", shape, dtype)
+
+
+def standard_normal(shape: Shape, dtype: Any = "float32") -> Any:
+    """cupy.ndarray of that shape, of the normal distribution; any floating dtype."""
+    return _drawn("normal", shape, dtype)
+
+
+def kept(shape: Shape, ratio: float, scale: float, dtype: Any = "float32") -> Any:
+    """cupy.ndarray of that shape: 0 with probability `ratio`, otherwise `scale`; any floating dtype."""
+    return _drawn("kept", shape, dtype, (np.float32(ratio), np.float64(scale)))
+
+
+def _drawn(kind: str, shape: Shape, dtype: Any, rest: tuple[Any, ...] = ()) -> Any:
+    dtype = np.dtype(dtype)
+    suffix = _SUFFIXES.get(dtype.name)
+    if suffix is None:
+        raise DtypeError("random numbers of this dtype", expected=", ".join(_SUFFIXES), got=dtype.name)
+    out = cupy().empty(shape, dtype)
+    n = math.prod(out.shape)
+    if n:
+        count = -(-n // (2 if suffix == "f64" else 4))
+        key, first, base = _reserve(count)
+        args = (out, np.int64(n), np.uint64(key), np.uint64(first), base, *rest)
+        _KERNELS.launch(f"philox_{kind}_{suffix}", blocks(count, _THREADS), (_THREADS, 1, 1), args)
+    return out
+
+
+def _reserve(count: int) -> tuple[int, int, Any]:
+    if _current.recording is not None:
+        return _current.recording.reserve(count)
+    return (*reserve_device_blocks(count), None)
