@@ -70,7 +70,8 @@ def test_threads_draw_apart():
 def test_a_gpus_blocks_are_given_once_and_follow_the_state():
     set_seed(3)
     key, first = reserve_device_blocks(10)
-    assert first == 0 and reserve_device_blocks(5) == (key, 10)
+    assert first == 0
+    assert reserve_device_blocks(5) == (key, 10)
     state = json.loads(json.dumps(get_random_state()))
     assert reserve_device_blocks(1) == (key, 15)
     set_seed(4)
