@@ -43,18 +43,26 @@ def placed_regions(
 ) -> PlacedRegions:
     """The maps by rows, and what each cell looks at. Raises ShapeError, DtypeError or ValueRangeError as they fit."""
     regions = checked_regions(x, rois, roi_indices, spatial_scale, function=function)
+    b, channels, h, w = regions.x.shape
+    oh, ow = placed_sizes(regions.x, outsize, group_size, function=function)
+    g = group_size
+    c = channels // g**2
+    maps = transpose(reshape(regions.x, (b, c, g, g, h, w)), (0, 2, 3, 4, 5, 1))
+    group = (np.arange(oh) * g // oh)[:, None] * g + np.arange(ow) * g // ow
+    first = (regions.indices[:, None, None] * g * g + group) * h * w
+    return PlacedRegions(reshape(maps, (-1, c)), regions.bbox, first.reshape(-1), (c, oh, ow), (h, w))
+
+
+def placed_sizes(x: Any, outsize: Sequence[int], group_size: int, *, function: str) -> tuple[int, int]:
+    """OH and OW of outsize (C, OH, OW). Raises DtypeError or ShapeError if it does not fit the maps x."""
     try:
         c, oh, ow = outsize
     except (TypeError, ValueError):
         raise DtypeError(f"{function}: outsize must be (channels, rows, columns)", got=repr(outsize)) from None
     oh, ow = checked_outsize((oh, ow), function=function)
-    b, channels, h, w = regions.x.shape
     g = group_size
-    if g < 1 or c < 1 or channels != c * g * g:
+    if g < 1 or c < 1 or x.shape[1] != c * g * g:
         raise ShapeError(
-            f"{function}: x must have outsize[0] * group_size ** 2 channels", expected=c * g * g, got=channels
+            f"{function}: x must have outsize[0] * group_size ** 2 channels", expected=c * g * g, got=x.shape[1]
         )
-    maps = transpose(reshape(regions.x, (b, c, g, g, h, w)), (0, 2, 3, 4, 5, 1))
-    group = (np.arange(oh) * g // oh)[:, None] * g + np.arange(ow) * g // ow
-    first = (regions.indices[:, None, None] * g * g + group) * h * w
-    return PlacedRegions(reshape(maps, (-1, c)), regions.bbox, first.reshape(-1), (c, oh, ow), (h, w))
+    return oh, ow

@@ -6,12 +6,14 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.cuda.roi import Cells
 from cvzoo.functions.array.reshape import reshape
 from cvzoo.functions.array.transpose import transpose
 from cvzoo.functions.roi.axis_bins import real_bins
 from cvzoo.functions.roi.cell_samples import cell_pixels
+from cvzoo.functions.roi.on_device import device_regions, is_on_device
 from cvzoo.functions.roi.pick_channels import PickChannels
-from cvzoo.functions.roi.position_sensitive import PlacedRegions, placed_regions
+from cvzoo.functions.roi.position_sensitive import PlacedRegions, placed_regions, placed_sizes
 from cvzoo.functions.roi.row_sums import RowSums
 
 
@@ -31,6 +33,13 @@ def ps_roi_average_pooling_2d(
 
     Source: Dai et al., "R-FCN", 2016. Where we differ, as ChainerCV does: regions are not rounded to pixels first.
     """
+    if is_on_device(x):
+        sizes = placed_sizes(x, outsize, group_size, function="ps_roi_average_pooling_2d")
+        return device_regions(
+            *((x,), rois, roi_indices, (spatial_scale,), sizes, Cells.REAL),
+            function="ps_roi_average_pooling_2d",
+            group=group_size,
+        )
     placed = placed_regions(
         x, rois, roi_indices, outsize, spatial_scale, group_size, function="ps_roi_average_pooling_2d"
     )
@@ -46,6 +55,14 @@ def ps_roi_max_pooling_2d(
 
     Arguments and errors as for `ps_roi_average_pooling_2d`. The gradient goes to the first of the greatest.
     """
+    if is_on_device(x):
+        sizes = placed_sizes(x, outsize, group_size, function="ps_roi_max_pooling_2d")
+        return device_regions(
+            *((x,), rois, roi_indices, (spatial_scale,), sizes, Cells.REAL),
+            function="ps_roi_max_pooling_2d",
+            group=group_size,
+            greatest=True,
+        )
     placed = placed_regions(x, rois, roi_indices, outsize, spatial_scale, group_size, function="ps_roi_max_pooling_2d")
     places, inside = _pixels(placed)
     rows = placed.rows

@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable, as_array, as_variable
+from cvzoo.backends.arrays import is_device_array
+from cvzoo.backends.float_types import is_float
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 from cvzoo.shapes.check import pair
 
@@ -25,10 +27,24 @@ def checked_regions(x: Any, rois: Any, roi_indices: Any, spatial_scale: float, *
 
     Raises ShapeError, DtypeError or ValueRangeError if they do not fit together.
     """
-    x, rois, indices = as_variable(x), np.asarray(as_array(rois)), np.asarray(as_array(roi_indices))
+    x, rois, indices = checked_maps(x, rois, roi_indices, function=function)
+    rois, indices = np.asarray(rois), np.asarray(indices)
+    bbox = rois.astype(np.float32) * np.float32(spatial_scale)
+    if not np.isfinite(bbox).all():
+        raise ValueRangeError(f"{function}: rois must be finite", got=rois[~np.isfinite(bbox).all(axis=1)][0])
+    return Regions(x, bbox, indices.astype(np.intp))
+
+
+def checked_maps(x: Any, rois: Any, roi_indices: Any, *, function: str) -> tuple[Variable, Any, Any]:
+    """The maps, and the arrays of the regions; values that lie on a GPU are not looked at.
+
+    Raises ShapeError, DtypeError or ValueRangeError if they do not fit together.
+    """
+    x, rois, indices = as_variable(x), as_array(rois), as_array(roi_indices)
+    rois, indices = (each if is_device_array(each) else np.asarray(each) for each in (rois, indices))
     if x.ndim != 4:
         raise ShapeError(f"{function}: x must be feature maps", expected="(B, C, H, W)", got=x.shape)
-    if x.dtype.kind != "f":
+    if not is_float(x.dtype):
         raise DtypeError(f"{function}: x must hold floats", got=x.dtype)
     if 0 in x.shape[2:]:
         raise ShapeError(f"{function}: x has no pixels", got=x.shape)
@@ -40,16 +56,13 @@ def checked_regions(x: Any, rois: Any, roi_indices: Any, spatial_scale: float, *
         )
     if len(rois) and indices.dtype.kind not in "iu":
         raise DtypeError(f"{function}: roi_indices must be whole numbers", got=indices.dtype)
-    if len(rois) and not (indices.min() >= 0 and indices.max() < x.shape[0]):
+    if len(rois) and not is_device_array(indices) and not (indices.min() >= 0 and indices.max() < x.shape[0]):
         raise ValueRangeError(
             f"{function}: roi_indices must name a map of the batch",
             expected=f"0 .. {x.shape[0] - 1}",
             got=f"{indices.min()} .. {indices.max()}",
         )
-    bbox = rois.astype(np.float32) * np.float32(spatial_scale)
-    if not np.isfinite(bbox).all():
-        raise ValueRangeError(f"{function}: rois must be finite", got=rois[~np.isfinite(bbox).all(axis=1)][0])
-    return Regions(x, bbox, indices.astype(np.intp))
+    return x, rois, indices
 
 
 def checked_outsize(outsize: int | Sequence[int], *, function: str) -> tuple[int, int]:

@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.cuda.roi import Cells
 from cvzoo.functions.roi.axis_samples import axis_samples
 from cvzoo.functions.roi.axis_weights import sample_weights
+from cvzoo.functions.roi.on_device import device_regions, is_on_device
 from cvzoo.functions.roi.regions import Regions, Sampling, checked_outsize, checked_regions, checked_sampling
 from cvzoo.functions.roi.window_means import WindowMeans, Windows
 
@@ -40,6 +42,14 @@ def roi_average_align_2d(
 
     Source: He et al., "Mask R-CNN", 2017, section 3. Both corner rules agree with torchvision's.
     """
+    if is_on_device(x):
+        size, sampling = checked_outsize(outsize, function=_NAME), checked_sampling(sampling_ratio, function=_NAME)
+        return device_regions(
+            *((x,), rois, roi_indices, (spatial_scale,), size, Cells.SAMPLES),
+            function=_NAME,
+            sampling=sampling,
+            aligned=aligned,
+        )
     regions = checked_regions(x, rois, roi_indices, spatial_scale, function=_NAME)
     windows = _windows(regions, np.arange(len(regions.bbox)), outsize, sampling_ratio, aligned)
     return WindowMeans((windows,)).apply((regions.x,))[0]
@@ -62,6 +72,15 @@ def roi_average_align_levels(
     levels: (R,) int, which of them each region looks at
     All else as in `roi_average_align_2d`.
     """
+    if is_on_device(maps[0]):
+        size, sampling = checked_outsize(outsize, function=_NAME), checked_sampling(sampling_ratio, function=_NAME)
+        return device_regions(
+            *(maps[: len(spatial_scales)], rois, roi_indices, spatial_scales, size, Cells.SAMPLES),
+            function=_NAME,
+            level=levels,
+            sampling=sampling,
+            aligned=aligned,
+        )
     inputs, windows = [], []
     for level, (x, scale) in enumerate(zip(maps, spatial_scales)):
         place = np.flatnonzero(levels == level)

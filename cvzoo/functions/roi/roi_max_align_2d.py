@@ -6,10 +6,12 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.cuda.roi import Cells
 from cvzoo.functions.array.reshape import reshape
 from cvzoo.functions.array.transpose import transpose
 from cvzoo.functions.roi.axis_samples import axis_samples
 from cvzoo.functions.roi.cell_samples import CellSamples, cell_samples
+from cvzoo.functions.roi.on_device import device_regions, is_on_device
 from cvzoo.functions.roi.pick_channels import PickChannels
 from cvzoo.functions.roi.regions import Sampling, checked_outsize, checked_regions, checked_sampling
 from cvzoo.functions.roi.row_sums import RowSums
@@ -50,9 +52,17 @@ def roi_max_align_2d(
     Source: He et al., "Mask R-CNN", 2017, section 3, with maxima for means, as in Chainer.
     """
     name = "roi_max_align_2d"
-    regions = checked_regions(x, rois, roi_indices, spatial_scale, function=name)
     oh, ow = checked_outsize(outsize, function=name)
     sy, sx = checked_sampling(sampling_ratio, function=name)
+    if is_on_device(x):
+        return device_regions(
+            *((x,), rois, roi_indices, (spatial_scale,), (oh, ow), Cells.SAMPLES),
+            function=name,
+            sampling=(sy, sx),
+            aligned=aligned,
+            greatest=True,
+        )
+    regions = checked_regions(x, rois, roi_indices, spatial_scale, function=name)
     _, c, h, w = regions.x.shape
     y_min, x_min, y_max, x_max = regions.bbox.T
     rows = axis_samples(y_min, y_max, oh, sy, h, aligned)

@@ -7,9 +7,11 @@ import numpy as np
 
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.cuda.roi import Cells
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.config.switches import switches
 from cvzoo.functions.roi.axis_bins import AxisBins, rounded_bins
+from cvzoo.functions.roi.on_device import device_regions, is_on_device
 from cvzoo.functions.roi.pick_channels import PickChannelsGrad
 from cvzoo.functions.roi.regions import checked_outsize, checked_regions
 
@@ -104,8 +106,13 @@ def roi_max_pooling_2d(
     Source: Girshick, "Fast R-CNN", 2015, section 2.1.
     """
     name = "roi_max_pooling_2d"
-    regions = checked_regions(x, rois, roi_indices, spatial_scale, function=name)
     oh, ow = checked_outsize(outsize, function=name)
+    if is_on_device(x):
+        cells = Cells.ROUNDED_INCLUSIVE if inclusive else Cells.ROUNDED
+        return device_regions(
+            *((x,), rois, roi_indices, (spatial_scale,), (oh, ow), cells), function=name, greatest=True
+        )
+    regions = checked_regions(x, rois, roi_indices, spatial_scale, function=name)
     x = regions.x
     y_min, x_min, y_max, x_max = regions.bbox.T
     rows = rounded_bins(y_min, y_max, oh, x.shape[2], inclusive=inclusive)
