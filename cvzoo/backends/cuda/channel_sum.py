@@ -15,12 +15,13 @@ _SPLITS = 512  # blocks one above the other at most
 
 
 def channel_sum(x: Any) -> Any:
-    """As AbstractBackend.channel_sum says; in x's dtype, summed as if in float64 where that is float32."""
+    """As AbstractBackend.channel_sum says; float32 is summed as if in float64."""
     xp = cupy()
     if not are_floats(x):
         return x.sum(axis=(0, *range(2, x.ndim)))
     c = x.shape[1]
-    y = xp.empty(c, x.dtype)
+    wide_dtype = np.float64 if x.dtype == np.float64 else np.float32
+    y = xp.empty(c, wide_dtype)
     if not x.size:
         y.fill(0)
         return y
@@ -32,15 +33,17 @@ def channel_sum(x: Any) -> Any:
     splits = min(max(m // _ROWS, 1), _SPLITS)
     step = -(-m // splits)
     splits = -(-m // step)
-    partial = xp.empty((splits, wide), np.float64 if x.dtype == np.float64 else np.float32)
-    name = suffix(x.dtype)
+    partial = xp.empty((splits, wide), wide_dtype)
     _KERNELS.launch(
-        f"channel_sum_partial_{name}",
+        f"channel_sum_partial_{suffix(x.dtype)}",
         (-(-wide // 32), splits, 1),
         (32, 8, 1),
         (flat, partial, np.int64(m), np.int32(wide), np.int64(step)),
     )
     _KERNELS.launch(
-        f"channel_sum_final_{name}", blocks(c), (256, 1, 1), (partial, y, np.int64(splits * beside), np.int32(c))
+        f"channel_sum_final_{suffix(y.dtype)}",
+        blocks(c),
+        (256, 1, 1),
+        (partial, y, np.int64(splits * beside), np.int32(c)),
     )
     return y

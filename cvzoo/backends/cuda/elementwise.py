@@ -109,7 +109,7 @@ def elementwise(
     name: of the kernel; body: as ElementwiseKernel says
     inputs: arrays of one device, in C types that ElementwiseKernel knows
     numbers: n0, n1, ... of `body`
-    dtype: y's; None: what the inputs' are promoted to
+    dtype: y's; None: the first input's if it has 16 bits, else what the inputs' are promoted to
     order: the input of y's shape whose axes' order in memory y takes; None: the first of that shape
     out: y itself; it may be one of the inputs
     """
@@ -120,7 +120,9 @@ def elementwise(
             break
     if out is None:
         if dtype is None:
-            dtype = np.result_type(*[each.dtype for each in inputs])
+            dtype = inputs[0].dtype
+            if dtype.itemsize != 2 and any(each.dtype != dtype for each in inputs):
+                dtype = np.result_type(*[each.dtype for each in inputs])
         out = _allocate(inputs, shape, dtype, order)
     if not out.size:
         return out
@@ -160,4 +162,4 @@ def _allocate(inputs: Sequence[Any], shape: tuple[int, ...], dtype: Any, order: 
 
 def are_floats(*arrays: Any) -> bool:
     """Whether all are arrays of floats that the kernels compute with."""
-    return all([each.dtype.name in FLOATS for each in arrays])
+    return all(each.dtype.name in FLOATS for each in arrays)

@@ -10,7 +10,9 @@ template <class T> __device__ __forceinline__ T ew_sigmoid(T x) {
     T e = exp(-fabs(x));
     return (x >= T(0) ? T(1) : e) / (T(1) + e);
 }
-template <class T> __device__ __forceinline__ T ew_softplus(T x) { return (x < T(0) ? T(0) : x) + log1p(exp(-fabs(x))); }
+template <class T> __device__ __forceinline__ T ew_softplus(T x) {
+    return (x < T(0) ? T(0) : x) + log1p(exp(-fabs(x)));
+}
 template <class T> __device__ __forceinline__ T ew_clip(T x, T low, T high) {
     T y = x < low ? low : x;
     return y > high ? high : y;

@@ -35,23 +35,24 @@ __device__ __forceinline__ void channel_sum_partial(
     }
 }
 
-template <class T>
-__device__ __forceinline__ void channel_sum_final(const typename Wide<T>::type *partial, T *y, i64 splits, int c) {
-    typedef typename Wide<T>::type A;
+template <class A>
+__device__ __forceinline__ void channel_sum_final(const A *partial, A *y, i64 splits, int c) {
     i64 column = first_index();
     if (column >= c) return;
     Carried<A> all = {A(0), A(0)};
     for (i64 k = 0; k < splits; k++) all.add(partial[k * c + column]);
-    y[column] = narrow<T>(all.sum);
+    y[column] = all.sum;
 }
 
-#define CHANNEL_SUM(suffix, T)                                                                            \
-    extern "C" __global__ void channel_sum_partial_##suffix(                                              \
-        const T *x, typename Wide<T>::type *partial, i64 m, int c, i64 step) {                            \
-        channel_sum_partial<T>(x, partial, m, c, step);                                                   \
-    }                                                                                                     \
-    extern "C" __global__ void channel_sum_final_##suffix(                                                \
-        const typename Wide<T>::type *partial, T *y, i64 splits, int c) {                                 \
-        channel_sum_final<T>(partial, y, splits, c);                                                      \
+#define CHANNEL_SUM(suffix, T)                                                         \
+    extern "C" __global__ void channel_sum_partial_##suffix(                           \
+        const T *x, typename Wide<T>::type *partial, i64 m, int c, i64 step) {         \
+        channel_sum_partial<T>(x, partial, m, c, step);                                \
     }
 FOR_FLOATS(CHANNEL_SUM)
+extern "C" __global__ void channel_sum_final_f32(const float *partial, float *y, i64 splits, int c) {
+    channel_sum_final(partial, y, splits, c);
+}
+extern "C" __global__ void channel_sum_final_f64(const double *partial, double *y, i64 splits, int c) {
+    channel_sum_final(partial, y, splits, c);
+}
