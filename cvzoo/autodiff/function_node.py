@@ -180,11 +180,14 @@ class FunctionNode:
         """What `forward` gives; of 16-bit floats, too, where it knows float32 only (`in_float32`)."""
         if not self.in_float32:
             return self.forward(arrays)
-        dtype = next((x.dtype for x in arrays if is_half(x.dtype)), None)
-        if dtype is None:
+        try:
+            halves = [x.dtype for x in arrays if is_half(x.dtype)]
+        except AttributeError:  # something is no array, which `forward` says better
+            halves = []
+        if not halves:
             return self.forward(arrays)
         results = self.forward(tuple([widened(x) for x in arrays]))
-        return tuple([rounded(y, dtype) if y.dtype == "float32" else y for y in results])
+        return tuple([rounded(y, halves[0]) if y.dtype == "float32" else y for y in results])
 
     def _forward_between(self, hooks: Sequence[AbstractFunctionHook], arrays: tuple[Any, ...]) -> Any:
         for hook in hooks:

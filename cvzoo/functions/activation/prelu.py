@@ -6,12 +6,15 @@ from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.errors.exceptions import DtypeError, ShapeError
 from cvzoo.functions.array.broadcast_to import sum_to
+from cvzoo.functions.array.dtypes import agreed_pair
 from cvzoo.functions.array.reshape import reshape
 from cvzoo.functions.math.elementwise import floating_backend
 
 
 class PReLU(FunctionNode):
     """Of x and a slope with as many axes as x."""
+
+    in_float32 = True
 
     def forward(self, inputs: tuple) -> tuple:
         x, slope = inputs
@@ -36,8 +39,7 @@ def prelu(x: Variable | Any, W: Variable | Any) -> Variable:
     Raises ShapeError if W does not fit x, DtypeError if dtypes differ.
     Source: Delving deep into rectifiers (He et al., ICCV 2015).
     """
-    x = as_variable(x)
-    W = as_variable(W)
+    x, W = agreed_pair(as_variable(x), as_variable(W))
     shape = W.shape
     if x.shape[1 : 1 + len(shape)] != shape:
         raise ShapeError(

@@ -8,6 +8,7 @@ from cvzoo.backends.dispatch import backend_of
 from cvzoo.config.switches import switches
 from cvzoo.functions.array.axes import one_axis
 from cvzoo.functions.array.broadcast_to import broadcast_to
+from cvzoo.functions.array.dtypes import widened
 from cvzoo.functions.math.elementwise import floating_backend
 from cvzoo.functions.math.exp import exp
 from cvzoo.functions.math.sum import sum
@@ -53,16 +54,16 @@ class LogSoftmax(FunctionNode):
 
 
 def softmax(x: Variable | Any, axis: int = 1) -> Variable:
-    """exp(x) / sum(exp(x)) along `axis`, without overflow.
+    """exp(x) / sum(exp(x)) along `axis`, without overflow; of floats of 16 bits in float32.
 
     Raises ShapeError if there is no such axis.
     """
-    return Softmax(axis).apply((x,))[0]
+    return Softmax(axis).apply((widened(x),))[0]
 
 
 def log_softmax(x: Variable | Any, axis: int = 1) -> Variable:
-    """The logarithm of `softmax`, without overflow.
+    """The logarithm of `softmax`, without overflow; of floats of 16 bits in float32.
 
     Raises ShapeError if there is no such axis.
     """
-    return LogSoftmax(axis).apply((x,))[0]
+    return LogSoftmax(axis).apply((widened(x),))[0]

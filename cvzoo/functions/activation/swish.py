@@ -5,6 +5,7 @@ from typing import Any
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.functions.activation.sigmoid import sigmoid
 from cvzoo.functions.array.broadcast_to import broadcast_to
+from cvzoo.functions.array.dtypes import agreed_pair
 from cvzoo.functions.array.reshape import reshape
 from cvzoo.functions.math.elementwise import AbstractElementwise
 from cvzoo.functions.math.operands import SCALARS
@@ -31,7 +32,7 @@ def swish(x: Variable | Any, beta: Variable | Any = 1.0) -> Variable:
     x = as_variable(x)
     if isinstance(beta, SCALARS):
         return Swish(float(beta)).apply((x,))[0]
-    beta = as_variable(beta)
+    x, beta = agreed_pair(x, as_variable(beta))
     beta = reshape(beta, (1, *beta.shape, *(1,) * (x.ndim - 1 - beta.ndim)))
     return x * sigmoid(x * broadcast_to(beta, x.shape))
 

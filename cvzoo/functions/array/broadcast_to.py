@@ -5,6 +5,7 @@ from typing import Any
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.backends.dispatch import backend_of
+from cvzoo.backends.float_types import is_float
 from cvzoo.errors.exceptions import ShapeError
 
 Shape = tuple[int, ...]
@@ -35,6 +36,8 @@ class BroadcastTo(FunctionNode):
 
 
 class SumTo(FunctionNode):
+    in_float32 = True
+
     def __init__(self, shape: Shape):
         self.shape = shape
 
@@ -50,7 +53,7 @@ class SumTo(FunctionNode):
             )
         lead = x.ndim - len(shape)
         axes = (*range(lead), *[i + lead for i, size in enumerate(shape) if size == 1 and x.shape[i + lead] != 1])
-        if x.ndim == 4 and axes == (0, 2, 3) and x.dtype.kind == "f":
+        if x.ndim == 4 and axes == (0, 2, 3) and is_float(x.dtype):
             return (backend.channel_sum(x).reshape(shape),)
         return (x.sum(axes, keepdims=True).reshape(shape),)
 

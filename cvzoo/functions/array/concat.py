@@ -8,6 +8,7 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import DtypeError, ShapeError
 from cvzoo.functions.array.axes import one_axis
+from cvzoo.functions.array.dtypes import agreed
 
 
 class Concat(FunctionNode):
@@ -93,7 +94,7 @@ def concat(xs: Sequence[Variable | Any], axis: int = 1) -> Variable:
     xs = tuple(xs)
     if not xs:
         raise ShapeError("concat: there is nothing to join", expected="at least one array", got="none")
-    return Concat(axis).apply(xs)[0]
+    return Concat(axis).apply(agreed(*xs))[0]
 
 
 def split_axis(

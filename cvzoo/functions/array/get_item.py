@@ -8,6 +8,7 @@ from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import DtypeError, ShapeError
+from cvzoo.functions.array.dtypes import agreed_pair
 
 
 def _index(slices: Any) -> tuple[tuple, bool]:
@@ -59,6 +60,7 @@ class GetItemGrad(FunctionNode):
     """Zeros with the gradient added into the places picked."""
 
     def __init__(self, index: tuple, basic: bool, shape: tuple[int, ...]):
+        self.in_float32 = not basic  # which adds nothing up
         self.index = index
         self.basic = basic
         self.shape = shape
@@ -78,6 +80,8 @@ class GetItemGrad(FunctionNode):
 
 
 class ScatterAdd(FunctionNode):
+    in_float32 = True
+
     def __init__(self, index: tuple, basic: bool):
         self.index = index
         self.basic = basic
@@ -115,4 +119,4 @@ def scatter_add(a: Variable | Any, slices: Any, b: Variable | Any) -> Variable:
 
     Raises ShapeError if b does not have the shape of a[slices], DtypeError if dtypes differ.
     """
-    return ScatterAdd(*_index(slices)).apply((a, b))[0]
+    return ScatterAdd(*_index(slices)).apply(agreed_pair(a, b))[0]

@@ -7,6 +7,7 @@ from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import DtypeError, ShapeError
 from cvzoo.functions.array.broadcast_to import sum_to
+from cvzoo.functions.array.dtypes import agreed_pair
 
 
 class Where(FunctionNode):
@@ -65,4 +66,4 @@ def where(condition: Variable | Any, x: Variable | Any, y: Variable | Any) -> Va
         x = xp.asarray(x, y.dtype)
     elif isinstance(y, int | float):
         y = xp.asarray(y, x.dtype)
-    return Where(condition).apply((x, y))[0]
+    return Where(condition).apply(agreed_pair(x, y))[0]

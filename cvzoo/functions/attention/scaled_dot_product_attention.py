@@ -8,8 +8,9 @@ import numpy as np
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import ShapeError
-from cvzoo.functions.activation.softmax import softmax
+from cvzoo.functions.activation.softmax import Softmax
 from cvzoo.functions.array.concat import concat
+from cvzoo.functions.array.dtypes import agreed, for_product
 from cvzoo.functions.array.get_item import get_item
 from cvzoo.functions.math.matmul import matmul
 from cvzoo.functions.math.operands import check_broadcast
@@ -32,7 +33,7 @@ def scaled_dot_product_attention(
     Where no gradients are taken, scores that would fill much memory are computed part by part of the first axis.
     Source: Vaswani et al., Attention is all you need, NeurIPS 2017.
     """
-    q, k, v = as_variable(q), as_variable(k), as_variable(v)
+    q, k, v = agreed(*[for_product(as_variable(each)) for each in (q, k, v)])
     if min(q.ndim, k.ndim, v.ndim) < 2 or q.shape[-1] != k.shape[-1] or k.shape[-2] != v.shape[-2]:
         raise ShapeError(
             "scaled_dot_product_attention: queries, keys and values do not fit",
@@ -59,7 +60,8 @@ def scaled_dot_product_attention(
 
 def _attend(q: Variable, k: Variable, v: Variable, bias: Variable | None, scale: float) -> Variable:
     scores = matmul(q if scale == 1 else q * scale, k, transb=True)  # (..., N, M)
-    return matmul(softmax(scores if bias is None else scores + bias, axis=-1), v)
+    # of scores of 16 bits the shares have 16 bits: `softmax` would widen them for the product to round them again
+    return matmul(Softmax(-1).apply((scores if bias is None else scores + bias,))[0], v)
 
 
 def _part(x: Variable | None, ndim: int, part: slice) -> Variable | None:

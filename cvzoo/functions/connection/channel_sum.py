@@ -6,29 +6,31 @@ from typing import Any
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.backends.dispatch import backend_of
+from cvzoo.backends.float_types import rounded
 from cvzoo.errors.exceptions import ShapeError
 
 
 class ChannelSum(FunctionNode):
-    """x (B, C, ...) to (C,)."""
+    """x (B, C, ...) to (C,); of floats of 16 bits to float32."""
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         (x,) = inputs
-        self._shape = x.shape
+        self._shape, self._dtype = x.shape, x.dtype
         return (backend_of(x).channel_sum(x),)
 
     def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
-        return ChannelSpread(self._shape).apply(gys)
+        return ChannelSpread(self._shape, self._dtype).apply(gys)
 
 
 class ChannelSpread(FunctionNode):
-    """v (C,) to `shape` (B, C, ...): each channel filled with its number."""
+    """v (C,) to `shape` (B, C, ...): each channel filled with its number, rounded to `dtype`."""
 
-    def __init__(self, shape: Sequence[int]):
+    def __init__(self, shape: Sequence[int], dtype: Any):
         self._shape = tuple(shape)
+        self._dtype = dtype
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        (v,) = inputs
+        v = rounded(inputs[0], self._dtype)
         return (backend_of(v).xp.broadcast_to(v.reshape((-1,) + (1,) * (len(self._shape) - 2)), self._shape),)
 
     def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -36,7 +38,7 @@ class ChannelSpread(FunctionNode):
 
 
 def channel_sum(x: Any) -> Variable:
-    """The sum of x (B, C, ...) over all axes but the second: (C,).
+    """The sum of x (B, C, ...) over all axes but the second: (C,); of floats of 16 bits in float32.
 
     Raises ShapeError if x has fewer than two axes.
     """

@@ -8,7 +8,9 @@ from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.backends.dispatch import backend_of
+from cvzoo.backends.float_types import rounded
 from cvzoo.errors.exceptions import DtypeError, GraphError, ShapeError, ValueRangeError
+from cvzoo.functions.array.dtypes import fits_weight, for_product, rounded_weight
 from cvzoo.functions.connection.channel_sum import ChannelSum
 from cvzoo.shapes.check import pair
 from cvzoo.shapes.pads import end_pad, pads
@@ -22,6 +24,7 @@ class Convolution2D(FunctionNode):
 
     window: stride, pad, dilate and groups as the kernels want them
     pack: where the backend may keep reordered copies of W
+    W and b of float32 beside an x of 16 bits are rounded to its dtype; their gradients are float32 again.
     """
 
     def __init__(self, window: dict[str, Any], pack: dict | None = None):
@@ -29,10 +32,11 @@ class Convolution2D(FunctionNode):
         self._pack = pack
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        x, W = inputs[0], inputs[1]
-        b = inputs[2] if len(inputs) == 3 else None
+        x = inputs[0]
+        b = rounded(inputs[2], x.dtype) if len(inputs) == 3 else None
         self.retain_inputs((0, 1))
-        return (backend_of(x).conv_2d(x, W, b, pack=self._pack, **self._window),)
+        W, pack = rounded_weight(inputs[1], x.dtype, self._pack)
+        return (backend_of(x).conv_2d(x, W, b, pack=pack, **self._window),)
 
     def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
         x, W = self.get_retained_inputs()
@@ -42,7 +46,7 @@ class Convolution2D(FunctionNode):
             if i == 0:
                 grads.append(Deconvolution2D(self._window, x.shape[2:]).apply((gy, W))[0])
             elif i == 1:
-                grads.append(Convolution2DWeightGrad(self._window, W.shape[2:]).apply((x, gy))[0])
+                grads.append(Convolution2DWeightGrad(self._window, W.shape[2:], W.dtype).apply((x, gy))[0])
             else:
                 grads.append(ChannelSum().apply((gy,))[0])
         return tuple(grads)
@@ -56,12 +60,12 @@ class Deconvolution2D(FunctionNode):
         self._out_size = tuple(out_size)
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        x, W = inputs[0], inputs[1]
+        x = inputs[0]
         self.retain_inputs((0, 1))
         backend = backend_of(x)
-        y = backend.conv_2d_input_grad(x, W, self._out_size, **self._window)
+        y = backend.conv_2d_input_grad(x, rounded(inputs[1], x.dtype), self._out_size, **self._window)
         if len(inputs) == 3:
-            y = backend.add(y, inputs[2][:, None, None], out=y)
+            y = backend.add(y, rounded(inputs[2], x.dtype)[:, None, None], out=y)
         return (y,)
 
     def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -72,23 +76,25 @@ class Deconvolution2D(FunctionNode):
             if i == 0:
                 grads.append(Convolution2D(self._window).apply((gy, W))[0])
             elif i == 1:
-                grads.append(Convolution2DWeightGrad(self._window, W.shape[2:]).apply((gy, x))[0])
+                grads.append(Convolution2DWeightGrad(self._window, W.shape[2:], W.dtype).apply((gy, x))[0])
             else:
                 grads.append(ChannelSum().apply((gy,))[0])
         return tuple(grads)
 
 
 class Convolution2DWeightGrad(FunctionNode):
-    """x (B, C, H, W), gy (B, O, OH, OW) to gW (O, C / groups, *w_size)."""
+    """x (B, C, H, W), gy (B, O, OH, OW) to gW (O, C / groups, *w_size) of `dtype`."""
 
-    def __init__(self, window: dict[str, Any], w_size: Sequence[int]):
+    def __init__(self, window: dict[str, Any], w_size: Sequence[int], dtype: Any):
         self._window = window
         self._w_size = tuple(w_size)
+        self._dtype = dtype
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         x, gy = inputs
         self.retain_inputs((0, 1))
-        return (backend_of(x).conv_2d_weight_grad(x, gy, self._w_size, **self._window),)
+        gW = backend_of(x).conv_2d_weight_grad(x, gy, self._w_size, **self._window)
+        return (rounded(gW, self._dtype),)
 
     def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
         x, gy = self.get_retained_inputs()
@@ -141,7 +147,7 @@ def _check_arrays(function: str, x: Variable, W: Variable, b: Variable | None, w
     if x.ndim != 4 or len(W.shape) != 4:
         hint = "x[None] makes a batch of one photo" if x.ndim == 3 else None
         raise ShapeError(f"{function}: x and W must be 4-D", got=_letters(x.shape, W.shape, w_letters), hint=hint)
-    if x.dtype != W.dtype or (b is not None and b.dtype != W.dtype):
+    if not fits_weight(x.dtype, W.dtype) or (b is not None and b.dtype != W.dtype):
         raise DtypeError(
             f"{function}: x, W and b must have one dtype",
             got=f"x {x.dtype}, W {W.dtype}" + ("" if b is None else f", b {b.dtype}"),
@@ -171,7 +177,7 @@ def convolution_2d(
     groups: channels and filters are split into this many groups that do not see each other
     Raises ShapeError if channels, groups or sizes do not fit, DtypeError if dtypes differ.
     """
-    x = as_variable(x)
+    x = for_product(as_variable(x))
     W = as_variable(W)
     if b is not None:
         b = as_variable(b)
@@ -229,7 +235,7 @@ def deconvolution_2d(
     stride, pad, dilate, groups: those of the convolution that it is the transpose of
     Raises ShapeError if channels, groups or sizes do not fit, DtypeError if dtypes differ.
     """
-    x = as_variable(x)
+    x = for_product(as_variable(x))
     W = as_variable(W)
     if b is not None:
         b = as_variable(b)

@@ -5,6 +5,7 @@ from typing import Any
 
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.backends.dispatch import backend_of
+from cvzoo.backends.float_types import rounded
 
 
 class DeconvolutionAndSum(FunctionNode):
@@ -19,4 +20,5 @@ class DeconvolutionAndSum(FunctionNode):
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         x, W, other = inputs
+        W = rounded(W, x.dtype)
         return (backend_of(x).conv_2d_input_grad(x, W, self._out_size, add=other, **self._window),)

@@ -30,6 +30,8 @@ class EmbedID(FunctionNode):
 class EmbedIDGrad(FunctionNode):
     """gy (..., D) to gW of `shape`: each row of gy added to W's row."""
 
+    in_float32 = True
+
     def __init__(self, ids: Any, seen: Any, shape: tuple[int, ...]):
         self._ids = ids
         self._seen = seen

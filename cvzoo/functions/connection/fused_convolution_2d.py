@@ -8,8 +8,10 @@ from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.backends.dispatch import backend_of
+from cvzoo.backends.float_types import rounded
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import DtypeError, GraphError, ShapeError
+from cvzoo.functions.array.dtypes import fits_weight, for_product, rounded_weight
 from cvzoo.shapes.check import pair
 from cvzoo.shapes.pads import pads
 from cvzoo.shapes.sizes import conv_out_size
@@ -27,9 +29,10 @@ class FusedConvolution2D(FunctionNode):
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         x, W, *rest = inputs
         has_b, has_add = self._has
-        b = rest.pop(0) if has_b else None
+        b = rounded(rest.pop(0), x.dtype) if has_b else None
         add = rest.pop(0) if has_add else None
-        return (backend_of(x).conv_2d(x, W, b, add=add, **self._settings),)
+        W, pack = rounded_weight(W, x.dtype, self._settings.get("pack"))
+        return (backend_of(x).conv_2d(x, W, b, add=add, **{**self._settings, "pack": pack}),)
 
 
 @functools.lru_cache(1024, typed=True)
@@ -74,7 +77,7 @@ def fused_convolution_2d(
     """
     if switches.enable_backprop:
         raise GraphError("fused_convolution_2d has no gradient", hint="with cvzoo.no_backprop_mode(): ...")
-    x, W = as_variable(x), as_variable(W)
+    x, W = for_product(as_variable(x)), as_variable(W)
     if isinstance(W, Parameter) and pack is None:
         pack = W.packs()
     window = window_settings(stride, pad, dilate, groups)
@@ -92,7 +95,8 @@ def _check(x: Variable, W: Variable, b: Any, add: Any, window: dict[str, Any]) -
             expected="x (B, C, H, W), W (O, C / groups, KH, KW)",
             got=f"x {x_shape}, W {w_shape}, groups {window['groups']}",
         )
-    if any(v is not None and v.dtype != W.dtype for v in (x, b, add)):
+    fits = fits_weight(x.dtype, W.dtype) and (b is None or b.dtype == W.dtype)
+    if not fits or (add is not None and add.dtype != x.dtype):
         raise DtypeError("fused_convolution_2d: all arrays must have one dtype", expected=W.dtype, got=x.dtype)
     if b is not None and b.shape != w_shape[:1]:
         raise ShapeError("fused_convolution_2d: b needs one number for each filter", expected=w_shape[:1], got=b.shape)

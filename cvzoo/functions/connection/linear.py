@@ -6,7 +6,9 @@ from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.backends.dispatch import backend_of
+from cvzoo.backends.float_types import rounded
 from cvzoo.errors.exceptions import DtypeError, GraphError, ShapeError, ValueRangeError
+from cvzoo.functions.array.dtypes import fits_weight, for_product, rounded_weight
 from cvzoo.functions.array.reshape import reshape
 from cvzoo.functions.connection.channel_sum import ChannelSum
 
@@ -15,15 +17,18 @@ class Linear(FunctionNode):
     """x (N, I), W (O, I), perhaps b (O,), to x @ W.T + b (N, O).
 
     pack: where the backend may keep reordered copies of W
+    W and b of float32 beside an x of 16 bits are rounded to its dtype; their gradients are float32 again.
     """
 
     def __init__(self, pack: dict | None = None):
         self._pack = pack
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        x, W = inputs[0], inputs[1]
+        x = inputs[0]
+        b = rounded(inputs[2], x.dtype) if len(inputs) == 3 else None
         self.retain_inputs((0, 1))
-        return (backend_of(x).linear(x, W, inputs[2] if len(inputs) == 3 else None, pack=self._pack),)
+        W, pack = rounded_weight(inputs[1], x.dtype, self._pack)
+        return (backend_of(x).linear(x, W, b, pack=pack),)
 
     def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
         x, W = self.get_retained_inputs()
@@ -33,7 +38,7 @@ class Linear(FunctionNode):
             if i == 0:
                 grads.append(LinearInputGrad().apply((gy, W))[0])
             elif i == 1:
-                grads.append(LinearWeightGrad().apply((x, gy))[0])
+                grads.append(LinearWeightGrad(W.dtype).apply((x, gy))[0])
             else:
                 grads.append(ChannelSum().apply((gy,))[0])
         return tuple(grads)
@@ -45,23 +50,26 @@ class LinearInputGrad(FunctionNode):
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         gy, W = inputs
         self.retain_inputs((0, 1))
-        return (backend_of(gy).matmul(gy, W),)
+        return (backend_of(gy).matmul(gy, rounded(W, gy.dtype)),)
 
     def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
         gy, W = self.get_retained_inputs()
         (ggx,) = gys
         return tuple(
-            [Linear().apply((ggx, W))[0] if i == 0 else LinearWeightGrad().apply((ggx, gy))[0] for i in indexes]
+            [Linear().apply((ggx, W))[0] if i == 0 else LinearWeightGrad(W.dtype).apply((ggx, gy))[0] for i in indexes]
         )
 
 
 class LinearWeightGrad(FunctionNode):
-    """x (N, I), gy (N, O) to gy.T @ x (O, I)."""
+    """x (N, I), gy (N, O) to gy.T @ x (O, I) of `dtype`."""
+
+    def __init__(self, dtype: Any):
+        self._dtype = dtype
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         x, gy = inputs
         self.retain_inputs((0, 1))
-        return (backend_of(x).matmul(gy.T, x),)
+        return (rounded(backend_of(x).matmul(gy.T, x), self._dtype),)
 
     def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
         x, gy = self.get_retained_inputs()
@@ -79,7 +87,7 @@ def linear(x: Any, W: Any, b: Any = None, n_batch_axes: int = 1) -> Variable:
     b: (O,) or None
     Raises ShapeError if the sizes do not fit, DtypeError if dtypes differ.
     """
-    x = as_variable(x)
+    x = for_product(as_variable(x))
     W = as_variable(W)
     if b is not None:
         b = as_variable(b)
@@ -92,7 +100,7 @@ def linear(x: Any, W: Any, b: Any = None, n_batch_axes: int = 1) -> Variable:
     if (
         len(w_shape) != 2
         or x.shape[1] != w_shape[1]
-        or x.dtype != W.dtype
+        or not fits_weight(x.dtype, W.dtype)
         or (b is not None and (b.shape != w_shape[:1] or b.dtype != W.dtype))
     ):
         _refuse(x_shape, x, W, b)

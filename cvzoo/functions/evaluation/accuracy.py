@@ -4,12 +4,14 @@ from typing import Any
 
 from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends.dispatch import backend_of
+from cvzoo.backends.float_types import is_float, is_half
 from cvzoo.errors.exceptions import DtypeError, ShapeError
 
 
 def accuracy(y: Any, t: Any, ignore_label: int | None = None) -> Variable:
     """The share of labels whose class has the highest score, 0 to 1: a number in y's dtype, not differentiable.
 
+    Of scores of 16 bits it is float32.
     y: (B, C, ...) scores; the first of equal ones wins
     t: (B, ...) integers
     ignore_label: not counted where t is this number; 0 if nothing is left
@@ -21,7 +23,7 @@ def accuracy(y: Any, t: Any, ignore_label: int | None = None) -> Variable:
     backend_of(t)
     if y.ndim < 2 or t.shape != y.shape[:1] + y.shape[2:]:
         raise ShapeError("accuracy: t needs one label where y has C scores", got=f"y {y.shape}, t {t.shape}")
-    if t.dtype.kind not in "iu" or y.dtype.kind != "f":
+    if t.dtype.kind not in "iu" or not is_float(y.dtype):
         raise DtypeError("accuracy: y must be floating and t of integers", got=f"y {y.dtype}, t {t.dtype}")
     right = y.argmax(axis=1) == t
     count = t.size
@@ -30,4 +32,4 @@ def accuracy(y: Any, t: Any, ignore_label: int | None = None) -> Variable:
         right &= valid
         count = int(valid.sum())
     share = int(right.sum()) / max(count, 1)
-    return Variable(xp.asarray(share, y.dtype), requires_grad=False)
+    return Variable(xp.asarray(share, "float32" if is_half(y.dtype) else y.dtype), requires_grad=False)

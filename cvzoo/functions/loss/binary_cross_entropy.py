@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from cvzoo.autodiff.variable import Variable, as_array, as_variable
+from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.functions.array.dtypes import widened
 from cvzoo.functions.loss.labels import check_like
 from cvzoo.functions.loss.reduced import check_reduce, reduced
 from cvzoo.functions.math.add import add, subtract
@@ -22,7 +23,7 @@ def binary_cross_entropy(p: Any, t: Any, *, reduce: str = "mean") -> Variable:
     reduce: "mean", "sum" or "no"
     Raises ShapeError if the shapes differ, ValueRangeError if p or t leaves 0 to 1.
     """
-    p = as_variable(p)
+    p = widened(p)
     t = as_array(t)
     check_reduce(reduce, function="binary_cross_entropy")
     check_like(p, t, function="binary_cross_entropy")

@@ -4,10 +4,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from cvzoo.autodiff.function_node import FunctionNode
-from cvzoo.autodiff.variable import Variable, as_array, as_variable
+from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends.dispatch import backend_of
+from cvzoo.backends.float_types import is_float
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 from cvzoo.functions.array.broadcast_to import broadcast_to
+from cvzoo.functions.array.dtypes import widened
 from cvzoo.functions.loss.sigmoid_focal_loss import focal_slope_grads
 from cvzoo.functions.math.multiply import multiply
 from cvzoo.functions.math.sum import sum
@@ -180,10 +182,10 @@ def focal_loss(
     so that is computed in blocks which stay in the cache, and only the true classes get their own formula; the
     gradient is a second such pass.
     """
-    x = as_variable(x)
+    x = widened(x)
     t = as_array(t)
     xp = backend_of(t).xp
-    if x.dtype.kind != "f" or t.dtype.kind not in "iu":
+    if not is_float(x.dtype) or t.dtype.kind not in "iu":
         raise DtypeError("focal_loss: x must be floating and t of integers", got=f"x {x.dtype}, t {t.dtype}")
     if x.ndim < 1 or t.shape != x.shape[:-1]:
         raise ShapeError(

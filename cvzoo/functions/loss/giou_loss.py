@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.autodiff.variable import Variable, as_variable
+from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ShapeError
+from cvzoo.functions.array.dtypes import widened
 from cvzoo.functions.loss.labels import check_like
 from cvzoo.functions.loss.reduced import check_reduce, reduced
 from cvzoo.functions.math.add import add, subtract
@@ -24,7 +25,7 @@ def giou_loss(bbox: Any, t: Any, *, reduce: str = "mean", eps: float = 1e-7) -> 
     Raises ShapeError or DtypeError if bbox and t do not fit.
     Source: Rezatofighi et al., "Generalized Intersection over Union", CVPR 2019, algorithm 1.
     """
-    bbox, t = as_variable(bbox), as_variable(t)
+    bbox, t = widened(bbox), widened(t)
     check_reduce(reduce, function="giou_loss")
     check_like(bbox, t, function="giou_loss")
     if bbox.ndim != 2 or bbox.shape[1] != 4:

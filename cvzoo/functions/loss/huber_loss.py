@@ -3,9 +3,10 @@
 from typing import Any
 
 from cvzoo.autodiff.function_node import FunctionNode
-from cvzoo.autodiff.variable import Variable, as_variable
+from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
+from cvzoo.functions.array.dtypes import widened
 from cvzoo.functions.loss.labels import check_like
 from cvzoo.functions.loss.reduced import check_reduce, reduced
 from cvzoo.functions.math.add import subtract
@@ -40,8 +41,8 @@ def huber_loss(x: Any, t: Any, delta: float, reduce: str = "sum_along_second_axi
     reduce: "sum_along_second_axis" (B, ...) of x (B, C, ...), "mean", "sum" or "no"
     Raises ShapeError or DtypeError if x and t differ, ValueRangeError if delta is not positive.
     """
-    x = as_variable(x)
-    t = as_variable(t)
+    x = widened(x)
+    t = widened(t)
     check_like(x, t, function="huber_loss")
     if delta <= 0:
         raise ValueRangeError("huber_loss: delta must be positive", got=delta)

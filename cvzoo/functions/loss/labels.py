@@ -4,6 +4,7 @@ from typing import Any
 
 from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends.dispatch import backend_of
+from cvzoo.backends.float_types import is_float
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 
 
@@ -26,7 +27,7 @@ def check_labels(t: Any, valid: Any, n_class: int, *, function: str) -> None:
 def check_like(x: Variable, t: Any, *, function: str) -> None:
     """Raise unless x is floating and t is an array of its shape."""
     backend_of(as_array(t))
-    if x.dtype.kind != "f":
+    if not is_float(x.dtype):
         raise DtypeError(f"{function}: x must be floating", got=x.dtype, hint="x.astype('float32')")
     if x.shape != t.shape:
         raise ShapeError(f"{function}: x and t must have one shape", got=f"x {x.shape}, t {t.shape}")

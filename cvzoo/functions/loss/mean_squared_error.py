@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from cvzoo.autodiff.variable import Variable, as_variable
+from cvzoo.autodiff.variable import Variable
+from cvzoo.functions.array.dtypes import widened
 from cvzoo.functions.loss.labels import check_like
 from cvzoo.functions.loss.reduced import reduced
 from cvzoo.functions.math.add import subtract
@@ -15,7 +16,7 @@ def mean_squared_error(x0: Any, x1: Any) -> Variable:
     x0, x1: of one shape and dtype
     Raises ShapeError or DtypeError if they differ.
     """
-    x0 = as_variable(x0)
-    x1 = as_variable(x1)
+    x0 = widened(x0)
+    x1 = widened(x1)
     check_like(x0, x1, function="mean_squared_error")
     return reduced(square(subtract(x0, x1)), "mean", x0.size)

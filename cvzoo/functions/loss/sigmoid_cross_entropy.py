@@ -3,10 +3,12 @@
 from typing import Any
 
 from cvzoo.autodiff.function_node import FunctionNode
-from cvzoo.autodiff.variable import Variable, as_array, as_variable
+from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends.dispatch import backend_of
+from cvzoo.backends.float_types import is_float
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.functions.activation.sigmoid import sigmoid
+from cvzoo.functions.array.dtypes import widened
 from cvzoo.functions.loss.labels import check_labels, check_like
 from cvzoo.functions.loss.reduced import check_reduce, reduced
 from cvzoo.functions.math.add import subtract
@@ -47,12 +49,12 @@ def sigmoid_cross_entropy(
     reduce: "mean", "sum" or "no"
     Raises ShapeError or DtypeError if x and t do not fit, ValueRangeError if a target is out of range.
     """
-    x = as_variable(x)
+    x = widened(x)
     t = as_array(t)
     check_reduce(reduce, function="sigmoid_cross_entropy")
     check_like(x, t, function="sigmoid_cross_entropy")
     xp = backend_of(t).xp
-    if t.dtype.kind == "f":
+    if is_float(t.dtype):
         if t.size and not (t.min() >= 0 and t.max() <= 1):
             raise ValueRangeError("sigmoid_cross_entropy: a target is not a probability", got=f"{t.min()} to {t.max()}")
         valid, count = None, t.size

@@ -3,10 +3,11 @@
 from typing import Any
 
 from cvzoo.autodiff.function_node import FunctionNode
-from cvzoo.autodiff.variable import Variable, as_array, as_variable
+from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.functions.activation.sigmoid import sigmoid
 from cvzoo.functions.activation.softplus import softplus
+from cvzoo.functions.array.dtypes import widened
 from cvzoo.functions.loss.labels import check_labels, check_like
 from cvzoo.functions.loss.reduced import check_reduce, reduced
 from cvzoo.functions.math.add import add
@@ -104,7 +105,7 @@ def sigmoid_focal_loss(
     Source: Lin et al., "Focal Loss for Dense Object Detection", 2017. Where we differ: the paper divides the sum by
     the number of boxes that are assigned to an object; take reduce="sum" and divide by that.
     """
-    x = as_variable(x)
+    x = widened(x)
     t = as_array(t)
     check_reduce(reduce, function="sigmoid_focal_loss")
     check_like(x, t, function="sigmoid_focal_loss")

@@ -3,10 +3,12 @@
 from typing import Any
 
 from cvzoo.autodiff.function_node import FunctionNode
-from cvzoo.autodiff.variable import Variable, as_array, as_variable
+from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends.dispatch import backend_of
+from cvzoo.backends.float_types import is_float
 from cvzoo.errors.exceptions import DtypeError, ShapeError
 from cvzoo.functions.activation.softmax import softmax
+from cvzoo.functions.array.dtypes import widened
 from cvzoo.functions.array.reshape import reshape
 from cvzoo.functions.loss.labels import check_labels
 from cvzoo.functions.loss.reduced import check_reduce, reduced
@@ -98,7 +100,7 @@ def softmax_cross_entropy(
     normalize: the mean is over the labels that are not ignored (0 if there are none); else the sum is divided by B
     Raises ShapeError or DtypeError if x and t do not fit, ValueRangeError that names the first label out of range.
     """
-    x = as_variable(x)
+    x = widened(x)
     t = as_array(t)
     xp = backend_of(t).xp
     check_reduce(reduce, function="softmax_cross_entropy")
@@ -109,7 +111,7 @@ def softmax_cross_entropy(
             got=f"x {x.shape}, t {t.shape}",
             hint="t.argmax(axis=1) of one-hot labels" if t.shape == x.shape else None,
         )
-    if t.dtype.kind not in "iu" or x.dtype.kind != "f":
+    if t.dtype.kind not in "iu" or not is_float(x.dtype):
         raise DtypeError(
             "softmax_cross_entropy: x must be floating and t of integers",
             got=f"x {x.dtype}, t {t.dtype}",

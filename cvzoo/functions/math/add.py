@@ -7,6 +7,7 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import DtypeError
 from cvzoo.functions.array.broadcast_to import sum_to
+from cvzoo.functions.array.dtypes import agreed_pair
 from cvzoo.functions.math.operands import SCALARS, check_operands, typed_constant
 
 Operand = Variable | Any
@@ -90,7 +91,7 @@ def add(a: Operand, b: Operand, *more: Operand) -> Variable:
     elif isinstance(a, SCALARS):
         y = AddConstant(a).apply((b,))[0]
     else:
-        y = Add().apply((a, b))[0]
+        y = Add().apply(agreed_pair(a, b))[0]
     for x in more:
         y = add(y, x)
     return y
@@ -102,7 +103,7 @@ def subtract(a: Operand, b: Operand) -> Variable:
         return SubtractConstant(b).apply((a,))[0]
     if isinstance(a, SCALARS):
         return SubtractFromConstant(a).apply((b,))[0]
-    return Subtract().apply((a, b))[0]
+    return Subtract().apply(agreed_pair(a, b))[0]
 
 
 def negative(x: Operand) -> Variable:

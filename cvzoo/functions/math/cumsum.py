@@ -11,6 +11,8 @@ from cvzoo.functions.array.reshape import reshape
 
 
 class Cumsum(FunctionNode):
+    in_float32 = True
+
     def __init__(self, axis: int):
         self.axis = axis
 

@@ -4,15 +4,17 @@ from typing import Any
 
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.float_types import is_float
 from cvzoo.errors.exceptions import DtypeError
 from cvzoo.functions.array.broadcast_to import sum_to
+from cvzoo.functions.array.dtypes import agreed_pair
 from cvzoo.functions.math.add import negative
 from cvzoo.functions.math.multiply import multiply
 from cvzoo.functions.math.operands import SCALARS, check_operands, typed_constant
 
 
 def _check_floating(x: Any) -> None:
-    if x.dtype.kind != "f":
+    if not is_float(x.dtype):
         raise DtypeError(
             "divide: integers have no exact quotients", got=x.dtype, hint="x // y, or functions.cast first"
         )
@@ -73,4 +75,4 @@ def divide(a: Variable | Any, b: Variable | Any) -> Variable:
         return DivideByConstant(b).apply((a,))[0]
     if isinstance(a, SCALARS):
         return DivideConstant(a).apply((b,))[0]
-    return Divide().apply((a, b))[0]
+    return Divide().apply(agreed_pair(a, b))[0]

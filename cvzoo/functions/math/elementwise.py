@@ -6,6 +6,7 @@ from typing import Any
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, variables_of
 from cvzoo.backends.dispatch import backend_of
+from cvzoo.backends.float_types import is_float
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import DtypeError
 
@@ -16,7 +17,7 @@ def floating_backend(x: Any, function: str) -> Any:
     Raises DtypeError if x is something else.
     """
     backend = backend_of(x)
-    if x.dtype.kind != "f":
+    if not is_float(x.dtype):
         raise DtypeError(f"{function}: wants a floating array", got=x.dtype, hint="functions.cast(x, 'float32')")
     return backend
 
@@ -81,6 +82,8 @@ class AbstractElementwiseOfOutput(FunctionNode, abc.ABC):
 
 class AbstractPointwise(FunctionNode, abc.ABC):
     """A function of one array that the array module computes element by element."""
+
+    in_float32 = True
 
     def forward(self, inputs: tuple) -> tuple:
         (x,) = inputs

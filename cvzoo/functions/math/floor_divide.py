@@ -4,6 +4,7 @@ from typing import Any
 
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable
+from cvzoo.functions.array.dtypes import agreed_pair
 from cvzoo.functions.math.operands import SCALARS, check_operands, typed_constant
 
 
@@ -36,4 +37,4 @@ def floor_divide(a: Variable | Any, b: Variable | Any) -> Variable:
         return FloorDivideConstant(b, reverse=False).apply((a,))[0]
     if isinstance(a, SCALARS):
         return FloorDivideConstant(a, reverse=True).apply((b,))[0]
-    return FloorDivide().apply((a, b))[0]
+    return FloorDivide().apply(agreed_pair(a, b))[0]

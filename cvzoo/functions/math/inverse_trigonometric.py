@@ -4,8 +4,10 @@ from typing import Any
 
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.float_types import is_float
 from cvzoo.errors.exceptions import DtypeError
 from cvzoo.functions.array.broadcast_to import sum_to
+from cvzoo.functions.array.dtypes import agreed_pair
 from cvzoo.functions.math.elementwise import AbstractPointwise
 from cvzoo.functions.math.operands import check_operands
 from cvzoo.functions.math.rsqrt import rsqrt
@@ -39,7 +41,7 @@ class Arctan2(FunctionNode):
     def forward(self, inputs: tuple) -> tuple:
         y, x = inputs
         xp = check_operands(y, x, "arctan2").xp
-        if y.dtype.kind != "f":
+        if not is_float(y.dtype):
             raise DtypeError("arctan2: wants floating arrays", got=y.dtype, hint="functions.cast(x, 'float32')")
         self.retain_inputs((0, 1))
         return (xp.arctan2(y, x),)
@@ -70,4 +72,4 @@ def arctan2(y: Variable | Any, x: Variable | Any) -> Variable:
 
     Raises DtypeError if dtypes differ, ShapeError if shapes do not broadcast.
     """
-    return Arctan2().apply((y, x))[0]
+    return Arctan2().apply(agreed_pair(y, x))[0]

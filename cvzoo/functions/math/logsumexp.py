@@ -13,6 +13,8 @@ from cvzoo.functions.math.exp import exp
 
 
 class LogSumExp(FunctionNode):
+    in_float32 = True
+
     def __init__(self, axis: Axes):
         self.axis = axis
 

@@ -7,6 +7,7 @@ from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import DtypeError, ShapeError
 from cvzoo.functions.array.broadcast_to import sum_to
+from cvzoo.functions.array.dtypes import agreed_pair, for_product
 from cvzoo.functions.array.reshape import reshape
 from cvzoo.functions.math.operands import check_broadcast
 
@@ -70,6 +71,7 @@ def matmul(a: Variable | Any, b: Variable | Any, transa: bool = False, transb: b
             return MatMul(transa, transb).apply((a, b))[0]
         if not x.ndim:
             raise ShapeError(f"matmul: {name} must be a vector or a matrix", got="a single number", hint="a * b")
+    a, b = agreed_pair(for_product(a), for_product(b))
     if a.dtype != b.dtype:
         raise DtypeError("matmul: both sides must have one dtype", got=f"{a.dtype} and {b.dtype}")
     if a.ndim > 1 and b.ndim > 1:

@@ -6,6 +6,7 @@ from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.functions.array.broadcast_to import sum_to
+from cvzoo.functions.array.dtypes import agreed_pair
 from cvzoo.functions.math.operands import SCALARS, check_operands, typed_constant
 
 
@@ -50,9 +51,9 @@ def _operands(a: Any, b: Any, function: str) -> tuple[Any, Any]:
 
 def maximum(a: Variable | Any, b: Variable | Any) -> Variable:
     """The larger of a and b, element by element; operands as in `add`. Where they are equal a gets the gradient."""
-    return Maximum().apply(_operands(a, b, "maximum"))[0]
+    return Maximum().apply(agreed_pair(*_operands(a, b, "maximum")))[0]
 
 
 def minimum(a: Variable | Any, b: Variable | Any) -> Variable:
     """The smaller of a and b, element by element; operands as in `add`. Where they are equal a gets the gradient."""
-    return Minimum().apply(_operands(a, b, "minimum"))[0]
+    return Minimum().apply(agreed_pair(*_operands(a, b, "minimum")))[0]

@@ -5,6 +5,7 @@ from typing import Any
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable
 from cvzoo.functions.array.broadcast_to import sum_to
+from cvzoo.functions.array.dtypes import agreed_pair
 from cvzoo.functions.math.operands import SCALARS, check_operands, typed_constant
 
 
@@ -37,4 +38,4 @@ def multiply(a: Variable | Any, b: Variable | Any) -> Variable:
         return MultiplyConstant(b).apply((a,))[0]
     if isinstance(a, SCALARS):
         return MultiplyConstant(a).apply((b,))[0]
-    return Multiply().apply((a, b))[0]
+    return Multiply().apply(agreed_pair(a, b))[0]

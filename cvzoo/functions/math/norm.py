@@ -13,6 +13,8 @@ from cvzoo.functions.math.sum import sum
 
 
 class Norm(FunctionNode):
+    in_float32 = True
+
     def __init__(self, axis: Axes, keepdims: bool):
         self.axis = axis
         self.keepdims = keepdims

@@ -6,6 +6,7 @@ import numpy as np
 
 from cvzoo.backends.abstract import AbstractBackend
 from cvzoo.backends.dispatch import backend_of
+from cvzoo.backends.float_types import is_bfloat16, is_float
 from cvzoo.errors.exceptions import DtypeError, ShapeError
 
 SCALARS = (int, float, np.number)  # what counts as a plain number
@@ -20,7 +21,7 @@ def typed_constant(value: float | np.number, x: Any, function: str) -> Any:
     kind = x.dtype.kind
     if isinstance(value, bool):
         raise DtypeError(f"{function}: {value} is not a number", hint=f"float({value})")
-    if kind == "f":
+    if kind == "f" or is_bfloat16(x.dtype):
         return x.dtype.type(value)
     if kind in "iu" and isinstance(value, int | np.integer):
         bounds = np.iinfo(x.dtype)
@@ -49,7 +50,7 @@ def check_operands(a: Any, b: Any, function: str) -> AbstractBackend:
 
 
 def _refuse_dtypes(a: Any, b: Any, function: str) -> None:
-    wider = next((str(dtype) for dtype in (a, b) if dtype.kind == "f"), "float32")
+    wider = next((str(dtype) for dtype in (a, b) if is_float(dtype)), "float32")
     raise DtypeError(
         f"{function}: both sides must have one dtype" if a != b else f"{function}: truth values are not numbers",
         got=f"{a} and {b}",

@@ -8,6 +8,7 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import DtypeError
 from cvzoo.functions.array.broadcast_to import sum_to
+from cvzoo.functions.array.dtypes import agreed_pair
 from cvzoo.functions.math.log import log
 from cvzoo.functions.math.multiply import multiply
 from cvzoo.functions.math.operands import SCALARS, check_operands, typed_constant
@@ -92,4 +93,4 @@ def power(a: Variable | Any, b: Variable | Any) -> Variable:
         return PowerByConstant(b).apply((a,))[0]
     if isinstance(a, SCALARS):
         return PowerOfConstant(a).apply((b,))[0]
-    return Power().apply((a, b))[0]
+    return Power().apply(agreed_pair(a, b))[0]

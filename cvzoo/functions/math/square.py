@@ -5,6 +5,7 @@ from typing import Any
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.dispatch import backend_of
+from cvzoo.backends.float_types import is_float
 from cvzoo.functions.math.multiply import multiply
 
 
@@ -13,7 +14,7 @@ class Square(FunctionNode):
         (x,) = inputs
         backend = backend_of(x)
         self.retain_inputs((0,))
-        return (backend.eltwise("square", x) if x.dtype.kind == "f" else x * x,)
+        return (backend.eltwise("square", x) if is_float(x.dtype) else x * x,)
 
     def backward(self, indexes: tuple, gys: tuple) -> tuple:
         (x,) = self.get_retained_inputs()

@@ -11,6 +11,8 @@ from cvzoo.functions.array.reshape import reshape
 
 
 class Sum(FunctionNode):
+    in_float32 = True
+
     def __init__(self, axis: Axes, keepdims: bool):
         self.axis = axis
         self.keepdims = keepdims

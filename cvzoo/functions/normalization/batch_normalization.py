@@ -6,8 +6,11 @@ from typing import Any
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_array, as_variable
 from cvzoo.backends.dispatch import backend_of
+from cvzoo.backends.float_types import is_float, is_half
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import DtypeError, GraphError, ShapeError, ValueRangeError
+from cvzoo.functions.array.cast import cast
+from cvzoo.functions.array.dtypes import widened
 from cvzoo.functions.array.reshape import reshape
 from cvzoo.functions.array.transpose import transpose
 from cvzoo.functions.connection.channel_sum import ChannelSpread, ChannelSum
@@ -58,7 +61,8 @@ class BatchNormalizationGrad(FunctionNode):
         the inner product L of these with ggx, gggamma, ggbeta is differentiated by hand: first through h and u, then
         through both to x. Everything is computed from x anew, so that it can be differentiated again.
         """
-        x, gamma, gy = self.get_retained_inputs()
+        narrow_x, gamma, narrow_gy = self.get_retained_inputs()
+        x, gy = widened(narrow_x), widened(narrow_gy)
         shape = x.shape
         inverse_count = shape[1] / max(x.size, 1)
 
@@ -69,7 +73,7 @@ class BatchNormalizationGrad(FunctionNode):
             return multiply(total(v), inverse_count)
 
         def spread(v: Variable) -> Variable:
-            return ChannelSpread(shape).apply((v,))[0]
+            return ChannelSpread(shape, v.dtype).apply((v,))[0]
 
         def minus(a: Variable, b: Variable) -> Variable:
             return add(a, multiply(b, -1.0))
@@ -78,7 +82,7 @@ class BatchNormalizationGrad(FunctionNode):
         u = power(add(mean(multiply(centred, centred)), self._eps), -0.5)
         h = multiply(centred, spread(u))
         mean_gyh = mean(multiply(gy, h))
-        ggx, gggamma, ggbeta = gys
+        ggx, gggamma, ggbeta = [None if each is None else widened(each) for each in gys]
         # the inner product of r with ggx is the one of gy with p
         g_h = g_gy = g_gamma = g_u_per_u = None
         if ggx is not None:
@@ -107,7 +111,10 @@ class BatchNormalizationGrad(FunctionNode):
             if g_u_per_u is not None:
                 through_u = multiply(multiply(u, u), multiply(g_u_per_u, -inverse_count))
                 g_x = add(g_x, multiply(h, spread(through_u)))
-        found = (g_x, g_gamma, g_gy)
+        found = [g_x, g_gamma, g_gy]
+        for i, narrow in ((0, narrow_x), (2, narrow_gy)):
+            if found[i] is not None:
+                found[i] = cast(found[i], narrow.dtype)
         return tuple([found[i] for i in indexes])
 
 
@@ -125,7 +132,7 @@ def batch_normalization(
     """x brought to mean 0 and variance 1 over the mini-batch, times gamma, plus beta.
 
     x: (B, C) or (B, C, H, W) or any other number of axes from 2 on
-    gamma, beta: (C,); with `axis` the shape of the axes that are kept
+    gamma, beta: (C,), of x's dtype, or float32 beside an x of 16 bits; with `axis` the shape of the axes that are kept
     eps: added to the variance
     running_mean, running_var: arrays like gamma, changed in place: running = decay * running + (1 - decay) * the
         batch's (the variance unbiased); not while `forget` computes for the second time. None: not tracked
@@ -177,7 +184,7 @@ class RunningMean(FunctionNode):
 
 
 def check_statistics(function: str, x: Variable, values: Sequence[Variable], names: Sequence[str], eps: float) -> None:
-    """Raise unless x is (B, C, ...) and each of `values` is (C,), all of one floating dtype, and eps is positive."""
+    """Raise unless x is (B, C, ...) and each of `values` is (C,), their floating dtypes fit, and eps is positive."""
     if eps <= 0:
         raise ValueRangeError(f"{function}: eps must be positive", got=eps)
     if len(x.shape) < 2:
@@ -192,9 +199,12 @@ def check_statistics(function: str, x: Variable, values: Sequence[Variable], nam
                 expected=f"{name} {wanted}",
                 got=f"x {x.shape}  B C ...\n            {name} {value.shape}",
             )
-        if value.dtype != x.dtype:
-            raise DtypeError(f"{function}: x and {name} must have one dtype", got=f"x {x.dtype}, {name} {value.dtype}")
-    if x.dtype.kind != "f":
+        if value.dtype != ("float32" if is_half(x.dtype) else x.dtype):
+            raise DtypeError(
+                f"{function}: x and {name} must have one dtype, float32 beside an x of 16 bits",
+                got=f"x {x.dtype}, {name} {value.dtype}",
+            )
+    if not is_float(x.dtype):
         raise DtypeError(f"{function}: x must be floating", got=x.dtype, hint="x.astype('float32')")
 
 

@@ -37,7 +37,7 @@ class FixedBatchNormalization(FunctionNode):
         grads = []
         for i in indexes:
             if i == 0:
-                grads.append(multiply(gy, ChannelSpread(gy.shape).apply((scale,))[0]))
+                grads.append(multiply(gy, ChannelSpread(gy.shape, gy.dtype).apply((scale,))[0]))
             elif i == 1:
                 grads.append(ggamma)
             elif i == 2:

@@ -8,6 +8,8 @@ from cvzoo.backends.dispatch import backend_of
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.array.broadcast_to import broadcast_to
+from cvzoo.functions.array.cast import cast
+from cvzoo.functions.array.dtypes import widened
 from cvzoo.functions.array.reshape import reshape
 from cvzoo.functions.connection.channel_sum import ChannelSum
 from cvzoo.functions.math.add import add, subtract
@@ -34,7 +36,7 @@ class GroupNormalization(FunctionNode):
         self.retain_inputs((0, 1))
         backend = backend_of(x)
         x = backend.channels_last(x)
-        ones, zeros = backend.xp.ones(len(gamma), x.dtype), backend.xp.zeros(len(gamma), x.dtype)
+        ones, zeros = backend.xp.ones(len(gamma), gamma.dtype), backend.xp.zeros(len(gamma), gamma.dtype)
         self._statistics = []
         parts = []
         for i in range(len(x)):
@@ -81,15 +83,15 @@ class GroupNormalizationGrad(FunctionNode):
         backend = backend_of(x)
         xp = backend.xp
         x, gy = backend.channels_last(x), backend.channels_last(gy)
-        ggamma, gbeta = xp.zeros(len(gamma), x.dtype), xp.zeros(len(gamma), x.dtype)
-        count = x.dtype.type(x.shape[2] * x.shape[3])
+        ggamma, gbeta = xp.zeros(len(gamma), gamma.dtype), xp.zeros(len(gamma), gamma.dtype)
+        count = gamma.dtype.type(x.shape[2] * x.shape[3])
         parts = []
         for i, (mean, var) in enumerate(self._statistics):
             sample, gy_sample = x[i : i + 1], gy[i : i + 1]
             gx, gamma_part, beta_part = backend.batch_norm_grad(gy_sample, sample, gamma, mean, var, eps=self._eps)
             ggamma += gamma_part
             gbeta += beta_part
-            root = 1 / xp.sqrt(var + x.dtype.type(self._eps))
+            root = 1 / xp.sqrt(var + gamma.dtype.type(self._eps))
             slope, shift = (root / count * self._off_mean(xp, gamma * part) for part in (gamma_part, beta_part))
             rest = backend.batch_norm_fixed(sample, slope, shift, mean, var, eps=self._eps)
             parts.append(backend.add(gx, rest, out=gx))
@@ -103,6 +105,7 @@ class GroupNormalizationGrad(FunctionNode):
 
 def _differentiable_grads(x: Variable, gamma: Variable, gy: Variable, groups: int, eps: float) -> tuple[Variable, ...]:
     """gx, ggamma, gbeta, of functions that can be differentiated again."""
+    narrow, x, gy = x, widened(x), widened(gy)
     b, c = x.shape[:2]
     rows = (b * groups, x.size // (b * groups))
 
@@ -116,7 +119,7 @@ def _differentiable_grads(x: Variable, gamma: Variable, gy: Variable, groups: in
     gh = reshape(multiply(gy, reshape(gamma, (c, 1, 1))), rows)
     gx = multiply(subtract(subtract(gh, mean(gh)), multiply(h, mean(multiply(gh, h)))), u)
     ggamma = ChannelSum().apply((multiply(gy, reshape(h, x.shape)),))[0]
-    return reshape(gx, x.shape), ggamma, ChannelSum().apply((gy,))[0]
+    return cast(reshape(gx, x.shape), narrow.dtype), ggamma, ChannelSum().apply((gy,))[0]
 
 
 def group_normalization(x: Any, groups: int, gamma: Any, beta: Any, eps: float = 1e-5) -> Variable:
@@ -142,6 +145,6 @@ def group_normalization(x: Any, groups: int, gamma: Any, beta: Any, eps: float =
         )
     if x.ndim == 4 and x.size:
         return GroupNormalization(groups, eps).apply((x, gamma, beta))[0]
-    y = normalize_groups(x, x.shape[0] * groups, eps)
+    y = normalize_groups(widened(x), x.shape[0] * groups, eps)
     across = (c,) + (1,) * (x.ndim - 2)
-    return add(multiply(y, reshape(gamma, across)), reshape(beta, across))
+    return cast(add(multiply(y, reshape(gamma, across)), reshape(beta, across)), x.dtype)

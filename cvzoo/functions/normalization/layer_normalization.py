@@ -5,9 +5,12 @@ from typing import Any
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_variable, variables_of
 from cvzoo.backends.dispatch import backend_of
+from cvzoo.backends.float_types import is_float, is_half
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import DtypeError, GraphError, ShapeError, ValueRangeError
 from cvzoo.functions.array.broadcast_to import broadcast_to
+from cvzoo.functions.array.cast import cast
+from cvzoo.functions.array.dtypes import widened
 from cvzoo.functions.array.reshape import reshape
 from cvzoo.functions.math.average import mean
 from cvzoo.functions.math.power import power
@@ -44,12 +47,13 @@ def _grads(gy: Variable, x: Variable, gamma: Variable, eps: float) -> tuple[Vari
     def row_mean(v: Variable) -> Variable:
         return broadcast_to(mean(v, 1, keepdims=True), v.shape)
 
+    narrow, x, gy = x, widened(x), widened(gy)
     centred = x - row_mean(x)
     inv_std = power(row_mean(centred * centred) + eps, -0.5)
     x_hat = centred * inv_std
     g = gy * broadcast_to(gamma, gy.shape)
     gx = inv_std * (g - row_mean(g) - x_hat * row_mean(g * x_hat))
-    return gx, sum(gy * x_hat, 0), sum(gy, 0)
+    return cast(gx, narrow.dtype), sum(gy * x_hat, 0), sum(gy, 0)
 
 
 def layer_normalization(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Variable:
@@ -75,11 +79,11 @@ def layer_normalization(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Var
             expected="x (..., I), gamma (I,), beta (I,)",
             got=f"x {shape}, gamma {gamma.shape}, beta {beta.shape}",
         )
-    if x.dtype.kind != "f":
+    if not is_float(x.dtype):
         raise DtypeError("layer_normalization: x must be floating", got=x.dtype, hint="x.astype('float32')")
-    if gamma.dtype != x.dtype or beta.dtype != x.dtype:
+    if not gamma.dtype == beta.dtype == ("float32" if is_half(x.dtype) else x.dtype):
         raise DtypeError(
-            "layer_normalization: all arrays must have one dtype",
+            "layer_normalization: all arrays must have one dtype; gamma and beta float32 beside an x of 16 bits",
             got=f"x {x.dtype}, gamma {gamma.dtype}, beta {beta.dtype}",
         )
     if x.ndim != 2:

@@ -5,6 +5,7 @@ from typing import Any
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.backends.dispatch import backend_of
+from cvzoo.backends.float_types import is_float
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 from cvzoo.functions.math.add import add
 from cvzoo.functions.math.multiply import multiply
@@ -77,6 +78,8 @@ class LocalResponseNormalizationGrad(FunctionNode):
 class ChannelWindowSum(FunctionNode):
     """For each channel the sum of x (B, C, H, W) over the channels from `below` under it to `above` over it."""
 
+    in_float32 = True
+
     def __init__(self, below: int, above: int):
         self._below = below
         self._above = above
@@ -107,7 +110,7 @@ def local_response_normalization(x: Any, n: int = 5, k: float = 2, alpha: float 
     x = as_variable(x)
     if x.ndim != 4:
         raise ShapeError("local_response_normalization: x must be 4-D", expected="(B, C, H, W)", got=x.shape)
-    if x.dtype.kind != "f":
+    if not is_float(x.dtype):
         raise DtypeError("local_response_normalization: x must be floating", got=x.dtype, hint="x.astype('float32')")
     if n < 1 or k <= 0:
         raise ValueRangeError("local_response_normalization: n and k must be positive", got=f"n={n}, k={k}")

@@ -18,6 +18,8 @@ from cvzoo.shapes.check import pair
 class WeighRowsAndColumns(FunctionNode):
     """x (B, C, H, W) to rows @ x @ columns.T (B, C, OH, OW), for rows (OH, H) and columns (OW, W)."""
 
+    in_float32 = True
+
     def __init__(self, rows: np.ndarray, columns: np.ndarray):
         self._rows, self._columns = rows, columns
 

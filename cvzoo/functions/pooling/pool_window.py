@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.float_types import is_float
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 from cvzoo.shapes.check import pair
 from cvzoo.shapes.pads import end_pad, pads
@@ -43,7 +44,7 @@ def pool_window(
     if len(shape) != 4:
         hint = "x[None] makes a batch of one photo" if len(shape) == 3 else None
         raise ShapeError(f"{function}: x must be 4-D", expected="(B, C, H, W)", got=shape, hint=hint)
-    if x.dtype.kind != "f":
+    if not is_float(x.dtype):
         raise DtypeError(f"{function}: x must be floating", got=x.dtype, hint="x.astype('float32')")
     try:
         return _cached_window(function, shape[2], shape[3], ksize, stride, pad, cover_all)

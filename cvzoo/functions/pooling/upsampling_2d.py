@@ -15,6 +15,8 @@ from cvzoo.shapes.sizes import deconv_out_size
 class Upsampling2D(FunctionNode):
     """x (B, C, OH, OW) to (B, C, *size): x's pixels are added to zeros at `indices` (B, C, OH, OW) of each plane."""
 
+    in_float32 = True
+
     def __init__(self, indices: Any, size: Sequence[int]):
         self._indices = indices
         self._size = tuple(size)
@@ -38,6 +40,8 @@ class Upsampling2D(FunctionNode):
 
 class PickPixels(FunctionNode):
     """x (B, C, H, W) to the pixels (B, C, OH, OW) at `indices` of each plane."""
+
+    in_float32 = True
 
     def __init__(self, indices: Any):
         self._indices = indices

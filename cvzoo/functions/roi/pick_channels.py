@@ -32,6 +32,8 @@ class PickChannels(FunctionNode):
 class PickChannelsGrad(FunctionNode):
     """gy (R, C, OH, OW) to gx (B, C, H, W), in one order, so that sums are the same bits in every run."""
 
+    in_float32 = True
+
     def __init__(self, map_shape: tuple[int, ...], places: np.ndarray):
         self.map_shape = map_shape
         self.places = places

@@ -15,6 +15,8 @@ class RowSums(FunctionNode):
     weights: (M, K) float32
     """
 
+    in_float32 = True
+
     def __init__(self, places: np.ndarray, weights: np.ndarray):
         self.places, self.weights = places, weights
 
@@ -36,6 +38,8 @@ class RowSums(FunctionNode):
 
 class RowSumsGrad(FunctionNode):
     """gy (M, C) to gx (N, C), in one order, so that sums are the same bits in every run."""
+
+    in_float32 = True
 
     def __init__(self, n_row: int, places: np.ndarray, weights: np.ndarray):
         self.n_row, self.places, self.weights = n_row, places, weights

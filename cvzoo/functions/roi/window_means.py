@@ -37,6 +37,8 @@ class Windows(NamedTuple):
 class WindowMeans(FunctionNode):
     """Maps (B, C, H, W) of several sizes, with the regions of each, to (R, C, OH, OW)."""
 
+    in_float32 = True
+
     def __init__(self, windows: Sequence[Windows]):
         self.windows = tuple(windows)
 
@@ -56,6 +58,8 @@ class WindowMeans(FunctionNode):
 
 class WindowMeansGrad(FunctionNode):
     """gy (R, C, OH, OW) to gx (B, C, H, W) of each of the maps: the transpose."""
+
+    in_float32 = True
 
     def __init__(self, map_shapes: Sequence[tuple[int, ...]], windows: Sequence[Windows]):
         self.map_shapes = tuple(map_shapes)

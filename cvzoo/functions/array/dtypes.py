@@ -1,0 +1,72 @@
+"""Which of the floats of 16 and of 32 bits a function computes with: the doors of functions ask here.
+
+- Convolutions, linear layers and products of matrices compute in the 16 bits that config.dtype names ("mixed_bf16",
+  "mixed_fp16"), or in those that their input has.
+- Losses, softmax and what is made of boxes are float32 (`widened`).
+- Where two arrays meet, float32 wins over 16 bits, but a parameter, float32 so that small steps are not lost, takes
+  the dtype of what it meets (`agreed`).
+- All else keeps the dtype of its input, computes in float32 and rounds once.
+"""
+
+from typing import Any
+
+from cvzoo.autodiff.parameter import Parameter
+from cvzoo.autodiff.variable import Variable, as_variable
+from cvzoo.backends import float_types
+from cvzoo.backends.float_types import is_half, product_dtype
+from cvzoo.functions.array.cast import Cast
+
+_FLOAT32 = "float32"
+
+
+def widened(x: Variable | Any) -> Variable:
+    """x, in float32 if it has 16 bits; its gradient is rounded back."""
+    x = as_variable(x)
+    return Cast(_FLOAT32).apply((x,))[0] if x.shape is not None and is_half(x.dtype) else x
+
+
+def agreed(*xs: Variable | Any) -> tuple[Any, ...]:
+    """The arrays in one dtype where some have 16 bits and others float32; as they are where dtypes differ otherwise."""
+    dtypes = {x.dtype for x in xs}
+    halves = [dtype for dtype in dtypes if is_half(dtype)]
+    if len(dtypes) != 2 or len(halves) != 1 or _FLOAT32 not in dtypes:
+        return xs
+    wide = any(x.dtype == _FLOAT32 and not isinstance(x, Parameter) for x in xs)
+    dtype = _FLOAT32 if wide else halves[0]
+    return tuple([x if x.dtype == dtype else Cast(dtype).apply((x,))[0] for x in xs])
+
+
+def agreed_pair(a: Variable | Any, b: Variable | Any) -> tuple[Any, Any]:
+    """`agreed` of two arrays, which most often have one dtype; what is no array is left to who computes with it."""
+    try:
+        same = a.dtype == b.dtype
+    except AttributeError:
+        return a, b
+    return (a, b) if same else agreed(a, b)  # type: ignore[return-value]
+
+
+def for_product(x: Variable | Any) -> Any:
+    """x in the dtype that config.dtype wants products made in, if it has float32."""
+    dtype = product_dtype()
+    return x if dtype is None or x.dtype != _FLOAT32 else Cast(dtype).apply((x,))[0]
+
+
+def fits_weight(x: Any, weight: Any) -> bool:
+    """Whether weights of the dtype `weight` may meet an x of the dtype `x`: the same, or 16 bits beside float32."""
+    return x == weight or (weight == _FLOAT32 and is_half(x))
+
+
+def rounded_weight(W: Any, dtype: Any, pack: dict | None) -> tuple[Any, dict | None]:
+    """W as `dtype`, and where the backend may keep reordered copies of that.
+
+    W: array of float32, or of `dtype` already
+    pack: where the rounded copy is kept, too; None: nowhere
+    """
+    if W.dtype == dtype or not is_half(dtype):
+        return W, pack
+    if pack is None:
+        return float_types.rounded(W, dtype), None
+    kept = pack.get(dtype)
+    if kept is None:
+        kept = pack[dtype] = (float_types.rounded(W, dtype), {})
+    return kept
