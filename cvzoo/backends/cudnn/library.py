@@ -18,7 +18,7 @@ _NEEDED = ("libcublasLt.so", "libnvrtc.so")
 _FOLDERS = ("cu13/lib", "cu12/lib", "cublas/lib", "cuda_nvrtc/lib")
 _HINT = "pip install nvidia-cudnn-cu13, or nvidia-cudnn-cu12 for CUDA 12"
 # what each function takes: p pointer, i int, q int64, z size_t
-_FUNCTIONS = {
+FUNCTIONS = {
     "cudnnCreate": "p",
     "cudnnDestroy": "p",
     "cudnnSetStream": "pp",
@@ -30,7 +30,7 @@ _FUNCTIONS = {
     "cudnnBackendSetAttribute": "piiqp",
     "cudnnBackendGetAttribute": "piiqpp",
 }
-_TYPES = {"p": ctypes.c_void_p, "i": ctypes.c_int, "q": ctypes.c_int64, "z": ctypes.c_size_t}
+TYPES = {"p": ctypes.c_void_p, "i": ctypes.c_int, "q": ctypes.c_int64, "z": ctypes.c_size_t}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,8 +84,8 @@ def _load(path: str) -> Library:
     try:
         calls.cudnnGetVersion.restype = ctypes.c_size_t
         version = calls.cudnnGetVersion()
-        for name, letters in _FUNCTIONS.items():
-            getattr(calls, name).argtypes = [_TYPES[letter] for letter in letters]
+        for name, letters in FUNCTIONS.items():
+            getattr(calls, name).argtypes = [TYPES[letter] for letter in letters]
     except AttributeError:
         raise BackendError(f"{path} is not cuDNN 9", hint=_HINT) from None
     if version < _OLDEST or version // 10000 != 9:

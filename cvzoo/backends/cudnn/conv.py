@@ -1,0 +1,254 @@
+"""Convolution and its gradients by cuDNN.
+
+What cuDNN has no kernel for, float64, integers and depthwise windows are computed by the backend `cupy`. A call of a
+kind that the thread has seen before costs two looks into dictionaries and one call of C.
+"""
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from cvzoo.backends.abstract import Pad, Pair
+from cvzoo.backends.cudnn.arrangement import (
+    Dims,
+    arranged,
+    arranged_bias,
+    arranged_weights,
+    cut_back,
+    fitted,
+    name_of,
+    whole_channels,
+)
+from cvzoo.backends.cudnn.graph import Graph, forward_graph, input_grad_graph, weight_grad_graph
+from cvzoo.backends.cudnn.plans import find_plan, rules_now
+from cvzoo.backends.cudnn.session import Session, current_session
+from cvzoo.backends.cudnn.variant_pack import BoundPlan
+from cvzoo.backends.cupy.conv import conv_2d as cupy_conv_2d
+from cvzoo.backends.cupy.conv import conv_2d_input_grad as cupy_conv_2d_input_grad
+from cvzoo.backends.cupy.conv import conv_2d_weight_grad as cupy_conv_2d_weight_grad
+from cvzoo.backends.cupy.conv import finished
+from cvzoo.backends.cupy.eltwise import add as add_arrays
+from cvzoo.backends.cupy.library import cupy
+from cvzoo.backends.cupy.memory import empty
+from cvzoo.backends.numpy.windows import out_size
+from cvzoo.config.switches import switches
+
+_MOST_CALLS = 8192  # kinds of calls that a thread remembers; a network has some hundred for each size of photos
+
+
+class _Calls(threading.local):
+    def __init__(self) -> None:
+        self.of: dict[tuple, Any] = {}
+
+
+_calls = _Calls()
+
+
+def forget_calls() -> None:
+    """Look for plans anew next time, in this thread."""
+    _calls.of.clear()
+
+
+def _recall(session: Session, key: tuple, make: Callable[..., Any]) -> Any:
+    """What `make` makes of the session and `key`; made once a thread, device and state of the switches."""
+    settings = (switches.dtype == "tf32", switches.deterministic, switches.autotune)
+    key = (session, settings, *key)
+    made = _calls.of.get(key)
+    if made is None:
+        if len(_calls.of) >= _MOST_CALLS:
+            _calls.of.clear()
+        made = _calls.of[key] = make(session, *key[2:])
+    return made
+
+
+def _bound(session: Session, graph: Graph) -> BoundPlan | None:
+    plan = find_plan(graph, rules_now(), session, autotune=switches.autotune)
+    return None if plan is None else BoundPlan(plan)
+
+
+def _is_for_cudnn(x: Any, w: Any, channels_of_a_group: int, groups: int) -> bool:
+    """x and w are the two factors; depthwise windows have kernels of our own."""
+    if x.dtype != w.dtype or name_of(x.dtype) is None or not x.size or not w.size:
+        return False
+    return groups == 1 or channels_of_a_group > 1
+
+
+class _Shapes:
+    """Dims of one convolution as cuDNN is given them.
+
+    x, w, y: dims with padded channels and without cut rows; window: how it slides; dtype: its name
+    """
+
+    __slots__ = ("dtype", "w", "window", "x", "y")
+
+    def __init__(
+        self, x: Dims, o: int, out: Pair, ksize: Pair, dtype: Any, stride: Pair, pad: Pad, dilate: Pair, groups: int
+    ):
+        strict = rules_now().strict
+        b, c, *size = x
+        self.window, kept = fitted(tuple(size), out, ksize, stride, pad, dilate)
+        c, o = (whole_channels(count, dtype, groups, strict) for count in (c, o))
+        self.x = (b, c, *kept)
+        self.w = (o, c // groups, *ksize)
+        self.y = (b, o, *out)
+        self.dtype = name_of(dtype)
+
+
+class _Forward:
+    """One convolution. fused: `add`, bias and relu are part of the kernel; relu: so is that activation."""
+
+    __slots__ = ("fused", "relu", "run", "shapes")
+
+    def __init__(self, shapes: _Shapes, run: BoundPlan, fused: bool, relu: bool):
+        self.shapes = shapes
+        self.run = run
+        self.fused = fused
+        self.relu = relu
+
+
+def _make_forward(
+    session: Session,
+    dtype: Any,
+    x_shape: Dims,
+    w_shape: Dims,
+    geometry: tuple,
+    has_bias: bool,
+    has_add: bool,
+    relu: bool,
+) -> _Forward | bool:
+    out = out_size(x_shape[2:], w_shape[2:], *geometry[:3])
+    shapes = _Shapes(x_shape, w_shape[0], out, w_shape[2:], dtype, *geometry)
+    dims = (shapes.x, shapes.w, shapes.y, shapes.window, shapes.dtype)
+    if has_bias or has_add or relu:
+        # a bias, be it of zeros, belongs to every pattern that has a kernel
+        run = _bound(session, forward_graph(*dims, add=has_add, bias=True, relu=relu))
+        if run is not None:
+            return _Forward(shapes, run, True, relu)
+    run = _bound(session, forward_graph(*dims, add=False, bias=False, relu=False))
+    return run is not None and _Forward(shapes, run, False, False)
+
+
+def conv_2d(
+    x: Any,
+    w: Any,
+    b: Any,
+    *,
+    stride: Pair,
+    pad: Pad,
+    dilate: Pair,
+    groups: int,
+    add: Any = None,
+    activation: str | None = None,
+    alpha: float = 0.0,
+    beta: float = 0.0,
+    pack: dict | None = None,
+) -> Any:
+    """As AbstractBackend.conv_2d says; `pack` holds w with its channels last.
+
+    `add`, b and relu are computed by the same kernel before anything is rounded; other activations by one of their own.
+    """
+    call = False
+    if _is_for_cudnn(x, w, w.shape[1], groups):
+        session = current_session()
+        key = (x.shape, w.shape, (stride, pad, dilate, groups), b is not None, add is not None, activation == "relu")
+        call = _recall(session, (x.dtype, *key), _make_forward)
+    if not call:
+        return cupy_conv_2d(
+            x,
+            w,
+            b,
+            stride=stride,
+            pad=pad,
+            dilate=dilate,
+            groups=groups,
+            add=add,
+            activation=activation,
+            alpha=alpha,
+            beta=beta,
+            pack=pack,
+        )
+    shapes, dtype = call.shapes, x.dtype
+    y = empty(shapes.y, dtype)
+    arrays = [arranged(x, shapes.x), arranged_weights(w, shapes.w, pack)]
+    if call.fused:
+        if add is not None:
+            arrays.append(arranged(add.astype(dtype, copy=False), shapes.y))
+        o = shapes.y[1]
+        arrays.append(session.zeros(o, dtype) if b is None else arranged_bias(b, o, dtype))
+    call.run(session, (*[array.data.ptr for array in arrays], y.data.ptr))
+    y = cut_back(y, (y.shape[0], w.shape[0], *y.shape[2:]))
+    if call.fused:
+        rest = None if call.relu else activation
+        return y if rest is None else finished(y, None, None, rest, alpha, beta)
+    return finished(y, b, add, activation, alpha, beta)
+
+
+class _Gradient:
+    """A gradient. adds: what is given as `add` lies in the result before the kernel runs."""
+
+    __slots__ = ("adds", "run", "shapes")
+
+    def __init__(self, shapes: _Shapes, run: BoundPlan, adds: bool = False):
+        self.shapes = shapes
+        self.run = run
+        self.adds = adds
+
+
+def _make_input_grad(
+    session: Session, dtype: Any, gy_shape: Dims, w_shape: Dims, x_size: Pair, geometry: tuple, has_add: bool
+) -> _Gradient | bool:
+    x_shape = (gy_shape[0], w_shape[1] * geometry[3], *x_size)
+    shapes = _Shapes(x_shape, gy_shape[1], tuple(gy_shape[2:]), w_shape[2:], dtype, *geometry)
+    # what has other channels or pixels than the result cannot be added by the kernel
+    for adds in [True, False] if has_add and shapes.x == x_shape else [False]:
+        run = _bound(session, input_grad_graph(shapes.x, shapes.w, shapes.y, shapes.window, shapes.dtype, add=adds))
+        if run is not None:
+            return _Gradient(shapes, run, adds)
+    return False
+
+
+def conv_2d_input_grad(
+    gy: Any, w: Any, x_size: Pair, *, stride: Pair, pad: Pad, dilate: Pair, groups: int, add: Any = None
+) -> Any:
+    """As AbstractBackend.conv_2d_input_grad says; `add` is added by the kernel, before anything is rounded."""
+    call = False
+    x_size = tuple(x_size)
+    if _is_for_cudnn(gy, w, w.shape[1], groups):
+        session = current_session()
+        key = (gy.dtype, gy.shape, w.shape, x_size, (stride, pad, dilate, groups), add is not None)
+        call = _recall(session, key, _make_input_grad)
+    if not call:
+        return cupy_conv_2d_input_grad(gy, w, x_size, stride=stride, pad=pad, dilate=dilate, groups=groups, add=add)
+    shapes = call.shapes
+    gx = empty(shapes.x, gy.dtype)
+    if call.adds:
+        gx[...] = add
+    arrays = [arranged(gy, shapes.y), arranged_weights(w, shapes.w, None), gx]
+    call.run(session, tuple([array.data.ptr for array in arrays]))
+    gx = cut_back(gx, (gx.shape[0], w.shape[1] * groups, *x_size))
+    return gx if add is None or call.adds else add_arrays(gx, add, out=gx)
+
+
+def _make_weight_grad(
+    session: Session, dtype: Any, x_shape: Dims, gy_shape: Dims, w_size: Pair, geometry: tuple
+) -> _Gradient | bool:
+    shapes = _Shapes(x_shape, gy_shape[1], tuple(gy_shape[2:]), w_size, dtype, *geometry)
+    run = _bound(session, weight_grad_graph(shapes.x, shapes.w, shapes.y, shapes.window, shapes.dtype))
+    return run is not None and _Gradient(shapes, run)
+
+
+def conv_2d_weight_grad(x: Any, gy: Any, w_size: Pair, *, stride: Pair, pad: Pad, dilate: Pair, groups: int) -> Any:
+    """As AbstractBackend.conv_2d_weight_grad says."""
+    call = False
+    w_size = tuple(w_size)
+    if _is_for_cudnn(x, gy, x.shape[1] // groups, groups):
+        session = current_session()
+        key = (x.dtype, x.shape, gy.shape, w_size, (stride, pad, dilate, groups))
+        call = _recall(session, key, _make_weight_grad)
+    if not call:
+        return cupy_conv_2d_weight_grad(x, gy, w_size, stride=stride, pad=pad, dilate=dilate, groups=groups)
+    shapes = call.shapes
+    gw = empty(shapes.w, x.dtype)
+    arrays = [arranged(x, shapes.x), arranged(gy, shapes.y), gw]
+    call.run(session, tuple([array.data.ptr for array in arrays]))
+    return cupy().ascontiguousarray(gw[: gy.shape[1], : x.shape[1] // groups])

@@ -1,0 +1,51 @@
+"""cuDNN as it is, where it is installed, and a stand-in for it that computes on the host."""
+
+import pathlib
+import shutil
+
+import pytest
+
+pytest.importorskip("ml_dtypes", reason="bfloat16 needs ml_dtypes")
+
+from fake_gpu.fake_cudnn import FakeCudnn
+
+from cvzoo.backends.cudnn import library as library_file
+from cvzoo.backends.cudnn.planner import Place
+
+REAL = library_file.why_no_cudnn()
+H100 = pathlib.Path(__file__).with_name("h100.json")
+
+
+@pytest.fixture
+def fake_cudnn(monkeypatch):
+    """The stand-in, in the place of the library."""
+    fake = FakeCudnn()
+    monkeypatch.setattr(library_file, "_search", fake.as_library)
+    yield fake
+    assert not [call for call in fake.calls if call[0] == "failed"]
+
+
+@pytest.fixture(params=["fake", "real"])
+def h100(request, monkeypatch):
+    """An H100 by its description, for the stand-in and for the real library."""
+    if request.param == "fake":
+        monkeypatch.setattr(library_file, "_search", FakeCudnn().as_library)
+    elif REAL is not None:
+        pytest.skip(f"no cuDNN: {REAL}")
+    return Place.described(H100.read_bytes())
+
+
+@pytest.fixture
+def real_h100():
+    """An H100 by its description, for the real library."""
+    if REAL is not None:
+        pytest.skip(f"no cuDNN: {REAL}")
+    return Place.described(H100.read_bytes())
+
+
+def pytest_collection_modifyitems(items):
+    """Kernels of the stand-in are compiled by g++ where a test computes more than convolutions."""
+    if shutil.which("g++") is None:
+        for item in items:
+            if "fake_gpu" in getattr(item, "fixturenames", ()):
+                item.add_marker(pytest.mark.skip(reason="needs g++"))
