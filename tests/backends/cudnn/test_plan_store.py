@@ -45,9 +45,7 @@ def test_looking_makes_no_file(store):
     assert not store.path.exists()
 
 
-@pytest.mark.parametrize(
-    "content", [b"", b"no database at all, and long enough to have a head" * 9, b"SQLite format 3\0"]
-)
+@pytest.mark.parametrize("content", [b"", b"no database, and longer than a head" * 9, b"SQLite format 3\0"])
 def test_a_file_that_is_no_database_is_made_anew(store, content):
     store.path.parent.mkdir()
     store.path.write_bytes(content)
