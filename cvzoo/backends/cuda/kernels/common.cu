@@ -129,6 +129,8 @@ __device__ __forceinline__ double infinity<double>() {
 }
 __device__ __forceinline__ float root(float v) { return sqrtf(v); }
 __device__ __forceinline__ double root(double v) { return sqrt(v); }
+__device__ __forceinline__ float inverse_root(float v) { return rsqrtf(v); }
+__device__ __forceinline__ double inverse_root(double v) { return rsqrt(v); }
 __device__ __forceinline__ float exponential(float v) { return expf(v); }
 __device__ __forceinline__ double exponential(double v) { return exp(v); }
 __device__ __forceinline__ float logarithm(float v) { return logf(v); }
@@ -232,3 +234,68 @@ struct ThreadTeam {
     static __device__ __forceinline__ A sum(A v) { return v; }
     static __device__ __forceinline__ A max(A v) { return v; }
 };
+
+// ---- rows of channels (NHWC: a row is a pixel) ----------------------------------------------------------------------
+// A thread owns eight neighbouring channels and walks down rows; a block of ROWS_BLOCK threads is `lanes` of them side by
+// side (a power of two) and ROWS_BLOCK / lanes one above the other. `whole`: the number of channels is a multiple of 8
+// and every pointer is aligned to 16 bytes.
+#define ROWS_BLOCK 256
+
+template <class T>
+__device__ __forceinline__ void load_eight(const T *p, int count, int whole, typename Wide<T>::type *v) {
+    const int N = 16 / sizeof(T);
+    if (whole) {
+#pragma unroll
+        for (int k = 0; k < 8 / N; k++) {
+            Pack<T, N> q = load<N>(p + k * N);
+#pragma unroll
+            for (int j = 0; j < N; j++) v[k * N + j] = wide(q.at[j]);
+        }
+    } else {
+#pragma unroll
+        for (int k = 0; k < 8; k++) v[k] = k < count ? wide(p[k]) : 0;
+    }
+}
+
+template <class T>
+__device__ __forceinline__ void store_eight(T *p, int count, int whole, const typename Wide<T>::type *v) {
+    const int N = 16 / sizeof(T);
+    if (whole) {
+#pragma unroll
+        for (int k = 0; k < 8 / N; k++) {
+            Pack<T, N> q;
+#pragma unroll
+            for (int j = 0; j < N; j++) q.at[j] = narrow<T>(v[k * N + j]);
+            store<N>(p + k * N, q);
+        }
+    } else {
+#pragma unroll
+        for (int k = 0; k < 8; k++)
+            if (k < count) p[k] = narrow<T>(v[k]);
+    }
+}
+
+// Where a thread stands: its first channel, how many of its eight exist, its height in the block.
+struct RowsPlace {
+    int first, count, high, height;
+};
+__device__ __forceinline__ RowsPlace rows_place(int c, int lanes, int group) {
+    RowsPlace p;
+    int lane = threadIdx.x & (lanes - 1);
+    p.first = (group * lanes + lane) * 8;
+    p.count = c - p.first;
+    p.high = threadIdx.x / lanes;
+    p.height = ROWS_BLOCK / lanes;
+    return p;
+}
+
+// Eight threads a channel go through the blocks' parts; all get the sum of what each found.
+template <class A>
+__device__ __forceinline__ A sum_of_eight(A v, A (*scratch)[33]) {
+    __syncthreads();
+    scratch[threadIdx.y][threadIdx.x] = v;
+    __syncthreads();
+    A sum = 0;
+    for (int k = 0; k < 8; k++) sum += scratch[k][threadIdx.x];
+    return sum;
+}
