@@ -14,6 +14,7 @@ from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable, make_output
 from cvzoo.autodiff.variable_node import VariableNode
+from cvzoo.backends.device import device_of
 from cvzoo.config.randomness import get_random_state
 from cvzoo.functions.math.add import Add
 from cvzoo.functions.util.forget import Forget
@@ -31,7 +32,7 @@ class SharedView(FunctionNode):
 
     def __init__(self, offset: int, like: np.ndarray):
         self._offset = offset
-        self._like = like.shape, like.strides, like.dtype.str
+        self._like = like.shape, like.strides, like.dtype
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         (x,) = inputs
@@ -141,8 +142,7 @@ class Capture(AbstractFunctionHook):
             if k in without:
                 continue
             # in the order of what it belongs to, as most losses give it
-            gy = np.empty_like(y._array, order="K" if all(y._array.strides) else "C")
-            gy[...] = generator.normal(size=gy.shape)
+            gy = _drawn_like(y._array, generator)
             self.given.append(gy)
             self.seeds.append(k)
             graph.inputs += (self._new_value(gy, "gradient"),)
@@ -252,7 +252,7 @@ class Capture(AbstractFunctionHook):
     def outputs_made(self, function: FunctionNode, outputs: tuple[Variable, ...]) -> None:
         if self.depth:
             return  # a function inside of a function
-        reads = tuple([self._value_of(np.asarray(array)) for array in self._inputs])
+        reads = tuple([self._value_of(_plain(array)) for array in self._inputs])
         self._inputs = ()
         record = Record(function, reads, (), self._settings, self._seconds, in_backward=self._in_backward)
         if self._learns:
@@ -397,8 +397,18 @@ class Capture(AbstractFunctionHook):
         }
 
 
+def _drawn_like(y: Any, generator: np.random.Generator) -> Any:
+    gy = np.empty_like(y, order="K" if all(y.strides) else "C")
+    gy[...] = device_of(y).asarray(generator.normal(size=gy.shape).astype(gy.dtype))
+    return gy
+
+
 def _array_of(x: Any) -> Any:
     return x._array if isinstance(x, Variable) else x
+
+
+def _plain(array: Any) -> Any:
+    return np.asarray(array) if isinstance(array, np.generic) else array
 
 
 def _cut_off(function: FunctionNode) -> None:

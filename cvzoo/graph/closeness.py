@@ -1,12 +1,21 @@
 """Whether a replay gave the right numbers, and numbers to find out with."""
 
+from typing import Any
+
 import numpy as np
 
+from cvzoo.backends.arrays import is_device_array, to_numpy
+from cvzoo.backends.device import device_of
+from cvzoo.backends.float_types import is_half, widened
+
 TOLERANCE = 1e-5
+TOLERANCE_OF_HALF = 2e-2  # of numbers of 16 bits
 
 
-def other_numbers(x: np.ndarray) -> np.ndarray:
+def other_numbers(x: Any) -> Any:
     """x with other numbers of the same kind: positive ones stay positive, large ones large."""
+    if is_device_array(x):
+        return device_of(x).asarray(other_numbers(to_numpy(x)))
     generator = np.random.default_rng(0)
     y = x.copy(order="K")
     y *= generator.uniform(0.5, 1.0, x.shape).astype(x.dtype)
@@ -15,10 +24,13 @@ def other_numbers(x: np.ndarray) -> np.ndarray:
     return y
 
 
-def is_close(a: np.ndarray, b: np.ndarray, tolerance: float = TOLERANCE) -> bool:
+def is_close(a: Any, b: Any, tolerance: float = TOLERANCE) -> bool:
     """Whether two arrays agree within the tolerance, of each number or of b's largest; whole numbers are the same."""
     if a.shape != b.shape or a.dtype != b.dtype:
         return False
+    a, b = to_numpy(a), to_numpy(b)
+    if is_half(a.dtype):
+        a, b, tolerance = widened(a), widened(b), max(tolerance, TOLERANCE_OF_HALF)
     if a.dtype.kind != "f" or np.array_equal(a, b):
         return np.array_equal(a, b)
     finite = np.abs(b[np.isfinite(b)])

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from cvzoo.backends.arrays import is_device_array
+
 _DEEPEST = 4
 _GRAPH = frozenset(("inputs", "outputs", "rank", "_retained_inputs", "_retained_outputs"))  # not a function's own
 
@@ -23,7 +25,7 @@ def arrays_in(state: Mapping[str, Any]) -> dict[str, np.ndarray]:
 
 
 def _collect(path: str, value: Any, found: dict[str, np.ndarray], depth: int) -> None:
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.ndarray) or is_device_array(value):
         found[path] = value
     elif depth and isinstance(value, tuple | list):
         for k, each in enumerate(value):

@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cvzoo.backends.arrays import array_module, is_device_array
+
 
 class Window:
     """What a view made by `view_at` has as its base."""
@@ -17,13 +19,17 @@ class Window:
         self.__array_interface__ = interface
 
 
-def address_of(array: np.ndarray) -> int:
+def address_of(array: Any) -> int:
     """Where its first element lies."""
+    if is_device_array(array):
+        return array.data.ptr
     return array.__array_interface__["data"][0]
 
 
-def root_of(array: np.ndarray) -> Any:
+def root_of(array: Any) -> Any:
     """The object that owns the memory: an array, or what it was made from."""
+    if is_device_array(array):
+        return array if array.base is None else array.base
     while isinstance(array, np.ndarray | Window):
         if array.base is None:
             return array
@@ -31,8 +37,11 @@ def root_of(array: np.ndarray) -> Any:
     return array
 
 
-def view_at(base: Any, address: int, shape: Sequence[int], strides: Sequence[int], dtype: Any) -> np.ndarray:
+def view_at(base: Any, address: int, shape: Sequence[int], strides: Sequence[int], dtype: Any) -> Any:
     """An array of the memory at `address`, which `base` keeps alive."""
+    if is_device_array(base):
+        place = base.data + (address - base.data.ptr)
+        return array_module(base).ndarray(tuple(shape), dtype, place, tuple(strides))
     interface = {
         "version": 3,
         "data": (address, False),

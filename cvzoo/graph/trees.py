@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.arrays import is_device_array
 
 _PLAIN = (bool, int, float, str, type(None), np.integer, np.floating)
 
@@ -23,7 +24,7 @@ def flatten(tree: Any, leaves: list[Any]) -> Any:
     if isinstance(tree, Variable):
         leaves.append(tree)
         return "variable"
-    if isinstance(tree, np.ndarray):
+    if isinstance(tree, np.ndarray) or is_device_array(tree):
         leaves.append(tree)
         return "array"
     kind = type(tree)
