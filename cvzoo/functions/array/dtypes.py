@@ -10,13 +10,15 @@
 
 from typing import Any
 
+import numpy as np
+
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.backends import float_types
 from cvzoo.backends.float_types import is_half, product_dtype
 from cvzoo.functions.array.cast import Cast
 
-_FLOAT32 = "float32"
+_FLOAT32 = np.dtype("float32")
 
 
 def widened(x: Variable | Any) -> Variable:
