@@ -6,7 +6,6 @@ of a photo of 480 x 640 pixels as the network's own preparation makes it.
 """
 
 import argparse
-import functools
 import json
 import sys
 import time
@@ -17,6 +16,7 @@ import numpy as np
 from cvzoo.backends.numpy.windows import out_size
 from cvzoo.backends.onednn.backend import OneDNNBackend
 from cvzoo.config.switches import no_backprop_mode
+from cvzoo.links.model.darknet.detector import DarknetDetector
 from cvzoo.links.model.zoo import zoo_members
 
 seen: dict[tuple, set[str]] = {}
@@ -46,16 +46,19 @@ def linear(x, w, b, *, pack=None):
     return np.zeros((x.shape[0], w.shape[0]), np.float32)
 
 
-def untrained(member):
-    """The member's network without its weights."""
+def untrained(member, plans):
+    """The member's network without its weights. plans: {name: a Darknet plan's file} of those that are built by one."""
     make = member.make
-    if not isinstance(make, functools.partial):
-        return make
-    settings = {**make.keywords, "pretrained_model": None}
+    if member.name in plans:
+        return DarknetDetector(plans[member.name])
+    if not member.files:  # it ships with the package
+        return make()
+    settings = {**make.keywords, "pretrained_model": None} if make.keywords else {}
+    arguments = make.args if make.keywords else (None, *make.args[1:])
     classes = len(member.weights.label_names or ()) or 20
     for more in ({}, {"n_class": classes}, {"n_fg_class": classes}):
         try:
-            return make.func(*make.args, **{**settings, **more})
+            return make.func(*arguments, **{**settings, **more})
         except Exception as error:
             last = error
     raise last
@@ -66,8 +69,10 @@ def main():
     global now
     parser = argparse.ArgumentParser()
     parser.add_argument("out")
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", default="", help="members with this in their names")
+    parser.add_argument("--cfg", action="append", default=[], metavar="MEMBER=FILE", help="a Darknet plan")
     arguments = parser.parse_args()
+    plans = dict(each.split("=", 1) for each in arguments.cfg)
     warnings.simplefilter("ignore")
     OneDNNBackend.conv_2d = staticmethod(conv_2d)
     OneDNNBackend.conv_2d_input_grad = staticmethod(conv_2d_input_grad)
@@ -89,7 +94,7 @@ def main():
         now = built[what] = member.name
         start = time.perf_counter()
         try:
-            model = untrained(member)
+            model = untrained(member, plans)
             with no_backprop_mode():
                 model.predict([img])
         except Exception as error:

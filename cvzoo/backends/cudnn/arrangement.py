@@ -47,6 +47,37 @@ def fitted(size: Pair, out: Pair, ksize: Pair, stride: Pair, pad: Pad, dilate: P
     return Window((pad[0], pad[2]), tuple(post), stride, dilate), tuple(kept)
 
 
+class Shapes:
+    """Dims of one convolution as cuDNN is given them.
+
+    x, w, y: dims with the channels that make them whole and without cut rows; window: how it slides; dtype: its name
+    """
+
+    __slots__ = ("dtype", "w", "window", "x", "y")
+
+    def __init__(
+        self,
+        x: Dims,
+        o: int,
+        out: Pair,
+        ksize: Pair,
+        dtype: Any,
+        stride: Pair,
+        pad: Pad,
+        dilate: Pair,
+        groups: int,
+        *,
+        strict: bool,
+    ):
+        b, c, *size = x
+        self.window, kept = fitted(tuple(size), out, ksize, stride, pad, dilate)
+        c, o = (whole_channels(count, dtype, groups, strict) for count in (c, o))
+        self.x = (b, c, *kept)
+        self.w = (o, c // groups, *ksize)
+        self.y = (b, o, *out)
+        self.dtype = NAMES[dtype.char]
+
+
 def is_aligned(x: Any) -> bool:
     """Whether kernels may load 16 bytes at a time."""
     return x.data.ptr % ALIGNMENT == 0

@@ -11,13 +11,12 @@ from typing import Any
 from cvzoo.backends.abstract import Pad, Pair
 from cvzoo.backends.cudnn.arrangement import (
     Dims,
+    Shapes,
     arranged,
     arranged_bias,
     arranged_weights,
     cut_back,
-    fitted,
     name_of,
-    whole_channels,
 )
 from cvzoo.backends.cudnn.graph import Graph, forward_graph, input_grad_graph, weight_grad_graph
 from cvzoo.backends.cudnn.plans import find_plan, rules_now
@@ -73,33 +72,12 @@ def _is_for_cudnn(x: Any, w: Any, channels_of_a_group: int, groups: int) -> bool
     return groups == 1 or channels_of_a_group > 1
 
 
-class _Shapes:
-    """Dims of one convolution as cuDNN is given them.
-
-    x, w, y: dims with padded channels and without cut rows; window: how it slides; dtype: its name
-    """
-
-    __slots__ = ("dtype", "w", "window", "x", "y")
-
-    def __init__(
-        self, x: Dims, o: int, out: Pair, ksize: Pair, dtype: Any, stride: Pair, pad: Pad, dilate: Pair, groups: int
-    ):
-        strict = rules_now().strict
-        b, c, *size = x
-        self.window, kept = fitted(tuple(size), out, ksize, stride, pad, dilate)
-        c, o = (whole_channels(count, dtype, groups, strict) for count in (c, o))
-        self.x = (b, c, *kept)
-        self.w = (o, c // groups, *ksize)
-        self.y = (b, o, *out)
-        self.dtype = name_of(dtype)
-
-
 class _Forward:
     """One convolution. fused: `add`, bias and relu are part of the kernel; relu: so is that activation."""
 
     __slots__ = ("fused", "relu", "run", "shapes")
 
-    def __init__(self, shapes: _Shapes, run: BoundPlan, fused: bool, relu: bool):
+    def __init__(self, shapes: Shapes, run: BoundPlan, fused: bool, relu: bool):
         self.shapes = shapes
         self.run = run
         self.fused = fused
@@ -117,7 +95,7 @@ def _make_forward(
     relu: bool,
 ) -> _Forward | bool:
     out = out_size(x_shape[2:], w_shape[2:], *geometry[:3])
-    shapes = _Shapes(x_shape, w_shape[0], out, w_shape[2:], dtype, *geometry)
+    shapes = Shapes(x_shape, w_shape[0], out, w_shape[2:], dtype, *geometry, strict=rules_now().strict)
     dims = (shapes.x, shapes.w, shapes.y, shapes.window, shapes.dtype)
     if has_bias or has_add or relu:
         # a bias, be it of zeros, belongs to every pattern that has a kernel
@@ -188,7 +166,7 @@ class _Gradient:
 
     __slots__ = ("adds", "run", "shapes")
 
-    def __init__(self, shapes: _Shapes, run: BoundPlan, adds: bool = False):
+    def __init__(self, shapes: Shapes, run: BoundPlan, adds: bool = False):
         self.shapes = shapes
         self.run = run
         self.adds = adds
@@ -198,7 +176,7 @@ def _make_input_grad(
     session: Session, dtype: Any, gy_shape: Dims, w_shape: Dims, x_size: Pair, geometry: tuple, has_add: bool
 ) -> _Gradient | bool:
     x_shape = (gy_shape[0], w_shape[1] * geometry[3], *x_size)
-    shapes = _Shapes(x_shape, gy_shape[1], tuple(gy_shape[2:]), w_shape[2:], dtype, *geometry)
+    shapes = Shapes(x_shape, gy_shape[1], tuple(gy_shape[2:]), w_shape[2:], dtype, *geometry, strict=rules_now().strict)
     # what has other channels or pixels than the result cannot be added by the kernel
     for adds in [True, False] if has_add and shapes.x == x_shape else [False]:
         run = _bound(session, input_grad_graph(shapes.x, shapes.w, shapes.y, shapes.window, shapes.dtype, add=adds))
@@ -232,7 +210,7 @@ def conv_2d_input_grad(
 def _make_weight_grad(
     session: Session, dtype: Any, x_shape: Dims, gy_shape: Dims, w_size: Pair, geometry: tuple
 ) -> _Gradient | bool:
-    shapes = _Shapes(x_shape, gy_shape[1], tuple(gy_shape[2:]), w_size, dtype, *geometry)
+    shapes = Shapes(x_shape, gy_shape[1], tuple(gy_shape[2:]), w_size, dtype, *geometry, strict=rules_now().strict)
     run = _bound(session, weight_grad_graph(shapes.x, shapes.w, shapes.y, shapes.window, shapes.dtype))
     return run is not None and _Gradient(shapes, run)
 
