@@ -1,0 +1,121 @@
+"""Photos made a network's input on a GPU: resized, normalized and framed in one pass over each."""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cvzoo.backends.cuda.kernel_module import KernelModule, blocks
+from cvzoo.backends.cuda.resampling import AxisTable, Resampling, axis_table
+from cvzoo.backends.cuda.staging import upload
+from cvzoo.backends.cuda.suffix import suffix
+from cvzoo.backends.cupy.library import cupy
+from cvzoo.errors.exceptions import ShapeError
+
+_MODULE = KernelModule("prepare")
+_THREADS = 128
+Three = tuple[float, float, float]
+
+
+@dataclasses.dataclass(frozen=True)
+class PhotoPlan:
+    """How a photo becomes a network's input: resized, its values v made (v - mean) / std * factor - shift, set into a
+    frame.
+
+    resized: (H, W) of the whole photo once resized
+    frame: (H, W) of the network's input
+    offset: (y, x) in the frame of the resized photo's upper left corner; negative where its middle is cut out
+    how: of the resizing
+    mean, std: of RGB in [0, 255]
+    before: whether mean and std come before the resizing; as rounding has it, they do not commute
+    fill: what is beside the photo, RGB, already normalized
+    horizontal_first: for Pillow, which rounds in between
+    """
+
+    resized: tuple[int, int]
+    frame: tuple[int, int]
+    how: Resampling
+    offset: tuple[int, int] = (0, 0)
+    mean: Three = (0.0, 0.0, 0.0)
+    std: Three = (1.0, 1.0, 1.0)
+    before: bool = False
+    factor: float = 1.0
+    shift: float = 0.0
+    fill: Three = (0.0, 0.0, 0.0)
+    horizontal_first: bool = True
+
+
+def prepare_photos(
+    photos: Sequence[np.ndarray],
+    plans: Sequence[PhotoPlan],
+    *,
+    dtype: Any = np.float32,
+    channels: int = 3,
+    others: Sequence[np.ndarray] = (),
+) -> tuple[Any, list[Any]]:
+    """The photos as x (B, channels, H, W), channels-last, and `others` on the device; one copy carries them all there.
+
+    photos: (3, H, W) uint8 or float32 each, RGB in [0, 255], lying in memory as they like
+    plans: of each photo, all with one frame
+    dtype: float32, float16 or bfloat16; channels: at least 3, those past the third are 0
+    Raises ShapeError if a photo is no (3, H, W), or frames differ.
+    """
+    xp = cupy()
+    frames = {plan.frame for plan in plans}
+    if len(frames) != 1 or len(photos) != len(plans):
+        raise ShapeError("prepare_photos: photos must have plans of one frame", got=sorted(frames))
+    ((height, width),) = frames
+    parts = [_Part(photo, plan) for photo, plan in zip(photos, plans)]
+    arrays = [array for part in parts for array in part.arrays]
+    placed = upload([*arrays, *others])
+    x = xp.empty((len(parts), height, width, channels), dtype)
+    for i, part in enumerate(parts):
+        photo, row, row_weight, column, column_weight, colors = placed[6 * i : 6 * i + 6]
+        plan = part.plan
+        numbers = (*part.size, *part.at, part.summing, part.vertical_first, plan.before)
+        args = (
+            *(photo, *part.strides, np.int32(part.photo_size[0]), np.int32(part.photo_size[1])),
+            *(row, row_weight, np.int32(row_weight.shape[1])),
+            *(column, column_weight, np.int32(column_weight.shape[1])),
+            *map(np.int32, numbers),
+            *(colors, np.float32(plan.factor), np.float32(plan.shift)),
+            *map(np.int32, (height, width, channels)),
+            x[i],
+        )
+        name = f"prepare_{'u8' if photo.dtype == np.uint8 else 'f32'}_{suffix(x.dtype)}"
+        _MODULE.launch(name, blocks(height * width, _THREADS), (_THREADS, 1, 1), args)
+    return x.transpose(0, 3, 1, 2), placed[len(arrays) :]
+
+
+class _Part:
+    """What the kernel is told of one photo."""
+
+    def __init__(self, photo: np.ndarray, plan: PhotoPlan):
+        if photo.ndim != 3 or photo.shape[0] != 3 or photo.dtype not in (np.uint8, np.float32):
+            raise ShapeError(
+                "prepare_photos: a photo", expected="(3, H, W) uint8 or float32", got=(photo.shape, photo.dtype)
+            )
+        self.plan = plan
+        self.photo_size = h, w = photo.shape[1:]
+        # pixels side by side in memory, or whole planes: either goes up without being turned around
+        last = photo.transpose(1, 2, 0)
+        if last.flags.c_contiguous:
+            photo, self.strides = last, tuple(map(np.int64, (3 * w, 3, 1)))
+        else:
+            photo, self.strides = np.ascontiguousarray(photo), tuple(map(np.int64, (w, 1, h * w)))
+        tables, at, size = [], [], []
+        for old, new, start, frame in zip((h, w), plan.resized, plan.offset, plan.frame):
+            table = axis_table(old, new, plan.how)
+            first, last_one = max(-start, 0), min(new, frame - start)
+            tables.append(AxisTable(*(np.ascontiguousarray(each[first:last_one]) for each in table)))
+            at.append(max(start, 0))
+            size.append(max(last_one - first, 0))
+        self.at, self.size = at, size
+        kind = tables[0].weights.dtype
+        self.summing = 0 if kind == np.int32 else 2 if kind == np.float64 else 1
+        pillow = plan.how in (Resampling.PILLOW, Resampling.PILLOW_CUBIC, Resampling.PILLOW_FLOATS)
+        corners = plan.how is Resampling.CORNERS
+        self.vertical_first = not (plan.horizontal_first if pillow else corners)
+        colors = np.array([*plan.mean, *plan.std, *plan.fill], np.float32)
+        self.arrays = [photo, *tables[0], *tables[1], colors]
