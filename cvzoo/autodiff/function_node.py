@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from cvzoo.autodiff.effects import effects
 from cvzoo.autodiff.function_hook import AbstractFunctionHook, active_hooks
 from cvzoo.autodiff.variable import Variable, make_output, variable_of
 from cvzoo.autodiff.variable_node import VariableNode
@@ -132,6 +133,8 @@ class FunctionNode:
         else:
             with self._on_device(arrays):
                 results = self._forward_between(hooks, arrays) if hooks else self.results_of(arrays)
+        if self.effect is not None:
+            effects.count += 1
         if type(results) is not tuple:
             raise DtypeError(f"{self.label}.forward must return a tuple", got=type(results).__name__, hint="return y,")
         if not (requires_grad and switches.enable_backprop):

@@ -5,7 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cvzoo.autodiff.effects import effects
 from cvzoo.autodiff.parameter import Parameter
+from cvzoo.backends.arrays import is_device_array
 from cvzoo.graph.changes import changes
 
 _PLAIN = (bool, int, float, str, type(None))
@@ -53,7 +55,7 @@ class Watch:
     """Parameters and persistent values as they were.
 
     A parameter is locked by its packs (see `Parameter`): whoever reads `array` may write, and is noticed. Persistent
-    values are few numbers, and are compared.
+    values are few numbers, and are compared; those on a GPU, when some array was changed since (`autodiff.effects`).
     """
 
     def __init__(self, parameters: Iterable[Parameter], persistents: Iterable[tuple[dict[str, Any], str]]):
@@ -61,6 +63,8 @@ class Watch:
         self._places = [(state, name, state[name]) for state, name in persistents]
         self._arrays = [value for _, _, value in self._places if isinstance(value, np.ndarray)]
         self._bytes = self._joined()
+        self._on_device = [(value, value.copy()) for _, _, value in self._places if is_device_array(value)]
+        self._count = effects.count
 
     def _look(self, parameter: Parameter) -> _Seen:
         packs = parameter.packs()
@@ -78,13 +82,22 @@ class Watch:
             if parameter._array is not array:
                 return False
             if packs is None or parameter._packs is not packs:
-                if copy is None or not np.array_equal(array, copy):
+                if copy is None or not _same_numbers(array, copy):
                     return False
                 self._seen[k] = self._look(parameter)
         for state, name, value in self._places:
             if state.get(name) is not value:
                 return False
-        return not self._arrays or self._joined() == self._bytes
+        if self._arrays and self._joined() != self._bytes:
+            return False
+        if self._on_device and self._count != effects.count:
+            self._count = effects.count
+            return all(_same_numbers(value, copy) for value, copy in self._on_device)
+        return True
+
+
+def _same_numbers(a: Any, b: Any) -> bool:
+    return bool((a == b).all()) if is_device_array(a) else np.array_equal(a, b)
 
 
 class LearningWatch:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from cvzoo.autodiff.effects import effects
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.backends.arrays import is_device_array, to_numpy
 from cvzoo.backends.device import Device, device_of, get_device
@@ -399,3 +400,4 @@ class Link:
 def _write(place: Any, array: np.ndarray) -> None:
     """Write the values of a host's array into an array of any device."""
     place[...] = device_of(place).asarray(array) if is_device_array(place) else array
+    effects.count += 1

@@ -1,0 +1,136 @@
+"""Work of a GPU captured as a CUDA graph: one launch does it again, on the same memory.
+
+Work is warmed up first, on the stream that captures and with memory from the common pool, so that everything it makes
+once (compiled kernels, plans, reordered weights, workspaces) is there and stays. What it allocates while it is captured
+comes from a private pool, where graphs that never overlap share what is free.
+"""
+
+import threading
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+from cvzoo.backends.cuda.random_numbers import Recording, recording
+from cvzoo.backends.cupy.library import cupy
+
+T = TypeVar("T")
+
+
+class NotCapturedError(Exception):
+    """Work that no CUDA graph can hold; the message says why."""
+
+
+class _Local(threading.local):
+    def __init__(self) -> None:
+        self.streams: dict[int, Any] = {}
+
+
+_local = _Local()
+
+
+def forget() -> None:
+    """Make streams anew next time, in this thread."""
+    _local.streams.clear()
+
+
+def _stream() -> Any:
+    """The stream on which this thread captures for the current device."""
+    xp = cupy()
+    device = xp.cuda.runtime.getDevice()
+    stream = _local.streams.get(device)
+    if stream is None:
+        stream = _local.streams[device] = xp.cuda.Stream(non_blocking=True)
+    return stream
+
+
+class PrivatePool:
+    """Memory of graphs that are launched one after another: what one leaves, the next may overwrite."""
+
+    def __init__(self) -> None:
+        xp = cupy()
+        self.memory = xp.cuda.MemoryPool()
+        self._event = xp.cuda.Event(disable_timing=True)
+        self._last: Any = None
+
+    @property
+    def nbytes(self) -> int:
+        """How much it holds."""
+        return self.memory.total_bytes()
+
+    def enter(self) -> None:
+        """What comes on the current stream waits for the last launch, if that was on another one."""
+        stream = cupy().cuda.get_current_stream()
+        if self._last is not None and self._last != stream.ptr:
+            stream.wait_event(self._event)
+
+    def leave(self) -> None:
+        """Note where the last launch is."""
+        stream = cupy().cuda.get_current_stream()
+        self._event.record(stream)
+        self._last = stream.ptr
+
+
+class Captured(Generic[T]):
+    """Captured work. `result` is what it gave: arrays at the places that each launch writes."""
+
+    def __init__(self, graph: Any, result: T, draws: Recording, pool: PrivatePool):
+        self.result = result
+        self._graph = graph
+        self._draws = draws
+        self._pool = pool  # lives as long as the graph
+
+    def launch(self) -> None:
+        """Do the work on the current stream; nothing waits.
+
+        Raises GraphError if it draws random numbers and the seed was set since.
+        """
+        self._draws.before_replay()
+        self._graph.launch()
+
+
+def warmed_up(work: Callable[[], T]) -> T:
+    """What the work gives, done on the stream that will capture it; waits for it."""
+    xp = cupy()
+    xp.cuda.get_current_stream().synchronize()
+    stream = _stream()
+    with stream:
+        result = work()
+        stream.synchronize()
+    return result
+
+
+def captured(work: Callable[[], T], pool: PrivatePool) -> Captured[T]:
+    """The work as a graph; it is not done.
+
+    Raises NotCapturedError if it waits for the GPU, copies to the host or does what else a graph cannot hold.
+    """
+    xp = cupy()
+    xp.cuda.get_current_stream().synchronize()
+    stream = _stream()
+    with stream, recording() as draws:
+        stream.synchronize()
+        try:
+            with xp.cuda.using_allocator(pool.memory.malloc):
+                stream.begin_capture()
+                result = work()
+                graph = stream.end_capture()
+        except Exception as error:  # of CUDA, of CuPy, or of who noticed first
+            _abandon(stream)
+            raise NotCapturedError(_words(error)) from error
+        graph.upload(stream)
+        stream.synchronize()
+    return Captured(graph, result, draws, pool)
+
+
+def _abandon(stream: Any) -> None:
+    """Leave a capture that went wrong; the stream is not used again."""
+    _local.streams.pop(cupy().cuda.runtime.getDevice(), None)
+    try:
+        if stream.is_capturing():
+            stream.end_capture()
+    except Exception:  # that it was broken off is known
+        pass
+
+
+def _words(error: BaseException) -> str:
+    text = str(error).split("\n")[0]
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
