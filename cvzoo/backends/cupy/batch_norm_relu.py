@@ -1,0 +1,22 @@
+"""Batch normalization and the rectifier behind it."""
+
+from typing import Any
+
+from cvzoo.backends.cuda.batch_norm import batch_norm_apply, batch_norm_gradients, batch_norm_learn
+
+
+def batch_norm_relu_train(x: Any, gamma: Any, beta: Any, *, eps: float) -> tuple[Any, Any, Any, Any]:
+    """As AbstractBackend.batch_norm_relu_train says; the mask has one bit a number. NaN stays NaN."""
+    return batch_norm_learn(x, gamma, beta, eps=eps, relu=True)
+
+
+def batch_norm_relu_fixed(x: Any, gamma: Any, beta: Any, mean: Any, var: Any, *, eps: float) -> Any:
+    """As AbstractBackend.batch_norm_relu_fixed says. NaN stays NaN."""
+    return batch_norm_apply(x, gamma, beta, mean, var, eps=eps, relu=True)
+
+
+def batch_norm_relu_grad(
+    gy: Any, x: Any, gamma: Any, mean: Any, var: Any, mask: Any, *, eps: float
+) -> tuple[Any, Any, Any]:
+    """As AbstractBackend.batch_norm_relu_grad says."""
+    return batch_norm_gradients(gy, x, gamma, mean, var, eps=eps, mask=mask)[:3]
