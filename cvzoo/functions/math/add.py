@@ -8,7 +8,7 @@ from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import DtypeError
 from cvzoo.functions.array.broadcast_to import sum_to
 from cvzoo.functions.array.dtypes import agreed_pair
-from cvzoo.functions.math.operands import SCALARS, check_operands, typed_constant
+from cvzoo.functions.math.operands import SCALARS, check_operands, of_constant, of_pair, typed_constant
 
 Operand = Variable | Any
 
@@ -28,7 +28,7 @@ class AddConstant(FunctionNode):
 
     def forward(self, inputs: tuple) -> tuple:
         (x,) = inputs
-        return (x + typed_constant(self.value, x, "add"),)
+        return (of_constant("add", x, typed_constant(self.value, x, "add")),)
 
     def backward(self, indexes: tuple, gys: tuple) -> tuple:
         return gys
@@ -37,7 +37,7 @@ class AddConstant(FunctionNode):
 class Subtract(FunctionNode):
     def forward(self, inputs: tuple) -> tuple:
         a, b = inputs
-        return (check_operands(a, b, "subtract").xp.subtract(a, b),)
+        return (of_pair("subtract", a, b),)
 
     def backward(self, indexes: tuple, gys: tuple) -> tuple:
         (gy,) = gys
@@ -50,7 +50,7 @@ class SubtractConstant(FunctionNode):
 
     def forward(self, inputs: tuple) -> tuple:
         (x,) = inputs
-        return (x - typed_constant(self.value, x, "subtract"),)
+        return (of_constant("subtract", x, typed_constant(self.value, x, "subtract")),)
 
     def backward(self, indexes: tuple, gys: tuple) -> tuple:
         return gys
@@ -62,7 +62,7 @@ class SubtractFromConstant(FunctionNode):
 
     def forward(self, inputs: tuple) -> tuple:
         (x,) = inputs
-        return (typed_constant(self.value, x, "subtract") - x,)
+        return (of_constant("subtract_from", x, typed_constant(self.value, x, "subtract")),)
 
     def backward(self, indexes: tuple, gys: tuple) -> tuple:
         return (negative(gys[0]),)

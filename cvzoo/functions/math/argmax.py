@@ -4,6 +4,7 @@ from typing import Any
 
 from cvzoo.autodiff.variable import Variable, as_array, as_variable
 from cvzoo.backends.dispatch import backend_of
+from cvzoo.backends.float_types import widened
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.array.axes import one_axis
 
@@ -11,11 +12,12 @@ from cvzoo.functions.array.axes import one_axis
 def _find(x: Variable | Any, axis: int | None, function: str) -> Variable:
     array = as_array(x)
     xp = backend_of(array).xp
+    array = widened(array)
     axis = None if axis is None else one_axis(axis, array.ndim, function)
     if not (array.size if axis is None else array.shape[axis]):
         raise ShapeError(f"{function}: there is nothing to choose from", got=array.shape)
     find = xp.argmax if function == "argmax" else xp.argmin
-    return as_variable(xp.asarray(find(array, axis=axis), dtype="int32"))
+    return as_variable(xp.asarray(find(array, axis=axis)).astype("int32"))
 
 
 def argmax(x: Variable | Any, axis: int | None = None) -> Variable:

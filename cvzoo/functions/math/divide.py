@@ -10,7 +10,7 @@ from cvzoo.functions.array.broadcast_to import sum_to
 from cvzoo.functions.array.dtypes import agreed_pair
 from cvzoo.functions.math.add import negative
 from cvzoo.functions.math.multiply import multiply
-from cvzoo.functions.math.operands import SCALARS, check_operands, typed_constant
+from cvzoo.functions.math.operands import SCALARS, of_constant, of_pair, typed_constant
 
 
 def _check_floating(x: Any) -> None:
@@ -23,10 +23,10 @@ def _check_floating(x: Any) -> None:
 class Divide(FunctionNode):
     def forward(self, inputs: tuple) -> tuple:
         a, b = inputs
-        xp = check_operands(a, b, "divide").xp
+        y = of_pair("divide", a, b)
         _check_floating(a)
         self.retain_inputs((0, 1))
-        return (xp.divide(a, b),)
+        return (y,)
 
     def backward(self, indexes: tuple, gys: tuple) -> tuple:
         a, b = self.get_retained_inputs()
@@ -42,7 +42,7 @@ class DivideByConstant(FunctionNode):
         (x,) = inputs
         value = typed_constant(self.value, x, "divide")
         _check_floating(x)
-        return (x / value,)
+        return (of_constant("divide", x, value),)
 
     def backward(self, indexes: tuple, gys: tuple) -> tuple:
         return DivideByConstant(self.value).apply(gys)
@@ -58,7 +58,7 @@ class DivideConstant(FunctionNode):
         _check_floating(x)
         self.retain_inputs((0,))
         self.retain_outputs((0,))
-        return (value / x,)
+        return (of_constant("divide_by", x, value),)
 
     def backward(self, indexes: tuple, gys: tuple) -> tuple:
         (x,) = self.get_retained_inputs()

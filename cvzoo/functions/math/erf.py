@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.numpy.erf import erf as erf_of_array
+from cvzoo.backends.erf import erf as erf_of_array
 from cvzoo.functions.math.elementwise import AbstractPointwise
 from cvzoo.functions.math.exp import exp
 

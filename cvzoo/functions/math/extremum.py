@@ -13,6 +13,8 @@ from cvzoo.functions.math.multiply import multiply
 
 
 class Extremum(FunctionNode):
+    in_float32 = True
+
     def __init__(self, name: str, axis: Axes, keepdims: bool):
         self.name = name
         self.axis = axis

@@ -7,15 +7,14 @@ from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.functions.array.broadcast_to import sum_to
 from cvzoo.functions.array.dtypes import agreed_pair
-from cvzoo.functions.math.operands import SCALARS, check_operands, typed_constant
+from cvzoo.functions.math.operands import SCALARS, of_pair, typed_constant
 
 
 class Maximum(FunctionNode):
     def forward(self, inputs: tuple) -> tuple:
         a, b = inputs
-        xp = check_operands(a, b, "maximum").xp
         self.retain_inputs((0, 1))
-        return (xp.maximum(a, b),)
+        return (of_pair("maximum", a, b),)
 
     def backward(self, indexes: tuple, gys: tuple) -> tuple:
         a, b = self.get_retained_inputs()
@@ -25,9 +24,8 @@ class Maximum(FunctionNode):
 class Minimum(FunctionNode):
     def forward(self, inputs: tuple) -> tuple:
         a, b = inputs
-        xp = check_operands(a, b, "minimum").xp
         self.retain_inputs((0, 1))
-        return (xp.minimum(a, b),)
+        return (of_pair("minimum", a, b),)
 
     def backward(self, indexes: tuple, gys: tuple) -> tuple:
         a, b = self.get_retained_inputs()
@@ -43,7 +41,8 @@ def _operands(a: Any, b: Any, function: str) -> tuple[Any, Any]:
     """A plain number becomes an array of the other's dtype."""
     if isinstance(b, SCALARS):
         array = as_array(a)
-        return a, backend_of(array).xp.asarray(typed_constant(b, array, function))
+        value = typed_constant(b, array, function)
+        return a, backend_of(array).xp.full((), value, array.dtype)
     if isinstance(a, SCALARS):
         return _operands(b, a, function)[::-1]
     return a, b

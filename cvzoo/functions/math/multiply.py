@@ -6,7 +6,7 @@ from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable
 from cvzoo.functions.array.broadcast_to import sum_to
 from cvzoo.functions.array.dtypes import agreed_pair
-from cvzoo.functions.math.operands import SCALARS, check_operands, typed_constant
+from cvzoo.functions.math.operands import SCALARS, check_operands, of_constant, typed_constant
 
 
 class Multiply(FunctionNode):
@@ -26,7 +26,7 @@ class MultiplyConstant(FunctionNode):
 
     def forward(self, inputs: tuple) -> tuple:
         (x,) = inputs
-        return (x * typed_constant(self.value, x, "multiply"),)
+        return (of_constant("multiply", x, typed_constant(self.value, x, "multiply")),)
 
     def backward(self, indexes: tuple, gys: tuple) -> tuple:
         return MultiplyConstant(self.value).apply(gys)

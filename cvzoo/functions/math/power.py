@@ -5,30 +5,32 @@ from typing import Any
 
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.dispatch import backend_of
+from cvzoo.backends.arrays import is_device_array
 from cvzoo.errors.exceptions import DtypeError
 from cvzoo.functions.array.broadcast_to import sum_to
 from cvzoo.functions.array.dtypes import agreed_pair
 from cvzoo.functions.math.log import log
 from cvzoo.functions.math.multiply import multiply
-from cvzoo.functions.math.operands import SCALARS, check_operands, typed_constant
+from cvzoo.functions.math.operands import SCALARS, check_operands, of_constant, of_pair, typed_constant
 from cvzoo.functions.math.square import square
 
 
 def _log_of_base(a: Variable) -> Variable:
     """log(a), but 0 where a is 0: there a ** b does not change with b (for b > 0)."""
     zero = a.array == 0
-    return log(a + backend_of(a.array).xp.asarray(zero, a.dtype)) if zero.any() else log(a)
+    if not is_device_array(zero) and not zero.any():
+        return log(a)
+    return log(a + zero.astype(a.dtype))
 
 
 class Power(FunctionNode):
     def forward(self, inputs: tuple) -> tuple:
         a, b = inputs
-        xp = check_operands(a, b, "power").xp
-        if a.dtype.kind in "iu" and (b < 0).any():
+        check_operands(a, b, "power")
+        if a.dtype.kind in "iu" and not is_device_array(b) and (b < 0).any():
             raise DtypeError("power: integers have no negative powers", hint="functions.cast(x, 'float32')")
         self.retain_inputs((0, 1))
-        return (xp.power(a, b),)
+        return (of_pair("power", a, b),)
 
     def backward(self, indexes: tuple, gys: tuple) -> tuple:
         a, b = self.get_retained_inputs()
@@ -49,7 +51,7 @@ class PowerOfConstant(FunctionNode):
     def forward(self, inputs: tuple) -> tuple:
         (x,) = inputs
         self.retain_outputs((0,))
-        return (typed_constant(self.value, x, "power") ** x,)
+        return (of_constant("power_of", x, typed_constant(self.value, x, "power")),)
 
     def backward(self, indexes: tuple, gys: tuple) -> tuple:
         (y,) = self.get_retained_outputs()
@@ -71,7 +73,7 @@ class PowerByConstant(FunctionNode):
         if x.dtype.kind in "iu" and value < 0:
             raise DtypeError("power: integers have no negative powers", got=value, hint="functions.cast(x, 'float32')")
         self.retain_inputs((0,))
-        return (x**value,)
+        return (of_constant("power", x, value),)
 
     def backward(self, indexes: tuple, gys: tuple) -> tuple:
         if self.value == 0:
@@ -84,8 +86,8 @@ def power(a: Variable | Any, b: Variable | Any) -> Variable:
     """a ** b, element by element; operands as in `add`.
 
     The gradient with respect to b is taken as 0 where a is 0, and is NaN where a is negative.
-    Raises DtypeError if dtypes differ or integers are raised to a negative power; ShapeError if shapes do not
-    broadcast.
+    Raises DtypeError if dtypes differ or integers are raised to a negative power (on a GPU only where that is a plain
+    number: its arrays are not looked at); ShapeError if shapes do not broadcast.
     """
     if isinstance(b, SCALARS):
         if b == 2:

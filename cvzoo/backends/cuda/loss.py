@@ -1,0 +1,221 @@
+"""Losses from scores and labels on a GPU, each in one or two launches, and nothing looked at by the host.
+
+A label out of range makes the loss and the gradient of its row (of the whole, where the result is one sum) NaN.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from cvzoo.backends.cuda.elementwise import elementwise
+from cvzoo.backends.cuda.kernel_module import KernelModule, blocks
+from cvzoo.backends.cuda.rows import make_rows
+from cvzoo.backends.cuda.suffix import suffix
+from cvzoo.backends.cupy.library import cupy
+
+_KERNELS = KernelModule("loss")
+_THREADS = 256
+_BLOCKS = 1024  # that share the scores of a focal loss: as many partial sums
+_INT64 = np.dtype(np.int64)
+
+
+def _wide(dtype: Any) -> Any:
+    return np.float64 if dtype == np.float64 else np.float32
+
+
+def _labels(xp: Any, t: Any) -> Any:
+    """t in row-major order, as int32 or int64."""
+    return xp.ascontiguousarray(t if t.dtype.name in ("int32", "int64") else t.astype(_INT64))
+
+
+def _scores(xp: Any, x: Any) -> tuple[Any, int]:
+    """x (B, C, ...) with the C scores of a place next to each other or in row-major order, and how far apart they are.
+
+    In both, the places follow each other as the labels (B, ...) in row-major order do.
+    """
+    inner = 1
+    for size in x.shape[2:]:
+        inner *= size
+    if inner == 1 or not x.flags.c_contiguous:
+        return xp.ascontiguousarray(xp.moveaxis(x, 1, -1)), 1
+    return x, inner
+
+
+def softmax_cross_entropy(x: Any, t: Any, class_weight: Any | None, *, ignore_label: int) -> tuple[Any, Any]:
+    """-class_weight[t] * log(softmax(x)[t]) and what softmax_cross_entropy_grad wants of it.
+
+    x: (B, C, ...) floating
+    t: (B, ...) integers; where it is ignore_label the loss is 0, whatever x is
+    class_weight: (C,) in x's dtype, or None for 1
+    Returns (B, ...) in x's dtype, and as many log(sum(exp(x))).
+    """
+    xp = cupy()
+    loss = xp.empty(t.shape, x.dtype)
+    log_sum = xp.empty(t.shape, _wide(x.dtype))
+    if not t.size:
+        return loss, log_sum
+    t = _labels(xp, t)
+    lying, inner = _scores(xp, x)
+    rows = make_rows(t.size, x.shape[1], inner)
+    _KERNELS.launch(
+        f"softmax_cross_entropy_{rows.team}_{suffix(t.dtype)}_{suffix(x.dtype)}",
+        rows.grid,
+        rows.block,
+        (
+            lying,
+            t,
+            class_weight,
+            np.int32(class_weight is not None),
+            loss,
+            log_sum,
+            np.int64(rows.count),
+            np.int32(rows.length),
+            np.int64(inner),
+            np.int64(ignore_label),
+        ),
+    )
+    return loss, log_sum
+
+
+def softmax_cross_entropy_grad(
+    gy: Any, x: Any, t: Any, class_weight: Any | None, log_sum: Any, *, ignore_label: int
+) -> Any:
+    """class_weight[t] * gy * (softmax(x) - onehot(t)), of x's shape; arguments as of softmax_cross_entropy."""
+    xp = cupy()
+    lying, inner = _scores(xp, x)
+    gx = xp.empty_like(lying)
+    if gx.size:
+        t = _labels(xp, t)
+        repeated = gy.size > 1 and not any(gy.strides[i] for i in range(gy.ndim) if gy.shape[i] > 1)
+        _KERNELS.launch(
+            f"softmax_cross_entropy_grad_{suffix(t.dtype)}_{suffix(x.dtype)}",
+            blocks(gx.size, most=2**31 - 1),
+            (_THREADS, 1, 1),
+            (
+                gy if repeated else xp.ascontiguousarray(gy),
+                np.int64(0 if repeated else 1),
+                lying,
+                t,
+                class_weight,
+                np.int32(class_weight is not None),
+                log_sum,
+                gx,
+                np.int64(gx.size),
+                np.int32(x.shape[1]),
+                np.int32(inner),
+                np.int64(ignore_label),
+            ),
+        )
+    return gx if lying is x else xp.moveaxis(gx, -1, 1)
+
+
+def focal_loss(x: Any, t: Any, *, weights: tuple[float, float], gamma: float) -> Any:
+    """The sum of the focal loss of all scores: () in x's dtype.
+
+    x: (..., L) floating
+    t: as many integers as x has rows: the true class 0 to L - 1, -1 for none, -2 for rows that do not count
+    weights: of yes and of no
+    """
+    xp = cupy()
+    y = xp.empty((), x.dtype)
+    if not x.size:
+        y.fill(0)
+        return y
+    x, t = xp.ascontiguousarray(x), _labels(xp, t)
+    wide = _wide(x.dtype)
+    grid = blocks(x.size, _THREADS, _BLOCKS)
+    partial = xp.empty(grid[0], wide)
+    numbers = [wide(number) for number in (*weights, gamma)]
+    _KERNELS.launch(
+        f"focal_loss_{suffix(t.dtype)}_{suffix(x.dtype)}",
+        grid,
+        (_THREADS, 1, 1),
+        (x, t, partial, np.int64(x.size), np.int32(x.shape[-1]), *numbers),
+    )
+    _KERNELS.launch(
+        f"sum_of_partial_{suffix(x.dtype)}", (1, 1, 1), (_THREADS, 1, 1), (partial, y, np.int32(partial.size))
+    )
+    return y
+
+
+def focal_loss_grad(gy: Any, x: Any, t: Any, *, weights: tuple[float, float], gamma: float) -> Any:
+    """gx of focal_loss, of x's shape; gy: ()."""
+    xp = cupy()
+    lying, t = xp.ascontiguousarray(x), _labels(xp, t)
+    gx = xp.empty_like(lying)
+    if gx.size:
+        wide = _wide(x.dtype)
+        _KERNELS.launch(
+            f"focal_loss_grad_{suffix(t.dtype)}_{suffix(x.dtype)}",
+            blocks(gx.size, most=2**31 - 1),
+            (_THREADS, 1, 1),
+            (
+                gy,
+                lying,
+                t,
+                gx,
+                np.int64(gx.size),
+                np.int32(x.shape[-1]),
+                *[wide(number) for number in (*weights, gamma)],
+            ),
+        )
+    return gx
+
+
+# sign and weight of a score x0 with label x1: n0 and n1 are the weights of yes and no, n2 is gamma, n3 the label to
+# be ignored; labels that are none of these make NaN
+_SIGN = (
+    "T sign = x1 == 1 ? T(1) : T(-1);"
+    "T weight = x1 == (i64)n3 ? T(0) : x1 == 1 ? n0 : x1 == 0 ? n1 : infinity<T>() - infinity<T>();"
+    "T z = {score} * sign; T cost = ew_softplus(-z), log_q = -ew_softplus(z);"
+)
+_SIGMOID_FOCAL = _SIGN.format(score="x0") + "y = weight * exp(n2 * log_q) * cost; if (x1 == (i64)n3) y = T(0);"
+_SIGMOID_FOCAL_GRAD = (
+    _SIGN.format(score="x0") + "T slope = exp(n2 * log_q) * (n2 * exp(-cost) * cost + exp(log_q));"
+    "y = x1 == (i64)n3 ? T(0) : -x2 * sign * weight * slope;"
+)
+_SIGMOID = "y = x1 == (i64)n0 ? T(0) : (x0 < T(0) ? T(0) : x0) - x0 * T(x1) + log1p(exp(-fabs(x0)));" + (
+    "if (x1 != 0 && x1 != 1 && x1 != (i64)n0) y = infinity<T>() - infinity<T>();"
+)
+_SIGMOID_OF_PROBABILITY = "y = (x0 < T(0) ? T(0) : x0) - x0 * x1 + log1p(exp(-fabs(x0)));"
+_HUBER = "T size = fabs(x0); T near = size > n0 ? n0 : size; y = near * (size - near / T(2));"
+
+
+def sigmoid_focal_loss(x: Any, t: Any, *, weights: tuple[float, float], gamma: float, ignore_label: int) -> Any:
+    """The focal loss of each score: x's shape and dtype.
+
+    t: x's shape; integers 1 (yes), 0 (no) or ignore_label
+    """
+    numbers = (*weights, gamma, ignore_label)
+    return elementwise("sigmoid_focal_loss", _SIGMOID_FOCAL, (x, t), numbers=numbers, dtype=x.dtype, order=x)
+
+
+def sigmoid_focal_loss_grad(
+    gy: Any, x: Any, t: Any, *, weights: tuple[float, float], gamma: float, ignore_label: int
+) -> Any:
+    """gx of sigmoid_focal_loss."""
+    numbers = (*weights, gamma, ignore_label)
+    return elementwise(
+        "sigmoid_focal_loss_grad", _SIGMOID_FOCAL_GRAD, (x, t, gy), numbers=numbers, dtype=x.dtype, order=x
+    )
+
+
+def sigmoid_cross_entropy(x: Any, t: Any, *, ignore_label: int) -> Any:
+    """softplus(x) - t * x, 0 where ignored: x's shape and dtype.
+
+    t: x's shape; integers 1 (yes), 0 (no) or ignore_label, or probabilities of x's dtype, none of them ignored
+    """
+    if t.dtype.kind in "iu":
+        return elementwise("sigmoid_cross_entropy", _SIGMOID, (x, t), numbers=(ignore_label,), dtype=x.dtype, order=x)
+    return elementwise("sigmoid_cross_entropy", _SIGMOID_OF_PROBABILITY, (x, t), dtype=x.dtype, order=x)
+
+
+def huber_loss(d: Any, *, delta: float) -> Any:
+    """d * d / 2 where |d| < delta, else delta * (|d| - delta / 2): d's shape and dtype."""
+    return elementwise("huber_loss", _HUBER, (d,), numbers=(delta,))
+
+
+def share_of(counts: Any, dtype: Any) -> Any:
+    """1 / max(sum of `counts`, 1), () of `dtype`: what a sum is multiplied by to be a mean. counts: bool."""
+    xp = cupy()
+    return (1 / xp.maximum(counts.sum(), 1)).astype(dtype)
