@@ -1,6 +1,7 @@
 """Fixtures that every room's tests may use."""
 
 import pathlib
+import shutil
 import signal
 
 import hypothesis
@@ -31,3 +32,13 @@ def shared():
     if not SHARED.is_dir():
         pytest.skip("needs the folder ../shared with real data and weights")
     return SHARED
+
+
+@pytest.fixture
+def fake_gpu():
+    """`with fake_gpu(devices=2) as machine:` puts made-up GPUs where `import cupy` finds them."""
+    if shutil.which("g++") is None:
+        pytest.skip("needs g++, which compiles the kernels for the host")
+    from fake_gpu.install import fake_gpu
+
+    return fake_gpu

@@ -1,0 +1,522 @@
+"""CuPy's functions that cvzoo may use: each exists in CuPy, and does what CuPy documents."""
+
+import builtins
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from fake_gpu.array import CudaArray, check_operand, empty_like_host, from_host, launch
+from fake_gpu.machine import machine
+from fake_gpu.ufuncs import UFUNCS, words
+
+
+# --- new arrays -----------------------------------------------------------------------------------------------------
+def empty(shape: Any, dtype: Any = float, order: str = "C") -> CudaArray:
+    return CudaArray(shape, dtype, order=order)
+
+
+def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C") -> CudaArray:
+    if dtype is None:
+        dtype = fill_value.dtype if isinstance(fill_value, CudaArray) else np.array(fill_value).dtype
+    made = CudaArray(shape, dtype, order=order)
+    made.fill(fill_value)
+    return made
+
+
+def zeros(shape: Any, dtype: Any = float, order: str = "C") -> CudaArray:
+    return full(shape, 0, dtype, order)
+
+
+def ones(shape: Any, dtype: Any = float, order: str = "C") -> CudaArray:
+    return full(shape, 1, dtype, order)
+
+
+def empty_like(
+    prototype: CudaArray, dtype: Any = None, order: str = "K", subok: None = None, shape: Any = None
+) -> CudaArray:
+    if not isinstance(prototype, CudaArray):
+        raise TypeError(f"the fake makes arrays like those of a device, not like {type(prototype)}")
+    dtype = prototype.dtype if dtype is None else dtype
+    if shape is not None:
+        return CudaArray(shape, dtype)
+    return empty_like_host(prototype._host, dtype, order)
+
+
+def full_like(
+    a: CudaArray, fill_value: Any, dtype: Any = None, order: str = "K", subok: None = None, shape: Any = None
+) -> CudaArray:
+    made = empty_like(a, dtype, order, None, shape)
+    made.fill(fill_value)
+    return made
+
+
+def zeros_like(a: CudaArray, dtype: Any = None, order: str = "K", subok: None = None, shape: Any = None) -> CudaArray:
+    return full_like(a, 0, dtype, order, None, shape)
+
+
+def ones_like(a: CudaArray, dtype: Any = None, order: str = "K", subok: None = None, shape: Any = None) -> CudaArray:
+    return full_like(a, 1, dtype, order, None, shape)
+
+
+def array(
+    obj: Any,
+    dtype: Any = None,
+    copy: bool = True,
+    order: str = "K",
+    subok: bool = False,
+    ndmin: int = 0,
+    *,
+    blocking: bool = False,
+) -> CudaArray:
+    if isinstance(obj, CudaArray):
+        if obj.device.id != machine().here.device:
+            made = obj.copy(order="C" if order in ("K", "A", None) else order).astype(dtype or obj.dtype, copy=False)
+        else:
+            made = obj.astype(dtype or obj.dtype, order=order or "K", copy=bool(copy))
+    elif isinstance(obj, list | tuple) and obj and all(isinstance(each, CudaArray) for each in obj):
+        made = stack([each if dtype is None else each.astype(dtype) for each in obj])
+    else:
+        keep = "F" if order == "F" or (order in ("K", "A") and isinstance(obj, np.ndarray) and obj.flags.fnc) else "C"
+        made = from_host(np.array(obj, dtype=dtype, order=keep))
+        if blocking:
+            machine().sync("array")
+    return made.reshape((1,) * (ndmin - made.ndim) + made.shape) if made.ndim < ndmin else made
+
+
+def asarray(a: Any, dtype: Any = None, order: Any = None, *, copy: Any = None, blocking: bool = False) -> CudaArray:
+    return array(a, dtype, False, order or "K", blocking=blocking)
+
+
+def asanyarray(a: Any, dtype: Any = None, order: Any = None, *, blocking: bool = False) -> CudaArray:
+    return array(a, dtype, False, order or "K", blocking=blocking)
+
+
+def ascontiguousarray(a: Any, dtype: Any = None) -> CudaArray:
+    made = asarray(a, dtype)
+    made = made if made.ndim else made.reshape((1,))
+    return made if made.flags.c_contiguous else made.copy()
+
+
+def copy(a: CudaArray, order: str = "K") -> CudaArray:
+    return a.copy(order=order)
+
+
+def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> CudaArray:
+    for each in (start, stop, step):
+        if isinstance(each, CudaArray):
+            raise NotImplementedError("the fake counts from numbers of the host")
+    made = np.arange(start, dtype=dtype) if stop is None else np.arange(start, stop, step, dtype)
+    return launch("arange", lambda: made, [])
+
+
+def linspace(
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None, axis: int = 0
+) -> CudaArray:
+    made = np.linspace(start, stop, num, endpoint, dtype=dtype, axis=axis)
+    return launch("linspace", lambda: made, [])
+
+
+def eye(N: int, M: Any = None, k: int = 0, dtype: Any = float, order: str = "C") -> CudaArray:
+    made = np.eye(N, M, k, dtype)
+    return launch("eye", lambda: made, [])
+
+
+def from_dlpack(array: Any, *, device: Any = None, copy: Any = None) -> CudaArray:
+    from fake_gpu.array import unowned
+
+    if isinstance(array, np.ndarray):
+        raise ValueError("CPU arrays cannot be directly imported to CuPy.")
+    return unowned(np.from_dlpack(array))
+
+
+def asnumpy(a: Any, stream: Any = None, order: str = "C", out: Any = None, *, blocking: bool = True) -> np.ndarray:
+    if isinstance(a, CudaArray):
+        return a.get(stream=stream, order=order, out=out, blocking=blocking)
+    return np.asarray(a, order=order)
+
+
+def get_array_module(*args: Any) -> Any:
+    import sys
+
+    return sys.modules["cupy"] if builtins.any(isinstance(each, CudaArray) for each in args) else np
+
+
+# --- shapes ---------------------------------------------------------------------------------------------------------
+def _viewing(name: str) -> Callable:
+    call = getattr(np, name)
+
+    def function(a: CudaArray, *args: Any, **kwargs: Any) -> Any:
+        check = a if isinstance(a, CudaArray) else None
+        if check is None:
+            raise TypeError(f"{name}: an array of a device is wanted, got {type(a)}")
+        made = call(a._host, *args, **kwargs)
+        return [a._view(each) for each in made] if isinstance(made, list | tuple) else a._view(made)
+
+    return function
+
+
+def reshape(a: CudaArray, newshape: Any, order: str = "C", *, copy: Any = None) -> CudaArray:
+    return a.reshape(newshape, order=order, copy=copy)
+
+
+def ravel(a: CudaArray, order: str = "C") -> CudaArray:
+    return a.ravel(order)
+
+
+def broadcast_to(array: CudaArray, shape: Any) -> CudaArray:
+    return array._view(np.lib.stride_tricks.as_strided(array._host, *_broadcast(array._host, shape)))
+
+
+def _broadcast(host: np.ndarray, shape: Any) -> tuple:
+    made = np.broadcast_to(host, shape)
+    return made.shape, made.strides
+
+
+def broadcast_arrays(*args: CudaArray) -> list[CudaArray]:
+    shape = np.broadcast_shapes(*[each.shape for each in args])
+    return [broadcast_to(each, shape) for each in args]
+
+
+def atleast_1d(*arys: CudaArray) -> Any:
+    made = [each if each.ndim else each.reshape((1,)) for each in arys]
+    return made[0] if len(made) == 1 else made
+
+
+def _joined(name: str, call: Callable, arrays: Sequence[CudaArray], out: Any = None, dtype: Any = None) -> CudaArray:
+    arrays = list(arrays)
+    for each in arrays:
+        if not isinstance(each, CudaArray):
+            raise TypeError("Only cupy arrays can be concatenated")
+
+    def compute(*hosts: Any) -> Any:
+        made = call(hosts)
+        return made if dtype is None else made.astype(dtype)
+
+    return launch(name, compute, arrays, out=out)
+
+
+def concatenate(
+    tup: Sequence[CudaArray], axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
+) -> CudaArray:
+    return _joined("concatenate", lambda hosts: np.concatenate(hosts, axis), tup, out, dtype)
+
+
+def stack(
+    tup: Sequence[CudaArray], axis: int = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
+) -> CudaArray:
+    return _joined("stack", lambda hosts: np.stack(hosts, axis), tup, out, dtype)
+
+
+def hstack(tup: Sequence[CudaArray], *, dtype: Any = None, casting: str = "same_kind") -> CudaArray:
+    return _joined("concatenate", np.hstack, tup)
+
+
+def vstack(tup: Sequence[CudaArray], *, dtype: Any = None, casting: str = "same_kind") -> CudaArray:
+    return _joined("concatenate", np.vstack, tup)
+
+
+def split(ary: CudaArray, indices_or_sections: Any, axis: int = 0) -> list[CudaArray]:
+    return [ary._view(each) for each in np.split(ary._host, indices_or_sections, axis)]
+
+
+def array_split(ary: CudaArray, indices_or_sections: Any, axis: int = 0) -> list[CudaArray]:
+    return [ary._view(each) for each in np.array_split(ary._host, indices_or_sections, axis)]
+
+
+def pad(array: CudaArray, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> CudaArray:
+    return launch("pad", lambda a: np.pad(a, pad_width, mode, **kwargs), [array])
+
+
+def tile(A: CudaArray, reps: Any) -> CudaArray:
+    return launch("tile", lambda a: np.tile(a, reps), [A])
+
+
+def repeat(a: CudaArray, repeats: Any, axis: Any = None) -> CudaArray:
+    if isinstance(repeats, CudaArray):
+        raise TypeError("repeats of a device's array are not supported")
+    return launch("repeat", lambda x: np.repeat(x, repeats, axis), [a])
+
+
+def roll(a: CudaArray, shift: Any, axis: Any = None) -> CudaArray:
+    if isinstance(shift, CudaArray):
+        shift = shift.get()
+    return launch("roll", lambda x: np.roll(x, shift, axis), [a])
+
+
+# --- choosing -------------------------------------------------------------------------------------------------------
+def where(condition: Any, x: Any = None, y: Any = None) -> Any:
+    if x is None and y is None:
+        return nonzero(condition)
+    if not isinstance(condition, CudaArray):
+        condition = array(condition)
+    return launch("where", lambda c, a, b: np.where(c != 0 if c.dtype != bool else c, a, b), [condition, x, y])
+
+
+def take(a: CudaArray, indices: Any, axis: Any = None, out: Any = None) -> CudaArray:
+    if not isinstance(indices, CudaArray | int | np.integer):
+        indices = array(indices, dtype=int)
+    return launch("take", lambda x, k: np.take(x, k, axis, mode="wrap"), [a, indices], out=out)
+
+
+def take_along_axis(a: CudaArray, indices: CudaArray, axis: Any) -> CudaArray:
+    if axis is None:
+        a, axis = a.ravel(), 0
+    n = a.shape[axis]
+    return launch("take", lambda x, k: np.take_along_axis(x, np.mod(k.astype(np.int64), max(n, 1)), axis), [a, indices])
+
+
+def put_along_axis(arr: CudaArray, indices: CudaArray, values: Any, axis: Any) -> None:
+    if axis is None:
+        arr, axis = arr.ravel(), 0
+    n = arr.shape[axis]
+
+    def compute(before: Any, k: Any, what: Any) -> Any:
+        made = before.copy()
+        np.put_along_axis(made, np.mod(k.astype(np.int64), max(n, 1)), what, axis)
+        return made
+
+    launch("scatter_update", compute, [arr, indices, values], out=arr)
+
+
+def compress(condition: Any, a: CudaArray, axis: Any = None, out: Any = None) -> CudaArray:
+    return take(a, nonzero(condition)[0], axis, out)
+
+
+def _counting(name: str) -> Callable:
+    call = getattr(np, name)
+
+    def function(a: CudaArray, *args: Any, **kwargs: Any) -> Any:
+        check_operand(a)
+        machine().sync(name)
+        made = call(a._host, *args, **kwargs)
+        made = made if isinstance(made, tuple) else (made,)
+        found = tuple(launch(name, lambda each=each: each, []) for each in made)
+        return found if name in ("nonzero",) or len(found) > 1 else found[0]
+
+    return function
+
+
+nonzero = _counting("nonzero")
+
+
+def bincount(x: CudaArray, weights: Any = None, minlength: Any = None) -> CudaArray:
+    machine().sync("bincount")
+    operands = [x] if weights is None else [x, weights]
+    return launch("bincount", lambda k, w=None: np.bincount(k, w, minlength or 0), operands)
+
+
+# --- sums and the like ----------------------------------------------------------------------------------------------
+def _summing(name: str, takes_dtype: bool) -> Callable:
+    call = getattr(np, name)
+
+    def with_dtype(
+        a: CudaArray, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False
+    ) -> CudaArray:
+        return launch(name, lambda x: call(x, axis=axis, dtype=dtype, keepdims=keepdims), [a], out=out)
+
+    def without(a: CudaArray, axis: Any = None, out: Any = None, keepdims: bool = False) -> CudaArray:
+        return launch(name, lambda x: call(x, axis=axis, keepdims=keepdims), [a], out=out)
+
+    return with_dtype if takes_dtype else without
+
+
+def _deviating(name: str) -> Callable:
+    call = getattr(np, name)
+
+    def function(
+        a: CudaArray, axis: Any = None, dtype: Any = None, out: Any = None, ddof: int = 0, keepdims: bool = False
+    ) -> CudaArray:
+        return launch(name, lambda x: call(x, axis=axis, dtype=dtype, ddof=ddof, keepdims=keepdims), [a], out=out)
+
+    return function
+
+
+def _locating(name: str) -> Callable:
+    call = getattr(np, name)
+
+    def function(
+        a: CudaArray, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False
+    ) -> CudaArray:
+        return launch(name, lambda x: call(x, axis=axis, keepdims=keepdims), [a], out=out)
+
+    return function
+
+
+def _running(name: str) -> Callable:
+    call = getattr(np, name)
+
+    def function(a: CudaArray, axis: Any = None, dtype: Any = None, out: Any = None) -> CudaArray:
+        return launch(name, lambda x: call(x, axis=axis, dtype=dtype), [a], out=out)
+
+    return function
+
+
+def count_nonzero(a: CudaArray, axis: Any = None) -> CudaArray:
+    return launch("count_nonzero", lambda x: np.count_nonzero(x, axis=axis), [a])
+
+
+def sort(a: CudaArray, axis: Any = -1, kind: Any = None) -> CudaArray:
+    return launch("sort", lambda x: np.sort(x, axis, kind="stable"), [a])
+
+
+def argsort(a: CudaArray, axis: Any = -1, kind: Any = None) -> CudaArray:
+    return launch("argsort", lambda x: np.argsort(x, axis, kind="stable"), [a])
+
+
+def searchsorted(a: CudaArray, v: Any, side: str = "left", sorter: Any = None) -> CudaArray:
+    if not isinstance(a, CudaArray):
+        raise NotImplementedError("Only int or ndarray are supported for a")
+    if not isinstance(v, CudaArray):
+        raise NotImplementedError("Only int or ndarray are supported for v")
+    return launch("searchsorted", lambda x, y: np.searchsorted(x, y, side), [a, v])
+
+
+def clip(a: CudaArray, a_min: Any, a_max: Any, out: Any = None) -> CudaArray:
+    operands = [a, *(each for each in (a_min, a_max) if each is not None)]
+
+    def compute(x: Any, *ends: Any) -> Any:
+        left = list(ends)
+        low = None if a_min is None else left.pop(0)
+        return np.clip(x, low, left.pop(0) if left else None)
+
+    return launch("clip", compute, operands, out=out)
+
+
+def around(a: CudaArray, decimals: int = 0, out: Any = None) -> CudaArray:
+    return launch("round", lambda x: np.round(x, decimals), [a], out=out)
+
+
+def nan_to_num(x: CudaArray, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> CudaArray:
+    return launch("nan_to_num", lambda a: np.nan_to_num(a, True, nan, posinf, neginf), [x], out=None if copy else x)
+
+
+def copyto(dst: CudaArray, src: Any, casting: str = "same_kind", where: Any = None) -> None:
+    if where is not None:
+        raise NotImplementedError("the fake copies all")
+    if isinstance(src, np.ndarray):
+        raise TypeError(f"Unsupported type {type(src)}")
+    launch("copyto", lambda a: a, [src], out=dst, cast=casting)
+
+
+def unravel_index(indices: CudaArray, dims: Any, order: str = "C") -> tuple:
+    machine().sync("unravel_index")  # CuPy asks whether all are in bounds
+    return tuple(
+        launch("unravel_index", lambda k, axis=axis: np.unravel_index(k, dims)[axis], [indices])
+        for axis in range(len(dims))
+    )
+
+
+def interp(x: CudaArray, xp: CudaArray, fp: CudaArray) -> CudaArray:
+    return launch("interp", np.interp, [x, xp, fp])
+
+
+def allclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> CudaArray:
+    return launch("allclose", lambda x, y: np.allclose(x, y, rtol, atol, equal_nan), [a, b])
+
+
+def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> CudaArray:
+    return launch("array_equal", lambda x, y: np.array_equal(x, y, equal_nan), [a1, a2])
+
+
+def diff(a: CudaArray, n: int = 1, axis: int = -1) -> CudaArray:
+    return launch("diff", lambda x: np.diff(x, n, axis), [a])
+
+
+def tril(m: CudaArray, k: int = 0) -> CudaArray:
+    return launch("tril", lambda x: np.tril(x, k), [m])
+
+
+def triu(m: CudaArray, k: int = 0) -> CudaArray:
+    return launch("triu", lambda x: np.triu(x, k), [m])
+
+
+def diag(v: CudaArray, k: int = 0) -> CudaArray:
+    return launch("diag", lambda x: np.diag(x, k), [v])
+
+
+def meshgrid(*xi: CudaArray, indexing: str = "xy", sparse: bool = False, copy: bool = True) -> list[CudaArray]:
+    return [
+        launch("meshgrid", lambda *hosts, k=k: np.meshgrid(*hosts, indexing=indexing, sparse=sparse)[k], xi)
+        for k in range(len(xi))
+    ]
+
+
+def _by_cublas(name: str) -> Callable:
+    call = getattr(np, name)
+
+    def function(a: CudaArray, b: CudaArray, out: Any = None) -> CudaArray:
+        machine().refuse_in_capture(f"{name}: calls of cuBLAS by CuPy")
+
+        def compute(x: Any, y: Any) -> Any:
+            if x.dtype.name in ("bfloat16", "float16"):
+                return call(x.astype(np.float32), y.astype(np.float32)).astype(x.dtype)
+            return call(x, y)
+
+        return launch(name, compute, [a, b], out=out)
+
+    return function
+
+
+def einsum(subscripts: str, *operands: CudaArray) -> CudaArray:
+    machine().refuse_in_capture("einsum: calls of cuBLAS by CuPy")
+    return launch("einsum", lambda *hosts: np.einsum(subscripts, *hosts), operands)
+
+
+def tensordot(a: CudaArray, b: CudaArray, axes: Any = 2) -> CudaArray:
+    machine().refuse_in_capture("tensordot: calls of cuBLAS by CuPy")
+    return launch("tensordot", lambda x, y: np.tensordot(x, y, axes), [a, b])
+
+
+def may_share_memory(a: CudaArray, b: CudaArray, max_work: Any = None) -> bool:
+    return np.may_share_memory(a._host, b._host)
+
+
+def shares_memory(a: CudaArray, b: CudaArray, max_work: Any = None) -> bool:
+    return np.may_share_memory(a._host, b._host)
+
+
+def ndim(a: Any) -> int:
+    return a.ndim if isinstance(a, CudaArray) else np.ndim(a)
+
+
+def shape(a: Any) -> tuple:
+    return a.shape if isinstance(a, CudaArray) else np.shape(a)
+
+
+def size(a: Any, axis: Any = None) -> int:
+    return (a.size if axis is None else a.shape[axis]) if isinstance(a, CudaArray) else np.size(a, axis)
+
+
+FUNCTIONS: dict[str, Callable] = {
+    **UFUNCS,
+    **{
+        name: _viewing(name)
+        for name in ["expand_dims", "flip", "moveaxis", "rollaxis", "squeeze", "swapaxes", "transpose", "diagonal"]
+    },
+    **{name: _summing(name, True) for name in ("sum", "prod", "mean", "nansum")},
+    **{name: _summing(name, False) for name in ("max", "min", "amax", "amin", "any", "all")},
+    **{name: _deviating(name) for name in ("var", "std")},
+    **{name: _locating(name) for name in ("argmax", "argmin")},
+    **{name: _running(name) for name in ("cumsum", "cumprod")},
+    **{name: _counting(name) for name in ("nonzero", "flatnonzero", "argwhere", "unique")},
+    **{name: _by_cublas(name) for name in ("matmul", "dot")},
+    "round": around,
+    "permute_dims": _viewing("transpose"),
+}
+for _function in (
+    *(empty, full, zeros, ones, empty_like, full_like, zeros_like, ones_like, array, asarray, asanyarray),
+    *(ascontiguousarray, copy, arange, linspace, eye, from_dlpack, asnumpy, get_array_module, reshape, ravel),
+    *(broadcast_to, broadcast_arrays, atleast_1d, concatenate, stack, hstack, vstack, split, array_split, pad, tile),
+    *(repeat, roll, where, take, take_along_axis, put_along_axis, compress, bincount, count_nonzero, sort, argsort),
+    *(searchsorted, clip, around, nan_to_num, copyto, unravel_index, interp, allclose, array_equal, diff, tril, triu),
+    *(diag, meshgrid, einsum, tensordot, may_share_memory, shares_memory, ndim, shape, size),
+):
+    FUNCTIONS[_function.__name__] = _function
+
+_SAME = (
+    *words("e inf nan newaxis pi bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 intp"),
+    *words("generic number integer floating signedinteger unsignedinteger inexact bool dtype finfo iinfo result_type"),
+    *words("can_cast issubdtype promote_types isscalar broadcast_shapes"),
+)
+CONSTANTS = {name: getattr(np, name) for name in _SAME}
