@@ -1,4 +1,4 @@
-"""Every function takes floats of 16 bits and gives what the one rule says, near float32's numbers: values, gradients."""
+"""Every function with floats of 16 bits gives what the one rule says, near float32's numbers: values, gradients."""
 
 import importlib.util
 import pathlib

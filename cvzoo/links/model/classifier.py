@@ -7,6 +7,9 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.arrays import is_device_array
+from cvzoo.backends.cuda.prepare import PhotoPlan
+from cvzoo.backends.cuda.staging import download
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.functions.activation.softmax import softmax
@@ -14,7 +17,7 @@ from cvzoo.links.chain import Chain
 from cvzoo.links.model.classifications import Classifications
 from cvzoo.links.model.detections import kept_source
 from cvzoo.links.model.photo_preparation import PhotoPreparation
-from cvzoo.links.model.photos import prepared_batches
+from cvzoo.links.model.photos import batches_for
 from cvzoo.links.quantization.quantizable import AbstractQuantizable
 
 
@@ -36,6 +39,10 @@ class AbstractClassifier(AbstractQuantizable, Chain, abc.ABC):
     @abc.abstractmethod
     def prepare(self, img: np.ndarray) -> np.ndarray:
         """The network's input (C, H', W') float32 for a photo (3, H, W) float32 RGB [0, 255], which is not changed."""
+
+    def photo_plan(self, size: tuple[int, int]) -> PhotoPlan | None:
+        """What `prepare` does to a photo of `size` (H, W), as a GPU's kernel does it; None: it is done on the host."""
+        return None if self.preparation is None else self.preparation.plan(size)
 
     @abc.abstractmethod
     def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
@@ -92,9 +99,10 @@ class AbstractClassifier(AbstractQuantizable, Chain, abc.ABC):
         """
         probs: list[np.ndarray] = [np.zeros((0, self.n_class), np.float32)]
         sources: list[Any] = []
-        with using_config("train", False), no_backprop_mode():
-            for batch in prepared_batches(imgs, self.prepare, batch_size=batch_size):
-                probs.append(softmax(self.scores(batch.x), axis=1).array)
+        with self.device, using_config("train", False), no_backprop_mode():
+            for batch in batches_for(self, imgs, batch_size=batch_size):
+                found = softmax(self.scores(batch.x), axis=1).array
+                probs.append(download([found])[0] if is_device_array(found) else found)
                 sources.extend(map(kept_source, batch.sources))
         return Classifications(np.concatenate(probs), label_names=self.label_names, sources=sources)
 

@@ -7,12 +7,17 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.arrays import is_device_array
+from cvzoo.backends.cuda.prepare import PhotoPlan
+from cvzoo.backends.cuda.staging import download
 from cvzoo.config.switches import no_backprop_mode, using_config
+from cvzoo.functions.array.dtypes import widened
 from cvzoo.geometry.clip_bbox import clip_bbox
 from cvzoo.geometry.nms import classwise_nms
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.detections import Detections, kept_source
-from cvzoo.links.model.photos import PreparedBatch, prepared_batches
+from cvzoo.links.model.finished_boxes import DeviceBoxes
+from cvzoo.links.model.photos import PreparedBatch, batches_for
 from cvzoo.links.model.thresholds import AbstractThresholds, Preset
 from cvzoo.links.quantization.quantizable import AbstractQuantizable
 
@@ -48,6 +53,14 @@ class AbstractDetector(AbstractThresholds, AbstractQuantizable, Chain, abc.ABC):
         sizes: (H, W) of each photo, in whose pixels the boxes are; finite, but they may stick out of it
         """
 
+    def photo_plan(self, size: tuple[int, int]) -> PhotoPlan | None:
+        """What `prepare` does to a photo of `size` (H, W), as a GPU's kernel does it; None: it is done on the host."""
+        return None
+
+    def boxes_on_device(self, x: Any, sizes: Sequence[tuple[int, int]]) -> DeviceBoxes | None:
+        """What `find` finds, suppressed and in the photos, for x on a GPU; None: `find` is asked."""
+        return None
+
     # --- predict ----------------------------------------------------------------------------------------------------
     def predict(self, imgs: Iterable[Any], *, batch_size: int = 8) -> Detections:
         """What is in the photos: `bboxes, labels, scores = model.predict(imgs)`, lists with one element a photo.
@@ -58,7 +71,7 @@ class AbstractDetector(AbstractThresholds, AbstractQuantizable, Chain, abc.ABC):
         Raises ImageError that names a photo which cannot be read, DtypeError for a single photo instead of several.
         """
         found, sources = [], []
-        for batch in prepared_batches(imgs, self.prepare, batch_size=batch_size):
+        for batch in batches_for(self, imgs, batch_size=batch_size):
             found += self._found(batch)
             sources += map(kept_source, batch.sources)
         bboxes, labels, scores = (list(each) for each in zip(*found)) if found else ([], [], [])
@@ -69,17 +82,21 @@ class AbstractDetector(AbstractThresholds, AbstractQuantizable, Chain, abc.ABC):
 
         Each is a `Detections` of one photo, the same bits as `predict` gives.
         """
-        for batch in prepared_batches(imgs, self.prepare, batch_size=batch_size):
+        for batch in batches_for(self, imgs, batch_size=batch_size):
             for (bbox, label, score), source in zip(self._found(batch), batch.sources):
                 yield Detections([bbox], [label], [score], label_names=self.label_names, sources=[kept_source(source)])
 
     def _found(self, batch: PreparedBatch) -> list[Found]:
         # the switches are set around the network only: a generator that is being waited for would leak them
-        with using_config("train", False), no_backprop_mode():
+        with self.device, using_config("train", False), no_backprop_mode():
+            boxes = self.boxes_on_device(batch.x, batch.sizes) if is_device_array(batch.x) else None
+            if boxes is not None:
+                return boxes.on_host()
             found = self.find(batch.x, batch.sizes)
-        return [self._finish(each, size) for each, size in zip(found, batch.sizes)]
+        return [self.finished(each, size) for each, size in zip(found, batch.sizes)]
 
-    def _finish(self, found: Found, size: tuple[int, int]) -> Found:
+    def finished(self, found: Found, size: tuple[int, int]) -> Found:
+        """What is left of (bbox, label, score) after suppression, and shows in a photo of `size` (H, W)."""
         bbox, label, score = found
         keep = classwise_nms(bbox, label, score, iou_thresh=self.nms_thresh, limit=self.limit)
         bbox, label, score = bbox[keep], label[keep], score[keep]
@@ -111,5 +128,5 @@ class AbstractOneStageDetector(AbstractDetector, abc.ABC):
     def find(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> list[Found]:
         """As in `AbstractDetector`."""
         outputs = self.forward(x)
-        outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+        outputs = [widened(y) for y in (outputs if isinstance(outputs, tuple) else (outputs,))]
         return [self.decode(tuple(y.array[i] for y in outputs), size) for i, size in enumerate(sizes)]

@@ -6,6 +6,7 @@ from typing import Any, Literal
 import numpy as np
 
 from cvzoo.autodiff.variable import as_array
+from cvzoo.backends import float_types
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 from cvzoo.geometry.as_size import as_size
@@ -110,7 +111,7 @@ def _statistics(extractor: Any, mean: Any) -> tuple[np.ndarray, np.ndarray]:
 
 def _outputs(y: Any) -> tuple[bool, tuple[np.ndarray, ...]]:
     several = isinstance(y, tuple)
-    arrays = tuple([np.asarray(as_array(each)) for each in (y if several else (y,))])
+    arrays = tuple([float_types.widened(np.asarray(as_array(each))) for each in (y if several else (y,))])
     if any(not each.ndim for each in arrays):
         raise ShapeError("FeaturePredictor: the extractor gave no features", expected="(N, ...)", got="a single number")
     if any(each.dtype.kind != "f" for each in arrays):

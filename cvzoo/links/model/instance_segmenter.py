@@ -6,12 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cvzoo.backends.cuda.prepare import PhotoPlan
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.geometry.rle import RLEs
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.detections import kept_source
 from cvzoo.links.model.instance_segmentations import InstanceSegmentations
-from cvzoo.links.model.photos import PreparedBatch, prepared_batches
+from cvzoo.links.model.photos import PreparedBatch, batches_for
 from cvzoo.links.model.thresholds import AbstractThresholds
 from cvzoo.links.quantization.quantizable import AbstractQuantizable
 
@@ -49,6 +50,10 @@ class AbstractInstanceSegmenter(AbstractThresholds, AbstractQuantizable, Chain, 
         x: (B, C, H', W') float32; sizes: (H, W) of the B photos as they were read
         """
 
+    def photo_plan(self, size: tuple[int, int]) -> PhotoPlan | None:
+        """What `prepare` does to a photo of `size` (H, W), as a GPU's kernel does it; None: it is done on the host."""
+        return None
+
     # --- predict ----------------------------------------------------------------------------------------------------
     def predict(self, imgs: Iterable[Any], *, batch_size: int = 4) -> InstanceSegmentations:
         """What is in the photos: `masks, labels, scores = model.predict(imgs)`, lists with one element a photo.
@@ -57,20 +62,20 @@ class AbstractInstanceSegmenter(AbstractThresholds, AbstractQuantizable, Chain, 
         Masks are run lengths (`geometry.RLEs`), which evaluators take; `.dense(i)` gives photo i's as (R, H, W) bool.
         """
         found, sources = [], []
-        for batch in prepared_batches(imgs, self.prepare, batch_size=batch_size):
+        for batch in batches_for(self, imgs, batch_size=batch_size):
             found += self._found(batch)
             sources += map(kept_source, batch.sources)
         return self._result(found, sources)
 
     def predict_each(self, imgs: Iterable[Any], *, batch_size: int = 1) -> Iterator[InstanceSegmentations]:
         """The results photo by photo, while the next photos have not been read yet: memory stays flat."""
-        for batch in prepared_batches(imgs, self.prepare, batch_size=batch_size):
+        for batch in batches_for(self, imgs, batch_size=batch_size):
             for each, source in zip(self._found(batch), batch.sources):
                 yield self._result([each], [kept_source(source)])
 
     def _found(self, batch: PreparedBatch) -> list[FoundInstances]:
         # the switches are set around the network only: a generator that is being waited for would leak them
-        with using_config("train", False), no_backprop_mode():
+        with self.device, using_config("train", False), no_backprop_mode():
             return self.find_instances(batch.x, batch.sizes)
 
     def _result(self, found: list[FoundInstances], sources: list[Any]) -> InstanceSegmentations:

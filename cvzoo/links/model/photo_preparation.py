@@ -6,8 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from cvzoo.backends.cuda.prepare import PhotoPlan
+from cvzoo.backends.cuda.resampling import Resampling
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.transforms.normalize import normalize
+from cvzoo.transforms.pillow_passes import rows_first
 from cvzoo.transforms.resize import resize
 
 Triple = tuple[float, float, float]
@@ -51,6 +54,21 @@ class PhotoPreparation:
         mean, std = (255 * np.array(three, np.float32) for three in (self.mean, self.std))
         return normalize(middle_of(resized, self.crop), mean=mean, std=std)
 
+    def plan(self, size: tuple[int, int]) -> PhotoPlan:
+        """The same for a photo of `size` (H, W) on a GPU."""
+        resized = short_side_size(size, self.short)
+        mean, std = (255 * np.array(three, np.float32) for three in (self.mean, self.std))
+        return PhotoPlan(
+            resized,
+            (self.crop, self.crop),
+            Resampling.PILLOW if self.interpolation == "bilinear" else Resampling.PILLOW_CUBIC,
+            offset=tuple([_middle_offset(side, self.crop) for side in resized]),
+            mean=tuple(mean.tolist()),
+            std=tuple(std.tolist()),
+            fill=tuple((-mean / std).tolist()),
+            horizontal_first=rows_first(size, resized) is not False,
+        )
+
     def to_json(self) -> dict[str, Any]:
         """The fields as JSON has them."""
         return {name: list(v) if isinstance(v, tuple) else v for name, v in dataclasses.asdict(self).items()}
@@ -77,6 +95,11 @@ def short_side_size(size: tuple[int, int], short: int) -> tuple[int, int]:
     if height <= width:
         return short, int(short * width / height)
     return int(short * height / width), short
+
+
+def _middle_offset(side: int, crop: int) -> int:
+    """Where a side begins in the square that `middle_of` cuts out."""
+    return (crop - side) // 2 if side < crop else -round((side - crop) / 2)
 
 
 def middle_of(img: np.ndarray, crop: int) -> np.ndarray:

@@ -2,11 +2,14 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from PIL import Image
 
+from cvzoo.backends.cuda.prepare import PhotoPlan, prepare_photos
+from cvzoo.backends.cuda.staging import upload
+from cvzoo.backends.device import Device
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 from cvzoo.images.read_image import read_image
 
@@ -14,14 +17,79 @@ from cvzoo.images.read_image import read_image
 class PreparedBatch(NamedTuple):
     """Neighbouring photos of one prepared shape.
 
-    x: (B, C, H', W') float32, the network's input
+    x: (B, C, H', W') float32, the network's input, on the network's device
     sizes: (H, W) of each photo as it was read
     sources: the photos as they were given
     """
 
-    x: np.ndarray
+    x: Any
     sizes: list[tuple[int, int]]
     sources: list[Any]
+
+
+class _Model(Protocol):
+    device: Device
+
+    def prepare(self, img: np.ndarray) -> np.ndarray: ...
+
+    def photo_plan(self, size: tuple[int, int]) -> PhotoPlan | None: ...
+
+
+def batches_for(model: _Model, imgs: Iterable[Any], *, batch_size: int) -> Iterator[PreparedBatch]:
+    """As `prepared_batches`, on the model's device, where photos are prepared by its `photo_plan` if it has one.
+
+    Of a file only 8 bits go to a GPU: a photo deeper than that, or with half-transparent pixels, is rounded.
+    """
+    if model.device.index < 0:
+        return prepared_batches(imgs, model.prepare, batch_size=batch_size)
+    check_photos(imgs, batch_size)
+    return _device_batches(model, imgs, batch_size)
+
+
+def _device_batches(model: _Model, imgs: Iterable[Any], batch_size: int) -> Iterator[PreparedBatch]:
+    photos: list[np.ndarray] = []
+    plans: list[PhotoPlan | None] = []
+    sizes: list[tuple[int, int]] = []
+    sources: list[Any] = []
+
+    def batch() -> PreparedBatch:
+        with model.device:
+            if plans[0] is None:
+                # as the network reads it: channels last
+                (rows,) = upload([_joined(photos).transpose(0, 2, 3, 1)])
+                x = rows.transpose(0, 3, 1, 2)
+            else:
+                x, _ = prepare_photos(photos, plans)
+        made = PreparedBatch(x, list(sizes), list(sources))
+        for each in (photos, plans, sizes, sources):
+            each.clear()
+        return made
+
+    for source in imgs:
+        img = _pixels(source)
+        size = img.shape[1:]
+        plan = model.photo_plan(size)
+        if plan is None:
+            img = model.prepare(img.astype(np.float32, order="C", copy=False))
+        shape = (img.shape, None) if plan is None else (None, plan.frame)
+        if photos and shape != before:
+            yield batch()
+        before = shape
+        for each, value in ((photos, img), (plans, plan), (sizes, size), (sources, source)):
+            each.append(value)
+        if len(photos) == batch_size:
+            yield batch()
+    if photos:
+        yield batch()
+
+
+def _pixels(source: Any) -> np.ndarray:
+    """(3, H, W) RGB in [0, 255]: uint8, or float32 if it was given as something finer."""
+    if isinstance(source, np.ndarray):
+        return read_image(source, dtype=np.uint8 if source.dtype == np.uint8 else np.float32)
+    if isinstance(source, Image.Image) and source.mode.startswith(("I", "F")):
+        return read_image(source)
+    return read_image(source, dtype=np.uint8)
 
 
 def prepared_batches(

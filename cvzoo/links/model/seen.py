@@ -7,6 +7,7 @@ import numpy as np
 
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import UnsupportedError
+from cvzoo.functions.array.dtypes import widened
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.classifications import Classifications
 from cvzoo.links.model.classifier import AbstractClassifier
@@ -92,11 +93,11 @@ def heads(model: Chain, img: np.ndarray) -> Arrays:
     """
     with using_config("train", False), no_backprop_mode():
         if isinstance(model, AbstractClassifier):
-            return {"scores": model.scores(model.prepare(img)[None]).array}
+            return {"scores": widened(model.scores(model.prepare(img)[None])).array}
         if isinstance(model, AbstractOneStageDetector):
             outputs = model.forward(model.prepare(img)[None])
             outputs = outputs if isinstance(outputs, tuple) else (outputs,)
-            return {f"head {i}": output.array for i, output in enumerate(outputs)}
+            return {f"head {i}": widened(output).array for i, output in enumerate(outputs)}
     if isinstance(model, AbstractSegmenter):
         return {"probs": model.predict([img], with_probs=True).probs[0]}
     if isinstance(model, Finder):

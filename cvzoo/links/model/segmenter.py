@@ -7,14 +7,16 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.cuda.prepare import PhotoPlan
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.functions.activation.softmax import softmax
+from cvzoo.functions.array.dtypes import widened
 from cvzoo.functions.array.resize_images import resize_images
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.class_maps import ClassMap, EnlargedScores
 from cvzoo.links.model.detections import kept_source
 from cvzoo.links.model.label_maps import LabelMaps
-from cvzoo.links.model.photos import PreparedBatch, prepared_batches
+from cvzoo.links.model.photos import PreparedBatch, batches_for
 from cvzoo.links.model.views import mean_of_views
 from cvzoo.links.quantization.quantizable import AbstractQuantizable
 
@@ -56,6 +58,10 @@ class AbstractSegmenter(AbstractQuantizable, Chain, abc.ABC):
         sizes: (H, W) of each photo
         """
 
+    def photo_plan(self, size: tuple[int, int]) -> PhotoPlan | None:
+        """What `prepare` does to a photo of `size` (H, W), as a GPU's kernel does it; None: it is done on the host."""
+        return None
+
     # --- predict ----------------------------------------------------------------------------------------------------
     def predict(self, imgs: Iterable[Any], *, batch_size: int = 4, with_probs: bool = False) -> LabelMaps:
         """The class of each pixel: `labels = model.predict(imgs)`, a list of (H, W) int32, one a photo.
@@ -70,7 +76,7 @@ class AbstractSegmenter(AbstractQuantizable, Chain, abc.ABC):
         labels: list[np.ndarray] = []
         probs: list[np.ndarray] = []
         sources: list[Any] = []
-        for batch in prepared_batches(imgs, self.prepare, batch_size=batch_size):
+        for batch in batches_for(self, imgs, batch_size=batch_size):
             for label, prob in self._seen(batch, with_probs):
                 labels.append(label)
                 probs += [] if prob is None else [prob]
@@ -81,7 +87,7 @@ class AbstractSegmenter(AbstractQuantizable, Chain, abc.ABC):
         self, imgs: Iterable[Any], *, batch_size: int = 1, with_probs: bool = False
     ) -> Iterator[LabelMaps]:
         """The results photo by photo, while the next photos have not been read yet: memory stays flat."""
-        for batch in prepared_batches(imgs, self.prepare, batch_size=batch_size):
+        for batch in batches_for(self, imgs, batch_size=batch_size):
             for (label, prob), source in zip(self._seen(batch, with_probs), batch.sources):
                 yield LabelMaps(
                     [label],
@@ -92,7 +98,7 @@ class AbstractSegmenter(AbstractQuantizable, Chain, abc.ABC):
 
     def _seen(self, batch: PreparedBatch, with_probs: bool) -> list[tuple[np.ndarray, np.ndarray | None]]:
         # the switches are set around the network only: a generator that is being waited for would leak them
-        with using_config("train", False), no_backprop_mode():
+        with self.device, using_config("train", False), no_backprop_mode():
             maps = self.class_maps(batch.x, batch.sizes)
             return [(each.label(), np.ascontiguousarray(each.probs()) if with_probs else None) for each in maps]
 
@@ -118,7 +124,7 @@ class AbstractPhotoSegmenter(AbstractSegmenter, abc.ABC):
     def class_maps(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> Iterator[Map]:
         """As in `AbstractSegmenter`: the scores, or with several views the mean probabilities, at the photo's size."""
         if tuple(self.scales) == (1.0,) and not self.flip:
-            coarse = self.coarse_scores(x).array
+            coarse = widened(self.coarse_scores(x)).array
             for each, size in zip(coarse, sizes):
                 steps = [step for step in (x.shape[2:], size) if step != each.shape[1:]]
                 if not steps:

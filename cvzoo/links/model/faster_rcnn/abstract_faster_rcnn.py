@@ -8,6 +8,7 @@ import numpy as np
 
 from cvzoo.autodiff.variable import Variable
 from cvzoo.functions.activation.softmax import softmax
+from cvzoo.functions.array.dtypes import widened
 from cvzoo.geometry.clip_bbox import clip_bbox
 from cvzoo.links.link import Link
 from cvzoo.links.model.detector import AbstractDetector, Found, Preset
@@ -76,7 +77,7 @@ class AbstractFasterRCNN(AbstractDetector, abc.ABC):
             # photo by photo: what a matrix product gives a row may depend on how many rows it has
             one = Variable(for_head.array[i : i + 1], requires_grad=False)
             locs, scores = self.head(one, roi, np.zeros(len(roi), np.int32))
-            found.append(self._decoded(roi / np.float32(scale), locs.array, scores, size))
+            found.append(self._decoded(roi / np.float32(scale), widened(locs).array, scores, size))
         return found
 
     def _decoded(self, roi: np.ndarray, locs: np.ndarray, scores: Variable, size: tuple[int, int]) -> Found:

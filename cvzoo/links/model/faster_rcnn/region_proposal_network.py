@@ -7,6 +7,7 @@ import numpy as np
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
+from cvzoo.functions.array.dtypes import widened
 from cvzoo.geometry.anchors import grid_anchors
 from cvzoo.initializers.normal import Normal
 from cvzoo.links.chain import Chain
@@ -56,7 +57,7 @@ class RegionProposalNetwork(Chain):
         h = F.relu(self.conv1(x))
         rpn_locs = F.reshape(F.transpose(self.loc(h), (0, 2, 3, 1)), (h.shape[0], -1, 4))
         rpn_scores = F.reshape(F.transpose(self.score(h), (0, 2, 3, 1)), (h.shape[0], -1, 2))
-        return rpn_locs, rpn_scores
+        return widened(rpn_locs), widened(rpn_scores)
 
     def forward(
         self, x: Any, img_size: Sequence[Any], scales: float | Sequence[float] = 1.0

@@ -4,6 +4,7 @@ from typing import Any
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
+from cvzoo.functions.array.dtypes import widened
 from cvzoo.initializers.normal import Normal
 from cvzoo.initializers.uniform import LeCunUniform
 from cvzoo.links.chain import Chain, ChainList
@@ -56,7 +57,7 @@ class FPNBoxHead(Chain):
         for fc in self.fcs:
             x = fc(x)
         x = F.reshape(x, x.shape[:2])
-        return self.loc(x), self.conf(x)
+        return widened(self.loc(x)), widened(self.conf(x))
 
 
 def region_conv(n_in: int, n_out: int, norm: Norm | None) -> Chain:

@@ -5,6 +5,7 @@ from typing import Any
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
+from cvzoo.functions.array.dtypes import widened
 from cvzoo.initializers.normal import Normal
 from cvzoo.links.chain import Chain, ChainList
 from cvzoo.links.connection.conv_2d_activ import Conv2DActiv
@@ -35,6 +36,6 @@ class FPNRegionProposalNetwork(Chain):
         for h in maps:
             for conv in self.convs:
                 h = conv(h)
-            locs.append(F.reshape(F.transpose(self.loc(h), (0, 2, 3, 1)), (h.shape[0], -1, 4)))
-            confs.append(F.reshape(F.transpose(self.conf(h), (0, 2, 3, 1)), (h.shape[0], -1)))
+            locs.append(widened(F.reshape(F.transpose(self.loc(h), (0, 2, 3, 1)), (h.shape[0], -1, 4))))
+            confs.append(widened(F.reshape(F.transpose(self.conf(h), (0, 2, 3, 1)), (h.shape[0], -1))))
         return locs, confs

@@ -7,6 +7,7 @@ import numpy as np
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
+from cvzoo.functions.array.dtypes import widened
 from cvzoo.geometry.clip_bbox import clip_bbox
 from cvzoo.initializers.normal import Normal
 from cvzoo.links.chain import Chain
@@ -82,7 +83,7 @@ class FCISResNet101Head(Chain):
         first = self._pool(maps, rois, roi_indices, gt_roi_labels)
         if not iter2:
             return RegionOutputs(*first, rois, roi_indices)
-        loc = first[1].array[:, 1] * np.asarray(self.loc_normalize_std, np.float32)
+        loc = widened(first[1]).array[:, 1] * np.asarray(self.loc_normalize_std, np.float32)
         moved = clip_bbox(loc2bbox(rois, loc + np.asarray(self.loc_normalize_mean, np.float32)), img_size)
         second = self._pool(maps, moved, roi_indices, gt_roi_labels)
         both = [F.concat(pair, axis=0) for pair in zip(first, second)]

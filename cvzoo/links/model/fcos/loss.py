@@ -8,6 +8,7 @@ import numpy as np
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ShapeError
+from cvzoo.functions.array.dtypes import widened
 from cvzoo.functions.loss.focal_loss import focal_loss
 from cvzoo.functions.loss.giou_loss import giou_loss
 from cvzoo.links.chain import Chain
@@ -59,7 +60,7 @@ class FCOSLoss(Chain):
         conf_loss = focal_loss(conf, targets.label, alpha=self.alpha, gamma=self.gamma, normalizer=divisor)
         place = targets.positive % len(places.center)
         middle, stride = places.center[place], places.stride[place][:, None]
-        code = F.reshape(loc, (-1, 4))[targets.positive] * stride
+        code = widened(F.reshape(loc, (-1, 4))[targets.positive]) * stride
         bbox = F.concat([middle - code[:, :2], middle + code[:, 2:]], axis=1)
         loc_loss = giou_loss(bbox, targets.bbox, reduce="sum") * (1 / divisor)
         score = F.reshape(center, (-1,))[targets.positive]

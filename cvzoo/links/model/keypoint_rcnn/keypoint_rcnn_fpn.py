@@ -9,6 +9,7 @@ import numpy as np
 
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.functions.array.dtypes import widened
 from cvzoo.links.model.faster_rcnn_fpn.fit import fit_photo, seen_size
 from cvzoo.links.model.faster_rcnn_fpn.pretrained import region_source
 from cvzoo.links.model.faster_rcnn_fpn.region_network import RegionNetwork, suppressed, to_photo
@@ -98,7 +99,7 @@ class KeypointRCNNFPN(AbstractKeyPointDetector):
             bbox, label, score = suppressed(each, self.nms_thresh, self.limit)
             photo = np.full(len(bbox), i, np.int32)
             regions = self.regions.regions(maps, bbox, photo, self.point_settings.roi_size)
-            point, point_score = decode_points(self.point_head(regions).array, bbox)
+            point, point_score = decode_points(widened(self.point_head(regions)).array, bbox)
             point = point * (np.float32(sizes[i]) / np.float32(seens[i]))
             found.append(FoundPoints(point, to_photo(bbox, seens[i], sizes[i]), label, score, point_score))
         return found

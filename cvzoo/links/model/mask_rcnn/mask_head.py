@@ -8,6 +8,7 @@ import numpy as np
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.functions.array.dtypes import widened
 from cvzoo.initializers.normal import Normal
 from cvzoo.links.chain import Chain, ChainList
 from cvzoo.links.connection.convolution_2d import Convolution2D
@@ -69,7 +70,7 @@ class MaskHead(Chain):
 
     def probabilities(self, x: Any, label: np.ndarray) -> np.ndarray:
         """(R, 2 * size, 2 * size) float32 of the class label (R,) of each region alone: the others are not computed."""
-        h = self.features(x).array
+        h = widened(self.features(x)).array
         n, channels, height, width = h.shape
         rows = h.transpose(0, 2, 3, 1).reshape(n, height * width, channels)
         filters = self.out.W.array[label, :, 0, 0]

@@ -8,6 +8,7 @@ import numpy as np
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
+from cvzoo.functions.array.dtypes import widened
 from cvzoo.functions.loss.focal_loss import focal_loss
 from cvzoo.functions.loss.giou_loss import giou_loss
 from cvzoo.geometry.coding import SIZE_CLAMP, encode_bbox
@@ -100,7 +101,7 @@ class RetinaNetLoss(Chain):
         return loss
 
     def _box_loss(self, loc: Variable, targets: Targets) -> Variable:
-        code = F.reshape(loc, (-1, 4))[targets.positive]
+        code = widened(F.reshape(loc, (-1, 4))[targets.positive])
         if self.box_loss == "giou":
             return giou_loss(decoded(code, targets.anchor), targets.bbox, reduce="sum")
         return F.smooth_l1(code, encode_bbox(targets.bbox, targets.anchor), beta=self.beta, reduce="sum")

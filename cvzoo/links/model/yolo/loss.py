@@ -9,6 +9,7 @@ import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
+from cvzoo.functions.array.dtypes import widened
 from cvzoo.functions.loss.softmax_cross_entropy import softmax_cross_entropy
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.check_objects import check_objects
@@ -81,7 +82,7 @@ class YOLOLoss(Chain):
         outputs = outputs if isinstance(outputs, tuple) else (outputs,)
         heads, n_number = self.model.heads, 5 + self.model.n_fg_class
         rows = [F.reshape(F.transpose(y, (0, 2, 3, 1)), (y.shape[0], -1, n_number)) for y in outputs]
-        row = F.concat(rows, axis=1) if len(rows) > 1 else rows[0]
+        row = widened(F.concat(rows, axis=1) if len(rows) > 1 else rows[0])
         grid = head_grid(heads, [y.shape[2:] for y in outputs], x.shape[2:])
         code = row.array[:, :, :4]
         targets = assign_targets(code, grid, heads, bboxes, labels, ignored, ignore_thresh=self.ignore_thresh)
