@@ -127,6 +127,16 @@ class AbstractOneStageDetector(AbstractDetector, abc.ABC):
 
     def find(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> list[Found]:
         """As in `AbstractDetector`."""
+        arrays = self.outputs(x)
+        if is_device_array(arrays[0]):
+            arrays = download(arrays)
+        return [self.decode(tuple(y[i] for y in arrays), size) for i, size in enumerate(sizes)]
+
+    def outputs(self, x: Any) -> list[Any]:
+        """The arrays that `forward` gives, float32 whatever the network computes in."""
         outputs = self.forward(x)
-        outputs = [widened(y) for y in (outputs if isinstance(outputs, tuple) else (outputs,))]
-        return [self.decode(tuple(y.array[i] for y in outputs), size) for i, size in enumerate(sizes)]
+        return [widened(y).array for y in (outputs if isinstance(outputs, tuple) else (outputs,))]
+
+    def found_again(self, outputs: Sequence[Any], i: int, size: tuple[int, int]) -> Found:
+        """What is in photo `i`, of `size` (H, W), of outputs on a GPU, found on the host."""
+        return self.finished(self.decode(tuple(download([y[i] for y in outputs])), size), size)

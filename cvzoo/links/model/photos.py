@@ -47,40 +47,48 @@ def batches_for(model: _Model, imgs: Iterable[Any], *, batch_size: int) -> Itera
 
 
 def _device_batches(model: _Model, imgs: Iterable[Any], batch_size: int) -> Iterator[PreparedBatch]:
-    photos: list[np.ndarray] = []
-    plans: list[PhotoPlan | None] = []
-    sizes: list[tuple[int, int]] = []
-    sources: list[Any] = []
-
-    def batch() -> PreparedBatch:
-        with model.device:
-            if plans[0] is None:
-                # as the network reads it: channels last
-                (rows,) = upload([_joined(photos).transpose(0, 2, 3, 1)])
-                x = rows.transpose(0, 3, 1, 2)
-            else:
-                x, _ = prepare_photos(photos, plans)
-        made = PreparedBatch(x, list(sizes), list(sources))
-        for each in (photos, plans, sizes, sources):
-            each.clear()
-        return made
-
+    kept: list[_Photo] = []
     for source in imgs:
         img = _pixels(source)
         size = img.shape[1:]
         plan = model.photo_plan(size)
         if plan is None:
             img = model.prepare(img.astype(np.float32, order="C", copy=False))
-        shape = (img.shape, None) if plan is None else (None, plan.frame)
-        if photos and shape != before:
-            yield batch()
-        before = shape
-        for each, value in ((photos, img), (plans, plan), (sizes, size), (sources, source)):
-            each.append(value)
-        if len(photos) == batch_size:
-            yield batch()
-    if photos:
-        yield batch()
+        photo = _Photo(img, plan, size, source)
+        if kept and photo.shape != kept[0].shape:
+            yield _on_device(model.device, kept)
+            kept = []
+        kept.append(photo)
+        if len(kept) == batch_size:  # before the next photo is read, which may fail
+            yield _on_device(model.device, kept)
+            kept = []
+    if kept:
+        yield _on_device(model.device, kept)
+
+
+class _Photo(NamedTuple):
+    img: np.ndarray
+    plan: PhotoPlan | None
+    size: tuple[int, int]
+    source: Any
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.img.shape if self.plan is None else self.plan.frame
+
+
+def _on_device(device: Device, photos: list[_Photo]) -> PreparedBatch:
+    imgs, plans, sizes, sources = (list(each) for each in zip(*photos))
+    with device:
+        if plans[0] is not None:
+            x, _ = prepare_photos(imgs, plans)
+        else:
+            # as the network reads it: channels last
+            x = _joined(imgs)
+            last = x.ndim == 4
+            (x,) = upload([x.transpose(0, 2, 3, 1) if last else x])
+            x = x.transpose(0, 3, 1, 2) if last else x
+    return PreparedBatch(x, sizes, sources)
 
 
 def _pixels(source: Any) -> np.ndarray:
