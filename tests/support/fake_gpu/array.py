@@ -333,8 +333,10 @@ class CudaArray:
                 same = value.shape == target.shape and value.strides == target.strides
                 if same and value.data.ptr == target.data.ptr and target.size:
                     return
-                kind = "d2d" if same and target.flags.c_contiguous and value.dtype == target.dtype else "launch"
-                launch("copy", lambda a: a, [value], out=target, cast="unsafe", kind=kind)
+                if same and target.flags.c_contiguous and value.dtype == target.dtype and target.size:
+                    target.data.copy_from_device_async(value.data, value.nbytes)
+                else:
+                    launch("copy", lambda a: a, [value], out=target, cast="unsafe")
             else:
                 target.fill(value)
             return

@@ -98,7 +98,7 @@ def fake_gpu(devices: int = 1, *, late: bool = False) -> Iterator[machine.Machin
     sys.modules.update(new)
     made.cupy = new["cupy"]
     _forget()
-    blas = _install_cublas(made)
+    libraries = _install_libraries(made)
     try:
         yield made
         for block in list(made.memory):
@@ -106,7 +106,7 @@ def fake_gpu(devices: int = 1, *, late: bool = False) -> Iterator[machine.Machin
         if made.broken:
             raise machine.FakeGpuError("; ".join(made.broken))
     finally:
-        blas.close()
+        libraries.close()
         for name in [name for name in sys.modules if name.split(".")[0] in ("cupy", "cupyx")]:
             del sys.modules[name]
         sys.modules.update(before)
@@ -115,16 +115,21 @@ def fake_gpu(devices: int = 1, *, late: bool = False) -> Iterator[machine.Machin
         machine.pop()
 
 
-def _install_cublas(made: machine.Machine) -> contextlib.ExitStack:
-    """libcublas's stand-in, where cvzoo looks for the library."""
+def _install_libraries(made: machine.Machine) -> contextlib.ExitStack:
+    """libcublas's stand-in, where cvzoo looks for the library; libcudnn is not to be found."""
     from cvzoo.backends.cuda import blas_library
+    from cvzoo.backends.cudnn import library as cudnn_library
+    from cvzoo.errors.exceptions import BackendError
     from fake_gpu.fake_cublas import FakeCublas
 
-    stack = contextlib.ExitStack()
     made.cublas = FakeCublas(
         launch=lambda stream, name, work: made.run(name, work, stream=stream), is_capturing=made.is_capturing
     )
-    before = blas_library.open_library
-    blas_library.open_library = lambda name, major=None: made.cublas
-    stack.callback(setattr, blas_library, "open_library", before)
+    stack = contextlib.ExitStack()
+    for module, name, stand_in in (
+        (blas_library, "open_library", lambda name, major=None: made.cublas),
+        (cudnn_library, "_search", lambda: BackendError("the stand-in of a GPU has no cuDNN")),
+    ):
+        stack.callback(setattr, module, name, vars(module)[name])
+        setattr(module, name, stand_in)
     return stack
