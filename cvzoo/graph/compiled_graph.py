@@ -8,12 +8,16 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable, make_output
+from cvzoo.backends.cuda.capture import NotCapturedError, PrivatePool, captured
+from cvzoo.config.switches import switches
+from cvzoo.errors.exceptions import GraphError
 from cvzoo.functions.connection.bf16_convolution_2d import Bf16Convolution2D
 from cvzoo.functions.connection.byte_variable import Quantize
 from cvzoo.functions.connection.int8_convolution_2d import Int8Convolution2D
 from cvzoo.functions.connection.int8_linear import Int8Linear
 from cvzoo.graph.capture import Capture
 from cvzoo.graph.closeness import TOLERANCE, is_close, other_numbers
+from cvzoo.graph.device_program import DeviceProgram
 from cvzoo.graph.draw import draw_memory
 from cvzoo.graph.lowering import lower
 from cvzoo.graph.memory import address_of, view_at
@@ -30,6 +34,7 @@ from cvzoo.graph.passes.merge_reorders import merge_reorders
 from cvzoo.graph.passes.weights_ahead import weights_ahead
 from cvzoo.graph.profile import seconds_of_steps
 from cvzoo.graph.program import Program
+from cvzoo.graph.records import Graph
 from cvzoo.graph.repeats import difference
 from cvzoo.graph.steps import Block
 from cvzoo.graph.summary import summary_of
@@ -65,15 +70,15 @@ class CompiledGraph:
     name: whose method it is
     n_record: how many functions the call applied; n_step: how many calls a replay makes
     eager_peak: how many bytes of inputs and functions' results were alive at once in the eager pass
-    planned_peak: of the replay's arena; lower_bound: the least that is possible in this order. Inputs and results that
-        the caller gets are no part of them
+    planned_peak: of the replay's arena, on a GPU of the pool that graphs share; lower_bound: the least that is possible
+        in this order. Inputs and results that the caller gets are no part of them
     changed: what each pass did, by its name
     seconds: how long making it took
     """
 
     def __init__(
         self,
-        program: Program,
+        program: Program | DeviceProgram,
         structure: Any,
         *,
         n_record: int,
@@ -94,6 +99,8 @@ class CompiledGraph:
 
     def _fitting(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
         """The arrays as they lay when they were recorded: copies, where need be."""
+        if isinstance(self.program, DeviceProgram):
+            return list(arrays)
         return [a if a.strides == b.strides else _lying_as(b, a) for a, b in zip(arrays, self.program.inputs)]
 
     @property
@@ -114,7 +121,10 @@ class CompiledGraph:
 
         arrays: what the graph is called with; random numbers if there are none
         n_run: how many runs; one goes before them
+        Raises GraphError for a graph on a GPU
         """
+        if isinstance(self.program, DeviceProgram):
+            raise GraphError("the steps of a graph on a GPU are one launch", hint="Nsight Systems shows its kernels")
         if not arrays:
             generator = np.random.default_rng(0)
             like = self.program.inputs
@@ -147,11 +157,16 @@ def _variable(array: Any) -> Variable:
 
 
 def build(
-    call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], again: Callable[..., Any] | None = None
+    call: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    again: Callable[..., Any] | None = None,
+    pool: PrivatePool | None = None,
 ) -> tuple[CompiledGraph, Any]:
     """The graph of a call, and what the call gives for these arguments. Wants inference: no gradients, not training.
 
     again: what is called instead for the second time, to look on
+    pool: where the arrays lie on a GPU: the memory of graphs that are launched one after another
     The call runs once with the arguments and once with other numbers; what it does must be the same, and the replay's
     results those of the call within 1e-5 (1e-2 where it rounds to fewer bits).
     Raises NotReplayableError if they are not.
@@ -171,6 +186,7 @@ def build(
     if reason is not None:
         raise NotReplayableError(reason, result)
     graph = first.graph
+    graph.is_on_device = pool is not None
     n_record = len(graph.records)
     changed: dict[str, int] = {}
     for change in RECORD_PASSES:
@@ -178,15 +194,19 @@ def build(
     arrays: list[Any] = []
     flatten((other_args, other_kwargs), arrays)
     arrays = [x._array if isinstance(x, Variable) else x for x in arrays]
-    lowered = lower(graph, arrays)
-    for change in STEP_PASSES:
-        changed[change.__name__] = change(lowered)
-    program = Program(lowered)
+    if graph.is_on_device:
+        program, results = _on_device(graph, arrays, pool, again or call, (other_args, other_kwargs), result)
+    else:
+        lowered = lower(graph, arrays)
+        for change in STEP_PASSES:
+            changed[change.__name__] = change(lowered)
+        program = Program(lowered)
+        results = program(arrays)
     wanted: list[Any] = []
     structure = flatten(other, wanted)
-    rounds = any(isinstance(record.function, _ROUNDING) for record in graph.records)
+    rounds = any(isinstance(record.function, _ROUNDING) for record in graph.records) or switches.dtype == "tf32"
     tolerance = _TOLERANCE_OF_ROUNDING if rounds else TOLERANCE
-    for y, expected in zip(program(arrays), wanted):
+    for y, expected in zip(results, wanted):
         if not is_close(y, expected._array if isinstance(expected, Variable) else expected, tolerance):
             raise NotReplayableError("a replay gave other numbers", result)
     compiled = CompiledGraph(
@@ -198,6 +218,23 @@ def build(
         seconds=time.perf_counter() - start,
     )
     return compiled, result
+
+
+def _on_device(
+    graph: Graph,
+    arrays: Sequence[Any],
+    pool: PrivatePool,
+    call: Callable[..., Any],
+    arguments: tuple[tuple[Any, ...], dict[str, Any]],
+    result: Any,
+) -> tuple[DeviceProgram, list[Any]]:
+    """The graph captured, and what it gives for `arrays`."""
+    try:
+        captured(lambda: call(*arguments[0], **arguments[1]), PrivatePool())  # who waits for numbers is told here
+        program = DeviceProgram(graph, arrays, pool)
+        return program, program(arrays)
+    except NotCapturedError as error:
+        raise NotReplayableError(f"no CUDA graph holds it ({error})", result) from error
 
 
 def _copied(args: tuple[Any, ...], kwargs: dict[str, Any], change: Callable[[np.ndarray], np.ndarray]) -> Any:

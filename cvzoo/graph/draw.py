@@ -8,6 +8,8 @@ import pathlib
 import tempfile
 from typing import TYPE_CHECKING
 
+from cvzoo.errors.exceptions import GraphError
+from cvzoo.graph.device_program import DeviceProgram
 from cvzoo.graph.summary import Row, rows_of
 
 if TYPE_CHECKING:
@@ -153,7 +155,9 @@ def _draw_times(picture: _Picture, compiled: "CompiledGraph", rows: list[Row], c
 
 
 def draw_memory(compiled: "CompiledGraph", path: str | os.PathLike) -> None:
-    """Write the picture; the file appears whole or not at all."""
+    """Write the picture; the file appears whole or not at all. Raises GraphError for a graph on a GPU."""
+    if isinstance(compiled.program, DeviceProgram):
+        raise GraphError("where the blocks of a graph on a GPU lie is CuPy's business", hint="graph.summary()")
     path = pathlib.Path(path)
     with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, suffix=".tmp", delete=False) as file:
         try:

@@ -161,6 +161,7 @@ class Program:
 
     def __init__(self, lowered: Lowered, arena: Arena | None = None):
         self.lowered = lowered
+        self.graph = lowered.graph
         self.plan = _plan_of(lowered)
         self.given_nbytes = sum(block.nbytes for block in lowered.blocks.values() if block.kind == GIVEN)
         self.n_call = self.n_function = 0

@@ -9,6 +9,8 @@ import numpy as np
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.graph.hidden import put_array
 
+_HALVES = ("<f2", "<V2")  # float16, and what NumPy calls bfloat16
+
 
 @dataclasses.dataclass(eq=False)
 class Value:
@@ -79,6 +81,7 @@ class Graph:
 
     values: by number; inputs, outputs: numbers, in order
     constants: the arrays of values that nobody makes
+    is_on_device: whether its arrays lie on a GPU
     n_input, n_output: how many inputs are there before the backward pass, and how many outputs it does not make; the
         others are gradients. None where there is no backward pass
     """
@@ -89,9 +92,15 @@ class Graph:
         self.inputs: tuple[int, ...] = ()
         self.outputs: tuple[int, ...] = ()
         self.constants: dict[int, np.ndarray] = {}
+        self.is_on_device = False
         self.n_input: int | None = None
         self.n_output: int | None = None
         self._count = 0
+
+    def is_fast(self, value: int) -> bool:
+        """Whether kernels that do several things at once take such a value: float32, and 16 bits on a GPU."""
+        dtype = self.values[value].dtype
+        return dtype == "<f4" or (self.is_on_device and dtype in _HALVES)
 
     @property
     def n_forward(self) -> int:

@@ -10,6 +10,10 @@ import numpy as np
 
 from cvzoo.autodiff.function_hook import active_hooks
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.arrays import device_number
+from cvzoo.backends.cuda.capture import common_pool
+from cvzoo.backends.device import Device, device_of
+from cvzoo.backends.float_types import is_float
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import GraphError
 from cvzoo.graph.compiled_graph import CompiledGraph, NotReplayableError, build
@@ -100,12 +104,12 @@ class ReplayedMethod:
             return self._plain(self.link, *args, **kwargs)
         arrays = [x._array if isinstance(x, Variable) else x for x in leaves]
         # whole numbers are indices: a graph cannot know what else depends on them
-        if not arrays or any(a.dtype.kind != "f" or a.size == 0 for a in arrays):
+        if not arrays or any(not is_float(a.dtype) or a.size == 0 for a in arrays):
             return self._plain(self.link, *args, **kwargs)
         outermost.busy = True
         try:
             settings = own.glance.look(self.link.states, self._hidden)
-            looks = tuple([(a.shape, _steps(a), a.dtype) for a in arrays])
+            looks = tuple([(a.shape, _steps(a), a.dtype, device_number(a)) for a in arrays])
             key = structure, looks, settings, switches.backend, switches.dtype
             if own.watch is not None and not own.watch.is_unchanged():
                 self.forget()
@@ -130,8 +134,13 @@ class ReplayedMethod:
         own = self._local
         call = self._plain.__get__(self.link)
         look = SecondLook(call, self.link.states, self._hidden)
+        device = _gpu_of(args, kwargs)
         try:
-            graph, result = build(call, args, kwargs, look)
+            if device is None:
+                graph, result = build(call, args, kwargs, look)
+            else:
+                with device:
+                    graph, result = build(call, args, kwargs, look, common_pool())
             look.look_for_draws(args, kwargs)
             if look.reason is not None:
                 raise NotReplayableError(look.reason, result)
@@ -167,6 +176,14 @@ class ReplayedMethod:
         if self.learning is not None:
             copy.turn_on(train=True, recompute=self.learning.recompute)
         return copy
+
+
+def _gpu_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Device | None:
+    """The GPU on which the arguments' arrays lie; None for the processor."""
+    leaves: list[Any] = []
+    flatten((args, kwargs), leaves)
+    device = device_of(leaves[0]._array if isinstance(leaves[0], Variable) else leaves[0])
+    return None if device.index < 0 else device
 
 
 def _steps(array: np.ndarray) -> tuple[int, ...]:

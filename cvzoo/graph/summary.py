@@ -3,6 +3,7 @@
 import dataclasses
 from typing import TYPE_CHECKING
 
+from cvzoo.graph.device_program import DeviceProgram
 from cvzoo.graph.steps import ARENA, GIVEN, Call, Lowered
 
 if TYPE_CHECKING:
@@ -67,6 +68,8 @@ def _names(lowered: Lowered, rows: list[Row]) -> dict[int, str]:
 def summary_of(compiled: "CompiledGraph") -> str:
     """Lines about the whole, then a table of the steps."""
     program = compiled.program
+    if isinstance(program, DeviceProgram):
+        return _summary_on_device(compiled, program)
     rows = rows_of(compiled)
     table = [_HEAD, *_cells(compiled, rows)]
     widths = [max(len(row[i]) for row in table) for i in range(len(_HEAD))]
@@ -94,6 +97,24 @@ def summary_of(compiled: "CompiledGraph") -> str:
             *(line.rstrip() for line in lines),
         ]
     )
+
+
+def _summary_on_device(compiled: "CompiledGraph", program: DeviceProgram) -> str:
+    """Lines about the whole, then the functions that were captured, in order."""
+    done = ", ".join(f"{name} {count}" for name, count in compiled.changed.items() if count) or "nothing"
+    values = program.graph.values
+    lines = [
+        f"{compiled.name or 'graph'}: {compiled.n_record} functions as {program.n_call} of one CUDA graph on "
+        f"{program.device.name}; made in {compiled.seconds:.2f} s",
+        f"memory: {compiled.eager_peak / 1e6:.1f} MB eager, {program.plan.nbytes / 1e6:.1f} MB in the pool that graphs "
+        "share",
+        f"passes: {done}",
+        "",
+    ]
+    for k, record in enumerate(program.graph.records):
+        shapes = ", ".join(" x ".join(map(str, values[value].shape)) for value in record.writes)
+        lines.append(f"{k:4}  {record.label}  {shapes}".rstrip())
+    return "\n".join(lines)
 
 
 def _cells(compiled: "CompiledGraph", rows: list[Row]) -> list[tuple[str, ...]]:

@@ -6,6 +6,7 @@ comes from a private pool, where graphs that never overlap share what is free.
 """
 
 import threading
+import weakref
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
@@ -21,20 +22,20 @@ class NotCapturedError(Exception):
 
 class _Local(threading.local):
     def __init__(self) -> None:
+        self.cupy: Any = None  # whose streams these are
         self.streams: dict[int, Any] = {}
+        self.pools: weakref.WeakValueDictionary[int, PrivatePool] = weakref.WeakValueDictionary()
 
 
 _local = _Local()
 
 
-def forget() -> None:
-    """Make streams anew next time, in this thread."""
-    _local.streams.clear()
-
-
 def _stream() -> Any:
     """The stream on which this thread captures for the current device."""
     xp = cupy()
+    if _local.cupy is not xp:
+        _local.__init__()  # type: ignore[misc]
+        _local.cupy = xp
     device = xp.cuda.runtime.getDevice()
     stream = _local.streams.get(device)
     if stream is None:
@@ -67,6 +68,17 @@ class PrivatePool:
         stream = cupy().cuda.get_current_stream()
         self._event.record(stream)
         self._last = stream.ptr
+
+
+def common_pool() -> PrivatePool:
+    """The pool of this thread's graphs on the current device that need nothing between their launches; it lives as
+    long as one of them does."""
+    _stream()  # forgets those of other GPUs
+    device = cupy().cuda.runtime.getDevice()
+    pool = _local.pools.get(device)
+    if pool is None:
+        pool = _local.pools[device] = PrivatePool()
+    return pool
 
 
 class Captured(Generic[T]):

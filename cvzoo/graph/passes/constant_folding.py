@@ -1,7 +1,10 @@
 """What depends on constants alone is computed once."""
 
+from typing import Any
+
 import numpy as np
 
+from cvzoo.backends.arrays import array_module
 from cvzoo.graph.records import Graph
 
 
@@ -14,16 +17,16 @@ def constant_folding(graph: Graph) -> int:
             continue
         results = record.function.results_of(tuple([graph.constants[value] for value in record.reads]))
         for value, array in zip(record.writes, results):
-            graph.constants[value] = _dense(np.asarray(array))
+            graph.constants[value] = _dense(np.asarray(array) if isinstance(array, np.generic) else array)
     folded = len(graph.records) - len(kept)
     graph.records = kept
     graph.drop_unused()
     return folded
 
 
-def _dense(array: np.ndarray) -> np.ndarray:
+def _dense(array: Any) -> Any:
     """The array, or a copy in C order if it lies as kernels do not read it."""
     flags = array.flags
     if flags.c_contiguous or flags.f_contiguous or (array.ndim == 4 and array.transpose(0, 2, 3, 1).flags.c_contiguous):
         return array
-    return np.ascontiguousarray(array)
+    return array_module(array).ascontiguousarray(array)

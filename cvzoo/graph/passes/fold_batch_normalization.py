@@ -27,7 +27,7 @@ def fold_batch_normalization(graph: Graph) -> int:
             continue
         gamma, beta, mean, var = (graph.constants[value].astype(np.float64) for value in statistics)
         w = graph.constants[weights[0]]
-        b = graph.constants[weights[1]] if len(weights) == 2 else np.zeros(len(w), w.dtype)
+        b = graph.constants[weights[1]] if len(weights) == 2 else np.zeros_like(mean)
         # in float64: one rounding instead of four
         scale = gamma / np.sqrt(var + record.function._eps)
         reads = (

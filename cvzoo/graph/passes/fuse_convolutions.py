@@ -47,7 +47,7 @@ def _fuse_sum(graph: Graph, conv: Record) -> int:
         return 0
     added = other.reads[1] if other.reads[0] == y else other.reads[0]
     mine, theirs = graph.values[y], graph.values[added]
-    if added == y or mine.shape != theirs.shape or mine.dtype != "<f4" or theirs.dtype != "<f4":
+    if added == y or mine.shape != theirs.shape or mine.dtype != theirs.dtype or not graph.is_fast(y):
         return 0
     maker = graph.makers().get(added)
     if maker is not None and isinstance(maker.function, Convolution2D | FusedConvolution2D):
@@ -63,7 +63,7 @@ def _fuse_sum(graph: Graph, conv: Record) -> int:
 def _fuse_activation(graph: Graph, conv: Record) -> int:
     settings, has_b, has_add = _state(conv)
     other = _only_reader(graph, conv.writes[0])
-    if settings["activation"] is not None or other is None or graph.values[conv.writes[0]].dtype != "<f4":
+    if settings["activation"] is not None or other is None or not graph.is_fast(conv.writes[0]):
         return 0
     kind = other.function
     # a convolution's own relu makes 0 of NaN, and so do the links that fuse it in the eager way

@@ -77,7 +77,7 @@ def _link(graph: Graph, record: Record, source: int | None) -> _Link | None:
     """The record as steps, of the value `source` or of any; None if it is none."""
     function, reads = record.function, record.reads
     values = graph.values
-    if any(values[value].dtype != "<f4" for value in (*reads, *record.writes)):
+    if len({values[value].dtype for value in (*reads, *record.writes)}) > 1 or not graph.is_fast(record.writes[0]):
         return None
     shape = values[record.writes[0]].shape
     if isinstance(function, AbstractElementwise | AbstractElementwiseOfOutput):

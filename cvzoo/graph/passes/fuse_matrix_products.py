@@ -2,8 +2,7 @@
 
 import math
 
-import numpy as np
-
+from cvzoo.backends.arrays import array_module
 from cvzoo.functions.math.add import Add
 from cvzoo.functions.math.fused_matmul import FusedMatMul
 from cvzoo.functions.math.matmul import MatMul
@@ -17,8 +16,8 @@ def fuse_matrix_products(graph: Graph) -> int:
     """Take factors and sums into the products of matrices; how many records that saved."""
     before = len(graph.records)
     for record in list(graph.records):
-        reads = [graph.values[value] for value in record.reads]
-        if isinstance(record.function, MatMul) and all(each.dtype == "<f4" and len(each.shape) > 1 for each in reads):
+        fits = all(graph.is_fast(value) and len(graph.values[value].shape) > 1 for value in record.reads)
+        if fits and isinstance(record.function, MatMul):
             record = _with_factors_before(graph, record)
             _with_sum(graph, _with_factor_behind(graph, record))
     graph.drop_unused()
@@ -83,7 +82,7 @@ def _addend(graph: Graph, product: Record, add: Record) -> int | None:
     y = product.writes[0]
     other = add.reads[1] if add.reads[0] == y else add.reads[0]
     shape = graph.values[y].shape
-    if other == y or graph.values[other].dtype != "<f4" or graph.values[add.writes[0]].shape != shape:
+    if other == y or graph.values[other].dtype != graph.values[y].dtype or graph.values[add.writes[0]].shape != shape:
         return None
     if other not in graph.constants:
         return other if graph.values[other].shape == shape else None
@@ -92,4 +91,5 @@ def _addend(graph: Graph, product: Record, add: Record) -> int | None:
     array = graph.constants[other]
     if array.shape == shape and array.flags.c_contiguous:
         return other
-    return graph.add_constant(np.ascontiguousarray(np.broadcast_to(array, shape)), "addend")
+    xp = array_module(array)
+    return graph.add_constant(xp.ascontiguousarray(xp.broadcast_to(array, shape)), "addend")

@@ -1,0 +1,194 @@
+"""A graph's records on a GPU, captured as CUDA graphs: one for the pass, or one there and one back."""
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from cvzoo.autodiff.effects import effects
+from cvzoo.backends.cuda.capture import Captured, PrivatePool, captured, warmed_up
+from cvzoo.backends.cupy.library import cupy
+from cvzoo.backends.cupy.memory import like
+from cvzoo.backends.device import device_of
+from cvzoo.graph.hidden import take_array
+from cvzoo.graph.memory_plan import MemoryPlan
+from cvzoo.graph.records import Graph, Record
+
+_ALIGNMENT = 256  # bytes between arrays of one block
+
+
+class _Results:
+    """Arrays that were given at fixed places, gathered in one block, so that one copy hands all of them out."""
+
+    def __init__(self, arrays: Sequence[Any]):
+        xp = cupy()
+        self._looks = []
+        end = 0
+        for array in arrays:
+            template = like(array)
+            self._looks.append((end, template.shape, template.dtype, template.strides))
+            end += -(-max(template.nbytes, 1) // _ALIGNMENT) * _ALIGNMENT
+        self._block = xp.zeros(max(end, 1), xp.uint8)
+
+    def gather(self, arrays: Sequence[Any]) -> None:
+        """Copy the arrays into the block."""
+        for place, array in zip(self._views(self._block), arrays):
+            place[...] = array
+
+    def fresh(self) -> list[Any]:
+        """Arrays that are the caller's, of what is in the block."""
+        return self._views(self._block.copy())
+
+    def _views(self, block: Any) -> list[Any]:
+        xp, data = cupy(), block.data
+        return [xp.ndarray(shape, dtype, data + offset, strides) for offset, shape, dtype, strides in self._looks]
+
+
+class _Half:
+    """The records of one direction: captured, with what goes in and what comes out."""
+
+    def __init__(self, inputs: Sequence[tuple[int, Any]], outputs: Sequence[int], records: Sequence[Record]):
+        self.places = dict(inputs)
+        self.outputs = outputs
+        self.records = records
+        self.results: _Results | None = None
+        self.captured: Captured | None = None
+
+    def take(self, arrays: Sequence[Any]) -> None:
+        for place, array in zip(self.places.values(), arrays):
+            if array is not place:
+                place[...] = array
+
+
+class DeviceProgram:
+    """`program(arrays)` gives the graph's outputs as arrays, in order; they are the caller's.
+
+    With a backward pass, `forward(arrays)` and then `backward(gradients)` do the same in two parts.
+    It belongs to the thread that made it, and runs one call at a time.
+
+    examples: arrays like the graph's inputs, which it is warmed up with
+    n_call: how many functions a launch does
+    pool: the memory that graphs share which are never launched one during another
+    first: what the warming up gave
+
+    Raises NotCapturedError if a function waits for the GPU or copies to the host.
+    """
+
+    n_function = outside_nbytes = lower_bound = 0
+
+    def __init__(self, graph: Graph, examples: Sequence[Any], pool: PrivatePool):
+        self.graph = graph
+        self.n_call = len(graph.records)
+        self.device = device_of(examples[0])
+        self._owner = os.getpid(), threading.get_ident()
+        self._pool = pool
+        self._changes = any(record.function.effect is not None for record in graph.records)
+        self._dead = _last_reads(graph)
+        n_input = len(graph.inputs) if graph.n_input is None else graph.n_input
+        n_output = len(graph.outputs) if graph.n_output is None else graph.n_output
+        n_forward = graph.n_forward
+        with self.device:
+            places = []
+            for value, example in zip(graph.inputs, examples):
+                place = like(example)
+                place[...] = example
+                places.append((value, place))
+            self._halves = [_Half(places[:n_input], graph.outputs[:n_output], graph.records[:n_forward])]
+            if graph.n_input is not None:
+                self._halves.append(_Half(places[n_input:], graph.outputs[n_output:], graph.records[n_forward:]))
+            self.first = self._warm_up()
+            self._capture()
+
+    @property
+    def plan(self) -> MemoryPlan:
+        """What the pool holds that this graph shares with others; where its blocks lie there is CuPy's business."""
+        return MemoryPlan({}, self._pool.nbytes, 0)
+
+    def is_of_this_thread(self) -> bool:
+        """Whether this process and thread made it."""
+        return self._owner == (os.getpid(), threading.get_ident())
+
+    def __call__(self, inputs: Sequence[Any]) -> list[Any]:
+        return self._launch(self._halves[0], inputs)
+
+    forward = __call__
+
+    def backward(self, gradients: Sequence[Any]) -> list[Any]:
+        """The outputs of the backward pass, once after each `forward`."""
+        return self._launch(self._halves[1], gradients)
+
+    def forget(self) -> None:
+        """Nothing of the caller's is held."""
+
+    def _launch(self, half: _Half, arrays: Sequence[Any]) -> list[Any]:
+        with self.device:
+            self._pool.enter()
+            half.take(arrays)
+            half.captured.launch()
+            if self._changes:
+                effects.count += 1
+            results = half.results.fresh()
+            self._pool.leave()
+            return results
+
+    # --- making -----------------------------------------------------------------------------------------------------
+    def _warm_up(self) -> list[Any]:
+        """Run all once as it is, so that what is made once is made; the outputs."""
+
+        def work() -> list[Any]:
+            env = dict(self.graph.constants)
+            found = []
+            for half in self._halves:
+                arrays = self._run(half, env)
+                half.results = _Results(arrays)
+                half.results.gather(arrays)
+                found += half.results.fresh()
+            return found
+
+        return warmed_up(work)
+
+    def _capture(self) -> None:
+        env = dict(self.graph.constants)
+
+        def work_of(half: _Half) -> Callable[[], Any]:
+            def work() -> Any:
+                arrays = self._run(half, env)
+                half.results.gather(arrays)
+                return arrays
+
+            return work
+
+        for half in self._halves:
+            half.captured = captured(work_of(half), self._pool)
+        self._between = env  # what the backward pass reads of the forward pass keeps its memory
+
+    def _run(self, half: _Half, env: dict[int, Any]) -> list[Any]:
+        env.update(half.places)
+        for record in half.records:
+            run_record(record, env)
+            for value in self._dead.get(id(record), ()):
+                env.pop(value, None)
+        return [env[value] for value in half.outputs]
+
+
+def run_record(record: Record, env: dict[int, Any]) -> None:
+    """Put what the record's function makes of `env`, values by number, there, too."""
+    record.prepare(env)
+    results = record.function.results_of(tuple([env[value] for value in record.reads]))
+    results += tuple([take_array(record.function, path) for path in record.hidden_writes])
+    record.let_go()
+    env.update(zip(record.all_writes, results))
+
+
+def _last_reads(graph: Graph) -> dict[int, list[int]]:
+    """The values that nobody needs behind a record, by the record's id."""
+    kept = {*graph.inputs, *graph.outputs, *graph.constants}
+    last: dict[int, int] = {}
+    for record in graph.records:
+        for value in (*record.all_reads, *record.all_writes):
+            last[value] = id(record)
+    dead: dict[int, list[int]] = {}
+    for value, record_id in last.items():
+        if value not in kept:
+            dead.setdefault(record_id, []).append(value)
+    return dead
