@@ -27,7 +27,13 @@ struct Wide<double> {
     typedef double type;
 };
 
+template <>
+struct Wide<i64> {
+    typedef i64 type;
+};
+
 __device__ __forceinline__ float wide(float v) { return v; }
+__device__ __forceinline__ i64 wide(i64 v) { return v; }
 __device__ __forceinline__ double wide(double v) { return v; }
 __device__ __forceinline__ float wide(bf16 v) { return __uint_as_float((u32)v.bits << 16); }
 __device__ __forceinline__ float wide(f16 v) {
@@ -50,6 +56,10 @@ struct Narrow<float> {
 template <>
 struct Narrow<double> {
     static __device__ __forceinline__ double of(double v) { return v; }
+};
+template <>
+struct Narrow<i64> {
+    static __device__ __forceinline__ i64 of(i64 v) { return v; }
 };
 template <>
 struct Narrow<bf16> {
