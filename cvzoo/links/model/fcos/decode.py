@@ -1,11 +1,15 @@
 """Boxes from what FCOS's heads say, before suppression."""
 
 import math
+from typing import Any
 
 import numpy as np
 
+from cvzoo.backends.cuda.boxes import Coder, centered_scores, decode_selected
+from cvzoo.backends.cuda.selection import Candidates, Selected, select_best
 from cvzoo.geometry.clip_bbox import clip_bbox
 from cvzoo.links.model.fcos.places import Places, boxes_at
+from cvzoo.links.model.finished_boxes import ANY_SIDE, as_floats, level_parts
 
 Found = tuple[np.ndarray, np.ndarray, np.ndarray]
 
@@ -54,6 +58,44 @@ def decode_places(
     kept = (bbox[:, 2:] > bbox[:, :2]).all(axis=1)  # what lies in the padding must not count against the limit
     ratio = np.float32(size) / np.float32(seen)
     return bbox[kept] * np.tile(ratio, 2), label[kept].astype(np.int32), score[kept].astype(np.float32)
+
+
+def decode_places_on_device(
+    loc: Any,
+    conf: Any,
+    center: Any,
+    place: Any,
+    counts: tuple[int, ...],
+    *,
+    score_thresh: float,
+    n_candidate: int,
+    frames: Any,
+) -> tuple[Selected, Candidates]:
+    """As `decode_places`, of all photos at once: loc (B, A, 4), conf (B, A, L), center (B, A, 1), on a GPU as is all
+    else.
+
+    place: (A, 4) float32, see `places_as_anchors`; counts: places of each level
+    frames: (B, 10) float32, see `backends.cuda.boxes.frame`
+    """
+    b, _, n_class = conf.shape
+    score = centered_scores(as_floats(conf), as_floats(center)).reshape(b, -1)
+    selected = select_best(score, level_parts(counts, n_class), limit=n_candidate, above=score_thresh)
+    candidates = decode_selected(
+        selected,
+        as_floats(loc),
+        place,
+        frames=frames,
+        n_class=n_class,
+        coder=Coder.PLACES,
+        above=score_thresh,
+        min_side=ANY_SIDE,
+    )
+    return selected, candidates
+
+
+def places_as_anchors(places: Places) -> np.ndarray:
+    """(A, 4) float32: y, x, stride, 0 of each place."""
+    return np.concatenate([places.center, places.stride[:, None], 0 * places.stride[:, None]], axis=1)
 
 
 def _sigmoid(x: np.ndarray) -> np.ndarray:

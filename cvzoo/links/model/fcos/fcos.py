@@ -7,17 +7,21 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.cuda.constants import constants
+from cvzoo.backends.cuda.prepare import PhotoPlan
+from cvzoo.backends.cuda.staging import upload
 from cvzoo.links.model.detector import AbstractOneStageDetector, Found, Preset
 from cvzoo.links.model.detector_source import detector_classes, take_what_fits
-from cvzoo.links.model.fcos.decode import decode_places
+from cvzoo.links.model.fcos.decode import decode_places, decode_places_on_device, places_as_anchors
 from cvzoo.links.model.fcos.head import FCOSHead
 from cvzoo.links.model.fcos.places import pyramid_places
 from cvzoo.links.model.fcos.pretrained import read_pretrained
 from cvzoo.links.model.fcos.settings import FCOSSettings
+from cvzoo.links.model.finished_boxes import DeviceBoxes, suppressed_result
 from cvzoo.links.model.fpn.fpn import FPN
 from cvzoo.links.model.label_names import COCO_LABEL_NAMES
 from cvzoo.links.model.resnet.extractor import ResNetExtractor
-from cvzoo.links.model.retinanet.fit import MEAN, STD, fit_photo, fitted_size, padded_size
+from cvzoo.links.model.retinanet.fit import MEAN, STD, fit_photo, fit_plan, fitted_frame, fitted_size, padded_size
 from cvzoo.links.model.retinanet.head import prior_bias
 
 
@@ -76,6 +80,11 @@ class FCOS(AbstractOneStageDetector):
         s = self.settings
         return fit_photo(img, s.min_size, s.max_size, antialias=s.antialias)
 
+    def photo_plan(self, size: tuple[int, int]) -> PhotoPlan:
+        """As in `AbstractDetector`."""
+        s = self.settings
+        return fit_plan(size, s.min_size, s.max_size, antialias=s.antialias)
+
     def forward(self, x: Any) -> tuple[Variable, Variable, Variable]:
         """loc (B, A, 4): distances up, left, down, right in strides; conf (B, A, L) and center (B, A, 1): scores.
 
@@ -99,3 +108,22 @@ class FCOS(AbstractOneStageDetector):
             seen=seen,
             size=size,
         )
+
+    def boxes_on_device(self, x: Any, sizes: Sequence[tuple[int, int]]) -> DeviceBoxes:
+        """As in `AbstractDetector`."""
+        s = self.settings
+        outputs = self.outputs(x)
+        places = pyramid_places(x.shape[2:])
+        place = constants.get(("FCOS", x.shape[2:]), lambda: places_as_anchors(places))
+        seens = [fitted_size(size, s.min_size, s.max_size) for size in sizes]
+        (frames,) = upload([np.stack([fitted_frame(size, seen) for size, seen in zip(sizes, seens)])])
+        found = decode_places_on_device(
+            *outputs,
+            place,
+            places.counts,
+            score_thresh=self.score_thresh,
+            n_candidate=self.n_candidate,
+            frames=frames,
+        )
+        result = suppressed_result(*found, frames, nms_thresh=self.nms_thresh, limit=self.limit, clip=self.clip)
+        return DeviceBoxes(result, lambda i: self.found_again(outputs, i, sizes[i]))

@@ -2,12 +2,16 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
+from cvzoo.backends.cuda.boxes import Scoring, decode_selected
+from cvzoo.backends.cuda.selection import Candidates, Selected, select_best
 from cvzoo.geometry.best_pairs import best_pairs
 from cvzoo.geometry.clip_bbox import clip_bbox
 from cvzoo.geometry.coding import decode_bbox
+from cvzoo.links.model.finished_boxes import ANY_SIDE, as_floats, level_parts
 
 
 def decode_levels(
@@ -48,6 +52,37 @@ def decode_levels(
     kept = (bbox[:, 2:] > bbox[:, :2]).all(axis=1)  # what lies in the padding must not count against the limit
     ratio = np.float32(size) / np.float32(seen)
     return bbox[kept] * np.tile(ratio, 2), label[kept].astype(np.int32), score[kept]
+
+
+def decode_levels_on_device(
+    loc: Any,
+    conf: Any,
+    anchor: Any,
+    counts: Sequence[int],
+    *,
+    score_thresh: float,
+    n_candidate: int,
+    frames: Any,
+) -> tuple[Selected, Candidates]:
+    """As `decode_levels`, of all photos at once: loc (B, A, 4) and conf (B, A, L), on a GPU as is all else.
+
+    frames: (B, 10) float32, see `backends.cuda.boxes.frame`
+    """
+    b, _, n_class = conf.shape
+    parts = level_parts(counts, n_class)
+    rows = as_floats(conf).reshape(b, -1)
+    selected = select_best(rows, parts, limit=n_candidate, above=_logit(score_thresh))
+    candidates = decode_selected(
+        selected,
+        as_floats(loc),
+        anchor,
+        frames=frames,
+        n_class=n_class,
+        scoring=Scoring.SIGMOID_IN_64,
+        above=score_thresh,
+        min_side=ANY_SIDE,
+    )
+    return selected, candidates
 
 
 def _logit(score: float) -> float:

@@ -5,8 +5,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from cvzoo.backends.cuda.boxes import frame
+from cvzoo.backends.cuda.prepare import PhotoPlan
+from cvzoo.backends.cuda.resampling import Resampling
 from cvzoo.functions.array.resize_images import resize_images
 from cvzoo.transforms.normalize import normalize
+from cvzoo.transforms.pillow_passes import rows_first
 from cvzoo.transforms.resize import resize
 
 # ImageNet's statistics for RGB in [0, 255]
@@ -46,3 +50,22 @@ def fit_photo(img: np.ndarray, min_size: int, max_size: int, *, antialias: bool)
     out = np.zeros((*padded_size(size), 3), np.float32).transpose(2, 0, 1)
     out[:, : size[0], : size[1]] = resized
     return out
+
+
+def fit_plan(size: tuple[int, int], min_size: int, max_size: int, *, antialias: bool) -> PhotoPlan:
+    """What `fit_photo` does to a photo of `size` (H, W), for a GPU."""
+    resized = fitted_size(size, min_size, max_size)
+    return PhotoPlan(
+        resized,
+        padded_size(resized),
+        Resampling.PILLOW_FLOATS if antialias else Resampling.BILINEAR,
+        mean=tuple(MEAN.tolist()),
+        std=tuple(STD.tolist()),
+        before=not antialias,
+        horizontal_first=rows_first(size, resized) is not False,
+    )
+
+
+def fitted_frame(size: tuple[int, int], seen: tuple[int, int]) -> np.ndarray:
+    """(10,) float32: how boxes in pixels of the network's input, cut at `seen`, become the photo's; see `frame`."""
+    return frame(size, cut=seen, factor=np.float32(size) / np.float32(seen))

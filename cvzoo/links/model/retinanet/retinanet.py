@@ -7,13 +7,17 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.cuda.constants import constants
+from cvzoo.backends.cuda.prepare import PhotoPlan
+from cvzoo.backends.cuda.staging import upload
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.geometry.anchors import cell_anchors, grid_anchors
 from cvzoo.links.model.detector import AbstractOneStageDetector, Found, Preset
+from cvzoo.links.model.finished_boxes import DeviceBoxes, suppressed_result
 from cvzoo.links.model.fpn.fpn import FPN
 from cvzoo.links.model.resnet.extractor import ResNetExtractor
-from cvzoo.links.model.retinanet.decode import decode_levels
-from cvzoo.links.model.retinanet.fit import MEAN, STD, fit_photo, fitted_size, padded_size
+from cvzoo.links.model.retinanet.decode import decode_levels, decode_levels_on_device
+from cvzoo.links.model.retinanet.fit import MEAN, STD, fit_photo, fit_plan, fitted_frame, fitted_size, padded_size
 from cvzoo.links.model.retinanet.head import RetinaNetHead, prior_bias
 from cvzoo.links.model.retinanet.pretrained import read_pretrained, take_values
 from cvzoo.links.model.retinanet.settings import RetinaNetSettings
@@ -103,6 +107,11 @@ class RetinaNet(AbstractOneStageDetector):
         s = self.settings
         return fit_photo(img, s.min_size, s.max_size, antialias=s.antialias)
 
+    def photo_plan(self, size: tuple[int, int]) -> PhotoPlan:
+        """As in `AbstractDetector`."""
+        s = self.settings
+        return fit_plan(size, s.min_size, s.max_size, antialias=s.antialias)
+
     def forward(self, x: Any) -> tuple[Variable, Variable]:
         """loc (B, A, 4): dy dx dh dw against `anchors`; conf (B, A, L): scores before the sigmoid.
 
@@ -138,14 +147,36 @@ class RetinaNet(AbstractOneStageDetector):
         loc, conf = outputs
         seen = fitted_size(size, s.min_size, s.max_size)
         padded = padded_size(seen)
-        counts = [height * width * s.n_anchor for height, width in self.grids(padded)]
         return decode_levels(
             loc,
             conf,
             self.anchors(padded),
-            counts,
+            self._counts(padded),
             score_thresh=self.score_thresh,
             n_candidate=self.n_candidate,
             seen=seen,
             size=size,
         )
+
+    def boxes_on_device(self, x: Any, sizes: Sequence[tuple[int, int]]) -> DeviceBoxes:
+        """As in `AbstractDetector`."""
+        s = self.settings
+        outputs = self.outputs(x)
+        padded = x.shape[2:]
+        anchor = constants.get(("RetinaNet", s, padded), lambda: self.anchors(padded))
+        seens = [fitted_size(size, s.min_size, s.max_size) for size in sizes]
+        (frames,) = upload([np.stack([fitted_frame(size, seen) for size, seen in zip(sizes, seens)])])
+        found = decode_levels_on_device(
+            *outputs,
+            anchor,
+            self._counts(padded),
+            score_thresh=self.score_thresh,
+            n_candidate=self.n_candidate,
+            frames=frames,
+        )
+        result = suppressed_result(*found, frames, nms_thresh=self.nms_thresh, limit=self.limit, clip=self.clip)
+        return DeviceBoxes(result, lambda i: self.found_again(outputs, i, sizes[i]))
+
+    def _counts(self, size: Sequence[int]) -> list[int]:
+        """How many anchors each level has, for an input of `size` (H, W)."""
+        return [height * width * self.settings.n_anchor for height, width in self.grids(size)]
