@@ -6,6 +6,9 @@ import numpy as np
 
 from cvzoo.backends.abstract import AbstractBackend
 from cvzoo.backends.arrays import is_device_array
+from cvzoo.backends.cudnn.backend import CudnnBackend
+from cvzoo.backends.cudnn.library import why_no_cudnn
+from cvzoo.backends.cupy.backend import CupyBackend
 from cvzoo.backends.cupy.library import cupy
 from cvzoo.backends.numpy.backend import NumpyBackend
 from cvzoo.backends.onednn.backend import OneDNNBackend
@@ -29,7 +32,14 @@ def _make(name: str) -> AbstractBackend:
         if name == "auto":
             return get_backend("numpy")
         raise BackendError(f"the oneDNN backend cannot run here: {reason}", hint="pip install onednn-cpu-gomp")
-    raise BackendError(f"there is no backend {name!r} in this installation", expected="onednn or numpy")
+    if name == "cupy":
+        return CupyBackend()
+    if name == "cudnn":
+        reason = why_no_cudnn()
+        if reason is None:
+            return CudnnBackend()
+        raise BackendError(f"the cuDNN backend cannot run here: {reason}", hint="config.backend = 'cupy'")
+    raise BackendError(f"there is no backend {name!r} in this installation", expected="onednn, numpy, cudnn or cupy")
 
 
 def get_backend(name: str | None = None) -> AbstractBackend:
@@ -58,7 +68,7 @@ def gpu_backend() -> AbstractBackend:
     backend = _on_gpu.get(asked)
     if backend is None:
         cupy()
-        name = asked if asked in _GPU else "cupy"
+        name = asked if asked in _GPU else "cudnn" if why_no_cudnn() is None else "cupy"
         backend = _on_gpu[asked] = get_backend(name)
     return backend
 
