@@ -33,3 +33,11 @@ class AbstractGradientHook(abc.ABC):
         scratch: (n,), may be written over
         c: the coefficients as arrays of no dimension
         """
+
+    def coefficients_of_norm(self, t: int, norm: Any) -> tuple[Any, ...] | None:
+        """`coefficients` of a norm that only a GPU knows, by NumPy's elementwise functions; where there is nothing to
+        change, numbers that change nothing. None: there is no such form, and updates on a GPU wait for the norm."""
+        return None
+
+    def measured(self, norm: Any) -> None:  # noqa: B027 - most hooks do not tell of it
+        """The norm, in a device's array of no dimension, which `coefficients_of_norm` was not shown."""

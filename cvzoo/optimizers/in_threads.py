@@ -13,7 +13,7 @@ from cvzoo.backends.threads import thread_count
 from cvzoo.optimizers.blocks import Block
 
 WORTHWHILE = 1 << 18  # numbers; below, waking threads costs more than they do
-N_SCRATCH = 3
+N_SCRATCH = 4
 
 _executors: list[concurrent.futures.ThreadPoolExecutor] = []
 _local = threading.local()
@@ -23,7 +23,7 @@ os.register_at_fork(after_in_child=_executors.clear)  # a child has none of its 
 def for_each_block(blocks: Sequence[Block], work: Callable[[Block, Sequence[np.ndarray]], Any]) -> list[Any]:
     """What `work(block, scratch)` gave for each block, in order; which thread did which makes no difference.
 
-    scratch: three arrays (n,) of the block's dtype
+    scratch: four arrays (n,) of the block's dtype
     """
     results: list[Any] = [None] * len(blocks)
     turns = itertools.count()

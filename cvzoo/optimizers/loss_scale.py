@@ -4,10 +4,13 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from cvzoo.backends.device import Device
 from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.optimizers.on_device.scaling import ScalingOnDevice
 
 FIRST = 2.0**15
 LARGEST = 2.0**24
+SMALLEST = 1.0
 
 
 class LossScale:
@@ -15,6 +18,9 @@ class LossScale:
 
     scale: fixed, or None: start at 32768, halve at an overflow, double after `interval` updates without one
     Raises ValueRangeError for a scale or an interval that is not positive.
+
+    Where the parameters lie on a GPU, the GPU keeps the factor and decides by itself whether an update is made
+    (`on_device`). Who asks for `scale` or the state then waits for it.
 
     Source: Mixed Precision Training (Micikevicius et al., ICLR 2018), section 3.2, https://arxiv.org/abs/1710.03740
     """
@@ -24,21 +30,71 @@ class LossScale:
             raise ValueRangeError("loss_scaling wants positive numbers", got=f"interval={interval}, scale={scale}")
         self.interval = interval
         self.dynamic = scale is None
-        self.scale = FIRST if scale is None else float(scale)
-        self.n_good = 0
+        self._scale = FIRST if scale is None else float(scale)
+        self._n_good = 0
+        self._scaling: ScalingOnDevice | None = None
+        self._device: Device | None = None
+        self._is_read = True  # whether the host knows what the GPU does
+
+    @property
+    def scale(self) -> float:
+        self._read()
+        return self._scale
+
+    @property
+    def n_good(self) -> int:
+        """For how many updates the factor has held."""
+        self._read()
+        return self._n_good
+
+    def on_device(self, device: Device) -> ScalingOnDevice:
+        """The factor as that GPU keeps it, from now on."""
+        if self._scaling is None or self._device != device:
+            self.on_host()
+            with device:
+                self._scaling = ScalingOnDevice(
+                    self._scale, self._n_good, self.interval, self.dynamic, SMALLEST, LARGEST
+                )
+            self._device = device
+        return self._scaling
+
+    def on_host(self) -> None:
+        """The host decides from now on."""
+        self._read()
+        self._scaling = self._device = None
+
+    def changed(self) -> None:
+        """The GPU was told to check gradients: what the host knows may be old."""
+        self._is_read = False
+
+    def take_skipped(self) -> int:
+        """How many updates the GPU left out since this was asked last."""
+        if self._is_read:
+            return 0
+        with self._device:
+            self._scale, self._n_good, skipped = self._scaling.read()
+            if skipped:
+                self._scaling.forget_skipped()
+        self._is_read = True
+        return skipped
+
+    def _read(self) -> None:
+        if not self._is_read:
+            with self._device:
+                self._scale, self._n_good, _ = self._scaling.read()
 
     def overflowed(self) -> None:
         """An update was left out."""
-        self.n_good = 0
+        self._n_good = 0
         if self.dynamic:
-            self.scale = max(self.scale / 2, 1.0)
+            self._scale = max(self._scale / 2, SMALLEST)
 
     def went_well(self) -> None:
         """Gradients were finite."""
-        self.n_good += 1
-        if self.dynamic and self.n_good >= self.interval:
-            self.n_good = 0
-            self.scale = min(self.scale * 2, LARGEST)
+        self._n_good += 1
+        if self.dynamic and self._n_good >= self.interval:
+            self._n_good = 0
+            self._scale = min(self._scale * 2, LARGEST)
 
     def state(self) -> dict[str, Any]:
         """The factor and how long it held."""
@@ -46,5 +102,9 @@ class LossScale:
 
     def load_state(self, state: Mapping[str, Any]) -> None:
         """Go on from a state."""
-        self.scale = float(state["scale"])
-        self.n_good = int(state["n_good"])
+        self._scale = float(state["scale"])
+        self._n_good = int(state["n_good"])
+        self._is_read = True
+        if self._scaling is not None:  # the memory stays: a captured graph may use it
+            with self._device:
+                self._scaling.write(self._scale, self._n_good)

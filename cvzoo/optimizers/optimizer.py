@@ -6,14 +6,21 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
+from cvzoo.backends.arrays import device_number, is_device_array
+from cvzoo.backends.cupy.library import cupy
+from cvzoo.backends.device import Device
 from cvzoo.errors.exceptions import DtypeError, GraphError, ValueRangeError
 from cvzoo.links.link import Link
+from cvzoo.optimizers.entry import Entry
 from cvzoo.optimizers.gradient_hook import AbstractGradientHook, Selector
 from cvzoo.optimizers.hyperparameter import Hyperparameter
 from cvzoo.optimizers.loss_scale import LossScale
+from cvzoo.optimizers.on_device.plan import DevicePlan
+from cvzoo.optimizers.on_device.step import DeviceStep
 from cvzoo.optimizers.optimizer_hook import AbstractOptimizerHook
-from cvzoo.optimizers.plan import Entry, Plan, Step
+from cvzoo.optimizers.plan import Plan, Step
 from cvzoo.optimizers.state import load_optimizer_state, optimizer_state
+from cvzoo.optimizers.steps import Steps
 from cvzoo.optimizers.update_rule import AbstractUpdateRule
 
 Hook = AbstractGradientHook | AbstractOptimizerHook | Callable[[Any], None]
@@ -32,8 +39,13 @@ class AbstractOptimizer(abc.ABC):
     (`param.array = ...`) is found, one that is read-only is replaced by a copy. A parameter that stands in two places
     is updated once. Optimizers cannot be given attributes that they do not have: a misspelt hyper-parameter raises.
 
+    On a GPU one launch updates all parameters of a rule, and nothing waits: whether gradients are finite and how long
+    they are is found and used there (`loss_scaling`, GradientClipping). With loss scaling, hooks that are functions of
+    your own make an update wait, since they are not called when it is left out. Rules and hooks of your own run as
+    kernels too if they are made of NumPy's elementwise functions and look at no number; others run on CuPy's arrays.
+
     target: the link, None before `setup`
-    t: how many updates were made
+    t: how many updates were made; asking waits for a GPU that decides about them
     epoch: how many times `new_epoch()` was called
     hyperparam: the numbers of all parameters; also attributes of the optimizer
     exempt: (path, param) -> bool, the parameters that decoupled weight decay and trust ratios leave alone; or None
@@ -47,12 +59,14 @@ class AbstractOptimizer(abc.ABC):
         "_hooks",
         "_loss_scale",
         "_n_gradient",
-        "_plan",
+        "_plans",
+        "_recorded",
+        "_t",
         "accumulation",
         "epoch",
         "exempt",
         "hyperparam",
-        "t",
+        "mode",
         "target",
         "use_auto_new_epoch",
     )
@@ -60,7 +74,7 @@ class AbstractOptimizer(abc.ABC):
 
     def __init__(self, values: Mapping[str, float], exempt: Selector | None = None):
         self.target: Link | None = None
-        self.t = 0
+        self._t = 0
         self.epoch = 0
         self.hyperparam = Hyperparameter(values)
         self.exempt = exempt
@@ -69,7 +83,9 @@ class AbstractOptimizer(abc.ABC):
         self._hooks: dict[str, tuple[Hook, str]] = {}
         self._loss_scale: LossScale | None = None
         self._n_gradient = 0
-        self._plan: Plan | None = None
+        self._plans: dict[int, Plan | DevicePlan] = {}  # by the device's number
+        self._recorded: list[tuple] | None = None  # what the graph that was captured last launches
+        self.mode = "run"
 
     # --- what is optimized ------------------------------------------------------------------------------------------
     def setup(self: Self, link: Link) -> Self:
@@ -80,11 +96,35 @@ class AbstractOptimizer(abc.ABC):
         if not isinstance(link, Link):
             raise DtypeError(f"{type(self).__name__}.setup wants a Link", got=type(link).__name__)
         self.target = link
-        self.t = self.epoch = self._n_gradient = 0
-        self._plan = None
+        self._forget_plans()
+        self._t = self.epoch = self._n_gradient = 0
         for param in link.params():
             param.update_rule = self.create_update_rule()
         return self
+
+    @property
+    def t(self) -> int:
+        self._settle()
+        return self._t
+
+    @t.setter
+    def t(self, t: int) -> None:
+        self._settle()
+        self._t = t
+
+    def _forget_plans(self) -> None:
+        self._settle()
+        self._plans.clear()
+        self._recorded = None
+
+    def _settle(self) -> None:
+        """Take back updates that were counted and that a GPU left out."""
+        skipped = 0 if self._loss_scale is None else self._loss_scale.take_skipped()
+        if skipped:
+            self._t -= skipped
+            for plan in self._plans.values():
+                for entry in plan.entries:
+                    entry.rule.t -= skipped
 
     def create_update_rule(self) -> AbstractUpdateRule:
         """A rule for one more parameter: `param.update_rule = optimizer.create_update_rule()`."""
@@ -125,7 +165,7 @@ class AbstractOptimizer(abc.ABC):
             self._hooks = {name: (hook, "pre"), **self._hooks}
         else:
             self._hooks[name] = (hook, timing)
-        self._plan = None
+        self._forget_plans()
 
     def remove_hook(self, name: str) -> None:
         """Do without the hook of that name.
@@ -134,7 +174,7 @@ class AbstractOptimizer(abc.ABC):
         """
         self.get_hook(name)
         del self._hooks[name]
-        self._plan = None
+        self._forget_plans()
 
     def get_hook(self, name: str) -> Hook:
         """The hook of that name.
@@ -162,6 +202,7 @@ class AbstractOptimizer(abc.ABC):
         scale: a fixed factor; None lets it grow twofold after `interval` updates without overflow, and halves it at an
             overflow, whose update is left out
         """
+        self._settle()
         self._loss_scale = LossScale(interval=interval, scale=scale)
         return self
 
@@ -173,7 +214,12 @@ class AbstractOptimizer(abc.ABC):
     def backward(self, loss: Any) -> None:
         """Call `loss.backward()`, with loss scaling if it is asked for."""
         if self._loss_scale is not None:
-            loss.grad = np.full_like(loss.array, self.loss_scale)
+            if is_device_array(loss.array):
+                device = Device(device_number(loss.array))
+                with device:
+                    loss.grad = self._loss_scale.on_device(device).fill(loss.array)
+            else:
+                loss.grad = np.full_like(loss.array, self.loss_scale)
         loss.backward()
 
     # --- the update -------------------------------------------------------------------------------------------------
@@ -193,37 +239,100 @@ class AbstractOptimizer(abc.ABC):
         self._n_gradient += 1
         if self._n_gradient < self.accumulation:
             return
-        factor = 1.0 / (self._n_gradient * self.loss_scale)
-        self._n_gradient = 0
-        step: Step | None = self._begin(factor)
-        if self._loss_scale is not None:
-            if not step.is_finite():
-                self._loss_scale.overflowed()
-                return
-            self._loss_scale.went_well()
+        count, self._n_gradient = self._n_gradient, 0
+        self.mode = "record" if self._is_captured() else "run"
+        try:
+            self._update(count)
+        finally:
+            self.mode = "run"
+
+    def _update(self, count: int) -> None:
+        step = self._begin(count)
+        if self._loss_scale is not None and not self._check(step):
+            return
         number = 0
         for hook, timing in list(self._hooks.values()):
             if timing != "pre":
                 continue
             if isinstance(hook, AbstractGradientHook):
-                step = step or self._begin(1.0)
+                step = step or self._begin(None)
                 step.add(number, hook)
                 number += 1
-            else:
-                if step is not None:
-                    step.write_gradients()
-                    step = None
-                hook(self)
-        step = step or self._begin(1.0)
-        self.t += 1
+                continue
+            if step is not None and not (isinstance(hook, AbstractOptimizerHook) and not hook.sees_gradients):
+                step.write_gradients()
+                step = None
+            hook(self)
+        step = step or self._begin(None)
+        if self.mode == "prepare" and [launch.what for launch in step.launches_of_update()] != self._recorded:
+            raise _CaptureAgain
+        if self.mode != "record":
+            self._t += 1
         step.update()
+        if self.mode == "record":
+            self._recorded = [launch.what for launch in step.launches]
         for hook, timing in list(self._hooks.values()):
             if timing == "post":
                 hook(self)
 
-    def _begin(self, factor: float) -> Step:
+    def _check(self, step: Step | Steps | DeviceStep) -> bool:
+        """Whether the update goes on: gradients are finite, or only the GPU knows."""
+        scale = self._loss_scale
+        if isinstance(step, DeviceStep):
+            waits = self.mode == "run" and not all(_runs_on_device(hook) for hook, _ in self._hooks.values())
+            if waits:
+                self._settle()
+            step.check()
+            scale.changed()
+            if not (waits and step.was_skipped()):
+                return True
+            scale.take_skipped()  # it is not counted here either
+            return False
+        finite = step.is_finite()
+        if finite:
+            scale.went_well()
+        else:
+            scale.overflowed()
+        return finite
+
+    def _begin(self, count: int | None) -> Step | Steps | DeviceStep:
+        """A step for the gradients at hand; they are divided by `count` and the factor of losses, None: they were."""
+        entries = self._entries()
+        by_place: dict[int, list[Entry]] = {}
+        for entry in entries:
+            by_place.setdefault(device_number(entry.array), []).append(entry)
+        if not by_place:
+            by_place[-1] = []
+        plans = {place: self._plans.get(place) for place in by_place}
+        if len(plans) != len(self._plans) or any(p is None or not p.fits(by_place[k]) for k, p in plans.items()):
+            if self.mode == "record":
+                raise GraphError("an update is captured that was not made before", hint="update once, then capture")
+            if self.mode == "prepare":
+                raise _CaptureAgain
+            self._settle()
+            make = {place: Plan if place < 0 else DevicePlan for place in by_place}
+            self._plans = plans = {place: make[place](mine) for place, mine in by_place.items()}
+        t = self._t + 1
+        ((first, plan), *others) = plans.items()
+        if first >= 0 and not others:
+            scaling = None if self._loss_scale is None else self._loss_scale.on_device(plan.device)
+            return DeviceStep(plan, t, count, scaling=scaling, mode=self.mode)
+        if self._loss_scale is not None:
+            self._settle()
+            self._loss_scale.on_host()
+        divisor = None if count is None else count * self.loss_scale
+        steps = [
+            Step(plan, t, 1.0 if divisor is None else 1.0 / divisor)
+            if place < 0
+            else DeviceStep(plan, t, divisor, mode=self.mode)
+            for place, plan in plans.items()
+        ]
+        return steps[0] if len(steps) == 1 else Steps(steps)
+
+    def _entries(self) -> list[Entry]:
         hooks = [hook for hook, _ in self._hooks.values() if isinstance(hook, AbstractGradientHook)]
         frozen = [hook for hook, _ in self._hooks.values() if isinstance(hook, AbstractOptimizerHook) and hook.freezes]
+        t = self.t if frozen else self._t
         entries = []
         seen = set()
         for path, param in self.target.namedparams(False):
@@ -231,11 +340,12 @@ class AbstractOptimizer(abc.ABC):
             if rule is None or not rule.enabled or not param.requires_grad or id(param) in seen:
                 continue
             grad = param.grad
-            if grad is None or grad.size == 0 or any(hook.is_frozen(path, param, self.t) for hook in frozen):
+            if grad is None or grad.size == 0 or any(hook.is_frozen(path, param, t) for hook in frozen):
                 continue
             seen.add(id(param))
             array = param.array
-            if not array.flags.writeable:
+            place = device_number(array)
+            if place < 0 and not array.flags.writeable:
                 array = param.array = array.copy()
             changes = tuple([hook.exempt is None or not hook.exempt(path, param) for hook in hooks])
             exempt = self.exempt is not None and self.exempt(path, param)
@@ -244,16 +354,50 @@ class AbstractOptimizer(abc.ABC):
                 type(rule),
                 id(rule.hyperparam.parent),
                 tuple(own.items()) if own else (),
-                rule.t - self.t,
+                rule.t - self._t,
                 rule.hooks,
                 array.dtype.char,
                 changes,
                 exempt,
+                None if place < 0 else grad.dtype,
             )
             entries.append(Entry(path, param, array, rule, key, changes, exempt))
-        if self._plan is None or not self._plan.fits(entries):
-            self._plan = Plan(entries)
-        return Step(self._plan, self.t + 1, factor)
+        return entries
+
+    # --- captured updates -------------------------------------------------------------------------------------------
+    def prepare_replay(self) -> bool:
+        """Whether the graph that was captured last, with an `update` in it, may be launched: the GPU has the numbers of
+        the next update then, and it counts as made.
+
+        False: capture it again, since it would not do what is asked for by now: a rate that became 0, another hook, a
+        frozen parameter. Nothing waits. Call it on the stream that the graph is launched on.
+        """
+        if self._recorded is None or self._n_gradient or not all(_replays(h, self) for h, _ in self._hooks.values()):
+            return False
+        self.mode = "prepare"
+        try:
+            self._update(1)
+        except _CaptureAgain:
+            return False
+        finally:
+            self.mode = "run"
+        return True
+
+    def _is_captured(self) -> bool:
+        """Whether a graph is being captured, so that nothing of what is launched happens now."""
+        grads = [param.grad for param in self.target.params(False)]
+        on_gpu = [device_number(grad) for grad in grads if is_device_array(grad)]
+        if not on_gpu:
+            return False
+        with Device(on_gpu[0]):
+            if not cupy().cuda.get_current_stream().is_capturing():
+                return False
+        for name, (hook, _) in self._hooks.items():
+            if not _replays(hook, self):
+                raise GraphError(f"an update with the hook {name!r} cannot be captured", hint="update without a graph")
+        if self.accumulation != 1:
+            raise GraphError("an update of accumulated gradients cannot be captured", hint="accumulate(1)")
+        return True
 
     # --- going on ---------------------------------------------------------------------------------------------------
     def state(self) -> dict[str, Any]:
@@ -267,4 +411,19 @@ class AbstractOptimizer(abc.ABC):
         optimizer; nothing has been changed then.
         """
         load_optimizer_state(self, state)
-        self._plan = None
+        self._forget_plans()
+
+
+class _CaptureAgain(Exception):
+    """A captured graph does not do what is asked for any more."""
+
+
+def _runs_on_device(hook: Hook) -> bool:
+    """Whether a hook heeds a GPU's decision to leave an update out."""
+    return isinstance(hook, AbstractGradientHook) or (isinstance(hook, AbstractOptimizerHook) and hook.runs_on_device)
+
+
+def _replays(hook: Hook, optimizer: AbstractOptimizer) -> bool:
+    if isinstance(hook, AbstractGradientHook):
+        return not hook.needs_norm or hook.coefficients_of_norm(1, np.float64(1)) is not None
+    return isinstance(hook, AbstractOptimizerHook) and hook.replays(optimizer)

@@ -13,11 +13,15 @@ class AbstractOptimizerHook(abc.ABC):
     name: how the hook is found again
     timing: "pre" or "post"
     freezes: whether `is_frozen` may keep parameters from being updated
+    sees_gradients: whether a "pre" hook looks at gradients, which those before it then really change
+    runs_on_device: whether it does no harm where a GPU alone knows that an update is left out (`loss_scaling`)
     """
 
     name: str
     timing = "pre"
     freezes = False
+    sees_gradients = True
+    runs_on_device = False
 
     @abc.abstractmethod
     def __call__(self, optimizer: Any) -> None:
@@ -25,6 +29,10 @@ class AbstractOptimizerHook(abc.ABC):
 
     def is_frozen(self, path: str, param: Parameter, t: int) -> bool:
         """Whether the parameter is not to be updated now, after t updates; asked only if `freezes`."""
+        return False
+
+    def replays(self, optimizer: Any) -> bool:
+        """Whether a captured graph with this hook in it does what the hook would do now."""
         return False
 
     def state(self) -> dict[str, Any]:

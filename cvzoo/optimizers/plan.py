@@ -2,13 +2,12 @@
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from cvzoo.autodiff.parameter import Parameter
-from cvzoo.errors.exceptions import DtypeError, WeightsMismatchError
 from cvzoo.optimizers.blocks import Block, cut_into_blocks
+from cvzoo.optimizers.entry import Entry, fits, grouped, prepare_state
 from cvzoo.optimizers.gradient_hook import AbstractGradientHook
 from cvzoo.optimizers.in_threads import for_each_block
 from cvzoo.optimizers.update_rule import AbstractLayerwiseRule, AbstractUpdateRule
@@ -19,23 +18,6 @@ NEARLY_DENORMAL = 1e5
 FLUSH_EVERY = 32
 
 Change = tuple[Callable[..., None], tuple[Any, ...]]
-
-
-class Entry(NamedTuple):
-    """One parameter that is going to be updated.
-
-    key: parameters of one key are updated together
-    changes: for each of the optimizer's gradient hooks, whether it changes this parameter's gradient
-    exempt: what the optimizer's `exempt` said
-    """
-
-    path: str
-    param: Parameter
-    array: np.ndarray
-    rule: AbstractUpdateRule
-    key: tuple
-    changes: tuple[bool, ...]
-    exempt: bool
 
 
 class Group:
@@ -49,7 +31,7 @@ class Group:
         self.exempt = first.exempt
         self.dtype = first.array.dtype
         for entry in entries:
-            _prepare_state(entry)
+            prepare_state(entry)
         arrays = [entry.array for entry in entries]
         self.blocks = cut_into_blocks(numbers, arrays, [entry.rule.state for entry in entries])
 
@@ -58,46 +40,16 @@ class Group:
         return tuple([None if number is None else np.asarray(number, self.dtype) for number in numbers])
 
 
-def _prepare_state(entry: Entry) -> None:
-    state, array = entry.rule.state, entry.array
-    if array.dtype not in (np.float32, np.float64):
-        raise DtypeError(
-            f"parameters of this dtype are not updated: {entry.path}",
-            expected="float32 or float64",
-            got=str(array.dtype),
-            hint="small steps would be rounded away; keep parameters in float32",
-        )
-    for name in entry.rule.slots:
-        slot = state.get(name)
-        if slot is None:
-            state[name] = np.zeros(array.shape, array.dtype)
-        elif slot.shape != array.shape:
-            raise WeightsMismatchError(
-                f"{entry.path}: the optimizer remembers {name} of another shape",
-                expected=array.shape,
-                got=slot.shape,
-                hint="optimizer.setup(link) after a change of shapes",
-            )
-        elif slot.dtype != array.dtype:
-            state[name] = slot.astype(array.dtype)
-
-
 class Plan:
     """The groups of a list of entries; good for as long as the entries stay the same."""
 
     def __init__(self, entries: Sequence[Entry]):
         self.entries = list(entries)
-        numbers: dict[tuple, list[int]] = {}
-        for number, entry in enumerate(entries):
-            numbers.setdefault(entry.key, []).append(number)
-        self.groups = [Group(members, [entries[k] for k in members]) for members in numbers.values()]
+        self.groups = [Group(members, [entries[k] for k in members]) for members in grouped(entries)]
 
     def fits(self, entries: Sequence[Entry]) -> bool:
         """Whether the entries are those that the plan was made of."""
-        return len(entries) == len(self.entries) and all(
-            new.param is old.param and new.array is old.array and new.rule is old.rule and new.key == old.key
-            for new, old in zip(entries, self.entries)
-        )
+        return fits(self.entries, entries)
 
     def gradients(self) -> list[np.ndarray]:
         """The flat gradients, one an entry; views where they lie in C order."""
@@ -118,9 +70,14 @@ class Step:
             [(_multiply, group.scalars((factor,)))] if factor != 1 else [] for group in plan.groups
         ]
 
-    def add(self, number: int, hook: AbstractGradientHook) -> None:
-        """Change gradients by the optimizer's gradient hook of that number."""
-        numbers = hook.coefficients(self.t, self.norm() if hook.needs_norm else None)
+    def add(self, number: int, hook: AbstractGradientHook, norm: float | None = None) -> None:
+        """Change gradients by the optimizer's gradient hook of that number.
+
+        norm: of all gradients, where those of this step are not all
+        """
+        if hook.needs_norm and norm is None:
+            norm = self.norm()
+        numbers = hook.coefficients(self.t, norm)
         if numbers is not None:
             for group, changes in zip(self.plan.groups, self._changes):
                 if group.changes[number]:
@@ -188,9 +145,9 @@ class Step:
         def work(block: Block, scratch: Sequence[np.ndarray], changes: Sequence[Change]) -> Any:
             p = block.load()
             g = self._changed(block, p, changes, scratch)
-            pair = rule.measure_block(p, g, block.state, c, scratch[1:])
+            pair = rule.measure_block(p, g, block.state, c, scratch[1:3])
             starts = [0] if block.starts is None else block.starts
-            return np.array([_sum_of_squares(x, scratch[0], starts) for x in pair], np.float64)
+            return np.array([_sum_of_squares(x, scratch[3], starts) for x in pair], np.float64)
 
         totals = np.zeros((2, len(self.plan.entries)))
         for block, sums in zip(group.blocks, self._over(group, changes, work)):
@@ -222,7 +179,7 @@ def _updater(step: Step, rule: AbstractUpdateRule, c: Sequence[Any], ratios: np.
             ratio = ratios[block.members].astype(p.dtype)
             if block.lengths is not None:
                 ratio = np.repeat(ratio, block.lengths)
-        rule.update_block(p, g, block.state, c, scratch[1:], ratio)
+        rule.update_block(p, g, block.state, c, scratch[1:3], ratio)
         block.store()
         if rule.t % FLUSH_EVERY == 0:
             limit = np.finfo(p.dtype).tiny * NEARLY_DENORMAL

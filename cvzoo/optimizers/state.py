@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cvzoo.autodiff.parameter import Parameter
+from cvzoo.backends.arrays import is_device_array, to_numpy
 from cvzoo.errors.exceptions import WeightsMismatchError
+from cvzoo.optimizers.entry import placed
 from cvzoo.optimizers.optimizer_hook import AbstractOptimizerHook
 
 if TYPE_CHECKING:
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
 
 def optimizer_state(optimizer: "AbstractOptimizer") -> dict[str, Any]:
     """As AbstractOptimizer.state says."""
+    optimizer._settle()
     params = {}
     for path, param in _rules(optimizer).items():
         rule = param.update_rule
@@ -22,11 +25,11 @@ def optimizer_state(optimizer: "AbstractOptimizer") -> dict[str, Any]:
             "t": rule.t,
             "enabled": rule.enabled,
             "hyperparam": dict(rule.hyperparam.own),
-            "slots": {name: slot.copy() for name, slot in rule.state.items()},
+            "slots": {name: _on_host(slot) for name, slot in rule.state.items()},
         }
     gradients = {}
     if optimizer._n_gradient:  # in the midst of an accumulation
-        gradients = {path: p.grad.copy() for path, p in _rules(optimizer).items() if p.grad is not None}
+        gradients = {path: _on_host(p.grad) for path, p in _rules(optimizer).items() if p.grad is not None}
     return {
         "kind": type(optimizer).__name__,
         "t": optimizer.t,
@@ -60,11 +63,15 @@ def load_optimizer_state(optimizer: "AbstractOptimizer", state: Mapping[str, Any
         rule.state = {name: np.array(kept["slots"][name]) for name in rule.slots if name in kept["slots"]}
     for path, grad in state["gradients"].items():
         if rules[path].is_initialized:
-            rules[path].grad = np.array(grad)
+            rules[path].grad = placed(np.array(grad), rules[path].array)
     for name, hook in hooks.items():
         hook.load_state(state["hooks"][name])
     if optimizer._loss_scale is not None and state["loss_scale"] is not None:
         optimizer._loss_scale.load_state(state["loss_scale"])
+
+
+def _on_host(array: Any) -> np.ndarray:
+    return to_numpy(array) if is_device_array(array) else array.copy()
 
 
 def _rules(optimizer: "AbstractOptimizer") -> dict[str, Parameter]:

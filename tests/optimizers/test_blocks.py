@@ -51,22 +51,22 @@ def _some_blocks():
 
 @pytest.fixture
 def threads(monkeypatch):
-    monkeypatch.setattr("cvzoo.optimizers.in_threads.thread_count", lambda: (3, "a test"))
+    monkeypatch.setattr("cvzoo.optimizers.in_threads.thread_count", lambda: (4, "a test"))
 
 
 def test_results_come_in_order_from_several_threads(threads):
-    met = threading.Barrier(3, timeout=20)
+    met = threading.Barrier(4, timeout=20)
     seen = set()
 
     def work(block, scratch):
         if threading.get_ident() not in seen:
             seen.add(threading.get_ident())
             met.wait()  # passes only if three threads are at work
-        assert [row.shape for row in scratch] == [(block.n,)] * 3
+        assert [row.shape for row in scratch] == [(block.n,)] * 4
         return block.index
 
     assert for_each_block(_some_blocks(), work) == list(range(8))
-    assert len(seen) == 3
+    assert len(seen) == 4
 
 
 def test_an_error_in_a_thread_is_raised(threads):

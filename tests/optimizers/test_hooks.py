@@ -296,3 +296,15 @@ def test_an_overflow_halves_the_scale_and_leaves_the_update_out(make_parameters)
         link.W.grad = np.ones(3, "float32")
         optimizer.update()
     assert (optimizer.t, optimizer.loss_scale) == (2, before)
+
+
+def test_layerwise_rules_measure_the_gradient_as_hooks_leave_it(make_parameters):
+    values = np.random.default_rng(0).normal(size=(3, 4))
+    links = [make_parameters({"W": values}, "float64") for _ in range(2)]
+    for link, hook in zip(links, (optimizers.GradientScaling(0.5), None)):
+        optimizer = optimizers.LARS(weight_decay_rate=0.1).setup(link)
+        if hook is not None:
+            optimizer.add_hook(hook)
+        link.W.grad = np.full((3, 4), 2.0 if hook is not None else 1.0)
+        optimizer.update()
+    np.testing.assert_allclose(links[0].W.array, links[1].W.array, rtol=1e-14)

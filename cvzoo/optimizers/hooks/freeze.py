@@ -18,6 +18,8 @@ class Freeze(AbstractOptimizerHook):
 
     name = "Freeze"
     freezes = True
+    sees_gradients = False
+    runs_on_device = True
 
     def __init__(self, selector: Selector, iterations: int | None = None):
         self.selector = selector
@@ -25,6 +27,9 @@ class Freeze(AbstractOptimizerHook):
 
     def __call__(self, optimizer: Any) -> None:
         """There is nothing to do but to be asked."""
+
+    def replays(self, optimizer: Any) -> bool:
+        return True
 
     def is_frozen(self, path: str, param: Parameter, t: int) -> bool:
         return (self.iterations is None or t < self.iterations) and self.selector(path, param)

@@ -14,7 +14,7 @@ class GradientClipping(AbstractGradientHook):
     """g times threshold / norm, if the norm of all gradients together is larger than the threshold.
 
     threshold: may be assigned
-    norm: the norm before clipping, of the last update; None before the first
+    norm: the norm before clipping, of the last update; None before the first. Asking waits for a GPU
 
     Source: On the difficulty of training Recurrent Neural Networks (Pascanu et al., ICML 2013), algorithm 1. Where we
     differ: a norm that is not finite clips nothing, so that what went wrong stays visible.
@@ -25,11 +25,23 @@ class GradientClipping(AbstractGradientHook):
 
     def __init__(self, threshold: float):
         self.threshold = threshold
-        self.norm: float | None = None
+        self._norm: Any = None
+
+    @property
+    def norm(self) -> float | None:
+        return None if self._norm is None else float(self._norm)
 
     def coefficients(self, t: int, norm: float | None) -> tuple[float, ...] | None:
-        self.norm = norm
-        return (self.threshold / norm,) if np.isfinite(norm) and norm > self.threshold else None
+        self._norm = norm
+        (factor,) = self.coefficients_of_norm(t, np.float64(norm))
+        return None if factor == 1 else (float(factor),)
+
+    def coefficients_of_norm(self, t: int, norm: Any) -> tuple[Any, ...]:
+        clips = np.isfinite(norm) & (norm > self.threshold)
+        return (np.where(clips, self.threshold / np.where(clips, norm, 1.0), 1.0),)
+
+    def measured(self, norm: Any) -> None:
+        self._norm = norm
 
     def change(self, p: Array, g: Array, out: Array, scratch: Array, c: Sequence[Array]) -> None:
         np.multiply(g, c[0], out)

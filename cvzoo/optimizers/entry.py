@@ -1,0 +1,88 @@
+"""Parameters that are going to be updated, and which of them together."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cvzoo.autodiff.parameter import Parameter
+from cvzoo.backends.arrays import array_module, device_number, is_device_array, to_numpy
+from cvzoo.backends.cupy.library import cupy
+from cvzoo.backends.device import on_device_of
+from cvzoo.errors.exceptions import DtypeError, WeightsMismatchError
+from cvzoo.optimizers.update_rule import AbstractUpdateRule
+
+
+class Entry(NamedTuple):
+    """One parameter that is going to be updated.
+
+    key: parameters of one key are updated together
+    changes: for each of the optimizer's gradient hooks, whether it changes this parameter's gradient
+    exempt: what the optimizer's `exempt` said
+    """
+
+    path: str
+    param: Parameter
+    array: Any
+    rule: AbstractUpdateRule
+    key: tuple
+    changes: tuple[bool, ...]
+    exempt: bool
+
+
+def grouped(entries: Sequence[Entry]) -> list[list[int]]:
+    """The numbers of the entries of each key, in the order of their first ones."""
+    numbers: dict[tuple, list[int]] = {}
+    for number, entry in enumerate(entries):
+        numbers.setdefault(entry.key, []).append(number)
+    return list(numbers.values())
+
+
+def fits(olds: Sequence[Entry], news: Sequence[Entry]) -> bool:
+    """Whether what was made of `olds` serves `news`."""
+    return len(news) == len(olds) and all(
+        new.param is old.param and new.array is old.array and new.rule is old.rule and new.key == old.key
+        for new, old in zip(news, olds)
+    )
+
+
+def placed(array: Any, like: Any) -> Any:
+    """`array`, in C order, on the device that `like` lies on."""
+    if not is_device_array(like):
+        return to_numpy(array)
+    with on_device_of(like):
+        return cupy().ascontiguousarray(cupy().asarray(array))
+
+
+def prepare_state(entry: Entry) -> None:
+    """Give the rule the slots that it lacks, zeros, where the parameter lies; bring those there that lie elsewhere.
+
+    Raises DtypeError for a parameter of a dtype that is not updated, WeightsMismatchError for slots of another shape.
+    """
+    state, array = entry.rule.state, entry.array
+    if array.dtype not in (np.float32, np.float64):
+        raise DtypeError(
+            f"parameters of this dtype are not updated: {entry.path}",
+            expected="float32 or float64",
+            got=str(array.dtype),
+            hint="small steps would be rounded away; keep parameters in float32",
+        )
+    for name in entry.rule.slots:
+        slot = state.get(name)
+        if slot is not None and slot.shape != array.shape:
+            raise WeightsMismatchError(
+                f"{entry.path}: the optimizer remembers {name} of another shape",
+                expected=array.shape,
+                got=slot.shape,
+                hint="optimizer.setup(link) after a change of shapes",
+            )
+        if slot is None:
+            with on_device_of(array):
+                slot = array_module(array).zeros(array.shape, array.dtype)
+        elif slot.dtype != array.dtype:
+            slot = slot.astype(array.dtype)
+        if device_number(slot) != device_number(array):
+            slot = placed(slot, array)
+        if device_number(slot) >= 0 and not slot.flags.c_contiguous:
+            slot = slot.copy(order="C")
+        state[name] = slot

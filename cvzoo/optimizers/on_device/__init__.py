@@ -1,0 +1,1 @@
+"""Updates on a GPU: formulas written for NumPy, traced once and run as one kernel over all parameters of a group."""

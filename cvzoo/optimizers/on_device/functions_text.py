@@ -1,0 +1,67 @@
+"""The functions that traced formulas call: overloaded for float and double, one rounding each.
+
+None is contracted to a fused multiply and add, so that a GPU takes the steps of the CPU bit by bit.
+"""
+
+FUNCTIONS = """
+__device__ __forceinline__ float of_add(float a, float b) { return __fadd_rn(a, b); }
+__device__ __forceinline__ double of_add(double a, double b) { return __dadd_rn(a, b); }
+__device__ __forceinline__ float of_subtract(float a, float b) { return __fsub_rn(a, b); }
+__device__ __forceinline__ double of_subtract(double a, double b) { return __dsub_rn(a, b); }
+__device__ __forceinline__ float of_multiply(float a, float b) { return __fmul_rn(a, b); }
+__device__ __forceinline__ double of_multiply(double a, double b) { return __dmul_rn(a, b); }
+__device__ __forceinline__ float of_divide(float a, float b) { return __fdiv_rn(a, b); }
+__device__ __forceinline__ double of_divide(double a, double b) { return __ddiv_rn(a, b); }
+__device__ __forceinline__ float of_sqrt(float v) { return __fsqrt_rn(v); }
+__device__ __forceinline__ double of_sqrt(double v) { return __dsqrt_rn(v); }
+template <class T>
+__device__ __forceinline__ T of_square(T v) {
+    return of_multiply(v, v);
+}
+template <class T>
+__device__ __forceinline__ T of_reciprocal(T v) {
+    return of_divide((T)1, v);
+}
+template <class T>
+__device__ __forceinline__ T of_negative(T v) {
+    return -v;
+}
+template <class T>
+__device__ __forceinline__ T of_positive(T v) {
+    return v;
+}
+template <class T>
+__device__ __forceinline__ T of_absolute(T v) {
+    return v < 0 ? -v : v == 0 ? (T)0 : v;
+}
+template <class T>
+__device__ __forceinline__ T of_sign(T v) {
+    return v > 0 ? (T)1 : v < 0 ? (T)-1 : v == 0 ? (T)0 : v;
+}
+template <class T>
+__device__ __forceinline__ T of_maximum(T a, T b) {
+    return a >= b || a != a ? a : b;
+}
+template <class T>
+__device__ __forceinline__ T of_minimum(T a, T b) {
+    return a <= b || a != a ? a : b;
+}
+template <class T>
+__device__ __forceinline__ T of_exp(T v) {
+    return exponential(v);
+}
+template <class T>
+__device__ __forceinline__ T of_log(T v) {
+    return logarithm(v);
+}
+__device__ __forceinline__ float of_tanh(float v) { return tanhf(v); }
+__device__ __forceinline__ double of_tanh(double v) { return tanh(v); }
+template <class T>
+__device__ __forceinline__ T of_power(T v, T e) {
+    return power(v, e);
+}
+template <class T>
+__device__ __forceinline__ bool is_finite(T v) {
+    return v - v == 0;
+}
+"""

@@ -1,0 +1,95 @@
+"""Kernels written for formulas, and the few that are the same for all."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cvzoo.backends.cuda.kernel_module import KernelModule
+from cvzoo.backends.cupy.library import cupy
+from cvzoo.optimizers.on_device.functions_text import FUNCTIONS
+from cvzoo.optimizers.on_device.kernel_text import CHUNK, THREADS
+
+FIXED = KernelModule("optimizer")
+_WORDS = 440  # of 8 bytes, among the arguments of one launch
+_WORDS_TYPE = np.dtype([("at", np.int64, (_WORDS,))])
+_written: dict[str, KernelModule] = {}
+
+
+def kernel_of(text: str) -> KernelModule:
+    """The kernels of a text; equal texts are compiled once."""
+    found = _written.get(text)
+    if found is None:
+        found = _written[text] = KernelModule.from_source("an optimizer", FUNCTIONS + text)
+    return found
+
+
+def write_words(values: np.ndarray, out: Any) -> None:
+    """Write int64 values (N,) to the device's array `out` (N or more,).
+
+    They are arguments of launches and no copy: nothing waits, and a captured graph keeps them.
+    """
+    for start in range(0, len(values), _WORDS):
+        part = values[start : start + _WORDS]
+        words = np.zeros(1, _WORDS_TYPE)
+        words["at"][0, : len(part)] = part
+        target = out[start:] if start else out
+        grid = (-(-len(part) // THREADS), 1, 1)
+        FIXED.launch("write_words", grid, (THREADS, 1, 1), (words, target, np.int32(len(part))))
+
+
+class Table:
+    """Arrays of one dtype on one device with their slots, cut into chunks, one for each block of threads.
+
+    arrays: of any shape, not empty; those that do not lie in C order are copied to and fro
+    slots: for each kind of slot, C-ordered arrays of the same sizes
+    """
+
+    def __init__(self, arrays: Sequence[Any], slots: Sequence[Sequence[Any]]):
+        loaded = cupy()
+        self.flat = [array if array.flags.c_contiguous else loaded.empty(array.shape, array.dtype) for array in arrays]
+        self.copied = [(array, flat) for array, flat in zip(arrays, self.flat) if array is not flat]
+        self.slots = [list(slot) for slot in slots]
+        columns = [[array.data.ptr for array in column] for column in (self.flat, *self.slots)]
+        sizes = [array.size for array in arrays]
+        self.n = len(arrays)
+        self.addresses = loaded.asarray(np.array([*columns, sizes], np.int64))
+        counts = [-(-size // CHUNK) for size in sizes]
+        self.n_chunk = sum(counts)
+        chunks = [(owner, k * CHUNK) for owner, count in enumerate(counts) for k in range(count)]
+        self.chunks = loaded.asarray(np.array(chunks, np.int64).reshape(-1, 2))
+        self.spans = loaded.asarray(np.cumsum([0, *counts], dtype=np.int64))
+        self.ratios = loaded.ones(self.n, np.float64)
+        self.partials = loaded.zeros(2 * self.n_chunk, np.float64)
+
+    def load(self) -> None:
+        """Fetch the values of arrays that do not lie in C order."""
+        for array, flat in self.copied:
+            flat[...] = array
+
+    def store(self) -> None:
+        """Bring them back."""
+        for array, flat in self.copied:
+            array[...] = flat
+
+    def over_chunks(
+        self,
+        kernel: KernelModule,
+        numbers: Any,
+        *,
+        gradients: Any = None,
+        loss_scale: Any = None,
+        norms: Any = None,
+        partials: Any = None,
+        found: Any = None,
+    ) -> None:
+        """Launch the kernel of `update_text`."""
+        partials = self.partials if partials is None else partials
+        pointers = (numbers, loss_scale, norms, self.ratios, partials, found)
+        args = (self.addresses, gradients, self.chunks, np.int32(self.n), *pointers)
+        kernel.launch("over_chunks", (self.n_chunk, 1, 1), (THREADS, 1, 1), args)
+
+    def of_entries(self, kernel: KernelModule, numbers: Any) -> None:
+        """Launch the kernel of `ratio_text`."""
+        args = (self.spans, np.int64(self.n_chunk), self.partials, numbers, self.ratios)
+        kernel.launch("of_entries", (self.n, 1, 1), (THREADS, 1, 1), args)

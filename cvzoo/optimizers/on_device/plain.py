@@ -1,0 +1,69 @@
+"""Rules and hooks that cannot be traced: their formulas run on CuPy's arrays, parameter by parameter."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from cvzoo.backends.cupy.library import cupy
+from cvzoo.optimizers.entry import Entry
+from cvzoo.optimizers.update_rule import AbstractLayerwiseRule, AbstractUpdateRule
+
+
+class PlainUpdate:
+    """An update of entries by the functions that CuPy has under NumPy's names.
+
+    changes: each with a function that gives its coefficients, which may wait for the GPU
+    numbers: the rule's coefficients
+    skipped: (1,) int32, whether the update is to be left out, which is waited for; or None
+    """
+
+    def __init__(
+        self,
+        entries: Sequence[Entry],
+        rule: AbstractUpdateRule,
+        changes: Sequence[tuple[Callable[..., None], Callable[[], tuple]]],
+        numbers: Sequence[float | None],
+        hp: dict[str, float],
+        exempt: bool,
+        skipped: Any,
+    ):
+        self.entries = entries
+        self.rule = rule
+        self.changes = list(changes)
+        self.numbers = numbers
+        self.hp = hp
+        self.exempt = exempt
+        self.skipped = skipped
+
+    def run(self) -> None:
+        """Do it."""
+        if self.skipped is not None and int(self.skipped[0]):
+            return
+        changes = [(change, numbers()) for change, numbers in self.changes]
+        for entry in self.entries:
+            self._update(entry, changes)
+
+    def _update(self, entry: Entry, changes: Sequence[tuple[Callable[..., None], tuple]]) -> None:
+        array = entry.array
+        flat = array.flags.c_contiguous
+        p = array.reshape(-1)
+        g = entry.param.grad.reshape(-1).astype(p.dtype, copy=False)
+        state = tuple([entry.rule.state[name].reshape(-1) for name in entry.rule.slots])
+        scratch = [cupy().empty_like(p) for _ in range(3)]
+        for change, numbers in changes:
+            change(p, g, scratch[0], scratch[1], _of_dtype(numbers, p.dtype))
+            g = scratch[0]
+        c = _of_dtype(self.numbers, p.dtype)
+        ratio = None
+        if isinstance(self.rule, AbstractLayerwiseRule):
+            pair = self.rule.measure_block(p, g, state, c, scratch[1:])
+            norms = [np.array([float((x.astype(np.float64) ** 2).sum()) ** 0.5]) for x in pair]
+            ratio = p.dtype.type(self.rule.ratio(*norms, self.hp, self.exempt)[0])
+        self.rule.update_block(p, g, state, c, scratch[1:], ratio)
+        if not flat:
+            array[...] = p.reshape(array.shape)
+
+
+def _of_dtype(numbers: Sequence[Any], dtype: np.dtype) -> tuple[Any, ...]:
+    return tuple([None if number is None else dtype.type(number) for number in numbers])

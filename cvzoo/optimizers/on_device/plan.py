@@ -1,0 +1,79 @@
+"""Parameters of one GPU that are updated together: one launch a group, whatever the number of parameters."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cvzoo.backends.cuda.kernel_module import KernelModule
+from cvzoo.backends.cupy.library import cupy
+from cvzoo.backends.device import device_of
+from cvzoo.optimizers.entry import Entry, fits, grouped, prepare_state
+from cvzoo.optimizers.on_device.formula import Shapes
+from cvzoo.optimizers.on_device.kernels import Table
+
+NUMBERS = 64  # that change from step to step, a group
+NORMS = 8  # hooks that look at the norm of all gradients
+
+
+class DeviceGroup:
+    """Entries of one key.
+
+    first: the place of the first entry's gradient among the plan's
+    kernels: by formula, what was made of it; None: the formula cannot be traced
+    """
+
+    def __init__(self, entries: Sequence[Entry], first: int):
+        rule = entries[0].rule
+        self.entries = list(entries)
+        self.rule = rule
+        self.rules = [entry.rule for entry in entries]
+        self.changes = entries[0].changes
+        self.exempt = entries[0].exempt
+        self.first = first
+        for entry in entries:
+            prepare_state(entry)
+        arrays = [entry.array for entry in entries]
+        self.table = Table(arrays, [[entry.rule.state[name] for entry in entries] for name in rule.slots])
+        self.shapes = Shapes(np.dtype(arrays[0].dtype), np.dtype(entries[0].param.grad.dtype), len(rule.slots))
+        self.kernels: dict[tuple, KernelModule | None] = {}
+
+
+class DevicePlan:
+    """The groups of a list of entries on one GPU; good for as long as the entries stay the same.
+
+    words: what changes from step to step: NUMBERS float64 for each group, then the addresses of the gradients
+    """
+
+    def __init__(self, entries: Sequence[Entry]):
+        self.entries = list(entries)
+        self.device = device_of(entries[0].array)
+        self.groups: list[DeviceGroup] = []
+        with self.device:
+            first = 0
+            for numbers in grouped(entries):
+                self.groups.append(DeviceGroup([entries[k] for k in numbers], first))
+                first += len(numbers)
+            loaded = cupy()
+            self.words = loaded.zeros(NUMBERS * len(self.groups) + first, np.int64)
+            self.norms = loaded.zeros(NORMS, np.float64)
+            self.partials = loaded.zeros(sum(group.table.n_chunk for group in self.groups), np.float64)
+
+    def fits(self, entries: Sequence[Entry]) -> bool:
+        """Whether the entries are those that the plan was made of."""
+        return fits(self.entries, entries)
+
+    def numbers(self, k: int) -> Any:
+        """Of group k, the device's numbers of this step."""
+        return self.words[NUMBERS * k : NUMBERS * (k + 1)]
+
+    def addresses(self, k: int) -> Any:
+        """Of group k, the addresses of gradients."""
+        group = self.groups[k]
+        start = NUMBERS * len(self.groups) + group.first
+        return self.words[start : start + len(group.entries)]
+
+    def sums(self, k: int) -> Any:
+        """Of group k, the place of a number for each chunk, among those of all groups."""
+        start = sum(group.table.n_chunk for group in self.groups[:k])
+        return self.partials[start : start + self.groups[k].table.n_chunk]

@@ -1,0 +1,330 @@
+"""One update on a GPU: what is to be launched is collected, then launched in order, and nothing waits."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cvzoo.backends.cupy.library import cupy
+from cvzoo.errors.exceptions import GraphError, ValueRangeError
+from cvzoo.optimizers.gradient_hook import AbstractGradientHook
+from cvzoo.optimizers.on_device import formula, kernel_text
+from cvzoo.optimizers.on_device.kernels import FIXED, kernel_of, write_words
+from cvzoo.optimizers.on_device.plain import PlainUpdate
+from cvzoo.optimizers.on_device.plan import NORMS, NUMBERS, DeviceGroup, DevicePlan
+from cvzoo.optimizers.on_device.scaling import ScalingOnDevice
+from cvzoo.optimizers.on_device.trace import Cell, Trace
+from cvzoo.optimizers.update_rule import AbstractLayerwiseRule
+
+
+class Launch(NamedTuple):
+    """what: equal where the same kernels are launched on the same arrays"""
+
+    what: tuple
+    run: Callable[[], None]
+
+
+class _Part:
+    """What a step does to one group: numbers of this step, and the changes of gradients so far."""
+
+    def __init__(self, k: int, group: DeviceGroup):
+        self.k = k
+        self.group = group
+        self.scalars = Trace("double", "n", lift=True)
+        self.changes: list[formula.Change] = []
+        self.plain: list[tuple[Callable[..., None], Callable[[], tuple]]] = []  # the same with numbers of the host
+
+    def cells(self, numbers: Sequence[Any]) -> tuple[Cell | None, ...]:
+        """Numbers of the host, or of the device, as cells; None stays None."""
+        return tuple([x if x is None or isinstance(x, Cell) else self.scalars.number(x) for x in numbers])
+
+    def key(self, kind: str, coefficients: Sequence[Cell | None] = ()) -> tuple:
+        changes = tuple([(change, _names(cells)) for change, cells in self.changes])
+        return (kind, self.group.shapes, tuple(self.scalars.lines), changes, _names(coefficients))
+
+
+def _names(cells: Sequence[Cell | None]) -> tuple:
+    return tuple([None if cell is None else cell.name for cell in cells])
+
+
+class DeviceStep:
+    """One update of a plan. As Step, except that what only the GPU knows is not told.
+
+    count: gradients are divided by it first, and by the factor of losses; None: that was done
+    scaling: decides on the GPU whether the update is made; None: it is
+    mode: "run"; "record": a graph is being captured, which will find its numbers written by somebody else; "prepare":
+        write the numbers for the next replay, and launch nothing
+    """
+
+    def __init__(
+        self, plan: DevicePlan, t: int, count: int | None, *, scaling: ScalingOnDevice | None = None, mode: str = "run"
+    ):
+        self.plan = plan
+        self.t = t
+        self.mode = mode
+        self.scaling = scaling
+        self.launches: list[Launch] = []
+        self.advance: list[Any] = []  # rules that will have made one more update
+        self._n_launched = 0
+        self._n_norm = 0
+        self._is_complete = False
+        self._gradients: list[Any] | None = None
+        self._parts = [_Part(k, group) for k, group in enumerate(plan.groups)]
+        if count is not None and scaling is not None:
+            for part in self._parts:
+                divisor = part.scalars.number(count) * part.scalars.cell("loss_scale[1]")
+                part.changes.append(formula.Change(_multiply, (1.0 / divisor,)))
+                part.plain.append((_multiply, lambda: (1.0 / (count * float(scaling.state[1])),)))
+        elif count is not None and count != 1:
+            self._change_all(_multiply, (1.0 / count,))
+
+    # --- gradients --------------------------------------------------------------------------------------------------
+    def check(self) -> None:
+        """Find out, on the GPU, whether every gradient is a finite number; if not the update will change nothing."""
+        self._launch(("begin_check",), self.scaling.begin)
+        self._check_all(self.scaling.found)
+        self._launch(("end_check",), self.scaling.end)
+
+    def is_finite(self) -> bool:
+        """Whether every gradient is a finite number; waits."""
+        found = cupy().zeros(1, np.int32)
+        self._check_all(found)
+        self.launch()
+        return not int(found[0])
+
+    def was_skipped(self) -> bool:
+        """Whether `check` found what is not finite; waits."""
+        self.launch()
+        return bool(int(self.scaling.found[0]))
+
+    def add(self, number: int, hook: AbstractGradientHook, norm: float | None = None) -> None:
+        """Change gradients by the optimizer's gradient hook of that number.
+
+        norm: of all gradients, where those of this step are not all
+        """
+        if hook.needs_norm and norm is None:
+            if hook.coefficients_of_norm(self.t, np.float64(1)) is None:
+                norm = self.norm()
+            else:
+                self._add_by_norm(number, hook)
+                return
+        numbers = hook.coefficients(self.t, norm)
+        if numbers is not None:
+            self._change_all(hook.change, numbers, number)
+
+    def norm(self) -> float:
+        """The Euclidean norm of all gradients, changed as they are so far; waits."""
+        place = self._measure()
+        self.launch()
+        return float(self.plan.norms[place])
+
+    def _add_by_norm(self, number: int, hook: AbstractGradientHook) -> None:
+        place = self._measure()
+        norms = self.plan.norms
+        hook.measured(norms[place])
+        for part in self._parts:
+            if part.group.changes[number]:
+                cells = part.cells(hook.coefficients_of_norm(self.t, part.scalars.cell(f"norms[{place}]")))
+                part.changes.append(formula.Change(hook.change, cells))
+                known = lambda: hook.coefficients_of_norm(self.t, np.float64(norms[place].get()))  # noqa: E731
+                part.plain.append((hook.change, known))
+
+    def _change_all(self, change: Callable[..., None], numbers: Sequence[Any], number: int | None = None) -> None:
+        for part in self._parts:
+            if number is None or part.group.changes[number]:
+                part.changes.append(formula.Change(change, part.cells(numbers)))
+                part.plain.append((change, lambda: tuple(numbers)))
+
+    def _measure(self) -> int:
+        place, self._n_norm = self._n_norm, self._n_norm + 1
+        if place >= NORMS:
+            raise ValueRangeError("hooks that look at the norm of gradients", expected=f"at most {NORMS}")
+        norms = self.plan.norms[place:]
+        for part in self._parts:
+            key = part.key("norm")
+            make = lambda part=part: formula.norm_formula(part.scalars, part.group.shapes, part.changes)  # noqa: E731
+            self._over_chunks(part, key, make, partials=self.plan.sums(part.k), must=True)
+        n = np.int32(len(self.plan.partials))
+        args = (self.plan.partials, n, norms)
+        self._launch(("root_of_sum", place), lambda: FIXED.launch("root_of_sum", (1, 1, 1), (256, 1, 1), args))
+        return place
+
+    def _check_all(self, found: Any) -> None:
+        for part in self._parts:
+            make = lambda part=part: formula.check_formula(part.group.shapes)  # noqa: E731
+            self._over_chunks(part, ("check", part.group.shapes), make, found=found)
+
+    def write_gradients(self) -> None:
+        """Change the gradients themselves, for those who want to see them."""
+        for part in self._parts:
+            if part.changes:
+                key = part.key("write")
+                make = lambda part=part: formula.write_formula(part.scalars, part.group.shapes, part.changes)  # noqa: E731
+                self._over_chunks(part, key, make, must=True)
+        self.launch()
+        if self._gradients is not None:
+            entries = [entry for group in self.plan.groups for entry in group.entries]
+            for entry, flat in zip(entries, self._gradients):
+                if entry.param.grad is not flat:
+                    entry.param.grad[...] = flat
+
+    # --- the update -------------------------------------------------------------------------------------------------
+    def launches_of_update(self) -> list[Launch]:
+        """All that an update launches, those of `update` included."""
+        if not self._is_complete:
+            self._is_complete = True
+            for part in self._parts:
+                self._update(part)
+        return self.launches
+
+    def update(self) -> None:
+        """Change the parameters. It counts as made even if the GPU leaves it out: `scaling` counts those."""
+        self.launches_of_update()
+        if self.mode == "prepare":
+            with self.plan.device:
+                self.write_numbers()
+        else:
+            self.launch()
+        if self.mode != "record":
+            for rule in self.advance:
+                rule.t += 1
+
+    def _update(self, part: _Part) -> None:
+        group, scalars = part.group, part.scalars
+        rule = group.rule
+        self.advance += group.rules
+        t = rule.t + 1
+        for hook in rule.hooks:
+            numbers = hook.coefficients(t, None)
+            if numbers is not None:
+                part.changes.append(formula.Change(hook.change, part.cells(numbers)))
+                part.plain.append((hook.change, lambda numbers=numbers: numbers))
+        hp = rule.hyperparam.get_dict()
+        numbers = rule.coefficients(hp, t, group.exempt)
+        cells = None
+        if self.scaling is not None:  # the number of the update, if some were left out, is known to the GPU alone
+            mark = len(scalars.lines), len(scalars.lifted)
+            true_t = scalars.number(t) - scalars.cell("loss_scale[3]")
+            cells = formula.traced(lambda: part.cells(rule.coefficients(hp, true_t, group.exempt)))
+            if cells is None:
+                del scalars.lines[mark[0] :], scalars.lifted[mark[1] :]
+        if cells is None:
+            cells = part.cells(numbers)
+        layerwise = isinstance(rule, AbstractLayerwiseRule)
+        shapes, changes = group.shapes, part.changes
+        key = (*part.key("update", cells), type(rule))
+        measure_key = (*part.key("measure", cells), type(rule))
+        update = self._kernel(
+            part, key, lambda: formula.update_formula(scalars, shapes, changes, rule, cells, layerwise)
+        )
+        ratio = measure = None
+        if layerwise:
+            measure = self._kernel(
+                part, measure_key, lambda: formula.measure_formula(scalars, shapes, changes, rule, cells)
+            )
+            ratio = self._ratio(part, rule, hp)
+        if update is None or (layerwise and (measure is None or ratio is None)):
+            self._update_plainly(part, numbers, hp)
+            return
+        if group.table.copied:
+            self._launch(("load", part.k), group.table.load)
+        found = None if self.scaling is None else self.scaling.found
+        if layerwise:
+            self._over_chunks(part, measure_key, None, found=found)
+            numbers_here = self.plan.numbers(part.k)
+            self._launch(("ratio", part.k, ratio), lambda: group.table.of_entries(ratio, numbers_here))
+        self._over_chunks(part, key, None, found=found)
+        if group.table.copied:
+            self._launch(("store", part.k), group.table.store)
+
+    def _ratio(self, part: _Part, rule: AbstractLayerwiseRule, hp: dict[str, float]) -> Any:
+        trace = Trace("double", "r", lift=True)
+        trace.lifted = part.scalars.lifted
+        first, second = trace.cell("first"), trace.cell("second")
+        made = formula.traced(lambda: trace.name_of(rule.ratio(first, second, hp, part.group.exempt)))
+        return None if made is None else kernel_of(kernel_text.ratio_text(trace.lines, made))
+
+    def _update_plainly(self, part: _Part, numbers: Sequence[Any], hp: dict[str, float]) -> None:
+        if self.mode != "run":
+            raise GraphError(
+                f"{type(part.group.rule).__name__} cannot be captured",
+                hint="a rule or hook made of NumPy's elementwise functions, which looks at no number",
+            )
+        skipped = None if self.scaling is None else self.scaling.found
+        found = PlainUpdate(part.group.entries, part.group.rule, part.plain, numbers, hp, part.group.exempt, skipped)
+        self._launch(("plain", part.k), found.run)
+
+    # --- launching --------------------------------------------------------------------------------------------------
+    def _kernel(self, part: _Part, key: tuple, make: Callable[[], Any]) -> Any:
+        kernels = part.group.kernels
+        if key not in kernels:
+            made = formula.traced(make)
+            kernels[key] = None if made is None else kernel_of(kernel_text.update_text(made))
+        return kernels[key]
+
+    def _over_chunks(
+        self,
+        part: _Part,
+        key: tuple,
+        make: Callable[[], Any] | None,
+        *,
+        partials: Any = None,
+        found: Any = None,
+        must: bool = False,
+    ) -> None:
+        kernel = part.group.kernels[key] if make is None else self._kernel(part, key, make)
+        if kernel is None and must:
+            make()  # raises, with the reason
+        plan = self.plan
+        numbers, gradients = plan.numbers(part.k), plan.addresses(part.k)
+        state = None if self.scaling is None else self.scaling.state
+
+        def run() -> None:
+            part.group.table.over_chunks(
+                kernel,
+                numbers,
+                gradients=gradients,
+                loss_scale=state,
+                norms=plan.norms,
+                partials=partials,
+                found=found,
+            )
+
+        self._launch((part.k, key), run)
+
+    def _launch(self, what: tuple, run: Callable[[], None]) -> None:
+        self.launches.append(Launch(what, run))
+
+    def launch(self) -> None:
+        """Write this step's numbers to the GPU, and launch what was collected."""
+        if self.mode == "prepare":
+            return
+        with self.plan.device:
+            if self.mode == "run":
+                self.write_numbers()
+            self._write_addresses()
+            for launch in self.launches[self._n_launched :]:
+                launch.run()
+        self._n_launched = len(self.launches)
+
+    def write_numbers(self) -> None:
+        """Write this step's numbers to the GPU."""
+        values = np.zeros((len(self._parts), NUMBERS))
+        for part in self._parts:
+            lifted = part.scalars.lifted
+            if len(lifted) > NUMBERS:
+                raise ValueRangeError("numbers of an update", expected=f"at most {NUMBERS}", got=len(lifted))
+            values[part.k, : len(lifted)] = lifted
+        write_words(values.reshape(-1).view(np.int64), self.plan.words)
+
+    def _write_addresses(self) -> None:
+        if self._gradients is None:
+            grads = [entry.param.grad for group in self.plan.groups for entry in group.entries]
+            loaded = cupy()
+            self._gradients = [g if g.flags.c_contiguous else loaded.ascontiguousarray(g) for g in grads]
+            addresses = np.array([g.data.ptr for g in self._gradients], np.int64)
+            write_words(addresses, self.plan.words[NUMBERS * len(self._parts) :])
+
+
+def _multiply(p: Any, g: Any, out: Any, scratch: Any, c: Sequence[Any]) -> None:
+    np.multiply(g, c[0], out)

@@ -1,0 +1,34 @@
+"""An update of parameters that lie in several places: the processor's memory, one GPU or more."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from cvzoo.optimizers.gradient_hook import AbstractGradientHook
+
+
+class Steps:
+    """The steps of the places, as one; what concerns all gradients together is told to the host, which waits for it."""
+
+    def __init__(self, steps: Sequence[Any]):
+        self.steps = steps
+
+    def is_finite(self) -> bool:
+        """Whether every gradient is a finite number."""
+        return all(step.is_finite() for step in self.steps)
+
+    def add(self, number: int, hook: AbstractGradientHook) -> None:
+        """Change gradients by the optimizer's gradient hook of that number."""
+        norm = math.sqrt(sum([step.norm() ** 2 for step in self.steps])) if hook.needs_norm else None
+        for step in self.steps:
+            step.add(number, hook, norm)
+
+    def write_gradients(self) -> None:
+        """Change the gradients themselves."""
+        for step in self.steps:
+            step.write_gradients()
+
+    def update(self) -> None:
+        """Change the parameters."""
+        for step in self.steps:
+            step.update()
