@@ -123,12 +123,16 @@ def arranged_bias(b: Any, count: int, dtype: Any) -> Any:
     return y
 
 
-def cut_back(y: Any, shape: Dims) -> Any:
-    """The first channels of y, of this shape; rows and columns that y lacks are zeros."""
+def cut_back(y: Any, shape: Dims, rest: Any = None) -> Any:
+    """The first channels of y, of this shape; rows and columns that y lacks are those of `rest`, or zeros."""
     if y.shape == shape:
         return y
     if y.shape[2:] == shape[2:]:
         return channels_last(y[:, : shape[1]])
-    result = zeros(shape, y.dtype)
+    if rest is None:
+        result = zeros(shape, y.dtype)
+    else:
+        result = empty(shape, y.dtype)
+        result[...] = rest
     result[:, :, : y.shape[2], : y.shape[3]] = y[:, : shape[1]]
     return result

@@ -61,6 +61,8 @@ def _recall(session: Session, key: tuple, make: Callable[..., Any]) -> Any:
 
 
 def _bound(session: Session, graph: Graph) -> BoundPlan | None:
+    if any(min(tensor.dims) < 1 for tensor in graph.tensors):
+        return None  # windows that see nothing but padding
     plan = find_plan(graph, rules_now(), session, autotune=switches.autotune)
     return None if plan is None else BoundPlan(plan)
 
@@ -177,8 +179,7 @@ def _make_input_grad(
 ) -> _Gradient | bool:
     x_shape = (gy_shape[0], w_shape[1] * geometry[3], *x_size)
     shapes = Shapes(x_shape, gy_shape[1], tuple(gy_shape[2:]), w_shape[2:], dtype, *geometry, strict=rules_now().strict)
-    # what has other channels or pixels than the result cannot be added by the kernel
-    for adds in [True, False] if has_add and shapes.x == x_shape else [False]:
+    for adds in [True, False] if has_add else [False]:
         run = _bound(session, input_grad_graph(shapes.x, shapes.w, shapes.y, shapes.window, shapes.dtype, add=adds))
         if run is not None:
             return _Gradient(shapes, run, adds)
@@ -198,12 +199,14 @@ def conv_2d_input_grad(
     if not call:
         return cupy_conv_2d_input_grad(gy, w, x_size, stride=stride, pad=pad, dilate=dilate, groups=groups, add=add)
     shapes = call.shapes
-    gx = empty(shapes.x, gy.dtype)
     if call.adds:
-        gx[...] = add
+        gx = arranged(add.astype(gy.dtype, copy=False), shapes.x)
+        gx = gx.copy(order="K") if gx.data.ptr == add.data.ptr else gx
+    else:
+        gx = empty(shapes.x, gy.dtype)
     arrays = [arranged(gy, shapes.y), arranged_weights(w, shapes.w, None), gx]
     call.run(session, tuple([array.data.ptr for array in arrays]))
-    gx = cut_back(gx, (gx.shape[0], w.shape[1] * groups, *x_size))
+    gx = cut_back(gx, (gx.shape[0], w.shape[1] * groups, *x_size), add if call.adds else None)
     return gx if add is None or call.adds else add_arrays(gx, add, out=gx)
 
 

@@ -1,13 +1,12 @@
 """cuDNN as it is, where it is installed, and a stand-in for it that computes on the host."""
 
 import pathlib
-import shutil
 
 import pytest
 
 pytest.importorskip("ml_dtypes", reason="bfloat16 needs ml_dtypes")
 
-from fake_gpu.fake_cudnn import FakeCudnn
+from fake_gpu.fake_cudnn import FakeCudnn, installed
 
 from cvzoo.backends.cudnn import library as library_file
 from cvzoo.backends.cudnn.planner import Place
@@ -23,6 +22,13 @@ def fake_cudnn(monkeypatch):
     monkeypatch.setattr(library_file, "_search", fake.as_library)
     yield fake
     assert not [call for call in fake.calls if call[0] == "failed"]
+
+
+@pytest.fixture
+def gpu(fake_gpu):
+    """A made-up GPU with the stand-in of cuDNN: (machine, library)."""
+    with fake_gpu() as machine, installed(machine) as fake:
+        yield machine, fake
 
 
 @pytest.fixture(params=["fake", "real"])
@@ -41,11 +47,3 @@ def real_h100():
     if REAL is not None:
         pytest.skip(f"no cuDNN: {REAL}")
     return Place.described(H100.read_bytes())
-
-
-def pytest_collection_modifyitems(items):
-    """Kernels of the stand-in are compiled by g++ where a test computes more than convolutions."""
-    if shutil.which("g++") is None:
-        for item in items:
-            if "fake_gpu" in getattr(item, "fixturenames", ()):
-                item.add_marker(pytest.mark.skip(reason="needs g++"))

@@ -6,9 +6,14 @@ pointers must be aligned, a plan's workspace is there and is written to. Plans a
 rounded once; an engine with tensor cores rounds float32 as they do.
 """
 
+import contextlib
 import ctypes
+import gc
 import json
-from collections.abc import Callable
+import pathlib
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import ml_dtypes
@@ -352,3 +357,39 @@ def _memory(tensor: dict, pointers: dict[int, int]) -> np.ndarray:
 def tf32(x: np.ndarray) -> np.ndarray:
     """float32 with the 10 bits behind the point that tensor cores read."""
     return ((np.ascontiguousarray(x).view(np.uint32) + 0x1000) & np.uint32(0xFFFFE000)).view(np.float32)
+
+
+@contextlib.contextmanager
+def installed(machine: Any = None) -> Iterator[FakeCudnn]:
+    """The stand-in where cvzoo looks for the library; plans are stored in a folder of its own.
+
+    machine: what work is given to (fake_gpu.machine.Machine); None: it is done at once
+    Raises AssertionError at the end if a call failed that should not have been made.
+    """
+    from cvzoo.backends.cudnn import library, plans
+
+    if machine is None:
+        fake = FakeCudnn()
+    else:
+        fake = FakeCudnn(lambda stream, name, work: machine.run(name, work, stream=stream), machine.is_capturing)
+    before = library._search, plans.cvzoo_home
+    with tempfile.TemporaryDirectory() as home:
+        library._search = fake.as_library
+        plans.cvzoo_home = lambda: pathlib.Path(home)
+        _forget()
+        try:
+            yield fake
+        finally:
+            _forget()
+            gc.collect()  # descriptors and handles belong to the library that made them
+            library._search, plans.cvzoo_home = before
+    failed = [call for call in fake.calls if call[0] == "failed"]
+    assert not failed, failed
+
+
+def _forget() -> None:
+    """Drop what this thread keeps of the library; conv.py is imported by whoever has used it."""
+    for name, forget in (("conv", "forget_calls"), ("plans", "forget_plans"), ("session", "forget_sessions")):
+        module = sys.modules.get(f"cvzoo.backends.cudnn.{name}")
+        if module is not None:
+            vars(module)[forget]()
