@@ -72,7 +72,7 @@ def _plan(
     elif steps[0] == "packed" and "far" not in steps:
         width = _width(steps, itemsizes, rows, sizes[-1], align)
     kernel = ElementwiseKernel(
-        name=name,
+        name=f"each_{name}",  # apart from functions of CUDA C
         body=body,
         inputs=dtypes[1:],
         output=dtypes[0],
@@ -91,7 +91,7 @@ def _plan(
     elif "far" in steps:
         extra += [np.int64(each[0]) for each in rows]
     grid = (-(-count // (width * _THREADS)), 1, 1)
-    return _Plan(module_of(kernel), name, grid, tuple(extra), np.float64 if kernel.double else np.float32)
+    return _Plan(module_of(kernel), kernel.name, grid, tuple(extra), np.float64 if kernel.double else np.float32)
 
 
 def elementwise(
@@ -106,7 +106,7 @@ def elementwise(
 ) -> Any:
     """y of the inputs' shape after broadcasting, in one launch.
 
-    name: of the kernel; body: as ElementwiseKernel says
+    name: what profiles call the kernel, behind "each_"; body: as ElementwiseKernel says
     inputs: arrays of one device, in C types that ElementwiseKernel knows
     numbers: n0, n1, ... of `body`
     dtype: y's; None: the first input's if it has 16 bits, else what the inputs' are promoted to

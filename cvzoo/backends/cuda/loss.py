@@ -174,10 +174,10 @@ _SIGMOID_FOCAL_GRAD = (
     _SIGN.format(score="x0") + "T slope = exp(n2 * log_q) * (n2 * exp(-cost) * cost + exp(log_q));"
     "y = x1 == (i64)n3 ? T(0) : -x2 * sign * weight * slope;"
 )
-_SIGMOID = "y = x1 == (i64)n0 ? T(0) : (x0 < T(0) ? T(0) : x0) - x0 * T(x1) + log1p(exp(-fabs(x0)));" + (
-    "if (x1 != 0 && x1 != 1 && x1 != (i64)n0) y = infinity<T>() - infinity<T>();"
-)
-_SIGMOID_OF_PROBABILITY = "y = (x0 < T(0) ? T(0) : x0) - x0 * x1 + log1p(exp(-fabs(x0)));"
+_SIGMOID = "y = (x0 < T(0) ? T(0) : x0) - x0 * x1 + log1p(exp(-fabs(x0)));"
+_SIGMOID_WHERE = f"if (x2) {{ {_SIGMOID} }} else {{ y = T(0); }}"
+_PROBABILITIES = "y = x0 >= T(0) && x0 <= T(1) ? x0 : infinity<T>() - infinity<T>();"
+_LABELS = "y = x0 == 0 || x0 == 1 ? T(x0) : infinity<T>() - infinity<T>();"
 _HUBER = "T size = fabs(x0); T near = size > n0 ? n0 : size; y = near * (size - near / T(2));"
 
 
@@ -200,14 +200,18 @@ def sigmoid_focal_loss_grad(
     )
 
 
-def sigmoid_cross_entropy(x: Any, t: Any, *, ignore_label: int) -> Any:
-    """softplus(x) - t * x, 0 where ignored: x's shape and dtype.
+def binary_targets(t: Any, dtype: Any) -> Any:
+    """t in `dtype`; NaN where it is neither 0 nor 1 (integers), or leaves 0 to 1 (probabilities)."""
+    if t.dtype.kind in "iub":
+        return elementwise("binary_labels", _LABELS, (t,), dtype=dtype)
+    return elementwise("probabilities", _PROBABILITIES, (t,), dtype=dtype)
 
-    t: x's shape; integers 1 (yes), 0 (no) or ignore_label, or probabilities of x's dtype, none of them ignored
-    """
-    if t.dtype.kind in "iu":
-        return elementwise("sigmoid_cross_entropy", _SIGMOID, (x, t), numbers=(ignore_label,), dtype=x.dtype, order=x)
-    return elementwise("sigmoid_cross_entropy", _SIGMOID_OF_PROBABILITY, (x, t), dtype=x.dtype, order=x)
+
+def sigmoid_cross_entropy(x: Any, t: Any, valid: Any | None) -> Any:
+    """softplus(x) - t * x, 0 where `valid` is False: x's shape and dtype; t: likewise, 0 to 1."""
+    inputs = (x, t) if valid is None else (x, t, valid)
+    body = _SIGMOID if valid is None else _SIGMOID_WHERE
+    return elementwise("sigmoid_cross_entropy", body, inputs, dtype=x.dtype, order=x)
 
 
 def huber_loss(d: Any, *, delta: float) -> Any:

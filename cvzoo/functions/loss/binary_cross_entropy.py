@@ -3,10 +3,12 @@
 from typing import Any
 
 from cvzoo.autodiff.variable import Variable, as_array
+from cvzoo.backends.arrays import is_device_array
+from cvzoo.backends.cuda.loss import binary_targets
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.functions.array.dtypes import widened
-from cvzoo.functions.loss.labels import check_like
+from cvzoo.functions.loss.labels import beside, check_like
 from cvzoo.functions.loss.reduced import check_reduce, reduced
 from cvzoo.functions.math.add import add, subtract
 from cvzoo.functions.math.clip import clip
@@ -21,20 +23,22 @@ def binary_cross_entropy(p: Any, t: Any, *, reduce: str = "mean") -> Variable:
         sure wrong answer is finite (its gradient is 0 there: from scores, sigmoid_cross_entropy is the better one)
     t: p's shape, 0 to 1, integers or floating
     reduce: "mean", "sum" or "no"
-    Raises ShapeError if the shapes differ, ValueRangeError if p or t leaves 0 to 1.
+    Raises ShapeError if the shapes differ, ValueRangeError if p or t leaves 0 to 1. Arrays on a GPU are not looked at:
+    there such a p is clipped, and such a t makes the loss NaN.
     """
     p = widened(p)
     t = as_array(t)
     check_reduce(reduce, function="binary_cross_entropy")
     check_like(p, t, function="binary_cross_entropy")
     for name, value in (("p", as_array(p)), ("t", t)):
-        if value.size and not (value.min() >= 0 and value.max() <= 1):
+        if value.size and not is_device_array(value) and not (value.min() >= 0 and value.max() <= 1):
             raise ValueRangeError(
                 f"binary_cross_entropy: {name} must be within 0 and 1",
                 got=f"{value.min()} to {value.max()}",
                 hint="sigmoid_cross_entropy takes scores" if name == "p" else None,
             )
-    t = t.astype(p.dtype)
+    t = beside(t, p)
+    t = binary_targets(t, p.dtype) if is_device_array(t) else t.astype(p.dtype)
     step = float(backend_of(t).xp.finfo(p.dtype).eps)
     p = clip(p, step, 1 - step)
     log_likelihood = add(multiply(log(p), t), multiply(log(subtract(1.0, p)), 1 - t))

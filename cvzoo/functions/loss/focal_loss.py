@@ -5,11 +5,15 @@ from typing import Any
 
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_array
+from cvzoo.backends.arrays import is_device_array
+from cvzoo.backends.cuda import loss as on_device
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.float_types import is_float
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 from cvzoo.functions.array.broadcast_to import broadcast_to
 from cvzoo.functions.array.dtypes import widened
+from cvzoo.functions.loss.labels import beside
+from cvzoo.functions.loss.reduced import counted, reduced
 from cvzoo.functions.loss.sigmoid_focal_loss import focal_slope_grads
 from cvzoo.functions.math.multiply import multiply
 from cvzoo.functions.math.sum import sum
@@ -152,19 +156,64 @@ class FocalLossGrad(FunctionNode):
         return (gx.reshape(x.shape),)
 
     def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Second derivatives are asked for so rarely that the dense formula of sigmoid_focal_loss will do."""
         x, gy = self.get_retained_inputs()
-        xp = backend_of(x.array).xp
-        n_class = x.shape[-1]
-        sign = xp.full((len(self._t), n_class), -1, x.dtype)
-        weight = xp.full(sign.shape, self._weights[1], x.dtype)
-        weight[self._places.ignored] = 0
-        sign.reshape(-1)[self._places.yes] = 1
-        weight.reshape(-1)[self._places.yes] = self._weights[0]
-        sign, weight = sign.reshape(x.shape), weight.reshape(x.shape)
-        wide = broadcast_to(gy, x.shape)
-        grads = focal_slope_grads(indexes, x, wide, gys[0], sign, weight, self._gamma)
-        return tuple([grad if i == 0 else sum(grad) for i, grad in zip(indexes, grads)])
+        return _second_grads(indexes, x, gy, gys[0], self._t, self._weights, self._gamma)
+
+
+class FocalLossOnDevice(FunctionNode):
+    """The same on a GPU, in two launches; nobody looks for the rare cases there."""
+
+    def __init__(self, t: Any, alpha: float | None, gamma: float):
+        self._t = t
+        self._weights = (1.0, 1.0) if alpha is None else (alpha, 1 - alpha)
+        self._gamma = gamma
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        (x,) = inputs
+        self.retain_inputs((0,))
+        return (on_device.focal_loss(x, self._t, weights=self._weights, gamma=self._gamma),)
+
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+        (x,) = self.get_retained_inputs()
+        return FocalLossOnDeviceGrad(self._t, self._weights, self._gamma).apply((x, gys[0]))
+
+
+class FocalLossOnDeviceGrad(FunctionNode):
+    def __init__(self, t: Any, weights: tuple[float, float], gamma: float):
+        self._t = t
+        self._weights = weights
+        self._gamma = gamma
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        x, gy = inputs
+        self.retain_inputs((0, 1))
+        return (on_device.focal_loss_grad(gy, x, self._t, weights=self._weights, gamma=self._gamma),)
+
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+        x, gy = self.get_retained_inputs()
+        return _second_grads(indexes, x, gy, gys[0], self._t, self._weights, self._gamma)
+
+
+def _second_grads(
+    indexes: tuple[int, ...],
+    x: Variable,
+    gy: Variable,
+    ggx: Variable,
+    t: Any,
+    weights: tuple[float, float],
+    gamma: float,
+) -> tuple[Variable, ...]:
+    """The gradients of FocalLossGrad by x (0) and gy (1), those of `indexes`.
+
+    They are asked for so rarely that the dense formula of sigmoid_focal_loss will do.
+    """
+    xp = x.xp
+    t = t.reshape(-1, 1)
+    yes = t == xp.arange(x.shape[-1])
+    sign = xp.where(yes, 1, -1).astype(x.dtype).reshape(x.shape)
+    weight = xp.where(t == IGNORED, 0.0, xp.where(yes, *weights)).astype(x.dtype).reshape(x.shape)
+    grads = focal_slope_grads(indexes, x, broadcast_to(gy, x.shape), ggx, sign, weight, gamma)
+    return tuple([grad if i == 0 else sum(grad) for i, grad in zip(indexes, grads)])
 
 
 def focal_loss(
@@ -177,14 +226,15 @@ def focal_loss(
     alpha: the weight of yes, 1 - alpha being that of no; None for 1 and 1
     gamma: how much less sure answers count; 0 gives the cross entropy
     normalizer: None: the number of t >= 0, at least 1
-    Raises ShapeError or DtypeError if x and t do not fit, ValueRangeError for a label, alpha or gamma out of range.
+    Raises ShapeError or DtypeError if x and t do not fit, ValueRangeError for a label, alpha or gamma out of range;
+    labels on a GPU are not looked at, and there one out of range makes the loss NaN.
     Source: Lin et al., "Focal Loss for Dense Object Detection", 2017, section 4.1. Nearly all anchors are background,
     so that is computed in blocks which stay in the cache, and only the true classes get their own formula; the
     gradient is a second such pass.
     """
     x = widened(x)
     t = as_array(t)
-    xp = backend_of(t).xp
+    backend_of(t)
     if not is_float(x.dtype) or t.dtype.kind not in "iu":
         raise DtypeError("focal_loss: x must be floating and t of integers", got=f"x {x.dtype}, t {t.dtype}")
     if x.ndim < 1 or t.shape != x.shape[:-1]:
@@ -200,15 +250,26 @@ def focal_loss(
         raise ValueRangeError("focal_loss: gamma must not be negative", got=gamma)
     if normalizer is not None and not normalizer > 0:
         raise ValueRangeError("focal_loss: normalizer must be positive", got=normalizer)
-    t = t.reshape(-1).astype("int64")
-    bad = (t < IGNORED) | (t >= x.shape[-1])
+    t = t.reshape(-1)
+    if not is_device_array(t):
+        t = t.astype("int64")
+        _check_labels(t, x.shape[-1])
+    t = beside(t, x)
+    if is_device_array(x.array):
+        loss = FocalLossOnDevice(t, alpha, gamma).apply((x,))[0]
+    else:
+        loss = FocalLoss(t, alpha, gamma).apply((x,))[0]
+    if normalizer is not None:
+        return multiply(loss, 1.0 / normalizer)
+    return reduced(loss, "mean", counted(t >= 0))
+
+
+def _check_labels(t: Any, n_class: int) -> None:
+    bad = (t < IGNORED) | (t >= n_class)
     if bad.any():
-        first = int(xp.argmax(bad))
+        first = int(bad.argmax())
         raise ValueRangeError(
             "focal_loss: a label is out of range",
-            expected=f"0 to {x.shape[-1] - 1}, -1 for background or -2 for ignored",
+            expected=f"0 to {n_class - 1}, -1 for background or -2 for ignored",
             got=f"{t[first]} at flat index {first}",
         )
-    loss = FocalLoss(t, alpha, gamma).apply((x,))[0]
-    count = max(int((t >= 0).sum()), 1) if normalizer is None else normalizer
-    return multiply(loss, 1.0 / count)

@@ -2,12 +2,10 @@
 
 from typing import Any
 
-import numpy as np
-
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.array.dtypes import widened
-from cvzoo.functions.loss.labels import check_like
+from cvzoo.functions.loss.labels import beside, check_like
 from cvzoo.functions.loss.reduced import check_reduce, reduced
 from cvzoo.functions.math.add import add, subtract
 from cvzoo.functions.math.divide import divide
@@ -25,7 +23,8 @@ def giou_loss(bbox: Any, t: Any, *, reduce: str = "mean", eps: float = 1e-7) -> 
     Raises ShapeError or DtypeError if bbox and t do not fit.
     Source: Rezatofighi et al., "Generalized Intersection over Union", CVPR 2019, algorithm 1.
     """
-    bbox, t = widened(bbox), widened(t)
+    bbox = widened(bbox)
+    t = widened(beside(t, bbox))
     check_reduce(reduce, function="giou_loss")
     check_like(bbox, t, function="giou_loss")
     if bbox.ndim != 2 or bbox.shape[1] != 4:
@@ -35,10 +34,11 @@ def giou_loss(bbox: Any, t: Any, *, reduce: str = "mean", eps: float = 1e-7) -> 
     enclosing = _area(subtract(maximum(high, t_high), minimum(low, t_low)))
     union = subtract(add(_area(subtract(high, low)), _area(subtract(t_high, t_low))), inter)
     # as a number of its own dtype: below it no area of a real photo is rounded away
-    tiny = np.asarray(eps, bbox.dtype)
+    xp = bbox.xp
+    tiny = xp.full((), eps, bbox.dtype)
     iou = divide(inter, add(union, tiny))
     waste = divide(subtract(enclosing, union), add(enclosing, tiny))
-    loss = add(subtract(waste, iou), np.asarray(1, bbox.dtype))
+    loss = add(subtract(waste, iou), xp.full((), 1, bbox.dtype))
     return reduced(loss, reduce, bbox.shape[0])
 
 

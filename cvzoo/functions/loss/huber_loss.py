@@ -4,10 +4,12 @@ from typing import Any
 
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.arrays import is_device_array
+from cvzoo.backends.cuda.loss import huber_loss as huber_loss_on_device
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.functions.array.dtypes import widened
-from cvzoo.functions.loss.labels import check_like
+from cvzoo.functions.loss.labels import beside, check_like
 from cvzoo.functions.loss.reduced import check_reduce, reduced
 from cvzoo.functions.math.add import subtract
 from cvzoo.functions.math.clip import clip
@@ -25,6 +27,8 @@ class HuberLoss(FunctionNode):
         (d,) = inputs
         self.retain_inputs((0,))
         xp = backend_of(d).xp
+        if is_device_array(d):
+            return (huber_loss_on_device(d, delta=self._delta),)
         size = xp.abs(d)
         near = xp.minimum(size, d.dtype.type(self._delta))
         return (near * (size - near / 2),)
@@ -42,7 +46,7 @@ def huber_loss(x: Any, t: Any, delta: float, reduce: str = "sum_along_second_axi
     Raises ShapeError or DtypeError if x and t differ, ValueRangeError if delta is not positive.
     """
     x = widened(x)
-    t = widened(t)
+    t = widened(beside(t, x))
     check_like(x, t, function="huber_loss")
     if delta <= 0:
         raise ValueRangeError("huber_loss: delta must be positive", got=delta)

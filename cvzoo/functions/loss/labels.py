@@ -2,7 +2,10 @@
 
 from typing import Any
 
+import numpy as np
+
 from cvzoo.autodiff.variable import Variable, as_array
+from cvzoo.backends.arrays import is_device_array
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.float_types import is_float
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
@@ -13,7 +16,11 @@ def check_labels(t: Any, valid: Any, n_class: int, *, function: str) -> None:
 
     t: integers of any shape
     valid: bool of the same shape, False where a label is ignored
+
+    Labels that lie on a GPU are not looked at, which would make the host wait: there the losses are NaN instead.
     """
+    if is_device_array(t):
+        return
     bad = ((t < 0) | (t >= n_class)) & valid
     if bad.any():
         first = tuple([int(i) for i in backend_of(t).xp.unravel_index(int(bad.argmax()), t.shape)])
@@ -22,6 +29,13 @@ def check_labels(t: Any, valid: Any, n_class: int, *, function: str) -> None:
             expected=f"0 to {n_class - 1}, or the ignore_label",
             got=f"{t[first]} at index {first[0] if len(first) == 1 else first}",
         )
+
+
+def beside(t: Any, x: Variable) -> Any:
+    """t where x's array lies: targets that the host made, as an array, go along with a batch on a GPU."""
+    if isinstance(t, np.ndarray) and is_device_array(x.array):
+        return backend_of(x.array).asarray(t)
+    return t
 
 
 def check_like(x: Variable, t: Any, *, function: str) -> None:

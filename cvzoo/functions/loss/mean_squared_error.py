@@ -4,7 +4,7 @@ from typing import Any
 
 from cvzoo.autodiff.variable import Variable
 from cvzoo.functions.array.dtypes import widened
-from cvzoo.functions.loss.labels import check_like
+from cvzoo.functions.loss.labels import beside, check_like
 from cvzoo.functions.loss.reduced import reduced
 from cvzoo.functions.math.add import subtract
 from cvzoo.functions.math.square import square
@@ -17,6 +17,6 @@ def mean_squared_error(x0: Any, x1: Any) -> Variable:
     Raises ShapeError or DtypeError if they differ.
     """
     x0 = widened(x0)
-    x1 = widened(x1)
+    x1 = widened(beside(x1, x0))
     check_like(x0, x1, function="mean_squared_error")
     return reduced(square(subtract(x0, x1)), "mean", x0.size)

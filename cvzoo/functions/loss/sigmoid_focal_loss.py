@@ -4,12 +4,14 @@ from typing import Any
 
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_array
+from cvzoo.backends.arrays import is_device_array
+from cvzoo.backends.cuda import loss as on_device
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.functions.activation.sigmoid import sigmoid
 from cvzoo.functions.activation.softplus import softplus
 from cvzoo.functions.array.dtypes import widened
-from cvzoo.functions.loss.labels import check_labels, check_like
-from cvzoo.functions.loss.reduced import check_reduce, reduced
+from cvzoo.functions.loss.labels import beside, check_labels, check_like
+from cvzoo.functions.loss.reduced import check_reduce, counted, reduced
 from cvzoo.functions.math.add import add
 from cvzoo.functions.math.exp import exp
 from cvzoo.functions.math.multiply import multiply
@@ -67,6 +69,49 @@ class SigmoidFocalLossGrad(FunctionNode):
         return focal_slope_grads(indexes, x, gy, gys[0], self._sign, self._weight, self._gamma)
 
 
+class SigmoidFocalLossOnDevice(FunctionNode):
+    """The same on a GPU, each way in one launch. t: x's shape, integers 1, 0 or ignore_label."""
+
+    def __init__(self, t: Any, weights: tuple[float, float], gamma: float, ignore_label: int):
+        self._t = t
+        self._settings = {"weights": weights, "gamma": gamma, "ignore_label": ignore_label}
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        (x,) = inputs
+        self.retain_inputs((0,))
+        return (on_device.sigmoid_focal_loss(x, self._t, **self._settings),)
+
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+        (x,) = self.get_retained_inputs()
+        return SigmoidFocalLossOnDeviceGrad(self._t, self._settings).apply((x, gys[0]))
+
+
+class SigmoidFocalLossOnDeviceGrad(FunctionNode):
+    def __init__(self, t: Any, settings: dict[str, Any]):
+        self._t = t
+        self._settings = settings
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        x, gy = inputs
+        self.retain_inputs((0, 1))
+        return (on_device.sigmoid_focal_loss_grad(gy, x, self._t, **self._settings),)
+
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+        x, gy = self.get_retained_inputs()
+        (yes, no), ignore_label = self._settings["weights"], self._settings["ignore_label"]
+        sign, weight = _sign_and_weight(x.xp, self._t, yes, no, ignore_label, x.dtype)
+        return focal_slope_grads(indexes, x, gy, gys[0], sign, weight, self._settings["gamma"])
+
+
+def _sign_and_weight(xp: Any, t: Any, yes: float, no: float, ignore_label: int, dtype: Any) -> tuple[Any, Any]:
+    """What SigmoidFocalLoss takes."""
+    is_yes = t == 1
+    sign = xp.where(is_yes, 1, -1).astype(dtype)
+    weight = (t != ignore_label).astype(dtype)
+    weight *= xp.where(is_yes, yes, no).astype(dtype)
+    return sign, weight
+
+
 def focal_slope_grads(
     indexes: tuple[int, ...], x: Variable, gy: Variable, ggx: Variable, sign: Any, weight: Any, gamma: float
 ) -> tuple[Variable, ...]:
@@ -101,7 +146,8 @@ def sigmoid_focal_loss(
     alpha: the weight of yes, 1 - alpha being that of no; None for 1 and 1
     gamma: how much less sure answers count; 0 gives the cross entropy
     reduce: "mean" (over what is not ignored), "sum" or "no"
-    Raises ShapeError or DtypeError if x and t do not fit, ValueRangeError that names the first label out of range.
+    Raises ShapeError or DtypeError if x and t do not fit, ValueRangeError that names the first label out of range;
+    labels on a GPU are not looked at, and there it makes the loss and the gradient NaN.
     Source: Lin et al., "Focal Loss for Dense Object Detection", 2017. Where we differ: the paper divides the sum by
     the number of boxes that are assigned to an object; take reduce="sum" and divide by that.
     """
@@ -109,13 +155,14 @@ def sigmoid_focal_loss(
     t = as_array(t)
     check_reduce(reduce, function="sigmoid_focal_loss")
     check_like(x, t, function="sigmoid_focal_loss")
-    xp = backend_of(t).xp
     valid = t != ignore_label
     check_labels(t, valid, 2, function="sigmoid_focal_loss")
-    yes = t == 1
-    sign = xp.where(yes, 1, -1).astype(x.dtype)
-    weight = valid.astype(x.dtype)
-    if alpha is not None:
-        weight *= xp.where(yes, alpha, 1 - alpha).astype(x.dtype)
-    loss = SigmoidFocalLoss(sign, weight, gamma).apply((x,))[0]
-    return reduced(loss, reduce, int(valid.sum()))
+    weights = (1.0, 1.0) if alpha is None else (alpha, 1 - alpha)
+    if is_device_array(x.array):
+        t = beside(t, x)
+        loss = SigmoidFocalLossOnDevice(t, weights, gamma, ignore_label).apply((x,))[0]
+        valid = t != ignore_label
+    else:
+        sign, weight = _sign_and_weight(backend_of(t).xp, t, *weights, ignore_label, x.dtype)
+        loss = SigmoidFocalLoss(sign, weight, gamma).apply((x,))[0]
+    return reduced(loss, reduce, counted(valid))

@@ -4,14 +4,16 @@ from typing import Any
 
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_array
+from cvzoo.backends.arrays import is_device_array
+from cvzoo.backends.cuda import loss as on_device
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.float_types import is_float
 from cvzoo.errors.exceptions import DtypeError, ShapeError
 from cvzoo.functions.activation.softmax import softmax
 from cvzoo.functions.array.dtypes import widened
 from cvzoo.functions.array.reshape import reshape
-from cvzoo.functions.loss.labels import check_labels
-from cvzoo.functions.loss.reduced import check_reduce, reduced
+from cvzoo.functions.loss.labels import beside, check_labels
+from cvzoo.functions.loss.reduced import check_reduce, counted, reduced
 from cvzoo.functions.math.add import subtract
 from cvzoo.functions.math.multiply import multiply
 from cvzoo.functions.math.sum import sum
@@ -63,22 +65,90 @@ class SoftmaxCrossEntropyGrad(FunctionNode):
 
     def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
         x, gy = self.get_retained_inputs()
-        (ggx,) = gys
-        xp = backend_of(self._weight).xp
-        kept = (x.shape[0], 1) + x.shape[2:]
-        p = softmax(x, axis=1)
-        inner = sum(multiply(p, ggx), axis=1, keepdims=True)
-        grads = []
-        for i in indexes:
-            if i == 0:
-                scale = reshape(multiply(gy, self._weight), kept)
-                grads.append(multiply(multiply(p, subtract(ggx, inner)), scale))
-            else:
-                onehot = xp.zeros(x.shape, x.dtype)
-                xp.put_along_axis(onehot, self._t, 1, axis=1)
-                picked = sum(multiply(ggx, onehot), axis=1)
-                grads.append(multiply(subtract(reshape(inner, gy.shape), picked), self._weight))
-        return tuple(grads)
+        return _second_grads(indexes, x, gy, gys[0], self._t, self._weight)
+
+
+class SoftmaxCrossEntropyOnDevice(FunctionNode):
+    """The same on a GPU, each way in one launch.
+
+    t: (B, ...) integers, as they came
+    class_weight: (C,) in x's dtype, or None
+    """
+
+    def __init__(self, t: Any, class_weight: Any | None, ignore_label: int):
+        self._t = t
+        self._class_weight = class_weight
+        self._ignore_label = ignore_label
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        (x,) = inputs
+        self.retain_inputs((0,))
+        loss, self._log_sum = on_device.softmax_cross_entropy(
+            x, self._t, self._class_weight, ignore_label=self._ignore_label
+        )
+        return (loss,)
+
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+        (x,) = self.get_retained_inputs()
+        grad = SoftmaxCrossEntropyOnDeviceGrad(self._t, self._class_weight, self._ignore_label, self._log_sum)
+        return grad.apply((x, gys[0]))
+
+
+class SoftmaxCrossEntropyOnDeviceGrad(FunctionNode):
+    def __init__(self, t: Any, class_weight: Any | None, ignore_label: int, log_sum: Any):
+        self._t = t
+        self._class_weight = class_weight
+        self._ignore_label = ignore_label
+        self._log_sum = log_sum
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        x, gy = inputs
+        self.retain_inputs((0, 1))
+        gx = on_device.softmax_cross_entropy_grad(
+            gy, x, self._t, self._class_weight, self._log_sum, ignore_label=self._ignore_label
+        )
+        return (gx,)
+
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+        x, gy = self.get_retained_inputs()
+        t, n_class = self._t, x.shape[1]
+        known, weight = _known_and_weight(x.xp, t, t != self._ignore_label, self._class_weight, x.dtype, n_class)
+        return _second_grads(indexes, x, gy, gys[0], known[:, None], weight)
+
+
+def _known_and_weight(
+    xp: Any, t: Any, valid: Any, class_weight: Any | None, dtype: Any, n_class: int
+) -> tuple[Any, Any]:
+    """The labels as int64 within 0 to n_class - 1, and how much each counts; what was out of range counts NaN."""
+    known = xp.where(valid, t, 0).astype("int64")
+    weight = valid.astype(dtype)
+    if is_device_array(t):
+        wrong = (known < 0) | (known >= n_class)
+        known = xp.where(wrong, 0, known)
+        weight = xp.where(wrong, xp.full((), float("nan"), dtype), weight)
+    if class_weight is not None:
+        weight *= class_weight.astype(dtype).take(known)
+    return known, weight
+
+
+def _second_grads(
+    indexes: tuple[int, ...], x: Variable, gy: Variable, ggx: Variable, t: Any, weight: Any
+) -> tuple[Variable, ...]:
+    """The gradients of SoftmaxCrossEntropyGrad by x (0) and gy (1), those of `indexes`; t: (B, 1, ...)."""
+    xp = x.xp
+    kept = (x.shape[0], 1) + x.shape[2:]
+    p = softmax(x, axis=1)
+    inner = sum(multiply(p, ggx), axis=1, keepdims=True)
+    grads = []
+    for i in indexes:
+        if i == 0:
+            scale = reshape(multiply(gy, weight), kept)
+            grads.append(multiply(multiply(p, subtract(ggx, inner)), scale))
+        else:
+            classes = xp.arange(x.shape[1]).reshape((-1,) + (1,) * (x.ndim - 2))
+            picked = sum(multiply(ggx, (t == classes).astype(x.dtype)), axis=1)
+            grads.append(multiply(subtract(reshape(inner, gy.shape), picked), weight))
+    return tuple(grads)
 
 
 def softmax_cross_entropy(
@@ -98,11 +168,11 @@ def softmax_cross_entropy(
     ignore_label: counts nothing where t is this number
     reduce: "mean", "sum" or "no"
     normalize: the mean is over the labels that are not ignored (0 if there are none); else the sum is divided by B
-    Raises ShapeError or DtypeError if x and t do not fit, ValueRangeError that names the first label out of range.
+    Raises ShapeError or DtypeError if x and t do not fit, ValueRangeError that names the first label out of range;
+    labels on a GPU are not looked at, and there such a label makes its loss and its gradient NaN.
     """
     x = widened(x)
     t = as_array(t)
-    xp = backend_of(t).xp
     check_reduce(reduce, function="softmax_cross_entropy")
     if x.ndim < 2 or t.shape != x.shape[:1] + x.shape[2:]:
         raise ShapeError(
@@ -120,10 +190,8 @@ def softmax_cross_entropy(
     n_class = x.shape[1]
     valid = t != ignore_label
     check_labels(t, valid, n_class, function="softmax_cross_entropy")
-    known = xp.where(valid, t, 0).astype("int64")
-    weight = valid.astype(x.dtype)
     if class_weight is not None:
-        class_weight = as_array(class_weight)
+        class_weight = beside(as_array(class_weight), x)
         backend_of(class_weight)
         if class_weight.shape != (n_class,):
             raise ShapeError(
@@ -131,6 +199,12 @@ def softmax_cross_entropy(
                 expected=(n_class,),
                 got=class_weight.shape,
             )
-        weight *= class_weight.astype(x.dtype)[known]
-    loss = SoftmaxCrossEntropy(known, weight).apply((x,))[0]
-    return reduced(loss, reduce, int(valid.sum()) if normalize else x.shape[0])
+        class_weight = class_weight.astype(x.dtype)
+    if is_device_array(x.array):
+        t = beside(t, x)
+        loss = SoftmaxCrossEntropyOnDevice(t, class_weight, ignore_label).apply((x,))[0]
+        valid = t != ignore_label
+    else:
+        known, weight = _known_and_weight(backend_of(t).xp, t, valid, class_weight, x.dtype, n_class)
+        loss = SoftmaxCrossEntropy(known, weight).apply((x,))[0]
+    return reduced(loss, reduce, counted(valid) if normalize else x.shape[0])
