@@ -61,8 +61,8 @@ def main():
     parser.add_argument("--out")
     parser.add_argument("--every", type=int, default=1, help="only every so many'th convolution")
     arguments = parser.parse_args()
-    rows = json.loads(pathlib.Path(arguments.zoo).read_text())["convolutions"]
-    members = {name for row in rows for name in row["members"]}
+    zoo = json.loads(pathlib.Path(arguments.zoo).read_text())
+    rows = [dict(zip(zoo["columns"], row)) for row in zoo["rows"]]
     depthwise = [row for row in rows if row["groups"] > 1 and row["w"][1] == 1]
     rows = [row for row in rows if row not in depthwise][:: arguments.every]
     device = pathlib.Path(arguments.device).read_bytes()
@@ -101,7 +101,7 @@ def main():
     result = {
         "cudnn": library().version,
         "device": json.loads(device)["deviceName"],
-        "members of the zoo": len(members),
+        "members of the zoo": len(zoo["members"]),
         "convolutions": len(rows),
         "depthwise, which have kernels of our own": len(depthwise),
         "executed": False,

@@ -100,11 +100,13 @@ def main():
         except Exception as error:
             failed[member.name] = f"{type(error).__name__}: {error}"
         print(f"{member.name:50s} {time.perf_counter() - start:5.1f} s  {len(seen)}", file=sys.stderr, flush=True)
-    names = ("kind", "x", "w", "size", "stride", "pad", "dilate", "groups", "bias")
-    rows = [dict(zip(names, key)) | {"members": sorted(members)} for key, members in seen.items()]
+    members = sorted({name for names in seen.values() for name in names})
+    lines = [json.dumps([*key, len(names)], separators=(",", ":")) for key, names in seen.items()]
     with open(arguments.out, "w", encoding="utf-8") as file:
-        json.dump({"convolutions": rows, "failed": failed}, file)
-    print(f"{len(rows)} convolutions of {len(built)} networks, {len(failed)} failed: {failed}")
+        file.write('{"columns": ["kind", "x", "w", "size", "stride", "pad", "dilate", "groups", "bias", "members"],\n')
+        file.write(f'"members": {json.dumps(members)},\n"rows": [\n')
+        file.write(",\n".join(lines) + "\n]}\n")
+    print(f"{len(lines)} convolutions of {len(built)} networks, {len(failed)} failed: {failed}")
 
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@ import pytest
 
 import cvzoo.backends.numpy.backend
 from cvzoo.backends.abstract import AbstractBackend
+from cvzoo.backends.cudnn.backend import CudnnBackend
+from cvzoo.backends.cupy.backend import CupyBackend
 from cvzoo.backends.numpy.backend import NumpyBackend
 from cvzoo.backends.onednn.backend import OneDNNBackend
 
@@ -27,11 +29,11 @@ KERNEL_FILES = {
     "resize.py",
     "softmax.py",
 }
-BACKENDS = [NumpyBackend, OneDNNBackend]
+BACKENDS = [NumpyBackend, OneDNNBackend, CupyBackend, CudnnBackend]
 METHODS = sorted(AbstractBackend.__abstractmethods__)
 
 
-@pytest.mark.parametrize("folder", ["numpy", "onednn"])
+@pytest.mark.parametrize("folder", ["numpy", "onednn", "cupy"])
 def test_every_backend_has_the_files_of_kernels(folder):
     assert {path.name for path in (FOLDERS / folder).glob("*.py")} >= KERNEL_FILES
 
@@ -55,4 +57,4 @@ def test_a_method_lies_in_the_same_file_in_every_backend(method):
 
 
 def test_a_backend_says_which_it_is():
-    assert [backend.name for backend in BACKENDS] == ["numpy", "onednn"]
+    assert [backend.name for backend in BACKENDS] == ["numpy", "onednn", "cupy", "cudnn"]

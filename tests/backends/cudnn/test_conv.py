@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from cvzoo.backends.abstract import ELTWISE_KINDS
 from cvzoo.backends.cudnn import conv, plans
-from cvzoo.backends.cudnn.plan_store import PlanStore
 from cvzoo.backends.cudnn.arrangement import fitted, whole_channels
+from cvzoo.backends.cudnn.plan_store import PlanStore
 from cvzoo.backends.numpy import conv as reference
 from cvzoo.backends.numpy.windows import out_size
 from cvzoo.config.switches import using_config
