@@ -65,6 +65,9 @@ class BatchNormalization(Link):
         beta = self.beta if self.beta is not None else np.zeros_like(self.avg_mean)
         if not switches.train:
             return fixed_batch_normalization(x, gamma, beta, self.avg_mean, self.avg_var, eps=self.eps)
+        for parameter in (self.gamma, self.beta):
+            if parameter is not None:
+                parameter.touch()  # what was made of them knows the running statistics, too
         decay = self.decay
         if finetune and not switches.in_recomputing:
             self.N += 1

@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.arrays import array_module
 from cvzoo.functions.connection.fused_convolution_2d import fused_convolution_2d
 from cvzoo.links.connection.convolution_2d import Convolution2D
+from cvzoo.links.connection.unchanged import is_unchanged, snapshot
 
 
 def fused_convolution(
@@ -78,11 +80,11 @@ def factors_of(conv: Convolution2D, norm: Any) -> tuple[np.ndarray | None, Any, 
 
 def _kept(conv: Convolution2D, norm: Any, key: str, make: Callable[[Convolution2D, Any], tuple[Any, Any]]) -> Any:
     """make(conv, norm) and a table, kept beside the filters; made anew when they or the statistics change."""
-    statistics = np.concatenate([_array(norm.gamma), _array(norm.beta), norm.avg_mean, norm.avg_var])
+    statistics = snapshot((norm.gamma, norm.beta, norm.avg_mean, norm.avg_var))
     packs = conv.W.packs()
     name = key, id(norm)  # one convolution may have several norms
     kept = None if packs is None else packs.get(name)
-    if kept is None or not np.array_equal(kept[0], statistics):
+    if kept is None or not is_unchanged(kept[0], statistics):
         kept = (statistics, *make(conv, norm), {})
         if packs is not None:
             packs[name] = kept
@@ -91,7 +93,8 @@ def _kept(conv: Convolution2D, norm: Any, key: str, make: Callable[[Convolution2
 
 def _factors(conv: Convolution2D, norm: Any) -> tuple[np.ndarray, np.ndarray]:
     # in float64: one rounding instead of four
-    scale = _array(norm.gamma).astype(np.float64) / np.sqrt(norm.avg_var.astype(np.float64) + max(norm.eps, 1e-30))
+    xp = array_module(norm.avg_var)
+    scale = _array(norm.gamma).astype(np.float64) / xp.sqrt(norm.avg_var.astype(np.float64) + max(norm.eps, 1e-30))
     shift = 0.0 if conv.b is None else _array(conv.b).astype(np.float64)
     b = _array(norm.beta) + (shift - norm.avg_mean) * scale
     return scale, b.astype(conv.W._array.dtype)
@@ -104,4 +107,4 @@ def _product(conv: Convolution2D, norm: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _array(value: Any) -> np.ndarray:
-    return value.array if isinstance(value, Variable) else value
+    return value._array if isinstance(value, Variable) else value  # it is read only: copies stay

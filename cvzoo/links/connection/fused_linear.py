@@ -12,6 +12,7 @@ from cvzoo.functions.array.transpose import transpose
 from cvzoo.functions.connection.fused_convolution_2d import fused_convolution_2d
 from cvzoo.functions.connection.linear import linear as linear_function
 from cvzoo.links.connection.linear import Linear
+from cvzoo.links.connection.unchanged import is_unchanged, snapshot
 
 _SCALED = "scaled"
 
@@ -95,8 +96,8 @@ def factors_of_rows(linear: Linear, scale: Parameter | None) -> tuple[Any, Any, 
     if scale is None:
         return None, linear.b, packs.setdefault("as filters", {})
     factor, b = scale._array, None if linear.b is None else linear.b._array
+    now = snapshot((scale,) if b is None else (scale, linear.b))
     kept = packs.get(_SCALED)
-    if kept is None or not ((kept[0] == factor).all() and (b is None or (kept[1] == b).all())):
-        kept = (factor.copy(), None if b is None else b.copy(), None if b is None else b * factor, {})
-        packs[_SCALED] = kept
-    return kept[0], *kept[2:]
+    if kept is None or not is_unchanged(kept[0], now):
+        kept = packs[_SCALED] = (now, factor.copy(), None if b is None else b * factor, {})
+    return kept[1:]
