@@ -10,8 +10,12 @@ from collections.abc import Mapping
 import numpy as np
 from PIL import Image, features
 
+from cvzoo.backends.arrays import to_numpy
+from cvzoo.backends.cupy.library import cupy, why_no_cupy
+from cvzoo.backends.device import Device, get_device
 from cvzoo.backends.dispatch import get_backend
 from cvzoo.backends.facts import backend_facts
+from cvzoo.backends.gpu_facts import gpu_facts
 from cvzoo.cli.result_table import printable
 from cvzoo.errors.exceptions import CvzooError
 from cvzoo.weights.cache import cvzoo_home
@@ -33,7 +37,8 @@ def run(args: argparse.Namespace) -> int:
     _print_facts("environment", environment_facts() or {"CVZOO_*": "nothing is set"})
     try:
         _print_facts("kernels", backend_facts())
-        difference = probe()
+        _print_facts("graphics processors", gpu_facts())
+        difference = max(probe(device) for device in _devices())
     except CvzooError as error:
         print(f"\nnot well: {error}")
         return 1
@@ -67,8 +72,15 @@ def environment_facts() -> dict[str, str]:
     return {name: os.environ[name] for name in names}
 
 
-def probe() -> float:
-    """How far a small convolution of the chosen backend is from NumPy's in float64, relative to its largest value.
+def _devices() -> list[Device]:
+    """The processor, and each GPU that can be used."""
+    if why_no_cupy() is not None:
+        return [get_device("cpu")]
+    return [get_device("cpu"), *(get_device(n) for n in range(cupy().cuda.runtime.getDeviceCount()))]
+
+
+def probe(device: Device) -> float:
+    """How far a small convolution on the device is from NumPy's in float64, relative to its largest value.
 
     Raises BackendError if the chosen backend cannot run.
     """
@@ -76,7 +88,8 @@ def probe() -> float:
     x = rng.standard_normal((2, 16, 20, 20), dtype=np.float32)
     w = rng.standard_normal((32, 16, 3, 3), dtype=np.float32)
     window = {"stride": (2, 2), "pad": (1, 1, 1, 1), "dilate": (1, 1), "groups": 1}
-    got = get_backend().conv_2d(x, w, None, **window)
+    with device:
+        got = to_numpy(device.backend.conv_2d(device.asarray(x), device.asarray(w), None, **window))
     expected = get_backend("numpy").conv_2d(x.astype(np.float64), w.astype(np.float64), None, **window)
     return float(np.abs(got - expected).max() / np.abs(expected).max())
 

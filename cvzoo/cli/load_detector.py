@@ -3,6 +3,7 @@
 import argparse
 
 from cvzoo.cli.load_predictor import load_predictor, means_file
+from cvzoo.cli.on_device import add_device_argument
 from cvzoo.cli.zoo_member import zoo_member
 from cvzoo.errors.exceptions import ConfigError
 from cvzoo.links.model.detector import AbstractDetector
@@ -37,7 +38,7 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--score-thresh", type=_share, metavar="T", help="drop what scores this or less, 0 to 1")
     group.add_argument("--nms-thresh", type=_share, metavar="T", help="of two boxes that overlap more, keep the better")
-    group.add_argument("--device", default="cpu", metavar="NAME", help="what to compute on (default: cpu)")
+    add_device_argument(group)
 
 
 def load_detector(args: argparse.Namespace, iou_type: str = "bbox") -> Finder:

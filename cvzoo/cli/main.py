@@ -56,7 +56,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         with warnings.catch_warnings():
             # a warning is for a person here, who has no use for the line of a program
             warnings.showwarning = lambda message, *_: print(f"{prog}: {in_one_line(message)}", file=sys.stderr)
-            status = module.run(args)
+            with importlib.import_module("cvzoo.cli.on_device").on_device(args):
+                status = module.run(args)
         sys.stdout.flush()  # a closed pipe is noticed here and not at the interpreter's end
         return status
     except KeyboardInterrupt:

@@ -52,6 +52,8 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigError(f"--to {args.to}: there is no such folder")
     if args.limit < 1:
         raise ConfigError("--limit must be at least 1", got=args.limit)
+    if args.device != "cpu":
+        raise ConfigError("models are quantized on the CPU", got=f"--device {args.device}", hint="--device cpu")
     model = load_predictor(args)
     if not isinstance(model, AbstractQuantizable):
         raise ConfigError(f"a {type(model).__name__} cannot be quantized")

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from cvzoo.cli.data_check import check_text
+from cvzoo.cli.on_device import add_device_argument
 from cvzoo.cli.progress import Progress
 from cvzoo.cli.score_text import class_table, summary_text
 from cvzoo.datasets.bbox_splits import bbox_splits, split_specs
@@ -41,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--resume", action="store_true", help="go on with the run in the folder")
     parser.add_argument("--pretrained", metavar="NAME|FILE", help="weights to begin with, such as imagenet or a file")
     parser.add_argument("--compile", action="store_true", help="replay passes as graphs: faster, with the same numbers")
+    add_device_argument(parser)
     parser.add_argument("--no-check", action="store_true", help="do not examine the data first")
     group = parser.add_argument_group("the recipe")
     group.add_argument("--epochs", type=int, default=50, help="how often each photo is seen (default: %(default)s)")

@@ -13,6 +13,7 @@ from cvzoo.cli.golden import golden_complaint, golden_path, golden_record
 from cvzoo.cli.json_records import as_json, write_json
 from cvzoo.cli.load_predictor import make_member, means_file
 from cvzoo.cli.model_checks import Check, check_numbers, check_predictions
+from cvzoo.cli.on_device import add_device_argument
 from cvzoo.cli.photo_sources import Trouble, photo_sources
 from cvzoo.cli.result_table import printable
 from cvzoo.cli.zoo_member import zoo_member
@@ -49,6 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--as", dest="name", metavar="NAME", help="which model of the zoo FILE belongs to")
     parser.add_argument("--photos", nargs="+", default=(), metavar="PHOTO", help="look at these, not at drawn ones")
     parser.add_argument("--fetch", action="store_true", help="fetch the model's files if they are not here")
+    add_device_argument(parser)
     parser.add_argument("--json", metavar="FILE", help="write the table as JSON, too; - for standard output alone")
     parser.add_argument(
         "--write-golden", action="store_true", help="store beside the file what the model says now, to be held to it"

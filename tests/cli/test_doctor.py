@@ -17,11 +17,11 @@ def test_it_tells_why_the_fast_kernels_are_not_used(run, monkeypatch):
 
 
 def test_wrong_numbers_are_not_well(run, monkeypatch):
-    monkeypatch.setattr(doctor, "probe", lambda: 0.1)
+    monkeypatch.setattr(doctor, "probe", lambda device: 0.1)
     status, printed, _ = run("doctor")
     assert status == 1
     assert "not well" in printed
-    monkeypatch.setattr(doctor, "probe", lambda: float("nan"))
+    monkeypatch.setattr(doctor, "probe", lambda device: float("nan"))
     assert run("doctor")[0] == 1
 
 

@@ -8,6 +8,8 @@ import platform
 import PIL
 
 from cvzoo.backends.facts import backend_facts
+from cvzoo.backends.gpu_facts import gpu_facts
+from cvzoo.config.switches import switches
 
 _LEFT_OUT = ("oneDNN library",)  # a place on this machine, of no use elsewhere
 
@@ -26,6 +28,7 @@ def environment_facts() -> dict[str, str]:
         "processor name": _processor_name(),
         "Pillow": PIL.__version__,
         **{name: text for name, text in backend_facts().items() if name not in _LEFT_OUT},
+        **({} if switches.device == "cpu" else {"device": switches.device, **gpu_facts()}),
         **{name: value for name, value in variables.items() if not _is_path(value)},
     }
 
