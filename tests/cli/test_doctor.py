@@ -26,7 +26,7 @@ def test_wrong_numbers_are_not_well(run, monkeypatch):
 
 
 def test_a_backend_that_cannot_run_is_told(run, monkeypatch):
-    def fail():
+    def fail(device):
         raise BackendError("the oneDNN backend cannot run here")
 
     monkeypatch.setattr(doctor, "probe", fail)
