@@ -1,6 +1,5 @@
 """From a graph to a plan: which of cuDNN's kernels computes it, with how much memory to work in."""
 
-import itertools
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -243,6 +242,14 @@ def build(graph: Graph, rules: Rules, place: Place) -> Plan | None:
     return next(candidates(graph, rules, place), None)
 
 
-def first_candidates(graph: Graph, rules: Rules, place: Place, count: int) -> list[Plan]:
-    """The first `count` of `candidates`: what is worth measuring."""
-    return list(itertools.islice(candidates(graph, rules, place), count))
+def first_candidates(graph: Graph, rules: Rules, place: Place, count: int, compiled: int) -> list[Plan]:
+    """The first `count` of `candidates`, and the first `compiled` of those that had to be compiled."""
+    left = {False: count, True: compiled}
+    found = []
+    for plan in candidates(graph, rules._replace(compile=compiled > 0), place):
+        if left[plan.compiled]:
+            left[plan.compiled] -= 1
+            found.append(plan)
+        elif plan.compiled:
+            break
+    return found

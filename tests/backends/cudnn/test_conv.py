@@ -6,9 +6,13 @@ import threading
 import ml_dtypes
 import numpy as np
 import pytest
+from fake_gpu.fake_cudnn import installed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import cvzoo.functions as F
+from cvzoo.autodiff.grad import grad
+from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.abstract import ELTWISE_KINDS
 from cvzoo.backends.cudnn import conv, plans
 from cvzoo.backends.cudnn.arrangement import fitted, whole_channels
@@ -135,7 +139,6 @@ def test_any_convolution_agrees(fake_gpu_of_module, data):
 
 @pytest.fixture(scope="module")
 def fake_gpu_of_module():
-    from fake_gpu.fake_cudnn import installed
     from fake_gpu.install import fake_gpu
 
     with fake_gpu() as machine, installed(machine) as fake:
@@ -307,6 +310,50 @@ def test_measured_plans_are_for_who_asks(gpu):
         assert sum(call[0] == "cudnnBackendExecute" for call in fake.calls) == executed + 1
     conv.conv_2d(x, w, None, **PLAIN)
     assert sum(call[0] == "cudnnBackendExecute" for call in fake.calls) == executed + 2
+
+
+def test_kernels_to_compile_are_measured_too(gpu):
+    machine, fake = gpu
+    x, w = (machine.cupy.array(draw(*shape, dtype="float16")) for shape in ((2, 8, 6, 6), (8, 8, 3, 3)))
+    with using_config("autotune", True):
+        conv.conv_2d(x, w, None, **PLAIN)
+    # tensor cores, none, the fallback's, and the one that is compiled
+    assert sum(call[0] == "cudnnBackendExecute" for call in fake.calls) == 4 * 8 + 1
+
+
+def test_every_device_has_its_own_handle(fake_gpu):
+    with fake_gpu(devices=2) as machine, installed(machine) as fake:
+        for device in (0, 1, 0):
+            with machine.cupy.cuda.Device(device):
+                x, w = machine.cupy.array(draw(2, 8, 6, 6)), machine.cupy.array(draw(8, 8, 3, 3))
+                y = conv.conv_2d(x, w, None, **PLAIN)
+                assert y.device.id == device
+                assert_near(y, reference.conv_2d(x.get(), w.get(), None, **PLAIN))
+                del x, w, y
+        assert sum(call[0] == "cudnnCreate" for call in fake.calls) == 2
+
+
+def test_functions_differentiate_twice(gpu):
+    machine, fake = gpu
+    rng = np.random.default_rng(0)
+    arrays = [rng.standard_normal(shape, np.float32) for shape in ((2, 3, 7, 7), (5, 3, 3, 3), (5,))]
+
+    def gradients(device):
+        x, w, b = (Variable(device(array)) for array in arrays)
+        y = F.convolution_2d(x, w, b, stride=2, pad=1)
+        gx, gw = grad([F.sum(y * y)], [x, w], enable_double_backprop=True)
+        again = grad([F.sum(gx * gx) + F.sum(gw * gw)], [x, w, b])
+        return [y, gx, gw, *again]
+
+    with using_config("backend", "numpy"):
+        wanted = gradients(lambda array: array)
+    with using_config("backend", "cudnn"):
+        got = gradients(machine.cupy.array)
+    for one, other in zip(got, wanted):
+        want = other.array
+        np.testing.assert_allclose(one.array.get(), want, rtol=0, atol=2e-5 * np.abs(want).max())
+    names = {call[1] for call in fake.calls if call[0] == "cudnnBackendExecute"}
+    assert names == {"forward", "forward-add", "input_grad", "weight_grad"}
 
 
 def test_plans_are_found_on_the_disk_by_the_next_process(gpu):

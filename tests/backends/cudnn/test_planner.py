@@ -3,6 +3,7 @@
 import gc
 
 import pytest
+from fake_gpu.fake_cudnn import COMPILED
 
 from cvzoo.backends.cudnn.descriptor import Descriptor
 from cvzoo.backends.cudnn.graph import (
@@ -92,8 +93,18 @@ def test_what_has_no_plan_says_why(h100):
 
 
 def test_the_first_candidates_are_different_kernels(h100):
-    plans = first_candidates(graphs("bfloat16")[0], Rules(deterministic=False), h100, 3)
+    plans = first_candidates(graphs("bfloat16")[0], Rules(deterministic=False), h100, 3, 0)
     assert 1 < len(plans) <= 3
+    assert not any(plan.compiled for plan in plans)
+
+
+def test_compiled_candidates_come_last_and_are_few(fake_cudnn):
+    place = Place.described(b"{}")
+    plans = first_candidates(graphs("bfloat16")[0], Rules(), place, 8, 1)
+    assert [plan.compiled for plan in plans] == [False, False, False, True]
+    fake_cudnn.engines = {mode: [COMPILED] * 3 for mode in fake_cudnn.engines}
+    assert len(first_candidates(graphs("bfloat16")[0], Rules(), place, 8, 2)) == 2
+    assert build(graphs("bfloat16")[0], Rules(), place) is None
 
 
 def test_a_plan_survives_as_json(h100):

@@ -32,7 +32,7 @@ def zoo():
 
 
 def test_the_list_is_of_every_member(zoo):
-    assert {member.name for member in zoo_members()} == set(zoo["members"])
+    assert {member.name for member in zoo_members()} == set(zoo["members"]), "run benchmarks/gpu/zoo_convolutions.py"
 
 
 @pytest.mark.parametrize("mode", MODES)
