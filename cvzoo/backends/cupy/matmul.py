@@ -33,7 +33,8 @@ def matmul(a: Any, b: Any, *, scale: float = 1.0, add: Any = None) -> Any:
     if not y.size:
         return y
     if b.ndim == 2 and a.ndim > 2 and a.flags.c_contiguous:  # one product of many rows
-        gemm(a.reshape(-1, a.shape[-1]), b, y.reshape(-1, n), alpha=scale)
+        rows = math.prod(lead) * m
+        gemm(a.reshape(rows, a.shape[-1]), b, y.reshape(rows, n), alpha=scale)
     elif not lead:
         gemm(a, b, y, alpha=scale)
     else:

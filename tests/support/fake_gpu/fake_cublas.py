@@ -110,7 +110,26 @@ class FakeCublas:
         return OK
 
     def _cublasGemmEx_64(
-        self, handle, turn_a, turn_b, m, n, k, alpha, a, type_a, lda, b, type_b, ldb, beta, c, type_c, ldc, compute, algo
+        self,
+        handle,
+        turn_a,
+        turn_b,
+        m,
+        n,
+        k,
+        alpha,
+        a,
+        type_a,
+        lda,
+        b,
+        type_b,
+        ldb,
+        beta,
+        c,
+        type_c,
+        ldc,
+        compute,
+        algo,
     ) -> int:
         name = "cublasGemmEx_64"
         first = (handle, turn_a, turn_b, m, n, k, alpha, a, type_a, lda, 0, b, type_b, ldb, 0, beta, c, type_c, ldc, 0)
