@@ -4,14 +4,14 @@
 #define SIZE_CLAMP 4.1351666f
 
 enum { ANCHORS, PLACES, BOXES };       // what a code is against
-enum { PLAIN, SIGMOID, SIGMOID_IN_64 };  // what makes a score of a selected number
+enum { SCORE_PLAIN, SCORE_SIGMOID, SCORE_IN_64 };  // what makes a score of a selected number
 // a photo's frame (B, 10): what boxes are cut at (less than 0: not), moved by, divided by, multiplied by, and its size
 enum { CUT_Y, CUT_X, OFF_Y, OFF_X, DIV_Y, DIV_X, MUL_Y, MUL_X, PHOTO_Y, PHOTO_X, N_FRAME };
 
 __device__ __forceinline__ float order_to_score(u32 order) {
     return __uint_as_float((order & 0x80000000u) ? (order & 0x7fffffffu) : ~order);
 }
-__device__ __forceinline__ float sigmoid(float v) { return over(1.0f, plus(1.0f, expf(-v))); }
+__device__ __forceinline__ float sigmoid_of(float v) { return over(1.0f, plus(1.0f, expf(-v))); }
 __device__ __forceinline__ float clipped(float v, float low, float high) { return v < low ? low : v > high ? high : v; }
 __device__ __forceinline__ bool is_finite(float v) { return (__float_as_uint(v) & 0x7f800000u) != 0x7f800000u; }
 
@@ -41,8 +41,8 @@ extern "C" __global__ void decode_candidates(
         int column;
         i64 row = divide(pair, n_class, &column);
         float v = order_to_score((u32)(key >> 32));
-        if (scoring == SIGMOID) v = sigmoid(v);
-        if (scoring == SIGMOID_IN_64) v = (float)(1.0 / (1.0 + exp(-(double)v)));
+        if (scoring == SCORE_SIGMOID) v = sigmoid_of(v);
+        if (scoring == SCORE_IN_64) v = (float)(1.0 / (1.0 + exp(-(double)v)));
         const float *code = loc + 4 * ((photo * n_row + row) * (codes_of_class ? n_class : 1) + (codes_of_class ? column : 0));
         const float *a = anchor + 4 * ((own_anchors ? photo * n_row : 0) + row);
         const float *frame = frames + photo * N_FRAME;
@@ -102,7 +102,7 @@ extern "C" __global__ void score_centered(const float *__restrict__ conf, const 
     for (i64 i = first_index(); i < n; i += index_step()) {
         int column;
         i64 row = divide(i, n_class, &column);
-        score[i] = sqrtf(times(sigmoid(conf[i]), sigmoid(center[row])));
+        score[i] = sqrtf(times(sigmoid_of(conf[i]), sigmoid_of(center[row])));
     }
 }
 
@@ -120,7 +120,7 @@ extern "C" __global__ void decode_yolo(const float *__restrict__ raw, const floa
         photo = divide(rest, height, &y);
         const float *from = raw + i * (5 + n_class);
         i64 row = photo * n_row + first + ((i64)y * width + x) * n_anchor + a;
-        float objectness = plain ? from[4] : sigmoid(from[4]);
+        float objectness = plain ? from[4] : sigmoid_of(from[4]);
         float cell[2] = {cell_h, cell_w}, place[2] = {(float)y, (float)x}, b[4];
         bool finite = true;
         for (int k = 0; k < 2; k++) {
@@ -128,7 +128,7 @@ extern "C" __global__ void decode_yolo(const float *__restrict__ raw, const floa
             if (plain) {
                 side = times(times(side, 2.0f), times(side, 2.0f));
             } else {
-                center = sigmoid(center);
+                center = sigmoid_of(center);
                 side = expf(side > 25.0f ? 25.0f : side);
             }
             center = minus(times(center, scale_xy), shift);
@@ -149,7 +149,7 @@ extern "C" __global__ void decode_yolo(const float *__restrict__ raw, const floa
         }
         for (int k = 0; k < n_class; k++) {
             float v = from[5 + k];
-            v = softmax ? over(expf(v - most), sum) : plain ? v : sigmoid(v);
+            v = softmax ? over(expf(v - most), sum) : plain ? v : sigmoid_of(v);
             v = times(v, objectness);
             to[k] = seen && v > above ? v : -infinity<float>();
         }

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.cuda.prepare import PhotoPlan
 from cvzoo.errors.exceptions import FileFormatError, UnsupportedError, ValueRangeError
 from cvzoo.links.model.darknet.network import DarknetNetwork
 from cvzoo.links.model.detector import AbstractOneStageDetector, Preset
+from cvzoo.links.model.finished_boxes import DeviceBoxes
 from cvzoo.links.model.yolo.decode import Found
-from cvzoo.links.model.yolo.frame import Fit, decode_heads, to_input
+from cvzoo.links.model.yolo.frame import Fit, boxes_of_heads_on_device, decode_heads, input_plan, to_input
 
 
 class DarknetDetector(AbstractOneStageDetector):
@@ -67,6 +69,10 @@ class DarknetDetector(AbstractOneStageDetector):
     def prepare(self, img: np.ndarray) -> np.ndarray:
         return to_input(img, self.network.input_size, self.resize)
 
+    def photo_plan(self, size: tuple[int, int]) -> PhotoPlan:
+        """As in `AbstractDetector`."""
+        return input_plan(size, self.network.input_size, self.resize)
+
     def forward(self, x: Any) -> tuple[Variable, ...]:
         """The inputs of the heads, (B, A * (5 + L), GH, GW) each; x (B, 3, H, W) float32, RGB in [0, 1]."""
         return self.network(x)
@@ -79,6 +85,12 @@ class DarknetDetector(AbstractOneStageDetector):
             size=size,
             fit=self.resize,
             score_thresh=self.score_thresh,
+        )
+
+    def boxes_on_device(self, x: Any, sizes: Sequence[tuple[int, int]]) -> DeviceBoxes:
+        """As in `AbstractDetector`."""
+        return boxes_of_heads_on_device(
+            *(self, self.network.heads, self.outputs(x), sizes), input_size=self.network.input_size, fit=self.resize
         )
 
     def describe(self) -> str:

@@ -1,8 +1,15 @@
 """Boxes of a stretched photo in the photo's own pixels."""
 
+import math
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
+from cvzoo.backends.cuda.boxes import UNBOUNDED, frame
+from cvzoo.backends.cuda.staging import upload
 from cvzoo.geometry.clip_bbox import clip_bbox
+from cvzoo.links.model.finished_boxes import ANY_SIDE, MOST_CANDIDATES, DeviceBoxes, suppressed_result
 
 Found = tuple[np.ndarray, np.ndarray, np.ndarray]
 
@@ -22,3 +29,38 @@ def boxes_of_photo(found: Found, seen: tuple[int, int], size: tuple[int, int], *
             kept &= (bbox[:, 2:] > bbox[:, :2]).all(axis=1)
     ratio = np.float32(size) / np.float32(seen)
     return bbox[kept] * np.tile(ratio, 2), label[kept], score[kept]
+
+
+def boxes_of_photos_on_device(
+    model: Any,
+    outputs: Sequence[Any],
+    sizes: Sequence[tuple[int, int]],
+    *,
+    n_candidate: int | None,
+    clip: bool,
+) -> DeviceBoxes:
+    """The boxes of an SSD for `outputs` of its `forward` on a GPU.
+
+    model: its `coder`, `insize` and thresholds
+    n_candidate: of a class; None: all; clip: as in `boxes_of_photo`
+    """
+    seen = (model.insize, model.insize)
+    frames = [frame(s, cut=seen if clip else None, factor=np.float32(s) / np.float32(seen)) for s in sizes]
+    (frames,) = upload([np.stack(frames)])
+    found = model.coder.decode_on_device(
+        *outputs,
+        score_thresh=model.score_thresh,
+        n_candidate=n_candidate,
+        frames=frames,
+        min_side=ANY_SIDE if clip else -math.inf,
+    )
+    result = suppressed_result(
+        *found,
+        frames,
+        nms_thresh=model.nms_thresh,
+        limit=model.limit,
+        clip=model.clip,
+        most=MOST_CANDIDATES if n_candidate is None else UNBOUNDED,
+        by_pair=True,
+    )
+    return DeviceBoxes(result, lambda i: model.found_again(outputs, i, sizes[i]))

@@ -2,9 +2,13 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
+from cvzoo.backends.cuda.boxes import decode_selected, softmax_scores
+from cvzoo.backends.cuda.constants import constants
+from cvzoo.backends.cuda.selection import Candidates, Selected, select_best
 from cvzoo.backends.in_threads import in_threads
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.geometry.as_bbox import as_bbox
@@ -12,6 +16,7 @@ from cvzoo.geometry.bbox_area import bbox_area
 from cvzoo.geometry.bbox_iou import bbox_intersection, bbox_iou
 from cvzoo.geometry.best_pairs import best_pairs
 from cvzoo.geometry.coding import decode_bbox, encode_bbox
+from cvzoo.links.model.finished_boxes import MOST_CANDIDATES, as_floats
 from cvzoo.links.model.ssd.default_boxes import default_boxes
 
 BACKGROUND = 0
@@ -123,6 +128,36 @@ class MultiboxCoder:
         score = prob[row, label + 1]
         row = hopeful[row]
         return decode_bbox(mb_loc[row], self.default[row], std=self._std), label.astype(np.int32), score
+
+    def decode_on_device(
+        self,
+        mb_loc: Any,
+        mb_conf: Any,
+        *,
+        score_thresh: float,
+        n_candidate: int | None,
+        frames: Any,
+        min_side: float,
+    ) -> tuple[Selected, Candidates]:
+        """As `decode`, of all photos at once: mb_loc (B, A, 4) and mb_conf (B, A, 1 + L), on a GPU as is all else.
+
+        n_candidate: None for as many as are looked at
+        frames: (B, 10) float32, see `backends.cuda.boxes.frame`
+        min_side: what is narrower, once cut, is dropped
+        """
+        b, n_row, n_class = mb_conf.shape
+        n_class -= 1
+        score = softmax_scores(as_floats(mb_conf)).reshape(b, -1)
+        if n_candidate is None:
+            selected = select_best(score, [(0, n_row * n_class)], limit=MOST_CANDIDATES, above=score_thresh)
+        else:
+            parts = [(label, n_row) for label in range(n_class)]
+            selected = select_best(score, parts, limit=n_candidate, above=score_thresh, step=n_class)
+        anchor = constants.get(("SSD", self.default.tobytes()), lambda: self.default)
+        candidates = decode_selected(
+            selected, as_floats(mb_loc), anchor, frames=frames, n_class=n_class, std=self._std, min_side=min_side
+        )
+        return selected, candidates
 
 
 def best_of_each_class(score: np.ndarray, above: float, n: int | None) -> tuple[np.ndarray, np.ndarray]:

@@ -7,11 +7,14 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.cuda.prepare import PhotoPlan
+from cvzoo.backends.cuda.resampling import Resampling
 from cvzoo.functions.array.resize_images import resize_images
 from cvzoo.links.model.detector import AbstractOneStageDetector, Found, Preset
 from cvzoo.links.model.detector_source import detector_classes, take_what_fits
+from cvzoo.links.model.finished_boxes import DeviceBoxes
 from cvzoo.links.model.label_names import VOC_LABEL_NAMES
-from cvzoo.links.model.ssd.finish import boxes_of_photo
+from cvzoo.links.model.ssd.finish import boxes_of_photo, boxes_of_photos_on_device
 from cvzoo.links.model.ssd.multibox import Multibox
 from cvzoo.links.model.ssd.multibox_coder import MultiboxCoder
 from cvzoo.links.model.ssd.pretrained import read_pretrained
@@ -82,6 +85,12 @@ class SSD(AbstractOneStageDetector):
         size, antialias = (self.insize, self.insize), self.settings.antialias
         return resize_images(img[None], size, align_corners=False, antialias=antialias).array[0] - self.mean
 
+    def photo_plan(self, size: tuple[int, int]) -> PhotoPlan:
+        """As in `AbstractDetector`."""
+        how = Resampling.ANTIALIASED if self.settings.antialias else Resampling.BILINEAR
+        square = (self.insize, self.insize)
+        return PhotoPlan(square, square, how, mean=tuple(self.settings.mean))
+
     def forward(self, x: Any) -> tuple[Variable, Variable]:
         """mb_loc (B, A, 4): dy dx dh dw against `coder.default`; mb_conf (B, A, 1 + L): scores before the softmax.
 
@@ -94,3 +103,8 @@ class SSD(AbstractOneStageDetector):
         s = self.settings
         found = self.coder.decode(*outputs, score_thresh=self.score_thresh, n_candidate=s.n_candidate)
         return boxes_of_photo(found, (s.insize, s.insize), size, clip=s.clip)
+
+    def boxes_on_device(self, x: Any, sizes: Sequence[tuple[int, int]]) -> DeviceBoxes:
+        """As in `AbstractDetector`."""
+        s = self.settings
+        return boxes_of_photos_on_device(self, self.outputs(x), sizes, n_candidate=s.n_candidate, clip=s.clip)

@@ -7,11 +7,14 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.cuda.prepare import PhotoPlan
+from cvzoo.backends.cuda.resampling import Resampling
 from cvzoo.functions.array.resize_images import resize_images
 from cvzoo.links.model.detector import AbstractOneStageDetector, Found, Preset
 from cvzoo.links.model.detector_source import detector_classes, take_what_fits
+from cvzoo.links.model.finished_boxes import DeviceBoxes
 from cvzoo.links.model.label_names import COCO_LABEL_NAMES
-from cvzoo.links.model.ssd.finish import boxes_of_photo
+from cvzoo.links.model.ssd.finish import boxes_of_photo, boxes_of_photos_on_device
 from cvzoo.links.model.ssd.multibox_coder import MultiboxCoder
 from cvzoo.links.model.ssdlite.extractor import SSDLiteExtractor
 from cvzoo.links.model.ssdlite.head import LiteMultibox
@@ -75,6 +78,11 @@ class SSDLite(AbstractOneStageDetector):
         x = resize_images(img[None], (self.insize, self.insize), align_corners=False).array[0]
         return x * np.float32(1 / 127.5) - 1
 
+    def photo_plan(self, size: tuple[int, int]) -> PhotoPlan:
+        """As in `AbstractDetector`."""
+        square = (self.insize, self.insize)
+        return PhotoPlan(square, square, Resampling.BILINEAR, factor=1 / 127.5, shift=1.0)
+
     def forward(self, x: Any) -> tuple[Variable, Variable]:
         """mb_loc (B, A, 4): dy dx dh dw against `coder.default`; mb_conf (B, A, 1 + L): scores before the softmax.
 
@@ -86,3 +94,8 @@ class SSDLite(AbstractOneStageDetector):
         """bbox (R, 4), label (R,), score (R,) of what scores above `score_thresh`, a box for each class that does."""
         found = self.coder.decode(*outputs, score_thresh=self.score_thresh, n_candidate=self.settings.n_candidate)
         return boxes_of_photo(found, (self.insize, self.insize), size, clip=True)
+
+    def boxes_on_device(self, x: Any, sizes: Sequence[tuple[int, int]]) -> DeviceBoxes:
+        """As in `AbstractDetector`."""
+        n_candidate = self.settings.n_candidate
+        return boxes_of_photos_on_device(self, self.outputs(x), sizes, n_candidate=n_candidate, clip=True)

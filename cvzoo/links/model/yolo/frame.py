@@ -1,13 +1,22 @@
 """From a photo to a YOLO network's input, and from its heads back to boxes in the photo's pixels."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
+from cvzoo.backends.cuda.boxes import Coder, decode_selected, decode_yolo, frame
+from cvzoo.backends.cuda.constants import constants
+from cvzoo.backends.cuda.prepare import PhotoPlan
+from cvzoo.backends.cuda.resampling import Resampling
+from cvzoo.backends.cuda.selection import select_best
+from cvzoo.backends.cuda.staging import upload
+from cvzoo.backends.cupy.library import cupy
 from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.links.model.finished_boxes import MOST_CANDIDATES, DeviceBoxes, as_floats, suppressed_result
 from cvzoo.links.model.yolo.decode import Found, RegionHead, YoloHead
-from cvzoo.transforms.letterbox import letterbox, unletterbox_bbox
+from cvzoo.transforms.letterbox import letterbox, letterbox_frame, unletterbox_bbox
+from cvzoo.transforms.pillow_passes import rows_first
 from cvzoo.transforms.resize import resize
 from cvzoo.transforms.resize_bbox import resize_bbox
 
@@ -51,3 +60,81 @@ def decode_heads(
     if fit == "letterbox":
         return unletterbox_bbox(bbox, size, input_size), label, score
     return resize_bbox(bbox, input_size, size), label, score
+
+
+def input_plan(size: tuple[int, int], input_size: tuple[int, int], fit: Fit) -> PhotoPlan:
+    """What `to_input` does to a photo of `size` (H, W), for a GPU."""
+    factor = float(np.float32(1 / 255))
+    if fit == "letterbox":
+        resized, offset = letterbox_frame(size, input_size)
+        grey = float(np.float32(127.5) * np.float32(factor))
+        return PhotoPlan(resized, input_size, Resampling.CORNERS, offset=offset, factor=factor, fill=(grey,) * 3)
+    horizontal_first = rows_first(size, input_size) is not False
+    return PhotoPlan(input_size, input_size, Resampling.PILLOW_FLOATS, factor=factor, horizontal_first=horizontal_first)
+
+
+class _Model(Protocol):
+    score_thresh: float
+    nms_thresh: float
+    limit: int | None
+    clip: bool
+
+    def found_again(self, outputs: Sequence[Any], i: int, size: tuple[int, int]) -> Found: ...
+
+
+def boxes_of_heads_on_device(
+    model: _Model,
+    heads: Sequence[YoloHead | RegionHead],
+    outputs: Sequence[Any],
+    sizes: Sequence[tuple[int, int]],
+    *,
+    input_size: tuple[int, int],
+    fit: Fit,
+) -> DeviceBoxes:
+    """As `decode_heads` of all photos at once, of outputs (B, A * (5 + L), GH, GW) on a GPU, then suppressed."""
+    raws = [as_floats(raw.transpose(0, 2, 3, 1)) for raw in outputs]
+    b, n_class = len(sizes), heads[0].n_class
+    counts = [raw.shape[1] * raw.shape[2] * len(head.anchors) for raw, head in zip(raws, heads)]
+    bbox = cupy().empty((b, sum(counts), 4), np.float32)
+    score = cupy().empty((b, sum(counts), n_class), np.float32)
+    first = 0
+    for head, raw, count in zip(heads, raws, counts):
+        _, h, w, _ = raw.shape
+        is_region = isinstance(head, RegionHead)
+        decode_yolo(
+            raw,
+            constants.get(("YOLO", head), lambda head=head: np.array(head.anchors, np.float32)),
+            n_class=n_class,
+            cell=(input_size[0] / h, input_size[1] / w),
+            scale_xy=1.0 if is_region else head.scale_xy,
+            softmax=is_region and head.softmax,
+            plain=not is_region and head.new_coords,
+            in_cells=is_region,
+            above=model.score_thresh,
+            first=first,
+            bbox=bbox,
+            score=score,
+        )
+        first += count
+    (frames,) = upload([np.stack([_frame_of(size, input_size, fit) for size in sizes])])
+    selected = select_best(
+        score.reshape(b, -1), [(0, sum(counts) * n_class)], limit=MOST_CANDIDATES, above=model.score_thresh
+    )
+    candidates = decode_selected(selected, bbox, bbox, frames=frames, n_class=n_class, coder=Coder.BOXES)
+    result = suppressed_result(
+        selected,
+        candidates,
+        frames,
+        nms_thresh=model.nms_thresh,
+        limit=model.limit,
+        clip=model.clip,
+        most=MOST_CANDIDATES,
+    )
+    return DeviceBoxes(result, lambda i: model.found_again(outputs, i, sizes[i]))
+
+
+def _frame_of(size: tuple[int, int], input_size: tuple[int, int], fit: Fit) -> np.ndarray:
+    if fit == "stretch":
+        return frame(size, factor=[new / old for new, old in zip(size, input_size)])
+    resized, offset = letterbox_frame(size, input_size)
+    return frame(size, offset=offset, divisor=[new / old for new, old in zip(resized, size)])

@@ -8,15 +8,17 @@ import numpy as np
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.cuda.prepare import PhotoPlan
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.model.darknet.resampling import reorg
 from cvzoo.links.model.detector import AbstractOneStageDetector
 from cvzoo.links.model.detector_source import detector_classes
+from cvzoo.links.model.finished_boxes import DeviceBoxes
 from cvzoo.links.model.label_names import COCO_LABEL_NAMES, VOC_LABEL_NAMES
 from cvzoo.links.model.yolo.block import block
 from cvzoo.links.model.yolo.darknet19 import Darknet19Extractor
 from cvzoo.links.model.yolo.decode import Found, RegionHead
-from cvzoo.links.model.yolo.frame import checked_insize, decode_heads, to_input
+from cvzoo.links.model.yolo.frame import boxes_of_heads_on_device, checked_insize, decode_heads, input_plan, to_input
 from cvzoo.links.model.yolo.pretrained import PretrainedYOLO
 from cvzoo.links.model.yolo.weights import YOLO_V2_WEIGHTS
 
@@ -97,6 +99,10 @@ class YOLOv2(AbstractOneStageDetector):
     def prepare(self, img: np.ndarray) -> np.ndarray:
         return to_input(img, (self.insize, self.insize), "letterbox")
 
+    def photo_plan(self, size: tuple[int, int]) -> PhotoPlan:
+        """As in `AbstractDetector`."""
+        return input_plan(size, (self.insize, self.insize), "letterbox")
+
     def forward(self, x: Any) -> Variable:
         """(B, A * (5 + L), H / 32, W / 32) of x (B, 3, H, W), RGB in [0, 1]."""
         fine, coarse = self.extractor(x)
@@ -112,4 +118,10 @@ class YOLOv2(AbstractOneStageDetector):
             size=size,
             fit="letterbox",
             score_thresh=self.score_thresh,
+        )
+
+    def boxes_on_device(self, x: Any, sizes: Sequence[tuple[int, int]]) -> DeviceBoxes:
+        """As in `AbstractDetector`."""
+        return boxes_of_heads_on_device(
+            *(self, self.heads, self.outputs(x), sizes), input_size=(self.insize, self.insize), fit="letterbox"
         )

@@ -8,17 +8,19 @@ import numpy as np
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.cuda.prepare import PhotoPlan
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.model.darknet.resampling import enlarge
 from cvzoo.links.model.detector import AbstractOneStageDetector
 from cvzoo.links.model.detector_source import detector_classes
+from cvzoo.links.model.finished_boxes import DeviceBoxes
 from cvzoo.links.model.label_names import VOC_LABEL_NAMES
 from cvzoo.links.model.yolo.block import block, load_darknet
 from cvzoo.links.model.yolo.darknet53 import Darknet53Extractor
 from cvzoo.links.model.yolo.decode import Found, YoloHead
-from cvzoo.links.model.yolo.frame import checked_insize, decode_heads, to_input
+from cvzoo.links.model.yolo.frame import boxes_of_heads_on_device, checked_insize, decode_heads, input_plan, to_input
 from cvzoo.links.model.yolo.pretrained import PretrainedYOLO
 from cvzoo.links.model.yolo.weights import DARKNET53_IMAGENET, YOLO_V3_WEIGHTS
 from cvzoo.weights.download import fetch_weights
@@ -124,6 +126,10 @@ class YOLOv3(AbstractOneStageDetector):
     def prepare(self, img: np.ndarray) -> np.ndarray:
         return to_input(img, (self.insize, self.insize), "letterbox")
 
+    def photo_plan(self, size: tuple[int, int]) -> PhotoPlan:
+        """As in `AbstractDetector`."""
+        return input_plan(size, (self.insize, self.insize), "letterbox")
+
     def forward(self, x: Any) -> tuple[Variable, Variable, Variable]:
         """(B, 3 * (5 + L), H / s, W / s) for s = 32, 16, 8, of x (B, 3, H, W), RGB in [0, 1]."""
         h8, h16, h32 = self.extractor(x)
@@ -142,4 +148,10 @@ class YOLOv3(AbstractOneStageDetector):
             size=size,
             fit="letterbox",
             score_thresh=self.score_thresh,
+        )
+
+    def boxes_on_device(self, x: Any, sizes: Sequence[tuple[int, int]]) -> DeviceBoxes:
+        """As in `AbstractDetector`."""
+        return boxes_of_heads_on_device(
+            *(self, self.heads, self.outputs(x), sizes), input_size=(self.insize, self.insize), fit="letterbox"
         )
