@@ -16,20 +16,21 @@ _NULL = np.uint64(0)
 _SHARED_WITHOUT_ASKING = 48 << 10
 
 
-def _file(name: str) -> str:
+def family_text(name: str) -> str:
+    """kernels/<name>.cu as it is."""
     return (resources.files("cvzoo.backends.cuda") / "kernels" / f"{name}.cu").read_text("utf-8")
 
 
 @functools.cache
 def common_source() -> str:
     """What stands in front of every source: types of 16 bits, packs, indices, reductions (kernels/common.cu)."""
-    return _file("common")
+    return family_text("common")
 
 
 @functools.cache
 def source(family: str) -> str:
     """The whole text of a family of kernels: kernels/common.cu and kernels/<family>.cu."""
-    return common_source() + "\n" + _file(family)
+    return common_source() + "\n" + family_text(family)
 
 
 class KernelModule:

@@ -309,3 +309,40 @@ __device__ __forceinline__ A sum_of_eight(A v, A (*scratch)[33]) {
     for (int k = 0; k < 8; k++) sum += scratch[k][threadIdx.x];
     return sum;
 }
+
+// ---- what stands behind a convolution -------------------------------------------------------------------------------
+enum { LINEAR, RELU, LEAKY_RELU, CLIP, SWISH, HARD_SWISH, SIGMOID };
+template <class A>
+__device__ __forceinline__ A activated(A v, int kind, A alpha, A beta) {
+    switch (kind) {
+        case RELU: return v < 0 ? 0 : v;
+        case LEAKY_RELU: return v > 0 ? v : alpha * v;
+        case CLIP: return v < alpha ? alpha : v > beta ? beta : v;
+        case SWISH: return v / (1 + exponential(-alpha * v));
+        case HARD_SWISH: return v * smaller(larger(alpha * v + beta, (A)0), (A)1);
+        case SIGMOID: return 1 / (1 + exponential(-v));
+        default: return v;
+    }
+}
+
+// y[at + first ...] = activation(sum + bias + add), eight channels of one pixel; bias (channels) and add (like y) or null
+template <class T, class A>
+__device__ __forceinline__ void finish(A *sum, const T *bias, const T *add, T *y, i64 at, int first, int count, int kind,
+                                       A alpha, A beta, int whole) {
+    A v[8];
+    if (bias) {
+        load_eight(bias + first, count, whole, v);
+#pragma unroll
+        for (int k = 0; k < 8; k++) sum[k] += v[k];
+    }
+    if (add) {
+        load_eight(add + at + first, count, whole, v);
+#pragma unroll
+        for (int k = 0; k < 8; k++) sum[k] += v[k];
+    }
+    if (kind != LINEAR) {
+#pragma unroll
+        for (int k = 0; k < 8; k++) sum[k] = activated(sum[k], kind, alpha, beta);
+    }
+    store_eight(y + at + first, count, whole, sum);
+}
