@@ -9,11 +9,13 @@ import numpy as np
 
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable, make_output
+from cvzoo.backends.cuda.capture import NotCapturedError, PrivatePool
 from cvzoo.backends.onednn.pool import pool
 from cvzoo.config.randomness import get_random_state, using_random_state
 from cvzoo.graph.arena import Arena
 from cvzoo.graph.capture import Capture
 from cvzoo.graph.closeness import is_close, other_numbers
+from cvzoo.graph.device_program import DeviceProgram
 from cvzoo.graph.draw import draw_memory
 from cvzoo.graph.lowering import lower
 from cvzoo.graph.passes.dead_records import dead_records
@@ -38,6 +40,8 @@ RECORD_PASSES = (
     fuse_sums_of_gradients,
     keep_nan,
 )
+# what makes 0 of NaN on the processor keeps it in our kernels: nothing need be put back
+DEVICE_PASSES = tuple([each for each in RECORD_PASSES if each is not keep_nan])
 STEP_PASSES = (in_place,)
 NOTHING_TO_LEARN = "nothing that it gives depends on parameters"
 
@@ -68,7 +72,7 @@ class LearningGraph:
 
     def __init__(
         self,
-        program: Program,
+        program: Program | DeviceProgram,
         capture: Capture,
         structure: Any,
         watch: LearningWatch,
@@ -86,7 +90,7 @@ class LearningGraph:
         self.structure = structure
         self.watch = watch
         self.is_random = capture.is_random
-        self.n_argument = program.lowered.graph.n_input
+        self.n_argument = program.graph.n_input
         numbers = {id(each): k for k, each in enumerate(self.parameters, self.n_argument)}
         self.places = [*self.wanted, *[numbers[id(each)] for each in self.leaves]]
         self.name = ""
@@ -97,10 +101,14 @@ class LearningGraph:
 
     def forward(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
         """The results' arrays. `backward` or `forget` comes next."""
+        if isinstance(self.program, DeviceProgram):
+            return self.program.forward(arrays)
         return self.program.forward([_fitting(a, b) for a, b in zip(arrays, self.program.inputs)])
 
     def backward(self, gradients: Sequence[np.ndarray]) -> list[np.ndarray]:
         """The gradients of arguments and parameters, from those of the results."""
+        if isinstance(self.program, DeviceProgram):
+            return self.program.backward(gradients)
         wanted = self.program.inputs[self.n_argument :]
         return self.program.backward([_fitting(a, b) for a, b in zip(gradients, wanted)])
 
@@ -144,14 +152,14 @@ def build_learning(
     kwargs: dict[str, Any],
     *,
     without: frozenset[int],
-    arena: Arena,
+    arena: Arena | PrivatePool,
     parameters: Iterable[Parameter],
     recompute: bool,
 ) -> LearningGraph:
     """The graph of a call there and back; what functions changed in place, and the random state, are as before.
 
     without: the results whose gradients nobody wants, by number
-    arena: the memory to compute in
+    arena: the memory to compute in; a pool where the arrays lie on a GPU
     parameters: all that the call might read
     recompute: what is cheap is computed again in the backward pass rather than kept
     The call runs once with copies of the arguments, and once with other numbers and without its primitives (with them
@@ -181,46 +189,65 @@ def _build(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     without: frozenset[int],
-    surroundings: tuple[Arena, LearningWatch, bool],
+    surroundings: tuple[Arena | PrivatePool, LearningWatch, bool],
     first: Capture,
 ) -> LearningGraph:
     start = time.perf_counter()
-    arena, watch, recompute = surroundings
+    memory, watch, recompute = surroundings
+    on_device = isinstance(memory, PrivatePool)
     random_state = get_random_state()
     own_args, own_kwargs = _copied(args, kwargs, lambda x: x.copy(order="K"))
     wanted, gradients = first.learn(call, own_args, own_kwargs, without=without)
     if first.seen:
         raise NotLearnableError(_complaint(first))
     pool.release()  # what one pass leaves idle, the next need not find beside its own
-    graph = _looked_at_again(first, call, args, kwargs, without)
+    graph = _looked_at_again(first, call, args, kwargs, without, on_device)
     if not first.seeds:
         raise NotLearnableError(NOTHING_TO_LEARN)
     pool.release()
     n_record = len(graph.records)
     changed: dict[str, int] = {}
-    for change in (*RECORD_PASSES, *((recompute_pass,) if recompute else ())):
+    graph.is_on_device = on_device
+    for change in (*(DEVICE_PASSES if on_device else RECORD_PASSES), *((recompute_pass,) if recompute else ())):
         changed[change.__name__] = changed.get(change.__name__, 0) + change(graph)
     arrays: list[Any] = []
     flatten((own_args, own_kwargs), arrays)
     arrays = [*[x._array if isinstance(x, Variable) else x for x in arrays], *first.given]
-    with using_random_state(random_state):
-        lowered = lower(graph, arrays)
-    pool.release()
-    for change in STEP_PASSES:
-        changed[change.__name__] = change(lowered)
-    program = Program(lowered, arena)
+    if on_device:
+        program, results = _captured(graph, arrays, memory, random_state)
+    else:
+        with using_random_state(random_state):
+            lowered = lower(graph, arrays)
+        pool.release()
+        for change in STEP_PASSES:
+            changed[change.__name__] = change(lowered)
+        program = Program(lowered, memory)
+        with using_random_state(random_state):
+            results = program.forward(arrays[: graph.n_input])
+        results += program.backward(first.given)
     expected: list[Any] = []
     structure = flatten(wanted, expected)
     del wanted
-    with using_random_state(random_state):
-        results = program.forward(arrays[: graph.n_input])
-    results += program.backward(first.given)
     for y, right in zip(results, [*expected, *gradients]):
         if not is_close(y, right._array if isinstance(right, Variable) else right):
             raise NotLearnableError("a replay gave other numbers")
     made = LearningGraph(program, first, structure, watch, n_record=n_record, changed=changed)
     made.seconds = time.perf_counter() - start
     return made
+
+
+def _captured(
+    graph: Graph, arrays: Sequence[Any], pool: PrivatePool, random_state: dict
+) -> tuple[DeviceProgram, list[Any]]:
+    """The graph captured, and what its launches give for `arrays`."""
+    try:
+        with using_random_state(random_state):
+            program = DeviceProgram(graph, arrays, pool)
+    except NotCapturedError as error:
+        raise NotLearnableError(f"no CUDA graph holds it ({error})") from error
+    with using_random_state(random_state):
+        results = program.forward(arrays[: graph.n_input])
+    return program, results + program.backward(arrays[graph.n_input :])
 
 
 def _complaint(capture: Capture) -> str:
@@ -236,7 +263,12 @@ def _unpack(parameters: Iterable[Parameter]) -> None:
 
 
 def _looked_at_again(
-    first: Capture, call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], without: frozenset[int]
+    first: Capture,
+    call: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    without: frozenset[int],
+    on_device: bool,
 ) -> Graph:
     """The graph of a second pass, which must do what the first did.
 
@@ -244,7 +276,7 @@ def _looked_at_again(
     replay is compared with the first.
     """
     reason: str | None = None
-    for is_idle in (True, False):
+    for is_idle in (False,) if on_device else (True, False):
         second = Capture()
         second.is_idle = is_idle
         try:

@@ -8,6 +8,10 @@ from collections.abc import Callable
 from typing import Any
 
 from cvzoo.autodiff.variable import Variable, make_output
+from cvzoo.backends.arrays import device_number
+from cvzoo.backends.cuda.capture import PrivatePool
+from cvzoo.backends.device import Device
+from cvzoo.backends.float_types import is_float
 from cvzoo.config.switches import switches
 from cvzoo.graph.arena import Arena
 from cvzoo.graph.learning_graph import NOTHING_TO_LEARN, LearningGraph, NotLearnableError, build_learning
@@ -15,7 +19,7 @@ from cvzoo.graph.outermost import outermost
 from cvzoo.graph.patience import Patience
 from cvzoo.graph.replay import Replay
 from cvzoo.graph.second_look import SecondLook
-from cvzoo.graph.trees import NotATreeError, flatten, unflatten
+from cvzoo.graph.trees import NotATreeError, device_of_arguments, flatten, unflatten
 from cvzoo.graph.watch import Glance
 
 
@@ -29,6 +33,7 @@ class _Local(threading.local):
         self.plain: set[Any] = set()  # what is not worth another try
         self.glance = Glance()
         self.arena = Arena()
+        self.pools: dict[int, PrivatePool] = {}  # arenas of GPUs, by their numbers
         self.flight: weakref.ref[Replay] | None = None
 
 
@@ -107,9 +112,9 @@ class LearningMethod:
             return None
         arrays = [x._array if isinstance(x, Variable) else x for x in leaves]
         # whole numbers are indices: a graph cannot know what else depends on them
-        if not arrays or any(a.dtype.kind != "f" or a.size == 0 for a in arrays):
+        if not arrays or any(not is_float(a.dtype) or a.size == 0 for a in arrays):
             return None
-        looks = tuple([(a.shape, a.strides, a.dtype, _asks(x)) for a, x in zip(arrays, leaves)])
+        looks = tuple([(a.shape, a.strides, a.dtype, _asks(x), device_number(a)) for a, x in zip(arrays, leaves)])
         settings = self._local.glance.look(self.link.states, self._hidden)
         return (structure, looks, settings, switches.backend, switches.dtype, switches.train), structure, leaves
 
@@ -127,16 +132,18 @@ class LearningMethod:
     def _record(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> LearningGraph | None:
         own, link = self._local, self.link
         look = SecondLook(self.plain.__get__(link), link.states, self._hidden)
+        device = device_of_arguments(args, kwargs)
         try:
-            graph = build_learning(
-                look,
-                args,
-                kwargs,
-                without=own.missing.get(key, frozenset()),
-                arena=own.arena,
-                parameters=link.params(),
-                recompute=self.recompute,
-            )
+            with device:
+                graph = build_learning(
+                    look,
+                    args,
+                    kwargs,
+                    without=own.missing.get(key, frozenset()),
+                    arena=self._arena(device),
+                    parameters=link.params(),
+                    recompute=self.recompute,
+                )
             look.look_for_draws(args, kwargs)
             if look.reason is not None:
                 raise NotLearnableError(look.reason)
@@ -158,6 +165,15 @@ class LearningMethod:
         while len(own.graphs) > self.limit:
             own.graphs.popitem(last=False)
         return graph
+
+    def _arena(self, device: Device) -> Arena | PrivatePool:
+        """The memory of this thread's graphs on the device."""
+        own = self._local
+        if device.index < 0:
+            return own.arena
+        if device.index not in own.pools:
+            own.pools[device.index] = PrivatePool()
+        return own.pools[device.index]
 
     def _replay(self, graph: LearningGraph, key: Any, structure: Any, leaves: list[Any]) -> Any:
         own = self._local

@@ -12,7 +12,6 @@ from cvzoo.autodiff.function_hook import active_hooks
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.arrays import device_number
 from cvzoo.backends.cuda.capture import common_pool
-from cvzoo.backends.device import Device, device_of
 from cvzoo.backends.float_types import is_float
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import GraphError
@@ -22,7 +21,7 @@ from cvzoo.graph.learning_method import LearningMethod
 from cvzoo.graph.outermost import outermost
 from cvzoo.graph.patience import Patience
 from cvzoo.graph.second_look import SecondLook
-from cvzoo.graph.trees import NotATreeError, flatten
+from cvzoo.graph.trees import NotATreeError, device_of_arguments, flatten
 from cvzoo.graph.watch import Glance, Watch
 
 
@@ -134,13 +133,10 @@ class ReplayedMethod:
         own = self._local
         call = self._plain.__get__(self.link)
         look = SecondLook(call, self.link.states, self._hidden)
-        device = _gpu_of(args, kwargs)
         try:
-            if device is None:
-                graph, result = build(call, args, kwargs, look)
-            else:
-                with device:
-                    graph, result = build(call, args, kwargs, look, common_pool())
+            with device_of_arguments(args, kwargs) as device:
+                pool = common_pool() if device.index >= 0 else None
+                graph, result = build(call, args, kwargs, look, pool)
             look.look_for_draws(args, kwargs)
             if look.reason is not None:
                 raise NotReplayableError(look.reason, result)
@@ -176,14 +172,6 @@ class ReplayedMethod:
         if self.learning is not None:
             copy.turn_on(train=True, recompute=self.learning.recompute)
         return copy
-
-
-def _gpu_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Device | None:
-    """The GPU on which the arguments' arrays lie; None for the processor."""
-    leaves: list[Any] = []
-    flatten((args, kwargs), leaves)
-    device = device_of(leaves[0]._array if isinstance(leaves[0], Variable) else leaves[0])
-    return None if device.index < 0 else device
 
 
 def _steps(array: np.ndarray) -> tuple[int, ...]:

@@ -7,6 +7,7 @@ import numpy as np
 
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.arrays import is_device_array
+from cvzoo.backends.device import Device, device_of
 
 _PLAIN = (bool, int, float, str, type(None), np.integer, np.floating)
 
@@ -52,6 +53,13 @@ def unflatten(structure: Any, leaves: Iterator[Any], make: Callable[[Any], Any])
     if kind in (tuple, list):
         return kind(parts)
     return kind._make(parts) if issubclass(kind, tuple) else kind(parts)  # a named tuple
+
+
+def device_of_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Device:
+    """Where the first of the arguments' arrays lies."""
+    leaves: list[Any] = []
+    flatten((args, kwargs), leaves)
+    return device_of(leaves[0]._array if isinstance(leaves[0], Variable) else leaves[0])
 
 
 def structure_has_arrays(structure: Any) -> bool:
