@@ -24,13 +24,12 @@ _PACK = "depthwise filters of "  # and then of which dtype
 
 
 def is_depthwise(channels: int, w_shape: Sequence[int], groups: int, *arrays: Any) -> bool:
-    """Whether w (O, C / groups, KH, KW) gives each of x's channels filters of its own, and all arrays are such floats
-    as the kernels here know.
+    """Whether w (O, C / groups, KH, KW) gives each of several channels filters of its own, and all arrays are of one
+    floating dtype.
     """
     return (
-        groups == channels
+        groups == channels > 1
         and w_shape[1] == 1
-        and w_shape[0] >= groups > 0
         and all(is_float(a.dtype) and a.dtype == arrays[0].dtype for a in arrays)
     )
 

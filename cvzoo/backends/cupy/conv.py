@@ -12,6 +12,7 @@ from cvzoo.backends.abstract import Pad, Pair
 from cvzoo.backends.cuda.blas import gemm
 from cvzoo.backends.cuda.channel_sum import channel_sum as channel_sum_of_floats
 from cvzoo.backends.cuda.columns import Window, col2im, im2col
+from cvzoo.backends.cuda.depthwise import depthwise_conv_2d, depthwise_input_grad, depthwise_weight_grad, is_depthwise
 from cvzoo.backends.cupy.chain import chain
 from cvzoo.backends.cupy.eltwise import add as add_arrays
 from cvzoo.backends.cupy.library import cupy
@@ -39,6 +40,9 @@ def conv_2d(
     pack: dict | None = None,
 ) -> Any:
     """As AbstractBackend.conv_2d says."""
+    if is_depthwise(x.shape[1], w.shape, groups, x, w):
+        given = {"add": add, "activation": activation, "alpha": alpha, "beta": beta, "pack": pack}
+        return depthwise_conv_2d(x, w, b, stride=stride, pad=pad, dilate=dilate, **given)
     dtype = np.result_type(x.dtype, w.dtype)
     y = convolved(x, w, stride=stride, pad=pad, dilate=dilate, groups=groups, pack=pack)
     return finished(y.astype(dtype, copy=False), b, add, activation, alpha, beta)
@@ -147,6 +151,8 @@ def conv_2d_input_grad(
     gy: Any, w: Any, x_size: Pair, *, stride: Pair, pad: Pad, dilate: Pair, groups: int, add: Any = None
 ) -> Any:
     """As AbstractBackend.conv_2d_input_grad says."""
+    if is_depthwise(groups * w.shape[1], w.shape, groups, gy, w):
+        return depthwise_input_grad(gy, w, x_size, stride=stride, pad=pad, dilate=dilate, groups=groups, add=add)
     gy, w = of_one_float(gy, w)
     b, _, *size = gy.shape
     c = w.shape[1] * groups
@@ -178,6 +184,8 @@ def conv_2d_input_grad(
 
 def conv_2d_weight_grad(x: Any, gy: Any, w_size: Pair, *, stride: Pair, pad: Pad, dilate: Pair, groups: int) -> Any:
     """As AbstractBackend.conv_2d_weight_grad says; sums of 16-bit products are rounded once, at the end."""
+    if is_depthwise(x.shape[1], (gy.shape[1], x.shape[1] // groups, *w_size), groups, x, gy):
+        return depthwise_weight_grad(x, gy, w_size, stride=stride, pad=pad, dilate=dilate)
     x, gy = of_one_float(x, gy)
     b, c, *x_size = x.shape
     o = gy.shape[1]
