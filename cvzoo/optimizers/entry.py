@@ -51,7 +51,8 @@ def placed(array: Any, like: Any) -> Any:
     if not is_device_array(like):
         return to_numpy(array)
     with on_device_of(like):
-        return cupy().ascontiguousarray(cupy().asarray(array))
+        made = cupy().asarray(array)
+        return made if made.flags.c_contiguous else made.copy(order="C")
 
 
 def prepare_state(entry: Entry) -> None:

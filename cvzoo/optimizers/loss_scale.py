@@ -58,6 +58,10 @@ class LossScale:
             self._device = device
         return self._scaling
 
+    def if_on(self, device: Device) -> ScalingOnDevice | None:
+        """The factor as that GPU keeps it, if it does."""
+        return self._scaling if self._device == device else None
+
     def on_host(self) -> None:
         """The host decides from now on."""
         self._read()

@@ -16,6 +16,7 @@ from cvzoo.optimizers.gradient_hook import AbstractGradientHook, Selector
 from cvzoo.optimizers.hyperparameter import Hyperparameter
 from cvzoo.optimizers.loss_scale import LossScale
 from cvzoo.optimizers.on_device.plan import DevicePlan
+from cvzoo.optimizers.on_device.scaling import ScalingOnDevice
 from cvzoo.optimizers.on_device.step import DeviceStep
 from cvzoo.optimizers.optimizer_hook import AbstractOptimizerHook
 from cvzoo.optimizers.plan import Plan, Step
@@ -125,6 +126,9 @@ class AbstractOptimizer(abc.ABC):
             for plan in self._plans.values():
                 for entry in plan.entries:
                     entry.rule.t -= skipped
+            for hook, _ in self._hooks.values():
+                if isinstance(hook, AbstractOptimizerHook):
+                    hook.left_out(skipped)
 
     def create_update_rule(self) -> AbstractUpdateRule:
         """A rule for one more parameter: `param.update_rule = optimizer.create_update_rule()`."""
@@ -207,9 +211,18 @@ class AbstractOptimizer(abc.ABC):
         return self
 
     @property
+    def is_scaling(self) -> bool:
+        """Whether losses are scaled."""
+        return self._loss_scale is not None
+
+    @property
     def loss_scale(self) -> float:
         """What losses are multiplied with; 1 without loss scaling."""
         return 1.0 if self._loss_scale is None else self._loss_scale.scale
+
+    def scaling_on(self, device: Device) -> ScalingOnDevice | None:
+        """What decides on that GPU whether an update is made; None if the host does."""
+        return None if self._loss_scale is None else self._loss_scale.if_on(device)
 
     def backward(self, loss: Any) -> None:
         """Call `loss.backward()`, with loss scaling if it is asked for."""
@@ -359,7 +372,6 @@ class AbstractOptimizer(abc.ABC):
                 array.dtype.char,
                 changes,
                 exempt,
-                None if place < 0 else grad.dtype,
             )
             entries.append(Entry(path, param, array, rule, key, changes, exempt))
         return entries

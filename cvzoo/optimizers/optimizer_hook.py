@@ -31,6 +31,9 @@ class AbstractOptimizerHook(abc.ABC):
         """Whether the parameter is not to be updated now, after t updates; asked only if `freezes`."""
         return False
 
+    def left_out(self, count: int) -> None:  # noqa: B027 - most hooks do not count
+        """A GPU has left out that many of the updates that the hook was called for."""
+
     def replays(self, optimizer: Any) -> bool:
         """Whether a captured graph with this hook in it does what the hook would do now."""
         return False

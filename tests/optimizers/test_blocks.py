@@ -51,11 +51,11 @@ def _some_blocks():
 
 @pytest.fixture
 def threads(monkeypatch):
-    monkeypatch.setattr("cvzoo.optimizers.in_threads.thread_count", lambda: (4, "a test"))
+    monkeypatch.setattr("cvzoo.optimizers.in_threads.thread_count", lambda: (3, "a test"))
 
 
 def test_results_come_in_order_from_several_threads(threads):
-    met = threading.Barrier(4, timeout=20)
+    met = threading.Barrier(3, timeout=20)
     seen = set()
 
     def work(block, scratch):
@@ -66,7 +66,7 @@ def test_results_come_in_order_from_several_threads(threads):
         return block.index
 
     assert for_each_block(_some_blocks(), work) == list(range(8))
-    assert len(seen) == 4
+    assert len(seen) == 3
 
 
 def test_an_error_in_a_thread_is_raised(threads):

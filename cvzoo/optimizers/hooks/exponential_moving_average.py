@@ -1,15 +1,18 @@
 """A moving average of the weights."""
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from cvzoo.backends.arrays import device_number, to_numpy
 from cvzoo.errors.exceptions import GraphError, ValueRangeError, WeightsMismatchError
 from cvzoo.links.link import Link
 from cvzoo.optimizers.blocks import Block, cut_into_blocks
+from cvzoo.optimizers.entry import placed
 from cvzoo.optimizers.in_threads import for_each_block
+from cvzoo.optimizers.on_device.average import DeviceAverage
 from cvzoo.optimizers.optimizer_hook import AbstractOptimizerHook
 
 
@@ -31,51 +34,79 @@ class ExponentialMovingAverage(AbstractOptimizerHook):
 
     name = "ExponentialMovingAverage"
     timing = "post"
+    runs_on_device = True
 
     def __init__(self, decay: float = 0.999, *, warm_up: bool = True):
         if not 0 <= decay < 1:
             raise ValueRangeError("ExponentialMovingAverage: decay", expected="a number in [0, 1)", got=decay)
         self.decay = decay
         self.warm_up = warm_up
-        self.averages: dict[str, np.ndarray] = {}
+        self.averages: dict[str, Any] = {}
         self._link: Link | None = None
         self._t = 0
-        self._plan: tuple[list[np.ndarray], list[Block]] | None = None
+        self._plan: tuple[list[Any], list[Block], list[DeviceAverage]] | None = None
 
     def __call__(self, optimizer: Any) -> None:
         self._link = optimizer.target
-        values = _values(self._link)
-        new = [path for path in values if path not in self.averages]
-        for path in new:
-            self.averages[path] = values[path].copy(order="C")
-        self._t += 1
-        decay = min(self.decay, (1 + self._t) / (10 + self._t)) if self.warm_up else self.decay
-        rest = {np.dtype(d): np.asarray(1 - decay, d) for d in (np.float32, np.float64)}
+        blocks, on_gpus = self._planned(_values(self._link))
+        t = self._t + 1
+        if optimizer.mode != "record":
+            self._t = t
+        for group in on_gpus:
+            group.update(t, optimizer.scaling_on(group.device), optimizer.mode)
+        rest = {np.dtype(d): np.asarray(self._rest(t), d) for d in (np.float32, np.float64)}
 
         def work(block: Block, scratch: Any) -> None:
             (average,) = block.state
             p = block.load()
-            np.subtract(p, average, scratch[0])
-            np.multiply(scratch[0], rest[p.dtype], scratch[0])
-            np.add(average, scratch[0], average)
+            _average(p, average, scratch[0], (rest[p.dtype],))
 
-        for_each_block(self._blocks(values), work)
+        for_each_block(blocks, work)
 
-    def _blocks(self, values: Mapping[str, np.ndarray]) -> list[Block]:
+    def _rest(self, t: Any) -> Any:
+        return 1 - (np.minimum((1 + t) / (10 + t), self.decay) if self.warm_up else self.decay)
+
+    def _is_planned(self, arrays: Sequence[Any]) -> bool:
+        return (
+            self._plan is not None
+            and len(arrays) == len(self._plan[0])
+            and all(a is b for a, b in zip(arrays, self._plan[0]))
+        )
+
+    def _planned(self, values: Mapping[str, Any]) -> tuple[list[Block], list[DeviceAverage]]:
         arrays = list(values.values())
-        if (
-            self._plan is None
-            or len(arrays) != len(self._plan[0])
-            or any(a is not b for a, b in zip(arrays, self._plan[0]))
-        ):
-            blocks = []
-            for dtype in {array.dtype for array in arrays}:
-                paths = [path for path, array in values.items() if array.dtype == dtype and array.size]
+        if not self._is_planned(arrays):
+            for path, value in values.items():
+                average = self.averages.get(path)
+                if average is None:
+                    self.averages[path] = value.copy(order="C")
+                elif device_number(average) != device_number(value):
+                    self.averages[path] = placed(average, value)
+            blocks: list[Block] = []
+            on_gpus = []
+            for place, dtype in dict.fromkeys([(device_number(array), array.dtype) for array in arrays]):
+                paths = [
+                    path
+                    for path, array in values.items()
+                    if array.dtype == dtype and device_number(array) == place and array.size
+                ]
+                mine = [values[path] for path in paths]
+                if place >= 0:
+                    if paths:
+                        on_gpus.append(DeviceAverage(mine, [self.averages[p] for p in paths], _average, self._rest))
+                    continue
                 states = [{"average": self.averages[path]} for path in paths]
-                blocks += cut_into_blocks(range(len(paths)), [values[path] for path in paths], states)
+                blocks += cut_into_blocks(range(len(paths)), mine, states)
                 self.averages.update((path, state["average"]) for path, state in zip(paths, states))
-            self._plan = (arrays, blocks)
-        return self._plan[1]
+            self._plan = (arrays, blocks, on_gpus)
+        return self._plan[1:]
+
+    def replays(self, optimizer: Any) -> bool:
+        arrays = list(_values(optimizer.target).values())
+        return self._is_planned(arrays) and all(device_number(array) >= 0 for array in arrays)
+
+    def left_out(self, count: int) -> None:
+        self._t -= count
 
     @contextlib.contextmanager
     def applied(self) -> Iterator[None]:
@@ -107,11 +138,11 @@ class ExponentialMovingAverage(AbstractOptimizerHook):
         for path, param in link.namedparams(False):
             value = values.get(path.lstrip("/"))
             if value is not None:
-                param.array[...] = value
+                param.array[...] = placed(value, param.array)
 
     def state(self) -> dict[str, Any]:
         """The averages and how often they were updated."""
-        return {"t": self._t, "averages": {path: array.copy() for path, array in self.averages.items()}}
+        return {"t": self._t, "averages": {path: np.array(to_numpy(array)) for path, array in self.averages.items()}}
 
     def load_state(self, state: Mapping[str, Any]) -> None:
         """Go on from a state.
@@ -127,6 +158,12 @@ class ExponentialMovingAverage(AbstractOptimizerHook):
         self._t = int(state["t"])
         self.averages = averages
         self._plan = None
+
+
+def _average(p: Any, average: Any, scratch: Any, c: Sequence[Any]) -> None:
+    np.subtract(p, average, scratch)
+    np.multiply(scratch, c[0], scratch)
+    np.add(average, scratch, average)
 
 
 def _values(link: Link) -> dict[str, np.ndarray]:

@@ -2,20 +2,21 @@
 
 from typing import Any
 
-from cvzoo.config.randomness import random_generator
+from cvzoo.backends.draws import draw_standard_normal
 from cvzoo.optimizers.optimizer_hook import AbstractOptimizerHook
 
 
 class GradientNoise(AbstractOptimizerHook):
     """Normal noise, of variance eta / (1 + t)^gamma after t updates, added to the gradients themselves.
 
-    It is drawn from cvzoo's generator (`cvzoo.set_seed`).
+    It is drawn from cvzoo's generators (`cvzoo.set_seed`); a GPU draws other numbers than the processor.
 
     Source: Adding Gradient Noise Improves Learning for Very Deep Networks (Neelakantan et al., 2015), equation 1,
     https://arxiv.org/abs/1511.06807
     """
 
     name = "GradientNoise"
+    runs_on_device = True
 
     def __init__(self, eta: float, gamma: float = 0.55):
         self.eta = eta
@@ -28,4 +29,4 @@ class GradientNoise(AbstractOptimizerHook):
             grad = param.grad
             if grad is not None and id(param) not in seen:
                 seen.add(id(param))
-                grad += sigma * random_generator().standard_normal(grad.shape, grad.dtype)
+                grad += sigma * draw_standard_normal(grad.shape, grad.dtype, like=grad)

@@ -19,10 +19,10 @@ class Change(NamedTuple):
 
 
 class Shapes(NamedTuple):
-    """What a group's arrays are: dtypes, and how many slots."""
+    """What a group's arrays are: their dtype, whether there are gradients, how many slots."""
 
     dtype: np.dtype
-    gradient: np.dtype | None
+    gradients: bool
     n_slot: int
 
 
@@ -70,7 +70,7 @@ class _Tracing:
         names = [(target, self.trace.name_of(cell)) for target, cell in stored]
         return Formula(
             self.shapes.dtype,
-            self.shapes.gradient,
+            self.shapes.gradients,
             tuple(self.scalars.lines),
             tuple(self.coefficients),
             tuple(self.trace.lines),

@@ -9,14 +9,14 @@ THREADS = 256
 CHUNK = 8192  # numbers a block: enough blocks for a GPU of small networks, enough work a block of large ones
 AT_ONCE = 4  # numbers a thread loads before it computes
 
-STORED = {"float32": "float", "float64": "double", "float16": "f16", "bfloat16": "bf16"}
+REAL = {"float32": "float", "float64": "double"}
 
 
 class Formula(NamedTuple):
     """What happens to a number of each array of a group.
 
-    dtype: of parameters and slots
-    gradient: the gradients' dtype, None: there are none
+    dtype: of parameters, gradients and slots, float32 or float64
+    gradients: whether there are any
     scalars: lines that compute in float64 what is the same for all numbers
     coefficients: the names of those that the lines below see as c0, c1 ...
     lines: of p, g, s0, s1 ... and ratio, in dtype
@@ -28,7 +28,7 @@ class Formula(NamedTuple):
     """
 
     dtype: np.dtype
-    gradient: np.dtype | None
+    gradients: bool
     scalars: Sequence[str]
     coefficients: Sequence[str]
     lines: Sequence[str]
@@ -49,20 +49,15 @@ def update_text(formula: Formula) -> str:
     partials: (len(summed), B) float64
     """
     slots = [f"s{k}" for k in range(formula.n_slot)]
-    names = ["p", *slots] if formula.gradient is None else ["p", "g", *slots]
-    real = STORED[formula.dtype.name]
+    names = ["p", "g", *slots] if formula.gradients else ["p", *slots]
     declarations = ["real *const p_array = (real *)table[owner];"]
     declarations += [
         f"real *const {slot}_array = (real *)table[{k + 1} * n_entry + owner];" for k, slot in enumerate(slots)
     ]
-    if formula.gradient is not None:
-        declarations.append("stored *const g_array = (stored *)gradients[owner];")
-    load = {"g": "(real)wide(g_array[i])"}
-    save = {"g": "narrow<stored>(({wide})({value}))"}
+    if formula.gradients:
+        declarations.append("real *const g_array = (real *)gradients[owner];")
     body = list(formula.lines)
-    for target, value in formula.stored:
-        wide = "double" if formula.gradient == np.float64 else "float"
-        body.append(f"{target}_array[i] = {save.get(target, '{value}').format(value=value, wide=wide)};")
+    body += [f"{target}_array[i] = {value};" for target, value in formula.stored]
     body += [f"sum{k} += (double){value} * (double){value};" for k, value in enumerate(formula.summed)]
     if formula.checked:
         body.append("wrong |= !is_finite(g);")
@@ -77,8 +72,7 @@ def update_text(formula: Formula) -> str:
     first = [f"shared[{k}] = {name};" for k, name in enumerate(formula.coefficients)]
     leave = "" if formula.checked else "    if (found && *found) return;\n"
     return f"""
-typedef {real} real;
-typedef {STORED["float32" if formula.gradient is None else formula.gradient.name]} stored;
+typedef {REAL[formula.dtype.name]} real;
 extern "C" __global__ __launch_bounds__({THREADS}) void over_chunks(
     const i64 *table, const i64 *gradients, const i64 *chunks, int n_entry, const double *numbers,
     const double *loss_scale, const double *norms, const double *ratios, double *partials, int *found) {{
@@ -101,7 +95,7 @@ extern "C" __global__ __launch_bounds__({THREADS}) void over_chunks(
         for (int u = 0; u < {AT_ONCE}; u++) {{
             const i64 i = at + u * {THREADS};
             if (i < end) {{
-{_indented([f"{name}_now[u] = {load.get(name, f'{name}_array[i]')};" for name in names], 16)}
+{_indented([f"{name}_now[u] = {name}_array[i];" for name in names], 16)}
             }}
         }}
 #pragma unroll

@@ -35,7 +35,7 @@ class DeviceGroup:
             prepare_state(entry)
         arrays = [entry.array for entry in entries]
         self.table = Table(arrays, [[entry.rule.state[name] for entry in entries] for name in rule.slots])
-        self.shapes = Shapes(np.dtype(arrays[0].dtype), np.dtype(entries[0].param.grad.dtype), len(rule.slots))
+        self.shapes = Shapes(np.dtype(arrays[0].dtype), True, len(rule.slots))
         self.kernels: dict[tuple, KernelModule | None] = {}
 
 

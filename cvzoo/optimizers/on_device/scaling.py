@@ -37,6 +37,7 @@ class ScalingOnDevice:
 
     def read(self) -> tuple[float, int, int]:
         """The factor, for how many updates it has held, how many updates were left out; waits for the GPU."""
+        cupy().cuda.Device().synchronize()  # updates may have been launched on any stream
         state = self.state.get()
         return float(state[0]), int(state[2]), int(state[3])
 

@@ -87,15 +87,17 @@ class DeviceStep:
 
     def is_finite(self) -> bool:
         """Whether every gradient is a finite number; waits."""
-        found = cupy().zeros(1, np.int32)
-        self._check_all(found)
-        self.launch()
-        return not int(found[0])
+        with self.plan.device:
+            found = cupy().zeros(1, np.int32)
+            self._check_all(found)
+            self.launch()
+            return not int(found[0])
 
     def was_skipped(self) -> bool:
         """Whether `check` found what is not finite; waits."""
         self.launch()
-        return bool(int(self.scaling.found[0]))
+        with self.plan.device:
+            return bool(int(self.scaling.found[0]))
 
     def add(self, number: int, hook: AbstractGradientHook, norm: float | None = None) -> None:
         """Change gradients by the optimizer's gradient hook of that number.
@@ -116,7 +118,8 @@ class DeviceStep:
         """The Euclidean norm of all gradients, changed as they are so far; waits."""
         place = self._measure()
         self.launch()
-        return float(self.plan.norms[place])
+        with self.plan.device:
+            return float(self.plan.norms[place])
 
     def _add_by_norm(self, number: int, hook: AbstractGradientHook) -> None:
         place = self._measure()

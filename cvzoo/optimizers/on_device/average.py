@@ -1,0 +1,57 @@
+"""Moving averages of parameters on a GPU."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from cvzoo.backends.cupy.library import cupy
+from cvzoo.backends.device import device_of
+from cvzoo.optimizers.on_device import formula, kernel_text
+from cvzoo.optimizers.on_device.kernels import Table, kernel_of, write_words
+from cvzoo.optimizers.on_device.plan import NUMBERS
+from cvzoo.optimizers.on_device.scaling import ScalingOnDevice
+from cvzoo.optimizers.on_device.trace import Cell, Trace
+
+
+class DeviceAverage:
+    """Arrays of one dtype on one GPU, and their averages, changed in one launch.
+
+    average: (p, average, scratch, (rest,)) -> None, by NumPy's elementwise functions
+    rest: of t, the number of this update, what the formula wants
+    """
+
+    def __init__(
+        self,
+        arrays: Sequence[Any],
+        averages: Sequence[Any],
+        average: Callable[..., None],
+        rest: Callable[[Any], Any],
+    ):
+        self.average = average
+        self.rest = rest
+        self.device = device_of(arrays[0])
+        self.shapes = formula.Shapes(np.dtype(arrays[0].dtype), False, 1)
+        with self.device:
+            self.table = Table(arrays, [averages])
+            self.words = cupy().zeros(NUMBERS, np.int64)
+
+    def update(self, t: int, scaling: ScalingOnDevice | None, mode: str) -> None:
+        """Make the update number t, unless `scaling` leaves it out; as the optimizer's mode says."""
+        scalars = Trace("double", "n", lift=True)
+        true_t = scalars.number(t)
+        if scaling is not None:
+            true_t = true_t - scalars.cell("loss_scale[3]")
+        rest = self.rest(true_t)
+        rest = rest if isinstance(rest, Cell) else scalars.number(rest)
+        made = formula.average_formula(scalars, self.shapes, self.average, (rest,))
+        with self.device:
+            if mode != "record":
+                values = np.zeros(NUMBERS)
+                values[: len(scalars.lifted)] = scalars.lifted
+                write_words(values.view(np.int64), self.words)
+            if mode != "prepare":
+                kernel = kernel_of(kernel_text.update_text(made))
+                state, found = (None, None) if scaling is None else (scaling.state, scaling.found)
+                self.table.load()
+                self.table.over_chunks(kernel, self.words, loss_scale=state, found=found)
