@@ -2,7 +2,10 @@
 
 from typing import Any
 
+import numpy as np
+
 from cvzoo.backends.abstract import Pad, Pair
+from cvzoo.backends.cuda.kernel_module import KernelModule, blocks
 from cvzoo.backends.cudnn.graph import ALIGNMENT, Window
 from cvzoo.backends.cupy.library import cupy
 from cvzoo.backends.cupy.memory import channels_last, empty, zeros
@@ -11,6 +14,9 @@ Dims = tuple[int, int, int, int]
 # the dtypes that plans are made for, by their letters, and how many channels fill 16 bytes
 NAMES = {"f": "float32", "e": "float16", "E": "bfloat16"}
 _FULL = {"f": 4, "e": 8, "E": 8}
+_KERNELS = KernelModule("arrange")
+_THREADS = 256
+_ONE = (1, 1)
 
 
 def name_of(dtype: Any) -> str | None:
@@ -51,9 +57,13 @@ class Shapes:
     """Dims of one convolution as cuDNN is given them.
 
     x, w, y: dims with the channels that make them whole and without cut rows; window: how it slides; dtype: its name
+    block: (1, 1), or so many pixels of the photo are one pixel of x, and so many of the window one of w: a photo of few
+        channels that windows of some stride slide over is one of many channels and stride 1, and tensor cores are
+        fuller
+    begin: rows and columns of zeros in front of the photo that are part of x
     """
 
-    __slots__ = ("dtype", "w", "window", "x", "y")
+    __slots__ = ("begin", "block", "dtype", "w", "window", "x", "y")
 
     def __init__(
         self,
@@ -68,12 +78,24 @@ class Shapes:
         groups: int,
         *,
         strict: bool,
+        may_block: bool = False,
     ):
         b, c, *size = x
-        self.window, kept = fitted(tuple(size), out, ksize, stride, pad, dilate)
-        c, o = (whole_channels(count, dtype, groups, strict) for count in (c, o))
-        self.x = (b, c, *kept)
-        self.w = (o, c // groups, *ksize)
+        o = whole_channels(o, dtype, groups, strict)
+        whole = whole_channels(c, dtype, groups, strict)
+        few = c < whole == _FULL[dtype.char]
+        self.block, self.begin = _ONE, (0, 0)
+        if may_block and few and dilate == _ONE != stride and ksize[0] >= stride[0] and ksize[1] >= stride[1]:
+            self.block, self.begin = stride, (pad[0], pad[2])
+            taps = tuple(-(-ksize[k] // stride[k]) for k in (0, 1))
+            whole = whole_channels(c * stride[0] * stride[1], dtype, groups, strict)
+            self.window = Window((0, 0), (0, 0), _ONE, _ONE)
+            self.x = (b, whole, out[0] + taps[0] - 1, out[1] + taps[1] - 1)
+            self.w = (o, whole, *taps)
+        else:
+            self.window, kept = fitted(tuple(size), out, ksize, stride, pad, dilate)
+            self.x = (b, whole, *kept)
+            self.w = (o, whole // groups, *ksize)
         self.y = (b, o, *out)
         self.dtype = NAMES[dtype.char]
 
@@ -83,33 +105,44 @@ def is_aligned(x: Any) -> bool:
     return x.data.ptr % ALIGNMENT == 0
 
 
-def arranged(x: Any, dims: Dims) -> Any:
-    """x (B, C, H, W) channels-last with these dims: more channels are zeros, more rows and columns are cut off."""
-    if x.shape == dims:
-        x = channels_last(x)
-        if is_aligned(x):
-            return x
-    c = x.shape[1]
-    y = empty(dims, x.dtype) if c == dims[1] else zeros(dims, x.dtype)
-    y[:, :c] = x[:, :, : dims[2], : dims[3]]
+def arranged(x: Any, dims: Dims, block: Pair = _ONE, begin: Pair = (0, 0)) -> Any:
+    """x (B, C, H, W) channels-last with these dims, block by block as in `Shapes`; x itself where it lies so.
+
+    Photos, channels, rows and columns that x lacks are zeros; those that dims lack are cut off.
+    """
+    if x.shape == dims and block == _ONE and is_aligned(x) and x.transpose(0, 2, 3, 1).flags.c_contiguous:
+        return x
+    y = empty(dims, x.dtype)
+    size = x.itemsize
+    n = 16 // size if dims[1] * size % 16 == 0 else 1
+    name = f"to_blocks_b{8 * size}" + (f"_{n}" if n > 1 else "")
+    count = dims[0] * dims[2] * dims[3] * (dims[1] // n)
+    numbers = [np.int32(k) for k in x.shape] + [np.int64(step // size) for step in x.strides]
+    numbers += [np.int32(k) for k in (dims[0], dims[2], dims[3], dims[1], *block, *begin)]
+    _KERNELS.launch(name, blocks(count, _THREADS), (_THREADS, 1, 1), (x, y, *numbers))
     return y
 
 
-def arranged_weights(w: Any, dims: Dims, pack: dict | None) -> Any:
-    """w (O, C, KH, KW) as (O, KH, KW, C) in memory with these dims: more filters and channels are zeros."""
-    key = ("cudnn", dims)
+def arranged_weights(w: Any, shapes: Shapes, pack: dict | None) -> Any:
+    """w (O, C, KH, KW) as (O, KH, KW, C) in memory with shapes.w; more filters, channels and rows are zeros."""
+    key = ("cudnn", shapes.w, shapes.block, w.dtype.char)
     kept = None if pack is None else pack.get(key)
     if kept is None:
-        if w.shape == dims:
-            kept = arranged(w, dims)
-            if kept is w:
-                return w  # nothing was copied, which spares the owner's memory too
-        else:
-            kept = zeros(dims, w.dtype)
-            kept[: w.shape[0], : w.shape[1]] = w
-        if pack is not None:
+        kept = arranged(w, shapes.w, shapes.block)
+        if pack is not None and kept is not w:  # what was not copied spares the owner's memory too
             pack[key] = kept
     return kept
+
+
+def weights_back(gw: Any, shape: Dims, block: Pair) -> Any:
+    """gw as `arranged_weights` lays weights out, as (O, C, KH, KW) of this shape in C order."""
+    if gw.shape == shape and gw.flags.c_contiguous:
+        return gw
+    y = cupy().empty(shape, gw.dtype)
+    numbers = [np.int32(k) for k in (*shape, gw.shape[2], gw.shape[3], gw.shape[1], *block)]
+    name = f"from_blocks_b{8 * gw.itemsize}"
+    _KERNELS.launch(name, blocks(y.size, _THREADS), (_THREADS, 1, 1), (gw, y, *numbers))
+    return y
 
 
 def arranged_bias(b: Any, count: int, dtype: Any) -> Any:

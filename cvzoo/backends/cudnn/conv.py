@@ -17,6 +17,7 @@ from cvzoo.backends.cudnn.arrangement import (
     arranged_weights,
     cut_back,
     name_of,
+    weights_back,
 )
 from cvzoo.backends.cudnn.graph import Graph, forward_graph, input_grad_graph, weight_grad_graph
 from cvzoo.backends.cudnn.plans import find_plan, rules_now
@@ -27,7 +28,6 @@ from cvzoo.backends.cupy.conv import conv_2d_input_grad as cupy_conv_2d_input_gr
 from cvzoo.backends.cupy.conv import conv_2d_weight_grad as cupy_conv_2d_weight_grad
 from cvzoo.backends.cupy.conv import finished
 from cvzoo.backends.cupy.eltwise import add as add_arrays
-from cvzoo.backends.cupy.library import cupy
 from cvzoo.backends.cupy.memory import empty
 from cvzoo.backends.numpy.windows import out_size
 from cvzoo.config.switches import switches
@@ -97,7 +97,7 @@ def _make_forward(
     relu: bool,
 ) -> _Forward | bool:
     out = out_size(x_shape[2:], w_shape[2:], *geometry[:3])
-    shapes = Shapes(x_shape, w_shape[0], out, w_shape[2:], dtype, *geometry, strict=rules_now().strict)
+    shapes = Shapes(x_shape, w_shape[0], out, w_shape[2:], dtype, *geometry, strict=rules_now().strict, may_block=True)
     dims = (shapes.x, shapes.w, shapes.y, shapes.window, shapes.dtype)
     if has_bias or has_add or relu:
         # a bias, be it of zeros, belongs to every pattern that has a kernel
@@ -149,7 +149,7 @@ def conv_2d(
         )
     shapes, dtype = call.shapes, x.dtype
     y = empty(shapes.y, dtype)
-    arrays = [arranged(x, shapes.x), arranged_weights(w, shapes.w, pack)]
+    arrays = [arranged(x, shapes.x, shapes.block, shapes.begin), arranged_weights(w, shapes, pack)]
     if call.fused:
         if add is not None:
             arrays.append(arranged(add.astype(dtype, copy=False), shapes.y))
@@ -204,7 +204,7 @@ def conv_2d_input_grad(
         gx = gx.copy(order="K") if gx.data.ptr == add.data.ptr else gx
     else:
         gx = empty(shapes.x, gy.dtype)
-    arrays = [arranged(gy, shapes.y), arranged_weights(w, shapes.w, None), gx]
+    arrays = [arranged(gy, shapes.y), arranged_weights(w, shapes, None), gx]
     call.run(session, tuple([array.data.ptr for array in arrays]))
     gx = cut_back(gx, (gx.shape[0], w.shape[1] * groups, *x_size), add if call.adds else None)
     return gx if add is None or call.adds else add_arrays(gx, add, out=gx)
@@ -213,7 +213,9 @@ def conv_2d_input_grad(
 def _make_weight_grad(
     session: Session, dtype: Any, x_shape: Dims, gy_shape: Dims, w_size: Pair, geometry: tuple
 ) -> _Gradient | bool:
-    shapes = Shapes(x_shape, gy_shape[1], tuple(gy_shape[2:]), w_size, dtype, *geometry, strict=rules_now().strict)
+    shapes = Shapes(
+        x_shape, gy_shape[1], tuple(gy_shape[2:]), w_size, dtype, *geometry, strict=rules_now().strict, may_block=True
+    )
     run = _bound(session, weight_grad_graph(shapes.x, shapes.w, shapes.y, shapes.window, shapes.dtype))
     return run is not None and _Gradient(shapes, run)
 
@@ -230,6 +232,6 @@ def conv_2d_weight_grad(x: Any, gy: Any, w_size: Pair, *, stride: Pair, pad: Pad
         return cupy_conv_2d_weight_grad(x, gy, w_size, stride=stride, pad=pad, dilate=dilate, groups=groups)
     shapes = call.shapes
     gw = empty(shapes.w, x.dtype)
-    arrays = [arranged(x, shapes.x), arranged(gy, shapes.y), gw]
+    arrays = [arranged(x, shapes.x, shapes.block, shapes.begin), arranged(gy, shapes.y), gw]
     call.run(session, tuple([array.data.ptr for array in arrays]))
-    return cupy().ascontiguousarray(gw[: gy.shape[1], : x.shape[1] // groups])
+    return weights_back(gw, (gy.shape[1], x.shape[1] // groups, *w_size), shapes.block)

@@ -15,7 +15,7 @@ from cvzoo.autodiff.grad import grad
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.abstract import ELTWISE_KINDS
 from cvzoo.backends.cudnn import conv, plans
-from cvzoo.backends.cudnn.arrangement import fitted, whole_channels
+from cvzoo.backends.cudnn.arrangement import Shapes, fitted, whole_channels
 from cvzoo.backends.cudnn.plan_store import PlanStore
 from cvzoo.backends.numpy import conv as reference
 from cvzoo.backends.numpy.windows import out_size
@@ -72,15 +72,19 @@ def is_channels_last(x):
     return x.transpose(0, 2, 3, 1).flags.c_contiguous
 
 
-def check(machine, x, w, b, add, geometry, dtype, activation=None):
-    """All three convolutions of the arrays against NumPy's; gives how many calls went to cuDNN."""
+def bits_of_tf32(x):
+    return (x.view(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32)
+
+
+def check(machine, x, w, b, add, geometry, dtype, activation=None, *, gy=lambda numbers: numbers):
+    """All three convolutions of the arrays against NumPy's. gy: what is done to the gradient that is drawn."""
     to = machine.cupy.array
     wanted = reference.conv_2d(wide(x), wide(w), wide(b), add=wide(add), activation=activation, **geometry)
     device = [None if each is None else to(each) for each in (x, w, b, add)]
     y = conv.conv_2d(*device[:3], add=device[3], activation=activation, **geometry)
     assert_near(y, wanted, dtype)
     assert is_channels_last(y)
-    gy = draw(*wanted.shape, dtype=dtype, seed=1)
+    gy = gy(draw(*wanted.shape, dtype=dtype, seed=1))
     size = x.shape[2:]
     wanted = reference.conv_2d_input_grad(wide(gy), wide(w), size, **geometry)
     gx = conv.conv_2d_input_grad(to(gy), device[1], size, **geometry)
@@ -94,6 +98,55 @@ def check(machine, x, w, b, add, geometry, dtype, activation=None):
     norm = np.sqrt((wide(x) ** 2).sum() * (wide(gy) ** 2).sum())
     assert_near(gw, wanted, dtype, max(norm / 10, np.abs(wanted).max(), 1e-3))
     assert gw.flags.c_contiguous
+
+
+@pytest.mark.parametrize("case", CONVS, ids=str)
+def test_convolutions_agree_in_tf32(gpu, case):
+    machine, _ = gpu
+    b, c, o, groups, size, ksize = case
+    for stride, pad, dilate in GEOMETRIES[:4]:
+        if not fits(size, ksize, stride, pad, dilate):
+            continue
+        geometry = {"stride": stride, "pad": pad, "dilate": dilate, "groups": groups}
+        # what has no more than the 10 bits behind the point that tensor cores read is multiplied exactly
+        x, w, bias = (bits_of_tf32(draw(*shape)) for shape in ((b, c, *size), (o, c // groups, *ksize), (o,)))
+        out = out_size(size, ksize, stride, pad, dilate)
+        with using_config("dtype", "tf32"):
+            check(machine, x, w, bias, draw(b, o, *out, seed=3), geometry, "float32", "relu", gy=bits_of_tf32)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(
+    "case",
+    [
+        (3, 64, (23, 22), (7, 7), (2, 2), (3, 3, 3, 3)),  # ResNet's first
+        (3, 8, (21, 19), (3, 3), (2, 2), (0, 1, 0, 1)),  # MobileNet's, padded at the end
+        (3, 24, (16, 20), (4, 4), (4, 4), (0, 0, 0, 0)),  # patches
+        (3, 8, (35, 31), (11, 11), (4, 4), (2, 2, 2, 2)),  # AlexNet's
+        (1, 8, (9, 13), (3, 5), (1, 3), (1, 1, 2, 2)),  # blocks of one row
+        (2, 5, (9, 9), (3, 3), (3, 2), (0, -1, 1, -2)),
+        (3, 8, (9, 9), (1, 1), (2, 2), (0, 0, 0, 0)),  # windows that see less than their stride
+    ],
+    ids=str,
+)
+def test_few_channels_become_blocks(gpu, case, dtype):
+    machine, _ = gpu
+    c, o, size, ksize, stride, pad = case
+    geometry = {"stride": stride, "pad": pad, "dilate": (1, 1), "groups": 1}
+    arrays = [draw(2, c, *size, dtype=dtype), draw(o, c, *ksize, dtype=dtype), draw(o, dtype=dtype)]
+    out = out_size(size, ksize, stride, pad)
+    check(machine, *arrays, draw(2, o, *out, dtype=dtype, seed=3), geometry, dtype, "relu")
+
+
+def test_the_first_layer_has_full_tensor_cores():
+    shapes = Shapes(
+        (8, 3, 224, 224), 64, (112, 112), (7, 7), BFLOAT16, (2, 2), (3, 3, 3, 3), (1, 1), 1, strict=True, may_block=True
+    )
+    assert shapes.x == (8, 16, 115, 115)
+    assert shapes.w == (64, 16, 4, 4)
+    assert shapes.y == (8, 64, 112, 112)
+    assert shapes.window == ((0, 0), (0, 0), (1, 1), (1, 1))
+    assert (shapes.block, shapes.begin) == ((2, 2), (3, 3))
 
 
 def fits(size, ksize, stride, pad, dilate):
