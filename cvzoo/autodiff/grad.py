@@ -6,6 +6,7 @@ from typing import Any
 from cvzoo.autodiff.backprop import sweep
 from cvzoo.autodiff.variable import Variable, make_output
 from cvzoo.autodiff.variable_node import VariableNode
+from cvzoo.backends.device import on_device_of
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import DtypeError, GraphError, ShapeError
 
@@ -37,7 +38,8 @@ def grad(
     seeds = []
     for y, gy in zip(outputs, grad_outputs):
         if gy is None:
-            gy = backend_of(y.array).xp.ones_like(y.array)
+            with on_device_of(y.array):
+                gy = backend_of(y.array).xp.ones_like(y.array)
         gy = gy if isinstance(gy, Variable) else Variable(gy, requires_grad=False)
         if gy.shape != y.shape:
             raise ShapeError("grad: a grad_output has the shape of its output", expected=y.shape, got=gy.shape)

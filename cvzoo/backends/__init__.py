@@ -3,6 +3,7 @@
 from cvzoo.backends.abstract import AbstractBackend
 from cvzoo.backends.device import Device, device_of, get_device
 from cvzoo.backends.dispatch import backend_of, get_backend
+from cvzoo.backends.dlpack import from_dlpack
 from cvzoo.backends.user_kernels.elementwise import ElementwiseKernel, elementwise
 from cvzoo.backends.user_kernels.reduction import ReductionKernel, reduce
 
@@ -13,6 +14,7 @@ __all__ = [
     "device_of",
     "elementwise",
     "ElementwiseKernel",
+    "from_dlpack",
     "get_backend",
     "get_device",
     "reduce",

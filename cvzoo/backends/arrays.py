@@ -21,8 +21,11 @@ def array_module(array: Any) -> ModuleType:
 
 
 def to_numpy(array: Any) -> np.ndarray:
-    """`array`, of any device, as a numpy.ndarray; waits for a GPU that is still computing it."""
-    return array.get() if is_device_array(array) else np.asarray(array)
+    """`array`, of any device, as a numpy.ndarray, axes lying as they do; waits for a GPU that is computing it."""
+    if not is_device_array(array):
+        return np.asarray(array)
+    order = sorted(range(array.ndim), key=lambda axis: (-abs(array.strides[axis]), axis))
+    return array.transpose(order).get().transpose(np.argsort(order)) if order else array.get()
 
 
 def device_number(array: Any) -> int:

@@ -97,7 +97,7 @@ def test_json_lines_go_to_standard_output(capfdbinary, net, photos):
         (lambda net: [*net[:3], "gone.weights", *net[4:]], "gone.weights"),
         (lambda net: [*net, "--model", "yolo_fastest"], "--cfg"),  # two models at once
         (lambda net: ["--model", "no_such_model"], "no_such_model"),
-        (lambda net: [*net, "--device", "gpu:99"], "gpu"),
+        (lambda net: [*net, "--device", "gpu:99"], "GPU"),
         (lambda net: [*net, "--score-thresh", "7"], "between 0 and 1"),
         (lambda net: [*net, "--batch-size", "0"], "positive"),
     ],

@@ -30,21 +30,50 @@ def asarray(array: Any, dtype: Any = None) -> Any:
     """`array` (of any device, or a list) as a cupy.ndarray of the current device; not copied where it is one of that
     dtype already. The order of its axes in memory stays as it is.
     """
-    xp = cupy()
     if is_device_array(array):
         if dtype is not None and array.dtype != dtype:
-            array = array.astype(dtype)
-        if device_number(array) == xp.cuda.runtime.getDevice():
-            return array
-        y = like(array)
-        y[...] = array
-        return y
-    return xp.array(np.asarray(array, dtype), copy=True, order="K")
+            with on_device(array):
+                array = array.astype(dtype)
+        return array if device_number(array) == cupy().cuda.runtime.getDevice() else _from_neighbour(array)
+    array = np.asarray(array, dtype)
+    order = _order(array)
+    dense = np.asarray(array.transpose(order), order="C")
+    return cupy().array(dense).transpose(np.argsort(order).tolist())
+
+
+def _from_neighbour(x: Any) -> Any:
+    """x of another GPU, copied to the current one after all work that is under way on either's current stream."""
+    cuda = cupy().cuda
+    order = _order(x)
+    with on_device(x):
+        dense = x.transpose(order).copy(order="C") if x.ndim else x
+        ready = cuda.Event(disable_timing=True)
+        ready.record(cuda.get_current_stream())
+    stream = cuda.get_current_stream()
+    stream.wait_event(ready)
+    y = cupy().empty(dense.shape, x.dtype)
+    if x.nbytes:
+        y.data.copy_from_device_async(dense.data, x.nbytes, stream)
+    copied = cuda.Event(disable_timing=True)
+    copied.record(stream)
+    with on_device(x):  # its memory is given to nobody else before it is read
+        cuda.get_current_stream().wait_event(copied)
+    return y.transpose(np.argsort(order).tolist())
+
+
+def on_device(x: Any) -> Any:
+    """A block in which x's device is the current one."""
+    return cupy().cuda.Device(device_number(x))
+
+
+def _order(x: Any) -> list[int]:
+    """x's axes, as they lie in memory."""
+    return sorted(range(x.ndim), key=lambda axis: (-abs(x.strides[axis]), axis))
 
 
 def like(x: Any) -> Any:
     """An array of undefined values on the current device with x's shape, dtype and order in memory."""
-    order = sorted(range(x.ndim), key=lambda axis: (-abs(x.strides[axis]), axis))
+    order = _order(x)
     dense = cupy().empty([x.shape[axis] for axis in order], x.dtype)
     return dense.transpose(np.argsort(order).tolist())
 
