@@ -105,8 +105,9 @@ class DeviceProgram:
         return MemoryPlan({}, self._pool.nbytes, 0)
 
     def is_of_this_thread(self) -> bool:
-        """Whether this process and thread made it."""
-        return self._owner == (os.getpid(), threading.get_ident())
+        """Whether this process and thread made it, and have had no other seed since where it draws numbers."""
+        is_own = self._owner == (os.getpid(), threading.get_ident())
+        return is_own and all(half.captured.has_the_seed() for half in self._halves)
 
     def __call__(self, inputs: Sequence[Any]) -> list[Any]:
         return self._launch(self._halves[0], inputs)

@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from cvzoo.backends.cuda.random_numbers import Recording, recording
 from cvzoo.backends.cupy.library import cupy
+from cvzoo.config.randomness import reserve_device_blocks
 
 T = TypeVar("T")
 
@@ -89,6 +90,10 @@ class Captured(Generic[T]):
         self._graph = graph
         self._draws = draws
         self._pool = pool  # lives as long as the graph
+
+    def has_the_seed(self) -> bool:
+        """Whether `launch` can draw: this thread's seed is that of the capture, or nothing is drawn."""
+        return not self._draws.drawn or self._draws.key == reserve_device_blocks(0)[0]
 
     def launch(self) -> None:
         """Do the work on the current stream; nothing waits.

@@ -31,6 +31,7 @@ class Memory:
         self.raw[:] = GARBAGE
         self.ptr = int(self._whole.ctypes.data) + start
         self._machine = weakref.ref(here)
+        self.is_captured = False  # graphs may share it: what one leaves there, another may overwrite
         here.memory.add(self)
         here.record("alloc", "cudaMalloc", size)
 
@@ -93,7 +94,7 @@ class PooledMemory:
         if chunk is None or pool is None:
             return
         if is_there() and machine() is chunk._machine():
-            if not (chunk.raw[self._wanted :] == GARBAGE).all():
+            if not chunk.is_captured and not (chunk.raw[self._wanted :] == GARBAGE).all():
                 machine().broken.append(f"somebody wrote behind {self._wanted} bytes on device {chunk.device_id}")
             if not machine().late:
                 chunk.raw[:] = GARBAGE  # who reads it from now on reads NaN
@@ -249,6 +250,7 @@ class MemoryPool:
         counts[0] += rounded
         if state.capture is not None:  # a replay finds what other nodes left in the block
             raw = chunk.raw
+            chunk.is_captured = True
             here.run("new memory", lambda: raw.fill(GARBAGE), kind="alloc", size=rounded, touches=(chunk,))
         return MemoryPointer(PooledMemory(chunk, self, state.ptr, size), 0)
 
