@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from cvzoo.backends.cuda.kernel_module import KernelModule
-from cvzoo.backends.cuda.pixel_rows import are_whole, as_channels, lanes_for, new_rows, pixel_rows
+from cvzoo.backends.cuda.pixel_rows import are_whole, as_channels, as_vector, lanes_for, new_rows, pixel_rows
 from cvzoo.backends.cuda.suffix import suffix
 from cvzoo.backends.cupy.library import cupy
 
@@ -48,7 +48,7 @@ class _Rows:
 
     def parameter(self, v: Any) -> Any:
         """v (C,) as kernels take it."""
-        return cupy().ascontiguousarray(v, self.wide)
+        return as_vector(v, self.wide)
 
 
 def batch_norm_statistics(x: Any) -> tuple[Any, Any]:

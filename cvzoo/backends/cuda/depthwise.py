@@ -8,7 +8,7 @@ import numpy as np
 
 from cvzoo.backends.abstract import Pad, Pair
 from cvzoo.backends.cuda.kernel_module import KernelModule, blocks, family_text
-from cvzoo.backends.cuda.pixel_rows import are_whole, as_channels, lanes_for, pixel_rows
+from cvzoo.backends.cuda.pixel_rows import are_whole, as_channels, as_vector, lanes_for, pixel_rows
 from cvzoo.backends.cuda.suffix import suffix
 from cvzoo.backends.cupy.chain import chain
 from cvzoo.backends.cupy.library import cupy
@@ -134,7 +134,7 @@ def depthwise_conv_2d(
     """
     size = out_size(x.shape[2:], w.shape[2:], stride, pad, dilate)
     fused = activation in _KINDS
-    b = None if b is None else cupy().ascontiguousarray(b, x.dtype)
+    b = None if b is None else as_vector(b, x.dtype)
     y = _slide(
         pixel_rows(x),
         _filters(w, pack),

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from cvzoo.backends.cuda.kernel_module import KernelModule
-from cvzoo.backends.cuda.pixel_rows import are_whole, lanes_for
+from cvzoo.backends.cuda.pixel_rows import are_whole, as_vector, lanes_for
 from cvzoo.backends.cuda.suffix import suffix
 from cvzoo.backends.cupy.library import cupy
 
@@ -32,7 +32,7 @@ def layer_norm_forward(x: Any, gamma: Any, beta: Any, *, eps: float) -> tuple[An
     if not x.size:
         return y, xp.zeros(n, wide), xp.zeros(n, wide)
     mean, var = xp.empty(n, wide), xp.empty(n, wide)
-    gamma, beta = xp.ascontiguousarray(gamma, wide), xp.ascontiguousarray(beta, wide)
+    gamma, beta = as_vector(gamma, wide), as_vector(beta, wide)
     whole = are_whole(length, x, gamma, beta)
     team, grid = _team(n, length)
     _KERNELS.launch(
@@ -52,7 +52,7 @@ def layer_norm_gradients(gy: Any, x: Any, gamma: Any, mean: Any, var: Any, *, ep
     gx = xp.empty_like(x)
     if not x.size:
         return gx, xp.zeros(length, wide), xp.zeros(length, wide)
-    gamma, mean, var = [xp.ascontiguousarray(v, wide) for v in (gamma, mean, var)]
+    gamma, mean, var = [as_vector(v, wide) for v in (gamma, mean, var)]
     name, whole = suffix(x.dtype), are_whole(length, x, gy, gamma)
     team, grid = _team(n, length)
     _KERNELS.launch(

@@ -38,3 +38,10 @@ def lanes_for(channels: int) -> int:
     while lanes < 8 and lanes * 8 < channels:
         lanes *= 2
     return lanes
+
+
+def as_vector(v: Any, dtype: Any) -> Any:
+    """v without gaps and of that dtype: itself if it is so already."""
+    if v.dtype == dtype and v.flags.c_contiguous:
+        return v
+    return cupy().ascontiguousarray(v, dtype)
