@@ -6,6 +6,8 @@ import numpy as np
 
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_array
+from cvzoo.backends.arrays import is_device_array
+from cvzoo.backends.cuda.scatter import add_at, on_device
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import DtypeError, ShapeError
 from cvzoo.functions.array.dtypes import agreed_pair
@@ -15,7 +17,7 @@ def _index(slices: Any) -> tuple[tuple, bool]:
     """The index as a tuple, and whether it is made of slices and numbers only, which name no element twice."""
     parts = slices if isinstance(slices, tuple) else (slices,)
     index = [_part(part) for part in parts]
-    return tuple(index), not any(isinstance(part, np.ndarray) for part in index)
+    return tuple(index), not any(isinstance(part, np.ndarray) or is_device_array(part) for part in index)
 
 
 def _part(part: Any) -> Any:
@@ -26,19 +28,31 @@ def _part(part: Any) -> Any:
     array = as_array(part)
     if isinstance(array, list | tuple | bool | np.bool_):
         array = np.asarray(array, np.intp if not np.size(array) else None)
-    if not isinstance(array, np.ndarray) or array.dtype.kind not in "iub":
+    known = isinstance(array, np.ndarray) or is_device_array(array)
+    if not known or array.dtype.kind not in "iub":
         raise DtypeError(
             "x[...] wants whole numbers, slices, None, ... or arrays of whole numbers or truth values",
-            got=array.dtype if isinstance(array, np.ndarray) else repr(part),
+            got=array.dtype if known else repr(part),
         )
     return array
 
 
 def _look_up(x: Any, index: tuple) -> Any:
+    if is_device_array(x):
+        index = on_device(index)
+    elif any(is_device_array(part) for part in index):
+        raise DtypeError("x[...]: the indices lie on a GPU, x does not", hint="x.to_device('gpu:0')")
     try:
         return x[index]
     except IndexError as error:
         raise ShapeError(f"x[...]: {error}", got=f"shape {x.shape}") from None
+
+
+def _add_at(x: Any, index: tuple, values: Any) -> None:
+    if is_device_array(x):
+        add_at(x, index, values)
+    else:
+        np.add.at(x, index, values)
 
 
 class GetItem(FunctionNode):
@@ -72,7 +86,7 @@ class GetItemGrad(FunctionNode):
         if self.basic:
             gx[self.index] = gy
         else:
-            backend.xp.add.at(gx, self.index, gy)
+            _add_at(gx, self.index, gy)
         return (gx,)
 
     def backward(self, indexes: tuple, gys: tuple) -> tuple:
@@ -89,7 +103,7 @@ class ScatterAdd(FunctionNode):
     def forward(self, inputs: tuple) -> tuple:
         a, b = inputs
         backend_of(b)
-        xp = backend_of(a).xp
+        backend_of(a)
         if a.dtype != b.dtype:
             raise DtypeError("scatter_add: both arrays must have one dtype", got=f"{a.dtype} and {b.dtype}")
         place = _look_up(a, self.index)
@@ -99,7 +113,7 @@ class ScatterAdd(FunctionNode):
         if self.basic:
             y[self.index] += b
         else:
-            xp.add.at(y, self.index, b)
+            _add_at(y, self.index, b)
         return (y,)
 
     def backward(self, indexes: tuple, gys: tuple) -> tuple:
@@ -109,6 +123,7 @@ class ScatterAdd(FunctionNode):
 def get_item(x: Variable | Any, slices: Any) -> Variable:
     """x[slices] by NumPy's rules: a view for slices and numbers, a copy for arrays of indices or truth values.
 
+    On a GPU indices are not looked at: those outside of x wrap around. Truth values there make the processor wait.
     Raises ShapeError if the index does not fit x, DtypeError if it is not an index.
     """
     return GetItem(*_index(slices)).apply((x,))[0]

@@ -1,49 +1,69 @@
 """One value of each row, by its index; rows in another order."""
 
+import math
 from typing import Any
 
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable, as_array, as_variable
+from cvzoo.backends.arrays import is_device_array
 from cvzoo.backends.dispatch import backend_of
+from cvzoo.backends.float_types import is_float
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 from cvzoo.functions.array.axes import one_axis
 from cvzoo.functions.array.get_item import get_item
+from cvzoo.functions.array.where import where
 
 
 def select_item(x: Variable | Any, t: Variable | Any) -> Variable:
     """(B,): x[i, t[i]] of x (B, L) and t (B,) int.
 
     Raises ShapeError if the shapes do not fit, DtypeError if t is not whole numbers, ValueRangeError if one is not
-    in 0 .. L - 1.
+    in 0 .. L - 1. A t on a GPU is not looked at: where it is out of range the value is NaN.
     """
     x = as_variable(x)
     t = as_array(t)
-    xp = backend_of(t).xp
+    backend_of(t)
     if t.dtype.kind not in "iu":
         raise DtypeError("select_item: t must be whole numbers", got=t.dtype)
     if x.ndim != 2 or t.shape != x.shape[:1]:
         raise ShapeError("select_item: wants x (B, L) and t (B,)", got=f"x {x.shape}, t {t.shape}")
+    if is_device_array(t):
+        y = get_item(x, (np.arange(len(t)), t))
+        return where((t >= 0) & (t < x.shape[1]), y, math.nan) if is_float(x.dtype) else y
     if t.size and not (t.min() >= 0 and t.max() < x.shape[1]):
         raise ValueRangeError(
             "select_item: a label is out of range", expected=f"0 to {x.shape[1] - 1}", got=f"{t.min()} to {t.max()}"
         )
-    return get_item(x, (xp.arange(len(t)), t))
+    return get_item(x, (np.arange(len(t)), t))
 
 
 def permutate(x: Variable | Any, indices: Variable | Any, axis: int = 0, inv: bool = False) -> Variable:
     """x with the places along `axis` in the order `indices`, or, with `inv`, put back from that order.
 
     indices: (n,) int, each of 0 .. n - 1 once, n the size of the axis
-    Raises ShapeError or ValueRangeError if `indices` is no such order.
+    Raises ShapeError or ValueRangeError if `indices` is no such order. On a GPU its numbers are not looked at.
     """
     x = as_variable(x)
     axis = one_axis(axis, x.ndim, "permutate")
-    order = np.asarray(as_array(indices))
+    order = as_array(indices)
     n = x.shape[axis]
+    if is_device_array(order):
+        if order.shape != (n,):
+            raise ShapeError("permutate: one index for each place", expected=(n,), got=order.shape)
+        return get_item(x, (slice(None),) * axis + (_inverse(order) if inv else order,))
+    order = np.asarray(order)
     if order.shape != (n,):
         raise ShapeError("permutate: one index for each place", expected=(n,), got=order.shape)
     if not np.array_equal(np.sort(order), np.arange(n)):
         raise ValueRangeError("permutate: every place must come once", expected=f"0 to {n - 1}, each once", got=order)
     order = order.astype(np.intp)
     return get_item(x, (slice(None),) * axis + (np.argsort(order) if inv else order,))
+
+
+def _inverse(order: Any) -> Any:
+    """Where each place went; no sorting, which would make the processor wait for the GPU."""
+    xp = backend_of(order).xp
+    places = xp.empty(order.shape, np.int64)
+    places[order] = xp.arange(len(order))
+    return places

@@ -2,8 +2,12 @@
 
 from typing import Any
 
+import numpy as np
+
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_array, as_variable
+from cvzoo.backends.arrays import is_device_array
+from cvzoo.backends.cuda.scatter import add_rows
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import DtypeError, GraphError, ShapeError, ValueRangeError
 
@@ -18,9 +22,13 @@ class EmbedID(FunctionNode):
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         (W,) = inputs
         self._shape = W.shape
+        xp = backend_of(W).xp
+        if is_device_array(W):  # where nothing says that x names no row, the row is NaN
+            named = (self._ids >= 0) & (self._ids < len(W))
+            rows = xp.where(named[..., None], W[self._ids], W.dtype.type(np.nan))
+            return (rows if self._seen is None else xp.where(self._seen[..., None], rows, W.dtype.type(0)),)
         if self._seen is None:
             return (W[self._ids],)
-        xp = backend_of(W).xp
         return (xp.where(self._seen[..., None], W[xp.where(self._seen, self._ids, 0)], W.dtype.type(0)),)
 
     def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -41,6 +49,11 @@ class EmbedIDGrad(FunctionNode):
         (gy,) = inputs
         backend = backend_of(gy)
         gW = backend.zeros(self._shape, gy.dtype)
+        if is_device_array(gy):
+            named = self._ids >= 0 if self._seen is None else self._seen & (self._ids >= 0)
+            rows = backend.xp.where(named, self._ids, len(gW)).reshape(-1).astype(np.int64)
+            add_rows(gW, rows, backend.xp.ascontiguousarray(gy), before=1, places=len(gW))
+            return (gW,)
         if self._seen is None:
             backend.xp.add.at(gW, self._ids, gy)
         else:
@@ -57,7 +70,8 @@ def embed_id(x: Any, W: Any, ignore_label: int | None = None) -> Variable:
     x: integers of any shape, 0 to L - 1
     W: (L, D)
     ignore_label: where x is this number the row is zeros
-    Raises DtypeError if x is not of integers, ShapeError if W is not (L, D), ValueRangeError if x names no row.
+    Raises DtypeError if x is not of integers, ShapeError if W is not (L, D), ValueRangeError if x names no row; on a
+    GPU x is not looked at, and such a row is NaN.
     """
     ids = as_array(x)
     W = as_variable(W)
@@ -68,7 +82,11 @@ def embed_id(x: Any, W: Any, ignore_label: int | None = None) -> Variable:
         raise DtypeError("embed_id: x must be of integers", got=ids.dtype, hint="x.astype('int32')")
     if len(W.shape) != 2:
         raise ShapeError("embed_id: W must be (L, D)", got=W.shape)
+    if is_device_array(W.array):
+        ids = backend_of(W.array).asarray(ids)
     seen = None if ignore_label is None else ids != ignore_label
+    if is_device_array(W.array):
+        return EmbedID(ids, seen).apply((W,))[0]
     bad = (ids < 0) | (ids >= W.shape[0])
     if seen is not None:
         bad &= seen

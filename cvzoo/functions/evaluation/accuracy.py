@@ -3,6 +3,7 @@
 from typing import Any
 
 from cvzoo.autodiff.variable import Variable, as_array
+from cvzoo.backends.arrays import is_device_array
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.float_types import is_float, is_half
 from cvzoo.errors.exceptions import DtypeError, ShapeError
@@ -21,15 +22,15 @@ def accuracy(y: Any, t: Any, ignore_label: int | None = None) -> Variable:
     t = as_array(t)
     xp = backend_of(y).xp
     backend_of(t)
+    if is_device_array(y):
+        t = backend_of(y).asarray(t)
     if y.ndim < 2 or t.shape != y.shape[:1] + y.shape[2:]:
         raise ShapeError("accuracy: t needs one label where y has C scores", got=f"y {y.shape}, t {t.shape}")
     if t.dtype.kind not in "iu" or not is_float(y.dtype):
         raise DtypeError("accuracy: y must be floating and t of integers", got=f"y {y.dtype}, t {t.dtype}")
     right = y.argmax(axis=1) == t
-    count = t.size
+    count = xp.asarray(t.size) if ignore_label is None else (t != ignore_label).sum()
     if ignore_label is not None:
-        valid = t != ignore_label
-        right &= valid
-        count = int(valid.sum())
-    share = int(right.sum()) / max(count, 1)
+        right &= t != ignore_label
+    share = right.sum() / xp.maximum(count, 1)  # of integers: float64
     return Variable(xp.asarray(share, "float32" if is_half(y.dtype) else y.dtype), requires_grad=False)

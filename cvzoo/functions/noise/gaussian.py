@@ -3,10 +3,10 @@
 from typing import Any
 
 from cvzoo.autodiff.variable import Variable, as_variable
-from cvzoo.config.randomness import random_generator
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.math.elementwise import floating_backend
 from cvzoo.functions.math.exp import exp
+from cvzoo.functions.noise.draws import drawn_normal
 
 
 def gaussian(mean: Variable | Any, ln_var: Variable | Any) -> Variable:
@@ -18,6 +18,5 @@ def gaussian(mean: Variable | Any, ln_var: Variable | Any) -> Variable:
     mean, ln_var = as_variable(mean), as_variable(ln_var)
     if mean.shape != ln_var.shape:
         raise ShapeError("gaussian: one variance for each mean", expected=mean.shape, got=ln_var.shape)
-    backend = floating_backend(mean.array, "gaussian")
-    noise = backend.asarray(random_generator().standard_normal(mean.shape).astype(mean.dtype))
-    return exp(ln_var * 0.5) * noise + mean
+    floating_backend(mean.array, "gaussian")
+    return exp(ln_var * 0.5) * drawn_normal(mean.array) + mean

@@ -4,10 +4,10 @@ from typing import Any
 
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_variable
-from cvzoo.config.randomness import random_generator
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.functions.math.elementwise import floating_backend
+from cvzoo.functions.noise.draws import drawn_mask
 
 
 class StochasticDepth(FunctionNode):
@@ -19,9 +19,8 @@ class StochasticDepth(FunctionNode):
         (x,) = inputs
         backend = floating_backend(x, "stochastic_depth")
         if self.mask is None:
-            kept = random_generator().random(len(x), "float32") >= self.ratio
-            mask = kept * x.dtype.type(1 / (1 - self.ratio) if self.ratio < 1 else 0)
-            self.mask = backend.asarray(mask.astype(x.dtype).reshape(-1, *(1,) * (x.ndim - 1)))
+            mask = drawn_mask(x, (len(x),), self.ratio, 1 / (1 - self.ratio) if self.ratio < 1 else 0)
+            self.mask = mask.reshape(-1, *(1,) * (x.ndim - 1))
         return (backend.multiply(x, self.mask),)
 
     def backward(self, indexes: tuple, gys: tuple) -> tuple:

@@ -3,13 +3,24 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_array, as_variable
+from cvzoo.backends.arrays import is_device_array
+from cvzoo.backends.cuda.scatter import add_pixels, take_pixels
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 from cvzoo.shapes.check import pair
 from cvzoo.shapes.pads import pads
 from cvzoo.shapes.sizes import deconv_out_size
+
+
+def _lying(indices: Any) -> Any:
+    """(B, OH * OW, C) int64 without gaps, on a GPU."""
+    xp = backend_of(indices).xp
+    b, c = indices.shape[:2]
+    return xp.ascontiguousarray(indices.transpose(0, 2, 3, 1).reshape(b, -1, c), np.int64)
 
 
 class Upsampling2D(FunctionNode):
@@ -28,10 +39,12 @@ class Upsampling2D(FunctionNode):
         h, w = self._size
         y = backend.zeros((b, c, h, w), x.dtype)
         lying = y.transpose(0, 2, 3, 1).reshape(b, h * w, c)  # a view: the result lies channels-last
-        xp = backend.xp
-        where = self._indices.transpose(0, 2, 3, 1).reshape(b, -1, c)
-        photos = xp.arange(b)[:, None, None]
-        xp.add.at(lying, (photos, where, xp.arange(c)), x.transpose(0, 2, 3, 1).reshape(b, -1, c))
+        pixels = x.transpose(0, 2, 3, 1).reshape(b, -1, c)
+        if is_device_array(x):
+            add_pixels(lying, _lying(self._indices), backend.xp.ascontiguousarray(pixels))
+        else:
+            where = self._indices.transpose(0, 2, 3, 1).reshape(b, -1, c)
+            np.add.at(lying, (np.arange(b)[:, None, None], where, np.arange(c)), pixels)
         return (y,)
 
     def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -52,8 +65,10 @@ class PickPixels(FunctionNode):
         backend = backend_of(x)
         b, c, oh, ow = self._indices.shape
         lying = x.transpose(0, 2, 3, 1).reshape(b, -1, c)
-        where = self._indices.transpose(0, 2, 3, 1).reshape(b, -1, c)
-        y = backend.xp.take_along_axis(lying, where, axis=1)
+        if is_device_array(x):
+            y = take_pixels(backend.xp.ascontiguousarray(lying), _lying(self._indices))
+        else:
+            y = np.take_along_axis(lying, self._indices.transpose(0, 2, 3, 1).reshape(b, -1, c), axis=1)
         return (y.reshape(b, oh, ow, c).transpose(0, 3, 1, 2),)
 
     def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -75,7 +90,8 @@ def upsampling_2d(
     ksize, stride, pad: those of the pooling; they give the size where outsize does not
     outsize: (H, W) of what was pooled; give it wherever the pooling left something over or covered past the end,
         since `indices` mean nothing in a plane of another width
-    Raises ShapeError if shapes differ, DtypeError if indices are not integers, ValueRangeError if one is outside.
+    Raises ShapeError if shapes differ, DtypeError if indices are not integers, ValueRangeError if one is outside; on a
+    GPU they are not looked at, and pixels outside are left out.
     Where we differ: Chainer's indices count inside of each window, ours in the plane.
     """
     x = as_variable(x)
@@ -98,7 +114,9 @@ def upsampling_2d(
             deconv_out_size(x.shape[3], kw, sx, left, right),
         )
     h, w = pair(outsize, name="outsize", function="upsampling_2d")
-    if indices.size and not (indices.min() >= 0 and indices.max() < h * w):
+    if is_device_array(x.array):
+        indices = backend_of(x.array).asarray(indices)
+    elif indices.size and not (indices.min() >= 0 and indices.max() < h * w):
         raise ValueRangeError(
             "upsampling_2d: an index is outside of the plane",
             expected=f"0 to {h * w - 1} for outsize {(h, w)}",

@@ -1,0 +1,76 @@
+// Numbers added into places that indices name. The sums of a place are made by one thread, in the order of the
+// indices: the same bits every time.
+
+// out (a, l, d) plus the rows (a, n, d) whose id (n) is its place; ids below 0 count from the end, others are left out
+template <class T>
+__device__ void add_rows(T *out, const i64 *ids, const T *rows, i64 a, i64 l, i64 n, i64 d) {
+    typedef typename Wide<T>::type W;
+    i64 column = (i64)blockIdx.y * blockDim.x + threadIdx.x;
+    int lane = threadIdx.x % 32;
+    for (i64 place = blockIdx.x; place < a * l; place += gridDim.x) {
+        i64 part = place / l, id = place - part * l;
+        W sum = column < d ? wide(out[place * d + column]) : (W)0;
+        bool any = false;
+        for (i64 first = 0; first < n; first += 32) {
+            i64 k = first + lane;
+            i64 own = k < n ? ids[k] : -l - 1;
+            u32 hits = __ballot_sync(0xffffffffu, (own < 0 ? own + l : own) == id);
+            for (; hits; hits &= hits - 1) {
+                i64 row = part * n + first + (__ffs((int)hits) - 1);
+                any = true;
+                if (column < d) sum += wide(rows[row * d + column]);
+            }
+        }
+        if (any && column < d) out[place * d + column] = narrow<T>(sum);
+    }
+}
+
+// planes (b, l, c) of zeros plus the pixels x (b, n, c), each in the place of its plane that `where` (b, n, c) names;
+// places that are not in the plane are left out. A thread has a part of the plane of one channel.
+template <class T>
+__device__ void add_pixels(T *out, const i64 *where, const T *x, i64 b, i64 n, i64 l, int c, i64 parts) {
+    typedef typename Wide<T>::type W;
+    i64 share = (l + parts - 1) / parts;
+    for (i64 i = first_index(); i < b * parts * c; i += index_step()) {
+        int channel;
+        i64 rest = divide(i, c, &channel);
+        i64 photo = rest / parts, low = (rest - photo * parts) * share, high = smaller(low + share, l);
+        T *plane = out + photo * l * c + channel;
+        const i64 *wanted = where + photo * n * c + channel;
+        const T *pixel = x + photo * n * c + channel;
+        for (i64 k = 0; k < n; k++) {
+            i64 place = wanted[k * c];
+            if (place >= low && place < high) plane[place * c] = narrow<T>(wide(plane[place * c]) + wide(pixel[k * c]));
+        }
+    }
+}
+
+// y (b, n, c): the pixels of planes (b, l, c) in the places that `where` (b, n, c) names; 0 for places not in the plane
+template <class T>
+__device__ void take_pixels(T *y, const i64 *where, const T *planes, i64 b, i64 n, i64 l, int c) {
+    for (i64 i = first_index(); i < b * n * c; i += index_step()) {
+        int channel;
+        i64 photo = divide(i, c, &channel) / n;
+        i64 place = where[i];
+        y[i] = place >= 0 && place < l ? planes[(photo * l + place) * c + channel] : narrow<T>(0);
+    }
+}
+
+#define ROWS(suffix, T)                                                                                              \
+    extern "C" __global__ void scatter_add_rows_##suffix(T *out, const i64 *ids, const T *rows, i64 a, i64 l, i64 n, \
+                                                         i64 d) {                                                    \
+        add_rows<T>(out, ids, rows, a, l, n, d);                                                                     \
+    }
+FOR_FLOATS(ROWS)
+
+#define PIXELS(suffix, T)                                                                                          \
+    extern "C" __global__ void scatter_add_pixels_##suffix(T *out, const i64 *where, const T *x, i64 b, i64 n,     \
+                                                           i64 l, int c, i64 parts) {                              \
+        add_pixels<T>(out, where, x, b, n, l, c, parts);                                                           \
+    }                                                                                                              \
+    extern "C" __global__ void scatter_take_pixels_##suffix(T *y, const i64 *where, const T *planes, i64 b, i64 n, \
+                                                            i64 l, int c) {                                        \
+        take_pixels<T>(y, where, planes, b, n, l, c);                                                              \
+    }
+PIXELS(f32, float)
+PIXELS(f64, double)

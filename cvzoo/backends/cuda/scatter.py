@@ -1,0 +1,123 @@
+"""Numbers of a GPU's arrays added into places that indices name, always in the same order."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from cvzoo.backends.cuda.constants import constants
+from cvzoo.backends.cuda.kernel_module import KernelModule, blocks
+from cvzoo.backends.cuda.suffix import suffix
+from cvzoo.backends.cupy.library import cupy
+
+_MODULE = KernelModule("scatter")
+_THREADS = 128
+_MOST_LOOKS = 1 << 28  # a warp looks at 32 indices at once; from here on CuPy's atomic additions are faster
+_KEPT_BYTES = 1 << 20
+_FLOATS = ("float32", "float64", "float16", "bfloat16")
+
+
+def on_device(index: tuple) -> tuple:
+    """The index with the processor's arrays copied to the current device, once for equal ones.
+
+    Truth values become the places where they hold, which the processor can count without waiting for a GPU.
+    """
+    parts: list[Any] = []
+    for part in index:
+        if not isinstance(part, np.ndarray):
+            parts.append(part)
+        elif part.dtype.kind == "b":
+            parts.extend(_copied(place) for place in np.nonzero(part))
+        else:
+            parts.append(_copied(part))
+    return tuple(parts)
+
+
+def _copied(array: np.ndarray) -> Any:
+    array = array.astype(np.int64)
+    if array.nbytes > _KEPT_BYTES:
+        return cupy().asarray(array)
+    return constants.get(("index", array.shape, array.tobytes()), lambda: array)
+
+
+def add_at(out: Any, index: tuple, values: Any) -> None:
+    """`out[index] += values`, added as often as a place is named; the same bits every time.
+
+    out: of any floats; index: slices, numbers and arrays, of which truth values make the processor wait
+    values: in out's dtype, of the shape of out[index]
+    Sums that are both large and many (2**28 looks of 32 indices) are CuPy's, whose order differs from run to run.
+    """
+    xp = cupy()
+    index = on_device(index)
+    if not values.size:
+        return
+    found = _as_rows(out.shape, index)
+    if found is None:
+        places = xp.arange(out.size, dtype=np.int64).reshape(out.shape)[index]
+        before, ids = 1, places.reshape(-1)
+    else:
+        before, ids = found
+    after = values.size // (before * ids.size)
+    places = out.size // (before * after)
+    if out.dtype.name not in _FLOATS or before * places * -(-ids.size // 32) > _MOST_LOOKS:
+        xp.add.at(out, index, values)
+        return
+    # values without gaps in C order; so is `out`, or it is made so and copied back
+    dense = out if out.flags.c_contiguous else xp.ascontiguousarray(out)
+    add_rows(dense, ids, xp.ascontiguousarray(values), before=before, places=places)
+    if dense is not out:
+        out[...] = dense
+
+
+def _as_rows(shape: tuple[int, ...], index: tuple) -> tuple[int, Any] | None:
+    """(sizes before the rows' axis multiplied, ids) if the index is one array between whole slices, else None."""
+    whole = slice(None)
+    index = index[:-1] if index and index[-1] is Ellipsis else index
+    if any(not (isinstance(part, slice) and part == whole) for part in index[:-1]):
+        return None
+    axis = len(index) - 1
+    if axis < 0 or not isinstance(index[axis], cupy().ndarray) or index[axis].dtype.kind == "b":
+        return None
+    return math.prod(shape[:axis]), index[axis].reshape(-1).astype(np.int64)
+
+
+def add_rows(out: Any, ids: Any, rows: Any, *, before: int, places: int) -> None:
+    """Rows added to rows of `out`, in the order they come in: out[:, ids[k]] += rows[:, k].
+
+    out: (before, places, D) floats without gaps
+    ids: (N,) int64; below 0 they count from the end, others that name no place are left out
+    rows: (before, N, D) in out's dtype, without gaps
+    """
+    width = out.size // max(before * places, 1)
+    if not rows.size or not out.size:
+        return
+    threads = min(_THREADS, -(-width // 32) * 32)
+    grid = (min(before * places, (1 << 31) - 1), -(-width // threads), 1)
+    sizes = [np.int64(n) for n in (before, places, ids.size, width)]
+    _MODULE.launch(f"scatter_add_rows_{suffix(out.dtype)}", grid, (threads, 1, 1), (out, ids, rows, *sizes))
+
+
+def add_pixels(out: Any, where: Any, x: Any) -> None:
+    """x added into planes of zeros: out[b, where[b, k, c], c] += x[b, k, c].
+
+    out: (B, L, C) float32 or float64; where: (B, N, C) int64; x: (B, N, C); all without gaps
+    Places that are not in the plane are left out.
+    """
+    b, places, c = out.shape
+    if not x.size or not out.size:
+        return
+    parts = max(1, min(places // 64, (1 << 16) // (b * c)))
+    sizes = (np.int64(b), np.int64(where.shape[1]), np.int64(places), np.int32(c), np.int64(parts))
+    grid = blocks(b * parts * c, _THREADS)
+    _MODULE.launch(f"scatter_add_pixels_{suffix(out.dtype)}", grid, (_THREADS, 1, 1), (out, where, x, *sizes))
+
+
+def take_pixels(planes: Any, where: Any) -> Any:
+    """y (B, N, C): planes[b, where[b, k, c], c] of planes (B, L, C) and where (B, N, C) int64; 0 outside of planes."""
+    b, places, c = planes.shape
+    y = cupy().empty(where.shape, planes.dtype)
+    if y.size:
+        sizes = (np.int64(b), np.int64(where.shape[1]), np.int64(places), np.int32(c))
+        grid = blocks(y.size, _THREADS)
+        _MODULE.launch(f"scatter_take_pixels_{suffix(y.dtype)}", grid, (_THREADS, 1, 1), (y, where, planes, *sizes))
+    return y
