@@ -192,6 +192,13 @@ def unpacked(result: np.ndarray) -> list[tuple[np.ndarray, np.ndarray, np.ndarra
     return found
 
 
+def packed_boxes(result: Any) -> tuple[Any, Any]:
+    """bbox (B, limit, 4) float32 and label (B, limit) int32, on the device, of what `finish_boxes` gave."""
+    xp = cupy()
+    boxes = result[:, _HEADER:].reshape(result.shape[0], -1, _FIELDS)
+    return xp.ascontiguousarray(boxes[..., :4]), xp.ascontiguousarray(boxes[..., 5]).view(np.int32)
+
+
 def gather_boxes(boxes: Sorted, kept: Kept) -> Any:
     """(B, limit, 4) float32, the boxes that stayed, zeros after the last."""
     b, limit = kept.rows.shape

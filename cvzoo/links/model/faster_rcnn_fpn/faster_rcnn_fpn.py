@@ -7,12 +7,15 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.cuda.prepare import PhotoPlan
 from cvzoo.links.model.detector import AbstractDetector, Found, Preset
-from cvzoo.links.model.faster_rcnn_fpn.fit import fit_photo, seen_size
+from cvzoo.links.model.faster_rcnn_fpn.fit import fit_photo, fit_plan, seen_size
+from cvzoo.links.model.faster_rcnn_fpn.on_device import device_frames
 from cvzoo.links.model.faster_rcnn_fpn.pretrained import region_source
 from cvzoo.links.model.faster_rcnn_fpn.region_network import RegionNetwork, to_photo
 from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
 from cvzoo.links.model.faster_rcnn_fpn.weights import WEIGHTS
+from cvzoo.links.model.finished_boxes import DeviceBoxes
 
 
 class FasterRCNNFPN(AbstractDetector):
@@ -63,6 +66,10 @@ class FasterRCNNFPN(AbstractDetector):
         """(3, H', W') float32, normalized, resized, sides padded to multiples of 32."""
         return fit_photo(img, self.settings)
 
+    def photo_plan(self, size: tuple[int, int]) -> PhotoPlan:
+        """As in `AbstractDetector`."""
+        return fit_plan(size, self.settings)
+
     def forward(self, x: Any) -> tuple[Variable, ...]:
         """The pyramid's maps, see `RegionNetwork`."""
         return self.regions(x)
@@ -74,3 +81,16 @@ class FasterRCNNFPN(AbstractDetector):
         return [
             (to_photo(bbox, seen, size), label, score) for (bbox, label, score), seen, size in zip(found, seens, sizes)
         ]
+
+    def boxes_on_device(self, x: Any, sizes: Sequence[tuple[int, int]]) -> DeviceBoxes:
+        """As in `AbstractDetector`."""
+        seens = [seen_size(size, self.settings) for size in sizes]
+        thresh, frames = self.score_thresh, device_frames(seens, sizes)
+        regions = self.regions.find_on_device(self.regions(x), x.shape[2:], frames, thresh, in_photo=True)
+        result = regions.suppressed(frames.photo, nms_thresh=self.nms_thresh, limit=self.limit, clip=self.clip)
+
+        def again(i: int) -> Found:
+            found = self.regions.found_again(regions, i, thresh, seens[i], sizes[i])
+            return self.finished(found, sizes[i])
+
+        return DeviceBoxes(result, again)

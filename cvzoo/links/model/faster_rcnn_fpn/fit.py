@@ -2,10 +2,13 @@
 
 import numpy as np
 
+from cvzoo.backends.cuda.prepare import PhotoPlan
+from cvzoo.backends.cuda.resampling import Resampling
 from cvzoo.functions.array.resize_images import resize_images
 from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
 from cvzoo.links.model.retinanet.fit import fitted_size, padded_size
 from cvzoo.transforms.normalize import normalize
+from cvzoo.transforms.pillow_passes import rows_first
 from cvzoo.transforms.resize import resize
 
 
@@ -37,3 +40,18 @@ def fit_photo(img: np.ndarray, settings: FasterRCNNFPNSettings) -> np.ndarray:
         x = normalize(img, mean=mean, std=std)
         out[:, : size[0], : size[1]] = resize_images(x[None], size, align_corners=False).array[0]
     return out
+
+
+def fit_plan(size: tuple[int, int], settings: FasterRCNNFPNSettings) -> PhotoPlan:
+    """What `fit_photo` does to a photo of `size` (H, W), for a GPU."""
+    s = settings
+    resized = seen_size(size, s)
+    return PhotoPlan(
+        resized,
+        padded_size(resized),
+        Resampling.PILLOW if s.antialias else Resampling.BILINEAR,
+        mean=tuple(s.mean),
+        std=tuple(s.std),
+        before=not s.antialias,
+        horizontal_first=rows_first(size, resized) is not False,
+    )

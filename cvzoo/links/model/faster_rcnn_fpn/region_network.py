@@ -1,11 +1,16 @@
 """What all two-stage detectors on a pyramid share: from photos to maps, to proposals, to boxes of classes."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.arrays import to_numpy as on_host
+from cvzoo.backends.cuda.boxes import packed_boxes, unpacked
+from cvzoo.backends.cuda.constants import constants
+from cvzoo.backends.cuda.staging import download
+from cvzoo.functions.array.concat import concat
 from cvzoo.geometry.nms import classwise_nms
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.detector import Found
@@ -13,10 +18,18 @@ from cvzoo.links.model.faster_rcnn_fpn.anchors import level_anchors
 from cvzoo.links.model.faster_rcnn_fpn.backbone import make_backbone, picked_maps
 from cvzoo.links.model.faster_rcnn_fpn.box_head import FPNBoxHead
 from cvzoo.links.model.faster_rcnn_fpn.decode_regions import decode_regions
+from cvzoo.links.model.faster_rcnn_fpn.on_device import (
+    DeviceFrames,
+    DeviceRegions,
+    decode_regions_on_device,
+    device_frames,
+    propose_on_device,
+)
 from cvzoo.links.model.faster_rcnn_fpn.propose import propose
 from cvzoo.links.model.faster_rcnn_fpn.pyramid_regions import pyramid_regions
 from cvzoo.links.model.faster_rcnn_fpn.region_proposal_network import FPNRegionProposalNetwork
 from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
+from cvzoo.links.model.thresholds import AbstractThresholds
 
 # Sizes of photos whose anchors are kept ready
 _KEPT = 8
@@ -96,6 +109,78 @@ class RegionNetwork(Chain):
             maps, bbox, photo, s.strides, size=size, sampling_ratio=s.sampling_ratio, aligned=s.roi_aligned
         )
 
+    def find_on_device(
+        self, maps: Sequence[Any], size: tuple[int, int], frames: DeviceFrames, thresh: float, *, in_photo: bool
+    ) -> DeviceRegions:
+        """As `find`, of all photos at once, for maps on a GPU.
+
+        frames: of the photos; in_photo: boxes are in the photos' pixels, not in those of the network's input
+        """
+        s = self.settings
+        locs, confs = self.rpn(maps)
+        anchor = constants.get(("RegionNetwork", s, size), lambda: np.concatenate(self.anchors(size)))
+        proposals = propose_on_device(
+            concat(locs, axis=1).array,
+            concat(confs, axis=1).array,
+            anchor,
+            [conf.shape[1] for conf in confs],
+            frames=frames,
+            n_proposal=s.n_proposal,
+            nms_thresh=s.rpn_nms_thresh,
+            score_thresh=s.rpn_score_thresh,
+        )
+        b, n, _ = proposals.bbox.shape
+        loc, conf = self.box_head(self.regions(maps, proposals.bbox.reshape(-1, 4), photo_numbers(b, n), s.roi_size))
+        return decode_regions_on_device(
+            proposals,
+            loc.array.reshape(b, n, -1),
+            conf.array.reshape(b, n, -1),
+            loc_std=s.loc_std,
+            score_thresh=thresh,
+            frames=frames.photo if in_photo else frames.seen,
+        )
+
+    def look_again_on_device(
+        self,
+        maps: Sequence[Any],
+        size: tuple[int, int],
+        seens: Sequence[tuple[int, int]],
+        *,
+        thresholds: AbstractThresholds,
+        roi_size: int,
+        head: Callable[[Variable, Any], Any],
+    ) -> list[tuple[Found, np.ndarray]] | None:
+        """Of each photo what is left after suppression, in pixels of the network's input, and what `head` says of it.
+
+        thresholds: of the model, which must have a limit: so many boxes of each photo are looked at again
+        head: from regions (R, C, roi_size, roi_size) and labels (R,) to (R, ...)
+        All comes to the host by one copy. None where more boxes score than kernels look at.
+        """
+        frames = device_frames(seens, seens)
+        regions = self.find_on_device(maps, size, frames, thresholds.score_thresh, in_photo=False)
+        result = regions.suppressed(frames.seen, nms_thresh=thresholds.nms_thresh, limit=thresholds.limit, clip=False)
+        bbox, label = packed_boxes(result)
+        b, n, _ = bbox.shape
+        said = head(self.regions(maps, bbox.reshape(-1, 4), photo_numbers(b, n), roi_size), label.reshape(-1))
+        boxes, saids = download([result, said])
+        found = unpacked(boxes)
+        if any(each is None for each in found):
+            return None
+        saids = saids.reshape(b, n, *saids.shape[1:])
+        return [(each, one[: len(each[0])]) for each, one in zip(found, saids)]
+
+    def found_again(
+        self, regions: DeviceRegions, i: int, thresh: float, seen: tuple[int, int], size: tuple[int, int]
+    ) -> Found:
+        """What is in photo `i`, in its pixels, before suppression, found on the host."""
+        rows = [*(each[i] for each in regions.proposals), regions.loc[i], regions.conf[i]]
+        bbox, count, loc, conf = download([each.reshape(1) if not each.ndim else each for each in rows])
+        n = int(count[0])
+        bbox, label, score = decode_regions(
+            bbox[:n], loc[:n], conf[:n], loc_std=self.settings.loc_std, score_thresh=thresh, seen=seen
+        )
+        return to_photo(bbox, seen, size), label, score
+
     def find(self, maps: Sequence[Any], size: tuple[int, int], seens: Sequence[tuple[int, int]], thresh: float) -> list:
         """Of each photo what scores above `thresh`: (bbox, label, score), in pixels of the network's input.
 
@@ -103,7 +188,7 @@ class RegionNetwork(Chain):
         Photo by photo: so the bits do not depend on which photos came together.
         """
         locs, confs = self.rpn(maps)
-        arrays = [each.array for each in locs], [each.array for each in confs]
+        arrays = [on_host(each.array) for each in locs], [on_host(each.array) for each in confs]
         found: list[Found] = []
         for i, bbox in enumerate(self.proposals(*arrays, size, seens)):
             # by level: neighbours in memory, and nothing to put back in order
@@ -111,14 +196,19 @@ class RegionNetwork(Chain):
             found.append(
                 decode_regions(
                     bbox,
-                    loc.array,
-                    conf.array,
+                    on_host(loc.array),
+                    on_host(conf.array),
                     loc_std=self.settings.loc_std,
                     score_thresh=thresh,
                     seen=seens[i],
                 )
             )
         return found
+
+
+def photo_numbers(n_photo: int, n: int) -> Any:
+    """(n_photo * n,) int32 on the GPU: which photo each region is in, n of each."""
+    return constants.get(("photos", n_photo, n), lambda: np.repeat(np.arange(n_photo, dtype=np.int32), n))
 
 
 def suppressed(found: Found, nms_thresh: float, limit: int | None) -> Found:

@@ -8,9 +8,13 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.arrays import is_device_array
+from cvzoo.backends.arrays import to_numpy as on_host
+from cvzoo.backends.cuda.prepare import PhotoPlan
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.functions.array.dtypes import widened
-from cvzoo.links.model.faster_rcnn_fpn.fit import fit_photo, seen_size
+from cvzoo.links.model.detector import Found
+from cvzoo.links.model.faster_rcnn_fpn.fit import fit_photo, fit_plan, seen_size
 from cvzoo.links.model.faster_rcnn_fpn.pretrained import region_source
 from cvzoo.links.model.faster_rcnn_fpn.region_network import RegionNetwork, suppressed, to_photo
 from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
@@ -86,6 +90,10 @@ class KeypointRCNNFPN(AbstractKeyPointDetector):
         """(3, H', W') float32, normalized, resized, sides padded to multiples of 32."""
         return fit_photo(img, self.settings)
 
+    def photo_plan(self, size: tuple[int, int]) -> PhotoPlan:
+        """As in `AbstractKeyPointDetector`."""
+        return fit_plan(size, self.settings)
+
     def forward(self, x: Any) -> tuple[Variable, ...]:
         """The pyramid's maps, see `RegionNetwork`."""
         return self.regions(x)
@@ -94,12 +102,27 @@ class KeypointRCNNFPN(AbstractKeyPointDetector):
         """As in `AbstractKeyPointDetector`."""
         seens = [seen_size(size, self.settings) for size in sizes]
         maps = self.regions(x)
+        if is_device_array(x) and self.limit is not None:
+            looked = self.regions.look_again_on_device(
+                *(maps, x.shape[2:], seens),
+                thresholds=self,
+                roi_size=self.point_settings.roi_size,
+                head=lambda regions, label: widened(self.point_head(regions)).array,
+            )
+            if looked is not None:
+                return [self._placed(heat, each, *ends) for (each, heat), *ends in zip(looked, seens, sizes)]
         found = []
         for i, each in enumerate(self.regions.find(maps, x.shape[2:], seens, self.score_thresh)):
             bbox, label, score = suppressed(each, self.nms_thresh, self.limit)
             photo = np.full(len(bbox), i, np.int32)
             regions = self.regions.regions(maps, bbox, photo, self.point_settings.roi_size)
-            point, point_score = decode_points(widened(self.point_head(regions)).array, bbox)
-            point = point * (np.float32(sizes[i]) / np.float32(seens[i]))
-            found.append(FoundPoints(point, to_photo(bbox, seens[i], sizes[i]), label, score, point_score))
+            heat = on_host(widened(self.point_head(regions)).array)
+            found.append(self._placed(heat, (bbox, label, score), seens[i], sizes[i]))
         return found
+
+    def _placed(self, heat: np.ndarray, found: Found, seen: tuple[int, int], size: tuple[int, int]) -> FoundPoints:
+        """heat: (R, K, M, M) of the boxes found, in pixels of the network's input."""
+        bbox, label, score = found
+        point, point_score = decode_points(heat, bbox)
+        point = point * (np.float32(size) / np.float32(seen))
+        return FoundPoints(point, to_photo(bbox, seen, size), label, score, point_score)

@@ -7,6 +7,7 @@ import numpy as np
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.arrays import array_module, is_device_array
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.functions.array.dtypes import widened
 from cvzoo.initializers.normal import Normal
@@ -70,7 +71,10 @@ class MaskHead(Chain):
 
     def probabilities(self, x: Any, label: np.ndarray) -> np.ndarray:
         """(R, 2 * size, 2 * size) float32 of the class label (R,) of each region alone: the others are not computed."""
-        h = widened(self.features(x)).array
+        h = widened(self.features(x))
+        if is_device_array(h.array):
+            return self._on_device(h, label)
+        h = h.array
         n, channels, height, width = h.shape
         rows = h.transpose(0, 2, 3, 1).reshape(n, height * width, channels)
         filters = self.out.W.array[label, :, 0, 0]
@@ -78,3 +82,9 @@ class MaskHead(Chain):
         logit = np.einsum("rpc,rc->rp", rows, filters) + self.out.b.array[label][:, None]
         with np.errstate(over="ignore"):  # 1 / (1 + inf) is the 0 that is meant
             return (1 / (1 + np.exp(-logit))).reshape(n, height, width)
+
+    def _on_device(self, h: Variable, label: Any) -> Any:
+        # a GPU computes all classes sooner than it sorts out filters
+        logit = widened(self.out(h)).array
+        own = logit[array_module(logit).arange(logit.shape[0]), label]
+        return F.sigmoid(own).array

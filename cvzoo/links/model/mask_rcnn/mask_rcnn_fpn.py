@@ -7,7 +7,11 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
-from cvzoo.links.model.faster_rcnn_fpn.fit import fit_photo, seen_size
+from cvzoo.backends.arrays import is_device_array
+from cvzoo.backends.arrays import to_numpy as on_host
+from cvzoo.backends.cuda.prepare import PhotoPlan
+from cvzoo.links.model.detector import Found
+from cvzoo.links.model.faster_rcnn_fpn.fit import fit_photo, fit_plan, seen_size
 from cvzoo.links.model.faster_rcnn_fpn.pretrained import region_source
 from cvzoo.links.model.faster_rcnn_fpn.region_network import RegionNetwork, suppressed, to_photo
 from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
@@ -70,6 +74,10 @@ class MaskRCNNFPN(AbstractInstanceSegmenter):
         """(3, H', W') float32, normalized, resized, sides padded to multiples of 32."""
         return fit_photo(img, self.settings)
 
+    def photo_plan(self, size: tuple[int, int]) -> PhotoPlan:
+        """As in `AbstractInstanceSegmenter`."""
+        return fit_plan(size, self.settings)
+
     def forward(self, x: Any) -> tuple[Variable, ...]:
         """The pyramid's maps, see `RegionNetwork`."""
         return self.regions(x)
@@ -78,13 +86,27 @@ class MaskRCNNFPN(AbstractInstanceSegmenter):
         """As in `AbstractInstanceSegmenter`."""
         seens = [seen_size(size, self.settings) for size in sizes]
         maps = self.regions(x)
+        if is_device_array(x) and self.limit is not None:
+            looked = self.regions.look_again_on_device(
+                *(maps, x.shape[2:], seens),
+                thresholds=self,
+                roi_size=self.mask_settings.roi_size,
+                head=self.mask_head.probabilities,
+            )
+            if looked is not None:
+                return [self._pasted(prob, each, *ends) for (each, prob), *ends in zip(looked, seens, sizes)]
         found = []
         for i, each in enumerate(self.regions.find(maps, x.shape[2:], seens, self.score_thresh)):
             bbox, label, score = suppressed(each, self.nms_thresh, self.limit)
             photo = np.full(len(bbox), i, np.int32)
             regions = self.regions.regions(maps, bbox, photo, self.mask_settings.roi_size)
-            prob = self.mask_head.probabilities(regions, label)
-            bbox = to_photo(bbox, seens[i], sizes[i])
-            mask = paste_masks(prob, bbox, sizes[i], thresh=self.mask_thresh, how=self.mask_settings.paste)
-            found.append(FoundInstances(mask, bbox, label, score))
+            prob = on_host(self.mask_head.probabilities(regions, label))
+            found.append(self._pasted(prob, (bbox, label, score), seens[i], sizes[i]))
         return found
+
+    def _pasted(self, prob: np.ndarray, found: Found, seen: tuple[int, int], size: tuple[int, int]) -> FoundInstances:
+        """prob: (R, M, M) of the boxes found, in pixels of the network's input."""
+        bbox, label, score = found
+        bbox = to_photo(bbox, seen, size)
+        mask = paste_masks(prob, bbox, size, thresh=self.mask_thresh, how=self.mask_settings.paste)
+        return FoundInstances(mask, bbox, label, score)
