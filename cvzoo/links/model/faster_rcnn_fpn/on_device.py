@@ -1,4 +1,4 @@
-"""Both stages of a detector on a pyramid on a GPU: each photo has equally many proposals, some of which may be zeros."""
+"""Both stages of a detector on a pyramid on a GPU: equally many proposals for each photo, some may be zeros."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
