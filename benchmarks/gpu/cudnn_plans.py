@@ -42,15 +42,18 @@ def graphs(row, dtype, strict):
     else:  # x of the record is what the gradient comes from
         x, out, o = (c_group * row["groups"], *size), tuple(row["x"][2:]), c
     for batch in (b, TRAINING_BATCH if b == 1 else b):
-        shapes = Shapes((batch, *x), o, out, tuple(ksize), dtype, *geometry, row["groups"], strict=strict)
+        told = ((batch, *x), o, out, tuple(ksize), dtype, *geometry, row["groups"])
+        shapes = Shapes(*told, strict=strict)
+        plain = (shapes.x, shapes.w, shapes.y, shapes.window, shapes.dtype)
+        shapes = Shapes(*told, strict=strict, may_block=True)
         dims = (shapes.x, shapes.w, shapes.y, shapes.window, shapes.dtype)
         yield forward_graph(*dims, add=False, bias=False, relu=False)
-        yield input_grad_graph(*dims, add=False)
+        yield input_grad_graph(*plain, add=False)
         if batch == b:
             for add, relu in itertools.product((False, True), repeat=2):
                 yield forward_graph(*dims, add=add, bias=True, relu=relu)
         else:
-            yield input_grad_graph(*dims, add=True)
+            yield input_grad_graph(*plain, add=True)
             yield weight_grad_graph(*dims)
 
 
@@ -72,6 +75,7 @@ def main():
     for mode, (dtype, rules) in MODES.items():
         wanted = {graph: row for row in rows for graph in graphs(row, dtype, rules.strict)}
         table = found[mode] = collections.defaultdict(collections.Counter)
+        engines = collections.defaultdict(collections.Counter)
         missing, largest = [], (0, "")
         start = time.perf_counter()
         for graph, row in wanted.items():
@@ -84,11 +88,13 @@ def main():
                 missing.append({"graph": graph.name, "row": row, "reasons": reasons[-3:]})
             else:
                 kind["planned"] += 1
+                engines[graph.name][plan.engine] += 1
                 kind["more than 16 MB to work in"] += plan.workspace > 16 << 20
                 largest = max(largest, (plan.workspace, f"{graph.name} {graph.tensors[0].dims} {row['w']}"))
         seconds = time.perf_counter() - start
         found[mode] = {
             "patterns": table,
+            "cuDNN's engines": engines,
             "seconds": round(seconds, 1),
             "milliseconds a plan": round(1e3 * seconds / len(wanted), 2),
             "largest workspace in bytes": largest,
