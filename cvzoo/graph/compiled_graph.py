@@ -9,7 +9,6 @@ import numpy as np
 
 from cvzoo.autodiff.variable import Variable, make_output
 from cvzoo.backends.cuda.capture import NotCapturedError, PrivatePool, captured
-from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import GraphError
 from cvzoo.functions.connection.bf16_convolution_2d import Bf16Convolution2D
 from cvzoo.functions.connection.byte_variable import Quantize
@@ -204,7 +203,7 @@ def build(
         results = program(arrays)
     wanted: list[Any] = []
     structure = flatten(other, wanted)
-    rounds = any(isinstance(record.function, _ROUNDING) for record in graph.records) or switches.dtype == "tf32"
+    rounds = any(isinstance(record.function, _ROUNDING) for record in graph.records)
     tolerance = _TOLERANCE_OF_ROUNDING if rounds else TOLERANCE
     for y, expected in zip(results, wanted):
         if not is_close(y, expected._array if isinstance(expected, Variable) else expected, tolerance):

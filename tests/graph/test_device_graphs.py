@@ -382,3 +382,18 @@ def test_a_seed_that_is_set_anew_is_followed():
                 found.append(learn(each, x)[:2])
         assert_close(found[0], found[2], 2e-5)
         assert_close(found[1], found[3], 2e-5)
+
+
+# --- fewer bits -------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("mode", ["tf32", "mixed_bf16", "mixed_fp16"])
+def test_other_dtypes_are_replayed(mode):
+    net, plain, x = network(), network(), on_gpu(draw(2, 3, 5, 6))
+    exact = infer(plain, x)
+    with cvzoo.using_config("dtype", mode):
+        graph = net.compile(x)
+        assert graph.changed["fuse_convolutions"] == 3
+        assert_close(infer(net, x), infer(plain, x), 2e-2)
+        assert_close(infer(net, x), exact, 3e-2)
+        assert net.compile(x, train=True) is not None
+        assert_close(learn(net, x)[:-2], learn(plain, x)[:-2], 3e-2)
+    assert_close(infer(net, x), infer(plain, x))  # another dtype is another graph
