@@ -1,7 +1,6 @@
 """Launching kernels that compute element by element, compiled when they are first wanted."""
 
 import functools
-import operator
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -9,7 +8,7 @@ import numpy as np
 
 from cvzoo.backends.cuda.elementwise_source import FUNCTIONS, ElementwiseKernel, kernel_source
 from cvzoo.backends.cuda.kernel_module import KernelModule
-from cvzoo.backends.cuda.layout import collapsed, element_strides, like
+from cvzoo.backends.cuda.layout import collapsed, like, repeated_strides
 from cvzoo.backends.cupy.library import cupy
 
 FLOATS = ("float32", "float64", "float16", "bfloat16")
@@ -51,15 +50,12 @@ def _width(
 
 @functools.lru_cache(8192)
 def _plan(
-    name: str,
-    body: str,
-    n_number: int,
-    dtypes: tuple[str, ...],
-    itemsizes: tuple[int, ...],
-    shape: tuple[int, ...],
-    strides: tuple[tuple[int, ...], ...],
-    align: int,
+    name: str, body: str, n_number: int, shape: tuple[int, ...], lying: tuple[tuple[Any, ...], ...], align: int
 ) -> _Plan:
+    """How to launch; `lying` has dtype, shape and strides of the result and of each input."""
+    dtypes = tuple([dtype.name for dtype, _, _ in lying])
+    itemsizes = tuple([dtype.itemsize for dtype, _, _ in lying])
+    strides = tuple([repeated_strides(own, strides, dtype.itemsize, shape) for dtype, own, strides in lying])
     sizes, rows = collapsed(shape, strides)
     count = 1
     for size in sizes:
@@ -127,17 +123,11 @@ def elementwise(
     if not out.size:
         return out
     arrays = (out, *inputs)
-    bits = functools.reduce(operator.or_, [each.data.ptr for each in arrays]) | 64
-    plan = _plan(
-        name,
-        body,
-        len(numbers),
-        tuple([each.dtype.name for each in arrays]),
-        tuple([each.itemsize for each in arrays]),
-        shape,
-        tuple([element_strides(each, shape) for each in arrays]),
-        bits & -bits,
-    )
+    bits = 64
+    for each in arrays:
+        bits |= each.data.ptr
+    lying = tuple([(each.dtype, each.shape, each.strides) for each in arrays])
+    plan = _plan(name, body, len(numbers), shape, lying, bits & -bits)
     number_type = plan.number_type
     plan.module.launch(
         plan.name,
@@ -160,6 +150,11 @@ def _allocate(inputs: Sequence[Any], shape: tuple[int, ...], dtype: Any, order: 
     return xp.empty(shape, dtype)
 
 
+@functools.lru_cache(64)
+def _is_float(dtype: Any) -> bool:
+    return dtype.name in FLOATS  # asking for the name takes longer than all else here
+
+
 def are_floats(*arrays: Any) -> bool:
     """Whether all are arrays of floats that the kernels compute with."""
-    return all(each.dtype.name in FLOATS for each in arrays)
+    return all(map(_is_float, [each.dtype for each in arrays]))

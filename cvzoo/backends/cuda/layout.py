@@ -58,11 +58,27 @@ def collapsed(shape: Sizes, strides: tuple[Sizes, ...]) -> tuple[Sizes, tuple[Si
 
 def element_strides(array: Any, shape: Sizes) -> Sizes:
     """The strides of `array` in elements, 0 on the axes where it is repeated to `shape`."""
-    own, itemsize = array.shape, array.itemsize
-    lead = len(shape) - len(own)
+    return repeated_strides(array.shape, array.strides, array.itemsize, shape)
+
+
+def repeated_strides(own: Sizes, strides: Sizes, itemsize: int, shape: Sizes) -> Sizes:
+    """The same for an array of the shape `own` and such strides in bytes."""
     if own == shape:
-        return tuple([stride // itemsize for stride in array.strides])
-    return (0,) * lead + tuple([0 if n == 1 else stride // itemsize for n, stride in zip(own, array.strides)])
+        return tuple([stride // itemsize for stride in strides])
+    lead = len(shape) - len(own)
+    return (0,) * lead + tuple([0 if n == 1 else stride // itemsize for n, stride in zip(own, strides)])
+
+
+@functools.lru_cache(4096)
+def _axes_of(shape: Sizes, strides: Sizes) -> tuple[Sizes, Sizes] | None:
+    """The order of the axes, and the way back from it; None if that is the order they are written in."""
+    order = order_of(shape, strides)
+    if order == tuple(range(len(shape))):
+        return None
+    back = [0] * len(order)
+    for place, axis in enumerate(order):
+        back[axis] = place
+    return order, tuple(back)
 
 
 def like(xp: Any, x: Any, dtype: Any, shape: Sequence[int] | None = None) -> Any:
@@ -71,12 +87,10 @@ def like(xp: Any, x: Any, dtype: Any, shape: Sequence[int] | None = None) -> Any
     shape: with as many axes as x; None: x's
     """
     shape = x.shape if shape is None else tuple(shape)
-    order = order_of(x.shape, x.strides)
-    if order == tuple(range(len(shape))):
+    axes = _axes_of(x.shape, x.strides)
+    if axes is None:
         return xp.empty(shape, dtype)
-    back = [0] * len(order)
-    for place, axis in enumerate(order):
-        back[axis] = place
+    order, back = axes
     return xp.empty(tuple([shape[axis] for axis in order]), dtype).transpose(back)
 
 
