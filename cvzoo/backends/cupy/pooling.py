@@ -82,11 +82,18 @@ def max_pool_2d_grad(gy: Any, kept: Any, x_shape: Sequence[int], *, ksize: Pair,
         gx.fill(0)
     elif gx.size:
         n = _groups(x_shape)
+        numbers = _numbers((h, w), gy.shape[2:], c, ksize, stride, pad, n)
         _KERNELS.launch(
             f"max_pool_gradient_{_where_dtype(ksize)[0]}_{suffix(rows.dtype)}",
             blocks(n),
             _BLOCK,
-            (rows, kept, gx, *_numbers((h, w), gy.shape[2:], c, ksize, stride, pad, n), are_whole(c, rows)),
+            (
+                rows,
+                cupy().ascontiguousarray(kept),
+                gx,
+                *_numbers((h, w), gy.shape[2:], c, ksize, stride, pad, n),
+                are_whole(c, rows),
+            ),
         )
     return as_channels(gx.astype(gy.dtype, copy=False))
 

@@ -1,0 +1,68 @@
+"""What a GPU's backend says of normalization is what NumPy's says."""
+
+import numpy as np
+import pytest
+from kernel_proofs import FLOATS, assert_near, draw, run_in_every_order, wide, wide_dtype
+
+from cvzoo.backends.cupy import batch_norm_relu, normalization
+from cvzoo.backends.numpy import batch_norm_relu as reference_relu
+from cvzoo.backends.numpy import normalization as reference
+
+
+@pytest.fixture
+def machine(fake_gpu):
+    with fake_gpu() as machine:
+        yield machine
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("shape", [(2, 12, 3, 4), (6, 8)])
+def test_batch_norm_and_the_rectifier_are_numpys(machine, shape, dtype):
+    x, gy, param = draw(shape, dtype), draw(shape, dtype, seed=1), wide_dtype(dtype)
+    gamma, beta = draw(shape[1:2], param, mean=1), draw(shape[1:2], param, seed=1)
+    given = (wide(x), wide(gamma), wide(beta))
+    for ours, theirs in ((normalization, reference), (batch_norm_relu, reference_relu)):
+        name = "batch_norm_relu" if ours is batch_norm_relu else "batch_norm"
+        train, fixed, grad = [vars(ours)[f"{name}_{kind}"] for kind in ("train", "fixed", "grad")]
+        got = run_in_every_order(machine, lambda *a, train=train: train(*a, eps=0.1), x, gamma, beta)
+        wanted = vars(theirs)[f"{name}_train"](*given, eps=0.1)
+        for one, two, kind in zip(got[:3], wanted[:3], (dtype, param, param)):
+            assert_near(one, two, kind)
+        (y,) = run_in_every_order(machine, lambda *a, fixed=fixed: fixed(*a, eps=0.1), x, gamma, beta, *got[1:3])
+        assert_near(y, wanted[0], dtype)
+        got = run_in_every_order(machine, lambda *a, grad=grad: grad(*a, eps=0.1), gy, x, gamma, *got[1:])
+        wanted = vars(theirs)[f"{name}_grad"](wide(gy), *given[:2], *wanted[1:], eps=0.1)
+        for one, two, kind in zip(got, wanted, (dtype, param, param)):
+            assert_near(one, two, kind, scale=max(np.abs(two).max(), 8))
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_layer_norm_is_numpys(machine, dtype):
+    x, param = draw((5, 24), dtype), wide_dtype(dtype)
+    gamma, beta = draw((24,), param), draw((24,), param, seed=1)
+    got = run_in_every_order(machine, lambda *a: normalization.layer_norm(*a, eps=0.1), x, gamma, beta)
+    wanted = reference.layer_norm(wide(x), wide(gamma), wide(beta), eps=0.1)
+    for one, two, kind in zip(got, wanted, (dtype, param, param)):
+        assert_near(one, two, kind)
+    got = run_in_every_order(machine, lambda *a: normalization.layer_norm_grad(*a, eps=0.1), x, x, gamma, *got[1:])
+    wanted = reference.layer_norm_grad(wide(x), wide(x), wide(gamma), *wanted[1:], eps=0.1)
+    for one, two, kind in zip(got, wanted, (dtype, param, param)):
+        assert_near(one, two, kind)
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("shape", [(2, 16, 3, 4), (1, 3, 5, 5), (0, 4, 2, 2)])
+@pytest.mark.parametrize("n", [5, 4, 1])
+def test_local_response_norm_is_numpys(machine, shape, n, dtype):
+    x, gy = draw(shape, dtype), draw(shape, dtype, seed=1)
+    given = {"n": n, "k": 2.0, "alpha": 1e-1, "beta": 0.75}
+    (y,) = run_in_every_order(machine, normalization.local_response_norm, x, **given)
+    assert_near(y, reference.local_response_norm(wide(x), **given), dtype)
+    (gx,) = run_in_every_order(machine, normalization.local_response_norm_grad, gy, x, **given)
+    assert_near(gx, reference.local_response_norm_grad(wide(gy), wide(x), **given), dtype)
+
+
+def test_negative_sums_give_nan_as_numpy_does(machine):
+    x = draw((1, 4, 2, 2), np.float32)
+    (y,) = run_in_every_order(machine, normalization.local_response_norm, x, n=3, k=-100.0, alpha=1e-4, beta=0.75)
+    assert np.isnan(y).all()
