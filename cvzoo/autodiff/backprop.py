@@ -137,7 +137,12 @@ def _backward(function: "FunctionNode", indexes: tuple[int, ...], gys: tuple[Any
     for hook in hooks:
         hook.backward_preprocess(function, indexes, gys)
     try:
-        gxs = function.backward(indexes, gys)
+        first = next((gy._array for gy in gys if gy is not None), None)
+        if type(first) is np.ndarray or first is None:
+            gxs = function.backward(indexes, gys)
+        else:
+            with on_device_of(first):
+                gxs = function.backward(indexes, gys)
     finally:
         for hook in reversed(hooks):
             hook.backward_postprocess(function, indexes, gys)

@@ -10,9 +10,10 @@ import numpy as np
 from cvzoo.autodiff.effects import effects
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.backends.arrays import is_device_array, to_numpy
-from cvzoo.backends.device import Device, device_of, get_device
+from cvzoo.backends.device import Device, device_of, get_device, on_device_of
+from cvzoo.backends.float_types import is_float
 from cvzoo.config.switches import force_backprop_mode, no_backprop_mode, switches, using_config
-from cvzoo.errors.exceptions import DtypeError, GraphError, ValueRangeError
+from cvzoo.errors.exceptions import DtypeError, GraphError, ValueRangeError, WeightsMismatchError
 from cvzoo.graph.changes import changes
 from cvzoo.graph.compiled_graph import CompiledGraph
 from cvzoo.graph.learning_graph import LearningGraph
@@ -249,6 +250,23 @@ class Link:
         for parameter in self.params():
             parameter.cleargrad()
 
+    def addgrads(self, link: "Link") -> None:
+        """Add the gradients of a link of the same build, on any device, to those here.
+
+        Raises WeightsMismatchError if a parameter that has a gradient there is missing here.
+        """
+        mine = dict(self.namedparams())
+        gradients = {path: each.grad for path, each in link.namedparams() if each.grad is not None}
+        missing = [path for path in gradients if path not in mine]
+        if missing:
+            raise WeightsMismatchError("addgrads: a link of another build", got=", ".join(missing[:5]))
+        for path, gradient in gradients.items():
+            parameter = mine[path]
+            with on_device_of(parameter.array):
+                gradient = parameter.device.asarray(gradient)
+                before = parameter.grad
+                parameter.grad = gradient.copy(order="K") if before is None else before + gradient
+
     def enable_update(self) -> None:
         """Let gradients be taken of all parameters again."""
         for parameter in self.params():
@@ -301,7 +319,7 @@ class Link:
 
     def copyparams(self, link: "Link", copy_persistent: bool = True) -> None:
         """Take over the values of a link of the same build."""
-        values = link.state_arrays()
+        values = link._values()
         if not copy_persistent:
             learned = {path.lstrip("/") for path, _ in link.namedparams()}
             values = {name: array for name, array in values.items() if name in learned}
@@ -335,17 +353,21 @@ class Link:
 
         Raises GraphError if one of them has no value yet.
         """
+        return {path: to_numpy(array) for path, array in self._values().items()}
+
+    def _values(self) -> dict[str, Any]:
+        """As `state_arrays`, with arrays where they lie."""
         arrays = {}
         for path, parameter in self.namedparams():
             if not parameter.is_initialized:
                 raise GraphError(
                     f"parameter {path} has no value yet", hint="call the network once, so that its shapes are known"
                 )
-            arrays[path[1:]] = to_numpy(parameter._array)
+            arrays[path[1:]] = parameter._array
         for path, value in self.namedpersistents():
             if value is None:
                 raise GraphError(f"{path} has no value yet", hint="call the network once, so that its shapes are known")
-            arrays[path[1:]] = to_numpy(value)
+            arrays[path[1:]] = value
         return arrays
 
     def load_arrays(
@@ -370,8 +392,9 @@ class Link:
                 places[prefix + name] = (link, name)
         matched, report = match_arrays(wanted, arrays, rename=rename, strict=strict)
         for path, array in matched.items():
-            if np.asarray(array).dtype.kind not in "fiub":
-                raise DtypeError(f"the values for {path} are no real numbers", got=np.asarray(array).dtype)
+            dtype = array.dtype if is_device_array(array) else np.asarray(array).dtype
+            if not (dtype.kind in "iub" or is_float(dtype)):
+                raise DtypeError(f"the values for {path} are no real numbers", got=dtype)
         for path, array in matched.items():
             link, name = places[path]
             value = link.__dict__[name]
@@ -382,7 +405,9 @@ class Link:
             elif (isinstance(value, np.ndarray) and value.ndim) or is_device_array(value):
                 _write(value, array)
             else:
-                link.__dict__[name] = np.asarray(array).item() if np.ndim(array) == 0 else np.array(array)
+                link.__dict__[name] = (
+                    np.asarray(array).item() if np.ndim(array) == 0 else link.device.asarray(array).copy(order="K")
+                )
         return report
 
     def __repr__(self) -> str:
@@ -397,7 +422,8 @@ class Link:
         return ", ".join(f"{name}={self.__dict__[name].shape}" for name in self._params)
 
 
-def _write(place: Any, array: np.ndarray) -> None:
-    """Write the values of a host's array into an array of any device."""
-    place[...] = device_of(place).asarray(array) if is_device_array(place) else array
+def _write(place: Any, array: Any) -> None:
+    """Write the values of an array into another, each of any device."""
+    with on_device_of(place):
+        place[...] = device_of(place).asarray(array) if is_device_array(place) else to_numpy(array)
     effects.count += 1

@@ -19,6 +19,7 @@ from cvzoo.training.trainer import Trainer
 from cvzoo.training.triggers.abstract import AbstractTrigger
 from cvzoo.training.triggers.get_trigger import get_trigger
 from cvzoo.training.updaters.abstract import AbstractUpdater
+from cvzoo.training.updaters.parallel_updater import ParallelUpdater
 from cvzoo.training.updaters.standard_updater import StandardUpdater
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "FunctionExtension",
     "get_trigger",
     "make_extension",
+    "ParallelUpdater",
     "PRIORITY_EDITOR",
     "PRIORITY_READER",
     "PRIORITY_WRITER",

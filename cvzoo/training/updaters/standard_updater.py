@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.training.concat_examples import batch_device, concat_examples
 from cvzoo.training.updaters.abstract import AbstractUpdater
@@ -23,7 +24,8 @@ class StandardUpdater(AbstractUpdater):
     update_core: the step itself, a function of this updater, for those that use several iterators or optimizers; None:
         the above, with the main ones
 
-    The state of all iterators, optimizers and their targets is kept. Optimizers' `new_epoch()` is called here.
+    The state of all iterators, optimizers and their targets is kept. Optimizers' `new_epoch()` is called here. Where
+    config.dtype is "mixed_fp16", the main optimizer scales losses (`loss_scaling`), unless the step is `update_core`'s.
     """
 
     def __init__(
@@ -54,6 +56,13 @@ class StandardUpdater(AbstractUpdater):
         if device is not None:
             for each in self.optimizers.values():
                 each.target.to_device(device)
+        self._scale_losses()
+
+    def _scale_losses(self) -> None:
+        """Small gradients vanish in float16; who takes the step must know that losses are scaled."""
+        optimizer = self.optimizers["main"]
+        if switches.dtype == "mixed_fp16" and self._update_core is None and not optimizer.is_scaling:
+            optimizer.loss_scaling()
 
     def update(self) -> None:
         before = self.epoch_detail
@@ -70,6 +79,7 @@ class StandardUpdater(AbstractUpdater):
     def _update_main(self) -> None:
         iterator, optimizer = self.iterators["main"], self.optimizers["main"]
         loss_func = optimizer.target if self.loss_func is None else self.loss_func
+        self._scale_losses()
         batch = self.converter(iterator.next(), batch_device(self.device, optimizer.target))
         if isinstance(batch, tuple):
             optimizer.update(loss_func, *batch)

@@ -41,7 +41,7 @@ def test_channels_stay_last(fake_gpu):
 def test_what_lies_on_several_devices_is_not_computed_with(fake_gpu):
     with fake_gpu(devices=2):
         a, b = get_device("gpu:0").asarray(X), get_device("gpu:1").asarray(X)
-        with pytest.raises(DtypeError, match="different devices(.|\n)*gpu:0, gpu:1"):
+        with pytest.raises(DtypeError, match=r"different devices(.|\n)*gpu:0, gpu:1"):
             F.add(a, b)
         with pytest.raises(DtypeError, match="gpu:0, cpu"):
             F.add(a, X)

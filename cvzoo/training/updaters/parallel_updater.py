@@ -1,0 +1,88 @@
+"""A step on several devices at once: each computes gradients of its part of the batch."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from cvzoo.backends.device import get_device
+from cvzoo.config.switches import using_config
+from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.training.concat_examples import concat_examples
+from cvzoo.training.updaters.standard_updater import Converter, StandardUpdater
+
+
+class ParallelUpdater(StandardUpdater):
+    """Copies the optimizer's target to each device, and trains it by the gradients of all copies.
+
+    iterator, optimizer, converter: as for StandardUpdater
+    devices: their names, "main" among them: {"main": "gpu:0", "second": "gpu:1"}; the target goes to the main one
+    loss_func: None: the copy of the target, called; else a function of the copy and the batch's arrays
+
+    A batch is dealt out to the devices in turn. The gradient is that of the whole batch's mean, thus that of one device
+    up to rounding, where a loss is the mean of its examples; statistics of batch normalization are those of the main
+    device's part. Reports are the main device's.
+
+    Source: data parallelism as in Chainer's tutorial (Tokui et al., LearningSys 2015) and its ParallelUpdater. Where we
+    differ: there gradients of the parts are summed, so that the step grows with the number of devices.
+    """
+
+    def __init__(
+        self,
+        iterator: Any,
+        optimizer: Any,
+        converter: Converter = concat_examples,
+        *,
+        devices: Mapping[str, str],
+        loss_func: Callable[..., Any] | None = None,
+    ):
+        if "main" not in devices:
+            raise ValueRangeError("ParallelUpdater: one device must be called 'main'", got=sorted(devices))
+        if len({get_device(name) for name in devices.values()}) < len(devices):
+            raise ValueRangeError("ParallelUpdater: each device stands once", got=dict(devices))
+        super().__init__(iterator, optimizer, converter, devices["main"], loss_func, update_core=_update)
+        self.devices = {"main": devices["main"], **devices}
+        self._copies: dict[str, Any] = {}
+
+    def model_on(self, name: str) -> Any:
+        """The target for "main", its copy for the name of another device; made when first asked for."""
+        main = self.optimizers["main"].target
+        if name == "main":
+            return main
+        if name not in self._copies:
+            self._copies[name] = main.copy("share").to_device(self.devices[name])
+        return self._copies[name]
+
+
+def _update(updater: ParallelUpdater) -> None:
+    optimizer = updater.optimizers["main"]
+    batch = updater.iterators["main"].next()
+    losses, models = [], []
+    # the main one first: what it makes at its first call, the copies have, too
+    for k, (name, device) in enumerate(updater.devices.items()):
+        part = batch[k :: len(updater.devices)]
+        if part:
+            model = updater.model_on(name)
+            model.cleargrads()
+            losses.append(_loss(updater, model, part, device) * (len(part) / len(batch)))
+            models.append(model)
+    for loss in losses:  # by now all devices are at work
+        optimizer.backward(loss)
+    main, *others = models
+    for model in others:
+        main.addgrads(model)
+    optimizer.update()
+    for name in updater.devices:
+        if name != "main":
+            updater.model_on(name).copyparams(main, copy_persistent=False)
+
+
+def _loss(updater: ParallelUpdater, model: Any, part: list, device: str) -> Any:
+    place = get_device(device)
+    with using_config("device", place.name), place:
+        arrays = updater.converter(part, device)
+        given = () if updater.loss_func is None else (model,)
+        loss_func = model if updater.loss_func is None else updater.loss_func
+        if isinstance(arrays, tuple):
+            return loss_func(*given, *arrays)
+        if isinstance(arrays, dict):
+            return loss_func(*given, **arrays)
+        return loss_func(*given, arrays)
