@@ -87,13 +87,7 @@ def max_pool_2d_grad(gy: Any, kept: Any, x_shape: Sequence[int], *, ksize: Pair,
             f"max_pool_gradient_{_where_dtype(ksize)[0]}_{suffix(rows.dtype)}",
             blocks(n),
             _BLOCK,
-            (
-                rows,
-                cupy().ascontiguousarray(kept),
-                gx,
-                *_numbers((h, w), gy.shape[2:], c, ksize, stride, pad, n),
-                are_whole(c, rows),
-            ),
+            (rows, cupy().ascontiguousarray(kept), gx, *numbers, are_whole(c, rows)),
         )
     return as_channels(gx.astype(gy.dtype, copy=False))
 
