@@ -92,7 +92,8 @@ def download(arrays: Sequence[Any]) -> list[np.ndarray]:
     xp = cupy()
     stream = xp.cuda.get_current_stream()
     orders = [sorted(range(a.ndim), key=lambda axis, a=a: (-abs(a.strides[axis]), axis)) for a in arrays]
-    dense = [xp.ascontiguousarray(a.transpose(order)) for a, order in zip(arrays, orders)]
+    turned = [a.transpose(order) if a.ndim > 1 else a for a, order in zip(arrays, orders)]
+    dense = [xp.ascontiguousarray(a) for a in turned]
     starts, size = _layout([a.nbytes for a in dense])
     whole = dense[0]
     if len(dense) > 1:
@@ -106,8 +107,9 @@ def download(arrays: Sequence[Any]) -> list[np.ndarray]:
         whole.data.copy_to_host_async(host.ctypes.data, whole.nbytes, stream)
         stream.synchronize()
     found = []
-    for a, start, order in zip(dense, starts, orders):
-        found.append(np.ndarray(a.shape, a.dtype, host, start).copy().transpose(np.argsort(order)))
+    for a, start, order in zip(turned, starts, orders):
+        array = np.ndarray(a.shape, a.dtype, host, start).copy()
+        found.append(array.transpose(np.argsort(order)) if array.ndim > 1 else array)
     return found
 
 
