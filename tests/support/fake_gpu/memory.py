@@ -306,7 +306,8 @@ class PinnedMemoryPointer(bytearray):
         return len(self)
 
     def __del__(self) -> None:
-        pinned.pop(self.ptr, None)
+        if pinned is not None:  # as it is while the interpreter ends
+            pinned.pop(self.ptr, None)
 
 
 pinned: dict[int, int] = {}  # address: bytes of the host's memory that copies may run from and to meanwhile
