@@ -165,9 +165,9 @@ def main() -> None:
         "rows": rows,
     }
     for column in ("first", "measured", "PyTorch"):
-        for what in rows[0][column]:
+        for what in dict.fromkeys(what for row in rows for what in row[column]):
             total = sum(row["times"] * row[column].get(what, 0) for row in rows)
-            print(f"all 53, {column:9s} {what:28s} {total:8.2f} ms")
+            print(f"in all, {column:9s} {what:28s} {total:8.2f} ms")
     if arguments.out:
         with open(arguments.out, "w", encoding="utf-8") as file:
             json.dump(result, file, indent=1)
