@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.arrays import is_device_array
 from cvzoo.backends.cuda.prepare import PhotoPlan
+from cvzoo.backends.cuda.staging import download
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.functions.activation.softmax import softmax
 from cvzoo.functions.array.dtypes import widened
@@ -100,7 +102,16 @@ class AbstractSegmenter(AbstractQuantizable, Chain, abc.ABC):
         # the switches are set around the network only: a generator that is being waited for would leak them
         with self.device, using_config("train", False), no_backprop_mode():
             maps = self.class_maps(batch.x, batch.sizes)
-            return [(each.label(), np.ascontiguousarray(each.probs()) if with_probs else None) for each in maps]
+            seen = [(each.label(), each.probs() if with_probs else None) for each in maps]
+            if is_device_array(batch.x):
+                seen = _on_host(seen)
+        return [(label, None if prob is None else np.ascontiguousarray(prob)) for label, prob in seen]
+
+
+def _on_host(seen: list[tuple[Any, Any]]) -> list[tuple[np.ndarray, np.ndarray | None]]:
+    """The arrays of all photos, by one copy."""
+    arrays = iter(download([each for pair in seen for each in pair if each is not None]))
+    return [(next(arrays), None if prob is None else next(arrays)) for _, prob in seen]
 
 
 class AbstractPhotoSegmenter(AbstractSegmenter, abc.ABC):
@@ -129,6 +140,11 @@ class AbstractPhotoSegmenter(AbstractSegmenter, abc.ABC):
                 steps = [step for step in (x.shape[2:], size) if step != each.shape[1:]]
                 if not steps:
                     yield ClassMap(each, False)
+                elif is_device_array(each):  # there is room for all of it, and steps are cheap
+                    values = each[None]
+                    for step in steps:
+                        values = resize_images(values, step, align_corners=self.align_corners).array
+                    yield ClassMap(values[0], False)
                 else:
                     yield EnlargedScores(each, steps, align_corners=self.align_corners)
             return

@@ -4,9 +4,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from cvzoo.backends.cuda.prepare import PhotoPlan
+from cvzoo.backends.cuda.resampling import Resampling
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.model.photo_preparation import short_side_size
 from cvzoo.transforms.normalize import normalize
+from cvzoo.transforms.pillow_passes import rows_first
 from cvzoo.transforms.resize import resize
 
 # ImageNet's statistics for RGB in [0, 255]
@@ -21,6 +24,19 @@ def prepare_by_short_side(img: np.ndarray, short: int) -> np.ndarray:
     """
     pixels = np.clip(np.rint(img), 0, 255).astype(np.uint8)
     return normalize(resize(pixels, short_side_size(img.shape[1:], short)), mean=_MEAN, std=_STD)
+
+
+def short_side_plan(size: tuple[int, int], short: int) -> PhotoPlan:
+    """What `prepare_by_short_side` does to a photo of `size` (H, W), for a GPU."""
+    resized = short_side_size(size, short)
+    return PhotoPlan(
+        resized,
+        resized,
+        Resampling.PILLOW,
+        mean=tuple(_MEAN.tolist()),
+        std=tuple(_STD.tolist()),
+        horizontal_first=rows_first(size, resized) is not False,
+    )
 
 
 def check_short(short: int) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.cuda.prepare import PhotoPlan
 from cvzoo.links.model.deeplab.aspp import DeepLabV3Head
 from cvzoo.links.model.deeplab.file_names import own_names
 from cvzoo.links.model.deeplab.weights import V3_RECORDS
@@ -15,7 +16,7 @@ from cvzoo.links.model.fcn.head import FCNHead
 from cvzoo.links.model.gluon_segmentation import USUAL_NAMES
 from cvzoo.links.model.segmentation_source import segmentation_source
 from cvzoo.links.model.segmenter import AbstractPhotoSegmenter
-from cvzoo.links.model.short_side_preparation import check_short, prepare_by_short_side
+from cvzoo.links.model.short_side_preparation import check_short, prepare_by_short_side, short_side_plan
 
 
 class DeepLabV3(AbstractPhotoSegmenter):
@@ -72,6 +73,10 @@ class DeepLabV3(AbstractPhotoSegmenter):
     def prepare(self, img: np.ndarray) -> np.ndarray:
         """(3, H', W') float32, normalized, the short side `short`, of a photo (3, H, W) float32 RGB [0, 255]."""
         return prepare_by_short_side(img, self.short)
+
+    def photo_plan(self, size: tuple[int, int]) -> PhotoPlan:
+        """As in `AbstractSegmenter`."""
+        return short_side_plan(size, self.short)
 
     def training_scores(self, x: Any) -> tuple[Variable, Variable]:
         """The scores and the auxiliary head's, at the maps' strides."""

@@ -8,6 +8,9 @@ import numpy as np
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.arrays import array_module
+from cvzoo.backends.cuda.prepare import PhotoPlan
+from cvzoo.backends.cuda.resampling import Resampling
 from cvzoo.datasets.labels.ade20k import ade20k_semantic_segmentation_label_names
 from cvzoo.datasets.labels.cityscapes import cityscapes_semantic_segmentation_label_names
 from cvzoo.datasets.labels.voc import voc_semantic_segmentation_label_names
@@ -83,6 +86,10 @@ class DeepLabV3plusXception65(AbstractSegmenter):
         """(3, H, W) float32 in [-1, 1] of a photo (3, H, W) float32 RGB [0, 255]."""
         return img / np.float32(127.5) - np.float32(1)
 
+    def photo_plan(self, size: tuple[int, int]) -> PhotoPlan:
+        """As in `AbstractSegmenter`."""
+        return PhotoPlan(size, size, Resampling.BILINEAR, std=(127.5,) * 3, shift=1.0)
+
     def training_scores(self, x: Any) -> tuple[Variable, ...]:
         """The scores, alone."""
         return (self.forward(x),)
@@ -103,7 +110,7 @@ class DeepLabV3plusXception65(AbstractSegmenter):
         below = max(0, self.min_input_size[0] - height)
         right = max(0, self.min_input_size[1] - width)
         if below or right:  # 0 is grey here
-            x = np.pad(x, ((0, 0), (0, 0), (0, below), (0, right)))
+            x = array_module(x).pad(x, ((0, 0), (0, 0), (0, below), (0, right)))
         probs = F.softmax(self.forward(x), axis=1)
         return F.resize_images(probs, x.shape[2:], align_corners=True).array[:, :, :height, :width]
 

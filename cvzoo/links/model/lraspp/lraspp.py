@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.cuda.prepare import PhotoPlan
 from cvzoo.datasets.labels.voc import voc_semantic_segmentation_label_names
 from cvzoo.links.model.lraspp.head import LRASPPHead
 from cvzoo.links.model.lraspp.torchvision_names import from_torchvision
@@ -14,7 +15,7 @@ from cvzoo.links.model.lraspp.weights import RECORDS
 from cvzoo.links.model.mobilenet_v3.extractor import MobileNetV3Extractor
 from cvzoo.links.model.segmentation_source import segmentation_source
 from cvzoo.links.model.segmenter import AbstractPhotoSegmenter
-from cvzoo.links.model.short_side_preparation import check_short, prepare_by_short_side
+from cvzoo.links.model.short_side_preparation import check_short, prepare_by_short_side, short_side_plan
 
 # layers of the extractor: the last of stride 8 that begins a stage, and the last of all
 _FINE, _COARSE = 4, 16
@@ -64,6 +65,10 @@ class LRASPPMobileNetV3Large(AbstractPhotoSegmenter):
     def prepare(self, img: np.ndarray) -> np.ndarray:
         """(3, H', W') float32, normalized, the short side `short`, of a photo (3, H, W) float32 RGB [0, 255]."""
         return prepare_by_short_side(img, self.short)
+
+    def photo_plan(self, size: tuple[int, int]) -> PhotoPlan:
+        """As in `AbstractSegmenter`."""
+        return short_side_plan(size, self.short)
 
     def training_scores(self, x: Any) -> tuple[Variable, ...]:
         """The scores, alone."""

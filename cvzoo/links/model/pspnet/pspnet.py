@@ -9,6 +9,10 @@ import numpy as np
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.arrays import array_module, is_device_array, to_numpy
+from cvzoo.backends.cuda.prepare import PhotoPlan
+from cvzoo.backends.cuda.resampling import Resampling
+from cvzoo.backends.device import device_of
 from cvzoo.datasets.labels.ade20k import ade20k_semantic_segmentation_label_names
 from cvzoo.datasets.labels.cityscapes import cityscapes_semantic_segmentation_label_names
 from cvzoo.datasets.labels.voc import voc_semantic_segmentation_label_names
@@ -29,7 +33,7 @@ from cvzoo.links.model.resnet.extractor import ResNetExtractor
 from cvzoo.links.model.segmentation_source import segmentation_source
 from cvzoo.links.model.segmenter import AbstractSegmenter
 from cvzoo.links.model.views import mean_of_views
-from cvzoo.transforms.resize_contain import resize_contain
+from cvzoo.transforms.resize_contain import contain_frame, resize_contain
 from cvzoo.weights.sniff import read_arrays
 
 _STRIDE = 8
@@ -132,6 +136,11 @@ class PSPNet(AbstractSegmenter):
         """(3, H, W) float32, normalized, of a photo (3, H, W) float32 RGB [0, 255]."""
         return (img - self._mean) / self._std
 
+    def photo_plan(self, size: tuple[int, int]) -> PhotoPlan:
+        """As in `AbstractSegmenter`."""
+        mean, std = (tuple(each.ravel().tolist()) for each in (self._mean, self._std))
+        return PhotoPlan(size, size, Resampling.BILINEAR, mean=mean, std=std)
+
     def training_scores(self, x: Any) -> tuple[Variable, ...]:
         """The scores, and the auxiliary head's if there is one, at a stride of 8."""
         _, _, middle, last = self.extractor(x)
@@ -152,26 +161,40 @@ class PSPNet(AbstractSegmenter):
             yield ClassMap(probs[0], True)
 
     def _seen_in_windows(self, x: np.ndarray) -> np.ndarray:
-        size = x.shape[2:]
+        size, xp = x.shape[2:], array_module(x)
         if max(size) <= max(self.input_size):
-            framed, frame = resize_contain(x[0], self.input_size, return_param=True)
+            framed, frame = _framed(x[0], self.input_size)
             y, left, (height, width) = frame["y_offset"], frame["x_offset"], frame["scaled_size"]
             probs = self._window_probs(framed)[:, y : y + height, left : left + width]
             return F.resize_images(probs[None], size, align_corners=True).array
         stride = [math.ceil(side * 2 / 3) for side in self.input_size]
-        total = np.zeros((1, self.n_class, *size), np.float32)
-        count = np.zeros(size, np.float32)
+        total = xp.zeros((1, self.n_class, *size), np.float32)
+        count = xp.zeros(size, np.float32)
         for (y, left), (wy, wx) in cover_with_tiles(size, self.input_size, stride):
-            window = np.zeros((3, *self.input_size), np.float32)
+            window = xp.zeros((3, *self.input_size), np.float32)
             window[:, wy, wx] = x[0, :, y, left]
             total[0, :, y, left] += self._window_probs(window)[:, wy, wx]
             count[y, left] += 1
         return total / count
 
     def _window_probs(self, window: np.ndarray) -> np.ndarray:
-        views = np.stack([window, window[..., ::-1]] if self.flip else [window])
+        views = array_module(window).stack([window, window[..., ::-1]] if self.flip else [window])
         probs = F.softmax(self.forward(views), axis=1).array
         return (probs[0] + probs[1][..., ::-1]) / 2 if self.flip else probs[0]
+
+
+def _framed(img: Any, size: tuple[int, int]) -> tuple[Any, dict[str, Any]]:
+    """As `resize_contain`, with its parameters, of a photo on any device."""
+    if not is_device_array(img):
+        return resize_contain(img, size, return_param=True)
+    frame = contain_frame(img.shape[1:], size)
+    if frame["scaled_size"] != img.shape[1:]:  # Pillow has it
+        framed, frame = resize_contain(to_numpy(img), size, return_param=True)
+        return device_of(img).asarray(framed), frame
+    framed = array_module(img).zeros((img.shape[0], *size), img.dtype)
+    (y, x), (height, width) = (frame["y_offset"], frame["x_offset"]), img.shape[1:]
+    framed[:, y : y + height, x : x + width] = img
+    return framed, frame
 
 
 def _size(value: int | Sequence[int]) -> tuple[int, int]:

@@ -8,6 +8,8 @@ import numpy as np
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.cuda.prepare import PhotoPlan
+from cvzoo.backends.cuda.resampling import Resampling
 from cvzoo.datasets.labels.camvid import camvid_label_names
 from cvzoo.initializers.normal import HeNormal
 from cvzoo.links.connection.convolution_2d import Convolution2D
@@ -66,6 +68,10 @@ class SegNetBasic(AbstractPhotoSegmenter):
     def prepare(self, img: np.ndarray) -> np.ndarray:
         """The photo (3, H, W) float32 RGB [0, 255] itself, a copy."""
         return np.array(img, np.float32)
+
+    def photo_plan(self, size: tuple[int, int]) -> PhotoPlan:
+        """As in `AbstractSegmenter`."""
+        return PhotoPlan(size, size, Resampling.BILINEAR)
 
     def training_scores(self, x: Any) -> tuple[Variable, ...]:
         """The scores, alone."""
