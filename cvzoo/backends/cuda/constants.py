@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from cvzoo.backends.arrays import is_device_array
 from cvzoo.backends.cupy.library import cupy
 
 # sizes of photos change; each has a few constants
@@ -48,3 +49,11 @@ class Constants:
 
 
 constants = Constants()
+
+
+def beside(array: np.ndarray, x: Any, key: Hashable) -> Any:
+    """`array` itself, or, where x lies on a GPU, its copy there, made once.
+
+    key: what tells the array from others
+    """
+    return constants.get(key, lambda: array) if is_device_array(x) else array

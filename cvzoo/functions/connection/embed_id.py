@@ -7,7 +7,7 @@ import numpy as np
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_array, as_variable
 from cvzoo.backends.arrays import is_device_array
-from cvzoo.backends.cuda.scatter import add_rows
+from cvzoo.backends.cuda.scatter import add_rows, on_device
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import DtypeError, GraphError, ShapeError, ValueRangeError
 
@@ -83,7 +83,7 @@ def embed_id(x: Any, W: Any, ignore_label: int | None = None) -> Variable:
     if len(W.shape) != 2:
         raise ShapeError("embed_id: W must be (L, D)", got=W.shape)
     if is_device_array(W.array):
-        ids = backend_of(W.array).asarray(ids)
+        (ids,) = on_device((ids,))
     seen = None if ignore_label is None else ids != ignore_label
     if is_device_array(W.array):
         return EmbedID(ids, seen).apply((W,))[0]

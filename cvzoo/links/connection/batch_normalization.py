@@ -5,7 +5,9 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.parameter import Parameter
-from cvzoo.autodiff.variable import Variable
+from cvzoo.autodiff.variable import Variable, as_array
+from cvzoo.backends.arrays import array_module
+from cvzoo.backends.device import Device, device_of, get_device
 from cvzoo.config.switches import switches
 from cvzoo.functions.normalization.batch_normalization import batch_normalization
 from cvzoo.functions.normalization.fixed_batch_normalization import fixed_batch_normalization
@@ -43,12 +45,12 @@ class BatchNormalization(Link):
         self.add_persistent("avg_var", None)
         self.add_persistent("N", 0)
         if size is not None:
-            self._initialize(size)
+            self._initialize(size, get_device(switches.device))
 
-    def _initialize(self, size: int) -> None:
+    def _initialize(self, size: int, device: Device) -> None:
         dtype = "float64" if switches.dtype == "float64" else "float32"
-        self.avg_mean = np.zeros(size, dtype)
-        self.avg_var = np.ones(size, dtype)
+        self.avg_mean = device.asarray(np.zeros(size, dtype))
+        self.avg_var = device.asarray(np.ones(size, dtype))
         for parameter in (self.gamma, self.beta):
             if parameter is not None:
                 parameter.initialize((size,))
@@ -60,9 +62,10 @@ class BatchNormalization(Link):
             decaying one (to fit a trained network to another data set's statistics)
         """
         if self.avg_mean is None:
-            self._initialize(x.shape[1])
-        gamma = self.gamma if self.gamma is not None else np.ones_like(self.avg_mean)
-        beta = self.beta if self.beta is not None else np.zeros_like(self.avg_mean)
+            self._initialize(x.shape[1], device_of(as_array(x)))
+        xp = array_module(self.avg_mean)
+        gamma = self.gamma if self.gamma is not None else xp.ones_like(self.avg_mean)
+        beta = self.beta if self.beta is not None else xp.zeros_like(self.avg_mean)
         if not switches.train:
             return fixed_batch_normalization(x, gamma, beta, self.avg_mean, self.avg_var, eps=self.eps)
         for parameter in (self.gamma, self.beta):

@@ -8,6 +8,7 @@ import numpy as np
 import cvzoo.functions as F
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.cuda.constants import beside
 from cvzoo.initializers.normal import Normal
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.fused_linear import fused_linear
@@ -64,7 +65,9 @@ class WindowAttention(Chain):
         if self.version == 1:
             return None
         # the second paper's keys have no bias; published files store one that is never read
-        return self.qkv.b * np.repeat(np.array([1, 0, 1], self.qkv.b.dtype), self.n_unit)
+        b = self.qkv.b
+        kept = np.repeat(np.array([1, 0, 1], b.dtype), self.n_unit)
+        return b * beside(kept, b.array, ("Swin's queries and values", self.n_unit, b.dtype))
 
     def _bias(self, windows: Windows) -> Variable:
         """(1, n or 1, n_head, N, N) to add to the scores."""
@@ -72,12 +75,17 @@ class WindowAttention(Chain):
         if self.version == 1:
             table = self.biases
         else:
-            table = self.narrow(F.relu(self.widen(relative_places(self.window).astype(self.widen.W.dtype))))
+            W = self.widen.W
+            places = relative_places(self.window).astype(W.dtype)
+            places = beside(places, W.array, ("Swin's places", self.window, W.dtype))
+            table = self.narrow(F.relu(self.widen(places)))
             table = F.sigmoid(table) * 16
         bias = F.reshape(F.embed_id(relative_index(self.window), table), (n_token, n_token, self.n_head))
         bias = F.reshape(F.transpose(bias, (2, 0, 1)), (1, 1, self.n_head, n_token, n_token))
         hidden = windows.hidden()
-        return bias if hidden is None else bias + hidden[None, :, None].astype(bias.dtype)
+        if hidden is None:
+            return bias
+        return bias + beside(hidden, bias.array, ("Swin's hidden", windows))[None, :, None].astype(bias.dtype)
 
 
 def _unit(x: Variable) -> Variable:
