@@ -28,25 +28,24 @@ def concat(arrays: Sequence[Any], *, axis: int) -> Any:
         y = xp.empty((b, h, w, c), dtype).transpose(0, 3, 1, 2)
     else:
         y = xp.empty(tuple(shape), dtype)
-    parts = [_lying(xp, each.astype(dtype, copy=False), y) for each in arrays if each.size]
+    order = order_of(y.shape, y.strides)
+    back = np.argsort(order).tolist()
+    parts = [
+        xp.ascontiguousarray(each.astype(dtype, copy=False).transpose(order)).transpose(back)
+        for each in arrays
+        if each.size
+    ]
     if parts:
-        _copy(parts, y, axis)
+        inner = y.itemsize
+        for other in order[order.index(axis) + 1 :]:
+            inner *= y.shape[other]
+        _copy(parts, y, axis, inner)
     return y
 
 
-def _lying(xp: Any, x: Any, y: Any) -> Any:
-    """x without gaps, its axes in y's order."""
-    order = order_of(y.shape, y.strides)
-    back = np.argsort(order).tolist()
-    return xp.ascontiguousarray(x.transpose(order)).transpose(back)
-
-
-def _copy(parts: Sequence[Any], y: Any, axis: int) -> None:
-    order = order_of(y.shape, y.strides)
-    inner = y.itemsize
-    for other in order[order.index(axis) + 1 :]:
-        inner *= y.shape[other]
-    widths = [each.shape[axis] * inner for each in parts]  # in bytes
+def _copy(parts: Sequence[Any], y: Any, axis: int, inner: int) -> None:
+    """Lay the parts, which have y's order of axes and no gaps, into y; inner: bytes of one step along `axis`."""
+    widths = [each.shape[axis] * inner for each in parts]
     pitch = y.shape[axis] * inner
     outer = y.nbytes // pitch
     bits = 16 | pitch

@@ -7,7 +7,8 @@ import pytest
 from cuda_compilers import ARCHITECTURES, ptxas_report, spills
 from on_device import assert_near, put
 
-from cvzoo.backends.cuda.elementwise import elementwise
+from cvzoo.backends.cuda import arithmetic, loss, quantize
+from cvzoo.backends.cuda.elementwise import elementwise, module_of
 from cvzoo.backends.cuda.elementwise_source import (
     FUNCTIONS,
     SLOPES,
@@ -18,6 +19,7 @@ from cvzoo.backends.cuda.elementwise_source import (
     kind_body,
 )
 from cvzoo.backends.cuda.kernel_module import common_source
+from cvzoo.backends.cupy import eltwise
 
 ml_dtypes = pytest.importorskip("ml_dtypes")
 LAYOUTS = [("packed",) * 3, ("packed", "packed", "one")]
@@ -146,6 +148,56 @@ def _all_kinds(dtypes, widths, layouts):
 
 def _whole(kernels):
     return common_source() + FUNCTIONS + "\n".join([kernel_source(kernel) for kernel in kernels])
+
+
+F32 = ("float32", "float32")
+OTHER_BODIES = [
+    # statements, dtypes of the inputs, dtype of the result
+    *[(body, F32, "float32") for body in arithmetic._PAIRS.values()],
+    *[(body, ("float32",), "float32") for body in arithmetic._CONSTANTS.values()],
+    *[(body, F32, "float32") for body in (eltwise._ADD, eltwise._ADD_RELU, eltwise._MULTIPLY)],
+    (loss._SIGMOID_FOCAL, ("float32", "int64"), "float32"),
+    (loss._SIGMOID_FOCAL_GRAD, ("float64", "int8", "float64"), "float64"),
+    (loss._SIGMOID, F32, "float32"),
+    (loss._SIGMOID_WHERE, (*F32, "bool"), "float32"),
+    (loss._PROBABILITIES, ("float64",), "float32"),
+    (loss._LABELS, ("uint8",), "float32"),
+    (loss._HUBER, ("float32",), "float32"),
+    (quantize._BODY.format("i8"), ("float32",), "int8"),
+    (quantize._BODY.format("u8"), ("float32",), "uint8"),
+]
+
+
+def _other(i, body, inputs, output, *, n_axis=1, wide_index=False, width=1):
+    return ElementwiseKernel(
+        name=f"each_{i}_{n_axis}_{width}",
+        body=body,
+        inputs=inputs,
+        output=output,
+        steps=("packed",) * (len(inputs) + 1),
+        n_axis=n_axis,
+        n_number=4,
+        width=width,
+        wide_index=wide_index,
+        double="float64" in (*inputs, output),
+    )
+
+
+def test_all_other_statements_compile_for_hopper_without_spilling(tmp_path):
+    kernels = [_other(i, *row) for i, row in enumerate(OTHER_BODIES)]
+    kernels += [_other(i, *row, n_axis=3, wide_index=True, width=4) for i, row in enumerate(OTHER_BODIES)]
+    assert spills(ptxas_report(_whole(kernels), 90, tmp_path)) == []
+
+
+def test_indices_of_64_bits(gpu):
+    x = draw(3, 5, 4)
+    y = gpu.cupy.empty((3, 5, 4), "float32")
+    kernel = _other(0, "y = x0 * n0;", ("float32",), "float32", n_axis=3, wide_index=True, width=4)
+    numbers = [np.float32(n) for n in (2, 0, 0, 0)]
+    strides = [np.int64(n) for n in (20, 4, 1)]
+    sizes = (np.int64(60), np.int64(5), np.int64(4))
+    module_of(kernel).launch(kernel.name, (1, 1, 1), (32, 1, 1), (y, put(gpu.cupy, x), *sizes, *strides * 2, *numbers))
+    assert_near(y, 2 * x, 1e-6)
 
 
 def test_every_kind_compiles_for_hopper_without_spilling(tmp_path):
