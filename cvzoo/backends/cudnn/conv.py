@@ -32,7 +32,7 @@ from cvzoo.backends.cupy.memory import empty
 from cvzoo.backends.numpy.windows import out_size
 from cvzoo.config.switches import switches
 
-_MOST_CALLS = 8192  # kinds of calls that a thread remembers; a network has some hundred for each size of photos
+_MOST_CALLS = 4096  # kinds of calls that a thread remembers; a network has some hundred for each size of photos
 
 
 class _Calls(threading.local):

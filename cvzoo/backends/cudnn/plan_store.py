@@ -17,15 +17,17 @@ _FORMAT = 1
 _PATIENCE = 2.0  # seconds to wait for another process that writes
 _TABLE = (
     "CREATE TABLE IF NOT EXISTS plans"
-    " (key TEXT PRIMARY KEY, plan BLOB NOT NULL, milliseconds REAL, digest BLOB NOT NULL) WITHOUT ROWID"
+    " (key TEXT PRIMARY KEY, plan BLOB NOT NULL, milliseconds REAL, compiled INTEGER NOT NULL, digest BLOB NOT NULL)"
+    " WITHOUT ROWID"
 )
 
 
 class StoredPlan(NamedTuple):
-    """A row: the plan as JSON, and how long it took where that was measured."""
+    """A row: the plan as JSON, how long it took where that was measured, whether it holds a compiled kernel."""
 
     plan: bytes
-    milliseconds: float | None
+    milliseconds: float | None = None
+    compiled: bool = False
 
 
 def plan_key(graph: Graph, rules: Rules, measured: bool) -> str:
@@ -39,9 +41,9 @@ def store_name(version: int, name: str, sm: str, count: int, driver: int) -> str
     return f"cudnn{version}-sm{sm}-{count}sm-{plain}-driver{driver}-{_FORMAT}.sqlite"
 
 
-def _digest(key: str, plan: bytes, milliseconds: float | None) -> bytes:
+def _digest(key: str, stored: StoredPlan) -> bytes:
     # a plan that is damaged could end the process: cuDNN believes what it reads
-    return hashlib.sha256(repr((key, plan, milliseconds)).encode()).digest()
+    return hashlib.sha256(repr((key, *stored)).encode()).digest()
 
 
 class PlanStore:
@@ -82,7 +84,7 @@ class PlanStore:
         try:
             with self._opened(to_write=False) as connection:
                 row = connection.execute(
-                    "SELECT plan, milliseconds, digest FROM plans WHERE key = ?", (key,)
+                    "SELECT plan, milliseconds, compiled, digest FROM plans WHERE key = ?", (key,)
                 ).fetchone()
         except sqlite3.OperationalError:
             return None  # locked, unreadable, or another process has just made the file and not yet its table
@@ -91,19 +93,20 @@ class PlanStore:
             return None
         if row is None:
             return None
-        plan, milliseconds, digest = row
-        if not isinstance(plan, bytes) or digest != _digest(key, plan, milliseconds):
+        plan, milliseconds, compiled, digest = row
+        stored = StoredPlan(plan, milliseconds, bool(compiled))
+        if not isinstance(plan, bytes) or digest != _digest(key, stored):
             self.drop(key)
             return None
-        return StoredPlan(plan, milliseconds)
+        return stored
 
-    def put(self, key: str, plan: bytes, milliseconds: float | None = None) -> None:
+    def put(self, key: str, stored: StoredPlan) -> None:
         """Store a plan, in place of what is there."""
-        row = (key, plan, milliseconds, _digest(key, plan, milliseconds))
+        row = (key, *stored, _digest(key, stored))
         for _ in range(2):
             try:
                 with self._opened(to_write=True) as connection:
-                    connection.execute("INSERT OR REPLACE INTO plans VALUES (?, ?, ?, ?)", row)
+                    connection.execute("INSERT OR REPLACE INTO plans VALUES (?, ?, ?, ?, ?)", row)
                 return
             except (sqlite3.OperationalError, OSError):
                 return  # a folder that cannot be written to, a full disk, a writer that does not end

@@ -2,11 +2,12 @@
 
 import functools
 import threading
+from collections import OrderedDict
 
 from cvzoo.backends.cudnn.autotune import fastest
 from cvzoo.backends.cudnn.graph import Graph
 from cvzoo.backends.cudnn.library import CudnnError, library
-from cvzoo.backends.cudnn.plan_store import PlanStore, plan_key, store_name
+from cvzoo.backends.cudnn.plan_store import PlanStore, StoredPlan, plan_key, store_name
 from cvzoo.backends.cudnn.planner import Plan, Rules, build
 from cvzoo.backends.cudnn.session import Session
 from cvzoo.backends.cupy.library import cupy
@@ -16,7 +17,10 @@ from cvzoo.config.switches import switches
 _WORKSPACE = 256 << 20
 _STRICT_WORKSPACE = 1 << 30  # kernels without tensor cores want NCHW, which they make in there
 
-_plans: dict[tuple[str, str], Plan | None] = {}
+_MOST_PLANS = 4096  # some 60 KB each; photos of ever new sizes want ever new ones
+
+_plans: OrderedDict[tuple[str, str], Plan | None] = OrderedDict()
+_for_ever: list[Plan] = []  # a CUDA graph may hold the kernel that was compiled for such a plan
 _lock = threading.Lock()
 
 
@@ -48,10 +52,16 @@ def find_plan(graph: Graph, rules: Rules, session: Session, *, autotune: bool) -
     place = (store.path.name, key)
     with _lock:
         if place in _plans:
+            _plans.move_to_end(place)
             return _plans[place]
     plan = _from_disk(store, key, graph, session) or _made(store, key, graph, rules, session, autotune)
     with _lock:
-        return _plans.setdefault(place, plan)
+        plan = _plans.setdefault(place, plan)
+        if len(_plans) > _MOST_PLANS:
+            _, gone = _plans.popitem(last=False)
+            if gone is not None and gone.compiled:
+                _for_ever.append(gone)
+    return plan
 
 
 def _from_disk(store: PlanStore, key: str, graph: Graph, session: Session) -> Plan | None:
@@ -63,14 +73,14 @@ def _from_disk(store: PlanStore, key: str, graph: Graph, session: Session) -> Pl
     except CudnnError:
         store.drop(key)
         return None
-    plan.milliseconds = stored.milliseconds
+    plan.milliseconds, plan.compiled = stored.milliseconds, stored.compiled
     return plan
 
 
 def _made(store: PlanStore, key: str, graph: Graph, rules: Rules, session: Session, autotune: bool) -> Plan | None:
     plan = fastest(graph, rules, session) if autotune else build(graph, rules, session.place)
     if plan is not None:
-        store.put(key, plan.to_json(), plan.milliseconds)
+        store.put(key, StoredPlan(plan.to_json(), plan.milliseconds, plan.compiled))
     return plan
 
 
@@ -78,4 +88,5 @@ def forget_plans() -> None:
     """Look again next time, on the disk too."""
     with _lock:
         _plans.clear()
+        _for_ever.clear()
     _store.cache_clear()

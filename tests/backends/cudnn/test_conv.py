@@ -6,7 +6,7 @@ import threading
 import ml_dtypes
 import numpy as np
 import pytest
-from fake_gpu.fake_cudnn import installed
+from fake_gpu.fake_cudnn import COMPILED, installed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -525,3 +525,19 @@ def test_the_fitted_window_gives_the_same_places(data):
     assert all(k <= n for k, n in zip(kept, size))
     full = (window.pre[0], window.post[0], window.pre[1], window.post[1])
     assert out_size(kept, ksize, stride, full, dilate) == out
+
+
+def test_old_plans_go_but_for_those_that_were_compiled(gpu, monkeypatch):
+    machine, fake = gpu
+    monkeypatch.setattr(plans, "_MOST_PLANS", 2)
+    fake.engines = {mode: [COMPILED] for mode in fake.engines}
+    w = machine.cupy.array(draw(8, 8, 3, 3, dtype="float16"))
+    with using_config("autotune", True):
+        for size in range(4, 9):
+            conv.conv_2d(machine.cupy.array(draw(1, 8, size, size, dtype="float16")), w, None, **PLAIN)
+        assert (len(plans._plans), len(plans._for_ever)) == (2, 3)
+        plans.forget_plans()
+        conv.forget_calls()
+        for size in range(4, 9):
+            conv.conv_2d(machine.cupy.array(draw(1, 8, size, size, dtype="float16")), w, None, **PLAIN)
+        assert (len(plans._plans), len(plans._for_ever)) == (2, 3)  # the disk knows, too

@@ -22,17 +22,17 @@ def store(tmp_path):
 
 def test_what_was_put_is_found_by_another_store_of_the_same_file(store):
     assert store.get("a") is None
-    store.put("a", PLAN)
-    store.put("b", b"other", 0.25)
+    store.put("a", StoredPlan(PLAN))
+    store.put("b", StoredPlan(b"other", 0.25, True))
     again = PlanStore(store.path)
-    assert again.get("a") == StoredPlan(PLAN, None)
-    assert again.get("b") == StoredPlan(b"other", 0.25)
+    assert again.get("a") == StoredPlan(PLAN)
+    assert again.get("b") == StoredPlan(b"other", 0.25, True)
     assert again.get("c") is None
 
 
 def test_the_last_plan_of_a_key_counts_and_a_dropped_one_is_gone(store):
-    store.put("a", b"first")
-    store.put("a", b"second")
+    store.put("a", StoredPlan(b"first"))
+    store.put("a", StoredPlan(b"second"))
     assert store.get("a").plan == b"second"
     store.drop("a")
     assert store.get("a") is None
@@ -50,20 +50,20 @@ def test_a_file_that_is_no_database_is_made_anew(store, content):
     store.path.parent.mkdir()
     store.path.write_bytes(content)
     assert store.get("a") is None
-    store.put("a", PLAN)
+    store.put("a", StoredPlan(PLAN))
     assert store.get("a").plan == PLAN
 
 
 def test_a_file_cut_anywhere_is_never_believed_and_is_made_anew(store):
     for n in range(20):
-        store.put(f"key {n}", PLAN + bytes([n]))
+        store.put(f"key {n}", StoredPlan(PLAN + bytes([n])))
     whole = store.path.read_bytes()
     for size in range(1, len(whole), 701):
         store.path.write_bytes(whole[:size])
         for n in range(20):
             found = store.get(f"key {n}")
             assert found is None or found.plan == PLAN + bytes([n])
-        store.put("new", PLAN)
+        store.put("new", StoredPlan(PLAN))
         found = store.get("new")
         assert found is None or found.plan == PLAN
 
@@ -71,7 +71,7 @@ def test_a_file_cut_anywhere_is_never_believed_and_is_made_anew(store):
 def test_bits_that_fell_over_are_never_believed(store):
     plans = {f"key {n}": bytes([n]) * 900 for n in range(12)}
     for key, plan in plans.items():
-        store.put(key, plan)
+        store.put(key, StoredPlan(plan))
     whole = store.path.read_bytes()
     for place in range(0, len(whole), 97):
         store.path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :])
@@ -81,7 +81,7 @@ def test_bits_that_fell_over_are_never_believed(store):
 
 
 def test_a_row_that_somebody_changed_is_taken_out(store):
-    store.put("a", PLAN, 1.0)
+    store.put("a", StoredPlan(PLAN, 1.0))
     with sqlite3.connect(store.path) as connection:
         connection.execute("UPDATE plans SET milliseconds = 0.5")
     connection.close()
@@ -97,28 +97,28 @@ def test_another_table_of_that_name_is_not_believed(store):
         connection.execute("CREATE TABLE plans (something TEXT)")
     connection.close()
     assert store.get("a") is None
-    store.put("a", PLAN)  # nothing is stored, nothing is raised
+    store.put("a", StoredPlan(PLAN))  # nothing is stored, nothing is raised
 
 
 def test_a_folder_that_cannot_be_written_to_is_no_obstacle(tmp_path):
     (tmp_path / "file").write_bytes(b"")
     store = PlanStore(tmp_path / "file" / "below.sqlite")
-    store.put("a", PLAN)
+    store.put("a", StoredPlan(PLAN))
     assert store.get("a") is None
     folder = tmp_path / "folder.sqlite"
     folder.mkdir()
     store = PlanStore(folder)
-    store.put("a", PLAN)
+    store.put("a", StoredPlan(PLAN))
     assert store.get("a") is None
 
 
 def test_a_writer_that_does_not_end_is_not_waited_for(store, monkeypatch):
     monkeypatch.setattr("cvzoo.backends.cudnn.plan_store._PATIENCE", 0.01)
-    store.put("a", PLAN)
+    store.put("a", StoredPlan(PLAN))
     other = sqlite3.connect(store.path)
     other.execute("BEGIN EXCLUSIVE")
     assert store.get("a") is None
-    store.put("b", PLAN)
+    store.put("b", StoredPlan(PLAN))
     other.rollback()
     other.close()
     assert store.get("a").plan == PLAN
@@ -128,7 +128,7 @@ def test_a_writer_that_does_not_end_is_not_waited_for(store, monkeypatch):
 def test_threads_may_share_a_store(store):
     def work(n):
         for k in range(10):
-            store.put(f"{n} {k}", PLAN + bytes([n, k]))
+            store.put(f"{n} {k}", StoredPlan(PLAN + bytes([n, k])))
             assert store.get(f"{n} {k}").plan == PLAN + bytes([n, k])
 
     threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
@@ -141,7 +141,7 @@ def test_threads_may_share_a_store(store):
 
 def _write(path, n):
     for k in range(10):
-        PlanStore(path).put(f"{n} {k}", PLAN + bytes([n, k]))
+        PlanStore(path).put(f"{n} {k}", StoredPlan(PLAN + bytes([n, k])))
 
 
 def test_processes_may_share_a_file(store):
@@ -158,7 +158,7 @@ def test_processes_may_share_a_file(store):
 def test_nothing_stays_open(store):
     before = len(os.listdir("/proc/self/fd"))
     for n in range(5):
-        store.put(str(n), PLAN)
+        store.put(str(n), StoredPlan(PLAN))
         store.get(str(n))
     assert len(os.listdir("/proc/self/fd")) == before
 
