@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from cvzoo.backends.arrays import is_device_array
 from cvzoo.backends.cupy.library import cupy
 
 # arrays begin at multiples of this, as vector loads of kernels want it
@@ -111,6 +112,11 @@ def download(arrays: Sequence[Any]) -> list[np.ndarray]:
         array = np.ndarray(a.shape, a.dtype, host, start).copy()
         found.append(array.transpose(np.argsort(order)) if array.ndim > 1 else array)
     return found
+
+
+def on_host(arrays: Sequence[Any]) -> list[np.ndarray]:
+    """The arrays of one device on the host: themselves, or by one copy from a GPU."""
+    return download(arrays) if is_device_array(arrays[0]) else list(arrays)
 
 
 def _layout(sizes: Sequence[int]) -> tuple[list[int], int]:

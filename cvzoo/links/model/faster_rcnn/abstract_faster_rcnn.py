@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
-from cvzoo.functions.activation.softmax import softmax
+from cvzoo.backends.cuda.prepare import PhotoPlan
+from cvzoo.backends.cuda.staging import on_host
 from cvzoo.functions.array.dtypes import widened
 from cvzoo.geometry.clip_bbox import clip_bbox
 from cvzoo.links.link import Link
 from cvzoo.links.model.detector import AbstractDetector, Found, Preset
 from cvzoo.links.model.faster_rcnn.bbox2loc import loc2bbox
-from cvzoo.links.model.faster_rcnn.fit_photo import fit_photo
+from cvzoo.links.model.faster_rcnn.fit_photo import fit_photo, fit_plan
 from cvzoo.links.model.faster_rcnn.region_proposal_network import RegionProposalNetwork
 
 Four = tuple[float, float, float, float]
@@ -52,6 +53,10 @@ class AbstractFasterRCNN(AbstractDetector, abc.ABC):
         """(3, H', W') float32, resized, less `mean`."""
         return fit_photo(img, self.min_size, self.max_size, self.mean)
 
+    def photo_plan(self, size: tuple[int, int]) -> PhotoPlan:
+        """As in `AbstractDetector`."""
+        return fit_plan(size, self.min_size, self.max_size, self.mean)
+
     def forward(
         self, x: Any, scales: float | Sequence[float] = 1.0
     ) -> tuple[Variable, Variable, np.ndarray, np.ndarray]:
@@ -77,11 +82,12 @@ class AbstractFasterRCNN(AbstractDetector, abc.ABC):
             # photo by photo: what a matrix product gives a row may depend on how many rows it has
             one = Variable(for_head.array[i : i + 1], requires_grad=False)
             locs, scores = self.head(one, roi, np.zeros(len(roi), np.int32))
-            found.append(self._decoded(roi / np.float32(scale), widened(locs).array, scores, size))
+            loc, prob = on_host((widened(locs).array, softmax(scores).array))
+            found.append(self._decoded(roi / np.float32(scale), loc, prob, size))
         return found
 
-    def _decoded(self, roi: np.ndarray, locs: np.ndarray, scores: Variable, size: tuple[int, int]) -> Found:
-        prob = softmax(scores).array[:, 1:]
+    def _decoded(self, roi: np.ndarray, locs: np.ndarray, probs: np.ndarray, size: tuple[int, int]) -> Found:
+        prob = probs[:, 1:]
         place, label = np.nonzero(prob > self.score_thresh)
         loc = locs.reshape(len(roi), self.n_class, 4)[place, label + 1]
         loc = loc * np.asarray(self.loc_normalize_std, np.float32) + np.asarray(self.loc_normalize_mean, np.float32)

@@ -4,6 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from cvzoo.backends.cuda.prepare import PhotoPlan
+from cvzoo.backends.cuda.resampling import Resampling
+from cvzoo.transforms.pillow_passes import rows_first
 from cvzoo.transforms.resize import resize
 
 
@@ -24,3 +27,13 @@ def fit_photo(img: np.ndarray, min_size: int, max_size: int, mean: Sequence[floa
     x = resized.astype(np.float32, copy=False) - np.asarray(mean, np.float32)[:, None, None]
     missing = [max(at_least - side, 0) for side in x.shape[1:]]
     return np.pad(x, ((0, 0), (0, missing[0]), (0, missing[1]))) if any(missing) else x
+
+
+def fit_plan(
+    size: tuple[int, int], min_size: int, max_size: int, mean: Sequence[float], *, at_least: int = 1
+) -> PhotoPlan:
+    """What `fit_photo` does to a photo of `size` (H, W), for a GPU."""
+    resized = fitted_size(size, min_size, max_size)
+    frame = tuple([max(side, at_least) for side in resized])
+    horizontal_first = rows_first(size, resized) is not False
+    return PhotoPlan(resized, frame, Resampling.PILLOW_FLOATS, mean=tuple(mean), horizontal_first=horizontal_first)

@@ -7,6 +7,7 @@ import numpy as np
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.cuda.staging import on_host
 from cvzoo.functions.array.dtypes import widened
 from cvzoo.geometry.anchors import grid_anchors
 from cvzoo.initializers.normal import Normal
@@ -78,9 +79,10 @@ class RegionProposalNetwork(Chain):
         anchor = grid_anchors(self.anchor_base, (height, width), (self.feat_stride, self.feat_stride))
         sizes = img_size if np.ndim(img_size) == 2 else [img_size] * n
         scales = np.broadcast_to(np.asarray(scales, float), n).tolist()
+        locs, scores = on_host((rpn_locs.array, rpn_scores.array))
         rois = [
             self.proposal_creator(loc, score[:, 1], anchor, size, scale)
-            for loc, score, size, scale in zip(rpn_locs.array, rpn_scores.array, sizes, scales)
+            for loc, score, size, scale in zip(locs, scores, sizes, scales)
         ]
         roi_indices = np.repeat(np.arange(n, dtype=np.int32), [len(roi) for roi in rois])
         return rpn_locs, rpn_scores, np.concatenate(rois), roi_indices, anchor

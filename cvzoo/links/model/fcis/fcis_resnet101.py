@@ -7,13 +7,15 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.cuda.prepare import PhotoPlan
+from cvzoo.backends.cuda.staging import on_host
 from cvzoo.functions.activation.softmax import softmax
 from cvzoo.geometry.clip_bbox import clip_bbox
 from cvzoo.geometry.rle import RLEs
 from cvzoo.geometry.window_rle import window_rles
 from cvzoo.links.model.detector import Preset
 from cvzoo.links.model.detector_source import detector_classes, take_what_fits
-from cvzoo.links.model.faster_rcnn.fit_photo import fit_photo, fitted_size
+from cvzoo.links.model.faster_rcnn.fit_photo import fit_photo, fit_plan, fitted_size
 from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
 from cvzoo.links.model.faster_rcnn.region_proposal_network import RegionProposalNetwork
 from cvzoo.links.model.fcis.head import FCISResNet101Head, RegionOutputs
@@ -136,6 +138,10 @@ class FCISResNet101(AbstractInstanceSegmenter):
         """(3, H', W') float32, resized, less `mean`."""
         return fit_photo(img, self.min_size, self.max_size, self.mean, at_least=_AT_LEAST)
 
+    def photo_plan(self, size: tuple[int, int]) -> PhotoPlan:
+        """As in `AbstractInstanceSegmenter`."""
+        return fit_plan(size, self.min_size, self.max_size, self.mean, at_least=_AT_LEAST)
+
     def features(self, x: Any) -> tuple[Variable, Variable]:
         """C4 and C5 of x (B, 3, H, W), both of stride 16."""
         return self.extractor(x)[-2:]
@@ -157,8 +163,8 @@ class FCISResNet101(AbstractInstanceSegmenter):
             roi = rois[roi_indices == i]
             out = self.head(one, roi, np.zeros(len(roi), np.int32), x.shape[2:], iter2=self.iter2)
             bbox = clip_bbox(out.rois / np.float32(scale), size)
-            mask_prob, cls_prob = softmax(out.seg_scores).array[:, 1], softmax(out.cls_scores).array
-            found.append(self._voted(mask_prob, cls_prob, bbox, size))
+            seg_prob, cls_prob = on_host((softmax(out.seg_scores).array, softmax(out.cls_scores).array))
+            found.append(self._voted(seg_prob[:, 1], cls_prob, bbox, size))
         return found
 
     def _voted(

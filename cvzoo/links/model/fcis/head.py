@@ -7,6 +7,8 @@ import numpy as np
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.arrays import to_numpy
+from cvzoo.backends.cuda.staging import on_host
 from cvzoo.functions.array.dtypes import widened
 from cvzoo.geometry.clip_bbox import clip_bbox
 from cvzoo.initializers.normal import Normal
@@ -83,7 +85,8 @@ class FCISResNet101Head(Chain):
         first = self._pool(maps, rois, roi_indices, gt_roi_labels)
         if not iter2:
             return RegionOutputs(*first, rois, roi_indices)
-        loc = widened(first[1]).array[:, 1] * np.asarray(self.loc_normalize_std, np.float32)
+        (loc,) = on_host((widened(first[1]).array,))
+        loc = loc[:, 1] * np.asarray(self.loc_normalize_std, np.float32)
         moved = clip_bbox(loc2bbox(rois, loc + np.asarray(self.loc_normalize_mean, np.float32)), img_size)
         second = self._pool(maps, moved, roi_indices, gt_roi_labels)
         both = [F.concat(pair, axis=0) for pair in zip(first, second)]
@@ -103,5 +106,5 @@ class FCISResNet101Head(Chain):
         # inside or outside of the mask: whichever speaks for the class more
         cls_scores = F.average(F.max(seg, axis=2), axis=(2, 3))
         ag_locs = F.reshape(F.average(loc, axis=(2, 3)), (n, 2, 4))
-        labels = cls_scores.array.argmax(axis=1) if labels is None else labels
+        labels = to_numpy(cls_scores.array).argmax(axis=1) if labels is None else labels
         return seg[np.arange(n), labels], ag_locs, cls_scores
