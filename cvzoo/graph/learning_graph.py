@@ -14,7 +14,7 @@ from cvzoo.backends.onednn.pool import pool
 from cvzoo.config.randomness import get_random_state, using_random_state
 from cvzoo.graph.arena import Arena
 from cvzoo.graph.capture import Capture
-from cvzoo.graph.closeness import is_close, other_numbers
+from cvzoo.graph.closeness import are_close_on_device, is_close, other_numbers
 from cvzoo.graph.device_program import DeviceProgram
 from cvzoo.graph.draw import draw_memory
 from cvzoo.graph.lowering import lower
@@ -228,9 +228,10 @@ def _build(
     expected: list[Any] = []
     structure = flatten(wanted, expected)
     del wanted
-    for y, right in zip(results, [*expected, *gradients]):
-        if not is_close(y, right._array if isinstance(right, Variable) else right):
-            raise NotLearnableError("a replay gave other numbers")
+    right = [x._array if isinstance(x, Variable) else x for x in (*expected, *gradients)]
+    same = are_close_on_device(results, right) if on_device else all(map(is_close, results, right))
+    if not same:
+        raise NotLearnableError("a replay gave other numbers")
     made = LearningGraph(program, first, structure, watch, n_record=n_record, changed=changed)
     made.seconds = time.perf_counter() - start
     return made
