@@ -9,6 +9,7 @@ import numpy as np
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.cuda.prepare import PhotoPlan
 from cvzoo.backends.cuda.staging import on_host
+from cvzoo.functions.activation.softmax import softmax
 from cvzoo.functions.array.dtypes import widened
 from cvzoo.geometry.clip_bbox import clip_bbox
 from cvzoo.links.link import Link
