@@ -95,6 +95,7 @@ __device__ __forceinline__ void apply(const T *__restrict__ x, const T *__restri
     }
     i64 begin = blockIdx.x * step, end = smaller(begin + step, rows);
     int wide_row = (c + 7) / 8;
+#pragma unroll 2
     for (i64 r = begin + p.high; r < end; r += p.height) {
         i64 at = r * c + p.first;
         A v[8];
@@ -221,6 +222,7 @@ __device__ __forceinline__ void gradient_apply(
     }
     i64 begin = blockIdx.x * step, end = smaller(begin + step, rows);
     int wide_row = (c + 7) / 8;
+#pragma unroll 2
     for (i64 r = begin + p.high; r < end; r += p.height) {
         i64 at = r * c + p.first;
         A v[8], g[8];
@@ -235,37 +237,43 @@ __device__ __forceinline__ void gradient_apply(
 }
 
 #define KERNELS(s, T)                                                                                                 \
-    extern "C" __global__ void __launch_bounds__(ROWS_BLOCK)                                                               \
-        bn_statistics_##s(const T *x, Wide<T>::type *partial, i64 rows, int c, i64 step, int lanes, int whole) {      \
+    extern "C" __global__ void __launch_bounds__(ROWS_BLOCK)                                                          \
+        bn_statistics_##s(const T *__restrict__ x, Wide<T>::type *__restrict__ partial, i64 rows, int c, i64 step,    \
+                          int lanes, int whole) {                                                                     \
         statistics<T>(x, partial, rows, c, step, lanes, whole);                                                       \
     }                                                                                                                 \
-    extern "C" __global__ void __launch_bounds__(ROWS_BLOCK)                                                               \
-        bn_apply_##s(const T *x, const T *add, T *y, u8 *mask, const Wide<T>::type *gamma,                            \
-                     const Wide<T>::type *beta, const Wide<T>::type *mean, const Wide<T>::type *var, double eps,      \
+    extern "C" __global__ void __launch_bounds__(ROWS_BLOCK)                                                          \
+        bn_apply_##s(const T *__restrict__ x, const T *__restrict__ add, T *__restrict__ y, u8 *__restrict__ mask,    \
+                     const Wide<T>::type *__restrict__ gamma, const Wide<T>::type *__restrict__ beta,                 \
+                     const Wide<T>::type *__restrict__ mean, const Wide<T>::type *__restrict__ var, double eps,       \
                      i64 rows, int c, i64 step, int lanes, int whole, int relu) {                                     \
         apply<T>(x, add, y, mask, gamma, beta, mean, var, eps, rows, c, step, lanes, whole, relu);                    \
     }                                                                                                                 \
-    extern "C" __global__ void __launch_bounds__(ROWS_BLOCK)                                                               \
-        bn_gradient_sums_##s(const T *gy, const T *x, const u8 *mask, const Wide<T>::type *mean,                      \
-                             Wide<T>::type *partial, i64 rows, int c, i64 step, int lanes, int whole) {               \
+    extern "C" __global__ void __launch_bounds__(ROWS_BLOCK)                                                          \
+        bn_gradient_sums_##s(const T *__restrict__ gy, const T *__restrict__ x, const u8 *__restrict__ mask,          \
+                             const Wide<T>::type *__restrict__ mean, Wide<T>::type *__restrict__ partial, i64 rows,   \
+                             int c, i64 step, int lanes, int whole) {                                                 \
         gradient_sums<T>(gy, x, mask, mean, partial, rows, c, step, lanes, whole);                                    \
     }                                                                                                                 \
-    extern "C" __global__ void __launch_bounds__(ROWS_BLOCK)                                                               \
-        bn_gradient_apply_##s(const T *gy, const T *x, const u8 *mask, T *gx, T *gadd, const Wide<T>::type *gamma,    \
-                              const Wide<T>::type *mean, const Wide<T>::type *var, const Wide<T>::type *ggamma,       \
-                              const Wide<T>::type *gbeta, double eps, i64 rows, int c, i64 step, int lanes,           \
-                              int whole) {                                                                            \
+    extern "C" __global__ void __launch_bounds__(ROWS_BLOCK)                                                          \
+        bn_gradient_apply_##s(const T *__restrict__ gy, const T *__restrict__ x, const u8 *__restrict__ mask,         \
+                              T *__restrict__ gx, T *__restrict__ gadd, const Wide<T>::type *__restrict__ gamma,      \
+                              const Wide<T>::type *__restrict__ mean, const Wide<T>::type *__restrict__ var,          \
+                              const Wide<T>::type *__restrict__ ggamma, const Wide<T>::type *__restrict__ gbeta,      \
+                              double eps, i64 rows, int c, i64 step, int lanes, int whole) {                          \
         gradient_apply<T>(gy, x, mask, gx, gadd, gamma, mean, var, ggamma, gbeta, eps, rows, c, step, lanes, whole);  \
     }
 FOR_FLOATS(KERNELS)
 
 #define MERGES(s, A)                                                                                                  \
-    extern "C" __global__ void __launch_bounds__(ROWS_BLOCK)                                                               \
-        bn_merge_##s(const A *partial, A *mean, A *var, i64 rows, int c, i64 step, int parts) {                       \
+    extern "C" __global__ void __launch_bounds__(ROWS_BLOCK)                                                          \
+        bn_merge_##s(const A *__restrict__ partial, A *__restrict__ mean, A *__restrict__ var, i64 rows, int c,       \
+                     i64 step, int parts) {                                                                           \
         merge<A>(partial, mean, var, rows, c, step, parts);                                                           \
     }                                                                                                                 \
-    extern "C" __global__ void __launch_bounds__(ROWS_BLOCK)                                                               \
-        bn_gradient_merge_##s(const A *partial, const A *var, A *ggamma, A *gbeta, double eps, int c, int parts) {    \
+    extern "C" __global__ void __launch_bounds__(ROWS_BLOCK)                                                          \
+        bn_gradient_merge_##s(const A *__restrict__ partial, const A *__restrict__ var, A *__restrict__ ggamma,       \
+                              A *__restrict__ gbeta, double eps, int c, int parts) {                                  \
         gradient_merge<A>(partial, var, ggamma, gbeta, eps, c, parts);                                                \
     }
 MERGES(f32, float)

@@ -4,7 +4,7 @@
 struct Sliding {
     int h, w, oh, ow, kh, kw, sh, sw, dh, dw, top, left, multiplier;
 };
-#define SLIDING                                                                                                      \
+#define SLIDING                                                                                                       \
     int h, int w, int oh, int ow, int kh, int kw, int sh, int sw, int dh, int dw, int top, int left, int multiplier
 #define THE_SLIDING (Sliding{h, w, oh, ow, kh, kw, sh, sw, dh, dw, top, left, multiplier})
 
@@ -157,18 +157,21 @@ __device__ __forceinline__ void weight_merge(const typename Wide<T>::type *__res
 
 #define WEIGHT_GRADIENT(s, T, TAPS)                                                                                   \
     extern "C" __global__ void __launch_bounds__(ROWS_BLOCK, 1)                                                       \
-        depthwise_weight_gradient_##TAPS##_##s(const T *x, const T *gy, Wide<T>::type *partial, i64 pixels, int c,    \
-                                               SLIDING, i64 step, int lanes, int whole) {                             \
+        depthwise_weight_gradient_##TAPS##_##s(const T *__restrict__ x, const T *__restrict__ gy,                     \
+                                               Wide<T>::type *__restrict__ partial, i64 pixels, int c, SLIDING,       \
+                                               i64 step, int lanes, int whole) {                                      \
         weight_gradient<T, TAPS>(x, gy, partial, pixels, c, THE_SLIDING, step, lanes, whole);                         \
     }
 #define KERNELS(s, T)                                                                                                 \
     extern "C" __global__ void __launch_bounds__(256, 2)                                                              \
-        depthwise_forward_##s(const T *x, const T *filters, const T *bias, const T *add, T *y, i64 n, int c, SLIDING, \
-                              int kind, double alpha, double beta, int whole) {                                       \
+        depthwise_forward_##s(const T *__restrict__ x, const T *__restrict__ filters, const T *__restrict__ bias,     \
+                              const T *__restrict__ add, T *__restrict__ y, i64 n, int c, SLIDING, int kind,          \
+                              double alpha, double beta, int whole) {                                                 \
         forward<T>(x, filters, bias, add, y, n, c, THE_SLIDING, kind, alpha, beta, whole);                            \
     }                                                                                                                 \
     extern "C" __global__ void __launch_bounds__(256, 2)                                                              \
-        depthwise_input_gradient_##s(const T *gy, const T *filters, const T *add, T *gx, i64 n, int c, SLIDING,       \
+        depthwise_input_gradient_##s(const T *__restrict__ gy, const T *__restrict__ filters,                         \
+                                     const T *__restrict__ add, T *__restrict__ gx, i64 n, int c, SLIDING,            \
                                      int whole) {                                                                     \
         input_gradient<T>(gy, filters, add, gx, n, c, THE_SLIDING, whole);                                            \
     }                                                                                                                 \
@@ -176,7 +179,8 @@ __device__ __forceinline__ void weight_merge(const typename Wide<T>::type *__res
     WEIGHT_GRADIENT(s, T, 5)                                                                                          \
     WEIGHT_GRADIENT(s, T, 7)                                                                                          \
     extern "C" __global__ void __launch_bounds__(256)                                                                 \
-        depthwise_weight_merge_##s(const Wide<T>::type *partial, T *gw, int channels, int taps, int parts) {          \
+        depthwise_weight_merge_##s(const Wide<T>::type *__restrict__ partial, T *__restrict__ gw, int channels,       \
+                                   int taps, int parts) {                                                             \
         weight_merge<T>(partial, gw, channels, taps, parts);                                                          \
     }
 FOR_FLOATS(KERNELS)

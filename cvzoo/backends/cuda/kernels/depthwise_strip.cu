@@ -56,8 +56,9 @@ __device__ __forceinline__ void strip(const T *__restrict__ x, const T *__restri
 
 #define KERNEL(s, T)                                                                                                  \
     extern "C" __global__ void __launch_bounds__(128, SIZE == 3 ? 4 : SIZE == 5 ? 3 : 2)                              \
-        depthwise_strip_##s(const T *x, const T *filters, const T *bias, const T *add, T *y, i64 n, int c, int h,     \
-                            int w, int oh, int ow, int top, int left, int kind, float alpha, float beta, int whole) { \
+        depthwise_strip_##s(const T *__restrict__ x, const T *__restrict__ filters, const T *__restrict__ bias,       \
+                            const T *__restrict__ add, T *__restrict__ y, i64 n, int c, int h, int w, int oh,         \
+                            int ow, int top, int left, int kind, float alpha, float beta, int whole) {                \
         strip<T, SIZE, STRIDE>(x, filters, bias, add, y, n, c, h, w, oh, ow, top, left, kind, alpha, beta, whole);    \
     }
 KERNEL(f32, float)

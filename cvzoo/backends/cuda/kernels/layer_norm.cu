@@ -142,28 +142,35 @@ __device__ __forceinline__ void gradient_merge(const A *__restrict__ partial, A 
 
 #define TEAM(s, T, team, Team)                                                                                        \
     extern "C" __global__ void __launch_bounds__(256, 2)                                                              \
-        ln_forward_##team##_##s(const T *x, const Wide<T>::type *gamma, const Wide<T>::type *beta, T *y,              \
-                                Wide<T>::type *mean, Wide<T>::type *var, double eps, i64 n, int length, int whole) {  \
+        ln_forward_##team##_##s(const T *__restrict__ x, const Wide<T>::type *__restrict__ gamma,                     \
+                                const Wide<T>::type *__restrict__ beta, T *__restrict__ y,                            \
+                                Wide<T>::type *__restrict__ mean, Wide<T>::type *__restrict__ var, double eps,        \
+                                i64 n, int length, int whole) {                                                       \
         forward<T, Team<Wide<T>::type>>(x, gamma, beta, y, mean, var, eps, n, length, whole);                         \
     }                                                                                                                 \
     extern "C" __global__ void __launch_bounds__(256, 2)                                                              \
-        ln_gradient_##team##_##s(const T *gy, const T *x, const Wide<T>::type *gamma, const Wide<T>::type *mean,      \
-                                 const Wide<T>::type *var, T *gx, double eps, i64 n, int length, int whole) {         \
+        ln_gradient_##team##_##s(const T *__restrict__ gy, const T *__restrict__ x,                                   \
+                                 const Wide<T>::type *__restrict__ gamma, const Wide<T>::type *__restrict__ mean,     \
+                                 const Wide<T>::type *__restrict__ var, T *__restrict__ gx, double eps, i64 n,        \
+                                 int length, int whole) {                                                             \
         gradient<T, Team<Wide<T>::type>>(gy, x, gamma, mean, var, gx, eps, n, length, whole);                         \
     }
 #define KERNELS(s, T)                                                                                                 \
     TEAM(s, T, warp, WarpTeam)                                                                                        \
     TEAM(s, T, block, BlockTeam)                                                                                      \
     extern "C" __global__ void __launch_bounds__(ROWS_BLOCK)                                                          \
-        ln_gradient_sums_##s(const T *gy, const T *x, const Wide<T>::type *mean, const Wide<T>::type *var,            \
-                             Wide<T>::type *partial, double eps, i64 n, int length, i64 step, int lanes, int whole) { \
+        ln_gradient_sums_##s(const T *__restrict__ gy, const T *__restrict__ x,                                       \
+                             const Wide<T>::type *__restrict__ mean, const Wide<T>::type *__restrict__ var,           \
+                             Wide<T>::type *__restrict__ partial, double eps, i64 n, int length, i64 step,            \
+                             int lanes, int whole) {                                                                  \
         gradient_sums<T>(gy, x, mean, var, partial, eps, n, length, step, lanes, whole);                              \
     }
 FOR_FLOATS(KERNELS)
 
 #define MERGES(s, A)                                                                                                  \
     extern "C" __global__ void __launch_bounds__(256)                                                                 \
-        ln_gradient_merge_##s(const A *partial, A *ggamma, A *gbeta, int length, int parts) {                         \
+        ln_gradient_merge_##s(const A *__restrict__ partial, A *__restrict__ ggamma, A *__restrict__ gbeta,           \
+                              int length, int parts) {                                                                \
         gradient_merge<A>(partial, ggamma, gbeta, length, parts);                                                     \
     }
 MERGES(f32, float)

@@ -238,12 +238,14 @@ __device__ __forceinline__ void average_pool_gradient(const T *__restrict__ gy, 
 
 #define KEPT(s, T, si, I)                                                                                             \
     extern "C" __global__ void __launch_bounds__(256, 2)                                                              \
-        max_pool_##si##_##s(const T *x, T *y, I *kept, i64 n, int c, WINDOWS, int whole) {                            \
+        max_pool_##si##_##s(const T *__restrict__ x, T *__restrict__ y, I *__restrict__ kept, i64 n, int c,           \
+                            WINDOWS, int whole) {                                                                     \
         max_pool<T, I>(x, y, kept, n, c, THE_WINDOWS, whole);                                                         \
     }
 #define KEPT_GRADIENT(s, T, si, I)                                                                                    \
     extern "C" __global__ void __launch_bounds__(256, 2)                                                              \
-        max_pool_gradient_##si##_##s(const T *gy, const I *kept, T *gx, i64 n, int c, WINDOWS, int whole) {           \
+        max_pool_gradient_##si##_##s(const T *__restrict__ gy, const I *__restrict__ kept, T *__restrict__ gx,        \
+                                     i64 n, int c, WINDOWS, int whole) {                                              \
         max_pool_gradient<T, I>(gy, kept, gx, n, c, THE_WINDOWS, whole);                                              \
     }
 #define MAXIMA(s, T)                                                                                                  \
@@ -251,7 +253,7 @@ __device__ __forceinline__ void average_pool_gradient(const T *__restrict__ gy, 
     KEPT(s, T, i16, i16)                                                                                              \
     KEPT(s, T, i32, int)                                                                                              \
     extern "C" __global__ void __launch_bounds__(256, 2)                                                              \
-        max_pool_indices_##s(const T *x, i64 *y, i64 n, int c, WINDOWS, int whole) {                                  \
+        max_pool_indices_##s(const T *__restrict__ x, i64 *__restrict__ y, i64 n, int c, WINDOWS, int whole) {        \
         max_pool_indices<T>(x, y, n, c, THE_WINDOWS, whole);                                                          \
     }
 FOR_FLOATS(MAXIMA)
@@ -262,15 +264,17 @@ MAXIMA(i64, i64)
     KEPT_GRADIENT(s, T, i16, i16)                                                                                     \
     KEPT_GRADIENT(s, T, i32, int)                                                                                     \
     extern "C" __global__ void __launch_bounds__(256, 2)                                                              \
-        average_pool_##s(const T *x, T *y, i64 n, int c, WINDOWS, int count_pad, int whole) {                         \
+        average_pool_##s(const T *__restrict__ x, T *__restrict__ y, i64 n, int c, WINDOWS, int count_pad,            \
+                         int whole) {                                                                                 \
         average_pool<T>(x, y, n, c, THE_WINDOWS, count_pad, whole);                                                   \
     }                                                                                                                 \
     extern "C" __global__ void __launch_bounds__(ROWS_BLOCK, 2)                                                       \
-        average_photo_##s(const T *x, T *y, i64 pixels, int c, int lanes, int whole) {                                \
+        average_photo_##s(const T *__restrict__ x, T *__restrict__ y, i64 pixels, int c, int lanes, int whole) {      \
         average_photo<T>(x, y, pixels, c, lanes, whole);                                                              \
     }                                                                                                                 \
     extern "C" __global__ void __launch_bounds__(256, 2)                                                              \
-        average_pool_gradient_##s(const T *gy, T *gx, i64 n, int c, WINDOWS, int count_pad, int whole) {              \
+        average_pool_gradient_##s(const T *__restrict__ gy, T *__restrict__ gx, i64 n, int c, WINDOWS,                \
+                                  int count_pad, int whole) {                                                         \
         average_pool_gradient<T>(gy, gx, n, c, THE_WINDOWS, count_pad, whole);                                        \
     }
 FOR_FLOATS(MEANS)

@@ -16,18 +16,19 @@ __device__ __forceinline__ typename Wide<T>::type scale_at(const T *__restrict__
 
 // terms: for the gradient, gy * x * scale ** (-beta - 1) of each number
 #define KERNELS(s, T)                                                                                                 \
-    extern "C" __global__ void lrn_forward_##s(const T *__restrict__ x, T *__restrict__ y, i64 n, int c, int below,   \
-                                               int above, double k, double alpha, double beta) {                      \
+    extern "C" __global__ void                                                                                        \
+        lrn_forward_##s(const T *__restrict__ x, T *__restrict__ y, i64 n, int c, int below, int above, double k,     \
+                        double alpha, double beta) {                                                                  \
         typedef Wide<T>::type A;                                                                                      \
         for (i64 i = first_index(); i < n; i += index_step()) {                                                       \
             int channel;                                                                                              \
             i64 row = divide(i, c, &channel);                                                                         \
-            y[i] = narrow<T>(wide(x[i]) * power(scale_at(x + row * c, channel, c, below, above, k, alpha), (A)-beta)); \
+            y[i] = narrow<T>(wide(x[i]) * power(scale_at(x + row * c, channel, c, below, above, k, alpha), (A)-beta));\
         }                                                                                                             \
     }                                                                                                                 \
-    extern "C" __global__ void lrn_terms_##s(const T *__restrict__ gy, const T *__restrict__ x,                       \
-                                             Wide<T>::type *__restrict__ terms, i64 n, int c, int below, int above,   \
-                                             double k, double alpha, double beta) {                                   \
+    extern "C" __global__ void                                                                                        \
+        lrn_terms_##s(const T *__restrict__ gy, const T *__restrict__ x, Wide<T>::type *__restrict__ terms, i64 n,    \
+                      int c, int below, int above, double k, double alpha, double beta) {                             \
         typedef Wide<T>::type A;                                                                                      \
         for (i64 i = first_index(); i < n; i += index_step()) {                                                       \
             int channel;                                                                                              \
@@ -36,9 +37,10 @@ __device__ __forceinline__ typename Wide<T>::type scale_at(const T *__restrict__
             terms[i] = wide(gy[i]) * wide(x[i]) * power(scale, (A)-beta) / scale;                                     \
         }                                                                                                             \
     }                                                                                                                 \
-    extern "C" __global__ void lrn_gradient_##s(const T *__restrict__ gy, const T *__restrict__ x,                    \
-                                                const Wide<T>::type *__restrict__ terms, T *__restrict__ gx, i64 n,   \
-                                                int c, int below, int above, double k, double alpha, double beta) {   \
+    extern "C" __global__ void                                                                                        \
+        lrn_gradient_##s(const T *__restrict__ gy, const T *__restrict__ x,                                           \
+                         const Wide<T>::type *__restrict__ terms, T *__restrict__ gx, i64 n, int c, int below,        \
+                         int above, double k, double alpha, double beta) {                                            \
         typedef Wide<T>::type A;                                                                                      \
         for (i64 i = first_index(); i < n; i += index_step()) {                                                       \
             int channel;                                                                                              \
