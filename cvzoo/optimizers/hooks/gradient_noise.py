@@ -2,7 +2,10 @@
 
 from typing import Any
 
-from cvzoo.backends.draws import draw_standard_normal
+from cvzoo.backends.arrays import is_device_array
+from cvzoo.backends.cuda import random_numbers
+from cvzoo.backends.device import on_device_of
+from cvzoo.config.randomness import random_generator
 from cvzoo.optimizers.optimizer_hook import AbstractOptimizerHook
 
 
@@ -29,4 +32,11 @@ class GradientNoise(AbstractOptimizerHook):
             grad = param.grad
             if grad is not None and id(param) not in seen:
                 seen.add(id(param))
-                grad += sigma * draw_standard_normal(grad.shape, grad.dtype, like=grad)
+                grad += sigma * _drawn(grad)
+
+
+def _drawn(like: Any) -> Any:
+    if not is_device_array(like):
+        return random_generator().standard_normal(like.shape, like.dtype)
+    with on_device_of(like):
+        return random_numbers.standard_normal(like.shape, like.dtype)

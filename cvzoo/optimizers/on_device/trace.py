@@ -158,7 +158,7 @@ class Cell(NDArrayOperatorsMixin):
         """Another cell with the same value."""
         return Cell(self.trace, self.trace.name_of(self), self.condition)
 
-    def __bool__(self) -> bool:
+    def __bool__(self, *ignored: Any) -> bool:
         raise NotTraceable("what is done depends on a number that only the GPU knows")
 
     __float__ = __int__ = __index__ = __len__ = __iter__ = __getitem__ = __bool__
