@@ -63,6 +63,7 @@ def main():
     parser.add_argument("zoo")
     parser.add_argument("device")
     parser.add_argument("--out")
+    parser.add_argument("--note", default="", help="what should be known of the machine")
     parser.add_argument("--every", type=int, default=1, help="only every so many'th convolution")
     arguments = parser.parse_args()
     zoo = json.loads(pathlib.Path(arguments.zoo).read_text())
@@ -112,6 +113,7 @@ def main():
         "convolutions": len(rows),
         "depthwise, which have kernels of our own": len(depthwise),
         "executed": False,
+        "note": arguments.note,
         "modes": found,
     }
     if arguments.out:

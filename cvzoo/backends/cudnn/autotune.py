@@ -30,7 +30,8 @@ def fastest(graph: Graph, rules: Rules, session: Session) -> Plan | None:
     if not plans:
         return None
     xp = cupy()
-    arrays = {t.uid: xp.zeros(size_in_bytes(t), "uint8") for t in graph.tensors if not t.virtual}
+    with xp.cuda.using_allocator(xp.get_default_memory_pool().malloc):  # not a graph's private memory
+        arrays = {t.uid: xp.zeros(size_in_bytes(t), "uint8") for t in graph.tensors if not t.virtual}
     pointers = tuple(arrays[uid].data.ptr for uid in graph.uids())
     measured = []
     for plan in plans:

@@ -59,7 +59,10 @@ class Session:
         """(count,) zeros that nobody writes to: the bias of a convolution that has none."""
         kept = self._zeros.get(dtype.char)
         if kept is None or kept.size < count:
-            kept = self._zeros[dtype.char] = cupy().zeros(max(count, 4096), dtype)
+            kept = cupy().zeros(max(count, 4096), dtype)
+            # in a capture they are zeros only once the graph has run
+            if not cupy().cuda.get_current_stream().is_capturing():
+                self._zeros[dtype.char] = kept
         return kept[:count]
 
 

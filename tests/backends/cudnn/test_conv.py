@@ -541,3 +541,20 @@ def test_old_plans_go_but_for_those_that_were_compiled(gpu, monkeypatch):
         for size in range(4, 9):
             conv.conv_2d(machine.cupy.array(draw(1, 8, size, size, dtype="float16")), w, None, **PLAIN)
         assert (len(plans._plans), len(plans._for_ever)) == (2, 3)  # the disk knows, too
+
+
+def test_zeros_that_a_capture_has_not_written_yet_are_nobody_elses(gpu):
+    machine, _ = gpu
+    cupy = machine.cupy
+    x, w = cupy.array(draw(2, 8, 6, 6)), cupy.array(draw(8, 8, 3, 3))
+    want = reference.conv_2d(x.get(), w.get(), None, activation="relu", **PLAIN)
+    stream = cupy.cuda.Stream(non_blocking=True)
+    with stream:
+        cupy.empty(1)
+        stream.begin_capture()
+        y = conv.conv_2d(x, w, None, activation="relu", **PLAIN)
+        graph = stream.end_capture()
+        assert_near(conv.conv_2d(x, w, None, activation="relu", **PLAIN), want)
+        graph.launch(stream)
+        stream.synchronize()
+    assert_near(y, want)
