@@ -54,6 +54,8 @@ constants = Constants()
 def beside(array: np.ndarray, x: Any, key: Hashable) -> Any:
     """`array` itself, or, where x lies on a GPU, its copy there, made once.
 
+    x: an array, or the number of a device, -1 for the processor: who asks a Variable for its array reads numbers
     key: what tells the array from others
     """
-    return constants.get(key, lambda: array) if is_device_array(x) else array
+    on_gpu = x >= 0 if isinstance(x, int) else is_device_array(x)
+    return constants.get(key, lambda: array) if on_gpu else array

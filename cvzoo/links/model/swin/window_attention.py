@@ -67,7 +67,7 @@ class WindowAttention(Chain):
         # the second paper's keys have no bias; published files store one that is never read
         b = self.qkv.b
         kept = np.repeat(np.array([1, 0, 1], b.dtype), self.n_unit)
-        return b * beside(kept, b.array, ("Swin's queries and values", self.n_unit, b.dtype))
+        return b * beside(kept, b.device.index, ("Swin's queries and values", self.n_unit, b.dtype))
 
     def _bias(self, windows: Windows) -> Variable:
         """(1, n or 1, n_head, N, N) to add to the scores."""
@@ -77,7 +77,7 @@ class WindowAttention(Chain):
         else:
             W = self.widen.W
             places = relative_places(self.window).astype(W.dtype)
-            places = beside(places, W.array, ("Swin's places", self.window, W.dtype))
+            places = beside(places, W.device.index, ("Swin's places", self.window, W.dtype))
             table = self.narrow(F.relu(self.widen(places)))
             table = F.sigmoid(table) * 16
         bias = F.reshape(F.embed_id(relative_index(self.window), table), (n_token, n_token, self.n_head))
@@ -85,7 +85,7 @@ class WindowAttention(Chain):
         hidden = windows.hidden()
         if hidden is None:
             return bias
-        return bias + beside(hidden, bias.array, ("Swin's hidden", windows))[None, :, None].astype(bias.dtype)
+        return bias + beside(hidden, bias.device.index, ("Swin's hidden", windows))[None, :, None].astype(bias.dtype)
 
 
 def _unit(x: Variable) -> Variable:
