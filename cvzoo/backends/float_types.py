@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from cvzoo.config.switches import switches
-from cvzoo.errors.exceptions import BackendError
+from cvzoo.errors.exceptions import BackendError, ConfigError
 
 _FLOAT32 = np.dtype(np.float32)
 _FLOAT16 = np.dtype(np.float16)
+_OWN = ("float32", "float64", "tf32")
+_MIXED = ("mixed_bf16", "mixed_fp16")
 
 
 @functools.cache
@@ -42,11 +44,20 @@ def is_half(dtype: Any) -> bool:
 
 
 def product_dtype() -> np.dtype | None:
-    """The 16-bit dtype that config.dtype wants convolutions and products of matrices made in; None for their own."""
+    """The 16-bit dtype that config.dtype wants convolutions and products of matrices made in; None for their own.
+
+    Raises ConfigError if the environment's CVZOO_DTYPE is no dtype.
+    """
     mode = switches.dtype
+    if mode in _OWN:
+        return None
     if mode == "mixed_bf16":
         return bfloat16()
-    return _FLOAT16 if mode == "mixed_fp16" else None
+    if mode == "mixed_fp16":
+        return _FLOAT16
+    raise ConfigError(  # `using_config` would have refused it
+        "the environment's CVZOO_DTYPE has no such value", expected=" or ".join((*_OWN, *_MIXED)), got=repr(mode)
+    )
 
 
 def widened(array: Any) -> Any:

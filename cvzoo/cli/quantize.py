@@ -54,6 +54,8 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigError("--limit must be at least 1", got=args.limit)
     if args.device != "cpu":
         raise ConfigError("models are quantized on the CPU", got=f"--device {args.device}", hint="--device cpu")
+    if args.dtype != "float32":
+        raise ConfigError("models are quantized from float32", got=f"--dtype {args.dtype}", hint="--dtype float32")
     model = load_predictor(args)
     if not isinstance(model, AbstractQuantizable):
         raise ConfigError(f"a {type(model).__name__} cannot be quantized")

@@ -98,6 +98,7 @@ def test_json_lines_go_to_standard_output(capfdbinary, net, photos):
         (lambda net: [*net, "--model", "yolo_fastest"], "--cfg"),  # two models at once
         (lambda net: ["--model", "no_such_model"], "no_such_model"),
         (lambda net: [*net, "--device", "gpu:99"], "GPU"),
+        (lambda net: [*net, "--dtype", "float8"], "float8"),
         (lambda net: [*net, "--score-thresh", "7"], "between 0 and 1"),
         (lambda net: [*net, "--batch-size", "0"], "positive"),
     ],
@@ -273,3 +274,24 @@ def test_a_compiled_network_finds_the_same(run, net, photos, tmp_path):
             assert [a[key] for key in ("y_min", "x_min", "score")] == pytest.approx(
                 [b[key] for key in ("y_min", "x_min", "score")], rel=1e-3, abs=1e-3
             )
+
+
+@pytest.mark.parametrize("dtype", ["tf32", "mixed_bf16", "mixed_fp16"])
+def test_it_computes_in_fewer_bits(run, net, photos, tmp_path, dtype):
+    pytest.importorskip("ml_dtypes")
+    found = []
+    for asked in ("float32", dtype):
+        out = tmp_path / asked
+        words = ("--quiet", "--score-thresh", "0.05", "--nms-thresh", "1", "--dtype", asked)
+        assert run("predict", photos / "a.jpg", *net, *words, "--json-lines", out)[0] == 0
+        found.append(records(out)[0]["objects"])
+    best = [max(each, key=lambda one: one["score"]) for each in found]
+    assert best[0]["score"] == pytest.approx(best[1]["score"], abs=0.01)
+    assert (found[0] == found[1]) == (dtype == "tf32")
+
+
+def test_the_environment_names_a_dtype(run, net, photos, monkeypatch):
+    monkeypatch.setenv("CVZOO_DTYPE", "float7")
+    status, _, errors = run("predict", photos, *net)
+    assert status == 2
+    assert "mixed_bf16" in errors

@@ -145,3 +145,14 @@ def test_a_run_is_repeated_to_the_bit_from_its_folder(data, tmp_path):
 def test_a_folder_without_a_run_cannot_be_repeated(tmp_path, capsys):
     assert main(["rerun", str(tmp_path)]) == 2
     assert "config.json" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("dtype", ["tf32", "mixed_bf16", "mixed_fp16"])
+def test_it_learns_in_fewer_bits(data, tmp_path, capsys, dtype):
+    pytest.importorskip("ml_dtypes")
+    assert train(data, tmp_path / "run", "--epochs", "3", "--batch-size", "2", "--no-check", "--dtype", dtype) == 0
+    rows = [json.loads(line) for line in (tmp_path / "run/metrics.jsonl").read_text().splitlines()]
+    assert rows[-1]["main/loss"] < rows[0]["main/loss"]
+    arrays = load_model(tmp_path / "run/best.safetensors").state_arrays()
+    assert {array.dtype.name for array in arrays.values() if array.dtype.kind == "f"} == {"float32"}
+    assert json.loads((tmp_path / "run/environment.json").read_text())["dtype"] == dtype

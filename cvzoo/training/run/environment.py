@@ -28,6 +28,7 @@ def environment_facts() -> dict[str, str]:
         "processor name": _processor_name(),
         "Pillow": PIL.__version__,
         **{name: text for name, text in backend_facts().items() if name not in _LEFT_OUT},
+        **({} if switches.dtype == "float32" else {"dtype": switches.dtype}),
         **({} if switches.device == "cpu" else {"device": switches.device, **gpu_facts()}),
         **{name: value for name, value in variables.items() if not _is_path(value)},
     }
