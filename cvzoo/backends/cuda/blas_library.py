@@ -1,7 +1,9 @@
 """Finding and loading libcublas and libcublasLt, which come with CuPy."""
 
+import contextlib
 import ctypes
 import functools
+import os
 import pathlib
 import site
 import sys
@@ -65,13 +67,18 @@ def _candidates(name: str, majors: Sequence[int]) -> list[str]:
 
 
 def open_library(name: str, major: int | None = None) -> Any:
-    """The loaded library ("cublas" or "cublasLt") as ctypes has it: of packages of NVIDIA, else where the loader looks.
+    """The loaded library ("cublas" or "cublasLt") as ctypes has it: what CuPy has loaded already, else of packages of
+    NVIDIA, else where the loader looks.
 
     major: CUDA's version that it must belong to; None: the newest
     Raises OSError if there is none.
     """
+    majors = _MAJORS if major is None else (major,)
+    for each in majors:
+        with contextlib.suppress(OSError):
+            return ctypes.CDLL(f"lib{name}.so.{each}", mode=ctypes.DEFAULT_MODE | os.RTLD_NOLOAD)
     tried = []
-    for path in _candidates(name, _MAJORS if major is None else (major,)):
+    for path in _candidates(name, majors):
         try:
             return ctypes.CDLL(path)
         except OSError as error:
