@@ -45,3 +45,19 @@ def test_mnist_is_learnt_in_short(shared, tmp_path, capsys):
 @pytest.mark.skipif(not os.environ.get("CVZOO_LONG_TESTS"), reason="minutes: set CVZOO_LONG_TESTS=1")
 def test_mnist_is_learnt(shared, tmp_path):
     assert load("train_mnist").main(shared / "data" / "mnist", out=tmp_path) >= 0.982
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["model", "data"])
+def test_two_devices_learn_digits_together(how, shared, tmp_path, fake_gpu):
+    if not (shared / "data" / "mnist").is_dir():
+        pytest.skip("needs MNIST in ../shared/data/mnist")
+    numbers = {"out": tmp_path, "n_epoch": 2, "n_units": 40, "n_train": 1200}
+    with fake_gpu(devices=2) as machine:
+        accuracy = load("mnist_two_gpus").main(shared / "data" / "mnist", how=how, **numbers)
+        used = {each.device for each in machine.recorder if each.kind == "launch"}
+    assert used == {0, 1}
+    assert accuracy > 0.3  # guessing reads 0.1
+    if how == "model":
+        alone = load("mnist_two_gpus").main(shared / "data" / "mnist", how=how, devices=("cpu", "cpu"), **numbers)
+        assert accuracy == pytest.approx(alone, abs=0.01)

@@ -1,11 +1,13 @@
 """A step on several devices at once: each computes gradients of its part of the batch."""
 
+import contextlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from cvzoo.backends.device import get_device
 from cvzoo.config.switches import using_config
 from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.reporting.reporter import Reporter
 from cvzoo.training.concat_examples import concat_examples
 from cvzoo.training.updaters.standard_updater import Converter, StandardUpdater
 
@@ -62,7 +64,8 @@ def _update(updater: ParallelUpdater) -> None:
         if part:
             model = updater.model_on(name)
             model.cleargrads()
-            losses.append(_loss(updater, model, part, device) * (len(part) / len(batch)))
+            with contextlib.nullcontext() if name == "main" else _unheard(model):
+                losses.append(_loss(updater, model, part, device) * (len(part) / len(batch)))
             models.append(model)
     for loss in losses:  # by now all devices are at work
         optimizer.backward(loss)
@@ -73,6 +76,14 @@ def _update(updater: ParallelUpdater) -> None:
     for name in updater.devices:
         if name != "main":
             updater.model_on(name).copyparams(main, copy_persistent=False)
+
+
+def _unheard(model: Any) -> Reporter:
+    """A block in which the model's reports go nowhere."""
+    reporter = Reporter()
+    reporter.add_observer("", model)
+    reporter.add_observers("", model.namedlinks(skipself=True))
+    return reporter
 
 
 def _loss(updater: ParallelUpdater, model: Any, part: list, device: str) -> Any:
