@@ -9,6 +9,8 @@ import numpy as np
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.cuda.prepare import PhotoPlan
+from cvzoo.backends.cuda.resampling import Resampling
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.class_source import class_source
 from cvzoo.links.model.classifier import AbstractClassifier
@@ -19,6 +21,7 @@ from cvzoo.links.model.resnet.file_names import ResNetFile
 from cvzoo.links.model.resnet.norm import Norm
 from cvzoo.links.model.resnet.weights import CLASS_WEIGHTS
 from cvzoo.transforms.normalize import normalize
+from cvzoo.transforms.pillow_passes import rows_first
 from cvzoo.transforms.resize import resize
 
 
@@ -112,6 +115,18 @@ class ResNet(AbstractClassifier):
             mean, std = (255 * np.array(three, np.float32) for three in (how.mean, how.std))
             return normalize(resize(img, (how.crop, how.crop)), mean=mean, std=std)
         return self.preparation(img)
+
+    def photo_plan(self, size: tuple[int, int]) -> PhotoPlan | None:
+        """As in `AbstractClassifier`."""
+        if self.stem != "cifar":
+            return super().photo_plan(size)
+        how = self.preparation
+        square = (how.crop, how.crop)
+        mean, std = (tuple((255 * np.array(three, np.float32)).tolist()) for three in (how.mean, how.std))
+        horizontal_first = rows_first(size, square) is not False
+        return PhotoPlan(
+            square, square, Resampling.PILLOW_FLOATS, mean=mean, std=std, horizontal_first=horizontal_first
+        )
 
     def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
         """conv1, pool1, res2 to res5, pool5 (B, C), fc6: scores before the softmax, for x (B, 3, H, W), normalized."""

@@ -1,0 +1,152 @@
+"""What models predict on a made-up GPU: what they predict on the CPU, with one copy of results to the host a batch."""
+
+import copy
+import itertools
+
+import numpy as np
+import pytest
+from neighbour import neighbour
+from PIL import Image
+
+from cvzoo.links.model.seen import seeded_photo
+from cvzoo.links.model.ssd import finish, multibox_coder
+from cvzoo.links.model.yolo import frame as yolo_frame
+
+detectors, instances, segmenters, classifiers = (
+    neighbour(__file__, name)
+    for name in (
+        "test_detector_conformance",
+        "test_instance_networks",
+        "test_segmenter_conformance",
+        "test_classifier_conformance",
+    )
+)
+
+# host's steps lie between the first stage and the second
+SEVERAL_COPIES = {"FasterRCNNVGG16", "LightHeadRCNN", "FCIS"}
+# a deep network of random weights makes more of what resizing rounds
+SCORE_ATOL = {"SSDLite": 5e-4}
+
+
+@pytest.fixture
+def machine(fake_gpu):
+    with fake_gpu() as machine:
+        yield machine
+
+
+@pytest.fixture
+def photos():
+    """Of 8 bits; the first two have one size, so that they are one batch."""
+    return [seeded_photo(size, seed).astype(np.uint8) for seed, size in enumerate(((60, 90), (60, 90), (75, 50)))]
+
+
+def predicted_there(model, machine, photos, name, **options):
+    """The result on the GPU; each of the batches copied once to the host, at the end."""
+    model.to_device("gpu:0")
+    model.predict(photos, **options)  # constants go there, filters are folded
+    machine.recorder.clear()
+    result = model.predict(photos, **options)
+    copies = machine.recorder.of("d2h")
+    shapes = [model.prepare(photo.astype(np.float32)).shape for photo in photos]
+    n_batch = 1 + sum(one != two for one, two in itertools.pairwise(shapes))
+    if name not in SEVERAL_COPIES:
+        assert len(copies) == n_batch, copies
+    return result
+
+
+def assert_same_boxes(got, want, score_atol=1e-5):
+    """The same objects; where scores are equal to rounding their order may differ."""
+    for i, (scores, labels) in enumerate(zip(want.scores, want.labels)):
+        assert len(got.scores[i]) == len(scores)
+        np.testing.assert_allclose(got.scores[i], scores, rtol=0, atol=score_atol)
+        for bb, label, score in zip(got.bboxes[i], got.labels[i], got.scores[i]):
+            same = (labels == label) & (np.abs(scores - score) <= score_atol)
+            assert same.any()
+            assert np.abs(want.bboxes[i][same] - bb).max(axis=1).min() <= 2e-3 + 3e-5 * np.abs(bb).max()
+
+
+@pytest.mark.parametrize("name", detectors.MAKERS)
+def test_a_detector_finds_the_same_boxes(name, machine, photos):
+    model = copy.deepcopy(detectors._made(name))
+    detectors.conformance.let_boxes_through(model)
+    want = model.predict(photos)
+    assert any(map(len, want.scores))
+    assert_same_boxes(predicted_there(model, machine, photos, name), want, SCORE_ATOL.get(name, 1e-5))
+
+
+@pytest.mark.parametrize("name", instances.MODELS)
+def test_a_model_of_instances_finds_the_same(name, machine, photos):
+    model = copy.deepcopy(instances._made(name))
+    instances.conformance.let_instances_through(model)
+    want = model.predict(photos)
+    assert any(map(len, want.scores))
+    got = predicted_there(model, machine, photos, name)
+    assert_same_boxes(got, want)
+    if name == "KeypointRCNNFPN":
+        assert [point.shape for point in got.points] == [point.shape for point in want.points]
+    else:
+        for i in range(len(photos)):
+            assert (got.dense(i).sum(0) == want.dense(i).sum(0)).mean() > 0.995  # a pixel may lie on the threshold
+
+
+@pytest.mark.parametrize("name", segmenters.SEGMENTERS)
+def test_a_segmenter_says_the_same(name, machine, photos):
+    model = copy.deepcopy(segmenters._made(name))
+    want = model.predict(photos, with_probs=True)
+    got = predicted_there(model, machine, photos, name, with_probs=True)
+    for one, two, label, other in zip(got.probs, want.probs, got, want):
+        np.testing.assert_allclose(one, two, rtol=0, atol=1e-3)
+        assert (label == other).mean() > 0.99  # of equals, rounding may choose
+        assert label.dtype == np.int32
+
+
+@pytest.mark.parametrize("name", classifiers.CLASSIFIERS)
+def test_a_classifier_says_the_same(name, machine, photos):
+    model = copy.deepcopy(classifiers._made(name))
+    want = model.predict(photos)
+    got = predicted_there(model, machine, photos, name)
+    np.testing.assert_allclose(got.probs, want.probs, rtol=0, atol=1e-3)
+
+
+def test_where_more_boxes_score_than_kernels_look_at_the_host_finds_them(machine, photos, monkeypatch):
+    for module, name in ((yolo_frame, "YOLOv3"), (finish, "SSD"), (multibox_coder, "SSD")):
+        monkeypatch.setattr(module, "MOST_CANDIDATES", 5)
+        model = copy.deepcopy(detectors._made(name))
+        detectors.conformance.let_boxes_through(model)
+        want = model.predict(photos)
+        assert max(map(len, want.scores)) > 5
+        model.to_device("gpu:0")
+        assert_same_boxes(model.predict(photos), want)
+
+
+def test_a_photo_finer_than_eight_bits_stays_so(machine):
+    photo = seeded_photo((50, 70), 3) + np.float32(0.37)
+    model = copy.deepcopy(detectors._made("RetinaNet"))
+    detectors.conformance.let_boxes_through(model)
+    want = model.predict([photo.clip(0, 255)])
+    model.to_device("gpu:0")
+    assert_same_boxes(model.predict([photo.clip(0, 255)]), want)
+
+
+def test_files_and_grey_photos_are_read_as_on_the_cpu(machine, tmp_path):
+    img = seeded_photo((50, 70), 3).astype(np.uint8)
+    Image.fromarray(img.transpose(1, 2, 0)).save(tmp_path / "photo.png")
+    sources = [tmp_path / "photo.png", img[:1], Image.fromarray(img[0])]
+    model = copy.deepcopy(detectors._made("RetinaNet"))
+    detectors.conformance.let_boxes_through(model)
+    want = model.predict(sources)
+    model.to_device("gpu:0")
+    assert_same_boxes(model.predict(sources), want)
+    each = list(model.predict_each(sources))
+    assert [len(found.scores[0]) for found in each] == [len(score) for score in want.scores]
+
+
+def test_a_model_on_the_second_gpu_predicts_there(fake_gpu, photos):
+    with fake_gpu(devices=2) as machine:
+        model = copy.deepcopy(detectors._made("RetinaNet"))
+        detectors.conformance.let_boxes_through(model)
+        want = model.predict(photos)
+        model.to_device("gpu:1")
+        machine.recorder.clear()
+        assert_same_boxes(model.predict(photos), want)
+        assert {entry.device for entry in machine.recorder.of("launch")} == {1}
