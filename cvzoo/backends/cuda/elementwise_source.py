@@ -188,7 +188,7 @@ def _written(kernel: ElementwiseKernel) -> str:
 
 @functools.lru_cache(1024)
 def kernel_source(kernel: ElementwiseKernel) -> str:
-    """The function in CUDA C; it wants `common.cu` and FUNCTIONS in front. T is defined around it."""
+    """The function in CUDA C; it wants `foundation.cu` and FUNCTIONS in front. T is defined around it."""
     n = len(kernel.inputs)
     v = kernel.width
     loads = []

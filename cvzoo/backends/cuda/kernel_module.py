@@ -23,13 +23,13 @@ def family_text(name: str) -> str:
 
 @functools.cache
 def common_source() -> str:
-    """What stands in front of every source: types of 16 bits, packs, indices, reductions (kernels/common.cu)."""
-    return family_text("common")
+    """What stands in front of every source: types of 16 bits, packs, indices, reductions (kernels/foundation.cu)."""
+    return family_text("foundation")
 
 
 @functools.cache
 def source(family: str) -> str:
-    """The whole text of a family of kernels: kernels/common.cu and kernels/<family>.cu."""
+    """The whole text of a family of kernels: kernels/foundation.cu and kernels/<family>.cu."""
     return common_source() + "\n" + family_text(family)
 
 
@@ -48,7 +48,7 @@ class KernelModule:
 
     @classmethod
     def from_source(cls, label: str, text: str) -> "KernelModule":
-        """Kernels of generated text, which kernels/common.cu is put in front of; `label` names them in errors."""
+        """Kernels of generated text, which kernels/foundation.cu is put in front of; `label` names them in errors."""
         made = cls(label)
         made._text = text
         return made

@@ -1,5 +1,6 @@
 """Numbers of a GPU's arrays added into places that indices name, always in the same order."""
 
+import hashlib
 import math
 from typing import Any
 
@@ -14,11 +15,13 @@ _MODULE = KernelModule("scatter")
 _THREADS = 128
 _MOST_LOOKS = 1 << 28  # a warp looks at 32 indices at once; from here on CuPy's atomic additions are faster
 _KEPT_BYTES = 1 << 20
+_REMEMBERED = 256
+_seen: dict[tuple, bool] = {}  # indices that were copied before, the latest last
 _FLOATS = ("float32", "float64", "float16", "bfloat16")
 
 
 def on_device(index: tuple) -> tuple:
-    """The index with the processor's arrays copied to the current device, once for equal ones.
+    """The index with the processor's arrays copied to the current device; those that come again stay there.
 
     Truth values become the places where they hold, which the processor can count without waiting for a GPU.
     """
@@ -37,7 +40,14 @@ def _copied(array: np.ndarray) -> Any:
     array = array.astype(np.int64)
     if array.nbytes > _KEPT_BYTES:
         return cupy().asarray(array)
-    return constants.get(("index", array.shape, array.tobytes()), lambda: array)
+    key = "index", array.shape, hashlib.blake2b(array.tobytes(), digest_size=16).digest()
+    if _seen.pop(key, None) is None:  # perhaps a batch's own, which never comes again
+        while len(_seen) >= _REMEMBERED:
+            _seen.pop(next(iter(_seen), None), None)
+        _seen[key] = True
+        return cupy().asarray(array)
+    _seen[key] = True
+    return constants.get(key, lambda: array)
 
 
 def add_at(out: Any, index: tuple, values: Any) -> None:

@@ -40,7 +40,7 @@ class Formula(NamedTuple):
 
 
 def update_text(formula: Formula) -> str:
-    """CUDA C of the kernel `over_chunks`, to stand behind common.cu and FUNCTIONS.
+    """CUDA C of the kernel `over_chunks`, to stand behind foundation.cu and FUNCTIONS.
 
     table: (2 + S, K) int64: addresses of the parameters, of the slots, and the sizes
     gradients: (K,) int64, addresses

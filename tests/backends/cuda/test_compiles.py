@@ -9,7 +9,7 @@ import cvzoo.backends.cuda.kernel_module
 from cvzoo.backends.cuda.kernel_module import source
 
 KERNELS = pathlib.Path(cvzoo.backends.cuda.kernel_module.__file__).parent / "kernels"
-FAMILIES = sorted(path.stem for path in KERNELS.glob("*.cu") if path.stem != "common")
+FAMILIES = sorted(path.stem for path in KERNELS.glob("*.cu") if path.stem != "foundation")
 
 
 @pytest.mark.parametrize("family", FAMILIES)

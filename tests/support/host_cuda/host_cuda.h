@@ -496,14 +496,16 @@ static int launch(void (*)(A...), std::index_sequence<I...>, const unsigned *gri
 
 }  // namespace host_cuda
 
+// arguments have names that no kernel has
 #define HOST_CUDA_KERNEL(name)                                                                                        \
     template <class... A>                                                                                             \
-    static int host_cuda_launch_of_##name(void (*f)(A...), const unsigned *grid, const unsigned *block, void **args,  \
-                                          unsigned shared, int order, uint64_t seed) {                                \
-        return host_cuda::launch<&name>(f, std::index_sequence_for<A...>(), grid, block, args, shared, order, seed);  \
+    static int host_cuda_launch_of_##name(void (*f_)(A...), const unsigned *grid_, const unsigned *block_, void **args_,\
+                                          unsigned shared_, int order_, uint64_t seed_) {                             \
+        return host_cuda::launch<&name>(f_, std::index_sequence_for<A...>(), grid_, block_, args_, shared_, order_,   \
+                                        seed_);                                                                       \
     }                                                                                                                 \
-    extern "C" int host_cuda_launch_##name(const unsigned *grid, const unsigned *block, void **args, unsigned shared, \
-                                           int order, uint64_t seed) {                                                \
-        return host_cuda_launch_of_##name(&name, grid, block, args, shared, order, seed);                             \
+    extern "C" int host_cuda_launch_##name(const unsigned *grid_, const unsigned *block_, void **args_,               \
+                                           unsigned shared_, int order_, uint64_t seed_) {                            \
+        return host_cuda_launch_of_##name(&name, grid_, block_, args_, shared_, order_, seed_);                       \
     }                                                                                                                 \
-    extern "C" void host_cuda_signature_##name(char *out) { host_cuda::signature(&name, out); }
+    extern "C" void host_cuda_signature_##name(char *out_) { host_cuda::signature(&name, out_); }
