@@ -184,6 +184,13 @@ def test_a_scalar_of_another_type_is_refused(module):
         module.launch("sum_f32", (1,), (32,), (np.zeros(4, "f4"), np.zeros(4, "f4"), 4))
 
 
+@pytest.mark.parametrize("name", ["f", "grid", "args", "seed", "out"])
+def test_a_kernel_may_have_any_name(name):
+    y = np.zeros(1, "f4")
+    HostModule(f'extern "C" __global__ void {name}(float *x) {{ x[0] = 3; }}').launch(name, (1,), (1,), (y,))
+    assert y[0] == 3
+
+
 def test_a_source_that_does_not_compile_is_refused_with_the_compilers_words():
     with pytest.raises(HostCudaError, match="oops"):
         HostModule('extern "C" __global__ void f(float *x) { oops; }')
