@@ -9,8 +9,8 @@ from cvzoo.backends.cupy.library import cupy
 
 def pixel_rows(x: Any) -> Any:
     """(B, ..., C) in C order of x (B, C, ...): a view if x lies channels-last, else a copy."""
-    xp = cupy()
-    return xp.ascontiguousarray(xp.moveaxis(x, 1, -1))
+    rows = x.transpose(0, 2, 3, 1) if x.ndim == 4 else x.transpose(0, *range(2, x.ndim), 1)
+    return rows if rows.flags.c_contiguous else cupy().ascontiguousarray(rows)
 
 
 def new_rows(x: Any) -> Any:
@@ -20,9 +20,11 @@ def new_rows(x: Any) -> Any:
 
 def as_channels(rows: Any) -> Any:
     """(B, C, ...) of (B, ..., C): with 4 axes a view that lies channels-last, else in C order."""
-    xp = cupy()
-    y = xp.moveaxis(rows, -1, 1)
-    return y if y.ndim in (2, 4) else xp.ascontiguousarray(y)
+    if rows.ndim == 4:
+        return rows.transpose(0, 3, 1, 2)
+    if rows.ndim == 2:
+        return rows
+    return cupy().ascontiguousarray(rows.transpose(0, -1, *range(1, rows.ndim - 1)))
 
 
 def are_whole(channels: int, *arrays: Any) -> np.int32:
