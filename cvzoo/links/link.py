@@ -367,7 +367,7 @@ class Link:
         for path, value in self.namedpersistents():
             if value is None:
                 raise GraphError(f"{path} has no value yet", hint="call the network once, so that its shapes are known")
-            arrays[path[1:]] = value
+            arrays[path[1:]] = value if is_device_array(value) else np.asarray(value)  # numbers have a shape then
         return arrays
 
     def load_arrays(
