@@ -231,8 +231,8 @@ def _on_device(
 ) -> tuple[DeviceProgram, list[Any]]:
     """The graph captured, and what it gives for `arrays`."""
     try:
-        captured(lambda: call(*arguments[0], **arguments[1]), PrivatePool())  # who waits for numbers is told here
         program = DeviceProgram(graph, arrays, pool)
+        captured(lambda: call(*arguments[0], **arguments[1]), PrivatePool())  # who waits for numbers is told here
         return program, program(arrays)
     except NotCapturedError as error:
         raise NotReplayableError(f"no CUDA graph holds it ({error})", result) from error

@@ -19,7 +19,7 @@ from cvzoo.graph.outermost import outermost
 from cvzoo.graph.patience import Patience
 from cvzoo.graph.replay import Replay
 from cvzoo.graph.second_look import SecondLook
-from cvzoo.graph.trees import NotATreeError, device_of_arguments, flatten, unflatten
+from cvzoo.graph.trees import NotATreeError, device_of_arguments, flatten, moved_beside, unflatten
 from cvzoo.graph.watch import Glance
 
 
@@ -58,6 +58,7 @@ class LearningMethod:
 
     def compile(self, args: tuple[Any, ...]) -> LearningGraph | None:
         """The graph of such arguments, made now; None if there is none."""
+        args = moved_beside(self.link.params(), args)
         taken = self._key(args, {})
         if taken is None or taken[0] in self._local.plain:
             return None

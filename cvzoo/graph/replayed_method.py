@@ -21,7 +21,7 @@ from cvzoo.graph.learning_method import LearningMethod
 from cvzoo.graph.outermost import outermost
 from cvzoo.graph.patience import Patience
 from cvzoo.graph.second_look import SecondLook
-from cvzoo.graph.trees import NotATreeError, device_of_arguments, flatten
+from cvzoo.graph.trees import NotATreeError, device_of_arguments, flatten, moved_beside
 from cvzoo.graph.watch import Glance, Watch
 
 
@@ -80,7 +80,7 @@ class ReplayedMethod:
     def compile(self, args: tuple[Any, ...]) -> CompiledGraph | None:
         """The graph of such arguments, made now; None if the link stays eager. To be called in inference."""
         if self.reason is None:
-            self._call(args, {}, at_once=True)
+            self._call(moved_beside(self.link.params(), args), {}, at_once=True)
         graphs = self._local.graphs
         return next(reversed(graphs.values())) if graphs else None
 

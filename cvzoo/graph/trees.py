@@ -1,10 +1,11 @@
 """Arguments and results taken apart into arrays, and put together again."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
+from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.arrays import is_device_array
 from cvzoo.backends.device import Device, device_of
@@ -60,6 +61,17 @@ def device_of_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Device
     leaves: list[Any] = []
     flatten((args, kwargs), leaves)
     return device_of(leaves[0]._array if isinstance(leaves[0], Variable) else leaves[0])
+
+
+def moved_beside(parameters: Iterable[Parameter], args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The arguments, with the host's arrays on the GPU where the first of the parameters lies, if it lies on one."""
+    found = next((each._array for each in parameters if each._array is not None), None)
+    device = device_of(found)
+    if device.index < 0:
+        return args
+    leaves: list[Any] = []
+    structure = flatten(args, leaves)
+    return unflatten(structure, iter([device.asarray(x) if type(x) is np.ndarray else x for x in leaves]), lambda x: x)
 
 
 def structure_has_arrays(structure: Any) -> bool:

@@ -88,6 +88,13 @@ def test_a_call_is_a_copy_a_launch_and_a_copy(machine):
     assert_close(infer(net, other), infer(network(), other))
 
 
+def test_an_example_of_the_host_goes_where_the_network_is():
+    net, x = network(), draw(2, 3, 5, 6)
+    assert net.compile(x) is not None
+    assert net.compile(x, train=True) is not None
+    assert_close(infer(net, on_gpu(x)), infer(network(), on_gpu(x)))
+
+
 def test_results_are_never_overwritten():
     net = network()
     xs = [on_gpu(draw(2, 3, 5, 6, seed=k)) for k in range(3)]
@@ -369,6 +376,20 @@ def test_parameters_changed_in_place_are_learned_with_and_replaced_ones_are_noti
         each.second.W.array = on_gpu(draw(16, 16, 3, 3, seed=9) / 10)
     for _ in range(3):
         assert_close(learn(net, x), learn(plain, x), 2e-5)
+
+
+@pytest.mark.parametrize("optimizer", ["MomentumSGD", "Adam"])
+def test_what_was_learned_is_seen_in_inference(optimizer):
+    net, plain, x = network(), network(), on_gpu(draw(2, 3, 5, 6))
+    net.compile(x)
+    net.compile(x, train=True)
+    optimizers = [getattr(cvzoo.optimizers, optimizer)(1e-3).setup(each) for each in (net, plain)]
+    for _ in range(3):
+        for each, rule in zip((net, plain), optimizers):
+            learn(each, x)
+            rule.update()
+        assert_close(infer(net, x), infer(plain, x), 1e-4)
+    assert_close(learn(net, x), learn(plain, x), 1e-3)
 
 
 def test_a_seed_that_is_set_anew_is_followed():
