@@ -8,7 +8,11 @@ import pytest
 from neighbour import neighbour
 from PIL import Image
 
-from cvzoo.links.model.seen import seeded_photo
+from cvzoo.images.read_image import read_image
+from cvzoo.links.model.darknet.detector import DarknetDetector
+from cvzoo.links.model.espnet.espnet import ESPNet
+from cvzoo.links.model.retinanet.text import retinanet_text
+from cvzoo.links.model.seen import seeded_page, seeded_photo
 from cvzoo.links.model.ssd import finish, multibox_coder
 from cvzoo.links.model.yolo import frame as yolo_frame
 
@@ -150,3 +154,35 @@ def test_a_model_on_the_second_gpu_predicts_there(fake_gpu, photos):
         machine.recorder.clear()
         assert_same_boxes(model.predict(photos), want)
         assert {entry.device for entry in machine.recorder.of("launch")} == {1}
+
+
+def darknet(shared, folder):
+    (cfg,) = (shared / "weights" / folder).glob("*.cfg")
+    return DarknetDetector(cfg, cfg.with_suffix(".weights"))
+
+
+@pytest.mark.parametrize("preset", ["visualize", "evaluate"])
+@pytest.mark.parametrize("folder", ["yolo_fastest_coco", "mobilenetv2_yolov3_nano_voc"])
+def test_real_weights_find_the_same_in_real_photos(folder, preset, machine, shared):
+    model = darknet(shared, folder)
+    model.use_preset(preset)
+    photos = [read_image(shared / "data" / "photos" / f"{name}.jpg", dtype=np.uint8) for name in ("dog", "horses")]
+    want = model.predict(photos)
+    assert all(map(len, want.scores))
+    assert_same_boxes(predicted_there(model, machine, photos, folder), want, 1e-4)
+
+
+def test_real_weights_find_the_same_words_on_a_page(machine):
+    model = retinanet_text()
+    page = seeded_page((200, 150)).astype(np.uint8)
+    want = model.predict([page])
+    assert len(want.scores[0])
+    assert_same_boxes(predicted_there(model, machine, [page], "RetinaNet"), want, 1e-4)
+
+
+def test_real_weights_name_the_same_pixels(machine, shared):
+    model = ESPNet(pretrained_model=shared / "weights" / "espnet_camvid" / "espnet_p_2_q_8_camvid.pth")
+    photos = [read_image(shared / "data" / "camvid_sample" / "image.png", dtype=np.uint8)]
+    want = model.predict(photos)
+    got = predicted_there(model, machine, photos, "ESPNet")
+    assert (got[0] == want[0]).mean() > 0.999
