@@ -14,9 +14,9 @@ from cvzoo.config.randomness import get_random_state, set_random_state
 from cvzoo.errors.exceptions import GraphError
 
 
-@pytest.fixture(autouse=True)
-def machine(fake_gpu):
-    with fake_gpu(devices=2) as machine:
+@pytest.fixture(autouse=True, params=[False, True], ids=["streams at once", "streams late"])
+def machine(fake_gpu, request):
+    with fake_gpu(devices=2, late=request.param) as machine:
         yield machine
 
 

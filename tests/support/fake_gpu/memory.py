@@ -94,9 +94,9 @@ class PooledMemory:
         if chunk is None or pool is None:
             return
         if is_there() and machine() is chunk._machine():
-            if not chunk.is_captured and not (chunk.raw[self._wanted :] == GARBAGE).all():
-                machine().broken.append(f"somebody wrote behind {self._wanted} bytes on device {chunk.device_id}")
             if not machine().late:
+                if not chunk.is_captured and not (chunk.raw[self._wanted :] == GARBAGE).all():
+                    machine().broken.append(f"somebody wrote behind {self._wanted} bytes on device {chunk.device_id}")
                 chunk.raw[:] = GARBAGE  # who reads it from now on reads NaN
         pool._give_back(chunk, self._stream)
 
