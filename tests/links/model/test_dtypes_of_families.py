@@ -1,13 +1,16 @@
 """Every family computes in 16 bits: it predicts float32, its outputs and gradients are near those of float32."""
 
+import builtins
 import functools
 
 import numpy as np
 import pytest
 from neighbour import neighbour
 
+from cvzoo.autodiff.function_hook import AbstractFunctionHook
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.float_types import is_float
 from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.functions.array.dtypes import widened
@@ -99,10 +102,25 @@ def _check_prediction(model, mode):
                 assert np.isfinite(array).all(), what
 
 
+class _Widths(AbstractFunctionHook):
+    """Counts the numbers that functions give in 16 and in 32 bits."""
+
+    def __init__(self):
+        self.count = {2: 0, 4: 0}
+
+    def outputs_made(self, function, outputs):
+        for y in outputs:
+            if is_float(y.dtype):
+                self.count[y.dtype.itemsize] += y.size
+
+
 def _check_outputs(model, x, mode, exact):
     wanted = _arrays(model, x)
-    with using_config("dtype", mode):
+    with using_config("dtype", mode), _Widths() as widths:
         got = _arrays(model, x)
+    # what is computed is half as large as in float32, but for little: shares of attention, norms of a whole vector
+    in_float32 = widths.count[4] - builtins.sum(y.size for y in got)  # the last thing is to widen the outputs
+    assert in_float32 < 0.13 * widths.count[2]
     assert all(np.isfinite(each).all() for each in got)
     if exact:
         # a network drawn at random may make much of little; one whose weights are rounded shows how much

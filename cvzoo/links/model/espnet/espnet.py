@@ -9,6 +9,7 @@ import numpy as np
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.functions.array.dtypes import for_product
 from cvzoo.initializers.normal import HeNormal
 from cvzoo.links.chain import ChainList
 from cvzoo.links.connection.batch_normalization import BatchNormalization
@@ -110,7 +111,7 @@ class ESPNet(AbstractPhotoSegmenter):
 
     def coarse_scores(self, x: Any) -> Variable:
         """Scores before the softmax (B, n_class, H, W) for x (B, 3, H, W), sides multiples of 8."""
-        half = F.average_pooling_2d(x, 3, 2, 1)
+        half = F.average_pooling_2d(for_product(x), 3, 2, 1)  # beside maps of 16 bits it need not have 32
         quarter = F.average_pooling_2d(half, 3, 2, 1)
         stem = self.stem(x)
         map1 = self.norm1(F.concat([stem, half], axis=1))
