@@ -57,8 +57,13 @@ def set_random_state(state: dict) -> None:
     """Continue from a state that `get_random_state` gave; one of NumPy's PCG64 leaves the GPUs' generator as it is."""
     _held.generator.bit_generator.state = {name: value for name, value in state.items() if name != "device"}
     if "device" in state:
-        _held.device_key = int(state["device"]["key"])
-        _held.device_drawn = int(state["device"]["drawn"])
+        set_device_state(state)
+
+
+def set_device_state(state: dict) -> None:
+    """Of a state that `get_random_state` gave, continue the GPUs' part alone."""
+    _held.device_key = int(state["device"]["key"])
+    _held.device_drawn = int(state["device"]["drawn"])
 
 
 @contextlib.contextmanager

@@ -15,7 +15,7 @@ import numpy as np
 
 from cvzoo.backends.cuda.kernel_module import KernelModule, blocks
 from cvzoo.backends.cupy.library import cupy
-from cvzoo.config.randomness import reserve_device_blocks
+from cvzoo.config.randomness import get_random_state, reserve_device_blocks, set_device_state
 from cvzoo.errors.exceptions import DtypeError, GraphError
 
 _KERNELS = KernelModule("philox")
@@ -34,13 +34,15 @@ class Recording:
     def __init__(self) -> None:
         self.base = cupy().zeros(1, np.uint64)
         self.drawn = 0
-        self.key: int | None = None
+        self.key, self.start = reserve_device_blocks(0)
 
     def reserve(self, count: int) -> tuple[int, int, Any]:
-        first, self.drawn = self.drawn, self.drawn + count
-        if self.key is None:
-            self.key = reserve_device_blocks(0)[0]
-        return self.key, first, self.base
+        # by the thread's own counter, which who computes a block again sets back (functions.forget)
+        key, first = reserve_device_blocks(count)
+        if key != self.key or first < self.start:
+            raise GraphError("the seed was set while a graph was captured", hint="set_seed before")
+        self.drawn = max(self.drawn, first + count - self.start)
+        return key, first - self.start, self.base
 
     def before_replay(self) -> None:
         """Give the next replay its own numbers, on the current stream. Nothing waits.
@@ -70,10 +72,12 @@ def recording() -> Iterator[Recording]:
     >>> draws.before_replay(); graph.launch()
     """
     before, _current.recording = _current.recording, Recording()
+    state = get_random_state()
     try:
         yield _current.recording
     finally:
         _current.recording = before
+        set_device_state(state)
 
 
 def uniform(shape: Shape, dtype: Any = "float32") -> Any:
