@@ -45,7 +45,8 @@ def test_values_and_gradients_are_the_processors_and_nothing_waits(gpu, name):
     wanted = CASES[name](x, T)
     F.sum(wanted * wanted).backward()
     there, t = Variable(gpu.cupy.asarray(X)), gpu.cupy.asarray(T)
-    CASES[name](there, t)
+    for _ in range(2):
+        CASES[name](there, t)
     with gpu.no_sync(name):
         y = CASES[name](there, t)
         F.sum(y * y).backward()

@@ -7,6 +7,7 @@ import numpy as np
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.cuda.staging import on_host
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.geometry.coding import encode_bbox
 from cvzoo.links.model.faster_rcnn_fpn.region_network import RegionNetwork
@@ -67,7 +68,8 @@ class RegionLosses:
         maps = network(x)
         locs, confs = network.rpn(maps)
         losses = self._first(network, locs, confs, size, objects)
-        arrays = [each.array for each in locs], [each.array for each in confs]
+        found = on_host([each.array for each in (*locs, *confs)])
+        arrays = found[: len(locs)], found[len(locs) :]
         proposals = network.proposals(*arrays, size, [size] * len(objects), s.n_proposal)
         sampled = [
             sample_regions(bbox, truth, n=s.n_region, share=s.region_share, thresh=s.region_thresh)

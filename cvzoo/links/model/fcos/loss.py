@@ -11,6 +11,7 @@ from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.array.dtypes import widened
 from cvzoo.functions.loss.focal_loss import focal_loss
 from cvzoo.functions.loss.giou_loss import giou_loss
+from cvzoo.functions.loss.labels import beside
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.check_objects import check_objects
 from cvzoo.links.model.fcos.fcos import FCOS
@@ -60,11 +61,14 @@ class FCOSLoss(Chain):
         conf_loss = focal_loss(conf, targets.label, alpha=self.alpha, gamma=self.gamma, normalizer=divisor)
         place = targets.positive % len(places.center)
         middle, stride = places.center[place], places.stride[place][:, None]
-        code = widened(F.reshape(loc, (-1, 4))[targets.positive]) * stride
+        code = widened(F.reshape(loc, (-1, 4))[targets.positive])
+        score = F.reshape(center, (-1,))[targets.positive]
+        target = centredness(targets.bbox, middle)
+        middle, stride = beside(middle, code), beside(stride, code)
+        code = code * stride
         bbox = F.concat([middle - code[:, :2], middle + code[:, 2:]], axis=1)
         loc_loss = giou_loss(bbox, targets.bbox, reduce="sum") * (1 / divisor)
-        score = F.reshape(center, (-1,))[targets.positive]
-        center_loss = F.sigmoid_cross_entropy(score, centredness(targets.bbox, middle), reduce="sum") * (1 / divisor)
+        center_loss = F.sigmoid_cross_entropy(score, target, reduce="sum") * (1 / divisor)
         loss = conf_loss + loc_loss + center_loss
         report({"loss": loss, "loss/loc": loc_loss, "loss/conf": conf_loss, "loss/center": center_loss}, self)
         return loss

@@ -7,7 +7,9 @@ import numpy as np
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.cuda.staging import on_host
 from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.functions.loss.labels import beside
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.check_objects import check_objects
 from cvzoo.links.model.faster_rcnn.anchor_target_creator import AnchorTargetCreator
@@ -99,8 +101,9 @@ def ohem_losses(
     """
     picked = picked_locs(roi_cls_locs, gt_roi_label)
     each = F.sum(F.smooth_l1(picked, gt_roi_loc, beta=1 / sigma**2, reduce="no"), axis=1)
-    loc = each * (gt_roi_label > 0).astype(picked.dtype)
+    loc = each * beside((gt_roi_label > 0).astype(picked.dtype), each)
     cls = F.softmax_cross_entropy(roi_scores, gt_roi_label, reduce="no")
     n = max(min(n_sample, len(gt_roi_label)), 1)
-    hardest = np.argsort(-(loc.array + cls.array), kind="stable")[:n]
+    (total,) = on_host((loc.array + cls.array,))
+    hardest = np.argsort(-total, kind="stable")[:n]
     return F.sum(loc[hardest]) * (1 / n), F.sum(cls[hardest]) * (1 / n)

@@ -11,6 +11,7 @@ from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.functions.array.dtypes import widened
 from cvzoo.functions.loss.focal_loss import focal_loss
 from cvzoo.functions.loss.giou_loss import giou_loss
+from cvzoo.functions.loss.labels import beside
 from cvzoo.geometry.coding import SIZE_CLAMP, encode_bbox
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.check_objects import check_objects
@@ -127,6 +128,7 @@ class RetinaNetLoss(Chain):
 
 def decoded(code: Variable, anchor: np.ndarray) -> Variable:
     """`decode_bbox` that gradients pass through: (R, 4) boxes of (R, 4) offsets from (R, 4) anchors."""
+    anchor = beside(anchor, code)
     size = anchor[:, 2:] - anchor[:, :2]
     center = code[:, :2] * size + (anchor[:, :2] + size / 2)
     half = F.exp(F.minimum(code[:, 2:], SIZE_CLAMP)) * (size / 2)

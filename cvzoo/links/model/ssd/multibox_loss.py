@@ -6,6 +6,7 @@ import numpy as np
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable, as_variable
+from cvzoo.backends.arrays import is_device_array
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.functions.loss.softmax_cross_entropy import softmax_cross_entropy
@@ -41,13 +42,19 @@ def multibox_loss(
         )
     if not k >= 0:
         raise ValueRangeError("multibox_loss: k must not be negative", got=k)
+    if n_positive is not None and not n_positive > 0:
+        raise ValueRangeError("multibox_loss: n_positive must be positive", got=n_positive)
     xp = backend_of(gt_mb_labels).xp
     positive = gt_mb_labels > 0
-    divisor = max(int(positive.sum()), 1) if n_positive is None else n_positive
-    if not divisor > 0:
-        raise ValueRangeError("multibox_loss: n_positive must be positive", got=n_positive)
-    index = xp.flatnonzero(positive)
-    loc_loss = F.huber_loss(F.reshape(mb_locs, (-1, 4))[index], gt_mb_locs.reshape(-1, 4)[index], 1.0, reduce="sum")
+    off, wanted = F.reshape(mb_locs, (-1, 4)), gt_mb_locs.reshape(-1, 4)
+    if is_device_array(gt_mb_labels):  # how many there are the host does not know, nor wait for
+        each = F.huber_loss(off, wanted, 1.0, reduce="no")
+        loc_loss = F.sum(each * positive.reshape(-1, 1).astype(each.dtype))
+        divisor = xp.maximum(positive.sum(), 1).astype(each.dtype) if n_positive is None else n_positive
+    else:
+        index = xp.flatnonzero(positive)
+        loc_loss = F.huber_loss(off[index], wanted[index], 1.0, reduce="sum")
+        divisor = max(int(positive.sum()), 1) if n_positive is None else n_positive
     n_class = mb_confs.shape[2]
     labels = xp.maximum(gt_mb_labels, 0).reshape(-1)
     losses = softmax_cross_entropy(F.reshape(mb_confs, (-1, n_class)), labels, reduce="no")

@@ -90,5 +90,5 @@ class WindowAttention(Chain):
 
 def _unit(x: Variable) -> Variable:
     """x divided by its length along the last axis; 0 stays, as the zeros do that pad a map."""
-    square = F.maximum(F.sum(x * x, axis=-1, keepdims=True), np.asarray(1e-24, x.dtype))
+    square = F.maximum(F.sum(x * x, axis=-1, keepdims=True), x.dtype.type(1e-24))
     return x / F.sqrt(square)

@@ -7,9 +7,11 @@ import numpy as np
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.cuda.staging import on_host
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.functions.array.dtypes import widened
+from cvzoo.functions.loss.labels import beside
 from cvzoo.functions.loss.softmax_cross_entropy import softmax_cross_entropy
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.check_objects import check_objects
@@ -84,7 +86,7 @@ class YOLOLoss(Chain):
         rows = [F.reshape(F.transpose(y, (0, 2, 3, 1)), (y.shape[0], -1, n_number)) for y in outputs]
         row = widened(F.concat(rows, axis=1) if len(rows) > 1 else rows[0])
         grid = head_grid(heads, [y.shape[2:] for y in outputs], x.shape[2:])
-        code = row.array[:, :, :4]
+        (code,) = on_host((row.array[:, :, :4],))
         targets = assign_targets(code, grid, heads, bboxes, labels, ignored, ignore_thresh=self.ignore_thresh)
         scale = 1 / x.shape[0]
         object_loss = F.sigmoid_cross_entropy(row[:, :, 4], targets.objectness, reduce="sum") * scale
@@ -114,8 +116,8 @@ class YOLOLoss(Chain):
 def _box_loss(own: Variable, targets: Targets) -> Variable:
     """The sum over the (P, 5 + L) rows that have an object."""
     center, side, weight = (a.astype(own.dtype) for a in (targets.center, targets.side, targets.weight))
-    middle = F.sigmoid_cross_entropy(own[:, 0:2], center[:, ::-1], reduce="no")
     inner = np.clip(center, 1e-12, 1 - 1e-7)
     least = -(inner * np.log(inner) + (1 - inner) * np.log(1 - inner))  # of an answer that is just right
-    off = own[:, 2:4] - side[:, ::-1]
-    return F.sum((F.sum(middle - least[:, ::-1], axis=1) + F.sum(off * off, axis=1) * 0.5) * weight)
+    middle = F.sigmoid_cross_entropy(own[:, 0:2], center[:, ::-1], reduce="no") - beside(least[:, ::-1], own)
+    off = own[:, 2:4] - beside(side[:, ::-1], own)
+    return F.sum((F.sum(middle, axis=1) + F.sum(off * off, axis=1) * 0.5) * beside(weight, own))

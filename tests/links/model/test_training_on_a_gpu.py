@@ -1,0 +1,130 @@
+"""A step of training gives on a GPU the loss and the gradients that it gives on the processor.
+
+The GPU is one that is made up, see tests/support/fake_gpu.
+"""
+
+import copy
+import functools
+import shutil
+
+import numpy as np
+import pytest
+from neighbour import neighbour
+
+from cvzoo.backends.device import device_of
+from cvzoo.config.randomness import random_generator, set_seed
+from cvzoo.config.switches import using_config
+from cvzoo.functions.noise.draws import random_numbers
+from cvzoo.links.model.fcos.loss import FCOSLoss
+from cvzoo.links.model.retinanet.loss import RetinaNetLoss
+from cvzoo.links.model.ssd.loss import SSDLoss
+from cvzoo.links.model.yolo.loss import YOLOLoss
+
+pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="g++ compiles the kernels for the host")
+classifiers, detectors, instances, segmenters = (
+    neighbour(__file__, f"test_{name}")
+    for name in ("classifier_conformance", "detector_conformance", "instance_networks", "segmenter_conformance")
+)
+BBOX, LABEL = np.array([[5, 5, 50, 40], [20, 30, 55, 60]], np.float32), np.array([0, 3], np.int32)
+
+
+def _photos(model):
+    (img,) = detectors.conformance.make_photos(1)
+    return np.stack([model.prepare(img), model.prepare(np.ascontiguousarray(img[:, ::-1]))])
+
+
+def _loss_of_objects(chain, model):
+    return chain(model)(_photos(model), [BBOX, BBOX[:1]], [LABEL, LABEL[:1]])
+
+
+def _loss_of_boxes(model):
+    x = _photos(model)
+    locs, labels = zip(*(model.coder.encode(BBOX[:n] / 64 * x.shape[2], LABEL[:n]) for n in (2, 1)))
+    return SSDLoss(model)(x, *(device_of(x).asarray(np.stack(each)) for each in (locs, labels)))
+
+
+OBJECTS = {
+    "SSD": _loss_of_boxes,
+    "SSDLite": _loss_of_boxes,
+    "FCOS": functools.partial(_loss_of_objects, FCOSLoss),
+    "RetinaNet": functools.partial(_loss_of_objects, RetinaNetLoss),
+    **dict.fromkeys(("YOLOv2", "YOLOv2Tiny", "YOLOv3"), functools.partial(_loss_of_objects, YOLOLoss)),
+    **detectors.LOSSES,
+}
+TRAINED = {
+    **dict.fromkeys(classifiers.CLASSIFIERS, (classifiers, classifiers.conformance.loss)),
+    **{name: (detectors, loss) for name, loss in OBJECTS.items()},
+    **{name: (instances, loss) for name, loss in instances.LOSSES.items()},
+    **dict.fromkeys(segmenters.SEGMENTERS, (segmenters, segmenters.conformance.loss)),
+}
+# whose host looks at what the device has computed, to choose what is learned from
+WAITING = {"FasterRCNNVGG16", "LightHeadRCNN", "FasterRCNNFPN", "MaskRCNNFPN", "FCIS", "KeypointRCNNFPN"} | {
+    name for name in OBJECTS if name.startswith("YOLO")
+}
+
+
+@pytest.fixture(scope="module")
+def gpu():
+    from fake_gpu.install import fake_gpu
+
+    with fake_gpu() as machine:
+        yield machine
+
+
+@pytest.fixture(autouse=True)
+def draws(gpu, monkeypatch):
+    """Noise as the processor draws it."""
+
+    def kept(shape, ratio, scale, dtype):
+        drawn = random_generator().random(shape, "float32") >= ratio
+        return gpu.cupy.asarray((drawn * np.dtype(dtype).type(scale)).astype(dtype))
+
+    monkeypatch.setattr(random_numbers, "kept", kept)
+
+
+def _prepares(model, change):
+    prepare = model.prepare
+    model.prepare = lambda img: change(prepare(img))
+
+
+def _in_float64(model):
+    for link in model.links():
+        for name in link._persistents:
+            value = link.__dict__[name]
+            if isinstance(value, np.ndarray) and value.dtype == np.float32:
+                link.__dict__[name] = value.astype(np.float64)
+    for parameter in model.params():
+        parameter.array = parameter.array.astype(np.float64)
+    _prepares(model, lambda x: x.astype(np.float64))
+
+
+def _step(model, loss):
+    set_seed(3)
+    model.cleargrads()
+    with using_config("train", True):
+        value = loss(model)
+    value.backward()
+    return value.array, {path: p.grad for path, p in model.namedparams() if p.grad is not None}
+
+
+@pytest.mark.parametrize("name", TRAINED)
+def test_loss_and_gradients_are_the_processors(gpu, name):
+    room, loss = TRAINED[name]
+    model = copy.deepcopy(room._made(name))
+    # random networks that normalize few photos make much of rounding
+    exact = room in (classifiers, segmenters) or name.startswith("YOLO")
+    if exact:
+        _in_float64(model)
+    twin = copy.deepcopy(model)
+    wanted, gradients = _step(model, loss)
+    twin.to_device("gpu:0")
+    _prepares(twin, gpu.cupy.asarray)  # the photos of a batch lie there
+    got, found = _step(twin, loss)
+    np.testing.assert_allclose(float(got), wanted, rtol=1e-9 if exact else 1e-4)
+    assert found.keys() == gradients.keys()
+    largest = max(float(np.abs(each).max()) for each in gradients.values())
+    for path, gradient in gradients.items():
+        scale = max(float(np.abs(gradient).max()), 1e-3 * largest)
+        np.testing.assert_allclose(
+            found[path].get(), gradient, rtol=0, atol=(1e-6 if exact else 2e-3) * scale, err_msg=path
+        )
