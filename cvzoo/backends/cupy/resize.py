@@ -5,11 +5,12 @@ device. A pixel that counts 0 does not count, even if it is NaN.
 """
 
 import functools
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cvzoo.backends.abstract import Pair
+from cvzoo.backends.cuda.constants import constants
 from cvzoo.backends.cuda.elementwise import are_floats
 from cvzoo.backends.cuda.kernel_module import KernelModule, blocks
 from cvzoo.backends.cuda.suffix import suffix
@@ -19,60 +20,62 @@ from cvzoo.backends.numpy.resize import axis_matrix, axis_taps
 _KERNELS = KernelModule("resize")
 
 
-@functools.lru_cache(256)
-def _forward_tables(
-    xp: Any, device: int, n_in: int, n_out: int, mode: str, align_corners: bool, antialias: bool, dtype: str
-) -> tuple[Any, Any]:
-    """(n_out, T) int32 pixels that make each pixel of an axis, and how much, on the device."""
-    if n_in == n_out:
-        index, weights = np.arange(n_out)[:, None], np.ones((n_out, 1))
-    else:
-        index, weights = axis_taps(n_in, n_out, mode, align_corners, antialias)
-    return xp.asarray(np.ascontiguousarray(index, np.int32)), xp.asarray(np.ascontiguousarray(weights, dtype))
+class _Axis(NamedTuple):
+    """How one axis is resized; `backwards`: the gradient's way. wide: the dtype of weights."""
+
+    n_in: int
+    n_out: int
+    mode: str
+    align_corners: bool
+    antialias: bool
+    wide: str
+    backwards: bool = False
+
+    def tables(self) -> tuple[Any, Any]:
+        """Which pixels make each pixel, and how much, on the current device: two arrays with a row for each pixel."""
+        index = constants.get(("resize_index", self), lambda: _taps(self)[0])
+        return index, constants.get(("resize_weights", self), lambda: _taps(self)[1])
 
 
 @functools.lru_cache(256)
-def _backward_tables(
-    xp: Any, device: int, n_in: int, n_out: int, mode: str, align_corners: bool, antialias: bool, dtype: str
-) -> tuple[Any, Any]:
-    """(n_in, T) int32 pixels of the result that each pixel of an axis went into, and how much; 0 behind the last."""
-    matrix = axis_matrix(n_in, n_out, mode, align_corners, antialias, np.dtype(dtype)).T
+def _taps(axis: _Axis) -> tuple[np.ndarray, np.ndarray]:
+    """(n_out, T) int32 pixels that make each pixel of an axis, and how much; backwards (n_in, T), 0 behind the last."""
+    n_in, n_out, *settings, wide, backwards = axis
+    if not backwards:
+        if n_in == n_out:
+            return np.arange(n_out, dtype=np.int32)[:, None], np.ones((n_out, 1), wide)
+        index, weights = axis_taps(n_in, n_out, *settings)
+        return index.astype(np.int32), weights.astype(wide)
+    matrix = axis_matrix(n_in, n_out, *settings, np.dtype(wide)).T
     taps = [np.flatnonzero(row) for row in matrix]
     most = max(1, max(len(each) for each in taps))
     index = np.zeros((n_in, most), np.int32)
-    weights = np.zeros((n_in, most), dtype)
+    weights = np.zeros((n_in, most), wide)
     for i, each in enumerate(taps):
         index[i, : len(each)] = each
         weights[i, : len(each)] = matrix[i, each]
-    return xp.asarray(index), xp.asarray(weights)
+    return index, weights
 
 
 def resize_2d(x: Any, size: Pair, *, mode: str, align_corners: bool, antialias: bool) -> Any:
     """As AbstractBackend.resize_2d says; "nearest" has no use for the other two settings."""
-    xp = cupy()
     settings = (mode, bool(align_corners), bool(antialias))
-    device = xp.cuda.runtime.getDevice()
-    if not are_floats(x):
-        if mode == "nearest":
-            rows, columns = [
-                _forward_tables(xp, device, n_in, n_out, *settings, "float32")[0][:, 0]
-                for n_in, n_out in zip(x.shape[2:], size)
-            ]
-            return x.transpose(0, 2, 3, 1).take(rows, axis=1).take(columns, axis=2).transpose(0, 3, 1, 2)
+    if not are_floats(x) and mode != "nearest":
         x = x.astype(np.float32)
     wide = "float64" if x.dtype == np.float64 else "float32"
-    tables = [_forward_tables(xp, device, n_in, n_out, *settings, wide) for n_in, n_out in zip(x.shape[2:], size)]
-    return _gathered(xp, x, tuple(size), tables)
+    tables = [_Axis(n_in, n_out, *settings, wide).tables() for n_in, n_out in zip(x.shape[2:], size)]
+    if not are_floats(x):
+        rows, columns = [index[:, 0] for index, _ in tables]
+        return x.transpose(0, 2, 3, 1).take(rows, axis=1).take(columns, axis=2).transpose(0, 3, 1, 2)
+    return _gathered(cupy(), x, tuple(size), tables)
 
 
 def resize_2d_grad(gy: Any, size: Pair, *, mode: str, align_corners: bool, antialias: bool) -> Any:
     """As AbstractBackend.resize_2d_grad says; always in the same order of summing."""
-    xp = cupy()
     settings = (mode, bool(align_corners), bool(antialias))
-    device = xp.cuda.runtime.getDevice()
     wide = "float64" if gy.dtype == np.float64 else "float32"
-    tables = [_backward_tables(xp, device, n_in, n_out, *settings, wide) for n_in, n_out in zip(size, gy.shape[2:])]
-    return _gathered(xp, gy, tuple(size), tables)
+    tables = [_Axis(n_in, n_out, *settings, wide, True).tables() for n_in, n_out in zip(size, gy.shape[2:])]
+    return _gathered(cupy(), gy, tuple(size), tables)
 
 
 def _gathered(xp: Any, x: Any, size: Pair, tables: list[tuple[Any, Any]]) -> Any:

@@ -5,6 +5,7 @@ from typing import Any
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends.dispatch import backend_of
+from cvzoo.backends.float_types import is_half
 from cvzoo.functions.array.broadcast_to import sum_to
 from cvzoo.functions.array.dtypes import agreed_pair
 from cvzoo.functions.math.operands import SCALARS, of_pair, typed_constant
@@ -42,6 +43,8 @@ def _operands(a: Any, b: Any, function: str) -> tuple[Any, Any]:
     if isinstance(b, SCALARS):
         array = as_array(a)
         value = typed_constant(b, array, function)
+        if is_half(array.dtype):  # CuPy need not know numbers of 16 bits
+            return a, backend_of(array).xp.full((), float(value), "float32").astype(array.dtype)
         return a, backend_of(array).xp.full((), value, array.dtype)
     if isinstance(a, SCALARS):
         return _operands(b, a, function)[::-1]
