@@ -156,3 +156,16 @@ def test_it_learns_in_fewer_bits(data, tmp_path, capsys, dtype):
     arrays = load_model(tmp_path / "run/best.safetensors").state_arrays()
     assert {array.dtype.name for array in arrays.values() if array.dtype.kind == "f"} == {"float32"}
     assert json.loads((tmp_path / "run/environment.json").read_text())["dtype"] == dtype
+
+
+def test_a_gpu_learns_what_the_cpu_learns(data, tmp_path, fake_gpu):
+    words = ("--epochs", "1", "--batch-size", "2", "--seed", "7")
+    assert train(data, tmp_path / "cpu", *words) == 0
+    with fake_gpu() as machine:
+        assert train(data, tmp_path / "gpu", *words, "--device", "gpu:0") == 0
+        assert any(each.kind == "launch" for each in machine.recorder)
+    losses = [json.loads((tmp_path / f"{name}/log").read_text())[-1]["main/loss"] for name in ("cpu", "gpu")]
+    assert losses[1] == pytest.approx(losses[0], rel=1e-3)
+    mine, theirs = (load_model(tmp_path / f"{name}/best.safetensors").state_arrays() for name in ("cpu", "gpu"))
+    for path, expected in mine.items():
+        np.testing.assert_allclose(theirs[path], expected, rtol=0.02, atol=0.02, err_msg=path)

@@ -2,6 +2,7 @@
 
 import ctypes
 import hashlib
+import os
 import pathlib
 import shutil
 import subprocess
@@ -43,11 +44,11 @@ def need_compiler():
 
 def build(source):
     """The library of a C++ text, built once for each text."""
-    folder = pathlib.Path(tempfile.gettempdir()) / f"cvzoo-c-kernels-{hashlib.sha256(source.encode()).hexdigest()[:24]}"
+    folder = pathlib.Path(tempfile.gettempdir()) / "cvzoo-c-kernels" / hashlib.sha256(source.encode()).hexdigest()[:24]
     library = folder / "kernel.so"
     if not library.exists():
-        folder.mkdir(exist_ok=True)
-        made = folder / f"{id(source)}.so"
+        folder.mkdir(parents=True, exist_ok=True)
+        made = folder / f"{os.getpid()}.so"
         command = ["g++", "-std=c++17", "-O1", "-ffp-contract=off", "-shared", "-fPIC", "-x", "c++", "-", "-o", made]
         done = subprocess.run(command, input=source.encode(), capture_output=True)
         if done.returncode:
