@@ -2,12 +2,19 @@
 
 import functools
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.cuda.boxes import UNBOUNDED, decode_selected, frame
+from cvzoo.backends.cuda.constants import constants
+from cvzoo.backends.cuda.prepare import PhotoPlan
+from cvzoo.backends.cuda.resampling import Resampling
+from cvzoo.backends.cuda.selection import select_best
+from cvzoo.backends.cuda.staging import upload
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.geometry.coding import decode_bbox
 from cvzoo.links.chain import ChainList, Sequential
@@ -16,6 +23,7 @@ from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.connection.separable_conv_2d_bn_activ import SeparableConv2DBNActiv
 from cvzoo.links.model.detector import AbstractOneStageDetector, Preset
+from cvzoo.links.model.finished_boxes import DeviceBoxes, as_floats, suppressed_result
 from cvzoo.links.model.pretrained import pretrained_path
 from cvzoo.links.model.torch_weights import load_torch_or_own
 from cvzoo.links.model.ultra_light_face.priors import SIDES, face_priors
@@ -23,6 +31,7 @@ from cvzoo.links.model.ultra_light_face.receptive_field_block import ReceptiveFi
 from cvzoo.links.model.ultra_light_face.torch_modules import torch_modules
 from cvzoo.links.model.ultra_light_face.weights import FACE_LABELS, WEIGHTS
 from cvzoo.transforms.normalize import normalize
+from cvzoo.transforms.pillow_passes import rows_first
 from cvzoo.transforms.resize import resize
 
 # output channels and stride of the separable convolutions after the first one
@@ -79,6 +88,12 @@ class UltraLightFace(AbstractOneStageDetector):
         """(3, 240, 320) float32 in about [-1, 1]; the photo is stretched."""
         return normalize(resize(img, _SIZE), mean=127, std=128)
 
+    def photo_plan(self, size: tuple[int, int]) -> PhotoPlan:
+        """As in `AbstractDetector`."""
+        horizontal_first = rows_first(size, _SIZE) is not False
+        mean, std = (127.0,) * 3, (128.0,) * 3
+        return PhotoPlan(_SIZE, _SIZE, Resampling.PILLOW_FLOATS, mean=mean, std=std, horizontal_first=horizontal_first)
+
     def forward(self, x: Any) -> tuple[Variable, Variable]:
         """Probabilities (B, R, 2) of no face and face, and offsets (B, R, 4) dx dy dw dh, for x (B, 3, 240, 320)."""
         maps = []
@@ -99,6 +114,26 @@ class UltraLightFace(AbstractOneStageDetector):
         keep = score > self.score_thresh
         bbox = decode_faces(offset[keep], _priors()[keep]) * np.array(size * 2, np.float32)
         return bbox, np.zeros(len(bbox), np.int32), score[keep]
+
+    def boxes_on_device(self, x: Any, sizes: Sequence[tuple[int, int]]) -> DeviceBoxes:
+        """As in `AbstractDetector`."""
+        outputs = self.outputs(x)
+        score, offset = as_floats(outputs[0][:, :, 1]), as_floats(outputs[1])
+        code = offset.copy()  # dx dy dw dh are dy dx dh dw
+        code[..., 0::2], code[..., 1::2] = offset[..., 1::2], offset[..., 0::2]
+        n = score.shape[1]
+        selected = select_best(score, [(0, n)], limit=n, above=self.score_thresh)
+        (frames,) = upload([np.stack([frame(size, factor=size) for size in sizes])])
+        prior = constants.get("UltraLightFace", _priors)
+        candidates = decode_selected(selected, code, prior, frames=frames, n_class=1, std=_STD)
+        result = suppressed_result(
+            *(selected, candidates, frames),
+            nms_thresh=self.nms_thresh,
+            limit=self.limit,
+            clip=self.clip,
+            most=UNBOUNDED,
+        )
+        return DeviceBoxes(result, lambda i: self.found_again(outputs, i, sizes[i]))
 
 
 def decode_faces(offset: np.ndarray, prior: np.ndarray) -> np.ndarray:
