@@ -13,6 +13,7 @@ class Drawn(Chain):
     def __init__(self, generator, size=(5, 6), n_step=12):
         self.size = size
         self.plan = []
+        self.constants = {}  # by channels: those of a GPU lie there before
         channels = [4]
         with self.init_scope():
             for k in range(n_step):
@@ -69,7 +70,8 @@ class Drawn(Chain):
             return a[:, -made:]
         if kind == "turn":
             return F.transpose(F.reshape(F.transpose(a, (0, 2, 3, 1)), (-1, *self.size, made)), (0, 3, 1, 2))
-        return a * 0.5 + np.full((1, made, 1, 1), 0.25, np.float32)
+        constant = self.constants.get(made)
+        return a * 0.5 + (np.full((1, made, 1, 1), 0.25, np.float32) if constant is None else constant)
 
 
 ONE = (
