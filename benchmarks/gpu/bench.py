@@ -10,6 +10,7 @@ import dataclasses
 import datetime
 import importlib
 import json
+import os
 import pathlib
 import platform
 import statistics
@@ -44,17 +45,25 @@ def gpu() -> ModuleType:
 
 
 def optional(name: str) -> ModuleType | None:
-    """torch or torchvision if it is there and sees a GPU."""
+    """torch or torchvision if it is there and sees a GPU.
+
+    With CVZOO_TORCH_DEVICE=cpu it computes there: to see that a script runs, no number means anything.
+    """
     try:
         torch = importlib.import_module("torch")
         module = importlib.import_module(name)
     except ImportError as error:
         print(f"without {name}: {error}", flush=True)
         return None
-    if not torch.cuda.is_available():
+    if torch_device() == "cuda" and not torch.cuda.is_available():
         print(f"without {name}: it sees no GPU", flush=True)
         return None
     return module
+
+
+def torch_device() -> str:
+    """Where PyTorch computes."""
+    return os.environ.get("CVZOO_TORCH_DEVICE", "cuda")
 
 
 # --- the clock --------------------------------------------------------------------------------------------------------
