@@ -14,7 +14,7 @@ def all_finite(array: Any) -> bool:
     """True if no value is NaN or infinite; arrays of whole numbers are always fine."""
     if is_device_array(array):
         return not not_finite([array])
-    array = np.asarray(array)
+    array = widened(np.asarray(array))
     if array.dtype.kind not in "fc" or not array.size:
         return True
     flat = array.ravel(order="K")  # a view of whatever is contiguous, channels last, too
