@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from cvzoo.autodiff.effects import effects
-from cvzoo.backends.cuda.capture import Captured, PrivatePool, captured, warmed_up
+from cvzoo.backends.cuda.capture import Captured, PrivatePool, captured, one_after_another, warmed_up
 from cvzoo.backends.cupy.library import cupy
 from cvzoo.backends.cupy.memory import like
 from cvzoo.backends.device import device_of
@@ -122,15 +122,12 @@ class DeviceProgram:
         """Nothing of the caller's is held."""
 
     def _launch(self, half: _Half, arrays: Sequence[Any]) -> list[Any]:
-        with self.device:
-            self._pool.enter()
+        with self.device, one_after_another():
             half.take(arrays)
             half.captured.launch()
             if self._changes:
                 effects.count += 1
-            results = half.results.fresh()
-            self._pool.leave()
-            return results
+            return half.results.fresh()
 
     # --- making -----------------------------------------------------------------------------------------------------
     def _warm_up(self) -> list[Any]:

@@ -1,5 +1,6 @@
 """Compiled networks on a GPU: captured once, launched again. On a made-up GPU whose capture records and replays."""
 
+import contextlib
 import gc
 import threading
 import warnings
@@ -14,9 +15,14 @@ from cvzoo.config.randomness import get_random_state, set_random_state
 from cvzoo.errors.exceptions import GraphError
 
 
-@pytest.fixture(autouse=True, params=[False, True], ids=["streams at once", "streams late"])
+@pytest.fixture(autouse=True, params=["at once", "late", "cuDNN"])
 def machine(fake_gpu, request):
-    with fake_gpu(devices=2, late=request.param) as machine:
+    """Streams that run at once, streams that run when somebody waits, and a stand-in of cuDNN."""
+    with contextlib.ExitStack() as stack:
+        machine = stack.enter_context(fake_gpu(devices=2, late=request.param == "late"))
+        if request.param == "cuDNN":
+            fake_cudnn = pytest.importorskip("fake_gpu.fake_cudnn")
+            stack.enter_context(fake_cudnn.installed(machine))
         yield machine
 
 

@@ -5,9 +5,10 @@ once (compiled kernels, plans, reordered weights, workspaces) is there and stays
 comes from a private pool, where graphs that never overlap share what is free.
 """
 
+import contextlib
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Generic, TypeVar
 
 from cvzoo.backends.cuda.random_numbers import Recording, recording
@@ -25,6 +26,7 @@ class _Local(threading.local):
     def __init__(self) -> None:
         self.cupy: Any = None  # whose streams these are
         self.streams: dict[int, Any] = {}
+        self.launches: dict[int, Any] = {}
         self.pools: weakref.WeakValueDictionary[int, PrivatePool] = weakref.WeakValueDictionary()
 
 
@@ -48,27 +50,43 @@ class PrivatePool:
     """Memory of graphs that are launched one after another: what one leaves, the next may overwrite."""
 
     def __init__(self) -> None:
-        xp = cupy()
-        self.memory = xp.cuda.MemoryPool()
-        self._event = xp.cuda.Event(disable_timing=True)
-        self._last: Any = None
+        self.memory = cupy().cuda.MemoryPool()
 
     @property
     def nbytes(self) -> int:
         """How much it holds."""
         return self.memory.total_bytes()
 
-    def enter(self) -> None:
-        """What comes on the current stream waits for the last launch, if that was on another one."""
-        stream = cupy().cuda.get_current_stream()
-        if self._last is not None and self._last != stream.ptr:
-            stream.wait_event(self._event)
 
-    def leave(self) -> None:
-        """Note where the last launch is."""
-        stream = cupy().cuda.get_current_stream()
-        self._event.record(stream)
-        self._last = stream.ptr
+class _LastLaunch:
+    """Where this thread's last launch of a graph on a device is."""
+
+    def __init__(self) -> None:
+        self.event = cupy().cuda.Event(disable_timing=True)
+        self.stream: int | None = None
+
+
+@contextlib.contextmanager
+def one_after_another() -> Iterator[None]:
+    """A block that launches a graph of this thread on the current device and uses what it gave.
+
+    It waits, on the GPU, for the last such block, if that was on another stream: the thread's graphs share memory, and
+    workspaces of the stream on which all of them were captured.
+    """
+    xp = cupy()
+    _stream()  # forgets what belongs to other GPUs
+    device = xp.cuda.runtime.getDevice()
+    last = _local.launches.get(device)
+    if last is None:
+        last = _local.launches[device] = _LastLaunch()
+    stream = xp.cuda.get_current_stream()
+    if last.stream is not None and last.stream != stream.ptr:
+        stream.wait_event(last.event)
+    try:
+        yield
+    finally:
+        last.event.record(stream)
+        last.stream = stream.ptr
 
 
 def common_pool() -> PrivatePool:

@@ -109,13 +109,12 @@ def test_the_common_pool_is_one_for_each_device_and_lives_as_long_as_who_uses_it
 
 
 def test_a_launch_on_another_stream_waits_for_the_last_one(machine):
-    cupy = machine.cupy
-    pool = PrivatePool()
-    pool.enter()
-    pool.leave()
+    for _ in range(2):
+        with capture.one_after_another():
+            pass
+    assert [(entry.name, entry.stream) for entry in machine.recorder.of("event")] == [("record", 0)] * 2
     machine.recorder.clear()
-    pool.enter()
-    assert not machine.recorder.of("event")
-    with cupy.cuda.Stream(non_blocking=True) as stream:
-        pool.enter()
-    assert [(entry.name, entry.stream) for entry in machine.recorder.of("event")] == [("wait", stream.ptr)]
+    with machine.cupy.cuda.Stream(non_blocking=True) as stream, capture.one_after_another():
+        pass
+    events = [(entry.name, entry.stream) for entry in machine.recorder.of("event")]
+    assert events == [("wait", stream.ptr), ("record", stream.ptr)]
