@@ -19,10 +19,13 @@ class AbstractUpdateRule(abc.ABC):
 
     A rule of your own writes `coefficients` and `update_block`. Parameters of one rule whose hyper-parameters and
     number of updates are equal are updated together, in blocks that fit into the processor's cache: `update_block`
-    sees a run of numbers and not a parameter.
+    sees a run of numbers and not a parameter. On a GPU it is called once with stand-ins, and becomes a kernel, if it
+    is made of NumPy's elementwise functions (with `np.where`, `np.copyto`, operators) and looks at no number; otherwise
+    it gets CuPy's arrays, parameter by parameter. Numbers that change belong into `coefficients`: others are taken
+    as they were when the kernel was made.
 
     slots: names of the arrays that are remembered of each parameter; zeros at first. Numbers in them that are nearly
-        denormal (1e-33 in float32) become zero now and then, since processors are slow at those
+        denormal (1e-33 in float32) become zero now and then, since processors (not GPUs, which leave them) are slow at those
     hyperparam: the parameter's own numbers in front of the optimizer's
     enabled: False leaves the parameter as it is
     t: how many times the parameter was updated
@@ -52,7 +55,7 @@ class AbstractUpdateRule(abc.ABC):
     ) -> None:
         """Change p (n,) by the gradient g (n,), and the slots' arrays (n,) with it, in place; g is left as it is.
 
-        c: the coefficients as arrays of no dimension, of p's dtype
+        c: the coefficients as numbers of p's dtype: arrays of no dimension, or what stands for them
         scratch: two arrays (n,) that may be written over
         ratio: what `AbstractLayerwiseRule.ratio` gave; None for other rules
         """
