@@ -25,7 +25,7 @@ class AbstractUpdateRule(abc.ABC):
     as they were when the kernel was made.
 
     slots: names of the arrays that are remembered of each parameter; zeros at first. Numbers in them that are nearly
-        denormal (1e-33 in float32) become zero now and then, since processors (not GPUs, which leave them) are slow at those
+        denormal (1e-33 in float32) become zero now and then on the CPU, since processors are slow at those
     hyperparam: the parameter's own numbers in front of the optimizer's
     enabled: False leaves the parameter as it is
     t: how many times the parameter was updated
