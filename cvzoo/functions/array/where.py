@@ -11,6 +11,8 @@ from cvzoo.functions.array.dtypes import agreed_pair
 
 
 class Where(FunctionNode):
+    in_float32 = True  # CuPy's `where` knows no bfloat16
+
     def __init__(self, condition: Any):
         self.condition = condition
 
@@ -36,6 +38,8 @@ class Where(FunctionNode):
 
 class Keep(FunctionNode):
     """x where the condition holds (or, `negated`, does not), else 0."""
+
+    in_float32 = True
 
     def __init__(self, condition: Any, negated: bool):
         self.condition = condition
