@@ -19,6 +19,7 @@ SMALLEST = [name for name in FAMILIES if not name.startswith("SwinTransformer,")
 ]
 # whose host finds regions in what the device has computed
 WAITING = {"FasterRCNNVGG16", "LightHeadRCNN", "FCIS"}
+HEAVY = {"FasterRCNNVGG16", "SSDLite", "MobileNetV3 large", "FCOS", "EfficientNetV2", "MNASNet", "DenseNet"}
 PHOTO = np.random.default_rng(0).integers(0, 256, (3, 70, 90)).astype("f")
 
 
@@ -61,7 +62,9 @@ def _captured(gpu, model, x):
         return [y.get() for y in eager], [y.get() for y in outputs]
 
 
-@pytest.mark.parametrize("name", SMALLEST)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name in HEAVY else name for name in SMALLEST]
+)
 def test_outputs_are_the_processors_and_a_graph_s_are_the_same(gpu, name):
     model = _made(name)
     x = model.prepare(PHOTO)[None]
