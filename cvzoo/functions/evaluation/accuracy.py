@@ -5,7 +5,7 @@ from typing import Any
 from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends.arrays import is_device_array
 from cvzoo.backends.dispatch import backend_of
-from cvzoo.backends.float_types import is_float, is_half
+from cvzoo.backends.float_types import is_float, is_half, widened
 from cvzoo.errors.exceptions import DtypeError, ShapeError
 
 
@@ -28,7 +28,7 @@ def accuracy(y: Any, t: Any, ignore_label: int | None = None) -> Variable:
         raise ShapeError("accuracy: t needs one label where y has C scores", got=f"y {y.shape}, t {t.shape}")
     if t.dtype.kind not in "iu" or not is_float(y.dtype):
         raise DtypeError("accuracy: y must be floating and t of integers", got=f"y {y.dtype}, t {t.dtype}")
-    right = y.argmax(axis=1) == t
+    right = widened(y).argmax(axis=1) == t
     count = xp.asarray(t.size) if ignore_label is None else (t != ignore_label).sum()
     if ignore_label is not None:
         right &= t != ignore_label
