@@ -129,7 +129,10 @@ class FunctionNode:
         arrays = tuple(arrays)
         hooks = active_hooks()
         if all_on_cpu:
-            results = self._forward_between(hooks, arrays) if hooks else self.results_of(arrays)
+            if hooks:
+                results = self._forward_between(hooks, arrays)
+            else:  # without another call where there is nothing to widen: it is done for every function
+                results = self.results_of(arrays) if self.in_float32 else self.forward(arrays)
         else:
             with self._on_device(arrays):
                 results = self._forward_between(hooks, arrays) if hooks else self.results_of(arrays)
@@ -152,7 +155,7 @@ class FunctionNode:
             nodes.append(node)
         self.inputs = tuple(nodes)
         self.rank = rank
-        variables = tuple([make_output(y, is_float(y.dtype)) for y in results])
+        variables = tuple([make_output(y, y.dtype.kind == "f" or is_float(y.dtype)) for y in results])
         references = []
         for variable in variables:
             node = variable.node

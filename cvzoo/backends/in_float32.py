@@ -20,7 +20,7 @@ def in_float32(kernel: Callable, *, place: int = 0, rounds: bool = True) -> Call
     @functools.wraps(kernel)
     def run(*args: Any, **settings: Any) -> Any:
         x = args[place]
-        dtype = (x[0] if isinstance(x, list | tuple) else x).dtype
+        dtype = x.dtype if type(x) is np.ndarray else (x[0] if isinstance(x, list | tuple) else x).dtype
         if dtype.itemsize != 2 or not is_half(dtype):
             return kernel(*args, **settings)
         out = settings.pop("out", None)
