@@ -61,6 +61,7 @@ TRAINED = {
 WAITING = {"FasterRCNNVGG16", "LightHeadRCNN", "FasterRCNNFPN", "MaskRCNNFPN", "FCIS", "KeypointRCNNFPN"} | {
     name for name in OBJECTS if name.startswith("YOLO")
 }
+KINKS = {"FCOS": 5e-2}  # one of whose values is so near a relu's kink that backends of the processor differ as well
 LIGHT = {"CIFARResNet", "ViT", "MobileNetV3 small", "RetinaNet", "SSD", "FasterRCNNFPN", "YOLOv2", "PSPNet, gluon"}
 
 
@@ -119,8 +120,7 @@ def test_loss_and_gradients_are_the_processors(gpu, name):
     if exact:
         _in_float64(model)
     twin = copy.deepcopy(model)
-    with using_config("backend", "auto" if exact else "numpy"):
-        wanted, gradients = _step(model, loss)
+    wanted, gradients = _step(model, loss)
     twin.to_device("gpu:0")
     _prepares(twin, gpu.cupy.asarray)  # the photos of a batch lie there
     got, found = _step(twin, loss)
