@@ -74,7 +74,8 @@ host_cuda_swap:
     popq %r12
     popq %rbx
     popq %rbp
-    ret
+    popq %rcx
+    jmp *%rcx
     .size host_cuda_swap, .-host_cuda_swap
 )");
 typedef void *Context;
@@ -105,7 +106,7 @@ enum State : unsigned char { NEW, READY, AT_BARRIER, IN_WARP, DONE };
 enum Fault { FINE, LEFT_BEFORE_BARRIER, DEADLOCK, TRAPPED, OUT_OF_MEMORY };
 
 const int MOST = 1024;
-const size_t STACK = 128 << 10;
+const size_t STACK = (128 << 10) + 9 * 64;  // not a power of two: their tops would share a few lines of the cache
 
 struct Thread {
     State state;
@@ -135,9 +136,11 @@ static inline uint64_t random_bits() {
     return random_state;
 }
 
+static uint3 places[MOST];
+
 static inline void place(int t) {
     current = t;
-    threadIdx = {t % blockDim.x, t / blockDim.x % blockDim.y, t / (blockDim.x * blockDim.y)};
+    threadIdx = places[t];
 }
 
 // A fiber runs new threads one after the other. If one sleeps, this fiber is its own until it wakes.
@@ -471,11 +474,13 @@ static int launch(void (*)(A...), std::index_sequence<I...>, const unsigned *gri
     values = &here;
     body = [] { F(std::get<I>(*values)...); };
     gridDim = {grid[0], grid[1], grid[2]};
-    blockDim = {block[0], block[1], block[2]};
     int wanted = block[0] * block[1] * block[2];
-    if (wanted != n_threads || order_kind != how) {
+    if (wanted != n_threads || order_kind != how || block[0] != blockDim.x || block[1] != blockDim.y) {
         n_threads = wanted;
         how = order_kind;
+        blockDim = {block[0], block[1], block[2]};
+        for (unsigned t = 0; t < (unsigned)n_threads; t++)
+            places[t] = {t % block[0], t / block[0] % block[1], t / (block[0] * block[1])};
         arrange();
     }
     random_state = seed | 1;
