@@ -14,7 +14,6 @@ from cvzoo.backends.cupy.library import cupy
 _MODULE = KernelModule("decode")
 _THREADS = (256, 1, 1)
 _HEADER, _FIELDS = 4, 6
-N_FRAME = 10
 # more than any part has
 UNBOUNDED = 2**31 - 1
 
@@ -43,12 +42,15 @@ def frame(
     offset: Sequence[float] = (0.0, 0.0),
     divisor: Sequence[float] = (1.0, 1.0),
     factor: Sequence[float] = (1.0, 1.0),
+    min_side: float = -np.inf,
 ) -> np.ndarray:
-    """(10,) float32, how the boxes of a photo of `size` (H, W) become its own: (box cut - offset) / divisor * factor.
+    """(11,) float32, how the boxes of a photo of `size` (H, W) become its own: (box cut - offset) / divisor * factor.
 
-    cut: (H, W) at whose edges they are cut first, None: nowhere; all else (y, x)
+    cut: (H, W) at whose edges they are cut first, None: nowhere; offset, divisor, factor: (y, x)
+    min_side: a box of which a side, once cut, is shorter does not count
     """
-    return np.array([*((-1.0, -1.0) if cut is None else cut), *offset, *divisor, *factor, *size], np.float32)
+    cut = (-1.0, -1.0) if cut is None else cut
+    return np.array([*cut, *offset, *divisor, *factor, *size, min_side], np.float32)
 
 
 def decode_selected(
@@ -70,7 +72,7 @@ def decode_selected(
 
     loc: (B, A, 4) float32, or (B, A, n_class, 4) with codes_of_class
     anchor: (A, 4) float32, or (B, A, 4); any array for Coder.BOXES
-    frames: (B, 10) float32 of `frame`
+    frames: (B, 11) float32 of `frame`
     std: what dy dx dh dw are multiplied by
     above: what does not score more, does not count
     min_side: nor does a box of which a side, once cut, is shorter, nor one that is not finite

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cvzoo.backends.cuda.boxes import UNBOUNDED, finish_boxes, unpacked
+from cvzoo.backends.cuda.constants import constants
 from cvzoo.backends.cuda.nms import nms_batch
 from cvzoo.backends.cuda.selection import Candidates, Selected, sort_candidates
 from cvzoo.backends.cuda.staging import download
@@ -71,3 +72,8 @@ def level_parts(counts: Sequence[int], n_class: int) -> list[tuple[int, int]]:
 def just_below(score: float) -> float:
     """The float32 before `score`: what is greater than that is at least `score`."""
     return float(np.nextafter(np.float32(score), np.float32(-math.inf)))
+
+
+def photo_numbers(n_photo: int, n: int) -> Any:
+    """(n_photo * n,) int32 on the GPU: which photo each region is in, n of each."""
+    return constants.get(("photos", n_photo, n), lambda: np.repeat(np.arange(n_photo, dtype=np.int32), n))

@@ -11,6 +11,7 @@ from PIL import Image
 from cvzoo.images.read_image import read_image
 from cvzoo.links.model.darknet.detector import DarknetDetector
 from cvzoo.links.model.espnet.espnet import ESPNet
+from cvzoo.links.model.faster_rcnn_fpn import on_device as regions
 from cvzoo.links.model.retinanet.text import retinanet_text
 from cvzoo.links.model.seen import seeded_page, seeded_photo
 from cvzoo.links.model.ssd import finish, multibox_coder
@@ -27,7 +28,7 @@ detectors, instances, segmenters, classifiers = (
 )
 
 # host's steps lie between the first stage and the second
-SEVERAL_COPIES = {"FasterRCNNVGG16", "LightHeadRCNN", "FCIS"}
+SEVERAL_COPIES = {"FCIS"}
 # a deep network of random weights makes more of what resizing rounds
 SCORE_ATOL = {"SSDLite": 5e-4}
 
@@ -113,10 +114,18 @@ def test_a_classifier_says_the_same(name, machine, photos):
 
 
 def test_where_more_boxes_score_than_kernels_look_at_the_host_finds_them(machine, photos, monkeypatch):
-    for module, name in ((yolo_frame, "YOLOv3"), (finish, "SSD"), (multibox_coder, "SSD")):
+    for module in (yolo_frame, finish, multibox_coder, regions):
         monkeypatch.setattr(module, "MOST_CANDIDATES", 5)
+    for name in ("YOLOv3", "SSD", "FasterRCNNFPN", "FasterRCNNVGG16"):
         model = copy.deepcopy(detectors._made(name))
         detectors.conformance.let_boxes_through(model)
+        want = model.predict(photos)
+        assert max(map(len, want.scores)) > 5
+        model.to_device("gpu:0")
+        assert_same_boxes(model.predict(photos), want)
+    for name in ("MaskRCNNFPN", "KeypointRCNNFPN"):
+        model = copy.deepcopy(instances._made(name))
+        instances.conformance.let_instances_through(model)
         want = model.predict(photos)
         assert max(map(len, want.scores)) > 5
         model.to_device("gpu:0")

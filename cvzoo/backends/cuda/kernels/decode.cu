@@ -5,8 +5,9 @@
 
 enum { ANCHORS, PLACES, BOXES };       // what a code is against
 enum { SCORE_PLAIN, SCORE_SIGMOID, SCORE_IN_64 };  // what makes a score of a selected number
-// a photo's frame (B, 10): what boxes are cut at (less than 0: not), moved by, divided by, multiplied by, and its size
-enum { CUT_Y, CUT_X, OFF_Y, OFF_X, DIV_Y, DIV_X, MUL_Y, MUL_X, PHOTO_Y, PHOTO_X, N_FRAME };
+// a photo's frame (B, 11): what boxes are cut at (less than 0: not), moved by, divided by, multiplied by, the photo's
+// size, and the shortest side that a box may have
+enum { CUT_Y, CUT_X, OFF_Y, OFF_X, DIV_Y, DIV_X, MUL_Y, MUL_X, PHOTO_Y, PHOTO_X, SHORTEST, N_FRAME };
 
 __device__ __forceinline__ float order_to_score(u32 order) {
     return __uint_as_float((order & 0x80000000u) ? (order & 0x7fffffffu) : ~order);
@@ -70,7 +71,8 @@ extern "C" __global__ void decode_candidates(
             if (frame[CUT_Y] >= 0) b[k] = clipped(b[k], 0, frame[CUT_Y + k % 2]);
             finite = finite && is_finite(b[k]);
         }
-        kept = kept && minus(b[2], b[0]) >= min_side && minus(b[3], b[1]) >= min_side;
+        float shortest = larger(min_side, frame[SHORTEST]);
+        kept = kept && minus(b[2], b[0]) >= shortest && minus(b[3], b[1]) >= shortest;
         for (int k = 0; k < 4; k++)
             to[k] = times(over(minus(b[k], frame[OFF_Y + k % 2]), frame[DIV_Y + k % 2]), frame[MUL_Y + k % 2]);
         if (!finite)

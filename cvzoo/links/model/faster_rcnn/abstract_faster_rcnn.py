@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.cuda.boxes import frame
 from cvzoo.backends.cuda.prepare import PhotoPlan
-from cvzoo.backends.cuda.staging import on_host
+from cvzoo.backends.cuda.staging import download, on_host, upload
 from cvzoo.functions.activation.softmax import softmax
 from cvzoo.functions.array.dtypes import widened
 from cvzoo.geometry.clip_bbox import clip_bbox
@@ -17,6 +18,8 @@ from cvzoo.links.model.detector import AbstractDetector, Found, Preset
 from cvzoo.links.model.faster_rcnn.bbox2loc import loc2bbox
 from cvzoo.links.model.faster_rcnn.fit_photo import fit_photo, fit_plan
 from cvzoo.links.model.faster_rcnn.region_proposal_network import RegionProposalNetwork
+from cvzoo.links.model.faster_rcnn_fpn.on_device import Proposals, decode_regions_on_device
+from cvzoo.links.model.finished_boxes import DeviceBoxes, photo_numbers
 
 Four = tuple[float, float, float, float]
 
@@ -93,3 +96,37 @@ class AbstractFasterRCNN(AbstractDetector, abc.ABC):
         loc = locs.reshape(len(roi), self.n_class, 4)[place, label + 1]
         loc = loc * np.asarray(self.loc_normalize_std, np.float32) + np.asarray(self.loc_normalize_mean, np.float32)
         return clip_bbox(loc2bbox(roi[place], loc), size), label.astype(np.int32), prob[place, label]
+
+    def boxes_on_device(self, x: Any, sizes: Sequence[tuple[int, int]]) -> DeviceBoxes | None:
+        """As in `AbstractDetector`."""
+        if any(self.loc_normalize_mean):
+            return None  # kernels know of no mean
+        scales = [x.shape[3] / width for _, width in sizes]
+        for_rpn, for_head = self.features(x)
+        proposals = self.rpn.on_device(for_rpn, x.shape[2:], scales)
+        b, n, _ = proposals.bbox.shape
+        locs, scores = self.head(for_head, proposals.bbox.reshape(-1, 4), photo_numbers(b, n))
+        locs = widened(locs).array.reshape(b, n, self.n_class, 4)
+        frames, factors = upload(
+            [np.stack([frame(size, cut=size) for size in sizes]), np.float32(scales)[:, None, None]]
+        )
+        regions = decode_regions_on_device(
+            Proposals(proposals.bbox / factors, proposals.counts),
+            locs[:, :, 1:],
+            widened(scores).array.reshape(b, n, self.n_class),
+            loc_std=self.loc_normalize_std,
+            score_thresh=self.score_thresh,
+            frames=frames,
+            min_side=-np.inf,
+        )
+        result = regions.suppressed(frames, nms_thresh=self.nms_thresh, limit=self.limit, clip=self.clip)
+
+        def again(i: int) -> Found:
+            roi, loc, conf, count = download(
+                [regions.proposals.bbox[i], locs[i], regions.conf[i], regions.proposals.counts[i : i + 1]]
+            )
+            kept = slice(int(count[0]))
+            prob = softmax(conf[kept]).array
+            return self.finished(self._decoded(roi[kept], loc[kept], prob, sizes[i]), sizes[i])
+
+        return DeviceBoxes(result, again)

@@ -1,14 +1,21 @@
 """Regions worth a second look, out of all anchors."""
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from cvzoo.backends.cuda.boxes import decode_selected, frame, gather_boxes
+from cvzoo.backends.cuda.nms import nms_batch
+from cvzoo.backends.cuda.selection import select_best, sort_candidates
+from cvzoo.backends.cuda.staging import upload
 from cvzoo.config.switches import switches
 from cvzoo.geometry.clip_bbox import clip_bbox
 from cvzoo.geometry.nms import nms
 from cvzoo.links.model.faster_rcnn.bbox2loc import loc2bbox
+from cvzoo.links.model.faster_rcnn_fpn.on_device import Proposals
+from cvzoo.links.model.finished_boxes import ANY_SIDE, as_floats
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,3 +61,19 @@ class ProposalCreator:
             roi, score = roi[chosen], score[chosen]
         keep = nms(roi, score, iou_thresh=self.nms_thresh, limit=n_post if n_post > 0 else None)
         return roi[keep]
+
+    def on_device(self, loc: Any, score: Any, anchor: Any, img_size: Any, scales: Sequence[float]) -> Proposals:
+        """The same of all photos at once, on a GPU, while nothing is trained: loc (B, S, 4), score (B, S).
+
+        img_size: (H, W) of the network's input; scales: of each photo
+        """
+        n = anchor.shape[0]
+        frames = [frame(img_size, cut=img_size, min_side=max(self.min_size * scale, ANY_SIDE)) for scale in scales]
+        (frames,) = upload([np.stack(frames)])
+        # all are decoded before the best are picked: a small one makes room for the next
+        every = select_best(as_floats(score), [(0, n)], limit=n, above=-np.inf)
+        boxes = sort_candidates(decode_selected(every, as_floats(loc), anchor, frames=frames, n_class=1))
+        n_pre = self.n_test_pre_nms if 0 < self.n_test_pre_nms < n else n
+        limit = self.n_test_post_nms if self.n_test_post_nms > 0 else None
+        kept = nms_batch(boxes, iou_thresh=self.nms_thresh, limit=limit, classwise=False, most=n_pre)
+        return Proposals(gather_boxes(boxes, kept), kept.counts)

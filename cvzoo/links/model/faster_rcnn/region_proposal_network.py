@@ -7,6 +7,7 @@ import numpy as np
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.cuda.constants import constants
 from cvzoo.backends.cuda.staging import on_host
 from cvzoo.functions.array.dtypes import widened
 from cvzoo.geometry.anchors import grid_anchors
@@ -15,6 +16,7 @@ from cvzoo.links.chain import Chain
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.model.faster_rcnn.generate_anchor_base import generate_anchor_base
 from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
+from cvzoo.links.model.faster_rcnn_fpn.on_device import Proposals
 
 
 class RegionProposalNetwork(Chain):
@@ -86,3 +88,14 @@ class RegionProposalNetwork(Chain):
         ]
         roi_indices = np.repeat(np.arange(n, dtype=np.int32), [len(roi) for roi in rois])
         return rpn_locs, rpn_scores, np.concatenate(rois), roi_indices, anchor
+
+    def on_device(self, x: Any, img_size: tuple[int, int], scales: Sequence[float]) -> Proposals:
+        """The regions of x (B, C, H, W) on a GPU, while nothing is trained."""
+        locs, scores = self.outputs(x)
+        height, width = x.shape[2:]
+
+        def anchors() -> np.ndarray:
+            return grid_anchors(self.anchor_base, (height, width), (self.feat_stride, self.feat_stride))
+
+        anchor = constants.get(("RPN", self.anchor_base.tobytes(), height, width, self.feat_stride), anchors)
+        return self.proposal_creator.on_device(locs.array, scores.array[:, :, 1], anchor, img_size, scales)

@@ -16,7 +16,7 @@ _MIN_SIDE = 1e-2
 
 
 class DeviceFrames(NamedTuple):
-    """(B, 10) float32 each, see `backends.cuda.boxes.frame`.
+    """(B, 11) float32 each, see `backends.cuda.boxes.frame`.
 
     seen: boxes are cut at what the network saw of a photo, and stay in its pixels
     photo: then they become the photo's
@@ -99,7 +99,14 @@ class DeviceRegions(NamedTuple):
 
 
 def decode_regions_on_device(
-    proposals: Proposals, loc: Any, conf: Any, *, loc_std: Sequence[float], score_thresh: float, frames: Any
+    proposals: Proposals,
+    loc: Any,
+    conf: Any,
+    *,
+    loc_std: Sequence[float],
+    score_thresh: float,
+    frames: Any,
+    min_side: float = _MIN_SIDE,
 ) -> DeviceRegions:
     """As `decode_regions`, of all photos at once: loc (B, P, 4 * L), conf (B, P, L + 1)."""
     loc, conf = as_floats(loc), as_floats(conf)
@@ -115,7 +122,7 @@ def decode_regions_on_device(
         n_class=n_class,
         std=loc_std,
         above=score_thresh,
-        min_side=_MIN_SIDE,
+        min_side=min_side,
         codes_of_class=True,
     )
     return DeviceRegions(proposals, loc, conf, selected, candidates)

@@ -29,6 +29,7 @@ from cvzoo.links.model.faster_rcnn_fpn.propose import propose
 from cvzoo.links.model.faster_rcnn_fpn.pyramid_regions import pyramid_regions
 from cvzoo.links.model.faster_rcnn_fpn.region_proposal_network import FPNRegionProposalNetwork
 from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
+from cvzoo.links.model.finished_boxes import photo_numbers
 from cvzoo.links.model.thresholds import AbstractThresholds
 
 # Sizes of photos whose anchors are kept ready
@@ -173,8 +174,9 @@ class RegionNetwork(Chain):
         self, regions: DeviceRegions, i: int, thresh: float, seen: tuple[int, int], size: tuple[int, int]
     ) -> Found:
         """What is in photo `i`, in its pixels, before suppression, found on the host."""
-        rows = [*(each[i] for each in regions.proposals), regions.loc[i], regions.conf[i]]
-        bbox, count, loc, conf = download([each.reshape(1) if not each.ndim else each for each in rows])
+        bbox, count, loc, conf = download(
+            [regions.proposals.bbox[i], regions.proposals.counts[i : i + 1], regions.loc[i], regions.conf[i]]
+        )
         n = int(count[0])
         bbox, label, score = decode_regions(
             bbox[:n], loc[:n], conf[:n], loc_std=self.settings.loc_std, score_thresh=thresh, seen=seen
@@ -204,11 +206,6 @@ class RegionNetwork(Chain):
                 )
             )
         return found
-
-
-def photo_numbers(n_photo: int, n: int) -> Any:
-    """(n_photo * n,) int32 on the GPU: which photo each region is in, n of each."""
-    return constants.get(("photos", n_photo, n), lambda: np.repeat(np.arange(n_photo, dtype=np.int32), n))
 
 
 def suppressed(found: Found, nms_thresh: float, limit: int | None) -> Found:

@@ -75,7 +75,7 @@ def decode_places_on_device(
     else.
 
     place: (A, 4) float32, see `places_as_anchors`; counts: places of each level
-    frames: (B, 10) float32, see `backends.cuda.boxes.frame`
+    frames: (B, 11) float32, see `backends.cuda.boxes.frame`
     """
     b, _, n_class = conf.shape
     score = centered_scores(as_floats(conf), as_floats(center)).reshape(b, -1)

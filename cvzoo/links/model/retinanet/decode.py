@@ -66,7 +66,7 @@ def decode_levels_on_device(
 ) -> tuple[Selected, Candidates]:
     """As `decode_levels`, of all photos at once: loc (B, A, 4) and conf (B, A, L), on a GPU as is all else.
 
-    frames: (B, 10) float32, see `backends.cuda.boxes.frame`
+    frames: (B, 11) float32, see `backends.cuda.boxes.frame`
     """
     b, _, n_class = conf.shape
     parts = level_parts(counts, n_class)

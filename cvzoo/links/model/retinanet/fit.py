@@ -67,5 +67,5 @@ def fit_plan(size: tuple[int, int], min_size: int, max_size: int, *, antialias: 
 
 
 def fitted_frame(size: tuple[int, int], seen: tuple[int, int]) -> np.ndarray:
-    """(10,) float32: how boxes in pixels of the network's input, cut at `seen`, become the photo's; see `frame`."""
+    """(11,) float32: how boxes in pixels of the network's input, cut at `seen`, become the photo's; see `frame`."""
     return frame(size, cut=seen, factor=np.float32(size) / np.float32(seen))

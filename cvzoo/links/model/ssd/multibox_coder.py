@@ -142,7 +142,7 @@ class MultiboxCoder:
         """As `decode`, of all photos at once: mb_loc (B, A, 4) and mb_conf (B, A, 1 + L), on a GPU as is all else.
 
         n_candidate: None for as many as are looked at
-        frames: (B, 10) float32, see `backends.cuda.boxes.frame`
+        frames: (B, 11) float32, see `backends.cuda.boxes.frame`
         min_side: what is narrower, once cut, is dropped
         """
         b, n_row, n_class = mb_conf.shape
