@@ -11,7 +11,7 @@ from cvzoo.autodiff.effects import effects
 from cvzoo.autodiff.function_hook import AbstractFunctionHook, active_hooks
 from cvzoo.autodiff.variable import Variable, make_output, variable_of
 from cvzoo.autodiff.variable_node import VariableNode
-from cvzoo.backends.arrays import device_number
+from cvzoo.backends.arrays import device_number, is_device_array
 from cvzoo.backends.device import device_of, on_device_of
 from cvzoo.backends.float_types import is_float, is_half, rounded, widened
 from cvzoo.config.switches import switches
@@ -180,7 +180,7 @@ class FunctionNode:
                 got=", ".join(device_of(array).name for array in arrays),
                 hint='model.to_device("gpu:0"), functions.copy(x, "gpu:0")',
             )
-        return on_device_of(arrays[0])
+        return on_device_of(next((array for array in arrays if is_device_array(array)), None))
 
     def results_of(self, arrays: tuple[Any, ...]) -> Any:
         """What `forward` gives; of 16-bit floats, too, where it knows float32 only (`in_float32`)."""

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.function_node import FunctionNode
+from cvzoo.autodiff.there import there
 from cvzoo.autodiff.variable import Variable, as_array, as_variable
 from cvzoo.backends.arrays import is_device_array
 from cvzoo.backends.cuda.scatter import add_rows, on_device
@@ -64,6 +65,7 @@ class EmbedIDGrad(FunctionNode):
         return EmbedID(self._ids, self._seen).apply(gys)
 
 
+@there
 def embed_id(x: Any, W: Any, ignore_label: int | None = None) -> Variable:
     """The rows of W that x names: (..., D).
 

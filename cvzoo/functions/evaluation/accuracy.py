@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from cvzoo.autodiff.there import there
 from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends.arrays import is_device_array
 from cvzoo.backends.dispatch import backend_of
@@ -9,6 +10,7 @@ from cvzoo.backends.float_types import is_float, is_half, widened
 from cvzoo.errors.exceptions import DtypeError, ShapeError
 
 
+@there
 def accuracy(y: Any, t: Any, ignore_label: int | None = None) -> Variable:
     """The share of labels whose class has the highest score, 0 to 1: a number in y's dtype, not differentiable.
 

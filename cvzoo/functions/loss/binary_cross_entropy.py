@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from cvzoo.autodiff.there import there
 from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends.arrays import is_device_array
 from cvzoo.backends.cuda.loss import binary_targets
@@ -16,6 +17,7 @@ from cvzoo.functions.math.log import log
 from cvzoo.functions.math.multiply import multiply
 
 
+@there
 def binary_cross_entropy(p: Any, t: Any, *, reduce: str = "mean") -> Variable:
     """-(t * log(p) + (1 - t) * log(1 - p)): a number, or p's shape with reduce="no".
 

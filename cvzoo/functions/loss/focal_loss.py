@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from cvzoo.autodiff.function_node import FunctionNode
+from cvzoo.autodiff.there import there
 from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends.arrays import is_device_array
 from cvzoo.backends.cuda import loss as on_device
@@ -216,6 +217,7 @@ def _second_grads(
     return tuple([grad if i == 0 else sum(grad) for i, grad in zip(indexes, grads)])
 
 
+@there
 def focal_loss(
     x: Any, t: Any, *, alpha: float | None = 0.25, gamma: float = 2.0, normalizer: float | None = None
 ) -> Variable:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from cvzoo.autodiff.function_node import FunctionNode
+from cvzoo.autodiff.there import there
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.arrays import is_device_array
 from cvzoo.backends.cuda.loss import huber_loss as huber_loss_on_device
@@ -38,6 +39,7 @@ class HuberLoss(FunctionNode):
         return (multiply(clip(d, -self._delta, self._delta), gys[0]),)
 
 
+@there
 def huber_loss(x: Any, t: Any, delta: float, reduce: str = "sum_along_second_axis") -> Variable:
     """d**2 / 2 where |d| < delta, else delta * (|d| - delta / 2), for d = x - t.
 

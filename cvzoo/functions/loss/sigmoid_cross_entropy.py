@@ -3,6 +3,7 @@
 from typing import Any
 
 from cvzoo.autodiff.function_node import FunctionNode
+from cvzoo.autodiff.there import there
 from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends.arrays import is_device_array
 from cvzoo.backends.cuda.loss import binary_targets
@@ -42,6 +43,7 @@ class SigmoidCrossEntropy(FunctionNode):
         return (multiply(slope, gys[0]),)
 
 
+@there
 def sigmoid_cross_entropy(
     x: Any, t: Any, *, normalize: bool = True, reduce: str = "mean", ignore_label: int = -1
 ) -> Variable:

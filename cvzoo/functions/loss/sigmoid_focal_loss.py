@@ -3,6 +3,7 @@
 from typing import Any
 
 from cvzoo.autodiff.function_node import FunctionNode
+from cvzoo.autodiff.there import there
 from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends.arrays import is_device_array
 from cvzoo.backends.cuda import loss as on_device
@@ -136,6 +137,7 @@ def focal_slope_grads(
     return tuple(grads)
 
 
+@there
 def sigmoid_focal_loss(
     x: Any, t: Any, *, alpha: float | None = 0.25, gamma: float = 2.0, reduce: str = "mean", ignore_label: int = -1
 ) -> Variable:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from cvzoo.autodiff.function_node import FunctionNode
+from cvzoo.autodiff.there import there
 from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends.arrays import is_device_array
 from cvzoo.backends.cuda import loss as on_device
@@ -151,6 +152,7 @@ def _second_grads(
     return tuple(grads)
 
 
+@there
 def softmax_cross_entropy(
     x: Any,
     t: Any,
