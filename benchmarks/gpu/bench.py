@@ -170,9 +170,15 @@ def dtype_of(mode: str) -> np.dtype:
 
 
 def seeded_file(folder: pathlib.Path, name: str, torch_model: Any) -> pathlib.Path:
-    """A file with numbers for each tensor, seeded by PyTorch's name for it, and the same in `torch_model`."""
+    """A file with numbers for each tensor, seeded by PyTorch's name for it, and the same in `torch_model`.
+
+    Whole numbers, such as tables of indices, stay.
+    """
     torch = importlib.import_module("torch")
-    arrays = {key: seeded(key, tuple(value.shape)) for key, value in torch_model.state_dict().items()}
+    arrays = {
+        key: seeded(key, tuple(value.shape)) if value.is_floating_point() else value.numpy()
+        for key, value in torch_model.state_dict().items()
+    }
     torch_model.load_state_dict({key: torch.from_numpy(np.asarray(array)) for key, array in arrays.items()})
     path = folder / f"{name}.npz"
     np.savez(path, **arrays)

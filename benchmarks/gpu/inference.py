@@ -157,6 +157,7 @@ def compare(name: str, arguments: Any, folder: pathlib.Path, report: Any) -> Non
         row[mode] = {"ours": relative_error(replayed, want), "ours eager": relative_error(eager, want)}
         row[mode]["PyTorch"] = relative_error(host(theirs.made(mode)(theirs.photos([x], mode)[0])), want)
         row[mode]["in bounds"] = row[mode]["ours"] <= PARITY[mode]
+        row[mode]["over PyTorch's"] = round(row[mode]["ours"] / max(row[mode]["PyTorch"], 1e-12), 2)
     report.add(row)
 
 
