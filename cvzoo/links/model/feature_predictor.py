@@ -7,6 +7,8 @@ import numpy as np
 
 from cvzoo.autodiff.variable import as_array
 from cvzoo.backends import float_types
+from cvzoo.backends.arrays import is_device_array
+from cvzoo.backends.cuda.staging import download
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 from cvzoo.geometry.as_size import as_size
@@ -85,12 +87,13 @@ class FeaturePredictor(AbstractQuantizable, Chain):
         several = False
         if isinstance(batch_size, int) and not isinstance(batch_size, bool) and batch_size > 0:
             batch_size = max(batch_size // n_crop, 1)
-        with using_config("train", False), no_backprop_mode():
+        device = self.device
+        with device, using_config("train", False), no_backprop_mode():
             for batch in prepared_batches(imgs, self.prepare, batch_size=batch_size):
-                several, ys = _outputs(self.extractor(batch.x.reshape(-1, *batch.x.shape[2:])))
+                several, ys = _outputs(self.extractor(device.asarray(batch.x.reshape(-1, *batch.x.shape[2:]))))
                 parts.append(tuple([_mean_of_crops(y, n_crop) for y in ys]))
             if not parts:  # no photo: the shapes are those of any photo
-                several, ys = _outputs(self.extractor(np.zeros((1, 3, *self.crop_size), np.float32)))
+                several, ys = _outputs(self.extractor(device.asarray(np.zeros((1, 3, *self.crop_size), np.float32))))
                 parts.append(tuple([y[:0] for y in ys]))
         features = tuple([np.concatenate(each) for each in zip(*parts)])
         return features if several else features[0]
@@ -111,7 +114,9 @@ def _statistics(extractor: Any, mean: Any) -> tuple[np.ndarray, np.ndarray]:
 
 def _outputs(y: Any) -> tuple[bool, tuple[np.ndarray, ...]]:
     several = isinstance(y, tuple)
-    arrays = tuple([float_types.widened(np.asarray(as_array(each))) for each in (y if several else (y,))])
+    arrays = [as_array(each) for each in (y if several else (y,))]
+    arrays = download(arrays) if all(map(is_device_array, arrays)) else arrays
+    arrays = tuple([float_types.widened(np.asarray(each)) for each in arrays])
     if any(not each.ndim for each in arrays):
         raise ShapeError("FeaturePredictor: the extractor gave no features", expected="(N, ...)", got="a single number")
     if any(each.dtype.kind != "f" for each in arrays):

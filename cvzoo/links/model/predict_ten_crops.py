@@ -40,7 +40,7 @@ def predict_ten_crops(
     mean, std = (255 * np.array(three, np.float32).reshape(3, 1, 1) for three in (how.mean, how.std))
 
     def probabilities(x: np.ndarray) -> Variable:
-        return softmax(model.scores((x - mean) / std), axis=1)
+        return softmax(model.scores(model.device.asarray((x - mean) / std)), axis=1)
 
     sources: list[Any] = []
 

@@ -12,6 +12,8 @@ from cvzoo.images.read_image import read_image
 from cvzoo.links.model.darknet.detector import DarknetDetector
 from cvzoo.links.model.espnet.espnet import ESPNet
 from cvzoo.links.model.faster_rcnn_fpn import on_device as regions
+from cvzoo.links.model.feature_predictor import FeaturePredictor
+from cvzoo.links.model.predict_ten_crops import predict_ten_crops
 from cvzoo.links.model.retinanet.text import retinanet_text
 from cvzoo.links.model.seen import seeded_page, seeded_photo
 from cvzoo.links.model.ssd import finish, multibox_coder
@@ -195,3 +197,22 @@ def test_real_weights_name_the_same_pixels(machine, shared):
     want = model.predict(photos)
     got = predicted_there(model, machine, photos, "ESPNet")
     assert (got[0] == want[0]).mean() > 0.999
+
+
+@pytest.mark.parametrize("crop", ["center", "10"])
+def test_features_are_those_of_the_cpu(machine, photos, crop):
+    model = FeaturePredictor(copy.deepcopy(classifiers._made("ResNet")), crop_size=32, scale_size=40, crop=crop)
+    model.extractor.pick = ("res2", "fc6")
+    want = model.predict(photos)
+    model.to_device("gpu:0")
+    machine.recorder.clear()
+    for one, two in zip(model.predict(photos), want):
+        np.testing.assert_allclose(one, two, rtol=0, atol=1e-4)
+    assert len(machine.recorder.of("d2h")) == 1
+
+
+def test_ten_crops_give_the_probabilities_of_the_cpu(machine, photos):
+    model = copy.deepcopy(classifiers._made("ResNet"))
+    want = predict_ten_crops(model, photos)
+    model.to_device("gpu:0")
+    np.testing.assert_allclose(predict_ten_crops(model, photos).probs, want.probs, rtol=0, atol=1e-4)
