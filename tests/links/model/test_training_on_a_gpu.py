@@ -73,15 +73,19 @@ def gpu():
         yield machine
 
 
-@pytest.fixture(autouse=True)
-def draws(gpu, monkeypatch):
-    """Noise as the processor draws it."""
+def as_the_processor_draws(gpu, monkeypatch):
+    """Noise on the device is what the processor would draw."""
 
     def kept(shape, ratio, scale, dtype):
         drawn = random_generator().random(shape, "float32") >= ratio
         return gpu.cupy.asarray((drawn * np.dtype(dtype).type(scale)).astype(dtype))
 
     monkeypatch.setattr(random_numbers, "kept", kept)
+
+
+@pytest.fixture(autouse=True)
+def draws(gpu, monkeypatch):
+    as_the_processor_draws(gpu, monkeypatch)
 
 
 def _prepares(model, change):

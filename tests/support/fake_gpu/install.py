@@ -31,6 +31,12 @@ def _empty_like_pinned(a: np.ndarray, dtype: object = None, order: str = "K") ->
     return _empty_pinned(a.shape, a.dtype if dtype is None else dtype)
 
 
+@contextlib.contextmanager
+def _allow_synchronize(allow: bool) -> Iterator[None]:
+    with contextlib.nullcontext() if allow else machine.machine().no_sync("cupyx.allow_synchronize(False)"):
+        yield
+
+
 def modules() -> dict[str, ModuleType]:
     """New modules `cupy` and `cupyx`, by what sys.modules calls them."""
     cuda = runtime.cuda_module()
@@ -47,6 +53,7 @@ def modules() -> dict[str, ModuleType]:
         setattr(cupy, name, value)
     cupyx = ModuleType("cupyx")
     cupyx.empty_pinned, cupyx.zeros_pinned, cupyx.empty_like_pinned = _empty_pinned, _zeros_pinned, _empty_like_pinned
+    cupyx.allow_synchronize = _allow_synchronize
     return {
         "cupy": cupy,
         "cupy.cuda": cuda,
