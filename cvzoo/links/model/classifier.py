@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.arrays import is_device_array
 from cvzoo.backends.cuda.prepare import PhotoPlan
-from cvzoo.backends.cuda.staging import download
+from cvzoo.backends.cuda.staging import on_host
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.functions.activation.softmax import softmax
@@ -100,10 +99,13 @@ class AbstractClassifier(AbstractQuantizable, Chain, abc.ABC):
         probs: list[np.ndarray] = [np.zeros((0, self.n_class), np.float32)]
         sources: list[Any] = []
         with self.device, using_config("train", False), no_backprop_mode():
+            found = None
             for batch in batches_for(self, imgs, batch_size=batch_size):
+                # a GPU was looking at the last batch while this one was read
+                probs += [] if found is None else on_host([found])
                 found = softmax(self.scores(batch.x), axis=1).array
-                probs.append(download([found])[0] if is_device_array(found) else found)
                 sources.extend(map(kept_source, batch.sources))
+            probs += [] if found is None else on_host([found])
         return Classifications(np.concatenate(probs), label_names=self.label_names, sources=sources)
 
 

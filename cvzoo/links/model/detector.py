@@ -1,7 +1,7 @@
 """The only predict loop of the detectors: photos in, boxes in the photos' own pixels out."""
 
 import abc
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -70,10 +70,15 @@ class AbstractDetector(AbstractThresholds, AbstractQuantizable, Chain, abc.ABC):
         batch_size: how many photos of one prepared shape go through the network at once; the result is the same bits
         Raises ImageError that names a photo which cannot be read, DtypeError for a single photo instead of several.
         """
-        found, sources = [], []
+        found: list[Found] = []
+        sources: list[Any] = []
+        wait = None
         for batch in batches_for(self, imgs, batch_size=batch_size):
-            found += self._found(batch)
+            # a GPU was looking at the last batch while this one was read
+            found += wait() if wait is not None else []
+            wait = self._begun(batch)
             sources += map(kept_source, batch.sources)
+        found += wait() if wait is not None else []
         bboxes, labels, scores = (list(each) for each in zip(*found)) if found else ([], [], [])
         return Detections(bboxes, labels, scores, label_names=self.label_names, sources=sources)
 
@@ -83,17 +88,24 @@ class AbstractDetector(AbstractThresholds, AbstractQuantizable, Chain, abc.ABC):
         Each is a `Detections` of one photo, the same bits as `predict` gives.
         """
         for batch in batches_for(self, imgs, batch_size=batch_size):
-            for (bbox, label, score), source in zip(self._found(batch), batch.sources):
+            for (bbox, label, score), source in zip(self._begun(batch)(), batch.sources):
                 yield Detections([bbox], [label], [score], label_names=self.label_names, sources=[kept_source(source)])
 
-    def _found(self, batch: PreparedBatch) -> list[Found]:
+    def _begun(self, batch: PreparedBatch) -> Callable[[], list[Found]]:
+        """What gives the boxes of the batch's photos, and waits for a GPU where one finds them."""
         # the switches are set around the network only: a generator that is being waited for would leak them
         with self.device, using_config("train", False), no_backprop_mode():
             boxes = self.boxes_on_device(batch.x, batch.sizes) if is_device_array(batch.x) else None
-            if boxes is not None:
+            found = [] if boxes is not None else self.find(batch.x, batch.sizes)
+        if boxes is None:
+            finished = [self.finished(each, size) for each, size in zip(found, batch.sizes)]
+            return lambda: finished
+
+        def wait() -> list[Found]:
+            with self.device:
                 return boxes.on_host()
-            found = self.find(batch.x, batch.sizes)
-        return [self.finished(each, size) for each, size in zip(found, batch.sizes)]
+
+        return wait
 
     def finished(self, found: Found, size: tuple[int, int]) -> Found:
         """What is left of (bbox, label, score) after suppression, and shows in a photo of `size` (H, W)."""

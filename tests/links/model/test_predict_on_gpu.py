@@ -216,3 +216,14 @@ def test_ten_crops_give_the_probabilities_of_the_cpu(machine, photos):
     want = predict_ten_crops(model, photos)
     model.to_device("gpu:0")
     np.testing.assert_allclose(predict_ten_crops(model, photos).probs, want.probs, rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["ResNet", "RetinaNet"])
+def test_the_next_photos_are_read_and_sent_before_results_are_waited_for(name, machine, photos):
+    model = copy.deepcopy((classifiers if name == "ResNet" else detectors)._made(name))
+    model.to_device("gpu:0")
+    model.predict(photos, batch_size=1)
+    machine.recorder.clear()
+    model.predict(photos[:2], batch_size=1)
+    steps = [entry.name for entry in machine.recorder if entry.name.startswith("prepare") or entry.kind == "d2h"]
+    assert steps == ["prepare_u8_f32", "prepare_u8_f32", "memcpyAsync", "memcpyAsync"]
