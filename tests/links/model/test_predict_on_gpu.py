@@ -5,6 +5,8 @@ import itertools
 
 import numpy as np
 import pytest
+from host_cuda import thread_order
+from host_cuda.module import ORDERS
 from neighbour import neighbour
 from PIL import Image
 
@@ -227,3 +229,17 @@ def test_the_next_photos_are_read_and_sent_before_results_are_waited_for(name, m
     model.predict(photos[:2], batch_size=1)
     steps = [entry.name for entry in machine.recorder if entry.name.startswith("prepare") or entry.kind == "d2h"]
     assert steps == ["prepare_u8_f32", "prepare_u8_f32", "memcpyAsync", "memcpyAsync"]
+
+
+@pytest.mark.parametrize("name", ["RetinaNet", "FCOS", "SSD", "YOLOv3", "FasterRCNNFPN"])
+def test_no_order_of_threads_changes_a_box(name, machine, photos):
+    model = copy.deepcopy(detectors._made(name))
+    detectors.conformance.let_boxes_through(model)
+    model.to_device("gpu:0")
+    seen = set()
+    for order in ORDERS:
+        with thread_order(order):
+            found = model.predict(photos[:1])
+        seen.add(tuple(each[0].tobytes() for each in (found.bboxes, found.labels, found.scores)))
+    assert len(found.scores[0])
+    assert len(seen) == 1
