@@ -237,25 +237,25 @@ __device__ __forceinline__ void gradient_apply(
 }
 
 #define KERNELS(s, T)                                                                                                 \
-    extern "C" __global__ void __launch_bounds__(ROWS_BLOCK, 2)                                                       \
+    extern "C" __global__ void __launch_bounds__(ROWS_BLOCK, 1)                                                       \
         bn_statistics_##s(const T *__restrict__ x, Wide<T>::type *__restrict__ partial, i64 rows, int c, i64 step,    \
                           int lanes, int whole) {                                                                     \
         statistics<T>(x, partial, rows, c, step, lanes, whole);                                                       \
     }                                                                                                                 \
-    extern "C" __global__ void __launch_bounds__(ROWS_BLOCK, 2)                                                       \
+    extern "C" __global__ void __launch_bounds__(ROWS_BLOCK, 1)                                                       \
         bn_apply_##s(const T *__restrict__ x, const T *__restrict__ add, T *__restrict__ y, u8 *__restrict__ mask,    \
                      const Wide<T>::type *__restrict__ gamma, const Wide<T>::type *__restrict__ beta,                 \
                      const Wide<T>::type *__restrict__ mean, const Wide<T>::type *__restrict__ var, double eps,       \
                      i64 rows, int c, i64 step, int lanes, int whole, int relu) {                                     \
         apply<T>(x, add, y, mask, gamma, beta, mean, var, eps, rows, c, step, lanes, whole, relu);                    \
     }                                                                                                                 \
-    extern "C" __global__ void __launch_bounds__(ROWS_BLOCK, 2)                                                       \
+    extern "C" __global__ void __launch_bounds__(ROWS_BLOCK, 1)                                                       \
         bn_gradient_sums_##s(const T *__restrict__ gy, const T *__restrict__ x, const u8 *__restrict__ mask,          \
                              const Wide<T>::type *__restrict__ mean, Wide<T>::type *__restrict__ partial, i64 rows,   \
                              int c, i64 step, int lanes, int whole) {                                                 \
         gradient_sums<T>(gy, x, mask, mean, partial, rows, c, step, lanes, whole);                                    \
     }                                                                                                                 \
-    extern "C" __global__ void __launch_bounds__(ROWS_BLOCK, 2)                                                       \
+    extern "C" __global__ void __launch_bounds__(ROWS_BLOCK, 1)                                                       \
         bn_gradient_apply_##s(const T *__restrict__ gy, const T *__restrict__ x, const u8 *__restrict__ mask,         \
                               T *__restrict__ gx, T *__restrict__ gadd, const Wide<T>::type *__restrict__ gamma,      \
                               const Wide<T>::type *__restrict__ mean, const Wide<T>::type *__restrict__ var,          \
@@ -266,12 +266,12 @@ __device__ __forceinline__ void gradient_apply(
 FOR_FLOATS(KERNELS)
 
 #define MERGES(s, A)                                                                                                  \
-    extern "C" __global__ void __launch_bounds__(ROWS_BLOCK, 2)                                                       \
+    extern "C" __global__ void __launch_bounds__(ROWS_BLOCK, 1)                                                       \
         bn_merge_##s(const A *__restrict__ partial, A *__restrict__ mean, A *__restrict__ var, i64 rows, int c,       \
                      i64 step, int parts) {                                                                           \
         merge<A>(partial, mean, var, rows, c, step, parts);                                                           \
     }                                                                                                                 \
-    extern "C" __global__ void __launch_bounds__(ROWS_BLOCK, 2)                                                       \
+    extern "C" __global__ void __launch_bounds__(ROWS_BLOCK, 1)                                                       \
         bn_gradient_merge_##s(const A *__restrict__ partial, const A *__restrict__ var, A *__restrict__ ggamma,       \
                               A *__restrict__ gbeta, double eps, int c, int parts) {                                  \
         gradient_merge<A>(partial, var, ggamma, gbeta, eps, c, parts);                                                \
