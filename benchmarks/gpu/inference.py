@@ -15,12 +15,7 @@ import pathlib
 import time
 from typing import Any
 
-import cvzoo
-import cvzoo.links as L
-from cvzoo.config.switches import no_backprop_mode, using_config
-from cvzoo.links.model.seen import seeded_photo
-
-from bench import (  # isort: skip
+from bench import (
     PARITY,
     begin,
     dtype_of,
@@ -38,6 +33,11 @@ from bench import (  # isort: skip
     torch_device,
     wall_milliseconds,
 )
+
+import cvzoo
+import cvzoo.links as L
+from cvzoo.config.switches import no_backprop_mode, using_config
+from cvzoo.links.model.seen import seeded_photo
 
 MODELS = {  # PyTorch's name: ours, how PyTorch compiles it
     "resnet50": (L.ResNet50, "max-autotune"),

@@ -17,14 +17,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import cvzoo
-import cvzoo.functions as F
-import cvzoo.links as L
 import numpy as np
-from cvzoo.config.switches import using_config
-from cvzoo.optimizers import MomentumSGD
-
-from bench import (  # isort: skip
+from bench import (
     begin,
     dtype_of,
     gpu,
@@ -37,6 +31,12 @@ from bench import (  # isort: skip
     seeded_file,
     torch_device,
 )
+
+import cvzoo
+import cvzoo.functions as F
+import cvzoo.links as L
+from cvzoo.config.switches import using_config
+from cvzoo.optimizers import MomentumSGD
 
 LR, MOMENTUM = 0.01, 0.9
 SETS = 3
