@@ -27,7 +27,8 @@ class EmbedID(FunctionNode):
         if is_device_array(W):  # where nothing says that x names no row, the row is NaN
             named = (self._ids >= 0) & (self._ids < len(W))
             rows = xp.where(named[..., None], W[self._ids], W.dtype.type(np.nan))
-            return (rows if self._seen is None else xp.where(self._seen[..., None], rows, W.dtype.type(0)),)
+            rows = rows if self._seen is None else xp.where(self._seen[..., None], rows, W.dtype.type(0))
+            return (rows.astype(W.dtype, copy=False),)  # CuPy makes float32 of bfloat16
         if self._seen is None:
             return (W[self._ids],)
         return (xp.where(self._seen[..., None], W[xp.where(self._seen, self._ids, 0)], W.dtype.type(0)),)

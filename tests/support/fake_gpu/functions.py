@@ -250,7 +250,12 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
         return nonzero(condition)
     if not isinstance(condition, CudaArray):
         condition = array(condition)
-    return launch("where", lambda c, a, b: np.where(c != 0 if c.dtype != bool else c, a, b), [condition, x, y])
+
+    def compute(c: Any, a: Any, b: Any) -> Any:
+        made = np.where(c != 0 if c.dtype != bool else c, a, b)
+        return made.astype(np.float32) if made.dtype.name == "bfloat16" else made  # CuPy's has no loop for it
+
+    return launch("where", compute, [condition, x, y])
 
 
 def take(a: CudaArray, indices: Any, axis: Any = None, out: Any = None) -> CudaArray:
@@ -347,6 +352,8 @@ def _running(name: str) -> Callable:
     call = getattr(np, name)
 
     def function(a: CudaArray, axis: Any = None, dtype: Any = None, out: Any = None) -> CudaArray:
+        if a.dtype.name == "bfloat16":
+            raise NotImplementedError("the fake does not know what CuPy makes of it")
         return launch(name, lambda x: call(x, axis=axis, dtype=dtype), [a], out=out)
 
     return function
@@ -356,11 +363,18 @@ def count_nonzero(a: CudaArray, axis: Any = None) -> CudaArray:
     return launch("count_nonzero", lambda x: np.count_nonzero(x, axis=axis), [a])
 
 
+def _sortable(a: CudaArray) -> None:
+    if a.dtype.name == "bfloat16":
+        raise TypeError("Sorting arrays with dtype 'bfloat16' is not supported")
+
+
 def sort(a: CudaArray, axis: Any = -1, kind: Any = None) -> CudaArray:
+    _sortable(a)
     return launch("sort", lambda x: np.sort(x, axis, kind="stable"), [a])
 
 
 def argsort(a: CudaArray, axis: Any = -1, kind: Any = None) -> CudaArray:
+    _sortable(a)
     return launch("argsort", lambda x: np.argsort(x, axis, kind="stable"), [a])
 
 
@@ -378,6 +392,7 @@ def clip(a: CudaArray, a_min: Any, a_max: Any, out: Any = None) -> CudaArray:
     def compute(x: Any, *ends: Any) -> Any:
         left = list(ends)
         low = None if a_min is None else left.pop(0)
+        x = x.astype(np.float32) if x.dtype.name == "bfloat16" else x  # CuPy's has no loop for it
         return np.clip(x, low, left.pop(0) if left else None)
 
     return launch("clip", compute, operands, out=out)
