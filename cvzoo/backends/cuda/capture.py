@@ -8,9 +8,10 @@ comes from a private pool, where graphs that never overlap share what is free.
 import contextlib
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
+from cvzoo.backends.cuda.held import holding
 from cvzoo.backends.cuda.random_numbers import Recording, recording
 from cvzoo.backends.cupy.library import cupy
 from cvzoo.config.randomness import reserve_device_blocks
@@ -47,15 +48,45 @@ def _stream() -> Any:
 
 
 class PrivatePool:
-    """Memory of graphs that are launched one after another: what one leaves, the next may overwrite."""
+    """Memory of graphs that are launched one after another: what one leaves, the next may overwrite.
+
+    Its free blocks are never given back to the driver: graphs write there with each launch. CuPy's pools give theirs
+    back when the driver has no more, or at a limit; so that this one has no limit, and its memory is asked for so that
+    CuPy does not notice.
+    """
 
     def __init__(self) -> None:
-        self.memory = cupy().cuda.MemoryPool()
+        self.memory = cupy().cuda.MemoryPool(_from_driver)
+        self.memory.set_limit(size=0)  # which the environment may have set
 
     @property
     def nbytes(self) -> int:
         """How much it holds."""
         return self.memory.total_bytes()
+
+
+def _from_driver(size: int) -> Any:
+    """A new block; where there is none, what idles in the common pool goes first.
+
+    Raises CuPy's OutOfMemoryError, at which no pool gives anything back.
+    """
+    block = _new_block(size)
+    if block is None:
+        cupy().get_default_memory_pool().free_all_blocks()
+        block = _new_block(size)
+    if block is None:
+        raise cupy().cuda.memory.OutOfMemoryError(size, -1)
+    return block
+
+
+def _new_block(size: int) -> Any:
+    cuda = cupy().cuda
+    try:
+        return cuda.MemoryPointer(cuda.Memory(size), 0)
+    except cuda.runtime.CUDARuntimeError as error:
+        if error.status != cuda.runtime.errorMemoryAllocation:
+            raise
+        return None
 
 
 class _LastLaunch:
@@ -103,11 +134,12 @@ def common_pool() -> PrivatePool:
 class Captured(Generic[T]):
     """Captured work. `result` is what it gave: arrays at the places that each launch writes."""
 
-    def __init__(self, graph: Any, result: T, draws: Recording, pool: PrivatePool):
+    def __init__(self, graph: Any, result: T, draws: Recording, pool: PrivatePool, held: Sequence[Any]):
         self.result = result
         self._graph = graph
         self._draws = draws
         self._pool = pool  # lives as long as the graph
+        self._held = held  # so does what the graph reads and others would forget
 
     def has_the_seed(self) -> bool:
         """Whether `launch` can draw: this thread's seed is that of the capture, or nothing is drawn."""
@@ -141,7 +173,7 @@ def captured(work: Callable[[], T], pool: PrivatePool) -> Captured[T]:
     xp = cupy()
     xp.cuda.get_current_stream().synchronize()
     stream = _stream()
-    with stream, recording() as draws:
+    with stream, recording() as draws, holding() as held:
         stream.synchronize()
         try:
             with xp.cuda.using_allocator(pool.memory.malloc):
@@ -153,17 +185,14 @@ def captured(work: Callable[[], T], pool: PrivatePool) -> Captured[T]:
             raise NotCapturedError(_words(error)) from error
         graph.upload(stream)
         stream.synchronize()
-    return Captured(graph, result, draws, pool)
+    return Captured(graph, result, draws, pool, held)
 
 
 def _abandon(stream: Any) -> None:
     """Leave a capture that went wrong; the stream is not used again."""
     _local.streams.pop(cupy().cuda.runtime.getDevice(), None)
-    try:
-        if stream.is_capturing():
-            stream.end_capture()
-    except Exception:  # that it was broken off is known
-        pass
+    with contextlib.suppress(Exception):  # that it was broken off is known; a broken capture may not even be asked for
+        stream.end_capture()
 
 
 def _words(error: BaseException) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from cvzoo.backends.abstract import Pad, Pair
 from cvzoo.backends.cuda.blas import gemm
 from cvzoo.backends.cuda.channel_sum import channel_sum as channel_sum_of_floats
-from cvzoo.backends.cuda.columns import Window, col2im, im2col
+from cvzoo.backends.cuda.columns import Window, col2im, im2col, row_length
 from cvzoo.backends.cuda.depthwise import depthwise_conv_2d, depthwise_input_grad, depthwise_weight_grad, is_depthwise
 from cvzoo.backends.cupy.chain import chain
 from cvzoo.backends.cupy.eltwise import add as add_arrays
@@ -106,12 +106,21 @@ def _with_adjacent_channels(x: Any) -> Any:
 
 
 def _filters(w: Any, groups: int, pack: dict | None) -> Any:
-    """(groups, KH * KW * C / groups, O / groups) of w (O, C / groups, KH, KW); its rows' elements lie far apart."""
+    """(groups, length, O / groups) of w (O, C / groups, KH, KW); its rows' elements lie far apart.
+
+    length: row_length(KH * KW * C / groups), what is more are zeros
+    """
     found = None if pack is None else pack.get(_PACK + w.dtype.name)
     if found is None:
         o, c, kh, kw = w.shape
-        found = cupy().ascontiguousarray(w.transpose(0, 2, 3, 1)).reshape(groups, o // groups, kh * kw * c)
-        found = found.transpose(0, 2, 1)
+        n = kh * kw * c
+        length = row_length(n, w.itemsize)
+        if length == n:
+            found = cupy().ascontiguousarray(w.transpose(0, 2, 3, 1))
+        else:
+            found = cupy().zeros((o, length), w.dtype)
+            found[:, :n] = w.transpose(0, 2, 3, 1).reshape(o, n)
+        found = found.reshape(groups, o // groups, length).transpose(0, 2, 1)
         if pack is not None:
             pack[_PACK + w.dtype.name] = found
     return found
@@ -140,7 +149,7 @@ def _convolve(x: Any, filters: Any, y: Any, window: Window, groups: int, is_exac
         return
     result = _grouped(_rows(y), groups)
     if window.is_single and x.transpose(0, 2, 3, 1).flags.c_contiguous:
-        gemm(_grouped(_rows(x), groups), filters, result, is_exact=is_exact)
+        gemm(_grouped(_rows(x), groups), filters[:, : x.shape[1] // groups], result, is_exact=is_exact)
         return
     for first, count in _pieces(window, x.shape[0], x.shape[1], x.itemsize):
         columns = im2col(x, window, groups, first, count)
@@ -163,7 +172,7 @@ def conv_2d_input_grad(
     if not gy.size:
         gx.fill(0)
         return gx if add is None else add_arrays(gx, add, out=gx)
-    filters = _filters(w, groups, None).transpose(0, 2, 1)
+    filters = _filters(w, groups, None).transpose(0, 2, 1)[:, :, : w.shape[2] * w.shape[3] * w.shape[1]]
     rows = _grouped(_rows(channels_last(gy)), groups)
     if window.is_single:
         gemm(rows, filters, _grouped(_rows(gx), groups))
@@ -192,22 +201,23 @@ def conv_2d_weight_grad(x: Any, gy: Any, w_size: Pair, *, stride: Pair, pad: Pad
     kh, kw = w_size
     window = Window(tuple(x_size), gy.shape[2:], tuple(w_size), stride, pad, dilate)
     wide = x.dtype if x.dtype.itemsize > 2 else np.dtype(np.float32)
-    total = cupy().empty((groups, o // groups, kh * kw * (c // groups)), wide)
+    n = kh * kw * (c // groups)
+    total = cupy().empty((groups, o // groups, row_length(n, x.itemsize)), wide)
     if not total.size:
-        return total.reshape(o, c // groups, kh, kw).astype(x.dtype)
+        return cupy().zeros((o, c // groups, kh, kw), x.dtype)
     if not gy.size:
         total.fill(0)
     else:
         x = _with_adjacent_channels(x)
         rows = _grouped(_rows(channels_last(gy)), groups)
         if window.is_single and x.transpose(0, 2, 3, 1).flags.c_contiguous:
-            gemm(rows.transpose(0, 2, 1), _grouped(_rows(x), groups), total)
+            gemm(rows.transpose(0, 2, 1), _grouped(_rows(x), groups), total[:, :, :n])
         else:
             for first, count in _pieces(window, b, c, x.itemsize):
                 columns = im2col(x, window, groups, first, count)
                 piece = rows[:, first : first + count].transpose(0, 2, 1)
                 gemm(piece, columns, total, beta=1.0 if first else 0.0)
-    gw = total.reshape(o, kh, kw, c // groups).transpose(0, 3, 1, 2)
+    gw = total[:, :, :n].reshape(o, kh, kw, c // groups).transpose(0, 3, 1, 2)
     return cupy().ascontiguousarray(gw.astype(x.dtype, copy=False))
 
 

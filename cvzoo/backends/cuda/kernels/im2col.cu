@@ -1,7 +1,8 @@
 // Windows of photos as rows of a matrix, and their gradients back into the photos.
 //
 // Photos lie channels-last. A window's place is p = (photo * out_h + row) * out_w + column. Columns are (groups, places,
-// taps, channels of a group): what a product of matrices wants for each group of channels.
+// taps, channels of a group): what a product of matrices wants for each group of channels. Their rows are made long
+// enough to begin aligned, and end in zeros.
 
 struct Window {
     int h, w, out_h, out_w;  // of a photo, and how many places there are
@@ -11,13 +12,18 @@ struct Window {
 // T is only moved: as many channels as one access holds. Steps and channels are counted in T.
 template <class T>
 __device__ void im2col(const T *x, T *columns, i64 first, i64 places, int groups, int channels, i64 step_photo,
-                       i64 step_row, i64 step_column, Window s) {
+                       i64 step_row, i64 step_column, int length, Window s) {
     T zero = {};
     int taps = s.taps_h * s.taps_w;
-    i64 n = places * groups * taps * channels;
+    i64 n = places * groups * length;
     for (i64 i = first_index(); i < n; i += index_step()) {
-        int c, tap, column, row;
-        i64 place = divide(divide(i, channels, &c), taps, &tap);
+        int at, column, row;
+        i64 place = divide(i, length, &at);
+        int tap = at / channels, c = at - tap * channels;
+        if (tap >= taps) {
+            columns[i] = zero;
+            continue;
+        }
         int group = groups == 1 ? 0 : (int)(place / places);
         place -= group * places;
         i64 photo = divide(divide(place + first, s.out_w, &column), s.out_h, &row);
@@ -29,12 +35,13 @@ __device__ void im2col(const T *x, T *columns, i64 first, i64 places, int groups
 }
 
 #define IM2COL(name, type)                                                                                            \
-    extern "C" __global__ void im2col_##name(const type *x, type *columns, i64 first, i64 places, int groups,          \
-                                             int channels, i64 step_photo, i64 step_row, i64 step_column, int h,       \
-                                             int w, int out_h, int out_w, int taps_h, int taps_w, int stride_h,        \
-                                             int stride_w, int top, int left, int dilate_h, int dilate_w) {            \
-        Window s = {h, w, out_h, out_w, taps_h, taps_w, stride_h, stride_w, top, left, dilate_h, dilate_w};            \
-        im2col<type>(x, columns, first, places, groups, channels, step_photo, step_row, step_column, s);               \
+    extern "C" __global__ void im2col_##name(const type *x, type *columns, i64 first, i64 places, int groups,         \
+                                             int channels, i64 step_photo, i64 step_row, i64 step_column,             \
+                                             int length, int h, int w, int out_h, int out_w, int taps_h, int taps_w,  \
+                                             int stride_h, int stride_w, int top, int left, int dilate_h,             \
+                                             int dilate_w) {                                                          \
+        Window s = {h, w, out_h, out_w, taps_h, taps_w, stride_h, stride_w, top, left, dilate_h, dilate_w};           \
+        im2col<type>(x, columns, first, places, groups, channels, step_photo, step_row, step_column, length, s);      \
     }
 
 typedef Pack<u64, 2> b128;
