@@ -175,6 +175,7 @@ def softmax_cross_entropy(
     """
     x = widened(x)
     t = as_array(t)
+    backend_of(t)
     check_reduce(reduce, function="softmax_cross_entropy")
     if x.ndim < 2 or t.shape != x.shape[:1] + x.shape[2:]:
         raise ShapeError(
