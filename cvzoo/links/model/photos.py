@@ -11,7 +11,7 @@ from cvzoo.backends.cuda.prepare import PhotoPlan, prepare_photos
 from cvzoo.backends.cuda.staging import upload
 from cvzoo.backends.device import Device
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
-from cvzoo.images.read_image import read_image
+from cvzoo.images.read_image import MAX_PIXELS, read_image
 
 
 class PreparedBatch(NamedTuple):
@@ -94,6 +94,9 @@ def _on_device(device: Device, photos: list[_Photo]) -> PreparedBatch:
 def _pixels(source: Any) -> np.ndarray:
     """(3, H, W) RGB in [0, 255]: uint8, or float32 if it was given as something finer."""
     if isinstance(source, np.ndarray):
+        eight = source.dtype == np.uint8 and source.ndim == 3 and source.shape[0] == 3
+        if eight and 0 < source.size <= 3 * MAX_PIXELS:
+            return source.copy(order="K")  # a camera may write the next one into it
         return read_image(source, dtype=np.uint8 if source.dtype == np.uint8 else np.float32)
     if isinstance(source, Image.Image) and source.mode.startswith(("I", "F")):
         return read_image(source)

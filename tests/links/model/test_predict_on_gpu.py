@@ -10,6 +10,7 @@ from host_cuda.module import ORDERS
 from neighbour import neighbour
 from PIL import Image
 
+from cvzoo.errors.exceptions import ImageError, ShapeError
 from cvzoo.images.read_image import read_image
 from cvzoo.links.model.darknet.detector import DarknetDetector
 from cvzoo.links.model.espnet.espnet import ESPNet
@@ -243,3 +244,27 @@ def test_no_order_of_threads_changes_a_box(name, machine, photos):
         seen.add(tuple(each[0].tobytes() for each in (found.bboxes, found.labels, found.scores)))
     assert len(found.scores[0])
     assert len(seen) == 1
+
+
+def test_a_source_may_write_the_next_photo_into_the_same_array(machine, photos):
+    model = copy.deepcopy(classifiers._made("ResNet"))
+    want = model.predict(photos[:2])
+    model.to_device("gpu:0")
+    frame = np.empty_like(photos[0])
+
+    def camera():
+        for photo in photos[:2]:
+            frame[...] = photo
+            yield frame
+
+    np.testing.assert_allclose(model.predict(camera()).probs, want.probs, rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize("wrong", [np.zeros((3, 0, 5), np.uint8), np.zeros((4, 4, 4), np.uint8)], ids=["empty", "rgba"])
+def test_photos_that_the_cpu_refuses_are_refused(machine, wrong):
+    model = copy.deepcopy(classifiers._made("ResNet"))
+    model.to_device("gpu:0")
+    with pytest.raises((ImageError, ShapeError)):
+        model.predict([wrong])
+    with pytest.raises(ShapeError, match="several"):
+        model.predict(np.zeros((3, 8, 8), np.uint8))
