@@ -17,6 +17,7 @@ from cvzoo.backends.cupy.library import cupy
 from cvzoo.config.randomness import reserve_device_blocks
 
 T = TypeVar("T")
+_OUT_OF_MEMORY = 2  # cudaErrorMemoryAllocation, which CuPy has no name for
 
 
 class NotCapturedError(Exception):
@@ -84,7 +85,7 @@ def _new_block(size: int) -> Any:
     try:
         return cuda.MemoryPointer(cuda.Memory(size), 0)
     except cuda.runtime.CUDARuntimeError as error:
-        if error.status != cuda.runtime.errorMemoryAllocation:
+        if error.status != _OUT_OF_MEMORY:
             raise
         return None
 

@@ -181,6 +181,7 @@ def cuda_module() -> ModuleType:
         memory.UnownedMemory,
         memory.MemoryPool,
     )
+    made.Memory = memory.Memory
     made.PinnedMemoryPool = memory.PinnedMemoryPool
     made.alloc = lambda size: machine().memories.alloc(size)
     made.alloc_pinned_memory = memory.PinnedMemoryPointer
