@@ -4,6 +4,8 @@
 
 // words of 64 boxes that the sweep has room for: 32768 boxes a photo
 #define WORDS 512
+// rows of the mask that the sweep reads before it waits for any
+#define AT_ONCE 8
 
 __device__ __forceinline__ float area_of(const float *b) {
     return times(larger(minus(b[2], b[0]), 0.0f), larger(minus(b[3], b[1]), 0.0f));
@@ -63,23 +65,34 @@ extern "C" __global__ void nms_sweep(const u64 *__restrict__ mask, const int *__
         for (int k = t; k < here; k += blockDim.x) diagonal[k] = rows[(i64)k * words + tile];
         __syncthreads();
         if (t == 0) {
-            u64 gone = removed[tile], stay = 0;
+            u64 left = ~removed[tile], stay = 0;
+            if (here < 64) left &= (1ull << here) - 1;
             int now = before;
-            for (int k = 0; k < here && now < limit; k++)
-                if (!((gone >> k) & 1)) {
-                    stay |= 1ull << k;
-                    gone |= diagonal[k];
-                    kept[photo * limit + now++] = 64 * tile + k;
-                }
+            while (left && now < limit) {  // only those that stay are looked at
+                int k = __ffsll((i64)left) - 1;
+                stay |= 1ull << k;
+                left &= ~(diagonal[k] | 1ull << k);
+                kept[photo * limit + now++] = 64 * tile + k;
+            }
             staying = stay;
             total = now;
         }
         __syncthreads();
         u64 stay = staying;
         for (int word = tile + 1 + t; word < used; word += blockDim.x) {
-            u64 gone = removed[word];
-            for (int k = 0; k < here; k++)
-                if ((stay >> k) & 1) gone |= rows[(i64)k * words + word];
+            u64 gone = removed[word], left = stay;
+            while (left) {  // AT_ONCE rows are on their way together; behind the last it is read again
+                u64 bits[AT_ONCE];
+                int k = 0;
+#pragma unroll
+                for (int j = 0; j < AT_ONCE; j++) {
+                    if (left) k = __ffsll((i64)left) - 1;
+                    left &= left - 1;
+                    bits[j] = rows[(i64)k * words + word];
+                }
+#pragma unroll
+                for (int j = 0; j < AT_ONCE; j++) gone |= bits[j];
+            }
             removed[word] = gone;
         }
         __syncthreads();
