@@ -119,6 +119,23 @@ __device__ __forceinline__ void sort_block(u64 *keys, int n) {
             __syncthreads();
         }
 }
+// the first `count` of row, in `room` for n, the power of two from count on
+__device__ __forceinline__ void sort_row(u64 *row, u64 *room, int count, int n) {
+    for (int k = threadIdx.x; k < n; k += blockDim.x) room[k] = k < count ? row[k] : 0;
+    __syncthreads();
+    sort_block(room, n);
+    for (int k = threadIdx.x; k < count; k += blockDim.x) row[k] = room[k];
+}
+// where `key` stands in keys (n,), the largest first
+__device__ __forceinline__ int rank_of(u64 key, const u64 *keys, int n) {
+    int low = 0, high = n - 1;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (keys[middle] > key) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
 __device__ __forceinline__ int power_of_two(int n) {
     int p = 1;
     while (p < n) p <<= 1;
@@ -133,11 +150,9 @@ extern "C" __global__ void sort_keys(u64 *__restrict__ keys, const int *__restri
     __shared__ u64 near[IN_SHARED];
     i64 row = blockIdx.x;
     int count = smaller(taken[row], limit), n = power_of_two(count);
-    u64 *at = n <= IN_SHARED ? near : room + row * capacity;
-    for (int k = threadIdx.x; k < n; k += blockDim.x) at[k] = k < count ? keys[row * limit + k] : 0;
-    __syncthreads();
-    sort_block(at, n);
-    for (int k = threadIdx.x; k < count; k += blockDim.x) keys[row * limit + k] = at[k];
+    // each kind of memory has loads of its own, which a pointer to either could not use
+    if (n <= IN_SHARED) sort_row(keys + row * limit, near, count, n);
+    else sort_row(keys + row * limit, room + row * capacity, count, n);
 }
 
 // one block a photo: candidates whose score is not -infinity, best first, of equal scores the lower tie first
@@ -161,24 +176,18 @@ extern "C" __global__ void sort_candidates(const float *__restrict__ bbox, const
     int found = count, m = power_of_two(found);
     for (int k = found + threadIdx.x; k < m; k += blockDim.x) own[k] = 0;
     __syncthreads();
-    u64 *at = own;
     if (m <= IN_SHARED) {
         for (int k = threadIdx.x; k < m; k += blockDim.x) near[k] = own[k];
         __syncthreads();
-        at = near;
+        sort_block(near, m);
+    } else {
+        sort_block(own, m);
     }
-    sort_block(at, m);
     // where a key stands is found again by halving: no two are equal
     for (int k = threadIdx.x; k < n; k += blockDim.x) {
         if (!(score[base + k] > -infinity<float>())) continue;
         u64 key = key_of(score[base + k], tie ? (u32)tie[base + k] : (u32)k);
-        int low = 0, high = found - 1;
-        while (low < high) {
-            int middle = (low + high) / 2;
-            if (at[middle] > key) low = middle + 1;
-            else high = middle;
-        }
-        i64 to = base + low;
+        i64 to = base + (m <= IN_SHARED ? rank_of(key, near, found) : rank_of(key, own, found));
         places[to] = k;
         for (int side = 0; side < 4; side++) to_bbox[4 * to + side] = bbox[4 * (base + k) + side];
         to_label[to] = label[base + k];
