@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from cvzoo.backends.cuda.elementwise import are_floats
-from cvzoo.backends.cuda.kernel_module import KernelModule, blocks
+from cvzoo.backends.cuda.kernel_module import KernelModule
 from cvzoo.backends.cuda.suffix import suffix
 from cvzoo.backends.cupy.library import cupy
 
@@ -42,8 +42,8 @@ def channel_sum(x: Any) -> Any:
     )
     _KERNELS.launch(
         f"channel_sum_final_{suffix(y.dtype)}",
-        blocks(c),
-        (256, 1, 1),
+        (-(-c // 32), 1, 1),
+        (32, 32, 1),
         (partial, y, np.int64(splits * beside), np.int32(c)),
     )
     return y

@@ -35,13 +35,21 @@ __device__ __forceinline__ void channel_sum_partial(
     }
 }
 
+// blocks (ceil(c / 32)) of 32 x 32 threads: y (c,) of partial (splits, c)
 template <class A>
 __device__ __forceinline__ void channel_sum_final(const A *partial, A *y, i64 splits, int c) {
-    i64 column = first_index();
-    if (column >= c) return;
-    Carried<A> all = {A(0), A(0)};
-    for (i64 k = 0; k < splits; k++) all.add(partial[k * c + column]);
-    y[column] = all.sum;
+    __shared__ A part[32][33];
+    int column = blockIdx.x * 32 + threadIdx.x;
+    Carried<A> total = {A(0), A(0)};
+    if (column < c)
+        for (i64 k = threadIdx.y; k < splits; k += 32) total.add(partial[k * c + column]);
+    part[threadIdx.y][threadIdx.x] = total.sum;
+    __syncthreads();
+    if (threadIdx.y == 0 && column < c) {
+        Carried<A> all = {A(0), A(0)};
+        for (int k = 0; k < 32; k++) all.add(part[k][threadIdx.x]);
+        y[column] = all.sum;
+    }
 }
 
 #define CHANNEL_SUM(suffix, T)                                                         \
@@ -50,9 +58,11 @@ __device__ __forceinline__ void channel_sum_final(const A *partial, A *y, i64 sp
         channel_sum_partial<T>(x, partial, m, c, step);                                \
     }
 FOR_FLOATS(CHANNEL_SUM)
-extern "C" __global__ void channel_sum_final_f32(const float *partial, float *y, i64 splits, int c) {
+extern "C" __global__ void __launch_bounds__(1024)
+    channel_sum_final_f32(const float *partial, float *y, i64 splits, int c) {
     channel_sum_final(partial, y, splits, c);
 }
-extern "C" __global__ void channel_sum_final_f64(const double *partial, double *y, i64 splits, int c) {
+extern "C" __global__ void __launch_bounds__(1024)
+    channel_sum_final_f64(const double *partial, double *y, i64 splits, int c) {
     channel_sum_final(partial, y, splits, c);
 }
