@@ -13,6 +13,7 @@ from cvzoo.backends.cupy.library import cupy
 
 _MODULE = KernelModule("scatter")
 _THREADS = 128
+_MOST_ROWS = 65535  # of blocks in a grid
 _MOST_LOOKS = 1 << 28  # a warp looks at 32 indices at once; from here on CuPy's atomic additions are faster
 _KEPT_BYTES = 1 << 20
 _REMEMBERED = 256
@@ -102,7 +103,7 @@ def add_rows(out: Any, ids: Any, rows: Any, *, before: int, places: int) -> None
     if not rows.size or not out.size:
         return
     threads = min(_THREADS, -(-width // 32) * 32)
-    grid = (min(before * places, (1 << 31) - 1), -(-width // threads), 1)
+    grid = (min(before * places, (1 << 31) - 1), min(-(-width // threads), _MOST_ROWS), 1)
     sizes = [np.int64(n) for n in (before, places, ids.size, width)]
     _MODULE.launch(f"scatter_add_rows_{suffix(out.dtype)}", grid, (threads, 1, 1), (out, ids, rows, *sizes))
 

@@ -115,3 +115,14 @@ def test_pixels_go_to_their_planes_and_come_back(gpu, dtype):
             back = scatter.take_pixels(out, gpu.cupy.asarray(where))
         np.testing.assert_array_equal(out.get(), wanted)
         np.testing.assert_array_equal(back.get(), np.where(inside, np.take_along_axis(wanted, clipped, 1), 0))
+
+
+def test_rows_may_be_wider_than_a_grid_is_high(gpu, monkeypatch):
+    monkeypatch.setattr(scatter, "_MOST_ROWS", 2)
+    rows = RANDOM.standard_normal((2, 6, 700)).astype("float32")
+    ids = np.array([0, 2, 2, -1, 7, 0])
+    out = gpu.cupy.zeros((2, 3, 700), np.float32)
+    scatter.add_rows(out, gpu.cupy.array(ids), gpu.cupy.array(rows), before=2, places=3)
+    want = np.zeros((2, 3, 700), np.float32)
+    np.add.at(want, (slice(None), ids[[0, 1, 2, 3, 5]]), rows[:, [0, 1, 2, 3, 5]])
+    np.testing.assert_array_equal(out.get(), want)

@@ -5,10 +5,13 @@
 template <class T>
 __device__ void add_rows(T *out, const i64 *ids, const T *rows, i64 a, i64 l, i64 n, i64 d) {
     typedef typename Wide<T>::type W;
-    i64 column = (i64)blockIdx.y * blockDim.x + threadIdx.x;
     int lane = threadIdx.x % 32;
-    for (i64 place = blockIdx.x; place < a * l; place += gridDim.x) {
+    // a grid has so many rows of blocks at most; whole warps go round together
+    i64 columns = (i64)gridDim.y * blockDim.x, rounds = (d + columns - 1) / columns;
+    for (i64 at = blockIdx.x; at < a * l * rounds; at += gridDim.x) {
+        i64 round = at / (a * l), place = at - round * (a * l);
         i64 part = place / l, id = place - part * l;
+        i64 column = round * columns + (i64)blockIdx.y * blockDim.x + threadIdx.x;
         W sum = column < d ? wide(out[place * d + column]) : (W)0;
         bool any = false;
         for (i64 first = 0; first < n; first += 32) {
