@@ -45,16 +45,23 @@ __device__ __forceinline__ double uniform_of(const Block &b, int k, double) {
     return (double)bits * 1.1102230246251565e-16;
 }
 
-// numbers (n,): f(block, k) is the k-th number of a block
+// numbers (n,), of which `out` begins at a multiple of a block's: f(block, k) is the k-th number of a block
 template <class T, class F>
 __device__ __forceinline__ void draw(T *out, i64 n, u64 key, u64 first, const u64 *base, F f) {
     const int per = Count<T>::value;
     const u64 place = first_place(first, base);
     for (i64 b = first_index(); b * per < n; b += index_step()) {
         Block block = philox(key, place + b);
+        Pack<T, per> drawn;
 #pragma unroll
-        for (int k = 0; k < per; k++)
-            if (b * per + k < n) out[b * per + k] = f(block, k);
+        for (int k = 0; k < per; k++) drawn.at[k] = f(block, k);
+        if (b * per + per <= n) {
+            store<per>(out + b * per, drawn);
+        } else {
+#pragma unroll
+            for (int k = 0; k < per; k++)
+                if (b * per + k < n) out[b * per + k] = drawn.at[k];
+        }
     }
 }
 
