@@ -8,7 +8,13 @@ __device__ __forceinline__ void concat(
     i64 pitch, i64 begin) {
     i64 i = first_index();
     if (i >= outer * e7) return;
-    i64 row = i / e7, at = i - row * e7;
+    i64 row, at;
+    if (e7 >> 31 == 0) {
+        int rest;
+        row = divide(i, (int)e7, &rest), at = rest;
+    } else {
+        row = i / e7, at = i - row * e7;
+    }
     const Unit *from;
     i64 first, end;
     if (at < e0) from = x0, first = 0, end = e0;

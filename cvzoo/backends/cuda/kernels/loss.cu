@@ -20,7 +20,7 @@ __device__ __forceinline__ void softmax_cross_entropy(
         }
         return;
     }
-    x += (row / inner) * n * inner + row % inner;
+    x += inner == 1 ? row * n : (row / inner) * n * inner + row % inner;  // divisions of 64 bits are slow
     A top = -infinity<A>();
     for (i64 i = Team::lane(); i < n; i += Team::lanes()) top = larger_or_nan(top, wide(x[i * inner]));
     top = Team::max(top);

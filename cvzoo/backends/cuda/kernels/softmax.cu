@@ -2,12 +2,17 @@
 // row stay in the cache between the passes. The numbers of a row lie `step` apart; row r of `inner` rows that lie
 // between each other begins at (r / inner) * n * inner + r % inner.
 
+// where a row begins; divisions of 64 bits are slow
+__device__ __forceinline__ i64 row_begin(i64 row, int n, i64 inner) {
+    return inner == 1 ? row * n : (row / inner) * n * inner + row % inner;
+}
+
 template <class T, class Team>
 __device__ __forceinline__ void softmax(const T *x, T *y, i64 rows, int n, i64 inner, int logarithmic) {
     typedef typename Wide<T>::type A;
     i64 row = Team::row();
     if (row >= rows) return;
-    i64 at = (row / inner) * n * inner + row % inner;
+    i64 at = row_begin(row, n, inner);
     x += at;
     y += at;
     A top = -infinity<A>();
@@ -29,7 +34,7 @@ __device__ __forceinline__ void softmax_grad(
     typedef typename Wide<T>::type A;
     i64 row = Team::row();
     if (row >= rows) return;
-    i64 at = (row / inner) * n * inner + row % inner;
+    i64 at = row_begin(row, n, inner);
     gy += at;
     y += at;
     gx += at;
