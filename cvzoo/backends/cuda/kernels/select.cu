@@ -54,7 +54,7 @@ extern "C" __global__ void select_count(const float *__restrict__ score, const i
 
 // grid (S, B), 256 threads: one pass's bits of the lowest key that is taken; counts become zeros again
 extern "C" __global__ void select_bits(u32 *__restrict__ counts, int limit, int pass, u64 *__restrict__ states) {
-    __shared__ u32 sums[256];
+    __shared__ u32 sums[256], groups[8];
     i64 row = (i64)blockIdx.y * gridDim.x + blockIdx.x;
     u64 *state = states + row * N_STATE;
     if (pass > 0 && state[KNOWN]) return;
@@ -63,15 +63,23 @@ extern "C" __global__ void select_bits(u32 *__restrict__ counts, int limit, int 
     for (int k = 0; k < BINS / 256; k++) sum += own[k];
     sums[threadIdx.x] = sum;
     __syncthreads();
+    if (threadIdx.x < 8) {
+        sum = 0;
+        for (int k = 0; k < 32; k++) sum += sums[32 * threadIdx.x + k];
+        groups[threadIdx.x] = sum;
+    }
+    __syncthreads();
     if (threadIdx.x == 0) {
         u64 wanted = pass > 0 ? state[WANTED] : (u64)limit, total = 0;
-        for (int k = 0; k < 256; k++) total += sums[k];
+        for (int k = 0; k < 8; k++) total += groups[k];
         if (pass == 0) state[TOTAL] = total;
         if (pass == 0 && total <= wanted) {
             state[LOWEST] = 0;
             state[KNOWN] = 1;
         } else {
-            int part = 255;
+            int group = 7;  // from the highest down: where what is wanted is reached
+            while (groups[group] < wanted) wanted -= groups[group--];
+            int part = 32 * group + 31;
             while (sums[part] < wanted) wanted -= sums[part--];
             int bin = (BINS / 256) * (part + 1) - 1;
             while (counts[row * BINS + bin] < wanted) wanted -= counts[row * BINS + bin--];
