@@ -82,7 +82,6 @@ def test_whoever_asks_for_a_number_is_seen_to_wait(gpu):
         lambda: x[x > 1],
         lambda: x.nonzero(),
         lambda: x.get(),
-        lambda: range(x[1]),
         lambda: x.__setitem__(x > 1, 0),
     ):
         gpu.recorder.clear()
@@ -90,6 +89,11 @@ def test_whoever_asks_for_a_number_is_seen_to_wait(gpu):
         assert gpu.recorder.of("sync"), ask
         with gpu.no_sync("the test"), pytest.raises(FakeGpuError, match="the test"):
             ask()
+
+
+def test_an_array_is_no_index_of_the_host(gpu):
+    with pytest.raises(TypeError):
+        range(gpu.cupy.arange(4)[1])
 
 
 def test_indices_of_arrays_wrap_around(gpu):

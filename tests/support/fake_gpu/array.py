@@ -193,11 +193,6 @@ class CudaArray:
     def __float__(self) -> float:
         return float(self.get())
 
-    def __index__(self) -> int:
-        if self.ndim or self.dtype.kind not in "iu":
-            raise TypeError("only integer scalar arrays can be converted to a scalar index")
-        return int(self.get())
-
     def __repr__(self) -> str:
         return repr(self.get())
 
@@ -348,9 +343,6 @@ class CudaArray:
         from fake_gpu.functions import take
 
         return take(self, indices, axis, out)
-
-    def __contains__(self, value: Any) -> bool:
-        return bool((self == value).any())
 
     # --- NumPy's functions called with it ---------------------------------------------------------------------------
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
