@@ -11,7 +11,7 @@ from cvzoo.backends.numpy.backend import NumpyBackend
 ml_dtypes = pytest.importorskip("ml_dtypes")
 CPU, GPU = NumpyBackend(), CupyBackend()
 TOLERANCES = {"float32": 4e-6, "float64": 1e-13, "float16": 4e-3, ml_dtypes.bfloat16: 3e-2}
-SHAPES = [(2, 8, 3, 5), (7, 33), (3, 1500), (4, 1), (2, 3, 0), (0, 3), (1, 1024)]
+SHAPES = [(2, 8, 3, 5), (7, 33), (9, 255), (2, 256), (2, 257), (3, 1500), (4, 1), (2, 3, 0), (0, 3), (1, 1024)]
 
 
 @pytest.fixture

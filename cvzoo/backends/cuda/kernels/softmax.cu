@@ -1,10 +1,67 @@
-// Softmax, its logarithm and their gradients along one axis, read three times and kept nowhere else: the scores of one
-// row stay in the cache between the passes. The numbers of a row lie `step` apart; row r of `inner` rows that lie
+// Softmax, its logarithm and their gradients along one axis. Long rows are read three times and kept nowhere else: the
+// scores of one row stay in the cache between the passes. The numbers of a row lie `step` apart; row r of `inner` rows that lie
 // between each other begins at (r / inner) * n * inner + r % inner.
 
 // where a row begins; divisions of 64 bits are slow
 __device__ __forceinline__ i64 row_begin(i64 row, int n, i64 inner) {
     return inner == 1 ? row * n : (row / inner) * n * inner + row % inner;
+}
+
+// A warp keeps a row of up to 32 * HELD numbers in registers: each is read once, and has one exponential.
+#define HELD 8
+template <class Team>
+struct Holds {
+    static const bool value = false;
+};
+template <class A>
+struct Holds<WarpTeam<A>> {
+    static const bool value = true;
+};
+
+template <class T>
+__device__ __forceinline__ void softmax_held(const T *x, T *y, int n, int logarithmic) {
+    typedef typename Wide<T>::type A;
+    int lane = threadIdx.x % 32;
+    A v[HELD], top = -infinity<A>(), sum = 0;
+#pragma unroll
+    for (int k = 0; k < HELD; k++)
+        if (lane + 32 * k < n) {
+            v[k] = wide(x[lane + 32 * k]);
+            top = larger_or_nan(top, v[k]);
+        }
+    top = warp_max(top);
+#pragma unroll
+    for (int k = 0; k < HELD; k++)
+        if (lane + 32 * k < n) {
+            v[k] -= top;
+            A e = exponential(v[k]);
+            sum += e;
+            if (!logarithmic) v[k] = e;
+        }
+    sum = warp_sum(sum);
+    A log_sum = logarithm(sum);
+#pragma unroll
+    for (int k = 0; k < HELD; k++)
+        if (lane + 32 * k < n) y[lane + 32 * k] = narrow<T>(logarithmic ? v[k] - log_sum : v[k] / sum);
+}
+
+template <class T>
+__device__ __forceinline__ void softmax_grad_held(const T *gy, const T *y, T *gx, int n, int logarithmic) {
+    typedef typename Wide<T>::type A;
+    int lane = threadIdx.x % 32;
+    A g[HELD], v[HELD], sum = 0;
+#pragma unroll
+    for (int k = 0; k < HELD; k++)
+        if (lane + 32 * k < n) {
+            g[k] = wide(gy[lane + 32 * k]);
+            v[k] = wide(y[lane + 32 * k]);
+            sum += logarithmic ? g[k] : g[k] * v[k];
+        }
+    sum = warp_sum(sum);
+#pragma unroll
+    for (int k = 0; k < HELD; k++)
+        if (lane + 32 * k < n)
+            gx[lane + 32 * k] = narrow<T>(logarithmic ? g[k] - exponential(v[k]) * sum : (g[k] - sum) * v[k]);
 }
 
 template <class T, class Team>
@@ -15,6 +72,7 @@ __device__ __forceinline__ void softmax(const T *x, T *y, i64 rows, int n, i64 i
     i64 at = row_begin(row, n, inner);
     x += at;
     y += at;
+    if (Holds<Team>::value && n <= 32 * HELD) return softmax_held(x, y, n, logarithmic);
     A top = -infinity<A>();
     for (i64 i = Team::lane(); i < n; i += Team::lanes()) top = larger_or_nan(top, wide(x[i * inner]));
     top = Team::max(top);
@@ -38,6 +96,7 @@ __device__ __forceinline__ void softmax_grad(
     gy += at;
     y += at;
     gx += at;
+    if (Holds<Team>::value && n <= 32 * HELD) return softmax_grad_held(gy, y, gx, n, logarithmic);
     A sum = 0;
     for (i64 i = Team::lane(); i < n; i += Team::lanes())
         sum += logarithmic ? wide(gy[i * inner]) : wide(gy[i * inner]) * wide(y[i * inner]);
