@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from cvzoo.backends.arrays import is_device_array
+from cvzoo.backends.cuda.held import hold
 from cvzoo.backends.cupy.library import cupy
 
 # sizes of photos change; each has a few constants
@@ -15,7 +16,8 @@ _KEPT = 512
 
 
 class Constants:
-    """Arrays by key, copied to a device when first asked for there; the longest unused is forgotten first."""
+    """Arrays by key, copied to a device when first asked for there; the longest unused is forgotten first, though not
+    while a CUDA graph reads it."""
 
     def __init__(self, kept: int = _KEPT):
         self._kept = kept
@@ -45,6 +47,7 @@ class Constants:
                     self._arrays.popitem(last=False)
             else:
                 self._arrays.move_to_end(key)
+            hold(found)
             return found
 
 

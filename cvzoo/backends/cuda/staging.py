@@ -1,6 +1,8 @@
 """Arrays carried to a GPU and back through pinned memory: each way one copy, however many arrays."""
 
+import contextlib
 import math
+import sys
 import threading
 from collections.abc import Sequence
 from typing import Any
@@ -35,6 +37,12 @@ class _Slot:
             self._memory = cupy().cuda.alloc_pinned_memory(capacity)
             self.host = np.frombuffer(self._memory, np.uint8, capacity)
         return self.host[:size]
+
+    def __del__(self) -> None:
+        # a thread has ended: CuPy would give the buffer to others at once
+        if self._event is not None and not sys.is_finalizing():
+            with contextlib.suppress(Exception):  # of a GPU that is gone
+                self._event.synchronize()
 
     def used(self, stream: Any) -> None:
         """What the stream does until now, uses the buffer."""

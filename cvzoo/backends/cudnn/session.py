@@ -5,6 +5,7 @@ import sys
 import threading
 from typing import Any
 
+from cvzoo.backends.cuda.held import hold
 from cvzoo.backends.cudnn.library import check, library
 from cvzoo.backends.cudnn.planner import Place
 from cvzoo.backends.cupy.library import cupy
@@ -63,6 +64,7 @@ class Session:
             # in a capture they are zeros only once the graph has run
             if not cupy().cuda.get_current_stream().is_capturing():
                 self._zeros[dtype.char] = kept
+        hold(kept)
         return kept[:count]
 
 

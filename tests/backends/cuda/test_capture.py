@@ -1,5 +1,6 @@
 """Captured work on a made-up GPU whose capture records and replays."""
 
+import contextlib
 import gc
 import weakref
 
@@ -8,6 +9,7 @@ import pytest
 
 from cvzoo.backends.cuda import capture, random_numbers
 from cvzoo.backends.cuda.capture import NotCapturedError, PrivatePool, captured, warmed_up
+from cvzoo.backends.cuda.constants import Constants
 from cvzoo.config.randomness import set_seed
 from cvzoo.errors.exceptions import GraphError
 
@@ -70,6 +72,65 @@ def test_what_no_graph_holds_is_told_and_leaves_the_device_usable(machine, work,
     graph = captured(lambda: x + 1, PrivatePool())
     graph.launch()
     np.testing.assert_array_equal(graph.result.get(), 2)
+
+
+def test_a_capture_that_cuda_broke_is_ended_though_it_may_not_be_asked_for(machine):
+    stream = machine.cupy.cuda.get_current_stream
+    seen = []
+
+    def work():
+        seen.append(stream())
+        with pytest.raises(RuntimeError):
+            stream().synchronize()
+        with pytest.raises(RuntimeError, match="invalidated"):
+            stream().is_capturing()
+
+    with pytest.raises(NotCapturedError, match="Invalidated"):
+        captured(work, PrivatePool())
+    assert not seen[0].is_capturing()
+
+
+def test_constants_live_as_long_as_the_graph_that_reads_them(machine):
+    constants = Constants(kept=1)
+    x = machine.cupy.zeros(4, np.float32)
+
+    def work():
+        return x + constants.get("mine", lambda: np.arange(4, dtype=np.float32))
+
+    warmed_up(work)
+    graph = captured(work, PrivatePool())
+    for other in range(3):
+        constants.get(other, lambda: np.full(4, 7, np.float32))
+    graph.launch()
+    np.testing.assert_array_equal(graph.result.get(), [0, 1, 2, 3])
+
+
+@pytest.mark.parametrize("limit", ["the device's", "the pool's"])
+def test_memory_that_graphs_write_to_is_not_given_back_where_there_is_no_more(machine, monkeypatch, limit):
+    cupy = machine.cupy
+    x = cupy.ones(1000, np.float32)
+    if limit == "the pool's":
+        monkeypatch.setenv("CUPY_GPU_MEMORY_LIMIT", str(32 << 10))
+    pool = PrivatePool()
+    first = captured(lambda: x * 2 + 1, pool)  # what it needs on the way is free
+    if limit == "the device's":
+        machine.capacity = sum(block.size for block in machine.memory) + 8192
+    with contextlib.suppress(NotCapturedError):
+        captured(lambda: cupy.empty(100_000, np.float32), pool)
+    first.launch()
+    np.testing.assert_array_equal(first.result.get(), 3)
+
+
+def test_what_idles_in_the_common_pool_makes_room_for_a_graph(machine):
+    cupy = machine.cupy
+    x = cupy.empty(100_000, np.uint8)
+    del x
+    machine.capacity = sum(block.size for block in machine.memory) + 8192
+    graph = captured(lambda: cupy.full(100_000, 5, np.uint8), PrivatePool())
+    graph.launch()
+    assert graph.result.get()[-1] == 5
+    with pytest.raises(NotCapturedError, match="OutOfMemoryError"):
+        captured(lambda: cupy.full(200_000, 5, np.uint8), PrivatePool())
 
 
 def test_warming_up_runs_on_the_stream_that_captures(machine):

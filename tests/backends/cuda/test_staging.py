@@ -1,5 +1,8 @@
 """Arrays carried to a made-up GPU and back, by one copy each way."""
 
+import gc
+import threading
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -60,6 +63,22 @@ def test_every_gpu_has_buffers_of_its_own(machine):
         (there,) = upload([np.ones(3, np.float32)])
         assert there.device.id == 1
         assert download([there])[0].tolist() == [1, 1, 1]
+
+
+def test_a_buffer_outlives_its_thread_until_the_copy_out_of_it_is_done(fake_gpu):
+    with fake_gpu(late=True) as machine:
+        found = []
+
+        def send():
+            with machine.cupy.cuda.Stream(non_blocking=True):
+                found.extend(upload([np.arange(4, dtype=np.float32)]))
+
+        thread = threading.Thread(target=send)
+        thread.start()
+        thread.join()
+        del thread
+        gc.collect()
+        np.testing.assert_array_equal(found[0].get(), [0, 1, 2, 3])
 
 
 def test_nothing_is_no_copy(machine):

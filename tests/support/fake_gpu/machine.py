@@ -13,10 +13,10 @@ class FakeGpuError(RuntimeError):
 
 
 class CUDARuntimeError(RuntimeError):
-    """CUDA's own refusal, named as CuPy names it."""
+    """CUDA's own refusal, named as CuPy names it; `status` is CUDA's number."""
 
-    def __init__(self, status: str):
-        super().__init__(status)
+    def __init__(self, words: str, status: int = 999):
+        super().__init__(words)
         self.status = status
 
 
@@ -96,6 +96,7 @@ class Machine:
         self.streams: dict[int, StreamState] = {}
         self.memory: weakref.WeakSet = weakref.WeakSet()
         self.broken: list[str] = []  # found where nothing can be raised
+        self.capacity: int | None = None  # bytes of each device; None: no end of them
         self.late = False  # streams other than the default one run only when somebody waits for them
         self._forbidden: list[str] = []
         self._next = 0x51000
@@ -126,7 +127,10 @@ class Machine:
         return entry
 
     def is_capturing(self, stream: int | None = None) -> bool:
-        return self.stream(stream).capture is not None
+        capture = self.stream(stream).capture
+        if capture is not None and capture.broken is not None:
+            raise RuntimeError("the stream was capturing, but an error has invalidated the capture sequence")
+        return capture is not None
 
     def run(
         self,

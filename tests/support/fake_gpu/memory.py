@@ -1,6 +1,7 @@
 """Memory of made-up devices: full of NaN when it is new, with guards around it."""
 
 import ctypes
+import os
 import threading
 import weakref
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from fake_gpu.machine import CUDARuntimeError, FakeGpuError, is_there, machine
 
 GARBAGE = 0xFF  # NaN in every float, -1 in every signed integer
 GUARD = 0xA5
+OUT_OF_MEMORY = 2  # CUDA's number for it
 _ROOM = 512  # bytes of guard at each side, and what blocks are aligned to
 
 
@@ -22,6 +24,10 @@ class Memory:
         here = machine()
         self.device_id = here.here.device
         self.size = size
+        if here.capacity is not None:
+            taken = sum(each.size for each in here.memory if each.device_id == self.device_id)
+            if taken + size > here.capacity:
+                raise CUDARuntimeError("cudaErrorMemoryAllocation: out of memory", OUT_OF_MEMORY)
         self._whole = np.empty(size + 3 * _ROOM, np.uint8)
         start = -self._whole.ctypes.data % _ROOM + _ROOM
         self.raw = self._whole[start : start + size]
@@ -93,11 +99,10 @@ class PooledMemory:
         chunk, self.chunk = self.chunk, None
         if chunk is None or pool is None:
             return
-        if is_there() and machine() is chunk._machine():
-            if not machine().late:
-                if not chunk.is_captured and not (chunk.raw[self._wanted :] == GARBAGE).all():
-                    machine().broken.append(f"somebody wrote behind {self._wanted} bytes on device {chunk.device_id}")
-                chunk.raw[:] = GARBAGE  # who reads it from now on reads NaN
+        if is_there() and machine() is chunk._machine() and not machine().late:
+            if not chunk.is_captured and not (chunk.raw[self._wanted :] == GARBAGE).all():
+                machine().broken.append(f"somebody wrote behind {self._wanted} bytes on device {chunk.device_id}")
+            chunk.raw[:] = GARBAGE  # who reads it from now on reads NaN
         pool._give_back(chunk, self._stream)
 
     def __del__(self) -> None:
@@ -227,7 +232,7 @@ class MemoryPool:
         self._used = 0
         self._total = 0
         self._device_bytes: dict[int, list[int]] = {}
-        self._limit = 0
+        self._limit = int(os.environ.get("CUPY_GPU_MEMORY_LIMIT", "0"))
 
     def _counts(self, device: int) -> list[int]:
         return self._device_bytes.setdefault(device, [0, 0])  # used, total
@@ -244,8 +249,10 @@ class MemoryPool:
             chunk = free.pop()
         else:
             if self._limit and counts[1] + rounded > self._limit:
+                self.free_all_blocks()
+            if self._limit and counts[1] + rounded > self._limit:
                 raise OutOfMemoryError(rounded, counts[1], self._limit)
-            chunk = Memory(rounded)
+            chunk = self._from_driver(rounded)
             counts[1] += rounded
         counts[0] += rounded
         if state.capture is not None:  # a replay finds what other nodes left in the block
@@ -253,6 +260,20 @@ class MemoryPool:
             chunk.is_captured = True
             here.run("new memory", lambda: raw.fill(GARBAGE), kind="alloc", size=rounded, touches=(chunk,))
         return MemoryPointer(PooledMemory(chunk, self, state.ptr, size), 0)
+
+    def _from_driver(self, size: int) -> Memory:
+        """As CuPy's: when the driver has no more, all free blocks are given back, and it is asked again."""
+        allocator = self._allocator or new_memory
+        for last in (False, True):
+            try:
+                return allocator(size).mem
+            except CUDARuntimeError as error:
+                if error.status != OUT_OF_MEMORY:
+                    raise
+                if last:
+                    raise OutOfMemoryError(size, self.total_bytes(), self._limit) from None
+                self.free_all_blocks()
+        raise AssertionError
 
     def _give_back(self, chunk: Memory, stream: int) -> None:
         self._counts(chunk.device_id)[0] -= chunk.size
