@@ -237,24 +237,36 @@ class AbstractBackend(abc.ABC):
 
     @abc.abstractmethod
     def batch_norm_relu_train(
-        self, x: Array, gamma: Array, beta: Array, *, eps: float
+        self, x: Array, gamma: Array, beta: Array, *, eps: float, add: Array | None = None
     ) -> tuple[Array, Array, Array, Array]:
-        """y, mean (C,), var (C,), mask: relu of batch_norm_train; `mask` says in the backend's own way where y > 0.
+        """y, mean (C,), var (C,), mask: relu of batch_norm_train, and of `add` on top of it, which is like x.
 
-        What is NaN before relu may be 0 behind it.
+        `mask` says in the backend's own way where y > 0. What is NaN before relu may be 0 behind it.
         """
 
     @abc.abstractmethod
     def batch_norm_relu_fixed(
-        self, x: Array, gamma: Array, beta: Array, mean: Array, var: Array, *, eps: float
+        self, x: Array, gamma: Array, beta: Array, mean: Array, var: Array, *, eps: float, add: Array | None = None
     ) -> Array:
-        """relu of batch_norm_fixed. With the statistics of batch_norm_relu_train it is its y, up to rounding."""
+        """relu of batch_norm_fixed, and of `add` on top of it.
+
+        With the statistics of batch_norm_relu_train it is its y, up to rounding.
+        """
 
     @abc.abstractmethod
     def batch_norm_relu_grad(
-        self, gy: Array, x: Array, gamma: Array, mean: Array, var: Array, mask: Array, *, eps: float
-    ) -> tuple[Array, Array, Array]:
-        """gx, ggamma (C,), gbeta (C,) of batch_norm_relu_train."""
+        self,
+        gy: Array,
+        x: Array,
+        gamma: Array,
+        mean: Array,
+        var: Array,
+        mask: Array,
+        *,
+        eps: float,
+        adds: bool = False,
+    ) -> tuple[Array, ...]:
+        """gx, ggamma (C,), gbeta (C,) of batch_norm_relu_train, and with `adds` the gradient of its `add`."""
 
     @abc.abstractmethod
     def layer_norm(self, x: Array, gamma: Array, beta: Array, *, eps: float) -> tuple[Array, Array, Array]:

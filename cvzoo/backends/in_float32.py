@@ -9,12 +9,13 @@ import numpy as np
 from cvzoo.backends.float_types import is_half, rounded, widened
 
 
-def in_float32(kernel: Callable, *, place: int = 0, rounds: bool = True) -> Callable:
+def in_float32(kernel: Callable, *, place: int = 0, rounds: bool = True, also: int = 0) -> Callable:
     """`kernel` that takes float16 and bfloat16, too, and gives float32 arrays to those that it calls.
 
     place: which argument says what the result is rounded to
     rounds: the result, of several the first, has the dtype of that argument; the others, and without it all, stay
         float32
+    also: the place of one more result that has it, where there is one
     """
 
     @functools.wraps(kernel)
@@ -32,7 +33,7 @@ def in_float32(kernel: Callable, *, place: int = 0, rounds: bool = True) -> Call
         if not rounds:
             return result
         if isinstance(result, tuple):
-            return (rounded(result[0], dtype), *result[1:])
+            return tuple([rounded(y, dtype) if i in (0, also) else y for i, y in enumerate(result)])
         return rounded(result, dtype)
 
     return run

@@ -59,6 +59,38 @@ def test_a_batch_normalization_with_relu_is_one_and_then_a_relu(shape):
         assert_agree(one, other, tolerance=tolerance, least=10)
 
 
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_batch_normalizations_with_a_sum_and_relu_agree(shape):
+    x, gy, add, c = draw(*shape) * 3 + 2, draw(*shape, seed=1), draw(*shape, seed=2), shape[1]
+    gamma, beta = draw(c), draw(c, seed=1)
+    *fast, mask = FAST.batch_norm_relu_train(x, gamma, beta, eps=EPS, add=add)
+    *reference, reference_mask = REFERENCE.batch_norm_relu_train(x, gamma, beta, eps=EPS, add=add)
+    for one, other in zip(fast, reference):
+        assert_agree(one, other, least=20)
+    for kernels, (y, mean, var) in ((FAST, fast), (REFERENCE, reference)):
+        assert_agree(kernels.batch_norm_relu_fixed(x, gamma, beta, mean, var, eps=EPS, add=add), y, least=20)
+    got = FAST.batch_norm_relu_grad(gy, x, gamma, *fast[1:], mask, eps=EPS, adds=True)
+    expected = REFERENCE.batch_norm_relu_grad(gy, x, gamma, *reference[1:], reference_mask, eps=EPS, adds=True)
+    for one, other in zip(got, expected, strict=True):
+        assert_agree(one, other, least=10)
+    for one, other in zip(FAST.batch_norm_relu_grad(gy, x, gamma, *fast[1:], mask, eps=EPS), got[:3], strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("kernels", [FAST, REFERENCE], ids=lambda kernels: kernels.name)
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_a_sum_behind_a_batch_normalization_is_one_and_then_the_other_to_the_bit(shape, kernels):
+    x, gy, add, c = draw(*shape) * 3 + 2, draw(*shape, seed=1), draw(*shape, seed=2), shape[1]
+    gamma, beta = draw(c), draw(c, seed=1)
+    y, mean, var, mask = kernels.batch_norm_relu_train(x, gamma, beta, eps=EPS, add=add)
+    apart = kernels.add_relu(kernels.batch_norm_train(x, gamma, beta, eps=EPS)[0], add)
+    np.testing.assert_array_equal(y, apart)
+    got = kernels.batch_norm_relu_grad(gy, x, gamma, mean, var, mask, eps=EPS, adds=True)
+    through = kernels.eltwise_grad_from_output("relu", gy, apart)
+    for one, other in zip(got, (*kernels.batch_norm_grad(through, x, gamma, mean, var, eps=EPS), through), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
 @pytest.mark.parametrize("shape", [(2, 20, 9, 7), (2, 64, 20, 20), (3, 5), (0, 3, 2, 2)], ids=str)
 def test_sums_with_relu_agree(shape):
     a, b = draw(*shape), draw(*shape, seed=1)
@@ -99,6 +131,10 @@ def test_what_oneDNN_fuses_is_not_left_to_numpy(monkeypatch):
     FAST.batch_norm_relu_fixed(x, one, one, mean, var, eps=EPS)
     FAST.batch_norm_relu_grad(x, x, one, mean, var, mask, eps=EPS)
     FAST.add_relu(x, x)
+    add = FAST.channels_last(x)
+    _, mean, var, mask = FAST.batch_norm_relu_train(x, one, one, eps=EPS, add=add)
+    FAST.batch_norm_relu_fixed(x, one, one, mean, var, eps=EPS, add=add)
+    FAST.batch_norm_relu_grad(x, x, one, mean, var, mask, eps=EPS, adds=True)
     gy = draw(2, 32, 40, 40)
     settings = {"stride": (1, 1), "pad": (1, 1, 1, 1), "dilate": (1, 1), "groups": 1}
     FAST.conv_2d_input_grad(gy, w, (40, 40), add=x, **settings)

@@ -129,6 +129,21 @@ def test_sixteen_bits_are_float32_rounded_once(kernels, name, dtype):
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_a_normalization_and_its_addend_have_gradients_of_sixteen_bits(kernels, dtype):
+    x, add, gy = [draw(*MAP, seed=k).astype(dtype) for k in range(3)]
+    gamma, beta = draw(MAP[1]), draw(MAP[1], seed=1)
+    results = {}
+    for width in (dtype, "f"):
+        wide_x, wide_add, wide_gy = [each.astype(width) for each in (x, add, gy)]
+        y, mean, var, mask = kernels.batch_norm_relu_train(wide_x, gamma, beta, eps=1e-3, add=wide_add)
+        grads = kernels.batch_norm_relu_grad(wide_gy, wide_x, gamma, mean, var, mask, eps=1e-3, adds=True)
+        results[width] = y, mean, var, *grads
+    for i, (narrow, wide) in enumerate(zip(results[dtype], results["f"], strict=True)):
+        assert narrow.dtype == (dtype if i in (0, 3, 6) else np.float32)
+        np.testing.assert_array_equal(narrow, wide.astype(narrow.dtype))
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_sums_are_written_where_they_shall_go(kernels, dtype):
     a, b = draw(3, 4).astype(dtype), draw(3, 4, seed=1).astype(dtype)
     wanted = (a.astype("f") + b.astype("f")).astype(dtype)

@@ -1,4 +1,4 @@
-"""Batch normalization and the rectifier behind it."""
+"""Batch normalization, a sum and the rectifier behind it."""
 
 import numpy as np
 
@@ -6,24 +6,45 @@ from cvzoo.backends.numpy.normalization import batch_norm_fixed, batch_norm_grad
 
 
 def batch_norm_relu_train(
-    x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, *, eps: float
+    x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, *, eps: float, add: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """As AbstractBackend.batch_norm_relu_train says; the mask is of truth values, like y."""
     y, mean, var = batch_norm_train(x, gamma, beta, eps=eps)
+    if add is not None:
+        y += add
     np.maximum(y, 0, out=y)
     return y, mean, var, y > 0
 
 
 def batch_norm_relu_fixed(
-    x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, mean: np.ndarray, var: np.ndarray, *, eps: float
+    x: np.ndarray,
+    gamma: np.ndarray,
+    beta: np.ndarray,
+    mean: np.ndarray,
+    var: np.ndarray,
+    *,
+    eps: float,
+    add: np.ndarray | None = None,
 ) -> np.ndarray:
     """As AbstractBackend.batch_norm_relu_fixed says."""
     y = batch_norm_fixed(x, gamma, beta, mean, var, eps=eps)
+    if add is not None:
+        y += add
     return np.maximum(y, 0, out=y)
 
 
 def batch_norm_relu_grad(
-    gy: np.ndarray, x: np.ndarray, gamma: np.ndarray, mean: np.ndarray, var: np.ndarray, mask: np.ndarray, *, eps: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    gy: np.ndarray,
+    x: np.ndarray,
+    gamma: np.ndarray,
+    mean: np.ndarray,
+    var: np.ndarray,
+    mask: np.ndarray,
+    *,
+    eps: float,
+    adds: bool = False,
+) -> tuple[np.ndarray, ...]:
     """As AbstractBackend.batch_norm_relu_grad says."""
-    return batch_norm_grad(gy * mask, x, gamma, mean, var, eps=eps)
+    gsum = gy * mask
+    grads = batch_norm_grad(gsum, x, gamma, mean, var, eps=eps)
+    return (*grads, gsum) if adds else grads

@@ -70,7 +70,7 @@ class OneDNNBackend(AbstractBackend):
     batch_norm_grad = staticmethod(in_float32(batch_norm_grad))
     batch_norm_relu_train = staticmethod(in_float32(batch_norm_relu_train))
     batch_norm_relu_fixed = staticmethod(in_float32(batch_norm_relu_fixed))
-    batch_norm_relu_grad = staticmethod(in_float32(batch_norm_relu_grad))
+    batch_norm_relu_grad = staticmethod(in_float32(batch_norm_relu_grad, also=3))
     layer_norm = staticmethod(in_float32(layer_norm))
     layer_norm_grad = staticmethod(in_float32(layer_norm_grad))
     local_response_norm = staticmethod(in_float32(local_response_norm))

@@ -1,21 +1,36 @@
-"""Batch normalization and the rectifier behind it in one pass, which costs no more than the normalization alone."""
+"""Batch normalization and the rectifier behind it in one pass, which costs no more than the normalization alone.
+
+With a sum between them the library has no kernel for all of it, and the sum and the rectifier are a pass of their own.
+"""
 
 import numpy as np
 
 from cvzoo.backends.numpy.batch_norm_relu import batch_norm_relu_fixed as numpy_batch_norm_relu_fixed
 from cvzoo.backends.numpy.batch_norm_relu import batch_norm_relu_grad as numpy_batch_norm_relu_grad
 from cvzoo.backends.numpy.batch_norm_relu import batch_norm_relu_train as numpy_batch_norm_relu_train
+from cvzoo.backends.onednn.eltwise import add_relu
 from cvzoo.backends.onednn.memory import new_bytes, new_channels_last
-from cvzoo.backends.onednn.normalization import is_case, normalization_grad, normalization_plan, to_image, to_vector
+from cvzoo.backends.onednn.normalization import (
+    batch_norm_fixed,
+    batch_norm_grad,
+    batch_norm_train,
+    is_case,
+    normalization_grad,
+    normalization_plan,
+    to_image,
+    to_vector,
+)
 from cvzoo.backends.onednn.primitives import F32, local, recall
-
-_Arrays = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def batch_norm_relu_train(
-    x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, *, eps: float
+    x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, *, eps: float, add: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """As AbstractBackend.batch_norm_relu_train says; the mask is of bits, in the library's order."""
+    """As AbstractBackend.batch_norm_relu_train says; the mask is of bits, in the library's order, without `add`."""
+    if add is not None:
+        y, mean, var = batch_norm_train(x, gamma, beta, eps=eps)
+        y = add_relu(y, add)
+        return y, mean, var, y > 0
     if is_case(x, gamma):
         image = to_image(x)
         key = ("batch_norm_relu", image.shape, eps)
@@ -33,9 +48,18 @@ def batch_norm_relu_train(
 
 
 def batch_norm_relu_fixed(
-    x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, mean: np.ndarray, var: np.ndarray, *, eps: float
+    x: np.ndarray,
+    gamma: np.ndarray,
+    beta: np.ndarray,
+    mean: np.ndarray,
+    var: np.ndarray,
+    *,
+    eps: float,
+    add: np.ndarray | None = None,
 ) -> np.ndarray:
     """As AbstractBackend.batch_norm_relu_fixed says."""
+    if add is not None:
+        return add_relu(batch_norm_fixed(x, gamma, beta, mean, var, eps=eps), add)
     if is_case(x, gamma):
         image = to_image(x)
         key = ("batch_norm_relu_fixed", image.shape, eps)
@@ -50,11 +74,23 @@ def batch_norm_relu_fixed(
 
 
 def batch_norm_relu_grad(
-    gy: np.ndarray, x: np.ndarray, gamma: np.ndarray, mean: np.ndarray, var: np.ndarray, mask: np.ndarray, *, eps: float
-) -> _Arrays:
+    gy: np.ndarray,
+    x: np.ndarray,
+    gamma: np.ndarray,
+    mean: np.ndarray,
+    var: np.ndarray,
+    mask: np.ndarray,
+    *,
+    eps: float,
+    adds: bool = False,
+) -> tuple[np.ndarray, ...]:
     """As AbstractBackend.batch_norm_relu_grad says."""
     if mask.dtype != np.bool_:
         found = normalization_grad(gy, x, gamma, mean, var, mask, eps)
         if found is not None:
             return found
-    return numpy_batch_norm_relu_grad(gy, x, gamma, mean, var, mask, eps=eps)
+    elif is_case(x, gamma):
+        gsum = gy * mask
+        grads = batch_norm_grad(gsum, x, gamma, mean, var, eps=eps)
+        return (*grads, gsum) if adds else grads
+    return numpy_batch_norm_relu_grad(gy, x, gamma, mean, var, mask, eps=eps, adds=adds)

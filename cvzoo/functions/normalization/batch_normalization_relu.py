@@ -1,4 +1,4 @@
-"""Batch normalization and the rectifier behind it in one pass over memory: what a replayed training step computes."""
+"""Batch normalization, a sum and the rectifier behind it in one pass over memory: what a replayed step computes."""
 
 from typing import Any
 
@@ -7,36 +7,46 @@ from cvzoo.backends.dispatch import backend_of
 
 
 class BatchNormalizationReLU(FunctionNode):
-    """x (B, C, ...), gamma (C,), beta (C,) to y, mean (C,), var (C,), mask. It is never part of a graph.
+    """x (B, C, ...), gamma (C,), beta (C,) and perhaps an addend like x, to y, mean (C,), var (C,), mask.
 
-    mask says in the backend's own way where y > 0. What is NaN before relu may be 0 behind it.
+    It is never part of a graph that is differentiated. mask says in the backend's own way where y > 0.
+    What is NaN before relu may be 0 behind it.
     """
 
     def __init__(self, eps: float):
         self._eps = eps
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        x, gamma, beta = inputs
-        return backend_of(x).batch_norm_relu_train(x, gamma, beta, eps=self._eps)
+        x, gamma, beta, *addends = inputs
+        add = addends[0] if addends else None
+        return backend_of(x).batch_norm_relu_train(x, gamma, beta, eps=self._eps, add=add)
 
 
 class BatchNormalizationReLUGrad(FunctionNode):
-    """x, gamma, gy, mean, var, mask to gx, ggamma, gbeta. It is never part of a graph."""
+    """x, gamma, gy, mean, var, mask to gx, ggamma, gbeta. It is never part of a graph that is differentiated.
 
-    def __init__(self, eps: float):
+    adds: whether it gives the gradient of an addend, too
+    """
+
+    def __init__(self, eps: float, adds: bool = False):
         self._eps = eps
+        self._adds = adds
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         x, gamma, gy, mean, var, mask = inputs
-        return backend_of(x).batch_norm_relu_grad(gy, x, gamma, mean, var, mask, eps=self._eps)
+        return backend_of(x).batch_norm_relu_grad(gy, x, gamma, mean, var, mask, eps=self._eps, adds=self._adds)
 
 
 class FixedBatchNormalizationReLU(FunctionNode):
-    """x, gamma, beta, mean, var to y: BatchNormalizationReLU's y again. It is never part of a graph."""
+    """x, gamma, beta, perhaps an addend, mean, var to y: BatchNormalizationReLU's y again.
+
+    It is never part of a graph that is differentiated.
+    """
 
     def __init__(self, eps: float):
         self._eps = eps
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        x, gamma, beta, mean, var = inputs
-        return (backend_of(x).batch_norm_relu_fixed(x, gamma, beta, mean, var, eps=self._eps),)
+        x, gamma, beta, *addends, mean, var = inputs
+        add = addends[0] if addends else None
+        return (backend_of(x).batch_norm_relu_fixed(x, gamma, beta, mean, var, eps=self._eps, add=add),)

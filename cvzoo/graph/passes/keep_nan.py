@@ -37,7 +37,7 @@ def keep_nan(graph: Graph) -> int:
             continue
         fused = fused or not isinstance(function, BatchNormalization)
         if isinstance(function, BatchNormalizationReLU):
-            vectors.update(dict.fromkeys((*record.reads[1:], record.writes[2])))
+            vectors.update(dict.fromkeys((*record.reads[1:3], record.writes[2])))
         elif isinstance(function, BatchNormalization) and "var" in record.hidden_writes:
             vectors.update(dict.fromkeys((*record.reads[1:], record.hidden_writes["var"])))
     if not fused:
