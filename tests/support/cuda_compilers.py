@@ -11,6 +11,7 @@ import sys
 import pytest
 
 ARCHITECTURES = (75, 80, 86, 89, 90, 100, 120)
+_AS_CUPY = ("-ftz=true", "--device-as-default-execution-space")  # what CuPy adds to every compilation
 
 
 @functools.cache
@@ -29,9 +30,11 @@ def nvrtc():
 
 def _by_nvrtc(text, architecture):
     library, program = nvrtc(), ctypes.c_void_p()
-    options = [f"--gpu-architecture=sm_{architecture}", "--std=c++17", "--ptxas-options=-v"]
+    options = [f"--gpu-architecture=sm_{architecture}", "--std=c++17", "--ptxas-options=-v", *_AS_CUPY]
     assert library.nvrtcCreateProgram(ctypes.byref(program), text.encode(), b"kernels.cu", 0, None, None) == 0
-    code = library.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * 3)(*[o.encode() for o in options]))
+    code = library.nvrtcCompileProgram(
+        program, len(options), (ctypes.c_char_p * len(options))(*[o.encode() for o in options])
+    )
     size = ctypes.c_size_t()
     library.nvrtcGetProgramLogSize(program, ctypes.byref(size))
     log = ctypes.create_string_buffer(size.value)
@@ -44,7 +47,18 @@ def _by_nvrtc(text, architecture):
 def _by_nvcc(nvcc, text, architecture, folder):
     path = folder / "kernels.cu"
     path.write_text(text)
-    command = [nvcc, "-std=c++17", "-cubin", f"-arch=sm_{architecture}", "-Xptxas", "-v", "-o", "/dev/null", str(path)]
+    command = [
+        nvcc,
+        "-std=c++17",
+        "-ftz=true",
+        "-cubin",
+        f"-arch=sm_{architecture}",
+        "-Xptxas",
+        "-v",
+        "-o",
+        "/dev/null",
+        str(path),
+    ]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stderr
