@@ -9,6 +9,7 @@ pytest.importorskip("ml_dtypes", reason="bfloat16 needs ml_dtypes")
 from fake_gpu.fake_cudnn import FakeCudnn, installed
 
 from cvzoo.backends.cudnn import library as library_file
+from cvzoo.backends.cudnn.library import CudnnError
 from cvzoo.backends.cudnn.planner import Place
 
 REAL = library_file.why_no_cudnn()
@@ -38,7 +39,7 @@ def h100(request, monkeypatch):
         monkeypatch.setattr(library_file, "_search", FakeCudnn().as_library)
     elif REAL is not None:
         pytest.skip(f"no cuDNN: {REAL}")
-    return Place.described(H100.read_bytes())
+    return _described()
 
 
 @pytest.fixture
@@ -46,4 +47,13 @@ def real_h100():
     """An H100 by its description, for the real library."""
     if REAL is not None:
         pytest.skip(f"no cuDNN: {REAL}")
-    return Place.described(H100.read_bytes())
+    return _described()
+
+
+def _described():
+    try:
+        return Place.described(H100.read_bytes())
+    except CudnnError as error:  # 9.28 plans only where libcuda.so.1 can be loaded
+        if "status 1008" in str(error):
+            pytest.skip(f"this cuDNN plans only where a driver is installed: {error}")
+        raise
