@@ -220,8 +220,9 @@ def device_facts() -> dict[str, Any]:
 
     versions = {"cvzoo": __version__, "numpy": np.__version__, "python": platform.python_version()}
     for name in ("torch", "torchvision", "triton"):
-        if name in sys.modules:
-            versions[name] = str(vars(sys.modules[name]).get("__version__"))
+        module = sys.modules.get(name)
+        if module is not None:
+            versions[name] = str(vars(module).get("__version__"))
     return {
         "date": datetime.date.today().isoformat(),
         "gpu": gpu_facts(),
@@ -273,7 +274,7 @@ class Report:
                 self.add({"case": str(case), "error": f"{type(error).__name__}: {error}"[:2000]})
             finally:
                 gpu().get_default_memory_pool().free_all_blocks()
-                if "torch" in sys.modules and sys.modules["torch"].cuda.is_available():
+                if sys.modules.get("torch") is not None and sys.modules["torch"].cuda.is_available():
                     sys.modules["torch"].cuda.empty_cache()
 
 

@@ -138,7 +138,7 @@ def free_memory() -> int:
     gc.collect()
     gpu().cuda.Device().synchronize()
     gpu().get_default_memory_pool().free_all_blocks()
-    if "torch" in sys.modules and sys.modules["torch"].cuda.is_available():
+    if sys.modules.get("torch") is not None and sys.modules["torch"].cuda.is_available():
         sys.modules["torch"].cuda.empty_cache()
     return gpu().cuda.runtime.memGetInfo()[0]
 
