@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from kernel_proofs import FLOATS, assert_near, draw, run_in_every_order, wide, wide_dtype
+from kernel_proofs import FLOATS, assert_near, draw, on_device, run_in_every_order, wide, wide_dtype
 
-from cvzoo.backends.cupy import batch_norm_relu, normalization
+from cvzoo.backends.cupy import batch_norm_relu, eltwise, normalization
 from cvzoo.backends.numpy import batch_norm_relu as reference_relu
 from cvzoo.backends.numpy import normalization as reference
 
@@ -61,6 +61,22 @@ def test_batch_norm_a_sum_and_the_rectifier_are_numpys(machine, shape, dtype):
     fewer = run_in_every_order(machine, lambda *a: grad(*a, eps=0.1), gy, x, gamma, *got[1:])
     for one, two in zip(fewer, grads[:3], strict=True):
         np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("shape", [(2, 12, 3, 4), (3, 64, 9, 9), (6, 8)])
+def test_one_call_gives_the_bits_of_three(machine, shape, dtype):
+    x, gy, add = [draw(shape, dtype, seed=k) for k in range(3)]
+    gamma, beta = draw(shape[1:2], wide_dtype(dtype), mean=1), draw(shape[1:2], wide_dtype(dtype), seed=1)
+    x, gy, add, gamma, beta = [on_device(machine, each) for each in (x, gy, add, gamma, beta)]
+    y, mean, var, mask = batch_norm_relu.batch_norm_relu_train(x, gamma, beta, eps=0.1, add=add)
+    apart = eltwise.eltwise("relu", eltwise.add(normalization.batch_norm_train(x, gamma, beta, eps=0.1)[0], add))
+    np.testing.assert_array_equal(y.get(), apart.get())
+    grads = batch_norm_relu.batch_norm_relu_grad(gy, x, gamma, mean, var, mask, eps=0.1, adds=True)
+    through = eltwise.eltwise_grad_from_output("relu", gy, apart)
+    wanted = (*normalization.batch_norm_grad(through, x, gamma, mean, var, eps=0.1), through)
+    for one, other in zip(grads, wanted, strict=True):
+        np.testing.assert_array_equal(one.get(), other.get())
 
 
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
