@@ -25,6 +25,14 @@ __device__ __forceinline__ u32 place_of(u64 key) { return 0xffffffffu - (u32)key
 __device__ __forceinline__ int low_bit(int pass) { return pass < PASSES - 1 ? 53 - 11 * pass : 0; }
 __device__ __forceinline__ int bits_of(int pass) { return pass < PASSES - 1 ? 11 : 9; }
 
+// scores that a thread waits for together
+#define AT_ONCE 4
+// scores i, i + index_step() ... of a part; `none` past its end
+__device__ __forceinline__ void load_scores(const float *from, i64 i, i64 count, i64 step, float none, float *v) {
+#pragma unroll
+    for (int u = 0; u < AT_ONCE; u++, i += index_step()) v[u] = i < count ? from[i * step] : none;
+}
+
 // grid (blocks, S, B); counts (B, S, BINS) of the keys that share the known bits, by their next ones
 extern "C" __global__ void select_count(const float *__restrict__ score, const i64 *__restrict__ parts, i64 photo_stride,
                                         i64 step, float above, int pass, const u64 *__restrict__ states,
@@ -40,12 +48,16 @@ extern "C" __global__ void select_count(const float *__restrict__ score, const i
     i64 count = parts[2 * s + 1];
     int low = low_bit(pass), bits = bits_of(pass);
     u64 known = pass > 0 ? state[LOWEST] >> (low + bits) : 0;
-    for (i64 i = first_index(); i < count; i += index_step()) {
-        float v = from[i * step];
-        if (!(v > above)) continue;
-        u64 key = key_of(v, (u32)i);
-        if (pass > 0 && (key >> (low + bits)) != known) continue;
-        atomicAdd(&bins[(u32)(key >> low) & ((1u << bits) - 1)], 1u);
+    for (i64 i = first_index(); i < count; i += AT_ONCE * index_step()) {
+        float v[AT_ONCE];
+        load_scores(from, i, count, step, above, v);
+#pragma unroll
+        for (int u = 0; u < AT_ONCE; u++) {
+            if (!(v[u] > above)) continue;
+            u64 key = key_of(v[u], (u32)(i + u * index_step()));
+            if (pass > 0 && (key >> (low + bits)) != known) continue;
+            atomicAdd(&bins[(u32)(key >> low) & ((1u << bits) - 1)], 1u);
+        }
     }
     __syncthreads();
     for (int k = threadIdx.x; k < BINS; k += blockDim.x)
@@ -102,13 +114,17 @@ extern "C" __global__ void select_take(const float *__restrict__ score, const i6
     u64 lowest = states[row * N_STATE + LOWEST];
     const float *from = score + (i64)blockIdx.z * photo_stride + parts[2 * s];
     i64 count = parts[2 * s + 1];
-    for (i64 i = first_index(); i < count; i += index_step()) {
-        float v = from[i * step];
-        if (!(v > above)) continue;
-        u64 key = key_of(v, (u32)i);
-        if (key < lowest) continue;
-        int place = atomicAdd(&taken[row], 1);
-        if (place < limit) keys[row * limit + place] = key;
+    for (i64 i = first_index(); i < count; i += AT_ONCE * index_step()) {
+        float v[AT_ONCE];
+        load_scores(from, i, count, step, above, v);
+#pragma unroll
+        for (int u = 0; u < AT_ONCE; u++) {
+            if (!(v[u] > above)) continue;
+            u64 key = key_of(v[u], (u32)(i + u * index_step()));
+            if (key < lowest) continue;
+            int place = atomicAdd(&taken[row], 1);
+            if (place < limit) keys[row * limit + place] = key;
+        }
     }
 }
 
