@@ -1,6 +1,7 @@
 """One of cuDNN's opaque descriptors: attributes are set, then it is finalized, then it can be asked."""
 
 import ctypes
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -30,7 +31,7 @@ class Descriptor:
         self.address = made.value
 
     def __del__(self) -> None:
-        if self.address is not None:
+        if self.address is not None and not sys.is_finalizing():
             self._calls.cudnnBackendDestroyDescriptor(self.address)
 
     def set(self, name: Attribute, kind: Type, *values: Any) -> "Descriptor":

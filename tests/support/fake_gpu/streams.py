@@ -14,6 +14,7 @@ class Event:
 
     def __init__(self, block: bool = False, disable_timing: bool = False, interprocess: bool = False):
         self.ptr = next(_handles)
+        self._device = machine().here.device
         self._timing = not disable_timing
         self._time: float | None = None
         self._capture: Capture | None = None
@@ -28,6 +29,8 @@ class Event:
     def record(self, stream: Any = None) -> None:
         here = machine()
         state = here.stream(None if stream is None else stream.ptr)
+        if state.device != self._device:
+            raise CUDARuntimeError("cudaErrorInvalidResourceHandle: an event of another device")
         self._stream, self._capture = state.ptr, state.capture
         here.record("event", "record", 0, state.ptr)
         if state.capture is not None:
