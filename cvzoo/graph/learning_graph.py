@@ -20,6 +20,7 @@ from cvzoo.graph.draw import draw_memory
 from cvzoo.graph.lowering import lower
 from cvzoo.graph.passes.dead_records import dead_records
 from cvzoo.graph.passes.fuse_add_relu_training import fuse_add_relu_training
+from cvzoo.graph.passes.fuse_batch_norm_add_relu_training import fuse_batch_norm_add_relu_training
 from cvzoo.graph.passes.fuse_batch_norm_relu_training import fuse_batch_norm_relu_training
 from cvzoo.graph.passes.fuse_sums_of_gradients import fuse_sums_of_gradients
 from cvzoo.graph.passes.in_place import in_place
@@ -40,8 +41,14 @@ RECORD_PASSES = (
     fuse_sums_of_gradients,
     keep_nan,
 )
-# what makes 0 of NaN on the processor keeps it in our kernels: nothing need be put back
-DEVICE_PASSES = tuple([each for each in RECORD_PASSES if each is not keep_nan])
+# a sum between a normalization and relu costs our kernels nothing, and these keep NaN: nothing need be put back
+DEVICE_PASSES = (
+    dead_records,
+    fuse_batch_norm_relu_training,
+    fuse_batch_norm_add_relu_training,
+    fuse_add_relu_training,
+    fuse_sums_of_gradients,
+)
 STEP_PASSES = (in_place,)
 NOTHING_TO_LEARN = "nothing that it gives depends on parameters"
 

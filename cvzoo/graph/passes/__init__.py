@@ -6,6 +6,7 @@ from cvzoo.graph.passes.constant_folding import constant_folding
 from cvzoo.graph.passes.dead_records import dead_records
 from cvzoo.graph.passes.fold_batch_normalization import fold_batch_normalization
 from cvzoo.graph.passes.fuse_add_relu_training import fuse_add_relu_training
+from cvzoo.graph.passes.fuse_batch_norm_add_relu_training import fuse_batch_norm_add_relu_training
 from cvzoo.graph.passes.fuse_batch_norm_relu_training import fuse_batch_norm_relu_training
 from cvzoo.graph.passes.fuse_convolutions import fuse_convolutions
 from cvzoo.graph.passes.fuse_elementwise import fuse_elementwise
@@ -24,6 +25,7 @@ __all__ = [
     "dead_records",
     "fold_batch_normalization",
     "fuse_add_relu_training",
+    "fuse_batch_norm_add_relu_training",
     "fuse_batch_norm_relu_training",
     "fuse_convolutions",
     "fuse_elementwise",

@@ -22,15 +22,13 @@ def fuse_batch_norm_relu_training(graph: Graph) -> int:
     found = 0
     readers = graph.readers()
     for norm in list(graph.records):
-        if not isinstance(norm.function, BatchNormalization) or set(norm.hidden_writes) != {"mean", "var"}:
+        if not is_learning_norm(norm) or graph.values[norm.writes[0]].shape[1] % CHANNELS:
             continue
-        if graph.values[norm.writes[0]].shape[1] % CHANNELS:
+        relu = only_reader(graph, readers, norm.writes[0])
+        if relu is None or not is_forward_relu(relu):
             continue
-        relu = _only_reader(graph, readers, norm.writes[0])
-        if relu is None or not isinstance(relu.function, ReLU) or relu.in_backward:
-            continue
-        grads = _gradients(graph, readers, norm, relu)
-        if grads is None:
+        grads = gradients(readers, norm, relu)
+        if grads is None or only_reader(graph, readers, grads[0].writes[0]) is None:
             continue
         _fuse(graph, norm, relu, grads)
         readers = graph.readers()
@@ -39,23 +37,34 @@ def fuse_batch_norm_relu_training(graph: Graph) -> int:
     return found
 
 
-def _only_reader(graph: Graph, readers: dict[int, list[Record]], value: int) -> Record | None:
+def is_learning_norm(record: Record) -> bool:
+    """Whether it is a batch normalization that keeps its statistics for its gradient."""
+    return isinstance(record.function, BatchNormalization) and set(record.hidden_writes) == {"mean", "var"}
+
+
+def is_forward_relu(record: Record) -> bool:
+    """Whether it is a rectifier of the forward pass."""
+    return isinstance(record.function, ReLU) and not record.in_backward
+
+
+def only_reader(graph: Graph, readers: dict[int, list[Record]], value: int) -> Record | None:
+    """The record that reads the value, if there is one, and nobody else needs it."""
     return readers[value][0] if len(readers[value]) == 1 and value not in graph.outputs else None
 
 
-def _gradients(
-    graph: Graph, readers: dict[int, list[Record]], norm: Record, relu: Record
-) -> tuple[Record, Record] | None:
+def gradients(readers: dict[int, list[Record]], norm: Record, relu: Record) -> tuple[Record, Record] | None:
     """The records of relu's gradient and of the normalization's behind it; None if they are not such a pair."""
     through = [each for each in readers[relu.writes[0]] if _is_gradient(each, relu)]
     if len(through) != 1:
         return None
-    back = _only_reader(graph, readers, through[0].writes[0])
-    if back is None or not isinstance(back.function, BatchNormalizationGrad):
-        return None
     statistics = {f"_{name}": value for name, value in norm.hidden_writes.items()}
-    fits = back.reads == (*norm.reads[:2], through[0].writes[0]) and back.hidden_reads == statistics
-    return (through[0], back) if fits else None
+    reads = (*norm.reads[:2], through[0].writes[0])
+    back = [
+        each
+        for each in readers[through[0].writes[0]]
+        if isinstance(each.function, BatchNormalizationGrad) and (each.reads, each.hidden_reads) == (reads, statistics)
+    ]
+    return (through[0], back[0]) if len(back) == 1 else None
 
 
 def _is_gradient(record: Record, relu: Record) -> bool:
@@ -64,21 +73,38 @@ def _is_gradient(record: Record, relu: Record) -> bool:
 
 def _fuse(graph: Graph, norm: Record, relu: Record, grads: tuple[Record, Record]) -> None:
     through, back = grads
+    first, second = fused(graph, norm, relu, grads)
+    records = graph.records
+    records[records.index(norm)] = first
+    records[records.index(back)] = second
+    records.remove(relu)
+    records.remove(through)
+
+
+def fused(
+    graph: Graph,
+    norm: Record,
+    relu: Record,
+    grads: tuple[Record, Record],
+    *,
+    addends: tuple[int, ...] = (),
+    gsum: tuple[int, ...] = (),
+) -> tuple[Record, Record]:
+    """What does the work of both there, and of both gradients.
+
+    addends: what is added between them, if something is; gsum: its gradient, if somebody wants it
+    """
+    through, back = grads
     eps = norm.function._eps
     mean, var = norm.hidden_writes["mean"], norm.hidden_writes["var"]
     size = math.prod(graph.values[norm.writes[0]].shape)
     mask = graph.add_value(np.empty(-(-size // 8), np.uint8), "mask")
     forward = BatchNormalizationReLU(eps)
     writes = (relu.writes[0], mean, var, mask)
-    first = Record(forward, norm.reads, writes, dict(vars(forward)), norm.seconds + relu.seconds)
-    backward = BatchNormalizationReLUGrad(eps)
+    first = Record(forward, (*norm.reads, *addends), writes, dict(vars(forward)), norm.seconds + relu.seconds)
+    backward = BatchNormalizationReLUGrad(eps, bool(gsum))
     x, gamma, _ = back.reads
     reads = (x, gamma, through.reads[1], mean, var, mask)
-    second = Record(
-        backward, reads, back.writes, dict(vars(backward)), through.seconds + back.seconds, in_backward=True
-    )
-    records = graph.records
-    records[records.index(norm)] = first
-    records[records.index(back)] = second
-    records.remove(relu)
-    records.remove(through)
+    seconds = through.seconds + back.seconds
+    second = Record(backward, reads, (*back.writes, *gsum), dict(vars(backward)), seconds, in_backward=True)
+    return first, second

@@ -6,6 +6,7 @@ import pytest
 import cvzoo.functions as F
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.onednn.library import why_no_onednn
 from cvzoo.config.switches import using_config
 from cvzoo.graph import passes
 from cvzoo.graph.capture import Capture
@@ -296,3 +297,153 @@ def test_sums_of_what_nobody_watches_keep_their_relu():
     first, second = conv(), conv(seed=2)
     graph, _, _ = learn(lambda x: F.relu(first(x) + second(x)), H)
     assert passes.fuse_add_relu_training(graph) == 0
+
+
+# --- a sum between a normalization and relu, in one -------------------------------------------------------------------
+DEVICE_PASSES = (
+    passes.fuse_batch_norm_relu_training,
+    passes.fuse_batch_norm_add_relu_training,
+    passes.fuse_add_relu_training,
+    passes.fuse_sums_of_gradients,
+    passes.recompute,
+)
+
+
+@pytest.fixture(params=["numpy", "onednn"])
+def kernels(request):
+    if request.param == "onednn" and why_no_onednn() is not None:
+        pytest.skip(f"no oneDNN: {why_no_onednn()}")
+    with using_config("backend", request.param):
+        yield
+
+
+class Widening:
+    """norm(conv(x)) + norm(conv(x)), relu; the shortcut is computed first or last."""
+
+    def __init__(self, n, seed, *, shortcut_first):
+        self.w = [Parameter(array(n, n, 1, 1, seed=seed + k) * 0.3) for k in range(2)]
+        self.norms = [Norm(n, seed + 2), Norm(n, seed + 4)]
+        self.shortcut_first = shortcut_first
+
+    def __call__(self, x):
+        parts = [norm(F.convolution_2d(x, w)) for norm, w in zip(self.norms, self.w)]
+        return F.relu(parts[1] + parts[0] if self.shortcut_first else parts[0] + parts[1])
+
+
+def assert_same(got, expected):
+    for one, other in zip(got, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("channels", [16, 10])
+@pytest.mark.parametrize("n_block", [1, 4])
+def test_sums_behind_normalizations_are_fused_to_the_bit(kernels, n_block, channels):
+    graph, inputs, expected = learn(chain(n_block, channels), X)
+    assert passes.fuse_batch_norm_add_relu_training(graph) == n_block
+    assert labels(graph, backward=False).count("Add") == 0
+    assert labels(graph, backward=False).count("ReLU") == 1 + n_block  # of the stem, and within blocks
+    assert labels(graph, backward=True).count("BatchNormalizationReLUGrad") == n_block
+    assert labels(graph, backward=True).count("gradient of ReLU") == 1 + n_block
+    assert_same(run(graph, inputs), expected)
+
+
+def test_all_that_a_gpu_has_leave_the_numbers(kernels):
+    graph, inputs, expected = learn(chain(4), X)
+    counts = [change(graph) for change in DEVICE_PASSES]
+    assert counts[:4] == [5, 4, 0, 4]
+    assert counts[4] > 0
+    assert "ReLU" not in labels(graph, backward=False)
+    assert "FixedBatchNormalizationReLU" in labels(graph, backward=True)
+    assert_same(run(graph, inputs), expected)
+    other = array(*X.shape, seed=9)
+    _, _, expected = learn(chain(4), other)
+    assert_same(run(graph, [other, *inputs[1:]]), expected)
+
+
+@pytest.mark.parametrize("shortcut_first", [True, False])
+def test_of_two_normalizations_the_later_one_takes_the_sum(kernels, shortcut_first):
+    block, first = Widening(16, 0, shortcut_first=shortcut_first), conv()
+    graph, inputs, expected = learn(lambda x: block(first(x)), H)
+    (later,) = [r.reads[1] for r in graph.records if r.label == "BatchNormalization"][1:]
+    assert passes.fuse_batch_norm_add_relu_training(graph) == 1
+    (fused,) = [r for r in graph.records if r.label == "BatchNormalizationReLU"]
+    assert fused.reads[1] == later
+    assert labels(graph, backward=False).count("BatchNormalization") == 1
+    assert_same(run(graph, inputs), expected)
+
+
+def test_a_gradient_that_nobody_reads_is_not_made(kernels):
+    norm, first, shortcut = Norm(16, 0), conv(), array(*H.shape, seed=6)
+    graph, inputs, expected = learn(lambda x: F.relu(norm(first(x)) + shortcut), H)
+    assert passes.fuse_batch_norm_add_relu_training(graph) == 1
+    (back,) = [r for r in graph.records if r.label == "BatchNormalizationReLUGrad"]
+    assert len(back.writes) == 3
+    assert_same(run(graph, inputs), expected)
+
+
+def test_a_gradient_that_is_given_is_made(kernels):
+    norm, first = Norm(16, 0), conv()
+    graph, inputs, expected = learn(lambda x, y: F.relu(norm(first(x)) + y), H, array(*H.shape, seed=6))
+    assert passes.fuse_batch_norm_add_relu_training(graph) == 1
+    (back,) = [r for r in graph.records if r.label == "BatchNormalizationReLUGrad"]
+    assert back.writes[3] in graph.outputs
+    assert_same(run(graph, inputs), expected)
+
+
+def test_sums_behind_normalizations_that_are_no_case_stay():
+    norm, first, second, bias = Norm(16, 0), conv(), conv(seed=2), Parameter(array(16, 1, 1))
+
+    def later(x):  # what is added is not there yet
+        h = norm(first(x))
+        return F.relu(h + second(x))
+
+    def twice(x):
+        h = norm(first(x))
+        return F.relu(h + h)
+
+    def read(x):
+        h = norm(first(x))
+        return F.relu(h + x) * h
+
+    def sum_is_read(x):
+        h = norm(first(x)) + x
+        return F.relu(h) * h
+
+    def other_slope(x):
+        return F.leaky_relu(norm(first(x)) + x, 0.1)
+
+    for call in (later, twice, read, sum_is_read, other_slope, lambda x: F.relu(norm(first(x)) + bias)):
+        graph, inputs, expected = learn(call, H)
+        assert passes.fuse_batch_norm_add_relu_training(graph) == 0
+        assert_same(run(graph, inputs), expected)
+
+
+def test_of_a_sum_a_bit_a_number_is_kept():
+    """What the gradient of relu reads: y, or a mask, where nobody else keeps y."""
+    norm, first = Norm(16, 0), conv()
+
+    def call(x):
+        return F.sum(F.relu(norm(first(x)) + x))
+
+    kept = []
+    for is_fused in (False, True):
+        graph, _, _ = learn(call, H)
+        if is_fused:
+            assert passes.fuse_batch_norm_add_relu_training(graph) == 1
+        made = {value for r in graph.records if not r.in_backward for value in r.all_writes}
+        read = {value for r in graph.records if r.in_backward for value in r.all_reads}
+        kept.append(sum(graph.values[value].nbytes for value in made & read))
+    assert kept[0] - kept[1] == H.nbytes - H.size // 8
+
+
+@pytest.mark.parametrize("recomputes", [False, True])
+def test_where_sums_are_kept_all_the_same_masks_take_little(recomputes):
+    peaks = []
+    for changes in (TRAINING_PASSES[:3], DEVICE_PASSES[:4]):
+        graph, _, _ = learn(chain(6), X)
+        for change in changes:
+            change(graph)
+        if recomputes:
+            assert passes.recompute(graph) > 0
+        peaks.append(Plan(graph).peak({}))
+    assert peaks[1] < (1 + 1 / 32) * peaks[0]
