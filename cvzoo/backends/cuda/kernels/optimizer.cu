@@ -16,6 +16,7 @@ extern "C" __global__ void write_words(Words words, i64 *out, int n) {
 extern "C" __global__ void root_of_sum(const double *partials, int n, double *out) {
     __shared__ double scratch[32];
     double sum = 0;
+#pragma unroll 8
     for (int k = threadIdx.x; k < n; k += blockDim.x) sum += partials[k];
     sum = block_sum(sum, scratch);
     if (threadIdx.x == 0) out[0] = root(sum);
