@@ -75,17 +75,53 @@ def test_smoke_finds_wrong_numbers(monkeypatch):
     assert bench.relative_error(x[:2], x) == float("inf")
 
 
-def test_the_command_for_a_gpu_goes_on_when_a_step_fails(tmp_path):
-    if shutil.which("timeout") is None:
-        pytest.skip("needs the command timeout")
+@pytest.mark.parametrize(("step", "status", "words"), [("smoke", 1, "no GPU can be used"), ("b", 2, "no such step: b")])
+def test_the_command_for_a_gpu_says_why_it_does_nothing(step, status, words, tmp_path):
     done = subprocess.run(
-        [ROOT / "scripts/gpu", tmp_path / "out", "smoke", "nonsense"],
+        [ROOT / "scripts/gpu", tmp_path / "out", "tests", step],
         env={**os.environ, "CVZOO_PYTHON": sys.executable, "CUDA_VISIBLE_DEVICES": "", "QUICK": "1"},
         capture_output=True,
         text=True,
         timeout=300,
     )
-    assert done.returncode == 1
-    assert "no GPU can be used here" in done.stdout
-    assert "no such step: nonsense" in done.stdout
-    assert (tmp_path / "out/steps.txt").read_text().startswith("smoke: status 1")
+    assert done.returncode == status
+    assert words in done.stderr
+
+
+MADE_UP_PYTHON = """#!/bin/sh
+# any command of Python's, on a made-up GPU
+case $1 in
+-c) exit 0 ;;
+-m) shift 2; exec "{python}" -m pytest -p made_up_gpu "$@" ;;
+*) exec "{python}" -c "$ON_A_MADE_UP_GPU" "$@" ;;
+esac
+"""
+
+
+@pytest.mark.slow
+def test_the_command_for_a_gpu_goes_on_when_a_step_fails(tmp_path):
+    pytest.importorskip("ml_dtypes")
+    if shutil.which("timeout") is None or shutil.which("g++") is None:
+        pytest.skip("needs the command timeout, and g++, which compiles the kernels for the host")
+    python = tmp_path / "python"
+    python.write_text(MADE_UP_PYTHON.format(python=sys.executable))
+    python.chmod(0o755)
+    environment = {
+        **os.environ,
+        "CVZOO_PYTHON": str(python),
+        "CVZOO_HOME": str(tmp_path / "home"),
+        "ON_A_MADE_UP_GPU": ON_A_MADE_UP_GPU,
+        "PYTHONPATH": str(ROOT / "tests/support"),
+        "QUICK": "1",
+    }
+    done = subprocess.run(
+        [ROOT / "scripts/gpu", tmp_path / "out", "convolutions", "smoke"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode == 1, done.stdout  # the made-up GPU has no cuDNN
+    steps = (tmp_path / "out/steps.txt").read_text().splitlines()
+    assert [line.partition(",")[0] for line in steps] == ["convolutions: status 1", "smoke: status 0"]
+    assert '"case": "launches"' in (tmp_path / "out/smoke.log").read_text()

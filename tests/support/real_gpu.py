@@ -89,6 +89,8 @@ class RealGpu:
         return cupyx.allow_synchronize(False)
 
     def __getattr__(self, name):
+        if name.startswith(("_", "hypothesis")):  # asked by those who wonder what this is
+            raise AttributeError(name)
         pytest.skip(f"a real GPU has no such thing as a made-up one's {name}")
 
 
