@@ -16,8 +16,8 @@ from cvzoo.backends.cupy.library import cupy
 
 Found = tuple[np.ndarray, np.ndarray, np.ndarray]
 
-# sides longer than nothing
-ANY_SIDE = float(np.finfo(np.float32).smallest_subnormal)
+# sides longer than nothing; no subnormal number, since CuPy's kernels take those for 0
+ANY_SIDE = float(np.finfo(np.float32).tiny)
 # candidates that are looked at where a detector sets no limit of its own
 MOST_CANDIDATES = 8192
 
@@ -70,8 +70,9 @@ def level_parts(counts: Sequence[int], n_class: int) -> list[tuple[int, int]]:
 
 
 def just_below(score: float) -> float:
-    """The float32 before `score`: what is greater than that is at least `score`."""
-    return float(np.nextafter(np.float32(score), np.float32(-math.inf)))
+    """The float32 before `score`: what is greater than that is at least `score`. Before 0 lies -ANY_SIDE."""
+    below = float(np.nextafter(np.float32(score), np.float32(-math.inf)))
+    return -ANY_SIDE if -ANY_SIDE < below < 0 else below
 
 
 def photo_numbers(n_photo: int, n: int) -> Any:

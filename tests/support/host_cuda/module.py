@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from host_cuda.compiler import HostCudaError, build
+from host_cuda.subnormals import flushed_subnormals
 
 ORDERS = ("forward", "reverse", "shuffled")
 _FAULTS = {
@@ -91,14 +92,15 @@ class HostModule:
         values = [_bytes(name, k, kind, value) for k, (kind, value) in enumerate(zip(kinds, args))]
         buffers = [ctypes.create_string_buffer(value, len(value)) for value in values]
         pointers = (ctypes.c_void_p * max(len(buffers), 1))(*[ctypes.addressof(b) for b in buffers])
-        fault = self._library[f"host_cuda_launch_{name}"](
-            (ctypes.c_uint * 3)(*grid),
-            (ctypes.c_uint * 3)(*block),
-            pointers,
-            ctypes.c_uint(shared),
-            ctypes.c_int(ORDERS.index(_order[-1])),
-            ctypes.c_uint64(0x9E3779B97F4A7C15),
-        )
+        with flushed_subnormals():
+            fault = self._library[f"host_cuda_launch_{name}"](
+                (ctypes.c_uint * 3)(*grid),
+                (ctypes.c_uint * 3)(*block),
+                pointers,
+                ctypes.c_uint(shared),
+                ctypes.c_int(ORDERS.index(_order[-1])),
+                ctypes.c_uint64(0x9E3779B97F4A7C15),
+            )
         if fault:
             raise HostCudaError(f"{name}: {_FAULTS[fault]}")
 
