@@ -1,5 +1,6 @@
 """Fixtures that every room's tests may use."""
 
+import os
 import pathlib
 import shutil
 import signal
@@ -17,8 +18,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 def pytest_collection_modifyitems(items):
-    """Processes that share the tests must call them by the same names."""
+    """Long tests are for who asks; processes that share the tests must call them by the same names."""
     for item in items:
+        if item.get_closest_marker("long") and not os.environ.get("CVZOO_LONG_TESTS"):
+            item.add_marker(pytest.mark.skip(reason="minutes: set CVZOO_LONG_TESTS=1"))
         if " at 0x" in item.nodeid:
             raise pytest.UsageError(f"a test's name has an address in it, give its cases ids: {item.nodeid}")
 

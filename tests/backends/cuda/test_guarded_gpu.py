@@ -48,7 +48,7 @@ def test_the_guard_guards(side, at, is_sound, tmp_path):
     assert is_sound or "Segmentation fault" in done.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("side", ["start", "end"])
 def test_kernels_stay_within_their_arrays(side):
     done = run_guarded(side, *[os.fspath(ROOT / "tests/backends" / name) for name in KERNELS])
