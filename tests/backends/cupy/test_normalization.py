@@ -80,6 +80,17 @@ def test_one_call_gives_the_bits_of_three(machine, shape, dtype):
 
 
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_what_becomes_0_by_rounding_has_no_slope(machine, dtype):
+    x = draw((2, 8, 3, 4), dtype)
+    one, tiny = np.ones(8, wide_dtype(dtype)), np.full(8, 1e-9, wide_dtype(dtype))
+    x, one, tiny = [on_device(machine, each) for each in (x, one, tiny)]
+    y, mean, var, mask = batch_norm_relu.batch_norm_relu_train(x, tiny, tiny, eps=0.1)
+    gbeta = batch_norm_relu.batch_norm_relu_grad(machine.cupy.ones_like(x), x, tiny, mean, var, mask, eps=0.1)[2]
+    np.testing.assert_array_equal(gbeta.get(), np.count_nonzero(y.get() > 0, axis=(0, 2, 3)))
+    assert (y.get() > 0).any() == (dtype != np.float16)
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
 def test_layer_norm_is_numpys(machine, dtype):
     x, param = draw((5, 24), dtype), wide_dtype(dtype)
     gamma, beta = draw((24,), param), draw((24,), param, seed=1)

@@ -74,8 +74,8 @@ __device__ __forceinline__ void merge(const A *__restrict__ partial, A *__restri
 }
 
 // y = (x - mean) / sqrt(var + eps) * gamma + beta, plus `add` (or null); with `relu` the larger of that and 0 (NaN stays
-// NaN), and mask (or null) says where y > 0. A block has `step` rows. Rounded to T in front of the sum, as if another
-// kernel did it: the same bits, so that no number near 0 changes its sign.
+// NaN), and mask (or null) says where y > 0. A block has `step` rows. Rounded to T in front of the sum and the mask, as
+// if other kernels made them: the same bits, so that no number near 0 changes its sign.
 template <class T>
 __device__ __forceinline__ void apply(const T *__restrict__ x, const T *__restrict__ add, T *__restrict__ y,
                                       u8 *__restrict__ mask, const typename Wide<T>::type *__restrict__ gamma,
@@ -102,12 +102,12 @@ __device__ __forceinline__ void apply(const T *__restrict__ x, const T *__restri
         A v[8];
         load_eight(x + at, p.count, whole, v);
 #pragma unroll
-        for (int k = 0; k < 8; k++) v[k] = (v[k] - middle[k]) * scale[k] + shift[k];
+        for (int k = 0; k < 8; k++) v[k] = wide(narrow<T>((v[k] - middle[k]) * scale[k] + shift[k]));
         if (add) {
             A more[8];
             load_eight(add + at, p.count, whole, more);
 #pragma unroll
-            for (int k = 0; k < 8; k++) v[k] = wide(narrow<T>(v[k])) + more[k];
+            for (int k = 0; k < 8; k++) v[k] += more[k];
         }
         if (relu) {
             u32 bits = 0;
