@@ -90,6 +90,13 @@ def launches(graph):
 
 
 @pytest.mark.parametrize("recompute", [False, True])
+def test_normalizations_of_any_number_of_channels_are_fused(monkeypatch, recompute):
+    _, graph = compiled(monkeypatch, fuses=True, recompute=recompute)
+    assert graph.changed["fuse_batch_norm_relu_training"] == 6
+    assert [kernel for each in launches(graph) for kernel in each if "relu" in kernel] == []
+
+
+@pytest.mark.parametrize("recompute", [False, True])
 def test_a_step_has_the_numbers_of_one_as_written(monkeypatch, recompute):
     net, graph = compiled(monkeypatch, fuses=True, recompute=recompute)
     assert graph.changed["fuse_batch_norm_add_relu_training"] == N_BLOCK

@@ -10,19 +10,19 @@ from cvzoo.functions.normalization.batch_normalization_relu import BatchNormaliz
 from cvzoo.graph.gradient_of import GradientOf
 from cvzoo.graph.records import Graph, Record
 
-CHANNELS = 16  # of other numbers than multiples of it oneDNN's kernels round differently, fused and apart
+_CHANNELS = 16  # of other numbers than multiples of it oneDNN's kernels round differently, fused and apart
 
 
 def fuse_batch_norm_relu_training(graph: Graph) -> int:
     """Let a normalization and relu be one record, and their gradients, too; how many such there were.
 
-    Only where the number of channels is a multiple of 16: the numbers stay to the bit then. What was NaN before relu
-    may be 0 behind it.
+    Only on a GPU or where the number of channels is a multiple of 16: the numbers stay to the bit then. What was NaN
+    before relu may be 0 behind it.
     """
     found = 0
     readers = graph.readers()
     for norm in list(graph.records):
-        if not is_learning_norm(norm) or graph.values[norm.writes[0]].shape[1] % CHANNELS:
+        if not is_learning_norm(norm) or not rounds_as_ever(graph, norm.writes[0]):
             continue
         relu = only_reader(graph, readers, norm.writes[0])
         if relu is None or not is_forward_relu(relu):
@@ -35,6 +35,11 @@ def fuse_batch_norm_relu_training(graph: Graph) -> int:
         found += 1
     graph.drop_unused()
     return found
+
+
+def rounds_as_ever(graph: Graph, value: int) -> bool:
+    """Whether all kernels of a normalization that make the value, or make it again, give the same bits."""
+    return graph.is_on_device or not graph.values[value].shape[1] % _CHANNELS
 
 
 def is_learning_norm(record: Record) -> bool:

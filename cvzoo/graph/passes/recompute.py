@@ -16,7 +16,7 @@ from cvzoo.functions.normalization.batch_normalization import BatchNormalization
 from cvzoo.functions.normalization.batch_normalization_relu import BatchNormalizationReLU, FixedBatchNormalizationReLU
 from cvzoo.functions.normalization.fixed_batch_normalization import FixedBatchNormalization
 from cvzoo.graph.capture import SharedView
-from cvzoo.graph.passes.fuse_batch_norm_relu_training import CHANNELS
+from cvzoo.graph.passes.fuse_batch_norm_relu_training import rounds_as_ever
 from cvzoo.graph.records import Graph, Record
 
 _ELEMENTWISE = (Add, AddReLU, AbstractElementwise, AbstractElementwiseOfOutput)
@@ -214,7 +214,7 @@ def _recipe_of(graph: Graph, record: Record | None) -> _Recipe | None:
     function = record.function
     if isinstance(function, BatchNormalization):
         statistics = record.hidden_writes
-        if set(statistics) != {"mean", "var"} or graph.values[record.writes[0]].shape[1] % CHANNELS:
+        if set(statistics) != {"mean", "var"} or not rounds_as_ever(graph, record.writes[0]):
             return None
         again = FixedBatchNormalization(function._eps)
         return _Recipe(record, again, (*record.reads, statistics["mean"], statistics["var"]))
