@@ -69,6 +69,20 @@ def test_batch_norm_learns_and_gives_the_same_bits_twice(shape, dtype):
 
 
 @each_dtype
+@pytest.mark.parametrize("shape", [(16, 256, 28, 28), (3, 19, 13, 11)])
+def test_batch_norm_a_sum_and_relu_give_the_bits_of_three_calls(shape, dtype):
+    x, gy, add = there(*[draw(shape, dtype, seed=k) for k in range(3)])
+    gamma, beta = there(*[draw(shape[1:2], wide_dtype(dtype), seed=k, mean=1) for k in range(2)])
+    y, mean, var, mask = GPU.batch_norm_relu_train(x, gamma, beta, eps=EPS, add=add)
+    apart = GPU.eltwise("relu", GPU.add(GPU.batch_norm_train(x, gamma, beta, eps=EPS)[0], add))
+    assert (y == apart).all()
+    grads = GPU.batch_norm_relu_grad(gy, x, gamma, mean, var, mask, eps=EPS, adds=True)
+    through = GPU.eltwise_grad_from_output("relu", gy, apart)
+    wanted = (*GPU.batch_norm_grad(through, x, gamma, mean, var, eps=EPS), through)
+    assert all((a == b).all() for a, b in zip(grads, wanted, strict=True))
+
+
+@each_dtype
 @pytest.mark.parametrize("shape", [(512, 768), (7, 33), (64, 5000)])
 def test_layer_norm_is_numpys(shape, dtype):
     x, gy = draw(shape, dtype), draw(shape, dtype, seed=1)
