@@ -205,7 +205,7 @@ def test_devices():
     assert Pair().to_device("cpu").first.W.array.tolist() == [1, 1]
     with pytest.raises(ValueRangeError, match="no such device"):
         Pair().to_device("tpu")
-    with pytest.raises(BackendError, match="no GPU can be used here|there is no device gpu:99"):
+    with pytest.raises(BackendError, match=r"no GPU can be used here|there is no device gpu:99"):
         Pair().to_device("gpu:99")
 
 
