@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from cuda_compilers import ARCHITECTURES, ptxas_report, spills
+from cuda_compilers import ONE_OF_ARCHITECTURES, ptxas_report, spills
 
 from cvzoo import optimizers
 from cvzoo.backends.cuda.kernel_module import common_source
@@ -70,7 +70,7 @@ def test_updates_compile_for_hopper_without_spilling(name, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("architecture", ONE_OF_ARCHITECTURES)
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_updates_compile_for_every_architecture_without_spilling(name, architecture, dtype, tmp_path):
     assert not any(_reports(name, dtype, architecture, tmp_path))
