@@ -4,23 +4,15 @@ None is contracted to a fused multiply and add, so that a GPU takes the steps of
 """
 
 FUNCTIONS = """
-__device__ __forceinline__ float of_add(float a, float b) { return __fadd_rn(a, b); }
-__device__ __forceinline__ double of_add(double a, double b) { return __dadd_rn(a, b); }
-__device__ __forceinline__ float of_subtract(float a, float b) { return __fsub_rn(a, b); }
-__device__ __forceinline__ double of_subtract(double a, double b) { return __dsub_rn(a, b); }
-__device__ __forceinline__ float of_multiply(float a, float b) { return __fmul_rn(a, b); }
-__device__ __forceinline__ double of_multiply(double a, double b) { return __dmul_rn(a, b); }
-__device__ __forceinline__ float of_divide(float a, float b) { return __fdiv_rn(a, b); }
-__device__ __forceinline__ double of_divide(double a, double b) { return __ddiv_rn(a, b); }
 __device__ __forceinline__ float of_sqrt(float v) { return __fsqrt_rn(v); }
 __device__ __forceinline__ double of_sqrt(double v) { return __dsqrt_rn(v); }
 template <class T>
 __device__ __forceinline__ T of_square(T v) {
-    return of_multiply(v, v);
+    return times(v, v);
 }
 template <class T>
 __device__ __forceinline__ T of_reciprocal(T v) {
-    return of_divide((T)1, v);
+    return over((T)1, v);
 }
 template <class T>
 __device__ __forceinline__ T of_negative(T v) {

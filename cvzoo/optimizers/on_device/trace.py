@@ -14,14 +14,14 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 # functions of the prelude (update_rules.cu), which are overloaded for float and double and round as NumPy does
 ARITHMETIC = {
     np.absolute: "of_absolute",
-    np.add: "of_add",
-    np.divide: "of_divide",
+    np.add: "plus",
+    np.divide: "over",
     np.exp: "of_exp",
     np.fabs: "of_absolute",
     np.log: "of_log",
     np.maximum: "of_maximum",
     np.minimum: "of_minimum",
-    np.multiply: "of_multiply",
+    np.multiply: "times",
     np.negative: "of_negative",
     np.positive: "of_positive",
     np.power: "of_power",
@@ -29,7 +29,7 @@ ARITHMETIC = {
     np.sign: "of_sign",
     np.sqrt: "of_sqrt",
     np.square: "of_square",
-    np.subtract: "of_subtract",
+    np.subtract: "minus",
     np.tanh: "of_tanh",
 }
 CONDITIONS = {

@@ -154,7 +154,9 @@ __device__ __forceinline__ float minus(float a, float b) { return __fsub_rn(a, b
 __device__ __forceinline__ float times(float a, float b) { return __fmul_rn(a, b); }
 __device__ __forceinline__ float over(float a, float b) { return __fdiv_rn(a, b); }
 __device__ __forceinline__ double plus(double a, double b) { return __dadd_rn(a, b); }
+__device__ __forceinline__ double minus(double a, double b) { return __dsub_rn(a, b); }
 __device__ __forceinline__ double times(double a, double b) { return __dmul_rn(a, b); }
+__device__ __forceinline__ double over(double a, double b) { return __ddiv_rn(a, b); }
 
 // ---- indices --------------------------------------------------------------------------------------------------------
 // for (i64 i = first_index(); i < n; i += index_step()): every element once, whatever the (one-dimensional) grid
