@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from cvzoo.cli.data_spec_argument import add_spec_argument, spec_of
 from cvzoo.cli.json_records import write_json
 from cvzoo.cli.result_table import printable
 from cvzoo.datasets.layouts.annotated_set import AnnotatedPhoto, AnnotatedSet
-from cvzoo.datasets.layouts.data_spec import SPEC_HELP, parse_data_spec
 from cvzoo.datasets.layouts.read import read_annotated_set
 from cvzoo.errors.exceptions import DatasetError, ImageError
 from cvzoo.geometry.best_anchor_iou import best_anchor_iou, iou_at_offset
@@ -25,7 +25,7 @@ _THRESH = 0.5  # what RetinaNet calls an anchor that has an object
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = "Suggest sizes and ratios of anchors for a RetinaNet, and say how well they fit the boxes."
-    parser.add_argument("spec", metavar="SPEC", help=SPEC_HELP)
+    add_spec_argument(parser)
     parser.add_argument("--size", type=_positive, default=640, metavar="PIXELS", help="photos' short side (640)")
     parser.add_argument(
         "--max-size", type=_positive, metavar="PIXELS", help="the long side at most (5 / 3 of --size, as 1333 of 800)"
@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """0. Raises CvzooError or OSError if there are no boxes to fit."""
-    found = read_annotated_set(parse_data_spec(args.spec))
+    found = read_annotated_set(spec_of(args))
     max_size = round(args.size * 5 / 3) if args.max_size is None else max(args.max_size, args.size)
     bbox, label, n_left_out = _boxes(found, args.size, max_size)
     if not len(bbox):

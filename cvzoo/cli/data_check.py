@@ -5,13 +5,13 @@ import json
 import sys
 
 from cvzoo.cli.data_report import write_data_report
+from cvzoo.cli.data_spec_argument import add_spec_argument, spec_of
 from cvzoo.cli.json_records import write_json
 from cvzoo.cli.progress import Progress
 from cvzoo.cli.result_table import printable
 from cvzoo.datasets.doctor.examine_dataset import Checkup, examine_dataset
 from cvzoo.datasets.doctor.fault import Fault, Severity
 from cvzoo.datasets.doctor.write_fixed_dataset import LOG_TEXT, write_fixed_dataset
-from cvzoo.datasets.layouts.data_spec import SPEC_HELP, parse_data_spec
 from cvzoo.datasets.layouts.write import check_apart
 from cvzoo.reporting.as_time import as_time
 
@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "exit status: 0 clean or nothing but notes; 1 errors or warnings were found; 2 nothing there can be used. "
         "kinds: " + ", ".join(kind.slug for kind in Fault)
     )
-    parser.add_argument("spec", metavar="SPEC", help=SPEC_HELP)
+    add_spec_argument(parser)
     parser.add_argument("--fix", metavar="OUT", help="write a corrected copy with a log to this new folder")
     parser.add_argument("--report", metavar="FILE.html", help="write a report with pictures, one file")
     parser.add_argument("--json", metavar="FILE", help="write all findings; - for standard output")
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """0 clean, 1 findings, 2 unusable. Raises CvzooError or OSError if there is nothing to examine."""
-    spec = parse_data_spec(args.spec)
+    spec = spec_of(args)
     if args.fix is not None:
         check_apart(spec.path, args.fix)  # told before the long work, not after it
     checkup = _examine(spec, args)

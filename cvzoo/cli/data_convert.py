@@ -3,10 +3,10 @@
 import argparse
 import sys
 
+from cvzoo.cli.data_spec_argument import add_spec_argument, spec_of
 from cvzoo.cli.progress import Progress
 from cvzoo.cli.result_table import printable
 from cvzoo.datasets.convert.convert_dataset import LOG, TARGETS, convert_dataset
-from cvzoo.datasets.layouts.data_spec import SPEC_HELP, parse_data_spec
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -15,7 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "layout cannot carry is listed."
     )
     parser.epilog = "exit status: 0 done; 1 done, but records that could not be understood were left out"
-    parser.add_argument("spec", metavar="SPEC", help=SPEC_HELP)
+    add_spec_argument(parser)
     parser.add_argument("out", metavar="OUT", help="a new folder")
     parser.add_argument("--to", required=True, choices=TARGETS, help="the layout")
     parser.add_argument("--quiet", action="store_true", help="no progress and no list")
@@ -29,9 +29,7 @@ def run(args: argparse.Namespace) -> int:
         progress.append(Progress(None if args.quiet else sys.stderr, total=total))
 
     try:
-        done = convert_dataset(
-            parse_data_spec(args.spec), args.out, kind=args.to, start=start, step=lambda: progress[0].step()
-        )
+        done = convert_dataset(spec_of(args), args.out, kind=args.to, start=start, step=lambda: progress[0].step())
     finally:
         for each in progress:
             each.clear()

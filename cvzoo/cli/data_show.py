@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from cvzoo.cli.data_spec_argument import add_spec_argument, spec_of
 from cvzoo.cli.progress import Progress
 from cvzoo.cli.show_rendered import show_rendered
 from cvzoo.datasets.layouts.annotated_set import AnnotatedPhoto
-from cvzoo.datasets.layouts.data_spec import SPEC_HELP, parse_data_spec
 from cvzoo.datasets.layouts.decimals import finite
 from cvzoo.datasets.layouts.read import read_annotated_set
 from cvzoo.errors.exceptions import ConfigError, CvzooError
@@ -31,9 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "Draw photos with their boxes, masks and points into one picture, to see what is in a data set."
     )
     parser.epilog = "exit status: 0 done; 1 done, but some photos could not be read"
-    parser.add_argument(
-        "spec", metavar="SPEC", help=f"{SPEC_HELP}; or rendered:N, N rendered documents, perhaps with ,seed=S"
-    )
+    add_spec_argument(parser, "; or rendered:N, N rendered documents, optionally followed by ,seed=S")
     parser.add_argument("out", metavar="OUT.png", help="the picture: .png .jpg .webp or .bmp")
     parser.add_argument("-n", type=_positive, default=16, metavar="N", help="how many photos (16)")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="which photos are drawn by lot (0)")
@@ -51,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
     """0, or 1 if photos were left out. Raises CvzooError or OSError if there is nothing to draw."""
     if args.spec.startswith("rendered:"):
         return show_rendered(args.spec, args)
-    found = read_annotated_set(parse_data_spec(args.spec))
+    found = read_annotated_set(spec_of(args))
     chosen = _chosen(found.photos, args)
     names = found.used_names()
     progress = Progress(None if args.quiet else sys.stderr, total=len(chosen))

@@ -8,8 +8,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from cvzoo.cli.data_spec_argument import OUTSIDE_HELP
 from cvzoo.datasets.labels.voc import voc_bbox_label_names
-from cvzoo.datasets.layouts.data_spec import parse_data_spec
+from cvzoo.datasets.layouts.data_spec import DataSpec, parse_data_spec
+from cvzoo.datasets.photo_place import check_photo_place
 from cvzoo.datasets.voc.bbox_dataset import VOCFolderBboxDataset
 from cvzoo.errors.exceptions import ConfigError, DatasetError
 from cvzoo.evaluations.coco.ground_truth import COCOGroundTruth
@@ -32,6 +34,7 @@ def add_truth_arguments(parser: argparse.ArgumentParser) -> None:
         "--gt", metavar="FILE", help="the same without photos: a COCO .json, the folder of a VOC, or labels:DIR"
     )
     group.add_argument("--photos", metavar="DIR", help="where COCO's photos are (default: ROOT/val2017 and its like)")
+    group.add_argument("--allow-outside", action="store_true", help=OUTSIDE_HELP)
     group.add_argument(
         "--split",
         metavar="NAME",
@@ -44,12 +47,14 @@ class COCOTruth:
     """COCO's annotations: the file, the objects, and the photos' names by their ids.
 
     known_paths: where the photos are, if that is known already
+    allow_outside: photos may lie outside of the data set's folder
     """
 
     path: pathlib.Path
     gt: COCOGroundTruth
     file_names: dict[int, str]
     known_paths: list[pathlib.Path] | None = None
+    allow_outside: bool = False
 
     @property
     def photos(self) -> dict[str, int]:
@@ -63,7 +68,10 @@ class COCOTruth:
         return {str(number): number for number in ids} | dict(zip(self.gt.cat_names or (), ids))
 
     def photo_paths(self, folder: str | os.PathLike | None) -> list[pathlib.Path]:
-        """Where the photos are, in the order of the ids' records. Raises DatasetError if the first is not there."""
+        """Where the photos are, in the order of the ids' records.
+
+        Raises DatasetError if the first is not there, or one lies outside of the data set's folder.
+        """
         if self.known_paths is not None:
             return self.known_paths
         folders = [pathlib.Path(folder)] if folder is not None else _photo_folders(self.path)
@@ -72,12 +80,19 @@ class COCOTruth:
             raise DatasetError(f"{self.path}: lists no photos")
         for each in folders:
             if (each / names[0]).is_file():
-                return [each / name for name in names]
+                return self._checked([each / name for name in names], each, folder is not None)
         raise DatasetError(
             f"{self.path}: its photo {names[0]} is not there",
             expected="in " + " or ".join(map(str, folders)),
             hint="--photos DIR",
         )
+
+    def _checked(self, paths, folder, is_named):
+        named = folder if is_named else None
+        real_folders = DataSpec("coco", self.path, named).real_folders((folder,))
+        for path in paths:
+            check_photo_place(path, real_folders, allow_outside=self.allow_outside)
+        return paths
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -122,34 +137,44 @@ def load_truth(
     named = parse_data_spec(f"{kind}:{rest}")
     args.split = args.split or named.split
     args.photos = args.photos or named.photos
+    named = dataclasses.replace(named, outside=named.outside or args.allow_outside)
     if kind == "voc":
         return _load_voc(named, args.split, limit, with_photos=args.data is not None)
     if named.path.is_dir():
         raise ConfigError(f"{spec}: COCO's annotations are a file a split", expected="coco:FILE.json")
     if args.split is not None:
         raise ConfigError("--split is for VOC's folders; COCO's annotations are a file a split")
-    return _load_coco(named.path, parameters, limit)
+    return _load_coco(named, parameters, limit)
 
 
-def _load_coco(path, parameters, limit):
+def _load_coco(named, parameters, limit):
+    path = named.path
     source = path.read_bytes()
     file_names = read_photo_names(source)
     gt = read_coco_ground_truth(source, parameters)
     if limit is not None and limit < len(file_names):
         file_names = dict(list(file_names.items())[:limit])
-    return COCOTruth(path, gt, file_names)
+    return COCOTruth(path, gt, file_names, allow_outside=named.outside)
 
 
 def _load_voc(named, split, limit, *, with_photos):
     root = named.path
     names = voc_label_names(root)
     dataset = VOCFolderBboxDataset(
-        root, split, label_names=names, one_based=named.base == 1, use_difficult=True, return_difficult=True
+        root,
+        split,
+        label_names=names,
+        one_based=named.base == 1,
+        use_difficult=True,
+        return_difficult=True,
+        allow_outside=named.outside,
     )
     n = len(dataset) if limit is None else min(limit, len(dataset))
     rows = dataset.slice[:n, ("bbox", "label", "difficult")]
     bboxes, labels, difficults = (list(each) for each in zip(*rows)) if n else ([], [], [])
     paths = [pathlib.Path(dataset.name(i)) for i in range(n)]
+    for path in paths if with_photos else ():
+        check_photo_place(path, named.real_folders(()), allow_outside=named.outside)
     photo_names = [path.name for path in paths]
     return VOCTruth(root, names, photo_names, paths if with_photos else [None] * n, bboxes, labels, difficults)
 

@@ -46,9 +46,7 @@ def bbox_splits(spec: str) -> BboxSplits:
             raise ConfigError(f"{spec}: split=", expected="both parts, train and val")
         train, val = _READERS[part.kind](part, "train"), _READERS[part.kind](part, "val")
     else:
-        train, val = (
-            COCOJSONBboxDataset(each.path, each.photos, use_crowded=True, return_crowded=True) for each in pair
-        )
+        train, val = (_coco(each) for each in pair)
     for name, each in (("train", train), ("val", val)):
         if not len(each):
             raise DatasetError(f"{spec}: {name} has no photo")
@@ -75,11 +73,24 @@ def _coco_pair(spec):
     return parse_data_spec(f"coco:{first}.json{options}"), parse_data_spec(f"coco:{second}")
 
 
+def _coco(spec: DataSpec) -> AbstractSliceableDataset:
+    return COCOJSONBboxDataset(
+        spec.path, spec.photos, use_crowded=True, return_crowded=True, allow_outside=spec.outside
+    )
+
+
 def _voc(spec: DataSpec, split: str) -> AbstractSliceableDataset:
     found = spec.path / "ImageSets" / "Main" / f"{split}.txt"
     if not found.is_file():
         raise DatasetError(f"{spec}: no list {found}", hint="a list of photos' names, a line each, without endings")
-    return VOCFolderBboxDataset(spec.path, split, one_based=spec.base == 1, use_difficult=True, return_difficult=True)
+    return VOCFolderBboxDataset(
+        spec.path,
+        split,
+        one_based=spec.base == 1,
+        use_difficult=True,
+        return_difficult=True,
+        allow_outside=spec.outside,
+    )
 
 
 def _yolo(spec: DataSpec, split: str) -> AbstractSliceableDataset:
@@ -90,11 +101,11 @@ def _yolo(spec: DataSpec, split: str) -> AbstractSliceableDataset:
     source = photos if photos.is_dir() else spec.path / f"{split}.txt"
     if not source.exists():
         raise DatasetError(f"{spec}: nothing to {split} on", expected=f"the folder {photos} or the list {source}")
-    return YOLOBboxDataset(source, names)
+    return YOLOBboxDataset(source, names, allow_outside=spec.outside)
 
 
 def _sroie(spec: DataSpec, split: str) -> AbstractSliceableDataset:
-    return SROIETextDataset(pathlib.Path(spec.path), split)
+    return SROIETextDataset(pathlib.Path(spec.path), split, allow_outside=spec.outside)
 
 
 _READERS: Mapping[str, Callable[[DataSpec, str], AbstractSliceableDataset]] = MappingProxyType(

@@ -14,6 +14,7 @@ from cvzoo.datasets.labels.digits_and_cifar import (
 from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
 from cvzoo.datasets.text_files import check_choice
 from cvzoo.errors.exceptions import DatasetError
+from cvzoo.weights.file_bytes import file_size
 
 _PAGE = "https://www.cs.toronto.edu/~kriz/cifar.html"
 _SITE = "https://www.cs.toronto.edu/~kriz"
@@ -108,6 +109,7 @@ def _read(paths, n_label, limits):
     """((N, n_label) int32, (N, 3, 32, 32) uint8) of files of records: labels, then red, green and blue planes."""
     parts = []
     for path in paths:
+        file_size(path)  # refuses a FIFO or a device, which could be read for ever
         data = np.fromfile(path, np.uint8)
         if len(data) == 0 or len(data) % (n_label + _N_PIXEL):
             raise DatasetError(

@@ -6,6 +6,7 @@ import zlib
 import numpy as np
 
 from cvzoo.errors.exceptions import FileFormatError
+from cvzoo.weights.file_bytes import file_bytes
 
 _NUMBERS = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
 _MATRIX, _COMPRESSED = 14, 15
@@ -21,10 +22,7 @@ def read_mat(path):
     What is neither (cells, sparse matrices, text, structures of several elements) comes as None.
     Raises FileFormatError, naming the file, if it is damaged or of another version.
     """
-    with open(path, "rb") as file:
-        data = file.read(_MAX_BYTES + 1)
-    if len(data) > _MAX_BYTES:
-        raise FileFormatError(f"{path}: larger than any file of this kind we know")
+    data = file_bytes(path, limit=_MAX_BYTES)
     order = {b"IM": "<", b"MI": ">"}.get(data[126:128])
     if order is None or len(data) < 136:
         raise FileFormatError(f"{path}: not a MATLAB file of version 5", hint="save it with -v6 or -v7")

@@ -13,6 +13,7 @@ from cvzoo.datasets.labels.digits_and_cifar import mnist_label_names
 from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
 from cvzoo.datasets.text_files import check_choice
 from cvzoo.errors.exceptions import DatasetError
+from cvzoo.weights.file_bytes import file_size
 
 _SITE = "https://ossci-datasets.s3.amazonaws.com/mnist"
 _MIRROR = "https://storage.googleapis.com/cvdf-datasets/mnist"
@@ -79,6 +80,7 @@ def _path(data_dir, name):
 def _read_idx(path, n_dim):
     """The array of an idx file of unsigned bytes with n_dim axes."""
     try:
+        file_size(path)  # refuses a FIFO or a device, which could be read for ever
         with gzip.open(path) if path.suffix == ".gz" else open(path, "rb") as file:
             data = file.read(_MAX_BYTES)
         magic, *shape = struct.unpack_from(f">{1 + n_dim}I", data)

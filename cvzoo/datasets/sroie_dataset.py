@@ -7,6 +7,7 @@ import numpy as np
 
 from cvzoo.datasets.archive import provide
 from cvzoo.datasets.labels.class_colors import class_colors
+from cvzoo.datasets.photo_place import check_photo_place, real_folder
 from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
 from cvzoo.datasets.text_files import read_lines, read_text
 from cvzoo.errors.exceptions import DatasetError
@@ -27,13 +28,14 @@ class SROIETextDataset(GetterDataset):
     split: the name of a list, without ".txt"; None: every photo, sorted by name
     return_quad: examples have `quad`, too: (R, 4, 2) float32, (y, x) of the corners as the file lists them
     return_text: examples have `text`, too: R of str
+    allow_outside: photos may be links that lead out of the folder; refused otherwise, when they are read
 
     img: (3, H, W) float32; bbox: (R, 4) float32, upright boxes around the corners; label: (R,) int32, all 0
     Source: Huang et al., "ICDAR2019 Competition on Scanned Receipt OCR and Information Extraction", 2019. The photos
     are for research, given out by the challenge after registration only.
     """
 
-    def __init__(self, data_dir="auto", split=None, *, return_quad=False, return_text=False):
+    def __init__(self, data_dir="auto", split=None, *, return_quad=False, return_text=False, allow_outside=False):
         super().__init__()
         self.label_names = sroie_label_names
         self.label_colors = class_colors(len(self.label_names))
@@ -59,6 +61,8 @@ class SROIETextDataset(GetterDataset):
                 hint=f"get them at {_PAGE}",
             )
         self._photos = [photos[id_] for id_ in ids]
+        self._real_folders = (real_folder(root, named=True),)
+        self._allow_outside = allow_outside
         self.add_getter("img", self._get_img)
         self.add_getter(("bbox", "label", "quad", "text"), self._get_regions)
         self.keys = ("img", "bbox", "label", *(("quad",) if return_quad else ()), *(("text",) if return_text else ()))
@@ -68,7 +72,9 @@ class SROIETextDataset(GetterDataset):
         return len(self._photos)
 
     def _get_img(self, i):
-        return read_image(self._photos[i])
+        path = self._photos[i]
+        check_photo_place(path, self._real_folders, allow_outside=self._allow_outside)
+        return read_image(path)
 
     def _get_regions(self, i):
         stem = self._photos[i].stem

@@ -1,8 +1,19 @@
-"""Reading the lists that data sets come with, and checking what a user chose."""
+"""Reading the files that data sets come with, and checking what a user chose."""
 
-import pathlib
+import os
 
-from cvzoo.errors.exceptions import DatasetError, ValueRangeError
+from cvzoo.errors.exceptions import DatasetError, FileError, ValueRangeError
+from cvzoo.weights.file_bytes import file_bytes
+
+_LIMIT = 1 << 28  # bytes: no list, label file or XML of one photo comes near
+
+
+def read_bytes(path: str | os.PathLike, *, limit: int | None = _LIMIT) -> bytes:
+    """The bytes of a file. Raises DatasetError that names it if it is absent, too large, a folder, FIFO or device."""
+    try:
+        return file_bytes(path, limit=limit)
+    except FileError as error:
+        raise DatasetError(str(error).splitlines()[0]) from error
 
 
 def read_lines(path):
@@ -16,11 +27,9 @@ def read_lines(path):
 def read_text(path):
     """The text of a file (UTF-8, a byte order mark is dropped). Raises DatasetError that names it."""
     try:
-        return pathlib.Path(path).read_text(encoding="utf-8-sig")
+        return read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise DatasetError(f"{path}: not UTF-8 text", got=error) from error
-    except OSError as error:
-        raise DatasetError(f"{path}: cannot be read", got=error.strerror) from error
 
 
 def check_choice(what, value, choices):

@@ -8,6 +8,7 @@ import numpy as np
 
 from cvzoo.datasets.labels.class_colors import class_colors
 from cvzoo.datasets.layouts.names_in_yaml import names_in_yaml
+from cvzoo.datasets.photo_place import check_photo_place, real_folder
 from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
 from cvzoo.datasets.text_files import read_lines, read_text
 from cvzoo.errors.exceptions import DatasetError
@@ -27,6 +28,8 @@ class YOLOBboxDataset(GetterDataset):
     label_dir: the folder of the text files, which have the photos' names and lie as the photos lie below `images`;
         None: for each photo the same path with the last folder "images" replaced by "labels", or the photo's own
         folder if there is none such
+    allow_outside: photos may lie outside of `images` (of the list's folder), by the list's words or by links; refused
+        otherwise, when they are read
 
     img: (3, H, W) float32; bbox: (R, 4) float32, pixels; label: (R,) int32
     A photo without a text file has no boxes. A line of a class and a polygon's points (as for segmentation) gives the
@@ -34,7 +37,7 @@ class YOLOBboxDataset(GetterDataset):
     Raises DatasetError that names the file and the line.
     """
 
-    def __init__(self, images, label_names, *, label_dir=None):
+    def __init__(self, images, label_names, *, label_dir=None, allow_outside=False):
         super().__init__()
         if isinstance(label_names, (str, os.PathLike)):
             label_names = _read_names(pathlib.Path(label_names))
@@ -46,6 +49,8 @@ class YOLOBboxDataset(GetterDataset):
         else:
             base = images.parent
             self._photos = [base / line for line in read_lines(images)]
+        self._real_folders = tuple(real_folder(each, named=True) for each in (base, _above_images(base)))
+        self._allow_outside = allow_outside
         self._texts = [_text_path(photo, base, label_dir) for photo in self._photos]
         self.add_getter("img", self._get_img)
         self.add_getter(("bbox", "label"), self._get_annotation)
@@ -55,11 +60,16 @@ class YOLOBboxDataset(GetterDataset):
         return len(self._photos)
 
     def _get_img(self, i):
-        return read_image(self._photos[i])
+        return read_image(self._photo(i))
+
+    def _photo(self, i):
+        path = self._photos[i]
+        check_photo_place(path, self._real_folders, allow_outside=self._allow_outside)
+        return path
 
     def _get_annotation(self, i):
         path = self._texts[i]
-        if not path.is_file():
+        if not path.exists():
             return np.zeros((0, 4), np.float32), np.zeros(0, np.int32)
         rows = [
             _row(line, f"{path}:{number}", len(self.label_names))
@@ -68,7 +78,7 @@ class YOLOBboxDataset(GetterDataset):
         ]
         # in float64, so that what tools wrote with six decimals comes back as the pixels it was made of
         box = np.array([row[1:] for row in rows], np.float64).reshape(-1, 4)
-        bbox = from_normalized(from_cxcywh(box), read_image_size(self._photos[i]))
+        bbox = from_normalized(from_cxcywh(box), read_image_size(self._photo(i)))
         return bbox.astype(np.float32), np.array([row[0] for row in rows], np.int32)
 
 
@@ -79,6 +89,11 @@ def _read_names(path):
     if not names:
         raise DatasetError(f"{path}: no names of classes", expected="names: [cat, dog]")
     return names
+
+
+def _above_images(folder):
+    """The folder above the last folder "images", in which other parts of the same data set may lie."""
+    return next((each.parent for each in (folder, *folder.parents) if each.name == "images"), folder)
 
 
 def _text_path(photo, base, label_dir):

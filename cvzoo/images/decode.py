@@ -70,6 +70,14 @@ def open_image_as_stored(file, *, name, max_pixels):
         raise
 
 
+def open_file(path):
+    """The file of a path, open to be read as bytes. Raises ImageError for a path that no file can have, OSError."""
+    try:
+        return open(path, "rb")
+    except ValueError as error:  # a zero byte in the name
+        raise ImageError(f"{str(path)!r}: no file can have this name") from error
+
+
 def open_bytes(data, *, name, max_pixels):
     """As `open_image`, of the bytes of a file."""
     return open_image(io.BytesIO(data), name=name, max_pixels=max_pixels)

@@ -8,7 +8,7 @@ import numpy as np
 from PIL import Image
 
 from cvzoo.errors.exceptions import DtypeError, ImageError, ValueRangeError
-from cvzoo.images.decode import check_pixel_count, load, open_bytes, open_image, upright
+from cvzoo.images.decode import check_pixel_count, load, open_bytes, open_file, open_image, upright
 from cvzoo.images.decode_opencv import open_bytes_opencv
 from cvzoo.images.from_array import from_array
 from cvzoo.images.from_pil import from_pil, from_pil_8bit, from_pixels
@@ -88,7 +88,7 @@ def _decode(source, max_pixels, decoder):
         path = pathlib.Path(source)
         if isinstance(source, str) and source.startswith(("http://", "https://")):
             raise ImageError(f"{source} is an address, not a file", hint="cvzoo.images.read_image_url")
-        with open(path, "rb") as file:
+        with open_file(path) as file:
             if decoder == "pillow":
                 return open_image(file, name=str(path), max_pixels=max_pixels), str(path)
             return open_bytes_opencv(file.read(), name=str(path), max_pixels=max_pixels), str(path)

@@ -2,7 +2,7 @@
 
 import os
 
-from cvzoo.images.decode import identify, is_turned
+from cvzoo.images.decode import identify, is_turned, open_file
 
 
 def read_image_size(path):
@@ -10,6 +10,6 @@ def read_image_size(path):
 
     Raises FileNotFoundError (or another OSError), or ImageError, naming the file.
     """
-    with open(path, "rb") as file, identify(file, os.fspath(path)) as pil:
+    with open_file(path) as file, identify(file, os.fspath(path)) as pil:
         width, height = pil.size
         return (width, height) if is_turned(pil) else (height, width)

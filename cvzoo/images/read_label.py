@@ -7,7 +7,7 @@ import numpy as np
 from PIL import Image
 
 from cvzoo.errors.exceptions import DtypeError, ImageError
-from cvzoo.images.decode import check_pixel_count, open_image_as_stored
+from cvzoo.images.decode import check_pixel_count, open_file, open_image_as_stored
 from cvzoo.images.read_image import MAX_PIXELS
 
 
@@ -20,7 +20,7 @@ def read_label(source, *, dtype=np.int32, max_pixels=MAX_PIXELS):
     image, broken, too large, or has colours; DtypeError for a source of another type.
     """
     if isinstance(source, (str, os.PathLike)):
-        with open(source, "rb") as file:
+        with open_file(source) as file:
             return _numbers(open_image_as_stored(file, name=os.fspath(source), max_pixels=max_pixels), source, dtype)
     if isinstance(source, Image.Image):
         check_pixel_count(source.size, name="the PIL image", max_pixels=max_pixels)

@@ -1,4 +1,4 @@
-"""A whole small file as bytes, refused before it is read when it is larger than such a file ever is."""
+"""A whole file as bytes: a FIFO, a device or what is larger than such a file ever is are refused before reading."""
 
 import os
 import pathlib
@@ -22,10 +22,10 @@ def file_size(path: str | os.PathLike) -> int:
     return facts.st_size
 
 
-def file_bytes(path: str | os.PathLike, *, limit: int) -> bytes:
+def file_bytes(path: str | os.PathLike, *, limit: int | None = None) -> bytes:
     """The bytes of the file. Raises FileFormatError above `limit` bytes, FileError if it cannot be read."""
     size = file_size(path)
-    if size > limit:
+    if limit is not None and size > limit:
         raise FileFormatError(f"{path}: too large for what it should be", expected=f"at most {limit} bytes", got=size)
     try:
         return pathlib.Path(path).read_bytes()

@@ -1,5 +1,7 @@
 """What the data sets of COCO's JSON files have in common."""
 
+import pathlib
+
 import numpy as np
 
 from cvzoo.datasets.coco.json_columns import read_columns
@@ -8,6 +10,8 @@ from cvzoo.datasets.coco.publication import find_photos
 from cvzoo.datasets.labels.class_colors import class_colors
 from cvzoo.datasets.labels.coco import coco_bbox_label_names
 from cvzoo.datasets.labels.coco_panoptic import coco_semantic_segmentation_label_colors
+from cvzoo.datasets.layouts.data_spec import DataSpec
+from cvzoo.datasets.photo_place import check_photo_place, leads_out
 from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
 from cvzoo.errors.exceptions import DatasetError
 from cvzoo.images.read_image import read_image
@@ -22,14 +26,22 @@ class AbstractCOCODataset(GetterDataset):
     image_ids: (N,) int64; category_ids: (C,) int64, what stands in the file for label 0, 1 ...
 
     Annotations whose box is empty are left out, and with them their masks and points.
+    allow_outside: photos may lie outside of the folder of the photos, by their names or by links; without it such a
+        name is a DatasetError at once, a link when the photo is read
     """
 
-    def __init__(self, json_path, image_dir, *, use_crowded, with_masks=False, with_keypoints=False):
+    def __init__(
+        self, json_path, image_dir, *, use_crowded, with_masks=False, with_keypoints=False, allow_outside=False
+    ):
         super().__init__()
         columns = read_columns(json_path, with_masks=with_masks, with_keypoints=with_keypoints)
         self._columns = columns
         self._texts = TextSpans(json_path) if with_masks else None
+        _check_names(json_path, columns.file_names, allow_outside)
         self._image_dir = find_photos(json_path, image_dir, columns.file_names[0] if columns.file_names else None)
+        named = None if image_dir is None else self._image_dir
+        self._real_folders = DataSpec("coco", pathlib.Path(json_path), named).real_folders((self._image_dir,))
+        self._allow_outside = allow_outside
         self.label_names = columns.label_names
         self.label_colors = _colors(columns.label_names)
         self.image_ids = columns.image_ids
@@ -50,7 +62,9 @@ class AbstractCOCODataset(GetterDataset):
         return start + np.flatnonzero(self._kept[start:stop])
 
     def _get_img(self, i):
-        return read_image(self._photo(i))
+        path = self._photo(i)
+        check_photo_place(path, self._real_folders, allow_outside=self._allow_outside)
+        return read_image(path)
 
     def _get_annotation(self, i):
         rows = self._rows(i)
@@ -72,6 +86,18 @@ class AbstractCOCODataset(GetterDataset):
         if np.isnan(found).any():
             raise DatasetError(f"{self._photo(i)}: an annotation has no key points")
         return found[:, :, [1, 0]], found[:, :, 2] > 0
+
+
+def _check_names(json_path, names, allow_outside):
+    for name in names:
+        if "\0" in name:
+            raise DatasetError(f"{json_path}: a file_name holds a zero byte", got=repr(name)[:80])
+        if not allow_outside and leads_out(name):
+            raise DatasetError(
+                f"{json_path}: a file_name leads out of the folder of the photos",
+                got=repr(name)[:80],
+                hint="allow_outside=True (--allow-outside, or ,outside=1 behind the SPEC) if you trust the file",
+            )
 
 
 def _colors(names):

@@ -7,6 +7,7 @@ from typing import Generic, NamedTuple, TypeVar
 import msgspec
 import numpy as np
 
+from cvzoo.datasets.text_files import read_bytes
 from cvzoo.errors.exceptions import DatasetError
 
 _Kind = TypeVar("_Kind")
@@ -85,10 +86,7 @@ def read_columns(path, *, with_masks=False, with_keypoints=False):
     Raises DatasetError that names the file and the annotation.
     """
     path = pathlib.Path(path)
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise DatasetError(f"{path}: cannot be read", got=error.strerror) from error
+    data = read_bytes(path, limit=None)
     # millions of small objects that live: looking for garbage among them takes longer than making them
     was_enabled = gc.isenabled()
     gc.disable()

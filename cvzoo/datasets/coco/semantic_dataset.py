@@ -11,6 +11,7 @@ from cvzoo.datasets.labels.coco_panoptic import (
     coco_semantic_segmentation_label_names,
 )
 from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
+from cvzoo.datasets.text_files import read_bytes
 from cvzoo.errors.exceptions import DatasetError
 from cvzoo.images.read_image import read_image
 
@@ -35,7 +36,7 @@ class COCOSemanticSegmentationDataset(GetterDataset):
         if not self._map_dir.is_dir() and inner.is_file():
             extract(inner, inner.parent)
         try:
-            file = json.loads(json_path.read_bytes())
+            file = json.loads(read_bytes(json_path, limit=None))
             place = {category["id"]: label for label, category in enumerate(file["categories"])}
             self._names = [each["file_name"] for each in file["annotations"]]
             self._segments = [

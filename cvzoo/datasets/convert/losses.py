@@ -43,7 +43,7 @@ def losses(found: AnnotatedSet, kind: str) -> tuple[Loss, ...]:
                 lose(f"{key} of classes")
     for photo in found.photos:
         if photo.path is None:
-            lose("annotations of photos that are not there", photo)
+            lose("annotations of photos that are not there or lie outside of the data set", photo)
             continue
         _lose_of_photo(photo, found.kind, kind, lose)
         for each in photo.objects:

@@ -78,8 +78,10 @@ def examine_dataset(
         facts.append(each)
         if step is not None:
             step()
+    unsafe = {each.photo for each in findings if each.kind is Fault.NAME_UNSAFE}
     for photo, each in zip(found.photos, facts):
-        findings += check_photo(photo, each, found.kind)
+        if each is not None or photo.name not in unsafe:  # what must not be opened is not missing
+            findings += check_photo(photo, each, found.kind)
     sizes = [annotation_size(photo, each) for photo, each in zip(found.photos, facts)]
     meanings = list(find_meanings(found, sizes))
     findings += meanings

@@ -44,7 +44,7 @@ class Fault(enum.Enum):
     IN_TWO_SPLITS = ("in-two-splits", _E, "the same photo to learn from and to be scored on", "left out of train")
     NAME_CASE = ("name-case", _W, "file names that differ by case alone", "the copy's names are told apart")
     NAME_ENCODING = ("name-encoding", _W, "a file name that is not clean UTF-8", "the copy has a plain name")
-    NAME_UNSAFE = ("name-unsafe", _E, "a file name that leads out of its folder", "left out")
+    NAME_UNSAFE = ("name-unsafe", _E, "a file name or a link that leads out of the data set", "left out")
     TEXT_ENCODING = ("text-encoding", _W, "an annotation file that is not UTF-8", "written as UTF-8")
     FILE_NAME_DIFFERS = ("file-name-differs", _W, "an annotation names another photo than it lies beside", "corrected")
     # classes

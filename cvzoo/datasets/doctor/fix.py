@@ -126,6 +126,9 @@ def _fix_photo(photo: AnnotatedPhoto, size, findings, found: AnnotatedSet, renam
     if fatal is not None:
         log(fatal, f"photo and annotations left out: {kinds[fatal].message}")
         return None
+    if photo.path is None:  # and whoever asked does not want to hear of it
+        log(Fault.PHOTO_MISSING, Fault.PHOTO_MISSING.fix)
+        return None
     splits = photo.splits
     for kind in _FROM_TRAIN:
         if kind in kinds and any(map(is_for_learning, splits)):

@@ -63,6 +63,7 @@ class AnnotatedSet:
 
     kind: "voc", "coco", "yolo" or "sroie"
     root: the folder, or COCO's file
+    photo_dirs: the folders that the photos' names begin in
     names: the classes in their order; None if no file lists them
     numbers: what stands for each class in the files, in the order of names; () where names stand there themselves
     splits: the names of the lists there are
@@ -80,6 +81,7 @@ class AnnotatedSet:
     base: int = 0
     findings: tuple[Finding, ...] = ()
     extra: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    photo_dirs: tuple[pathlib.Path, ...] = ()
 
     def used_names(self) -> tuple[str, ...]:
         """The classes in their order: those that are listed, then those that only occur, sorted."""

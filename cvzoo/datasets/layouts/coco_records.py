@@ -48,7 +48,11 @@ def read_categories(records: Any, file_name: str, categories: Categories, findin
         name = record.get("name")
         if not isinstance(name, str) or not name.strip():
             findings.append(Finding(Fault.CLASS_NAME_MISSING, f"{where} (id {number}) has no name"))
-            record = {**record, "name": f"class_{number}"}
+            name = f"class_{number}"
+            record = {**record, "name": name}
+        elif not _is_unicode(name):
+            findings.append(Finding(Fault.TEXT_ENCODING, f"{where}: {as_text(name)} is no Unicode"))
+            record = {**record, "name": name.encode("utf-8", "replace").decode()}
         elif names.get(name, number) != number:
             findings.append(Finding(Fault.CLASS_DUPLICATE, f"{where}: {name} is the name of {names[name]}, too"))
             record = {**record, "name": f"{name}_{number}"}
@@ -123,6 +127,11 @@ def as_text(value: Any) -> str:
     except (TypeError, ValueError):
         text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _is_unicode(text):
+    """Whether the text has no half letters, as Python reads "\\udce9" in JSON."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 def _read_box(record, report):

@@ -3,12 +3,16 @@
 import dataclasses
 import os
 import pathlib
+from collections.abc import Iterable
 
+from cvzoo.datasets.photo_place import real_folder
 from cvzoo.errors.exceptions import ConfigError
 
+_OPTIONS = ("photos", "split", "base", "outside")
 KINDS = ("coco", "sroie", "voc", "yolo")
 SPEC_HELP = (
-    "voc:ROOT, coco:FILE.json (or coco:ROOT), yolo:ROOT or sroie:ROOT; perhaps with ,photos=DIR ,split=NAME ,base=0"
+    "voc:ROOT, coco:FILE.json (or coco:ROOT), yolo:ROOT or sroie:ROOT; optionally followed by ,photos=DIR ,split=NAME "
+    ",base=0 ,outside=1"
 )
 
 
@@ -20,6 +24,7 @@ class DataSpec:
     photos: the folder of the photos where it is not the usual one
     split: only the photos of this list
     base: what VOC's files call the first pixel: 1, as VOC itself, or 0
+    outside: photos that lie outside of the data set's folder, by their names or by links, are taken
     """
 
     kind: str
@@ -27,9 +32,26 @@ class DataSpec:
     photos: pathlib.Path | None = None
     split: str | None = None
     base: int = 1
+    outside: bool = False
 
     def __str__(self) -> str:
         return f"{self.kind}:{self.path}"
+
+    @property
+    def text(self) -> str:
+        """What `parse_data_spec` reads as this spec."""
+        options = {"photos": self.photos, "split": self.split}
+        words = [f",{name}={value}" for name, value in options.items() if value is not None]
+        words += [",base=0"] * (self.base == 0) + [",outside=1"] * self.outside
+        return "".join((str(self), *words))
+
+    def real_folders(self, photo_dirs: Iterable[pathlib.Path]) -> tuple[str, ...]:
+        """What its photos must lie below. photo_dirs: the folders of the photos, as the layout has them."""
+        root = self.path if self.path.is_dir() else self.path.parent
+        if root.name == "annotations" and not self.path.is_dir():
+            root = root.parent
+        inner = (real_folder(each, named=each == self.photos) for each in photo_dirs)
+        return real_folder(root, named=True), *inner
 
 
 def parse_data_spec(text: str | os.PathLike) -> DataSpec:
@@ -46,7 +68,7 @@ def parse_data_spec(text: str | os.PathLike) -> DataSpec:
         kind, rest = "", text
     words = rest.split(",")
     options: dict[str, str] = {}
-    while len(words) > 1 and words[-1].partition("=")[0] in ("photos", "split", "base") and "=" in words[-1]:
+    while len(words) > 1 and words[-1].partition("=")[0] in _OPTIONS and "=" in words[-1]:
         name, _, value = words.pop().partition("=")
         options[name] = value
     path = pathlib.Path(",".join(words))
@@ -54,10 +76,13 @@ def parse_data_spec(text: str | os.PathLike) -> DataSpec:
         raise ConfigError(f"{text}: there is no {path}" if rest else f"{text}: where?", expected=SPEC_HELP)
     if options.get("base", "1") not in ("0", "1"):
         raise ConfigError(f"{text}: base is what the first pixel is called", expected="0 or 1", got=options["base"])
+    if options.get("outside", "0") not in ("0", "1"):
+        raise ConfigError(f"{text}: outside=1 takes photos from elsewhere", expected="0 or 1", got=options["outside"])
     photos = pathlib.Path(options["photos"]) if "photos" in options else None
     if photos is not None and not photos.is_dir():
         raise ConfigError(f"{text}: there is no folder {photos}")
-    return DataSpec(kind or _kind_of(path), path, photos, options.get("split"), int(options.get("base", "1")))
+    base, outside = int(options.get("base", "1")), options.get("outside") == "1"
+    return DataSpec(kind or _kind_of(path), path, photos, options.get("split"), base, outside)
 
 
 def _kind_of(path):

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable
 
 from cvzoo.datasets.doctor.fault import Fault
 from cvzoo.datasets.doctor.finding import Finding
+from cvzoo.datasets.text_files import read_bytes
+from cvzoo.errors.exceptions import DatasetError
 
 
 def read_leniently(path: pathlib.Path, name: str, findings: list[Finding]) -> str | None:
@@ -14,10 +16,16 @@ def read_leniently(path: pathlib.Path, name: str, findings: list[Finding]) -> st
     name: what findings call it; they are appended to `findings`
     """
     try:
-        data = path.read_bytes()
-    except OSError as error:
-        findings.append(Finding(Fault.ANNOTATION_UNREADABLE, f"{path.name}: {error.strerror}", name))
+        data = read_bytes(path)
+    except DatasetError as error:
+        words = str(error).splitlines()[0].removeprefix(f"{path}: ")
+        findings.append(Finding(Fault.ANNOTATION_UNREADABLE, f"{path.name}: {words}", name))
         return None
+    return decode_leniently(data, path, name, findings)
+
+
+def decode_leniently(data: bytes, path: pathlib.Path, name: str, findings: list[Finding]) -> str | None:
+    """As `read_leniently`, of the bytes that were read from the path."""
     if b"\0" in data:
         findings.append(Finding(Fault.ANNOTATION_UNREADABLE, f"{path.name}: holds zero bytes and is no text", name))
         return None

@@ -4,12 +4,15 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
+from cvzoo.datasets.doctor.fault import Fault
+from cvzoo.datasets.doctor.finding import Finding
 from cvzoo.datasets.layouts.annotated_set import AnnotatedSet
 from cvzoo.datasets.layouts.data_spec import DataSpec
 from cvzoo.datasets.layouts.read_coco import read_coco
 from cvzoo.datasets.layouts.read_sroie import read_sroie
 from cvzoo.datasets.layouts.read_voc import read_voc
 from cvzoo.datasets.layouts.read_yolo import read_yolo
+from cvzoo.datasets.photo_place import leads_out, lies_below
 from cvzoo.errors.exceptions import ConfigError
 
 _READERS: Mapping[str, Callable[[DataSpec], AnnotatedSet]] = MappingProxyType(
@@ -20,10 +23,12 @@ _READERS: Mapping[str, Callable[[DataSpec], AnnotatedSet]] = MappingProxyType(
 def read_annotated_set(spec: DataSpec) -> AnnotatedSet:
     """The data set with all that is wrong with it; what could not be understood is in its findings.
 
-    Photos are not decoded. With spec.split, only the photos of that list are there.
+    Photos are not decoded. With spec.split, only the photos of that list are there. Photos that lie outside of the data
+    set's folder, by their names or by links, count as not there, unless spec.outside says that they are wanted.
     Raises DatasetError if there is nothing to read, ConfigError for a split that there is not, OSError.
     """
     found = _READERS[spec.kind](spec)
+    found = _with_outside(found) if spec.outside else _without_outside(found, spec)
     if spec.split is None:
         return found
     if spec.split not in found.splits:
@@ -32,3 +37,21 @@ def read_annotated_set(spec: DataSpec) -> AnnotatedSet:
     names = {photo.name for photo in photos}
     findings = tuple(each for each in found.findings if each.photo is None or each.photo in names)
     return dataclasses.replace(found, photos=photos, splits=(spec.split,), findings=findings)
+
+
+def _with_outside(found):
+    findings = tuple(each for each in found.findings if each.kind is not Fault.NAME_UNSAFE)
+    return dataclasses.replace(found, findings=findings)
+
+
+def _without_outside(found, spec):
+    folders = spec.real_folders(found.photo_dirs)
+    photos, findings = [], list(found.findings)
+    known = {each.photo for each in findings if each.kind is Fault.NAME_UNSAFE}
+    for photo in found.photos:
+        if photo.path is not None and (leads_out(photo.name) or not lies_below(photo.path, folders)):
+            if photo.name not in known:
+                findings.append(Finding(Fault.NAME_UNSAFE, f"a link to {photo.path.resolve()}", photo.name))
+            photo = dataclasses.replace(photo, path=None)
+        photos.append(photo)
+    return dataclasses.replace(found, photos=tuple(photos), findings=tuple(findings))

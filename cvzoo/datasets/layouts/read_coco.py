@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import pathlib
 from typing import Any
 
 import msgspec
@@ -12,7 +11,9 @@ from cvzoo.datasets.doctor.finding import Finding
 from cvzoo.datasets.layouts.annotated_set import AnnotatedPhoto, AnnotatedSet
 from cvzoo.datasets.layouts.coco_records import Categories, as_text, read_categories, read_object
 from cvzoo.datasets.layouts.data_spec import DataSpec
-from cvzoo.datasets.layouts.lenient_text import display_name, read_leniently
+from cvzoo.datasets.layouts.lenient_text import decode_leniently, display_name
+from cvzoo.datasets.photo_place import leads_out
+from cvzoo.datasets.text_files import read_bytes
 from cvzoo.errors.exceptions import DatasetError
 from cvzoo.images.list_image_files import list_image_files
 
@@ -54,6 +55,7 @@ def read_coco(spec: DataSpec) -> AnnotatedSet:
         splits=tuple(dict.fromkeys(split for path in paths for split in _splits_of(path))),
         findings=tuple(findings),
         extra=extra,
+        photo_dirs=tuple(dict.fromkeys(folders)),
     )
 
 
@@ -101,12 +103,12 @@ def _content(photo):
 
 
 def _load(path, findings):
-    data = path.read_bytes()
+    data = read_bytes(path, limit=None)
     try:
         file = msgspec.json.decode(data)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         try:  # Python's own takes NaN, which is to be found and named, not to stop the reading
-            file = json.loads(read_leniently(path, path.name, findings) or "")
+            file = json.loads(decode_leniently(data, path, path.name, findings) or "")
         except (ValueError, RecursionError) as error:
             raise DatasetError(f"{path}: not JSON", got=error) from error
     if not isinstance(file, dict) or not isinstance(file.get("images"), list):
@@ -211,8 +213,7 @@ def _read_image(record, index, folder, prefix, findings):
         return None
     if not isinstance(id_, int):
         findings.append(Finding(Fault.FIELD_MALFORMED, f"images[{index}].id is {as_text(id_)}, no whole number", name))
-    pure = pathlib.PurePosixPath(file_name)
-    if pure.is_absolute() or ".." in pure.parts or "\\" in file_name:
+    if leads_out(file_name) or "\\" in file_name:
         findings.append(Finding(Fault.NAME_UNSAFE, f"images[{index}].file_name is {as_text(file_name)}", name))
     sides = [record.get(side) for side in ("height", "width")]
     size = None

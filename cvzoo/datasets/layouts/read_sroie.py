@@ -45,6 +45,7 @@ def read_sroie(spec: DataSpec) -> AnnotatedSet:
         names=("text",),
         splits=tuple(lists),
         findings=tuple(findings),
+        photo_dirs=(photo_dir,),
     )
 
 

@@ -17,6 +17,7 @@ from cvzoo.datasets.layouts.lenient_text import (
     read_names,
     splits_of_lists,
 )
+from cvzoo.datasets.text_files import read_bytes
 from cvzoo.errors.exceptions import DatasetError
 from cvzoo.images.list_image_files import list_image_files
 
@@ -61,15 +62,23 @@ def read_voc(spec: DataSpec) -> AnnotatedSet:
         splits=tuple(lists),
         base=spec.base,
         findings=tuple(findings),
+        photo_dirs=(photo_dir,),
     )
 
 
 def _list_files(folder):
     """The lists of photos, without those of a single class (dog_train.txt), whose lines end in 1, 0 or -1."""
     for path in sorted(folder.glob("*.txt")) if folder.is_dir() else ():
-        first = path.read_bytes()[:200].split(b"\n")[0].split()
+        first = _first_line(path).split()
         if len(first) < 2 or first[1] not in (b"1", b"0", b"-1"):
             yield path
+
+
+def _first_line(path):
+    try:
+        return read_bytes(path).split(b"\n", 1)[0]
+    except DatasetError:
+        return b""  # whoever reads the list says why it cannot be read
 
 
 def _read_photo(name, path, text_path, base, findings):

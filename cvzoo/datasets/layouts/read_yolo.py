@@ -9,6 +9,7 @@ from cvzoo.datasets.layouts.data_spec import DataSpec
 from cvzoo.datasets.layouts.decimals import finite, from_center, times
 from cvzoo.datasets.layouts.lenient_text import as_number, by_key, display_name, read_leniently, read_list, read_names
 from cvzoo.datasets.layouts.names_in_yaml import names_in_yaml
+from cvzoo.datasets.text_files import read_bytes
 from cvzoo.errors.exceptions import DatasetError, ImageError
 from cvzoo.images.list_image_files import IMAGE_ENDINGS, list_image_files
 from cvzoo.images.read_image_size import read_image_size
@@ -51,12 +52,16 @@ def read_yolo(spec: DataSpec) -> AnnotatedSet:
         numbers=tuple(range(len(names or ()))),
         splits=splits,
         findings=tuple(findings),
+        photo_dirs=(photo_dir,),
     )
 
 
 def _is_list(path):
     """Whether the file names photos, and is neither labels nor names of classes."""
-    lines = path.read_bytes()[:4096].decode("latin-1").split("\n")
+    try:
+        lines = read_bytes(path)[:4096].decode("latin-1").split("\n")
+    except DatasetError:
+        return False  # whoever takes it for labels says why it cannot be read
     first = next((line.strip() for line in lines if line.strip()), "")
     return pathlib.PurePath(first).suffix.lower() in IMAGE_ENDINGS
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cvzoo.datasets.text_files import read_bytes
 from cvzoo.errors.exceptions import DatasetError
 
 _CORNERS = ("ymin", "xmin", "ymax", "xmax")
@@ -29,12 +30,11 @@ def read_voc_objects(path, *, one_based):
         detectors trained on VOC have it (the last pixel of a box then lies just outside of it)
     Raises DatasetError that names the file and the object.
     """
+    data = read_bytes(path)
     try:
-        root = ElementTree.parse(path).getroot()
-    except ElementTree.ParseError as error:
+        root = ElementTree.fromstring(data)
+    except (ElementTree.ParseError, LookupError, ValueError) as error:  # the last two: an encoding nobody knows
         raise DatasetError(f"{path}: not well-formed XML", got=error) from error
-    except OSError as error:
-        raise DatasetError(f"{path}: cannot be read", got=error.strerror) from error
     corners, names, difficult = [], [], []
     for number, element in enumerate(root.iterfind("object")):
         name = (element.findtext("name") or "").strip()

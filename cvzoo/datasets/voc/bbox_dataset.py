@@ -6,6 +6,7 @@ import numpy as np
 
 from cvzoo.datasets.labels.class_colors import class_colors
 from cvzoo.datasets.labels.voc import voc_bbox_label_names
+from cvzoo.datasets.photo_place import check_photo_place, real_folder
 from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
 from cvzoo.datasets.text_files import read_lines
 from cvzoo.datasets.voc.annotation import label_of, read_voc_objects
@@ -37,12 +38,15 @@ class AbstractVOCBboxDataset(GetterDataset):
         if not return_difficult:
             self.keys = ("img", "bbox", "label")
         self.name_examples(self._photos.__getitem__)
+        self._real_folders = ()  # none: the photos may lie anywhere
 
     def __len__(self):
         return len(self._photos)
 
     def _get_img(self, i):
-        return read_image(self._photos[i])
+        path = self._photos[i]
+        check_photo_place(path, self._real_folders, allow_outside=not self._real_folders)
+        return read_image(path)
 
     def _get_annotation(self, i):
         path = self._annotations[i]
@@ -91,6 +95,7 @@ class VOCFolderBboxDataset(AbstractVOCBboxDataset):
         sorted; `dataset.label_names` tells them
     one_based: the files call the first pixel 1, as VOC's own do; False: 0, as many tools write
     use_difficult, return_difficult: as in VOCBboxDataset
+    allow_outside: photos may be links that lead out of the folder; refused otherwise, when they are read
 
     Photos may be of any kind that `read_image` reads. Raises DatasetError if files are absent.
     """
@@ -104,6 +109,7 @@ class VOCFolderBboxDataset(AbstractVOCBboxDataset):
         one_based=True,
         use_difficult=False,
         return_difficult=False,
+        allow_outside=False,
     ):
         root = pathlib.Path(data_dir)
         for folder in ("Annotations", "JPEGImages"):
@@ -127,6 +133,8 @@ class VOCFolderBboxDataset(AbstractVOCBboxDataset):
             use_difficult=use_difficult,
             return_difficult=return_difficult,
         )
+        if not allow_outside:
+            self._real_folders = (real_folder(root, named=True),)
 
 
 def _find_names(folder):

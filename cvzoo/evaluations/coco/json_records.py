@@ -133,7 +133,7 @@ def convert(value: Any, kind: type, name: str) -> Any:
     """
     try:
         return msgspec.convert(msgspec.to_builtins(value, enc_hook=_builtin), kind)
-    except (msgspec.ValidationError, TypeError) as error:
+    except (msgspec.ValidationError, TypeError, UnicodeEncodeError) as error:
         raise ValueRangeError(f"{name}: {error}") from error
 
 
@@ -152,11 +152,13 @@ def _converted_blocks(records, kind, name):
         block = records[start : start + _BLOCK_RECORDS]
         try:
             yield start, msgspec.convert(block, list[kind])
-        except msgspec.ValidationError:
+        except (msgspec.ValidationError, UnicodeEncodeError):
             try:
                 yield start, msgspec.convert(msgspec.to_builtins(block, enc_hook=_builtin), list[kind])
             except (msgspec.ValidationError, TypeError) as error:
                 raise _fault(error, block, start, name) from error
+            except UnicodeEncodeError as error:  # half a letter, as Python reads "\udce9"
+                raise ValueRangeError(f"{name}[{start}] or later: a text that is no Unicode", got=error) from error
 
 
 def _fault(error, block, start, name):
