@@ -1,5 +1,6 @@
 """Scores that another program wrote, under our names."""
 
+import decimal
 import json
 import os
 import pathlib
@@ -44,14 +45,16 @@ def read_scores(source: str | os.PathLike | Mapping[str, Any] | list) -> OtherSc
 
     source: a dictionary with COCO's names (AP, AP50 ...) or those of ChainerCV, torchmetrics, detectron2, mmdet or
         ultralytics, at the top or one level down; or pycocotools' list of 12 (or 10) numbers
-    Numbers above 1 are taken as percent. The tolerance is half a unit of the last decimal that is written.
+    Numbers above 1 are taken as percent. The tolerance is half a unit of the last decimal that is written: 0.13 stands
+    for what rounds to it, 0.125 to 0.135.
     Raises FileFormatError if no score is found, ValueRangeError for what cannot be a score.
     """
     name = "the other scores"
     if isinstance(source, str | os.PathLike):
         name = str(source)
         try:
-            source = json.loads(pathlib.Path(source).read_text(encoding="utf-8"))
+            # decimal numbers keep the zeros at their ends: 0.120 says more than 0.12
+            source = json.loads(pathlib.Path(source).read_text(encoding="utf-8"), parse_float=decimal.Decimal)
         except ValueError as error:
             raise FileFormatError(f"{name}: no JSON: {error}") from error
     scores = _found(source)
@@ -66,17 +69,18 @@ def read_scores(source: str | os.PathLike | Mapping[str, Any] | list) -> OtherSc
     else:
         scale = 1
     decimals = max(_decimals(value) for value in scores.values())
-    scores = {key: value if value == -1 else value / scale for key, value in scores.items()}
+    scores = {key: -1.0 if value == -1 else float(value) / scale for key, value in scores.items()}
     wrong = [key for key, value in scores.items() if not (value == -1 or 0 <= value <= 1 + 1e-9)]
     if wrong:
         raise ValueRangeError(f"{name}: {wrong[0]}", expected="between 0 and 1, or -1", got=scores[wrong[0]])
-    return OtherScores(scores, max(0.51 * 10.0**-decimals / scale, 1e-9), tuple(notes))
+    # beyond the half: what sums of floats may be off by
+    return OtherScores(scores, 0.5 * 10.0**-decimals / scale + 1e-9, tuple(notes))
 
 
 def _found(source):
     if isinstance(source, list):
         keys = {len(BOX_KEYS): BOX_KEYS, len(POINT_KEYS): POINT_KEYS}.get(len(source), ())
-        return {key: float(value) for key, value in zip(keys, source) if _is_score(value)}
+        return {key: value for key, value in zip(keys, source) if _is_score(value)}
     if not isinstance(source, Mapping):
         return {}
     scores = {}
@@ -88,7 +92,7 @@ def _found(source):
         if ours is None and plain.startswith("mar/iou="):
             ours = _NAMES.get(plain[1:])
         if ours is not None and _is_score(value):
-            scores.setdefault(ours, float(value))
+            scores.setdefault(ours, value)
     if scores:
         return scores
     for key in _INNER:
@@ -100,10 +104,12 @@ def _found(source):
 
 
 def _is_score(value):
-    return isinstance(value, int | float) and not isinstance(value, bool) and value == value
+    return isinstance(value, int | float | decimal.Decimal) and not isinstance(value, bool) and value == value
 
 
 def _decimals(value):
+    if isinstance(value, decimal.Decimal):
+        return max(-int(value.as_tuple().exponent), 1)
     text = repr(float(value))
     if "e" in text:
         return 16

@@ -93,6 +93,22 @@ def test_a_difference_of_less_than_the_last_digit_is_none_and_of_more_is_one(cas
     assert "no rule" in found.verdict
 
 
+@pytest.mark.parametrize(
+    ("text", "tolerance"), [("0.13", 0.005), ("0.130", 0.0005), ("12.9", 0.0005), ("0.1", 0.05), ("1", 0.05)]
+)
+def test_the_tolerance_is_half_a_unit_of_the_last_digit_that_is_written(tmp_path, text, tolerance):
+    (tmp_path / "o.json").write_text(f'{{"AP": {text}}}')
+    assert read_scores(tmp_path / "o.json").tolerance == pytest.approx(tolerance, abs=2e-9)
+
+
+def test_a_score_that_rounds_to_another_number_differs():
+    # 0.1249 rounds to 0.12, 0.125 may be either, by the way of rounding
+    for other, is_same in ((0.13, False), (0.12, True)):
+        distance = abs(0.1249 - other)
+        assert (distance <= read_scores({"AP": other}).tolerance) is is_same
+    assert abs(0.125 - 0.13) <= read_scores({"AP": 0.13}).tolerance
+
+
 def test_a_correction_that_we_made_is_named_when_the_other_did_not(case):
     corrected = dataclasses.replace(case[2], corrections=("ignore_field",))
     other = evaluate_coco(*case).summary
