@@ -7,6 +7,7 @@ from cvzoo.cli.data_spec_argument import add_spec_argument, spec_of
 from cvzoo.cli.progress import Progress
 from cvzoo.cli.result_table import printable
 from cvzoo.datasets.convert.convert_dataset import LOG, TARGETS, convert_dataset
+from cvzoo.datasets.convert.losses import CROWDS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,6 +19,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_spec_argument(parser)
     parser.add_argument("out", metavar="OUT", help="a new folder")
     parser.add_argument("--to", required=True, choices=TARGETS, help="the layout")
+    parser.add_argument(
+        "--keep-crowds",
+        action="store_true",
+        help="crowds (iscrowd) become ordinary objects in YOLO, difficult ones in VOC; else they are left out there",
+    )
+    parser.add_argument("--no-polygons", action="store_true", help="YOLO: boxes only, not the segment format")
     parser.add_argument("--quiet", action="store_true", help="no progress and no list")
 
 
@@ -29,11 +36,21 @@ def run(args: argparse.Namespace) -> int:
         progress.append(Progress(None if args.quiet else sys.stderr, total=total))
 
     try:
-        done = convert_dataset(spec_of(args), args.out, kind=args.to, start=start, step=lambda: progress[0].step())
+        done = convert_dataset(
+            spec_of(args),
+            args.out,
+            kind=args.to,
+            keep_crowds=args.keep_crowds,
+            keep_polygons=not args.no_polygons,
+            start=start,
+            step=lambda: progress[0].step(),
+        )
     finally:
         for each in progress:
             each.clear()
-    print(f"{args.out}: {done.n_photo} photos, {done.n_object} objects as {args.to}")
+    n_crowd = sum(loss.count for loss in done.losses if loss.what == CROWDS)
+    left_out = f"; {n_crowd} crowds left out (--keep-crowds keeps them)" if n_crowd else ""
+    print(f"{args.out}: {done.n_photo} photos, {done.n_object} objects as {args.to}{left_out}")
     if not args.quiet:
         if done.losses:
             print(f"{args.to} cannot carry, and the copy lacks:")

@@ -149,9 +149,20 @@ def test_conversion_tells_what_is_lost(run, coco, tmp_path):
     status, out, _ = run("convert", coco, tmp_path / "out", "--to", "yolo")
     assert status == 0
     assert "3 photos, 4 objects as yolo" in out
-    assert "masks (polygons): 1, as in 0.jpg, object 0" in out
+    assert "areas of masks: 1, as in 0.jpg, object 0" in out
     assert "key points: 1" in out
     assert (tmp_path / "out/labels/0.txt").read_text().splitlines()[0].split()[0] == "0"
+
+
+def test_conversion_says_that_crowds_are_left_out(run, coco, tmp_path):
+    file = json.loads(coco.read_text())
+    file["annotations"][1]["iscrowd"] = 1
+    coco.write_text(json.dumps(file))
+    _, out, _ = run("convert", coco, tmp_path / "out", "--to", "yolo", "--quiet")
+    assert "3 photos, 3 objects as yolo; 1 crowds left out (--keep-crowds keeps them)" in out
+    _, out, _ = run("convert", coco, tmp_path / "kept", "--to", "yolo", "--keep-crowds", "--no-polygons")
+    assert "4 objects" in out
+    assert "masks (polygons): 1" in out
 
 
 def test_conversion_of_odd_records_has_its_own_status(run, coco, tmp_path):

@@ -4,10 +4,11 @@ import dataclasses
 import os
 from collections.abc import Callable
 
-from cvzoo.datasets.convert.losses import Loss, losses
+from cvzoo.datasets.convert.losses import Loss, is_left_out, losses
 from cvzoo.datasets.doctor.finding import Finding
 from cvzoo.datasets.layouts.annotated_set import AnnotatedPhoto, AnnotatedSet
 from cvzoo.datasets.layouts.data_spec import DataSpec
+from cvzoo.datasets.layouts.new_folder import check_new
 from cvzoo.datasets.layouts.read import read_annotated_set
 from cvzoo.datasets.layouts.write import check_apart, write_annotated_set
 from cvzoo.errors.exceptions import ConfigError, ImageError
@@ -32,6 +33,8 @@ def convert_dataset(
     out: str | os.PathLike,
     *,
     kind: str,
+    keep_crowds: bool = False,
+    keep_polygons: bool = True,
     start: Callable[[int], None] | None = None,
     step: Callable[[], None] | None = None,
 ) -> Conversion:
@@ -40,15 +43,21 @@ def convert_dataset(
     Boxes, classes and their order, names of photos, sizes and lists come along exactly; what else the layout cannot
     carry is in `losses`. Photos are copied bit for bit.
     out: a folder that does not exist or is empty; kind: "coco", "voc" or "yolo"
+    keep_crowds: a crowd (COCO's iscrowd) becomes an ordinary object in YOLO's files, a difficult one in VOC's; without
+        it crowds are left out there, since a group that is labelled as one object spoils training
+    keep_polygons: in YOLO's files an object with polygons is a line of the segment format, whose box is that around the
+        polygons; without it all lines are boxes
     start: called with the number of photos; step: called after each
     Raises ConfigError for a bad `out` or kind, DatasetError if there is nothing to read, OSError.
     """
     if kind not in TARGETS:
         raise ConfigError(f"there is no conversion to {kind}", expected=", ".join(TARGETS))
     check_apart(spec.path, out)
+    check_new(out)
     found = read_annotated_set(spec)
-    lost = losses(found, kind)
-    ready = dataclasses.replace(found, photos=_with_sizes(found))
+    lost = losses(found, kind, keep_crowds=keep_crowds, keep_polygons=keep_polygons)
+    chosen = [_chosen(photo, kind, keep_crowds, keep_polygons) for photo in _with_sizes(found)]
+    ready = dataclasses.replace(found, photos=tuple(chosen))
     if start is not None:
         start(len(ready.photos))
 
@@ -61,6 +70,20 @@ def convert_dataset(
     write_annotated_set(ready, out, kind=kind, finish=add_log, step=step)
     n_object = sum(each.name is not None and each.bbox is not None for photo in ready.photos for each in photo.objects)
     return Conversion(len(ready.photos), n_object, lost, found.findings)
+
+
+def _chosen(photo, kind, keep_crowds, keep_polygons):
+    """The photo with what the copy is to have of its objects."""
+    objects = []
+    for each in photo.objects:
+        if is_left_out(each, kind, keep_crowds=keep_crowds):
+            continue
+        if kind == "voc" and each.extra.get("iscrowd"):
+            each = dataclasses.replace(each, extra={**each.extra, "difficult": 1})
+        if kind == "yolo" and not keep_polygons:
+            each = dataclasses.replace(each, polygons=())
+        objects.append(each)
+    return dataclasses.replace(photo, objects=tuple(objects))
 
 
 def _with_sizes(found: AnnotatedSet) -> tuple[AnnotatedPhoto, ...]:

@@ -3,7 +3,7 @@
 import collections
 import dataclasses
 
-from cvzoo.datasets.layouts.annotated_set import AnnotatedSet
+from cvzoo.datasets.layouts.annotated_set import AnnotatedObject, AnnotatedSet
 
 
 @dataclasses.dataclass(frozen=True)
@@ -18,13 +18,24 @@ class Loss:
         return f"{self.what}: {self.count}, as in {self.example}" if self.example else f"{self.what}: {self.count}"
 
 
+CROWDS = "crowds, which are left out"
 # keys of COCO's annotations that its own files always have and that are found again or made anew
 _OF_COCO = ("id", "area", "iscrowd", "image_id")
 _OF_VOC = ("pose", "truncated", "difficult", "occluded", "voc_xml")
 
 
-def losses(found: AnnotatedSet, kind: str) -> tuple[Loss, ...]:
-    """What of the data set a copy of that kind will not have, in words; what has its usual value is not named."""
+def is_left_out(each: AnnotatedObject, kind: str, *, keep_crowds: bool) -> bool:
+    """Whether a copy of that kind goes without the object: a crowd, which it could only show as one object of many."""
+    return kind != "coco" and not keep_crowds and bool(each.extra.get("iscrowd"))
+
+
+def losses(
+    found: AnnotatedSet, kind: str, *, keep_crowds: bool = False, keep_polygons: bool = True
+) -> tuple[Loss, ...]:
+    """What of the data set a copy of that kind will not have, in words; what has its usual value is not named.
+
+    keep_crowds, keep_polygons: as for `convert_dataset`
+    """
     counts: collections.Counter = collections.Counter()
     examples: dict[str, str] = {}
 
@@ -47,7 +58,10 @@ def losses(found: AnnotatedSet, kind: str) -> tuple[Loss, ...]:
             continue
         _lose_of_photo(photo, found.kind, kind, lose)
         for each in photo.objects:
-            _lose_of_object(each, photo, found.kind, kind, lose)
+            if is_left_out(each, kind, keep_crowds=keep_crowds):
+                lose(CROWDS, photo, each.index)
+            else:
+                _lose_of_object(each, photo, kind, keep_polygons, lose)
     return tuple(Loss(what, n, examples[what]) for what, n in counts.items())
 
 
@@ -63,7 +77,7 @@ def _lose_of_photo(photo, source, kind, lose):
         lose("folders below the photos' folder (their names join the file's)", photo)
 
 
-def _lose_of_object(each, photo, source, kind, lose):
+def _lose_of_object(each, photo, kind, keep_polygons, lose):
     if each.name is None or each.bbox is None:
         lose("objects without a class or a box", photo, each.index)
         return
@@ -71,7 +85,12 @@ def _lose_of_object(each, photo, source, kind, lose):
         return
     if each.rle is not None:
         lose("masks (run lengths)", photo, each.index)
-    if each.polygons and not (kind == "yolo" == source):
+    if each.polygons and kind == "yolo" and keep_polygons:
+        xs = [value for polygon in each.polygons for value in polygon[0::2]]
+        ys = [value for polygon in each.polygons for value in polygon[1::2]]
+        if each.bbox != (min(ys), min(xs), max(ys), max(xs)):
+            lose("boxes that are not those around their polygons, which take their place", photo, each.index)
+    elif each.polygons:
         lose("masks (polygons)" if "text" not in each.extra else "corners of slanted regions", photo, each.index)
     if each.points:
         lose("key points", photo, each.index)
@@ -79,7 +98,8 @@ def _lose_of_object(each, photo, source, kind, lose):
         if kind == "voc" and key in _OF_VOC:
             continue
         if key == "iscrowd" and value:
-            lose("the mark of a crowd", photo, each.index)
+            if kind != "voc":  # there it is the mark of a difficult object, which counts neither way, too
+                lose("the mark of a crowd", photo, each.index)
         elif key == "area" and (each.polygons or each.rle):
             lose("areas of masks", photo, each.index)
         elif key == "id":

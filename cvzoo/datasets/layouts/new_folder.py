@@ -20,8 +20,7 @@ def new_folder(path: str | os.PathLike) -> Iterator[pathlib.Path]:
     Raises ConfigError if something is there already that is not an empty folder.
     """
     path = pathlib.Path(path).absolute()
-    if path.exists() and not (path.is_dir() and not any(path.iterdir())):
-        raise ConfigError(f"{path} is there already", hint="a new folder")
+    check_new(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     temporary.mkdir()
@@ -33,6 +32,21 @@ def new_folder(path: str | os.PathLike) -> Iterator[pathlib.Path]:
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
         raise
+
+
+def check_new(path: str | os.PathLike) -> None:
+    """Nothing, or ConfigError if something is there already that is not an empty folder, or nothing can be made there.
+
+    To be asked before long work, not after it.
+    """
+    path = pathlib.Path(path).absolute()
+    if path.exists() and not (path.is_dir() and not any(path.iterdir())):
+        raise ConfigError(f"{path} is there already", hint="a new folder")
+    above = next(each for each in path.parents if each.exists())
+    if not above.is_dir():
+        raise ConfigError(f"{path}: {above} is a file, not a folder", hint="a new folder")
+    if not os.access(above, os.W_OK | os.X_OK):
+        raise ConfigError(f"{path}: nothing may be written to {above}", hint="another folder")
 
 
 def plain_names(names: Sequence[str], *, flat: bool) -> dict[str, str]:

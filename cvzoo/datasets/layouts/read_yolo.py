@@ -9,6 +9,7 @@ from cvzoo.datasets.layouts.data_spec import DataSpec
 from cvzoo.datasets.layouts.decimals import finite, from_center, times
 from cvzoo.datasets.layouts.lenient_text import as_number, by_key, display_name, read_leniently, read_list, read_names
 from cvzoo.datasets.layouts.names_in_yaml import names_in_yaml
+from cvzoo.datasets.layouts.outline import parted
 from cvzoo.datasets.text_files import read_bytes
 from cvzoo.errors.exceptions import DatasetError, ImageError
 from cvzoo.images.list_image_files import IMAGE_ENDINGS, list_image_files
@@ -165,12 +166,13 @@ def _read_line(line, index, size, name, names, findings):
     polygons = ()
     if is_polygon:
         if size is not None and finite(values):
-            polygons = (tuple(times(value, size[1 - i % 2]) for i, value in enumerate(values)),)
+            outline = tuple(times(value, size[1 - i % 2]) for i, value in enumerate(values))
+            polygons = parted(outline)
         xs, ys = values[0::2], values[1::2]
         written = ((min(xs) + max(xs)) / 2, (min(ys) + max(ys)) / 2, max(xs) - min(xs), max(ys) - min(ys))
     bbox = None if size is None else box_of(written, size)
     if polygons:  # of the points themselves: a centre would round
-        bbox = (min(polygons[0][1::2]), min(polygons[0][::2]), max(polygons[0][1::2]), max(polygons[0][::2]))
+        bbox = (min(outline[1::2]), min(outline[::2]), max(outline[1::2]), max(outline[::2]))
     return AnnotatedObject(index, class_name, bbox, written, class_number, polygons)
 
 

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 
 from cvzoo.datasets.layouts.annotated_set import AnnotatedSet
 from cvzoo.datasets.layouts.decimals import exact, fraction_text, to_center
+from cvzoo.datasets.layouts.outline import joined
 
 
 def write_yolo(found: AnnotatedSet, folder: pathlib.Path, names: Mapping[str, str]) -> None:
     """labels/NAME.txt, a list of photos for each split, classes.txt and data.yaml in `folder`.
 
-    An object of one polygon that was read from YOLO's files is written as such again; all others as boxes.
+    Objects with polygons are lines of the segment format, the class and the outline's points; all others are boxes.
     names: of each photo the name of its copy
     """
     classes = found.used_names()
@@ -20,7 +21,7 @@ def write_yolo(found: AnnotatedSet, folder: pathlib.Path, names: Mapping[str, st
         path = folder / "labels" / pathlib.PurePath(names[photo.name]).with_suffix(".txt")
         path.parent.mkdir(parents=True, exist_ok=True)
         lines = [
-            f"{numbers[each.name]} {_fractions(each, photo.size, found.kind)}\n"
+            f"{numbers[each.name]} {_fractions(each, photo.size)}\n"
             for each in photo.objects
             if each.name in numbers and each.bbox is not None and photo.size is not None
         ]
@@ -32,11 +33,11 @@ def write_yolo(found: AnnotatedSet, folder: pathlib.Path, names: Mapping[str, st
     (folder / "data.yaml").write_text(_yaml(found.splits, classes), encoding="utf-8")
 
 
-def _fractions(each, size, kind):
+def _fractions(each, size):
     height, width = size
-    if kind == "yolo" and len(each.polygons) == 1:
+    if each.polygons:
         sides = (width, height)
-        return " ".join(fraction_text(exact(value) / sides[i % 2]) for i, value in enumerate(each.polygons[0]))
+        return " ".join(fraction_text(exact(value) / sides[i % 2]) for i, value in enumerate(joined(each.polygons)))
     y_min, x_min, y_max, x_max = each.bbox
     x, w = to_center(x_min, x_max, width)
     y, h = to_center(y_min, y_max, height)

@@ -63,16 +63,16 @@ def coco(tmp_path):
     return root
 
 
-def convert(kind, path, out, to):
-    return convert_dataset(parse_data_spec(f"{kind}:{path}"), out, kind=to)
+def convert(kind, path, out, to, **settings):
+    return convert_dataset(parse_data_spec(f"{kind}:{path}"), out, kind=to, **settings)
 
 
 @pytest.mark.parametrize("first", KINDS)
 @pytest.mark.parametrize("second", KINDS)
 def test_every_way_there_and_back_changes_nothing_that_both_can_hold(coco, tmp_path, first, second):
     before = content(read("coco", coco))
-    convert("coco", coco, tmp_path / "1", first)
-    convert(first, tmp_path / "1", tmp_path / "2", second)
+    convert("coco", coco, tmp_path / "1", first, keep_crowds=True)
+    convert(first, tmp_path / "1", tmp_path / "2", second, keep_crowds=True)
     convert(second, tmp_path / "2", tmp_path / "3", "coco")
     for kind, place in ((first, "1"), (second, "2"), ("coco", "3")):
         assert content(read(kind, tmp_path / place)) == before, (kind, place)
@@ -122,18 +122,58 @@ def test_marks_of_voc_survive_a_stay_in_coco(tmp_path):
 def test_what_cannot_be_carried_is_listed_and_logged(coco, tmp_path):
     done = convert("coco", coco, tmp_path / "out", "yolo")
     lost = {each.what: each.count for each in done.losses}
-    expected = {"masks (polygons)": 1, "masks (run lengths)": 1, "the mark of a crowd": 1, "license of photos": 3}
+    expected = {"crowds, which are left out": 1, "license of photos": 3}
     assert expected.items() <= lost.items()
+    assert not any("mask" in what for what in lost if what != "areas of masks")
     log = (tmp_path / "out/conversion-log.txt").read_text()
     assert all(str(each) in log for each in done.losses)
+
+
+def test_crowds_are_left_out_unless_they_are_asked_for(coco, tmp_path):
+    assert convert("coco", coco, tmp_path / "yolo", "yolo").n_object == 2
+    assert convert("coco", coco, tmp_path / "voc", "voc").n_object == 2
+    assert convert("coco", coco, tmp_path / "coco2", "coco").n_object == 3
+    kept = convert("coco", coco, tmp_path / "kept", "yolo", keep_crowds=True)
+    assert kept.n_object == 3
+    lost = {each.what: each.count for each in kept.losses}
+    assert {"the mark of a crowd": 1, "masks (run lengths)": 1}.items() <= lost.items()
+    convert("coco", coco, tmp_path / "difficult", "voc", keep_crowds=True)
+    (photo,) = (each for each in read("voc", tmp_path / "difficult").photos if each.name == "0.png")
+    assert [each.extra["difficult"] for each in photo.objects] == [0, 1]
+
+
+def test_polygons_stay_polygons_in_yolos_files_and_come_back(coco, tmp_path):
+    path = coco / "annotations/instances_train.json"
+    file = json.loads(path.read_text())
+    rings = [[1.5, 1, 9, 1, 9, 8.25], [20, 3, 30.75, 3, 30, 12, 20, 12], [2, 40, 12, 40, 7, 45.5]]
+    file["annotations"][2] |= {"segmentation": rings, "bbox": [1.5, 1, 29.25, 44.5]}
+    path.write_text(json.dumps(file))
+    convert("coco", coco, tmp_path / "yolo", "yolo")
+    convert("yolo", tmp_path / "yolo", tmp_path / "back", "coco")
+    objects = {photo.name: photo.objects for photo in read("coco", tmp_path / "back").photos}
+    assert objects["0.png"][0].polygons == ((1.25, 2.5, 31.38, 2.5, 31.38, 42.57),)
+    assert objects["1.png"][0].polygons == tuple(map(tuple, rings))
+    assert objects["1.png"][0].bbox == (1, 1.5, 45.5, 30.75)
+    convert("coco", coco, tmp_path / "boxes", "yolo", keep_polygons=False)
+    lines = [path.read_text().split() for path in (tmp_path / "boxes/labels").iterdir()]
+    assert {len(line) for line in lines} == {0, 5}
+
+
+def test_a_box_that_its_polygon_does_not_fill_is_told(coco, tmp_path):
+    path = coco / "annotations/instances_train.json"
+    file = json.loads(path.read_text())
+    file["annotations"][0]["bbox"] = [1, 2, 40, 50]
+    path.write_text(json.dumps(file))
+    done = convert("coco", coco, tmp_path / "yolo", "yolo")
+    assert [each.count for each in done.losses if "around their polygons" in each.what] == [1]
 
 
 def test_the_library_reads_the_same_boxes_from_all_three(coco, tmp_path):
     out = tmp_path / "out"
     for kind in KINDS:
-        convert("coco", coco, out / kind, kind)
+        convert("coco", coco, out / kind, kind, keep_crowds=True)
     from_coco = COCOJSONBboxDataset(out / "coco/annotations/instances_train.json", use_crowded=True)
-    from_voc = VOCFolderBboxDataset(out / "voc", "train", label_names=("ant", "zebra"))
+    from_voc = VOCFolderBboxDataset(out / "voc", "train", label_names=("ant", "zebra"), use_difficult=True)
     from_yolo = YOLOBboxDataset(out / "yolo/train.txt", out / "yolo/classes.txt")
     assert from_coco.label_names == from_voc.label_names == from_yolo.label_names == ("ant", "zebra")
     for one, two, three in zip(from_coco, from_voc, from_yolo, strict=True):
@@ -188,11 +228,21 @@ def test_broken_records_are_left_out_and_told(coco, tmp_path):
     path.write_text(json.dumps(file))
     done = convert("coco", coco, tmp_path / "out", "voc")
     assert done.n_photo == 3
-    assert done.n_object == 3
+    assert done.n_object == 2
     assert len(done.findings) == 2
     assert "is null" in " ".join(each.message for each in done.findings)
     assert "not carried" in (tmp_path / "out/conversion-log.txt").read_text()
     assert any("not there" in each.what for each in done.losses)
+
+
+def test_a_folder_that_is_taken_is_told_before_anything_is_read(coco, tmp_path, monkeypatch):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/kept.txt").write_text("mine")
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr(pathlib.Path, "read_bytes", lambda path: pytest.fail(f"{path} was read"))
+    for out in (tmp_path / "out", tmp_path / "file/below"):
+        with pytest.raises(ConfigError, match=r"is there already|is a file"):
+            convert("coco", coco, out, "voc")
 
 
 def test_bad_places_and_layouts_are_refused(coco, tmp_path):
@@ -207,7 +257,7 @@ def test_real_data_goes_round(shared, tmp_path):
     for kind, place in (("voc", shared / "data/bccd/BCCD"), ("coco", shared / "data/tiny_coco")):
         before = content(read(kind, place))
         for other in KINDS:
-            convert(kind, place, tmp_path / f"{kind}-{other}", other)
+            convert(kind, place, tmp_path / f"{kind}-{other}", other, keep_crowds=True)
             convert(other, tmp_path / f"{kind}-{other}", tmp_path / f"{kind}-{other}-back", kind)
             assert content(read(other, tmp_path / f"{kind}-{other}")) == before
             assert content(read(kind, tmp_path / f"{kind}-{other}-back")) == before
