@@ -1,7 +1,11 @@
 """`cvzoo data check`: the doctor of data sets."""
 
 import argparse
+import itertools
 import json
+import os
+import pathlib
+import shlex
 import sys
 
 from cvzoo.cli.data_report import write_data_report
@@ -12,6 +16,8 @@ from cvzoo.cli.result_table import printable
 from cvzoo.datasets.doctor.examine_dataset import Checkup, examine_dataset
 from cvzoo.datasets.doctor.fault import Fault, Severity
 from cvzoo.datasets.doctor.write_fixed_dataset import LOG_TEXT, write_fixed_dataset
+from cvzoo.datasets.layouts.data_spec import DataSpec
+from cvzoo.datasets.layouts.new_folder import check_new
 from cvzoo.datasets.layouts.write import check_apart
 from cvzoo.reporting.as_time import as_time
 
@@ -22,7 +28,8 @@ _SHOWN = 5  # findings of a kind that are printed without --all
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = "Find and name what is wrong with a data set. The files are read and never changed."
     parser.epilog = (
-        "exit status: 0 clean or nothing but notes; 1 errors or warnings were found; 2 nothing there can be used. "
+        "exit status: 0 clean or nothing but notes; 1 errors or warnings were found; 2 nothing there can be used. With "
+        "--fix, that of the corrected copy, which is examined again. "
         "kinds: " + ", ".join(kind.slug for kind in Fault)
     )
     add_spec_argument(parser)
@@ -35,10 +42,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """0 clean, 1 findings, 2 unusable. Raises CvzooError or OSError if there is nothing to examine."""
+    """0 clean, 1 findings, 2 unusable: the data, or with --fix the corrected copy.
+
+    Raises CvzooError or OSError if there is nothing to examine.
+    """
     spec = spec_of(args)
     if args.fix is not None:
         check_apart(spec.path, args.fix)  # told before the long work, not after it
+        check_new(args.fix)
     checkup = _examine(spec, args)
     status = _status(checkup)
     if args.json == "-":
@@ -46,26 +57,39 @@ def run(args: argparse.Namespace) -> int:
     else:
         if args.json is not None:
             write_json(checkup.to_record(), args.json)
-        print(check_text(checkup, shown=0 if args.quiet else None if args.all else _SHOWN))
+        shown = 0 if args.quiet else None if args.all else _SHOWN
+        print(check_text(checkup, shown=shown, suggest=args.fix is None and not args.quiet))
     if args.report is not None:
         write_data_report(args.report, checkup)
-        print(f"report: {args.report}", file=sys.stderr)
-    if args.fix is not None and status != _UNUSABLE:
-        progress = Progress(None if args.quiet else sys.stderr, total=len(checkup.annotated.photos))
-        try:
-            fixed = write_fixed_dataset(checkup, args.fix, step=progress.step)
-        finally:
-            progress.clear()
-        n = len(fixed.changes)
-        words = f"{n} {'change' if n == 1 else 'changes'}, {len(fixed.annotated.photos)} photos"
-        print(f"corrected copy: {args.fix} ({words}; see {LOG_TEXT})", file=sys.stderr)
-    return status
+        print(f"report: {printable(args.report)}", file=sys.stderr)
+    return status if args.fix is None or status == _UNUSABLE else _fix(checkup, args)
 
 
-def check_text(checkup: Checkup, *, shown: int | None) -> str:
-    """The findings for a terminal. shown: how many of a kind at most, None for all."""
+def _fix(checkup, args):
+    """Write the corrected copy and examine it: the copy's status."""
+    progress = Progress(None if args.quiet else sys.stderr, total=len(checkup.annotated.photos))
+    try:
+        fixed = write_fixed_dataset(checkup, args.fix, step=progress.step)
+    finally:
+        progress.clear()
+    n = len(fixed.changes)
+    words = f"{n} {'change' if n == 1 else 'changes'}, {len(fixed.annotated.photos)} photos"
+    print(f"corrected copy: {printable(args.fix)} ({words}; see {LOG_TEXT})", file=sys.stderr)
+    copy = DataSpec(checkup.spec.kind, pathlib.Path(args.fix), base=checkup.spec.base)
+    again = _examine(copy, args)
+    left = ", ".join(f"{kind.slug} ({n})" for kind, n in again.counts().items() if kind.severity is not Severity.NOTE)
+    print(f"examined again: {f'what only a person can decide is left: {left}' if left else 'whole'}", file=sys.stderr)
+    return _status(again)
+
+
+def check_text(checkup: Checkup, *, shown: int | None, suggest: bool = True) -> str:
+    """The findings for a terminal.
+
+    shown: how many of a kind at most, None for all; suggest: end with the command that writes a corrected copy, if
+    that would change anything
+    """
     record = checkup.to_record()
-    lines = [f"{record['data']}: {record['photos']} photos, {record['objects']} objects"]
+    lines = [f"{printable(record['data'])}: {record['photos']} photos, {record['objects']} objects"]
     for kind, n in checkup.counts().items():
         lines.append(f"\n{kind.severity.value}: {kind.slug} ({n}): {kind.meaning}")
         found = [each for each in checkup.findings if each.kind is kind]
@@ -80,7 +104,23 @@ def check_text(checkup: Checkup, *, shown: int | None) -> str:
         f"{n} {severity.value}{'' if n == 1 else 's'}" for severity in Severity if (n := severities.count(severity))
     ]
     lines.append(("\n" if checkup.findings else "") + (", ".join(counts) or "no faults were found"))
+    if suggest and any(kind.fix is not None for kind in checkup.counts()):
+        lines.append(f"a corrected copy: {printable(fix_command(checkup.spec))}")
     return "\n".join(lines)
+
+
+def fix_command(spec: DataSpec) -> str:
+    """The line for a shell that writes a corrected copy, to a folder beside the data that does not exist yet."""
+    root = spec.path if spec.path.is_dir() else spec.path.parent
+    if root.name == "annotations" and not spec.path.is_dir():
+        root = root.parent
+    name = root.name or root.resolve().name or "data"
+    above = root.parent if root.name else pathlib.Path("..")
+    if not os.access(above, os.W_OK):
+        above = pathlib.Path()
+    places = (above / f"{name}_fixed{n if n > 1 else ''}" for n in itertools.count(1))
+    out = next(each for each in places if not each.exists())
+    return f"cvzoo data check {shlex.quote(spec.text)} --fix {shlex.quote(str(out))}"
 
 
 def _examine(spec, args):

@@ -1,6 +1,7 @@
 """`cvzoo data convert`: a data set in another layout."""
 
 import argparse
+import os
 import sys
 
 from cvzoo.cli.data_spec_argument import add_spec_argument, spec_of
@@ -50,16 +51,17 @@ def run(args: argparse.Namespace) -> int:
             each.clear()
     n_crowd = sum(loss.count for loss in done.losses if loss.what == CROWDS)
     left_out = f"; {n_crowd} crowds left out (--keep-crowds keeps them)" if n_crowd else ""
-    print(f"{args.out}: {done.n_photo} photos, {done.n_object} objects as {args.to}{left_out}")
+    print(f"{printable(args.out)}: {done.n_photo} photos, {done.n_object} objects as {args.to}{left_out}")
     if not args.quiet:
         if done.losses:
             print(f"{args.to} cannot carry, and the copy lacks:")
         for loss in done.losses:
             print(f"  {printable(str(loss))}")
     if done.findings:
+        log = printable(os.path.join(args.out, LOG))
+        n = len(done.findings)
         print(
-            f"cvzoo data convert: {len(done.findings)} things were odd or not understood, see {args.out}/{LOG} "
-            "and cvzoo data check",
+            f"cvzoo data convert: {n} things were odd or not understood, see {log} and cvzoo data check",
             file=sys.stderr,
         )
         return 1

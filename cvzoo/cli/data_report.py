@@ -2,11 +2,13 @@
 
 import html
 import os
+from collections.abc import Mapping
 
-from cvzoo.datasets.doctor.examine_dataset import Checkup
+from cvzoo.datasets.doctor.examine_dataset import Checkup, annotation_size
 from cvzoo.datasets.doctor.fault import Fault, Severity
 from cvzoo.datasets.doctor.finding import Finding
-from cvzoo.datasets.layouts.annotated_set import AnnotatedPhoto
+from cvzoo.datasets.doctor.meanings import EXPLAINING, reread
+from cvzoo.datasets.layouts.annotated_set import AnnotatedObject, AnnotatedPhoto, Box
 from cvzoo.datasets.layouts.decimals import finite
 from cvzoo.errors.exceptions import CvzooError
 from cvzoo.images.read_image import read_image
@@ -18,9 +20,13 @@ _PICTURES = 8  # of a kind of fault
 _ROWS = 200  # of a kind of fault that are listed in words
 _BOXES = 40  # of a photo besides those at fault
 _LONG_SIDE = 260
+_LEAST = 10  # pixels of a picture across which a faulty box can be seen
 # these tables hold words, not numbers
 _STYLE = "th, td { text-align: left; white-space: normal; } td:first-child { white-space: nowrap; }"
 _FAULT, _OTHER = "#ff3b30", "#ffffffb0"
+
+
+Photos = Mapping[str, tuple[AnnotatedPhoto, tuple[int, int] | None]]  # with the size that the boxes are for
 
 
 def write_data_report(path: str | os.PathLike, checkup: Checkup) -> None:
@@ -42,7 +48,10 @@ def data_report_html(checkup: Checkup) -> str:
     overview += (
         table(("fault", "severity", "count", "what it is", "what --fix does"), rows) if rows else "<p>No faults.</p>"
     )
-    photos = {photo.name: photo for photo in checkup.annotated.photos}
+    photos = {
+        photo.name: (photo, annotation_size(photo, facts))
+        for photo, facts in zip(checkup.annotated.photos, checkup.facts)
+    }
     sections = [("Overview", overview)]
     for kind, n in counts.items():
         found = [each for each in checkup.findings if each.kind is kind]
@@ -50,7 +59,7 @@ def data_report_html(checkup: Checkup) -> str:
     return report_page("Check of a data set", record["data"], sections)
 
 
-def _section(kind: Fault, found: list[Finding], photos: dict[str, AnnotatedPhoto]) -> str:
+def _section(kind: Fault, found: list[Finding], photos: Photos) -> str:
     fix = "" if kind.fix is None else f" <code>--fix</code>: {html.escape(kind.fix)}."
     parts = [f"<p>{kind.severity.value.capitalize()}: {html.escape(kind.meaning)}.{fix}</p>"]
     figures = [_figure(each, photos) for each in found[:_PICTURES] if each.photo in photos]
@@ -69,16 +78,45 @@ def _number(finding):
     return "" if finding.annotation is None else finding.annotation
 
 
-def _figure(finding: Finding, photos: dict[str, AnnotatedPhoto]) -> str:
-    pictures = [_picture(photos[finding.photo], finding)]
-    pictures += [_picture(photos[name], None) for name in finding.others[:1] if name in photos]
+def _figure(finding: Finding, photos: Photos) -> str:
+    pictures = [_picture(*photos[finding.photo], finding)]
+    pictures += [_picture(*photos[name], None) for name in finding.others[:1] if name in photos]
     if not any(pictures):
         return ""
     caption = html.escape(f"{finding.where}: {finding.message}")
     return f"<figure>{' '.join(filter(None, pictures))}<figcaption>{caption}</figcaption></figure>"
 
 
-def _picture(photo: AnnotatedPhoto, finding: Finding | None) -> str:
+def _as_meant(each: AnnotatedObject, size: tuple[int, int] | None, finding: Finding | None) -> AnnotatedObject | None:
+    """The object if the finding is about it, its box read as it was meant, which is where one looks for it."""
+    if finding is None or finding.annotation not in (None, each.index):
+        return None
+    if finding.kind not in EXPLAINING or size is None:
+        return each if finding.annotation == each.index else None
+    meant = reread(each, finding.kind, size)
+    return meant if meant is not each and finite(meant.bbox) else None
+
+
+def _ordered(bbox: Box) -> Box:
+    y_min, x_min, y_max, x_max = bbox
+    return min(y_min, y_max), min(x_min, x_max), max(y_min, y_max), max(x_min, x_max)
+
+
+def _visible(bbox: Box, size: tuple[int, int]) -> Box:
+    """The box as far as it can be seen: what lies beyond the photo at its edge, what has no area a few pixels wide."""
+    least = _LEAST * max(max(size) / _LONG_SIDE, 1.0)
+    sides = []
+    y_min, x_min, y_max, x_max = _ordered(bbox)
+    for start, end, whole in ((y_min, y_max, size[0]), (x_min, x_max, size[1])):
+        start, end = min(max(start, 0.0), whole), min(max(end, 0.0), whole)
+        grow = max(least - (end - start), 0.0) / 2
+        start, end = start - grow, end + grow
+        shift = max(-start, 0.0) - max(end - whole, 0.0)
+        sides.append((start + shift, end + shift))
+    return sides[0][0], sides[1][0], sides[0][1], sides[1][1]
+
+
+def _picture(photo: AnnotatedPhoto, size: tuple[int, int] | None, finding: Finding | None) -> str:
     if photo.path is None:
         return ""
     try:
@@ -89,10 +127,9 @@ def _picture(photo: AnnotatedPhoto, finding: Finding | None) -> str:
     for each in photo.objects:
         if each.bbox is None or not finite(each.bbox):
             continue
-        y_min, x_min, y_max, x_max = each.bbox
-        bb = (min(y_min, y_max), min(x_min, x_max), max(y_min, y_max), max(x_min, x_max))
-        if finding is not None and each.index == finding.annotation:
-            at_fault.append(OverlayBox(bb, each.name or "?", _FAULT))
+        meant = _as_meant(each, size, finding)
+        if meant is not None:
+            at_fault.append(OverlayBox(_visible(meant.bbox, img.shape[1:]), each.name or "?", _FAULT))
         elif len(others) < _BOXES:
-            others.append(OverlayBox(bb, "", _OTHER))
+            others.append(OverlayBox(_ordered(each.bbox), "", _OTHER))
     return photo_overlay(img, others + at_fault, long_side=_LONG_SIDE)

@@ -9,6 +9,7 @@ import numpy as np
 
 from cvzoo.cli.data_spec_argument import add_spec_argument, spec_of
 from cvzoo.cli.progress import Progress
+from cvzoo.cli.result_table import printable
 from cvzoo.cli.show_rendered import show_rendered
 from cvzoo.datasets.layouts.annotated_set import AnnotatedPhoto
 from cvzoo.datasets.layouts.decimals import finite
@@ -62,14 +63,14 @@ def run(args: argparse.Namespace) -> int:
             except (CvzooError, OSError) as error:
                 n_bad += 1
                 progress.clear()
-                print(f"cvzoo data show: {photo.name}: {str(error).splitlines()[0]}", file=sys.stderr)
+                print(printable(f"cvzoo data show: {photo.name}: {str(error).splitlines()[0]}"), file=sys.stderr)
             progress.step()
     finally:
         progress.clear()
     if not imgs:
         raise ConfigError(f"{args.spec}: there is no photo to draw", hint="cvzoo data check")
     write_image(contact_sheet(imgs, captions, columns=args.columns, side=args.side), args.out)
-    print(f"{args.out}: {len(imgs)} of {len(found.photos)} photos")
+    print(f"{printable(args.out)}: {len(imgs)} of {len(found.photos)} photos")
     return 1 if n_bad else 0
 
 

@@ -34,6 +34,8 @@ def bbox_splits(spec: str) -> BboxSplits:
     spec: "voc:ROOT", the lists train.txt and val.txt in ROOT/ImageSets/Main; "coco:TRAIN.json,VAL.json" (and perhaps
         ",photos=DIR"); "yolo:ROOT", the folders train and val below ROOT/images or the lists train.txt and val.txt in
         ROOT; "sroie:ROOT", its train.txt and val.txt. ",base=0" for VOC files that count pixels from 0
+    Boxes without an area are left out, in COCO's files as in all others. Photos outside of the data set's folder are
+    refused, unless ",outside=1" stands behind the rest.
     Raises ConfigError if the text is not understood, DatasetError if a part is not there, has no photo, or the two
     parts differ in their classes.
     """
@@ -89,6 +91,7 @@ def _voc(spec: DataSpec, split: str) -> AbstractSliceableDataset:
         one_based=spec.base == 1,
         use_difficult=True,
         return_difficult=True,
+        use_empty=False,
         allow_outside=spec.outside,
     )
 
@@ -101,11 +104,11 @@ def _yolo(spec: DataSpec, split: str) -> AbstractSliceableDataset:
     source = photos if photos.is_dir() else spec.path / f"{split}.txt"
     if not source.exists():
         raise DatasetError(f"{spec}: nothing to {split} on", expected=f"the folder {photos} or the list {source}")
-    return YOLOBboxDataset(source, names, allow_outside=spec.outside)
+    return YOLOBboxDataset(source, names, use_empty=False, allow_outside=spec.outside)
 
 
 def _sroie(spec: DataSpec, split: str) -> AbstractSliceableDataset:
-    return SROIETextDataset(pathlib.Path(spec.path), split, allow_outside=spec.outside)
+    return SROIETextDataset(pathlib.Path(spec.path), split, use_empty=False, allow_outside=spec.outside)
 
 
 _READERS: Mapping[str, Callable[[DataSpec, str], AbstractSliceableDataset]] = MappingProxyType(

@@ -11,6 +11,7 @@ from cvzoo.datasets.photo_place import check_photo_place, real_folder
 from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
 from cvzoo.datasets.text_files import read_lines, read_text
 from cvzoo.errors.exceptions import DatasetError
+from cvzoo.geometry.has_area import has_area
 from cvzoo.geometry.quads import quad_to_bbox
 from cvzoo.images.list_image_files import list_image_files
 from cvzoo.images.read_image import read_image
@@ -28,6 +29,7 @@ class SROIETextDataset(GetterDataset):
     split: the name of a list, without ".txt"; None: every photo, sorted by name
     return_quad: examples have `quad`, too: (R, 4, 2) float32, (y, x) of the corners as the file lists them
     return_text: examples have `text`, too: R of str
+    use_empty: regions without an area are there, too
     allow_outside: photos may be links that lead out of the folder; refused otherwise, when they are read
 
     img: (3, H, W) float32; bbox: (R, 4) float32, upright boxes around the corners; label: (R,) int32, all 0
@@ -35,7 +37,9 @@ class SROIETextDataset(GetterDataset):
     are for research, given out by the challenge after registration only.
     """
 
-    def __init__(self, data_dir="auto", split=None, *, return_quad=False, return_text=False, allow_outside=False):
+    def __init__(
+        self, data_dir="auto", split=None, *, return_quad=False, return_text=False, use_empty=True, allow_outside=False
+    ):
         super().__init__()
         self.label_names = sroie_label_names
         self.label_colors = class_colors(len(self.label_names))
@@ -63,6 +67,7 @@ class SROIETextDataset(GetterDataset):
         self._photos = [photos[id_] for id_ in ids]
         self._real_folders = (real_folder(root, named=True),)
         self._allow_outside = allow_outside
+        self._use_empty = use_empty
         self.add_getter("img", self._get_img)
         self.add_getter(("bbox", "label", "quad", "text"), self._get_regions)
         self.keys = ("img", "bbox", "label", *(("quad",) if return_quad else ()), *(("text",) if return_text else ()))
@@ -81,6 +86,9 @@ class SROIETextDataset(GetterDataset):
         path = self._text_dir / f"{stem}.csv"
         quad, text = read_quads(path if path.is_file() else path.with_suffix(".txt"))
         bbox = quad_to_bbox(quad)
+        if not self._use_empty:
+            kept = np.flatnonzero(has_area(bbox))
+            bbox, quad, text = bbox[kept], quad[kept], tuple(text[r] for r in kept)
         return bbox, np.zeros(len(bbox), np.int32), quad, text
 
 

@@ -13,6 +13,7 @@ from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
 from cvzoo.datasets.text_files import read_lines, read_text
 from cvzoo.errors.exceptions import DatasetError
 from cvzoo.geometry.formats import from_cxcywh, from_normalized
+from cvzoo.geometry.has_area import has_area
 from cvzoo.images.list_image_files import list_image_files
 from cvzoo.images.read_image import read_image
 from cvzoo.images.read_image_size import read_image_size
@@ -28,6 +29,7 @@ class YOLOBboxDataset(GetterDataset):
     label_dir: the folder of the text files, which have the photos' names and lie as the photos lie below `images`;
         None: for each photo the same path with the last folder "images" replaced by "labels", or the photo's own
         folder if there is none such
+    use_empty: boxes without an area are there, too
     allow_outside: photos may lie outside of `images` (of the list's folder), by the list's words or by links; refused
         otherwise, when they are read
 
@@ -37,7 +39,7 @@ class YOLOBboxDataset(GetterDataset):
     Raises DatasetError that names the file and the line.
     """
 
-    def __init__(self, images, label_names, *, label_dir=None, allow_outside=False):
+    def __init__(self, images, label_names, *, label_dir=None, use_empty=True, allow_outside=False):
         super().__init__()
         if isinstance(label_names, (str, os.PathLike)):
             label_names = _read_names(pathlib.Path(label_names))
@@ -51,6 +53,7 @@ class YOLOBboxDataset(GetterDataset):
             self._photos = [base / line for line in read_lines(images)]
         self._real_folders = tuple(real_folder(each, named=True) for each in (base, _above_images(base)))
         self._allow_outside = allow_outside
+        self._use_empty = use_empty
         self._texts = [_text_path(photo, base, label_dir) for photo in self._photos]
         self.add_getter("img", self._get_img)
         self.add_getter(("bbox", "label"), self._get_annotation)
@@ -79,7 +82,9 @@ class YOLOBboxDataset(GetterDataset):
         # in float64, so that what tools wrote with six decimals comes back as the pixels it was made of
         box = np.array([row[1:] for row in rows], np.float64).reshape(-1, 4)
         bbox = from_normalized(from_cxcywh(box), read_image_size(self._photo(i)))
-        return bbox.astype(np.float32), np.array([row[0] for row in rows], np.int32)
+        bbox, label = bbox.astype(np.float32), np.array([row[0] for row in rows], np.int32)
+        kept = has_area(bbox) | self._use_empty
+        return bbox[kept], label[kept]
 
 
 def _read_names(path):

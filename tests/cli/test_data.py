@@ -2,13 +2,18 @@
 
 import html.parser
 import json
+import re
+import shlex
 
 import numpy as np
 import pytest
 from PIL import Image
 
 from cvzoo.cli import data_check
+from cvzoo.cli.data_report import data_report_html
 from cvzoo.cli.main import main
+from cvzoo.datasets.doctor.examine_dataset import examine_dataset
+from cvzoo.datasets.layouts.data_spec import parse_data_spec
 from cvzoo.images.read_image import read_image
 
 
@@ -58,7 +63,7 @@ def test_faults_are_told_with_their_places_and_remedies(run, coco):
     assert "error: photo-truncated (1)" in out
     assert "0.jpg, object 1: (60, 5, 40, 20) in a photo of 60 x 80 (H x W), by 20 pixels" in out
     assert "--fix: cut at the edge" in out
-    assert out.rstrip().endswith("1 error, 1 warning")
+    assert out.splitlines()[-2] == "1 error, 1 warning"
     assert "3 of 3 photos" in err
 
 
@@ -74,12 +79,95 @@ def test_json_holds_every_finding(run, coco, tmp_path):
 
 def test_the_corrected_copy_is_clean(run, coco, tmp_path):
     status, _, err = run("check", f"coco:{coco}", "--fix", tmp_path / "out")
-    assert status == 1
+    assert status == 0
     assert "corrected copy" in err
+    assert "examined again: whole" in err
     status, out, _ = run("check", f"coco:{tmp_path / 'out'}")
     assert status == 0, out
     assert "no faults were found" in out
     assert "cut at the edge" in (tmp_path / "out/fix-log.txt").read_text()
+
+
+def test_a_corrected_copy_with_something_left_to_decide_has_status_1(run, coco, tmp_path):
+    file = json.loads(coco.read_text())
+    file["annotations"][2]["bbox"] = [1, 2, 30, 0.5]
+    coco.write_text(json.dumps(file))
+    status, _, err = run("check", coco, "--fix", tmp_path / "out")
+    assert status == 1
+    assert "only a person can decide is left: box-sliver (1)" in err
+
+
+def test_the_command_for_a_corrected_copy_can_be_pasted(run, coco, monkeypatch):
+    spec = f"coco:{coco},photos={coco.parents[1] / 'val'}"
+    _, out, _ = run("check", spec)
+    words = shlex.split(out.rstrip().splitlines()[-1].partition(": ")[2])
+    assert words[:3] == ["cvzoo", "data", "check"]
+    assert run(*words[2:])[0] == 0
+    assert (coco.parents[2] / "set_fixed/annotations").is_dir()
+    _, out, _ = run("check", spec)
+    assert out.rstrip().endswith("set_fixed2")
+    assert "--fix" not in run("check", coco.parents[2] / "set_fixed")[1]
+    monkeypatch.chdir(coco.parents[1])
+    assert run("check", "coco:.")[1].rstrip().endswith("--fix ../set_fixed2")
+
+
+def test_a_place_for_the_copy_that_is_taken_is_told_before_the_data_are_examined(run, coco, tmp_path, monkeypatch):
+    (tmp_path / "taken").mkdir()
+    (tmp_path / "taken/file").write_text("")
+    monkeypatch.setattr(data_check, "examine_dataset", lambda *_, **__: pytest.fail("examined"))
+    status, _, err = run("check", coco, "--fix", tmp_path / "taken")
+    assert status == 2
+    assert "is there already" in err
+
+
+def test_pictures_mark_the_object_at_fault(coco, tmp_path):
+    def marked(spec):
+        text = data_report_html(examine_dataset(parse_data_spec(spec)))
+        rects = re.findall(r'<rect x="([\d.-]+)" y="([\d.-]+)" width="([\d.]+)" height="([\d.]+)"[^>]*#ff3b30', text)
+        return [tuple(map(float, each)) for each in rects]
+
+    file = json.loads(coco.read_text())
+    file["annotations"] = file["annotations"][:1]
+    (tmp_path / "set/val/2.jpg").unlink()
+    for bbox, expected in (
+        ([40, 30, 0, 0], (35, 25, 10, 10)),  # no area
+        ([40, 59, 10, 0], (40, 50, 10, 10)),  # at the edge
+        ([100, 10, 30, 20], (70, 10, 10, 20)),  # beyond it
+        ([50, 30, -20, -10], (30, 20, 20, 10)),  # upside down
+    ):
+        file["annotations"][0] = {"id": 1, "image_id": 1, "category_id": 1, "bbox": bbox, "area": 0, "iscrowd": 0}
+        coco.write_text(json.dumps(file))
+        assert expected in marked(f"coco:{coco}"), bbox
+    yolo = tmp_path / "yolo"
+    for folder in ("images", "labels"):
+        (yolo / folder).mkdir(parents=True)
+    (tmp_path / "set/val/0.jpg").rename(yolo / "images/0.jpg")
+    (yolo / "labels/0.txt").write_text("0 40 30 20 10\n0 0.5 0.5 0.5 0.5\n0 20 20 10 10\n")
+    (yolo / "classes.txt").write_text("cat\n")
+    assert marked(f"yolo:{yolo}") == [(30, 25, 20, 10), (15, 15, 10, 10)]
+
+
+def test_nothing_that_a_terminal_obeys_is_printed(run, coco, tmp_path):
+    names = ["\x1b]0;x\x07", "\x1b[31mred"]
+    file = json.loads(coco.read_text())
+    for each, name in zip(file["categories"], names):
+        each["name"] = name
+    (tmp_path / f"set/val/0{names[1]}.jpg").write_bytes(b"no photo")
+    file["images"][0]["file_name"] = f"0{names[1]}.jpg"
+    odd = coco.with_name(f"{names[1]}.json")
+    odd.write_text(json.dumps(file))
+    odd = f"coco:{odd},photos={tmp_path / 'set/val'}"
+    printed = []
+    for words in (
+        ("check", odd, "--all", "--report", tmp_path / "\x1b.html"),
+        ("check", odd, "--fix", tmp_path / "\x1bfix"),
+        ("convert", odd, tmp_path / "\x1bout", "--to", "yolo"),
+        ("show", odd, tmp_path / "\x1b.png"),
+        ("anchors", odd),
+    ):
+        printed += run(*words)[1:]
+    assert "\\x1b" in "".join(printed)
+    assert "\x1b" not in "".join(printed)
 
 
 def test_what_is_ignored_does_not_count(run, coco):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cvzoo.datasets import bbox_splits
+from cvzoo.datasets import SROIETextDataset, VOCFolderBboxDataset, bbox_splits
 from cvzoo.errors import ConfigError, DatasetError
 
 
@@ -49,6 +49,28 @@ def yolo(root):
         (root / f"labels/{split}/{split}.txt").write_text("0 0.2 0.2 0.2 0.2\n")
     (root / "data.yaml").write_text("names: [cell]\n")
     return f"yolo:{root}"
+
+
+def test_boxes_without_an_area_are_left_out_of_what_is_learned(tmp_path):
+    spec = voc(tmp_path / "voc", {"train": ("a", "cell"), "val": ("b", "cell")})
+    path = tmp_path / "voc/Annotations/a.xml"
+    text = path.read_text()
+    start, end = text.index("<object>"), text.index("</annotation>")
+    path.write_text(text[:end] + text[start:end].replace("<xmax>11", "<xmax>3") + text[end:])
+    yolo(tmp_path / "yolo")
+    (tmp_path / "yolo/labels/train/train.txt").write_text("0 0.2 0.2 0.2 0.2\n0 0.2 0.2 0 0.2\n")
+    sroie = tmp_path / "sroie"
+    for split in ("train", "val"):
+        photo(sroie / f"img/{split}.png")
+        (sroie / "box").mkdir(exist_ok=True)
+        (sroie / f"box/{split}.csv").write_text("1,1,9,1,9,5,1,5,A\n1,1,9,1,9,1,1,1,B\n")
+        (sroie / f"{split}.txt").write_text(f"{split}\n")
+    for each in (spec, f"yolo:{tmp_path}/yolo", f"sroie:{sroie}"):
+        assert len(bbox_splits(each).train[0][1]) == len(bbox_splits(each).train[0][2]) == 1
+    assert len(VOCFolderBboxDataset(tmp_path / "voc", "train", use_difficult=True)[0][1]) == 2
+    regions = SROIETextDataset(sroie, "train", return_quad=True, return_text=True, use_empty=False)[0]
+    assert regions[3].shape == (1, 4, 2)
+    assert regions[4] == ("A",)
 
 
 def test_a_voc_folder_gives_its_two_lists_with_the_classes_of_both(tmp_path):

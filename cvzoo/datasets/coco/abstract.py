@@ -14,6 +14,7 @@ from cvzoo.datasets.layouts.data_spec import DataSpec
 from cvzoo.datasets.photo_place import check_photo_place, leads_out
 from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
 from cvzoo.errors.exceptions import DatasetError
+from cvzoo.geometry.has_area import has_area
 from cvzoo.images.read_image import read_image
 from cvzoo.images.read_image_size import read_image_size
 
@@ -46,7 +47,7 @@ class AbstractCOCODataset(GetterDataset):
         self.label_colors = _colors(columns.label_names)
         self.image_ids = columns.image_ids
         self.category_ids = columns.category_ids
-        self._kept = (columns.bbox[:, 2:] > columns.bbox[:, :2]).all(axis=1)
+        self._kept = has_area(columns.bbox)
         if not use_crowded:
             self._kept &= ~columns.crowded
         self.name_examples(self._photo)

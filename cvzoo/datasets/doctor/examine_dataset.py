@@ -24,10 +24,12 @@ from cvzoo.datasets.layouts.read import read_annotated_set
 class Checkup:
     """What the doctor found.
 
-    annotated: the data set as it is; facts: of each of its photos what its file is, None where it is not there
+    spec: its place; annotated: the data set as it is
+    facts: of each of its photos what its file is, None where it is not there
     findings: errors first, then warnings, then notes; those of one kind together, in the order of the photos
     """
 
+    spec: DataSpec
     annotated: AnnotatedSet
     facts: tuple[PhotoFacts | None, ...]
     findings: tuple[Finding, ...]
@@ -97,7 +99,7 @@ def examine_dataset(
         )
         findings += check_masks(photo, size)
     findings += check_duplicates(found.photos, facts)
-    return Checkup(found, tuple(facts), tuple(_sorted(each for each in findings if each.kind not in ignore)))
+    return Checkup(spec, found, tuple(facts), tuple(_sorted(each for each in findings if each.kind not in ignore)))
 
 
 def annotation_size(photo: AnnotatedPhoto, facts: PhotoFacts | None) -> tuple[int, int] | None:

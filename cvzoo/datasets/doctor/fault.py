@@ -67,7 +67,7 @@ class Fault(enum.Enum):
     BOX_MISSING = ("box-missing", _E, "an object without a box", "object left out")
     BOX_NOT_FINITE = ("box-not-finite", _E, "NaN or infinity in a box", "object left out")
     BOX_NEGATIVE = ("box-negative", _E, "a box whose end lies before its start", "corners put in order")
-    BOX_EMPTY = ("box-empty", _E, "a box without area", "object left out")
+    BOX_EMPTY = ("box-empty", _W, "a box without area, which training leaves out", "object left out")
     BOX_SLIVER = ("box-sliver", _W, "a box of less than a pixel across", None)
     BOX_OUTSIDE = ("box-outside", _W, "a box that sticks out of the photo", "cut at the edge")
     BOX_BEYOND = ("box-beyond", _E, "a box that lies outside of the photo altogether", "object left out")

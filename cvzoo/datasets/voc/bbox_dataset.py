@@ -12,6 +12,7 @@ from cvzoo.datasets.text_files import read_lines
 from cvzoo.datasets.voc.annotation import label_of, read_voc_objects
 from cvzoo.datasets.voc.publication import provide_voc
 from cvzoo.errors.exceptions import DatasetError
+from cvzoo.geometry.has_area import has_area
 from cvzoo.images.list_image_files import list_image_files
 from cvzoo.images.read_image import read_image
 
@@ -39,6 +40,7 @@ class AbstractVOCBboxDataset(GetterDataset):
             self.keys = ("img", "bbox", "label")
         self.name_examples(self._photos.__getitem__)
         self._real_folders = ()  # none: the photos may lie anywhere
+        self._use_empty = True
 
     def __len__(self):
         return len(self._photos)
@@ -52,9 +54,10 @@ class AbstractVOCBboxDataset(GetterDataset):
         path = self._annotations[i]
         bbox, names, difficult = read_voc_objects(path, one_based=self._one_based)
         label = label_of(names, self._numbers, path)
+        kept = has_area(bbox) | self._use_empty
         if not self._use_difficult:
-            bbox, label, difficult = bbox[~difficult], label[~difficult], difficult[~difficult]
-        return bbox, label, difficult
+            kept &= ~difficult
+        return bbox[kept], label[kept], difficult[kept]
 
 
 class VOCBboxDataset(AbstractVOCBboxDataset):
@@ -95,6 +98,7 @@ class VOCFolderBboxDataset(AbstractVOCBboxDataset):
         sorted; `dataset.label_names` tells them
     one_based: the files call the first pixel 1, as VOC's own do; False: 0, as many tools write
     use_difficult, return_difficult: as in VOCBboxDataset
+    use_empty: boxes without an area are there, too, such as those of one pixel's width, whose corners are the same
     allow_outside: photos may be links that lead out of the folder; refused otherwise, when they are read
 
     Photos may be of any kind that `read_image` reads. Raises DatasetError if files are absent.
@@ -109,6 +113,7 @@ class VOCFolderBboxDataset(AbstractVOCBboxDataset):
         one_based=True,
         use_difficult=False,
         return_difficult=False,
+        use_empty=True,
         allow_outside=False,
     ):
         root = pathlib.Path(data_dir)
@@ -133,6 +138,7 @@ class VOCFolderBboxDataset(AbstractVOCBboxDataset):
             use_difficult=use_difficult,
             return_difficult=return_difficult,
         )
+        self._use_empty = use_empty
         if not allow_outside:
             self._real_folders = (real_folder(root, named=True),)
 
