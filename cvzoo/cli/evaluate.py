@@ -1,18 +1,19 @@
 """`cvzoo evaluate`: scores of a model on annotated photos, or of anybody's results file."""
 
 import argparse
-import json
 import sys
 from typing import Any
 
+from cvzoo.cli.about_evaluation import about_evaluation
 from cvzoo.cli.class_truth import class_kind
 from cvzoo.cli.compiling import add_compile_argument
 from cvzoo.cli.evaluate_classes import evaluate_on_classes
 from cvzoo.cli.evaluate_coco import evaluate_on_coco
 from cvzoo.cli.evaluate_label_maps import evaluate_label_maps
 from cvzoo.cli.evaluate_voc import evaluate_on_voc
-from cvzoo.cli.json_records import write_json
+from cvzoo.cli.json_records import as_json, write_json
 from cvzoo.cli.load_detector import add_model_arguments
+from cvzoo.cli.result_table import printable
 from cvzoo.cli.score_text import class_table, summary_text
 from cvzoo.cli.scored import Scored
 from cvzoo.cli.truth import COCOTruth, VOCTruth, add_truth_arguments, load_truth
@@ -129,10 +130,11 @@ def run(args: argparse.Namespace) -> int:
         pictures = ()
         if scored.instances is not None:
             pictures = worst_pictures(record["analysis"]["worst_photos"], scored.instances.paths)
-        write_detection_report(args.report, record, pictures=pictures)
-        print(f"report: {args.report}", file=sys.stderr)
+        about = about_evaluation(args, scored.thresholds)
+        write_detection_report(args.report, record, pictures=pictures, about=about)
+        print(f"report: {printable(args.report)}", file=sys.stderr)
     if args.json == "-":
-        print(json.dumps(record, ensure_ascii=False, allow_nan=False))
+        print(as_json(record).decode("utf-8"))
     else:
         _print(scored, quiet=args.quiet)
     return 0

@@ -2,19 +2,20 @@
 
 import argparse
 import itertools
-import json
 import sys
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from cvzoo.cli.about_evaluation import about_evaluation
 from cvzoo.cli.class_truth import ClassTruth, load_class_truth
 from cvzoo.cli.compiling import compile_if_asked
-from cvzoo.cli.json_records import write_json
+from cvzoo.cli.json_records import as_json, write_json
 from cvzoo.cli.load_classifier import load_classifier
 from cvzoo.cli.match_classes import places_of_classes
 from cvzoo.cli.progress import Progress, as_time
+from cvzoo.cli.result_table import printable
 from cvzoo.cli.score_text import class_table, summary_text
 from cvzoo.errors.exceptions import ConfigError
 from cvzoo.evaluations.analysis.analyze_classes import analyze_classes
@@ -55,10 +56,10 @@ def evaluate_on_classes(args: argparse.Namespace) -> int:
         write_json(record, args.json)
     if args.report is not None:
         pictures = _pictures(truth, record["analysis"]["worst_photos"])
-        write_classification_report(args.report, record, pictures=pictures)
-        print(f"report: {args.report}", file=sys.stderr)
+        write_classification_report(args.report, record, pictures=pictures, about=about_evaluation(args, {}))
+        print(f"report: {printable(args.report)}", file=sys.stderr)
     if args.json == "-":
-        print(json.dumps(record, ensure_ascii=False, allow_nan=False))
+        print(as_json(record).decode("utf-8"))
     else:
         _print(record, quiet=args.quiet)
     return 0

@@ -6,6 +6,7 @@ import pathlib
 
 import numpy as np
 
+from cvzoo.cli.about_evaluation import thresholds_of
 from cvzoo.cli.compiling import compile_if_asked
 from cvzoo.cli.find_in_photos import find_in_photos
 from cvzoo.cli.json_records import write_json
@@ -35,12 +36,12 @@ def evaluate_on_coco(truth: COCOTruth, args: argparse.Namespace, parameters: COC
         parameters = dataclasses.replace(parameters, corrections=(*parameters.corrections, "ignore_field"))
     if args.limit is not None:
         parameters = dataclasses.replace(parameters, img_ids=tuple(truth.file_names))
-    paths, notes = None, []
+    paths, notes, thresholds = None, [], {}
     if args.results is None:
         paths = truth.photo_paths(args.photos)
         # a model that finds nothing has a score, and it is 0
         parameters = dataclasses.replace(parameters, corrections=(*parameters.corrections, "empty_results"))
-        dt = _found_by_model(truth, paths, args)
+        dt, thresholds = _found_by_model(truth, paths, args)
         if args.save_results is not None:
             write_json(_result_records(dt), args.save_results)
     else:
@@ -65,6 +66,7 @@ def evaluate_on_coco(truth: COCOTruth, args: argparse.Namespace, parameters: COC
         curves=coco_curves(result),
         instances=_instances(truth, dt, paths, parameters),
         explanation=explanation,
+        thresholds=thresholds | {"matches from overlap": _range_text(parameters.iou_thrs)},
     )
 
 
@@ -97,12 +99,18 @@ def _found_by_model(truth, paths, args):
         label.append(category[known])
         score.append(found.scores[0][known])
         shape.append((found.bboxes if args.iou_type == "bbox" else found[0])[0][known])
-    return COCODetections(
+    dt = COCODetections(
         image_id=np.concatenate(image),
         category_id=np.concatenate(label).astype(np.int64),
         score=np.concatenate(score).astype(np.float64),
         **_columns(shape, args.iou_type),
     )
+    return dt, thresholds_of(model)
+
+
+def _range_text(values):
+    low, high = float(min(values)), float(max(values))
+    return f"{low:g}" if low == high else f"{low:g} to {high:g}"
 
 
 def _columns(shapes, iou_type):

@@ -1,16 +1,17 @@
 """Scores of label maps, a folder's or a segmenter's, against those of a folder."""
 
 import argparse
-import json
 import pathlib
 import sys
 from typing import Any
 
 import numpy as np
 
+from cvzoo.cli.about_evaluation import about_evaluation
 from cvzoo.cli.found_label_maps import StoredMaps, predicted_maps
-from cvzoo.cli.json_records import write_json
+from cvzoo.cli.json_records import as_json, write_json
 from cvzoo.cli.progress import Progress, as_time
+from cvzoo.cli.result_table import printable
 from cvzoo.cli.score_text import class_table, summary_text
 from cvzoo.errors.exceptions import ConfigError, CvzooError, DatasetError, FileFormatError, ValueRangeError
 from cvzoo.evaluations.label_maps.accumulator import SemanticSegmentationAccumulator
@@ -62,10 +63,10 @@ def evaluate_label_maps(args: argparse.Namespace) -> int:
         write_json(record, args.json)
     if args.report is not None:
         pictures = _pictures(pairs, found, record["analysis"]["worst_photos"], args.ignore)
-        write_segmentation_report(args.report, record, pictures=pictures)
-        print(f"report: {args.report}", file=sys.stderr)
+        write_segmentation_report(args.report, record, pictures=pictures, about=about_evaluation(args, {}))
+        print(f"report: {printable(args.report)}", file=sys.stderr)
     if args.json == "-":
-        print(json.dumps(record, ensure_ascii=False, allow_nan=False))
+        print(as_json(record).decode("utf-8"))
     else:
         _print(record, quiet=args.quiet)
     return 0

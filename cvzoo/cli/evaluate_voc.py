@@ -5,6 +5,7 @@ import pathlib
 
 import numpy as np
 
+from cvzoo.cli.about_evaluation import thresholds_of
 from cvzoo.cli.compiling import compile_if_asked
 from cvzoo.cli.find_in_photos import find_in_photos
 from cvzoo.cli.load_detector import load_detector
@@ -38,9 +39,10 @@ def evaluate_on_voc(truth: VOCTruth, args: argparse.Namespace) -> Scored:
     iou_thresh = 0.5 if args.iou_thresh is None else args.iou_thresh
     plus = truth.last_pixel if args.plus is None else args.plus
     if args.results is None:
-        bboxes, labels, scores = _found_by_model(truth, args)
+        bboxes, labels, scores, thresholds = _found_by_model(truth, args)
         notes = []
     else:
+        thresholds = {}
         bboxes, labels, scores, notes = _read_results(truth, args.results, drop=args.drop_unknown_classes)
     accumulator = DetectionVOCAccumulator(iou_thresh=iou_thresh, n_fg_class=len(truth.names), plus=plus)
     accumulator.update(bboxes, labels, scores, truth.bboxes, truth.labels, truth.difficults)
@@ -73,7 +75,8 @@ def evaluate_on_voc(truth: VOCTruth, args: argparse.Namespace) -> Scored:
     }
     curves = voc_curves(result, truth.names, iou_thresh)
     instances = _instances(truth, bboxes, labels, scores, truth.last_pixel if args.results is not None else 0)
-    return Scored(summary, per_class, ("AP",), record, curves, instances, explanation)
+    thresholds["matches from overlap"] = iou_thresh
+    return Scored(summary, per_class, ("AP",), record, curves, instances, explanation, thresholds)
 
 
 def _found_by_model(truth, args):
@@ -89,7 +92,7 @@ def _found_by_model(truth, args):
         bboxes.append(found.bboxes[0][known])
         labels.append(label[known])
         scores.append(found.scores[0][known])
-    return bboxes, labels, scores
+    return bboxes, labels, scores, thresholds_of(model)
 
 
 def _read_results(truth, name, *, drop):

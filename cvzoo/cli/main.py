@@ -53,6 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             parser.print_help(sys.stderr)
             return CANNOT_RUN
         args = parser.parse_args(argv)
+        args.words = argv  # for reports that say how they were made
         with warnings.catch_warnings():
             # a warning is for a person here, who has no use for the line of a program
             warnings.showwarning = lambda message, *_: print(f"{prog}: {in_one_line(message)}", file=sys.stderr)

@@ -71,6 +71,7 @@ class Scored:
     summary: by name; per_class, columns: the table of the classes; record: what the JSON says
     curves: precision over recall, see `coco_curves`
     instances: what the analysis looks at; None where there is none
+    thresholds: of the model and the metric, in words and numbers
     """
 
     summary: Mapping[str, float]
@@ -80,6 +81,7 @@ class Scored:
     curves: dict[str, Any]
     instances: Instances | None = None
     explanation: Explanation | None = None
+    thresholds: Mapping[str, float | str] = dataclasses.field(default_factory=dict)
 
 
 def by_photo(photo: np.ndarray, n_photo: int, *columns: np.ndarray) -> list[list[np.ndarray]]:

@@ -4,6 +4,7 @@ import argparse
 import gzip
 import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -303,7 +304,14 @@ def test_a_model_on_a_voc_folder_gets_a_report(run, net, voc, tmp_path):
     assert status == 0, err
     assert "map" in out
     assert "1 of 1 photos" in err
-    assert "Worst photos" in (tmp_path / "r.html").read_text()
+    text = (tmp_path / "r.html").read_text()
+    assert "Worst images" in text
+    facts = dict(re.findall(r"<dt>(.*?)</dt><dd[^>]*>(.*?)</dd>", text))
+    assert {"model", "data", "thresholds", "command", "date", "program"} <= facts.keys()
+    assert facts["data"] == f"voc:{voc}"
+    assert re.fullmatch(r"scores above [\d.]+, NMS at overlap [\d.]+, matches from overlap 0.5", facts["thresholds"])
+    assert facts["command"].startswith("cvzoo evaluate --")
+    assert facts["command"].endswith(f"--report {tmp_path / 'r.html'} --limit 1")
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from cvzoo.visualizations.report.detection_report import ReportPicture
-from cvzoo.visualizations.report.page import Markup, bar, report_page, score, table
+from cvzoo.visualizations.report.page import NOTHING, Markup, bar, report_page, score, table
 from cvzoo.visualizations.report.reliability_section import reliability_section
 from cvzoo.visualizations.svg.heat_map import heat_map
 from cvzoo.visualizations.svg.photo_overlay import photo_overlay
@@ -18,20 +18,27 @@ _MOST = 60  # classes of a readable matrix
 
 
 def write_classification_report(
-    path: str | os.PathLike, record, *, pictures: Iterable[ReportPicture] = (), title=None
+    path: str | os.PathLike, record, *, pictures: Iterable[ReportPicture] = (), title=None, about=NOTHING
 ) -> None:
     """Write the report to a file, whole or not at all. The arguments are those of `classification_report_html`."""
-    text = classification_report_html(record, pictures=pictures, title=title)
+    text = classification_report_html(record, pictures=pictures, title=title, about=about)
     with atomic_write(path) as file:
-        file.write(text.encode("utf-8"))
+        file.write(text.encode("utf-8", errors="replace"))
 
 
-def classification_report_html(record: Mapping[str, Any], *, pictures: Iterable[ReportPicture] = (), title=None) -> str:
+def classification_report_html(
+    record: Mapping[str, Any],
+    *,
+    pictures: Iterable[ReportPicture] = (),
+    title: str | None = None,
+    about: Mapping[str, str] = NOTHING,
+) -> str:
     """An HTML page that stands alone: pictures and plots are in it, and its policy forbids every request.
 
     record: what `cvzoo evaluate --json` writes for photos with a class each: accuracies by name, per_class, counts,
         notes, and analysis with confusion, confused and reliability, each of which may be missing
-    pictures: of the worst photos
+    pictures: of the worst images
+    about: what stands below the title, name by name: the model, the data, the command ...
     """
     analysis = record.get("analysis") or {}
     subtitle = ", ".join(f"{n} {name}" for name, n in record.get("counts", {}).items())
@@ -44,9 +51,9 @@ def classification_report_html(record: Mapping[str, Any], *, pictures: Iterable[
             "Reliability of scores",
             reliability_section(analysis.get("reliability"), counted="guesses", right="right"),
         ),
-        ("Worst photos", _gallery(pictures)),
+        ("Worst images", _gallery(pictures)),
     ]
-    return report_page(title or record.get("title") or "Evaluation of a classifier", subtitle, sections)
+    return report_page(title or record.get("title") or "Evaluation of a classifier", subtitle, sections, about=about)
 
 
 def _scores(record):
@@ -63,9 +70,10 @@ def _classes(rows):
     some = [row for row in rows if row["n_photos"]]
     if not some:
         return ""
-    return table(
-        ("class", "photos", "accuracy"), [(row["name"], row["n_photos"], bar(row["accuracy"])) for row in some]
-    )
+    some.sort(key=lambda row: -row["accuracy"])
+    rows = [(row["name"], row["n_photos"], bar(row["accuracy"])) for row in some]
+    words = "Sorted by accuracy, the best first; a click on a head sorts by that column."
+    return f"<p class='soft'>{words}</p>" + table(("class", "images", "accuracy"), rows, sorted_by="accuracy")
 
 
 def _confusion(confusion):
@@ -78,7 +86,7 @@ def _confusion(confusion):
     if some.size > _MOST:
         return f"<p>{some.size} classes are too many for a picture; the list of the often confused ones follows.</p>"
     names = [confusion["names"][l] for l in some]
-    pictured = heat_map(counts[np.ix_(some, some)], names, names, row_title="photo of", column_title="guessed as")
+    pictured = heat_map(counts[np.ix_(some, some)], names, names, row_title="image of", column_title="guessed as")
     return f'<div class="scroll">{pictured}</div>'
 
 
@@ -86,7 +94,7 @@ def _confused(confused):
     if not confused:
         return ""
     rows = [(each["label"], each["guess"], each["count"], f"{each['share']:.0%}") for each in confused]
-    return table(("photos of", "guessed as", "photos", "of the class"), rows)
+    return table(("images of", "guessed as", "images", "of the class"), rows)
 
 
 def _gallery(pictures):

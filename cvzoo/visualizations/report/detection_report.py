@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cvzoo.visualizations.report.page import Markup, bar, report_page, score, table
+from cvzoo.visualizations.report.page import NOTHING, Markup, bar, report_page, score, table
 from cvzoo.visualizations.report.reliability_section import reliability_section
 from cvzoo.visualizations.svg.bar_plot import bar_plot
 from cvzoo.visualizations.svg.heat_map import heat_map
@@ -51,19 +51,28 @@ class ReportPicture(NamedTuple):
     caption: str
 
 
-def write_detection_report(path: str | os.PathLike, record, *, pictures: Iterable[ReportPicture] = (), title=None):
+def write_detection_report(
+    path: str | os.PathLike, record, *, pictures: Iterable[ReportPicture] = (), title=None, about=NOTHING
+) -> None:
     """Write the report to a file, whole or not at all. The arguments are those of `detection_report_html`."""
-    text = detection_report_html(record, pictures=pictures, title=title)
+    text = detection_report_html(record, pictures=pictures, title=title, about=about)
     with atomic_write(path) as file:
-        file.write(text.encode("utf-8"))
+        file.write(text.encode("utf-8", errors="replace"))
 
 
-def detection_report_html(record: Mapping[str, Any], *, pictures: Iterable[ReportPicture] = (), title=None) -> str:
+def detection_report_html(
+    record: Mapping[str, Any],
+    *,
+    pictures: Iterable[ReportPicture] = (),
+    title: str | None = None,
+    about: Mapping[str, str] = NOTHING,
+) -> str:
     """An HTML page that stands alone: pictures and plots are in it, and its policy forbids every request.
 
     record: what `cvzoo evaluate --json` writes: scores by name, per_class, counts, notes, and analysis with pr_curves,
         errors, confusion, reliability and thresholds, each of which may be missing
-    pictures: for the gallery of the worst photos
+    pictures: for the gallery of the worst images
+    about: what stands below the title, name by name: the model, the data, the command ...
     """
     analysis = record.get("analysis") or {}
     counts = record.get("counts", {})
@@ -75,9 +84,9 @@ def detection_report_html(record: Mapping[str, Any], *, pictures: Iterable[Repor
         ("Kinds of errors", _errors(analysis.get("errors"))),
         ("Confusion", _confusion(analysis.get("confusion"))),
         ("Reliability of scores", _reliability(analysis.get("reliability"))),
-        ("Worst photos", _gallery(pictures)),
+        ("Worst images", _gallery(pictures)),
     ]
-    return report_page(title or record.get("title") or "Evaluation of a detector", subtitle, sections)
+    return report_page(title or record.get("title") or "Evaluation of a detector", subtitle, sections, about=about)
 
 
 def _scores(record):
@@ -104,9 +113,7 @@ def _classes(record, analysis):
         heads += ["best F1", "at score", "precision", "recall", f"score for precision {wished:g}", "its recall"]
     body = []
     empty = [row["name"] for row in rows if not row["n_objects"]]
-    for row in rows:
-        if not row["n_objects"]:
-            continue
+    for row in _best_first([row for row in rows if row["n_objects"]], columns[0]):
         cells = [row["name"], row["n_objects"], *(bar(row[key]) for key in columns[:1])]
         cells += [score(row[key]) for key in columns[1:]]
         if found:
@@ -115,9 +122,15 @@ def _classes(record, analysis):
             cells += [score(each.get("wished_score")), score(each.get("wished_recall"))]
         body.append(cells)
     iou = analysis.get("iou_thresh")
-    words = f"<p class='soft'>F1, precision and recall are taken at overlap {iou:g}.</p>" if found else ""
+    words = f"Sorted by {columns[0]}, the best first; a click on a head sorts by that column."
+    words += f" F1, precision and recall are taken at overlap {iou:g}." if found else ""
     absent = f"<p class='soft'>Without objects: {html.escape(', '.join(empty))}.</p>" if empty else ""
-    return words + table(heads, body) + absent
+    return f"<p class='soft'>{words}</p>{table(heads, body, sorted_by=columns[0])}{absent}"
+
+
+def _best_first(rows, key):
+    """The rows from the largest number on; those without one last, those of equal numbers in their order."""
+    return sorted(rows, key=lambda row: (row[key] is None, -(row[key] or 0)))
 
 
 def _curves(curves):

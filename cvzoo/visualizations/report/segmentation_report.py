@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from cvzoo.visualizations.report.detection_report import ReportPicture
-from cvzoo.visualizations.report.page import Markup, bar, report_page, score, table
+from cvzoo.visualizations.report.page import NOTHING, Markup, bar, report_page, score, table
 from cvzoo.visualizations.svg.heat_map import heat_map
 from cvzoo.visualizations.svg.photo_overlay import photo_overlay
 from cvzoo.weights.atomic_write import atomic_write
@@ -17,20 +17,27 @@ _SCORES = ("miou", "pixel_accuracy", "mean_class_accuracy", "fwiou")
 
 
 def write_segmentation_report(
-    path: str | os.PathLike, record, *, pictures: Iterable[ReportPicture] = (), title=None
+    path: str | os.PathLike, record, *, pictures: Iterable[ReportPicture] = (), title=None, about=NOTHING
 ) -> None:
     """Write the report to a file, whole or not at all. The arguments are those of `segmentation_report_html`."""
-    text = segmentation_report_html(record, pictures=pictures, title=title)
+    text = segmentation_report_html(record, pictures=pictures, title=title, about=about)
     with atomic_write(path) as file:
-        file.write(text.encode("utf-8"))
+        file.write(text.encode("utf-8", errors="replace"))
 
 
-def segmentation_report_html(record: Mapping[str, Any], *, pictures: Iterable[ReportPicture] = (), title=None) -> str:
+def segmentation_report_html(
+    record: Mapping[str, Any],
+    *,
+    pictures: Iterable[ReportPicture] = (),
+    title: str | None = None,
+    about: Mapping[str, str] = NOTHING,
+) -> str:
     """An HTML page that stands alone: pictures and plots are in it, and its policy forbids every request.
 
     record: what `cvzoo evaluate --json` writes for label maps: scores by name, per_class, counts, notes, and analysis
         with confusion, each of which may be missing
-    pictures: of the worst photos: the truth, what was found, and where they differ
+    pictures: of the worst images: the truth, what was found, and where they differ
+    about: what stands below the title, name by name: the model, the data, the command ...
     """
     analysis = record.get("analysis") or {}
     subtitle = ", ".join(f"{n} {name}" for name, n in record.get("counts", {}).items())
@@ -38,9 +45,9 @@ def segmentation_report_html(record: Mapping[str, Any], *, pictures: Iterable[Re
         ("Scores", _scores(record)),
         ("Classes", _classes(record.get("per_class") or [])),
         ("Confusion", _confusion(analysis.get("confusion"))),
-        ("Worst photos", _gallery(pictures)),
+        ("Worst images", _gallery(pictures)),
     ]
-    return report_page(title or record.get("title") or "Evaluation of label maps", subtitle, sections)
+    return report_page(title or record.get("title") or "Evaluation of label maps", subtitle, sections, about=about)
 
 
 def _scores(record):
@@ -59,12 +66,13 @@ def _classes(rows):
         return ""
     body = [
         (row["name"], f"{row['n_pixels'] / total:.1%}", bar(row["iou"]), score(row["accuracy"]))
-        for row in rows
+        for row in sorted(rows, key=lambda row: -(row["iou"] or 0))
         if row["iou"] is not None
     ]
     absent = [row["name"] for row in rows if row["iou"] is None]
     rest = f"<p class='soft'>Neither there nor found: {html.escape(', '.join(absent))}.</p>" if absent else ""
-    return table(("class", "share of pixels", "IoU", "accuracy"), body) + rest
+    words = "<p class='soft'>Sorted by IoU, the best first; a click on a head sorts by that column.</p>"
+    return words + table(("class", "share of pixels", "IoU", "accuracy"), body, sorted_by="IoU") + rest
 
 
 def _confusion(confusion):

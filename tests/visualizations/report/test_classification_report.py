@@ -48,14 +48,14 @@ def test_the_page_is_whole_and_names_are_text():
     assert parser.open == []
     assert "b" in parser.tags  # of the tiles
     assert "<b>cat" not in text
-    for words in ("&lt;b&gt;cat", "a &amp; b", "Often confused", "Reliability", "Worst photos", "x &lt;y&gt;", "0.750"):
+    for words in ("&lt;b&gt;cat", "a &amp; b", "Often confused", "Reliability", "Worst images", "x &lt;y&gt;", "0.750"):
         assert words in text
 
 
 def test_what_is_missing_is_left_out():
     text = classification_report_html({"accuracy": 0.5})
     assert "Confusion" not in text
-    assert "Worst photos" not in text
+    assert "Worst images" not in text
     many = {"names": [str(i) for i in range(99)], "counts": np.eye(99, dtype=int).tolist()}
     assert "too many" in classification_report_html({"analysis": {"confusion": many}})
 
