@@ -16,6 +16,9 @@ from cvzoo.iterators.fetch import fetch
 
 ALIGNMENT = 64  # a cache line
 LARGE = 32 << 10  # bytes of an array; smaller ones are copied: a box that somebody keeps must not keep a photo's place
+# Terminals and queueing systems send them to all processes of a program, which ends its workers itself: closed
+# connections tell them, however it ends
+ENDING_SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # of glibc's malloc.h
 _QUIET = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "CVZOO_NUM_THREADS", "OPENCV_FOR_THREADS_NUM")
 
@@ -28,7 +31,8 @@ def work(connection, block, slot_size, dataset, strangers):
     strangers: ends of other workers' connections that a forked process inherits; as long as it held them, those
         workers would not notice the end of the program
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all processes; the program itself ends its workers
+    for number in ENDING_SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
     for stranger in strangers:
         stranger.close()
     _use_one_thread()

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from cvzoo.errors.exceptions import DtypeError, ExampleError
 from cvzoo.iterators.fetch import example_name
 from cvzoo.iterators.shared_slots import SharedSlots
-from cvzoo.iterators.worker import is_worth_lending, unpack, work
+from cvzoo.iterators.worker import ENDING_SIGNALS, is_worth_lending, unpack, work
 
 _AT_ONCE = 128  # tasks that wait in a worker's pipe: so few that sending one never blocks
 _PATIENCE = 2.0  # seconds to end by itself, before a process is ended
@@ -57,9 +57,10 @@ class WorkerPool:
 
     def _start(self, context, n_process, is_fork):
         data = None if is_fork else _pickled(self._dataset)
-        # a worker that is hit by Ctrl-C before it can ignore it would print its own traceback
+        # a worker that is hit by Ctrl-C before it can ignore it would print its own traceback, and one that is hit by
+        # SIGTERM or SIGHUP would be missing while the program saves its work
         is_main = threading.current_thread() is threading.main_thread()
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT]) if is_main else None
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING_SIGNALS) if is_main else None
         try:
             for _ in range(n_process):
                 mine, its = context.Pipe()
@@ -67,7 +68,7 @@ class WorkerPool:
                 arguments = its, self._memory.block, self._slot_size, self._dataset if is_fork else None, strangers
                 process = context.Process(target=work, args=arguments, daemon=True, name="cvzoo-iterator")
                 self._connections.append(mine)
-                process.start()
+                _start_process(process)
                 its.close()
                 self._processes.append(process)
                 self._pending.append(collections.OrderedDict())
@@ -205,7 +206,7 @@ class WorkerPool:
             for connection in connections:
                 connection.close()  # an idle worker ends when it finds nobody there
             for process in busy:
-                process.terminate()
+                process.kill()  # it ignores SIGTERM, and holds nothing but its own end of a pipe
             _join(processes, _PATIENCE)
         except BaseException:
             for process in processes:  # a second Ctrl-C: no more patience
@@ -215,6 +216,17 @@ class WorkerPool:
             self._memory.close()
         for process in processes:
             process.close()
+
+
+def _start_process(process):
+    try:
+        process.start()
+    except (EOFError, ConnectionError) as error:
+        raise ExampleError(
+            "a worker process could not be started: the process that starts them (multiprocessing's forkserver) ended",
+            got=repr(error),
+            hint="memory? fewer n_processes; start_method='spawn' does without it",
+        ) from error
 
 
 def _join(processes, patience):

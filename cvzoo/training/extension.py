@@ -45,7 +45,7 @@ class AbstractExtension(abc.ABC):
         """Called when an iteration raised, before the error goes on; the iteration may be half done."""
 
     def on_interrupt(self, trainer: "Trainer") -> str | None:
-        """Called when Ctrl-C ended training after a whole iteration; may return a line that says how to go on."""
+        """Called when a signal ended training after a whole iteration; may return a line that says how to resume."""
         return None
 
     def state(self) -> dict[str, Any]:

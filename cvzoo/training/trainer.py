@@ -44,8 +44,8 @@ class Trainer:
     >>> trainer.extend(LogReport())
     >>> trainer.run()
 
-    Ctrl-C finishes the iteration, lets extensions such as `snapshot` save it, and raises KeyboardInterrupt; twice, it
-    stops at once.
+    Ctrl-C, SIGTERM and SIGHUP finish the iteration, let extensions such as `snapshot` save it, and end the run; a
+    second one ends it at once.
     Source: Chainer's contract. Where we differ: a pair as stop trigger means "until then", also for a run that goes on
     from a state; extensions of one priority are called in the order in which they came.
     """
@@ -130,7 +130,8 @@ class Trainer:
         """Train until the stop trigger fires.
 
         Raises what an update or an extension raises, after every extension's `on_error`; OSError, naming the folder,
-        if `out` cannot be made or written to; KeyboardInterrupt after Ctrl-C.
+        if `out` cannot be made or written to; KeyboardInterrupt after Ctrl-C, SystemExit (143, 129) after SIGTERM and
+        SIGHUP.
         """
         make_output_folder(self.out)
         entries = self._ordered()
@@ -156,7 +157,7 @@ class Trainer:
                 raise
             if waits.asked and not self._finished:
                 self._say_how_to_go_on(entries)
-                raise KeyboardInterrupt
+                raise waits.error()
 
     def _call_before_training(self, entries: list[_Entry]) -> None:
         self.observation = {}

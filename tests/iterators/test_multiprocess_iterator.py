@@ -1,13 +1,13 @@
 import contextlib
 import copy
 import gc
-import multiprocessing
+import multiprocessing.forkserver
 import os
 import pathlib
+import select
 import signal
 import subprocess
 import sys
-import time
 import weakref
 
 import numpy as np
@@ -31,20 +31,17 @@ def alive(iterator):
 
 
 def wait_for_end(pids):
-    limit = time.monotonic() + 10
-    while time.monotonic() < limit:
-        if not any(is_running(pid) for pid in pids):
-            return True
-        time.sleep(0.02)
-    return False
-
-
-def is_running(pid):
-    try:
-        with open(f"/proc/{pid}/stat") as file:
-            return file.read().rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False
+    """True when all have ended; the kernel says so at once, and only a process that stays costs the two minutes."""
+    for pid in pids:
+        try:
+            descriptor = os.pidfd_open(pid)
+        except ProcessLookupError:
+            continue
+        ended, _, _ = select.select([descriptor], [], [], 120)
+        os.close(descriptor)
+        if not ended:
+            return False
+    return True
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -353,6 +350,25 @@ def test_a_program_that_fails_ends_with_its_workers(program, method):
     assert "photos/5.jpg" in err
     assert running.returncode == 1
     assert wait_for_end(pids)
+
+
+def test_a_forkserver_that_is_killed_while_workers_start_is_named(monkeypatch):
+    server = multiprocessing.forkserver._forkserver
+    connect = server.connect_to_new_process
+
+    def killed(fds):
+        server.ensure_running()
+        os.kill(server._forkserver_pid, signal.SIGSTOP)  # so that it has not answered when it is killed
+        made = connect(fds)
+        os.kill(server._forkserver_pid, signal.SIGKILL)
+        return made
+
+    with MultiprocessIterator(Numbers(), 2, n_processes=2, start_method="forkserver") as it:
+        with monkeypatch.context() as patch:
+            patch.setattr(multiprocessing.forkserver, "connect_to_new_process", killed)
+            with pytest.raises(ExampleError, match=r"could not be started.*forkserver"):
+                next(it)
+        assert len(next(it)) == 2  # by another one
 
 
 def test_an_unguarded_main_part_is_explained(program):

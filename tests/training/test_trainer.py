@@ -1,6 +1,7 @@
 """The loop: who is called when, with what, and what happens when something goes wrong."""
 
 import os
+import pathlib
 import signal
 import threading
 
@@ -211,18 +212,52 @@ def test_ctrl_c_finishes_the_iteration_and_says_that_nothing_was_saved(small, ca
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_a_second_ctrl_c_stops_at_once(small):
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_other_signals_finish_the_iteration_and_end_with_the_status_of_a_shell(small, capfd, number, status):
+    finished = []
+    it = small((50, "epoch"))
+    it.trainer.extend(extensions.snapshot(), trigger=(50, "epoch"))
+    it.trainer.extend(lambda t: os.kill(os.getpid(), number), trigger=(3, "iteration"), priority=400)
+    it.trainer.extend(lambda t: finished.append(t.updater.iteration))
+    with pytest.raises(SystemExit) as caught:
+        it.trainer.run()
+    assert caught.value.code == status
+    assert finished == [1, 2, 3]
+    assert pathlib.Path(it.trainer.out, "snapshot_iter_3.npz").is_file()
+    said = capfd.readouterr().err
+    assert f"{number.name}: this iteration is finished first" in said
+    assert "stopped after iteration 3" in said
+    assert signal.getsignal(number) is signal.SIG_DFL
+
+
+def test_a_signal_that_is_ignored_or_handled_stays_so(small):
+    heard = []
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN), signal.signal(signal.SIGTERM, lambda *_: heard.append(1))
+    try:
+        it = small((3, "iteration"))
+        it.trainer.extend(lambda t: [os.kill(os.getpid(), each) for each in (signal.SIGHUP, signal.SIGTERM)])
+        it.trainer.run()
+    finally:
+        signal.signal(signal.SIGHUP, before[0])
+        signal.signal(signal.SIGTERM, before[1])
+    assert it.updater.iteration == len(heard) == 3
+
+
+@pytest.mark.parametrize(
+    ("number", "error"), [(signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, SystemExit), (signal.SIGHUP, SystemExit)]
+)
+def test_a_second_signal_stops_at_once(small, number, error):
     finished = []
     it = small((50, "epoch"))
 
     @it.trainer.extend
     def twice(trainer):
-        os.kill(os.getpid(), signal.SIGINT)
-        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), number)
+        os.kill(os.getpid(), number)
         signal.pthread_kill(threading.get_ident(), 0)
 
     it.trainer.extend(lambda t: finished.append(1))
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(error):
         it.trainer.run()
     assert finished == []
 
