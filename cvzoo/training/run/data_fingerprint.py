@@ -4,7 +4,7 @@ import hashlib
 import os
 import pathlib
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,9 @@ _FIRST = 10  # about how many examples are looked at however long it takes; then
 _PHOTO_KEYS = ("img", "image")
 
 
-def data_fingerprint(dataset: Any, *, seconds: float = 5.0) -> dict[str, Any]:
+def data_fingerprint(
+    dataset: Any, *, seconds: float = 5.0, clock: Callable[[], float] = time.monotonic
+) -> dict[str, Any]:
     """A dictionary that goes into JSON; `same_data` compares two of them.
 
     n_example: how many; keys: the names of their values; label_names: of the classes, None if the data set has none
@@ -25,8 +27,9 @@ def data_fingerprint(dataset: Any, *, seconds: float = 5.0) -> dict[str, Any]:
     dataset: anything with a length and numbered examples. Photos that are files stand in for their pixels by name and
         size; all else is read. Random transforms draw the same each time, and leave no trace
     seconds: about how long it may take, but about ten examples are always read
+    clock: seconds, for tests
     """
-    start = time.monotonic()
+    start = clock()
     source = as_sliceable(dataset)
     keys = (source.keys,) if isinstance(source.keys, str) else tuple(source.keys)
     names = [source.name(i) for i in range(len(source))]
@@ -41,7 +44,7 @@ def data_fingerprint(dataset: Any, *, seconds: float = 5.0) -> dict[str, Any]:
         "content": {},
     }
     if wanted:
-        _add_content(found["content"], source, wanted, start + seconds)
+        _add_content(found["content"], source, wanted, start + seconds, clock)
     return found
 
 
@@ -55,7 +58,9 @@ def same_data(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool | None:
     return True if common or not (one["content"] or other["content"]) else None
 
 
-def _add_content(content: dict[str, str], source: Any, wanted: Sequence[int], deadline: float) -> None:
+def _add_content(
+    content: dict[str, str], source: Any, wanted: Sequence[int], deadline: float, clock: Callable[[], float]
+) -> None:
     state = np.random.PCG64(0).state
     digests: dict[int, bytes] = {}  # of each example that was read, so that a finer stride reads only what is new
     each = 0.0
@@ -64,7 +69,7 @@ def _add_content(content: dict[str, str], source: Any, wanted: Sequence[int], de
         stride *= 10
     while stride:
         new = [i for i in range(0, len(source), stride) if i not in digests]
-        now = time.monotonic()
+        now = clock()
         if content and now + each * len(new) > deadline:
             return
         for i in new:
@@ -74,7 +79,7 @@ def _add_content(content: dict[str, str], source: Any, wanted: Sequence[int], de
             for value in values:
                 _feed(digest, value)
             digests[i] = digest.digest()
-        each = max(each, (time.monotonic() - now) / len(new)) if new else each
+        each = max(each, (clock() - now) / len(new)) if new else each
         whole = hashlib.sha256()
         for i in range(0, len(source), stride):
             whole.update(digests[i])
