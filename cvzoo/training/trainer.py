@@ -4,7 +4,7 @@ import contextlib
 import os
 import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from cvzoo.errors.exceptions import ValueRangeError
@@ -37,7 +37,9 @@ class Trainer:
     stop_trigger: such as (20, "epoch"), a trigger, or a function of the trainer that says when to stop
     out: the folder for what extensions write; made by `run`
     extensions: what to `extend` with, each by its own settings
+    clock: seconds, for tests
 
+    update_seconds: how long the last update took, without the extensions
     observation: the values reported in the iteration, by name: "main/loss", "validation/main/accuracy"
 
     >>> trainer = Trainer(updater, (20, "epoch"), out="result")
@@ -56,6 +58,8 @@ class Trainer:
         stop_trigger: Any = None,
         out: str | os.PathLike = "result",
         extensions: Iterable[Any] | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
     ):
         self.updater = updater
         self.stop_trigger = get_stop_trigger(stop_trigger)
@@ -63,6 +67,8 @@ class Trainer:
         self.observation: dict[str, Any] = {}
         self.reporter = Reporter()
         self._entries: dict[str, _Entry] = {}
+        self.update_seconds = 0.0
+        self._clock = clock
         self._elapsed = 0.0
         self._started: float | None = None
         self._finished = False
@@ -118,7 +124,7 @@ class Trainer:
     @property
     def elapsed_time(self) -> float:
         """Seconds of training, of all runs that this one goes on from, too."""
-        return self._elapsed + (0.0 if self._started is None else time.monotonic() - self._started)
+        return self._elapsed + (0.0 if self._started is None else self._clock() - self._started)
 
     @property
     def is_before_training(self) -> bool:
@@ -142,7 +148,7 @@ class Trainer:
                 ends.callback(entry.extension.finalize)
             for entry in entries:
                 entry.extension.restore(self)
-            self._started = time.monotonic()
+            self._started = self._clock()
             ends.callback(self._stop_clock)
             waits = ends.enter_context(InterruptWaits())
             try:
@@ -175,7 +181,9 @@ class Trainer:
                 return
             self.observation = {}
             with self.reporter.scope(self.observation):
+                start = self._clock()
                 self.updater.update()
+                self.update_seconds = self._clock() - start
                 for entry in entries:
                     if entry.trigger(self):
                         entry.extension(self)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from cvzoo.reporting.as_time import as_time
 from cvzoo.training.extension import PRIORITY_READER, AbstractExtension
+from cvzoo.training.pace import Pace
 from cvzoo.training.triggers.get_trigger import get_stop_trigger
 
 if TYPE_CHECKING:
     from cvzoo.training.trainer import Trainer
 
 _ON_TERMINAL, _ELSEWHERE = 0.2, 30.0  # seconds between two lines
-_MEMORY = 0.9  # how much of the older rate stays at each line, so that it follows but does not jump
 
 
 class ProgressBar(AbstractExtension):
@@ -26,7 +26,10 @@ class ProgressBar(AbstractExtension):
     bar_length: letters
     out: where to; None: standard error
     interval: seconds between two lines; None: 0.2 on a terminal, 30 elsewhere
-    clock: seconds, for tests
+    clock: seconds, for tests; the trainer's should be the same
+
+    The rate is that of updates; the time left counts validations, too. The first update of a process, in which
+    workers start and kernels are chosen, is forgotten.
     """
 
     trigger = (1, "iteration")
@@ -52,16 +55,14 @@ class ProgressBar(AbstractExtension):
         self._shown = 0
         self._values: dict[str, Any] = {}
         self._said = 0.0
-        self._last: tuple[float, int, float] | None = None  # seconds, iteration and share at the last line
-        self._seconds_each: float | None = None
-        self._share_a_second: float | None = None
+        self._last = 0.0  # when it was called last
+        self._pace = Pace()
 
     def initialize(self, trainer: "Trainer") -> None:
         if self._length is None:
             self._length = trainer.stop_trigger.training_length()
-        now = self._clock()
-        self._said = now
-        self._last = now, trainer.updater.iteration, self._share(trainer) or 0.0
+        self._said = self._last = self._clock()
+        self._pace = Pace()
 
     def __call__(self, trainer: "Trainer") -> None:
         self._values.update({key: trainer.observation[key] for key in self._keys if key in trainer.observation})
@@ -70,10 +71,10 @@ class ProgressBar(AbstractExtension):
         interval = (_ON_TERMINAL if rewrites else _ELSEWHERE) if self._interval is None else self._interval
         now = self._clock()
         share = self._share(trainer)
+        self._measure(trainer, now, share)
         if now - self._said < interval and (share is None or share < 1):
             return
         self._said = now
-        self._measure(now, trainer.updater.iteration, share)
         line = self._text(trainer, share)
         if rewrites:
             out.write("\r" + line.ljust(self._shown))
@@ -96,19 +97,11 @@ class ProgressBar(AbstractExtension):
         done = trainer.updater.iteration if unit == "iteration" else trainer.updater.epoch_detail
         return min(done / length, 1.0)
 
-    def _measure(self, now: float, iteration: int, share: float | None) -> None:
-        if self._last is None:
-            self._last = now, iteration, share or 0.0
-            return
-        then, iteration_then, share_then = self._last
-        if iteration <= iteration_then or now <= then:
-            return
-        each = (now - then) / (iteration - iteration_then)
-        self._seconds_each = each if self._seconds_each is None else _mixed(self._seconds_each, each)
-        if share is not None and share > share_then:
-            speed = (share - share_then) / (now - then)
-            self._share_a_second = speed if self._share_a_second is None else _mixed(self._share_a_second, speed)
-        self._last = now, iteration, share or 0.0
+    def _measure(self, trainer: "Trainer", now: float, share: float | None) -> None:
+        between = max(now - self._last - trainer.update_seconds, 0.0)
+        self._last = now
+        epochs = trainer.updater.epoch_detail
+        self._pace.add(trainer.update_seconds, between, share, share / epochs if share and epochs else None)
 
     def _text(self, trainer: "Trainer", share: float | None) -> str:
         parts = []
@@ -117,13 +110,9 @@ class ProgressBar(AbstractExtension):
             parts.append(f"[{'#' * filled}{'.' * (self._bar_length - filled)}] {100 * share:.1f} %")
         parts.append(f"epoch {trainer.updater.epoch_detail:.2f}, iteration {trainer.updater.iteration}")
         parts += [f"{key} {float(value):.4g}" for key, value in self._values.items()]
-        if self._seconds_each:
-            rate = 1 / self._seconds_each
-            parts.append(f"{rate:.1f} iterations a second" if rate >= 1 else f"{self._seconds_each:.1f} seconds each")
-        if share is not None and share < 1 and self._share_a_second:
-            parts.append(f"{as_time((1 - share) / self._share_a_second)} left")
+        each, left = self._pace.seconds_each, self._pace.seconds_left(share)
+        if each:
+            parts.append(f"{1 / each:.1f} iterations a second" if each <= 1 else f"{each:.1f} seconds each")
+        if left is not None:
+            parts.append(f"{as_time(left)} left")
         return ", ".join(parts)
-
-
-def _mixed(old: float, new: float) -> float:
-    return _MEMORY * old + (1 - _MEMORY) * new

@@ -49,9 +49,9 @@ class CountingUpdater(AbstractUpdater):
 
 @pytest.fixture
 def counting_trainer(tmp_path):
-    """A function (extensions, act=None, until=(2, "epoch")) -> a trainer that writes to tmp_path."""
+    """A function (extensions, act=None, until=(2, "epoch"), **more) -> a trainer that writes to tmp_path."""
 
-    def make(extensions, act=None, until=(2, "epoch")):
-        return Trainer(CountingUpdater(act), until, out=tmp_path, extensions=extensions)
+    def make(extensions, act=None, until=(2, "epoch"), **more):
+        return Trainer(CountingUpdater(act), until, out=tmp_path, extensions=extensions, **more)
 
     return make

@@ -30,7 +30,7 @@ def lines_of(counting_trainer, out, until=(2, "epoch"), seconds=1.0, **more):
         report({"main/loss": 1 / iteration, "other": iteration})
 
     bar = extensions.ProgressBar(out=out, clock=clock, bar_length=8, **more)
-    counting_trainer([bar], act, until).run()
+    counting_trainer([bar], act, until, clock=clock).run()
     return out.getvalue()
 
 
@@ -67,15 +67,63 @@ def test_values_can_be_chosen(counting_trainer):
     assert "iteration 3, other 3, 1.0 iterations a second" in text
 
 
-def test_the_rate_follows_but_does_not_jump(counting_trainer):
-    clock, out = Clock(), io.StringIO()
+@pytest.fixture
+def told(counting_trainer):
+    """A function (seconds of each update, seconds of each validation, start=0) -> {iteration: what is said of it}."""
 
-    def act(iteration):
-        clock.now += 1 if iteration != 5 else 11
+    def run(seconds, validation=0, *, start=0, n=40):
+        clock, out = Clock(), io.StringIO()
 
-    bar = extensions.ProgressBar(out=out, clock=clock, interval=0)
-    counting_trainer([bar], act).run()
-    assert "iteration 5, 2.0 seconds each" in out.getvalue()
+        def act(iteration):
+            clock.now += seconds(iteration)
+
+        def validate(trainer):
+            clock.now += validation
+
+        bar = extensions.ProgressBar(out=out, clock=clock, interval=0)
+        trainer = counting_trainer([bar], act, (n, "iteration"), clock=clock)
+        trainer.extend(validate, trigger=(1, "epoch"), priority=300)
+        trainer.updater.iteration = start
+        trainer.run()
+        lines = out.getvalue().splitlines()
+        return {start + i: line.partition(f"iteration {start + i}")[2] for i, line in enumerate(lines, 1)}
+
+    return run
+
+
+def test_the_first_update_of_a_process_is_forgotten(told):
+    lines = told(lambda i: 45 if i == 1 else 3)
+    assert lines[1] == ""
+    assert lines[2] == ", 3.0 seconds each, 1:54 left"
+    assert lines[39] == ", 3.0 seconds each, 0:03 left"
+
+
+def test_a_resumed_run_forgets_its_first_update_too(told):
+    lines = told(lambda i: 45 if i == 31 else 3, start=30)
+    assert lines[31] == ""
+    assert lines[32] == ", 3.0 seconds each, 0:24 left"
+
+
+def test_validations_are_no_part_of_the_rate_but_of_the_time_left(told):
+    lines = told(lambda i: 2, 60)  # after each 4 of 40 updates
+    assert lines[3] == ", 2.0 seconds each, 1:14 left"  # none was seen yet
+    assert all("2.0 seconds each" in line for i, line in lines.items() if i > 1)
+    for i in range(8, 40):
+        minutes, seconds = lines[i].split(", ")[2].removesuffix(" left").split(":")
+        left = int(minutes) * 60 + int(seconds)
+        assert abs(left - (2 * (40 - i) + 60 * (40 - i) / 4)) <= 1, i
+
+
+def test_a_run_resumed_just_before_a_validation_does_not_expect_one_each_update(told):
+    lines = told(lambda i: 2, 60, start=2)
+    assert lines[4] == ", 2.0 seconds each, 10:12 left"  # 36 updates, and 9 validations
+
+
+def test_the_rate_follows_but_does_not_jump(told):
+    lines = told(lambda i: 11 if i == 20 else 1 if i < 30 else 2)
+    assert lines[20].startswith(", 2.0 seconds each")
+    assert lines[29].startswith(", 1.4 seconds each")
+    assert lines[39].startswith(", 1.8 seconds each")
 
 
 @pytest.mark.parametrize("until", [lambda trainer: trainer.updater.iteration == 4, (8, "iteration")])
