@@ -21,14 +21,15 @@ _ARRAY, _SCALAR = "$array", "$scalar"  # keys that stand for an array, or a NumP
 _FORMAT = 1
 
 
-def write_state(path: str | os.PathLike, tree: Mapping[str, Any]) -> None:
+def write_state(path: str | os.PathLike, tree: Mapping[str, Any], *, order: int = 0) -> None:
     """Write the tree, so that the file is whole or not there (an old one stays).
 
+    order: larger than that of any older file of the same kind, for `state_order`
     Raises DtypeError, naming the place, for what is no dictionary with texts as keys, list, tuple (which is read back
     as a list), array, number, text, bool or None.
     """
     arrays: dict[str, np.ndarray] = {}
-    about = {"format": _FORMAT, "saved_at": time.time_ns(), "tree": _outline(tree, "", arrays)}
+    about = {"format": _FORMAT, "order": order, "saved_at": time.time_ns(), "tree": _outline(tree, "", arrays)}
     text = json.dumps(about, ensure_ascii=False, separators=(",", ":"))
     write_npz(path, {"tree": np.frombuffer(text.encode("utf-8"), np.uint8), **arrays})
 
@@ -45,17 +46,23 @@ def read_state(path: str | os.PathLike) -> dict[str, Any]:
     return _filled(about["tree"], arrays, path)
 
 
-def saved_at(path: str | os.PathLike) -> int:
-    """When the file was written, in nanoseconds since 1970, as it says itself. Raises as `read_state`."""
+def state_order(path: str | os.PathLike) -> tuple[int, int]:
+    """What is larger for a file that was written later: the order it was given, then nanoseconds since 1970.
+
+    Clocks go back; files of before there was an order have nothing else, and come first. Raises as `read_state`.
+    """
     with ZipArchive(path) as archive:
-        return _parsed(path, parse_npy(archive.read("tree.npy"), f"{path}: 'tree'"))["saved_at"]
+        about = _parsed(path, parse_npy(archive.read("tree.npy"), f"{path}: 'tree'"))
+    return about["order"], about["saved_at"]
 
 
 def _parsed(path: str | os.PathLike, raw: np.ndarray) -> dict[str, Any]:
     try:
         about = json.loads(raw.astype(np.uint8).tobytes().decode("utf-8"))
-        known = about["format"] == _FORMAT and isinstance(about["saved_at"], int) and isinstance(about["tree"], dict)
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        about.setdefault("order", 0)
+        whole = all(isinstance(about[name], int) for name in ("order", "saved_at")) and isinstance(about["tree"], dict)
+        known = about["format"] == _FORMAT and whole
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise FileFormatError(f"{path}: the tree is damaged: {str(error)[:200]}") from error
     if not known:
         raise FileFormatError(f"{path}: a state of another format", expected=_FORMAT, got=str(about["format"])[:40])

@@ -2,6 +2,7 @@
 
 import math
 import random
+import time
 
 import hypothesis.extra.numpy as hnp
 import hypothesis.strategies as st
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from cvzoo.errors import DtypeError, FileError, FileFormatError
-from cvzoo.training.state_file import read_state, saved_at, write_state
+from cvzoo.training.state_file import read_state, state_order, write_state
 
 leaves = st.one_of(
     st.none(),
@@ -87,10 +88,18 @@ def test_what_cannot_be_stored_is_told_by_its_place_and_leaves_the_old_file(tmp_
     assert read_state(tmp_path / "s") == {"old": 1}
 
 
-def test_later_files_say_so(tmp_path):
-    write_state(tmp_path / "a", {})
-    write_state(tmp_path / "b", {})
-    assert saved_at(tmp_path / "a") < saved_at(tmp_path / "b")
+def test_the_order_of_files_goes_before_the_clock(tmp_path, monkeypatch):
+    for name, order, now in (("a", 1, 300), ("b", 2, 200), ("c", 2, 201)):
+        monkeypatch.setattr(time, "time_ns", lambda now=now: now)
+        write_state(tmp_path / name, {}, order=order)
+    assert state_order(tmp_path / "a") < state_order(tmp_path / "b") < state_order(tmp_path / "c")
+
+
+def test_a_file_of_before_there_was_an_order_is_older_than_those_with_one(tmp_path):
+    np.savez(tmp_path / "old.npz", tree=np.frombuffer(b'{"format": 1, "saved_at": 7, "tree": {}}', np.uint8))
+    write_state(tmp_path / "new.npz", {}, order=1)
+    assert state_order(tmp_path / "old.npz") == (0, 7) < state_order(tmp_path / "new.npz")
+    assert read_state(tmp_path / "old.npz") == {}
 
 
 def test_a_file_cut_off_anywhere_is_refused(tmp_path):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from cvzoo.errors.exceptions import FileError, ValueRangeError
 from cvzoo.training.extension import PRIORITY_SNAPSHOT, AbstractExtension
 from cvzoo.training.output_folder import write_or_warn
-from cvzoo.training.state_file import read_state, saved_at, write_state
+from cvzoo.training.state_file import read_state, state_order, write_state
 
 if TYPE_CHECKING:
     from cvzoo.training.trainer import Trainer
@@ -52,6 +52,7 @@ class Snapshot(AbstractExtension):
         self._best: str | None = None
         self._best_value = math.nan
         self._saved_iteration = -1
+        self._order = 0  # of the newest file in the folder, this run's or another's
 
     # --- writing ----------------------------------------------------------------------------------------------------
     def __call__(self, trainer: "Trainer") -> None:
@@ -63,9 +64,10 @@ class Snapshot(AbstractExtension):
         path = pathlib.Path(trainer.out) / name
         before = self.state()
         self._count(name, trainer.observation)  # first, since the file holds this extension's state as well
-        if not write_or_warn(path, lambda: write_state(path, trainer.state())):
+        if not write_or_warn(path, lambda: write_state(path, trainer.state(), order=self._order + 1)):
             self.load_state(before)
             return False
+        self._order += 1
         self._saved_iteration = trainer.updater.iteration
         self._prune(path.parent)
         return True
@@ -92,9 +94,11 @@ class Snapshot(AbstractExtension):
     # --- going on ---------------------------------------------------------------------------------------------------
     def restore(self, trainer: "Trainer") -> None:
         self._sweep(pathlib.Path(trainer.out))
+        found = _found(trainer.out, self.filename, tells=self.autoload)
+        self._order = max((order for (order, _), _, _ in found), default=0)
         if not self.autoload:
             return
-        path = load_newest_snapshot(trainer, self.filename)
+        path = _load_newest(trainer, found)
         if path is not None:
             self._saved_iteration = trainer.updater.iteration
             print(f"goes on from {path}, after iteration {trainer.updater.iteration}", file=sys.stderr)
@@ -148,20 +152,34 @@ def snapshot(
 def load_newest_snapshot(trainer: "Trainer", filename: str = _FILENAME) -> str | None:
     """The path of the newest whole snapshot in the trainer's folder, after it was loaded; None if there is none.
 
-    Warns, with its name, of every damaged one that was passed over. Raises ValueRangeError or WeightsMismatchError if
-    the snapshot is of another training.
+    The newest is the one that was written last, whatever clocks said, also after fewer iterations: another run may have
+    begun in the folder. Warns, with its name, of every damaged one that was passed over. Raises ValueRangeError or
+    WeightsMismatchError if the snapshot is of another training.
+    """
+    return _load_newest(trainer, _found(trainer.out, filename))
+
+
+def _found(folder: str, filename: str, *, tells: bool = True) -> list[tuple[tuple[int, int], int, pathlib.Path]]:
+    """(order, iteration, path) of the snapshots in the folder that can be read so far, newest first.
+
+    tells: warn of those that cannot
     """
     name = re.compile(re.escape(filename).replace(re.escape("{iteration}"), r"(\d+)"))
     found = []
-    for path in pathlib.Path(trainer.out).iterdir():
+    for path in pathlib.Path(folder).iterdir():
         match = name.fullmatch(path.name)
         if match is None:
             continue
         try:
-            found.append((saved_at(path), int(match[1]), path))
+            found.append((state_order(path), int(match[1]), path))
         except FileError as error:
-            _warn_of_damage(path, error)
-    for _, _, path in sorted(found, reverse=True):
+            if tells:
+                _warn_of_damage(path, error)
+    return sorted(found, reverse=True)
+
+
+def _load_newest(trainer: "Trainer", found: list[tuple[tuple[int, int], int, pathlib.Path]]) -> str | None:
+    for _, _, path in found:
         try:
             state = read_state(path)
         except FileError as error:

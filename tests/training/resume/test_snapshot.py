@@ -4,6 +4,7 @@ import errno
 import os
 import resource
 import signal
+import time
 
 import numpy as np
 import pytest
@@ -115,6 +116,22 @@ def test_what_was_written_last_is_loaded_not_what_counts_most_iterations(run):
     for path in sorted(out(run((1, "iteration"), extensions.snapshot(), lambda t: False)).glob("snap*")):
         os.utime(path, (0, 0))  # a copied folder has other times
     assert run((3, "iteration"), trigger=lambda t: False).trainer.get_extension("LogReport").log[-1]["iteration"] == 3
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+def test_a_clock_that_goes_back_loses_nothing(run, monkeypatch, restarted):
+    """An hour back after iteration 6; the newest snapshot is of iteration 12, or 4 of a run begun anew since."""
+    clock = [10**18]
+    monkeypatch.setattr(time, "time_ns", lambda: clock[0])
+
+    def turn(it):
+        it.trainer.extend(lambda t: clock.append(clock.pop() + (10**9 if t.updater.iteration != 6 else -36 * 10**11)))
+
+    run((12, "iteration"), extensions.snapshot(n_retains=-1), (2, "iteration"), turn)
+    if restarted:
+        run((4, "iteration"), extensions.snapshot(), (2, "iteration"))
+    stays = run((1, "iteration"), before=lambda it: None)
+    assert stays.updater.iteration == (4 if restarted else 12)
 
 
 def damage_newest(it, how):
