@@ -83,7 +83,7 @@ class BestModel(AbstractExtension):
 
     def finalize(self) -> None:
         if not self._seen:
-            print(f"no {self._filename}: {self._key!r} was never reported", file=sys.stderr)
+            print(f"no {self._filename} yet: there was no validation that reports {self._key!r}", file=sys.stderr)
 
     def state(self) -> dict[str, Any]:
         return {"value": self.value, "iteration": self.iteration, "seen": self._seen}

@@ -1,50 +1,112 @@
 """A run's page, written anew while it goes on."""
 
 import os
+import signal
 import sys
-from typing import TYPE_CHECKING
+import time
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from cvzoo.training.extension import AbstractExtension
 from cvzoo.training.output_folder import write_or_warn
 from cvzoo.training.run.run_report import FILENAME, write_run_report
+from cvzoo.training.run.run_status import RUNNING, FolderLock, RunStatus, write_status
+from cvzoo.training.triggers.get_trigger import get_trigger
 
 if TYPE_CHECKING:
     from cvzoo.training.trainer import Trainer
 
+_SHARE = 100  # the page may take a hundredth of the time
+
 
 class RunReport(AbstractExtension):
-    """Writes report.html into the trainer's folder, now and then and at the end.
+    """Writes report.html and status.json into the trainer's folder: at the start, now and then, and at the end.
 
     best, best_is: the score by which the best row is chosen, as for `write_run_report`
+    trigger: when to write in any case; the extension itself wants to be called at every iteration
+    seconds: after how many seconds it is written, too, after an iteration
+    resume_with: the command that resumes the run, for the page
+    clock: seconds, for tests
+
+    While training lasts it holds the folder's lock, by which `mark_if_killed` knows that the process lives.
+    `Trainer.run` raises ValueRangeError if another process holds it.
     """
 
-    trigger = (1, "epoch")
+    trigger = (1, "iteration")
     priority = -500  # after those who write the files it reads
 
-    def __init__(self, best: str | None = None, best_is: str = "largest"):
+    def __init__(
+        self,
+        best: str | None = None,
+        best_is: str = "largest",
+        trigger: Any = (1, "epoch"),
+        *,
+        seconds: float = 30.0,
+        resume_with: str | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ):
         self._best = best
         self._best_is = best_is
-        self._out: str | None = None
-        self._epoch = 0.0
+        self._due = get_trigger(trigger)
+        self._seconds = seconds
+        self._resume_with = resume_with
+        self._clock = clock
+        self._next = 0.0  # when the page is due
+        self._lock = FolderLock()
+        self._trainer: Trainer | None = None
+
+    def restore(self, trainer: "Trainer") -> None:
+        self._lock.take(trainer.out)
 
     def initialize(self, trainer: "Trainer") -> None:
-        self._out = trainer.out
+        self._trainer = trainer
+        self._write(RUNNING)
+        self._next = self._clock()  # again after the first iteration
 
     def __call__(self, trainer: "Trainer") -> None:
-        self._write(f"running, at epoch {trainer.updater.epoch_detail:.4g}")
+        if self._due(trainer) or self._clock() >= self._next:
+            self._write(RUNNING)
 
     def finalize(self) -> None:
-        if self._out is None:
-            return
-        error = sys.exc_info()[1]  # finalize is called also on the way out of an error
-        if error is None:
-            status = "finished"
-        elif isinstance(error, KeyboardInterrupt):
-            status = "stopped by Ctrl-C"
-        else:
-            status = f"failed: {type(error).__name__}: {error}".splitlines()[0]
-        self._write(status)
+        try:
+            if self._trainer is not None:
+                self._write(_end_of(sys.exc_info()[1]))  # finalize is called also on the way out of an error
+        finally:
+            self._trainer = None
+            self._lock.release()
 
-    def _write(self, status: str) -> None:
-        path = os.path.join(self._out, FILENAME)
-        write_or_warn(path, lambda: write_run_report(self._out, best=self._best, best_is=self._best_is, status=status))
+    def _write(self, state: str) -> None:
+        trainer, start = self._trainer, self._clock()
+        status = RunStatus(
+            state=state,
+            epoch=round(trainer.updater.epoch_detail, 3),
+            iteration=trainer.updater.iteration,
+            resume_with=self._resume_with,
+            best=self._best,
+            best_is=self._best_is,
+        )
+
+        def write() -> None:
+            write_status(trainer.out, status)
+            write_run_report(trainer.out)
+
+        write_or_warn(os.path.join(trainer.out, FILENAME), write)
+        now = self._clock()
+        self._next = now + max(self._seconds, _SHARE * (now - start))
+
+    def state(self) -> dict[str, Any]:
+        return {"due": self._due.state()}
+
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        self._due.load_state(state.get("due", {}))
+
+
+def _end_of(error: BaseException | None) -> str:
+    if error is None:
+        return "finished"
+    if isinstance(error, KeyboardInterrupt):
+        return "stopped by Ctrl-C"
+    if isinstance(error, SystemExit):
+        known = {128 + number: number.name for number in signal.Signals}
+        return f"stopped by {known.get(error.code, f'exit status {error.code}')}"
+    return f"failed: {type(error).__name__}: {error}".splitlines()[0]

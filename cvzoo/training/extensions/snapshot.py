@@ -36,6 +36,7 @@ class Snapshot(AbstractExtension):
         autoload: bool = False,
         keep_best: str | None = None,
         best_is: str = "largest",
+        resume_with: str | None = None,
     ):
         if "{iteration}" not in filename or os.path.basename(filename) != filename:
             raise ValueRangeError("snapshot: filename", expected="a name with {iteration} in it", got=repr(filename))
@@ -48,6 +49,7 @@ class Snapshot(AbstractExtension):
         self.autoload = autoload
         self.keep_best = keep_best
         self.best_is = best_is
+        self.resume_with = resume_with
         self._written: list[str] = []  # names of this run's files, oldest first
         self._best: str | None = None
         self._best_value = math.nan
@@ -112,7 +114,8 @@ class Snapshot(AbstractExtension):
 
     def on_interrupt(self, trainer: "Trainer") -> str:
         if self._saved_iteration == trainer.updater.iteration or self.save(trainer):
-            return f"saved in {trainer.out}; snapshot(autoload=True) goes on from there"
+            resume_with = self.resume_with or "a trainer with extensions.snapshot(autoload=True) in this folder"
+            return f"saved in {trainer.out}; resume with: {resume_with}"
         return f"the state could not be saved; an older one in {trainer.out} is all there is, if any"
 
     def state(self) -> dict[str, Any]:
@@ -131,6 +134,7 @@ def snapshot(
     autoload: bool = False,
     keep_best: str | None = None,
     best_is: str = "largest",
+    resume_with: str | None = None,
 ) -> Snapshot:
     """An extension that writes everything a run needs to go on, by default after every epoch.
 
@@ -140,13 +144,21 @@ def snapshot(
         warning and passed over
     keep_best: a key of the observation, such as "validation/main/map": the file of its best value is kept, too
     best_is: "largest" or "smallest"
+    resume_with: the command that resumes the run, for the line that is printed after Ctrl-C
 
     A resumed run ends with the same bits as one that never stopped: weights, optimizers, random states, iterators,
     triggers and logs. A file is whole or not there. One that cannot be written (a full disk) is told in a warning,
     older ones are kept, and training goes on. It runs after all other extensions of an iteration.
     Source: Chainer's extension of this name. Where we differ: `n_retains` is 2, not all; `keep_best`.
     """
-    return Snapshot(filename, n_retains=n_retains, autoload=autoload, keep_best=keep_best, best_is=best_is)
+    return Snapshot(
+        filename,
+        n_retains=n_retains,
+        autoload=autoload,
+        keep_best=keep_best,
+        best_is=best_is,
+        resume_with=resume_with,
+    )
 
 
 def load_newest_snapshot(trainer: "Trainer", filename: str = _FILENAME) -> str | None:

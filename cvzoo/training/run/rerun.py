@@ -12,6 +12,7 @@ from cvzoo.errors.exceptions import FileFormatError, UnsupportedError, ValueRang
 from cvzoo.training.interval_means import WHERE
 from cvzoo.training.run.command import SCRIPT_COPY, Command, command_from_json
 from cvzoo.training.run.data_fingerprint import same_data
+from cvzoo.training.run.mark_killed import mark_if_killed
 from cvzoo.weights.file_hash import sha256_of
 
 # they change how sums are split, and with it the last bits
@@ -41,6 +42,7 @@ def rerun(folder: str | os.PathLike, out: str | os.PathLike, *, python: str = sy
     """
     folder, out = pathlib.Path(folder), pathlib.Path(out)
     command = _read_command(folder)
+    mark_if_killed(folder)
     if (out / "config.json").exists():
         raise ValueRangeError(f"{out} holds a run already", hint="choose another folder")
     if not command.names_its_folder:

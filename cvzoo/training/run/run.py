@@ -25,15 +25,17 @@ from cvzoo.training.extensions.progress_bar import ProgressBar
 from cvzoo.training.extensions.run_report import RunReport
 from cvzoo.training.extensions.snapshot import snapshot
 from cvzoo.training.extensions.tensorboard_report import TensorBoardReport
-from cvzoo.training.output_folder import make_output_folder, write_text
+from cvzoo.training.output_folder import check_output_folder, make_output_folder, sweep_parts, write_text
 from cvzoo.training.run.command import Command, copy_script, this_command
 from cvzoo.training.run.data_fingerprint import data_fingerprint, same_data
 from cvzoo.training.run.environment import environment_facts
+from cvzoo.training.run.mark_killed import mark_if_killed
 from cvzoo.training.run.plain import plain
+from cvzoo.training.run.run_report import ITERATIONS
 from cvzoo.training.trainer import Trainer
 
 _FORMAT = 1
-CONFIG, ENVIRONMENT, DATA = "config.json", "environment.json", "data.json"
+CONFIG, ENVIRONMENT, DATA, PLOTS = "config.json", "environment.json", "data.json", "plots"
 
 
 class Run:
@@ -47,9 +49,10 @@ class Run:
     out: the folder, made if it is not there
     recipe: the settings, resolved: a dataclass, a dictionary, or nothing
     seed: of cvzoo's, NumPy's and Python's generators, which are set at once: make the run before the model
-    data: data sets by name; their fingerprints are taken, which reads their annotations
+    data: data sets by name, whose fingerprints are taken, which reads their annotations; or such fingerprints
     resume: go on with the run that is in the folder, if there is one; else a folder with a run in it is refused
     command: how the run was started; None: as this process was
+    resume_with: what a user types to resume it, for messages and the page; None: `Run(..., resume=True)`
 
     Writes config.json (recipe, seed, command), environment.json (versions, processor, threads), data.json
     (fingerprints), script.py (a copy of the script); `extend` adds what is written while training.
@@ -66,16 +69,16 @@ class Run:
         data: Mapping[str, Any] | None = None,
         resume: bool = False,
         command: Command | None = None,
+        resume_with: str | None = None,
     ):
         self.out = os.fspath(out)
         self.seed = int(seed)
         self.resume = bool(resume)
-        before = _before(self.out)
-        if before and not resume:
-            raise ValueRangeError(
-                f"{self.out} holds a run already", hint="resume it (--resume), or choose another folder"
-            )
+        self.resume_with = f"Run({self.out!r}, ..., resume=True)" if resume_with is None else resume_with
+        before = check_run_folder(self.out, resume=self.resume)
         make_output_folder(self.out)
+        for folder in (self.out, pathlib.Path(self.out, PLOTS)):
+            sweep_parts(folder)
         _seed_all(self.seed)
         command = this_command(self.out) if command is None else command
         self.config = {
@@ -84,7 +87,10 @@ class Run:
             "seed": self.seed,
             "command": command.to_json(),
         }
-        self.data = {name: data_fingerprint(each) for name, each in (data or {}).items()}
+        self.data = {
+            name: dict(each) if isinstance(each, Mapping) else data_fingerprint(each)
+            for name, each in (data or {}).items()
+        }
         if before:
             _warn_of_changes(self.out, before, self.config, self.data)
         self._write(ENVIRONMENT, environment_facts())
@@ -118,17 +124,19 @@ class Run:
         print_keys: the columns of the printed table; None: those of the first line
         plot_keys: the values in plots/loss.svg; that of `best` has plots/best.svg of its own
         half, label_names: as for BestModel
-        Files: metrics.jsonl, metrics.csv, log (JSON), events for TensorBoard, plots/, snapshot_iter_*.npz, report.html
+        Files: metrics.jsonl, metrics.csv, log (JSON), events for TensorBoard, plots/, snapshot_iter_*.npz, report.html,
+        status.json, and iterations.jsonl, which has each of the first 100 iterations, then every tenth, and so on
         Raises ValueRangeError if the trainer writes to another folder.
         """
         if os.path.abspath(trainer.out) != os.path.abspath(self.out):
             raise ValueRangeError(
                 "the trainer writes to another folder", expected=self.out, got=trainer.out, hint="out=run.out"
             )
-        os.makedirs(pathlib.Path(self.out, "plots"), exist_ok=True)
+        os.makedirs(pathlib.Path(self.out, PLOTS), exist_ok=True)
         trainer.extend(FailOnNonNumber())
         trainer.extend(LogReport(trigger=log))
         trainer.extend(JSONLinesReport(trigger=log))
+        trainer.extend(JSONLinesReport(trigger=_ever_less_often, filename=ITERATIONS), name="iterations")
         trainer.extend(CSVReport(trigger=log))
         trainer.extend(TensorBoardReport(trigger=log))
         trainer.extend(PlotReport(plot_keys, trigger=log, filename="plots/loss.svg"), name="plot_loss")
@@ -137,14 +145,36 @@ class Run:
         if best is not None:
             trainer.extend(PlotReport(best, trigger=log, filename="plots/best.svg"), name="plot_best")
             trainer.extend(BestModel(model, best, best_is, half=half, label_names=label_names))
-        trainer.extend(RunReport(best, best_is), trigger=log)
-        trainer.extend(snapshot(autoload=self.resume), trigger=save)
+        trainer.extend(RunReport(best, best_is, log, resume_with=self.resume_with))
+        trainer.extend(snapshot(autoload=self.resume, resume_with=self.resume_with), trigger=save)
 
 
 def _seed_all(seed: int) -> None:
     set_seed(seed)
     random.seed(seed)
     np.random.seed(seed % (1 << 32))
+
+
+def _ever_less_often(trainer: Trainer) -> bool:
+    """After each of the first 100 iterations, each tenth of the first 1000, and so on: curves begin at once."""
+    iteration = trainer.updater.iteration
+    return iteration % 10 ** max(len(str(iteration)) - 2, 0) == 0
+
+
+def check_run_folder(out: str | os.PathLike, *, resume: bool) -> dict[str, Any] | None:
+    """config and data of the run in the folder; None if there is none.
+
+    A run whose process was killed is marked so on its page.
+    Raises ValueRangeError if there is one and `resume` is not set, or if a process is training there; FileFormatError
+    if a file is damaged; OSError if the folder cannot be written to.
+    """
+    check_output_folder(out)
+    status = mark_if_killed(out)
+    before = _before(os.fspath(out))
+    if before and not resume:
+        how = "" if status is None else f" ({status.state} at iteration {status.iteration}, {status.seen})"
+        raise ValueRangeError(f"{out} holds a run already{how}", hint="resume it (--resume), or choose another folder")
+    return before
 
 
 def _before(out: str) -> dict[str, Any] | None:

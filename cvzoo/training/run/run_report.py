@@ -1,26 +1,25 @@
 """A run as one page: curves, scores, settings."""
 
+import base64
 import html
 import json
-import math
 import os
 import pathlib
 import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from cvzoo.errors.exceptions import FileFormatError
-from cvzoo.training.interval_means import WHERE
+from cvzoo.reporting.as_time import as_time
 from cvzoo.training.output_folder import write_text
+from cvzoo.training.run.run_curves import curves, value_keys
+from cvzoo.training.run.run_status import KILLED, RUNNING, RunStatus, read_status
 from cvzoo.visualizations.report.page import report_page, table
-from cvzoo.visualizations.svg.axis_range import axis_range
-from cvzoo.visualizations.svg.line_plot import Line, line_plot
 from cvzoo.weights.model_header import read_model_header
 
 FILENAME = "report.html"
-_MAX_PLOTS = 60  # a class each of a large data set would bury the page
+ITERATIONS = "iterations.jsonl"  # means of few iterations
+IMAGES = "images"  # the folder of what is drawn while training
 
 
 def write_run_report(
@@ -28,24 +27,30 @@ def write_run_report(
 ) -> pathlib.Path:
     """The path of report.html, made anew from the other files of a run's folder.
 
-    best: the score by which the best row is chosen, "largest" or "smallest"; None: no such row
-    status: a word on how the run ended
+    best: the score by which the best row is chosen, "largest" or "smallest"; None: what status.json says, if it exists
+    status: a word on how the run ended; "": what status.json says
     Raises FileFormatError for a damaged file; those that are missing are left out.
     """
     folder = pathlib.Path(folder)
     path = folder / FILENAME
-    rows = _read_rows(folder / "metrics.jsonl")
+    said = read_status(folder)
+    if best is None and said is not None:
+        best, best_is = said.best, said.best_is
+    rows, iterations = _read_rows(folder / "metrics.jsonl"), _read_rows(folder / ITERATIONS)
     best_row = _best_row(rows, best, best_is)
     sections = [
-        ("Scores", _tiles(rows, best_row, best, status) + _scores(rows, best_row)),
-        ("Curves", _curves(rows)),
+        ("Scores", _tiles(rows, best_row, best, status, said) + _life(said) + _scores(rows, best_row)),
+        ("Curves", curves(rows, iterations)),
+        ("Images", _images(folder)),
         ("The model", _usage(folder)),
-        ("Settings", _facts(_settings(_read_json(folder / "config.json") or {}))),
+        ("Settings", _settings(_read_json(folder / "config.json") or {})),
         ("Data", _data_table(_read_json(folder / "data.json"))),
         ("Environment", _facts(list((_read_json(folder / "environment.json") or {}).items()))),
     ]
     name = folder.resolve().name
-    write_text(path, report_page(name, f"{status or 'a run'}; this page asks nobody for anything", sections))
+    words = status or (said.state if said is not None else "a run")
+    seen = f", {said.seen}" if said is not None else ""
+    write_text(path, report_page(name, f"{words}{seen}; self-contained: no network requests", sections))
     return path
 
 
@@ -63,7 +68,8 @@ def _read_rows(path: pathlib.Path) -> list[dict[str, Any]]:
     if not path.is_file():
         return []
     try:
-        return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+        return [json.loads(line) for line in lines if line.endswith("\n")]  # a killed run may leave a torn one
     except ValueError as error:
         raise FileFormatError(f"{path}: is damaged: {error}") from error
 
@@ -77,57 +83,71 @@ def _best_row(rows: Sequence[Mapping[str, Any]], best: str | None, best_is: str)
 
 
 # --- sections ---
-def _tiles(rows: Sequence[Mapping[str, Any]], best_row: Mapping[str, Any] | None, best: str | None, status: str) -> str:
-    tiles = [("status", status)] if status else []
+def _tiles(
+    rows: Sequence[Mapping[str, Any]],
+    best_row: Mapping[str, Any] | None,
+    best: str | None,
+    status: str,
+    said: RunStatus | None,
+) -> str:
+    words = status or (said.state if said is not None else "")
+    tiles = [("status", words)] if words else []
+    last = rows[-1] if rows else {}
+    epoch, iteration = last.get("epoch"), last.get("iteration")
+    if said is not None:
+        epoch, iteration = f"{said.epoch:.4g}", said.iteration
+    if iteration is not None:
+        tiles += [("epochs", f"{epoch}"), ("iterations", f"{iteration:,}")]
     if rows:
-        last = rows[-1]
-        tiles += [("epochs", f"{last['epoch']}"), ("iterations", f"{last['iteration']:,}")]
-        tiles += [("time", _duration(last["elapsed_time"]))]
+        tiles += [(f"training time, {last['iteration']:,} iterations", as_time(last["elapsed_time"]))]
     if best_row is not None:
         tiles += [(f"best {best}, epoch {best_row['epoch']}", _number(best_row[best]))]
+    if said is not None:
+        tiles += [("last sign of life", said.seen)]
     cells = "".join(f'<div class="tile"><b>{html.escape(value)}</b>{html.escape(name)}</div>' for name, value in tiles)
     return f'<div class="tiles">{cells}</div>'
 
 
+def _life(said: RunStatus | None) -> str:
+    """What a page that cannot look for itself has to say of a run that has not finished."""
+    if said is None or said.state == "finished":
+        return ""
+    words = ""
+    if said.state == RUNNING:
+        words = (
+            "This page is a file, written when the time above was the present one. While the run lives it is rewritten "
+            "about every half minute, after an iteration; reload it. If it stays as it is for much longer than an "
+            "iteration or a validation takes, the process is gone."
+        )
+    elif said.state == KILLED:
+        words = "The process ended without a word: it was killed, or the machine stopped, after the time above."
+    resume = f" Resume with <code>{html.escape(said.resume_with)}</code>" if said.resume_with else ""
+    return f'<p class="note">{words}{resume}</p>' if words or resume else ""
+
+
 def _scores(rows: Sequence[Mapping[str, Any]], best_row: Mapping[str, Any] | None) -> str:
     if not rows:
-        return "<p>Nothing was logged yet.</p>"
+        return "<p>No epoch has ended yet.</p>"
     last = rows[-1]
     heads = ["", f"last (epoch {last['epoch']})"]
     shown = [last]
     if best_row is not None:
         heads.append(f"best (epoch {best_row['epoch']})")
         shown.append(best_row)
-    keys = [key for key in _value_keys(rows) if any(row.get(key) is not None for row in shown)]
+    keys = [key for key in value_keys(rows) if any(row.get(key) is not None for row in shown)]
     return table(heads, [[key, *(_number(row.get(key)) for row in shown)] for key in keys])
 
 
-def _curves(rows: Sequence[Mapping[str, Any]]) -> str:
-    if len(rows) < 2:
-        return ""
-    groups: dict[str, list[str]] = {}  # what ends alike is drawn together: main/loss and validation/main/loss
-    for key in _value_keys(rows):
-        groups.setdefault(_ending(key), []).append(key)
-    x = np.array([row["iteration"] for row in rows], np.float64)
-    pieces = []
-    for title, keys in list(groups.items())[:_MAX_PLOTS]:
-        lines = [Line(*_points(x, rows, key), key if len(keys) > 1 else None) for key in keys]
-        lines = [line for line in lines if len(line.x)]
-        if not lines:
-            continue
-        pieces.append(
-            line_plot(
-                lines,
-                title=title if len(keys) > 1 else keys[0],
-                x_label="iteration",
-                x_range=axis_range(x),
-                y_range=axis_range(np.concatenate([line.y for line in lines])),
-                size=(240, 360),
-            )
+def _images(folder: pathlib.Path) -> str:
+    figures = []
+    for path in sorted((folder / IMAGES).glob("*.jpg")):
+        data = base64.b64encode(path.read_bytes()).decode("ascii")
+        title = html.escape(path.stem.replace("_", " "))
+        figures.append(
+            f'<figure><img class="photo" alt="{title}" src="data:image/jpeg;base64,{data}">'
+            f"<figcaption>{title}</figcaption></figure>"
         )
-    left_out = len(groups) - _MAX_PLOTS
-    note = f"<p>{left_out} more values are in metrics.csv.</p>" if left_out > 0 else ""
-    return f'<div class="grid">{"".join(pieces)}</div>{note}' if pieces else ""
+    return f'<div class="grid">{"".join(figures)}</div>' if figures else ""
 
 
 def _usage(folder: pathlib.Path) -> str:
@@ -142,15 +162,23 @@ def _usage(folder: pathlib.Path) -> str:
     return f"<p>{says} the model at its best, {path.stat().st_size:,} bytes:</p><pre>{html.escape(code)}</pre>"
 
 
-def _settings(config: Mapping[str, Any]) -> list[tuple[str, str]]:
-    found = list(_flat("", config.get("recipe") or {}))
+def _settings(config: Mapping[str, Any]) -> str:
+    """The recipe's own settings and the command, and folded away what they hold, such as a network's settings."""
+    recipe = config.get("recipe") or {}
+    own = {key: each for key, each in recipe.items() if not isinstance(each, dict)}
     if "seed" in config:
-        found.append(("seed", str(config["seed"])))
+        own["seed"] = config["seed"]
+    rows = list(_flat("", own)) if own else []
     command = config.get("command")
     if command:
         started = f"python -m {command['module']}" if command["module"] else f"python {command['script']}"
-        found.append(("command", shlex.join([*started.split(" "), *command["arguments"]]).replace("'{out}'", "FOLDER")))
-    return found
+        rows.append(("command", shlex.join([*started.split(" "), *command["arguments"]]).replace("'{out}'", "FOLDER")))
+    folded = ""
+    for key, each in recipe.items():
+        inner = list(_flat(key, each)) if isinstance(each, dict) else []
+        if inner:
+            folded += f"<details><summary>{html.escape(key)}: {len(inner)} more</summary>{_facts(inner)}</details>"
+    return _facts(rows) + folded
 
 
 def _data_table(data: Mapping[str, Any] | None) -> str:
@@ -187,29 +215,7 @@ def _flat(name: str, tree: Any) -> Any:
         yield name, tree if isinstance(tree, str) else json.dumps(tree, ensure_ascii=False)
 
 
-# --- numbers ---
-def _value_keys(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    return [key for key in dict.fromkeys(key for row in rows for key in row) if key not in WHERE]
-
-
-def _ending(key: str) -> str:
-    return key.rpartition("main/")[2]
-
-
-def _points(x: np.ndarray, rows: Sequence[Mapping[str, Any]], key: str) -> tuple[np.ndarray, np.ndarray]:
-    """Where the value is there; NaN where it was no number."""
-    there = [i for i, row in enumerate(rows) if key in row]
-    y = np.array([math.nan if rows[i][key] is None else rows[i][key] for i in there], np.float64)
-    return x[there], y
-
-
 def _number(value: Any) -> str:
     if value is None:
         return "–"
     return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def _duration(seconds: float) -> str:
-    minutes, second = divmod(round(seconds), 60)
-    hours, minute = divmod(minutes, 60)
-    return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"

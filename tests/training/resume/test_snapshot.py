@@ -235,7 +235,7 @@ def test_ctrl_c_saves_and_says_how_to_go_on(run, capsys):
     said = capsys.readouterr().err
     assert "stopped after iteration 7" in said
     assert "saved in" in said
-    assert "snapshot(autoload=True) goes on" in said
+    assert "resume with: a trainer with extensions.snapshot(autoload=True)" in said
     never = lambda it: it.trainer.extend(lambda t: None, trigger=lambda t: False)  # noqa: E731
     assert_same(run((4, "epoch"), before=never), straight)
 

@@ -2,7 +2,9 @@
 
 import dataclasses
 import json
+import os
 import random
+import signal
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from cvzoo.errors.exceptions import FileFormatError, ValueRangeError
 from cvzoo.iterators.serial_iterator import SerialIterator
 from cvzoo.optimizers import MomentumSGD
 from cvzoo.training.extensions.evaluator import Evaluator
+from cvzoo.training.run.data_fingerprint import data_fingerprint
 from cvzoo.training.run.run import Run, differences
 from cvzoo.training.trainer import Trainer
 from cvzoo.training.updaters.standard_updater import StandardUpdater
@@ -34,11 +37,11 @@ def examples(n=22, seed=0):
     return [(x, t) for x, t in zip(points.astype(np.float32), labels.astype(np.int32))]
 
 
-def train(out, recipe=None, *, resume=False, crash_at=None, seed=5):
+def train(out, recipe=None, *, resume=False, crash_at=None, seed=5, extend=None, **more):
     """What a train script does."""
     recipe = recipe or Recipe()
     data = {"train": examples(), "val": examples(10, seed=1)}
-    run = Run(out, recipe, seed=seed, data=data, resume=resume)
+    run = Run(out, recipe, seed=seed, data=data, resume=resume, **more)
     model = L.Classifier(L.Linear(4, 3))
     optimizer = MomentumSGD(lr=recipe.lr).setup(model)
     updater = StandardUpdater(SerialIterator(data["train"], 5), optimizer)
@@ -51,6 +54,8 @@ def train(out, recipe=None, *, resume=False, crash_at=None, seed=5):
             raise ZeroDivisionError("on purpose")
 
         trainer.extend(crash, trigger=(crash_at, "iteration"))
+    if extend is not None:
+        extend(trainer)
     trainer.run()
     return trainer
 
@@ -73,6 +78,7 @@ def test_a_run_leaves_all_its_files(tmp_path):
     assert names == {
         *("config.json", "data.json", "environment.json", "log", "metrics.csv", "metrics.jsonl", "events.out"),
         *("plots", "best.safetensors", "report.html", "snapshot_iter_9.npz", "snapshot_iter_14.npz"),
+        *("status.json", "iterations.jsonl"),
     }
     assert {path.name for path in (out / "plots").iterdir()} == {"loss.svg", "best.svg"}
     config = load(out / "config.json")
@@ -128,12 +134,74 @@ def test_a_resumed_run_has_the_files_of_one_never_stopped(tmp_path, crash_at):
     assert "failed: ZeroDivisionError: on purpose" in (broken / "report.html").read_text()
     train(broken, resume=True)
     assert (whole / "best.safetensors").read_bytes() == (broken / "best.safetensors").read_bytes()
-    assert rows(whole / "metrics.jsonl") == rows(broken / "metrics.jsonl")
+    for name in ("metrics.jsonl", "iterations.jsonl"):
+        assert rows(whole / name) == rows(broken / name)
+    assert load(broken / "status.json")["state"] == "finished"
     assert len((broken / "metrics.csv").read_text().splitlines()) == 4
     for name in ("plots/loss.svg", "plots/best.svg"):
         assert (whole / name).read_bytes() == (broken / name).read_bytes()
     assert "failed" not in (broken / "report.html").read_text()
     assert len(list(broken.glob("events.*"))) == 1
+
+
+def test_values_of_single_iterations_are_kept_ever_less_often(tmp_path):
+    train(tmp_path, Recipe(epochs=30))  # 132 iterations
+    assert [row["iteration"] for row in rows(tmp_path / "iterations.jsonl")] == [*range(1, 100), 100, 110, 120, 130]
+
+
+def test_what_a_killed_start_left_is_swept_up(tmp_path):
+    (tmp_path / "plots").mkdir()
+    left = [tmp_path / ".environment.json.1a_b2c3d.part", tmp_path / "plots/.loss.svg.abcdefgh.part"]
+    kept = [tmp_path / ".mine.part", tmp_path / ".notes.1a_b2c3d"]
+    for path in left + kept:
+        path.write_bytes(b"half")
+    Run(tmp_path)
+    assert not any(path.exists() for path in left)
+    assert all(path.exists() for path in kept)
+
+
+def test_a_killed_run_is_told_with_its_last_sign_of_life(tmp_path):
+    train(tmp_path)
+    status = load(tmp_path / "status.json")
+    status |= {"state": "running", "seen": "2026-01-02 03:04:05 UTC", "iteration": 7}
+    (tmp_path / "status.json").write_text(json.dumps(status))
+    with pytest.raises(ValueRangeError, match=r"killed at iteration 7, 2026-01-02 03:04:05 UTC"):
+        Run(tmp_path)
+    assert load(tmp_path / "status.json") == status | {"state": "killed"}
+    page = (tmp_path / "report.html").read_text()
+    assert "killed, 2026-01-02 03:04:05 UTC" in page
+    assert "best validation/main/accuracy" in page  # chosen as before
+
+
+def test_a_folder_in_which_a_process_trains_is_refused(tmp_path):
+    refused = []
+
+    def again(trainer):
+        with pytest.raises(ValueRangeError, match="another process is training in this folder"):
+            Run(tmp_path, resume=True)
+        refused.append(load(tmp_path / "status.json")["state"])
+
+    train(tmp_path, extend=lambda trainer: trainer.extend(again, trigger=(3, "iteration")))
+    assert refused == ["running"] * 4
+
+
+def test_fingerprints_stand_in_for_data_sets(tmp_path):
+    found = data_fingerprint(examples())
+    assert Run(tmp_path, data={"train": found}).data == {"train": found}
+
+
+def test_ctrl_c_says_how_to_resume_in_the_words_of_the_command(tmp_path, capsys):
+    def stop(trainer):
+        trainer.extend(lambda t: os.kill(os.getpid(), signal.SIGINT), trigger=(3, "iteration"))
+
+    with pytest.raises(KeyboardInterrupt):
+        train(tmp_path, extend=stop, resume_with="python train.py --resume")
+    said = capsys.readouterr().err
+    assert f"saved in {tmp_path}; resume with: python train.py --resume" in said
+    assert "no best.safetensors yet: there was no validation" in said
+    assert "autoload" not in said
+    assert "python train.py --resume" in (tmp_path / "report.html").read_text()
+    assert load(tmp_path / "status.json")["state"] == "stopped by Ctrl-C"
 
 
 def test_resuming_where_there_is_no_run_begins_one(tmp_path):

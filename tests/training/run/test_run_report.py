@@ -10,6 +10,7 @@ from cvzoo.errors.exceptions import FileFormatError
 from cvzoo.links.connection.linear import Linear
 from cvzoo.serializers.safetensors import save_safetensors
 from cvzoo.training.run.run_report import write_run_report
+from cvzoo.training.run.run_status import RunStatus, write_status
 
 
 def fill(folder, *, keys=("main/loss", "validation/main/loss", "validation/main/map"), n=3):
@@ -89,6 +90,59 @@ def test_the_smallest_may_be_the_best(tmp_path):
     assert "best main/loss, epoch 3" in plain_text(page_of(tmp_path, best="main/loss", best_is="smallest"))
 
 
+def test_a_curve_begins_with_one_point(tmp_path):
+    fill(tmp_path, n=1)
+    assert page_of(tmp_path).count("<circle") == 3
+
+
+def test_losses_are_drawn_before_an_epoch_ends(tmp_path):
+    fill(tmp_path, n=0)
+    rows = [{"epoch": 0, "iteration": i, "elapsed_time": 1.0, "main/loss": 1 / i} for i in (1, 2, 3)]
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    (tmp_path / "iterations.jsonl").write_text(text + '{"epoch": 0, "iter')  # torn by a kill
+    page = page_of(tmp_path)
+    assert "No epoch has ended yet." in page
+    assert page.count("<polyline") == 1
+
+
+def test_the_recipe_stands_above_a_networks_settings_and_the_seed_once(tmp_path):
+    fill(tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text())
+    config["recipe"] = {"settings": {"depth": 18}, "lr": 0.1, "seed": 4}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    page = page_of(tmp_path)
+    assert page.count(">seed<") == 1
+    assert page.index(">lr<") < page.index(">command<") < page.index("<summary>settings: 1 more") < page.index(".depth")
+
+
+def test_images_that_were_drawn_are_in_the_page(tmp_path):
+    fill(tmp_path)
+    (tmp_path / "images").mkdir()
+    (tmp_path / "images/first_batch.jpg").write_bytes(b"\xff\xd8")
+    page = page_of(tmp_path)
+    assert 'src="data:image/jpeg;base64,/9g="' in page
+    assert "first batch" in plain_text(page)
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [("running", "the process is gone"), ("killed", "ended without a word"), ("stopped by SIGTERM", "Resume with")],
+)
+def test_a_run_that_has_not_finished_says_when_it_last_lived_and_how_to_resume(tmp_path, state, words):
+    fill(tmp_path)
+    write_status(tmp_path, RunStatus(state=state, epoch=1.5, iteration=15, resume_with="train --resume <x>"))
+    page = page_of(tmp_path)
+    assert re.search(rf"{state}, \d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d UTC;", page)
+    assert words in page
+    assert "<code>train --resume &lt;x&gt;</code>" in page
+
+
+def test_a_finished_run_asks_for_nothing(tmp_path):
+    fill(tmp_path)
+    write_status(tmp_path, RunStatus(state="finished", epoch=3, iteration=30, resume_with="train --resume"))
+    assert "train --resume" not in page_of(tmp_path)
+
+
 def test_words_from_outside_are_escaped_and_nothing_is_asked_for(tmp_path):
     fill(tmp_path, keys=("main/<script>alert(1)</script>", "main/loss"))
     page = page_of(tmp_path, status="failed: <img src=x>")
@@ -107,7 +161,7 @@ def test_the_lines_to_use_a_model_are_told(tmp_path):
 
 
 def test_a_folder_without_files_gives_a_page(tmp_path):
-    assert "Nothing was logged yet." in page_of(tmp_path)
+    assert "No epoch has ended yet." in page_of(tmp_path)
 
 
 def test_values_that_are_no_numbers_interrupt_their_curve(tmp_path):
@@ -125,9 +179,9 @@ def test_more_values_than_fit_are_counted(tmp_path):
     assert "40 more values are in metrics.csv" in page
 
 
-@pytest.mark.parametrize("name", ["metrics.jsonl", "config.json"])
+@pytest.mark.parametrize("name", ["metrics.jsonl", "config.json", "status.json"])
 def test_a_damaged_file_is_named(tmp_path, name):
     fill(tmp_path)
-    (tmp_path / name).write_text("{")
+    (tmp_path / name).write_text("{\n")
     with pytest.raises(FileFormatError, match=f"{name}: is damaged"):
         write_run_report(tmp_path)
