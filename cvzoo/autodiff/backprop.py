@@ -1,6 +1,7 @@
 """One reverse sweep over the graph that frees nodes as it goes."""
 
 import heapq
+import weakref
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -81,7 +82,7 @@ def sweep(
 
     def arrive(node: "VariableNode", grad: "Variable") -> None:
         nonlocal count
-        if node.released:
+        if node.given_up is not None:
             raise GraphError(RELEASED, got=node.name or f"a value of shape {node.shape}", hint=RELEASED_HINT)
         grads.add(node, grad)
         creator = node.creator
@@ -92,11 +93,7 @@ def sweep(
 
     for node, grad in seeds:
         arrive(node, grad)
-    if release:
-        for node in list(grads.of):
-            if node.creator is not None:
-                node.creator = None
-                node.released = True
+    passed = _give_up(grads.of) if release else None
     with using_config("enable_backprop", double):
         while heap:
             function = heapq.heappop(heap)[2]
@@ -108,6 +105,8 @@ def sweep(
                     finish(node, gy)
             del out_nodes, node, gy
             in_nodes = function.inputs
+            if passed is not None:
+                passed.update([weakref.ref(x.creator) for x in in_nodes if x.creator is not None])
             indexes = tuple([i for i, x in enumerate(in_nodes) if x.requires_grad and (reach is None or x in reach)])
             if indexes:
                 gxs = _backward(function, indexes, gys)
@@ -130,6 +129,27 @@ def sweep(
             function = in_nodes = gys = None  # so that the next step does not keep this one's arrays alive
         for node, grad in grads.of.items():
             finish(node, grad)
+    if passed:
+        _keep_outermost(passed)
+
+
+def _give_up(nodes: Iterable["VariableNode"]) -> "set[weakref.ref[FunctionNode]]":
+    """Cut the nodes off what they were computed by; what they remember of it, weakly, to be added to on the way."""
+    passed: set[weakref.ref[FunctionNode]] = set()
+    for node in nodes:
+        if node.creator is not None:
+            passed.add(weakref.ref(node.creator))
+            node.creator = None
+            node.given_up = passed
+    return passed
+
+
+def _keep_outermost(passed: "set[weakref.ref[FunctionNode]]") -> None:
+    """Forget those functions that have died, and those that another one holds."""
+    alive = [function for function in (reference() for reference in passed) if function is not None]
+    held = {x.creator for function in alive for x in function.inputs}
+    passed.clear()
+    passed.update([weakref.ref(function) for function in alive if function not in held])
 
 
 def _backward(function: "FunctionNode", indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -194,17 +214,18 @@ def backprop(root: "VariableNode", *, retain_grad: bool, double: bool, retain_gr
         taken.add(_memory_of(grad._array))
         node.grad_var = grad
 
-    if root.released:
+    if root.given_up is not None:
         raise GraphError(RELEASED, got=root.name or f"a value of shape {root.shape}", hint=RELEASED_HINT)
     sweep([(root, start)], finish=finish, double=double, make=make, release=not retain_graph)
 
 
 def unchain_behind(node: "VariableNode") -> None:
     """Cut every function that `node` was computed by out of the graph."""
-    functions = [node.creator]
+    functions = node.behind()
+    node.unchain()
     while functions:
         function = functions.pop()
-        if function is None or function.inputs is None:
-            continue
-        functions.extend(x.creator for x in function.inputs)
+        for x in function.inputs:
+            functions.extend(x.behind())
+            x.unchain()
         function.unchain()

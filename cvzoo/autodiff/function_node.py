@@ -215,7 +215,6 @@ class FunctionNode:
             for reference in self.outputs:
                 node = reference()
                 if node is not None:
-                    node.creator = None
-                    node.rank = 0
+                    node.unchain()
         self.inputs = ()
         self._retained_inputs = self._retained_outputs = None

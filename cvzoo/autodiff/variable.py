@@ -240,11 +240,14 @@ class Variable:
     def unchain(self) -> None:
         """Forget how this value was computed."""
         if self._node is not None:
-            self._node.creator = None
-            self._node.rank = 0
+            self._node.unchain()
 
     def unchain_backward(self) -> None:
-        """Forget how this value and all values before it were computed (truncated backpropagation through time)."""
+        """Forget how this value and all values before it were computed: they are leaves from then on.
+
+        After `loss.backward()` it cuts what others still hold of the graph behind the loss, such as the state of a
+        recurrent network: truncated backpropagation through time.
+        """
         if self._node is not None:
             unchain_behind(self._node)
 
