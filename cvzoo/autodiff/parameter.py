@@ -14,6 +14,15 @@ from cvzoo.errors.exceptions import DtypeError, ShapeError
 Initializer = Callable[[Any], None]
 
 
+class Kept:
+    """What all handles of one value share: its reordered copies, None while there are none."""
+
+    __slots__ = ("packs",)
+
+    def __init__(self) -> None:
+        self.packs: dict | None = None
+
+
 class Parameter(Variable):
     """A learned array.
 
@@ -25,7 +34,7 @@ class Parameter(Variable):
     may write into it; who writes by another way (a view kept from before) calls `touch()`.
     """
 
-    __slots__ = ("_device", "_grad_cleared", "_initializer", "_packs", "update_rule")
+    __slots__ = ("_device", "_grad_cleared", "_initializer", "_kept", "update_rule")
 
     def __init__(
         self,
@@ -38,7 +47,7 @@ class Parameter(Variable):
         self.name = name
         self._requires_grad = True
         self.update_rule = None
-        self._packs: dict | None = None
+        self._kept = Kept()
         self._device: Device | None = None  # where its value shall be made; None: where config.device says
         if isinstance(initializer, np.ndarray | np.generic) and np.ndim(initializer):
             if shape is not None and tuple(np.atleast_1d(shape)) != initializer.shape:
@@ -76,24 +85,29 @@ class Parameter(Variable):
                 )
         self._array = (self._device or get_device(switches.device)).asarray(array)
         self._node = None
-        self._packs = None
+        self._kept = Kept()
+
+    @property
+    def _packs(self) -> dict | None:
+        return self._kept.packs
 
     @property
     def array(self) -> Any:
         """The value itself; reading it forgets the reordered copies, since the reader may change it."""
-        if self._packs is not None:
+        if self._kept.packs is not None:
             self.touch()
         return self._array
 
     @array.setter
     def array(self, array: Any) -> None:
         self.touch()
+        self._kept = Kept()  # other handles go on with the value that they have
         Variable.array.fset(self, array)  # type: ignore[attr-defined]
 
     def touch(self) -> None:
         """Say that the value was changed: reordered copies are forgotten."""
-        if self._packs is not None:  # else, if it is read-only, somebody else made it so
-            self._packs = None
+        if self._kept.packs is not None:  # else, if it is read-only, somebody else made it so
+            self._kept.packs = None
             if type(self._array) is np.ndarray:
                 self._array.flags.writeable = True
 
@@ -103,18 +117,19 @@ class Parameter(Variable):
         The array is made read-only meanwhile, so that a write through a handle from before fails loudly; an array of a
         GPU cannot be, there such a writer must call `touch()`. Where it is read-only already, because another handle
         keeps copies, nothing is kept: each call gets a table of its own, and the same kernels, thus the same bits, as
-        the other handle.
+        the other handle. Copies of this parameter that have the same value share what is kept, and forget it together.
         """
         if switches.enable_backprop:
             return None
-        if self._packs is None and type(self._array) is not np.ndarray:  # arrays of a GPU cannot be locked
-            self._packs = {}
-        elif self._packs is None:
+        kept = self._kept
+        if kept.packs is None and type(self._array) is not np.ndarray:  # arrays of a GPU cannot be locked
+            kept.packs = {}
+        elif kept.packs is None:
             if not self._array.flags.writeable:  # somebody else's read-only memory, not ours to unlock
                 return {}
-            self._packs = {}
+            kept.packs = {}
             self._array.flags.writeable = False
-        return self._packs
+        return kept.packs
 
     @property
     def shape(self) -> tuple[int, ...] | None:
@@ -124,9 +139,9 @@ class Parameter(Variable):
     def __copy__(self) -> "Parameter":
         """Another handle of the same value, with a gradient of its own."""
         twin = self._blank()
-        if self._packs is not None:
-            self.touch()
         twin._array = self._array
+        if self._array is not None:
+            twin._kept = self._kept
         return twin
 
     def __deepcopy__(self, memo: dict) -> "Parameter":

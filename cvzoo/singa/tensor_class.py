@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.autodiff.parameter import Parameter
+from cvzoo.autodiff.parameter import Kept, Parameter
 from cvzoo.autodiff.variable import Variable
 from cvzoo.config.randomness import random_generator
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
@@ -83,7 +83,7 @@ class Tensor(Parameter):
         self._node = None
         self.name = name
         self._initializer = None
-        self._packs = None
+        self._kept = Kept()
         self.update_rule = None
         self._source: Variable | None = None
         self._wanted = wanted

@@ -6,6 +6,9 @@ import pickle
 import numpy as np
 import pytest
 
+import cvzoo.functions as F
+import cvzoo.links as L
+from cvzoo import optimizers
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import DtypeError, GraphError, ShapeError
@@ -167,3 +170,34 @@ def test_read_only_memory_of_others_stays_so():
         assert p.packs() == {}  # nothing is kept beside it
     p.touch()
     assert not array.flags.writeable
+
+
+def test_a_copy_that_predicts_sees_what_is_learned_in_between():
+    """An evaluator of `model.copy()` in a training, as Chainer's recurrent example has it."""
+    model = L.Linear(20, 30)
+    shown = model.copy()
+    x = np.ones((4, 20), "float32")
+    optimizer = optimizers.SGD(0.1).setup(model)
+    for _ in range(3):
+        with no_backprop_mode():
+            before = shown(x).array
+        optimizer.update(lambda: F.mean(model(x) ** 2))
+        with no_backprop_mode():
+            np.testing.assert_array_equal(shown(x).array, model(x).array)
+            assert not np.array_equal(shown(x).array, before)
+
+
+def test_copies_forget_together_and_part_with_a_new_value():
+    p = Parameter(0, 3)
+    twin = copy.copy(p)
+    packed(twin)
+    with no_backprop_mode():
+        assert p.packs() is twin.packs()
+    p.array.fill(1)
+    with no_backprop_mode():
+        assert twin.packs() == {}
+    p.array = np.ones(3, "float32")
+    packed(p)
+    twin.array.fill(2)
+    with no_backprop_mode():
+        assert p.packs() == {"order": "copy"}
