@@ -67,11 +67,8 @@ def test_the_language_model_beats_the_frequencies_of_words(tmp_path, capsys):
     ptb = load("ptb")
     rng = np.random.default_rng(0)
     # the noun, a coin thrown in each line of six words, says what the verb will be
-    texts = [
-        ptb.words_of([f"the {'dog' if dog else 'cat'} you see {'barks' if dog else 'purrs'}"])
-        for dog in rng.integers(0, 2, 500)
-    ]
-    texts = [sum(texts[:420], []), sum(texts[420:], [])]
+    lines = [f"the {'dog' if dog else 'cat'} you see {'barks' if dog else 'purrs'}" for dog in rng.integers(0, 2, 500)]
+    texts = [ptb.words_of(lines[:420]), ptb.words_of(lines[420:])]
     perplexity, baseline = ptb.main(texts, out=tmp_path, n_epoch=8, batch_size=8, n_units=16, rate=0.03)
     assert baseline > 5
     assert perplexity < 2 ** (1.5 / 6)  # 2 ** (1 / 6) is the least; who forgets the noun throws two coins

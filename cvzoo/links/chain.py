@@ -9,7 +9,7 @@ from cvzoo.links.link import Link
 
 
 class Chain(Link):
-    """A link whose children are attributes: those assigned inside `with self.init_scope():`.
+    """A link whose children are attributes: those assigned inside `with self.init_scope():`, or given by name.
 
     A link that is later put in a child's place is the child from then on; with anything else there, no child is left.
     """
@@ -18,6 +18,10 @@ class Chain(Link):
         self = super().__new__(cls)
         self.__dict__["_children"] = {}
         return self
+
+    def __init__(self, **links: Link):
+        for name, link in links.items():
+            self.add_link(name, link)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not isinstance(value, Link):
@@ -40,9 +44,13 @@ class Chain(Link):
         return self.__dict__[name]
 
     def add_link(self, name: str, link: Link) -> Link:
-        """Make `link` the child `name`; returns it."""
-        if name in self.__dict__:
-            raise ValueRangeError(f"{type(self).__name__} already has an attribute {name!r}")
+        """Make `link` the child `name`; returns it.
+
+        Raises DtypeError if it is no link, ValueRangeError if there is something of that name.
+        """
+        if not isinstance(link, Link):
+            raise DtypeError(f"{type(self).__name__}: the child {name!r} must be a link", got=type(link).__name__)
+        self._refuse_taken(name)
         with self.init_scope():
             setattr(self, name, link)
         return link

@@ -26,8 +26,9 @@ class Link:
 
     Parameters assigned inside `with self.init_scope():` belong to the link. Persistent values (`add_persistent`) are
     arrays or numbers that are stored with it but not learned, such as the running mean of a batch normalization.
-    Calling `super().__init__()` is not needed. `link(x)` is `link.forward(x)`. A parameter that is replaced by None is
-    given up; by anything else than a parameter, it raises DtypeError.
+    Calling `super().__init__()` is not needed; `Link(W=(3, 2))` makes parameters by name, see `add_param`. `link(x)` is
+    `link.forward(x)`. A parameter that is replaced by None is given up; by anything else than a parameter, it raises
+    DtypeError.
 
     Source: Chainer's contract (Tokui et al., KDD 2019, figure 2). Where we differ: parameters come in the order in
     which they were made, not in the alphabet's.
@@ -48,6 +49,14 @@ class Link:
         state["_within_init_scope"] = False
         state["name"] = None
         return self
+
+    def __init__(self, **params: Any):
+        """params: for each name a shape, or a shape and a dtype; they hold NaN until somebody gives them values"""
+        for name, shape in params.items():
+            if isinstance(shape, tuple) and len(shape) == 2 and isinstance(shape[0], tuple):
+                self.add_param(name, shape[0], shape[1])
+            else:
+                self.add_param(name, shape)
 
     # --- registration -----------------------------------------------------------------------------------------------
     @contextlib.contextmanager
@@ -86,6 +95,25 @@ class Link:
         self._params.pop(name, None)
         self._persistents.pop(name, None)
         super().__delattr__(name)
+
+    def add_param(self, name: str, shape: Any = None, dtype: Any = None, initializer: Any = None) -> None:
+        """Make a parameter `name`.
+
+        shape: a tuple or a number; None to leave it to `initialize`
+        dtype: of its values; None for that of all parameters (config.dtype)
+        initializer: as `Parameter` takes it; None leaves NaN
+        Raises ValueRangeError if the link has something of that name.
+        """
+        self._refuse_taken(name)
+        if dtype is not None and shape is not None:
+            values = Parameter(initializer, shape).array
+            initializer = values.astype(dtype)
+        with self.init_scope():
+            setattr(self, name, Parameter(initializer, shape))
+
+    def _refuse_taken(self, name: str) -> None:
+        if name in self.__dict__ or hasattr(type(self), name):
+            raise ValueRangeError(f"{type(self).__name__} already has an attribute {name!r}")
 
     def add_persistent(self, name: str, value: Any) -> None:
         """Keep `value` (an array or a number) as `self.name`, stored with the link but not learned."""

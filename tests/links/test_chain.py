@@ -1,11 +1,11 @@
-"""ChainList and Sequential."""
+"""Chain, ChainList and Sequential."""
 
 import numpy as np
 import pytest
 
 from cvzoo.autodiff.parameter import Parameter
-from cvzoo.errors.exceptions import DtypeError, GraphError
-from cvzoo.links.chain import ChainList, Sequential
+from cvzoo.errors.exceptions import DtypeError, GraphError, ValueRangeError
+from cvzoo.links.chain import Chain, ChainList, Sequential
 from cvzoo.links.link import Link
 
 
@@ -70,3 +70,44 @@ def test_share_copies_of_lists_can_grow_apart():
     twin.append(Add(2))
     assert (len(links), len(twin)) == (1, 2)
     assert twin[0].b.array is links[0].b.array
+
+
+def test_a_chain_takes_its_children_by_name():
+    """Chainer's documented constructor, also of a class of one's own."""
+
+    class Model(Chain):
+        def __init__(self):
+            super().__init__(l1=Add(1), l2=Add(2))
+
+        def forward(self, x):
+            return self.l2(self.l1(x))
+
+    for chain in (Chain(l1=Add(1), l2=Add(2)), Model()):
+        assert [path for path, _ in chain.namedparams()] == ["/l1/b", "/l2/b"]
+        assert chain.l1.name == "l1"
+        assert chain["l2"] is chain.l2
+    assert Model()(np.zeros(1)).tolist() == [3]
+
+
+@pytest.mark.parametrize("link", [3, np.tanh, Parameter(0, (1,)), None])
+def test_a_chains_child_that_is_no_link_is_refused(link):
+    with pytest.raises(DtypeError, match="the child 'l1' must be a link"):
+        Chain(l1=link)
+    with pytest.raises(DtypeError, match="the child 'l1' must be a link"):
+        Chain().add_link("l1", link)
+
+
+@pytest.mark.parametrize("name", ["forward", "copy", "name", "l1"])
+def test_a_child_does_not_hide_what_is_there(name):
+    with pytest.raises(ValueRangeError, match="already has an attribute"):
+        Chain(l1=Add(1)).add_link(name, Add(1))
+
+
+def test_a_misspelt_keyword_of_a_layer_is_an_error():
+    class Plain(Chain):
+        pass
+
+    with pytest.raises(TypeError):
+        Plain(3)
+    with pytest.raises(DtypeError, match="n_out"):
+        Plain(n_out=3)

@@ -211,3 +211,22 @@ def test_devices():
 
 def test_repr_shows_the_tree():
     assert "(first): Scale(W=(2,), b=(2,))" in repr(Pair())
+
+
+def test_a_link_takes_shapes_of_parameters_by_name():
+    link = Link(W=(3, 2), b=3, half=((2,), np.float16), late=None)
+    assert [path for path, _ in link.namedparams()] == ["/W", "/b", "/half", "/late"]
+    assert [link.W.shape, link.b.shape, link.half.shape, link.late.shape] == [(3, 2), (3,), (2,), None]
+    assert [str(link.W.dtype), str(link.half.dtype)] == ["float32", "float16"]
+    assert np.isnan(link.W.array).all()  # nobody computes with it unnoticed
+    link.add_param("c", (2,), initializer=1.5)
+    assert link.c.array.tolist() == [1.5, 1.5]
+    link.cleargrads()
+    link.W.array[...] = 1
+    assert np.isfinite(link.copy("copy").W.array).all()
+
+
+@pytest.mark.parametrize("name", ["W", "params", "name"])
+def test_a_parameter_does_not_hide_what_is_there(name):
+    with pytest.raises(ValueRangeError, match="already has an attribute"):
+        Link(W=(3, 2)).add_param(name, (1,))

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 import cvzoo
-from cvzoo.errors import GraphError, ValueRangeError
+from cvzoo.errors import DtypeError, FileFormatError, GraphError, ValueRangeError, WeightsMismatchError
 from cvzoo.evaluations import DetectionVOCEvaluator
 from cvzoo.iterators import MultiprocessIterator, SerialIterator
 from cvzoo.optimizers import SGD
 from cvzoo.reporting import report
+from cvzoo.serializers import load_npz, save_npz
 from cvzoo.training import AbstractExtension, StandardUpdater, Trainer, extensions, make_extension, triggers
 
 
@@ -360,3 +361,50 @@ def test_extensions_that_are_only_on_one_side_are_named(small):
     assert any("'new'" in note for note in notes)
     assert any("'old'" in note for note in notes)
     assert other.updater.iteration == 2
+
+
+def test_save_npz_and_load_npz_take_trainers_and_optimizers(small, tmp_path):
+    whole = small((4, "epoch"), out="whole")
+    whole.trainer.run()
+    half = small((2, "epoch"), out="half")
+    half.trainer.run()
+    save_npz(tmp_path / "trainer.npz", half.trainer)
+    rest = small((4, "epoch"), out="rest", seed=5)
+    assert load_npz(tmp_path / "trainer.npz", rest.trainer) is None
+    rest.trainer.run()
+    assert_same(rest, whole)
+
+    parts = {"model": half.model, "optimizer": half.optimizer, "iterator": half.iterator}
+    for name, each in parts.items():
+        save_npz(tmp_path / f"{name}.npz", each, compression=False)
+    step = small(seed=6)
+    for name, each in {"model": step.model, "optimizer": step.optimizer, "iterator": step.iterator}.items():
+        load_npz(tmp_path / f"{name}.npz", each)
+    assert (step.optimizer.t, step.optimizer.epoch) == (half.optimizer.t, half.optimizer.epoch)
+    for run in (half, step):
+        cvzoo.set_seed(9)
+        run.updater.update()
+    assert_same(step, half)
+
+
+def assert_same(a, b):
+    mine, theirs = a.weights(), b.weights()
+    assert all(np.array_equal(mine[name], theirs[name]) for name in theirs)
+
+
+def test_files_of_other_things_are_refused(small, tmp_path):
+    run = small()
+    save_npz(tmp_path / "model.npz", run.model)
+    with pytest.raises(FileFormatError, match="not a state that cvzoo wrote"):
+        load_npz(tmp_path / "model.npz", run.optimizer)
+    save_npz(tmp_path / "optimizer.npz", run.optimizer)
+    with pytest.raises(WeightsMismatchError):
+        load_npz(tmp_path / "optimizer.npz", run.model)
+    with pytest.raises(WeightsMismatchError, match="another optimizer"):
+        load_npz(tmp_path / "optimizer.npz", SGD().setup(run.model))
+    with pytest.raises(ValueRangeError, match="not a trainer's state"):
+        load_npz(tmp_path / "optimizer.npz", run.trainer)
+    for bad in ({"W": np.zeros(3)}, np.zeros(3), None):
+        with pytest.raises(DtypeError, match="nothing to store"):
+            save_npz(tmp_path / "x.npz", bad)
+    assert not (tmp_path / "x.npz").exists()

@@ -2,7 +2,7 @@
 
 from cvzoo.training.extensions.best_model import BestModel
 from cvzoo.training.extensions.csv_report import CSVReport
-from cvzoo.training.extensions.dump_graph import DumpGraph
+from cvzoo.training.extensions.dump_graph import DumpGraph, dump_graph
 from cvzoo.training.extensions.evaluator import Evaluator
 from cvzoo.training.extensions.fail_on_non_number import FailOnNonNumber
 from cvzoo.training.extensions.json_lines_report import JSONLinesReport
@@ -30,6 +30,7 @@ __all__ = [
     "BestModel",
     "CosineShift",
     "CSVReport",
+    "dump_graph",
     "DumpGraph",
     "Evaluator",
     "ExponentialShift",

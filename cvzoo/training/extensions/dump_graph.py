@@ -65,6 +65,14 @@ class DumpGraph(AbstractExtension):
         self._done = bool(state["done"])
 
 
+def dump_graph(root_name: str, filename: str | None = None) -> DumpGraph:
+    """An extension that writes the graph behind a loss once, in the first iteration; see DumpGraph.
+
+    >>> trainer.extend(extensions.dump_graph("main/loss"))
+    """
+    return DumpGraph(root_name, filename)
+
+
 class _GraphHook(AbstractFunctionHook):
     """Takes the graph when backward() begins: afterwards it is given up."""
 

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from cvzoo.errors.exceptions import FileError, ValueRangeError
+from cvzoo.serializers.state_file import read_state, state_order, write_state
 from cvzoo.training.extension import PRIORITY_SNAPSHOT, AbstractExtension
 from cvzoo.training.output_folder import write_or_warn
-from cvzoo.training.state_file import read_state, state_order, write_state
 
 if TYPE_CHECKING:
     from cvzoo.training.trainer import Trainer

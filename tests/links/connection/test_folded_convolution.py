@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import cvzoo.functions as F
+from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.connection.conv_2d_activ import Conv2DActiv
@@ -72,6 +73,7 @@ def test_it_folds_only_where_nothing_is_learned():
 
 
 def test_training_goes_on_after_a_look_at_the_results():
+    set_seed(0)
     block = ConvNormActiv(3, 4, 3)
     x = np.random.default_rng(0).standard_normal((2, 3, 6, 6), "float32")
     with using_config("train", False), no_backprop_mode():

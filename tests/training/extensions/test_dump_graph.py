@@ -9,6 +9,7 @@ from cvzoo.iterators.serial_iterator import SerialIterator
 from cvzoo.links.connection.linear import Linear
 from cvzoo.optimizers.sgd import SGD
 from cvzoo.reporting.reporter import report
+from cvzoo.training import extensions
 from cvzoo.training.extensions.dump_graph import DumpGraph
 from cvzoo.training.trainer import Trainer
 from cvzoo.training.updaters.standard_updater import StandardUpdater
@@ -84,3 +85,10 @@ def test_an_iteration_that_fails_leaves_no_hook_behind(tmp_path):
     with pytest.raises(TypeError):
         trainer.run()
     assert active_hooks() == ()
+
+
+def test_the_function_of_chainers_name_makes_one(tmp_path):
+    make(
+        tmp_path, extensions.dump_graph("main/loss", filename="g.dot"), extensions.dump_graph(root_name="main/number")
+    ).run()
+    assert (tmp_path / "g.dot").read_text() == (tmp_path / "cg.dot").read_text()

@@ -22,10 +22,10 @@ import cvzoo.links as L
 from cvzoo import training
 from cvzoo.iterators import MultiprocessIterator, SerialIterator
 from cvzoo.optimizers import Adam, ExponentialMovingAverage, GradientClipping, WeightDecay
+from cvzoo.serializers.state_file import write_state
 from cvzoo.training import extensions, triggers
 from cvzoo.training.extensions.csv_report import CSVReport
 from cvzoo.training.extensions.json_lines_report import JSONLinesReport
-from cvzoo.training.state_file import write_state
 
 N_TRAIN, BATCH, EPOCHS = 60, 7, 24
 

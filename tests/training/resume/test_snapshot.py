@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from cvzoo.errors import ValueRangeError
+from cvzoo.serializers.state_file import read_state, write_state
 from cvzoo.training import extensions, triggers
-from cvzoo.training.state_file import read_state, write_state
 from cvzoo.weights.safetensors import read_safetensors
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from cvzoo.errors import DtypeError, FileError, FileFormatError
-from cvzoo.training.state_file import read_state, state_order, write_state
+from cvzoo.serializers.state_file import read_state, state_order, write_state
 
 leaves = st.one_of(
     st.none(),

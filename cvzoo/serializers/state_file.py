@@ -21,7 +21,7 @@ _ARRAY, _SCALAR = "$array", "$scalar"  # keys that stand for an array, or a NumP
 _FORMAT = 1
 
 
-def write_state(path: str | os.PathLike, tree: Mapping[str, Any], *, order: int = 0) -> None:
+def write_state(path: str | os.PathLike, tree: Mapping[str, Any], *, order: int = 0, compress: bool = False) -> None:
     """Write the tree, so that the file is whole or not there (an old one stays).
 
     order: larger than that of any older file of the same kind, for `state_order`
@@ -31,7 +31,7 @@ def write_state(path: str | os.PathLike, tree: Mapping[str, Any], *, order: int 
     arrays: dict[str, np.ndarray] = {}
     about = {"format": _FORMAT, "order": order, "saved_at": time.time_ns(), "tree": _outline(tree, "", arrays)}
     text = json.dumps(about, ensure_ascii=False, separators=(",", ":"))
-    write_npz(path, {"tree": np.frombuffer(text.encode("utf-8"), np.uint8), **arrays})
+    write_npz(path, {"tree": np.frombuffer(text.encode("utf-8"), np.uint8), **arrays}, compress=compress)
 
 
 def read_state(path: str | os.PathLike) -> dict[str, Any]:
