@@ -18,7 +18,8 @@ import numpy as np
 from cvzoo.errors.exceptions import FileError, FileFormatError, ShapeError
 from cvzoo.weights.file_bytes import file_bytes, file_size
 
-CFG_LIMIT = 4 << 20  # the largest public cfg has 30 kB
+CFG_LIMIT = 1 << 20  # the largest public cfg has 30 kB
+MAX_SECTIONS = 10_000  # and some 300 sections
 _WANTED = object()  # marks "no default": an absent option is then an error
 
 
@@ -124,6 +125,8 @@ def read_darknet_cfg(path_or_text: str | os.PathLike) -> list[DarknetSection]:
         if line[0] == "[":
             if not line.endswith("]") or len(line) < 3:
                 raise FileFormatError(f"{cfg} line {number}: a section's name is not closed: {line[:80]!r}")
+            if len(sections) == MAX_SECTIONS:
+                raise FileFormatError(f"{cfg} line {number}: more than {MAX_SECTIONS} sections")
             sections.append(DarknetSection(line[1:-1].lower(), {}, number, cfg=cfg))
             continue
         option, equals, value = line.partition("=")

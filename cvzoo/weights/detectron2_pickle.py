@@ -13,8 +13,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from cvzoo.errors.exceptions import FileError, FileFormatError, UnsafeFileError
+from cvzoo.weights.declared_shape import MAX_RANK, is_possible_shape
 from cvzoo.weights.file_bytes import file_bytes
-from cvzoo.weights.pickle_machine import KEYS, Callee, Inert, PickleMachine, Stateful
+from cvzoo.weights.pickle_machine import Callee, Inert, PickleMachine, Stateful, dict_of_pairs
 
 MAX_SIZE = 8 << 30
 # under these names the arrays lie beside who made them; the likeliest first
@@ -59,7 +60,7 @@ class _Array(Stateful):
         self.fill(*state[-4:])
 
     def fill(self, shape: object, dtype: object, fortran: object, raw: object) -> "_Array":
-        if not isinstance(shape, tuple) or len(shape) > 32 or not all(type(n) is int and n >= 0 for n in shape):
+        if not isinstance(shape, tuple) or len(shape) > MAX_RANK or not all(type(n) is int and n >= 0 for n in shape):
             raise ValueError("an impossible shape")
         if not isinstance(dtype, _Dtype):
             raise ValueError("an array without a dtype")
@@ -82,13 +83,6 @@ def _empty_bytes(*args):
     return ""
 
 
-def _ordered_dict(items=()):
-    pairs = [(key, value) for key, value in items]
-    if not all(isinstance(key, KEYS) for key, _ in pairs):
-        raise TypeError("a key is neither text nor number")
-    return dict(pairs)
-
-
 def _scalar(dtype, raw):
     return _Array().fill((), dtype, False, raw)
 
@@ -102,7 +96,7 @@ def _table() -> dict[tuple[str, str], object]:
         ("numpy", "ndarray"): Inert(),  # only named, never called
         ("numpy", "dtype"): Callee("numpy.dtype", _Dtype),
         ("_codecs", "encode"): Callee("_codecs.encode", _encode),
-        ("collections", "OrderedDict"): Callee("collections.OrderedDict", _ordered_dict),
+        ("collections", "OrderedDict"): Callee("collections.OrderedDict", dict_of_pairs),
         ("builtins", "bytes"): Callee("bytes", _empty_bytes),
         ("__builtin__", "bytes"): Callee("bytes", _empty_bytes),
     }
@@ -169,7 +163,7 @@ def _array(stub: _Array, name: str, where: str) -> np.ndarray:
     except UnicodeEncodeError as error:
         raise FileFormatError(f"{where}: the bytes of {name!r} are no bytes") from error
     n = math.prod(stub.shape)
-    if n * dtype.itemsize != len(raw) or max(stub.shape, default=0) >= 1 << 48:
+    if n * dtype.itemsize != len(raw) or not is_possible_shape(stub.shape, dtype.itemsize):
         raise FileFormatError(
             f"{where}: {name!r} of shape {stub.shape}", expected=f"{n * dtype.itemsize} bytes", got=len(raw)
         )

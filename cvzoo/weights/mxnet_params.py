@@ -13,6 +13,7 @@ from typing import BinaryIO
 import numpy as np
 
 from cvzoo.errors.exceptions import FileError, FileFormatError, UnsupportedError, WeightsMismatchError
+from cvzoo.weights.declared_shape import MAX_RANK, is_possible_shape
 from cvzoo.weights.file_bytes import file_size
 from cvzoo.weights.torch_tensor import widen_bfloat16
 from cvzoo.weights.zip_archive import ZipArchive
@@ -32,8 +33,8 @@ DTYPES = {
     12: "<u2",  # bfloat16
 }
 BFLOAT16 = 12
-MAX_RANK = 32
 MAX_NAME = 4096
+MAX_ARRAYS = 100_000  # the largest networks have some thousand
 PREFIXES = ("arg:", "aux:")
 
 
@@ -93,6 +94,8 @@ def _arrays(file: _Bytes, drop_prefix: bool) -> dict[str, np.ndarray]:
         raise FileFormatError(f"{file.where}: no MXNet .params file", expected=hex(MAGIC), got=hex(magic))
     file.number("<Q", "the header")  # reserved
     n = file.number("<Q", "the header")
+    if n > MAX_ARRAYS:
+        raise FileFormatError(f"{file.where}: says it has {n} arrays", expected=f"at most {MAX_ARRAYS}")
     if n > file.left // 4:  # the shortest array has four bytes
         raise FileFormatError(f"{file.where}: says it has {n} arrays", got=f"{file.left} bytes for them")
     arrays = [_array(file, f"array {i}") for i in range(n)]
@@ -116,7 +119,7 @@ def _arrays(file: _Bytes, drop_prefix: bool) -> dict[str, np.ndarray]:
 
 def _names(file: _Bytes) -> list[str]:
     n = file.number("<Q", "the names")
-    if n > file.left // 8:
+    if n > min(file.left // 8, MAX_ARRAYS):
         raise FileFormatError(f"{file.where}: says it has {n} names", got=f"{file.left} bytes for them")
     names = []
     for i in range(n):
@@ -149,13 +152,13 @@ def _array(file: _Bytes, what: str) -> np.ndarray | None:
     is_old = version not in (V1, V2, V3)
     form = f"<{rank}{'I' if is_old else 'q'}"
     shape = struct.unpack(form, file.take(struct.calcsize(form), f"the shape of {what}"))
-    if any(not 0 <= size < 1 << 48 for size in shape) or math.prod(size for size in shape if size) >= 1 << 48:
-        raise FileFormatError(f"{file.where}: {what} has an impossible shape", got=shape)
     file.take(8, what)  # the device that it lay on: kind and number
     code = file.number("<i", what)
     if code not in DTYPES:
         raise FileFormatError(f"{file.where}: {what} has an unknown dtype", expected=f"one of {list(DTYPES)}", got=code)
     dtype = np.dtype(DTYPES[code])
+    if min(shape, default=0) < 0 or not is_possible_shape(shape, dtype.itemsize):
+        raise FileFormatError(f"{file.where}: {what} has an impossible shape", got=shape)
     raw = file.take(math.prod(shape) * dtype.itemsize, f"{what} of shape {shape}")
     if code == 7:
         return np.frombuffer(raw, "|u1").reshape(shape).astype(bool)  # any byte but 0 is true

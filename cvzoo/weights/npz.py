@@ -14,6 +14,7 @@ import numpy as np
 
 from cvzoo.errors.exceptions import DtypeError, FileFormatError, UnsafeFileError
 from cvzoo.weights.atomic_write import atomic_write
+from cvzoo.weights.declared_shape import is_possible_shape
 from cvzoo.weights.zip_archive import SMALL, ZipArchive
 
 MAGIC = b"\x93NUMPY"
@@ -62,11 +63,13 @@ def parse_npy(data: bytes, where: str) -> np.ndarray:
     except (TypeError, ValueError) as error:
         raise FileFormatError(f"{where}: its header is damaged: {error}") from error
     n, rest = math.prod(shape), len(data) - start - size
-    if len(shape) > 32 or n * dtype.itemsize != rest or max(shape, default=0) > 1 << 40:
+    if dtype.itemsize == 0:  # any shape would fit no bytes, and NumPy would make a letter of each item
+        raise FileFormatError(f"{where}: its numbers have no bytes", got=match["descr"])
+    if n * dtype.itemsize != rest or not is_possible_shape(shape, dtype.itemsize):
         raise FileFormatError(
             f"{where}: shape and bytes disagree", expected=f"{n} numbers of {dtype.itemsize} bytes", got=f"{rest} bytes"
         )
-    if n == 0 or dtype.itemsize == 0:
+    if n == 0:
         return np.zeros(shape, dtype.newbyteorder("="))
     flat = np.frombuffer(data, dtype, n, start + size).astype(dtype.newbyteorder("="))
     return flat.reshape(shape, order="F" if match["fortran"] == "True" else "C").copy(order="C")

@@ -2,19 +2,25 @@
 
 Python's own unpickler is a small machine that may be told to call any function; this one knows the same codes, but
 `GLOBAL` looks a name up in a table that the caller gives, and `REDUCE` calls what it found there, nothing else.
-It is also safe from files that are made to exhaust memory: no code announces a size that is believed before the
-bytes are there, and the number of steps is bounded.
+It is also safe from files that are made to exhaust memory or time: no code announces a size that is believed before
+the bytes are there, the number of steps is bounded, what calls copy is counted against the pickle's size, and keys of
+dicts are such that none can be chosen to collide.
 Source: the opcode list of Python's `pickletools`. We differ: extension registries, out-of-band buffers and objects
 with code of their own are refused.
 """
 
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from cvzoo.errors.exceptions import FileFormatError, UnsafeFileError
 
 MAX_STEPS = 5_000_000  # a checkpoint of 10,000 tensors takes half a million
+FREE_ITEMS = 100_000  # that calls may look at besides one for each byte of the pickle
 KEYS = (str, int, float, bool, bytes, type(None))  # hashing a deep tuple could exhaust the C stack
+# from 2^61 - 1 on, whole numbers have equal hashes, and a dict of such keys takes quadratic time in one call
+MAX_INT_KEY = 1 << 60
+_SIZED = (str, bytes, list, tuple, dict)
+MAX_TEXT_KEY = 4096  # equal keys are compared letter by letter
 
 
 class Callee:
@@ -28,8 +34,28 @@ class Callee:
 class Inert:
     """A value that is carried along but never looked into: a learning-rate schedule, a NumPy scalar, a device."""
 
+    __slots__ = ()
+
     def __init__(self, *args):
         pass
+
+
+def dict_of_pairs(items: Iterable = ()) -> dict:
+    """What `OrderedDict(items)` means. Raises TypeError or ValueError where a key is none that weights need."""
+    pairs = [(key, value) for key, value in items]
+    check_keys([key for key, _ in pairs])
+    return dict(pairs)
+
+
+def check_keys(keys: Iterable) -> None:
+    """Nothing, or ValueError if one of the values should not become a dict's key."""
+    for key in keys:
+        if not isinstance(key, KEYS):
+            raise ValueError("a dict's key is neither text nor number")
+        if isinstance(key, int) and not -MAX_INT_KEY < key < MAX_INT_KEY:
+            raise ValueError("a dict's key is a number beyond 2^60")
+        if isinstance(key, (str, bytes)) and len(key) > MAX_TEXT_KEY:
+            raise ValueError(f"a dict's key has more than {MAX_TEXT_KEY} letters")
 
 
 class Stateful:
@@ -65,6 +91,7 @@ class PickleMachine:
         self._stack: list = []
         self._marks: list[int] = []
         self._memo: dict[int, object] = {}
+        self._items_left = len(self.data) + FREE_ITEMS
 
     def load(self):
         """The pickled value. Raises UnsafeFileError for a global outside of the table, FileFormatError otherwise."""
@@ -171,8 +198,10 @@ class PickleMachine:
     def _as_dict(self, items: list) -> dict:
         if len(items) % 2:
             raise self._error("a key without a value")
-        if not all(isinstance(key, KEYS) for key in items[::2]):
-            raise self._error("a dict's key is neither text nor number")
+        try:
+            check_keys(items[::2])
+        except ValueError as error:
+            raise self._error(str(error)) from error
         return dict(zip(items[::2], items[1::2]))
 
     def _global(self, module: object, name: object) -> None:
@@ -191,6 +220,10 @@ class PickleMachine:
             raise self._error("arguments that are no tuple")
         if not isinstance(function, Callee):
             raise UnsafeFileError(f"{self._where}: asks to call something that is no function; nothing was run")
+        # a recalled argument costs two bytes of the file, however long it is
+        self._items_left -= len(args) + sum(len(each) for each in args if isinstance(each, _SIZED))
+        if self._items_left < 0:
+            raise self._error("its calls look at more items than the file has bytes")
         try:
             self._push(function.build(*args))
         except (TypeError, ValueError) as error:
@@ -232,7 +265,7 @@ class PickleMachine:
 
     def _line_number(self) -> int:
         text = self._line()
-        if not text.isdecimal() or len(text) > 20:
+        if not text.isdecimal() or len(text) > 18:
             raise self._error("an index that is none")
         return int(text)
 

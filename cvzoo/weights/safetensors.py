@@ -13,6 +13,7 @@ import numpy as np
 
 from cvzoo.errors.exceptions import DtypeError, FileError, FileFormatError
 from cvzoo.weights.atomic_write import atomic_write
+from cvzoo.weights.declared_shape import MAX_RANK, is_possible_shape
 from cvzoo.weights.file_bytes import file_size
 from cvzoo.weights.torch_tensor import widen_bfloat16
 
@@ -104,11 +105,14 @@ def _checked(header: dict, n_byte: int, where: str) -> dict[str, tuple[str, tupl
         if not isinstance(entry, dict) or set(entry) != {"dtype", "shape", "data_offsets"}:
             raise wrong
         kind, shape, place = entry["dtype"], entry["shape"], entry["data_offsets"]
-        if not _are_sizes(shape, 32) or not _are_sizes(place, 2) or len(place) != 2 or not isinstance(kind, str):
+        if not _are_sizes(shape, MAX_RANK) or not _are_sizes(place, 2) or len(place) != 2 or not isinstance(kind, str):
             raise wrong
         if kind not in DTYPES:
             raise FileFormatError(f"{where}: {name[:80]!r} has dtype {kind[:20]!r}", expected=", ".join(DTYPES))
-        want = math.prod(shape) * np.dtype(DTYPES[kind]).itemsize
+        itemsize = np.dtype(DTYPES[kind]).itemsize
+        if not is_possible_shape(shape, itemsize):
+            raise FileFormatError(f"{where}: {name[:80]!r} has an impossible shape", got=shape)
+        want = math.prod(shape) * itemsize
         begin, end = place
         if not begin <= end <= n_byte:
             raise FileFormatError(f"{where}: {name[:80]!r} reaches past the end", expected=f"{n_byte} bytes", got=end)

@@ -14,13 +14,13 @@ import numpy as np
 from cvzoo.errors.exceptions import FileError, FileFormatError, WeightsMismatchError
 from cvzoo.weights import torch_tensor as tt
 from cvzoo.weights.file_bytes import file_size
-from cvzoo.weights.pickle_machine import KEYS, Callee, Inert, PickleMachine
+from cvzoo.weights.pickle_machine import Callee, Inert, PickleMachine, dict_of_pairs
 from cvzoo.weights.zip_archive import ZipArchive
 
 LEGACY_MAGIC = 0x1950A86A20F9469CFC6C
 LEGACY_PROTOCOL = 1001
 MAX_PICKLE = 64 << 20  # names and shapes; the numbers lie outside
-MAX_NODES = 1_000_000
+FREE_VALUES = 20_000  # that may be looked at besides one for each byte of the file
 # under these names training scripts keep the state dict beside epoch and optimizer, the likeliest first
 STATE_KEYS = ("state_dict", "model_state_dict", "model_state", "model", "net", "network", "params", "weights")
 
@@ -34,15 +34,8 @@ def _callee(module: str, name: str, build) -> dict[tuple[str, str], Callee]:
     return {(module, name): Callee(f"{module}.{name}", build)}
 
 
-def _ordered_dict(items=()) -> dict:
-    pairs = [(key, value) for key, value in items]
-    if not all(isinstance(key, KEYS) for key, _ in pairs):
-        raise TypeError("a key is neither text nor number")
-    return dict(pairs)
-
-
 TABLE: Mapping[tuple[str, str], object] = {
-    **_callee("collections", "OrderedDict", _ordered_dict),
+    **_callee("collections", "OrderedDict", dict_of_pairs),
     **_callee("collections", "defaultdict", lambda factory=None: {}),
     **_callee("builtins", "set", lambda items=(): items),
     **_callee("__builtin__", "set", lambda items=(): items),
@@ -113,7 +106,9 @@ def _storage(parts, where: str, *, may_be_view: bool) -> tt.TorchStorage:
     if not isinstance(parts, tuple) or len(parts) not in (5, 6) or parts[0] != "storage":
         raise wrong
     _, dtype, key, _, n = parts[:5]
-    if not isinstance(dtype, tt.TorchDtype) or not isinstance(key, str) or type(n) is not int or not 0 <= n < 2**62:
+    if not isinstance(dtype, tt.TorchDtype) or not isinstance(key, str) or len(key) > 1000:
+        raise wrong
+    if type(n) is not int or not 0 <= n < 2**62:
         raise wrong
     if (
         len(parts) == 6 and parts[5] is not None and may_be_view
@@ -230,7 +225,7 @@ def _next(head: bytes, machine: PickleMachine, where: str):
 
 
 def _arrays(content: _Content, where: str, size: int, key: str | None, drop_prefix: str) -> dict[str, np.ndarray]:
-    tensors = _named_tensors(_state_dict(content.value, where, key), where)
+    tensors = _named_tensors(_state_dict(content.value, where, key), where, size)
     if not tensors:
         raise FileError(f"{where}: holds no tensors that have names")
     budget = 16 * size + (64 << 20)  # tensors may share storages, but not to fill the memory from a small file
@@ -273,14 +268,20 @@ def _state_dict(value, where: str, key: str | None, depth: int = 0) -> dict:
     return value
 
 
-def _named_tensors(state: dict, where: str) -> dict[str, tt.TorchTensor]:
-    """Every tensor in the dict and in the dicts and lists inside it, names joined by dots."""
+def _named_tensors(state: dict, where: str, size: int) -> dict[str, tt.TorchTensor]:
+    """Every tensor in the dict and in the dicts and lists inside it, names joined by dots.
+
+    size: of the file; a dict may stand in many others, but what is looked at, and the names, must not outgrow the file
+    """
     found: dict[str, tt.TorchTensor] = {}
     todo: list[tuple[str, object, int]] = [("", state, 0)]
-    for _ in range(MAX_NODES):
-        if not todo:
-            return found
+    left = size + FREE_VALUES
+    while todo:
         prefix, value, depth = todo.pop()
+        n = len(value) if isinstance(value, (dict, list, tuple)) else 0
+        left -= (1 + n) * (1 + len(prefix) // 16)  # each of the n gets a name that begins so
+        if left < 0:
+            raise FileFormatError(f"{where}: its dicts stand in each other more often than in an honest file")
         if isinstance(value, tt.TorchTensor):
             if prefix in found:
                 raise FileFormatError(f"{where}: two tensors are called {prefix!r}")
@@ -297,7 +298,7 @@ def _named_tensors(state: dict, where: str) -> dict[str, tt.TorchTensor]:
         dot = f"{prefix}." if prefix else ""
         inner = (tt.TorchTensor, dict, list, tuple)
         todo += [(dot + _part(k, where), v, depth + 1) for k, v in reversed(pairs) if isinstance(v, inner)]
-    raise FileFormatError(f"{where}: more than {MAX_NODES} values")
+    return found
 
 
 def _part(key, where: str) -> str:

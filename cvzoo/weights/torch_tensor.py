@@ -6,6 +6,7 @@ import math
 import numpy as np
 
 from cvzoo.errors.exceptions import FileFormatError
+from cvzoo.weights.declared_shape import MAX_RANK, is_possible_shape
 from cvzoo.weights.pickle_machine import Callee
 
 BFLOAT16 = "bfloat16"
@@ -93,8 +94,8 @@ def rebuild_parameter(data, *rest):
 
 def rebuild_from_type(function, kind, args, state):
     """What torch's `_rebuild_from_type_v2` means: the tensor, without the attributes somebody hung on it."""
-    if not isinstance(function, Callee) or function.build is rebuild_from_type:
-        raise TypeError("not a function that makes a tensor")
+    if not isinstance(function, Callee) or function.build not in (rebuild_tensor, rebuild_tensor_v3, rebuild_parameter):
+        raise TypeError("not a function that makes a tensor")  # others copy what they are given, here uncounted
     return function.build(*args)
 
 
@@ -109,11 +110,11 @@ def check_tensor(tensor: TorchTensor, name: str, where: str) -> int:
     sizes = (tensor.offset, *_sizes(tensor.shape, error), *_sizes(tensor.stride, error))
     if not all(type(size) is int and 0 <= size < 2**62 for size in sizes):
         raise error("has a size, stride or offset that is negative or no number")
-    if len(tensor.shape) != len(tensor.stride) or len(tensor.shape) > 32:
+    if len(tensor.shape) != len(tensor.stride) or len(tensor.shape) > MAX_RANK:
         raise error(f"has {len(tensor.shape)} sizes and {len(tensor.stride)} strides")
     n = math.prod(tensor.shape)
     if n == 0:
-        if any(size > 2**40 for size in tensor.shape):
+        if not is_possible_shape(tensor.shape, tensor.dtype.itemsize):
             raise error("is empty with absurd sizes")
         return 0
     last = tensor.offset + sum((size - 1) * step for size, step in zip(tensor.shape, tensor.stride))

@@ -196,3 +196,9 @@ def test_real_files_are_consumed_exactly(shared, folder):
                 c = sum(channels[j if j >= 0 else i + j] for j in section.get_ints("layers"))
             channels.append(c)
         file.expect_end()
+
+
+def test_the_number_of_sections_is_bounded():
+    assert len(read_darknet_cfg("[net]\n" + "[a]\n" * 9_999)) == 10_000
+    with pytest.raises(FileFormatError, match="line 10001: more than 10000 sections"):
+        read_darknet_cfg("[net]\n" + "[a]\n" * 10_000)

@@ -127,6 +127,8 @@ HUGE = struct.pack("<Iii", V2, 0, 2) + struct.pack("<qq", 1 << 40, 1 << 40) + st
         (params([array(X, rank=1000)], [b"a"]), FileFormatError, "rank 1000"),
         (params([array(X, V3, rank=-2)], [b"a"]), FileFormatError, "rank -2"),
         (params([HUGE], [b"a"]), FileFormatError, "impossible shape"),
+        (struct.pack("<QQQ", 0x112, 0, 100_001) + bytes(400_008), FileFormatError, "at most 100000"),
+        (struct.pack("<QQQ", 0x112, 0, 0) + struct.pack("<Q", 100_001) + bytes(800_008), FileFormatError, "names"),
         (struct.pack("<QQQ", 0x112, 0, 0) + struct.pack("<Q", 1 << 60), FileFormatError, "names"),
     ],
 )

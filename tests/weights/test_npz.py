@@ -90,6 +90,10 @@ def test_pickled_objects_are_refused(write):
         "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }",
         "{'descr': '<f4', 'fortran_order': False, 'shape': (-2,), }",
         "{'descr': '<f4', 'fortran_order': 0, 'shape': (2,), }",
+        "{'descr': '|S0', 'fortran_order': False, 'shape': (1000000000,), }",
+        "{'descr': '|S0', 'fortran_order': False, 'shape': (1000000000000,), }",
+        "{'descr': '<U0', 'fortran_order': False, 'shape': (2,), }",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (1099511627776, 1099511627776, 1099511627776, 0), }",
         "{'descr': '<f3', 'fortran_order': False, 'shape': (2,), }",
         "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2,), }",
         "{'descr': '<U999999999', 'fortran_order': False, 'shape': (2,), }",
@@ -100,9 +104,10 @@ def test_pickled_objects_are_refused(write):
 )
 def test_a_header_that_lies_is_refused_without_believing_it(header):
     raw = header.encode()
-    data = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(raw)) + raw + bytes(8)
-    with pytest.raises(FileFormatError, match="net: 'x'"):
-        parse_npy(data, "net: 'x'")
+    data = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(raw)) + raw
+    for body in (bytes(8), b""):
+        with pytest.raises(FileFormatError, match="net: 'x'"):
+            parse_npy(data + body, "net: 'x'")
 
 
 def test_an_archive_that_unfolds_absurdly_is_refused(write):

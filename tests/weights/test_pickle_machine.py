@@ -5,7 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cvzoo.errors.exceptions import FileFormatError, UnsafeFileError
-from cvzoo.weights.pickle_machine import Callee, Inert, PickleMachine
+from cvzoo.weights import pickle_machine
+from cvzoo.weights.pickle_machine import Callee, Inert, PickleMachine, dict_of_pairs
 
 ATOMS = (
     st.none()
@@ -20,7 +21,7 @@ VALUES = st.recursive(
     lambda inner: (
         st.lists(inner, max_size=4)
         | st.lists(inner, max_size=4).map(tuple)
-        | st.dictionaries(st.text(max_size=5) | st.integers(), inner, max_size=4)
+        | st.dictionaries(st.text(max_size=5) | st.integers(-(2**59), 2**59), inner, max_size=4)
     ),
     max_leaves=20,
 )
@@ -99,3 +100,41 @@ def test_noise_is_read_or_refused(data):
         load(b"\x80\x02" + data + b".")
     except FileFormatError as error:
         assert "file" in str(error)  # noqa: PT017
+
+
+def recalled(build, argument, times, after=b""):
+    """A pickle that calls `build` with the same argument many times, at a few bytes a call."""
+    return (
+        pickle.dumps(argument, 2)[:-1].removesuffix(b"q\x00")
+        + b"q\x010cm\nf\nq\x020"
+        + b"("
+        + (b"h\x02h\x01\x85R" + after) * times
+        + b"t."
+    )
+
+
+@pytest.mark.parametrize("build", [tuple, dict_of_pairs, lambda *args: args])
+@pytest.mark.parametrize("after", [b"", b"0"])  # b"0": the result is dropped, so that only time is lost
+def test_a_call_that_copies_its_argument_cannot_be_repeated_beyond_the_files_size(monkeypatch, build, after):
+    monkeypatch.setattr(pickle_machine, "FREE_ITEMS", 1000)
+    table = {("m", "f"): Callee("f", build)}
+    argument = [(None, None)] * 500
+    assert load(recalled(build, argument, 2, after), table) is not None
+    with pytest.raises(FileFormatError, match="more items than the file has bytes"):
+        load(recalled(build, argument, 2000, after), table)
+
+
+def test_an_honest_call_may_have_as_many_items_as_it_has_bytes(monkeypatch):
+    monkeypatch.setattr(pickle_machine, "FREE_ITEMS", 0)
+    pairs = [[i, None] for i in range(200)]
+    assert load(recalled(dict, pairs, 1), {("m", "f"): Callee("f", dict_of_pairs)}) == (dict(pairs),)
+
+
+@pytest.mark.parametrize(
+    "key", [2**61 - 1, -(2**61 - 1), 7 * (2**61 - 1), 2**70, "a" * 5000, b"a" * 5000], ids=lambda key: str(key)[:8]
+)
+def test_keys_that_could_be_made_to_collide_are_refused(key):
+    with pytest.raises(FileFormatError, match="a dict's key"):
+        load(pickle.dumps({key: None, 1: None}, 3))
+    with pytest.raises(ValueError, match="a dict's key"):
+        dict_of_pairs([(key, None)])

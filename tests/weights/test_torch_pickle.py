@@ -235,14 +235,27 @@ def test_lists_that_hold_themselves_end(torch_maker, write):
         read_torch(write(torch_maker.zip(value)))
 
 
-@pytest.mark.parametrize(("depth", "words"), [(30, "20 deep"), (18, "values")])
+@pytest.mark.parametrize(("depth", "words"), [(30, "20 deep"), (18, "more often than")])
 def test_dicts_that_share_dicts_do_not_unfold_without_bound(torch_maker, write, monkeypatch, depth, words):
-    monkeypatch.setattr(torch_pickle, "MAX_NODES", 10_000)
+    monkeypatch.setattr(torch_pickle, "FREE_VALUES", 10_000)
     laugh = {}
     for _ in range(depth):
         laugh = {"a": laugh, "b": laugh}
     with pytest.raises(FileFormatError, match=words):
         read_torch(write(torch_maker.zip(laugh)))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        dict.fromkeys(map(str, range(100)), [{}] + [None] * 1000),  # one long list, looked through again and again
+        {"x" * 1000: {"y" * 1000: {"z" * 1000: dict.fromkeys(map(str, range(300)), {"a": []})}}},  # and long names
+    ],
+)
+def test_what_is_looked_at_does_not_outgrow_the_file(torch_maker, write, monkeypatch, value):
+    monkeypatch.setattr(torch_pickle, "FREE_VALUES", 1000)
+    with pytest.raises(FileFormatError, match="more often than"):
+        read_torch(write(torch_maker.zip(value)))
 
 
 @pytest.mark.parametrize(
@@ -256,7 +269,7 @@ def test_dicts_that_share_dicts_do_not_unfold_without_bound(torch_maker, write, 
         ((2,), (1,), -1),
         ((2, 2), (1,), 0),
         ((2**61, 4), (0, 0), 0),
-        ((2**50, 0), (1, 1), 0),
+        ((2**50, 0, 2**50), (1, 1, 1), 0),
         ((True,), (1,), 0),
         ("ab", (1, 1), 0),
         ((1,) * 40, (1,) * 40, 0),

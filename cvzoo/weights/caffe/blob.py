@@ -6,6 +6,7 @@ import numpy as np
 
 from cvzoo.errors.exceptions import FileFormatError
 from cvzoo.weights.caffe.wire import BYTES, FIXED32, FIXED64, VARINT, WireReader
+from cvzoo.weights.declared_shape import MAX_RANK, is_possible_shape
 
 SHAPE, DATA, DOUBLE_DATA = 7, 5, 8
 LEGACY_SHAPE = (1, 2, 3, 4)  # num, channels, height, width
@@ -70,7 +71,7 @@ def _dims(wire: WireReader, begin: int, end: int) -> list[int]:
             while at < after:
                 value, at = wire.varint(at, after)
                 dims.append(value)
-                if len(dims) > 32:
+                if len(dims) > MAX_RANK:
                     return dims
     return dims
 
@@ -79,10 +80,10 @@ def _shaped(parts: list, shape: list[int] | None, legacy: dict[int, int], name: 
     flat = parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0, np.float32), *parts])
     if shape is None:
         shape = [legacy.get(i, 0) for i in LEGACY_SHAPE] if legacy else [flat.size]
-    if len(shape) > 32 or math.prod(shape) != flat.size:
+    if math.prod(shape) != flat.size or not is_possible_shape(shape, flat.itemsize):
         raise FileFormatError(
             f"{where}: a blob of {name!r} is damaged",
-            expected=f"{math.prod(shape)} numbers for shape {tuple(shape[:33])}",
+            expected=f"{math.prod(shape)} numbers for shape {tuple(shape[: MAX_RANK + 1])}",
             got=flat.size,
         )
     return flat.reshape(shape)

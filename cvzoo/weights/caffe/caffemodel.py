@@ -84,12 +84,14 @@ def _values(wire: WireReader, field: Field, kind: int, value: int, at: int, afte
         size = 4 if single == FIXED32 else 8
         if kind == single:
             return [wire.unpack(form, at)]
-        if kind == BYTES and (after - at) % size == 0 and after - at <= 1 << 20:
+        if kind == BYTES and (after - at) % size == 0:
+            wire.spend((after - at) // size)
             return [wire.unpack(form, i) for i in range(at, after, size)]
         raise wire.error(at, f"{field.name} has wire type {kind}")
     if kind == VARINT:
         return [_integer(field, value)]
-    if kind == BYTES and after - at <= 1 << 20:
+    if kind == BYTES:
+        wire.spend(after - at)
         values = []
         while at < after:
             value, at = wire.varint(at, after)

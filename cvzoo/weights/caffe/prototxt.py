@@ -13,12 +13,12 @@ from cvzoo.errors.exceptions import FileFormatError
 from cvzoo.weights.caffe.schema import ENUMS, MESSAGES, V1_SPELLING, Field
 from cvzoo.weights.file_bytes import file_bytes
 
-MAX_BYTES = 16 << 20  # the largest public networks have half a megabyte
+MAX_BYTES = 4 << 20  # the largest public networks have half a megabyte
 MAX_DEPTH = 30
 _TOKEN = re.compile(
     r"""(?P<blank>[ \t\r\f\v]+|\#[^\n]*)|(?P<line>\n)|(?P<name>[A-Za-z_]\w*)
     |(?P<number>-?\s{0,8}(?:0[xX][0-9a-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[fF]?|(?:inf|nan)\w*))
-    |(?P<string>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|(?P<mark>[{}<>\[\]:;,])""",
+    |(?P<string>"[^"\\\n]*(?:\\.[^"\\\n]*)*"|'[^'\\\n]*(?:\\.[^'\\\n]*)*')|(?P<mark>[{}<>\[\]:;,])""",
     re.VERBOSE | re.ASCII,
 )
 _ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{1,2}|[0-7]{1,3}|.)", re.DOTALL)
@@ -120,11 +120,12 @@ class _Parser:
         else:
             items = [self._value(name, field, colon, depth, line)]
         if field is None:  # unknown to us: a list once it comes twice
-            old = values.get(name)
-            if name in values:
-                values[name] = [*(old if isinstance(old, list) else [old]), *items]
-            else:
+            if name not in values:
                 values[name] = items[0] if len(items) == 1 else items
+            elif isinstance(values[name], list):
+                values[name].extend(items)
+            else:
+                values[name] = [values[name], *items]
         elif field.repeated:
             values.setdefault(name, []).extend(items)
         elif len(items) != 1:
@@ -146,10 +147,11 @@ class _Parser:
         line = self.line
         self._advance()
         if token == "string":
+            parts = [text[1:-1]]
             while self._next is not None and self._next[0] == "string":  # neighbours are one string
-                text = text[:-1] + self._next[1][1:]
+                parts.append(self._next[1][1:-1])
                 self._advance()
-            value = _ESCAPE.sub(_unescape, text[1:-1])
+            value = _ESCAPE.sub(_unescape, "".join(parts))
         elif token == "number":
             value = _number(text)
         else:

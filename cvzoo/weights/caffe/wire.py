@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from cvzoo.errors.exceptions import FileFormatError
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
-MAX_FIELDS = 3_000_000  # a real network has some ten thousand
+MAX_FIELDS = 300_000  # a real network has some ten thousand
 
 
 @dataclasses.dataclass
 class WireReader:
-    """Takes messages apart; one reader a file, so that the number of fields in the whole file is bounded.
+    """Takes messages apart; one reader a file, so that the fields and packed numbers of the whole file are bounded.
 
     data: the file's bytes
     where: the file's name for errors
@@ -25,6 +25,12 @@ class WireReader:
     data: memoryview
     where: str
     left: int = dataclasses.field(default_factory=lambda: MAX_FIELDS)
+
+    def spend(self, n: int) -> None:
+        """Count `n` more fields or packed numbers. Raises FileFormatError if the file has too many."""
+        self.left -= n
+        if self.left < 0:
+            raise FileFormatError(f"{self.where}: more than {MAX_FIELDS} fields, far too many for a network")
 
     def fields(self, start: int, end: int) -> Iterator[tuple[int, int, int, int, int]]:
         """The fields between two positions, each as `field` gives it."""
@@ -40,9 +46,7 @@ class WireReader:
         value: the number of a VARINT; 0 for the others, whose payload lies at begin:after
         Raises FileFormatError when the field is damaged or reaches past `end`.
         """
-        self.left -= 1
-        if self.left < 0:
-            raise FileFormatError(f"{self.where}: more than {MAX_FIELDS} fields, far too many for a network")
+        self.spend(1)
         tag, begin = self.varint(position, end)
         number, kind = tag >> 3, tag & 7
         value, after = 0, begin

@@ -92,10 +92,11 @@ def test_a_blob_whose_shape_and_data_disagree_names_its_layer(proto, layer, writ
 
 
 def test_absurd_shapes_do_not_allocate(proto, layer, write):
-    huge = b"".join(proto.varint(1 << 60) for _ in range(4))
-    blob = proto.bytes(7, proto.bytes(1, huge)) + proto.bytes(5, bytes(8))
-    with pytest.raises(FileFormatError, match="conv7"):
-        read_caffemodel(write(layer("conv7", "Convolution", proto.bytes(7, blob))))
+    for sizes, data in (((1 << 60,) * 4, bytes(8)), ((0, (1 << 63) - 1), b""), ((0, (1 << 64) - 1), b"")):
+        dims = b"".join(map(proto.varint, sizes))
+        blob = proto.bytes(7, proto.bytes(1, dims)) + proto.bytes(5, data)
+        with pytest.raises(FileFormatError, match="conv7"):
+            read_caffemodel(write(layer("conv7", "Convolution", proto.bytes(7, blob))))
 
 
 def test_a_blob_of_broken_numbers_names_its_layer(proto, layer, write):
@@ -124,9 +125,11 @@ def test_what_is_no_network_is_refused(write, data):
 
 def test_the_number_of_fields_is_bounded(proto, write, monkeypatch):
     monkeypatch.setattr(wire, "MAX_FIELDS", 1000)
-    data = proto.bytes(100, b"\x50\x00" * 2000)
-    with pytest.raises(FileFormatError, match="fields"):
-        read_caffemodel(write(data))
+    tags = b"".join(proto.float(5, 0) + b"\x08\x01" for _ in range(600))  # numbers with their own tags, by turns
+    packed = proto.bytes(100, proto.bytes(11, b"\x01" * 2000)), proto.bytes(100, proto.bytes(5, bytes(8000)))
+    for data in (proto.bytes(100, b"\x50\x00" * 2000), proto.bytes(100, proto.bytes(7, tags)), *packed):
+        with pytest.raises(FileFormatError, match="fields"):
+            read_caffemodel(write(data))
 
 
 def test_an_absent_file_is_an_error(tmp_path):

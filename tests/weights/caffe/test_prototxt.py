@@ -63,6 +63,11 @@ def test_a_message_given_twice_is_one_message():
     assert layer["relu_param"] == {"engine": "CAFFE", "negative_slope": 0.1}
 
 
+def test_values_that_come_again_are_gathered():
+    values = read_prototxt("a: 1 b: [1, 2] c: [3] d: 'x' 'y\\'' \"z\\\\\" a: 2 b: 3 c: 4 a: [5, 6]\n" + "e: 1 " * 50)
+    assert values == {"a": [1, 2, 5, 6], "b": [1, 2, 3], "c": [3, 4], "d": "xy'z\\", "e": [1] * 50}
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

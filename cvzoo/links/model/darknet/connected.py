@@ -24,6 +24,11 @@ class DarknetConnected(Chain):
             self.fc = Linear(None, out_size, nobias=batch_normalize)
             self.bn = BatchNormalization(out_size, eps=BN_EPS) if batch_normalize else None
 
+    @property
+    def n_number(self) -> int:
+        """How many numbers it holds, or will."""
+        return self.out_size * (self.in_size + 4)
+
     def initialize(self) -> None:
         """Let W start from random numbers."""
         self.fc.W.initialize((self.out_size, self.in_size))

@@ -47,6 +47,12 @@ class DarknetConvolution(Chain):
             )
             self.bn = BatchNormalization(out_channels, eps=BN_EPS) if batch_normalize else None
 
+    @property
+    def n_number(self) -> int:
+        """How many numbers it holds, or will."""
+        conv = self.conv
+        return conv.out_channels * (self.in_channels // conv.groups * conv.ksize[0] * conv.ksize[1] + 4)
+
     def initialize(self) -> None:
         """Let W start from random numbers."""
         conv = self.conv

@@ -19,6 +19,8 @@ from cvzoo.links.model.darknet.sums import fused_sums
 from cvzoo.links.model.yolo.decode import RegionHead, YoloHead
 from cvzoo.weights.darknet import DarknetSection, DarknetWeightsFile, read_darknet_cfg
 
+MAX_NUMBERS = 1 << 28  # the largest public network, the first YOLO, has 190 million
+
 
 class DarknetNetwork(Chain):
     """The layers of a cfg; called with photos it gives the inputs of its heads, or its last layer's output.
@@ -53,8 +55,13 @@ class DarknetNetwork(Chain):
         heads: list[YoloHead | RegionHead] = []
         shapes: list[Shape] = []
         head_places = []
+        n_number = 0
         for index, section in enumerate(sections):
             layer, head = _build(section, index, [*shapes, (self.in_channels, *self.input_size)])
+            if isinstance(layer.run, DarknetConvolution | DarknetConnected):
+                n_number += layer.run.n_number
+                if n_number > MAX_NUMBERS:
+                    raise section.error(f"the network would hold more than {MAX_NUMBERS} numbers up to here")
             self.layers.append(layer)
             shapes.append(layer.shape)
             if head is not None:

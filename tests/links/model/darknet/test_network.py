@@ -387,11 +387,17 @@ def test_a_cfg_that_claims_huge_layers_does_not_reserve_them(tmp_path):
     text = net("[convolutional]\nfilters=65536\nsize=255\npad=1\nactivation=linear\n" * 2)
     with pytest.raises(FileFormatError, match=r"line 5, .*numbers"):
         DarknetNetwork(text)
-    text = net("[convolutional]\nfilters=65536\nsize=51\npad=1\nactivation=linear\n")
+    text = net("[convolutional]\nfilters=65536\nsize=31\npad=1\nactivation=linear\n")
     with pytest.raises(FileFormatError, match="layer 0"):
         DarknetNetwork(text, weights_file(tmp_path / "a.weights", np.ones(70_000)))
     with pytest.raises(FileFormatError, match="numbers"):
         DarknetNetwork(net("[connected]\noutput=65536\n", 4096, 4096))
+
+
+def test_layers_that_are_huge_together_are_refused_before_they_are_made():
+    layer = "[convolutional]\nfilters=16384\nsize=1\nbatch_normalize=1\nactivation=linear\n"
+    with pytest.raises(FileFormatError, match=r"line 10, .*more than 268435456 numbers"):
+        DarknetNetwork(net(layer * 3))
 
 
 WORDS = [
