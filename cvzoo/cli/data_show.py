@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from cvzoo.cli.data_spec_argument import add_spec_argument, spec_of
+from cvzoo.cli.main import in_words
 from cvzoo.cli.progress import Progress
 from cvzoo.cli.result_table import printable
 from cvzoo.cli.show_rendered import show_rendered
@@ -63,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
             except (CvzooError, OSError) as error:
                 n_bad += 1
                 progress.clear()
-                print(printable(f"cvzoo data show: {photo.name}: {str(error).splitlines()[0]}"), file=sys.stderr)
+                print(f"cvzoo data show: {printable(photo.name)}: {in_words(error).splitlines()[0]}", file=sys.stderr)
             progress.step()
     finally:
         progress.clear()

@@ -6,8 +6,9 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
+from cvzoo.cli.result_table import printable
 from cvzoo.errors.exceptions import CvzooError
 
 # verb -> its line in `cvzoo --help`. The verb's file is imported only when it is asked for: help comes at once.
@@ -35,6 +36,13 @@ class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
         print(f"cvzoo {importlib.import_module('cvzoo').__version__}")
         parser.exit()
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose complaints quote a command line's words without what would command a terminal."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(_printable_lines(message))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -75,9 +83,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _parser(verb: str | None) -> tuple[argparse.ArgumentParser, Any]:
     """The parser, which knows the options of this verb only, and the verb's module."""
-    parser = argparse.ArgumentParser(
-        prog="cvzoo", description="Computer vision: models, and what comes with them.", allow_abbrev=False
-    )
+    parser = _Parser(prog="cvzoo", description="Computer vision: models, and what comes with them.", allow_abbrev=False)
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and stop")
     verbs = parser.add_subparsers(metavar="VERB", title="verbs", required=True)
     module = None
@@ -90,12 +96,21 @@ def _parser(verb: str | None) -> tuple[argparse.ArgumentParser, Any]:
 
 
 def in_one_line(message: object) -> str:
-    """The message without line breaks."""
-    return " ".join(str(message).split())
+    """The message without line breaks and without what would command a terminal."""
+    return printable(" ".join(str(message).split()))
 
 
 def in_words(error: BaseException) -> str:
-    """What an error says to a person; an OSError without its number."""
+    """What an error says to a person; an OSError without its number.
+
+    The name of a file or what a server answers may hold anything; what would command a terminal is spelled out.
+    """
     if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror}" if error.filename is not None else error.strerror
-    return str(error) or type(error).__name__
+        text = f"{error.filename}: {error.strerror}" if error.filename is not None else error.strerror
+    else:
+        text = str(error) or type(error).__name__
+    return _printable_lines(text)
+
+
+def _printable_lines(text: str) -> str:
+    return "\n".join(map(printable, text.split("\n")))

@@ -2,19 +2,27 @@
 
 import contextlib
 import fcntl
+import logging
 import os
 from collections.abc import Iterator
+
+_log = logging.getLogger("cvzoo.weights")
 
 
 @contextlib.contextmanager
 def file_lock(path: str | os.PathLike) -> Iterator[None]:
-    """Holds the lock for the block; whoever comes second waits. The kernel frees it when a process dies.
+    """Holds the lock for the block; whoever comes second says so in the log and waits, and Ctrl-C ends the wait.
 
-    The file stays: removing it would let two processes lock two different files of one name.
+    The kernel frees it when a process dies. The file stays: removing it would let two processes lock two different
+    files of one name.
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            _log.warning("waiting for another process, or thread, that holds %s", path)
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
     finally:
         os.close(descriptor)

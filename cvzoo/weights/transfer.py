@@ -1,6 +1,7 @@
 """One file from one address into a part file, going on where an earlier try broke off."""
 
 import contextlib
+import errno
 import http.client
 import json
 import os
@@ -11,13 +12,16 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
+from typing import Any, BinaryIO
 
 from cvzoo.errors.exceptions import DownloadError
+from cvzoo.weights.paced_http import PacedHTTP, PacedHTTPS
 
 TRIES = 4
 WAIT = 0.5  # seconds before the second try, twice as long before each further one
 TIMEOUT = 30.0
 CHUNK = 1 << 18
+TOTAL_SECONDS = 24 * 3600.0  # for one try
 MAX_BYTES = 64 << 30  # for a server that does not say how much it will send
 _RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+|\*)")
 _LATER = (408, 425, 429, 500, 502, 503, 504)  # statuses that may be gone a moment later
@@ -63,13 +67,12 @@ def _attempt(url: str, part: pathlib.Path, size: int | None, progress: Callable 
     if start:
         request.add_header("Range", f"bytes={start}-")
         request.add_header("If-Range", validator)
-    opener = urllib.request.build_opener(_SameSchemeRedirects)
     try:
-        with opener.open(request, timeout=TIMEOUT) as response:
+        with _opened(request) as response:
             start, total = _placed(response, start, part)
             _check_total(total, size, start, part)
             _remember(url, part, response)
-            done = _receive(response, part, start, size if size is not None else total, progress)
+            done = _receive(response, part, start, total, size if size is not None else total, progress)
     except urllib.error.HTTPError as error:
         with error:
             if error.code == 416:  # what we have is longer than what the server has: begin again
@@ -87,6 +90,17 @@ def _attempt(url: str, part: pathlib.Path, size: int | None, progress: Callable 
         _remove(part)
         raise DownloadError("the file is too short", expected=f"{size} bytes", got=done)
     _meta(part).unlink(missing_ok=True)
+
+
+def _opened(request: urllib.request.Request) -> Any:
+    """The answer. Raises DownloadError where the address, or one that a server sends us to, cannot be one."""
+    opener = urllib.request.build_opener(_SameSchemeRedirects, PacedHTTP, PacedHTTPS)
+    try:
+        return opener.open(request, timeout=TIMEOUT)
+    except (DownloadError, OSError, http.client.HTTPException):
+        raise
+    except (ValueError, OverflowError) as error:  # a host's name, a port or brackets that make no sense
+        raise DownloadError(f"the server sends us to an address that makes no sense: {str(error)[:200]}") from error
 
 
 def _meta(part: pathlib.Path) -> pathlib.Path:
@@ -141,30 +155,54 @@ def _check_total(total: int | None, size: int | None, start: int, part: pathlib.
         raise DownloadError(f"no room at {part.parent}", expected=f"{need} bytes", got=f"{free} bytes free")
 
 
-def _receive(response, part: pathlib.Path, start: int, most: int | None, progress: Callable | None) -> int:
-    """Append the body to the part file from `start` on; returns the part's size then."""
-    done, last = start, most if most is not None else MAX_BYTES
-    with open(part, "r+b" if start else "wb") as file:
-        file.truncate(start)
-        file.seek(start)
-        try:
-            while True:
-                if progress is not None:
-                    progress(done, most)
-                try:
-                    block = response.read(CHUNK)
-                except OSError as error:
-                    raise _Broken(f"the connection failed: {error}") from error
-                if not block:
-                    break
-                done += len(block)
-                if done > last:
-                    break
-                file.write(block)
-        finally:
+def _receive(
+    response, part: pathlib.Path, start: int, total: int | None, most: int | None, progress: Callable | None
+) -> int:
+    """Append the body to the part file from `start` on; returns the part's size then.
+
+    total: what the server says; most: what the file may have
+    """
+    try:
+        with open(part, "r+b" if start else "wb") as file:
+            file.truncate(start)
+            file.seek(start)
+            try:
+                done = _copy(response, file, start, total, most, progress)
+            except BaseException:
+                with contextlib.suppress(OSError):  # so that the next try can go on from here
+                    file.flush()
+                    os.fsync(file.fileno())
+                raise
             file.flush()
             os.fsync(file.fileno())
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):  # left there, the part would keep the disk full
+            _remove(part)
+        raise
+    last = MAX_BYTES if most is None else most
     if done > last:
         _remove(part)
         raise DownloadError("the server sends more than the file has", expected=f"{last} bytes")
     return done
+
+
+def _copy(response, file: BinaryIO, start: int, total: int | None, most: int | None, progress: Callable | None) -> int:
+    """Write the body; returns where it ended, at once where it goes beyond `most`."""
+    done, last = start, MAX_BYTES if most is None else most
+    deadline = time.monotonic() + TOTAL_SECONDS
+    while True:
+        if progress is not None:
+            progress(done, most)
+        if done == total:
+            return done
+        try:
+            # what has come, at once: a whole chunk may be hours away
+            block = response.read1(CHUNK if total is None else min(CHUNK, total - done))
+        except OSError as error:
+            raise _Broken(f"the connection failed: {error}") from error
+        done += len(block)
+        if not block or done > last:
+            return done
+        if time.monotonic() > deadline:
+            raise _Broken(f"the file did not come within {TOTAL_SECONDS / 3600:.0f} hours")
+        file.write(block)

@@ -8,6 +8,7 @@ import pytest
 
 import cvzoo
 from cvzoo.cli import doctor
+from cvzoo.errors.exceptions import CvzooError
 
 
 def test_help_and_version(run):
@@ -56,3 +57,30 @@ def test_import_and_help_load_nothing_heavy():
 def test_python_m_cvzoo_is_the_command():
     done = subprocess.run([sys.executable, "-m", "cvzoo", "--version"], capture_output=True, text=True, check=True)
     assert done.stdout == f"cvzoo {cvzoo.__version__}\n"
+
+
+HOSTILE = "\x1b]0;title\x07 \x9b31m \u202e"
+
+
+@pytest.mark.parametrize(
+    "error", [CvzooError(f"404 {HOSTILE}", hint="two\nlines"), FileNotFoundError(2, "absent", HOSTILE)]
+)
+def test_no_error_and_no_warning_commands_the_terminal(run, monkeypatch, error):
+    def fail(args):
+        warnings.warn(f"a warning {HOSTILE}", UserWarning, stacklevel=1)
+        raise error
+
+    monkeypatch.setattr(doctor, "run", fail)
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        status, printed, errors = run("doctor")
+    assert (status, printed) == (2, "")
+    assert all(line.isprintable() for line in errors.split("\n"))
+    assert errors.count(r"\x1b]0;title\x07 \x9b31m \u202e") == 2
+
+
+def test_words_of_a_command_line_are_quoted_without_what_commands_the_terminal(run):
+    for words in ((HOSTILE,), ("doctor", f"--{HOSTILE}"), ("predict", "a.jpg", "--device", HOSTILE)):
+        status, _, errors = run(*words)
+        assert status == 2
+        assert all(line.isprintable() for line in errors.split("\n"))

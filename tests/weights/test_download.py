@@ -1,6 +1,8 @@
 import dataclasses
+import errno
 import hashlib
 import http.server
+import itertools
 import logging
 import os
 import subprocess
@@ -10,7 +12,7 @@ import threading
 import pytest
 
 from cvzoo.errors.exceptions import ConfigError, DownloadError
-from cvzoo.weights import download, file_hash, transfer
+from cvzoo.weights import download, file_hash, paced_http, transfer
 from cvzoo.weights.cache import cached_path
 from cvzoo.weights.download import fetch_weights
 from cvzoo.weights.record import Weights
@@ -51,9 +53,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.send_header("Content-Length", "0")
             self.end_headers()
             return
-        if deed == "redirect":
+        if deed.startswith("redirect"):
             self.send_response(302)
-            self.send_header("Location", "/elsewhere.npz")
+            self.send_header("Location", deed.removeprefix("redirect").strip() or "/elsewhere.npz")
             self.send_header("Content-Length", "0")
             self.end_headers()
             return
@@ -221,6 +223,62 @@ def test_mirrors_are_tried_in_turn(server, tmp_path):
     record = record_of(server.url, mirrors=(server.url + "2", copy.as_uri()))
     assert fetch_weights(record).read_bytes() == BODY
     assert [path for path, *_ in server.requests] == ["/net.npz", "/net.npz2"]
+
+
+@pytest.mark.parametrize(
+    "location",
+    [
+        "http://[::1/x",
+        "http://127.0.0.1:99999999999999999999/",
+        "http://127.0.0.1:99999/",
+        "http://a..b/",
+        f"http://{'a' * 70}/",
+        "http://127.0.0.1:x/",
+        "http:///x",
+        "http://a b/",
+        "gopher://127.0.0.1/",
+    ],
+)
+def test_a_redirect_that_makes_no_sense_is_an_error_and_the_mirror_is_tried(server, tmp_path, location):
+    copy = tmp_path / "copy.npz"
+    copy.write_bytes(BODY)
+    server.plan = [f"redirect {location}"]
+    with pytest.raises(DownloadError, match="no address gave the file"):
+        fetch_weights(record_of(server.url))
+    assert fetch_weights(record_of(server.url, mirrors=(copy.as_uri(),))).read_bytes() == BODY
+
+
+def test_a_server_that_drips_is_given_up(server, monkeypatch):
+    times = itertools.count(0, paced_http.WINDOW + 1)  # so long between two pieces of data
+    monkeypatch.setattr(paced_http, "_now", lambda: next(times))
+    monkeypatch.setattr(paced_http, "LOWEST_SPEED", len(BODY))
+    monkeypatch.setattr(paced_http, "HEAD_SECONDS", 1e9)
+    with pytest.raises(DownloadError, match="bytes a second"):
+        fetch_weights(record_of(server.url))
+    monkeypatch.setattr(paced_http, "LOWEST_SPEED", 0)
+    assert fetch_weights(record_of(server.url)).read_bytes() == BODY
+    monkeypatch.setattr(paced_http, "HEAD_SECONDS", 1)
+    with pytest.raises(DownloadError, match="too long for its headers"):
+        fetch_weights(record_of(server.url, name="other"))
+
+
+def test_a_file_that_takes_days_is_given_up(server, monkeypatch):
+    monkeypatch.setattr(transfer, "TOTAL_SECONDS", -1)
+    with pytest.raises(DownloadError, match="did not come within"):
+        fetch_weights(record_of(server.url))
+
+
+@pytest.mark.parametrize("deed", ["good", "no length"])
+def test_a_full_disk_is_not_kept_full(server, monkeypatch, deed):
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    server.plan = [deed]
+    monkeypatch.setattr(transfer.os, "fsync", full)
+    record = record_of(server.url)
+    with pytest.raises(DownloadError, match="No space left"):
+        fetch_weights(record)
+    assert left_behind(record) == []
 
 
 def test_an_absent_file_address_and_a_dead_server_are_errors(server, tmp_path):

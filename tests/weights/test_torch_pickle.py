@@ -249,7 +249,7 @@ def test_dicts_that_share_dicts_do_not_unfold_without_bound(torch_maker, write, 
     "value",
     [
         dict.fromkeys(map(str, range(100)), [{}] + [None] * 1000),  # one long list, looked through again and again
-        {"x" * 1000: {"y" * 1000: {"z" * 1000: dict.fromkeys(map(str, range(300)), {"a": []})}}},  # and long names
+        {"x" * 1000: {"y" * 1000: {"z" * 1000: {str(i): {"a": []} for i in range(300)}}}},  # and long names
     ],
 )
 def test_what_is_looked_at_does_not_outgrow_the_file(torch_maker, write, monkeypatch, value):
