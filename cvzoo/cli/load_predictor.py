@@ -59,7 +59,7 @@ def make_member(member: ZooMember) -> Chain:
     """The model, its files fetched with progress on standard error. Raises DownloadError."""
     for record in member.files:
         with fetching(record.file_name) as progress:
-            fetch_weights(record, progress=progress)
+            fetch_weights(record, progress=progress, pin=False)  # done by the model
     return member.make()
 
 

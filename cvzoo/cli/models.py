@@ -95,7 +95,13 @@ def _record(member: ZooMember) -> dict[str, object]:
         "task": member.task,
         "here": all(map(is_cached, member.files)),
         "files": [
-            {"url": each.url, "sha256": each.sha256, "size": each.size, "about_size": each.about_size}
+            {
+                "url": each.url,
+                "published_hash": each.published_hash,
+                "sha256": each.sha256,
+                "size": each.size,
+                "about_size": each.about_size,
+            }
             for each in member.files
         ],
         "licence": record.licence,

@@ -23,8 +23,8 @@ from cvzoo.links.chain import Chain
 from cvzoo.links.model.seen import seeded_page, seeded_photo
 from cvzoo.serializers.convert_weights import load_strictly, versions
 from cvzoo.weights.cache import cached_path, is_cached
-from cvzoo.weights.name_digits import file_hashes, name_digits, published_as
-from cvzoo.weights.record import Weights
+from cvzoo.weights.name_digits import file_hashes, published_as
+from cvzoo.weights.record import Weights, name_digits
 
 _MARKS = {True: "ok", False: "WRONG", None: "-"}
 MAX_JSON = 64 << 20

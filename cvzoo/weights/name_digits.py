@@ -1,22 +1,12 @@
-"""The first digits of its hash that a published file carries in its name, and whether they are its own."""
+"""Whether a file is a published one: by its hash, or by the digits of it in the published name."""
 
 import hashlib
 import os
-import re
 from collections.abc import Mapping
 
-from cvzoo.weights.record import Weights
+from cvzoo.weights.record import Weights, name_digits
 from cvzoo.weights.sniff import MXNET, sniff
 from cvzoo.weights.zip_archive import ZipArchive
-
-_DIGITS = re.compile(r"[-_]([0-9a-f]{6,64})\.[a-z0-9]+$")
-_DATE = re.compile(r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])")
-
-
-def name_digits(file_name: str) -> str | None:
-    """The digits, such as "0676ba61" of "resnet50-0676ba61.pth"; None if there are none, or they are a date."""
-    match = _DIGITS.search(file_name)
-    return match[1] if match and not _DATE.fullmatch(match[1]) else None
 
 
 def file_hashes(path: str | os.PathLike) -> dict[str, str]:

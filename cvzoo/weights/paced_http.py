@@ -74,15 +74,20 @@ def _connection(kind: type[http.client.HTTPConnection], *args: Any, **keywords: 
     return connection
 
 
-class PacedHTTP(urllib.request.HTTPHandler):
+class _PacedHTTP(urllib.request.HTTPHandler):
     """Opens http: addresses for urllib."""
 
     def do_open(self, http_class: Any, req: urllib.request.Request, **http_conn_args: Any) -> Any:
         return super().do_open(functools.partial(_connection, http_class), req, **http_conn_args)
 
 
-class PacedHTTPS(urllib.request.HTTPSHandler):
+class _PacedHTTPS(urllib.request.HTTPSHandler):
     """Opens https: addresses for urllib."""
 
     def do_open(self, http_class: Any, req: urllib.request.Request, **http_conn_args: Any) -> Any:
         return super().do_open(functools.partial(_connection, http_class), req, **http_conn_args)
+
+
+def paced_handlers() -> tuple[type[urllib.request.HTTPHandler], type[urllib.request.HTTPSHandler]]:
+    """What opens http: and https: addresses so, for `urllib.request.build_opener`."""
+    return _PacedHTTP, _PacedHTTPS

@@ -5,7 +5,7 @@ import urllib.parse
 from collections.abc import Iterable, Mapping
 
 from cvzoo.weights.cache import cached_path, is_cached
-from cvzoo.weights.record import Weights
+from cvzoo.weights.record import Weights, name_digits
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,11 +40,21 @@ def describe_weights(record: Weights) -> list[tuple[str, str]]:
         ("preprocessing", preprocessing if isinstance(preprocessing, str) else _pairs(preprocessing)),
         ("url", "" if _is_local(record) else record.url),
         *(("mirror", mirror) for mirror in record.mirrors),
-        ("sha256", record.sha256 or "not published; pinned at the first download"),
+        *_hash(record),
         ("size", _size(record)),
         ("file", _place(record)),
     ]
     return [(what, value) for what, value in lines if value]
+
+
+def _hash(record: Weights) -> list[tuple[str, str]]:
+    if record.sha256 is not None:
+        return [("sha256", record.sha256)]
+    first = "the first file that proves to be this model's is kept as what it must be"
+    digits = name_digits(record.file_name)
+    if digits is None:
+        return [("sha256", f"not published; {first}")]
+    return [("sha256", f"not published whole; {len(digits)} digits of a hash, in the name, are checked, and {first}")]
 
 
 def _size(record: Weights) -> str:

@@ -6,12 +6,24 @@ import pathlib
 import re
 import urllib.parse
 from collections.abc import Mapping
+from typing import Literal
 
 from cvzoo.errors.exceptions import DtypeError, ValueRangeError
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,199}")
 _HEX = re.compile(r"[0-9a-f]{64}")
 SCHEMES = ("https", "http", "file")
+_DIGITS = re.compile(r"[-_]([0-9a-f]{6,64})\.[a-z0-9]+$")
+_DATE = re.compile(r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])")
+
+PublishedHash = Literal["sha256", "digits", "none"]
+
+
+def name_digits(file_name: str) -> str | None:
+    """The first digits of its hash that a published file carries in its name, such as "0676ba61" of
+    "resnet50-0676ba61.pth"; None if there are none, or they are a date."""
+    match = _DIGITS.search(file_name)
+    return match[1] if match and not _DATE.fullmatch(match[1]) else None
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -20,7 +32,8 @@ class Weights:
 
     name: what a user asks for, unique, such as "yolo_fastest_coco"; letters, digits and ._+-
     url, mirrors: where the same bytes can be had: https, http or file; tried in this order
-    sha256: 64 lower-case hexadecimal digits; None if the publisher gave none: the first download is then pinned
+    sha256: 64 lower-case hexadecimal digits; None if the publisher gave none: that of the first file which proves to
+        be this model's is then kept
     size: bytes, or None; a file of another size is refused
     about_size: bytes, rounded, where the publisher says no more; nothing is held to it
     licence: of the weights, in words or as an SPDX name; "not stated" where the publisher says nothing
@@ -80,6 +93,14 @@ class Weights:
             object.__setattr__(self, "file_name", last)
         if not isinstance(self.file_name, str) or not _NAME.fullmatch(self.file_name):
             raise self._error("file_name", "a plain name of letters, digits and ._+-", self.file_name)
+
+    @property
+    def published_hash(self) -> PublishedHash:
+        """What the publisher gives to check the file by: "sha256", the whole; "digits", the first ones of some hash, in
+        the file's name; "none"."""
+        if self.sha256 is not None:
+            return "sha256"
+        return "none" if name_digits(self.file_name) is None else "digits"
 
     def _error(self, field: str, expected: str, got: object) -> ValueRangeError:
         return ValueRangeError(f"Weights {self.name!r}: {field} is wrong", expected=expected, got=repr(got)[:80])

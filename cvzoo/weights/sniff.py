@@ -23,12 +23,27 @@ _TORCH_ENDINGS = (".pth", ".pt", ".th")
 _MXNET_START = MXNET_MAGIC.to_bytes(8, "little") + bytes(8)
 
 
-def sniff(path: str | os.PathLike) -> str | None:
+# the kind of a published file by its ending
+KINDS = {
+    ".pth": TORCH,
+    ".pt": TORCH,
+    ".th": TORCH,
+    ".npz": NPZ,
+    ".zip": MXNET,
+    ".params": MXNET,
+    ".pkl": DETECTRON2,
+    ".caffemodel": CAFFEMODEL,
+    ".weights": DARKNET,
+    ".safetensors": SAFETENSORS,
+}
+
+
+def sniff(path: str | os.PathLike, *, name: str | None = None) -> str | None:
     """What kind of file it is, from its first bytes: "npz", "torch", "safetensors", "caffemodel", "darknet", "mxnet"
     (also zipped, as gluon-cv publishes them), "detectron2" (a pickle that is not torch's), or kinds that cvzoo only
     knows by sight ("hdf5", "tar", "onnx"); None if it is none of them.
 
-    The ending decides only between kinds whose bytes do not tell.
+    The ending decides only between kinds whose bytes do not tell; it is that of `name`, by default of the path.
     """
     size = file_size(path)
     try:
@@ -36,7 +51,7 @@ def sniff(path: str | os.PathLike) -> str | None:
             head = file.read(512)
     except OSError as error:
         raise FileError(f"{path}: cannot be read: {error}") from error
-    ending = os.path.splitext(path)[1].lower()
+    ending = os.path.splitext(path if name is None else name)[1].lower()
     if head[:4] == b"PK\x03\x04":
         with ZipArchive(path) as archive:
             if any(name.endswith("/data.pkl") for name in archive.names):
@@ -71,15 +86,16 @@ def _is_darknet(head: bytes) -> bool:
     return major in (0, 1) and 0 <= minor <= 10 and 0 <= revision <= 100
 
 
-def read_arrays(path: str | os.PathLike) -> dict[str, np.ndarray]:
+def read_arrays(path: str | os.PathLike, *, name: str | None = None) -> dict[str, np.ndarray]:
     """The arrays in the file by name, whatever kind of file it is: `.npz`, `.safetensors`, torch, `.caffemodel`,
     MXNet's `.params` (also zipped), detectron2's `.pkl`.
 
+    name: whose ending counts, by default the path's
     A caffemodel's blobs are called "layer/0", "layer/1" and so on; MXNet's names come without "arg:" and "aux:".
     Raises UnsupportedError for kinds that hold no names or that cvzoo does not read; FileFormatError if it is damaged
     or of no known kind.
     """
-    kind = sniff(path)
+    kind = sniff(path, name=name)
     if kind == NPZ:
         return read_npz(path)
     if kind == TORCH:

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any, BinaryIO
 
 from cvzoo.errors.exceptions import DownloadError
-from cvzoo.weights.paced_http import PacedHTTP, PacedHTTPS
+from cvzoo.weights.paced_http import paced_handlers
 
 TRIES = 4
 WAIT = 0.5  # seconds before the second try, twice as long before each further one
@@ -94,7 +94,7 @@ def _attempt(url: str, part: pathlib.Path, size: int | None, progress: Callable 
 
 def _opened(request: urllib.request.Request) -> Any:
     """The answer. Raises DownloadError where the address, or one that a server sends us to, cannot be one."""
-    opener = urllib.request.build_opener(_SameSchemeRedirects, PacedHTTP, PacedHTTPS)
+    opener = urllib.request.build_opener(_SameSchemeRedirects, *paced_handlers())
     try:
         return opener.open(request, timeout=TIMEOUT)
     except (DownloadError, OSError, http.client.HTTPException):

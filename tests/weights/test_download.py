@@ -1,7 +1,9 @@
 import dataclasses
 import errno
+import fcntl
 import hashlib
 import http.server
+import io
 import itertools
 import logging
 import os
@@ -9,15 +11,25 @@ import subprocess
 import sys
 import threading
 
+import numpy as np
 import pytest
 
 from cvzoo.errors.exceptions import ConfigError, DownloadError
-from cvzoo.weights import download, file_hash, paced_http, transfer
-from cvzoo.weights.cache import cached_path
-from cvzoo.weights.download import fetch_weights
+from cvzoo.weights import download, file_hash, paced_http, transfer, unproven
+from cvzoo.weights.cache import cached_path, is_cached
+from cvzoo.weights.download import fetch_weights, pin_weights
 from cvzoo.weights.record import Weights
 
 BODY = bytes(range(256)) * 4096  # 1 MiB
+
+
+def npz():
+    file = io.BytesIO()
+    np.savez(file, x=np.arange(1000))
+    return file.getvalue()
+
+
+NPZ = npz()
 
 
 class Server(http.server.ThreadingHTTPServer):
@@ -178,8 +190,8 @@ def test_content_that_changed_between_tries_is_not_mixed(server):
     record = record_of(server.url, size=None, sha256=None)
     with pytest.raises(DownloadError):
         fetch_weights(record)
-    server.plan, server.body, server.etag = ["good"], b"new" * 1000, '"two"'
-    assert fetch_weights(record).read_bytes() == b"new" * 1000
+    server.plan, server.body, server.etag = ["good"], NPZ, '"two"'
+    assert fetch_weights(record).read_bytes() == NPZ
 
 
 @pytest.mark.parametrize(
@@ -339,13 +351,14 @@ def test_an_unchanged_file_is_not_hashed_twice(server, monkeypatch):
     assert len(counted) == 2
 
 
-def test_without_a_published_hash_the_first_download_is_pinned(server, caplog):
+def test_without_a_published_hash_the_first_file_of_the_right_kind_is_pinned(server, caplog):
+    server.body = NPZ
     record = record_of(server.url, sha256=None, size=None)
     with caplog.at_level(logging.WARNING, "cvzoo.weights"):
         path = fetch_weights(record)
-    assert hashlib.sha256(BODY).hexdigest() in caplog.text
+    assert hashlib.sha256(NPZ).hexdigest() in caplog.text
     pin = path.with_name("net.npz.sha256")
-    assert pin.read_text() == f"{hashlib.sha256(BODY).hexdigest()}  net.npz\n"
+    assert pin.read_text() == f"{hashlib.sha256(NPZ).hexdigest()}  net.npz\n"
     caplog.clear()
     fetch_weights(record)
     assert caplog.text == ""
@@ -357,18 +370,97 @@ def test_without_a_published_hash_the_first_download_is_pinned(server, caplog):
 
 
 def test_a_file_whose_name_carries_digits_of_its_hash_is_held_to_them(server):
-    digits = hashlib.sha256(BODY).hexdigest()[:8]
+    server.body = NPZ
+    digits = hashlib.sha256(NPZ).hexdigest()[:8]
     url = server.url.removesuffix("net.npz")
     record = record_of(f"{url}net-{digits}.npz", name="right", sha256=None, size=None)
     path = fetch_weights(record)
-    assert path.read_bytes() == BODY
+    assert path.read_bytes() == NPZ
     path.with_name(f"{path.name}.sha256").unlink()
     path.write_bytes(b"put there by hand")
-    assert fetch_weights(record).read_bytes() == BODY
+    assert fetch_weights(record).read_bytes() == NPZ
     wrong = record_of(f"{url}net-01234567.npz", name="wrong", sha256=None, size=None)
     with pytest.raises(DownloadError, match="another one than its name says"):
         fetch_weights(wrong)
     assert not cached_path(wrong).exists()
+
+
+PAGE = b"\n <!DOCTYPE html><title>Log in</title>"
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "words"),
+    [
+        ("net.npz", PAGE, "a web page came"),
+        ("net.npz", b"Not found", "something unknown came"),
+        ("net.npz", NPZ[:-30], "damaged"),
+        ("net.npz", b"\x80\x02}.", "detectron2 came"),
+        ("net.pth", NPZ, "npz came"),
+        ("net.pth", b"\x80\x02cos\nsystem\n.", "asks for os.system"),
+        ("net.zip", NPZ, "npz came"),
+        ("net.pkl", PAGE, "a web page came"),
+        ("net.weights", PAGE, "a web page came"),
+        ("net.weights", b"some words that are long enough.", "came"),
+    ],
+)
+def test_without_a_published_hash_another_kind_of_file_is_refused_and_not_kept(server, name, body, words):
+    server.body = body
+    record = record_of(server.url.replace("net.npz", name), sha256=None, size=None)
+    with pytest.raises(DownloadError, match=words):
+        fetch_weights(record)
+    assert left_behind(record) == []
+    path = cached_path(record)
+    path.write_bytes(body)  # by hand
+    with pytest.raises(DownloadError, match=words):
+        fetch_weights(record)
+    assert not path.with_name(f"{name}.sha256").exists()
+
+
+def test_a_file_that_a_model_is_to_check_is_pinned_when_it_has(server):
+    server.body = NPZ
+    record = record_of(server.url, sha256=None, size=None)
+    path = fetch_weights(record, pin=False)
+    assert not is_cached(record)
+    assert fetch_weights(record, pin=False) == path  # asked for once more before the model is made
+    assert left_behind(record) == [".net.npz.unproven", "net.npz"]
+    pin_weights(path)
+    assert left_behind(record) == ["net.npz", "net.npz.sha256"]
+    assert is_cached(record)
+    assert fetch_weights(record, pin=False) == path
+    assert len(server.requests) == 1
+
+
+def test_a_file_that_no_model_took_is_fetched_again_by_the_next_process(server):
+    server.body = NPZ
+    record = record_of(server.url, sha256=None, size=None)
+    path = fetch_weights(record, pin=False)
+    theirs = os.open(path.with_name(".net.npz.unproven"), os.O_RDONLY)
+    fcntl.flock(theirs, fcntl.LOCK_SH)  # another process is building its model meanwhile
+    unproven.clear(path)  # as when ours ends
+    assert fetch_weights(record, pin=False) == path
+    assert len(server.requests) == 1
+    unproven.clear(path)
+    os.close(theirs)
+    assert fetch_weights(record, pin=False) == path
+    assert len(server.requests) == 2
+
+
+def test_a_file_put_there_by_hand_is_pinned_when_a_model_has_taken_it(server):
+    record = record_of(server.url, sha256=None, size=None)
+    path = cached_path(record)
+    path.parent.mkdir(parents=True)
+    path.write_bytes(NPZ)
+    assert fetch_weights(record, pin=False) == path
+    assert left_behind(record) == ["net.npz"]
+    pin_weights(path)
+    assert left_behind(record) == ["net.npz", "net.npz.sha256"]
+    assert server.requests == []
+
+
+def test_only_files_of_the_cache_are_pinned(tmp_path):
+    (tmp_path / "own.npz").write_bytes(NPZ)
+    pin_weights(tmp_path / "own.npz")
+    assert [path.name for path in tmp_path.iterdir()] == ["own.npz"]
 
 
 def test_many_threads_fetch_once(server):

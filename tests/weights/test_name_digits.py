@@ -3,8 +3,8 @@ import zipfile
 
 import pytest
 
-from cvzoo.weights.name_digits import file_hashes, name_digits, published_as
-from cvzoo.weights.record import Weights
+from cvzoo.weights.name_digits import file_hashes, published_as
+from cvzoo.weights.record import Weights, name_digits
 
 
 def record(file, sha256=None):

@@ -12,6 +12,7 @@ from cvzoo.links.chain import Chain
 from cvzoo.links.model.imagenet_label_names import IMAGENET_LABEL_NAMES
 from cvzoo.links.model.photo_preparation import PhotoPreparation
 from cvzoo.links.model.pretrained import pretrained_path
+from cvzoo.weights.download import pin_weights
 from cvzoo.weights.model_header import read_model_header
 from cvzoo.weights.record import Weights
 from cvzoo.weights.report import LoadReport
@@ -58,7 +59,9 @@ class ClassSource(NamedTuple):
         if self.arrays is None:
             return None
         if not self.may_cut:
-            return model.load_arrays(self.arrays)
+            report = model.load_arrays(self.arrays)
+            pin_weights(self.path)
+            return report
         wanted = model.state_arrays()
         anew = {
             name: array
@@ -69,6 +72,7 @@ class ClassSource(NamedTuple):
         kept = {name: array for name, array in self.arrays.items() if name not in anew}
         rest = {name: value for name, value in wanted.items() if name in anew}
         model.load_arrays({**kept, **rest})
+        pin_weights(self.path)
         report = LoadReport(
             mismatching={name: (np.shape(wanted[name]), tuple(array.shape)) for name, array in anew.items()}
         )

@@ -1,8 +1,9 @@
 """Networks made for classification, as segmenters see through them: dilated, so that their last maps stay large."""
 
 import os
+import pathlib
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from cvzoo.links.model.resnet.extractor import ResNetExtractor, Stem
 from cvzoo.links.model.resnet.torchvision_names import resnet_place
 from cvzoo.links.model.resnet.weights import WEIGHTS as RESNET_WEIGHTS
 from cvzoo.links.model.torch_names import own_names
+from cvzoo.weights.download import pin_weights
 from cvzoo.weights.record import Weights
 from cvzoo.weights.sniff import read_arrays
 
@@ -82,15 +84,28 @@ def backbone_records(kind: str) -> dict[str, Weights]:
     return {name: known[name] for name in _CLASSIFIERS if name in known}
 
 
-def read_backbone(kind: str, pretrained_model: str | os.PathLike | None) -> dict[str, np.ndarray] | None:
-    """The arrays of a `DenseBackbone` by its own names, None if pretrained_model names no classifier's file.
+class BackboneFile(NamedTuple):
+    """A classifier's file: `arrays` of a `DenseBackbone` by its own names."""
+
+    path: pathlib.Path
+    arrays: dict[str, np.ndarray]
+
+    def fill(self, backbone: DenseBackbone) -> None:
+        """Give the numbers to the network. Raises WeightsMismatchError if they are not all that it has."""
+        backbone.load_arrays(self.arrays)
+        pin_weights(self.path)
+
+
+def read_backbone(kind: str, pretrained_model: str | os.PathLike | None) -> BackboneFile | None:
+    """The file that a `DenseBackbone` starts from, None if pretrained_model names no classifier's file.
 
     Raises DownloadError if the file cannot be had.
     """
     records = backbone_records(kind)
     if not isinstance(pretrained_model, str) or pretrained_model not in records:
         return None
-    return backbone_arrays(kind, read_arrays(pretrained_path(pretrained_model, records)))
+    path = pretrained_path(pretrained_model, records)
+    return BackboneFile(path, backbone_arrays(kind, read_arrays(path)))
 
 
 def backbone_arrays(kind: str, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from cvzoo.errors.exceptions import FileFormatError, ValueRangeError, WeightsMismatchError
 from cvzoo.links.chain import Chain
+from cvzoo.weights.download import pin_weights
 from cvzoo.weights.model_header import read_model_header
 from cvzoo.weights.report import LoadReport
 
@@ -103,6 +104,7 @@ def take_what_fits(model: Chain, source: DetectorSource, *, head: Sequence[str])
             got=", ".join(f"{name} {np.shape(arrays[name])}" for name in (*unexpected, *differing)[:6]) or "not there",
         )
     report = model.load_arrays(arrays, strict=False)
+    pin_weights(source.path)
     anew = sorted({*missing, *differing})
     if anew:
         warnings.warn(

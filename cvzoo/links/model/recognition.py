@@ -14,21 +14,9 @@ from cvzoo.links.model.torchvision_marks import MARKS, Marks
 from cvzoo.links.model.zoo_member import ZooMember
 from cvzoo.weights.name_digits import file_hashes, published_as
 from cvzoo.weights.record import Weights
-from cvzoo.weights.sniff import CAFFEMODEL, DARKNET, DETECTRON2, MXNET, NPZ, SAFETENSORS, TORCH, sniff
+from cvzoo.weights.sniff import KINDS, sniff
 
 _ENUM = re.compile(r"\b(\w+)_Weights\b")
-_KINDS = {
-    ".pth": TORCH,
-    ".pt": TORCH,
-    ".th": TORCH,
-    ".npz": NPZ,
-    ".zip": MXNET,
-    ".params": MXNET,
-    ".pkl": DETECTRON2,
-    ".caffemodel": CAFFEMODEL,
-    ".weights": DARKNET,
-    ".safetensors": SAFETENSORS,
-}
 
 
 class Candidate(NamedTuple):
@@ -90,7 +78,7 @@ def recognise(
     alike = [
         Candidate(member, load, "fits, as the only one that does")
         for member, load in known
-        if any(_KINDS.get(pathlib.PurePath(record.file_name).suffix.lower()) == kind for record in member.files)
+        if any(KINDS.get(pathlib.PurePath(record.file_name).suffix.lower()) == kind for record in member.files)
         if torchvision_name(member.weights) not in MARKS
     ]
     return _distinct(alike)

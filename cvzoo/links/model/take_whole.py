@@ -11,6 +11,7 @@ import numpy as np
 from cvzoo.config.randomness import get_random_state, using_random_state
 from cvzoo.errors.exceptions import WeightsMismatchError
 from cvzoo.links.chain import Chain
+from cvzoo.weights.download import pin_weights
 from cvzoo.weights.report import LoadReport
 
 Shapes = Mapping[str, tuple[int, ...]]
@@ -56,7 +57,9 @@ def take_whole(
         parts += [f"{len(anew)} start anew: {_shown(anew)}"] if anew else []
         parts += [f"{len(misfit.unexpected)} have no place: {_shown(misfit.unexpected)}"] if misfit.unexpected else []
         warnings.warn(f"{os.fspath(path)}: {', '.join(parts)}", stacklevel=4)
-    return model.load_arrays(arrays, strict=False)
+    report = model.load_arrays(arrays, strict=False)
+    pin_weights(path)
+    return report
 
 
 def take_backbone(
@@ -73,7 +76,9 @@ def take_backbone(
     misfit = _compared(wanted, given)
     if misfit.n:
         raise _error(path, wanted, given, misfit)
-    return model.load_arrays(arrays, strict=False)
+    report = model.load_arrays(arrays, strict=False)
+    pin_weights(path)
+    return report
 
 
 @contextlib.contextmanager

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from cvzoo.links.model.zoo import zoo_members
-from cvzoo.weights.name_digits import name_digits
+from cvzoo.weights.record import name_digits
 
 RECORDS = {record.url: record for member in zoo_members() for record in member.files}
 CHAINERCV = "https://chainercv-models.preferred.jp/"

@@ -67,7 +67,7 @@ class DeepLabV3(AbstractPhotoSegmenter):
             self.head = DeepLabV3Head(last, self.n_class, middle=max(1, int(256 * width)))
             self.aux = FCNHead(middle, self.n_class)
         if start is not None:
-            self.backbone.load_arrays(start)
+            start.fill(self.backbone)
         self.load_report = source.take(self, head=("head/out", "aux/out"))
 
     def prepare(self, img: np.ndarray) -> np.ndarray:

@@ -67,7 +67,7 @@ class FCN(AbstractPhotoSegmenter):
             self.head = FCNHead(last, self.n_class)
             self.aux = FCNHead(middle, self.n_class)
         if start is not None:
-            self.backbone.load_arrays(start)
+            start.fill(self.backbone)
         self.load_report = source.take(self, head=("head/out", "aux/out"))
 
     def prepare(self, img: np.ndarray) -> np.ndarray:

@@ -34,6 +34,7 @@ from cvzoo.links.model.segmentation_source import segmentation_source
 from cvzoo.links.model.segmenter import AbstractSegmenter
 from cvzoo.links.model.views import mean_of_views
 from cvzoo.transforms.resize_contain import contain_frame, resize_contain
+from cvzoo.weights.download import pin_weights
 from cvzoo.weights.sniff import read_arrays
 
 _STRIDE = 8
@@ -85,7 +86,8 @@ class PSPNet(AbstractSegmenter):
         is_backbone = isinstance(pretrained_model, str) and pretrained_model in BACKBONE_RECORDS.get(n_layer, {})
         backbone = None
         if is_backbone:
-            backbone = read_arrays(pretrained_path(pretrained_model, BACKBONE_RECORDS[n_layer]))
+            path = pretrained_path(pretrained_model, BACKBONE_RECORDS[n_layer])
+            backbone = read_arrays(path)
         source = segmentation_source(
             None if is_backbone else pretrained_model,
             RECORDS.get(n_layer, {}),
@@ -130,6 +132,7 @@ class PSPNet(AbstractSegmenter):
                 self.aux_conv2 = Convolution2D(wide, self.n_class, ksize, 1, ksize // 2)
         if backbone is not None:
             self.extractor.load_arrays(backbone_from_chainercv(backbone))
+            pin_weights(path)
         self.load_report = source.take(self, head=("head_conv2", "aux_conv2"))
 
     def prepare(self, img: np.ndarray) -> np.ndarray:

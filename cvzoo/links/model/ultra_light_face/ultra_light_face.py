@@ -33,6 +33,7 @@ from cvzoo.links.model.ultra_light_face.weights import FACE_LABELS, WEIGHTS
 from cvzoo.transforms.normalize import normalize
 from cvzoo.transforms.pillow_passes import rows_first
 from cvzoo.transforms.resize import resize
+from cvzoo.weights.download import pin_weights
 
 # output channels and stride of the separable convolutions after the first one
 _WIDTHS = (32, 32, 32, 64, 64, 64, 64, 128, 128, 128, 256, 256)
@@ -83,6 +84,7 @@ class UltraLightFace(AbstractOneStageDetector):
         if pretrained_model is not None:
             path = pretrained_path(pretrained_model, WEIGHTS[variant])
             load_torch_or_own(self, path, torch_modules(variant == "rfb_320"))
+            pin_weights(path)
 
     def prepare(self, img: np.ndarray) -> np.ndarray:
         """(3, 240, 320) float32 in about [-1, 1]; the photo is stretched."""

@@ -15,6 +15,7 @@ from cvzoo.links.model.pretrained import pretrained_path
 from cvzoo.links.model.yolo.block import load_darknet
 from cvzoo.links.model.yolo.chainercv_names import from_chainercv, is_chainercv_yolo
 from cvzoo.weights.darknet import DarknetWeightsFile
+from cvzoo.weights.download import pin_weights
 from cvzoo.weights.model_header import ModelHeader, read_model_header
 from cvzoo.weights.record import Weights
 from cvzoo.weights.report import LoadReport
@@ -86,6 +87,7 @@ class PretrainedYOLO:
             return take_what_fits(model, source, head=tuple(heads))
         if source.n_fg_class in (None, n_fg_class):
             load_darknet(model, self._path)  # a file of no network's size is refused here
+            pin_weights(self._path)
             return LoadReport()
         # the heads' numbers lie amid the others, and have to be read to get at those
         others = {

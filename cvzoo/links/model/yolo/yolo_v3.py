@@ -23,7 +23,7 @@ from cvzoo.links.model.yolo.decode import Found, YoloHead
 from cvzoo.links.model.yolo.frame import boxes_of_heads_on_device, checked_insize, decode_heads, input_plan, to_input
 from cvzoo.links.model.yolo.pretrained import PretrainedYOLO
 from cvzoo.links.model.yolo.weights import DARKNET53_IMAGENET, YOLO_V3_WEIGHTS
-from cvzoo.weights.download import fetch_weights
+from cvzoo.weights.download import fetch_weights, pin_weights
 
 # (height, width) in pixels of the 416 x 416 input, three for each head, the coarsest grid first
 ANCHORS = (
@@ -119,7 +119,9 @@ class YOLOv3(AbstractOneStageDetector):
         for branch, head in zip(branches.values(), self.heads):
             branch.finish(head.n_channel)
         if pretrained_model == "imagenet":
-            load_darknet(self.extractor, fetch_weights(DARKNET53_IMAGENET))
+            path = fetch_weights(DARKNET53_IMAGENET, pin=False)
+            load_darknet(self.extractor, path)
+            pin_weights(path)
         self.load_report = None if file is None else file.fill(self, source, outs, n_fg_class=self.n_fg_class)
         self.use_preset("visualize")
 

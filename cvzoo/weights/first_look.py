@@ -1,0 +1,44 @@
+"""Whether what came from a server can be the file that was wanted, where no hash says so."""
+
+import os
+import pathlib
+
+from cvzoo.errors.exceptions import FileFormatError
+from cvzoo.weights.darknet import DarknetWeightsFile
+from cvzoo.weights.sniff import DARKNET, KINDS, read_arrays, sniff
+
+_PAGES = (b"<!doctype", b"<html", b"<?xml", b"<head")
+
+
+def refuse_page(path: str | os.PathLike) -> None:
+    """Nothing, or FileFormatError if the file is a web page, such as one that asks to log in."""
+    with open(path, "rb") as file:
+        head = file.read(256)
+    if head.removeprefix(b"\xef\xbb\xbf").lstrip().lower().startswith(_PAGES):
+        raise FileFormatError("a web page came", expected="a file", got=_shown(head))
+
+
+def check_weights(path: str | os.PathLike, *, name: str, whole: bool) -> None:
+    """Nothing, or FileFormatError if the file is not of the kind that its published name says.
+
+    whole: it is read to its end, so that it also holds arrays, or raises what its reader raises
+    """
+    refuse_page(path)
+    wanted = KINDS.get(pathlib.PurePath(name).suffix.lower())
+    if wanted is None:
+        return
+    found = sniff(path, name=name)
+    if found != wanted:
+        with open(path, "rb") as file:
+            head = file.read(64)
+        raise FileFormatError(
+            f"{found or 'something unknown'} came", expected=f"a file of kind {wanted}", got=_shown(head)
+        )
+    if wanted == DARKNET:
+        DarknetWeightsFile(path).close()
+    elif whole:
+        read_arrays(path, name=name)
+
+
+def _shown(head: bytes) -> str:
+    return f"bytes that begin with {head[:60]!r}"

@@ -1,0 +1,85 @@
+"""A published file without a whole hash is believed from the moment on when a model has taken all of its arrays."""
+
+import numpy as np
+import pytest
+
+from cvzoo.errors.exceptions import CvzooError
+from cvzoo.links.chain import Chain
+from cvzoo.links.connection.linear import Linear
+from cvzoo.links.model.class_source import ClassWeights, class_source
+from cvzoo.links.model.dense_backbone import BackboneFile
+from cvzoo.links.model.detector_source import DetectorSource, take_what_fits
+from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.pretrained import pretrained_path
+from cvzoo.links.model.take_whole import take_backbone, take_whole
+from cvzoo.weights.cache import cached_path
+from cvzoo.weights.npz import read_npz, write_npz
+from cvzoo.weights.record import Weights
+
+
+class Net(Chain):
+    def __init__(self):
+        with self.init_scope():
+            self.fc = Linear(3, 2)
+
+
+@pytest.fixture(params=[True, False], ids=["right", "wrong"])
+def record(request, monkeypatch, tmp_path):
+    """Of a file that is the network's, or one with another shape."""
+    monkeypatch.setenv("CVZOO_HOME", str(tmp_path / "home"))
+    path = tmp_path / "net.npz"
+    write_npz(path, {"fc/W": np.zeros((2, 3 if request.param else 4), "f4"), "fc/b": np.zeros(2, "f4")})
+    words = dict.fromkeys(("licence", "data", "data_licence", "source"), "not stated")
+    return Weights(name="net", url=path.as_uri(), sha256=None, **words), request.param
+
+
+def classifier(record, n_class=None):
+    source = class_source(
+        "net",
+        {"net": ClassWeights(record, PhotoPreparation())},
+        own_names=lambda arrays: arrays,
+        head_bias="fc/b",
+        n_class=n_class,
+        label_names=None,
+        default=PhotoPreparation(),
+    )
+    source.take(Net(), head=() if n_class is None else ("aux",))
+
+
+def file_of(record):
+    path = pretrained_path("net", {"net": record})
+    return path, read_npz(path)
+
+
+def detector(record):
+    path, arrays = file_of(record)
+    take_what_fits(Net(), DetectorSource(str(path), arrays), head=())
+
+
+def whole(record):
+    path, arrays = file_of(record)
+    take_whole(Net(), arrays, path=path)
+
+
+def backbone(record):
+    path, arrays = file_of(record)
+    take_backbone(Net(), arrays, path=path, backbone="", beside=("none",))
+
+
+def dense_backbone(record):
+    BackboneFile(*file_of(record)).fill(Net())
+
+
+@pytest.mark.parametrize(
+    "take", [classifier, lambda record: classifier(record, 2), detector, whole, backbone, dense_backbone]
+)
+def test_what_a_model_takes_is_pinned_and_what_it_refuses_is_not(record, take):
+    record, is_right = record
+    if is_right:
+        take(record)
+    else:
+        with pytest.raises(CvzooError):
+            take(record)
+    path = cached_path(record)
+    assert path.with_name("net.npz.sha256").exists() == is_right
+    assert path.with_name(".net.npz.unproven").exists() != is_right
