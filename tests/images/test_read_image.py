@@ -257,10 +257,57 @@ def test_empty_arrays_are_refused(shape):
         read_image(np.zeros(shape, np.float32))
 
 
-@pytest.mark.parametrize("source", [None, 3, [1, 2], {"path": "x"}])
-def test_sources_of_another_type_are_refused(source):
-    with pytest.raises(DtypeError, match="a photo is a path"):
+@pytest.mark.parametrize(
+    ("source", "first_line"),
+    [
+        (None, "an object of type NoneType is no image"),
+        (3, "the number 3 is no image"),
+        (np.float32(0.5), "the number np.float32(0.5) is no image"),
+        ([1, 2], "an object of type list is no image"),
+        ({"path": "x"}, "an object of type dict is no image"),
+    ],
+)
+def test_sources_of_another_type_are_refused_in_the_first_line(source, first_line):
+    with pytest.raises(DtypeError) as caught:
         read_image(source)
+    lines = str(caught.value).splitlines()
+    assert lines[0] == first_line
+    assert "a path, bytes, an open binary file, a PIL image or an array" in lines[1]
+
+
+def test_a_tensor_of_torch_is_refused_with_what_makes_an_array_of_it():
+    tensor = type("Tensor", (), {"__module__": "torch", "__array__": lambda self: CHW})()
+    with pytest.raises(DtypeError, match=r"torch\.Tensor is no image[^$]*\.numpy\(\)"):
+        read_image(tensor)
+    other = type("Tensor", (), {"__module__": "jax", "__array__": lambda self: CHW})()
+    with pytest.raises(DtypeError, match=r"np\.asarray"):
+        read_image(other)
+
+
+def test_an_empty_path_is_refused():
+    with pytest.raises(ImageError, match="an empty path names no image"):
+        read_image("")
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64", "F"])
+def test_floats_in_0_1_are_taken_as_they_are_with_a_warning(kind):
+    values = (CHW / 255).astype("float32" if kind == "F" else kind)
+    source = Image.fromarray(values[0]) if kind == "F" else values
+    with pytest.warns(RuntimeWarning, match=r"0 \.\. 1 only.*nearly black.*\* 255"):
+        img = read_image(source)
+    assert img.max() <= 1
+
+
+def test_small_integers_of_mode_i_are_taken_as_16_bits_with_a_warning():
+    with pytest.warns(RuntimeWarning, match="mode I.*65535.*nearly black"):
+        img = read_image(Image.fromarray(GRAY.astype(np.int32)))
+    np.testing.assert_allclose(img[0], GRAY / 257, rtol=1e-6)
+
+
+def test_black_and_dark_images_of_bytes_and_masks_are_nobodys_mistake():  # any warning fails a test
+    for source in (CHW * 0, (CHW > 9).astype(np.uint8), CHW > 9, CHW / 255 - 0.5, CHW / 100, np.uint16(CHW > 9)):
+        read_image(source)
+    read_image(Image.fromarray(GRAY.astype(np.int32) * 257))
 
 
 def test_a_file_open_as_text_is_refused():
