@@ -6,9 +6,10 @@ from cvzoo.images.read_image import MAX_PIXELS, read_image
 from cvzoo.images.read_image_size import read_image_size
 from cvzoo.images.read_image_url import read_image_url
 from cvzoo.images.read_label import read_label
-from cvzoo.images.write_image import encode_png, to_pil, write_image
+from cvzoo.images.write_image import encode_jpeg, encode_png, to_pil, write_image
 
 __all__ = [
+    "encode_jpeg",
     "encode_png",
     "from_array",
     "IMAGE_ENDINGS",

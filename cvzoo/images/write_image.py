@@ -37,6 +37,13 @@ def encode_png(img):
     return buffer.getvalue()
 
 
+def encode_jpeg(img, *, quality=85):
+    """The bytes of a JPEG file of the photo, a tenth of a PNG's. img: as for `to_pil`; quality: 1 to 100."""
+    buffer = io.BytesIO()
+    to_pil(img).save(buffer, format="JPEG", quality=quality)
+    return buffer.getvalue()
+
+
 def write_image(img, path, *, quality=95):
     """The path, once the photo lies there; other processes see the old file or the new one, never a part.
 

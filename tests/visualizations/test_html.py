@@ -7,7 +7,7 @@ import xml.etree.ElementTree
 import numpy as np
 import pytest
 
-from cvzoo.images import read_image
+from cvzoo.images import encode_jpeg, read_image
 from cvzoo.visualizations import detection_html, detection_png, detection_table, draw_bbox
 
 IMG = np.full((3, 40, 60), 99, dtype=np.float32)
@@ -39,10 +39,16 @@ def test_the_table_counts_what_it_does_not_list():
 
 
 def test_the_picture_is_the_drawn_photo():
-    page = detection_html(IMG, BBOX, LABEL, SCORE, label_names=["cat", "dog"])
-    (data,) = re.findall(r"data:image/png;base64,([A-Za-z0-9+/=]+)", page)
     drawn = draw_bbox(IMG, BBOX, LABEL, SCORE, label_names=["cat", "dog"])
-    np.testing.assert_array_equal(read_image(base64.b64decode(data)), drawn)
+    np.testing.assert_array_equal(read_image(detection_png(IMG, BBOX, LABEL, SCORE, label_names=["cat", "dog"])), drawn)
+    page = detection_html(IMG, BBOX, LABEL, SCORE, label_names=["cat", "dog"])
+    (data,) = re.findall(r"data:image/jpeg;base64,([A-Za-z0-9+/=]+)", page)
+    np.testing.assert_array_equal(read_image(base64.b64decode(data)), read_image(encode_jpeg(drawn)))
+
+
+def test_the_picture_of_a_large_photo_full_of_detail_is_a_small_jpeg():
+    noise = np.random.default_rng(0).integers(0, 256, (3, 1500, 2000)).astype(np.float32)
+    assert len(detection_html(noise, BBOX)) < 500_000  # of a photo a fifth of it, as PNG at 1000 pixels 2 MB
 
 
 def test_names_are_escaped():

@@ -2,7 +2,6 @@
 
 import html
 import os
-from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -17,9 +16,9 @@ from cvzoo.transforms.resize import resize
 from cvzoo.transforms.scale import scaled_size
 from cvzoo.visualizations.colors import label_color
 from cvzoo.visualizations.draw_mask import draw_label_map
+from cvzoo.visualizations.html import LONG_SIDE, inline_jpeg
 from cvzoo.weights.atomic_write import atomic_write
 
-_LONG_SIDE = 1000  # of a notebook's picture, which a larger one would only make heavier
 _IGNORED = 255  # in a PNG, where -1 cannot stand
 
 
@@ -119,7 +118,7 @@ class LabelMaps(list):
     def _figure(self, i: int) -> str:
         return (
             f'<figure><img alt="photo and its classes" style="max-width:100%" '
-            f'src="data:image/png;base64,{b64encode(self._png(i)).decode("ascii")}">{self._legend(i)}</figure>'
+            f'src="{inline_jpeg(self._drawn(i))}">{self._legend(i)}</figure>'
         )
 
     def _legend(self, i: int) -> str:
@@ -133,8 +132,11 @@ class LabelMaps(list):
         return f"<table><tr><th></th><th>class</th><th>share</th></tr>{''.join(rows)}</table>"
 
     def _png(self, i: int) -> bytes:
+        return encode_png(self._drawn(i))
+
+    def _drawn(self, i: int) -> np.ndarray:
         img, label = photo_of(self.sources, i), self[i]
-        if max(label.shape) > _LONG_SIDE:
-            size = scaled_size(label.shape, long=_LONG_SIDE)
+        if max(label.shape) > LONG_SIDE:
+            size = scaled_size(label.shape, long=LONG_SIDE)
             img, label = resize(img, size), resize_label_map(label, size)
-        return encode_png(draw_label_map(img, label))
+        return draw_label_map(img, label)
