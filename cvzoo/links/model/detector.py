@@ -68,7 +68,8 @@ class AbstractDetector(AbstractThresholds, AbstractQuantizable, Chain, abc.ABC):
         imgs: any iterable of photos of any sizes, each a path, the bytes of a file, an open file, a PIL image or an
             array (3, H, W) RGB or (1, H, W) grey in [0, 255]; a batch (B, 3, H, W) is fine, too
         batch_size: how many photos of one prepared shape go through the network at once; the result is the same bits
-        Raises ImageError that names a photo which cannot be read, DtypeError for a single photo instead of several.
+        Raises FileNotFoundError (or another OSError) for a path that cannot be opened, ImageError that names a file
+        which holds no sound image, DtypeError for a single photo instead of several.
         """
         found: list[Found] = []
         sources: list[Any] = []

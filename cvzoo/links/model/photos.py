@@ -152,10 +152,11 @@ def check_photos(imgs: Any, batch_size: int) -> None:
 
 def check_several(imgs: Any, function: str) -> None:
     """Raises DtypeError or ShapeError, which name the function, if `imgs` is one photo or not an iterable."""
-    what, hint = f"{function} wants several photos", f"{function}([photo])"
+    what, hint = f"{function} wants several photos, not one", f"{function}([photo])"
     if isinstance(imgs, str | bytes | bytearray | os.PathLike | Image.Image):
         raise DtypeError(what, got=type(imgs).__name__, hint=hint)
     if isinstance(imgs, np.ndarray) and imgs.ndim != 4:
         raise ShapeError(what, expected="a list, or (B, 3, H, W)", got=imgs.shape, hint=hint)
     if not isinstance(imgs, Iterable):
-        raise DtypeError(f"{function} wants an iterable of photos", got=type(imgs).__name__)
+        kind = f"the number {imgs!r}" if isinstance(imgs, int | float) else f"an object of type {type(imgs).__name__}"
+        raise DtypeError(f"{function} wants several photos, not {kind}", hint=f'{function}(["photo.jpg"])')

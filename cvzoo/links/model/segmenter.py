@@ -73,7 +73,8 @@ class AbstractSegmenter(AbstractQuantizable, Chain, abc.ABC):
         batch_size: how many photos of one prepared shape go through the network at once
         with_probs: the result's `probs` are then (n_class, H, W) float32 a photo: 21 classes of a 1080p photo are
             174 MB
-        Raises ImageError that names a photo which cannot be read, DtypeError for a single photo instead of several.
+        Raises FileNotFoundError (or another OSError) for a path that cannot be opened, ImageError that names a file
+        which holds no sound image, DtypeError for a single photo instead of several.
         """
         labels: list[np.ndarray] = []
         probs: list[np.ndarray] = []

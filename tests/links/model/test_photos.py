@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from cvzoo.links.model.photos import prepared_batches
+from cvzoo.errors.exceptions import DtypeError
+from cvzoo.links.model.photos import check_photos, prepared_batches
 
 PREPARE = {
     "channels first": np.ascontiguousarray,
@@ -21,3 +22,17 @@ def test_a_photo_alone_lies_as_it_does_among_others(name):
     np.testing.assert_array_equal(alone.x[0], together.x[0])
     assert alone.x.strides == together.x[:1].copy(order="K").strides
     assert (len(alone.x), len(together.x)) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("imgs", "first_line"),
+    [
+        (3, "predict wants several photos, not the number 3"),
+        (None, "predict wants several photos, not an object of type NoneType"),
+        ("dog.jpg", "predict wants several photos, not one"),
+    ],
+)
+def test_what_is_no_list_of_photos_is_refused_in_the_first_line(imgs, first_line):
+    with pytest.raises(DtypeError) as caught:
+        check_photos(imgs, 1)
+    assert str(caught.value).splitlines()[0] == first_line
