@@ -1,12 +1,18 @@
-"""Which photos the words of a command line mean: files, globs, folders, and `-` for a list on standard input."""
+"""Which photos the words of a command line mean: files, globs, folders, addresses, and `-` for a list of them."""
 
 import glob
 import os
 import pathlib
+import urllib.parse
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from cvzoo.images.list_image_files import list_image_files
+from cvzoo.images.read_image import read_image
+from cvzoo.images.read_image_url import read_image_url
+from cvzoo.images.why_no_image import why_no_image
 
 
 class Trouble(NamedTuple):
@@ -16,10 +22,31 @@ class Trouble(NamedTuple):
     why: str
 
 
-def photo_sources(words: Sequence[str], listed: Iterable[bytes]) -> tuple[Iterable[pathlib.Path | Trouble], int | None]:
+class Address(str):
+    """The http or https address of a photo."""
+
+
+Photo = pathlib.Path | Address
+
+
+def read_photo(photo: Photo) -> np.ndarray:
+    """As `read_image` and `read_image_url` give it, and raise."""
+    return read_image_url(photo) if isinstance(photo, Address) else read_image(photo)
+
+
+def path_of(photo: Photo) -> pathlib.PurePath:
+    """The path after which its results are named; of an address that without host and query."""
+    if not isinstance(photo, Address):
+        return photo
+    path = urllib.parse.unquote(urllib.parse.urlsplit(photo).path)
+    return pathlib.PurePosixPath("".join(each if each.isprintable() and each != "\\" else "_" for each in path))
+
+
+def photo_sources(words: Sequence[str], listed: Iterable[bytes]) -> tuple[Iterable[Photo | Trouble], int | None]:
     """The photos in order, and how many they are; None if that is not known before the list has been read.
 
-    words: paths of files, globs such as "photos/**/*.jpg", folders (the photos in them, not in folders below), and "-"
+    words: paths of files, globs such as "photos/**/*.jpg", folders (the photos in them, not in folders below), http and
+        https addresses, and "-"
     listed: the lines of the list that "-" stands for; it is read while the photos are asked for, blank lines left out
     """
     if "-" in words:
@@ -28,7 +55,7 @@ def photo_sources(words: Sequence[str], listed: Iterable[bytes]) -> tuple[Iterab
     return found, len(found)
 
 
-def _each(words: Iterable[str], listed: Iterable[bytes]) -> Iterator[pathlib.Path | Trouble]:
+def _each(words: Iterable[str], listed: Iterable[bytes]) -> Iterator[Photo | Trouble]:
     for word in words:
         if word == "-":
             empty = True
@@ -43,10 +70,16 @@ def _each(words: Iterable[str], listed: Iterable[bytes]) -> Iterator[pathlib.Pat
             yield from _meant_by(word)
 
 
-def _meant_by(word: str) -> Iterator[pathlib.Path | Trouble]:
+def _meant_by(word: str) -> Iterator[Photo | Trouble]:
     path = pathlib.Path(word)
     try:
-        if path.is_dir():
+        if not word:  # which would be the folder that we are in
+            yield Trouble('""', "an empty path names no image")
+        elif (why := why_no_image(word)) is not None and not path.is_dir():
+            yield Trouble(word, why)
+        elif word.lower().startswith(("http://", "https://")):
+            yield Address(word)
+        elif path.is_dir():
             found = list_image_files(path)
             if not found:
                 deeper = pathlib.Path(glob.escape(word)) / "**" / "*.jpg"

@@ -14,7 +14,7 @@ class PictureNames:
         self._taken = set()
         self._next = {}
 
-    def of(self, path: pathlib.Path) -> tuple[str, str]:
+    def of(self, path: pathlib.PurePath) -> tuple[str, str]:
         """(name, ending) of the photo's picture: the photo's own ending where such files can be written, else .jpg."""
         ending = path.suffix if path.suffix.lower() in _WRITTEN else ".jpg"
         stem = path.stem or "photo"

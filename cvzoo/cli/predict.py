@@ -14,14 +14,13 @@ from cvzoo.cli.json_records import json_lines, write_json
 from cvzoo.cli.load_detector import add_model_arguments
 from cvzoo.cli.load_predictor import load_predictor
 from cvzoo.cli.main import INTERRUPTED, in_words
-from cvzoo.cli.photo_sources import Trouble, photo_sources
+from cvzoo.cli.photo_sources import Photo, Trouble, path_of, photo_sources, read_photo
 from cvzoo.cli.picture_names import PictureNames
 from cvzoo.cli.presentation import Presentation
 from cvzoo.cli.presentations import presentation_of
 from cvzoo.cli.progress import Progress
 from cvzoo.cli.result_table import printable
 from cvzoo.errors.exceptions import BackendError, ConfigError, CvzooError
-from cvzoo.images.read_image import read_image
 from cvzoo.images.write_image import write_image
 from cvzoo.reporting.as_time import as_time
 
@@ -29,9 +28,9 @@ _LISTED_AGAIN = 20  # photos that could not be used, in the closing lines
 
 
 class Predicted(NamedTuple):
-    """A photo that went through the model: its path, its pixels, and its place in what `predict` gave."""
+    """A photo that went through the model: its path or address, its pixels, its place in what `predict` gave."""
 
-    path: pathlib.Path
+    path: Photo
     img: np.ndarray
     found: Any
     i: int
@@ -47,7 +46,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "photos",
         nargs="+",
         metavar="PHOTO",
-        help="a file, a folder, a glob in quotes ('photos/**/*.jpg'), or - for a list of them on standard input",
+        help="a file, a folder, a glob in quotes ('photos/**/*.jpg'), an http(s) address, or - for a list of them on "
+        "standard input",
     )
     add_model_arguments(parser)
     group = parser.add_argument_group("the results")
@@ -109,7 +109,7 @@ def run(args: argparse.Namespace) -> int:
 
 def predict_photos(
     model: Any,
-    photos: Iterable[pathlib.Path | Trouble],
+    photos: Iterable[Photo | Trouble],
     *,
     batch_size: int,
     report: Callable[[Trouble], None],
@@ -119,13 +119,13 @@ def predict_photos(
     model: a Chain with `predict(imgs, batch_size=...)`
     report: called with each photo that cannot be used; the others go on
     """
-    batch: list[tuple[pathlib.Path, np.ndarray]] = []
+    batch: list[tuple[Photo, np.ndarray]] = []
     for photo in photos:
         if isinstance(photo, Trouble):
             report(photo)
             continue
         try:
-            batch.append((photo, read_image(photo)))
+            batch.append((photo, read_photo(photo)))
         except (CvzooError, OSError, ValueError) as error:  # ValueError: a zero byte in a path
             report(Trouble(str(photo), _without_name(error, photo)))
             continue
@@ -137,7 +137,7 @@ def predict_photos(
 
 
 def _predict_batch(
-    model: Any, batch: list[tuple[pathlib.Path, np.ndarray]], report: Callable[[Trouble], None]
+    model: Any, batch: list[tuple[Photo, np.ndarray]], report: Callable[[Trouble], None]
 ) -> Iterator[Predicted]:
     try:
         found = model.predict([img for _, img in batch], batch_size=len(batch))
@@ -161,7 +161,7 @@ def _written(
     size = each.img.shape[1:]
     if out is None:
         return presentation.record(str(each.path), size, each.found, each.i, None)
-    name, ending = names.of(each.path)
+    name, ending = names.of(path_of(each.path))
     picture = f"{name}{ending}" if draws else None
     if picture is not None:
         write_image(presentation.draw(each.found, each.i, each.img), out / picture)
@@ -172,7 +172,7 @@ def _written(
     return record
 
 
-def _kept_apart(photos: Iterable[pathlib.Path | Trouble], out: pathlib.Path) -> Iterator[pathlib.Path | Trouble]:
+def _kept_apart(photos: Iterable[Photo | Trouble], out: pathlib.Path) -> Iterator[Photo | Trouble]:
     """The photos; ConfigError at one that lies in `out`, since a picture with boxes would take its place."""
     checked = set()
     for photo in photos:
@@ -199,7 +199,7 @@ def _print_closing(progress: Progress, troubles: list[Trouble], *, interrupted: 
             print(f"  and {len(troubles) - _LISTED_AGAIN} more", file=sys.stderr)
 
 
-def _without_name(error: Exception, photo: pathlib.Path) -> str:
+def _without_name(error: Exception, photo: Photo) -> str:
     """What is wrong, without the photo's name in front, which the report puts there."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror

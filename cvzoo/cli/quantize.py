@@ -8,10 +8,9 @@ import numpy as np
 
 from cvzoo.cli.load_detector import add_model_arguments
 from cvzoo.cli.load_predictor import load_predictor
-from cvzoo.cli.photo_sources import Trouble, photo_sources
+from cvzoo.cli.photo_sources import Trouble, photo_sources, read_photo
 from cvzoo.cli.result_table import printable
 from cvzoo.errors.exceptions import ConfigError, CvzooError
-from cvzoo.images.read_image import read_image
 from cvzoo.links.quantization.quantizable import AbstractQuantizable
 from cvzoo.links.quantization.value_range import METHODS
 from cvzoo.serializers.model_file import save_model
@@ -78,7 +77,7 @@ def _photos(words: list[str], limit: int) -> list[np.ndarray]:
         if isinstance(path, Trouble):
             raise ConfigError(f"{printable(path.name)}: {path.why}")
         try:
-            photos.append(read_image(path))
+            photos.append(read_photo(path))
         except (CvzooError, OSError, ValueError) as error:
             raise ConfigError(f"{printable(str(path))} cannot be read: {error}") from error
     return photos

@@ -14,11 +14,10 @@ from cvzoo.cli.json_records import as_json, write_json
 from cvzoo.cli.load_predictor import make_member, means_file
 from cvzoo.cli.model_checks import Check, check_numbers, check_predictions
 from cvzoo.cli.on_device import add_device_argument
-from cvzoo.cli.photo_sources import Trouble, photo_sources
+from cvzoo.cli.photo_sources import Trouble, photo_sources, read_photo
 from cvzoo.cli.result_table import printable
 from cvzoo.cli.zoo_member import zoo_member
 from cvzoo.errors.exceptions import FileError, FileFormatError
-from cvzoo.images.read_image import read_image
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.seen import seeded_page, seeded_photo
 from cvzoo.serializers.convert_weights import load_strictly, versions
@@ -130,7 +129,7 @@ def _photos(words: list[str]) -> list[np.ndarray]:
     if troubles:
         raise FileError(f"{troubles[0].name}: {troubles[0].why}")
     # whole numbers, so that a picture written without loss holds the same
-    return [np.rint(read_image(source)).astype(np.float32) for source in sources]
+    return [np.rint(read_photo(source)).astype(np.float32) for source in sources]
 
 
 # --- files ----------------------------------------------------------------------------------------------------------

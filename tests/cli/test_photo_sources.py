@@ -5,7 +5,7 @@ import pathlib
 
 import pytest
 
-from cvzoo.cli.photo_sources import Trouble, photo_sources
+from cvzoo.cli.photo_sources import Address, Trouble, path_of, photo_sources
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def meant(words, listed=()):
     found, total = photo_sources(words, listed)
     found = list(found)
     assert total in (None, len(found))
-    return [f"({each.name})" if isinstance(each, Trouble) else each.as_posix() for each in found]
+    return [f"({each.name})" if isinstance(each, Trouble) else path_of(each).as_posix() for each in found]
 
 
 @pytest.mark.parametrize(
@@ -41,6 +41,9 @@ def meant(words, listed=()):
         (["x*.jpg"], ["(x*.jpg)"]),
         (["a[1].jpg"], ["a[1].jpg"]),  # a file that is there is not a glob
         (["b.jpg", "b.jpg"], ["b.jpg", "b.jpg"]),
+        ([""], ['("")']),  # and not the folder that we are in
+        (["movie.mp4", "0", "rtsp://host/1"], ["(movie.mp4)", "(0)", "(rtsp://host/1)"]),
+        (["https://example.org/a/dog.jpg?w=1"], ["/a/dog.jpg"]),
     ],
 )
 def test_words_mean_photos(folder, words, expected):
@@ -79,3 +82,16 @@ def test_names_that_are_no_utf8_are_kept(folder):
 def test_the_way_to_folders_below_is_told(folder):
     (trouble,) = photo_sources(["empty"], ())[0]
     assert "'empty/**/*.jpg'" in trouble.why
+
+
+def test_an_address_stays_as_it_is_and_names_its_results_by_its_path():
+    (found,) = photo_sources(["HTTPS://example.org/a//my%20dog%00.jpg?size=1#x"], ())[0]
+    assert isinstance(found, Address)
+    assert found == "HTTPS://example.org/a//my%20dog%00.jpg?size=1#x"
+    assert path_of(found).name == "my dog_.jpg"
+
+
+def test_a_video_is_told_with_what_makes_photos_of_it():
+    (trouble,) = photo_sources(["clip.webm"], ())[0]
+    assert trouble.why.startswith("a video")
+    assert "ffmpeg -i clip.webm" in trouble.why

@@ -64,6 +64,29 @@ def test_a_bad_photo_is_told_and_skipped_and_the_exit_status_says_so(run, net, p
     assert len(records(out / "results.jsonl")) == 2
 
 
+def test_a_photo_may_be_at_an_address(run, net, photos, tmp_path, monkeypatch):
+    asked = []
+
+    def open_url(request, timeout):
+        asked.append(request.full_url)
+        return (photos / "a.jpg").open("rb")
+
+    monkeypatch.setattr("urllib.request.urlopen", open_url)
+    url = "https://example.org/pets/a.jpg?w=60"
+    status, printed, _ = run("predict", url, *net, "--out", tmp_path / "out", "--score-thresh", "0")
+    assert (status, asked) == (0, [url])
+    assert url in printed
+    assert json.loads((tmp_path / "out" / "a.json").read_bytes())["photo"] == url
+    assert (tmp_path / "out" / "a.jpg").is_file()
+
+
+def test_a_video_and_a_camera_are_refused_by_their_names(run, net):
+    status, _, errors = run("predict", "movie.mp4", "0", *net)
+    assert status == 1
+    assert "movie.mp4: a video, and cvzoo reads images; extract frames: ffmpeg" in errors
+    assert "0: a camera" in errors
+
+
 def test_equal_names_from_different_folders_do_not_replace_each_other(run, net, photos, tmp_path):
     other = tmp_path / "other"
     other.mkdir()
