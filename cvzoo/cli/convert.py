@@ -3,8 +3,9 @@
 import argparse
 import pathlib
 
-from cvzoo.cli.foreign_model import foreign_model
+from cvzoo.cli.foreign_model import darknet_file, darknet_model, foreign_model
 from cvzoo.cli.json_records import write_json
+from cvzoo.cli.load_predictor import add_darknet_arguments
 from cvzoo.cli.result_table import printable
 from cvzoo.errors.exceptions import ConfigError
 from cvzoo.serializers.convert_weights import convert_weights
@@ -16,11 +17,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "the zoo, and writes one file that says what it is. Beside it lies a certificate: what became of each array, "
         "how exactly, and what both files make of the same photo."
     )
-    parser.add_argument("file", metavar="FILE", help="the weights; read without running anything in them")
+    parser.add_argument("file", nargs="?", metavar="FILE", help="the weights; read without running anything in them")
     parser.add_argument("--to", required=True, metavar="OUT.safetensors", help="the file to write")
     parser.add_argument("--model", metavar="NAME", help="one that `cvzoo models` lists; without it, FILE is recognised")
     parser.add_argument("--half", action="store_true", help="store filters and matrices in float16: half the size")
     parser.add_argument("--certificate", metavar="FILE", help="where the certificate goes (OUT.certificate.json)")
+    add_darknet_arguments(parser.add_argument_group("a network of darknet's files"))
 
 
 def run(args: argparse.Namespace) -> int:
@@ -29,9 +31,13 @@ def run(args: argparse.Namespace) -> int:
     if to.suffix.lower() != ".safetensors":
         raise ConfigError("--to must end in .safetensors, by which other commands know a model file", got=args.to)
     beside = pathlib.Path(args.certificate) if args.certificate else to.with_suffix(".certificate.json")
-    _keep_apart(pathlib.Path(args.file), to, beside)
-    foreign = foreign_model(args.file, args.model)
-    certificate = convert_weights(args.file, to, foreign.load, why=foreign.why, half=args.half)
+    darknet = darknet_file(args, args.file)
+    source = args.file if darknet is None else darknet
+    if darknet is not None and args.model is not None:
+        raise ConfigError("--cfg and --model are two ways to say which model it is", hint="one of them")
+    _keep_apart(pathlib.Path(source), to, beside)
+    foreign = foreign_model(source, args.model) if darknet is None else darknet_model(args)
+    certificate = convert_weights(source, to, foreign.load, why=foreign.why, half=args.half)
     write_json(certificate, beside)
     _print(certificate, to, beside)
     return 0

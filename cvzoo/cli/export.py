@@ -5,7 +5,8 @@ import pathlib
 
 import numpy as np
 
-from cvzoo.cli.load_predictor import make_member, means_file
+from cvzoo.cli.foreign_model import darknet_file
+from cvzoo.cli.load_predictor import add_darknet_arguments, darknet_detector, make_member, means_file
 from cvzoo.cli.result_table import printable
 from cvzoo.cli.zoo_member import zoo_member
 from cvzoo.errors.exceptions import ConfigError, MissingExtraError
@@ -31,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "Writes a model as a file that other programs run. Where ONNX Runtime is installed, both then look at the same "
         "photo, and the greatest difference is shown."
     )
-    parser.add_argument("model", metavar="MODEL|FILE", help="one that `cvzoo models` lists, or a model file")
+    parser.add_argument("model", nargs="?", metavar="MODEL|FILE", help="one that `cvzoo models` lists, or a model file")
     parser.add_argument("--format", required=True, choices=("onnx",), help="what to write")
     parser.add_argument("--to", required=True, metavar="OUT.onnx", help="the file to write")
     parser.add_argument("--batch", type=_batch, metavar="N|dynamic", help="photos at once (dynamic: any number)")
@@ -44,6 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--preset", metavar="NAME", help='whose thresholds the file has: "visualize" or "evaluate"')
     parser.add_argument("--photo", metavar="FILE", help="what both look at")
+    add_darknet_arguments(parser.add_argument_group("a network of darknet's files"))
 
 
 def run(args: argparse.Namespace) -> int:
@@ -54,7 +56,9 @@ def run(args: argparse.Namespace) -> int:
     if not to.parent.is_dir():
         raise ConfigError(f"--to {args.to}: there is no such folder")
     weights, metadata = None, None
-    if means_file(args.model):
+    if darknet_file(args, args.model) is not None:
+        model = darknet_detector(args)
+    elif means_file(args.model):
         model = load_model(args.model)
         header = read_model_header(args.model)
         if header is not None:  # whoever wrote the file may have used names of ours

@@ -1,8 +1,10 @@
 """The model that a file of weights belongs to, whoever wrote the file."""
 
+import argparse
 from collections.abc import Callable
 from typing import NamedTuple
 
+from cvzoo.cli.load_predictor import darknet_detector, refuse_darknet_options
 from cvzoo.cli.zoo_member import zoo_member
 from cvzoo.errors.exceptions import ConfigError, CvzooError, FileError, UnsupportedError
 from cvzoo.links.chain import Chain
@@ -12,6 +14,7 @@ from cvzoo.links.model.zoo_member import ZooMember
 from cvzoo.serializers.convert_weights import load_strictly, source_arrays
 from cvzoo.serializers.model_file import load_model
 from cvzoo.weights.model_header import read_model_header
+from cvzoo.weights.sniff import DARKNET, sniff
 
 MAX_TRIED = 5  # that are named where none fits
 
@@ -27,6 +30,35 @@ class ForeignModel(NamedTuple):
     member: ZooMember | None = None
 
 
+def darknet_file(args: argparse.Namespace, file: str | None) -> str | None:
+    """Darknet's .weights where the options say `--cfg`, and `args.weights` is that file then; None without them.
+
+    file: what stands on the command line without an option; it may be the .weights
+    Raises ConfigError if they do not go together.
+    """
+    if args.cfg is None:
+        refuse_darknet_options(args, "a model without --cfg" if file is None else file)
+        if file is None:
+            raise ConfigError("which model?", hint="a file or a name, or --cfg FILE --weights FILE")
+        return None
+    if file is not None and args.weights is not None:
+        raise ConfigError("two files for one network", got=f"{file} and --weights {args.weights}")
+    if args.weights is None:
+        args.weights = file
+    if args.weights is None:
+        raise ConfigError("--cfg describes a network, but not what it has learnt", hint="--weights FILE")
+    return args.weights
+
+
+def darknet_model(args: argparse.Namespace) -> ForeignModel:
+    """How to load the network of `--cfg`."""
+
+    def load(path: str) -> Chain:
+        return darknet_detector(argparse.Namespace(**{**vars(args), "weights": path}))
+
+    return ForeignModel(load, f"belongs to {args.cfg}")
+
+
 def foreign_model(path: str, name: str | None) -> ForeignModel:
     """How to load the file.
 
@@ -37,7 +69,8 @@ def foreign_model(path: str, name: str | None) -> ForeignModel:
         member = zoo_member(name)
         load = loader(member)
         if load is None:
-            raise UnsupportedError(f"{name} is not made from one file", hint="convert another kind of model")
+            hint = "--cfg FILE, and --names FILE" if sniff(path) == DARKNET else "convert another kind of model"
+            raise UnsupportedError(f"{name} is not made from one file", hint=hint)
         return ForeignModel(load, f"was said to be {name}", member)
     if read_model_header(path) is not None:
         return ForeignModel(load_model, "says so itself")
@@ -58,7 +91,9 @@ def foreign_model(path: str, name: str | None) -> ForeignModel:
         tried = [f"\n  not {name}: {why[:200]}" for name, why in failures.items()]
         raise FileError(
             f"{path} fits no model of the zoo; {len(tried)} were tried" + "".join(tried[:MAX_TRIED]),
-            hint="`cvzoo models` lists what there is; --model NAME says why one does not fit",
+            hint="--cfg FILE, which describes the network of darknet's weights"
+            if sniff(path) == DARKNET
+            else "`cvzoo models` lists what there is; --model NAME says why one does not fit",
         )
     (found,) = fitting
     return ForeignModel(found.load, found.why, found.member if found.is_published else None)

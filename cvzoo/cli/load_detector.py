@@ -2,7 +2,7 @@
 
 import argparse
 
-from cvzoo.cli.load_predictor import load_predictor, means_file
+from cvzoo.cli.load_predictor import add_darknet_arguments, load_predictor, means_file
 from cvzoo.cli.on_device import add_device_argument
 from cvzoo.cli.zoo_member import zoo_member
 from cvzoo.errors.exceptions import ConfigError
@@ -28,14 +28,7 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME|FILE",
         help="one that `cvzoo models` lists, fetched when first used; or a FILE.safetensors of a trained model",
     )
-    group.add_argument("--cfg", metavar="FILE", help="darknet's .cfg of the network")
-    group.add_argument("--weights", metavar="FILE", help="the weights that belong to it")
-    group.add_argument("--names", metavar="FILE", help="names of the classes, one a line; without them, numbers")
-    group.add_argument(
-        "--resize",
-        choices=("stretch", "letterbox"),
-        help="how a photo is fitted to a darknet network: as the .cfg says, else stretch; letterbox for Redmon's files",
-    )
+    add_darknet_arguments(group)
     group.add_argument("--score-thresh", type=_share, metavar="T", help="drop what scores this or less, 0 to 1")
     group.add_argument("--nms-thresh", type=_share, metavar="T", help="of two boxes that overlap more, keep the better")
     add_device_argument(group)

@@ -19,12 +19,24 @@ from cvzoo.weights.download import fetch_weights
 _ENDINGS = (".safetensors", ".npz", ".pth", ".pt", ".th", ".pkl", ".params", ".zip", ".caffemodel", ".weights")
 
 
+def add_darknet_arguments(group: argparse._ActionsContainer) -> None:
+    """The options that say what a network of darknet's files is."""
+    group.add_argument("--cfg", metavar="FILE", help="darknet's .cfg of the network")
+    group.add_argument("--weights", metavar="FILE", help="the weights that belong to it")
+    group.add_argument("--names", metavar="FILE", help="names of the classes, one a line; without them, numbers")
+    group.add_argument(
+        "--resize",
+        choices=("stretch", "letterbox"),
+        help="how a photo is fitted to a darknet network: as the .cfg says, else stretch; letterbox for Redmon's files",
+    )
+
+
 def load_predictor(args: argparse.Namespace) -> Chain:
     """The model, with its weights and thresholds, on its device.
 
     Raises ConfigError if options are missing or have no meaning for it, and what reading the files raises.
     """
-    model = _darknet_detector(args) if args.model is None else _named_model(args)
+    model = darknet_detector(args) if args.model is None else _named_model(args)
     for name, value in (("score_thresh", args.score_thresh), ("nms_thresh", args.nms_thresh)):
         if value is None:
             continue
@@ -39,7 +51,8 @@ def load_predictor(args: argparse.Namespace) -> Chain:
     return model
 
 
-def _darknet_detector(args: argparse.Namespace) -> AbstractDetector:
+def darknet_detector(args: argparse.Namespace) -> AbstractDetector:
+    """The detector of `add_darknet_arguments`. Raises ConfigError if one is missing, and what reading them raises."""
     if args.cfg is None:
         raise ConfigError("which model?", hint="--model NAME, or --cfg FILE --weights FILE --names FILE")
     if args.weights is None:
@@ -48,11 +61,16 @@ def _darknet_detector(args: argparse.Namespace) -> AbstractDetector:
 
 
 def _named_model(args: argparse.Namespace) -> Chain:
+    refuse_darknet_options(args, "--model")
+    return load_model(args.model) if means_file(args.model) else make_member(zoo_member(args.model))
+
+
+def refuse_darknet_options(args: argparse.Namespace, what: str) -> None:
+    """Raises ConfigError if one of `add_darknet_arguments` is given. what: brings all that they say"""
     given = {"--cfg": args.cfg, "--weights": args.weights, "--names": args.names, "--resize": args.resize}
     extra = [option for option, value in given.items() if value is not None]
     if extra:
-        raise ConfigError(f"--model brings its own files and rules; {', '.join(extra)} cannot change them")
-    return load_model(args.model) if means_file(args.model) else make_member(zoo_member(args.model))
+        raise ConfigError(f"{what} brings its own files and rules; {', '.join(extra)} cannot change them")
 
 
 def make_member(member: ZooMember) -> Chain:

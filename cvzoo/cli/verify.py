@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cvzoo.cli.foreign_model import foreign_model
+from cvzoo.cli.foreign_model import ForeignModel, darknet_file, darknet_model, foreign_model
 from cvzoo.cli.golden import golden_complaint, golden_path, golden_record
 from cvzoo.cli.json_records import as_json, write_json
-from cvzoo.cli.load_predictor import make_member, means_file
+from cvzoo.cli.load_predictor import add_darknet_arguments, make_member, means_file
 from cvzoo.cli.model_checks import Check, check_numbers, check_predictions
 from cvzoo.cli.on_device import add_device_argument
 from cvzoo.cli.photo_sources import Trouble, photo_sources, read_photo
@@ -45,7 +45,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "stored, that it says what it is known to say."
     )
     parser.epilog = "exit status: 0 all is right; 1 something is wrong; 2 there is nothing to verify"
-    parser.add_argument("model", metavar="MODEL|FILE", help="one that `cvzoo models` lists, or a file of weights")
+    parser.add_argument(
+        "model", nargs="?", metavar="MODEL|FILE", help="one that `cvzoo models` lists, or a file of weights"
+    )
     parser.add_argument("--as", dest="name", metavar="NAME", help="which model of the zoo FILE belongs to")
     parser.add_argument("--photos", nargs="+", default=(), metavar="PHOTO", help="look at these, not at drawn ones")
     parser.add_argument("--fetch", action="store_true", help="fetch the model's files if they are not here")
@@ -54,22 +56,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--write-golden", action="store_true", help="store beside the file what the model says now, to be held to it"
     )
+    add_darknet_arguments(parser.add_argument_group("a network of darknet's files"))
 
 
 def run(args: argparse.Namespace) -> int:
     """0 if all is right, 1 if not. Raises FileError if the model's files are not here, and what reading them raises."""
-    subject = _of_file(args.model, args.name) if means_file(args.model) else _of_member(args.model, args.fetch)
+    name = darknet_file(args, args.model)
+    if name is not None:
+        subject = _of_file(name, darknet_model(args))
+    elif means_file(name := args.model):
+        subject = _of_file(name, foreign_model(name, args.name))
+    else:
+        subject = _of_member(name, args.fetch)
     photos = _photos(args.photos)
     checks = [*subject.checks, check_numbers(subject.model)]
     if checks[-1].is_right:  # what is computed with NaN says nothing more
         checks += check_predictions(subject.model, photos)
         if args.write_golden:
-            write_json(golden_record(subject.model), _golden(subject, args.model))
+            write_json(golden_record(subject.model), _golden(subject, name))
         checks.append(_check_golden(subject))
     is_right = all(check.is_right is not False for check in checks)
     if args.json is not None:
         record = {
-            "model": args.model,
+            "model": name,
             "class": type(subject.model).__name__,
             "why": subject.why,
             "versions": versions(),
@@ -80,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
             print(as_json(record, indent=2).decode())
             return 0 if is_right else 1
         write_json(record, args.json)
-    print(f"{printable(args.model)}: {type(subject.model).__name__}, {subject.why}")
+    print(f"{printable(name)}: {type(subject.model).__name__}, {subject.why}")
     width = max(len(check.what) for check in checks)
     for check in checks:
         print(f"  {check.what:<{width}}  {_MARKS[check.is_right]:<5}  {printable(check.detail)}")
@@ -106,9 +115,8 @@ def _of_member(name: str, fetch: bool) -> _Subject:
     )
 
 
-def _of_file(name: str, member_name: str | None) -> _Subject:
+def _of_file(name: str, foreign: ForeignModel) -> _Subject:
     path = pathlib.Path(name)
-    foreign = foreign_model(name, member_name)
     records = [] if foreign.member is None else list(foreign.member.files)
     check = _check_hash(path, records)
     if records and not check.is_right:  # somebody's own, of the same build

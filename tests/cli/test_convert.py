@@ -104,3 +104,35 @@ def test_the_source_of_a_certificate_is_not_held_to_it(run, tmp_path):
     status, printed, _ = run("verify", source)
     assert status == 0
     assert "WRONG" not in printed
+
+
+def test_a_network_of_darknets_files_is_converted(run, net, photos, tmp_path):
+    cfg, weights, names = net[1], net[3], net[5]
+    out = tmp_path / "tiny.safetensors"
+    status, printed, errors = run("convert", weights, "--cfg", cfg, "--names", names, "--to", out)
+    assert (status, errors) == (0, "")
+    assert "DarknetDetector" in printed
+    assert "belongs to" in printed
+    certificate = json.loads((tmp_path / "tiny.certificate.json").read_text())
+    assert certificate["greatest_difference"] == certificate["outputs"]["greatest_difference"] == 0
+    assert load_model(out).label_names == ("cat", "dog")
+    again = tmp_path / "again.safetensors"
+    assert run("convert", *net, "--to", again)[0] == 0
+    assert again.read_bytes() == out.read_bytes()
+
+
+def test_options_of_darknet_that_do_not_go_together_are_refused(run, net, tmp_path):
+    cfg, weights = net[1], net[3]
+    out = tmp_path / "out.safetensors"
+    for words, says in [
+        ((weights,), "--cfg FILE"),
+        (("--cfg", cfg), "--weights FILE"),
+        ((weights, *net), "two files"),
+        ((weights, "--cfg", cfg, "--model", "yolo_fastest_coco"), "two ways"),
+        ((weights, "--resize", "stretch"), "--resize"),
+        ((), "which model?"),
+    ]:
+        status, _, errors = run("convert", *words, "--to", out)
+        assert status == 2, words
+        assert says in errors
+        assert not out.exists()

@@ -119,3 +119,13 @@ def test_what_makes_no_sense_is_named(run, model_file, tmp_path, monkeypatch, wo
     assert status == 2
     assert says in errors
     assert not (tmp_path / "out.onnx").exists()
+
+
+def test_a_network_of_darknets_files_is_exported(run, net, tmp_path):
+    words = ("--format", "onnx", "--to", tmp_path / "out.onnx")
+    status, printed, errors = run("export", *net, *words)
+    assert (status, errors) == (0, "")
+    assert "boxes" in printed
+    assert (tmp_path / "out.onnx").stat().st_size > 1000
+    status, _, errors = run("export", *words)
+    assert (status, "which model?" in errors) == (2, True)

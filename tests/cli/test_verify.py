@@ -172,3 +172,14 @@ def test_a_damaged_record_is_an_error(record):
         record["seen"][1] = golden_record(model)["seen"][1]
     with pytest.raises(FileFormatError, match="damaged"):
         golden_complaint(record, model)
+
+
+def test_a_network_of_darknets_files_is_verified(run, net):
+    status, printed, _ = run("verify", *net)
+    assert status == 0
+    assert "tiny.weights: DarknetDetector, the file belongs to" in printed
+    for what in ("numbers", "deterministic", "predict = evaluate", "saved and loaded"):
+        assert what in printed
+    assert "WRONG" not in printed
+    assert run("verify", net[3], "--cfg", net[1], "--write-golden")[0] == 0
+    assert "tiny.golden.json" in run("verify", *net)[1]
