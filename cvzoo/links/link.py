@@ -18,6 +18,7 @@ from cvzoo.graph.changes import changes
 from cvzoo.graph.compiled_graph import CompiledGraph
 from cvzoo.graph.learning_graph import LearningGraph
 from cvzoo.graph.replayed_method import ReplayedMethod
+from cvzoo.links.connection.layer_kernel import AbstractLayerKernel
 from cvzoo.weights.report import LoadReport, match_arrays
 
 
@@ -157,9 +158,12 @@ class Link:
         All other calls stay as they are. Where Python looks at values on the way, a RuntimeWarning says so once, and
         the children are compiled instead. A parameter that is changed or replaced, or an attribute that is assigned, is
         noticed; a list or an array changed in place that is no parameter and not persistent is not.
+        Raises ValueRangeError for a limit below 1, GraphError for `train` of a quantized model.
         """
         if limit < 1:
             raise ValueRangeError("compile: limit must be at least 1", got=limit)
+        if train:
+            self.check_learns("compile(train=True)")
         self._shadow(limit, train, recompute)
         self._shadow_below(limit, train, recompute)
         if not example:
@@ -173,6 +177,15 @@ class Link:
                 self.forward(*example)
         with using_config("train", True), force_backprop_mode():
             return method.learning.compile(example)
+
+    def check_learns(self, what: str) -> None:
+        """Raises GraphError, which begins with `what`, if this link or one below is a quantized layer."""
+        for path, link in self.namedlinks():
+            if isinstance(vars(link).get("kernel"), AbstractLayerKernel):
+                raise GraphError(
+                    f"{what}: {path} is quantized, and quantized layers have no gradients",
+                    hint="train the float32 model, and quantize that; of a larger chain, take the part that learns",
+                )
 
     def compile_children(self, limit: int, *, train: bool, recompute: bool = True) -> None:
         """Let the links directly below be replayed, too, whatever they are."""

@@ -92,10 +92,11 @@ class AbstractOptimizer(abc.ABC):
     def setup(self: Self, link: Link) -> Self:
         """This optimizer, with fresh rules for the link's parameters, also for those that have no value yet.
 
-        Raises DtypeError if it is no link.
+        Raises DtypeError if it is no link, GraphError if it is quantized.
         """
         if not isinstance(link, Link):
             raise DtypeError(f"{type(self).__name__}.setup wants a Link", got=type(link).__name__)
+        link.check_learns(f"{type(self).__name__}.setup")
         self.target = link
         self._forget_plans()
         self._t = self.epoch = self._n_gradient = 0
