@@ -23,7 +23,7 @@ Model = TypeVar("Model")
 Layer = Convolution2D | Linear
 Meaning = Counting | Halves
 _LIGHT = "{} products a number read"
-_N_COMPARED = 8  # photos on which errors are measured
+_N_COMPARED = 16  # photos on which errors are measured
 
 
 def quantize(
@@ -71,7 +71,8 @@ def quantize(
     kernels: dict[str, AbstractLayerKernel] = {
         name: Int8Kernel(counting) if precision == "int8" else Bf16Kernel() for name, counting in countings.items()
     }
-    errors = _errors(twin, photos[:_N_COMPARED], layers, kernels)
+    compared = _compare(twin, photos[:_N_COMPARED], layers, kernels)
+    errors = {name: each.error if each.was_called else math.nan for name, each in compared.items()}
     for name in layers:
         if not why[name] and not errors[name] <= max_error:
             why[name] = "error"
@@ -88,6 +89,8 @@ def quantize(
     }
     for name, layer in layers.items():
         layer.kernel = None if why[name] else kernels[name]
+        if not why[name]:
+            compared[name].correct()
     rows = [
         QuantizedLayer(
             path=name,
@@ -147,14 +150,14 @@ def _work(layer: Layer) -> int:
     return shape[0] // layer.groups * shape[2] * shape[3] // (stride[0] * stride[1])
 
 
-def _errors(
+def _compare(
     twin: Any, photos: list[Any], layers: dict[str, Layer], kernels: dict[str, AbstractLayerKernel]
-) -> dict[str, float]:
+) -> dict[str, Comparison]:
     compared = {name: Comparison(kernels[name]) for name in layers}
     for name, layer in layers.items():
         layer.kernel = compared[name]
     twin.predict(photos)
-    return {name: each.error if each.was_called else math.nan for name, each in compared.items()}
+    return compared
 
 
 def _join(why: dict[str, str], flow: Flow, light: dict[str, str], errors: dict[str, float], max_error: float) -> None:

@@ -1,6 +1,6 @@
 """Kernels that compute in float32 and watch: what layers read, and what fewer bits would make of it."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -68,22 +68,43 @@ class Calibration(AbstractLayerKernel):
 
 
 class Comparison(AbstractLayerKernel):
-    """Computes in float32, and compares what `kernel` would give for the same inputs, before sums and activations."""
+    """Computes in float32, and compares what `kernel` would give for the same inputs, before sums and activations.
+
+    kernel: one of few bits
+    """
 
     def __init__(self, kernel: AbstractLayerKernel):
         self.kernel = kernel
         self.was_called = False
         self._lost = self._there = 0.0
+        self._means: dict[int, _Mean] = {}
 
     @property
     def error(self) -> float:
-        """The root mean square of the differences by that of the values."""
-        return float(np.sqrt(self._lost / self._there)) if self._there else 0.0
+        """The root mean square of the differences that are left after `correct`, by that of the values."""
+        left = self._lost - sum(each.square() for each in self._means.values())
+        return float(np.sqrt(max(left, 0.0) / self._there)) if self._there else 0.0
 
-    def _compare(self, y: np.ndarray, other: np.ndarray) -> None:
+    def correct(self) -> None:
+        """Add the mean of what is lost in each channel to the layer's bias, or to that of its normalization.
+
+        Source: Nagel et al., Data-Free Quantization Through Weight Equalization and Bias Correction, ICCV 2019,
+        section 4.2, with means of real inputs.
+        """
+        for each in self._means.values():
+            bias = each.bias.array if isinstance(each.bias, Variable) else each.bias
+            bias += (each.sum / each.n).astype(bias.dtype)
+
+    def _compare(self, y: np.ndarray, other: np.ndarray, axis: int, bias: Any) -> None:
+        """See y and what few bits give instead. axis: that of channels; bias: (O,) that is added to y, or None"""
         self.was_called = True
+        lost = np.subtract(y, other, dtype=np.float64)
         self._there += float(np.square(y, dtype=np.float64).sum())
-        self._lost += float(np.square(np.subtract(other, y), dtype=np.float64).sum())
+        self._lost += float(np.square(lost).sum())
+        if bias is not None:
+            rows = np.moveaxis(lost, axis, -1).reshape(-1, y.shape[axis])
+            _, total, n = self._means.get(id(bias), (None, 0.0, 0))
+            self._means[id(bias)] = _Mean(bias, total + rows.sum(axis=0), n + len(rows))
 
     def convolve(
         self,
@@ -98,13 +119,14 @@ class Comparison(AbstractLayerKernel):
     ) -> Variable:
         """As AbstractLayerKernel says."""
         y = float_convolution(conv, norm, x)
-        self._compare(y.array, self.kernel.convolve(conv, norm, x).array)
+        bias = conv.b if norm is None else norm.beta
+        self._compare(y.array, self.kernel.convolve(conv, norm, x).array, 1, bias)
         return float_convolution(conv, norm, x, add=add, activation=activation, alpha=alpha, beta=beta)
 
     def multiply(self, linear: Linear, x: Any, n_batch_axes: int) -> Variable:
         """As AbstractLayerKernel says."""
         y = linear_function(x, linear.W, linear.b, n_batch_axes=n_batch_axes)
-        self._compare(y.array, self.kernel.multiply(linear, x, n_batch_axes).array)
+        self._compare(y.array, self.kernel.multiply(linear, x, n_batch_axes).array, -1, linear.b)
         return y
 
     def multiply_rows(
@@ -112,5 +134,18 @@ class Comparison(AbstractLayerKernel):
     ) -> Variable:
         """As AbstractLayerKernel says."""
         y = float_rows(linear, x, b=b, scale=scale)
-        self._compare(y.array, self.kernel.multiply_rows(linear, x, b=b, scale=scale).array)
+        bias = linear.b if b is None and scale is None else None  # another's bias, or one that is scaled afterwards
+        self._compare(y.array, self.kernel.multiply_rows(linear, x, b=b, scale=scale).array, -1, bias)
         return float_rows(linear, x, b=b, with_gelu=with_gelu, scale=scale, add=add)
+
+
+class _Mean(NamedTuple):
+    """The sum (O,) float64 of what is lost in n numbers a channel, and the bias (O,) that it may be added to."""
+
+    bias: Any
+    sum: np.ndarray
+    n: int
+
+    def square(self) -> float:
+        """What the squares of the differences lose by the correction."""
+        return float(np.square(self.sum).sum() / self.n)

@@ -18,10 +18,12 @@ from cvzoo.links.chain import ChainList
 from cvzoo.links.connection.conv_2d_activ import Conv2DActiv
 from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv
 from cvzoo.links.connection.convolution_2d import Convolution2D
+from cvzoo.links.connection.fused_convolution import float_convolution
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.connection.squeeze_excite_2d import SqueezeExcite2D
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.quantization.int8_kernel import Int8Kernel
+from cvzoo.optimizers import SGD
 from cvzoo.serializers import save_npz
 
 
@@ -254,6 +256,49 @@ def test_a_quantized_model_neither_learns_nor_is_quantized_again_nor_saved(quant
     assert not list(tmp_path.iterdir())
     with pytest.raises(UnsupportedError, match="no other weights"):
         quantized.load_arrays({})
+
+
+@pytest.mark.parametrize("whole", [True, False], ids=["model", "chain around it"])
+def test_a_quantized_model_is_not_made_ready_to_learn(quantized, whole):
+    model = quantized if whole else ChainList(Linear(3, 3), quantized)
+    for begin in (SGD(lr=0.1).setup, lambda model: model.compile(train=True)):
+        with pytest.raises(GraphError, match=r"(SGD\.setup|compile\(train=True\)): /.*conv is quantized"):
+            begin(model)
+    assert all(parameter.update_rule is None for parameter in model.params())
+    quantized.compile()
+    quantized.uncompile()
+
+
+def eight_bits(conv, norm, x):
+    """What the layer computes, in float32 as an array, before it is rounded for the next."""
+    return Int8Kernel(conv.kernel.counting).convolve(conv, norm, x).array
+
+
+def test_what_layers_lose_has_a_mean_of_nothing_in_each_channel(network, photos):
+    quantized = network.quantize(photos)
+    x = np.stack([network.prepare(img) for img in photos])
+    with no_backprop_mode(), using_config("train", False):
+        h = network.stem(x)
+        for own, there, norm, corrected in [
+            (network.a, quantized.a, "bn", lambda block: block.bn.beta),
+            (network.b, quantized.b, "", lambda block: block.conv.b),
+        ]:
+            before, after = getattr(own, norm, None), getattr(there, norm, None)
+            lost = float_convolution(own.conv, before, h).array - eight_bits(there.conv, after, h)
+            assert np.abs(lost.mean(axis=(0, 2, 3))).max() < 1e-5 < np.abs(lost).max()
+            assert (corrected(there).array != corrected(own).array).any()
+            h = own(h)
+
+
+def test_the_error_is_what_is_left_after_the_correction(network, photos):
+    quantized = network.quantize(photos)
+    x = np.stack([network.prepare(img) for img in photos])
+    with no_backprop_mode(), using_config("train", False):
+        h = network.stem(x)
+        y = float_convolution(network.a.conv, network.a.bn, h).array
+        lost = y - eight_bits(quantized.a.conv, quantized.a.bn, h)
+    error = quantized.quantization_report["/a/conv"].error
+    assert error == pytest.approx(np.sqrt(np.square(lost).sum() / np.square(y).sum()), rel=1e-3)
 
 
 def test_copies_predict_the_same(quantized, photos):
