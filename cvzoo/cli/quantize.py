@@ -6,10 +6,12 @@ import sys
 
 import numpy as np
 
+from cvzoo.cli.evaluated import evaluated
 from cvzoo.cli.load_detector import add_model_arguments
 from cvzoo.cli.load_predictor import load_predictor
 from cvzoo.cli.photo_sources import Trouble, photo_sources, read_photo
 from cvzoo.cli.result_table import printable
+from cvzoo.cli.score_text import comparison_text
 from cvzoo.errors.exceptions import ConfigError, CvzooError
 from cvzoo.links.quantization.quantizable import AbstractQuantizable
 from cvzoo.links.quantization.value_range import METHODS
@@ -19,8 +21,8 @@ from cvzoo.serializers.model_file import save_model
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Looks at photos to learn what values a model's layers read, and writes a model file whose layers compute in "
-        "eight bits (or bfloat16) where that pays. `cvzoo predict` takes it as --model FILE, and `cvzoo evaluate` says "
-        "how good it is."
+        "eight bits (or bfloat16) where that pays. `cvzoo predict` takes it as --model FILE. What accuracy the whole "
+        "model lost is known only with --evaluate."
     )
     parser.epilog = "exit status: 0 written; 2 cannot run"
     parser.add_argument(
@@ -41,6 +43,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--limit", type=int, default=64, metavar="N", help="look at N of the photos, evenly spaced (default: 64)"
     )
 
+    group = parser.add_argument_group("what it costs")
+    group.add_argument(
+        "--evaluate",
+        metavar="SPEC",
+        help="annotated photos, as `cvzoo evaluate --data` takes them, other ones than above: scores in float32 and in "
+        "fewer bits, side by side",
+    )
+    group.add_argument("--evaluate-photos", metavar="DIR", help="`cvzoo evaluate --photos`: where these photos are")
+    group.add_argument("--evaluate-split", metavar="NAME", help="`cvzoo evaluate --split`: which of them")
+
 
 def run(args: argparse.Namespace) -> int:
     """0. Raises ConfigError for a model or photos that cannot be used, UnsupportedError where there is no bfloat16."""
@@ -49,6 +61,8 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigError("--to must end in .safetensors, by which other commands know a model file", got=args.to)
     if not to.parent.is_dir():
         raise ConfigError(f"--to {args.to}: there is no such folder")
+    if args.evaluate is None and (args.evaluate_photos is not None or args.evaluate_split is not None):
+        raise ConfigError("--evaluate-photos and --evaluate-split say where the photos of --evaluate are")
     if args.limit < 1:
         raise ConfigError("--limit must be at least 1", got=args.limit)
     if args.device != "cpu":
@@ -59,12 +73,39 @@ def run(args: argparse.Namespace) -> int:
     if not isinstance(model, AbstractQuantizable):
         raise ConfigError(f"a {type(model).__name__} cannot be quantized")
     photos = _photos(args.photos, args.limit)
+    # before anything is written: data that cannot be scored are an error
+    before = None if args.evaluate is None else evaluated([*_model_words(args), *_data_words(args)])
     quantized = model.quantize(photos, precision=args.precision, method=args.method, in_float=args.in_float)
     save_model(to, quantized)
     print(quantized.quantization_report)
     weights = sum(array.nbytes for array in model.state_arrays().values())
     print(f"\nwritten: {printable(str(to))}, {to.stat().st_size / 1e6:.1f} MB; in float32 {weights / 1e6:.1f} MB")
+    if before is None:
+        print("what accuracy the whole model lost is not known: --evaluate SPEC measures it on annotated photos")
+    else:
+        after = evaluated(["--model", str(to), *_threshold_words(args), *_data_words(args)])
+        print(f"\non {printable(args.evaluate)}:")
+        print(comparison_text({"float32": before, args.precision: after}))
     return 0
+
+
+def _model_words(args: argparse.Namespace) -> list[str]:
+    """The options of `cvzoo evaluate` for the model that is quantized."""
+    return [*_options(args, "model", "cfg", "weights", "names", "resize"), *_threshold_words(args)]
+
+
+def _threshold_words(args: argparse.Namespace) -> list[str]:
+    return _options(args, "score_thresh", "nms_thresh")
+
+
+def _data_words(args: argparse.Namespace) -> list[str]:
+    named = {"--data": args.evaluate, "--photos": args.evaluate_photos, "--split": args.evaluate_split}
+    return [word for option, value in named.items() if value is not None for word in (option, value)]
+
+
+def _options(args: argparse.Namespace, *names: str) -> list[str]:
+    values = [(f"--{name.replace('_', '-')}", vars(args)[name]) for name in names]
+    return [word for option, value in values if value is not None for word in (option, str(value))]
 
 
 def _photos(words: list[str], limit: int) -> list[np.ndarray]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from cvzoo.cli.result_table import printable
 
-_MEANINGS = {
+MEANINGS = {
     "AP": "mean over classes and overlaps 0.50 .. 0.95",
     "AP50": "at overlap 0.50",
     "AP75": "at overlap 0.75",
@@ -31,11 +31,26 @@ _MEANINGS = {
 }
 
 
+def comparison_text(columns: Mapping[str, Mapping[str, float]]) -> str:
+    """A line a score with a column for each of two, and how much more the second has.
+
+    columns: from a head to scores by name, of the same names
+    """
+    (first, before), (second, after) = columns.items()
+    width = max(map(len, before))
+    lines = [f"{'':<{width}}  {first:>8}  {second:>8}  {'difference':>10}"]
+    for key, value in before.items():
+        known = number(value).strip() != "-" != number(after[key]).strip()
+        change = f"{after[key] - value:+.4f}" if known else "-"
+        lines.append(f"{key:<{width}}  {number(value):>8}  {number(after[key]):>8}  {change:>10}  {MEANINGS[key]}")
+    return "\n".join(lines)
+
+
 def summary_text(scores: Mapping[str, float]) -> str:
     """A line a score: its name, its number, what it means; "-" where there is nothing to average."""
     width = max(map(len, scores))
     return "\n".join(
-        f"{key:<{width}}  {number(value)}  {_MEANINGS.get(key, '')}".rstrip() for key, value in scores.items()
+        f"{key:<{width}}  {number(value)}  {MEANINGS.get(key, '')}".rstrip() for key, value in scores.items()
     )
 
 

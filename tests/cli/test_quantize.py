@@ -2,7 +2,9 @@
 
 import json
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from cvzoo.links.model.cifar_resnet.cifar_resnet import CIFARResNet
 from cvzoo.serializers.model_file import load_model, save_model
@@ -88,3 +90,34 @@ def test_a_quantized_model_is_not_quantized_again(run, model_file, photos, tmp_p
     status, _, errors = run("quantize", photos, "--model", out, "--to", tmp_path / "again.safetensors")
     assert status == 2
     assert "quantized already" in errors
+
+
+def test_what_the_whole_model_lost_is_told_where_it_can_be_measured(run, model_file, photos, tmp_path):
+    """The numbers are those of `cvzoo evaluate`, of both models."""
+    rng = np.random.default_rng(0)
+    for name in ("ape", "bee", "cat"):
+        (tmp_path / "data" / name).mkdir(parents=True)
+        for k in range(6):
+            pixels = rng.integers(0, 256, (32, 32, 3), "uint8")
+            Image.fromarray(pixels).save(tmp_path / "data" / name / f"{k}.png")
+    out, spec = tmp_path / "int8.safetensors", f"folder:{tmp_path / 'data'}"
+    words = ("quantize", photos, "--model", model_file, "--to", out)
+    status, printed, _ = run(*words, "--evaluate", spec)
+    assert status == 0
+    (line,) = [line.split() for line in printed.splitlines() if line.startswith("accuracy ")]
+    scores = []
+    for model in (model_file, out):
+        run("evaluate", "--model", model, "--data", spec, "--json", tmp_path / "scores.json")
+        scores.append(json.loads((tmp_path / "scores.json").read_text())["accuracy"])
+    assert line[1:4] == [f"{scores[0]:.4f}", f"{scores[1]:.4f}", f"{scores[1] - scores[0]:+.4f}"]
+    assert "float32" in printed
+    assert "difference" in printed
+    assert "is not known" not in printed
+    assert "what accuracy the whole model lost is not known: --evaluate SPEC" in run(*words)[1]
+
+
+@pytest.mark.parametrize("words", [("--evaluate", "folder:nowhere"), ("--evaluate-split", "val")])
+def test_data_that_cannot_be_scored_are_an_error_before_anything_is_written(run, model_file, photos, tmp_path, words):
+    out = tmp_path / "int8.safetensors"
+    assert run("quantize", photos, "--model", model_file, "--to", out, *words)[0] == 2
+    assert not out.exists()
