@@ -5,8 +5,7 @@ from typing import Protocol
 
 import numpy as np
 
-from cvzoo.graph.memory import address_of
-from cvzoo.graph.memory_plan import ALIGNMENT
+from cvzoo.backends.onednn.pool import aligned_memory
 
 
 class Tenant(Protocol):
@@ -31,7 +30,6 @@ class Arena:
             for each in self._tenants:
                 each.displace()
             self._memory = np.empty(0, np.uint8)  # before the larger one is made
-            memory = np.empty(nbytes + ALIGNMENT, np.uint8)
-            shift = -address_of(memory) % ALIGNMENT
-            self._memory = memory[shift : shift + nbytes]
+            memory, start = aligned_memory(nbytes)
+            self._memory = memory[start : start + nbytes]
         return self._memory

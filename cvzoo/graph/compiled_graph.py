@@ -9,6 +9,7 @@ import numpy as np
 
 from cvzoo.autodiff.variable import Variable, make_output
 from cvzoo.backends.cuda.capture import NotCapturedError, PrivatePool, captured
+from cvzoo.backends.onednn.pool import laid_out
 from cvzoo.errors.exceptions import GraphError
 from cvzoo.functions.connection.bf16_convolution_2d import Bf16Convolution2D
 from cvzoo.functions.connection.byte_variable import Quantize
@@ -148,7 +149,7 @@ def _lying_as(block: Block, array: np.ndarray) -> np.ndarray:
     """The array with the block's strides: the same memory where only axes of one element differ, as of x[None]."""
     if all(n == 1 or a == b for n, a, b in zip(array.shape, array.strides, block.strides)):
         return view_at(array, address_of(array), block.shape, block.strides, array.dtype)
-    return array.copy(order="K")
+    return laid_out(array, block.strides)
 
 
 def _variable(array: Any) -> Variable:

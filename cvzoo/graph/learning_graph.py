@@ -10,7 +10,7 @@ import numpy as np
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable, make_output
 from cvzoo.backends.cuda.capture import NotCapturedError, PrivatePool
-from cvzoo.backends.onednn.pool import pool
+from cvzoo.backends.onednn.pool import laid_out, pool
 from cvzoo.config.randomness import get_random_state, using_random_state
 from cvzoo.graph.arena import Arena
 from cvzoo.graph.capture import Capture
@@ -148,9 +148,7 @@ def _fitting(array: np.ndarray, like: Any) -> np.ndarray:
     """The array in the order in memory that was recorded."""
     if array.strides == like.strides:
         return array
-    ordered = np.ndarray(like.shape, like.dtype, np.empty(like.nbytes, np.uint8), 0, like.strides)
-    ordered[...] = array
-    return ordered
+    return laid_out(array, like.strides)
 
 
 def build_learning(

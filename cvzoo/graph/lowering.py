@@ -5,7 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from cvzoo.backends.onednn.alignment import is_readable
 from cvzoo.backends.onednn.bound_call import operation_of, written_slots
+from cvzoo.backends.onednn.pool import pool
 from cvzoo.backends.onednn.primitives import Primitive, local
 from cvzoo.graph.gradient_of import GradientOf
 from cvzoo.graph.hidden import state_of, take_array
@@ -93,6 +95,8 @@ class _Lowering:
             operands: list[Operand] = []
             written = set()
             for k, (area, root, address) in enumerate(seen):
+                if local.library.reads_aligned and not is_readable(area.offset | address):
+                    return None
                 alive = root() is not None and area.owner not in {each.owner for each in found}
                 is_new = area.owner not in self.blocks and area.owner not in made
                 if k in slots[0] or (k in slots[1] and is_new and not alive):
@@ -191,12 +195,15 @@ def _block(array: np.ndarray, kind: str) -> Block:
 
 def _poisoned(area: Area) -> np.ndarray | None:
     """An array like the area, all of NaN (or -1); None if its memory has gaps."""
-    order = sorted(range(len(area.shape)), key=lambda axis: -abs(area.strides[axis]))
-    dense = np.empty([area.shape[axis] for axis in order], area.dtype)
-    dense.view(np.uint8).fill(255) if dense.size else None
-    array = dense.transpose(np.argsort(order))
-    same = all(n == 1 or a == b for n, a, b in zip(area.shape, array.strides, area.strides))
-    return array if same else None
+    dtype = np.dtype(area.dtype)
+    nbytes = dtype.itemsize
+    for axis in sorted(range(len(area.shape)), key=lambda axis: area.strides[axis]):
+        if area.shape[axis] != 1 and area.strides[axis] != nbytes:
+            return None
+        nbytes *= area.shape[axis]
+    memory = pool.take((nbytes,), (1,), np.dtype(np.uint8), nbytes)
+    memory.fill(255)
+    return np.ndarray(area.shape, dtype, memory, 0, area.strides)
 
 
 def lower(graph: Graph, arrays: Sequence[np.ndarray]) -> Lowered:

@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import NamedTuple
 
-ALIGNMENT = 64
+from cvzoo.backends.onednn.pool import ALIGNMENT
 
 
 class Lifetime(NamedTuple):
@@ -17,7 +17,7 @@ class Lifetime(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class MemoryPlan:
-    """offsets: of each block, multiples of 64; nbytes: of the arena; lower_bound: less is impossible."""
+    """offsets: of each block, aligned; nbytes: of the arena; lower_bound: less is impossible."""
 
     offsets: Mapping[int, int]
     nbytes: int
@@ -29,7 +29,7 @@ def _padded(nbytes: int) -> int:
 
 
 def most_alive(lifetimes: Mapping[int, Lifetime]) -> int:
-    """How many bytes live at once at most, each block rounded up to multiples of 64."""
+    """How many bytes live at once at most, each block rounded up to where the next may begin."""
     changes: dict[int, int] = {}
     for nbytes, first, last in lifetimes.values():
         changes[first] = changes.get(first, 0) + _padded(nbytes)

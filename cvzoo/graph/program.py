@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from cvzoo.backends.onednn.alignment import readable
 from cvzoo.backends.onednn.bound_call import BoundCall
-from cvzoo.backends.onednn.pool import pool
+from cvzoo.backends.onednn.pool import laid_out, pool
 from cvzoo.backends.onednn.primitives import check, local
 from cvzoo.errors.exceptions import GraphError
 from cvzoo.graph.arena import Arena
@@ -29,11 +30,15 @@ def _plan_of(lowered: Lowered) -> MemoryPlan:
 
 
 class _State:
-    """What a replay has at hand: the arrays of values, and the first arrays of blocks."""
+    """What a replay has at hand: the arrays of values, and the first arrays of blocks.
 
-    __slots__ = ("arrays", "origins")
+    reads_aligned: whether primitives cannot read from everywhere
+    """
+
+    __slots__ = ("arrays", "origins", "reads_aligned")
 
     def __init__(self) -> None:
+        self.reads_aligned = local.ready and local.library.reads_aligned
         self.arrays: dict[int, Any] = {}
         self.origins: dict[int, Any] = {}
 
@@ -109,9 +114,9 @@ class _Run:
                 raise GraphError(f"{self._label} gave another shape than before", expected=shape, got=y.shape)
             if y.strides != strides:
                 y = _laid(y, strides)
-            arrays[value] = y
             if block is not None:
-                self._state.origins[block] = y
+                self._state.origins[block] = y = readable(y) if self._state.reads_aligned else y
+            arrays[value] = y
 
 
 def _laid(y: np.ndarray, strides: tuple[int, ...]) -> np.ndarray:
@@ -120,10 +125,7 @@ def _laid(y: np.ndarray, strides: tuple[int, ...]) -> np.ndarray:
         return y
     if min(strides) < 0:
         raise GraphError("a function gave an array that lies otherwise than before", expected=strides, got=y.strides)
-    nbytes = y.itemsize + sum((n - 1) * stride for n, stride in zip(y.shape, strides))
-    z = np.ndarray(y.shape, y.dtype, np.empty(nbytes, np.uint8), 0, strides)
-    z[...] = y
-    return z
+    return laid_out(y, strides)
 
 
 class _Release:
@@ -338,6 +340,8 @@ class Program:
 
     def _take(self, places: Sequence[tuple[int, int]], inputs: Sequence[np.ndarray]) -> None:
         arrays, origins = self._state.arrays, self._state.origins
+        if self._state.reads_aligned:
+            inputs = [readable(array) for array in inputs]
         for (value, block), array in zip(places, inputs):
             arrays[value] = origins[block] = array
 

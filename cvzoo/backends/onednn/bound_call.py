@@ -5,16 +5,10 @@ import functools
 from collections.abc import Callable
 
 from cvzoo.backends.onednn.primitives import (
-    DIFF_BIAS,
     DIFF_DST,
-    DIFF_SCALE,
-    DIFF_SHIFT,
-    DIFF_SRC,
-    DIFF_WEIGHTS,
-    DST,
-    MEAN,
-    VARIANCE,
-    WORKSPACE,
+    GRADIENTS,
+    RESULTS,
+    STATISTICS,
     Handle,
     Primitive,
     _Argument,
@@ -43,9 +37,6 @@ _KINDS = {
     20: "layer normalization",
     21: "group normalization",
 }
-_WRITTEN = {DST, WORKSPACE}
-_STATISTICS = {MEAN, VARIANCE}
-_GRADIENTS = {DIFF_SRC, DIFF_WEIGHTS, DIFF_BIAS, DIFF_SCALE, DIFF_SHIFT}
 
 
 def operation_of(primitive: Primitive) -> str:
@@ -64,9 +55,9 @@ def written_slots(primitive: Primitive) -> tuple[set[int], set[int]]:
     """
     kinds = primitive.kinds
     if DIFF_DST in kinds:
-        return {k for k, kind in enumerate(kinds) if kind in _GRADIENTS}, set()
-    written = {k for k, kind in enumerate(kinds) if kind in _WRITTEN}
-    return written, {k for k, kind in enumerate(kinds) if kind in _STATISTICS}
+        return {k for k, kind in enumerate(kinds) if kind in GRADIENTS}, set()
+    written = {k for k, kind in enumerate(kinds) if kind in RESULTS}
+    return written, {k for k, kind in enumerate(kinds) if kind in STATISTICS}
 
 
 class BoundCall:
@@ -78,11 +69,12 @@ class BoundCall:
     It belongs to the thread that made it, as the primitive does. It keeps no array alive.
     """
 
-    __slots__ = ("_arguments", "_keep", "_memories", "_scratch", "_set", "run", "scratch_size")
+    __slots__ = ("_alignment", "_arguments", "_keep", "_memories", "_scratch", "_set", "run", "scratch_size")
 
     def __init__(self, primitive: Primitive):
         quick = local.library.quick
         self._set = quick.dnnl_memory_set_data_handle
+        self._alignment = primitive.alignment
         self._keep: list[object] = [primitive]
         self._arguments = (_Argument * primitive._count)()
         self._memories = []
@@ -103,6 +95,8 @@ class BoundCall:
 
     def bind(self, k: int, address: int) -> None:
         """Let argument number k, in the order of the primitive's arrays, lie at `address`."""
+        if self._alignment is not None:
+            self._alignment.check(k, address)
         self._set(self._memories[k], address)
 
     def bind_scratch(self, address: int) -> None:

@@ -15,6 +15,7 @@ from cvzoo.backends.numpy.eltwise import eltwise_grad_from_output as numpy_eltwi
 from cvzoo.backends.numpy.eltwise import multiply as numpy_multiply
 from cvzoo.backends.onednn.algorithms import ELTWISE, ELTWISE_FROM_OUTPUT
 from cvzoo.backends.onednn.memory import describe_dense, is_dense, new_like
+from cvzoo.backends.onednn.pool import ALIGNMENT, address_of
 from cvzoo.backends.onednn.primitives import (
     DIFF_DST,
     DIFF_SRC,
@@ -162,6 +163,8 @@ def _binary(algorithm: int, a: np.ndarray, b: np.ndarray, out: np.ndarray | None
     elif not is_dense(b) or any(m not in (1, n) for m, n in zip(b.shape, a.shape)):
         return None
     if out is not None and (out.dtype is not F32 or out.shape != a.shape or out.strides != a.strides):
+        return None
+    if out is not None and address_of(out) % ALIGNMENT:
         return None
     key = (algorithm, a.shape, a.strides, b.shape, b.strides)
     run = local.young.get(key)

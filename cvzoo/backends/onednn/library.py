@@ -29,6 +29,7 @@ _ISAS = {
     0x1EF: "AVX-512 with float16",
     0xFEF: "AVX-512 with AMX",
 }
+_SSE41 = 0x1
 _VNNI, _BF16 = 0x48, 0x80  # bits of the above; the first of AVX2 or AVX-512
 # what each function takes after its first argument (where the result goes): p pointer, i int, q int64, f float
 _DESCRIPTORS = {
@@ -80,6 +81,7 @@ class Library:
     quick: functions that only look or set; the lock is kept
     path: where it lies, as far as known; version: "3.2.0"; runtime: "OpenMP"; isa: the instructions in use
     has_int8, has_bf16: whether there are instructions for products of bytes, and of bfloat16
+    reads_aligned: whether instructions fault that read from addresses which are no multiples of 16: those before AVX do
     engine: the address of the CPU's engine
     """
 
@@ -91,6 +93,7 @@ class Library:
     isa: str
     has_int8: bool
     has_bf16: bool
+    reads_aligned: bool
     engine: int
 
 
@@ -188,7 +191,7 @@ def _load(path: str) -> Library:
     if calls.dnnl_engine_create(ctypes.byref(engine), 1, ctypes.c_size_t(0)) != 0:
         raise BackendError(f"{path} finds no CPU that it can use")
     isa = calls.dnnl_get_effective_cpu_isa()
-    abilities = bool(isa & _VNNI), bool(isa & _BF16)
+    abilities = bool(isa & _VNNI), bool(isa & _BF16), isa == _SSE41
     return Library(calls, quick, path, text, runtime, _ISAS.get(isa, hex(isa)), *abilities, engine.value)
 
 

@@ -103,8 +103,11 @@ def describe_dense(x: np.ndarray) -> Handle:
 def empty(shape: Sequence[int], dtype: Any = "float32") -> np.ndarray:
     """An array of undefined values, channels-last if it is 4-D."""
     dtype = np.dtype(dtype)
-    if len(shape) != 4 or dtype.hasobject:
+    if dtype.hasobject:
         return np.empty(tuple(shape), dtype)
+    if len(shape) != 4:
+        strides = [dtype.itemsize * step for step in dense_strides(shape)]
+        return pool.take(tuple(shape), strides, dtype, dtype.itemsize * math.prod(shape))
     b, c, h, w = shape
     size = dtype.itemsize
     strides = (size * c * h * w, size, size * c * w, size * c)

@@ -1,4 +1,7 @@
-"""Large arrays from memory that is used again: fresh pages cost more than many a kernel.
+"""The memory that kernels write: aligned, and used again where it is large: fresh pages cost more than many a kernel.
+
+All that oneDNN writes comes from here. Once a result is larger than the cache, kernels may store past it with
+instructions that fault where the result does not begin at a multiple of 64 bytes: those of resampling do.
 
 An array of 25 MB touches 6,400 pages for the first time, and each costs a fault: several milliseconds. So the memory of
 a large array that nobody refers to any more is kept for the next one of about the same size. Such an array is a plain
@@ -17,12 +20,26 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
+from cvzoo.backends.onednn.library import DATA_ADDRESS_OFFSET
 from cvzoo.errors.exceptions import ConfigError
 
-_ALIGNMENT = 64
+ALIGNMENT = 64  # bytes; of a line of the cache, and of the widest instructions
 _SMALLEST = 1 << 16
 _FRUGAL = 16 << 20
+_BYTE = np.dtype(np.uint8)
 _Block = tuple[np.ndarray, int]  # the memory, and its first aligned address
+_word_at = ctypes.c_size_t.from_address
+
+
+def address_of(array: np.ndarray) -> int:
+    """Where its first element lies."""
+    return _word_at(id(array) + DATA_ADDRESS_OFFSET).value
+
+
+def aligned_memory(nbytes: int) -> tuple[np.ndarray, int]:
+    """Fresh memory as (N,) uint8 of undefined values, and how far behind its start `nbytes` aligned bytes begin."""
+    memory = np.empty(nbytes + ALIGNMENT, _BYTE)
+    return memory, -address_of(memory) % ALIGNMENT
 
 
 def _lease_type(size: int, give_back: Callable[[int, _Block], None]) -> type:
@@ -68,9 +85,9 @@ class Pool:
         self._lock = threading.RLock()
 
     def take(self, shape: Sequence[int], strides: Sequence[int], dtype: np.dtype, nbytes: int) -> np.ndarray:
-        """An array of undefined values; strides in bytes, dense in some order of the axes."""
+        """An array of undefined values, aligned; strides in bytes, none negative, that reach over `nbytes`."""
         if nbytes < _SMALLEST or self.limit == 0:
-            return np.ndarray(shape, dtype, None, 0, strides)
+            return np.ndarray(shape, dtype, *aligned_memory(nbytes), strides)
         size = _size_class(nbytes)
         block = None
         with self._lock:
@@ -90,8 +107,8 @@ class Pool:
         if size not in self._types:
             self._types[size] = _lease_type(size, self._give_back)
         self.made_blocks += 1
-        memory = np.empty(size + _ALIGNMENT, np.uint8)
-        return memory, -(-memory.ctypes.data // _ALIGNMENT) * _ALIGNMENT
+        memory, start = aligned_memory(size)
+        return memory, address_of(memory) + start
 
     def _give_back(self, size: int, block: _Block) -> None:
         with self._lock:
@@ -133,6 +150,14 @@ class Pool:
         if _trim is not None:
             _trim(0)  # glibc keeps what was given back to it in pieces
         return released
+
+
+def laid_out(array: np.ndarray, strides: Sequence[int]) -> np.ndarray:
+    """A copy with these strides, none of them negative, at an aligned address."""
+    nbytes = sum((n - 1) * stride for n, stride in zip(array.shape, strides)) + array.itemsize if array.size else 0
+    copy = pool.take(array.shape, strides, array.dtype, nbytes)
+    copy[...] = array
+    return copy
 
 
 try:

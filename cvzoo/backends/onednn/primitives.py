@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from cvzoo.backends.onednn.alignment import CHECKS_ALIGNMENT, Alignment
 from cvzoo.backends.onednn.library import DATA_ADDRESS_OFFSET, Library, library, threads_now
+from cvzoo.backends.onednn.pool import address_of, aligned_memory
 from cvzoo.errors.exceptions import BackendError
 
 F32, S8, U8 = np.dtype(np.float32), np.dtype(np.int8), np.dtype(np.uint8)
@@ -22,9 +24,11 @@ BF16 = np.dtype(np.uint16)  # its bits: NumPy has no such numbers
 SRC, SRC_1, DST, WEIGHTS, BIAS, MEAN, VARIANCE, SCALE, SHIFT, WORKSPACE = 1, 2, 17, 33, 41, 49, 50, 51, 52, 64
 DIFF_SRC, DIFF_DST, DIFF_WEIGHTS, DIFF_BIAS, DIFF_SCALE, DIFF_SHIFT = 129, 145, 161, 169, 255, 256
 _SCRATCHPAD = 80
+RESULTS, STATISTICS = frozenset((DST, WORKSPACE)), frozenset((MEAN, VARIANCE))
+GRADIENTS = frozenset((DIFF_SRC, DIFF_WEIGHTS, DIFF_BIAS, DIFF_SCALE, DIFF_SHIFT))
 FORWARD_TRAINING, FORWARD_INFERENCE, BACKWARD = 64, 96, 128
 QUERY_SRC, QUERY_WEIGHTS, QUERY_DIFF_WEIGHTS, QUERY_DST, QUERY_WORKSPACE = 129, 131, 132, 133, 135
-_QUERY_SCRATCHPAD = 136
+_QUERY_PROPAGATION, _QUERY_SCRATCHPAD = 11, 136
 _QUERY_RANK, _QUERY_DIMS, _QUERY_STRIDES, _QUERY_PADDED_DIMS = 256, 257, 14, 260
 _QUERY_BLOCKS, _QUERY_BLOCK_SIZES, _QUERY_BLOCK_AXES = 263, 264, 265
 _FLOAT = 3
@@ -33,7 +37,6 @@ SCALES = 4096  # with an argument's number: the scales of that argument
 
 _KEPT = 2048  # primitives of one generation; at most two generations live
 _Dims = ctypes.c_int64 * 12
-_ALIGNMENT = 64
 _at = ctypes.c_void_p.from_address
 
 
@@ -76,7 +79,8 @@ class _Local(threading.local):
         self.young = {}
         self.old: dict[Hashable, Any] = {}
         self.scratch = np.empty(0, np.uint8)
-        self.scratch_address = 0
+        self.scratch_address = self.scratch_size = 0
+        self.watches_addresses = CHECKS_ALIGNMENT or found.reads_aligned
         self.threads = threads_now()[0]
         if found.runtime == "OpenMP":
             found.calls.omp_set_num_threads(self.threads)
@@ -87,9 +91,10 @@ class _Local(threading.local):
 
     def reserve(self, size: int) -> None:
         """Make the scratch memory at least `size` bytes large."""
-        if size > self.scratch.nbytes - _ALIGNMENT:
-            self.scratch = np.empty(size + _ALIGNMENT, np.uint8)
-            self.scratch_address = -(-self.scratch.ctypes.data // _ALIGNMENT) * _ALIGNMENT
+        if size > self.scratch_size:
+            self.scratch, start = aligned_memory(size)
+            self.scratch_address = address_of(self.scratch) + start
+            self.scratch_size = size
 
 
 local = _Local()
@@ -252,6 +257,18 @@ def implementation(descriptor: Handle) -> str:
     return name.value.decode()
 
 
+def _alignment(descriptor: Handle, kinds: Sequence[int]) -> Alignment:
+    """What a primitive of these arguments asks of their addresses."""
+    written = GRADIENTS if DIFF_DST in kinds else RESULTS
+    if MEAN in kinds and DIFF_DST not in kinds:
+        propagation = ctypes.c_int()
+        query = local.library.quick.dnnl_primitive_desc_query
+        check(query(descriptor.address, _QUERY_PROPAGATION, 0, ctypes.byref(propagation)), "a query")
+        if propagation.value == FORWARD_TRAINING:
+            written = written | STATISTICS
+    return Alignment({k for k, kind in enumerate(kinds) if kind in written}, local.library.reads_aligned)
+
+
 class Primitive:
     """An operation that is called with arrays, in the order in which `slots` named them."""
 
@@ -265,6 +282,7 @@ class Primitive:
         "_scratch",
         "_set",
         "_stream",
+        "alignment",
         "kinds",
         "scratch_size",
     )
@@ -285,6 +303,7 @@ class Primitive:
         self._memories = []
         self.scratch_size = size
         self.kinds = tuple(kind for kind, _ in slots if kind != _SCRATCHPAD)
+        self.alignment = _alignment(descriptor, self.kinds) if local.watches_addresses else None
         self._count = len(slots)
         self._arguments = (_Argument * len(slots))()
         for k, (kind, memory_descriptor) in enumerate(slots):
@@ -302,6 +321,8 @@ class Primitive:
     def __call__(self, *arrays: np.ndarray) -> None:
         if local.recorder is not None and local.recorder(self, arrays):
             return
+        if self.alignment is not None:
+            arrays = self.alignment.fitted(arrays)
         set_address = self._set
         for memory, array in zip(self._memories, arrays):
             set_address(memory, _at(id(array) + DATA_ADDRESS_OFFSET))

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from cvzoo.backends.onednn.pool import laid_out
 from cvzoo.backends.onednn.primitives import DST, Primitive
 from cvzoo.graph.memory import Area
 from cvzoo.graph.steps import ARENA, Call, Lowered
@@ -73,4 +74,4 @@ def _noise(area: Area, generator: np.random.Generator) -> np.ndarray:
             dense = (dense.view(np.uint32) >> 16).astype(np.uint16)
     else:
         dense = generator.integers(0, 128, shape).astype(area.dtype)
-    return dense.transpose(np.argsort(order))
+    return laid_out(dense.transpose(np.argsort(order)), area.strides)

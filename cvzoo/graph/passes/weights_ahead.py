@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from cvzoo.backends.onednn.pool import pool
 from cvzoo.graph.memory import Area, address_of, view_at
 from cvzoo.graph.steps import ARENA, Call, Lowered
 
@@ -23,10 +24,7 @@ def weights_ahead(lowered: Lowered) -> int:
             continue
         for number in written:
             block = lowered.blocks[number]
-            size = -(-block.nbytes // 64) * 64
-            memory = np.zeros(size + 64, np.uint8)
-            start = -address_of(memory) % 64
-            done[number] = np.ndarray(block.shape, block.dtype, memory, start, block.strides)
+            done[number] = pool.take(block.shape, block.strides, np.dtype(block.dtype), block.nbytes)
         step.operands = [_constant(operand, done) for operand in step.operands]
         step.primitive(*step.operands)
     ahead = len(lowered.steps) - len(kept)

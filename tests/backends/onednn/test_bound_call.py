@@ -4,6 +4,7 @@ import pytest
 from cvzoo.backends.dispatch import get_backend
 from cvzoo.backends.onednn.bound_call import BoundCall, operation_of, written_slots
 from cvzoo.backends.onednn.library import why_no_onednn
+from cvzoo.backends.onednn.pool import laid_out
 from cvzoo.backends.onednn.primitives import local
 from cvzoo.config.switches import using_config
 
@@ -34,7 +35,7 @@ WIDE = np.concatenate((X, X, X), axis=1)
 def test_a_bound_call_does_again_what_the_primitive_did(watched):
     ((primitive, arrays),), y = watched(lambda backend: backend.eltwise("exp", X))
     bound = BoundCall(primitive)
-    out = np.zeros_like(y)
+    out = laid_out(np.zeros_like(y), y.strides)
     for k, array in enumerate((arrays[0], out)):
         bound.bind(k, array.__array_interface__["data"][0])
     assert bound.run() == 0

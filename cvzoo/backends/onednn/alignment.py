@@ -1,0 +1,64 @@
+"""What kernels ask of the addresses of their arrays, and a check of it.
+
+What a kernel writes lies at a multiple of 64 bytes, since some store past the cache once a result is larger than it.
+What it reads may lie anywhere, but where instructions end with SSE4.1: there it lies at a multiple of 16.
+
+CVZOO_CHECK_ALIGNMENT=1: what is written is checked before each kernel runs, however small it is
+"""
+
+import os
+from collections.abc import Set
+from typing import Any
+
+import numpy as np
+
+from cvzoo.backends.onednn.pool import ALIGNMENT, address_of, laid_out
+from cvzoo.errors.exceptions import BackendError
+
+CHECKS_ALIGNMENT = os.environ.get("CVZOO_CHECK_ALIGNMENT", "0") not in ("", "0")
+_READ_ALIGNMENT = 16
+
+
+def is_readable(address: int) -> bool:
+    """Whether instructions of SSE4.1 read from there."""
+    return address % _READ_ALIGNMENT == 0
+
+
+def readable(array: np.ndarray) -> np.ndarray:
+    """The array itself, or a copy that instructions of SSE4.1 can read."""
+    return array if is_readable(address_of(array)) else laid_out(array, array.strides)
+
+
+class Alignment:
+    """What one primitive asks of its arrays.
+
+    written: the numbers of those that it writes
+    reads_aligned: whether the others are read by instructions of SSE4.1
+    """
+
+    __slots__ = ("_reads_aligned", "_written")
+
+    def __init__(self, written: Set[int], reads_aligned: bool):
+        self._written = written
+        self._reads_aligned = reads_aligned
+
+    def check(self, k: int, address: int) -> None:
+        """Raises BackendError if the primitive writes array number k and it does not begin at a multiple of 64, or
+        reads it where it cannot."""
+        wanted = ALIGNMENT if k in self._written else _READ_ALIGNMENT if self._reads_aligned else 1
+        if address % wanted:
+            raise BackendError(
+                f"oneDNN would {'write' if k in self._written else 'read'} argument {k} of a primitive at an address "
+                "that is not aligned",
+                expected=f"a multiple of {wanted} bytes",
+                got=f"{address % wanted} bytes behind one",
+                hint="memory from cvzoo.backends.onednn.pool",
+            )
+
+    def fitted(self, arrays: tuple[np.ndarray, ...]) -> tuple[Any, ...]:
+        """The arrays, copied where that mends what is read. Raises BackendError as `check` does."""
+        if self._reads_aligned:
+            arrays = tuple([x if k in self._written else readable(x) for k, x in enumerate(arrays)])
+        for k, x in enumerate(arrays):
+            self.check(k, address_of(x))
+        return arrays
