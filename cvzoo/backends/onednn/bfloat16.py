@@ -49,7 +49,7 @@ def conv_2d_bf16(
     """As AbstractBackend.conv_2d_bf16 says; `pack` holds reordered weights by the name of their order."""
     how = {"stride": stride, "pad": pad, "dilate": dilate, "groups": groups}
     how |= {"add": add, "activation": activation, "alpha": alpha, "beta": beta}
-    if x.dtype not in (F32, BF16) or w.dtype is not F32 or not x.size or not w.size:
+    if x.dtype not in (F32, BF16) or w.dtype != F32 or not x.size or not w.size:
         return numpy_conv_2d_bf16(x, w, b, out_bits=out_bits, **how)
     if not library().has_bf16:
         how["add"] = numbers_of(add) if add is not None and add.dtype == BF16 else add

@@ -27,12 +27,12 @@ _ZERO = np.zeros(1, F32)
 
 
 def _is_case(x: np.ndarray, others: Sequence[np.ndarray]) -> bool:
-    if x.dtype is not F32 or x.size == 0 or not is_dense(x):
+    if x.dtype != F32 or x.size == 0 or not is_dense(x):
         return False
     if others and x.ndim in (3, 5) and x.size == x.shape[0] * x.shape[1]:
         return False  # version 3.2 reads numbers for channels at wrong places then
     return all(
-        other.dtype is F32
+        other.dtype == F32
         and other.ndim == x.ndim
         and is_dense(other)
         and all(m in (1, n) for m, n in zip(other.shape, x.shape))

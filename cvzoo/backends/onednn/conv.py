@@ -58,7 +58,7 @@ def conv_2d(
     pack: dict | None = None,
 ) -> np.ndarray:
     """As AbstractBackend.conv_2d says; `pack` holds reordered weights by the name of their order."""
-    if x.dtype is F32 and w.dtype is F32 and x.size and w.size:
+    if x.dtype == F32 and w.dtype == F32 and x.size and w.size:
         w = with_plain_strides(w)
         case = (b is not None, (stride, pad, dilate, groups), add is not None, activation, alpha, beta)
         key = ("conv", x.shape, w.shape, w.strides, case)
@@ -179,7 +179,7 @@ def conv_2d_input_grad(
     add: np.ndarray | None = None,
 ) -> np.ndarray:
     """As AbstractBackend.conv_2d_input_grad says."""
-    if gy.dtype is F32 and w.dtype is F32 and gy.size and w.size:
+    if gy.dtype == F32 and w.dtype == F32 and gy.size and w.size:
         w = with_plain_strides(w)
         has_add = add is not None
         key = ("conv_input_grad", gy.shape, w.shape, w.strides, x_size, stride, pad, dilate, groups, has_add)
@@ -246,7 +246,7 @@ def conv_2d_weight_grad(
     x: np.ndarray, gy: np.ndarray, w_size: Pair, *, stride: Pair, pad: Pad, dilate: Pair, groups: int
 ) -> np.ndarray:
     """As AbstractBackend.conv_2d_weight_grad says."""
-    if x.dtype is F32 and gy.dtype is F32 and x.size and gy.size:
+    if x.dtype == F32 and gy.dtype == F32 and x.size and gy.size:
         key = ("conv_weight_grad", x.shape, gy.shape, w_size, stride, pad, dilate, groups)
         op = local.young.get(key)
         if op is None:

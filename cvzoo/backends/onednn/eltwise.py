@@ -44,7 +44,7 @@ _ADD, _MULTIPLY = 0x1FFF0, 0x1FFF1
 
 
 def _is_case(x: np.ndarray) -> bool:
-    if x.dtype is not F32 or x.size < _FEW:
+    if x.dtype != F32 or x.size < _FEW:
         return False
     return (x.ndim < 2 or x.size // x.shape[0] >= _FEW) and is_dense(x)
 
@@ -99,7 +99,7 @@ def _grad(
     table: dict[str, Callable], kind: str, gy: np.ndarray, v: np.ndarray, alpha: float, beta: float
 ) -> np.ndarray | None:
     """gy * f' where v is what the table's algorithms want to see; None if this is no case for oneDNN."""
-    if gy.dtype is not F32 or gy.shape != v.shape or kind not in table or not _is_case(v):
+    if gy.dtype != F32 or gy.shape != v.shape or kind not in table or not _is_case(v):
         return None
     from_output = table is ELTWISE_FROM_OUTPUT
     key = ("grad", kind, v.size, alpha, beta, from_output)
@@ -152,7 +152,7 @@ def _lie_alike(a: np.ndarray, b: np.ndarray) -> bool:
 
 def _binary(algorithm: int, a: np.ndarray, b: np.ndarray, out: np.ndarray | None) -> np.ndarray | None:
     """a + b or a * b where b has a's shape, or 1 along some axes of it; None if this is no case for oneDNN."""
-    if a.dtype is not F32 or b.dtype is not F32 or a.ndim != b.ndim or not is_dense(a):
+    if a.dtype != F32 or b.dtype != F32 or a.ndim != b.ndim or not is_dense(a):
         return None
     # where calls are recorded few are, too, to be replayed; but only if NumPy gives the result the same order
     if a.size < _FEW_TO_ADD and (local.recorder is None or not _lie_alike(a, b)):
@@ -162,7 +162,7 @@ def _binary(algorithm: int, a: np.ndarray, b: np.ndarray, out: np.ndarray | None
             return None
     elif not is_dense(b) or any(m not in (1, n) for m, n in zip(b.shape, a.shape)):
         return None
-    if out is not None and (out.dtype is not F32 or out.shape != a.shape or out.strides != a.strides):
+    if out is not None and (out.dtype != F32 or out.shape != a.shape or out.strides != a.strides):
         return None
     if out is not None and address_of(out) % ALIGNMENT:
         return None
@@ -192,7 +192,7 @@ def _make_add_relu(size: int) -> Primitive | bool:
 
 def add_relu(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """As AbstractBackend.add_relu says."""
-    same = a.dtype is F32 and b.dtype is F32 and a.shape == b.shape and a.strides == b.strides
+    same = a.dtype == F32 and b.dtype == F32 and a.shape == b.shape and a.strides == b.strides
     if same and a.size >= _FEW_TO_ADD and is_dense(a):
         key = ("add_relu", a.size)
         run = local.young.get(key)

@@ -70,7 +70,7 @@ def _post_op_source(k: int) -> int:
 
 def vector(values: np.ndarray) -> np.ndarray:
     """values (O,) as float32 without gaps."""
-    return values if values.dtype is F32 and values.strides == (4,) else np.ascontiguousarray(values, F32)
+    return values if values.dtype == F32 and values.strides == (4,) else np.ascontiguousarray(values, F32)
 
 
 class ForwardConvolution:
@@ -150,7 +150,7 @@ def make_forward(
     ksize = w.shape[2:]
     size = out_size(x_shape[2:], ksize, stride, pad, dilate)
     y_shape = (x_shape[0], w.shape[0], *size)
-    x_look, y_look = _looks(x_shape, y_shape, geometry, ksize) if source is F32 else (x_shape, y_shape)
+    x_look, y_look = _looks(x_shape, y_shape, geometry, ksize) if source == F32 else (x_shape, y_shape)
     given, wanted, second = (
         describe_image(x_look, source),
         describe_image(y_look, target),

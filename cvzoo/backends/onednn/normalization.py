@@ -46,7 +46,7 @@ _N = 5  # the number of channels that the library has kernels for; with some oth
 
 def is_case(x: np.ndarray, gamma: np.ndarray) -> bool:
     """Whether batch normalization of x is one for oneDNN."""
-    return x.dtype is F32 and gamma.dtype is F32 and x.size > 0 and x.ndim in (2, 4)
+    return x.dtype == F32 and gamma.dtype == F32 and x.size > 0 and x.ndim in (2, 4)
 
 
 def to_image(x: np.ndarray) -> np.ndarray:
@@ -58,7 +58,7 @@ def to_image(x: np.ndarray) -> np.ndarray:
 
 def to_vector(v: np.ndarray) -> np.ndarray:
     """v (C,) float32 without gaps."""
-    return v if v.dtype is F32 and v.strides == (4,) else np.ascontiguousarray(v, F32)
+    return v if v.dtype == F32 and v.strides == (4,) else np.ascontiguousarray(v, F32)
 
 
 def normalization_plan(
@@ -151,7 +151,7 @@ def normalization_grad(
     eps: float,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     """gx, ggamma, gbeta; None if this is no case for oneDNN. With a mask relu was applied to the result."""
-    if not is_case(x, gamma) or gy.dtype is not F32:
+    if not is_case(x, gamma) or gy.dtype != F32:
         return None
     image = to_image(x)
     key = ("batch_norm_grad", image.shape, eps, mask is not None)
@@ -191,7 +191,7 @@ def layer_norm(
     x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, *, eps: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """As AbstractBackend.layer_norm says."""
-    if x.dtype is not F32 or gamma.dtype is not F32 or x.size == 0:
+    if x.dtype != F32 or gamma.dtype != F32 or x.size == 0:
         return numpy_layer_norm(x, gamma, beta, eps=eps)
     key = ("layer_norm", x.shape, eps)
     run = local.young.get(key)
@@ -228,7 +228,7 @@ def layer_norm_grad(
     gy: np.ndarray, x: np.ndarray, gamma: np.ndarray, mean: np.ndarray, var: np.ndarray, *, eps: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """As AbstractBackend.layer_norm_grad says."""
-    if x.dtype is F32 and gy.dtype is F32 and gamma.dtype is F32 and x.size:
+    if x.dtype == F32 and gy.dtype == F32 and gamma.dtype == F32 and x.size:
         key = ("layer_norm_grad", x.shape, eps)
         run = local.young.get(key)
         if run is None:
@@ -285,7 +285,7 @@ def _make_lrn_grad(shape: tuple[int, ...], k: float, alpha: float, beta: float) 
 
 def local_response_norm(x: np.ndarray, *, n: int, k: float, alpha: float, beta: float) -> np.ndarray:
     """As AbstractBackend.local_response_norm says."""
-    if x.dtype is F32 and x.size and n == _N:
+    if x.dtype == F32 and x.size and n == _N:
         key = ("lrn", x.shape, k, alpha, beta)
         run = local.young.get(key)
         if run is None:
@@ -301,7 +301,7 @@ def local_response_norm_grad(
     gy: np.ndarray, x: np.ndarray, *, n: int, k: float, alpha: float, beta: float
 ) -> np.ndarray:
     """As AbstractBackend.local_response_norm_grad says."""
-    if x.dtype is F32 and gy.dtype is F32 and x.size and n == _N:
+    if x.dtype == F32 and gy.dtype == F32 and x.size and n == _N:
         key = ("lrn_grad", x.shape, k, alpha, beta)
         run = local.young.get(key)
         if run is None:

@@ -106,7 +106,7 @@ class _Kept:
 def max_pool_2d(x: np.ndarray, *, ksize: Pair, stride: Pair, pad: Pad, keep: bool) -> tuple[np.ndarray, Any]:
     """As AbstractBackend.max_pool_2d says. A NaN is not seen, and of nothing else (or -inf) comes the lowest
     finite number."""
-    if x.dtype is F32 and x.size:
+    if x.dtype == F32 and x.size:
         key = ("max_pool", keep, x.shape, ksize, stride, pad)
         op = local.young.get(key)
         if op is None:
@@ -139,7 +139,7 @@ def max_pool_2d_grad(
 
 def average_pool_2d(x: np.ndarray, *, ksize: Pair, stride: Pair, pad: Pad, count_pad: bool) -> np.ndarray:
     """As AbstractBackend.average_pool_2d says."""
-    if x.dtype is F32 and x.size:
+    if x.dtype == F32 and x.size:
         key = ("average_pool", count_pad, x.shape, ksize, stride, pad)
         op = local.young.get(key)
         if op is None:
@@ -155,7 +155,7 @@ def average_pool_2d_grad(
     gy: np.ndarray, x_shape: Sequence[int], *, ksize: Pair, stride: Pair, pad: Pad, count_pad: bool
 ) -> np.ndarray:
     """As AbstractBackend.average_pool_2d_grad says."""
-    if gy.dtype is F32 and gy.size:
+    if gy.dtype == F32 and gy.size:
         key = ("average_pool_grad", count_pad, tuple(x_shape), ksize, stride, pad)
         run = local.young.get(key)
         if run is None:

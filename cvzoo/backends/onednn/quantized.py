@@ -64,7 +64,7 @@ def _make_quantize(x: np.ndarray, scale: float, signed: bool) -> _Quantize | boo
 
 def quantize(x: np.ndarray, *, scale: float, signed: bool) -> np.ndarray:
     """As AbstractBackend.quantize says."""
-    if x.dtype is not F32 or x.size < _FEW:
+    if x.dtype != F32 or x.size < _FEW:
         return numpy_quantize(x, scale=scale, signed=signed)
     x = channels_last(x) if x.ndim == 4 else np.ascontiguousarray(x)
     key = ("quantize", x.size, scale, signed)

@@ -82,7 +82,7 @@ def _shrinks(size: Pair, other: Pair) -> bool:
 
 def resize_2d(x: np.ndarray, size: Pair, *, mode: str, align_corners: bool, antialias: bool) -> np.ndarray:
     """As AbstractBackend.resize_2d says."""
-    if x.dtype is F32 and x.size and not (antialias and _shrinks(x.shape[2:], size)):
+    if x.dtype == F32 and x.size and not (antialias and _shrinks(x.shape[2:], size)):
         kind = _algorithm(x.shape[2:], size, mode, align_corners)
         if kind is not None:
             y_shape = (*x.shape[:2], *size)
@@ -94,14 +94,14 @@ def resize_2d(x: np.ndarray, size: Pair, *, mode: str, align_corners: bool, anti
                 y = new_channels_last(*y_shape)
                 run(as_kernels_want(x), y)
                 return y
-    if x.dtype is F32 and x.size and mode == "bilinear" and max(x.shape[2:]) <= _FEW and size != x.shape[2:]:
+    if x.dtype == F32 and x.size and mode == "bilinear" and max(x.shape[2:]) <= _FEW and size != x.shape[2:]:
         return _by_products(x, size, align_corners, antialias)
     return numpy_resize_2d(x, size, mode=mode, align_corners=align_corners, antialias=antialias)
 
 
 def resize_2d_grad(gy: np.ndarray, size: Pair, *, mode: str, align_corners: bool, antialias: bool) -> np.ndarray:
     """As AbstractBackend.resize_2d_grad says."""
-    if gy.dtype is F32 and gy.size and not (antialias and _shrinks(size, gy.shape[2:])):
+    if gy.dtype == F32 and gy.size and not (antialias and _shrinks(size, gy.shape[2:])):
         kind = _algorithm(size, gy.shape[2:], mode, align_corners)
         if kind is not None:
             x_shape = (*gy.shape[:2], *size)

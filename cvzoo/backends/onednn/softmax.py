@@ -29,7 +29,7 @@ _FEW = 4096
 
 
 def _is_case(x: np.ndarray) -> bool:
-    return x.dtype is F32 and x.ndim <= 6 and x.size > 0 and x.size // x.shape[0] >= _FEW and is_dense(x)
+    return x.dtype == F32 and x.ndim <= 6 and x.size > 0 and x.size // x.shape[0] >= _FEW and is_dense(x)
 
 
 def _make(kind: int, x: np.ndarray, axis: int, is_grad: bool) -> Primitive | bool:
@@ -57,7 +57,7 @@ def _forward(kind: int, x: np.ndarray, axis: int) -> np.ndarray | None:
 
 
 def _backward(kind: int, gy: np.ndarray, y: np.ndarray, axis: int) -> np.ndarray | None:
-    if not _is_case(y) or gy.dtype is not F32 or gy.strides != y.strides:
+    if not _is_case(y) or gy.dtype != F32 or gy.strides != y.strides:
         return None
     axis %= y.ndim
     key = ("softmax_grad", kind, y.shape, y.strides, axis)
