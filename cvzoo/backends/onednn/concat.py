@@ -8,7 +8,7 @@ import numpy as np
 
 from cvzoo.backends.in_threads import in_threads
 from cvzoo.backends.numpy.concat import concat as numpy_concat
-from cvzoo.backends.onednn.memory import as_kernels_want, new_channels_last, new_dense
+from cvzoo.backends.onednn.memory import as_kernels_want, is_plain, new_channels_last, new_dense
 from cvzoo.backends.onednn.primitives import (
     DST,
     F32,
@@ -40,7 +40,7 @@ def _make(arrays: Sequence[np.ndarray], axis: int, y_shape: Sequence[int]) -> Pr
 
 def _is_case(arrays: Sequence[np.ndarray]) -> bool:
     axes = arrays[0].ndim
-    if any(a.dtype is not F32 or not a.size for a in arrays) or not 0 < axes <= _MOST_AXES:
+    if any(a.dtype != F32 or not a.size for a in arrays) or not 0 < axes <= _MOST_AXES:
         return False
     if axes != 4 and not all(_is_readable(a) for a in arrays):
         return False
@@ -51,7 +51,7 @@ def _is_case(arrays: Sequence[np.ndarray]) -> bool:
 def _is_readable(a: np.ndarray) -> bool:
     """Whether a's axes lie in memory in the same order as the result's, perhaps with gaps."""
     strides = a.strides if a.ndim != 4 else (a.strides[0], *a.strides[2:], a.strides[1])
-    return strides[-1] == 4 and all(m >= n for m, n in itertools.pairwise(strides))
+    return strides[-1] == 4 and all(m >= n for m, n in itertools.pairwise(strides)) and is_plain(a)
 
 
 def concat(arrays: Sequence[np.ndarray], *, axis: int) -> np.ndarray:
@@ -69,7 +69,7 @@ def concat(arrays: Sequence[np.ndarray], *, axis: int) -> np.ndarray:
             y = new_channels_last(*shape) if len(shape) == 4 else new_dense(tuple(shape))
             run(y, *arrays)
             return y
-    if all(a.ndim == 3 and a.dtype is F32 and a.size for a in arrays) and sum(a.size for a in arrays) >= _MANY:
+    if all(a.ndim == 3 and a.dtype == F32 and a.size for a in arrays) and sum(a.size for a in arrays) >= _MANY:
         return _concat_in_threads(arrays, axis % 3)
     return numpy_concat(arrays, axis=axis)
 

@@ -4,8 +4,8 @@ import numpy as np
 
 from cvzoo.backends.numpy.matmul import linear as numpy_linear
 from cvzoo.backends.numpy.matmul import matmul as numpy_matmul
-from cvzoo.backends.onednn.memory import new_dense
-from cvzoo.backends.onednn.packing import PackedWeights
+from cvzoo.backends.onednn.memory import is_plain, new_dense
+from cvzoo.backends.onednn.packing import PackedWeights, with_plain_strides
 from cvzoo.backends.onednn.primitives import (
     BIAS,
     DST,
@@ -36,7 +36,7 @@ def _readable(a: np.ndarray) -> np.ndarray:
     """a itself if its matrices lie in C order or transposed, else a copy in C order."""
     rows, columns = a.strides[-2:]
     is_matrix = (columns == 4 and rows >= 4 * a.shape[-1]) or (rows == 4 and columns >= 4 * a.shape[-2])
-    return a if is_matrix and min(a.strides) > 0 else np.ascontiguousarray(a)
+    return a if is_matrix and is_plain(a) else np.ascontiguousarray(a)
 
 
 class _Product:
@@ -71,7 +71,7 @@ def _make_matmul(
 def matmul(a: np.ndarray, b: np.ndarray, *, scale: float = 1.0, add: np.ndarray | None = None) -> np.ndarray:
     """As AbstractBackend.matmul says."""
     few = a.size * b.shape[-1] < _FEW
-    if few or a.dtype is not F32 or b.dtype is not F32 or a.shape[-1] != b.shape[-2] or b.size == 0:
+    if few or a.dtype != F32 or b.dtype != F32 or a.shape[-1] != b.shape[-2] or b.size == 0:
         return numpy_matmul(a, b, scale=scale, add=add)
     if a.ndim != b.ndim:
         a = a.reshape((1,) * (b.ndim - a.ndim) + a.shape)
@@ -79,7 +79,7 @@ def matmul(a: np.ndarray, b: np.ndarray, *, scale: float = 1.0, add: np.ndarray 
     a, b = _readable(a), _readable(b)
     shape = (*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1])
     # of what broadcasts the library's kernels make slow ones
-    is_added = add is not None and add.dtype is F32 and add.shape == shape and add.flags.c_contiguous
+    is_added = add is not None and add.dtype == F32 and add.shape == shape and add.flags.c_contiguous
     added = add if is_added else None
     key = ("matmul", a.shape, a.strides, b.shape, b.strides, scale, is_added)
     op = local.young.get(key)
@@ -121,9 +121,9 @@ def _make_linear(x: np.ndarray, w: np.ndarray, has_bias: bool, is_packed: bool) 
 def linear(x: np.ndarray, w: np.ndarray, b: np.ndarray | None, *, pack: dict | None = None) -> np.ndarray:
     """As AbstractBackend.linear says; `pack` holds reordered weights by the name of their order."""
     # however few numbers there are: BLAS gives a row other bits alone than in a batch, oneDNN gives the same
-    if x.dtype is not F32 or w.dtype is not F32 or x.size == 0 or w.size == 0 or min(w.strides) <= 0:
+    if x.dtype != F32 or w.dtype != F32 or x.size == 0 or w.size == 0:
         return numpy_linear(x, w, b)
-    x = _readable(x)
+    x, w = _readable(x), with_plain_strides(w)
     has_bias, is_packed = b is not None, pack is not None
     key = ("linear", x.shape, x.strides, w.shape, w.strides, has_bias, is_packed)
     op = local.young.get(key)

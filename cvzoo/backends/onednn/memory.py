@@ -1,5 +1,6 @@
 """Allocating arrays from the pool, and choosing where their axes lie in memory."""
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -31,6 +32,7 @@ __all__ = [
     "describe_dense",
     "empty",
     "is_dense",
+    "is_plain",
     "new_bytes",
     "new_bytes_like",
     "new_channels_last",
@@ -82,6 +84,24 @@ def new_bytes_like(x: np.ndarray, dtype: np.dtype) -> np.ndarray:
     return pool.take(x.shape, [stride // x.itemsize for stride in x.strides], dtype, x.size)
 
 
+@functools.lru_cache(4096)
+def _is_plain(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> bool:
+    reach = itemsize
+    for stride, n in sorted(zip(strides, shape)):
+        if n > 1 and (stride < reach or stride % itemsize):
+            return False
+        reach = stride * n if n > 1 else reach
+    return True
+
+
+def is_plain(x: np.ndarray) -> bool:
+    """Whether the library can be told how x lies: forwards in whole elements, each axis beyond those inside it.
+
+    Fields of records, windows that overlap and every second pixel of an odd width are not plain.
+    """
+    return x.flags.c_contiguous or _is_plain(x.shape, x.strides, x.itemsize)
+
+
 def is_dense(x: np.ndarray) -> bool:
     """Whether x fills its memory without gaps: in C order, channels-last or the transpose of a matrix."""
     flags = x.flags
@@ -125,7 +145,7 @@ def channels_last(x: np.ndarray) -> np.ndarray:
     """x (B, C, H, W) itself if it lies channels-last, else a copy that does."""
     if x.transpose(0, 2, 3, 1).flags.c_contiguous:
         return x
-    if x.dtype is F32 and _is_worthwhile(x.size) and min(x.strides) > 0:
+    if x.dtype == F32 and _is_worthwhile(x.size) and is_plain(x):
         key = ("channels_last", x.shape, x.strides)
         run = local.young.get(key)
         if run is None:
@@ -165,7 +185,7 @@ def _make_copy(x: np.ndarray) -> Primitive | bool:
 
 def reshaped(x: np.ndarray, shape: Sequence[int]) -> np.ndarray:
     """As AbstractBackend.reshaped says."""
-    if x.flags.c_contiguous or x.dtype is not F32 or not _is_worthwhile(x.size) or min(x.strides) <= 0 or x.ndim > 12:
+    if x.flags.c_contiguous or x.dtype != F32 or not _is_worthwhile(x.size) or not is_plain(x) or x.ndim > 12:
         return x.reshape(shape)
     if -1 in shape:
         rest = -math.prod(shape)

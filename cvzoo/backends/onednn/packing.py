@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cvzoo.backends.onednn.memory import new_bytes
+from cvzoo.backends.onednn.memory import is_plain, new_bytes
 from cvzoo.backends.onednn.primitives import (
     DST,
     SRC,
@@ -17,8 +17,8 @@ from cvzoo.backends.onednn.primitives import (
 
 
 def with_plain_strides(w: np.ndarray) -> np.ndarray:
-    """w itself, or a copy in C order if it is turned around or repeats itself in memory."""
-    return w if not w.strides or min(w.strides) > 0 else np.ascontiguousarray(w)
+    """w itself, or a copy in C order if the library cannot be told how it lies."""
+    return w if is_plain(w) else np.ascontiguousarray(w)
 
 
 class PackedWeights:
