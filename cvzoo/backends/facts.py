@@ -7,6 +7,7 @@ import numpy as np
 
 from cvzoo.backends.onednn.library import library, threads_now, why_no_onednn
 from cvzoo.backends.onednn.pool import pool
+from cvzoo.backends.threads import load
 from cvzoo.config.switches import switches
 
 _BYTES = {True: "yes, by instructions of the processor", False: "right but no faster: computed in float32"}
@@ -34,7 +35,7 @@ def backend_facts() -> dict[str, str]:
     """What was found, what is used and why, one short text for each name; loads oneDNN if it is there.
 
     Names: "backend", "oneDNN", "oneDNN library", "instructions", "int8", "bfloat16", "threads", "waiting threads",
-    "memory pool", "NumPy", "processor". Those about oneDNN's insides are absent where it cannot be used.
+    "memory pool", "NumPy", "processor", "load". Those about oneDNN's insides are absent where it cannot be used.
     """
     reason = why_no_onednn()
     asked = switches.backend
@@ -59,4 +60,5 @@ def backend_facts() -> dict[str, str]:
         facts["threads"] = _blas_threads()
     facts["NumPy"] = f"{np.__version__}, BLAS {_blas()}"
     facts["processor"] = f"{platform.machine()}, {os.cpu_count()} processors"
+    facts["load"] = load()
     return facts

@@ -1,22 +1,44 @@
-"""How many threads kernels may use, and why that many."""
+"""How many threads kernels may use, why that many, and whether others want the processors."""
 
 import functools
 import os
 import pathlib
+from collections.abc import Iterator
 
 from cvzoo.errors.exceptions import ConfigError
 
+_CONTROL_GROUPS, _MEMBERSHIP = pathlib.Path("/sys/fs/cgroup"), pathlib.Path("/proc/self/cgroup")
+_SCHEDULING = pathlib.Path("/proc/self/schedstat")
+_MOST_WAITING = 0.3  # of the time
+_MOST_LOAD = 1.5  # programs for each processor
+_SHORTEST = 50_000_000  # nanoseconds; how long a thread waited in less says nothing
 _LOCAL_RANKS = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")
 
 
-def _quota() -> float | None:
-    """How many processors' time the control group allows, None without a limit."""
+def _control_groups() -> Iterator[pathlib.Path]:
+    """The folders of the control groups, of both versions, that this process is in, and of those around them."""
     try:
-        limit, period = pathlib.Path("/sys/fs/cgroup/cpu.max").read_text().split()[:2]
+        lines = _MEMBERSHIP.read_text().splitlines()
+    except OSError:
+        lines = []
+    # first the outermost ones: in a container, the names of the others may not be there
+    for line in ("0::/", "0:cpu:/", *lines):
+        _, controllers, path = line.split(":", 2)
+        if controllers and "cpu" not in controllers.split(","):
+            continue
+        parts = [part for part in path.split("/") if part not in ("", "..")]
+        for mount in {"cpu", controllers} if controllers else {""}:
+            for depth in range(len(parts) + 1):
+                yield _CONTROL_GROUPS.joinpath(mount, *parts[:depth])
+
+
+def _quota_of(group: pathlib.Path) -> float | None:
+    """How many processors' time one control group allows, None without a limit."""
+    try:
+        limit, period = (group / "cpu.max").read_text().split()[:2]
     except (OSError, ValueError):
         try:
-            limit = pathlib.Path("/sys/fs/cgroup/cpu/cpu.cfs_quota_us").read_text()
-            period = pathlib.Path("/sys/fs/cgroup/cpu/cpu.cfs_period_us").read_text()
+            limit, period = [(group / f"cpu.cfs_{name}_us").read_text() for name in ("quota", "period")]
         except OSError:
             return None
     try:
@@ -24,6 +46,12 @@ def _quota() -> float | None:
     except (ValueError, ZeroDivisionError):  # "max"
         return None
     return quota if quota > 0 else None
+
+
+def _quota() -> float | None:
+    """How many processors' time this process may use, None without a limit."""
+    quotas = [quota for quota in map(_quota_of, _control_groups()) if quota is not None]
+    return min(quotas, default=None)
 
 
 @functools.cache
@@ -54,3 +82,43 @@ def thread_count() -> tuple[int, str]:
         if ranks.isdigit() and int(ranks) > 1:
             return max(count // int(ranks), 1), f"{reason}, divided among {ranks} processes of an MPI job ({name})"
     return count, reason
+
+
+def _waited_share() -> float | None:
+    """The share of its time so far that this process's first thread waited for a processor; None if nobody knows."""
+    try:
+        ran, waited = map(int, _SCHEDULING.read_text().split()[:2])
+    except (OSError, ValueError):
+        return None
+    return waited / (ran + waited) if ran + waited >= _SHORTEST else None
+
+
+def is_busy() -> bool:
+    """Whether other programs want the processors that this one needs, as far as its time so far tells."""
+    share = _waited_share()
+    if share is not None:
+        return share > _MOST_WAITING
+    return hasattr(os, "getloadavg") and os.getloadavg()[0] > _MOST_LOAD * (os.cpu_count() or 1)
+
+
+def load() -> str:
+    """How busy the machine is, in words."""
+    share = _waited_share()
+    words = [] if share is None else [f"this process waited {share:.0%} of its time for a processor"]
+    if hasattr(os, "getloadavg"):
+        words.append(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count() or 1} processors")
+    return ", ".join(words) or "unknown"
+
+
+def why_too_busy() -> str | None:
+    """Why several threads are likely to be slower than one at the moment, in words; None if they are not.
+
+    Threads that share a kernel wait for the one whom other programs hold up. Their number stays as it is all the same:
+    with another one, results would have other bits.
+    """
+    count = thread_count()[0]
+    if count == 1 or not is_busy():
+        return None
+    return (
+        f"{count} threads may be slower than one (CVZOO_NUM_THREADS=1): other programs want the processors ({load()})"
+    )

@@ -16,6 +16,7 @@ from cvzoo.backends.device import Device, get_device
 from cvzoo.backends.dispatch import get_backend
 from cvzoo.backends.facts import backend_facts
 from cvzoo.backends.gpu_facts import gpu_facts
+from cvzoo.backends.threads import why_too_busy
 from cvzoo.cli.result_table import printable
 from cvzoo.errors.exceptions import CvzooError
 from cvzoo.weights.cache import cvzoo_home
@@ -45,7 +46,9 @@ def run(args: argparse.Namespace) -> int:
     if not difference <= _TOLERANCE:
         print(f"\nnot well: a convolution is off by {difference:.1e} of its size")
         return 1
-    print(f"\nall is well: a convolution is right to {difference:.1e} of its size")
+    busy = why_too_busy()
+    proof = f"a convolution is right to {difference:.1e} of its size"
+    print(f"\nall is well: {proof}" if busy is None else f"\nright, but slow at the moment: {proof}; {busy}")
     return 0
 
 

@@ -3,10 +3,12 @@
 import argparse
 import contextlib
 import os
+import warnings
 from collections.abc import Iterator
 
 from cvzoo.backends.device import get_device
 from cvzoo.backends.float_types import product_dtype
+from cvzoo.backends.threads import why_too_busy
 from cvzoo.config.switches import using_config
 
 
@@ -30,7 +32,7 @@ def add_device_argument(group: argparse._ActionsContainer) -> None:
 @contextlib.contextmanager
 def on_device(args: argparse.Namespace) -> Iterator[None]:
     """A block in which models are made on the device of the options and compute in their dtype; verbs without the
-    options compute on the CPU in float32.
+    options compute on the CPU in float32. Warns where the processors are too busy for several threads.
 
     Raises ValueRangeError if it is no device's name, ConfigError if it is no dtype, BackendError if one of them cannot
     be used here.
@@ -38,4 +40,7 @@ def on_device(args: argparse.Namespace) -> Iterator[None]:
     device = get_device(vars(args).get("device", "cpu"))
     with using_config("device", device.name), using_config("dtype", vars(args).get("dtype", "float32")), device:
         product_dtype()  # says at once what is not installed
+        busy = why_too_busy() if vars(args).get("device") == "cpu" else None
+        if busy is not None:
+            warnings.warn(busy, stacklevel=2)
         yield

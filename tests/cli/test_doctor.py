@@ -4,11 +4,20 @@ import cvzoo.cli.doctor as doctor
 from cvzoo.errors.exceptions import BackendError
 
 
-def test_it_tells_versions_threads_and_proves_a_convolution(run):
+def test_it_tells_versions_threads_and_proves_a_convolution(run, monkeypatch):
+    monkeypatch.setattr(doctor, "why_too_busy", lambda: None)
     status, printed, _ = run("doctor")
     assert status == 0
     for word in ("Python", "NumPy", "threads", "backend", "all is well"):
         assert word in printed
+
+
+def test_on_a_busy_machine_not_all_is_well(run, monkeypatch):
+    monkeypatch.setattr(doctor, "why_too_busy", lambda: "2 threads may be slower than one")
+    status, printed, _ = run("doctor")
+    assert status == 0
+    assert "all is well" not in printed
+    assert "2 threads may be slower than one" in printed.splitlines()[-1]
 
 
 def test_it_tells_why_the_fast_kernels_are_not_used(run, monkeypatch):

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from cvzoo.cli import on_device
 from cvzoo.config.switches import switches
 
 
@@ -61,3 +62,15 @@ def test_the_doctor_tells_of_gpus_and_tries_each(run, fake_gpu):
     assert status == 0
     assert "gpu:1" in printed
     assert "all is well" in printed
+
+
+@pytest.mark.filterwarnings("always")
+def test_a_busy_machine_is_told_once_and_only_where_the_processor_computes(
+    run, net, photos, tmp_path, monkeypatch, fake_gpu
+):
+    monkeypatch.setattr(on_device, "why_too_busy", lambda: "2 threads may be slower than one")
+    words = ["predict", photos / "a.jpg", *net, "--out", tmp_path / "out"]
+    assert run(*words)[2].count("cvzoo predict: 2 threads may be slower than one\n") == 1
+    with fake_gpu():
+        assert "slower" not in run(*words, "--device", "gpu:0")[2]
+    assert "slower" not in run("models")[2]
