@@ -198,7 +198,27 @@ def conv_2d_input_grad(
 
 
 class _WeightGrad:
-    __slots__ = ("order", "run", "shape", "size")
+    __slots__ = ("order", "pick", "picked", "run", "shape", "size")
+
+
+def _steps_evenly(x_size: Pair, size: Pair, w_size: Pair, stride: Pair, pad: Pad) -> bool:
+    """Whether kernels must not see the steps of windows of one pixel when they compute the filters' gradient.
+
+    jit_1x1:avx2 and jit_1x1:avx512_core of version 3.2 bring these pixels together themselves, if x is a whole number
+    of steps, and count the channels up to 8 or 16 when they compute where. So with fewer channels they write beyond
+    the scratch memory of their thread: gradients are wrong, threads wait for each other for ever, the process crashes.
+    """
+    if w_size != (1, 1) or stride == (1, 1) or pad[0] or pad[2]:
+        return False
+    return all(n * step == whole for n, step, whole in zip(size, stride, x_size))
+
+
+def _make_pick(x_shape: tuple[int, ...], picked: tuple[int, ...], stride: Pair) -> Primitive:
+    """What takes the pixels that windows of one pixel see, one beside the other."""
+    _, c, h, w = x_shape
+    source = describe(picked, (c * h * w, 1, stride[0] * c * w, stride[1] * c))
+    target = describe_image(picked)
+    return Primitive(primitive_descriptor("reorder", source, target, attributes()), [(SRC, source), (DST, target)])
 
 
 def _make_weight_grad(
@@ -210,6 +230,12 @@ def _make_weight_grad(
     dilate: Pair,
     groups: int,
 ) -> _WeightGrad | bool:
+    picked = (*x_shape[:2], *gy_shape[2:])
+    if _steps_evenly(x_shape[2:], gy_shape[2:], w_size, stride, pad):
+        made = _make_weight_grad(picked, gy_shape, w_size, (1, 1), (0, 0, 0, 0), (1, 1), groups)
+        if made:
+            made.pick, made.picked = _make_pick(x_shape, picked, stride), picked
+        return made
     w_shape = (gy_shape[1], x_shape[1] // groups, *w_size)
     geometry = window_of(x_shape[2:], gy_shape[2:], w_size, stride, pad, dilate)
     hint = _forward_descriptor(x_shape, w_shape, gy_shape, geometry, groups)
@@ -232,6 +258,7 @@ def _make_weight_grad(
     chosen = queried(descriptor, QUERY_DIFF_WEIGHTS)
     plain = describe_weights(w_shape, dense_strides(w_shape), groups)
     made = _WeightGrad()
+    made.pick = None
     made.run = Primitive(descriptor, [(SRC, source), (DIFF_DST, target), (DIFF_WEIGHTS, chosen)])
     made.order = None
     if not same_layout(plain.address, chosen):
@@ -252,12 +279,15 @@ def conv_2d_weight_grad(
         if op is None:
             op = recall(key, _make_weight_grad, x.shape, gy.shape, w_size, stride, pad, dilate, groups)
         if op:
-            gw = new_dense(op.shape)
+            x, gy, gw = as_kernels_want(x), as_kernels_want(gy), new_dense(op.shape)
+            if op.pick is not None:
+                whole, x = x, new_channels_last(*op.picked)
+                op.pick(whole, x)
             if op.order is None:
-                op.run(as_kernels_want(x), as_kernels_want(gy), gw)
+                op.run(x, gy, gw)
             else:
                 chosen = new_channels_last(op.size, 1, 1, 1)
-                op.run(as_kernels_want(x), as_kernels_want(gy), chosen)
+                op.run(x, gy, chosen)
                 op.order(chosen, gw)
             return gw
     return numpy_conv_2d_weight_grad(x, gy, w_size, stride=stride, pad=pad, dilate=dilate, groups=groups)
