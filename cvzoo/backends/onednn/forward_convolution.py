@@ -27,6 +27,7 @@ from cvzoo.backends.onednn.primitives import (
     describe,
     describe_image,
     dims,
+    implementation,
     primitive_descriptor,
     queried,
     strides_of,
@@ -120,6 +121,14 @@ def _looks(
     return x_shape, y_shape
 
 
+def _adds_wrongly(descriptor: Handle, w_shape: tuple[int, ...]) -> bool:
+    """Whether the kernel adds the first of the last channels to all of them, as version 3.2's of bytes do with AVX2.
+
+    Those are what 8 channels at a time leave over, where each channel has a filter of its own.
+    """
+    return w_shape[1] == 1 and w_shape[0] % 8 > 1 and implementation(descriptor).startswith("jit_uni_int8")
+
+
 def make_forward(
     x_shape: tuple[int, ...],
     w: np.ndarray,
@@ -182,7 +191,7 @@ def make_forward(
         *window_of(x_look[2:], y_look[2:], ksize, stride, pad, dilate),
         attributes(post_ops, scales),
     )
-    if descriptor is None:
+    if descriptor is None or (has_add and _adds_wrongly(descriptor, w.shape)):
         return False
     chosen = queried(descriptor, QUERY_WEIGHTS)
     slots: list[tuple[int, Any]] = [(SRC, given), (WEIGHTS, chosen), (DST, wanted)]
