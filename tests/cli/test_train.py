@@ -138,7 +138,7 @@ def test_a_run_is_repeated_to_the_bit_from_its_folder(data, tmp_path):
     assert first.returncode == 0, first.stderr
     again = [sys.executable, "-m", "cvzoo", "rerun", "run"]
     done = subprocess.run(again, cwd=tmp_path, env=variables, check=False, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0, done.stdout + done.stderr
     assert "run-again: the same to the bit" in done.stdout
 
 
