@@ -9,7 +9,7 @@ from cvzoo.backends.numpy.batch_norm_relu import batch_norm_relu_fixed as numpy_
 from cvzoo.backends.numpy.batch_norm_relu import batch_norm_relu_grad as numpy_batch_norm_relu_grad
 from cvzoo.backends.numpy.batch_norm_relu import batch_norm_relu_train as numpy_batch_norm_relu_train
 from cvzoo.backends.onednn.eltwise import add_relu
-from cvzoo.backends.onednn.memory import new_bytes, new_channels_last, new_dense
+from cvzoo.backends.onednn.memory import new_bytes, new_channels_last, new_vector
 from cvzoo.backends.onednn.normalization import (
     batch_norm_fixed,
     batch_norm_grad,
@@ -40,7 +40,7 @@ def batch_norm_relu_train(
         if op:
             run, kept_size = op
             y = new_channels_last(*image.shape)
-            mean, var = new_dense(x.shape[1:2]), new_dense(x.shape[1:2])
+            mean, var = new_vector(x.shape[1]), new_vector(x.shape[1])
             mask = new_bytes(kept_size)
             run(image, y, to_vector(gamma), to_vector(beta), mean, var, mask)
             return (y if x.ndim == 4 else y.reshape(x.shape)), mean, var, mask

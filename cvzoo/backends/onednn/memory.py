@@ -38,6 +38,7 @@ __all__ = [
     "new_channels_last",
     "new_dense",
     "new_like",
+    "new_vector",
     "reshaped",
     "to_numpy",
     "zeros",
@@ -67,6 +68,11 @@ def new_dense(shape: tuple[int, ...]) -> np.ndarray:
         step //= length
         strides.append(step)
     return pool.take(shape, strides, F32, 4 * size)
+
+
+def new_vector(size: int) -> np.ndarray:
+    """(size,) float32 of undefined values."""
+    return pool.take((size,), (4,), F32, 4 * size)
 
 
 def new_bytes(size: int) -> np.ndarray:

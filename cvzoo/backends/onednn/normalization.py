@@ -9,7 +9,7 @@ from cvzoo.backends.numpy.normalization import layer_norm as numpy_layer_norm
 from cvzoo.backends.numpy.normalization import layer_norm_grad as numpy_layer_norm_grad
 from cvzoo.backends.numpy.normalization import local_response_norm as numpy_local_response_norm
 from cvzoo.backends.numpy.normalization import local_response_norm_grad as numpy_local_response_norm_grad
-from cvzoo.backends.onednn.memory import as_kernels_want, new_bytes, new_channels_last, new_dense
+from cvzoo.backends.onednn.memory import as_kernels_want, new_bytes, new_channels_last, new_dense, new_vector
 from cvzoo.backends.onednn.primitives import (
     BACKWARD,
     DIFF_DST,
@@ -106,7 +106,7 @@ def batch_norm_train(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """As AbstractBackend.batch_norm_train says."""
     if is_case(x, gamma):
-        mean, var = new_dense(x.shape[1:2]), new_dense(x.shape[1:2])
+        mean, var = new_vector(x.shape[1]), new_vector(x.shape[1])
         y = _forward(x, gamma, beta, mean, var, eps, False)
         if y is not None:
             return y, mean, var
@@ -161,7 +161,7 @@ def normalization_grad(
     if not run:
         return None
     gx = new_channels_last(*image.shape)
-    ggamma, gbeta = new_dense(x.shape[1:2]), new_dense(x.shape[1:2])
+    ggamma, gbeta = new_vector(x.shape[1]), new_vector(x.shape[1])
     arrays = [image, to_image(gy), gx, to_vector(gamma), to_vector(mean), to_vector(var), ggamma, gbeta]
     run(*arrays) if mask is None else run(*arrays, mask)
     return (gx if x.ndim == 4 else gx.reshape(x.shape)), ggamma, gbeta
@@ -199,7 +199,7 @@ def layer_norm(
         run = recall(key, _make_layer, x.shape, eps)
     if not run:
         return numpy_layer_norm(x, gamma, beta, eps=eps)
-    mean, var = new_dense(x.shape[:1]), new_dense(x.shape[:1])
+    mean, var = new_vector(len(x)), new_vector(len(x))
     y = new_dense(x.shape)
     # rows that lie apart come out wrong in version 3.2
     run(np.ascontiguousarray(x), y, to_vector(gamma), to_vector(beta), mean, var)
@@ -235,7 +235,7 @@ def layer_norm_grad(
             run = recall(key, _make_layer_grad, x.shape, eps)
         if run:
             gx = new_dense(x.shape)
-            ggamma, gbeta = new_dense(x.shape[1:]), new_dense(x.shape[1:])
+            ggamma, gbeta = new_vector(x.shape[1]), new_vector(x.shape[1])
             x, gy = np.ascontiguousarray(x), np.ascontiguousarray(gy)
             scale = to_vector(gamma)  # asked for as the shift, too, which is not read
             run(x, gy, gx, to_vector(mean), to_vector(var), scale, scale, ggamma, gbeta)

@@ -14,6 +14,7 @@ behind.
 
 import contextlib
 import ctypes
+import functools
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -40,6 +41,13 @@ def aligned_memory(nbytes: int) -> tuple[np.ndarray, int]:
     """Fresh memory as (N,) uint8 of undefined values, and how far behind its start `nbytes` aligned bytes begin."""
     memory = np.empty(nbytes + ALIGNMENT, _BYTE)
     return memory, -address_of(memory) % ALIGNMENT
+
+
+@functools.cache
+def _memory_type(n_line: int) -> type:
+    """Of small arrays' memory: an array of NumPy's own takes twice as long to be another one's memory."""
+    size = (n_line + 1) * ALIGNMENT
+    return type("Memory", (ctypes.Array,), {"_type_": ctypes.c_ubyte, "_length_": size})
 
 
 def _lease_type(size: int, give_back: Callable[[int, _Block], None]) -> type:
@@ -86,7 +94,10 @@ class Pool:
 
     def take(self, shape: Sequence[int], strides: Sequence[int], dtype: np.dtype, nbytes: int) -> np.ndarray:
         """An array of undefined values, aligned; strides in bytes, none negative, that reach over `nbytes`."""
-        if nbytes < _SMALLEST or self.limit == 0:
+        if nbytes < _SMALLEST:
+            memory = _memory_type((nbytes + ALIGNMENT - 1) // ALIGNMENT)()
+            return np.ndarray(shape, dtype, memory, -ctypes.addressof(memory) % ALIGNMENT, strides)
+        if self.limit == 0:
             return np.ndarray(shape, dtype, *aligned_memory(nbytes), strides)
         size = _size_class(nbytes)
         block = None
