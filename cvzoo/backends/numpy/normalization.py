@@ -4,6 +4,7 @@ import numpy as np
 
 from cvzoo.backends.numpy.conv import channel_sum
 from cvzoo.backends.numpy.memory import empty
+from cvzoo.backends.sums import sum_along
 
 
 def _across(v: np.ndarray, ndim: int) -> np.ndarray:
@@ -56,9 +57,9 @@ def layer_norm(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """As AbstractBackend.layer_norm says."""
     count = x.dtype.type(max(x.shape[1], 1))
-    mean = x.sum(axis=1) / count
+    mean = sum_along(x, (1,)) / count
     y = x - mean[:, None]
-    var = np.einsum("ni,ni->n", y, y) / count
+    var = sum_along(y * y, (1,)) / count
     y *= 1 / np.sqrt(var + x.dtype.type(eps))[:, None]
     y *= gamma
     y += beta
@@ -72,10 +73,10 @@ def layer_norm_grad(
     count = x.dtype.type(max(x.shape[1], 1))
     inv_std = 1 / np.sqrt(var + x.dtype.type(eps))[:, None]
     x_hat = (x - mean[:, None]) * inv_std
-    ggamma, gbeta = (gy * x_hat).sum(axis=0), gy.sum(axis=0)
+    ggamma, gbeta = sum_along(gy * x_hat, (0,)), sum_along(gy, (0,))
     gx = gy * gamma
-    along = (gx * x_hat).sum(axis=1, keepdims=True) / count
-    gx -= gx.sum(axis=1, keepdims=True) / count
+    along = sum_along(gx * x_hat, (1,), keepdims=True) / count
+    gx -= sum_along(gx, (1,), keepdims=True) / count
     gx -= x_hat * along
     gx *= inv_std
     return gx, ggamma, gbeta

@@ -1,12 +1,17 @@
 """Maxima and means over windows."""
 
+import functools
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cvzoo.backends.abstract import Pad, Pair
 from cvzoo.backends.numpy.windows import out_size, padded_nhwc, taps, unpadded
+
+_FEW = 49  # pixels whose mean is taken one after the other
+_MANY = 1024  # pixels of a map where the first pass over it is what takes time: it is over larger rectangles
+_TILE = 6  # sides of a rectangle in a large window at most
 
 
 def _lowest(dtype: np.dtype) -> float:
@@ -77,14 +82,71 @@ def _divisor(x_size: Pair, size: Pair, ksize: Pair, stride: Pair, pad: Pad, coun
     return np.maximum(counts[0][:, None, None] * counts[1][:, None], 1).astype(dtype)
 
 
+class Stage(NamedTuple):
+    """One of the poolings of which a pooling with large windows is made: means of means keep their digits, as sums of
+    few numbers each do. `factor` is what its means are multiplied by, where padding of ours was counted.
+    """
+
+    ksize: Pair
+    stride: Pair
+    pad: Pad
+    factor: float = 1.0
+
+
+@functools.lru_cache(1024)
+def average_stages(size: Pair, ksize: Pair, stride: Pair, pad: Pad) -> tuple[Stage, ...]:
+    """The stages of a mean over windows of a map of `size`; one where the windows are small.
+
+    A mean over a whole map is the mean of rectangles' means, and so on; over tiles likewise, where their sizes have
+    divisors. Other large windows are columns first, then rows.
+    """
+    if ksize[0] * ksize[1] <= _FEW:
+        return (Stage(ksize, stride, pad),)
+    if ksize == size and not any(pad):
+        return _of_whole_map(size)
+    if ksize == stride and not any(pad) and size[0] % ksize[0] == 0 and size[1] % ksize[1] == 0:
+        inner = tuple([max(k for k in range(1, _TILE + 1) if n % k == 0) for n in ksize])
+        if inner != (1, 1):
+            rest = (ksize[0] // inner[0], ksize[1] // inner[1])
+            size = (size[0] // inner[0], size[1] // inner[1])
+            return (Stage(inner, inner, pad), *average_stages(size, rest, rest, pad))
+    if 1 in ksize:
+        return (Stage(ksize, stride, pad),)
+    columns = Stage((ksize[0], 1), (stride[0], 1), (*pad[:2], 0, 0))
+    return columns, Stage((1, ksize[1]), (1, stride[1]), (0, 0, *pad[2:]))
+
+
+def _of_whole_map(size: Pair) -> tuple[Stage, ...]:
+    stages = []
+    counted = 1
+    h, w = size
+    while h * w > _FEW:
+        kh, kw = (8 if h * w > _MANY else 4), 4
+        kh, kw = (min(h, kh if w > 1 else 16), min(w, kw if h > 1 else 16))
+        end = (-h % kh, -w % kw)
+        stages.append(Stage((kh, kw), (kh, kw), (0, end[0], 0, end[1])))
+        h, w, counted = -(-h // kh), -(-w // kw), counted * kh * kw
+    return *stages, Stage((h, w), (1, 1), (0, 0, 0, 0), counted * h * w / (size[0] * size[1]))
+
+
 def average_pool_2d(x: np.ndarray, *, ksize: Pair, stride: Pair, pad: Pad, count_pad: bool) -> np.ndarray:
     """As AbstractBackend.average_pool_2d says."""
+    counts = count_pad or not any(pad)  # stages pad where the caller did not, and reckon with it
+    for stage in average_stages(tuple(x.shape[2:]), ksize, stride, pad):
+        x = _average(x, stage, counts)
+    return x
+
+
+def _average(x: np.ndarray, stage: Stage, count_pad: bool) -> np.ndarray:
+    ksize, stride, pad, factor = stage
     size = out_size(x.shape[2:], ksize, stride, pad)
     dtype = np.result_type(x.dtype, np.float16)
     y = np.zeros((x.shape[0], *size, x.shape[1]), dtype)
     for _, _, seen in taps(padded_nhwc(x, pad, 0), ksize, stride, size):
         y += seen
     y /= _divisor(x.shape[2:], size, ksize, stride, pad, count_pad, dtype)
+    if factor != 1:
+        y *= dtype.type(factor)
     return y.transpose(0, 3, 1, 2)
 
 
@@ -92,10 +154,22 @@ def average_pool_2d_grad(
     gy: np.ndarray, x_shape: Sequence[int], *, ksize: Pair, stride: Pair, pad: Pad, count_pad: bool
 ) -> np.ndarray:
     """As AbstractBackend.average_pool_2d_grad says."""
-    b, c, h, w = x_shape
-    size = gy.shape[2:]
+    stages = average_stages(tuple(x_shape[2:]), ksize, stride, pad)
+    sizes = [tuple(x_shape[2:])]
+    for stage in stages[:-1]:
+        sizes.append(out_size(sizes[-1], *stage[:3]))
+    for stage, size in zip(reversed(stages), reversed(sizes)):
+        gy = _average_grad(gy, size, stage, count_pad or not any(pad))
+    return gy
+
+
+def _average_grad(gy: np.ndarray, x_size: Pair, stage: Stage, count_pad: bool) -> np.ndarray:
+    ksize, stride, pad, factor = stage
+    (h, w), size = x_size, gy.shape[2:]
     share = gy.transpose(0, 2, 3, 1) / _divisor((h, w), size, ksize, stride, pad, count_pad, gy.dtype)
-    gx = np.zeros((b, h + pad[0] + pad[1], w + pad[2] + pad[3], c), gy.dtype)
+    if factor != 1:
+        share *= gy.dtype.type(factor)
+    gx = np.zeros((gy.shape[0], h + pad[0] + pad[1], w + pad[2] + pad[3], gy.shape[1]), gy.dtype)
     for _, _, seen in taps(gx, ksize, stride, size):
         seen += share
     return unpadded(gx, (h, w), pad)

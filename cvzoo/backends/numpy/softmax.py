@@ -2,20 +2,26 @@
 
 import numpy as np
 
+from cvzoo.backends.sums import sum_along
+
+
+def _sum(x: np.ndarray, axis: int) -> np.ndarray:
+    return sum_along(x, (axis % x.ndim,), keepdims=True)
+
 
 def softmax(x: np.ndarray, *, axis: int) -> np.ndarray:
     """As AbstractBackend.softmax says."""
     if x.size == 0:
         return x.copy()
     y = np.exp(x - x.max(axis=axis, keepdims=True))
-    y /= y.sum(axis=axis, keepdims=True)
+    y /= _sum(y, axis)
     return y
 
 
 def softmax_grad(gy: np.ndarray, y: np.ndarray, *, axis: int) -> np.ndarray:
     """As AbstractBackend.softmax_grad says."""
     gx = gy * y
-    gx -= y * gx.sum(axis=axis, keepdims=True)
+    gx -= y * _sum(gx, axis)
     return gx
 
 
@@ -24,10 +30,10 @@ def log_softmax(x: np.ndarray, *, axis: int) -> np.ndarray:
     if x.size == 0:
         return x.copy()
     y = x - x.max(axis=axis, keepdims=True)
-    y -= np.log(np.exp(y).sum(axis=axis, keepdims=True))
+    y -= np.log(_sum(np.exp(y), axis))
     return y
 
 
 def log_softmax_grad(gy: np.ndarray, y: np.ndarray, *, axis: int) -> np.ndarray:
     """As AbstractBackend.log_softmax_grad says."""
-    return gy - np.exp(y) * gy.sum(axis=axis, keepdims=True)
+    return gy - np.exp(y) * _sum(gy, axis)

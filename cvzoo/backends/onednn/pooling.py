@@ -6,12 +6,13 @@ from typing import Any
 import numpy as np
 
 from cvzoo.backends.abstract import Pad, Pair
+from cvzoo.backends.numpy.pooling import Stage, average_stages, max_pool_2d_indices
 from cvzoo.backends.numpy.pooling import average_pool_2d as numpy_average_pool_2d
 from cvzoo.backends.numpy.pooling import average_pool_2d_grad as numpy_average_pool_2d_grad
 from cvzoo.backends.numpy.pooling import max_pool_2d as numpy_max_pool_2d
 from cvzoo.backends.numpy.pooling import max_pool_2d_grad as numpy_max_pool_2d_grad
-from cvzoo.backends.numpy.pooling import max_pool_2d_indices
 from cvzoo.backends.numpy.windows import out_size
+from cvzoo.backends.onednn.algorithms import ELTWISE
 from cvzoo.backends.onednn.memory import as_kernels_want, new_bytes, new_channels_last
 from cvzoo.backends.onednn.primitives import (
     DIFF_DST,
@@ -44,8 +45,13 @@ class _Pooling:
     __slots__ = ("kept_size", "run", "shape")
 
 
-def _plan(kind: int, prop: int, x_shape: Sequence[int], ksize: Pair, stride: Pair, pad: Pad) -> tuple | None:
-    """The forward plan, the descriptors of x and y, the geometry, and y's shape; None if it is no case for oneDNN."""
+def _plan(
+    kind: int, prop: int, x_shape: Sequence[int], ksize: Pair, stride: Pair, pad: Pad, factor: float = 1.0
+) -> tuple | None:
+    """The forward plan, the descriptors of x and y, the geometry, and y's shape; None if it is no case for oneDNN.
+
+    factor: y is multiplied by it
+    """
     size = out_size(x_shape[2:], ksize, stride, pad)
     after = []
     for k in (0, 1):
@@ -60,12 +66,15 @@ def _plan(kind: int, prop: int, x_shape: Sequence[int], ksize: Pair, stride: Pai
         describe_image(y_shape),
     )
     geometry = (dims(stride), dims(ksize), dims((0, 0)), dims((pad[0], pad[2])), dims(after))
-    plan = primitive_descriptor("pooling_forward", prop, kind, source, target, *geometry, attributes())
+    attr = attributes([("eltwise", *ELTWISE["linear"](factor, 0.0))] if factor != 1 else [])
+    plan = primitive_descriptor("pooling_forward", prop, kind, source, target, *geometry, attr)
     return None if plan is None else (plan, source, target, geometry, y_shape)
 
 
-def _make(kind: int, keep: bool, x_shape: Sequence[int], ksize: Pair, stride: Pair, pad: Pad) -> _Pooling | bool:
-    planned = _plan(kind, FORWARD_TRAINING if keep else FORWARD_INFERENCE, x_shape, ksize, stride, pad)
+def _make(
+    kind: int, keep: bool, x_shape: Sequence[int], ksize: Pair, stride: Pair, pad: Pad, factor: float = 1.0
+) -> _Pooling | bool:
+    planned = _plan(kind, FORWARD_TRAINING if keep else FORWARD_INFERENCE, x_shape, ksize, stride, pad, factor)
     if planned is None:
         return False
     plan, source, target, _, y_shape = planned
@@ -141,14 +150,30 @@ def average_pool_2d(x: np.ndarray, *, ksize: Pair, stride: Pair, pad: Pad, count
     """As AbstractBackend.average_pool_2d says."""
     if x.dtype == F32 and x.size:
         key = ("average_pool", count_pad, x.shape, ksize, stride, pad)
-        op = local.young.get(key)
-        if op is None:
-            op = recall(key, _make, _MEAN_WITH_PAD if count_pad else _MEAN, False, x.shape, ksize, stride, pad)
-        if op:
-            y = new_channels_last(*op.shape)
-            op.run(as_kernels_want(x), y)
+        ops = local.young.get(key)
+        if ops is None:
+            ops = recall(key, _make_average, x.shape, ksize, stride, pad, count_pad)
+        if ops:
+            y = as_kernels_want(x)
+            for op in ops:
+                x, y = y, new_channels_last(*op.shape)
+                op.run(x, y)
             return y
     return numpy_average_pool_2d(x, ksize=ksize, stride=stride, pad=pad, count_pad=count_pad)
+
+
+def _make_average(
+    x_shape: Sequence[int], ksize: Pair, stride: Pair, pad: Pad, count_pad: bool
+) -> list[_Pooling] | bool:
+    ops = []
+    for stage in average_stages(tuple(x_shape[2:]), ksize, stride, pad):
+        kind = _MEAN_WITH_PAD if count_pad or not any(pad) else _MEAN
+        op = _make(kind, False, x_shape, *stage)
+        if not op:
+            return False
+        ops.append(op)
+        x_shape = op.shape
+    return ops
 
 
 def average_pool_2d_grad(
@@ -157,12 +182,29 @@ def average_pool_2d_grad(
     """As AbstractBackend.average_pool_2d_grad says."""
     if gy.dtype == F32 and gy.size:
         key = ("average_pool_grad", count_pad, tuple(x_shape), ksize, stride, pad)
-        run = local.young.get(key)
-        if run is None:
-            kind = _MEAN_WITH_PAD if count_pad else _MEAN
-            run = recall(key, _make_grad, kind, False, x_shape, ksize, stride, pad)
-        if run:
-            gx = new_channels_last(*x_shape)
-            run(as_kernels_want(gy), gx)
+        runs = local.young.get(key)
+        if runs is None:
+            runs = recall(key, _make_average_grad, tuple(x_shape), ksize, stride, pad, count_pad)
+        if runs:
+            gx = as_kernels_want(gy)
+            for run, shape in runs:
+                gy, gx = gx, new_channels_last(*shape)
+                run(gy, gx)
             return gx
     return numpy_average_pool_2d_grad(gy, x_shape, ksize=ksize, stride=stride, pad=pad, count_pad=count_pad)
+
+
+def _make_average_grad(
+    x_shape: tuple[int, ...], ksize: Pair, stride: Pair, pad: Pad, count_pad: bool
+) -> list[tuple[Primitive, tuple[int, ...]]] | bool:
+    """The calls, the last pooling's first, and the shapes of what they give."""
+    overlap = stride[0] < ksize[0] or stride[1] < ksize[1]
+    stages = average_stages(x_shape[2:], ksize, stride, pad) if overlap and ksize != x_shape[2:] else ()
+    runs: list[tuple[Primitive, tuple[int, ...]]] = []
+    for stage in stages or (Stage(ksize, stride, pad),):  # where no sums are taken one pass is enough
+        run = _make_grad(_MEAN_WITH_PAD if count_pad else _MEAN, False, x_shape, *stage[:3])
+        if not run:
+            return False
+        runs.insert(0, (run, x_shape))
+        x_shape = (*x_shape[:2], *out_size(x_shape[2:], *stage[:3]))
+    return runs

@@ -26,10 +26,16 @@ from cvzoo.backends.onednn.primitives import (
 _SOFTMAX, _LOG_SOFTMAX = 0x30000, 0x30001
 # elements of one photo; below, NumPy is as fast. Not of the batch, so that a photo has the same bits in any company
 _FEW = 4096
+_LONG = 1 << 15
+_FEW_CLASSES = 8  # of which the library's logarithm is off by 1e-5, all one way, and NumPy's as fast
 
 
-def _is_case(x: np.ndarray) -> bool:
-    return x.dtype == F32 and x.ndim <= 6 and x.size > 0 and x.size // x.shape[0] >= _FEW and is_dense(x)
+def _is_case(x: np.ndarray, axis: int) -> bool:
+    """Whether oneDNN is to do it: along an axis that does not lie innermost it is slow, and adds one after the other,
+    as it does where the axis is very long."""
+    if x.dtype != F32 or x.ndim > 6 or x.size == 0 or x.size // x.shape[0] < _FEW:
+        return False
+    return x.strides[axis] == 4 and x.shape[axis] <= _LONG and is_dense(x)
 
 
 def _make(kind: int, x: np.ndarray, axis: int, is_grad: bool) -> Primitive | bool:
@@ -42,9 +48,9 @@ def _make(kind: int, x: np.ndarray, axis: int, is_grad: bool) -> Primitive | boo
 
 
 def _forward(kind: int, x: np.ndarray, axis: int) -> np.ndarray | None:
-    if not _is_case(x):
-        return None
     axis %= x.ndim
+    if not _is_case(x, axis) or (kind == _LOG_SOFTMAX and x.shape[axis] <= _FEW_CLASSES):
+        return None
     key = ("softmax", kind, x.shape, x.strides, axis)
     run = local.young.get(key)
     if run is None:
@@ -57,9 +63,9 @@ def _forward(kind: int, x: np.ndarray, axis: int) -> np.ndarray | None:
 
 
 def _backward(kind: int, gy: np.ndarray, y: np.ndarray, axis: int) -> np.ndarray | None:
-    if not _is_case(y) or gy.dtype != F32 or gy.strides != y.strides:
-        return None
     axis %= y.ndim
+    if not _is_case(y, axis) or gy.dtype != F32 or gy.strides != y.strides:
+        return None
     key = ("softmax_grad", kind, y.shape, y.strides, axis)
     run = local.young.get(key)
     if run is None:

@@ -6,6 +6,7 @@ from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.float_types import is_float
+from cvzoo.backends.sums import sum_along
 from cvzoo.errors.exceptions import ShapeError
 
 Shape = tuple[int, ...]
@@ -55,7 +56,7 @@ class SumTo(FunctionNode):
         axes = (*range(lead), *[i + lead for i, size in enumerate(shape) if size == 1 and x.shape[i + lead] != 1])
         if x.ndim == 4 and axes == (0, 2, 3) and is_float(x.dtype):
             return (backend.channel_sum(x).reshape(shape),)
-        return (x.sum(axes, keepdims=True).reshape(shape),)
+        return (sum_along(x, axes, keepdims=True).reshape(shape),)
 
     def backward(self, indexes: tuple, gys: tuple) -> tuple:
         return BroadcastTo(self.inputs[0].shape).apply(gys)

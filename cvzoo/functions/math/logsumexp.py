@@ -4,6 +4,7 @@ from typing import Any
 
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.sums import sum_along
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.array.axes import Axes, all_axes, kept_shape
 from cvzoo.functions.array.broadcast_to import broadcast_to
@@ -28,7 +29,7 @@ class LogSumExp(FunctionNode):
         self.retain_outputs((0,))
         top = x.max(axes, keepdims=True)
         top = xp.where(xp.isfinite(top), top, 0)  # a row of -inf would give -inf - -inf
-        total = xp.exp(x - top).sum(axes)
+        total = sum_along(xp.exp(x - top), axes)
         shape = total.shape
         return (xp.log(total) + top.reshape(shape),)
 

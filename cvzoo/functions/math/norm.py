@@ -4,6 +4,7 @@ from typing import Any
 
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_variable
+from cvzoo.backends.sums import sum_along
 from cvzoo.functions.array.axes import Axes, all_axes, kept_shape
 from cvzoo.functions.array.broadcast_to import broadcast_to
 from cvzoo.functions.array.reshape import reshape
@@ -25,7 +26,7 @@ class Norm(FunctionNode):
         self.axes = all_axes(self.axis, x.ndim, "norm")
         self.retain_inputs((0,))
         self.retain_outputs((0,))
-        return (xp.sqrt((x * x).sum(self.axes, keepdims=self.keepdims)),)
+        return (xp.sqrt(sum_along(x * x, self.axes, keepdims=self.keepdims)),)
 
     def backward(self, indexes: tuple, gys: tuple) -> tuple:
         (x,) = self.get_retained_inputs()

@@ -5,6 +5,7 @@ from typing import Any
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.dispatch import backend_of
+from cvzoo.backends.sums import sum_along
 from cvzoo.functions.array.axes import Axes, all_axes, kept_shape
 from cvzoo.functions.array.broadcast_to import broadcast_to
 from cvzoo.functions.array.reshape import reshape
@@ -21,7 +22,7 @@ class Sum(FunctionNode):
         (x,) = inputs
         backend_of(x)
         self.axes = all_axes(self.axis, x.ndim, "sum")
-        return (x.sum(self.axes, keepdims=self.keepdims),)
+        return (sum_along(x, self.axes, keepdims=self.keepdims),)
 
     def backward(self, indexes: tuple, gys: tuple) -> tuple:
         (gy,) = gys

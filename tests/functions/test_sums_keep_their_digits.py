@@ -1,0 +1,110 @@
+"""Every function that adds many float32 numbers is within 4e-7 of float64, whatever the size and the order of memory.
+
+A new reduction joins by being listed. The numbers lie around 1, so that sums that lose digits lose them all one way.
+"""
+
+import numpy as np
+import pytest
+
+import cvzoo.functions as F
+from cvzoo.autodiff.variable import Variable, as_array
+from cvzoo.backends.dispatch import backend_of
+from cvzoo.config.switches import using_config
+
+SIZES = [(1, 5, 7, 7), (2, 24, 56, 56), (1, 8, 127, 131), (1, 3, 400, 400), (1, 2, 512, 512)]
+
+
+def gradient(function):
+    """The gradient of function(x, v) for the small v, against x as the gradient of the result."""
+
+    def run(x):
+        v = Variable(np.ones(x.shape[1], x.dtype))
+        y = function(Variable(x), v)
+        y.grad = x
+        y.backward()
+        return v.grad
+
+    return run
+
+
+def scaled(x, v):
+    return F.broadcast_to(F.reshape(v, (1, -1, 1, 1)), x.shape)
+
+
+def rows_of(function):
+    """function of rows (N, C) that lie as a map's pixels do."""
+    return lambda x: function(x.transpose(0, 2, 3, 1).reshape(-1, x.shape[1]))
+
+
+def whole_rows(function):
+    """function of the channels' planes as rows (B * C, H * W)."""
+    return lambda x: function(np.ascontiguousarray(x).reshape(-1, x.shape[2] * x.shape[3]))
+
+
+def layer_statistics(x):
+    _, *statistics = backend_of(x).layer_norm(x, np.ones(x.shape[1], x.dtype), np.ones(x.shape[1], x.dtype), eps=1e-5)
+    return np.concatenate(statistics)
+
+
+def by_bias(x):
+    W = np.ones((x.shape[1], 1, 1, 1), x.dtype)
+    return gradient(lambda x, b: F.convolution_2d(x, W, b, groups=x.shape[1]))(x)
+
+
+# name: function of an array x (B, C, H, W)
+REDUCTIONS = {
+    "sum over maps": lambda x: F.sum(x, (2, 3)),
+    "sum over batch and maps": lambda x: F.sum(x, (0, 2, 3)),
+    "sum over columns": lambda x: F.sum(x, 2),
+    "sum over rows": lambda x: F.sum(x, 3, keepdims=True),
+    "sum over channels": lambda x: F.sum(x, 1),
+    "sum over all": F.sum,
+    "sum over rows and channels": lambda x: F.sum(x, (1, 3)),
+    "average": lambda x: F.average(x, (2, 3)),
+    "weighted average": lambda x: F.average(x, (2, 3), x),
+    "mean": F.mean,
+    "norm": lambda x: F.norm(x, (2, 3)),
+    "batch_l2_norm_squared": F.batch_l2_norm_squared,
+    "logsumexp": lambda x: F.logsumexp(x, (2, 3)),
+    "softmax": whole_rows(F.softmax),
+    "softmax over pixels": lambda x: F.softmax(x.reshape(*x.shape[:2], -1).transpose(0, 2, 1), axis=1),
+    "channel_sum": F.channel_sum,
+    "sum_to": lambda x: F.sum_to(x, (x.shape[1], 1, 1)),
+    "global_average_pooling_2d": F.global_average_pooling_2d,
+    "average_pooling_2d of tiles": lambda x: F.average_pooling_2d(x, tuple(n // 2 for n in x.shape[2:])),
+    "average_pooling_2d of pads": lambda x: F.average_pooling_2d(x, 15, 7, 7, count_pad=False),
+    "adaptive_average_pooling_2d": lambda x: F.adaptive_average_pooling_2d(x, (2, 3)),
+    "gradient of a bias": by_bias,
+    "gradient of linear's bias": rows_of(gradient(lambda x, b: F.linear(x, np.eye(x.shape[1], dtype=x.dtype), b))),
+    "gradient of broadcasting": gradient(scaled),
+    "gradient of a product": gradient(lambda x, v: x * F.reshape(v, (1, -1, 1, 1))),
+    "mean_squared_error": lambda x: F.mean_squared_error(x, np.zeros_like(x)),
+    "mean_absolute_error": lambda x: F.mean_absolute_error(x, np.zeros_like(x)),
+    "huber_loss": lambda x: F.huber_loss(x, np.zeros_like(x), 1.0, reduce="mean"),
+    "sigmoid_cross_entropy": lambda x: F.sigmoid_cross_entropy(x, np.ones(x.shape, np.int32)),
+    "softmax_cross_entropy": lambda x: F.softmax_cross_entropy(x, np.zeros((len(x), *x.shape[2:]), np.int32)),
+    "statistics of layer normalization": whole_rows(layer_statistics),
+}
+
+
+def in_order(x, order):
+    if order == "sliced":
+        return in_order(np.concatenate([x, x], axis=1), "channels_last")[:, : x.shape[1]]
+    return np.ascontiguousarray(x.transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2) if order == "channels_last" else x
+
+
+def error_of(function, x):
+    with using_config("backend", "numpy"):
+        want = np.asarray(as_array(function(x.astype(np.float64))))
+    got = np.asarray(as_array(function(x)))
+    assert got.dtype == np.float32
+    assert got.shape == want.shape
+    return np.max(np.abs(got - want) / np.abs(want))
+
+
+@pytest.mark.parametrize("order", ["channels_first", "channels_last", "sliced"])
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_a_reduction_keeps_its_digits(name, order, backend):
+    for size in SIZES:
+        x = np.random.default_rng([1, *size]).random(size, np.float32) + np.float32(0.5)
+        assert error_of(REDUCTIONS[name], in_order(x, order)) < 4e-7, size
