@@ -17,3 +17,16 @@ COCO_LABEL_NAMES = (
     "toaster", "sink", "refrigerator", "book", "clock", "vase", "scissors", "teddy bear", "hair drier", "toothbrush",
 )
 # fmt: on
+
+# numbers of categories that COCO once had; networks that count by category keep their places
+COCO_GIVEN_UP = (12, 26, 29, 30, 45, 66, 68, 69, 71, 83)
+_CATEGORY_NAMES = list(COCO_LABEL_NAMES)
+for _number in COCO_GIVEN_UP:
+    _CATEGORY_NAMES.insert(_number - 1, "N/A")
+_NAMES_BY_COUNT = {80: COCO_LABEL_NAMES, 90: tuple(_CATEGORY_NAMES), 91: ("N/A", *_CATEGORY_NAMES)}
+
+
+def torchvision_label_names(n_class: int) -> tuple[str, ...] | None:
+    """Names of the classes of a detector of torchvision's file: of COCO's 80, or of the 90 that it counts to, or of
+    these and an unused first; None for other numbers."""
+    return _NAMES_BY_COUNT.get(n_class)

@@ -38,9 +38,7 @@ def suppressed(g: OnnxGraph, found: Candidates, photo: str, rules: Rules) -> Kep
     """
     boxes, probs = found.boxes, found.probs
     if found.cut:
-        boxes, inside = cut_at(g, boxes, g.add("Unsqueeze", [photo, g.integers(1)]))
-        # what lies in the padding must not count against the limit
-        probs = g.add("Where", [g.add("Unsqueeze", [inside, g.integers(1)]), probs, numbers(g, 0)])
+        boxes, _ = cut_at(g, boxes, g.add("Unsqueeze", [photo, g.integers(1)]))
     picked = picked_by_nms(g, boxes, probs, rules.score_thresh, rules.nms_thresh)
     rows = g.add("GatherND", [boxes, g.add("Gather", [picked, g.integers(0, 2)], {"axis": 1})])
     kept = Kept(rows, g.add("GatherND", [probs, picked]), column(g, picked, 1), column(g, picked, 0))

@@ -25,7 +25,7 @@ from cvzoo.links.model.faster_rcnn_fpn.torchvision_names import (
     is_torchvision_region_network,
 )
 from cvzoo.links.model.faster_rcnn_fpn.weights import MOBILENET_V3_LARGE_FPN, RESNET50_FPN, RESNET50_FPN_V2
-from cvzoo.links.model.label_names import COCO_LABEL_NAMES
+from cvzoo.links.model.label_names import COCO_LABEL_NAMES, torchvision_label_names
 from cvzoo.links.model.mobilenet_v3.rows import network_plan
 from cvzoo.links.model.mobilenet_v3.torchvision_names import from_torchvision as mobilenet_from_torchvision
 from cvzoo.links.model.mobilenet_v3.weights import WEIGHTS as MOBILENET_WEIGHTS
@@ -203,7 +203,8 @@ def _from_torchvision(
 ) -> RegionSource:
     named = from_torchvision(arrays, n_fg_class=n_fg_class)
     built = torchvision_settings(arrays, named) if published is None else published[1]
-    return RegionSource(built, *_classes(named), arrays=named, path=path)
+    n, names = _classes(named)
+    return RegionSource(built, n, names or torchvision_label_names(n), arrays=named, path=path)
 
 
 def torchvision_settings(arrays: Mapping[str, np.ndarray], named: Mapping[str, np.ndarray]) -> FasterRCNNFPNSettings:

@@ -9,7 +9,7 @@ from cvzoo.backends.cuda.boxes import Coder, centered_scores, decode_selected
 from cvzoo.backends.cuda.selection import Candidates, Selected, select_best
 from cvzoo.geometry.clip_bbox import clip_bbox
 from cvzoo.links.model.fcos.places import Places, boxes_at
-from cvzoo.links.model.finished_boxes import ANY_SIDE, as_floats, level_parts
+from cvzoo.links.model.finished_boxes import as_floats, level_parts
 
 Found = tuple[np.ndarray, np.ndarray, np.ndarray]
 
@@ -55,7 +55,8 @@ def decode_places(
         scores.append(score[above])
     row, label, score = map(np.concatenate, (rows, labels, scores))
     bbox = clip_bbox(boxes_at(loc[row], places.center[row], places.stride[row]), seen)
-    kept = (bbox[:, 2:] > bbox[:, :2]).all(axis=1)  # what lies in the padding must not count against the limit
+    # what lies in the padding is cut to nothing; it stays, and counts against the limit as in torchvision
+    kept = np.isfinite(bbox).all(axis=1)
     ratio = np.float32(size) / np.float32(seen)
     return bbox[kept] * np.tile(ratio, 2), label[kept].astype(np.int32), score[kept].astype(np.float32)
 
@@ -88,7 +89,7 @@ def decode_places_on_device(
         n_class=n_class,
         coder=Coder.PLACES,
         above=score_thresh,
-        min_side=ANY_SIDE,
+        min_side=-math.inf,
     )
     return selected, candidates
 

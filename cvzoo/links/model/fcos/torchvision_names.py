@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from cvzoo.links.model.resnet.torchvision_names import resnet_place
-from cvzoo.links.model.retinanet.torchvision_names import COCO_ROWS, N_TORCHVISION_CLASS
+from cvzoo.links.model.retinanet.torchvision_names import sigmoid_rows
 from cvzoo.links.model.torch_names import own_names
 
 _PLACES = (
@@ -43,12 +43,11 @@ def fcos_place(module: str) -> str | None:
 def from_torchvision(arrays: Mapping[str, np.ndarray], *, n_fg_class: int | None) -> dict[str, np.ndarray]:
     """The arrays by our names and with our order of sides; those that have no place here keep their names.
 
-    n_fg_class: of the model to be; unless it is 91, the 80 rows of COCO's classes are taken out of 91
+    n_fg_class: of the model to be, see `sigmoid_rows`
     """
     named = own_names(arrays, fcos_place)
     for leaf in ("W", "b"):
         named[f"head/loc/{leaf}"] = named[f"head/loc/{leaf}"][[1, 0, 3, 2]]  # left up right down to up left down right
         scores = named[f"head/conf/{leaf}"]
-        if len(scores) == N_TORCHVISION_CLASS and n_fg_class != N_TORCHVISION_CLASS:
-            named[f"head/conf/{leaf}"] = scores[COCO_ROWS]
+        named[f"head/conf/{leaf}"] = scores[sigmoid_rows(len(scores), n_fg_class)]
     return named

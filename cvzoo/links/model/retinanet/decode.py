@@ -11,7 +11,7 @@ from cvzoo.backends.cuda.selection import Candidates, Selected, select_best
 from cvzoo.geometry.best_pairs import best_pairs
 from cvzoo.geometry.clip_bbox import clip_bbox
 from cvzoo.geometry.coding import decode_bbox
-from cvzoo.links.model.finished_boxes import ANY_SIDE, as_floats, level_parts
+from cvzoo.links.model.finished_boxes import as_floats, level_parts
 
 
 def decode_levels(
@@ -49,7 +49,8 @@ def decode_levels(
     above = score > score_thresh  # the logit's threshold is rounded
     row, label, score = row[above], label[above], score[above]
     bbox = clip_bbox(decode_bbox(loc[row], anchor[row]), seen)
-    kept = (bbox[:, 2:] > bbox[:, :2]).all(axis=1)  # what lies in the padding must not count against the limit
+    # what lies in the padding is cut to nothing; it stays, and counts against the limit as in torchvision
+    kept = np.isfinite(bbox).all(axis=1)
     ratio = np.float32(size) / np.float32(seen)
     return bbox[kept] * np.tile(ratio, 2), label[kept].astype(np.int32), score[kept]
 
@@ -80,7 +81,7 @@ def decode_levels_on_device(
         n_class=n_class,
         scoring=Scoring.SIGMOID_IN_64,
         above=score_thresh,
-        min_side=ANY_SIDE,
+        min_side=-math.inf,
     )
     return selected, candidates
 

@@ -10,7 +10,7 @@ import numpy as np
 from cvzoo.errors.exceptions import FileFormatError
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.detector import Preset
-from cvzoo.links.model.label_names import COCO_LABEL_NAMES
+from cvzoo.links.model.label_names import COCO_LABEL_NAMES, torchvision_label_names
 from cvzoo.links.model.pretrained import pretrained_path
 from cvzoo.links.model.resnet.torchvision_names import depth_of, is_torchvision_resnet
 from cvzoo.links.model.resnet.torchvision_names import from_torchvision as resnet_from_torchvision
@@ -110,7 +110,8 @@ def _from_torchvision(path: str, arrays: Mapping[str, np.ndarray], n_fg_class: i
     n_anchor = arrays["head.regression_head.bbox_reg.bias"].size // 4
     named = from_torchvision(arrays, n_anchor=n_anchor, n_fg_class=n_fg_class)
     built = dataclasses.replace(built, n_layer=depth_of(named))
-    return Pretrained(path, named, built, *_classes(named))
+    n, _ = _classes(named)
+    return Pretrained(path, named, built, n, torchvision_label_names(n))
 
 
 def _classes(named: Mapping[str, np.ndarray]) -> tuple[int, tuple[str, ...] | None]:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from cvzoo.links.model.label_names import COCO_GIVEN_UP
 from cvzoo.links.model.resnet.torchvision_names import resnet_place
 from cvzoo.links.model.torch_names import own_names
 
@@ -17,9 +18,8 @@ _PLACES = (
     (r"backbone\.fpn\.extra_blocks\.p7", r"fpn/extra/1"),
 )
 N_TORCHVISION_CLASS = 91
-# COCO's category of each row: rows 0 and those of categories that COCO gave up were never trained
-_GIVEN_UP = (12, 26, 29, 30, 45, 66, 68, 69, 71, 83)
-COCO_ROWS = np.array([i for i in range(1, N_TORCHVISION_CLASS) if i not in _GIVEN_UP])
+# each row is of COCO's category of that number: row 0 and those of categories that COCO gave up were never trained
+COCO_ROWS = np.array([i for i in range(1, N_TORCHVISION_CLASS) if i not in COCO_GIVEN_UP])
 
 
 def is_torchvision_retinanet(arrays: Mapping[str, np.ndarray]) -> bool:
@@ -54,7 +54,7 @@ def from_torchvision(
     """The arrays by our names and with our order of offsets; those that have no place here keep their names.
 
     n_anchor: anchors of a place
-    n_fg_class: of the model to be; unless it is 91, the 80 rows of COCO's classes are taken out of 91
+    n_fg_class: of the model to be, see `sigmoid_rows`
     """
     old_heads = "head.classification_head.conv.0.weight" in arrays
     named = own_names(arrays, lambda module: retinanet_place(module, old_heads))
@@ -62,9 +62,16 @@ def from_torchvision(
         offsets = _rows(named[f"loc_head/out/{leaf}"], n_anchor)
         named[f"loc_head/out/{leaf}"] = _flat(offsets[:, [1, 0, 3, 2]])  # dx dy dw dh to dy dx dh dw
         scores = _rows(named[f"conf_head/out/{leaf}"], n_anchor)
-        if scores.shape[1] == N_TORCHVISION_CLASS and n_fg_class != N_TORCHVISION_CLASS:
-            named[f"conf_head/out/{leaf}"] = _flat(scores[:, COCO_ROWS])
+        named[f"conf_head/out/{leaf}"] = _flat(scores[:, sigmoid_rows(scores.shape[1], n_fg_class)])
     return named
+
+
+def sigmoid_rows(n_class: int, n_fg_class: int | None) -> np.ndarray:
+    """Which of n_class rows without a background's are taken: of torchvision's 91 all if 91 classes are asked for, all
+    but the unused first if 90 are, else those of COCO's 80."""
+    if n_class != N_TORCHVISION_CLASS or n_fg_class == N_TORCHVISION_CLASS:
+        return np.arange(n_class)
+    return np.arange(1, n_class) if n_fg_class == N_TORCHVISION_CLASS - 1 else COCO_ROWS
 
 
 def _rows(array: np.ndarray, n_anchor: int) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 from cvzoo.backends.cuda.boxes import UNBOUNDED, frame
 from cvzoo.backends.cuda.staging import upload
 from cvzoo.geometry.clip_bbox import clip_bbox
-from cvzoo.links.model.finished_boxes import ANY_SIDE, MOST_CANDIDATES, DeviceBoxes, suppressed_result
+from cvzoo.links.model.finished_boxes import MOST_CANDIDATES, DeviceBoxes, suppressed_result
 
 Found = tuple[np.ndarray, np.ndarray, np.ndarray]
 
@@ -19,14 +19,14 @@ def boxes_of_photo(found: Found, seen: tuple[int, int], size: tuple[int, int], *
 
     found: the same in pixels of the network's input
     seen: (H, W) of the network's input; size: of the photo
-    clip: cut boxes at the photo's edges, and drop those of which nothing is left
+    clip: cut boxes at the photo's edges; those of which nothing is left stay, and count against the limit as in
+        torchvision
     """
     bbox, label, score = found
     with np.errstate(invalid="ignore"):
         kept = np.isfinite(bbox).all(axis=1)
         if clip:
             bbox = clip_bbox(bbox, seen)
-            kept &= (bbox[:, 2:] > bbox[:, :2]).all(axis=1)
     ratio = np.float32(size) / np.float32(seen)
     return bbox[kept] * np.tile(ratio, 2), label[kept], score[kept]
 
@@ -52,7 +52,7 @@ def boxes_of_photos_on_device(
         score_thresh=model.score_thresh,
         n_candidate=n_candidate,
         frames=frames,
-        min_side=ANY_SIDE if clip else -math.inf,
+        min_side=-math.inf,
     )
     result = suppressed_result(
         *found,

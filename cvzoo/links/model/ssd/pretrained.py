@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from cvzoo.links.model.detector_source import DetectorSource, saved_source
-from cvzoo.links.model.label_names import COCO_LABEL_NAMES, VOC_LABEL_NAMES
+from cvzoo.links.model.label_names import COCO_LABEL_NAMES, VOC_LABEL_NAMES, torchvision_label_names
 from cvzoo.links.model.pretrained import pretrained_path
 from cvzoo.links.model.ssd.gluon_names import from_gluon, gluon_settings, is_gluon_ssd
 from cvzoo.links.model.ssd.settings import SSD300_SETTINGS, SSD300_TORCHVISION, SSD512_SETTINGS, SSDSettings
@@ -36,7 +36,8 @@ def read_pretrained(
     if is_torchvision_ssd(arrays):
         named = from_torchvision(arrays, n_fg_class=n_fg_class)
         n = _n_fg_class(named)
-        return DetectorSource(os.fspath(path), named, SSD300_TORCHVISION, n, _NAMES.get(n))
+        names = _NAMES.get(n) or torchvision_label_names(n)
+        return DetectorSource(os.fspath(path), named, SSD300_TORCHVISION, n, names)
     if is_gluon_ssd(arrays):
         named = from_gluon(arrays)
         n = _n_fg_class(named)

@@ -3,7 +3,7 @@
 import os
 
 from cvzoo.links.model.detector_source import DetectorSource, saved_source
-from cvzoo.links.model.label_names import COCO_LABEL_NAMES
+from cvzoo.links.model.label_names import COCO_LABEL_NAMES, torchvision_label_names
 from cvzoo.links.model.pretrained import pretrained_path
 from cvzoo.links.model.ssdlite.settings import SSDLiteSettings
 from cvzoo.links.model.ssdlite.torchvision_names import from_torchvision, is_torchvision_ssdlite
@@ -26,10 +26,11 @@ def read_pretrained(
     if saved is not None:
         return saved
     built = SSDLiteSettings() if settings is None else settings
-    if is_torchvision_ssdlite(arrays):
+    is_torchvision = is_torchvision_ssdlite(arrays)
+    if is_torchvision:
         arrays = from_torchvision(arrays, n_fg_class=n_fg_class, width=built.width, reduced_tail=built.reduced_tail)
     if "multibox/loc/0/out/b" not in arrays:
         return DetectorSource(os.fspath(path), arrays)
     n = 4 * len(arrays["multibox/conf/0/out/b"]) // len(arrays["multibox/loc/0/out/b"]) - 1
-    names = COCO_LABEL_NAMES if n == len(COCO_LABEL_NAMES) else None
+    names = torchvision_label_names(n) if is_torchvision or n == len(COCO_LABEL_NAMES) else None
     return DetectorSource(os.fspath(path), arrays, built, n, names)

@@ -7,7 +7,7 @@ import pytest
 
 import cvzoo.functions as F
 from cvzoo import optimizers
-from cvzoo.autodiff.variable import as_array
+from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError, WeightsMismatchError
@@ -19,6 +19,7 @@ from cvzoo.links.model.fcos.places import pyramid_places
 from cvzoo.links.model.fcos.settings import FCOSSettings
 from cvzoo.links.model.fcos.targets import assign_targets, match_places
 from cvzoo.links.model.fcos.torchvision_names import from_torchvision
+from cvzoo.links.model.retinanet.torchvision_names import COCO_ROWS
 from cvzoo.reporting.reporter import Reporter
 
 NAME = "fcos_resnet50_fpn"
@@ -100,14 +101,38 @@ def test_decode_is_a_plain_loop(thresh, n_candidate):
             (y, x), stride = places.center[a], places.stride[a]
             top, left, bottom, right = loc[a] * stride
             box = np.clip([y - top, x - left, y + bottom, x + right], 0, [60, 90, 60, 90])
-            if box[2] > box[0] and box[3] > box[1]:
-                want.append((*box * [2, 1, 2, 1], k, s))
+            want.append((*box * [2, 1, 2, 1], k, s))
         start += count
     got = np.column_stack(found)
     want = np.array(want)
     assert len(got) == len(want)
     order = [np.lexsort((rows[:, 1], rows[:, 0], rows[:, 4], rows[:, 5].round(5))) for rows in (got, want)]
     np.testing.assert_allclose(got[order[0]], want[order[1]], rtol=1e-4, atol=1e-3)
+
+
+def test_boxes_cut_to_nothing_count_against_the_limit_and_are_not_given():
+    """As torchvision's postprocess_detections, which removes no box for its size."""
+    model = FCOS(1, settings=TINY)
+    model.limit, model.score_thresh = 2, 0.5
+    photo = np.zeros((3, 64, 70), np.float32)
+    places = pyramid_places((64, 96))
+    loc, conf = np.ones((len(places.center), 4), np.float32), np.full((len(places.center), 1), -9, np.float32)
+    in_padding = np.flatnonzero((places.stride == 8) & (places.center[:, 1] > 75))[0]
+    loc[in_padding], conf[in_padding] = 0.1, 9
+    conf[[0, 30], 0] = 8, 7
+    model.forward = lambda x: tuple(map(Variable, (loc[None], conf[None], np.full_like(conf, 9)[None])))
+    (bbox,), _, (score,) = model.predict([photo])
+    assert len(bbox) == 1  # the second best of two: the best lies in the padding
+    np.testing.assert_allclose(score, np.sqrt(1 / (1 + np.exp(-8)) / (1 + np.exp(-9))), rtol=1e-6)
+
+
+@pytest.mark.parametrize(("n", "rows"), [(91, range(91)), (90, range(1, 91)), (None, COCO_ROWS), (80, COCO_ROWS)])
+def test_a_file_of_ninety_one_rows_gives_as_many_classes_as_are_asked_for(n, rows):
+    arrays = {f"head.regression_head.bbox_reg.{leaf}": np.zeros((4, 1)) for leaf in ("weight", "bias")}
+    arrays |= {f"head.classification_head.cls_logits.{leaf}": np.arange(91.0)[:, None] for leaf in ("weight", "bias")}
+    named = from_torchvision(arrays, n_fg_class=n)
+    for leaf in ("W", "b"):
+        np.testing.assert_array_equal(named[f"head/conf/{leaf}"][:, 0], list(rows))
 
 
 def test_places_of_awkward_sizes_are_whole_steps_apart():

@@ -17,7 +17,7 @@ def test_boxes_are_stretched_back_and_what_is_no_number_is_dropped():
     assert (label.tolist(), len(score)) == ([0, 1, 2], 3)
 
 
-def test_cut_boxes_of_which_nothing_is_left_are_dropped():
+def test_cut_boxes_of_which_nothing_is_left_stay_and_count_against_the_limit():
     bbox, label, _ = boxes_of_photo(FOUND, (100, 100), (200, 50), clip=True)
-    np.testing.assert_allclose(bbox, [[20, 10, 60, 20], [0, 25, 40, 50]])
-    assert label.tolist() == [0, 1]
+    np.testing.assert_allclose(bbox, [[20, 10, 60, 20], [0, 25, 40, 50], [200, 50, 200, 50]])
+    assert label.tolist() == [0, 1, 2]
