@@ -10,6 +10,7 @@ import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.config.switches import using_config
+from cvzoo.functions.normalization.group_normalization import GroupNormalization
 
 SIZES = [(1, 5, 7, 7), (2, 24, 56, 56), (1, 8, 127, 131), (1, 3, 400, 400), (1, 2, 512, 512)]
 
@@ -44,6 +45,13 @@ def whole_rows(function):
 def layer_statistics(x):
     _, *statistics = backend_of(x).layer_norm(x, np.ones(x.shape[1], x.dtype), np.ones(x.shape[1], x.dtype), eps=1e-5)
     return np.concatenate(statistics)
+
+
+def group_statistics(x):
+    """Of each channel's group in the first photo, half as many groups as channels."""
+    function = GroupNormalization(1 if x.shape[1] % 2 else x.shape[1] // 2, 1e-5)
+    function.apply((x, np.ones(x.shape[1], x.dtype), np.zeros(x.shape[1], x.dtype)))
+    return np.concatenate(function._statistics[0])
 
 
 def by_bias(x):
@@ -83,6 +91,7 @@ REDUCTIONS = {
     "huber_loss": lambda x: F.huber_loss(x, np.zeros_like(x), 1.0, reduce="mean"),
     "sigmoid_cross_entropy": lambda x: F.sigmoid_cross_entropy(x, np.ones(x.shape, np.int32)),
     "softmax_cross_entropy": lambda x: F.softmax_cross_entropy(x, np.zeros((len(x), *x.shape[2:]), np.int32)),
+    "statistics of group normalization": group_statistics,
     "statistics of layer normalization": whole_rows(layer_statistics),
 }
 

@@ -2,8 +2,11 @@
 
 from typing import Any
 
+import numpy as np
+
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_variable
+from cvzoo.backends.arrays import is_device_array
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import ShapeError
@@ -18,6 +21,9 @@ from cvzoo.functions.math.power import power
 from cvzoo.functions.math.sum import sum
 from cvzoo.functions.normalization.batch_normalization import check_statistics
 from cvzoo.functions.normalization.normalize_groups import normalize_groups
+
+_FEW = 256  # pixels that the kernel adds one after the other
+_WIDE = 4096  # channels of the kernel at most where there are more
 
 
 class GroupNormalization(FunctionNode):
@@ -36,25 +42,27 @@ class GroupNormalization(FunctionNode):
         self.retain_inputs((0, 1))
         backend = backend_of(x)
         x = backend.channels_last(x)
-        ones, zeros = backend.xp.ones(len(gamma), gamma.dtype), backend.xp.zeros(len(gamma), gamma.dtype)
+        beside = _beside(x)
+        n = beside * len(gamma)
+        ones, zeros = backend.xp.ones(n, gamma.dtype), backend.xp.zeros(n, gamma.dtype)
         self._statistics = []
         parts = []
         for i in range(len(x)):
             sample = x[i : i + 1]
-            _, mean, var = backend.batch_norm_train(sample, ones, zeros, eps=self._eps)
-            mean, var = self._of_groups(backend.xp, mean, var)
+            strips = sample.transpose(0, 2, 3, 1).reshape(1, -1, 1, n).transpose(0, 3, 1, 2)
+            _, mean, var = backend.batch_norm_train(strips, ones, zeros, eps=self._eps)
+            mean, var = self._of_groups(backend.xp, mean.reshape(beside, -1), var.reshape(beside, -1))
             self._statistics.append((mean, var))
             parts.append(backend.batch_norm_fixed(sample, gamma, beta, mean, var, eps=self._eps))
         return (backend.concat(parts, axis=0) if len(parts) > 1 else parts[0],)
 
     def _of_groups(self, xp: Any, mean: Any, var: Any) -> tuple[Any, Any]:
-        """(C,), (C,): for each channel its group's mean and variance. No difference of large numbers is taken."""
-        means = mean.reshape(self._groups, -1)
-        middle = means.mean(axis=1, keepdims=True)
-        spread = var.reshape(means.shape).mean(axis=1, keepdims=True) + ((means - middle) ** 2).mean(
-            axis=1, keepdims=True
-        )
-        return tuple([xp.repeat(v[:, 0], means.shape[1]) for v in (middle, spread)])
+        """(C,), (C,): for each channel its group's mean and variance, of those of its strips (K, C). No difference of
+        large numbers is taken."""
+        means = mean.reshape(len(mean), self._groups, -1)
+        middle = means.mean(axis=(0, 2), keepdims=True, dtype=np.float64)
+        spread = (var.reshape(means.shape) + (means - middle) ** 2).mean(axis=(0, 2))
+        return tuple([xp.repeat(v.reshape(-1).astype(mean.dtype), means.shape[2]) for v in (middle, spread)])
 
     def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
         x, gamma = self.get_retained_inputs()
@@ -63,6 +71,15 @@ class GroupNormalization(FunctionNode):
         else:
             grads = GroupNormalizationGrad(self._groups, self._eps, self._statistics).apply((x, gamma, gys[0]))
         return tuple([grads[i] for i in indexes])
+
+
+def _beside(x: Any) -> int:
+    """How many pixels of a map (B, C, H, W) are as many channels for the kernel: its sums are shorter by that factor,
+    and lose fewer digits."""
+    c, pixels = x.shape[1], x.shape[2] * x.shape[3]
+    if is_device_array(x) or pixels <= _FEW:
+        return 1
+    return next(k for k in range(max(min(_WIDE // c, pixels), 1), 0, -1) if pixels % k == 0)
 
 
 class GroupNormalizationGrad(FunctionNode):
