@@ -4,8 +4,8 @@ python examples/run_onnx.py model.onnx photo.jpg
 All that it needs to know of the model stands in the file's metadata.
 """
 
+import argparse
 import json
-import sys
 
 import numpy as np
 import onnxruntime
@@ -181,4 +181,8 @@ def main(file, photo):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    parser = argparse.ArgumentParser(description="Run a file that `cvzoo export` wrote on a photo.")
+    parser.add_argument("model", help="an .onnx file")
+    parser.add_argument("photo")
+    args = parser.parse_args()
+    main(args.model, args.photo)

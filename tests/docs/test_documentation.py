@@ -1,0 +1,186 @@
+"""Every block of code and every command of the README and of docs/ is run here, or says below why it is not."""
+
+import contextlib
+import importlib.util
+import itertools
+import os
+import re
+import shlex
+import subprocess
+import sys
+
+import pytest
+from documentation import PAGES, ROOT, Block, blocks_of, commands_of, is_as_shown
+from neighbour import neighbour
+
+from cvzoo.cli.main import main
+
+stand_ins = neighbour(__file__, "stand_ins")
+
+# (page, first line of the block): why it is not run
+NOT_RUN = {
+    (
+        "docs/ARCHITECTURE.md",
+        "12  cli                                      the command line",
+    ): "a drawing of the rooms, which tests/test_imports_go_down.py holds",
+    (
+        "docs/weights.md",
+        "<home>/weights/<name>/<file>           the file, whole and verified, or not there",
+    ): "a drawing",
+    (
+        "docs/evaluation.md",
+        "the difference comes from: float32_thresholds (thresholds of overlap are rounded to float32)",
+    ): "one of the answers that tests/cli/test_evaluate.py asks for",
+    (
+        "docs/graph.md",
+        "Detector.forward is not replayed as a graph: values are read in forward, line 41 of detector",
+    ): "four messages of four programs, which tests/graph asks for",
+    (
+        "docs/runs.md",
+        "iteration 3 of training gave what is no number:",
+    ): "a message of a program that is not on the page, "
+    "which tests/training/extensions/test_fail_on_non_number.py asks for",
+}
+# blocks that take seconds to minutes: large networks, and what needs drawn weights for them
+LONG = {
+    ("README.md", "from cvzoo import links as L"),
+    ("README.md", "cvzoo train --model retinanet_resnet18_small --data voc:ROOT --out runs/mine"),
+    ("docs/export.md", "cvzoo export resnet50_imagenet --format onnx --to resnet50.onnx"),
+    ("docs/export.md", "from cvzoo.export import export_onnx"),
+    ("docs/graph.md", "import numpy as np"),
+    ("docs/graph.md", "ResNet.forward: 57 functions as 57 kernels and 0 functions; made in ... s"),
+    ("docs/gpu.md", "import cvzoo.links as L"),
+    ("docs/weights.md", "$ cvzoo verify retinanet_text"),
+    ("docs/zoo.md", "from cvzoo import links as L"),
+    ("docs/zoo.md", 'model = L.VGG16(pretrained_model="imagenet")'),
+    ("docs/zoo.md", 'model = L.FasterRCNNFPNResNet50(label_names=("screw", "nut"), pretrained_model="coco")'),
+}
+# words that are added to a command, so that it takes seconds
+SHORTENED = {"cvzoo train": ["--epochs", "1", "--size", "96", "--batch-size", "2", "--processes", "1"]}
+# names of large files that would be fetched: a small file stands for them
+FETCHED = {"resnet50_imagenet": "resnet50_imagenet.safetensors"}
+# options that a machine without a GPU cannot obey
+WITHOUT_GPU = {("--device", "gpu:0")}
+# scripts that are run as the page says; of others, which tests of their own run, the options are looked at
+SHORT_SCRIPTS = {"examples/run_onnx.py"}
+SETUP = {"python3 -m venv .venv", ". .venv/bin/activate"}
+EVERY = [block for page in PAGES for block in blocks_of(page)]
+
+
+class Reader:
+    """Somebody who does what a page says, in a folder of his own."""
+
+    def __init__(self, page, folder, capsys, namespace):
+        self.page, self.folder, self.capsys = page, folder, capsys
+        self.namespace = {"__name__": "documentation", **(namespace or {})}
+        self.printed = ""
+
+    def follow(self, block: Block):
+        if block.language == "python":
+            exec(compile("\n" * (block.line - 1) + block.text, block.page, "exec"), self.namespace)
+            self.printed = self.capsys.readouterr().out
+        elif block.text.startswith("$ "):
+            command, _, shown = block.text[2:].partition("\n")
+            self.run(shlex.split(command))
+            assert is_as_shown(shown, self.printed), f"the page shows\n{shown}\nand it says\n{self.printed}"
+        elif block.language in ("sh", "bash") or block.text.startswith("cvzoo "):
+            for words in commands_of(block.text):
+                self.run(words)
+        else:
+            assert is_as_shown(block.text, self.printed), f"the page shows\n{block.text}\nand it says\n{self.printed}"
+
+    def run(self, words):
+        while re.fullmatch(r"[A-Z_]+=.*", words[0]):
+            words = words[1:]
+        if words[0] == "cvzoo":
+            self.run_cvzoo(words[1:])
+        elif words[0] == "python":
+            check_script(self.folder, words[1:])
+        elif words[0] == "pip":
+            check_extras(words)
+        elif " ".join(words) not in SETUP:
+            assert os.access(ROOT / words[0], os.X_OK), f"{self.page}: {words[0]} is no command"
+
+    def run_cvzoo(self, words):
+        for pair in WITHOUT_GPU:
+            if any(two == pair for two in itertools.pairwise(words)):
+                at = words.index(pair[0])
+                words = words[:at] + words[at + 2 :]
+        words = [FETCHED.get(word, word) for word in words]
+        words = [*words, *SHORTENED.get(f"cvzoo {words[0]}", ())]
+        self.capsys.readouterr()
+        status = main(words)
+        self.printed, err = self.capsys.readouterr()
+        complains = words[:2] in (["data", "check"], ["data", "convert"])  # 1: something was found in the data
+        assert status in ((0, 1) if complains else (0,)), err
+
+
+def check_script(folder, words):
+    """A script of the repository knows the options that the page gives it; one of the reader's own is his."""
+    script = ROOT / words[0]
+    if not script.is_file():
+        assert words[0] == "train.py"
+        return
+    path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    environment = {**os.environ, "PYTHONPATH": path}
+    help_wanted = [sys.executable, script, "--help"]
+    done = subprocess.run(help_wanted, capture_output=True, text=True, cwd=folder, env=environment)
+    assert done.returncode == 0, done.stderr
+    for word in words[1:]:
+        assert not word.startswith("-") or word in done.stdout, f"{words[0]} knows no {word}"
+    if words[0] in SHORT_SCRIPTS and importlib.util.find_spec("onnxruntime"):
+        subprocess.run([sys.executable, ROOT / words[0], *words[1:]], cwd=folder, env=environment, check=True)
+
+
+def check_extras(words):
+    """What is installed is this package, with extras that it has."""
+    section = (ROOT / "pyproject.toml").read_text().split("[project.optional-dependencies]")[1].split("\n[")[0]
+    extras = set(re.findall(r"^(\w+) = \[", section, re.MULTILINE))
+    assert words[1] == "install"
+    for package in (word for word in words[2:] if not word.startswith("-")):
+        match = re.fullmatch(r"(?:cvzoo|\.)(?:\[([\w,]+)\])?", package)
+        assert match, f"{package} is not this package"
+        assert set(filter(None, (match[1] or "").split(","))) <= extras
+
+
+@pytest.fixture
+def reader(request, tmp_path, monkeypatch, capsys):
+    """A function of a page -> its Reader, with what the page takes for granted."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CVZOO_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("CVZOO_OFFLINE", "1")
+
+    def make(page):
+        prepare = getattr(stand_ins, page.removeprefix("docs/").removesuffix(".md").lower(), None)
+        namespace = None if prepare is None else prepare(request.getfixturevalue("shared"), tmp_path)
+        return Reader(page, tmp_path, capsys, namespace)
+
+    return make
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if any(b.key not in {*NOT_RUN, *LONG} for b in blocks_of(page))]
+)
+def test_what_a_page_says_is_so(page, reader):
+    someone = reader(page)
+    for block in blocks_of(page):
+        if block.key not in NOT_RUN and block.key not in LONG:
+            someone.follow(block)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("page", sorted({page for page, _ in LONG}))
+def test_what_takes_long_is_so_too(page, reader, monkeypatch, request):
+    someone = reader(page)
+    stand_ins.draw_what_would_be_fetched(monkeypatch)
+    with request.getfixturevalue("fake_gpu")() if page == "docs/gpu.md" else contextlib.nullcontext():
+        for block in blocks_of(page):
+            if block.key not in NOT_RUN:
+                someone.follow(block)
+
+
+def test_the_tables_above_name_blocks_that_there_are():
+    keys = {block.key for block in EVERY}
+    assert set(NOT_RUN) <= keys
+    assert keys >= LONG
+    assert not LONG & set(NOT_RUN)
