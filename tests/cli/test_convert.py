@@ -56,6 +56,16 @@ def test_a_file_of_nothing_known_is_an_error_that_says_what_was_tried(run, tmp_p
     assert "fits no model of the zoo" in errors
 
 
+@pytest.mark.parametrize(
+    ("name", "why"), [("yolo_fastest", "is not made from one file"), ("resnet50_imagenet", "has no array that")]
+)
+def test_a_named_model_says_why_the_file_does_not_fit(run, published, tmp_path, name, why):
+    """As the error of a file that fits nothing promises."""
+    status, _, errors = run("convert", published, "--to", tmp_path / "out.safetensors", "--model", name)
+    assert status == 2
+    assert why in errors
+
+
 def test_another_ending_is_refused_before_anything_is_read(run, tmp_path):
     status, _, errors = run("convert", tmp_path / "none", "--to", tmp_path / "out.pth")
     assert status == 2

@@ -145,6 +145,9 @@ def evaluation(shared, folder):
         link(shared, f"{nano}/{file}", folder / name)
     link(shared, f"{nano}/MobileNetV2-YOLOv3-Nano-voc.weights", folder / "net.weights")
     _classes(shared, folder)
+    for name, file in (("test", "image.png"), ("testannot", "label.png")):
+        link(shared, f"data/camvid_sample/{file}", folder / name / "1.png")
+    in_cache(shared, zoo_member("espnet_camvid").files[0])
     for name in ("SegmentationClass", "my_maps"):
         (folder / name).mkdir()
         Image.fromarray(np.random.default_rng(0).integers(0, 20, (30, 40), np.uint8)).save(folder / name / "1.png")
