@@ -32,17 +32,11 @@ def main() -> int:
         if unknown or not args.targets:
             parser.error(f"no such target: {', '.join(unknown)}" if unknown else "which target? --list shows them")
         chosen = TARGETS if "all" in args.targets else [names[name] for name in args.targets]
-        n_found = 0
-        for target in chosen:
-            seconds = 60 * args.minutes / len(chosen)
-            n, findings = watch.fuzz(target, seed=args.seed, seconds=seconds, most=args.cases, out=args.out)
-            n_found += len(findings)
-            sys.stderr.write("\r" if sys.stderr.isatty() else "")
-            print(f"{target.name}: {n} cases, {len(findings)} findings", flush=True)
+        findings = watch.fuzz(chosen, seed=args.seed, seconds=60 * args.minutes, most=args.cases, out=args.out)
     except KeyboardInterrupt:
         print("\ninterrupted; findings so far are kept", file=sys.stderr)
         return INTERRUPTED
-    return FOUND if n_found else 0
+    return FOUND if findings else 0
 
 
 def _replay(paths: list[str]) -> int:

@@ -21,7 +21,7 @@ from fuzzing.targets import TARGETS
 
 MAX_POOL = 300
 MAX_KEPT = 1 << 16  # bytes of a case that is mutated further
-SHRINK_TRIES = 150
+SHRINK_TRIES, SHRINK_SECONDS = 150, 5.0
 
 
 class Verdict:
@@ -111,10 +111,10 @@ class _Cases:
 def _shrunk(target: Target, data: bytes, verdict: Verdict, folder: pathlib.Path) -> bytes:
     """A smaller case with the same end."""
     size = max(1, len(data) // 2)
-    tries = 0
-    while size and tries < SHRINK_TRIES:
+    tries, ends = 0, _used() + SHRINK_SECONDS
+    while size and tries < SHRINK_TRIES and _used() < ends:
         at = 0
-        while at < len(data) and tries < SHRINK_TRIES:
+        while at < len(data) and tries < SHRINK_TRIES and _used() < ends:
             shorter = data[:at] + data[at + size :]
             tries += 1
             again = judge(target, shorter, folder)
@@ -136,13 +136,13 @@ def file_name(target: Target, kind: str, data: bytes) -> str:
     return f"{target.name}-{kind}-{hashlib.sha256(data).hexdigest()[:8]}{target.ending}"
 
 
-def fuzz(target: Target, *, seed: int, first: int, seconds: float, most: int, place: pathlib.Path) -> None:
-    """Run cases until the time is over; findings and progress are told to the parent.
+def fuzz(target: Target, *, seed: int, first: int, ends: float, most: int, place: pathlib.Path) -> None:
+    """Run cases until the clock says `ends`; findings and progress are told to the parent.
 
     place: a folder of our own; the case that is run lies in it as "case"
     """
     cases = _Cases(target, seed)
-    ends, told = time.monotonic() + seconds, 0.0
+    told = 0.0
     number, seen = first, set()
     while number < most and time.monotonic() < ends:
         data = cases.case(number)
@@ -154,7 +154,7 @@ def fuzz(target: Target, *, seed: int, first: int, seconds: float, most: int, pl
             seen.add((verdict.kind, verdict.mark))
             small = data if verdict.kind == "time" else _shrunk(target, data, verdict, place / "run")
             (place / "found").write_bytes(small)
-            say(finding=verdict.kind, what=verdict.what[:300], where=verdict.mark, file=file_name(target, verdict.kind, small))
+            say(finding=verdict.kind, what=verdict.what[:300], where=verdict.mark)
             sys.stdin.readline()  # until the parent has taken the file
         number += 1
         if time.monotonic() - told > 0.5:
@@ -194,7 +194,7 @@ def target_of(path: pathlib.Path) -> Target:
 
 
 def main(argv: list[str]) -> None:
-    """What the parent asks for: `fuzz NAME SEED FIRST SECONDS MOST`, `replay FILE ...`, `bombs`."""
+    """What the parent asks for: `fuzz SEED FIRST MOST ENDS NAME ...`, `replay FILE ...`, `bombs`."""
     warnings.simplefilter("ignore")
     sys.setrecursionlimit(1000)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -206,9 +206,12 @@ def main(argv: list[str]) -> None:
         elif argv[0] == "bombs":
             replay_bombs(place)
         else:
-            name, seed, first, seconds, most = argv[1:]
-            target = next(each for each in TARGETS if each.name == name)
-            fuzz(target, seed=int(seed), first=int(first), seconds=float(seconds), most=int(most), place=place)
+            seed, first, most, ends, *names = argv[1:]
+            known = {target.name: target for target in TARGETS}
+            for i, name in enumerate(names):
+                now = time.monotonic()
+                share = now + max(0.0, float(ends) - now) / (len(names) - i)
+                fuzz(known[name], seed=int(seed), first=0 if i else int(first), ends=share, most=int(most), place=place)
 
 
 if __name__ == "__main__":

@@ -11,13 +11,8 @@ import zlib
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from fuzzing.byte_mutations import BYTES, TEXT
-from fuzzing.file_mutations import behind, in_zip
-from fuzzing.target import MB, Target, reads
-from fuzzing.tree_mutations import json_tree, xml_head, xml_tree
 from PIL import Image
 
-from cvzoo.cli.class_truth import read_label_file
 from cvzoo.datasets.cifar_datasets import CIFAR10Dataset
 from cvzoo.datasets.coco.json_datasets import COCOJSONBboxDataset, COCOJSONInstanceSegmentationDataset
 from cvzoo.datasets.doctor.examine_dataset import examine_dataset
@@ -36,6 +31,10 @@ from cvzoo.evaluations.results.class_results import read_class_results
 from cvzoo.evaluations.results.csv_results import read_csv_results
 from cvzoo.evaluations.results.voc_results import read_voc_results
 from cvzoo.links.model.darknet.detector import read_label_names
+from fuzzing.byte_mutations import BYTES, TEXT
+from fuzzing.file_mutations import behind, in_zip
+from fuzzing.target import MB, Target, reads
+from fuzzing.tree_mutations import json_tree, xml_head, xml_tree
 
 SIZE = 24, 32
 
@@ -48,9 +47,10 @@ def photo() -> bytes:
 
 
 PHOTO = photo()
-VOC = b"""<annotation><folder>a</folder><filename>a.png</filename><size><width>32</width><height>24</height><depth>3</depth>
-</size><object><name>dog</name><pose>Left</pose><difficult>0</difficult><bndbox><xmin>3</xmin><ymin>5</ymin><xmax>30</xmax>
-<ymax>20</ymax></bndbox><part><name>head</name></part></object><object><name>cat</name><bndbox><ymin>1.5</ymin>
+VOC = b"""<annotation><folder>a</folder><filename>a.png</filename>
+<size><width>32</width><height>24</height><depth>3</depth></size><object><name>dog</name><pose>Left</pose>
+<difficult>0</difficult><bndbox><xmin>3</xmin><ymin>5</ymin><xmax>30</xmax><ymax>20</ymax></bndbox>
+<part><name>head</name></part></object><object><name>cat</name><bndbox><ymin>1.5</ymin>
 <xmin>1</xmin><xmax>9</xmax><ymax>9</ymax></bndbox></object></annotation>"""
 COCO = {
     "images": [{"id": 9, "file_name": "a.png", "height": 24, "width": 32}],
@@ -69,7 +69,7 @@ RESULTS = [
     {"image_id": 9, "category_id": 1, "bbox": [1, 1, 5.5, 8], "score": 1},
 ]
 MASK_RESULTS = [{"image_id": 9, "category_id": 1, "segmentation": {"size": [24, 32], "counts": "0h0P7"}, "score": 0.5}]
-CSV = b"photo,label,score,y_min,x_min,y_max,x_max\na.png,dog,0.5,1,2,10,20\n\"b, c\",cat,1e-3,0,0,5.5,6\n"
+CSV = b'photo,label,score,y_min,x_min,y_max,x_max\na.png,dog,0.5,1,2,10,20\n"b, c",cat,1e-3,0,0,5.5,6\n'
 CLASSES = b"photo,label,score\na.png,dog,0.5\na.png,cat,0.25\n"
 
 
@@ -205,22 +205,36 @@ IDX = struct.pack(">IIII", 0x803, 2, 28, 28) + bytes(2 * 784)
 JSON_TREE = (json_tree, json_tree, json_tree, *TEXT)
 
 TARGETS = (
-    Target(name="voc-xml", seeds=lambda: [VOC], run=_voc, mutations=(xml_tree, xml_tree, xml_head, *TEXT), ending=".xml"),
     Target(
-        name="coco-json", seeds=lambda: [json.dumps(COCO).encode()], run=_coco, mutations=JSON_TREE, ending=".json",
+        name="voc-xml", seeds=lambda: [VOC], run=_voc, mutations=(xml_tree, xml_tree, xml_head, *TEXT), ending=".xml"
+    ),
+    Target(
+        name="coco-json",
+        seeds=lambda: [json.dumps(COCO).encode()],
+        run=_coco,
+        mutations=JSON_TREE,
+        ending=".json",
         memory=512 * MB,
     ),
     Target(
         name="yolo-text",
-        seeds=lambda: [b"0 0.5 0.5 0.2 0.25\n2 .1 .1 .05 .05\n\0\0names: [a, 'b', \"c\"]\n", b"1 0 0 1 0 1 1\n\0\0names:\n  0: a\n"],
+        seeds=lambda: [
+            b"0 0.5 0.5 0.2 0.25\n2 .1 .1 .05 .05\n\0\0names: [a, 'b', \"c\"]\n",
+            b"1 0 0 1 0 1 1\n\0\0names:\n  0: a\n",
+        ],
         run=_yolo,
         mutations=TEXT,
         ending=".txt",
     ),
-    Target(name="sroie-text", seeds=lambda: [b"3,5,30,5,30,9,3,9,TOTAL, 1\n"], run=_sroie, mutations=TEXT, ending=".txt"),
+    Target(
+        name="sroie-text", seeds=lambda: [b"3,5,30,5,30,9,3,9,TOTAL, 1\n"], run=_sroie, mutations=TEXT, ending=".txt"
+    ),
     Target(name="mat", seeds=_mat, run=reads("a.mat", read_mat), mutations=BYTES, ending=".mat", memory=1200 * MB),
     Target(
-        name="mnist", seeds=lambda: [IDX, gzip.compress(IDX)], run=_mnist, mutations=(behind(lambda data: 0, BYTES), *BYTES),
+        name="mnist",
+        seeds=lambda: [IDX, gzip.compress(IDX)],
+        run=_mnist,
+        mutations=(behind(lambda data: 0, BYTES), *BYTES),
         memory=700 * MB,
     ),
     Target(name="cifar", seeds=lambda: [bytes(3073 * 2)], run=_cifar, mutations=BYTES, ending=".bin"),

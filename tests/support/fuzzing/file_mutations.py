@@ -156,9 +156,25 @@ _PIECES = (b"h\x00", b"h\x01", b"h\x02", b"q\x01", b"R", b"\x81", b"b", b"(", b"
 _PIECES += (b"\x85", b"\x86", b"\x87", b"N", b"K\x07", b"2", b"1", b"\x94", b"a", b"d", b"l", b"o", b"Q", b")", b".")
 _PIECES += (b"ccollections\nOrderedDict\n", b"ctorch\nSize\n", b"ctorch._utils\n_rebuild_tensor_v2\n", b"cos\nsystem\n")
 _PIECES += (b"ctorch._tensor\n_rebuild_from_type_v2\n", b"cnumpy\ndtype\n", b"cnumpy.core.multiarray\n_reconstruct\n")
-_PIECES += (b"cnumpy.core.multiarray\nscalar\n", b"c_codecs\nencode\n", b"c__builtin__\nset\n", b"ctorch\nFloatStorage\n")
-_PIECES += (b"X\x03\x00\x00\x00abc", b"\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x1f", b"h\x01h\x02\x85R", b"h\x01h\x02\x85R0")
-_PIECES += (b"\x8e\xff\xff\xff\xff\xff\xff\xff\x7f", b"I01\n", b"F1e999\n", b"\x8b\xff\xff\xff\x7f", b"G\x7f\xf8\0\0\0\0\0\0")
+_PIECES += (
+    b"cnumpy.core.multiarray\nscalar\n",
+    b"c_codecs\nencode\n",
+    b"c__builtin__\nset\n",
+    b"ctorch\nFloatStorage\n",
+)
+_PIECES += (
+    b"X\x03\x00\x00\x00abc",
+    b"\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x1f",
+    b"h\x01h\x02\x85R",
+    b"h\x01h\x02\x85R0",
+)
+_PIECES += (
+    b"\x8e\xff\xff\xff\xff\xff\xff\xff\x7f",
+    b"I01\n",
+    b"F1e999\n",
+    b"\x8b\xff\xff\xff\x7f",
+    b"G\x7f\xf8\0\0\0\0\0\0",
+)
 
 
 def pickle_codes(rng: random.Random, data: bytes) -> bytes:

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from fuzzing.child import file_name
@@ -39,7 +39,7 @@ class Child:
 
     def __init__(self, *words: str):
         self.place = pathlib.Path(tempfile.mkdtemp(prefix="cvzoo-fuzz-"))
-        self._errors = tempfile.TemporaryFile()
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115  closed with the pipes
         environment = {**os.environ, "CVZOO_FUZZ_PLACE": str(self.place), "PYTHONUNBUFFERED": "1"}
         for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "CVZOO_NUM_THREADS"):
             environment.setdefault(name, "1")  # stacks of threads count as memory
@@ -96,54 +96,70 @@ class Child:
         shutil.rmtree(self.place, ignore_errors=True)
 
 
-def fuzz(target: Target, *, seed: int, seconds: float, most: int, out: pathlib.Path) -> tuple[int, list[Finding]]:
-    """(number of cases, findings) of one target; a process that dies of a case is followed by another one."""
+def fuzz(targets: Sequence[Target], *, seed: int, seconds: float, most: int, out: pathlib.Path) -> list[Finding]:
+    """The findings of the targets, which share the time and run one after another in one process; one that dies of a
+    case is followed by another."""
     ends = time.monotonic() + seconds
-    number, findings = 0, []
-    while number < most and (left := ends - time.monotonic()) > 0:
-        with Child("fuzz", target.name, str(seed), str(number), f"{left:.2f}", str(most)) as child:
-            is_done, hangs = False, False
+    names, number, findings = [target.name for target in targets], 0, []
+    known = {target.name: target for target in targets}
+    while names and time.monotonic() < ends:
+        with Child("fuzz", str(seed), str(number), str(most), str(ends), *names) as child:
+            hangs = False
             for said in child.lines():
                 hangs = hangs or "hang" in said
-                number = said.get("cases", number)
-                is_done = is_done or "done" in said
                 if "finding" in said:
-                    _keep(findings, out, target, said["finding"], said["what"], said["where"], child.current("found"))
+                    where = said["where"]
+                    _keep(findings, out, known[names[0]], said["finding"], said["what"], where, child.current("found"))
                     child.go_on()
-                _progress(target, number, findings)
-            if is_done:
+                if "done" in said:
+                    _summary(names.pop(0), said["cases"], findings)
+                    number = 0
+                elif "cases" in said:
+                    _progress(names[0], said["cases"], findings)
+            if not names:
                 break
             status, how = child.ended()
-            if status > 0 or not any(child.place.glob("*/number")):  # not killed by a case, but itself wrong
-                raise SystemExit(f"{target.name}: the process that runs it ends by {how}\n{child.errors()}")
+            if status >= 0 or not any(child.place.glob("*/number")):  # not killed by a case, but itself wrong
+                raise SystemExit(f"{names[0]}: the process that runs it ends by {how}\n{child.errors()}")
             number = int(child.current("number")) + 1
             kind = "hang" if hangs else "time" if how == "SIGXCPU" else "crash"
-            _keep(findings, out, target, kind, f"the process ends by {how}", "", child.current("case"))
-    return number, findings
+            _keep(findings, out, known[names[0]], kind, f"the process ends by {how}", "", child.current("case"))
+    for name in names:
+        _summary(name, number, findings)
+        number = 0
+    return findings
 
 
 def _keep(
     findings: list[Finding], out: pathlib.Path, target: Target, kind: str, what: str, where: str, data: bytes
 ) -> None:
-    if any((each.kind, each.where) == (kind, where) for each in findings) and len(findings) >= 3:
-        return
+    if sum((each.target, each.kind, each.where) == (target.name, kind, where) for each in findings) >= 3:
+        return  # a process that is started anew does not know what was found
     out.mkdir(parents=True, exist_ok=True)
     path = out / file_name(target, kind, data)
     path.write_bytes(data)
     findings.append(Finding(target.name, kind, what, where, path))
-    sys.stderr.write("\r" + " " * 70 + "\r")
+    if sys.stderr.isatty():
+        sys.stderr.write("\r" + " " * 70 + "\r")
     first = what.splitlines()[0][:160] if what else ""
     print(f"{target.name}: {kind} at {where or '?'}: {first!r}\n  scripts/fuzz --replay {path}", flush=True)
 
 
-def _progress(target: Target, number: int, findings: list[Finding]) -> None:
+def _summary(name: str, number: int, findings: list[Finding]) -> None:
     if sys.stderr.isatty():
-        sys.stderr.write(f"\r{target.name}: {number} cases, {len(findings)} findings ")
+        sys.stderr.write("\r" + " " * 70 + "\r")
+    print(f"{name}: {number} cases, {sum(each.target == name for each in findings)} findings", flush=True)
+
+
+def _progress(name: str, number: int, findings: list[Finding]) -> None:
+    if sys.stderr.isatty():
+        sys.stderr.write(f"\r{name}: {number} cases, {sum(each.target == name for each in findings)} findings ")
         sys.stderr.flush()
 
 
 def replay(*words: str) -> list[Finding]:
-    """What is wrong with the files, or with all bombs: words as of `fuzzing.child`. One that kills the process ends it."""
+    """What is wrong with the files, or with all bombs: words as of `fuzzing.child`. One that kills its process is the
+    last."""
     findings, at = [], "the start"
     with Child(*words) as child:
         for said in child.lines():

@@ -9,9 +9,6 @@ import zipfile
 from collections.abc import Sequence
 
 import numpy as np
-from fuzzing.byte_mutations import BYTES, TEXT
-from fuzzing.file_mutations import behind, in_protobuf, in_zip, pickle_codes, safetensors_header
-from fuzzing.target import MB, Target, reads
 
 from cvzoo.errors.exceptions import CvzooError
 from cvzoo.links.model.darknet.detector import DarknetDetector
@@ -26,6 +23,9 @@ from cvzoo.weights.protobuf import bytes_field, float_field, int_field, text_fie
 from cvzoo.weights.safetensors import read_safetensors, read_safetensors_metadata
 from cvzoo.weights.sniff import read_arrays, sniff
 from cvzoo.weights.torch_pickle import read_torch
+from fuzzing.byte_mutations import BYTES, TEXT
+from fuzzing.file_mutations import behind, in_protobuf, in_zip, pickle_codes, safetensors_header
+from fuzzing.target import MB, Target, reads
 
 X = np.arange(12, dtype="f4").reshape(3, 4)
 ARRAYS = {"conv.weight": X, "conv.bias": X[:, 0].copy(), "count": np.array(3), "flags": np.array([True, False])}
@@ -58,7 +58,8 @@ def _safetensors() -> Sequence[bytes]:
         b'"y":{"dtype":"BF16","shape":[2],"data_offsets":[48,52]},"z":{"dtype":"BOOL","shape":[0],"data_offsets":[52,52]}}'
     )
     model = header.replace(
-        b'"a":"b"', b'"cvzoo_model":"{\\"version\\":1,\\"architecture\\":\\"N\\",\\"settings\\":{},\\"label_names\\":[\\"a\\"]}"'
+        b'"a":"b"',
+        b'"cvzoo_model":"{\\"version\\":1,\\"architecture\\":\\"N\\",\\"settings\\":{},\\"label_names\\":[\\"a\\"]}"',
     )
     return [len(each).to_bytes(8, "little") + each + X.tobytes() + bytes(4) for each in (header, model)]
 
@@ -155,8 +156,10 @@ def _caffemodel_bombs() -> Sequence[bytes]:
 
 PROTOTXT = b"""name: "net" input: "data" input_dim: 1 input_dim: 3 input_dim: 8 input_dim: 8
 layer { name: "c" type: "Convolution" bottom: 'data' top: "c" # first
-  convolution_param { num_output: 3 kernel_size: [3, 3] pad: 1 weight_filler { type: "xavier" } } include { phase: TEST } }
-layer < name: "r" "elu" type: "ReLU" bottom: "c" top: "c" relu_param { negative_slope: 1e-1 } odd { a: 1 a: 2 b: -inf } >
+  convolution_param { num_output: 3 kernel_size: [3, 3] pad: 1 weight_filler { type: "xavier" } }
+  include { phase: TEST } }
+layer < name: "r" "elu" type: "ReLU" bottom: "c" top: "c" relu_param { negative_slope: 1e-1 }
+  odd { a: 1 a: 2 b: -inf } >
 """
 CFG = b"""[net]
 width=32
@@ -192,13 +195,24 @@ num=3
 
 
 def _prototxt_bombs() -> Sequence[bytes]:
-    return [b"a: 1\n" * 160_000, b"a: " + b"'b' " * 500_000, b'a: "' + b"\\n" * 300_000, b"a: {" * 100_000, b"a " * 300_000]
+    return [
+        b"a: 1\n" * 160_000,
+        b"a: " + b"'b' " * 500_000,
+        b'a: "' + b"\\n" * 300_000,
+        b"a: {" * 100_000,
+        b"a " * 300_000,
+    ]
 
 
 def _cfg_bombs() -> Sequence[bytes]:
     layer = b"[convolutional]\nfilters=65536\nsize=1\nactivation=linear\n"
     norm = b"[convolutional]\nfilters=65536\nsize=1\nbatch_normalize=1\ngroups=%d\nactivation=linear\n"
-    return [b"[net]\n" + b"[a]\n" * 200_000, CFG + layer * 100, CFG + norm % 7 + norm % 65536 * 5000, b"a=b\n" * 200_000]
+    return [
+        b"[net]\n" + b"[a]\n" * 200_000,
+        CFG + layer * 100,
+        CFG + norm % 7 + norm % 65536 * 5000,
+        b"a=b\n" * 200_000,
+    ]
 
 
 def _run_caffe(folder: pathlib.Path, data: bytes) -> None:
