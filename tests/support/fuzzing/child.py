@@ -13,15 +13,15 @@ import tempfile
 import time
 import traceback
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 from fuzzing.byte_mutations import MOST
 from fuzzing.target import Target, WrongResultError
-from fuzzing.targets import TARGETS
 
 MAX_POOL = 300
 MAX_KEPT = 1 << 16  # bytes of a case that is mutated further
-SHRINK_TRIES, SHRINK_SECONDS = 150, 5.0
+SHRINK_TRIES, SHRINK_SECONDS = 150, 1.0
 
 
 class Verdict:
@@ -56,10 +56,10 @@ def judge(target: Target, data: bytes, folder: pathlib.Path) -> Verdict:
     """Run one case in an empty folder, which is emptied again. A crash, or a call in C that does not end, ends the
     process."""
     folder.mkdir(exist_ok=True)
-    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    hard, hard_seconds = (resource.getrlimit(limit)[1] for limit in (resource.RLIMIT_AS, resource.RLIMIT_CPU))
     seconds = target.seconds_for(len(data))
     begun = _used()
-    resource.setrlimit(resource.RLIMIT_CPU, (int(begun + seconds) + 2, resource.getrlimit(resource.RLIMIT_CPU)[1]))
+    resource.setrlimit(resource.RLIMIT_CPU, (int(begun + seconds) + 2, hard_seconds))
     resource.setrlimit(resource.RLIMIT_AS, (_virtual_size() + target.memory_for(len(data)), hard))
     try:
         target.run(folder, data)
@@ -74,6 +74,7 @@ def judge(target: Target, data: bytes, folder: pathlib.Path) -> Verdict:
         verdict = Verdict("exception", f"{type(error).__name__}: {error}", _place(error))
     finally:
         resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
+        resource.setrlimit(resource.RLIMIT_CPU, (hard_seconds, hard_seconds))
         shutil.rmtree(folder, ignore_errors=True)
     used = _used() - begun
     if not verdict.kind and used > seconds:
@@ -81,7 +82,7 @@ def judge(target: Target, data: bytes, folder: pathlib.Path) -> Verdict:
     return verdict
 
 
-class _Cases:
+class Cases:
     """The cases of one run, which seed and number determine."""
 
     def __init__(self, target: Target, seed: int):
@@ -141,7 +142,7 @@ def fuzz(target: Target, *, seed: int, first: int, ends: float, most: int, place
 
     place: a folder of our own; the case that is run lies in it as "case"
     """
-    cases = _Cases(target, seed)
+    cases = Cases(target, seed)
     told = 0.0
     number, seen = first, set()
     while number < most and time.monotonic() < ends:
@@ -163,19 +164,19 @@ def fuzz(target: Target, *, seed: int, first: int, ends: float, most: int, place
     say(cases=number, done=True)
 
 
-def replay(paths: list[str], place: pathlib.Path) -> None:
+def replay(paths: list[str], targets: Sequence[Target], place: pathlib.Path) -> None:
     """Judge files, each by the target that its folder, or the beginning of its name, names; and every bomb."""
     for text in paths:
         path = pathlib.Path(text)
-        target = target_of(path)
+        target = target_of(path, targets)
         say(at=text, limit=target.seconds_for(path.stat().st_size))
         verdict = judge(target, path.read_bytes(), place / "run")
         say(file=text, kind=verdict.kind, what=verdict.what, where=verdict.mark)
 
 
-def replay_bombs(place: pathlib.Path) -> None:
+def replay_bombs(targets: Sequence[Target], place: pathlib.Path) -> None:
     """Judge what is too large to be kept."""
-    for target in TARGETS:
+    for target in targets:
         for i, data in enumerate(target.bombs()):
             name = f"bomb {i} of {target.name}"
             say(at=name)
@@ -184,16 +185,16 @@ def replay_bombs(place: pathlib.Path) -> None:
             gc.collect()
 
 
-def target_of(path: pathlib.Path) -> Target:
+def target_of(path: pathlib.Path, targets: Sequence[Target]) -> Target:
     """The target of a file of a corpus or of a finding."""
-    names = {target.name: target for target in TARGETS}
+    names = {target.name: target for target in targets}
     for name in sorted(names, key=len, reverse=True):
         if path.parent.name == name or path.name.startswith(f"{name}-"):
             return names[name]
     raise SystemExit(f"{path}: neither its folder nor its name begins with one of: {', '.join(names)}")
 
 
-def main(argv: list[str]) -> None:
+def main(argv: list[str], targets: Sequence[Target]) -> None:
     """What the parent asks for: `fuzz SEED FIRST MOST ENDS NAME ...`, `replay FILE ...`, `bombs`."""
     warnings.simplefilter("ignore")
     sys.setrecursionlimit(1000)
@@ -202,17 +203,13 @@ def main(argv: list[str]) -> None:
         place = pathlib.Path(folder)
         say(place=folder)
         if argv[0] == "replay":
-            replay(argv[1:], place)
+            replay(argv[1:], targets, place)
         elif argv[0] == "bombs":
-            replay_bombs(place)
+            replay_bombs(targets, place)
         else:
             seed, first, most, ends, *names = argv[1:]
-            known = {target.name: target for target in TARGETS}
+            known = {target.name: target for target in targets}
             for i, name in enumerate(names):
                 now = time.monotonic()
                 share = now + max(0.0, float(ends) - now) / (len(names) - i)
                 fuzz(known[name], seed=int(seed), first=0 if i else int(first), ends=share, most=int(most), place=place)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

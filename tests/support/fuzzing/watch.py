@@ -32,19 +32,19 @@ class Finding:
 
 
 class Child:
-    """A process of `fuzzing.child`; also a context manager, which ends it.
+    """A process of `fuzzing.worker`; also a context manager, which ends it.
 
     place: where the child keeps what it is at
     """
 
-    def __init__(self, *words: str):
+    def __init__(self, *words: str, module: str = "fuzzing.worker"):
         self.place = pathlib.Path(tempfile.mkdtemp(prefix="cvzoo-fuzz-"))
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  closed with the pipes
         environment = {**os.environ, "CVZOO_FUZZ_PLACE": str(self.place), "PYTHONUNBUFFERED": "1"}
         for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "CVZOO_NUM_THREADS"):
             environment.setdefault(name, "1")  # stacks of threads count as memory
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "fuzzing.child", *words],
+            [sys.executable, "-m", module, *words],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
@@ -96,14 +96,22 @@ class Child:
         shutil.rmtree(self.place, ignore_errors=True)
 
 
-def fuzz(targets: Sequence[Target], *, seed: int, seconds: float, most: int, out: pathlib.Path) -> list[Finding]:
+def fuzz(
+    targets: Sequence[Target],
+    *,
+    seed: int,
+    seconds: float,
+    most: int,
+    out: pathlib.Path,
+    module: str = "fuzzing.worker",
+) -> list[Finding]:
     """The findings of the targets, which share the time and run one after another in one process; one that dies of a
     case is followed by another."""
     ends = time.monotonic() + seconds
     names, number, findings = [target.name for target in targets], 0, []
     known = {target.name: target for target in targets}
     while names and time.monotonic() < ends:
-        with Child("fuzz", str(seed), str(number), str(most), str(ends), *names) as child:
+        with Child("fuzz", str(seed), str(number), str(most), str(ends), *names, module=module) as child:
             hangs = False
             for said in child.lines():
                 hangs = hangs or "hang" in said
@@ -158,7 +166,7 @@ def _progress(name: str, number: int, findings: list[Finding]) -> None:
 
 
 def replay(*words: str) -> list[Finding]:
-    """What is wrong with the files, or with all bombs: words as of `fuzzing.child`. One that kills its process is the
+    """What is wrong with the files, or with all bombs: words as of `fuzzing.worker`. One that kills its process is the
     last."""
     findings, at = [], "the start"
     with Child(*words) as child:
