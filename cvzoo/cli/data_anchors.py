@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from cvzoo.cli.check_target import check_target
 from cvzoo.cli.data_spec_argument import add_spec_argument, spec_of
 from cvzoo.cli.json_records import write_json
 from cvzoo.cli.result_table import printable
@@ -40,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """0. Raises CvzooError or OSError if there are no boxes to fit."""
+    check_target(args.json)
     found = read_annotated_set(spec_of(args))
     max_size = round(args.size * 5 / 3) if args.max_size is None else max(args.max_size, args.size)
     bbox, label, n_left_out = _boxes(found, args.size, max_size)

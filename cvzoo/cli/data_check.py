@@ -8,6 +8,7 @@ import pathlib
 import shlex
 import sys
 
+from cvzoo.cli.check_target import check_target
 from cvzoo.cli.data_report import write_data_report
 from cvzoo.cli.data_spec_argument import add_spec_argument, spec_of
 from cvzoo.cli.json_records import write_json
@@ -50,6 +51,8 @@ def run(args: argparse.Namespace) -> int:
     if args.fix is not None:
         check_apart(spec.path, args.fix)  # told before the long work, not after it
         check_new(args.fix)
+    check_target(args.report)
+    check_target(args.json)
     checkup = _examine(spec, args)
     status = _status(checkup)
     if args.json == "-":

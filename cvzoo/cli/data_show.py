@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from cvzoo.cli.check_target import check_target
 from cvzoo.cli.data_spec_argument import add_spec_argument, spec_of
 from cvzoo.cli.main import in_words
 from cvzoo.cli.progress import Progress
@@ -19,7 +20,7 @@ from cvzoo.errors.exceptions import ConfigError, CvzooError
 from cvzoo.geometry.polygons_to_rle import polygons_to_rle
 from cvzoo.geometry.rle import RLEs
 from cvzoo.images.read_image import read_image
-from cvzoo.images.write_image import write_image
+from cvzoo.images.write_image import image_format, write_image
 from cvzoo.transforms.resize import resize
 from cvzoo.transforms.scale import scaled_size
 from cvzoo.visualizations.contact_sheet import contact_sheet
@@ -49,6 +50,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """0, or 1 if photos were left out. Raises CvzooError or OSError if there is nothing to draw."""
+    check_target(args.out)
+    image_format(args.out)
     if args.spec.startswith("rendered:"):
         return show_rendered(args.spec, args)
     found = read_annotated_set(spec_of(args))

@@ -5,6 +5,7 @@ import sys
 from typing import Any
 
 from cvzoo.cli.about_evaluation import about_evaluation
+from cvzoo.cli.check_target import check_target
 from cvzoo.cli.class_truth import class_kind
 from cvzoo.cli.compiling import add_compile_argument
 from cvzoo.cli.evaluate_classes import evaluate_on_classes
@@ -91,6 +92,8 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigError("what is to be scored?", hint="a model (--model or --cfg --weights), or --results FILE")
     if args.compile and not has_model:
         raise ConfigError("--compile is for a model, and --results comes without one")
+    for target in (args.json, args.report, args.save_results):
+        check_target(target)
     if (args.data or args.gt or "").startswith("labels:"):
         return evaluate_label_maps(args)
     if args.ignore != (255,):

@@ -87,9 +87,11 @@ from cvzoo.datasets.sliceable.sub_dataset import (
     get_cross_validation_datasets_random,
     split_dataset,
     split_dataset_random,
+    split_dataset_stratified,
 )
 from cvzoo.datasets.sliceable.transform_dataset import TransformDataset
 from cvzoo.datasets.sliceable.tuple_dataset import TupleDataset
+from cvzoo.datasets.split.write_split import Split, write_split
 from cvzoo.datasets.sroie_dataset import SROIETextDataset
 from cvzoo.datasets.voc.bbox_dataset import VOCBboxDataset, VOCFolderBboxDataset
 from cvzoo.datasets.voc.sbd_dataset import SBDInstanceSegmentationDataset
@@ -180,8 +182,10 @@ __all__ = [
     "SequenceDataset",
     "Severity",
     "SiameseDataset",
+    "Split",
     "split_dataset",
     "split_dataset_random",
+    "split_dataset_stratified",
     "SROIETextDataset",
     "SubDataset",
     "TransformDataset",
@@ -196,5 +200,6 @@ __all__ = [
     "VOCInstanceSegmentationDataset",
     "VOCSemanticSegmentationDataset",
     "write_fixed_dataset",
+    "write_split",
     "YOLOBboxDataset",
 ]

@@ -1,6 +1,6 @@
 """What to train a detector on, and what to score it on, from one word of a command line."""
 
-import pathlib
+import shlex
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
@@ -11,6 +11,7 @@ from cvzoo.datasets.layouts.read_yolo import yolo_class_names
 from cvzoo.datasets.sliceable.abstract import AbstractSliceableDataset
 from cvzoo.datasets.sroie_dataset import SROIETextDataset
 from cvzoo.datasets.voc.bbox_dataset import VOCFolderBboxDataset
+from cvzoo.datasets.voc.folders import voc_folders
 from cvzoo.datasets.yolo_bbox_dataset import YOLOBboxDataset
 from cvzoo.errors.exceptions import ConfigError, DatasetError
 
@@ -33,7 +34,8 @@ def bbox_splits(spec: str) -> BboxSplits:
 
     spec: "voc:ROOT", the lists train.txt and val.txt in ROOT/ImageSets/Main; "coco:TRAIN.json,VAL.json" (and perhaps
         ",photos=DIR"); "yolo:ROOT", the folders train and val below ROOT/images or the lists train.txt and val.txt in
-        ROOT; "sroie:ROOT", its train.txt and val.txt. ",base=0" for VOC files that count pixels from 0
+        ROOT; "sroie:ROOT", its train.txt and val.txt. ",lists=DIR" for lists elsewhere, ",base=0" for VOC files that
+        count pixels from 0
     Boxes without an area are left out, in COCO's files as in all others. Photos outside of the data set's folder are
     refused, unless ",outside=1" stands behind the rest.
     Raises ConfigError if the text is not understood, DatasetError if a part is not there, has no photo, or the two
@@ -82,12 +84,13 @@ def _coco(spec: DataSpec) -> AbstractSliceableDataset:
 
 
 def _voc(spec: DataSpec, split: str) -> AbstractSliceableDataset:
-    found = spec.path / "ImageSets" / "Main" / f"{split}.txt"
+    found = (spec.lists or voc_folders(spec.path).lists) / f"{split}.txt"
     if not found.is_file():
-        raise DatasetError(f"{spec}: no list {found}", hint="a list of photos' names, a line each, without endings")
+        raise DatasetError(f"{spec}: no list {found}", hint=f"cvzoo data split {shlex.quote(spec.text)}")
     return VOCFolderBboxDataset(
         spec.path,
         split,
+        list_dir=spec.lists,
         one_based=spec.base == 1,
         use_difficult=True,
         return_difficult=True,
@@ -101,14 +104,19 @@ def _yolo(spec: DataSpec, split: str) -> AbstractSliceableDataset:
     if names is None:
         raise DatasetError(f"{spec}: nothing names the classes", expected="classes.txt, obj.names or data.yaml")
     photos = (spec.photos or spec.path / "images") / split
-    source = photos if photos.is_dir() else spec.path / f"{split}.txt"
+    listed = (spec.lists or spec.path) / f"{split}.txt"
+    source = photos if photos.is_dir() and spec.lists is None else listed
     if not source.exists():
-        raise DatasetError(f"{spec}: nothing to {split} on", expected=f"the folder {photos} or the list {source}")
-    return YOLOBboxDataset(source, names, use_empty=False, allow_outside=spec.outside)
+        raise DatasetError(
+            f"{spec}: nothing to {split} on",
+            expected=f"the folder {photos} or the list {listed}",
+            hint=f"cvzoo data split {shlex.quote(spec.text)}",
+        )
+    return YOLOBboxDataset(source, names, root=spec.path, use_empty=False, allow_outside=spec.outside)
 
 
 def _sroie(spec: DataSpec, split: str) -> AbstractSliceableDataset:
-    return SROIETextDataset(pathlib.Path(spec.path), split, use_empty=False, allow_outside=spec.outside)
+    return SROIETextDataset(spec.path, split, list_dir=spec.lists, use_empty=False, allow_outside=spec.outside)
 
 
 _READERS: Mapping[str, Callable[[DataSpec, str], AbstractSliceableDataset]] = MappingProxyType(

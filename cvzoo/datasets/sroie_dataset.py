@@ -27,6 +27,7 @@ class SROIETextDataset(GetterDataset):
         .csv or .txt a photo: x1,y1,x2,y2,x3,y3,x4,y4,text) and, with `split`, lists of names such as train.txt in it;
         photos and text files may also lie side by side in one folder, as the challenge gives them
     split: the name of a list, without ".txt"; None: every photo, sorted by name
+    list_dir: where the lists are, if not in that folder
     return_quad: examples have `quad`, too: (R, 4, 2) float32, (y, x) of the corners as the file lists them
     return_text: examples have `text`, too: R of str
     use_empty: regions without an area are there, too
@@ -38,7 +39,15 @@ class SROIETextDataset(GetterDataset):
     """
 
     def __init__(
-        self, data_dir="auto", split=None, *, return_quad=False, return_text=False, use_empty=True, allow_outside=False
+        self,
+        data_dir="auto",
+        split=None,
+        *,
+        list_dir=None,
+        return_quad=False,
+        return_text=False,
+        use_empty=True,
+        allow_outside=False,
     ):
         super().__init__()
         self.label_names = sroie_label_names
@@ -46,7 +55,7 @@ class SROIETextDataset(GetterDataset):
         root = provide(
             data_dir,
             "sroie",
-            needs="." if split is None else f"{split}.txt",
+            needs="." if split is None or list_dir is not None else f"{split}.txt",
             archives=(),
             licence="research use, after registration",
             page=_PAGE,
@@ -55,7 +64,9 @@ class SROIETextDataset(GetterDataset):
         self._text_dir = root / "box" if (root / "box").is_dir() else photo_dir
         photos = {path.stem: path for path in list_image_files(photo_dir)}
         ids = (
-            sorted(photos) if split is None else [pathlib.Path(line).stem for line in read_lines(root / f"{split}.txt")]
+            sorted(photos)
+            if split is None
+            else [pathlib.Path(line).stem for line in read_lines(pathlib.Path(list_dir or root) / f"{split}.txt")]
         )
         missing = [id_ for id_ in ids if id_ not in photos]
         if missing or not ids:

@@ -23,9 +23,10 @@ class YOLOBboxDataset(GetterDataset):
     """Photos with boxes from lines `class center_x center_y width height`, in fractions of the photo.
 
     images: a folder of photos, looked through with the folders below; or a text file that lists photos, a line each,
-        relative to its own folder if not absolute
+        relative to its own folder, or to `root`, if not absolute
     label_names: the classes in the order of their numbers: a sequence of str, or the path of a file, a name a line, or
         of a data.yaml with `names:`
+    root: the folder that a list's lines are relative to, if it is not the list's own
     label_dir: the folder of the text files, which have the photos' names and lie as the photos lie below `images`;
         None: for each photo the same path with the last folder "images" replaced by "labels", or the photo's own
         folder if there is none such
@@ -39,7 +40,7 @@ class YOLOBboxDataset(GetterDataset):
     Raises DatasetError that names the file and the line.
     """
 
-    def __init__(self, images, label_names, *, label_dir=None, use_empty=True, allow_outside=False):
+    def __init__(self, images, label_names, *, root=None, label_dir=None, use_empty=True, allow_outside=False):
         super().__init__()
         if isinstance(label_names, (str, os.PathLike)):
             label_names = _read_names(pathlib.Path(label_names))
@@ -49,7 +50,7 @@ class YOLOBboxDataset(GetterDataset):
         if images.is_dir():
             base, self._photos = images, list_image_files(images, recursive=True)
         else:
-            base = images.parent
+            base = images.parent if root is None else pathlib.Path(root)
             self._photos = [base / line for line in read_lines(images)]
         self._real_folders = tuple(real_folder(each, named=True) for each in (base, _above_images(base)))
         self._allow_outside = allow_outside

@@ -44,6 +44,14 @@ def encode_jpeg(img, *, quality=85):
     return buffer.getvalue()
 
 
+def image_format(path):
+    """Pillow's name of the format that the path's ending says. Raises ImageError for an ending that is not written."""
+    suffix = pathlib.Path(path).suffix
+    if suffix.lower() not in _FORMAT_OF_ENDING:
+        raise ImageError(f"{path}: no such kind of photo", expected=" ".join(_FORMAT_OF_ENDING), got=suffix)
+    return _FORMAT_OF_ENDING[suffix.lower()]
+
+
 def write_image(img, path, *, quality=95):
     """The path, once the photo lies there; other processes see the old file or the new one, never a part.
 
@@ -53,9 +61,7 @@ def write_image(img, path, *, quality=95):
     Raises ImageError for another ending, OSError if the folder cannot be written.
     """
     path = pathlib.Path(path)
-    kind = _FORMAT_OF_ENDING.get(path.suffix.lower())
-    if kind is None:
-        raise ImageError(f"{path}: no such kind of photo", expected=" ".join(_FORMAT_OF_ENDING), got=path.suffix)
+    kind = image_format(path)
     pil = to_pil(img)
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.part")
     # not tempfile.mkstemp, whose files nobody else may read: here the user's umask decides

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cvzoo.cli import data_check
+from cvzoo.cli import data_anchors, data_check, data_show
 from cvzoo.cli.data_report import data_report_html
 from cvzoo.cli.main import main
 from cvzoo.datasets.doctor.examine_dataset import examine_dataset
@@ -118,6 +118,21 @@ def test_a_place_for_the_copy_that_is_taken_is_told_before_the_data_are_examined
     status, _, err = run("check", coco, "--fix", tmp_path / "taken")
     assert status == 2
     assert "is there already" in err
+
+
+def test_files_that_cannot_be_written_are_told_before_the_data_are_read(run, coco, tmp_path, monkeypatch):
+    for module in (data_check, data_show, data_anchors):
+        for name in ("examine_dataset", "read_annotated_set"):
+            if name in vars(module):
+                monkeypatch.setattr(module, name, lambda *_, **__: pytest.fail("read"))
+    for words in (
+        ("check", coco, "--report", tmp_path / "no/r.html"),
+        ("check", coco, "--json", tmp_path),
+        ("show", coco, tmp_path / "no/s.png"),
+        ("show", coco, "sheet.tar"),
+        ("anchors", coco, "--json", tmp_path / "no/a.json"),
+    ):
+        assert run(*words)[0] == 2, words
 
 
 def test_pictures_mark_the_object_at_fault(coco, tmp_path):

@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from cvzoo.datasets.photo_place import real_folder
 from cvzoo.errors.exceptions import ConfigError
 
-_OPTIONS = ("photos", "split", "base", "outside")
+_OPTIONS = ("photos", "split", "lists", "base", "outside")
 KINDS = ("coco", "sroie", "voc", "yolo")
 SPEC_HELP = (
     "voc:ROOT, coco:FILE.json (or coco:ROOT), yolo:ROOT or sroie:ROOT; optionally followed by ,photos=DIR ,split=NAME "
-    ",base=0 ,outside=1"
+    ",lists=DIR ,base=0 ,outside=1"
 )
 
 
@@ -24,6 +24,7 @@ class DataSpec:
     photos: the folder of the photos where it is not the usual one
     split: only the photos of this list
     base: what VOC's files call the first pixel: 1, as VOC itself, or 0
+    lists: the folder of the lists where it is not the usual one; not for COCO
     outside: photos that lie outside of the data set's folder, by their names or by links, are taken
     """
 
@@ -33,6 +34,7 @@ class DataSpec:
     split: str | None = None
     base: int = 1
     outside: bool = False
+    lists: pathlib.Path | None = None
 
     def __str__(self) -> str:
         return f"{self.kind}:{self.path}"
@@ -40,7 +42,7 @@ class DataSpec:
     @property
     def text(self) -> str:
         """What `parse_data_spec` reads as this spec."""
-        options = {"photos": self.photos, "split": self.split}
+        options = {"photos": self.photos, "split": self.split, "lists": self.lists}
         words = [f",{name}={value}" for name, value in options.items() if value is not None]
         words += [",base=0"] * (self.base == 0) + [",outside=1"] * self.outside
         return "".join((str(self), *words))
@@ -82,7 +84,13 @@ def parse_data_spec(text: str | os.PathLike) -> DataSpec:
     if photos is not None and not photos.is_dir():
         raise ConfigError(f"{text}: there is no folder {photos}")
     base, outside = int(options.get("base", "1")), options.get("outside") == "1"
-    return DataSpec(kind or _kind_of(path), path, photos, options.get("split"), base, outside)
+    lists = pathlib.Path(options["lists"]) if "lists" in options else None
+    if lists is not None and not lists.is_dir():
+        raise ConfigError(f"{text}: there is no folder {lists}")
+    kind = kind or _kind_of(path)
+    if lists is not None and kind == "coco":
+        raise ConfigError(f"{text}: lists= is not for COCO, whose files are the lists")
+    return DataSpec(kind, path, photos, options.get("split"), base, outside, lists)
 
 
 def _kind_of(path):
@@ -92,6 +100,8 @@ def _kind_of(path):
         return "voc"
     if any((path / "annotations").glob("*.json")):
         return "coco"
+    if any((path / "annotations").glob("*.xml")):
+        return "voc"
     if (path / "labels").is_dir() or (path / "data.yaml").is_file():
         return "yolo"
     if (path / "box").is_dir() and (path / "img").is_dir():

@@ -13,6 +13,7 @@ from cvzoo.datasets.layouts.read_sroie import read_sroie
 from cvzoo.datasets.layouts.read_voc import read_voc
 from cvzoo.datasets.layouts.read_yolo import read_yolo
 from cvzoo.datasets.photo_place import leads_out, lies_below
+from cvzoo.datasets.voc.folders import voc_folders
 from cvzoo.errors.exceptions import ConfigError
 
 _READERS: Mapping[str, Callable[[DataSpec], AnnotatedSet]] = MappingProxyType(
@@ -27,6 +28,7 @@ def read_annotated_set(spec: DataSpec) -> AnnotatedSet:
     set's folder, by their names or by links, count as not there, unless spec.outside says that they are wanted.
     Raises DatasetError if there is nothing to read, ConfigError for a split that there is not, OSError.
     """
+    _check_split(spec)
     found = _READERS[spec.kind](spec)
     found = _with_outside(found) if spec.outside else _without_outside(found, spec)
     if spec.split is None:
@@ -37,6 +39,16 @@ def read_annotated_set(spec: DataSpec) -> AnnotatedSet:
     names = {photo.name for photo in photos}
     findings = tuple(each for each in found.findings if each.photo is None or each.photo in names)
     return dataclasses.replace(found, photos=photos, splits=(spec.split,), findings=findings)
+
+
+def _check_split(spec):
+    """ConfigError for a list that there is not, where that can be told without reading the data."""
+    if spec.split is None or spec.kind not in ("voc", "sroie"):
+        return
+    folder = spec.lists or (voc_folders(spec.path).lists if spec.kind == "voc" else spec.path)
+    if not (folder / f"{spec.split}.txt").is_file():
+        known = ", ".join(sorted(path.stem for path in folder.glob("*.txt")))
+        raise ConfigError(f"{spec}: there is no list {spec.split}", expected=known or "no split=")
 
 
 def _with_outside(found):

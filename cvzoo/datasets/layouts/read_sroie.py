@@ -23,7 +23,8 @@ def read_sroie(spec: DataSpec) -> AnnotatedSet:
     if not photo_dir.is_dir() or not text_dir.is_dir():
         raise DatasetError(f"{root}: not in SROIE's layout", expected="the folders img and box")
     findings: list[Finding] = []
-    lists = {name: root / f"{name}.txt" for name in _LISTS if (root / f"{name}.txt").is_file()}
+    list_dir = spec.lists or root
+    lists = {name: list_dir / f"{name}.txt" for name in _LISTS if (list_dir / f"{name}.txt").is_file()}
     files = by_key(list_image_files(photo_dir), lambda path: path.stem, findings)
     texts = {
         path.stem: path

@@ -18,6 +18,7 @@ from cvzoo.datasets.layouts.lenient_text import (
     splits_of_lists,
 )
 from cvzoo.datasets.text_files import read_bytes
+from cvzoo.datasets.voc.folders import voc_folders
 from cvzoo.errors.exceptions import DatasetError
 from cvzoo.images.list_image_files import list_image_files
 
@@ -29,13 +30,13 @@ _DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
 
 
 def read_voc(spec: DataSpec) -> AnnotatedSet:
-    """The data set of JPEGImages, Annotations, ImageSets/Main and perhaps classes.txt.
+    """The data set of JPEGImages (or images), Annotations (or annotations), ImageSets/Main and perhaps classes.txt.
 
     Raises DatasetError if the folder has no annotations at all.
     """
     root = spec.path
-    annotation_dir = root / "Annotations"
-    photo_dir = spec.photos or root / "JPEGImages"
+    folders = voc_folders(root)
+    annotation_dir, photo_dir = folders.annotations, spec.photos or folders.photos
     if not annotation_dir.is_dir() or not photo_dir.is_dir():
         raise DatasetError(f"{root}: not in VOC's layout", expected="the folders JPEGImages and Annotations")
     findings: list[Finding] = []
@@ -49,7 +50,7 @@ def read_voc(spec: DataSpec) -> AnnotatedSet:
         photos.append(_read_photo(name, path, text, spec.base, findings))
     lists = {
         path.stem: [line.split()[0] for line in read_list(path, findings)]
-        for path in _list_files(root / "ImageSets" / "Main")
+        for path in _list_files(spec.lists or folders.lists)
     }
     known = {stem: photo.name for stem, photo in zip(stems, photos)}
     splits = splits_of_lists(lists, known, findings)

@@ -32,7 +32,7 @@ def read_yolo(spec: DataSpec) -> AnnotatedSet:
     photo_dir = spec.photos or (root / "images" if (root / "images").is_dir() else root)
     label_dir = root / "labels" if (root / "labels").is_dir() else photo_dir
     files = by_key(list_image_files(photo_dir, recursive=True), lambda path: _key(path, photo_dir), findings)
-    lists = {path.stem: path for path in sorted(root.glob("*.txt")) if _is_list(path)}
+    lists = {path.stem: path for path in sorted((spec.lists or root).glob("*.txt")) if _is_list(path)}
     apart = {root / name for name in _NAME_FILES} | set(lists.values())
     texts = {_key(path, label_dir): path for path in sorted(label_dir.rglob("*.txt")) if path not in apart}
     # some tools put their list of classes among the labels

@@ -8,6 +8,7 @@ from cvzoo.config.randomness import random_generator
 from cvzoo.datasets.sliceable.abstract import AbstractSliceableDataset
 from cvzoo.datasets.sliceable.selection import example_indices
 from cvzoo.datasets.sliceable.sequence_dataset import as_sliceable
+from cvzoo.datasets.sliceable.stratified_parts import stratified_parts
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 
 
@@ -54,6 +55,25 @@ def split_dataset_random(dataset, first_size, seed=None):
     seed: the same seed gives the same split; None draws from cvzoo's generator
     """
     return split_dataset(dataset, first_size, _permutation(len(dataset), seed))
+
+
+def split_dataset_stratified(dataset, first_size, strata, *, groups=None, seed=None):
+    """Two SubDatasets with the same mix of classes: about `first_size` examples, and the rest; each in its old order.
+
+    strata: (N,) int, the class of each example, such as `dataset.slice[:, "label"]`; or (N, K), how many objects of
+        each class it holds
+    groups: (N,), examples of one group stay together: frames of one video, photos of one patient, near-duplicates.
+        Without groups there are exactly `first_size` examples
+    seed: the same seed gives the same split; None draws from cvzoo's generator
+    Raises ShapeError or ValueRangeError for what does not fit. See `stratified_parts` for how.
+    """
+    n_example = len(dataset)
+    if not 0 <= first_size <= n_example:
+        raise ValueRangeError("no such split", expected=f"0 .. {n_example}", got=first_size)
+    part = stratified_parts(np.asarray(strata), (first_size, n_example - first_size), groups=groups, seed=seed)
+    if len(part) != n_example:
+        raise ShapeError("the strata need a row for every example", expected=n_example, got=len(part))
+    return split_dataset(dataset, int((part == 0).sum()), np.argsort(part, kind="stable"))
 
 
 def get_cross_validation_datasets(dataset, n_fold, order=None):

@@ -10,6 +10,7 @@ from cvzoo.datasets.photo_place import check_photo_place, real_folder
 from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
 from cvzoo.datasets.text_files import read_lines
 from cvzoo.datasets.voc.annotation import label_of, read_voc_objects
+from cvzoo.datasets.voc.folders import voc_folders
 from cvzoo.datasets.voc.publication import provide_voc
 from cvzoo.errors.exceptions import DatasetError
 from cvzoo.geometry.has_area import has_area
@@ -92,8 +93,9 @@ class VOCBboxDataset(AbstractVOCBboxDataset):
 class VOCFolderBboxDataset(AbstractVOCBboxDataset):
     """Your own photos with boxes, in a folder with VOC's layout: JPEGImages, Annotations and, with `split`, ImageSets.
 
-    data_dir: the folder
+    data_dir: the folder; images and annotations are understood, too, as in many sets of Kaggle
     split: the name of a list in ImageSets/Main, without ".txt"; None: every annotation, sorted by name
+    list_dir: where the lists are, if not in ImageSets/Main
     label_names: the classes in the order of their labels; None: those that occur in Annotations (of all splits),
         sorted; `dataset.label_names` tells them
     one_based: the files call the first pixel 1, as VOC's own do; False: 0, as many tools write
@@ -109,6 +111,7 @@ class VOCFolderBboxDataset(AbstractVOCBboxDataset):
         data_dir,
         split=None,
         *,
+        list_dir=None,
         label_names=None,
         one_based=True,
         use_difficult=False,
@@ -117,22 +120,27 @@ class VOCFolderBboxDataset(AbstractVOCBboxDataset):
         allow_outside=False,
     ):
         root = pathlib.Path(data_dir)
-        for folder in ("Annotations", "JPEGImages"):
-            if not (root / folder).is_dir():
-                raise DatasetError(f"{root}: no folder {folder}", expected="JPEGImages, Annotations, ImageSets/Main")
-        files = {path.stem: path for path in list_image_files(root / "JPEGImages")}
+        folders = voc_folders(root)
+        for folder in (folders.annotations, folders.photos):
+            if not folder.is_dir():
+                raise DatasetError(
+                    f"{root}: no folder {folder.name}", expected="JPEGImages, Annotations, ImageSets/Main"
+                )
+        files = {path.stem: path for path in list_image_files(folders.photos)}
         if split is None:
-            ids = sorted(path.stem for path in (root / "Annotations").glob("*.xml"))
+            ids = sorted(path.stem for path in folders.annotations.glob("*.xml"))
         else:
-            ids = [line.split()[0] for line in read_lines(root / f"ImageSets/Main/{split}.txt")]
+            ids = [line.split()[0] for line in read_lines(pathlib.Path(list_dir or folders.lists) / f"{split}.txt")]
         missing = [id_ for id_ in ids if id_ not in files]
         if missing:
-            raise DatasetError(f"{root}: {len(missing)} photos are not in JPEGImages", got=", ".join(missing[:5]))
+            raise DatasetError(
+                f"{root}: {len(missing)} photos are not in {folders.photos.name}", got=", ".join(missing[:5])
+            )
         if label_names is None:
-            label_names = _find_names(root / "Annotations")
+            label_names = _find_names(folders.annotations)
         super().__init__(
             [files[id_] for id_ in ids],
-            [root / f"Annotations/{id_}.xml" for id_ in ids],
+            [folders.annotations / f"{id_}.xml" for id_ in ids],
             label_names,
             one_based=one_based,
             use_difficult=use_difficult,

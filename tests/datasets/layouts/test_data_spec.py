@@ -49,3 +49,17 @@ def test_the_words_mean_a_place(here, text, expected):
 def test_other_words_are_refused(here, text):
     with pytest.raises(ConfigError):
         parse_data_spec(text)
+
+
+def test_a_spec_says_its_own_words(here):
+    for text in ("voc:voc", "voc:a,b,photos=yolo,split=train,lists=sroie,base=0,outside=1"):
+        assert parse_data_spec(parse_data_spec(text).text) == parse_data_spec(text)
+
+
+def test_xml_files_in_a_folder_annotations_are_vocs(here):
+    pathlib.Path("kaggle/annotations").mkdir(parents=True)
+    pathlib.Path("kaggle/annotations/a.xml").write_text("")
+    assert parse_data_spec("kaggle").kind == "voc"
+    assert parse_data_spec("coco").kind == "coco"
+    with pytest.raises(ConfigError, match="lists= is not for COCO"):
+        parse_data_spec("coco:coco,lists=voc")

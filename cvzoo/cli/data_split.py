@@ -1,0 +1,101 @@
+"""`cvzoo data split`: which photos to learn from, and which to be scored on."""
+
+import argparse
+import sys
+
+from cvzoo.cli.data_spec_argument import add_spec_argument, spec_of
+from cvzoo.cli.progress import Progress
+from cvzoo.cli.result_table import printable
+from cvzoo.datasets.split.write_split import Split, write_split
+from cvzoo.errors.exceptions import ConfigError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Split a data set into train, val and perhaps test, each with the same mix of classes. Lists are written (of "
+        "COCO: JSON files), no photo is copied; the same seed gives the same split."
+    )
+    add_spec_argument(parser)
+    parser.add_argument(
+        "--out",
+        metavar="DIR",
+        help="the folder of the lists or JSON files; default: where the layout has them, for COCO beside FILE.json",
+    )
+    parser.add_argument("--val", type=_share, default=0.2, metavar="SHARE", help="share of the photos for val (0.2)")
+    parser.add_argument("--test", type=_share, default=0.0, metavar="SHARE", help="share of the photos for test (0)")
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="random seed (0)")
+    group = parser.add_argument_group("photos that stay together (they may be combined)")
+    group.add_argument(
+        "--group-by",
+        metavar="REGEX",
+        help="photos in whose names this finds the same text (that of its first group, if any): '^(video[0-9]+)_'",
+    )
+    group.add_argument(
+        "--group-column", metavar="FIELD", help="photos with the same value in this field of their records: video_id"
+    )
+    group.add_argument(
+        "--group-duplicates", action="store_true", help="duplicates and near-duplicates; decodes every photo"
+    )
+    parser.add_argument("--replace", action="store_true", help="replace lists that are there already")
+    parser.add_argument("--quiet", action="store_true", help="no progress and no table")
+
+
+def run(args: argparse.Namespace) -> int:
+    """0. Raises CvzooError or OSError if there is nothing to split, or the files cannot be written."""
+    shares = {"train": 1 - args.val - args.test, "val": args.val, "test": args.test}
+    if shares["train"] < 1e-9:
+        raise ConfigError("--val and --test leave nothing for train", got=f"{args.val:g} + {args.test:g}")
+    progress: list[Progress] = []
+
+    def start(total):
+        progress.append(Progress(None if args.quiet else sys.stderr, total=total))
+
+    try:
+        done = write_split(
+            spec_of(args),
+            args.out,
+            shares={name: share for name, share in shares.items() if share > 0},
+            seed=args.seed,
+            group_pattern=args.group_by,
+            group_column=args.group_column,
+            group_look_alikes=args.group_duplicates,
+            replace=args.replace,
+            start=start,
+            step=lambda: progress[0].step(),
+        )
+    finally:
+        for each in progress:
+            each.clear()
+    print(split_text(done, with_classes=not args.quiet))
+    return 0
+
+
+def split_text(done: Split, *, with_classes: bool) -> str:
+    """What was done, for a terminal. with_classes: with the objects of each class, part by part."""
+    lines = []
+    for p, (name, photos) in enumerate(done.parts.items()):
+        n_object = sum(counts[p] for counts in done.objects.values())
+        lines.append(f"{printable(str(done.files[name]))}: {len(photos)} photos, {n_object} objects")
+    n = sum(map(len, done.parts.values()))
+    if done.n_group < n:
+        lines.append(f"{n} photos in {done.n_group} groups that stay together")
+    if done.left_out:
+        words = f"{len(done.left_out)} photos are not there or have no annotations, and are in no part"
+        lines.append(f"{words}: {printable(done.left_out[0])}{' ...' if len(done.left_out) > 1 else ''}")
+    if with_classes and done.objects:
+        names = {name: printable(name) for name in done.objects}
+        width = max(len("class"), *map(len, names.values()))
+        lines += ["", f"{'class':<{width}}" + "".join(f"  {part:>8}" for part in done.parts)]
+        for name, counts in done.objects.items():
+            lines.append(f"{names[name]:<{width}}" + "".join(f"  {count:>8}" for count in counts))
+    return "\n".join([*lines, "", f"cvzoo train --data {printable(done.data)}"])
+
+
+def _share(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < 1:
+        raise argparse.ArgumentTypeError(f"a share from 0 to less than 1, not {text!r}")
+    return value

@@ -1,0 +1,1 @@
+"""A data set cut into parts to learn from and to be scored on."""
