@@ -1,14 +1,18 @@
 """What to train a detector on, and what to score it on, from one word of a command line."""
 
+import dataclasses
 import shlex
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
+import numpy as np
+
 from cvzoo.datasets.coco.json_datasets import COCOJSONBboxDataset
 from cvzoo.datasets.layouts.data_spec import DataSpec, parse_data_spec
 from cvzoo.datasets.layouts.read_yolo import yolo_class_names
 from cvzoo.datasets.sliceable.abstract import AbstractSliceableDataset
+from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
 from cvzoo.datasets.sroie_dataset import SROIETextDataset
 from cvzoo.datasets.voc.bbox_dataset import VOCFolderBboxDataset
 from cvzoo.datasets.voc.folders import voc_folders
@@ -19,8 +23,9 @@ from cvzoo.errors.exceptions import ConfigError, DatasetError
 class BboxSplits(NamedTuple):
     """Two data sets with the same classes.
 
-    train, val: examples are (img, bbox, label), or (img, bbox, label, flag) where the layout knows difficult or crowded
-        objects: flag (R,) bool says which they are
+    train, val: examples are (img, bbox, label, flag) in every layout: flag (R,) bool says which objects are difficult
+        (VOC) or crowded (COCO), and need not be found; none is where the layout has no such mark.
+        `train.slice[:, ("img", "bbox", "label")]` leaves it out
     label_names: the classes in the order of their labels
     """
 
@@ -112,11 +117,30 @@ def _yolo(spec: DataSpec, split: str) -> AbstractSliceableDataset:
             expected=f"the folder {photos} or the list {listed}",
             hint=f"cvzoo data split {shlex.quote(spec.text)}",
         )
-    return YOLOBboxDataset(source, names, root=spec.path, use_empty=False, allow_outside=spec.outside)
+    return _with_flag(YOLOBboxDataset(source, names, root=spec.path, use_empty=False, allow_outside=spec.outside))
 
 
 def _sroie(spec: DataSpec, split: str) -> AbstractSliceableDataset:
-    return SROIETextDataset(spec.path, split, list_dir=spec.lists, use_empty=False, allow_outside=spec.outside)
+    return _with_flag(
+        SROIETextDataset(spec.path, split, list_dir=spec.lists, use_empty=False, allow_outside=spec.outside)
+    )
+
+
+def _with_flag(dataset: GetterDataset) -> GetterDataset:
+    """The data set with a fourth value, `difficult`, that marks no object."""
+    dataset.add_getter("difficult", _NoFlags(dataset))
+    return dataset
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _NoFlags:
+    """A getter, at the top of a module so that the data set can be sent to other processes."""
+
+    dataset: GetterDataset
+
+    def __call__(self, index: int) -> np.ndarray:
+        (bbox,) = self.dataset.get_example_by_keys(index, (self.dataset.keys.index("bbox"),))
+        return np.zeros(len(bbox), bool)
 
 
 _READERS: Mapping[str, Callable[[DataSpec, str], AbstractSliceableDataset]] = MappingProxyType(

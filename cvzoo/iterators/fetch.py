@@ -32,6 +32,8 @@ def fetch(dataset, seed, epoch, index):
     with using_random_state(sample_generator(seed, epoch, index).bit_generator.state):
         try:
             return dataset[index]
+        except ExampleError:
+            raise  # it names its photo already, and what failed on it
         except Exception as error:
             raise ExampleError(
                 f"{example_name(dataset, index)} cannot be read: {type(error).__name__}: {error}"

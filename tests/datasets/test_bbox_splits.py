@@ -1,6 +1,7 @@
 """Both parts of a detector's data from one word."""
 
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -101,6 +102,21 @@ def test_a_yolo_folder_gives_its_two_folders(tmp_path):
     splits = bbox_splits(yolo(tmp_path))
     assert splits.label_names == ("cell",)
     np.testing.assert_allclose(splits.val[0][1], [[2, 3, 6, 9]], atol=1e-5)
+
+
+def test_every_layout_gives_four_values_of_which_the_last_marks_objects(tmp_path, shared):
+    specs = [
+        voc(tmp_path / "voc", {"train": ("a", "cell"), "val": ("b", "cell")}),
+        coco(tmp_path, train="cell", val="cell"),
+        yolo(tmp_path / "yolo"),
+        f"sroie:{shared / 'data/sroie'}",
+    ]
+    for spec in specs:
+        val = pickle.loads(pickle.dumps(bbox_splits(spec).val))  # as worker processes get it
+        _, bbox, label, flag = val[0]
+        assert flag.dtype == bool, spec
+        assert len(bbox) == len(label) == len(flag) > 0
+        assert len(val.slice[:, ("img", "bbox", "label")][0]) == 3
 
 
 def test_receipts_are_read_for_real(shared):

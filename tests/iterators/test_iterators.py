@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from worker_datasets import Numbers, Odd
 
 from cvzoo.config.randomness import get_random_state, random_generator, set_seed
+from cvzoo.datasets import TransformDataset
 from cvzoo.errors.exceptions import ExampleError, ValueRangeError
-from cvzoo.iterators import MultithreadIterator, SerialIterator
+from cvzoo.iterators import MultiprocessIterator, MultithreadIterator, SerialIterator
 
 MAKERS = [
     SerialIterator,
@@ -207,3 +208,23 @@ def test_plain_lists_and_arrays_are_data_sets():
     assert next(SerialIterator(np.arange(4), 4, shuffle=False)) == [0, 1, 2, 3]
     with pytest.raises(ExampleError, match="example 0 cannot be read: KeyError"):
         next(SerialIterator({1: 2}, 1))
+
+
+def _broken(example):
+    raise ValueError("too many values to unpack")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda data: SerialIterator(data, 2, shuffle=False),
+        lambda data: MultithreadIterator(data, 2, shuffle=False),
+        lambda data: MultiprocessIterator(data, 2, shuffle=False, n_processes=1, start_method="fork"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_transform_that_fails_is_blamed_and_not_the_photo(make):
+    with make(TransformDataset(np.zeros(4), "value", _broken)) as it, pytest.raises(ExampleError) as caught:
+        next(it)
+    first = str(caught.value).splitlines()[0]
+    assert first == "the transform _broken failed on example 0: ValueError: too many values to unpack"

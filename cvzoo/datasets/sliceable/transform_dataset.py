@@ -1,8 +1,11 @@
 """A data set whose examples pass through a function."""
 
+import functools
+import types
+
 from cvzoo.datasets.sliceable.abstract import AbstractSliceableDataset
 from cvzoo.datasets.sliceable.sequence_dataset import as_sliceable, peek_keys
-from cvzoo.errors.exceptions import DtypeError, ShapeError
+from cvzoo.errors.exceptions import DtypeError, ExampleError, ShapeError
 
 
 class TransformDataset(AbstractSliceableDataset):
@@ -14,6 +17,8 @@ class TransformDataset(AbstractSliceableDataset):
         and so on; the first example is transformed once to see it, when the names are first asked for
 
     Each access transforms a whole example, whichever keys are wanted: cut keys before, not after, where that matters.
+    The transform is given the whole example, whatever `keys` are: `dataset.slice[:, ("img", "label")]` is a data set of
+    these values alone. Where it raises, ExampleError names the transform, the example and its values.
     A random transform draws from `cvzoo.config`'s generator, which iterators set anew for every example.
     """
 
@@ -34,7 +39,7 @@ class TransformDataset(AbstractSliceableDataset):
         if self._keys is None:
             if len(self) == 0:
                 return self._dataset.keys
-            found = peek_keys(lambda: self._transform(self._dataset.get_example(0)))
+            found = peek_keys(lambda: self._transformed(0))
             before = self._dataset.keys
             same = isinstance(found, str) == isinstance(before, str) and len(found) == len(before)
             self._keys = before if same or (isinstance(found, str) and isinstance(before, str)) else found
@@ -42,7 +47,7 @@ class TransformDataset(AbstractSliceableDataset):
 
     def get_example_by_keys(self, index, key_indices):
         keys = self.keys
-        example = self._transform(self._dataset.get_example(index))
+        example = self._transformed(index)
         if isinstance(keys, str):
             return tuple(example for _ in key_indices)
         if not isinstance(example, tuple) or len(example) != len(keys):
@@ -53,5 +58,24 @@ class TransformDataset(AbstractSliceableDataset):
             )
         return tuple(example[k] for k in key_indices)
 
+    def _transformed(self, index):
+        example = self._dataset.get_example(index)
+        try:
+            return self._transform(example)
+        except Exception as error:
+            keys, where, name = self._dataset.keys, f"example {index}", self.name(index)
+            where += "" if name == where else f" ({name})"
+            raise ExampleError(
+                f"the transform {_name_of(self._transform)} failed on {where}: {type(error).__name__}: {error}",
+                got=f"an example of {keys if isinstance(keys, str) else ', '.join(keys)}",
+            ) from error
+
     def name(self, index):
         return self._dataset.name(index)
+
+
+def _name_of(transform):
+    if isinstance(transform, functools.partial):
+        return _name_of(transform.func)
+    is_function = isinstance(transform, types.FunctionType | types.BuiltinFunctionType | types.MethodType | type)
+    return transform.__qualname__ if is_function else type(transform).__name__

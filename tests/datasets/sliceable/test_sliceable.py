@@ -1,3 +1,4 @@
+import functools
 import pickle
 
 import numpy as np
@@ -17,7 +18,7 @@ from cvzoo.datasets.sliceable.sub_dataset import (
 )
 from cvzoo.datasets.sliceable.transform_dataset import TransformDataset
 from cvzoo.datasets.sliceable.tuple_dataset import TupleDataset
-from cvzoo.errors.exceptions import DtypeError, ExampleIndexError, ShapeError, ValueRangeError
+from cvzoo.errors.exceptions import DtypeError, ExampleError, ExampleIndexError, ShapeError, ValueRangeError
 
 
 class Counted(GetterDataset):
@@ -191,6 +192,32 @@ def test_a_transform_is_applied_to_whole_examples(dataset):
     assert (doubled.keys, doubled[1], doubled.slice[:, "label"][1]) == (("img", "label"), (202, 301), 301)
     single = TransformDataset(dataset, "sum", sum)
     assert (single.keys, single[0], single.slice[2:3][0]) == ("sum", 600, 606)
+
+
+def unpacks_two(example):
+    one, two = example
+    return one, two
+
+
+class UnpacksTwo:
+    def __call__(self, example):
+        return unpacks_two(example)
+
+
+@pytest.mark.parametrize(
+    ("transform", "name"),
+    [(unpacks_two, "unpacks_two"), (UnpacksTwo(), "UnpacksTwo"), (functools.partial(unpacks_two), "unpacks_two")],
+)
+def test_a_transform_that_fails_is_named_with_the_example_and_its_values(transform, name):
+    data = TupleDataset(("img", np.zeros(3)), ("bbox", np.zeros(3)), ("label", np.zeros(3)))
+    with pytest.raises(ExampleError) as caught:
+        TransformDataset(data, ("img", "bbox"), transform)[2]
+    first, second = str(caught.value).splitlines()
+    assert first == f"the transform {name} failed on example 2: ValueError: too many values to unpack (expected 2)"
+    assert second.endswith("an example of img, bbox, label")
+    assert isinstance(caught.value.__cause__, ValueError)
+    with pytest.raises(ExampleError, match="failed on example 0"):
+        TransformDataset(data, transform).keys  # noqa: B018
 
 
 def test_a_transform_without_keys_keeps_names_where_they_fit(dataset):
