@@ -37,8 +37,10 @@ def on_device(args: argparse.Namespace) -> Iterator[None]:
     Raises ValueRangeError if it is no device's name, ConfigError if it is no dtype, BackendError if one of them cannot
     be used here.
     """
-    device = get_device(vars(args).get("device", "cpu"))
-    with using_config("device", device.name), using_config("dtype", vars(args).get("dtype", "float32")), device:
+    known = "device" in vars(args)
+    device = get_device(vars(args).get("device") or (known and os.environ.get("CVZOO_DEVICE")) or "cpu")
+    dtype = vars(args).get("dtype") or (known and os.environ.get("CVZOO_DTYPE")) or "float32"
+    with using_config("device", device.name), using_config("dtype", dtype), device:
         product_dtype()  # says at once what is not installed
         busy = why_too_busy() if vars(args).get("device") == "cpu" else None
         if busy is not None:

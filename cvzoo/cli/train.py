@@ -1,24 +1,30 @@
-"""`cvzoo train`: a detector for your own photos, without a script."""
+"""`cvzoo train`: a detector for your own images, without a script."""
 
 import argparse
 import dataclasses
 import os
+import shlex
 import sys
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Any
 
 from cvzoo.cli.data_check import check_text
-from cvzoo.cli.on_device import add_device_argument
+from cvzoo.cli.on_device import add_device_argument, on_device
 from cvzoo.cli.progress import Progress
-from cvzoo.cli.score_text import class_table, summary_text
-from cvzoo.datasets.bbox_splits import bbox_splits, split_specs
+from cvzoo.cli.score_text import class_table
+from cvzoo.cli.train_resume import ResumeAction, check_same_training, spec_in, with_stored_options
+from cvzoo.datasets.bbox_splits import BboxSplits, bbox_splits, split_specs
 from cvzoo.datasets.doctor.examine_dataset import examine_dataset
 from cvzoo.datasets.doctor.fault import Severity
 from cvzoo.errors.exceptions import ConfigError, DatasetError
 from cvzoo.links.model.retinanet.settings import RetinaNetSettings
 from cvzoo.serializers.model_file import load_model
-from cvzoo.training.recipes.retinanet_recipe import RetinaNetRecipe
+from cvzoo.training.recipes.retinanet_recipe import METRICS, RetinaNetRecipe
 from cvzoo.training.recipes.retinanet_training import RetinaNetTraining
+from cvzoo.training.run.data_fingerprint import data_fingerprint, same_data
+from cvzoo.training.run.plain import plain
+from cvzoo.training.run.run import check_run_folder
 
 # what a user types -> the network; sizes are those of photos of a phone, looked at whole
 MODELS: Mapping[str, RetinaNetSettings] = MappingProxyType(
@@ -30,41 +36,97 @@ MODELS: Mapping[str, RetinaNetSettings] = MappingProxyType(
         "retinanet_resnet50": RetinaNetSettings(n_layer=50, norm="frozen"),
     }
 )
+_MEANINGS = {"voc": "mAP at IoU 0.5, Pascal VOC's rules", "coco": "AP over IoU 0.50:0.95, COCO's rules"}
+# defaults that the recipe has; an option that was not given is None, so that --resume can tell
+_RECIPE = {field.name: field.default for field in dataclasses.fields(RetinaNetRecipe)}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.description = "Train a detector on your own photos; ends with its scores and the lines to use it."
-    parser.add_argument("--model", required=True, choices=MODELS, help="which network")
+    parser.description = "Train a detector on your own images; ends with its scores and the commands to use it."
+    parser.add_argument("--model", choices=MODELS, help="which network; needed for a new run")
     parser.add_argument(
-        "--data", required=True, metavar="SPEC", help="voc:ROOT, coco:TRAIN.json,VAL.json, yolo:ROOT or sroie:ROOT"
+        "--data",
+        metavar="SPEC",
+        help="voc:ROOT, coco:TRAIN.json,VAL.json, yolo:ROOT or sroie:ROOT; needed for a new run",
     )
-    parser.add_argument("--out", required=True, metavar="DIR", help="the run's folder")
-    parser.add_argument("--resume", action="store_true", help="go on with the run in the folder")
+    parser.add_argument("--out", metavar="DIR", help="the run's folder; needed for a new run")
+    parser.add_argument(
+        "--resume",
+        action=ResumeAction,
+        nargs="?",
+        metavar="DIR",
+        default=False,
+        help="resume the run in DIR with its own options, or without DIR the one in --out",
+    )
     parser.add_argument("--pretrained", metavar="NAME|FILE", help="weights to begin with, such as imagenet or a file")
-    parser.add_argument("--compile", action="store_true", help="replay passes as graphs: faster, with the same numbers")
+    parser.add_argument(
+        "--compile", action="store_true", default=None, help="replay passes as graphs: faster, with the same numbers"
+    )
     add_device_argument(parser)
-    parser.add_argument("--no-check", action="store_true", help="do not examine the data first")
+    parser.add_argument("--no-check", action="store_true", default=None, help="do not examine the data first")
     group = parser.add_argument_group("the recipe")
-    group.add_argument("--epochs", type=int, default=50, help="how often each photo is seen (default: %(default)s)")
-    group.add_argument("--batch-size", type=int, default=4, help="photos at once (default: %(default)s)")
-    group.add_argument("--lr", type=float, default=1e-3, help="step length (default: %(default)s)")
-    group.add_argument("--size", type=int, metavar="N", help="short side of a photo, pixels; the long one up to 5/3 N")
-    group.add_argument("--seed", type=int, default=0, help="of everything (default: %(default)s)")
-    group.add_argument("--processes", type=int, default=2, help="that read photos (default: %(default)s)")
+    for option, kind, text in (
+        ("epochs", int, "number of epochs"),
+        ("batch_size", int, "images in a batch"),
+        ("lr", float, "learning rate"),
+        ("warmup", int, "updates in which the learning rate rises (default: 300, or a third of a short run)"),
+        ("seed", int, "random seed"),
+        ("processes", int, "data-loading workers"),
+    ):
+        more = "" if _RECIPE[option] is None else f" (default: {_RECIPE[option]})"
+        group.add_argument(f"--{option.replace('_', '-')}", type=kind, metavar="N", help=text + more)
+    group.add_argument("--size", type=int, metavar="N", help="short side of an image, pixels; the long one up to 5/3 N")
+    group.add_argument(
+        "--metric",
+        choices=METRICS,
+        help="by which the best model is chosen (default: that of `cvzoo evaluate`: coco for coco:, voc for the rest)",
+    )
+    parser.set_defaults(device=None, dtype=None)
 
 
 def run(args: argparse.Namespace) -> int:
-    """0 trained, 1 refused for the data's faults. Raises CvzooError, OSError or KeyboardInterrupt."""
+    """0 trained, 1 refused for the data's faults. Raises CvzooError, OSError, or what ends `Trainer.run`."""
+    args = with_stored_options(args)
+    missing = [f"--{name}" for name in ("model", "data", "out") if getattr(args, name) is None]
+    if missing:
+        raise ConfigError(
+            f"{' and '.join(missing)}: needed for a new run", hint="or --resume DIR for one that is there"
+        )
+    with on_device(args):
+        return _train(args)
+
+
+def _train(args: argparse.Namespace) -> int:
+    # what is wrong with the options, the folder or the lists is said before minutes are spent on the images
     recipe = _recipe(args)
-    if not args.no_check and not _are_sound(args.data):
-        print("cvzoo train: the data have errors; mend them (cvzoo data check SPEC --fix OUT) or say --no-check",
-              file=sys.stderr)  # fmt: skip
+    before = check_run_folder(args.out, resume=args.resume)
+    spec = spec_in(args.data, args.started_in)
+    splits = bbox_splits(spec)
+    recipe = recipe.resolved(len(splits.train))
+    data = None
+    if before is not None:
+        data = {name: data_fingerprint(each) for name, each in (("train", splits.train), ("val", splits.val))}
+        check_same_training(args.out, before, plain(recipe), data)
+    if data is not None and all(same_data(before["data"].get(name, each), each) for name, each in data.items()):
+        print("the data are those that the run began with; they are not examined again", file=sys.stderr)
+    elif not args.no_check and not _are_sound(spec):
+        print(
+            f"cvzoo train: the data have errors; repair them with: cvzoo data check {shlex.quote(spec)} --fix FOLDER\n"
+            "or train on them as they are with --no-check",
+            file=sys.stderr,
+        )
         return 1
-    splits = bbox_splits(args.data)
-    training = RetinaNetTraining(recipe, splits, args.out, resume=args.resume, compile=args.compile)
-    names = ", ".join(splits.label_names)
-    print(f"{len(splits.train)} photos to learn from, {len(splits.val)} to score on; classes: {names}")
-    print("\n".join(f"  {name}: {_shown(value)}" for name, value in recipe.lines()))
+    training = RetinaNetTraining(
+        recipe,
+        splits,
+        args.out,
+        resume=args.resume,
+        compile=bool(args.compile),
+        data=data,
+        command=args.command,
+        resume_with=f"cvzoo train --resume {shlex.quote(args.out)}",
+    )
+    _print_start(recipe, splits)
     training.trainer.run()
     best = os.path.join(training.run.out, "best.safetensors")
     if not os.path.isfile(best):
@@ -79,22 +141,23 @@ def _recipe(args: argparse.Namespace) -> RetinaNetRecipe:
         if args.size < 64:
             raise ConfigError("--size", expected="64 or more", got=args.size)
         settings = dataclasses.replace(settings, min_size=args.size, max_size=args.size * 5 // 3)
-    if args.pretrained is not None and args.pretrained.startswith("imagenet"):
+    pretrained = args.pretrained
+    if pretrained is not None and pretrained.startswith("imagenet"):
         settings = dataclasses.replace(settings, norm="frozen")
-    return RetinaNetRecipe(
-        data=args.data,
-        settings=settings,
-        pretrained=args.pretrained,
-        epochs=args.epochs,
-        batch_size=args.batch_size,
-        lr=args.lr,
-        seed=args.seed,
-        processes=args.processes,
-    )
+    elif pretrained is not None and args.started_in is not None:
+        there = os.path.join(args.started_in, pretrained)
+        pretrained = there if os.path.isfile(there) else pretrained
+    given = {name: vars(args)[name] for name in _RECIPE if vars(args).get(name) is not None}
+    metric = args.metric or ("coco" if all(part.kind == "coco" for part in _parts(args)) else "voc")
+    return RetinaNetRecipe(**{**given, "settings": settings, "pretrained": pretrained, "metric": metric})
+
+
+def _parts(args: argparse.Namespace) -> tuple[Any, ...]:
+    return split_specs(spec_in(args.data, args.started_in))
 
 
 def _are_sound(text: str) -> bool:
-    """Whether no photo and no annotation is in error; prints what is found."""
+    """Whether no image and no annotation is in error; prints what is found."""
     sound = True
     for spec in split_specs(text):
         progress = Progress(sys.stderr, total=None)
@@ -107,18 +170,34 @@ def _are_sound(text: str) -> bool:
     return sound
 
 
+def _print_start(recipe: RetinaNetRecipe, splits: BboxSplits) -> None:
+    names = ", ".join(splits.label_names)
+    print(f"{len(splits.train)} images to train on, {len(splits.val)} to validate on; classes: {names}")
+    print("\n".join(f"  {name}: {_shown(value)}" for name, value in recipe.lines()))
+
+
 def _print_scores(training: RetinaNetTraining, best: str) -> None:
+    """The table of the best model by the metric that chose it, under the metric's one name, and how to use it."""
     model = load_model(best)
     with model.using_preset("evaluate"):
-        evaluator = training.coco_evaluator(model)
-        evaluator()
-    result = evaluator.result["coco_eval"]
-    names = training.splits.label_names
-    rows = [row | {"name": names[row["id"]]} for row in result.per_class()]
-    print("\n" + class_table(rows, ("AP", "AP50", "AP75")))
-    print("\n" + summary_text(result.summary))
-    print(f'\nmodel = cvzoo.serializers.load_model("{best}")')
-    print('bboxes, labels, scores = model.predict(["photo.jpg"])')
+        evaluator = training.evaluator(model)
+        scores = evaluator()
+    key = training.recipe.best
+    print("\n" + class_table(_class_rows(evaluator.result, training.splits.label_names), ("AP",)))
+    value = scores[key.removeprefix("validation/")]
+    print(f"\n{key}  {value:.6g}  of {best}: {_MEANINGS[training.recipe.metric]}")
+    print(f"\nreport: {os.path.join(training.run.out, 'report.html')}")
+    print(f"use it: cvzoo predict IMAGE.jpg --model {shlex.quote(best)} --out FOLDER")
+    print(f'    or: model = cvzoo.serializers.load_model("{best}")')
+    print('        bboxes, labels, scores = model.predict(["IMAGE.jpg"])')
+
+
+def _class_rows(result: Any, label_names: tuple[str, ...]) -> list[dict[str, Any]]:
+    """name, n_objects and AP of each class, of VOC's result or COCO's."""
+    if isinstance(result, Mapping):
+        return [row | {"name": label_names[row["id"]]} for row in result["coco_eval"].per_class()]
+    rows = zip(label_names, result.n_positive, result.ap)
+    return [{"name": name, "n_objects": int(n), "AP": float(ap)} for name, n, ap in rows]
 
 
 def _shown(value: object) -> str:

@@ -1,8 +1,10 @@
 """`cvzoo train` and `cvzoo rerun`, as a user has them."""
 
+import dataclasses
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 
@@ -10,8 +12,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from cvzoo.cli import train as train_verb
 from cvzoo.cli.main import main
+from cvzoo.cli.train_resume import spec_in
 from cvzoo.serializers import load_model
+from cvzoo.training.run import run
+from cvzoo.training.run.command import this_command
 from cvzoo.training.updaters.standard_updater import StandardUpdater
 
 
@@ -39,20 +45,37 @@ def data(tmp_path):
 
 def train(data, out, *more):
     words = ["train", "--model", "retinanet_resnet18_small", "--data", f"voc:{data}", "--out", str(out), "--size", "96"]
-    return main([*words, "--processes", "1", *more])
+    return cvzoo(*words, "--processes", "1", *more)
+
+
+def cvzoo(*words):
+    """The command's exit status; the run's folder remembers these words and not those that started the tests."""
+
+    def command(out):
+        return dataclasses.replace(this_command(out, arguments=words), script=None, module="cvzoo")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(run, "this_command", command)
+        return main(list(words))
 
 
 def test_it_prints_the_recipe_and_the_scores_and_leaves_a_model(data, tmp_path, capsys):
     assert train(data, tmp_path / "run", "--epochs", "1", "--batch-size", "2", "--seed", "7") == 0
     out = capsys.readouterr().out
     for line in (
-        "8 photos to learn from, 4 to score on; classes: square",
+        "8 images to train on, 4 to validate on; classes: square",
         "  batch_size: 2",
         "  settings.min_size: 96",
     ):
         assert line in out
-    assert "AP50" in out
-    assert "load_model(" in out
+    row = json.loads((tmp_path / "run/metrics.jsonl").read_text())
+    best = tmp_path / "run/best.safetensors"
+    # one metric by one name: in the log, as what chose the model, and in the end
+    assert f"\nvalidation/main/map  {row['validation/main/map']:.6g}  of {best}" in out
+    assert f"{row['validation/main/ap/square']:.4f}" in out.split("class ")[-1]
+    assert "AP50" not in out
+    assert f"cvzoo predict IMAGE.jpg --model {best}" in out
+    assert f'load_model("{best}")' in out
     config = json.loads((tmp_path / "run/config.json").read_text())
     assert (config["seed"], config["recipe"]["epochs"]) == (7, 1)
     model = load_model(tmp_path / "run/best.safetensors")
@@ -119,12 +142,128 @@ def test_faulty_data_are_refused_before_anything_is_written(data, tmp_path, caps
         (["--epochs", "0"], "epochs"),
         (["--size", "8"], "--size"),
         (["--lr", "-1"], "lr"),
+        (["--epochs", "2", "--warmup", "4"], "the warm-up is not shorter than the training"),
+        (["--resume", "nowhere"], "nowhere: holds no run"),
         (["--pretrained", "nothing.safetensors"], "nothing.safetensors"),
     ],
 )
 def test_what_cannot_be_is_told(data, tmp_path, capsys, more, word):
     assert train(data, tmp_path / "run", "--no-check", *more) == 2
     assert word in capsys.readouterr().err
+
+
+def test_coco_s_data_are_scored_by_coco_s_metric_throughout(data, tmp_path, capsys):
+    for split in ("train", "val"):
+        assert main(["data", "convert", "--to", "coco", f"voc:{data},split={split}", str(tmp_path / split)]) == 0
+    files = [next((tmp_path / split).rglob("*.json")) for split in ("train", "val")]
+    words = ["--data", f"coco:{files[0]},{files[1]}", "--epochs", "2", "--no-check"]
+    capsys.readouterr()
+    assert train(data, tmp_path / "run", *words) == 0
+    key = "validation/main/map/iou=0.50:0.95/area=all/max_dets=100"
+    rows = [json.loads(line) for line in (tmp_path / "run/metrics.jsonl").read_text().splitlines()]
+    assert f"\n{key}  {max(row[key] for row in rows):.6g}  of " in capsys.readouterr().out
+    status = json.loads((tmp_path / "run/status.json").read_text())
+    assert (status["best"], status["state"]) == (key, "finished")
+
+
+def interrupt_at(monkeypatch, number, n):
+    """A training gets the signal in its n-th update."""
+    update, count = StandardUpdater.update, []
+
+    def interrupted(self):
+        count.append(1)
+        if len(count) == n:
+            os.kill(os.getpid(), number)
+        update(self)
+
+    monkeypatch.setattr(StandardUpdater, "update", interrupted)
+
+
+def test_an_interrupted_run_is_resumed_by_its_folder_alone(data, tmp_path, capsys, monkeypatch):
+    words = ("--epochs", "3", "--batch-size", "2")
+    assert train(data, tmp_path / "whole", *words) == 0
+    monkeypatch.chdir(tmp_path)
+    capsys.readouterr()
+    with monkeypatch.context() as patch:
+        interrupt_at(patch, signal.SIGINT, 6)
+        assert train("data", "parts", *words) == 130  # paths as seen from here
+    said = capsys.readouterr().err
+    assert "saved in parts; resume with: cvzoo train --resume parts" in said
+    assert "autoload" not in said
+    monkeypatch.chdir(tmp_path / "data")  # and from elsewhere
+    assert cvzoo("train", "--resume", "../parts") == 0
+    err = capsys.readouterr().err
+    assert "not examined again" in err
+    assert "goes on with other settings" not in err
+    assert "after iteration 6" in err
+    one, other = (load_model(tmp_path / name / "best.safetensors").state_arrays() for name in ("whole", "parts"))
+    for name in one:
+        np.testing.assert_array_equal(one[name], other[name], err_msg=name)
+    configs = [json.loads((tmp_path / name / "config.json").read_text()) for name in ("whole", "parts")]
+    assert configs[1]["command"]["arguments"][-4:] == list(words)  # so that rerun repeats it
+    assert configs[1]["recipe"]["epochs"] == configs[0]["recipe"]["epochs"]
+
+
+@pytest.mark.filterwarnings("default")
+def test_what_contradicts_the_run_is_refused_and_what_may_change_is_said(data, tmp_path, capsys, monkeypatch):
+    words = ("--epochs", "2", "--batch-size", "2", "--no-check")
+    assert train(data, tmp_path / "run", *words) == 0
+    before = {path: path.read_bytes() for path in (tmp_path / "run").iterdir() if path.is_file()}
+    resume = ["train", "--resume", str(tmp_path / "run")]
+    assert cvzoo(*resume, "--model", "retinanet_resnet18") == 2
+    assert "the run trains another network" in capsys.readouterr().err
+    assert cvzoo(*resume, "--out", str(tmp_path / "other")) == 2
+    assert "its folder is its own" in capsys.readouterr().err
+    assert train(data, tmp_path / "run", *words, "--resume", "--model", "retinanet_resnet18") == 2
+    assert "the run trains another network" in capsys.readouterr().err
+    lines = (data / "ImageSets/Main/train.txt").read_text().splitlines()
+    (data / "ImageSets/Main/train.txt").write_text("\n".join(lines[:-1]))
+    assert cvzoo(*resume) == 2
+    assert "other numbers of images in train" in capsys.readouterr().err
+    assert before == {path: path.read_bytes() for path in (tmp_path / "run").iterdir() if path.is_file()}
+    (data / "ImageSets/Main/train.txt").write_text("\n".join(lines))
+    assert cvzoo(*resume, "--epochs", "3") == 0
+    assert "epochs: 2 is now 3" in capsys.readouterr().err
+    assert len((tmp_path / "run/metrics.jsonl").read_text().splitlines()) == 3
+    arguments = json.loads((tmp_path / "run/config.json").read_text())["command"]["arguments"]
+    assert arguments[-2:] == ["--epochs", "3"]
+
+
+def test_data_that_changed_are_examined_again(data, tmp_path, capsys):
+    assert train(data, tmp_path / "run", "--epochs", "1") == 0
+    (data / "JPEGImages/p03.png").write_bytes((data / "JPEGImages/p03.png").read_bytes()[:200])
+    capsys.readouterr()
+    assert cvzoo("train", "--resume", str(tmp_path / "run"), "--epochs", "2") == 1
+    err = capsys.readouterr().err
+    assert "p03" in err
+    assert f"cvzoo data check voc:{data} --fix" in err
+
+
+def test_a_folder_or_a_list_that_cannot_be_is_told_before_the_images_are_examined(data, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(train_verb, "examine_dataset", lambda *_, **__: pytest.fail("examined"))
+    (tmp_path / "file").write_text("")
+    assert train(data, tmp_path / "file/run") == 2
+    assert "file: nothing can be written" in capsys.readouterr().err
+    (data / "ImageSets/Main/val.txt").write_text("p08\nmissing\n")
+    assert train(data, tmp_path / "run") == 2
+    assert "missing" in capsys.readouterr().err
+    assert cvzoo("train", "--data", f"voc:{data}", "--out", str(tmp_path / "run")) == 2
+    assert "--model: needed for a new run" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ("voc:a", "voc:../x/a"),
+        ("voc:/a,base=0,split=b", "voc:/a,base=0,split=b"),
+        ("coco:a.json,b/c.json,photos=d", "coco:../x/a.json,../x/b/c.json,photos=../x/d"),
+        ("folder", "../x/folder"),
+    ],
+)
+def test_data_are_found_from_where_the_run_was_started(spec, expected):
+    assert spec_in(spec, "../x") == expected
+    assert spec_in(spec, None) == spec
 
 
 def test_a_run_is_repeated_to_the_bit_from_its_folder(data, tmp_path):

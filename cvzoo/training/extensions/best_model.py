@@ -86,9 +86,11 @@ class BestModel(AbstractExtension):
             print(f"no {self._filename} yet: there was no validation that reports {self._key!r}", file=sys.stderr)
 
     def state(self) -> dict[str, Any]:
-        return {"value": self.value, "iteration": self.iteration, "seen": self._seen}
+        return {"key": self._key, "value": self.value, "iteration": self.iteration, "seen": self._seen}
 
     def load_state(self, state: Mapping[str, Any]) -> None:
+        if state.get("key", self._key) != self._key:
+            return  # chosen by another score until now: values of two scores cannot be compared
         self.value = float(state["value"])
         self.iteration = state["iteration"]
         self._seen = bool(state["seen"])

@@ -1,10 +1,17 @@
 """What a training of RetinaNet is decided by."""
 
 import dataclasses
-from typing import Any
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Literal
 
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.model.retinanet.settings import RetinaNetSettings
+
+# a metric and what it is called where it is logged
+METRICS: Mapping[str, str] = MappingProxyType(
+    {"voc": "validation/main/map", "coco": "validation/main/map/iou=0.50:0.95/area=all/max_dets=100"}
+)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -15,9 +22,12 @@ class RetinaNetRecipe:
     settings: of the network; its min_size and max_size are those of use, and of training, too
     pretrained: a name or a path, as RetinaNet takes it; None: random values
     epochs, batch_size: how often each photo is seen, and how many at once
-    lr, weight_decay, warmup, clip: of AdamW, its first updates, and the largest norm of all gradients
+    lr, weight_decay, clip: of AdamW, and the largest norm of all gradients
+    warmup: updates in which the learning rate rises to lr; None: 300, or a third of a run that has fewer than 900
     scales: short sides in training, as shares of min_size
     jitter: strength of changes of colours
+    metric: by which the best model is chosen, and which is told in the end: "voc", the mAP at an IoU of 0.5 by Pascal
+        VOC's rules, or "coco", the AP over IoUs of 0.50 to 0.95 by COCO's
     seed: of everything
     processes: that read and change photos
     Raises ValueRangeError for a number that cannot be.
@@ -30,10 +40,11 @@ class RetinaNetRecipe:
     batch_size: int = 4
     lr: float = 1e-3
     weight_decay: float = 5e-5
-    warmup: int = 300
+    warmup: int | None = None
     clip: float = 10.0
     scales: tuple[float, ...] = (0.8, 0.9, 1.0)
     jitter: float = 0.2
+    metric: Literal["voc", "coco"] = "voc"
     seed: int = 0
     processes: int = 2
 
@@ -43,6 +54,32 @@ class RetinaNetRecipe:
                 raise ValueRangeError(f"RetinaNetRecipe: {name} must be positive", got=getattr(self, name))
         if not self.scales or min(self.scales) <= 0:
             raise ValueRangeError("RetinaNetRecipe: scales must be positive", got=self.scales)
+        if self.metric not in METRICS:
+            raise ValueRangeError("RetinaNetRecipe: metric", expected=" or ".join(METRICS), got=repr(self.metric))
+        if self.warmup is not None and self.warmup < 1:
+            raise ValueRangeError("RetinaNetRecipe: warmup must be positive", got=self.warmup)
+
+    @property
+    def best(self) -> str:
+        """What the metric is called in the log, by which the best model is chosen."""
+        return METRICS[self.metric]
+
+    def n_update(self, n_example: int) -> int:
+        """How many updates a training on so many images has."""
+        return -(-self.epochs * n_example // self.batch_size)
+
+    def resolved(self, n_example: int) -> "RetinaNetRecipe":
+        """The recipe with its warm-up as a number. Raises ValueRangeError if that is not shorter than the training."""
+        n = self.n_update(n_example)
+        if self.warmup is None:
+            return dataclasses.replace(self, warmup=max(min(300, n // 3), 1))
+        if self.warmup >= n:
+            raise ValueRangeError(
+                "the warm-up is not shorter than the training: the learning rate would never be reached",
+                expected=f"fewer than its {n} updates",
+                got=self.warmup,
+            )
+        return self
 
     @property
     def shorts(self) -> tuple[int, ...]:

@@ -1,6 +1,8 @@
 """A training of RetinaNet put together."""
 
 import os
+import pathlib
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ from cvzoo.iterators.multiprocess_iterator import MultiprocessIterator
 from cvzoo.iterators.serial_iterator import SerialIterator
 from cvzoo.links.model.retinanet.augmentation import RetinaNetTransform
 from cvzoo.links.model.retinanet.collate import collate_photos
+from cvzoo.links.model.retinanet.fit import MEAN, STD
 from cvzoo.links.model.retinanet.loss import RetinaNetLoss
 from cvzoo.links.model.retinanet.retinanet import RetinaNet
 from cvzoo.optimizers.adam_w import AdamW
@@ -21,12 +24,13 @@ from cvzoo.optimizers.hooks.gradient_clipping import GradientClipping
 from cvzoo.optimizers.selectors import is_vector
 from cvzoo.training.extensions.shifts.cosine_shift import CosineShift
 from cvzoo.training.extensions.shifts.warmup_shift import WarmupShift
+from cvzoo.training.recipes.detection_images import FirstBatchImage, PredictionImages
 from cvzoo.training.recipes.retinanet_recipe import RetinaNetRecipe
+from cvzoo.training.run.command import Command
 from cvzoo.training.run.run import Run
+from cvzoo.training.run.run_report import IMAGES
 from cvzoo.training.trainer import Trainer
 from cvzoo.training.updaters.standard_updater import StandardUpdater
-
-BEST = "validation/main/map"
 
 
 class RetinaNetTraining:
@@ -36,6 +40,8 @@ class RetinaNetTraining:
     splits: the data
     out: the run's folder; resume: go on with the run in it
     compile: replay the network's passes as graphs, see `Link.compile`; no number changes
+    data: fingerprints of splits' parts by name, if they were taken already
+    command, resume_with: as for Run
     Objects flagged as difficult or crowded are neither learned nor counted.
     Raises what Run, RetinaNet and the data sets raise.
     """
@@ -48,10 +54,15 @@ class RetinaNetTraining:
         *,
         resume: bool = False,
         compile: bool = False,
+        data: Mapping[str, Any] | None = None,
+        command: Command | None = None,
+        resume_with: str | None = None,
     ):
+        recipe = recipe.resolved(len(splits.train))
         self.recipe, self.splits = recipe, splits
-        data = {"train": splits.train, "val": splits.val}
-        self.run = Run(out, recipe, seed=recipe.seed, data=data, resume=resume)
+        data = {"train": splits.train, "val": splits.val} if data is None else data
+        about = {"seed": recipe.seed, "resume": resume, "command": command, "resume_with": resume_with}
+        self.run = Run(out, recipe, data=data, **about)
         s = recipe.settings
         self.model = RetinaNet(None, recipe.pretrained, label_names=splits.label_names, settings=s)
         self.model.use_preset("evaluate")
@@ -63,22 +74,27 @@ class RetinaNetTraining:
         transform = RetinaNetTransform(recipe.shorts, s.max_size, jitter=recipe.jitter)
         examples = TransformDataset(splits.train, ("img", "bbox", "label", "ignored"), transform)
         iterator = MultiprocessIterator(examples, recipe.batch_size, n_processes=recipe.processes, seed=recipe.seed)
-        updater = StandardUpdater(iterator, optimizer, converter=collate_photos)
+        images, names = pathlib.Path(self.run.out, IMAGES), splits.label_names
+        first = images / "first_batch.jpg"
+        converter = FirstBatchImage(collate_photos, first, label_names=names, mean=MEAN, std=STD)
+        updater = StandardUpdater(iterator, optimizer, converter=converter)
         self.trainer = Trainer(updater, (recipe.epochs, "epoch"), out=self.run.out)
-        steps = -(-recipe.epochs * len(splits.train) // recipe.batch_size)
-        shift = WarmupShift("eta", 0.01, min(recipe.warmup, steps), then=CosineShift("eta", steps, target=0.01))
-        self.trainer.extend(shift, trigger=(1, "iteration"))
-        evaluator = DetectionVOCEvaluator(_in_order(splits.val), self.model, label_names=splits.label_names)
-        self.trainer.extend(evaluator, name="validation", trigger=(max(recipe.epochs // 20, 1), "epoch"))
-        self.run.extend(
-            self.trainer, self.model, best=BEST, print_keys=("epoch", "iteration", "main/loss", BEST, "elapsed_time")
-        )
+        cosine = CosineShift("eta", recipe.n_update(len(splits.train)), target=0.01)
+        self.trainer.extend(WarmupShift("eta", 0.01, recipe.warmup, then=cosine), trigger=(1, "iteration"))
+        every = (max(recipe.epochs // 20, 1), "epoch")
+        self.trainer.extend(self.evaluator(self.model), name="validation", trigger=every)
+        found = images / "predictions.jpg"
+        self.trainer.extend(PredictionImages(self.model, splits.val, found, label_names=names, trigger=every))
+        print_keys = ("epoch", "iteration", "main/loss", recipe.best, "elapsed_time")
+        self.run.extend(self.trainer, self.model, best=recipe.best, print_keys=print_keys)
 
-    def coco_evaluator(self, model: RetinaNet) -> DetectionCOCOEvaluator:
-        """COCO's scores of a model on the validation photos, when called; areas are those of the boxes."""
-        names = ("img", "bbox", "label", "area", "crowded")
-        val = TransformDataset(self.splits.val, names, _with_area)
-        return DetectionCOCOEvaluator(_in_order(val), model, label_names=self.splits.label_names)
+    def evaluator(self, model: RetinaNet) -> DetectionCOCOEvaluator | DetectionVOCEvaluator:
+        """What scores a model on the validation images by the recipe's metric; COCO's areas are those of the boxes."""
+        val, label_names = self.splits.val, self.splits.label_names
+        if self.recipe.metric == "voc":
+            return DetectionVOCEvaluator(_in_order(val), model, label_names=label_names)
+        val = TransformDataset(val, ("img", "bbox", "label", "area", "crowded"), _with_area)
+        return DetectionCOCOEvaluator(_in_order(val), model, label_names=label_names)
 
 
 def _in_order(dataset: Any) -> SerialIterator:

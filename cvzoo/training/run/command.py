@@ -1,6 +1,7 @@
 """How a run was started, so that it can be started again."""
 
 import dataclasses
+import json
 import os
 import pathlib
 import sys
@@ -10,7 +11,7 @@ from typing import Any
 from cvzoo.errors.exceptions import FileFormatError
 from cvzoo.weights.atomic_write import atomic_write
 
-SCRIPT_COPY = "script.py"
+SCRIPT_COPY, CONFIG = "script.py", "config.json"
 _OUT = "{out}"  # stands in the arguments for the run's folder
 
 
@@ -50,6 +51,18 @@ def command_from_json(tree: Mapping[str, Any], where: str) -> Command:
         return Command(*texts, tuple(str(each) for each in tree["arguments"]), str(tree["folder"]))
     except (KeyError, TypeError) as error:
         raise FileFormatError(f"{where}: does not say how the run was started") from error
+
+
+def read_command(folder: str | os.PathLike) -> Command:
+    """How the run in the folder was started. Raises FileFormatError if it holds no run, or a damaged one."""
+    path = pathlib.Path(folder) / CONFIG
+    try:
+        tree = json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        raise FileFormatError(f"{os.fspath(folder)}: holds no run", expected=CONFIG) from None
+    except ValueError as error:
+        raise FileFormatError(f"{path}: is damaged: {error}") from error
+    return command_from_json(tree.get("command") if isinstance(tree, dict) else None, str(path))
 
 
 def this_command(out: str | os.PathLike, *, arguments: Sequence[str] | None = None) -> Command:

@@ -8,9 +8,9 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from cvzoo.errors.exceptions import FileFormatError, UnsupportedError, ValueRangeError
+from cvzoo.errors.exceptions import UnsupportedError, ValueRangeError
 from cvzoo.training.interval_means import WHERE
-from cvzoo.training.run.command import SCRIPT_COPY, Command, command_from_json
+from cvzoo.training.run.command import SCRIPT_COPY, Command, read_command
 from cvzoo.training.run.data_fingerprint import same_data
 from cvzoo.training.run.mark_killed import mark_if_killed
 from cvzoo.weights.file_hash import sha256_of
@@ -41,7 +41,7 @@ def rerun(folder: str | os.PathLike, out: str | os.PathLike, *, python: str = sy
     repeated or its script takes its folder from elsewhere than the arguments, ValueRangeError if `out` holds a run.
     """
     folder, out = pathlib.Path(folder), pathlib.Path(out)
-    command = _read_command(folder)
+    command = read_command(folder)
     mark_if_killed(folder)
     if (out / "config.json").exists():
         raise ValueRangeError(f"{out} holds a run already", hint="choose another folder")
@@ -56,17 +56,6 @@ def rerun(folder: str | os.PathLike, out: str | os.PathLike, *, python: str = sy
     status = subprocess.run(words, cwd=start, env=_variables(folder, command), check=False).returncode
     notes = [] if status == 0 else [f"its process ended with status {status}"]
     return Rerun(os.fspath(out), status, (*notes, *_notes(folder, out)))
-
-
-def _read_command(folder: pathlib.Path) -> Command:
-    path = folder / "config.json"
-    try:
-        tree = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise FileFormatError(f"{folder}: holds no run", expected="config.json") from None
-    except ValueError as error:
-        raise FileFormatError(f"{path}: is damaged: {error}") from error
-    return command_from_json(tree.get("command") if isinstance(tree, dict) else None, str(path))
 
 
 def _script_words(folder: pathlib.Path, command: Command) -> Sequence[str]:

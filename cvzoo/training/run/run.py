@@ -26,7 +26,7 @@ from cvzoo.training.extensions.run_report import RunReport
 from cvzoo.training.extensions.snapshot import snapshot
 from cvzoo.training.extensions.tensorboard_report import TensorBoardReport
 from cvzoo.training.output_folder import check_output_folder, make_output_folder, sweep_parts, write_text
-from cvzoo.training.run.command import Command, copy_script, this_command
+from cvzoo.training.run.command import CONFIG, Command, copy_script, this_command
 from cvzoo.training.run.data_fingerprint import data_fingerprint, same_data
 from cvzoo.training.run.environment import environment_facts
 from cvzoo.training.run.mark_killed import mark_if_killed
@@ -35,7 +35,7 @@ from cvzoo.training.run.run_report import ITERATIONS
 from cvzoo.training.trainer import Trainer
 
 _FORMAT = 1
-CONFIG, ENVIRONMENT, DATA, PLOTS = "config.json", "environment.json", "data.json", "plots"
+ENVIRONMENT, DATA, PLOTS = "environment.json", "data.json", "plots"
 
 
 class Run:

@@ -121,8 +121,8 @@ def _life(said: RunStatus | None) -> str:
         )
     elif said.state == KILLED:
         words = "The process ended without a word: it was killed, or the machine stopped, after the time above."
-    resume = f" Resume with <code>{html.escape(said.resume_with)}</code>" if said.resume_with else ""
-    return f'<p class="note">{words}{resume}</p>' if words or resume else ""
+    resume = f" Resume with:<pre>{html.escape(said.resume_with)}</pre>" if said.resume_with else ""
+    return f'<div class="note">{words}{resume}</div>' if words or resume else ""
 
 
 def _scores(rows: Sequence[Mapping[str, Any]], best_row: Mapping[str, Any] | None) -> str:
@@ -158,7 +158,10 @@ def _usage(folder: pathlib.Path) -> str:
         says, code = "The numbers of", 'cvzoo.serializers.load_safetensors("best.safetensors", model)'
     else:
         says = "In this folder lies"
-        code = 'model = cvzoo.serializers.load_model("best.safetensors")\nfound = model.predict(["photo.jpg"])'
+        code = (
+            "cvzoo predict IMAGE.jpg --model best.safetensors --out FOLDER\n\n"
+            'model = cvzoo.serializers.load_model("best.safetensors")\nfound = model.predict(["IMAGE.jpg"])'
+        )
     return f"<p>{says} the model at its best, {path.stat().st_size:,} bytes:</p><pre>{html.escape(code)}</pre>"
 
 

@@ -134,7 +134,7 @@ def test_a_run_that_has_not_finished_says_when_it_last_lived_and_how_to_resume(t
     page = page_of(tmp_path)
     assert re.search(rf"{state}, \d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d UTC;", page)
     assert words in page
-    assert "<code>train --resume &lt;x&gt;</code>" in page
+    assert "<pre>train --resume &lt;x&gt;</pre>" in page
 
 
 def test_a_finished_run_asks_for_nothing(tmp_path):

@@ -1,0 +1,127 @@
+"""`cvzoo train --resume DIR`: the options are those that the run in the folder was started with."""
+
+import argparse
+import os
+import pathlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cvzoo.errors.exceptions import ConfigError
+from cvzoo.training.run.command import Command, read_command
+from cvzoo.training.run.run import differences
+
+_OWN = ("out", "resume", "command", "started_in")  # of the namespace, and no options that are taken over
+
+
+class ResumeAction(argparse.Action):
+    """`--resume` alone resumes the run in --out; `--resume DIR` that in DIR, with its own options where none is given.
+
+    Sets `resume`; and with DIR also `out`, `command` (the run's Command with what changed) and `started_in` (the folder
+    that its paths are relative to).
+    """
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: str | Sequence[Any] | None,
+        option_string: str | None = None,
+    ) -> None:
+        namespace.resume = True
+        if values is not None:
+            folder = os.fspath(values)
+            command = read_command(folder)
+            words = [word for word in command.arguments_for(folder)[1:] if word != "--resume"]
+            if command.module != "cvzoo" or command.arguments[:1] != ("train",):
+                raise ConfigError(
+                    f"{folder}: this run was not started by cvzoo train", hint="its own script resumes it"
+                )
+            namespace.stored = folder, command, parser.parse_args(words)
+
+
+def with_stored_options(args: argparse.Namespace) -> argparse.Namespace:
+    """The options with those of the run that is resumed where none was given; the same if no folder was named.
+
+    command, started_in: see ResumeAction; None without a folder
+    Raises ConfigError for another --out or --model than the run's.
+    """
+    args = argparse.Namespace(**{"stored": None, **vars(args)}, command=None, started_in=None)
+    if args.stored is None:
+        return args
+    folder, command, stored = args.stored
+    if args.out is not None and os.path.abspath(args.out) != os.path.abspath(folder):
+        raise ConfigError(f"--resume {folder}: its folder is its own", got=f"--out {args.out}", hint="leave --out away")
+    if args.model is not None and args.model != stored.model:
+        raise ConfigError(
+            f"--resume {folder}: the run trains another network",
+            expected=stored.model,
+            got=args.model,
+            hint="a network of its own needs a folder of its own",
+        )
+    args.out = folder
+    changed: list[str] = []
+    place = _start(folder, command)
+    for name, value in vars(stored).items():
+        given = getattr(args, name, None)
+        if name in _OWN or name == "stored":
+            continue
+        if given is None:
+            setattr(args, name, value)
+        elif given != value:
+            option = f"--{name.replace('_', '-')}"
+            changed += [option] if given is True else [option, str(given)]
+            if name in ("data", "pretrained"):
+                place = None  # given here and now
+    args.command = Command(command.script, command.module, (*command.arguments, *changed), command.folder)
+    args.started_in = place
+    return args
+
+
+def spec_in(spec: str, folder: str | None) -> str:
+    """The data's name with its relative paths below the folder; as it is if that is None."""
+    if folder is None:
+        return spec
+    kind, colon, rest = spec.partition(":")
+    if not colon:
+        kind, rest = "", spec
+    words = [_word_in(word, folder) for word in rest.split(",")]
+    return f"{kind}{colon}{','.join(words)}"
+
+
+def _word_in(word: str, folder: str) -> str:
+    name, equals, value = word.partition("=")
+    if equals and name in ("split", "base"):
+        return word
+    path = value if equals and name == "photos" else word
+    return word.removesuffix(path) + os.path.join(folder, path)
+
+
+def _start(folder: str, command: Command) -> str | None:
+    """The folder where the run was started, as seen from here; None if that is here, or is no more."""
+    start = pathlib.Path(os.path.normpath(pathlib.Path(folder).resolve() / command.folder))
+    return None if start == pathlib.Path.cwd() or not start.is_dir() else os.path.relpath(start)
+
+
+def check_same_training(
+    out: str, before: Mapping[str, Any], recipe: Mapping[str, Any], data: Mapping[str, Mapping[str, Any]]
+) -> None:
+    """Raises ConfigError where what is resumed cannot go on: another network, other classes, other numbers of images.
+
+    before: config and data of the run's folder; recipe, data: as they are now, as JSON has them
+    """
+    then = before["config"]["recipe"].get("settings", {})
+    network = [
+        f"{name}: {a} is now {b}"
+        for name, a, b in differences(then, recipe["settings"])
+        if name not in ("min_size", "max_size")
+    ]
+    hint = f"a run of its own, which may begin with --pretrained {os.path.join(out, 'best.safetensors')}"
+    if network:
+        raise ConfigError(f"{out}: the run trains another network", got="; ".join(network), hint=hint)
+    for name, now in data.items():
+        stored = before["data"].get(name)
+        for key, words in (("label_names", "classes"), ("n_example", "numbers of images")):
+            if stored is not None and stored[key] != now[key] and (name == "train" or key == "label_names"):
+                raise ConfigError(
+                    f"{out}: the run began with other {words} in {name}", expected=stored[key], got=now[key], hint=hint
+                )

@@ -1,0 +1,80 @@
+"""What is drawn while a detector is trained."""
+
+import numpy as np
+import pytest
+
+from cvzoo.images import read_image
+from cvzoo.training.recipes.detection_images import FirstBatchImage, PredictionImages
+
+MEAN, STD = np.float32([10, 20, 30]), np.float32([50, 60, 70])
+BOX = np.float32([[8, 8, 24, 24], [30, 30, 34, 34]])
+
+
+def batch(n=2, value=1.0):
+    ignored = np.array([False, True])
+    return [(np.full((3, 40, 60), value, np.float32), BOX, np.int32([0, 1]), ignored) for _ in range(n)]
+
+
+def converter(path, seen):
+    def convert(batch, device):
+        seen.append((len(batch), device))
+        return "converted"
+
+    return FirstBatchImage(convert, path, label_names=("a", "b"), mean=MEAN, std=STD)
+
+
+def test_the_first_batch_is_drawn_once_as_it_is_trained_on(tmp_path):
+    path, seen = tmp_path / "images/first_batch.jpg", []
+    convert = converter(path, seen)
+    assert convert(batch(9), "cpu") == "converted"
+    sheet = read_image(path)
+    data = path.read_bytes()
+    assert convert(batch(9, 3.0)) == "converted"
+    assert path.read_bytes() == data
+    assert seen == [(9, "cpu"), (9, None)]
+    # eight images of nine in rows of four, and the pixels are those of before the normalization
+    assert sheet.shape[2] > 4 * 320 > 2 * sheet.shape[1] * 0.9
+    left, top = 8 + (320 - 60) // 2, 8 + (320 - 40) // 2
+    np.testing.assert_allclose(sheet[:, top + 2, left + 2], MEAN + STD, atol=12)
+    inside, beside = sheet[:, top + 8, left + 16], sheet[:, top + 30, left + 32]
+    assert np.abs(inside - (MEAN + STD)).max() > 40  # a box
+    np.testing.assert_allclose(beside, MEAN + STD, atol=25)  # and none around what is ignored
+
+
+def test_a_resumed_run_keeps_the_first_batch_of_its_beginning(tmp_path):
+    path = tmp_path / "first_batch.jpg"
+    path.write_bytes(b"as it was")
+    converter(path, [])(batch())
+    assert path.read_bytes() == b"as it was"
+
+
+class Model:
+    def predict(self, imgs):
+        return [BOX for _ in imgs], [np.int32([0, 1]) for _ in imgs], [np.float32([0.9, 0.1]) for _ in imgs]
+
+
+class Data:
+    def __len__(self):
+        return 3
+
+    def __getitem__(self, i):
+        return (np.full((3, 40, 60), 99, np.float32),)
+
+    def name(self, i):
+        return f"folder/{i}.png"
+
+
+def test_what_a_model_finds_is_drawn_anew_each_time(tmp_path):
+    path = tmp_path / "images/predictions.jpg"
+    extension = PredictionImages(Model(), Data(), path, label_names=("a", "b"), trigger=(1, "epoch"))
+    extension(None)
+    first = path.read_bytes()
+    extension._score_thresh = 0.0
+    extension(None)
+    assert path.read_bytes() != first
+
+
+def test_a_disk_that_is_full_ends_no_training(tmp_path):
+    (tmp_path / "images").write_text("in the way")
+    with pytest.warns(RuntimeWarning, match=r"first_batch.jpg could not be written"):
+        assert converter(tmp_path / "images/first_batch.jpg", [])(batch()) == "converted"
