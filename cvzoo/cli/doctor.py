@@ -2,10 +2,12 @@
 
 import argparse
 import importlib.metadata
+import math
 import os
 import platform
 import sys
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from PIL import Image, features
@@ -17,6 +19,7 @@ from cvzoo.backends.dispatch import get_backend
 from cvzoo.backends.facts import backend_facts
 from cvzoo.backends.gpu_facts import gpu_facts
 from cvzoo.backends.threads import why_too_busy
+from cvzoo.cli.json_records import as_json, write_json
 from cvzoo.cli.result_table import printable
 from cvzoo.errors.exceptions import CvzooError
 from cvzoo.weights.cache import cvzoo_home
@@ -27,13 +30,17 @@ _TOLERANCE = 1e-5  # of float32 against float64
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """No options: only what `cvzoo doctor --help` says."""
     parser.description = "What was found, its versions, why anything fell back, and one computation as proof."
     parser.epilog = "exit status: 0 all is well; 1 something is wrong, and the last line says what"
+    parser.add_argument(
+        "--json", nargs="?", const="-", metavar="FILE", help="write it as JSON; without FILE to standard output alone"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """0 if the kernels compute what they should, 1 if they cannot or do not."""
+    if args.json is not None:
+        return _run_json(args.json)
     _print_facts("installation", installation_facts())
     _print_facts("environment", environment_facts() or {"CVZOO_*": "nothing is set"})
     try:
@@ -50,6 +57,24 @@ def run(args: argparse.Namespace) -> int:
     proof = f"a convolution is right to {difference:.1e} of its size"
     print(f"\nall is well: {proof}" if busy is None else f"\nright, but slow at the moment: {proof}; {busy}")
     return 0
+
+
+def _run_json(file: str) -> int:
+    """The same facts under the same names, whether all is right, and the proof or what is wrong."""
+    record: dict[str, Any] = {"installation": installation_facts(), "environment": environment_facts()}
+    try:
+        record |= {"kernels": backend_facts(), "graphics processors": gpu_facts()}
+        difference = max(probe(device) for device in _devices())
+        record |= {"is_right": difference <= _TOLERANCE, "greatest_difference": difference, "error": None}
+    except CvzooError as error:
+        record |= {"is_right": False, "greatest_difference": None, "error": str(error)}
+    if record["greatest_difference"] is not None and not math.isfinite(record["greatest_difference"]):
+        record["greatest_difference"] = None  # which JSON cannot hold
+    if file == "-":
+        print(as_json(record, indent=2).decode())
+    else:
+        write_json(record, file)
+    return 0 if record["is_right"] else 1
 
 
 def installation_facts() -> dict[str, str]:

@@ -1,5 +1,9 @@
 """`cvzoo doctor`."""
 
+import json
+
+import pytest
+
 import cvzoo.cli.doctor as doctor
 from cvzoo.errors.exceptions import BackendError
 
@@ -42,3 +46,29 @@ def test_a_backend_that_cannot_run_is_told(run, monkeypatch):
     status, printed, _ = run("doctor")
     assert status == 1
     assert "cannot run here" in printed
+
+
+def test_it_can_be_read_by_programs(run, tmp_path):
+    status, printed, _ = run("doctor", "--json")
+    assert status == 0
+    record = json.loads(printed)
+    assert record["is_right"] is True
+    assert record["greatest_difference"] < 1e-5
+    assert record["installation"] == doctor.installation_facts()
+    assert "backend" in record["kernels"]
+    assert run("doctor", "--json", tmp_path / "doctor.json") == (0, "", "")
+    assert json.loads((tmp_path / "doctor.json").read_text()).keys() == record.keys()
+
+
+@pytest.mark.parametrize("difference", [0.1, float("nan"), None])
+def test_programs_are_told_what_is_wrong_too(run, monkeypatch, difference):
+    def probe(device):
+        if difference is None:
+            raise BackendError("the oneDNN backend cannot run here")
+        return difference
+
+    monkeypatch.setattr(doctor, "probe", probe)
+    status, printed, _ = run("doctor", "--json")
+    record = json.loads(printed)
+    assert (status, record["is_right"]) == (1, False)
+    assert (record["error"] is None) == (difference is not None)
