@@ -3,11 +3,13 @@
 import argparse
 import importlib
 import os
+import re
 import sys
 import warnings
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
+from cvzoo.cli.did_you_mean import did_you_mean
 from cvzoo.cli.result_table import printable
 from cvzoo.errors.exceptions import CvzooError
 
@@ -39,10 +41,19 @@ class _Version(argparse.Action):
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose complaints quote a command line's words without what would command a terminal."""
+    """A parser that suggests a word for a misspelt one, and complains of a verb's options with the verb's usage.
+
+    It quotes the command line's words without control characters.
+
+    verb: the parser of the verb; None where there is none
+    """
+
+    verb: argparse.ArgumentParser | None = None
 
     def error(self, message: str) -> NoReturn:
-        super().error(_printable_lines(message))
+        speaks = self if self.verb is None else self.verb
+        options = re.findall(r"--[a-z][a-z0-9-]*", speaks.format_usage())
+        argparse.ArgumentParser.error(speaks, _printable_lines(did_you_mean(message, options)))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -52,14 +63,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     Raises SystemExit as argparse does: 0 after `--help`, 2 for words that make no sense.
     """
     argv = list(sys.argv[1:] if argv is None else argv)
+    if not argv or argv[0] == "help":
+        argv = [*argv[1:2], "--help"]
     prog = "cvzoo"
     try:
         verb = next((word for word in argv if not word.startswith("-")), None)
         prog = f"cvzoo {verb}" if verb in VERBS else prog
         parser, module = _parser(verb)
-        if not argv:
-            parser.print_help(sys.stderr)
-            return CANNOT_RUN
         args = parser.parse_args(argv)
         args.words = argv  # for reports that say how they were made
         with warnings.catch_warnings():
@@ -83,7 +93,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _parser(verb: str | None) -> tuple[argparse.ArgumentParser, Any]:
     """The parser, which knows the options of this verb only, and the verb's module."""
-    parser = _Parser(prog="cvzoo", description="Computer vision: models, and what comes with them.", allow_abbrev=False)
+    parser = _Parser(
+        prog="cvzoo",
+        description="Computer vision: models, and what comes with them.",
+        epilog="`cvzoo help VERB` or `cvzoo VERB --help` tells a verb's options.",
+        allow_abbrev=False,
+    )
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and stop")
     verbs = parser.add_subparsers(metavar="VERB", title="verbs", required=True)
     module = None
@@ -92,6 +107,7 @@ def _parser(verb: str | None) -> tuple[argparse.ArgumentParser, Any]:
         if name == verb:
             module = importlib.import_module(f"cvzoo.cli.{name}")
             module.add_arguments(one)
+            parser.verb = one
     return parser, module
 
 

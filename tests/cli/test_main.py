@@ -19,6 +19,35 @@ def test_help_and_version(run):
     assert run("--version") == (0, f"cvzoo {cvzoo.__version__}\n", "")
 
 
+def test_no_words_and_help_are_help(run):
+    told = run("--help")
+    assert run() == run("help") == told
+    assert run("help", "doctor") == run("doctor", "--help")
+
+
+@pytest.mark.parametrize(
+    ("words", "says", "usage"),
+    [
+        (("predic", "x.jpg"), "did you mean predict?", "usage: cvzoo [-h]"),
+        (("predict", "x.jpg", "--modle", "y"), "did you mean --model?", "usage: cvzoo predict"),
+        (("predict", "x.jpg", "--model=y", "--bathc-size=3"), "did you mean --batch-size?", "usage: cvzoo predict"),
+        (("models", "--task", "detect"), "did you mean detection?", "usage: cvzoo models"),
+    ],
+)
+def test_a_misspelt_word_gets_a_suggestion_and_the_usage_of_its_verb(run, words, says, usage):
+    status, _, errors = run(*words)
+    assert status == 2
+    assert errors.splitlines()[-1].strip() == says
+    assert usage in errors
+
+
+def test_a_word_like_no_other_gets_none(run):
+    for words in (("fly",), ("doctor", "--warp=9")):
+        status, _, errors = run(*words)
+        assert status == 2
+        assert "did you mean" not in errors
+
+
 @pytest.mark.parametrize("verb", ["predict", "evaluate", "models", "doctor"])
 def test_every_verb_has_help(run, verb):
     status, printed, _ = run(verb, "--help")
@@ -26,8 +55,7 @@ def test_every_verb_has_help(run, verb):
     assert f"cvzoo {verb}" in printed
 
 
-def test_no_words_and_wrong_words_end_with_2(run):
-    assert run()[0] == 2
+def test_wrong_words_end_with_2(run):
     status, _, errors = run("fly")
     assert status == 2
     assert "fly" in errors

@@ -1,0 +1,30 @@
+"""A suggestion behind a complaint about a misspelt word of a command line."""
+
+import difflib
+import re
+from collections.abc import Sequence
+
+_CHOICE = re.compile(r"invalid choice: '?(?P<word>[^'\s]*)'? \(choose from (?P<choices>.*)\)$", re.DOTALL)
+_UNKNOWN = "unrecognized arguments: "
+
+
+def did_you_mean(message: str, options: Sequence[str]) -> str:
+    """The message of argparse; about a word that resembles one of those allowed, with that in a second line.
+
+    options: those of the verb, for an unknown one
+    """
+    lines = []
+    if choice := _CHOICE.search(message):
+        choices = [each.strip("' ") for each in choice["choices"].split(",")]
+        lines = _nearest(choice["word"], choices)
+    elif message.startswith(_UNKNOWN):
+        for word in message.removeprefix(_UNKNOWN).split():
+            if word.startswith("-"):
+                lines += _nearest(word.partition("=")[0], options)
+    return message + "".join(f"\n  did you mean {each}?" for each in lines)
+
+
+def _nearest(word: str, allowed: Sequence[str]) -> list[str]:
+    # one may be the start of the other: detect, detection
+    same = [each for each in allowed if len(word) > 2 and (each.startswith(word) or word.startswith(each))]
+    return same[:1] or difflib.get_close_matches(word, allowed, n=1, cutoff=0.6)
