@@ -9,6 +9,7 @@ import numpy as np
 
 from cvzoo.errors.exceptions import CvzooError, FileFormatError, UnsupportedError, ValueRangeError
 from cvzoo.links.chain import Chain
+from cvzoo.links.file_then_model import check_file_then_model
 from cvzoo.links.model.architectures import Architecture, architectures
 from cvzoo.links.quantization.stored import KEY as QUANTIZATION
 from cvzoo.links.quantization.stored import is_quantized, stored_quantization, take_quantization
@@ -26,8 +27,10 @@ def save_model(
     half: filters and matrices are stored in float16, half the size; what float16 cannot hold stays as it is
     metadata: more texts for the header; what is no text is stored as JSON
     Raises UnsupportedError for a model that files do not know how to describe, GraphError if it has parameters without
-    values, ValueRangeError if metadata use the names "cvzoo_model" or "cvzoo_quantization".
+    values, ValueRangeError if metadata use the names "cvzoo_model" or "cvzoo_quantization", DtypeError for arguments in
+    another order.
     """
+    check_file_then_model("save_model", file, model)
     architecture = _architecture_of(model)
     texts = {name: v if isinstance(v, str) else json.dumps(v) for name, v in (metadata or {}).items()}
     for name in (KEY, QUANTIZATION):

@@ -16,6 +16,7 @@ from cvzoo.export.onnx.plan import Plan, plans
 from cvzoo.export.onnx.save import save
 from cvzoo.export.onnx.texts import cvzoo_version, joined_texts, texts_about_boxes, texts_about_weights
 from cvzoo.links.chain import Chain
+from cvzoo.links.file_then_model import check_file_then_model
 from cvzoo.shapes.check import pair
 from cvzoo.weights.record import Weights
 
@@ -48,10 +49,12 @@ def export_onnx(
     metadata: more texts for the file by name; what is no text is stored as JSON
     The input is `x` (B, C, H, W) float32, prepared as the file's metadata say.
     Raises UnsupportedError that names what cannot be converted, for quantized models, and for a size that the network
-    does not take; DtypeError for a batch or size of no whole numbers and for metadata that JSON cannot hold,
+    does not take; DtypeError for arguments in another order, a batch or size of no whole numbers and metadata that JSON
+    cannot hold,
     ValueRangeError if they are below 1 or make more than 16 million pixels, and for metadata that use our own names;
     OSError where the file cannot be written.
     """
+    check_file_then_model("export_onnx", file, model)
     batch = None if batch is None else _whole(batch)
     size = None if size is None else pair(size, name="size", function="export_onnx")
     if (batch is not None and batch < 1) or (size is not None and min(size) < 1):

@@ -15,6 +15,7 @@ from cvzoo.export.onnx.write import export_onnx
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.cifar_resnet.cifar_resnet import CIFARResNet
 from cvzoo.links.model.espnet.espnet import ESPNet
+from cvzoo.serializers.model_file import save_model
 
 
 @pytest.fixture
@@ -59,6 +60,16 @@ def test_sizes_that_are_no_whole_numbers_are_named(how, model, file):
     with pytest.raises(DtypeError, match=name):
         export_onnx(file, model, **how)
     assert not file.exists()
+
+
+@pytest.mark.parametrize("function", [export_onnx, save_model])
+def test_a_model_before_its_file_is_told_to_be_swapped(function, model, file):
+    with pytest.raises(DtypeError) as caught:
+        function(model, file)
+    first = str(caught.value).splitlines()[0]
+    assert first == f"{function.__name__} wants the file first, then the model: these are swapped"
+    with pytest.raises(DtypeError, match="the file first, then the model\n"):
+        function(file, "model")
 
 
 def test_one_number_is_both_sides(model, file):
