@@ -13,7 +13,7 @@ def load_classifier(args: argparse.Namespace) -> AbstractClassifier:
     """The classifier, with its weights. Raises ConfigError if it is none, and what reading the files raises."""
     if args.model is None:
         raise ConfigError("classes of photos need a classifier", hint="--model NAME or --model FILE.safetensors")
-    for option in ("cfg", "weights", "names", "resize", "score_thresh", "nms_thresh"):
+    for option in ("cfg", "weights", "names", "resize", "clip", "score_thresh", "nms_thresh"):
         if vars(args)[option] is not None:
             raise ConfigError(f"--{option.replace('_', '-')} is for detectors, and {args.data} has a class a photo")
     model = load_model(args.model) if means_file(args.model) else make_member(zoo_member(args.model))

@@ -29,6 +29,9 @@ def add_darknet_arguments(group: argparse._ActionsContainer) -> None:
         choices=("stretch", "letterbox"),
         help="how a photo is fitted to a darknet network: as the .cfg says, else stretch; letterbox for Redmon's files",
     )
+    group.add_argument(
+        "--clip", action="store_const", const=True, help="cut a darknet network's boxes at the image's edges"
+    )
 
 
 def load_predictor(args: argparse.Namespace) -> Chain:
@@ -57,7 +60,7 @@ def darknet_detector(args: argparse.Namespace) -> AbstractDetector:
         raise ConfigError("which model?", hint="--model NAME, or --cfg FILE --weights FILE --names FILE")
     if args.weights is None:
         raise ConfigError("--cfg describes a network, but not what it has learnt", hint="--weights FILE")
-    return DarknetDetector(args.cfg, args.weights, label_names=args.names, resize=args.resize)
+    return DarknetDetector(args.cfg, args.weights, label_names=args.names, resize=args.resize, clip=bool(args.clip))
 
 
 def _named_model(args: argparse.Namespace) -> Chain:
@@ -67,8 +70,7 @@ def _named_model(args: argparse.Namespace) -> Chain:
 
 def refuse_darknet_options(args: argparse.Namespace, what: str) -> None:
     """Raises ConfigError if one of `add_darknet_arguments` is given. what: brings all that they say"""
-    given = {"--cfg": args.cfg, "--weights": args.weights, "--names": args.names, "--resize": args.resize}
-    extra = [option for option, value in given.items() if value is not None]
+    extra = [f"--{name}" for name in ("cfg", "weights", "names", "resize", "clip") if vars(args)[name] is not None]
     if extra:
         raise ConfigError(f"{what} brings its own files and rules; {', '.join(extra)} cannot change them")
 

@@ -24,6 +24,9 @@ def test_thresholds_and_fitting_reach_the_model(net):
     assert (model.score_thresh, model.nms_thresh, model.resize) == (0.7, 0.2, "letterbox")
     assert model.label_names == ("cat", "dog")
     assert load(*net[:4]).label_names is None
+    assert (load(*net, "--clip").clip, load(*net).clip) == (True, False)
+    with pytest.raises(ConfigError, match="--clip cannot change"):
+        load("--model", "yolo_fastest", "--clip")
 
 
 def test_a_model_of_the_zoo_comes_from_the_cache(shared, tmp_path, monkeypatch):

@@ -27,6 +27,7 @@ class DarknetDetector(AbstractOneStageDetector):
         "letterbox" keeps the photo's and fills up with grey, as Redmon's darknet does (use it for his files);
         None: what `letter_box=` in the cfg's [net] says, else "stretch"
     size: (H, W) of the network's input, where it is not the cfg's: multiples of 32, as a rule
+    clip: whether boxes are cut at the image's edges; else they are where the network places them, and may stick out
     Raises FileFormatError that names the line of the cfg, or the layer at which the weights do not fit;
     UnsupportedError for what cvzoo does not know; ValueRangeError if the names are not as many as the classes.
 
@@ -45,6 +46,7 @@ class DarknetDetector(AbstractOneStageDetector):
         label_names: str | os.PathLike | Sequence[str] | None = None,
         resize: Fit | None = None,
         size: tuple[int, int] | None = None,
+        clip: bool = False,
     ):
         with self.init_scope():
             self.network = DarknetNetwork(cfg, weights, size=size)
@@ -64,6 +66,7 @@ class DarknetDetector(AbstractOneStageDetector):
         if resize not in ("stretch", "letterbox"):
             raise ValueRangeError("DarknetDetector: resize", expected="'stretch' or 'letterbox'", got=repr(resize))
         self.resize = resize
+        self.clip = bool(clip)
         self.use_preset("visualize")
 
     def prepare(self, img: np.ndarray) -> np.ndarray:

@@ -17,6 +17,7 @@ def _settings(model: DarknetDetector) -> dict[str, Any]:
         "cfg": [[section.name, dict(section.options)] for section in sections],
         "resize": model.resize,
         "size": list(model.network.input_size),
+        "clip": model.clip,
     }
 
 
@@ -29,7 +30,9 @@ def _build(settings: Mapping[str, Any], label_names: Sequence[str] | None) -> Da
     height, width = settings["size"]
     names = None if label_names is None else tuple(label_names)
     # with its last line break it is a text, which is never taken for a path
-    return DarknetDetector("\n".join(lines) + "\n", label_names=names, resize=settings["resize"], size=(height, width))
+    text = "\n".join(lines) + "\n"
+    clip = bool(settings.get("clip", False))  # older files do not say
+    return DarknetDetector(text, label_names=names, resize=settings["resize"], size=(height, width), clip=clip)
 
 
 def _preprocessing(model: DarknetDetector) -> dict[str, Any]:

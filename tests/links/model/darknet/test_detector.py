@@ -5,10 +5,12 @@ import pytest
 
 from cvzoo.config.randomness import set_seed
 from cvzoo.errors.exceptions import FileFormatError, UnsupportedError, ValueRangeError, WeightsError
+from cvzoo.geometry.clip_bbox import clip_bbox
 from cvzoo.links.model.darknet.detector import DarknetDetector
 from cvzoo.links.model.darknet.published import fetch_detector
 from cvzoo.links.model.darknet.weights import MOBILENET_V2_YOLO_V3_NANO_VOC, YOLO_FASTEST_COCO
 from cvzoo.links.model.zoo import zoo_members
+from cvzoo.serializers.model_file import load_model, save_model
 from cvzoo.weights.cache import cached_path
 
 HEAD = "[convolutional]\nfilters=14\nsize=1\nactivation=linear\n[yolo]\nanchors=9,12,30,20\nclasses=2\nnum=2\n"
@@ -64,6 +66,20 @@ def test_absent_files_are_named(tmp_path):
         DarknetDetector(tmp_path / "no.cfg")
     with pytest.raises(WeightsError, match=r"no\.weights"):
         DarknetDetector(CFG, tmp_path / "no.weights")
+
+
+def test_boxes_are_cut_at_the_edges_where_that_is_asked_for_and_files_keep_it(tmp_path):
+    img = np.random.default_rng(0).integers(0, 256, (3, 40, 60)).astype(np.float32)
+    model = DarknetDetector(CFG, clip=True)
+    save_model(tmp_path / "cut.safetensors", model)
+    cut = load_model(tmp_path / "cut.safetensors")
+    assert (cut.clip, DarknetDetector(CFG).clip) == (True, False)
+    cut.score_thresh = model.score_thresh = 0
+    model.clip = False
+    (inside,), _, _ = cut.predict([img])
+    (anywhere,), _, _ = model.predict([img])
+    assert (anywhere != clip_bbox(anywhere, (40, 60))).any()
+    np.testing.assert_array_equal(inside, clip_bbox(anywhere, (40, 60)))
 
 
 def test_resize_is_chosen_by_the_argument_then_by_the_cfg_then_stretch():
