@@ -14,7 +14,7 @@ def zoo_member(name: str) -> ZooMember:
         near = difflib.get_close_matches(name, members, n=3, cutoff=0.4)
         raise ValueRangeError(
             f"the zoo has no model {name!r}",
-            expected=" or ".join(near) or f"one of {len(members)} names, or a file",
-            hint="`cvzoo models` lists them",
+            expected=f"one of {len(members)} names that `cvzoo models` lists, or a file",
+            hint=f"did you mean {' or '.join(near)}?" if near else None,
         )
     return members[name]
