@@ -15,6 +15,6 @@ def zoo_member(name: str) -> ZooMember:
         raise ValueRangeError(
             f"the zoo has no model {name!r}",
             expected=f"one of {len(members)} names that `cvzoo models` lists, or a file",
-            hint=f"did you mean {' or '.join(near)}?" if near else None,
+            hint=f"{' or '.join(near)}, if that is meant" if near else None,
         )
     return members[name]
