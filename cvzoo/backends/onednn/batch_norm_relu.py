@@ -14,13 +14,18 @@ from cvzoo.backends.onednn.normalization import (
     batch_norm_fixed,
     batch_norm_grad,
     batch_norm_train,
+    fuses_relu,
     is_case,
     normalization_grad,
     normalization_plan,
     to_image,
     to_vector,
 )
-from cvzoo.backends.onednn.primitives import local, recall
+from cvzoo.backends.onednn.primitives import Primitive, local, recall
+
+
+def _make_train(shape: tuple[int, int, int, int], eps: float) -> tuple[Primitive, int] | bool:
+    return fuses_relu(shape, eps) and normalization_plan(shape, eps, False, True)
 
 
 def batch_norm_relu_train(
@@ -36,7 +41,7 @@ def batch_norm_relu_train(
         key = ("batch_norm_relu", image.shape, eps)
         op = local.young.get(key)
         if op is None:
-            op = recall(key, normalization_plan, image.shape, eps, False, True)
+            op = recall(key, _make_train, image.shape, eps)
         if op:
             run, kept_size = op
             y = new_channels_last(*image.shape)
@@ -44,6 +49,9 @@ def batch_norm_relu_train(
             mask = new_bytes(kept_size)
             run(image, y, to_vector(gamma), to_vector(beta), mean, var, mask)
             return (y if x.ndim == 4 else y.reshape(x.shape)), mean, var, mask
+        y, mean, var = batch_norm_train(x, gamma, beta, eps=eps)
+        np.maximum(y, 0, out=y)
+        return y, mean, var, y > 0
     return numpy_batch_norm_relu_train(x, gamma, beta, eps=eps)
 
 
