@@ -15,7 +15,7 @@ TRACES = [
     (re.compile(r"""(?<![\w.:/~-])/(work|home|root|Users|mnt|tmp)/\w"""), "a path of one computer"),
     (re.compile(r"https?://[^/\s]*(artifactory|\.internal\b|\.local\b)"), "a host of one network"),
     (re.compile(r"\b(issue|ticket)\s+#?\d+", re.IGNORECASE), "an issue's number"),
-    (re.compile(r"\b(sub-?agents?|AI agents?|coding agents?|large language models?|LLMs?)\b", re.IGNORECASE), "who wrote it"),
+    (re.compile(r"\b(sub-?agents?|(AI|coding) agents?|large language models?|LLMs?)\b", re.IGNORECASE), "who wrote it"),
 ]
 
 
