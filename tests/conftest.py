@@ -1,9 +1,10 @@
 """Fixtures that every room's tests may use."""
 
-import os
+import hashlib
 import pathlib
 import shutil
 import signal
+import time
 
 import hypothesis
 import pytest
@@ -17,13 +18,47 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def pytest_collection_modifyitems(items):
-    """Long tests are for who asks; processes that share the tests must call them by the same names."""
+DEADLINE = pytest.StashKey[float | None]()
+STAND_INS = tuple(f"tests/backends/{each}/" for each in ("cuda", "cudnn", "cupy"))  # kernels compiled for the host
+
+
+def pytest_addoption(parser):
+    group = parser.getgroup("cvzoo")
+    group.addoption("--all", action="store_true", help="also the slow tests and those of the stand-in for a GPU")
+    group.addoption("--minutes", type=float, metavar="N", help="skip what was not begun N minutes after the start")
+    group.addoption("--shuffle", metavar="WORD", help="run the files in an order drawn from WORD")
+
+
+def pytest_configure(config):
+    minutes = config.getoption("--minutes")
+    config.stash[DEADLINE] = None if minutes is None else time.monotonic() + 60 * minutes
+
+
+def pytest_collection_modifyitems(config, items):
+    """What a change needs, or all of it; processes that share the tests must call them by the same names."""
     for item in items:
-        if item.get_closest_marker("long") and not os.environ.get("CVZOO_LONG_TESTS"):
-            item.add_marker(pytest.mark.skip(reason="minutes: set CVZOO_LONG_TESTS=1"))
         if " at 0x" in item.nodeid:
             raise pytest.UsageError(f"a test's name has an address in it, give its cases ids: {item.nodeid}")
+    if not config.getoption("--all"):
+        left_out = [item for item in items if is_slow(item)]
+        items[:] = [item for item in items if not is_slow(item)]
+        config.hook.pytest_deselected(items=left_out)
+    word = config.getoption("--shuffle")
+    if word:  # stable: tests of one file stay together and in order
+        items.sort(key=lambda item: hashlib.sha256(f"{word} {item.location[0]}".encode()).digest())
+
+
+def is_slow(item):
+    """Marked so, or computed by the stand-in for a GPU, which compiles kernels for the host."""
+    on_stand_in = "fake_gpu" in getattr(item, "fixturenames", ()) or item.nodeid.startswith(STAND_INS)
+    return on_stand_in or item.get_closest_marker("slow") is not None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    deadline = item.config.stash[DEADLINE]
+    if deadline is not None and time.monotonic() > deadline:
+        pytest.skip("not begun within --minutes")
 
 
 SHARED = pathlib.Path(__file__).resolve().parents[2] / "shared"

@@ -1,6 +1,5 @@
 """The examples run; the one that ships learns."""
 
-import os
 import pathlib
 
 import numpy as np
@@ -42,7 +41,6 @@ def test_mnist_is_learnt_in_short(shared, tmp_path, capsys):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not os.environ.get("CVZOO_LONG_TESTS"), reason="minutes: set CVZOO_LONG_TESTS=1")
 def test_mnist_is_learnt(shared, tmp_path):
     assert load("train_mnist").main(shared / "data" / "mnist", out=tmp_path) >= 0.982
 

@@ -12,7 +12,7 @@ import pytest
 
 ARCHITECTURES = (75, 80, 86, 89, 90, 100, 120)
 # each takes a compiler some tenths of a second a kernel: one in every run, all when asked
-ONE_OF_ARCHITECTURES = [each if each == 90 else pytest.param(each, marks=pytest.mark.long) for each in ARCHITECTURES]
+ONE_OF_ARCHITECTURES = [each if each == 90 else pytest.param(each, marks=pytest.mark.slow) for each in ARCHITECTURES]
 _AS_CUPY = ("-ftz=true", "--device-as-default-execution-space")  # what CuPy adds to every compilation
 
 

@@ -17,7 +17,7 @@ def test_kernels_compile_for_hopper_without_spilling(family, tmp_path):
     assert spills(ptxas_report(source(family), 90, tmp_path)) == []
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_kernels_compile_for_every_architecture_without_spilling(family, architecture, tmp_path):

@@ -34,7 +34,19 @@ pytestmark = [
 def run_guarded(side, *paths):
     path = os.pathsep.join([os.fspath(ROOT), os.fspath(ROOT / "tests/support")])
     environment = dict(os.environ, PYTHONPATH=path, CVZOO_GUARD=side)
-    command = [sys.executable, "-m", "pytest", "-p", "guarded_gpu", "-m", "not slow", "-p", "no:cacheprovider", *paths]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "--all",
+        "-p",
+        "guarded_gpu",
+        "-m",
+        "not slow",
+        "-p",
+        "no:cacheprovider",
+        *paths,
+    ]
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
 
 
@@ -48,7 +60,7 @@ def test_the_guard_guards(side, at, is_sound, tmp_path):
     assert is_sound or "Segmentation fault" in done.stderr
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("side", ["start", "end"])
 def test_kernels_stay_within_their_arrays(side):
     done = run_guarded(side, *[os.fspath(ROOT / "tests/backends" / name) for name in KERNELS])
