@@ -18,7 +18,7 @@ def voc_results_files(path: str | os.PathLike) -> list[pathlib.Path]:
     path = pathlib.Path(path)
     if not path.is_dir():
         return [path]
-    found = sorted(each for each in path.glob("*.txt") if _NAME.fullmatch(each.name))
+    found = sorted(each for each in path.glob("*.txt") if _NAME.fullmatch(each.name) and each.is_file())
     if not found:
         raise FileFormatError(f"{path}: no results", expected="comp4_det_test_CLASS.txt, one file a class")
     return found
