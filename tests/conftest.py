@@ -50,7 +50,8 @@ def pytest_collection_modifyitems(config, items):
 
 def is_slow(item):
     """Marked so, or computed by the stand-in for a GPU, which compiles kernels for the host."""
-    on_stand_in = "fake_gpu" in getattr(item, "fixturenames", ()) or item.nodeid.startswith(STAND_INS)
+    asked = "fake_gpu" in getattr(item, "fixturenames", ()) or hasattr(getattr(item, "module", None), "fake_gpu")
+    on_stand_in = asked or item.nodeid.startswith(STAND_INS)
     return on_stand_in or item.get_closest_marker("slow") is not None
 
 

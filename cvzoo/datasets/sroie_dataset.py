@@ -1,6 +1,7 @@
 """SROIE: scanned receipts with their regions of text."""
 
 import math
+import os
 import pathlib
 
 import numpy as np
@@ -43,11 +44,11 @@ class SROIETextDataset(GetterDataset):
         data_dir="auto",
         split=None,
         *,
-        list_dir=None,
+        list_dir: str | os.PathLike | None = None,
         return_quad=False,
         return_text=False,
-        use_empty=True,
-        allow_outside=False,
+        use_empty: bool = True,
+        allow_outside: bool = False,
     ):
         super().__init__()
         self.label_names = sroie_label_names

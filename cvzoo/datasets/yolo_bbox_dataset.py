@@ -40,7 +40,16 @@ class YOLOBboxDataset(GetterDataset):
     Raises DatasetError that names the file and the line.
     """
 
-    def __init__(self, images, label_names, *, root=None, label_dir=None, use_empty=True, allow_outside=False):
+    def __init__(
+        self,
+        images,
+        label_names,
+        *,
+        root: str | os.PathLike | None = None,
+        label_dir=None,
+        use_empty: bool = True,
+        allow_outside: bool = False,
+    ):
         super().__init__()
         if isinstance(label_names, (str, os.PathLike)):
             label_names = _read_names(pathlib.Path(label_names))

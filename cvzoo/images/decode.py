@@ -1,8 +1,10 @@
 """Opening and decoding an image file with Pillow: headers are judged first, and whatever breaks is named."""
 
 import io
+import os
 import struct
 import zlib
+from typing import BinaryIO
 
 import numpy as np
 from PIL import Image, UnidentifiedImageError
@@ -70,7 +72,7 @@ def open_image_as_stored(file, *, name, max_pixels):
         raise
 
 
-def open_file(path):
+def open_file(path: str | os.PathLike) -> BinaryIO:
     """The file of a path, open to be read as bytes. Raises ImageError for a path that no file can have, OSError."""
     try:
         return open(path, "rb")

@@ -44,7 +44,7 @@ def encode_jpeg(img, *, quality=85):
     return buffer.getvalue()
 
 
-def image_format(path):
+def image_format(path: str | os.PathLike) -> str:
     """Pillow's name of the format that the path's ending says. Raises ImageError for an ending that is not written."""
     suffix = pathlib.Path(path).suffix
     if suffix.lower() not in _FORMAT_OF_ENDING:

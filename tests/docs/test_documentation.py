@@ -168,7 +168,7 @@ def test_what_a_page_says_is_so(page, reader):
             someone.follow(block)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("page", sorted({page for page, _ in LONG}))
 def test_what_takes_long_is_so_too(page, reader, monkeypatch, request):
     someone = reader(page)

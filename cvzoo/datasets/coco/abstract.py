@@ -32,7 +32,7 @@ class AbstractCOCODataset(GetterDataset):
     """
 
     def __init__(
-        self, json_path, image_dir, *, use_crowded, with_masks=False, with_keypoints=False, allow_outside=False
+        self, json_path, image_dir, *, use_crowded, with_masks=False, with_keypoints=False, allow_outside: bool = False
     ):
         super().__init__()
         columns = read_columns(json_path, with_masks=with_masks, with_keypoints=with_keypoints)

@@ -24,7 +24,7 @@ class COCOJSONBboxDataset(AbstractCOCODataset):
         use_crowded=False,
         return_area=False,
         return_crowded=False,
-        allow_outside=False,
+        allow_outside: bool = False,
     ):
         super().__init__(json_path, image_dir, use_crowded=use_crowded, allow_outside=allow_outside)
         self.add_getter("img", self._get_img)
@@ -49,7 +49,7 @@ class COCOJSONInstanceSegmentationDataset(AbstractCOCODataset):
         return_area=False,
         return_crowded=False,
         return_bbox=False,
-        allow_outside=False,
+        allow_outside: bool = False,
     ):
         super().__init__(json_path, image_dir, use_crowded=use_crowded, with_masks=True, allow_outside=allow_outside)
         self.add_getter("img", self._get_img)
@@ -81,7 +81,7 @@ class COCOJSONKeypointDataset(AbstractCOCODataset):
         return_bbox=False,
         return_area=False,
         return_crowded=False,
-        allow_outside=False,
+        allow_outside: bool = False,
     ):
         super().__init__(
             json_path, image_dir, use_crowded=use_crowded, with_keypoints=True, allow_outside=allow_outside

@@ -1,6 +1,8 @@
 """A run of a data set's examples, and ways to split one."""
 
 import itertools
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -57,7 +59,14 @@ def split_dataset_random(dataset, first_size, seed=None):
     return split_dataset(dataset, first_size, _permutation(len(dataset), seed))
 
 
-def split_dataset_stratified(dataset, first_size, strata, *, groups=None, seed=None):
+def split_dataset_stratified(
+    dataset: Any,
+    first_size: int,
+    strata: np.ndarray | Sequence[Any],
+    *,
+    groups: np.ndarray | Sequence[Any] | None = None,
+    seed: int | None = None,
+) -> tuple[SubDataset, SubDataset]:
     """Two SubDatasets with the same mix of classes: about `first_size` examples, and the rest; each in its old order.
 
     strata: (N,) int, the class of each example, such as `dataset.slice[:, "label"]`; or (N, K), how many objects of
@@ -70,7 +79,12 @@ def split_dataset_stratified(dataset, first_size, strata, *, groups=None, seed=N
     n_example = len(dataset)
     if not 0 <= first_size <= n_example:
         raise ValueRangeError("no such split", expected=f"0 .. {n_example}", got=first_size)
-    part = stratified_parts(np.asarray(strata), (first_size, n_example - first_size), groups=groups, seed=seed)
+    part = stratified_parts(
+        np.asarray(strata),
+        (first_size, n_example - first_size),
+        groups=None if groups is None else np.asarray(groups),
+        seed=seed,
+    )
     if len(part) != n_example:
         raise ShapeError("the strata need a row for every example", expected=n_example, got=len(part))
     return split_dataset(dataset, int((part == 0).sum()), np.argsort(part, kind="stable"))

@@ -1,5 +1,6 @@
 """Pascal VOC's boxes, and those of any folder in its layout."""
 
+import os
 import pathlib
 
 import numpy as np
@@ -111,13 +112,13 @@ class VOCFolderBboxDataset(AbstractVOCBboxDataset):
         data_dir,
         split=None,
         *,
-        list_dir=None,
+        list_dir: str | os.PathLike | None = None,
         label_names=None,
         one_based=True,
         use_difficult=False,
         return_difficult=False,
-        use_empty=True,
-        allow_outside=False,
+        use_empty: bool = True,
+        allow_outside: bool = False,
     ):
         root = pathlib.Path(data_dir)
         folders = voc_folders(root)

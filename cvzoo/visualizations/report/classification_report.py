@@ -18,7 +18,12 @@ _MOST = 60  # classes of a readable matrix
 
 
 def write_classification_report(
-    path: str | os.PathLike, record, *, pictures: Iterable[ReportPicture] = (), title=None, about=NOTHING
+    path: str | os.PathLike,
+    record: Mapping[str, Any],
+    *,
+    pictures: Iterable[ReportPicture] = (),
+    title: str | None = None,
+    about: Mapping[str, str] = NOTHING,
 ) -> None:
     """Write the report to a file, whole or not at all. The arguments are those of `classification_report_html`."""
     text = classification_report_html(record, pictures=pictures, title=title, about=about)

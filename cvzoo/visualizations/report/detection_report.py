@@ -52,7 +52,12 @@ class ReportPicture(NamedTuple):
 
 
 def write_detection_report(
-    path: str | os.PathLike, record, *, pictures: Iterable[ReportPicture] = (), title=None, about=NOTHING
+    path: str | os.PathLike,
+    record: Mapping[str, Any],
+    *,
+    pictures: Iterable[ReportPicture] = (),
+    title: str | None = None,
+    about: Mapping[str, str] = NOTHING,
 ) -> None:
     """Write the report to a file, whole or not at all. The arguments are those of `detection_report_html`."""
     text = detection_report_html(record, pictures=pictures, title=title, about=about)

@@ -17,7 +17,12 @@ _SCORES = ("miou", "pixel_accuracy", "mean_class_accuracy", "fwiou")
 
 
 def write_segmentation_report(
-    path: str | os.PathLike, record, *, pictures: Iterable[ReportPicture] = (), title=None, about=NOTHING
+    path: str | os.PathLike,
+    record: Mapping[str, Any],
+    *,
+    pictures: Iterable[ReportPicture] = (),
+    title: str | None = None,
+    about: Mapping[str, str] = NOTHING,
 ) -> None:
     """Write the report to a file, whole or not at all. The arguments are those of `segmentation_report_html`."""
     text = segmentation_report_html(record, pictures=pictures, title=title, about=about)
