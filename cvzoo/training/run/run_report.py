@@ -20,6 +20,10 @@ from cvzoo.weights.model_header import read_model_header
 FILENAME = "report.html"
 ITERATIONS = "iterations.jsonl"  # means of few iterations
 IMAGES = "images"  # the folder of what is drawn while training
+_CAPTIONS = {
+    "first_batch": "the first batch, augmented as it is trained on",
+    "predictions": "what the model found in images of the validation, at the last one",
+}
 
 
 def write_run_report(
@@ -142,9 +146,9 @@ def _images(folder: pathlib.Path) -> str:
     figures = []
     for path in sorted((folder / IMAGES).glob("*.jpg")):
         data = base64.b64encode(path.read_bytes()).decode("ascii")
-        title = html.escape(path.stem.replace("_", " "))
+        title = html.escape(_CAPTIONS.get(path.stem, path.stem.replace("_", " ")))
         figures.append(
-            f'<figure><img class="photo" alt="{title}" src="data:image/jpeg;base64,{data}">'
+            f'<figure style="max-width:none"><img class="photo" alt="{title}" src="data:image/jpeg;base64,{data}">'
             f"<figcaption>{title}</figcaption></figure>"
         )
     return f'<div class="grid">{"".join(figures)}</div>' if figures else ""

@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import pathlib
+from collections.abc import Iterator
 
 from cvzoo.errors.exceptions import FileFormatError, ValueRangeError
 from cvzoo.training.output_folder import write_text
@@ -56,16 +57,18 @@ def read_status(folder: str | os.PathLike) -> RunStatus | None:
 class FolderLock:
     """Held by the process that trains in a folder; the kernel frees it when the process dies.
 
-    Where the file system knows no locks, everybody gets it.
+    Some file systems of networks know no locks.
     """
 
     def __init__(self) -> None:
         self._descriptor: int | None = None
 
-    def take(self, folder: str | os.PathLike) -> None:
-        """Hold the folder's lock. Raises ValueRangeError if another process, or trainer, holds it."""
-        if self._descriptor is not None:
-            return
+    def take(self, folder: str | os.PathLike) -> bool:
+        """Hold the folder's lock; False where there are none, so that nobody knows who else may be there.
+
+        Raises ValueRangeError if another process, or trainer, holds it.
+        """
+        self.release()
         descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -75,8 +78,10 @@ class FolderLock:
                 f"{os.fspath(folder)}: another process is training in this folder", hint="wait for it, or end it"
             ) from None
         except OSError:  # no locks here
-            pass
+            os.close(descriptor)
+            return False
         self._descriptor = descriptor
+        return True
 
     def release(self) -> None:
         """Let go of it; more than once does no harm."""
@@ -86,11 +91,10 @@ class FolderLock:
 
 
 @contextlib.contextmanager
-def folder_lock(folder: str | os.PathLike):
-    """Holds the folder's lock for the block. Raises as `FolderLock.take`."""
+def folder_lock(folder: str | os.PathLike) -> Iterator[bool]:
+    """Holds the folder's lock for the block, and tells whether there is one. Raises as `FolderLock.take`."""
     lock = FolderLock()
-    lock.take(folder)
     try:
-        yield
+        yield lock.take(folder)
     finally:
         lock.release()

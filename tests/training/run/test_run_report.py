@@ -121,7 +121,7 @@ def test_images_that_were_drawn_are_in_the_page(tmp_path):
     (tmp_path / "images/first_batch.jpg").write_bytes(b"\xff\xd8")
     page = page_of(tmp_path)
     assert 'src="data:image/jpeg;base64,/9g="' in page
-    assert "first batch" in plain_text(page)
+    assert "the first batch, augmented" in plain_text(page)
 
 
 @pytest.mark.parametrize(
