@@ -99,7 +99,9 @@ def test_convolutions_take_any_order_of_memory(order):
     reference = REFERENCE.conv_2d_input_grad(gy, w, (30, 31), **settings)
     assert_agree(FAST.conv_2d_input_grad(gy, w, (30, 31), **settings), reference)
     reference = REFERENCE.conv_2d_weight_grad(x, gy, (3, 3), **settings)
-    assert_agree(FAST.conv_2d_weight_grad(x, gy, (3, 3), **settings), reference)
+    # a kernel that adds 1,860 equal numbers one after another errs in the same direction most of the time
+    tolerance = 5e-5 if order == "broadcast" else 1e-5
+    assert_agree(FAST.conv_2d_weight_grad(x, gy, (3, 3), **settings), reference, tolerance=tolerance)
     for array, copy in zip((x, w, gy), before):
         np.testing.assert_array_equal(array, copy)
 
