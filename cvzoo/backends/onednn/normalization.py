@@ -42,6 +42,7 @@ from cvzoo.backends.onednn.primitives import (
 
 _GIVEN_STATISTICS, _USE_SCALE, _USE_SHIFT, _RELU = 1, 2, 4, 8
 _ACROSS_CHANNELS = 0xAFF
+_LONG = 1 << 13  # numbers of a row; of more the library's sums lose digits
 _N = 5  # the number of channels that the library has kernels for; with some others version 3.2 crashes
 
 
@@ -205,7 +206,7 @@ def layer_norm(
     x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, *, eps: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """As AbstractBackend.layer_norm says."""
-    if x.dtype != F32 or gamma.dtype != F32 or x.size == 0:
+    if x.dtype != F32 or gamma.dtype != F32 or x.size == 0 or x.shape[1] > _LONG:
         return numpy_layer_norm(x, gamma, beta, eps=eps)
     key = ("layer_norm", x.shape, eps)
     run = local.young.get(key)
