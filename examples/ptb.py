@@ -1,4 +1,4 @@
-"""A language model: an LSTM that says which word comes next, learned by truncated backpropagation through time.
+"""Which word comes next: an LSTM on text, learned by truncated backpropagation through time.
 
     python examples/ptb.py
 

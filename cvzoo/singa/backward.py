@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.device import on_device_of
+from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import DtypeError, GraphError, ShapeError
 from cvzoo.singa.tensor_class import Tensor, hold
 
@@ -49,7 +49,8 @@ def fill_gradients(y: Tensor, dy: Any = None) -> list[Parameter]:
     for parameter in parameters:
         parameter.cleargrad()
     factor = dy._array if isinstance(dy, Variable) else 1.0 if dy is None else dy
-    y.grad = np.full_like(y._array, factor)
+    with on_device_of(y._array):
+        y.grad = backend_of(y._array).xp.full_like(y._array, factor)
     y.backward(retain_grad=computed)
     y.cleargrad()
     return parameters

@@ -1,22 +1,27 @@
-"""Devices: there is one, the processor; asking for a GPU says so."""
+"""Devices: the processor, and the GPUs that the rest of cvzoo finds."""
 
 import sys
 from typing import IO
 
 from cvzoo.autodiff.hooks.timer_hook import TimerHook
+from cvzoo.backends.cupy.library import cupy
+from cvzoo.backends.device import Device as Place
+from cvzoo.backends.device import get_device
 from cvzoo.config.randomness import set_seed
 from cvzoo.errors.exceptions import BackendError, ValueRangeError
 
 
 class Device:
-    """The processor. Its methods have SINGA's names.
+    """The processor or a GPU. Its methods have SINGA's names.
 
+    index: the GPU's number, -1 for the processor
     verbosity: what `SetVerbosity` said: 0 measures nothing, 1 how long forward and backward take, 2 each function too
     seconds: what was measured, a list of times for each of "forward" and "backward"
     timer: measures each function while verbosity is 2
     """
 
-    def __init__(self) -> None:
+    def __init__(self, index: int = -1) -> None:
+        self.index = index
         self.verbosity = 0
         self.seconds: dict[str, list[float]] = {}
         self.timer = TimerHook()
@@ -62,8 +67,16 @@ class Device:
         """Start this thread's random numbers (initial values, dropout) anew."""
         set_seed(seed)
 
+    @property
+    def place(self) -> Place:
+        """The same device, as the rest of cvzoo has it."""
+        return Place(self.index)
+
     def Sync(self) -> None:
-        """Nothing: when a function returns, its numbers are there."""
+        """Wait until a GPU has done what it was given; on the processor, numbers are there when a function returns."""
+        if self.index >= 0:
+            with self.place:
+                cupy().cuda.Device().synchronize()
 
     def EnableGraph(self, enable: bool) -> None:
         """Remember what was said, for `graph_enabled`. Whether a model is replayed says `Model.compile` or
@@ -78,24 +91,31 @@ class Device:
         """Nothing: graphs belong to models, and are made anew when something changed."""
 
     def id(self) -> int:
-        """-1, as SINGA's processor has."""
-        return -1
+        """The GPU's number; -1, as SINGA's processor has."""
+        return self.index
 
     def __repr__(self) -> str:
-        return "Device(cpu)"
+        return f"Device({self.place.name})"
 
 
-_default = Device()
+_devices: dict[int, Device] = {}  # made once each, since they keep times
+
+
+def device_at(index: int) -> Device:
+    """The GPU of that number, -1: the processor; whether it is there was looked at before."""
+    if index not in _devices:
+        _devices[index] = Device(index)
+    return _devices[index]
 
 
 def get_default_device() -> Device:
     """The processor."""
-    return _default
+    return device_at(-1)
 
 
 def create_cpu_device() -> Device:
     """The processor, the same as `get_default_device()`."""
-    return _default
+    return device_at(-1)
 
 
 def enable_lazy_alloc(enable: bool) -> None:
@@ -103,36 +123,37 @@ def enable_lazy_alloc(enable: bool) -> None:
 
 
 def get_num_gpus() -> int:
-    """0: this version computes on the processor only."""
-    return 0
-
-
-def _absent(name: str) -> BackendError:
-    return BackendError(
-        f"{name}: this version of cvzoo computes on the CPU only", hint="device.get_default_device(), with no device id"
-    )
+    """How many NVIDIA GPUs can be used here."""
+    try:
+        return int(cupy().cuda.runtime.getDeviceCount())
+    except BackendError:
+        return 0
 
 
 def create_cuda_gpu() -> Device:
-    """Raises BackendError: this version computes on the processor only."""
-    raise _absent("create_cuda_gpu")
+    """The first GPU. Raises BackendError, saying why, if none can be used here."""
+    return create_cuda_gpu_on(0)
 
 
 def create_cuda_gpu_on(device_id: int) -> Device:
-    """Raises BackendError: this version computes on the processor only."""
-    raise _absent("create_cuda_gpu_on")
+    """The GPU of that number. Raises BackendError, saying why, if it cannot be used here."""
+    if isinstance(device_id, bool) or not isinstance(device_id, int) or device_id < 0:
+        raise ValueRangeError("create_cuda_gpu_on: a GPU's number", expected="0 or more", got=repr(device_id))
+    return device_at(get_device(f"gpu:{device_id}").index)
 
 
 def create_cuda_gpus(num: int) -> list[Device]:
-    """Raises BackendError: this version computes on the processor only."""
-    raise _absent("create_cuda_gpus")
+    """The first `num` GPUs. Raises BackendError if there are fewer."""
+    return create_cuda_gpus_on(list(range(num)))
 
 
 def create_cuda_gpus_on(device_ids: list[int]) -> list[Device]:
-    """Raises BackendError: this version computes on the processor only."""
-    raise _absent("create_cuda_gpus_on")
+    """The GPUs of these numbers. Raises BackendError if one of them cannot be used here."""
+    return [create_cuda_gpu_on(device_id) for device_id in device_ids]
 
 
 def create_opencl_device() -> Device:
-    """Raises BackendError: this version computes on the processor only."""
-    raise _absent("create_opencl_device")
+    """Raises BackendError: cvzoo computes on processors and NVIDIA GPUs."""
+    raise BackendError(
+        "create_opencl_device: there is no OpenCL here", hint="device.create_cuda_gpu(), or get_default_device()"
+    )

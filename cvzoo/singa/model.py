@@ -7,11 +7,12 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from cvzoo.backends.arrays import device_number
 from cvzoo.errors.exceptions import DtypeError, GraphError
 from cvzoo.graph.compiled_graph import CompiledGraph
 from cvzoo.graph.learning_graph import LearningGraph
 from cvzoo.graph.replayed_method import ReplayedMethod
-from cvzoo.singa.device import Device, get_default_device
+from cvzoo.singa.device import Device, device_at, get_default_device
 from cvzoo.singa.layers.layer import Layer, called
 from cvzoo.singa.mode import entered, is_entered, is_training, set_training
 from cvzoo.singa.states_file import read_states, write_states
@@ -167,7 +168,9 @@ class Model(Layer):
 
     @property
     def device(self) -> Device:
-        """The processor."""
+        """Where its first parameter lies; the processor before it has any."""
+        for parameter in self.params(include_uninit=False):
+            return device_at(device_number(parameter._array))
         return get_default_device()
 
     # --- calling ----------------------------------------------------------------------------------------------------
@@ -180,7 +183,7 @@ class Model(Layer):
         with entered(self.training):
             if not self.training:
                 return as_tensor(self.forward(*args, **kwargs))
-            with _timed():
+            with _timed(self.device):
                 return as_tensor(self.train_one_batch(*args, **kwargs))
 
     def forward(self, *inputs: Any) -> Any:
@@ -231,7 +234,7 @@ def _replayed(forward: Any) -> Any:
         # a forward that a subclass's own calls is a part of that one's replay
         replay = self.__dict__.get("_replay") if type(self).forward is replayed else None
         result = forward(self, *args, **kwargs) if replay is None else as_tensor(replay(*args, **kwargs))
-        device = get_default_device()
+        device = self.device
         if device.verbosity and self.training:
             device.add_seconds("forward", time.perf_counter() - start)
         return result
@@ -241,9 +244,8 @@ def _replayed(forward: Any) -> Any:
 
 
 @contextlib.contextmanager
-def _timed() -> Iterator[None]:
+def _timed(device: Device) -> Iterator[None]:
     """Each function is timed inside where the device is asked to."""
-    device = get_default_device()
     if device.verbosity < 2:
         yield
         return

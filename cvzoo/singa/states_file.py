@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.arrays import to_numpy
 from cvzoo.errors.exceptions import DtypeError, FileError, FileFormatError
 from cvzoo.singa.tensor_class import float16, float32, int32
 from cvzoo.weights.atomic_write import atomic_write
@@ -53,7 +54,7 @@ def write_states(path: str | os.PathLike, states: Mapping[str, Any], aux_states:
 
 
 def _array(name: str, value: Any) -> np.ndarray:
-    array = np.asarray(value._array if isinstance(value, Variable) else value)
+    array = np.asarray(to_numpy(value._array) if isinstance(value, Variable) else value)
     if array.dtype.kind not in "fiub":
         raise DtypeError(f"{name} is no Tensor, array or number", got=type(value).__name__)
     if array.dtype not in _CODES:

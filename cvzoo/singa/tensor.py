@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.arrays import to_numpy as host_array
 from cvzoo.config.randomness import random_generator
 from cvzoo.errors.exceptions import DtypeError, ShapeError
 from cvzoo.functions.array.concat import concat
@@ -15,6 +16,7 @@ from cvzoo.functions.math.average import mean
 from cvzoo.functions.math.matmul import matmul
 from cvzoo.functions.math.square import square as _square
 from cvzoo.functions.math.sum import sum as _sum
+from cvzoo.singa.beside import beside, on_host
 from cvzoo.singa.device import Device
 from cvzoo.singa.operators import elementwise
 from cvzoo.singa.operators.elementwise import abs, ceil, exp, log, sigmoid, sign, sqrt, tanh
@@ -44,9 +46,9 @@ def to_numpy(t: Any) -> np.ndarray:
     """A copy of the numbers as a numpy array."""
     if isinstance(t, Tensor):
         t._tell()
-        return t._array.copy()
+        return np.array(host_array(t._array))
     if isinstance(t, Variable | np.ndarray):
-        return np.array(t.array if isinstance(t, Variable) else t)
+        return np.array(host_array(t.array) if isinstance(t, Variable) else t)
     raise DtypeError("to_numpy wants a Tensor", got=type(t).__name__)
 
 
@@ -91,12 +93,14 @@ def product(shape: Sequence[int]) -> int:
 # --- new ones ---------------------------------------------------------------------------------------------------------
 def zeros_like(t: Tensor) -> Tensor:
     """Zeros of t's shape and dtype."""
-    return hold(np.zeros(t.shape, t.dtype))
+    with t.device.place:
+        return hold(t.xp.zeros(t.shape, t.dtype))
 
 
 def ones_like(t: Tensor) -> Tensor:
     """Ones of t's shape and dtype."""
-    return hold(np.ones(t.shape, t.dtype))
+    with t.device.place:
+        return hold(t.xp.ones(t.shape, t.dtype))
 
 
 def zeros(shape: Sequence[int], device: Device | None = None) -> Tensor:
@@ -185,7 +189,8 @@ def pow(t: Tensor, x: Value, out: Tensor | None = None) -> Tensor:
 
 def axpy(alpha: float, x: Tensor, y: Tensor) -> Tensor:
     """y, now y + alpha x."""
-    y += x._array * np.float32(alpha)
+    with x.device.place:
+        y += x._array * np.float32(alpha)
     return y
 
 
@@ -194,7 +199,8 @@ def mult(A: Tensor, B: Tensor, C: Tensor | None = None, alpha: float = 1.0, beta
     product = apply(matmul, A, B)
     if C is None:
         return product
-    C.copy_from(product._array * np.float32(alpha) + C._array * np.float32(beta))
+    with C.device.place:
+        C.copy_from(product._array * np.float32(alpha) + C._array * np.float32(beta))
     return C
 
 
@@ -202,15 +208,15 @@ def einsum(ops: str, *args: Tensor) -> Tensor:
     """`numpy.einsum` of the Tensors' numbers; no gradient."""
     for each in args:
         each._tell()
-    return hold(np.einsum(ops, *[each._array for each in args]).astype(np.float32))
+    return hold(beside(args[0], np.einsum(ops, *[on_host(each) for each in args]).astype(np.float32)))
 
 
 def tensordot(A: Tensor, B: Tensor, axes: Any = 2) -> Tensor:
     """`numpy.tensordot` of the Tensors' numbers, (1,) where no axis is left; no gradient."""
     for each in (A, B):
         each._tell()
-    product = np.tensordot(A._array, B._array, axes).astype(np.float32)
-    return hold(product.reshape(product.shape or (1,)))
+    product = np.tensordot(on_host(A), on_host(B), axes).astype(np.float32)
+    return hold(beside(A, product.reshape(product.shape or (1,))))
 
 
 def square(t: Tensor) -> Tensor:

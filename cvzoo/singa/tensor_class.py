@@ -8,6 +8,8 @@ import numpy as np
 
 from cvzoo.autodiff.parameter import Kept, Parameter
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.arrays import device_number, is_device_array, to_numpy
+from cvzoo.backends.device import Device as Place
 from cvzoo.config.randomness import random_generator
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 from cvzoo.functions.array.cast import cast
@@ -20,7 +22,7 @@ from cvzoo.functions.math.divide import divide
 from cvzoo.functions.math.multiply import multiply
 from cvzoo.functions.math.power import power
 from cvzoo.functions.math.rounding import floor
-from cvzoo.singa.device import Device, get_default_device
+from cvzoo.singa.device import Device, device_at
 from cvzoo.singa.mode import entered, is_entered, is_training
 
 float32 = np.dtype("float32")
@@ -40,7 +42,7 @@ class Tensor(Parameter):
     """An array with SINGA's methods, and a place in the graph of gradients.
 
     shape: its shape, if there is no `data`
-    device: the processor; None for it
+    device: where it lies, None: on the processor
     dtype: `tensor.float32`, `tensor.float16` or `tensor.int32`
     data: a numpy array to copy; float64 becomes float32, other integers and booleans become int32
     requires_grad: False freezes a parameter
@@ -54,7 +56,7 @@ class Tensor(Parameter):
     input; `creator` is the FunctionNode.
     """
 
-    __slots__ = ("_source", "_stores", "_wanted", "device")
+    __slots__ = ("_source", "_stores", "_wanted")
 
     def __init__(
         self,
@@ -71,11 +73,13 @@ class Tensor(Parameter):
         if stores_grad and not requires_grad:
             raise ValueRangeError("a Tensor that stores its gradient requires one: stores_grad, but not requires_grad")
         if data is None:
-            array = np.zeros(_as_shape(shape), as_dtype(dtype))
+            array: Any = np.zeros(_as_shape(shape), as_dtype(dtype))
         else:
             data = np.asarray(data)
             array = np.array(data, dtype_of(data), order="C")
             _check_range(data, array.dtype)
+        if device is not None:
+            array = device.place.asarray(array)
         self._fill(array, requires_grad, stores_grad, name)
 
     def _fill(self, array: np.ndarray, wanted: bool, stores_grad: bool, name: str | None) -> None:
@@ -87,9 +91,14 @@ class Tensor(Parameter):
         self.update_rule = None
         self._source: Variable | None = None
         self._wanted = wanted
-        self.device = get_default_device()
+        self._device = None
         self._stores = stores_grad
         self._requires_grad = wanted and stores_grad and array.dtype.kind == "f"
+
+    @property
+    def device(self) -> Device:
+        """Where it lies."""
+        return device_at(device_number(self._array))
 
     # --- what it is -------------------------------------------------------------------------------------------------
     @property
@@ -167,19 +176,19 @@ class Tensor(Parameter):
     def l1(self) -> float:
         """The mean of the absolute values, as SINGA has it."""
         self._tell()
-        return float(np.abs(self._array).mean())
+        return float(np.abs(to_numpy(self._array)).mean())
 
     def l2(self) -> float:
         """The root of the sum of squares, divided by the number of elements, as SINGA has it."""
         self._tell()
-        return float(np.sqrt(np.square(self._array, dtype=np.float64).sum()) / self._array.size)
+        return float(np.sqrt(np.square(to_numpy(self._array), dtype=np.float64).sum()) / self._array.size)
 
     def __bool__(self) -> bool:
         return True  # `if self.b:` of SINGA's layers asks whether there is a tensor
 
     def __repr__(self) -> str:
         self._tell()
-        return f"{np.array2string(self._array)}, {self._array.dtype}"
+        return f"{np.array2string(to_numpy(self._array))}, {self._array.dtype}"
 
     # --- other arrays of it -----------------------------------------------------------------------------------------
     def clone(self) -> "Tensor":
@@ -199,12 +208,14 @@ class Tensor(Parameter):
         return self
 
     def to_device(self, device: Device) -> None:
-        """Nothing: there is one device."""
-        if not isinstance(device, Device):
+        """Move the numbers, and the gradient."""
+        if not isinstance(device, Device | Place):
             raise DtypeError("to_device: no device", got=type(device).__name__, hint="device.get_default_device()")
+        super().to_device(device.place if isinstance(device, Device) else device)
 
     def to_host(self) -> None:
-        """Nothing: there is one device."""
+        """Move the numbers to the processor."""
+        self.to_device(device_at(-1))
 
     def reshape(self, shape: Sequence[int]) -> "Tensor":
         """The same elements in another shape."""
@@ -225,28 +236,27 @@ class Tensor(Parameter):
     # --- new numbers ------------------------------------------------------------------------------------------------
     def set_value(self, x: float, inplace: bool = True) -> "Tensor":
         """This Tensor, each element now x."""
-        self._in_place(inplace)[...] = x
+        with self.device.place:
+            self._in_place(inplace)[...] = x
         return self
 
     def gaussian(self, mean: float, std: float, inplace: bool = True) -> "Tensor":
         """This Tensor, its elements now drawn from a normal distribution."""
-        array = self._in_place(inplace)
-        array[...] = random_generator().normal(mean, std, array.shape)
-        return self
+        return self._draw(inplace, random_generator().normal(mean, std, self.shape))
 
     def uniform(self, low: float, high: float, inplace: bool = True) -> "Tensor":
         """This Tensor, its elements now drawn from [low, high)."""
-        array = self._in_place(inplace)
-        array[...] = random_generator().uniform(low, high, array.shape)
-        return self
+        return self._draw(inplace, random_generator().uniform(low, high, self.shape))
 
     def bernoulli(self, p: float, inplace: bool = True) -> "Tensor":
         """This Tensor, each element now 1 with probability p, else 0."""
-        array = self._in_place(inplace)
-        array[...] = random_generator().random(array.shape) < p
+        return self._draw(inplace, random_generator().random(self.shape) < p)
+
+    def _draw(self, inplace: bool, values: np.ndarray) -> "Tensor":
+        self._in_place(inplace)[...] = self.device.place.asarray(values.astype(self.dtype))
         return self
 
-    def _in_place(self, inplace: bool) -> np.ndarray:
+    def _in_place(self, inplace: bool) -> Any:
         if not inplace:
             raise ValueRangeError("only in place, as in SINGA", expected="inplace=True", hint="t.clone() first")
         return self.array
@@ -258,7 +268,7 @@ class Tensor(Parameter):
         Raises ShapeError for another number of elements, DtypeError where integers would lose a fraction,
         ValueRangeError for numbers that 32 bits do not hold.
         """
-        array = np.asarray(np_array)
+        array = to_numpy(np_array) if is_device_array(np_array) else np.asarray(np_array)
         if array.size != self._array.size or offset:
             raise ShapeError(
                 "copy_from_numpy: another number of elements",
@@ -270,7 +280,9 @@ class Tensor(Parameter):
         if self._array.dtype.kind == "i" and array.dtype.kind == "f" and not (array == np.trunc(array)).all():
             raise DtypeError("copy_from_numpy: fractions do not go into a Tensor of integers", got=array.dtype)
         _check_range(array, self._array.dtype)
-        self.array[...] = array.reshape(self.shape)
+        array = self.device.place.asarray(array.reshape(self.shape), self.dtype)
+        with self.device.place:
+            self.array[...] = array
 
     def copy_data(self, t: "Tensor") -> None:
         """Take over the numbers of another Tensor."""
@@ -278,13 +290,14 @@ class Tensor(Parameter):
 
     def copy_from(self, t: Any, offset: int = 0) -> None:
         """Take over the numbers of a Tensor or an array."""
-        if not isinstance(t, Variable | np.ndarray):
+        if not (isinstance(t, Variable | np.ndarray) or is_device_array(t)):
             raise DtypeError("copy_from wants a Tensor or an array", got=type(t).__name__)
         self.copy_from_numpy(t._array if isinstance(t, Variable) else t, offset)
 
     def reset_like(self, t: "Tensor") -> None:
         """Zeros of t's shape and dtype."""
-        self.array = np.zeros_like(t._array)
+        with t.device.place:
+            self.array = t.xp.zeros_like(t._array)
 
     # --- arithmetic -------------------------------------------------------------------------------------------------
     def __add__(self, other: Any) -> "Tensor":
@@ -337,23 +350,24 @@ class Tensor(Parameter):
         return apply(get_item, self, tuple(kept))
 
     def __iadd__(self, other: Any) -> "Tensor":
-        return self._change(np.add, other)
+        return self._change("add", other)
 
     def __isub__(self, other: Any) -> "Tensor":
-        return self._change(np.subtract, other)
+        return self._change("subtract", other)
 
     def __imul__(self, other: Any) -> "Tensor":
-        return self._change(np.multiply, other)
+        return self._change("multiply", other)
 
     def __itruediv__(self, other: Any) -> "Tensor":
-        return self._change(np.divide, other)
+        return self._change("divide", other)
 
-    def _change(self, ufunc: Callable[..., Any], other: Any) -> "Tensor":
+    def _change(self, ufunc: str, other: Any) -> "Tensor":
         array = self.array
         other = self._fitting(other)
         if np.broadcast_shapes(array.shape, np.shape(other)) != array.shape:
             raise ShapeError("in place a Tensor keeps its shape", expected=array.shape, got=np.shape(other))
-        ufunc(array, other, out=array, casting="same_kind")
+        with self.device.place:
+            getattr(self.xp, ufunc)(array, other, out=array, casting="same_kind")
         return self
 
     def _fitting(self, other: Any) -> Any:
@@ -362,11 +376,12 @@ class Tensor(Parameter):
             np.broadcast_shapes(self._array.shape, np.shape(other))
         except ValueError:
             raise ShapeError("shapes do not fit", got=f"{self._array.shape} and {np.shape(other)}") from None
-        return other
+        return self.device.place.asarray(other) if np.ndim(other) else other
 
     def _compare(self, ufunc: Callable[..., Any], other: Any) -> "Tensor":
         self._tell()
-        return hold(ufunc(self._array, self._fitting(other)).astype(float32))
+        with self.device.place:
+            return hold(ufunc(self._array, self._fitting(other)).astype(float32))
 
     def __lt__(self, other: Any) -> "Tensor":
         return self._compare(np.less, other)
@@ -395,7 +410,7 @@ class Tensor(Parameter):
         return twin
 
     def __reduce__(self) -> tuple:
-        return _rebuild, (self._array, self._wanted, self._stores, self.name)
+        return _rebuild, (to_numpy(self._array), self._wanted, self._stores, self.name)
 
 
 PlaceHolder = Tensor

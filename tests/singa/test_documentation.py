@@ -326,3 +326,36 @@ def test_layers_in_closures_belong_to_the_model():
     assert "Conv2d_0.W" in names  # the downsampling one
     assert net.BasicBlock_0.conv1.W.name == "BasicBlock_0.conv1.W"
     assert net.BasicBlock_0.conv1.name == "BasicBlock_0.conv1"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("use_graph", [False, True])
+def test_on_a_gpu_it_learns_what_it_learns_on_the_processor(use_graph, fake_gpu):
+    """`dev = device.create_cuda_gpu()`, as the documentation's program has it."""
+
+    def losses(dev):
+        dev.SetRandSeed(0)
+        net = CNN(num_classes=2)
+        net.set_optimizer(opt.SGD(lr=0.05, momentum=0.9, weight_decay=1e-5))
+        tx = tensor.Tensor((4, 1, 28, 28), dev, tensor.float32)
+        ty = tensor.Tensor((4,), dev, tensor.int32)
+        net.compile([tx], is_train=True, use_graph=use_graph, sequential=False)
+        rng = np.random.default_rng(0)
+        found = []
+        for _ in range(4):
+            x, y = strokes(4, rng)
+            tx.copy_from_numpy(x)
+            ty.copy_from_numpy(y)
+            out, loss = net(tx, ty)
+            assert out.device is dev
+            found.append(tensor.to_numpy(loss).item())
+        assert net.device is dev
+        assert {each.device for each in net.get_states().values()} == {dev}
+        net.eval()
+        return found, tensor.to_numpy(net(tx))
+
+    expected, scores = losses(device.get_default_device())
+    with fake_gpu():
+        got, got_scores = losses(device.create_cuda_gpu())
+    np.testing.assert_allclose(got, expected, rtol=1e-4)
+    np.testing.assert_allclose(got_scores, scores, rtol=1e-3, atol=1e-4)

@@ -9,6 +9,8 @@ import numpy as np
 
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.arrays import device_number, is_device_array, to_numpy
+from cvzoo.backends.device import device_of, on_device_of
 from cvzoo.config.switches import no_backprop_mode
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError, WeightsMismatchError
 from cvzoo.graph.changes import changes
@@ -109,7 +111,7 @@ class Layer(Chain):
         for name, child in self.named_children():
             found.update(child.get_states() if isinstance(child, Layer) else _states_of(child, self._prefix() + name))
         for name in self._persistents:
-            if isinstance(self.__dict__[name], np.ndarray):
+            if _is_array(self.__dict__[name]):
                 found[self._prefix() + name] = hold(self.__dict__[name])
         found.update(self.get_params())
         return found
@@ -120,7 +122,7 @@ class Layer(Chain):
 
     # --- what SINGA's own layers call -------------------------------------------------------------------------------
     def device_check(self, *inputs: Any) -> None:
-        """Nothing: there is one device."""
+        """Nothing: functions refuse arrays of different devices themselves."""
 
     def dtype_check(self, *inputs: Tensor) -> None:
         """Make the dtype of all Tensors that of the first."""
@@ -129,9 +131,10 @@ class Layer(Chain):
                 each.to_type(inputs[0].dtype)
 
     def to(self, device: Device) -> "Layer":
-        """This layer: there is one device."""
+        """This layer, with its arrays on the device; parameters that are not made yet come where the input lies."""
         if not isinstance(device, Device):
             raise DtypeError("to: no device", got=type(device).__name__, hint="device.get_default_device()")
+        self.to_device(device.place)
         return self
 
 
@@ -146,6 +149,7 @@ def _prepared(forward: Callable[..., Any]) -> Callable[..., Any]:
         if not self._initialized:
             with no_backprop_mode():
                 self.initialize(*args, **kwargs)
+            _move_beside(self, args)
             self.__dict__["_initialized"] = True
             changes.count += 1
         if is_entered():
@@ -154,6 +158,15 @@ def _prepared(forward: Callable[..., Any]) -> Callable[..., Any]:
             return forward(self, *args, **kwargs)
 
     return prepared
+
+
+def _move_beside(layer: Layer, args: tuple[Any, ...]) -> None:
+    """Let what a layer has made lie where its first Tensor does."""
+    for each in args:
+        if isinstance(each, Variable):
+            if device_number(each._array) >= 0:
+                layer.to_device(device_of(each._array))
+            return
 
 
 def _rename(value: Parameter | Link, name: str) -> None:
@@ -171,12 +184,12 @@ def _of_link(link: Link, name: str) -> dict[str, Any]:
     return {name + path.replace("/", "."): parameter for path, parameter in link.namedparams()}
 
 
+def _is_array(value: Any) -> bool:
+    return isinstance(value, np.ndarray) or is_device_array(value)
+
+
 def _states_of(link: Link, name: str) -> dict[str, Any]:
-    kept = {
-        name + path.replace("/", "."): hold(value)
-        for path, value in link.namedpersistents()
-        if isinstance(value, np.ndarray)
-    }
+    kept = {name + path.replace("/", "."): hold(value) for path, value in link.namedpersistents() if _is_array(value)}
     return {**kept, **_of_link(link, name)}
 
 
@@ -194,7 +207,9 @@ def _copy(own: Mapping[str, Any], values: Mapping[str, Any]) -> None:
         if array.shape != own[name].shape:
             raise ShapeError(f"{name} has another shape", expected=own[name].shape, got=array.shape)
     for name, array in arrays.items():
-        own[name].array[...] = array
+        place = own[name].array
+        with on_device_of(place):
+            place[...] = device_of(place).asarray(to_numpy(array) if is_device_array(array) else array)
 
 
 def check_input(layer: str, x: Tensor, n_axis: int, channels: int | None = None) -> None:

@@ -12,6 +12,7 @@ from cvzoo.functions.array.pad import pad as _pad
 from cvzoo.functions.array.reshape import reshape
 from cvzoo.functions.array.transpose import transpose
 from cvzoo.functions.array.where import where
+from cvzoo.singa.beside import beside, on_host
 from cvzoo.singa.tensor_class import Tensor, apply, hold
 
 _TO_SPACE = {"DCR": (0, 3, 4, 1, 5, 2), "CRD": (0, 1, 4, 2, 5, 3)}
@@ -105,7 +106,7 @@ def scatter_elements(x: Tensor, indices: Any, updates: Any, axis: int = 0) -> Te
     written, free = np.zeros(x.shape, np.float32), np.ones(x.shape, bool)
     written[tuple(index)] = values
     free[tuple(index)] = False
-    return apply(where, free, x, written)
+    return apply(where, beside(x, free), x, beside(x, written))
 
 
 # --- looked at --------------------------------------------------------------------------------------------------------
@@ -124,35 +125,35 @@ def constant_of_shape(x: Any, value: float = 0) -> Tensor:
 
 def nonzero(x: Tensor) -> Tensor:
     """(axes, K): where x is not 0."""
-    return hold(np.array(np.nonzero(_numbers(x)), np.int32))
+    return hold(beside(x, np.array(np.nonzero(_numbers(x)), np.int32)))
 
 
 def rounde(x: Tensor) -> Tensor:
     """The nearest whole number, halves to the even one; no gradient."""
-    return hold(np.rint(_numbers(x)))
+    return hold(beside(x, np.rint(_numbers(x))))
 
 
 def _and(a: Tensor, b: Tensor) -> Tensor:
     """1 where neither is 0, else 0."""
-    return hold(np.logical_and(_numbers(a), _numbers(b)).astype(np.float32))
+    return hold(beside(a, np.logical_and(_numbers(a), _numbers(b)).astype(np.float32)))
 
 
 def _or(a: Tensor, b: Tensor) -> Tensor:
     """0 where both are 0, else 1."""
-    return hold(np.logical_or(_numbers(a), _numbers(b)).astype(np.float32))
+    return hold(beside(a, np.logical_or(_numbers(a), _numbers(b)).astype(np.float32)))
 
 
 def _xor(a: Tensor, b: Tensor) -> Tensor:
     """1 where one of them is 0, else 0."""
-    return hold(np.logical_xor(_numbers(a), _numbers(b)).astype(np.float32))
+    return hold(beside(a, np.logical_xor(_numbers(a), _numbers(b)).astype(np.float32)))
 
 
 def _not(x: Tensor) -> Tensor:
     """1 where x is 0, else 0."""
-    return hold((_numbers(x) == 0).astype(np.float32))
+    return hold(beside(x, (_numbers(x) == 0).astype(np.float32)))
 
 
 def _numbers(x: Any) -> np.ndarray:
-    if isinstance(x, Tensor):
-        return x.data
-    return x.array if isinstance(x, Variable) else np.asarray(x)
+    if isinstance(x, Variable):
+        _ = x.data  # a recording is told that they are read
+    return on_host(x)

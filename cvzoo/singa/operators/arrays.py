@@ -23,6 +23,7 @@ from cvzoo.functions.math.average import mean
 from cvzoo.functions.math.matmul import matmul as _matmul
 from cvzoo.functions.math.sum import sum
 from cvzoo.functions.pooling.global_average_pooling_2d import global_average_pooling_2d
+from cvzoo.singa.beside import beside, on_host
 from cvzoo.singa.operators.elementwise import add, div, mul, sqrt
 from cvzoo.singa.tensor_class import Tensor, apply, as_dtype, hold
 
@@ -62,7 +63,7 @@ def cossim(a: Tensor, b: Tensor) -> Tensor:
 
 def embedding(x: Tensor, w: Tensor) -> Tensor:
     """The rows of w (L, C) that x's whole numbers name: (..., C)."""
-    return apply(embed_id, _indices(x), w)
+    return apply(embed_id, beside(w, on_host(x).astype(np.int32)), w)
 
 
 # --- shapes -----------------------------------------------------------------------------------------------------------
@@ -146,21 +147,21 @@ def slice(
 
 def gather(x: Tensor, axis: int, indices: Any) -> Tensor:
     """The places of x along the axis that `indices` name."""
-    index = (builtins.slice(None),) * (axis % len(x.shape)) + (_indices(indices),)
+    index = (builtins.slice(None),) * (axis % len(x.shape)) + (beside(x, on_host(indices).astype(np.int32)),)
     return apply(get_item, x, index)
 
 
 def where(x: Tensor, y: Tensor, condition: Any) -> Tensor:
     """x where the condition is not 0, else y."""
-    chosen = condition._array if isinstance(condition, Variable) else np.asarray(condition)
-    return apply(_where, chosen.astype(bool), x, y)
+    return apply(_where, beside(x, on_host(condition).astype(bool)), x, y)
 
 
 def onehot(axis: int, indices: Any, depth: int, values: Sequence[float]) -> Tensor:
     """values[1] where the new axis has the number that `indices` says, else values[0]; no gradient."""
-    numbers = _indices(indices) % int(depth)
+    numbers = on_host(indices).astype(np.int32) % int(depth)
     hot = np.where(np.eye(int(depth), dtype=bool)[numbers], *[np.float32(values[k]) for k in (1, 0)])
-    return hold(np.moveaxis(hot, -1, axis).astype(np.float32))
+    hot = np.moveaxis(hot, -1, axis).astype(np.float32)
+    return hold(beside(indices, hot) if isinstance(indices, Variable) else hot)
 
 
 # --- sums -------------------------------------------------------------------------------------------------------------
@@ -180,7 +181,3 @@ def globalaveragepool(x: Tensor, data_format: str = "channels_first") -> Tensor:
         raise ValueRangeError("globalaveragepool: data_format", expected="channels_first", got=repr(data_format))
     pooled = apply(global_average_pooling_2d, x)
     return pooled.reshape((*x.shape[:2], 1, 1))
-
-
-def _indices(x: Any) -> np.ndarray:
-    return (x._array if isinstance(x, Variable) else np.asarray(x)).astype(np.int32)

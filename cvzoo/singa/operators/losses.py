@@ -15,6 +15,7 @@ from cvzoo.functions.math.add import add, subtract
 from cvzoo.functions.math.log import log
 from cvzoo.functions.math.multiply import multiply
 from cvzoo.functions.math.sum import sum
+from cvzoo.singa.beside import beside, on_host
 from cvzoo.singa.tensor_class import Tensor, apply
 
 _SHIFT = 1e-4  # binary_cross_entropy's, so that log sees no 0
@@ -28,18 +29,18 @@ def softmax_cross_entropy(x: Tensor, t: Tensor) -> Tensor:
     Raises ShapeError if they do not fit, ValueRangeError for a class that there is not.
     """
     _check_scores("softmax_cross_entropy", x, t)
-    return apply(_of_scores, x, _array(t))
+    return apply(_of_scores, x, on_host(t))
 
 
 def _of_scores(x: Any, t: np.ndarray) -> Variable:
     if t.size == x.shape[0]:
-        return reshape(_softmax_cross_entropy(x, _classes(t, x.shape[1])), (1,))
+        return reshape(_softmax_cross_entropy(x, beside(x, _classes(t, x.shape[1]))), (1,))
     weight = t.astype(x.dtype)
     total = weight.sum(axis=1, keepdims=True)
     if not (total > 0).all() or (weight < 0).any():
         raise ValueRangeError("softmax_cross_entropy: a row of t has no class that counts, or one that counts less")
     weight /= total * -x.shape[0]
-    return reshape(sum(multiply(log_softmax(x), weight)), (1,))
+    return reshape(sum(multiply(log_softmax(x), beside(x, weight))), (1,))
 
 
 def _classes(t: np.ndarray, n_class: int) -> np.ndarray:
@@ -62,7 +63,7 @@ def cross_entropy(x: Tensor, t: Tensor) -> Tensor:
     _check_alike("cross_entropy", x, t)
     if len(x.shape) != 2:
         raise ShapeError("cross_entropy: x has one row for each photo", expected="(B, C)", got=x.shape)
-    factor = _array(t) * np.float32(-1 / x.shape[0])
+    factor = beside(x, on_host(t) * np.float32(-1 / x.shape[0]))
     return apply(lambda p: reshape(sum(multiply(log(p), factor)), (1,)), x)
 
 
@@ -74,7 +75,7 @@ def binary_cross_entropy(x: Tensor, t: Tensor) -> Tensor:
     Raises ShapeError if they do not fit.
     """
     _check_alike("binary_cross_entropy", x, t)
-    target = _array(t).astype(np.float32)
+    target = beside(x, on_host(t).astype(np.float32))
 
     def loss(p: Any) -> Variable:
         yes = multiply(log(add(p, _SHIFT)), target)
@@ -90,7 +91,7 @@ def mse_loss(x: Tensor, t: Tensor) -> Tensor:
     Raises ShapeError if the shapes differ.
     """
     _check_alike("mse_loss", x, t)
-    target = _array(t).astype(np.float32)
+    target = beside(x, on_host(t).astype(np.float32))
     return apply(lambda y: reshape(mean_squared_error(y, target), (1,)), x)
 
 
@@ -107,12 +108,8 @@ def ranking_loss(pos: Tensor, neg: Tensor, M: float = 0.2) -> Tensor:
     return apply(loss, pos, neg)
 
 
-def _array(t: Any) -> np.ndarray:
-    return t._array if isinstance(t, Variable) else np.asarray(t)
-
-
 def _check_scores(name: str, x: Tensor, t: Any) -> None:
-    rows, shape = x.shape[:1], _array(t).shape
+    rows, shape = x.shape[:1], on_host(t).shape
     if len(x.shape) != 2 or shape not in (rows, (*rows, 1), x.shape):
         raise ShapeError(
             f"{name}: x and t do not fit", expected="x (B, C), t (B,), (B, 1) or (B, C)", got=f"x {x.shape}, t {shape}"
@@ -120,5 +117,5 @@ def _check_scores(name: str, x: Tensor, t: Any) -> None:
 
 
 def _check_alike(name: str, x: Tensor, t: Any) -> None:
-    if x.shape != _array(t).shape or not x.shape:
-        raise ShapeError(f"{name}: both arguments have one shape", got=f"{x.shape} and {_array(t).shape}")
+    if x.shape != on_host(t).shape or not x.shape:
+        raise ShapeError(f"{name}: both arguments have one shape", got=f"{x.shape} and {on_host(t).shape}")

@@ -13,7 +13,6 @@ from cvzoo.optimizers.hooks.weight_decay import WeightDecay
 from cvzoo.optimizers.optimizer import AbstractOptimizer
 from cvzoo.optimizers.update_rule import AbstractUpdateRule
 from cvzoo.singa.backward import backward, fill_gradients
-from cvzoo.singa.device import get_default_device
 from cvzoo.singa.optimizers.schedule import DecayScheduler, as_schedule
 from cvzoo.singa.tensor_class import Tensor, float32, hold
 
@@ -131,7 +130,7 @@ class AbstractRuleOptimizer(Optimizer):
         start = time.perf_counter()
         parameters = fill_gradients(loss)
         self._update(parameters)
-        device = get_default_device()
+        device = loss.device
         if device.verbosity:
             device.add_seconds("backward", time.perf_counter() - start)
 

@@ -1,0 +1,21 @@
+"""Numbers on the host, where Python looks at them, and back beside those that they belong to."""
+
+from typing import Any
+
+import numpy as np
+
+from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.arrays import is_device_array, to_numpy
+from cvzoo.backends.device import device_of
+
+
+def on_host(x: Any) -> np.ndarray:
+    """The numbers of a Tensor, or of what NumPy makes an array of, as a numpy array."""
+    if isinstance(x, Variable):
+        return to_numpy(x._array)
+    return to_numpy(x) if is_device_array(x) else np.asarray(x)
+
+
+def beside(x: Any, array: Any) -> Any:
+    """The array on the device of x, a Tensor or an array."""
+    return device_of(x._array if isinstance(x, Variable) else x).asarray(array)
