@@ -5,7 +5,7 @@
 It reads this repository's own documentation, about a minute; `--train FILE --valid FILE` reads yours, such as the Penn
 Treebank's `ptb.train.txt` and `ptb.valid.txt`. Perplexity is how many words the next one is guessed among, as it were:
 that of a model which knows only how often each word comes stands in the first line. Ctrl-C saves; the same command with
---resume goes on.
+--resume goes on, with an empty memory where it was stopped within an epoch.
 """
 
 import argparse
@@ -99,6 +99,8 @@ def learn_window(updater, window=35):
     loss.unchain_backward()
     optimizer.update()
     reporting.report({"loss": loss.item() / count}, model)
+    if iterator.is_new_epoch:  # the text begins again
+        model.predictor.reset_state()
 
 
 def add_perplexity(line):

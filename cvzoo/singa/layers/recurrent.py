@@ -129,4 +129,4 @@ class CudnnRNN(Layer):
     """Raises BackendError: it stands for cuDNN's recurrent networks, and this version has none."""
 
     def __init__(self, hidden_size: int, *args: Any, **kwargs: Any):
-        raise BackendError("CudnnRNN needs cuDNN, and this version computes on the CPU only", hint="layer.LSTM")
+        raise BackendError("CudnnRNN: cuDNN's recurrent layers are not called here", hint="layer.LSTM")
