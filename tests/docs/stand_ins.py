@@ -117,7 +117,7 @@ def data(shared, folder):
                 shutil.copy(next((sroie / kind).glob(f"{name}.*")), folder / "SROIE" / kind)
 
 
-def datasets(shared, folder):
+def datasets(folder):
     drawn_voc(dataset_home("voc") / "VOCdevkit" / "VOC2007", "trainval")
     return {"GetterDataset": GetterDataset}
 
@@ -187,7 +187,7 @@ def weights(shared, folder):
     path.write_bytes(b"test")  # the page's hash is this text's
 
 
-def export(shared, folder):
+def export(folder):
     shutil.copy(ROOT / "examples" / "receipt.png", folder)
     assert zoo_member("resnet50_imagenet")
     save_model(folder / "resnet50_imagenet.safetensors", L.ResNet18(n_class=10))
@@ -196,13 +196,13 @@ def export(shared, folder):
     return {"model": retinanet_text()}
 
 
-def singa(shared, folder):
+def singa(folder):
     rng = np.random.default_rng(0)
     draw = lambda: (rng.normal(size=(64, 784)).astype("float32"), rng.integers(0, 10, 64).astype("int32"))  # noqa: E731
     return {"batches": [draw() for _ in range(3)]}
 
 
-def gpu(shared, folder):
+def gpu(folder):
     shutil.copy(ROOT / "examples" / "receipt.png", folder / "photo.jpg")
 
 
