@@ -43,7 +43,7 @@ def _npz() -> Sequence[bytes]:
 
 def _npz_bombs() -> Sequence[bytes]:
     files = []
-    for descr, shape in (("|S0", (10**9,)), ("|S0", (10**12,)), ("<U0", (2**40, 0)), ("<f4", (2**40,) * 3 + (0,))):
+    for descr, shape in (("|S0", (3 * 10**9,)), ("|S0", (10**12,)), ("<U0", (2**40, 0)), ("<f4", (2**40,) * 3 + (0,))):
         header = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}".encode()
         file = io.BytesIO()
         with zipfile.ZipFile(file, "w") as archive:
