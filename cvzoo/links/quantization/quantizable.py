@@ -47,7 +47,7 @@ class AbstractQuantizable:
         in_float: Sequence[str] = (),
         first_and_last: bool = True,
         least_work: int = 32,
-        max_error: float = 0.1,
+        max_error: float = 0.05,
     ) -> Model:
         """A new model whose convolutions and linear layers compute in eight bits where that pays; this one stays.
 
@@ -66,9 +66,11 @@ class AbstractQuantizable:
         instructions for it.
 
         Filters (with the batch normalization behind them) have a scale each, activations one a layer; 0 is a byte.
-        What a layer gives goes on as bytes where only such layers read it. Transposed convolutions, the
-        products of attention and all between the layers stay in float32. It predicts only: where gradients are being
-        taken it raises GraphError.
+        What a layer gives goes on as bytes where only such layers read it. What a channel loses in the mean, over the
+        first 16 photos, is added to the layer's bias or to that of its normalization (of the new model; this one
+        stays). What the whole model loses is not known: measure it (`cvzoo quantize --evaluate`). Transposed
+        convolutions, the products of attention and all between the layers stay in float32. It predicts only: where
+        gradients are being taken it raises GraphError; so do an optimizer's `setup` and `compile(train=True)`.
         Source: Jacob et al., Quantization and Training of Neural Networks for Efficient Integer-Arithmetic-Only
         Inference, CVPR 2018, section 3. Where we differ: nothing is trained again, activations are counted from 0
         on both sides, sums and activation functions are in float32.

@@ -18,7 +18,7 @@ class QuantizedLayer(NamedTuple):
     signed: whether those bytes have a sign
     gives_bytes: whether it hands bytes (or bfloat16) to the next layer, instead of float32
     error: how far fewer bits are from float32 for the same inputs, relative (root mean squares), before sums and
-        activations; NaN if it was not tried
+        activations, once their mean is corrected; NaN if it was not tried
     """
 
     path: str
