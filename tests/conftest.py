@@ -25,6 +25,7 @@ STAND_INS = tuple(f"tests/backends/{each}/" for each in ("cuda", "cudnn", "cupy"
 def pytest_addoption(parser):
     group = parser.getgroup("cvzoo")
     group.addoption("--all", action="store_true", help="also the slow tests and those of the stand-in for a GPU")
+    group.addoption("--slow", action="store_true", help="those alone")
     group.addoption("--minutes", type=float, metavar="N", help="skip what was not begun N minutes after the start")
     group.addoption("--shuffle", metavar="WORD", help="run the files in an order drawn from WORD")
 
@@ -40,9 +41,9 @@ def pytest_collection_modifyitems(config, items):
         if " at 0x" in item.nodeid:
             raise pytest.UsageError(f"a test's name has an address in it, give its cases ids: {item.nodeid}")
     if not config.getoption("--all"):
-        left_out = [item for item in items if is_slow(item)]
-        items[:] = [item for item in items if not is_slow(item)]
-        config.hook.pytest_deselected(items=left_out)
+        only_slow = config.getoption("--slow")
+        config.hook.pytest_deselected(items=[item for item in items if is_slow(item) is not only_slow])
+        items[:] = [item for item in items if is_slow(item) is only_slow]
     word = config.getoption("--shuffle")
     if word:  # stable: tests of one file stay together and in order
         items.sort(key=lambda item: hashlib.sha256(f"{word} {item.location[0]}".encode()).digest())
