@@ -123,7 +123,7 @@ def test_what_is_found_equals_the_stored_numbers(shared, seeds, name, make, n_fg
     assert len(result.labels[0]) == want["n"]
     np.testing.assert_allclose(xyxy(result.bboxes[0][:n]), want["boxes"], atol=0.01)
     np.testing.assert_array_equal(result.labels[0][:n] + 1, want["labels"])
-    np.testing.assert_allclose(result.scores[0][:n], want["scores"], atol=1e-4)
+    np.testing.assert_allclose(result.scores[0][:n], want["scores"], atol=1e-5)
     if "mask_areas" in want:
         np.testing.assert_array_equal(result.masks[0].area()[:n], want["mask_areas"])
     if "keypoints" in want:
