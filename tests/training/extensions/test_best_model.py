@@ -64,6 +64,15 @@ def test_a_run_that_goes_on_knows_what_was_best(watched, tmp_path):
     assert stored(tmp_path / "best.safetensors") == 3
 
 
+def test_the_best_by_one_score_is_not_compared_with_that_by_another():
+    link = Linear(2, 1)
+    first, second = BestModel(link, "validation/main/map"), BestModel(link, "validation/main/other")
+    first.value, first.iteration = 0.9, 4
+    second.load_state(first.state())
+    assert second.iteration is None
+    assert second.value != second.value
+
+
 def test_a_score_that_never_comes_is_told(watched, tmp_path, capsys):
     watched(lambda link: BestModel(link, "validation/main/map")).run()
     said = capsys.readouterr().err
