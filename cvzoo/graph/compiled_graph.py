@@ -10,7 +10,7 @@ import numpy as np
 from cvzoo.autodiff.variable import Variable, make_output
 from cvzoo.backends.cuda.capture import NotCapturedError, PrivatePool, captured
 from cvzoo.backends.onednn.pool import laid_out
-from cvzoo.errors.exceptions import GraphError
+from cvzoo.errors.exceptions import GraphError, ShapeError
 from cvzoo.functions.connection.bf16_convolution_2d import Bf16Convolution2D
 from cvzoo.functions.connection.byte_variable import Quantize
 from cvzoo.functions.connection.int8_convolution_2d import Int8Convolution2D
@@ -98,10 +98,21 @@ class CompiledGraph:
         return unflatten(self._structure, iter(self.program(self._fitting(arrays))), _variable)
 
     def _fitting(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """The arrays as they lay when they were recorded: copies, where need be."""
+        """The arrays in the memory order in which they were recorded: copies, where need be.
+
+        Raises ShapeError for another number of arrays, other shapes or dtypes: kernels would read beyond them.
+        """
         if isinstance(self.program, DeviceProgram):
             return list(arrays)
-        return [a if a.strides == b.strides else _lying_as(b, a) for a, b in zip(arrays, self.program.inputs)]
+        inputs = self.program.inputs
+        if [(a.shape, a.dtype) for a in arrays] != [(b.shape, b.dtype) for b in inputs]:
+            raise ShapeError(
+                "a graph replays arrays of the shapes and dtypes that it was recorded with",
+                expected=[f"{b.dtype} {b.shape}" for b in inputs],
+                got=[f"{a.dtype} {a.shape}" for a in arrays],
+                hint="graph([x]): a list, also of one array",
+            )
+        return [a if a.strides == b.strides else _lying_as(b, a) for a, b in zip(arrays, inputs)]
 
     @property
     def n_step(self) -> int:

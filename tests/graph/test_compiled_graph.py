@@ -7,6 +7,7 @@ import pytest
 
 import cvzoo.functions as F
 import cvzoo.links as L
+from cvzoo.errors.exceptions import ShapeError
 from cvzoo.graph.compiled_graph import NotReplayableError, build
 from cvzoo.links.chain import Chain
 
@@ -27,6 +28,21 @@ def test_the_summary_names_operations_memory_and_passes(graph):
 
 def test_the_plan_is_no_more_than_eager_and_no_less_than_possible(graph):
     assert 0 <= graph.lower_bound <= graph.planned_peak <= graph.eager_peak
+
+
+@pytest.mark.parametrize(
+    "arrays",
+    [
+        np.ones((1, 3, 64, 64), np.float32),  # the array itself: its image would be taken for the batch
+        [np.ones((1, 3, 32, 64), np.float32)],
+        [np.ones((1, 3, 64, 64))],
+        [],
+    ],
+    ids=["no list", "smaller", "float64", "none"],
+)
+def test_a_replay_does_not_read_beyond_other_arrays(graph, arrays):
+    with pytest.raises(ShapeError, match="shapes and dtypes that it was recorded with"):
+        graph(arrays)
 
 
 def test_the_picture_has_a_box_for_each_block(graph, tmp_path):
