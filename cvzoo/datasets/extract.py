@@ -1,6 +1,7 @@
 """Unpacking tar and zip archives into a folder, and nowhere else."""
 
 import contextlib
+import errno
 import os
 import pathlib
 import re
@@ -47,7 +48,7 @@ def extract(path, folder, *, max_files=MAX_FILES, max_bytes=MAX_BYTES):
         except _DAMAGE as error:
             raise FileFormatError(f"{path}: the archive is damaged or cut off: {error}") from error
         except OSError as error:
-            if error.errno is None:  # gzip's and bz2's own complaints
+            if error.errno in (None, errno.EINVAL):  # gzip's and bz2's own complaints; a place before the file's start
                 raise FileFormatError(f"{path}: the archive is damaged or cut off: {error}") from error
             raise
         _merge(temporary, folder)
@@ -119,8 +120,9 @@ def _unzip(path, folder, limit):
             kind = stat.S_IFMT(entry.external_attr >> 16)
             if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
                 raise UnsafeFileError(f"{path}: an entry is neither file nor folder", got=repr(entry.filename)[:120])
-            name = limit.name(entry.filename, is_folder=entry.is_dir())
-            if entry.is_dir():
+            is_folder = entry.filename.endswith("/")  # ZipInfo.is_dir() cannot bear an empty name
+            name = limit.name(entry.filename, is_folder=is_folder)
+            if is_folder:
                 (folder / name).mkdir(parents=True, exist_ok=True)
                 continue
             with archive.open(entry) as source:

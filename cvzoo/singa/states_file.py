@@ -72,7 +72,7 @@ def read_states(path: str | os.PathLike) -> tuple[dict[str, np.ndarray], dict[st
     with ZipArchive(path) as archive:
         try:
             attributes = json.loads(archive.read(ATTRIBUTES, limit=SMALL))
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise FileFormatError(f"{path}: {ATTRIBUTES} is damaged: {error}") from error
         content = archive.read(TENSORS)
     found: tuple[dict[str, np.ndarray], dict[str, np.ndarray]] = {}, {}

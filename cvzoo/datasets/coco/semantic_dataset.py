@@ -48,7 +48,7 @@ class COCOSemanticSegmentationDataset(GetterDataset):
             ]
             self.label_names = tuple(category["name"] for category in file["categories"])
             self.label_colors = coco_semantic_segmentation_label_colors
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise DatasetError(f"{json_path}: not a panoptic file of COCO's form", got=repr(error)) from error
         if len(self.label_names) != len(coco_semantic_segmentation_label_names):
             raise DatasetError(f"{json_path}: not COCO's 133 classes", got=len(self.label_names))

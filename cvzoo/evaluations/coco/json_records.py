@@ -141,7 +141,7 @@ def loads(text: bytes, name: str) -> Any:
     """What Python's own decoder makes of the text; it knows NaN. Raises FileFormatError if it is no JSON."""
     try:
         return json.loads(bytes(text))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise FileFormatError(f"{name}: no JSON: {error}") from error
 
 

@@ -133,7 +133,7 @@ def _first_record(text):
     start = text.find(b"{")
     if start >= 0:
         for end in (start + _PEEK, len(text)):  # the record may be cut off, or a character of it
-            with contextlib.suppress(ValueError):
+            with contextlib.suppress(ValueError, RecursionError):
                 return json.JSONDecoder().raw_decode(text[start:end].decode("utf-8", "ignore"))[0]
     return None
 

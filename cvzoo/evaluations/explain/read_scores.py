@@ -55,7 +55,7 @@ def read_scores(source: str | os.PathLike | Mapping[str, Any] | list) -> OtherSc
         try:
             # decimal numbers keep the zeros at their ends: 0.120 says more than 0.12
             source = json.loads(pathlib.Path(source).read_text(encoding="utf-8"), parse_float=decimal.Decimal)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise FileFormatError(f"{name}: no JSON: {error}") from error
     scores = _found(source)
     if not scores:

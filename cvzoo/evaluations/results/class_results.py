@@ -62,12 +62,12 @@ def read_class_results(path: str | os.PathLike) -> ClassRecords:
         raise FileFormatError(f"{path}: no text in UTF-8") from error
     first = text.split("\n", 1)[0]
     rows = csv.reader(text.splitlines(), delimiter=max(",;\t", key=first.count), strict=True)
-    heads = [head.strip().lower() for head in next(rows, [])]
-    photo, label = (_column(path, heads, names) for names in (_PHOTO, _LABEL))
-    score = _column(path, heads, _SCORE) if set(heads) & set(_SCORE) else None
     photos, labels, scores, origin = [], [], [], []
     seen: dict[str, int] = {}
     try:
+        heads = [head.strip().lower() for head in next(rows, [])]
+        photo, label = (_column(path, heads, names) for names in (_PHOTO, _LABEL))
+        score = _column(path, heads, _SCORE) if set(heads) & set(_SCORE) else None
         for row in rows:
             where = f"{path.name}, line {rows.line_num}"
             if not any(cell.strip() for cell in row):

@@ -34,11 +34,11 @@ def read_csv_results(path: str | os.PathLike) -> BoxRecords:
     first = text.split("\n", 1)[0]
     delimiter = max(",;\t", key=first.count)
     rows = csv.reader(text.splitlines(), delimiter=delimiter, strict=True)
-    heads = [head.strip().lower() for head in next(rows, [])]
-    photo, label, score = (_column(path, heads, names) for names in (_PHOTO, _LABEL, _SCORE))
-    sides, sized = _sides(path, heads)
     photos, labels, numbers, origin = [], [], [], []
     try:
+        heads = [head.strip().lower() for head in next(rows, [])]
+        photo, label, score = (_column(path, heads, names) for names in (_PHOTO, _LABEL, _SCORE))
+        sides, sized = _sides(path, heads)
         for row in rows:
             where = f"{path.name}, line {rows.line_num}"
             if not any(cell.strip() for cell in row):
