@@ -23,7 +23,7 @@ Model = TypeVar("Model")
 Layer = Convolution2D | Linear
 Meaning = Counting | Halves
 _LIGHT = "{} products a number read"
-_N_COMPARED = 16  # photos on which errors are measured
+_N_COMPARED = 16  # photos on which errors are measured, and their means for the correction
 
 
 def quantize(
