@@ -4,6 +4,7 @@ import numpy as np
 
 from cvzoo.backends.numpy.matmul import linear as numpy_linear
 from cvzoo.backends.numpy.matmul import matmul as numpy_matmul
+from cvzoo.backends.onednn.conv import conv_2d
 from cvzoo.backends.onednn.memory import is_plain, new_dense
 from cvzoo.backends.onednn.packing import PackedWeights, with_plain_strides
 from cvzoo.backends.onednn.primitives import (
@@ -14,6 +15,7 @@ from cvzoo.backends.onednn.primitives import (
     SCALES,
     SRC,
     WEIGHTS,
+    Handle,
     Primitive,
     attributes,
     dense_strides,
@@ -30,6 +32,7 @@ from cvzoo.backends.onednn.primitives import (
 _FEW = 1 << 15
 _ADD = 0x1FFF0
 _FIRST_POST_OP_SOURCE = 32768 | 2
+_PIXELS = "pixels"  # in place of a product: a convolution
 
 
 def _readable(a: np.ndarray) -> np.ndarray:
@@ -99,7 +102,24 @@ class _Linear:
     __slots__ = ("run", "shape", "weights")
 
 
-def _make_linear(x: np.ndarray, w: np.ndarray, has_bias: bool, is_packed: bool) -> _Linear | bool:
+def _sees_the_batch(descriptor: Handle) -> bool:
+    """Whether the kernel gives a row alone other bits than among others, and the one of convolutions does not.
+
+    So it is with AVX2; with AVX-512 neither kernel does, before AVX2 both do.
+    """
+    return local.library.isa.startswith("AVX2") and implementation(descriptor).startswith("gemm")
+
+
+def _by_pixels(x: np.ndarray, w: np.ndarray, b: np.ndarray | None, pack: dict | None) -> np.ndarray:
+    """The rows as the pixels of one map, seen one by one: packed, it takes as long."""
+    n, i = x.shape
+    pixels = x.reshape(1, n, 1, i).transpose(0, 3, 1, 2)
+    window = {"stride": (1, 1), "pad": (0, 0, 0, 0), "dilate": (1, 1), "groups": 1}
+    y = conv_2d(pixels, w[:, :, None, None], b, pack=pack, **window)
+    return y.transpose(0, 2, 3, 1).reshape(n, len(w))
+
+
+def _make_linear(x: np.ndarray, w: np.ndarray, has_bias: bool, is_packed: bool) -> _Linear | bool | str:
     n, o = x.shape[0], w.shape[0]
     source = describe(x.shape, strides_of(x))
     plain = describe(w.shape[::-1], strides_of(w)[::-1])
@@ -109,6 +129,8 @@ def _make_linear(x: np.ndarray, w: np.ndarray, has_bias: bool, is_packed: bool) 
     descriptor = primitive_descriptor("matmul", source, wanted, bias, target, attributes())
     if descriptor is None:
         return False
+    if _sees_the_batch(descriptor):
+        return _PIXELS
     chosen = queried(descriptor, QUERY_WEIGHTS)
     made = _Linear()
     made.weights = PackedWeights(plain, chosen)
@@ -131,6 +153,8 @@ def linear(x: np.ndarray, w: np.ndarray, b: np.ndarray | None, *, pack: dict | N
         op = recall(key, _make_linear, x, w, has_bias, is_packed)
     if not op:
         return numpy_linear(x, w, b)
+    if op is _PIXELS:
+        return _by_pixels(x, w, b, pack)
     y = new_dense(op.shape)
     if has_bias:
         op.run(x, op.weights(w, pack), y, np.ascontiguousarray(b, F32))
