@@ -1,11 +1,16 @@
 """What runs the heavy kernels on a device."""
 
-from cvzoo.backends.abstract import AbstractBackend
-from cvzoo.backends.device import Device, device_of, get_device
-from cvzoo.backends.dispatch import backend_of, get_backend
-from cvzoo.backends.dlpack import from_dlpack
-from cvzoo.backends.user_kernels.elementwise import ElementwiseKernel, elementwise
-from cvzoo.backends.user_kernels.reduction import ReductionKernel, reduce
+from typing import TYPE_CHECKING
+
+from cvzoo.lazy_imports.on_demand import import_on_demand
+
+if TYPE_CHECKING:
+    from cvzoo.backends.abstract import AbstractBackend
+    from cvzoo.backends.device import Device, device_of, get_device
+    from cvzoo.backends.dispatch import backend_of, get_backend
+    from cvzoo.backends.dlpack import from_dlpack
+    from cvzoo.backends.user_kernels.elementwise import ElementwiseKernel, elementwise
+    from cvzoo.backends.user_kernels.reduction import ReductionKernel, reduce
 
 __all__ = [
     "AbstractBackend",
@@ -20,3 +25,5 @@ __all__ = [
     "reduce",
     "ReductionKernel",
 ]
+
+import_on_demand(__name__)

@@ -1,14 +1,19 @@
 """Models in the formats of other programs."""
 
-from cvzoo.export.onnx.agreement import (
-    Agreement,
-    BoxAgreement,
-    compare_boxes_with_onnxruntime,
-    compare_with_onnxruntime,
-)
-from cvzoo.export.onnx.boxes.photo_place import photo_place
-from cvzoo.export.onnx.exported import Exported
-from cvzoo.export.onnx.write import export_onnx
+from typing import TYPE_CHECKING
+
+from cvzoo.lazy_imports.on_demand import import_on_demand
+
+if TYPE_CHECKING:
+    from cvzoo.export.onnx.agreement import (
+        Agreement,
+        BoxAgreement,
+        compare_boxes_with_onnxruntime,
+        compare_with_onnxruntime,
+    )
+    from cvzoo.export.onnx.boxes.photo_place import photo_place
+    from cvzoo.export.onnx.exported import Exported
+    from cvzoo.export.onnx.write import export_onnx
 
 __all__ = [
     "Agreement",
@@ -19,3 +24,5 @@ __all__ = [
     "Exported",
     "photo_place",
 ]
+
+import_on_demand(__name__)

@@ -1,112 +1,117 @@
 """Every differentiable function; a forward and its backward in one file."""
 
-from cvzoo.functions.activation.clipped_relu import clipped_relu, relu6
-from cvzoo.functions.activation.elu import elu, selu
-from cvzoo.functions.activation.gelu import gelu
-from cvzoo.functions.activation.hard_sigmoid import hard_sigmoid, hard_swish
-from cvzoo.functions.activation.leaky_relu import leaky_relu
-from cvzoo.functions.activation.maxout import crelu, maxout
-from cvzoo.functions.activation.prelu import prelu
-from cvzoo.functions.activation.relu import relu
-from cvzoo.functions.activation.sigmoid import sigmoid
-from cvzoo.functions.activation.softmax import log_softmax, softmax
-from cvzoo.functions.activation.softplus import softplus
-from cvzoo.functions.activation.swish import silu, swish
-from cvzoo.functions.activation.tanh import tanh
-from cvzoo.functions.array.broadcast import broadcast
-from cvzoo.functions.array.broadcast_to import broadcast_to, sum_to
-from cvzoo.functions.array.cast import cast
-from cvzoo.functions.array.channel_shuffle import channel_shuffle
-from cvzoo.functions.array.concat import concat, split_axis
-from cvzoo.functions.array.copy import copy
-from cvzoo.functions.array.depth2space import depth2space, space2depth
-from cvzoo.functions.array.expand_dims import expand_dims, flatten, squeeze
-from cvzoo.functions.array.flip import flip, fliplr, flipud
-from cvzoo.functions.array.get_item import get_item, scatter_add
-from cvzoo.functions.array.moveaxis import moveaxis, rollaxis, swapaxes
-from cvzoo.functions.array.pad import crop, pad
-from cvzoo.functions.array.reshape import reshape
-from cvzoo.functions.array.resize_images import resize_images, upsample_nearest
-from cvzoo.functions.array.roll import roll
-from cvzoo.functions.array.select_item import permutate, select_item
-from cvzoo.functions.array.stack import hstack, separate, stack, vstack
-from cvzoo.functions.array.tile import repeat, tile
-from cvzoo.functions.array.transpose import transpose
-from cvzoo.functions.array.where import where
-from cvzoo.functions.attention.scaled_dot_product_attention import scaled_dot_product_attention
-from cvzoo.functions.connection.channel_sum import channel_sum
-from cvzoo.functions.connection.convolution_2d import convolution_2d, deconvolution_2d
-from cvzoo.functions.connection.depthwise_convolution_2d import depthwise_convolution_2d
-from cvzoo.functions.connection.embed_id import embed_id
-from cvzoo.functions.connection.linear import linear
-from cvzoo.functions.evaluation.accuracy import accuracy
-from cvzoo.functions.loss.binary_cross_entropy import binary_cross_entropy
-from cvzoo.functions.loss.focal_loss import focal_loss
-from cvzoo.functions.loss.giou_loss import giou_loss
-from cvzoo.functions.loss.huber_loss import huber_loss
-from cvzoo.functions.loss.mean_absolute_error import mean_absolute_error
-from cvzoo.functions.loss.mean_squared_error import mean_squared_error
-from cvzoo.functions.loss.sigmoid_cross_entropy import sigmoid_cross_entropy
-from cvzoo.functions.loss.sigmoid_focal_loss import sigmoid_focal_loss
-from cvzoo.functions.loss.smooth_l1 import smooth_l1
-from cvzoo.functions.loss.softmax_cross_entropy import softmax_cross_entropy
-from cvzoo.functions.math.absolute import absolute
-from cvzoo.functions.math.add import add, negative, subtract
-from cvzoo.functions.math.argmax import argmax, argmin
-from cvzoo.functions.math.average import average, mean
-from cvzoo.functions.math.clip import clip
-from cvzoo.functions.math.cumsum import cumsum
-from cvzoo.functions.math.divide import divide
-from cvzoo.functions.math.erf import erf
-from cvzoo.functions.math.exp import exp
-from cvzoo.functions.math.expm1 import expm1
-from cvzoo.functions.math.extremum import max, min
-from cvzoo.functions.math.floor_divide import floor_divide
-from cvzoo.functions.math.hyperbolic import cosh, sinh
-from cvzoo.functions.math.inverse_trigonometric import arccos, arcsin, arctan, arctan2
-from cvzoo.functions.math.linear_interpolate import linear_interpolate
-from cvzoo.functions.math.log import log
-from cvzoo.functions.math.log1p import log1p
-from cvzoo.functions.math.log2 import log2
-from cvzoo.functions.math.log10 import log10
-from cvzoo.functions.math.logsumexp import logsumexp
-from cvzoo.functions.math.matmul import batch_matmul, matmul
-from cvzoo.functions.math.maximum import maximum, minimum
-from cvzoo.functions.math.multiply import multiply
-from cvzoo.functions.math.norm import batch_l2_norm_squared, norm, normalize
+from typing import TYPE_CHECKING
+
 from cvzoo.functions.math.operators import install_operators
-from cvzoo.functions.math.power import power
-from cvzoo.functions.math.prod import prod
-from cvzoo.functions.math.rounding import ceil, fix, floor, sign
-from cvzoo.functions.math.rsqrt import rsqrt
-from cvzoo.functions.math.sqrt import sqrt
-from cvzoo.functions.math.square import square
-from cvzoo.functions.math.sum import sum
-from cvzoo.functions.math.trigonometric import cos, sin, tan
-from cvzoo.functions.noise.dropout import dropout
-from cvzoo.functions.noise.gaussian import gaussian
-from cvzoo.functions.noise.stochastic_depth import stochastic_depth
-from cvzoo.functions.normalization.batch_normalization import batch_normalization
-from cvzoo.functions.normalization.fixed_batch_normalization import fixed_batch_normalization
-from cvzoo.functions.normalization.group_normalization import group_normalization
-from cvzoo.functions.normalization.layer_normalization import layer_normalization
-from cvzoo.functions.normalization.local_response_normalization import local_response_normalization
-from cvzoo.functions.pooling.adaptive_average_pooling_2d import adaptive_average_pooling_2d
-from cvzoo.functions.pooling.average_pooling_2d import average_pooling_2d
-from cvzoo.functions.pooling.global_average_pooling_2d import global_average_pooling_2d
-from cvzoo.functions.pooling.global_max_pooling_2d import global_max_pooling_2d
-from cvzoo.functions.pooling.max_pooling_2d import max_pooling_2d
-from cvzoo.functions.pooling.spatial_pyramid_pooling_2d import spatial_pyramid_pooling_2d
-from cvzoo.functions.pooling.unpooling_2d import unpooling_2d
-from cvzoo.functions.pooling.upsampling_2d import upsampling_2d
-from cvzoo.functions.rnn.lstm import lstm
-from cvzoo.functions.roi.ps_roi_align_2d import ps_roi_average_align_2d, ps_roi_max_align_2d
-from cvzoo.functions.roi.ps_roi_pooling_2d import ps_roi_average_pooling_2d, ps_roi_max_pooling_2d
-from cvzoo.functions.roi.roi_average_align_2d import roi_average_align_2d
-from cvzoo.functions.roi.roi_average_pooling_2d import roi_average_pooling_2d
-from cvzoo.functions.roi.roi_max_align_2d import roi_max_align_2d
-from cvzoo.functions.roi.roi_max_pooling_2d import roi_max_pooling_2d
-from cvzoo.functions.util.forget import forget
+from cvzoo.lazy_imports.on_demand import import_on_demand
+
+if TYPE_CHECKING:
+    from cvzoo.functions.activation.clipped_relu import clipped_relu, relu6
+    from cvzoo.functions.activation.elu import elu, selu
+    from cvzoo.functions.activation.gelu import gelu
+    from cvzoo.functions.activation.hard_sigmoid import hard_sigmoid, hard_swish
+    from cvzoo.functions.activation.leaky_relu import leaky_relu
+    from cvzoo.functions.activation.maxout import crelu, maxout
+    from cvzoo.functions.activation.prelu import prelu
+    from cvzoo.functions.activation.relu import relu
+    from cvzoo.functions.activation.sigmoid import sigmoid
+    from cvzoo.functions.activation.softmax import log_softmax, softmax
+    from cvzoo.functions.activation.softplus import softplus
+    from cvzoo.functions.activation.swish import silu, swish
+    from cvzoo.functions.activation.tanh import tanh
+    from cvzoo.functions.array.broadcast import broadcast
+    from cvzoo.functions.array.broadcast_to import broadcast_to, sum_to
+    from cvzoo.functions.array.cast import cast
+    from cvzoo.functions.array.channel_shuffle import channel_shuffle
+    from cvzoo.functions.array.concat import concat, split_axis
+    from cvzoo.functions.array.copy import copy
+    from cvzoo.functions.array.depth2space import depth2space, space2depth
+    from cvzoo.functions.array.expand_dims import expand_dims, flatten, squeeze
+    from cvzoo.functions.array.flip import flip, fliplr, flipud
+    from cvzoo.functions.array.get_item import get_item, scatter_add
+    from cvzoo.functions.array.moveaxis import moveaxis, rollaxis, swapaxes
+    from cvzoo.functions.array.pad import crop, pad
+    from cvzoo.functions.array.reshape import reshape
+    from cvzoo.functions.array.resize_images import resize_images, upsample_nearest
+    from cvzoo.functions.array.roll import roll
+    from cvzoo.functions.array.select_item import permutate, select_item
+    from cvzoo.functions.array.stack import hstack, separate, stack, vstack
+    from cvzoo.functions.array.tile import repeat, tile
+    from cvzoo.functions.array.transpose import transpose
+    from cvzoo.functions.array.where import where
+    from cvzoo.functions.attention.scaled_dot_product_attention import scaled_dot_product_attention
+    from cvzoo.functions.connection.channel_sum import channel_sum
+    from cvzoo.functions.connection.convolution_2d import convolution_2d, deconvolution_2d
+    from cvzoo.functions.connection.depthwise_convolution_2d import depthwise_convolution_2d
+    from cvzoo.functions.connection.embed_id import embed_id
+    from cvzoo.functions.connection.linear import linear
+    from cvzoo.functions.evaluation.accuracy import accuracy
+    from cvzoo.functions.loss.binary_cross_entropy import binary_cross_entropy
+    from cvzoo.functions.loss.focal_loss import focal_loss
+    from cvzoo.functions.loss.giou_loss import giou_loss
+    from cvzoo.functions.loss.huber_loss import huber_loss
+    from cvzoo.functions.loss.mean_absolute_error import mean_absolute_error
+    from cvzoo.functions.loss.mean_squared_error import mean_squared_error
+    from cvzoo.functions.loss.sigmoid_cross_entropy import sigmoid_cross_entropy
+    from cvzoo.functions.loss.sigmoid_focal_loss import sigmoid_focal_loss
+    from cvzoo.functions.loss.smooth_l1 import smooth_l1
+    from cvzoo.functions.loss.softmax_cross_entropy import softmax_cross_entropy
+    from cvzoo.functions.math.absolute import absolute
+    from cvzoo.functions.math.add import add, negative, subtract
+    from cvzoo.functions.math.argmax import argmax, argmin
+    from cvzoo.functions.math.average import average, mean
+    from cvzoo.functions.math.clip import clip
+    from cvzoo.functions.math.cumsum import cumsum
+    from cvzoo.functions.math.divide import divide
+    from cvzoo.functions.math.erf import erf
+    from cvzoo.functions.math.exp import exp
+    from cvzoo.functions.math.expm1 import expm1
+    from cvzoo.functions.math.extremum import max, min
+    from cvzoo.functions.math.floor_divide import floor_divide
+    from cvzoo.functions.math.hyperbolic import cosh, sinh
+    from cvzoo.functions.math.inverse_trigonometric import arccos, arcsin, arctan, arctan2
+    from cvzoo.functions.math.linear_interpolate import linear_interpolate
+    from cvzoo.functions.math.log import log
+    from cvzoo.functions.math.log1p import log1p
+    from cvzoo.functions.math.log2 import log2
+    from cvzoo.functions.math.log10 import log10
+    from cvzoo.functions.math.logsumexp import logsumexp
+    from cvzoo.functions.math.matmul import batch_matmul, matmul
+    from cvzoo.functions.math.maximum import maximum, minimum
+    from cvzoo.functions.math.multiply import multiply
+    from cvzoo.functions.math.norm import batch_l2_norm_squared, norm, normalize
+    from cvzoo.functions.math.power import power
+    from cvzoo.functions.math.prod import prod
+    from cvzoo.functions.math.rounding import ceil, fix, floor, sign
+    from cvzoo.functions.math.rsqrt import rsqrt
+    from cvzoo.functions.math.sqrt import sqrt
+    from cvzoo.functions.math.square import square
+    from cvzoo.functions.math.sum import sum
+    from cvzoo.functions.math.trigonometric import cos, sin, tan
+    from cvzoo.functions.noise.dropout import dropout
+    from cvzoo.functions.noise.gaussian import gaussian
+    from cvzoo.functions.noise.stochastic_depth import stochastic_depth
+    from cvzoo.functions.normalization.batch_normalization import batch_normalization
+    from cvzoo.functions.normalization.fixed_batch_normalization import fixed_batch_normalization
+    from cvzoo.functions.normalization.group_normalization import group_normalization
+    from cvzoo.functions.normalization.layer_normalization import layer_normalization
+    from cvzoo.functions.normalization.local_response_normalization import local_response_normalization
+    from cvzoo.functions.pooling.adaptive_average_pooling_2d import adaptive_average_pooling_2d
+    from cvzoo.functions.pooling.average_pooling_2d import average_pooling_2d
+    from cvzoo.functions.pooling.global_average_pooling_2d import global_average_pooling_2d
+    from cvzoo.functions.pooling.global_max_pooling_2d import global_max_pooling_2d
+    from cvzoo.functions.pooling.max_pooling_2d import max_pooling_2d
+    from cvzoo.functions.pooling.spatial_pyramid_pooling_2d import spatial_pyramid_pooling_2d
+    from cvzoo.functions.pooling.unpooling_2d import unpooling_2d
+    from cvzoo.functions.pooling.upsampling_2d import upsampling_2d
+    from cvzoo.functions.rnn.lstm import lstm
+    from cvzoo.functions.roi.ps_roi_align_2d import ps_roi_average_align_2d, ps_roi_max_align_2d
+    from cvzoo.functions.roi.ps_roi_pooling_2d import ps_roi_average_pooling_2d, ps_roi_max_pooling_2d
+    from cvzoo.functions.roi.roi_average_align_2d import roi_average_align_2d
+    from cvzoo.functions.roi.roi_average_pooling_2d import roi_average_pooling_2d
+    from cvzoo.functions.roi.roi_max_align_2d import roi_max_align_2d
+    from cvzoo.functions.roi.roi_max_pooling_2d import roi_max_pooling_2d
+    from cvzoo.functions.util.forget import forget
 
 __all__ = [
     "absolute",
@@ -263,3 +268,5 @@ __all__ = [
 
 install_operators()
 del install_operators  # not a function of this room
+
+import_on_demand(__name__)

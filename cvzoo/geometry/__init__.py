@@ -1,36 +1,41 @@
 """Boxes and masks as plain arrays: area, overlap, coding, formats, run lengths. No gradients, no photos, no models."""
 
-from cvzoo.geometry.anchors import cell_anchors, grid_anchors
-from cvzoo.geometry.as_bbox import as_bbox
-from cvzoo.geometry.as_size import as_size
-from cvzoo.geometry.bbox_area import bbox_area
-from cvzoo.geometry.bbox_giou import bbox_giou
-from cvzoo.geometry.bbox_iou import bbox_intersection, bbox_iou
-from cvzoo.geometry.best_anchor_iou import best_anchor_iou
-from cvzoo.geometry.best_pairs import best_pairs
-from cvzoo.geometry.clip_bbox import clip_bbox
-from cvzoo.geometry.cluster_boxes import cluster_boxes
-from cvzoo.geometry.coding import decode_bbox, encode_bbox
-from cvzoo.geometry.fit_anchors import AnchorFit, fit_anchors
-from cvzoo.geometry.formats import (
-    from_cxcywh,
-    from_normalized,
-    from_xywh,
-    from_xyxy,
-    to_cxcywh,
-    to_normalized,
-    to_xywh,
-    to_xyxy,
-)
-from cvzoo.geometry.mask_iou import mask_iou
-from cvzoo.geometry.mask_to_bbox import mask_to_bbox
-from cvzoo.geometry.nms import classwise_nms, nms
-from cvzoo.geometry.polygons_to_rle import polygons_to_rle
-from cvzoo.geometry.quads import bbox_to_quad, quad_to_bbox
-from cvzoo.geometry.rle import RLEs
-from cvzoo.geometry.rle_iou import rle_iou, rle_iou_pairs
-from cvzoo.geometry.rle_merge import merge_rles
-from cvzoo.geometry.window_rle import window_rles
+from typing import TYPE_CHECKING
+
+from cvzoo.lazy_imports.on_demand import import_on_demand
+
+if TYPE_CHECKING:
+    from cvzoo.geometry.anchors import cell_anchors, grid_anchors
+    from cvzoo.geometry.as_bbox import as_bbox
+    from cvzoo.geometry.as_size import as_size
+    from cvzoo.geometry.bbox_area import bbox_area
+    from cvzoo.geometry.bbox_giou import bbox_giou
+    from cvzoo.geometry.bbox_iou import bbox_intersection, bbox_iou
+    from cvzoo.geometry.best_anchor_iou import best_anchor_iou
+    from cvzoo.geometry.best_pairs import best_pairs
+    from cvzoo.geometry.clip_bbox import clip_bbox
+    from cvzoo.geometry.cluster_boxes import cluster_boxes
+    from cvzoo.geometry.coding import decode_bbox, encode_bbox
+    from cvzoo.geometry.fit_anchors import AnchorFit, fit_anchors
+    from cvzoo.geometry.formats import (
+        from_cxcywh,
+        from_normalized,
+        from_xywh,
+        from_xyxy,
+        to_cxcywh,
+        to_normalized,
+        to_xywh,
+        to_xyxy,
+    )
+    from cvzoo.geometry.mask_iou import mask_iou
+    from cvzoo.geometry.mask_to_bbox import mask_to_bbox
+    from cvzoo.geometry.nms import classwise_nms, nms
+    from cvzoo.geometry.polygons_to_rle import polygons_to_rle
+    from cvzoo.geometry.quads import bbox_to_quad, quad_to_bbox
+    from cvzoo.geometry.rle import RLEs
+    from cvzoo.geometry.rle_iou import rle_iou, rle_iou_pairs
+    from cvzoo.geometry.rle_merge import merge_rles
+    from cvzoo.geometry.window_rle import window_rles
 
 __all__ = [
     "AnchorFit",
@@ -70,3 +75,5 @@ __all__ = [
     "to_xyxy",
     "window_rles",
 ]
+
+import_on_demand(__name__)

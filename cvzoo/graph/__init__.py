@@ -1,12 +1,17 @@
 """Define by run once, then replay: recorded functions, passes over them, planned memory, a flat list of calls."""
 
-from cvzoo.graph.capture import Capture
-from cvzoo.graph.compiled_graph import CompiledGraph, NotReplayableError, build
-from cvzoo.graph.lowering import lower
-from cvzoo.graph.memory_plan import Lifetime, MemoryPlan, most_alive, plan_memory
-from cvzoo.graph.program import Program
-from cvzoo.graph.records import Graph, Record, Value
-from cvzoo.graph.replayed_method import ReplayedMethod
+from typing import TYPE_CHECKING
+
+from cvzoo.lazy_imports.on_demand import import_on_demand
+
+if TYPE_CHECKING:
+    from cvzoo.graph.capture import Capture
+    from cvzoo.graph.compiled_graph import CompiledGraph, NotReplayableError, build
+    from cvzoo.graph.lowering import lower
+    from cvzoo.graph.memory_plan import Lifetime, MemoryPlan, most_alive, plan_memory
+    from cvzoo.graph.program import Program
+    from cvzoo.graph.records import Graph, Record, Value
+    from cvzoo.graph.replayed_method import ReplayedMethod
 
 __all__ = [
     "build",
@@ -24,3 +29,5 @@ __all__ = [
     "ReplayedMethod",
     "Value",
 ]
+
+import_on_demand(__name__)

@@ -1,10 +1,15 @@
 """What parameters start from: callables that fill an array in place."""
 
-from cvzoo.initializers.constant import Constant, Identity, NaN, One, Zero
-from cvzoo.initializers.normal import GlorotNormal, HeNormal, LeCunNormal, Normal
-from cvzoo.initializers.orthogonal import Orthogonal
-from cvzoo.initializers.uniform import GlorotUniform, HeUniform, LeCunUniform, Uniform
-from cvzoo.initializers.upsampling import UpsamplingDeconvFilter
+from typing import TYPE_CHECKING
+
+from cvzoo.lazy_imports.on_demand import import_on_demand
+
+if TYPE_CHECKING:
+    from cvzoo.initializers.constant import Constant, Identity, NaN, One, Zero
+    from cvzoo.initializers.normal import GlorotNormal, HeNormal, LeCunNormal, Normal
+    from cvzoo.initializers.orthogonal import Orthogonal
+    from cvzoo.initializers.uniform import GlorotUniform, HeUniform, LeCunUniform, Uniform
+    from cvzoo.initializers.upsampling import UpsamplingDeconvFilter
 
 __all__ = [
     "Constant",
@@ -23,3 +28,5 @@ __all__ = [
     "UpsamplingDeconvFilter",
     "Zero",
 ]
+
+import_on_demand(__name__)

@@ -1,12 +1,17 @@
 """Batches of data sets, in one order whoever reads them, and functions applied to them."""
 
-from cvzoo.iterators.abstract import AbstractIterator
-from cvzoo.iterators.apply_to_iterator import apply_to_iterator
-from cvzoo.iterators.multiprocess_iterator import MultiprocessIterator
-from cvzoo.iterators.multithread_iterator import MultithreadIterator
-from cvzoo.iterators.progress_hook import ProgressHook
-from cvzoo.iterators.serial_iterator import SerialIterator
-from cvzoo.iterators.unzip import unzip
+from typing import TYPE_CHECKING
+
+from cvzoo.lazy_imports.on_demand import import_on_demand
+
+if TYPE_CHECKING:
+    from cvzoo.iterators.abstract import AbstractIterator
+    from cvzoo.iterators.apply_to_iterator import apply_to_iterator
+    from cvzoo.iterators.multiprocess_iterator import MultiprocessIterator
+    from cvzoo.iterators.multithread_iterator import MultithreadIterator
+    from cvzoo.iterators.progress_hook import ProgressHook
+    from cvzoo.iterators.serial_iterator import SerialIterator
+    from cvzoo.iterators.unzip import unzip
 
 __all__ = [
     "AbstractIterator",
@@ -17,3 +22,5 @@ __all__ = [
     "SerialIterator",
     "unzip",
 ]
+
+import_on_demand(__name__)

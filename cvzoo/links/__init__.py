@@ -1,226 +1,231 @@
 """Links: layers that own parameters (`connection`), and the zoo of models made of them (`model`)."""
 
-from cvzoo.links.chain import Chain, ChainList, Sequential
-from cvzoo.links.classifier import Classifier
-from cvzoo.links.connection.batch_normalization import BatchNormalization
-from cvzoo.links.connection.bias import Bias
-from cvzoo.links.connection.conv_2d_activ import Conv2DActiv
-from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv
-from cvzoo.links.connection.convolution_2d import Convolution2D
-from cvzoo.links.connection.deconvolution_2d import Deconvolution2D
-from cvzoo.links.connection.depthwise_convolution_2d import DepthwiseConvolution2D
-from cvzoo.links.connection.embed_id import EmbedID
-from cvzoo.links.connection.frozen_batch_normalization import FrozenBatchNormalization
-from cvzoo.links.connection.group_normalization import GroupNormalization
-from cvzoo.links.connection.layer_normalization import LayerNormalization
-from cvzoo.links.connection.layer_normalization_2d import LayerNormalization2D
-from cvzoo.links.connection.linear import Linear
-from cvzoo.links.connection.lstm import LSTM
-from cvzoo.links.connection.maxout import Maxout
-from cvzoo.links.connection.multi_head_attention import MultiHeadAttention
-from cvzoo.links.connection.prelu import PReLU
-from cvzoo.links.connection.scale import Scale
-from cvzoo.links.connection.se_block import SEBlock
-from cvzoo.links.connection.separable_conv_2d_bn_activ import SeparableConv2DBNActiv
-from cvzoo.links.link import Link
-from cvzoo.links.model.alexnet.alexnet import AlexNet
-from cvzoo.links.model.architectures import Architecture, architectures
-from cvzoo.links.model.caffe.caffe_function import CaffeFunction
-from cvzoo.links.model.cifar_resnet.cifar_resnet import CIFARResNet
-from cvzoo.links.model.classifications import Classifications
-from cvzoo.links.model.classifier import AbstractClassifier
-from cvzoo.links.model.convnext.convnext import ConvNeXt
-from cvzoo.links.model.convnext.extractor import ConvNeXtExtractor
-from cvzoo.links.model.convnext.published import ConvNeXtBase, ConvNeXtLarge, ConvNeXtSmall, ConvNeXtTiny
-from cvzoo.links.model.darknet.detector import DarknetDetector
-from cvzoo.links.model.darknet.network import DarknetNetwork
-from cvzoo.links.model.darknet.published import mobilenet_v2_yolo_v3_nano, yolo_fastest
-from cvzoo.links.model.deeplab.deeplab_v3 import DeepLabV3
-from cvzoo.links.model.deeplab.deeplab_v3_plus import DeepLabV3plusXception65
-from cvzoo.links.model.deeplab.published import DeepLabV3MobileNetV3Large, DeepLabV3ResNet50, DeepLabV3ResNet101
-from cvzoo.links.model.dense_backbone import DenseBackbone
-from cvzoo.links.model.densenet.densenet import DenseNet
-from cvzoo.links.model.densenet.published import DenseNet121, DenseNet161, DenseNet169, DenseNet201
-from cvzoo.links.model.detections import Detections
-from cvzoo.links.model.detector import AbstractDetector, AbstractOneStageDetector, Preset
-from cvzoo.links.model.efficientnet.efficientnet import EfficientNet
-from cvzoo.links.model.efficientnet.extractor import EfficientNetExtractor
-from cvzoo.links.model.efficientnet.published import (
-    EfficientNetB0,
-    EfficientNetB1,
-    EfficientNetB2,
-    EfficientNetB3,
-    EfficientNetB4,
-    EfficientNetB5,
-    EfficientNetB6,
-    EfficientNetB7,
-    EfficientNetV2L,
-    EfficientNetV2M,
-    EfficientNetV2S,
-)
-from cvzoo.links.model.espnet.espnet import ESPNet
-from cvzoo.links.model.faster_rcnn.abstract_faster_rcnn import AbstractFasterRCNN
-from cvzoo.links.model.faster_rcnn.anchor_target_creator import AnchorTargetCreator
-from cvzoo.links.model.faster_rcnn.bbox2loc import bbox2loc, loc2bbox
-from cvzoo.links.model.faster_rcnn.faster_rcnn_vgg16 import FasterRCNNVGG16
-from cvzoo.links.model.faster_rcnn.generate_anchor_base import generate_anchor_base
-from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
-from cvzoo.links.model.faster_rcnn.proposal_target_creator import ProposalTargetCreator
-from cvzoo.links.model.faster_rcnn.region_proposal_network import RegionProposalNetwork
-from cvzoo.links.model.faster_rcnn.train_chain import FasterRCNNTrainChain
-from cvzoo.links.model.faster_rcnn.transform import FasterRCNNTransform
-from cvzoo.links.model.faster_rcnn.vgg16_roi_head import VGG16RoIHead
-from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import FasterRCNNFPN
-from cvzoo.links.model.faster_rcnn_fpn.loss import FasterRCNNFPNLoss
-from cvzoo.links.model.faster_rcnn_fpn.published import (
-    FasterRCNNFPNMobileNetV3Large,
-    FasterRCNNFPNMobileNetV3Large320,
-    FasterRCNNFPNResNet50,
-    FasterRCNNFPNResNet101,
-    FasterRCNNFPNResNeXt101,
-)
-from cvzoo.links.model.faster_rcnn_fpn.region_losses import RegionSampling
-from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
-from cvzoo.links.model.fcis.fcis_resnet101 import FCISResNet101
-from cvzoo.links.model.fcis.mask_voting import mask_voting
-from cvzoo.links.model.fcis.train_chain import FCISTrainChain
-from cvzoo.links.model.fcn.fcn import FCN
-from cvzoo.links.model.fcn.published import FCNResNet50, FCNResNet101
-from cvzoo.links.model.fcos.fcos import FCOS
-from cvzoo.links.model.fcos.loss import FCOSLoss
-from cvzoo.links.model.fcos.published import FCOSResNet50FPN
-from cvzoo.links.model.fcos.settings import FCOSSettings
-from cvzoo.links.model.feature_predictor import FeaturePredictor
-from cvzoo.links.model.fpn.fpn import FPN
-from cvzoo.links.model.googlenet.googlenet import GoogLeNet
-from cvzoo.links.model.googlenet.inception_v3 import InceptionV3
-from cvzoo.links.model.instance_segmentations import InstanceSegmentations
-from cvzoo.links.model.instance_segmenter import AbstractInstanceSegmenter
-from cvzoo.links.model.key_point_detections import KeyPointDetections
-from cvzoo.links.model.key_point_detector import AbstractKeyPointDetector
-from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import KeypointRCNNFPN
-from cvzoo.links.model.keypoint_rcnn.loss import KeypointRCNNFPNLoss
-from cvzoo.links.model.keypoint_rcnn.point_head import PointHeadSettings
-from cvzoo.links.model.keypoint_rcnn.published import (
-    KeypointRCNNFPNResNet50,
-    KeypointRCNNFPNResNet101,
-    KeypointRCNNFPNResNeXt101,
-)
-from cvzoo.links.model.label_map_transform import LabelMapTransform, ResizeExamples
-from cvzoo.links.model.label_maps import LabelMaps
-from cvzoo.links.model.light_head_rcnn.light_head_rcnn_resnet101 import LightHeadRCNNResNet101
-from cvzoo.links.model.light_head_rcnn.train_chain import LightHeadRCNNTrainChain
-from cvzoo.links.model.lraspp.lraspp import LRASPPMobileNetV3Large
-from cvzoo.links.model.mask_rcnn.augmentation import MaskRCNNTransform
-from cvzoo.links.model.mask_rcnn.loss import MaskRCNNFPNLoss
-from cvzoo.links.model.mask_rcnn.mask_head import MaskHeadSettings
-from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
-from cvzoo.links.model.mask_rcnn.published import MaskRCNNFPNResNet50, MaskRCNNFPNResNet101, MaskRCNNFPNResNeXt101
-from cvzoo.links.model.mnasnet.extractor import MNASNetExtractor
-from cvzoo.links.model.mnasnet.mnasnet import MNASNet
-from cvzoo.links.model.mnasnet.published import MNASNet0_5, MNASNet0_75, MNASNet1_0, MNASNet1_3
-from cvzoo.links.model.mobilenet_v2.extractor import MobileNetV2Extractor
-from cvzoo.links.model.mobilenet_v2.mobilenet_v2 import MobileNetV2
-from cvzoo.links.model.mobilenet_v3.extractor import MobileNetV3Extractor
-from cvzoo.links.model.mobilenet_v3.mobilenet_v3 import MobileNetV3
-from cvzoo.links.model.mobilenet_v3.published import MobileNetV3Large, MobileNetV3Small
-from cvzoo.links.model.photo_preparation import PhotoPreparation
-from cvzoo.links.model.photo_transform import PhotoTransform
-from cvzoo.links.model.pixelwise_softmax_classifier import PixelwiseSoftmaxClassifier
-from cvzoo.links.model.predict_ten_crops import predict_ten_crops
-from cvzoo.links.model.pspnet.pspnet import PSPNet
-from cvzoo.links.model.pspnet.published import PSPNetResNet50, PSPNetResNet101
-from cvzoo.links.model.pspnet.pyramid_pooling import PyramidPoolingModule
-from cvzoo.links.model.recognition import recognise
-from cvzoo.links.model.regnet.extractor import RegNetExtractor
-from cvzoo.links.model.regnet.published import (
-    RegNetX1_6GF,
-    RegNetX3_2GF,
-    RegNetX8GF,
-    RegNetX16GF,
-    RegNetX32GF,
-    RegNetX400MF,
-    RegNetX800MF,
-    RegNetY1_6GF,
-    RegNetY3_2GF,
-    RegNetY8GF,
-    RegNetY16GF,
-    RegNetY32GF,
-    RegNetY128GF,
-    RegNetY400MF,
-    RegNetY800MF,
-)
-from cvzoo.links.model.regnet.regnet import RegNet
-from cvzoo.links.model.resnet.depths import ResNet18, ResNet34, ResNet50, ResNet101, ResNet152
-from cvzoo.links.model.resnet.extractor import ResNetExtractor
-from cvzoo.links.model.resnet.resnet import ResNet
-from cvzoo.links.model.resnet.variants import (
-    ResNeXt50_32x4d,
-    ResNeXt101_32x4d,
-    ResNeXt101_32x8d,
-    ResNeXt101_64x4d,
-    SEResNet50,
-    SEResNet101,
-    SEResNet152,
-    SEResNeXt50,
-    SEResNeXt101,
-    WideResNet50_2,
-    WideResNet101_2,
-)
-from cvzoo.links.model.resnet.zero_last_gamma import zero_last_gamma
-from cvzoo.links.model.retinanet.augmentation import RandomPart, RetinaNetTransform
-from cvzoo.links.model.retinanet.collate import collate_photos
-from cvzoo.links.model.retinanet.loss import RetinaNetLoss
-from cvzoo.links.model.retinanet.published import (
-    retinanet_resnet18,
-    retinanet_resnet50_fpn,
-    retinanet_resnet50_fpn_v2,
-)
-from cvzoo.links.model.retinanet.retinanet import RetinaNet
-from cvzoo.links.model.retinanet.settings import RetinaNetSettings
-from cvzoo.links.model.retinanet.text import retinanet_text
-from cvzoo.links.model.segmenter import AbstractPhotoSegmenter, AbstractSegmenter
-from cvzoo.links.model.segnet.segnet_basic import SegNetBasic
-from cvzoo.links.model.shufflenet_v2.extractor import ShuffleNetV2Extractor
-from cvzoo.links.model.shufflenet_v2.published import (
-    ShuffleNetV2X0_5,
-    ShuffleNetV2X1_0,
-    ShuffleNetV2X1_5,
-    ShuffleNetV2X2_0,
-)
-from cvzoo.links.model.shufflenet_v2.shufflenet_v2 import ShuffleNetV2
-from cvzoo.links.model.squeezenet.published import SqueezeNet1_0, SqueezeNet1_1
-from cvzoo.links.model.squeezenet.squeezenet import SqueezeNet
-from cvzoo.links.model.ssd.augmentation import SSDTransform
-from cvzoo.links.model.ssd.loss import SSDLoss, collate_multibox
-from cvzoo.links.model.ssd.multibox import Multibox
-from cvzoo.links.model.ssd.multibox_coder import MultiboxCoder
-from cvzoo.links.model.ssd.multibox_loss import multibox_loss
-from cvzoo.links.model.ssd.normalize import Normalize
-from cvzoo.links.model.ssd.published import SSD300, SSD512
-from cvzoo.links.model.ssd.settings import SSDSettings
-from cvzoo.links.model.ssd.ssd import SSD
-from cvzoo.links.model.ssd.vgg16 import SSDVGG16Extractor
-from cvzoo.links.model.ssdlite.published import SSDLite320MobileNetV3Large
-from cvzoo.links.model.ssdlite.settings import SSDLiteSettings
-from cvzoo.links.model.ssdlite.ssdlite import SSDLite
-from cvzoo.links.model.swin.extractor import SwinExtractor
-from cvzoo.links.model.swin.published import SwinB, SwinS, SwinT, SwinV2B, SwinV2S, SwinV2T
-from cvzoo.links.model.swin.swin import SwinTransformer
-from cvzoo.links.model.thresholds import AbstractThresholds
-from cvzoo.links.model.ultra_light_face.ultra_light_face import UltraLightFace
-from cvzoo.links.model.vgg.extractor import VGGExtractor
-from cvzoo.links.model.vgg.published import VGG11, VGG11BN, VGG13, VGG13BN, VGG16, VGG16BN, VGG19, VGG19BN
-from cvzoo.links.model.vgg.vgg import VGG
-from cvzoo.links.model.vit.published import ViTB16, ViTB32, ViTH14, ViTL16, ViTL32
-from cvzoo.links.model.vit.vit import ViT
-from cvzoo.links.model.yolo.augmentation import YOLOTransform
-from cvzoo.links.model.yolo.loss import YOLOLoss
-from cvzoo.links.model.yolo.yolo_v2 import YOLOv2
-from cvzoo.links.model.yolo.yolo_v2_tiny import YOLOv2Tiny
-from cvzoo.links.model.yolo.yolo_v3 import YOLOv3
-from cvzoo.links.model.zoo import zoo_members
-from cvzoo.links.model.zoo_member import ZooMember
+from typing import TYPE_CHECKING
+
+from cvzoo.lazy_imports.on_demand import import_on_demand
+
+if TYPE_CHECKING:
+    from cvzoo.links.chain import Chain, ChainList, Sequential
+    from cvzoo.links.classifier import Classifier
+    from cvzoo.links.connection.batch_normalization import BatchNormalization
+    from cvzoo.links.connection.bias import Bias
+    from cvzoo.links.connection.conv_2d_activ import Conv2DActiv
+    from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv
+    from cvzoo.links.connection.convolution_2d import Convolution2D
+    from cvzoo.links.connection.deconvolution_2d import Deconvolution2D
+    from cvzoo.links.connection.depthwise_convolution_2d import DepthwiseConvolution2D
+    from cvzoo.links.connection.embed_id import EmbedID
+    from cvzoo.links.connection.frozen_batch_normalization import FrozenBatchNormalization
+    from cvzoo.links.connection.group_normalization import GroupNormalization
+    from cvzoo.links.connection.layer_normalization import LayerNormalization
+    from cvzoo.links.connection.layer_normalization_2d import LayerNormalization2D
+    from cvzoo.links.connection.linear import Linear
+    from cvzoo.links.connection.lstm import LSTM
+    from cvzoo.links.connection.maxout import Maxout
+    from cvzoo.links.connection.multi_head_attention import MultiHeadAttention
+    from cvzoo.links.connection.prelu import PReLU
+    from cvzoo.links.connection.scale import Scale
+    from cvzoo.links.connection.se_block import SEBlock
+    from cvzoo.links.connection.separable_conv_2d_bn_activ import SeparableConv2DBNActiv
+    from cvzoo.links.link import Link
+    from cvzoo.links.model.alexnet.alexnet import AlexNet
+    from cvzoo.links.model.architectures import Architecture, architectures
+    from cvzoo.links.model.caffe.caffe_function import CaffeFunction
+    from cvzoo.links.model.cifar_resnet.cifar_resnet import CIFARResNet
+    from cvzoo.links.model.classifications import Classifications
+    from cvzoo.links.model.classifier import AbstractClassifier
+    from cvzoo.links.model.convnext.convnext import ConvNeXt
+    from cvzoo.links.model.convnext.extractor import ConvNeXtExtractor
+    from cvzoo.links.model.convnext.published import ConvNeXtBase, ConvNeXtLarge, ConvNeXtSmall, ConvNeXtTiny
+    from cvzoo.links.model.darknet.detector import DarknetDetector
+    from cvzoo.links.model.darknet.network import DarknetNetwork
+    from cvzoo.links.model.darknet.published import mobilenet_v2_yolo_v3_nano, yolo_fastest
+    from cvzoo.links.model.deeplab.deeplab_v3 import DeepLabV3
+    from cvzoo.links.model.deeplab.deeplab_v3_plus import DeepLabV3plusXception65
+    from cvzoo.links.model.deeplab.published import DeepLabV3MobileNetV3Large, DeepLabV3ResNet50, DeepLabV3ResNet101
+    from cvzoo.links.model.dense_backbone import DenseBackbone
+    from cvzoo.links.model.densenet.densenet import DenseNet
+    from cvzoo.links.model.densenet.published import DenseNet121, DenseNet161, DenseNet169, DenseNet201
+    from cvzoo.links.model.detections import Detections
+    from cvzoo.links.model.detector import AbstractDetector, AbstractOneStageDetector, Preset
+    from cvzoo.links.model.efficientnet.efficientnet import EfficientNet
+    from cvzoo.links.model.efficientnet.extractor import EfficientNetExtractor
+    from cvzoo.links.model.efficientnet.published import (
+        EfficientNetB0,
+        EfficientNetB1,
+        EfficientNetB2,
+        EfficientNetB3,
+        EfficientNetB4,
+        EfficientNetB5,
+        EfficientNetB6,
+        EfficientNetB7,
+        EfficientNetV2L,
+        EfficientNetV2M,
+        EfficientNetV2S,
+    )
+    from cvzoo.links.model.espnet.espnet import ESPNet
+    from cvzoo.links.model.faster_rcnn.abstract_faster_rcnn import AbstractFasterRCNN
+    from cvzoo.links.model.faster_rcnn.anchor_target_creator import AnchorTargetCreator
+    from cvzoo.links.model.faster_rcnn.bbox2loc import bbox2loc, loc2bbox
+    from cvzoo.links.model.faster_rcnn.faster_rcnn_vgg16 import FasterRCNNVGG16
+    from cvzoo.links.model.faster_rcnn.generate_anchor_base import generate_anchor_base
+    from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
+    from cvzoo.links.model.faster_rcnn.proposal_target_creator import ProposalTargetCreator
+    from cvzoo.links.model.faster_rcnn.region_proposal_network import RegionProposalNetwork
+    from cvzoo.links.model.faster_rcnn.train_chain import FasterRCNNTrainChain
+    from cvzoo.links.model.faster_rcnn.transform import FasterRCNNTransform
+    from cvzoo.links.model.faster_rcnn.vgg16_roi_head import VGG16RoIHead
+    from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import FasterRCNNFPN
+    from cvzoo.links.model.faster_rcnn_fpn.loss import FasterRCNNFPNLoss
+    from cvzoo.links.model.faster_rcnn_fpn.published import (
+        FasterRCNNFPNMobileNetV3Large,
+        FasterRCNNFPNMobileNetV3Large320,
+        FasterRCNNFPNResNet50,
+        FasterRCNNFPNResNet101,
+        FasterRCNNFPNResNeXt101,
+    )
+    from cvzoo.links.model.faster_rcnn_fpn.region_losses import RegionSampling
+    from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
+    from cvzoo.links.model.fcis.fcis_resnet101 import FCISResNet101
+    from cvzoo.links.model.fcis.mask_voting import mask_voting
+    from cvzoo.links.model.fcis.train_chain import FCISTrainChain
+    from cvzoo.links.model.fcn.fcn import FCN
+    from cvzoo.links.model.fcn.published import FCNResNet50, FCNResNet101
+    from cvzoo.links.model.fcos.fcos import FCOS
+    from cvzoo.links.model.fcos.loss import FCOSLoss
+    from cvzoo.links.model.fcos.published import FCOSResNet50FPN
+    from cvzoo.links.model.fcos.settings import FCOSSettings
+    from cvzoo.links.model.feature_predictor import FeaturePredictor
+    from cvzoo.links.model.fpn.fpn import FPN
+    from cvzoo.links.model.googlenet.googlenet import GoogLeNet
+    from cvzoo.links.model.googlenet.inception_v3 import InceptionV3
+    from cvzoo.links.model.instance_segmentations import InstanceSegmentations
+    from cvzoo.links.model.instance_segmenter import AbstractInstanceSegmenter
+    from cvzoo.links.model.key_point_detections import KeyPointDetections
+    from cvzoo.links.model.key_point_detector import AbstractKeyPointDetector
+    from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import KeypointRCNNFPN
+    from cvzoo.links.model.keypoint_rcnn.loss import KeypointRCNNFPNLoss
+    from cvzoo.links.model.keypoint_rcnn.point_head import PointHeadSettings
+    from cvzoo.links.model.keypoint_rcnn.published import (
+        KeypointRCNNFPNResNet50,
+        KeypointRCNNFPNResNet101,
+        KeypointRCNNFPNResNeXt101,
+    )
+    from cvzoo.links.model.label_map_transform import LabelMapTransform, ResizeExamples
+    from cvzoo.links.model.label_maps import LabelMaps
+    from cvzoo.links.model.light_head_rcnn.light_head_rcnn_resnet101 import LightHeadRCNNResNet101
+    from cvzoo.links.model.light_head_rcnn.train_chain import LightHeadRCNNTrainChain
+    from cvzoo.links.model.lraspp.lraspp import LRASPPMobileNetV3Large
+    from cvzoo.links.model.mask_rcnn.augmentation import MaskRCNNTransform
+    from cvzoo.links.model.mask_rcnn.loss import MaskRCNNFPNLoss
+    from cvzoo.links.model.mask_rcnn.mask_head import MaskHeadSettings
+    from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
+    from cvzoo.links.model.mask_rcnn.published import MaskRCNNFPNResNet50, MaskRCNNFPNResNet101, MaskRCNNFPNResNeXt101
+    from cvzoo.links.model.mnasnet.extractor import MNASNetExtractor
+    from cvzoo.links.model.mnasnet.mnasnet import MNASNet
+    from cvzoo.links.model.mnasnet.published import MNASNet0_5, MNASNet0_75, MNASNet1_0, MNASNet1_3
+    from cvzoo.links.model.mobilenet_v2.extractor import MobileNetV2Extractor
+    from cvzoo.links.model.mobilenet_v2.mobilenet_v2 import MobileNetV2
+    from cvzoo.links.model.mobilenet_v3.extractor import MobileNetV3Extractor
+    from cvzoo.links.model.mobilenet_v3.mobilenet_v3 import MobileNetV3
+    from cvzoo.links.model.mobilenet_v3.published import MobileNetV3Large, MobileNetV3Small
+    from cvzoo.links.model.photo_preparation import PhotoPreparation
+    from cvzoo.links.model.photo_transform import PhotoTransform
+    from cvzoo.links.model.pixelwise_softmax_classifier import PixelwiseSoftmaxClassifier
+    from cvzoo.links.model.predict_ten_crops import predict_ten_crops
+    from cvzoo.links.model.pspnet.pspnet import PSPNet
+    from cvzoo.links.model.pspnet.published import PSPNetResNet50, PSPNetResNet101
+    from cvzoo.links.model.pspnet.pyramid_pooling import PyramidPoolingModule
+    from cvzoo.links.model.recognition import recognise
+    from cvzoo.links.model.regnet.extractor import RegNetExtractor
+    from cvzoo.links.model.regnet.published import (
+        RegNetX1_6GF,
+        RegNetX3_2GF,
+        RegNetX8GF,
+        RegNetX16GF,
+        RegNetX32GF,
+        RegNetX400MF,
+        RegNetX800MF,
+        RegNetY1_6GF,
+        RegNetY3_2GF,
+        RegNetY8GF,
+        RegNetY16GF,
+        RegNetY32GF,
+        RegNetY128GF,
+        RegNetY400MF,
+        RegNetY800MF,
+    )
+    from cvzoo.links.model.regnet.regnet import RegNet
+    from cvzoo.links.model.resnet.depths import ResNet18, ResNet34, ResNet50, ResNet101, ResNet152
+    from cvzoo.links.model.resnet.extractor import ResNetExtractor
+    from cvzoo.links.model.resnet.resnet import ResNet
+    from cvzoo.links.model.resnet.variants import (
+        ResNeXt50_32x4d,
+        ResNeXt101_32x4d,
+        ResNeXt101_32x8d,
+        ResNeXt101_64x4d,
+        SEResNet50,
+        SEResNet101,
+        SEResNet152,
+        SEResNeXt50,
+        SEResNeXt101,
+        WideResNet50_2,
+        WideResNet101_2,
+    )
+    from cvzoo.links.model.resnet.zero_last_gamma import zero_last_gamma
+    from cvzoo.links.model.retinanet.augmentation import RandomPart, RetinaNetTransform
+    from cvzoo.links.model.retinanet.collate import collate_photos
+    from cvzoo.links.model.retinanet.loss import RetinaNetLoss
+    from cvzoo.links.model.retinanet.published import (
+        retinanet_resnet18,
+        retinanet_resnet50_fpn,
+        retinanet_resnet50_fpn_v2,
+    )
+    from cvzoo.links.model.retinanet.retinanet import RetinaNet
+    from cvzoo.links.model.retinanet.settings import RetinaNetSettings
+    from cvzoo.links.model.retinanet.text import retinanet_text
+    from cvzoo.links.model.segmenter import AbstractPhotoSegmenter, AbstractSegmenter
+    from cvzoo.links.model.segnet.segnet_basic import SegNetBasic
+    from cvzoo.links.model.shufflenet_v2.extractor import ShuffleNetV2Extractor
+    from cvzoo.links.model.shufflenet_v2.published import (
+        ShuffleNetV2X0_5,
+        ShuffleNetV2X1_0,
+        ShuffleNetV2X1_5,
+        ShuffleNetV2X2_0,
+    )
+    from cvzoo.links.model.shufflenet_v2.shufflenet_v2 import ShuffleNetV2
+    from cvzoo.links.model.squeezenet.published import SqueezeNet1_0, SqueezeNet1_1
+    from cvzoo.links.model.squeezenet.squeezenet import SqueezeNet
+    from cvzoo.links.model.ssd.augmentation import SSDTransform
+    from cvzoo.links.model.ssd.loss import SSDLoss, collate_multibox
+    from cvzoo.links.model.ssd.multibox import Multibox
+    from cvzoo.links.model.ssd.multibox_coder import MultiboxCoder
+    from cvzoo.links.model.ssd.multibox_loss import multibox_loss
+    from cvzoo.links.model.ssd.normalize import Normalize
+    from cvzoo.links.model.ssd.published import SSD300, SSD512
+    from cvzoo.links.model.ssd.settings import SSDSettings
+    from cvzoo.links.model.ssd.ssd import SSD
+    from cvzoo.links.model.ssd.vgg16 import SSDVGG16Extractor
+    from cvzoo.links.model.ssdlite.published import SSDLite320MobileNetV3Large
+    from cvzoo.links.model.ssdlite.settings import SSDLiteSettings
+    from cvzoo.links.model.ssdlite.ssdlite import SSDLite
+    from cvzoo.links.model.swin.extractor import SwinExtractor
+    from cvzoo.links.model.swin.published import SwinB, SwinS, SwinT, SwinV2B, SwinV2S, SwinV2T
+    from cvzoo.links.model.swin.swin import SwinTransformer
+    from cvzoo.links.model.thresholds import AbstractThresholds
+    from cvzoo.links.model.ultra_light_face.ultra_light_face import UltraLightFace
+    from cvzoo.links.model.vgg.extractor import VGGExtractor
+    from cvzoo.links.model.vgg.published import VGG11, VGG11BN, VGG13, VGG13BN, VGG16, VGG16BN, VGG19, VGG19BN
+    from cvzoo.links.model.vgg.vgg import VGG
+    from cvzoo.links.model.vit.published import ViTB16, ViTB32, ViTH14, ViTL16, ViTL32
+    from cvzoo.links.model.vit.vit import ViT
+    from cvzoo.links.model.yolo.augmentation import YOLOTransform
+    from cvzoo.links.model.yolo.loss import YOLOLoss
+    from cvzoo.links.model.yolo.yolo_v2 import YOLOv2
+    from cvzoo.links.model.yolo.yolo_v2_tiny import YOLOv2Tiny
+    from cvzoo.links.model.yolo.yolo_v3 import YOLOv3
+    from cvzoo.links.model.zoo import zoo_members
+    from cvzoo.links.model.zoo_member import ZooMember
 
 __all__ = [
     "AbstractClassifier",
@@ -480,3 +485,5 @@ __all__ = [
     "zoo_members",
     "ZooMember",
 ]
+
+import_on_demand(__name__)

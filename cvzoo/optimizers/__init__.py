@@ -1,30 +1,35 @@
 """Optimizers: update rules for parameters, hooks, moving averages of weights."""
 
-from cvzoo.optimizers.ada_delta import AdaDelta
-from cvzoo.optimizers.ada_grad import AdaGrad
-from cvzoo.optimizers.adam import Adam
-from cvzoo.optimizers.adam_w import AdamW
-from cvzoo.optimizers.ams_grad import AMSGrad
-from cvzoo.optimizers.gradient_hook import AbstractGradientHook
-from cvzoo.optimizers.hooks.exponential_moving_average import ExponentialMovingAverage
-from cvzoo.optimizers.hooks.freeze import Freeze
-from cvzoo.optimizers.hooks.gradient_clipping import GradientClipping
-from cvzoo.optimizers.hooks.gradient_hard_clipping import GradientHardClipping
-from cvzoo.optimizers.hooks.gradient_noise import GradientNoise
-from cvzoo.optimizers.hooks.gradient_scaling import GradientScaling
-from cvzoo.optimizers.hooks.lasso import Lasso
-from cvzoo.optimizers.hooks.weight_decay import WeightDecay
-from cvzoo.optimizers.hyperparameter import Hyperparameter, HyperparameterProxy
-from cvzoo.optimizers.lamb import LAMB
-from cvzoo.optimizers.lars import LARS
-from cvzoo.optimizers.momentum_sgd import MomentumSGD
-from cvzoo.optimizers.nesterov_ag import NesterovAG
-from cvzoo.optimizers.optimizer import AbstractOptimizer
-from cvzoo.optimizers.optimizer_hook import AbstractOptimizerHook
-from cvzoo.optimizers.rms_prop import RMSprop
-from cvzoo.optimizers.selectors import is_vector, named
-from cvzoo.optimizers.sgd import SGD
-from cvzoo.optimizers.update_rule import AbstractLayerwiseRule, AbstractUpdateRule
+from typing import TYPE_CHECKING
+
+from cvzoo.lazy_imports.on_demand import import_on_demand
+
+if TYPE_CHECKING:
+    from cvzoo.optimizers.ada_delta import AdaDelta
+    from cvzoo.optimizers.ada_grad import AdaGrad
+    from cvzoo.optimizers.adam import Adam
+    from cvzoo.optimizers.adam_w import AdamW
+    from cvzoo.optimizers.ams_grad import AMSGrad
+    from cvzoo.optimizers.gradient_hook import AbstractGradientHook
+    from cvzoo.optimizers.hooks.exponential_moving_average import ExponentialMovingAverage
+    from cvzoo.optimizers.hooks.freeze import Freeze
+    from cvzoo.optimizers.hooks.gradient_clipping import GradientClipping
+    from cvzoo.optimizers.hooks.gradient_hard_clipping import GradientHardClipping
+    from cvzoo.optimizers.hooks.gradient_noise import GradientNoise
+    from cvzoo.optimizers.hooks.gradient_scaling import GradientScaling
+    from cvzoo.optimizers.hooks.lasso import Lasso
+    from cvzoo.optimizers.hooks.weight_decay import WeightDecay
+    from cvzoo.optimizers.hyperparameter import Hyperparameter, HyperparameterProxy
+    from cvzoo.optimizers.lamb import LAMB
+    from cvzoo.optimizers.lars import LARS
+    from cvzoo.optimizers.momentum_sgd import MomentumSGD
+    from cvzoo.optimizers.nesterov_ag import NesterovAG
+    from cvzoo.optimizers.optimizer import AbstractOptimizer
+    from cvzoo.optimizers.optimizer_hook import AbstractOptimizerHook
+    from cvzoo.optimizers.rms_prop import RMSprop
+    from cvzoo.optimizers.selectors import is_vector, named
+    from cvzoo.optimizers.sgd import SGD
+    from cvzoo.optimizers.update_rule import AbstractLayerwiseRule, AbstractUpdateRule
 
 __all__ = [
     "AbstractGradientHook",
@@ -56,3 +61,5 @@ __all__ = [
     "SGD",
     "WeightDecay",
 ]
+
+import_on_demand(__name__)

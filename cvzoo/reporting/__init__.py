@@ -1,8 +1,13 @@
 """Values that links and evaluators tell to whoever observes them, and their means."""
 
-from cvzoo.reporting.as_time import as_time
-from cvzoo.reporting.reporter import Reporter, get_current_reporter, report, report_scope
-from cvzoo.reporting.summary import DictSummary, Summary
+from typing import TYPE_CHECKING
+
+from cvzoo.lazy_imports.on_demand import import_on_demand
+
+if TYPE_CHECKING:
+    from cvzoo.reporting.as_time import as_time
+    from cvzoo.reporting.reporter import Reporter, get_current_reporter, report, report_scope
+    from cvzoo.reporting.summary import DictSummary, Summary
 
 __all__ = [
     "as_time",
@@ -13,3 +18,5 @@ __all__ = [
     "Reporter",
     "Summary",
 ]
+
+import_on_demand(__name__)

@@ -1,10 +1,15 @@
 """Links' values in files and back."""
 
-from cvzoo.serializers.convert_weights import convert_weights
-from cvzoo.serializers.load_weights import load_weights
-from cvzoo.serializers.model_file import load_model, save_model
-from cvzoo.serializers.npz import load_npz, save_npz
-from cvzoo.serializers.safetensors import load_safetensors, save_safetensors
+from typing import TYPE_CHECKING
+
+from cvzoo.lazy_imports.on_demand import import_on_demand
+
+if TYPE_CHECKING:
+    from cvzoo.serializers.convert_weights import convert_weights
+    from cvzoo.serializers.load_weights import load_weights
+    from cvzoo.serializers.model_file import load_model, save_model
+    from cvzoo.serializers.npz import load_npz, save_npz
+    from cvzoo.serializers.safetensors import load_safetensors, save_safetensors
 
 __all__ = [
     "convert_weights",
@@ -16,3 +21,5 @@ __all__ = [
     "save_npz",
     "save_safetensors",
 ]
+
+import_on_demand(__name__)

@@ -1,18 +1,30 @@
 """Pictures of what a model found, drawn on arrays: no window, no display."""
 
-from cvzoo.visualizations.colors import label_color
-from cvzoo.visualizations.contact_sheet import contact_sheet
-from cvzoo.visualizations.draw_bbox import draw_bbox
-from cvzoo.visualizations.draw_mask import draw_label_map, draw_mask
-from cvzoo.visualizations.draw_point import draw_point
-from cvzoo.visualizations.html import detection_html, detection_png, detection_table
-from cvzoo.visualizations.report.classification_report import classification_report_html, write_classification_report
-from cvzoo.visualizations.report.detection_report import ReportPicture, detection_report_html, write_detection_report
-from cvzoo.visualizations.report.segmentation_report import segmentation_report_html, write_segmentation_report
-from cvzoo.visualizations.svg.bar_plot import bar_plot
-from cvzoo.visualizations.svg.heat_map import heat_map
-from cvzoo.visualizations.svg.line_plot import Line, line_plot
-from cvzoo.visualizations.svg.photo_overlay import OverlayBox, photo_overlay
+from typing import TYPE_CHECKING
+
+from cvzoo.lazy_imports.on_demand import import_on_demand
+
+if TYPE_CHECKING:
+    from cvzoo.visualizations.colors import label_color
+    from cvzoo.visualizations.contact_sheet import contact_sheet
+    from cvzoo.visualizations.draw_bbox import draw_bbox
+    from cvzoo.visualizations.draw_mask import draw_label_map, draw_mask
+    from cvzoo.visualizations.draw_point import draw_point
+    from cvzoo.visualizations.html import detection_html, detection_png, detection_table
+    from cvzoo.visualizations.report.classification_report import (
+        classification_report_html,
+        write_classification_report,
+    )
+    from cvzoo.visualizations.report.detection_report import (
+        ReportPicture,
+        detection_report_html,
+        write_detection_report,
+    )
+    from cvzoo.visualizations.report.segmentation_report import segmentation_report_html, write_segmentation_report
+    from cvzoo.visualizations.svg.bar_plot import bar_plot
+    from cvzoo.visualizations.svg.heat_map import heat_map
+    from cvzoo.visualizations.svg.line_plot import Line, line_plot
+    from cvzoo.visualizations.svg.photo_overlay import OverlayBox, photo_overlay
 
 __all__ = [
     "bar_plot",
@@ -38,3 +50,5 @@ __all__ = [
     "write_detection_report",
     "write_segmentation_report",
 ]
+
+import_on_demand(__name__)

@@ -1,7 +1,14 @@
 """Hooks that watch functions: time, memory, values."""
 
-from cvzoo.autodiff.hooks.memory_hook import FunctionMemory, MemoryHook
-from cvzoo.autodiff.hooks.print_hook import PrintHook
-from cvzoo.autodiff.hooks.timer_hook import FunctionTime, TimerHook
+from typing import TYPE_CHECKING
+
+from cvzoo.lazy_imports.on_demand import import_on_demand
+
+if TYPE_CHECKING:
+    from cvzoo.autodiff.hooks.memory_hook import FunctionMemory, MemoryHook
+    from cvzoo.autodiff.hooks.print_hook import PrintHook
+    from cvzoo.autodiff.hooks.timer_hook import FunctionTime, TimerHook
 
 __all__ = ["FunctionMemory", "FunctionTime", "MemoryHook", "PrintHook", "TimerHook"]
+
+import_on_demand(__name__)

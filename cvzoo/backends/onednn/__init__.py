@@ -1,5 +1,12 @@
 """The fast CPU kernels: oneDNN through ctypes."""
 
-from cvzoo.backends.onednn.backend import OneDNNBackend
+from typing import TYPE_CHECKING
+
+from cvzoo.lazy_imports.on_demand import import_on_demand
+
+if TYPE_CHECKING:
+    from cvzoo.backends.onednn.backend import OneDNNBackend
 
 __all__ = ["OneDNNBackend"]
+
+import_on_demand(__name__)

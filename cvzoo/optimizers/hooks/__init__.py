@@ -1,12 +1,17 @@
 """What may happen to gradients before an update, and to parameters around it."""
 
-from cvzoo.optimizers.hooks.exponential_moving_average import ExponentialMovingAverage
-from cvzoo.optimizers.hooks.freeze import Freeze
-from cvzoo.optimizers.hooks.gradient_clipping import GradientClipping
-from cvzoo.optimizers.hooks.gradient_hard_clipping import GradientHardClipping
-from cvzoo.optimizers.hooks.gradient_noise import GradientNoise
-from cvzoo.optimizers.hooks.lasso import Lasso
-from cvzoo.optimizers.hooks.weight_decay import WeightDecay
+from typing import TYPE_CHECKING
+
+from cvzoo.lazy_imports.on_demand import import_on_demand
+
+if TYPE_CHECKING:
+    from cvzoo.optimizers.hooks.exponential_moving_average import ExponentialMovingAverage
+    from cvzoo.optimizers.hooks.freeze import Freeze
+    from cvzoo.optimizers.hooks.gradient_clipping import GradientClipping
+    from cvzoo.optimizers.hooks.gradient_hard_clipping import GradientHardClipping
+    from cvzoo.optimizers.hooks.gradient_noise import GradientNoise
+    from cvzoo.optimizers.hooks.lasso import Lasso
+    from cvzoo.optimizers.hooks.weight_decay import WeightDecay
 
 __all__ = [
     "ExponentialMovingAverage",
@@ -17,3 +22,5 @@ __all__ = [
     "Lasso",
     "WeightDecay",
 ]
+
+import_on_demand(__name__)

@@ -1,29 +1,34 @@
 """What can hang on a trainer."""
 
-from cvzoo.training.extensions.best_model import BestModel
-from cvzoo.training.extensions.csv_report import CSVReport
-from cvzoo.training.extensions.dump_graph import DumpGraph, dump_graph
-from cvzoo.training.extensions.evaluator import Evaluator
-from cvzoo.training.extensions.fail_on_non_number import FailOnNonNumber
-from cvzoo.training.extensions.json_lines_report import JSONLinesReport
-from cvzoo.training.extensions.log_report import LogReport
-from cvzoo.training.extensions.observe_lr import observe_lr, observe_value
-from cvzoo.training.extensions.parameter_statistics import ParameterStatistics
-from cvzoo.training.extensions.plot_report import PlotReport
-from cvzoo.training.extensions.print_report import PrintReport
-from cvzoo.training.extensions.progress_bar import ProgressBar
-from cvzoo.training.extensions.run_report import RunReport
-from cvzoo.training.extensions.shifts.abstract import AbstractShift
-from cvzoo.training.extensions.shifts.cosine_shift import CosineShift
-from cvzoo.training.extensions.shifts.exponential_shift import ExponentialShift
-from cvzoo.training.extensions.shifts.linear_shift import LinearShift
-from cvzoo.training.extensions.shifts.one_cycle_shift import OneCycleShift
-from cvzoo.training.extensions.shifts.polynomial_shift import PolynomialShift
-from cvzoo.training.extensions.shifts.step_shift import MultistepShift, StepShift
-from cvzoo.training.extensions.shifts.warmup_shift import WarmupShift
-from cvzoo.training.extensions.snapshot import Snapshot, load_newest_snapshot, snapshot
-from cvzoo.training.extensions.snapshot_object import SnapshotObject, snapshot_object
-from cvzoo.training.extensions.tensorboard_report import TensorBoardReport
+from typing import TYPE_CHECKING
+
+from cvzoo.lazy_imports.on_demand import import_on_demand
+
+if TYPE_CHECKING:
+    from cvzoo.training.extensions.best_model import BestModel
+    from cvzoo.training.extensions.csv_report import CSVReport
+    from cvzoo.training.extensions.dump_graph import DumpGraph, dump_graph
+    from cvzoo.training.extensions.evaluator import Evaluator
+    from cvzoo.training.extensions.fail_on_non_number import FailOnNonNumber
+    from cvzoo.training.extensions.json_lines_report import JSONLinesReport
+    from cvzoo.training.extensions.log_report import LogReport
+    from cvzoo.training.extensions.observe_lr import observe_lr, observe_value
+    from cvzoo.training.extensions.parameter_statistics import ParameterStatistics
+    from cvzoo.training.extensions.plot_report import PlotReport
+    from cvzoo.training.extensions.print_report import PrintReport
+    from cvzoo.training.extensions.progress_bar import ProgressBar
+    from cvzoo.training.extensions.run_report import RunReport
+    from cvzoo.training.extensions.shifts.abstract import AbstractShift
+    from cvzoo.training.extensions.shifts.cosine_shift import CosineShift
+    from cvzoo.training.extensions.shifts.exponential_shift import ExponentialShift
+    from cvzoo.training.extensions.shifts.linear_shift import LinearShift
+    from cvzoo.training.extensions.shifts.one_cycle_shift import OneCycleShift
+    from cvzoo.training.extensions.shifts.polynomial_shift import PolynomialShift
+    from cvzoo.training.extensions.shifts.step_shift import MultistepShift, StepShift
+    from cvzoo.training.extensions.shifts.warmup_shift import WarmupShift
+    from cvzoo.training.extensions.snapshot import Snapshot, load_newest_snapshot, snapshot
+    from cvzoo.training.extensions.snapshot_object import SnapshotObject, snapshot_object
+    from cvzoo.training.extensions.tensorboard_report import TensorBoardReport
 
 __all__ = [
     "AbstractShift",
@@ -57,3 +62,5 @@ __all__ = [
     "TensorBoardReport",
     "WarmupShift",
 ]
+
+import_on_demand(__name__)

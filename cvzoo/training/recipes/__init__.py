@@ -1,6 +1,13 @@
 """Whole trainings as data: what `cvzoo train` runs for people who only bring photos."""
 
-from cvzoo.training.recipes.retinanet_recipe import RetinaNetRecipe
-from cvzoo.training.recipes.retinanet_training import RetinaNetTraining
+from typing import TYPE_CHECKING
+
+from cvzoo.lazy_imports.on_demand import import_on_demand
+
+if TYPE_CHECKING:
+    from cvzoo.training.recipes.retinanet_recipe import RetinaNetRecipe
+    from cvzoo.training.recipes.retinanet_training import RetinaNetTraining
 
 __all__ = ["RetinaNetRecipe", "RetinaNetTraining"]
+
+import_on_demand(__name__)

@@ -1,18 +1,23 @@
 """When extensions are due, and when training ends."""
 
-from cvzoo.training.triggers.abstract import AbstractTrigger
-from cvzoo.training.triggers.best_value_trigger import (
-    AbstractBestValueTrigger,
-    BestValueTrigger,
-    MaxValueTrigger,
-    MinValueTrigger,
-)
-from cvzoo.training.triggers.early_stopping_trigger import EarlyStoppingTrigger
-from cvzoo.training.triggers.get_trigger import FunctionTrigger, get_stop_trigger, get_trigger
-from cvzoo.training.triggers.interval_trigger import IntervalTrigger, UntilTrigger
-from cvzoo.training.triggers.manual_schedule_trigger import ManualScheduleTrigger
-from cvzoo.training.triggers.once_trigger import OnceTrigger
-from cvzoo.training.triggers.time_trigger import TimeTrigger
+from typing import TYPE_CHECKING
+
+from cvzoo.lazy_imports.on_demand import import_on_demand
+
+if TYPE_CHECKING:
+    from cvzoo.training.triggers.abstract import AbstractTrigger
+    from cvzoo.training.triggers.best_value_trigger import (
+        AbstractBestValueTrigger,
+        BestValueTrigger,
+        MaxValueTrigger,
+        MinValueTrigger,
+    )
+    from cvzoo.training.triggers.early_stopping_trigger import EarlyStoppingTrigger
+    from cvzoo.training.triggers.get_trigger import FunctionTrigger, get_stop_trigger, get_trigger
+    from cvzoo.training.triggers.interval_trigger import IntervalTrigger, UntilTrigger
+    from cvzoo.training.triggers.manual_schedule_trigger import ManualScheduleTrigger
+    from cvzoo.training.triggers.once_trigger import OnceTrigger
+    from cvzoo.training.triggers.time_trigger import TimeTrigger
 
 __all__ = [
     "AbstractBestValueTrigger",
@@ -30,3 +35,5 @@ __all__ = [
     "TimeTrigger",
     "UntilTrigger",
 ]
+
+import_on_demand(__name__)

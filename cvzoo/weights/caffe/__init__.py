@@ -1,5 +1,12 @@
 """Readers of Caffe's `.caffemodel` and `.prototxt`."""
 
-from cvzoo.weights.caffe.net import CaffeLayer, CaffeNet, read_caffe
+from typing import TYPE_CHECKING
+
+from cvzoo.lazy_imports.on_demand import import_on_demand
+
+if TYPE_CHECKING:
+    from cvzoo.weights.caffe.net import CaffeLayer, CaffeNet, read_caffe
 
 __all__ = ["CaffeLayer", "CaffeNet", "read_caffe"]
+
+import_on_demand(__name__)

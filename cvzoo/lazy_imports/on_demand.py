@@ -1,0 +1,70 @@
+"""Public names of a package, imported when they are first used (PEP 562)."""
+
+import ast
+import sys
+import types
+from importlib import import_module
+from typing import Any, NamedTuple
+
+
+class _Home(NamedTuple):
+    """The module that defines a public name; `name` None: that module is what the name means."""
+
+    module: str
+    name: str | None
+
+
+class _LazyPackage(types.ModuleType):
+    """A package that imports a public name when it is first used, and holds it from then on."""
+
+    _homes: dict[str, _Home]
+
+    def __getattr__(self, name: str) -> Any:
+        home = self.__dict__["_homes"].get(name)
+        if home is None:
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}", name=name, obj=self)
+        module = import_module(home.module)
+        value = module if home.name is None else getattr(module, home.name)
+        super().__setattr__(name, value)
+        return value
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # the import of a file `nms` sets the attribute `nms` of its package to that file; users mean the function
+        home = self.__dict__["_homes"].get(name)
+        if home and home.name and isinstance(value, types.ModuleType) and value.__name__ == home.module:
+            value = getattr(value, home.name)
+        super().__setattr__(name, value)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*self.__dict__, *self._homes})
+
+
+def import_on_demand(package: str) -> None:
+    """Let names that the package's `__init__.py` imports under `if TYPE_CHECKING:` be imported when they are used.
+
+    That block is the one list of public names: type checkers read it, and so does this function. `package` is the
+    `__name__` of the `__init__.py` that calls it.
+
+    Raises:
+        ImportError: the file `__init__.py` is not there, only its compiled form.
+    """
+    module = sys.modules[package]
+    source = module.__spec__.loader.get_source(package)  # also of a package in a zip file
+    if source is None:
+        raise ImportError(f"{package} was installed without its source file __init__.py; install cvzoo's wheel again")
+    module.__dict__["_homes"] = homes_in(source, package)
+    module.__class__ = _LazyPackage
+
+
+def homes_in(source: str, package: str) -> dict[str, _Home]:
+    """Public name to home, as the block `if TYPE_CHECKING:` of a package's source has it."""
+    homes = {}
+    for block in ast.parse(source).body:
+        if not (isinstance(block, ast.If) and isinstance(block.test, ast.Name) and block.test.id == "TYPE_CHECKING"):
+            continue
+        for statement in block.body:
+            for alias in statement.names:
+                own = statement.module == package  # `from cvzoo import links` in cvzoo itself: a part, not a name
+                name = alias.name
+                homes[alias.asname or name] = _Home(f"{package}.{name}", None) if own else _Home(statement.module, name)
+    return homes

@@ -1,0 +1,54 @@
+"""Public names come when they are used, and only what they need comes with them."""
+
+import subprocess
+import sys
+
+import pytest
+
+from cvzoo.lazy_imports.on_demand import homes_in
+
+COUNT = "; import sys; print(sum(name.split('.')[0] == 'cvzoo' for name in sys.modules))"
+
+
+def modules_after(statement):
+    """How many files of cvzoo a fresh interpreter has imported after the statement."""
+    return int(subprocess.run([sys.executable, "-c", statement + COUNT], capture_output=True, check=True).stdout)
+
+
+@pytest.mark.parametrize(
+    ("statement", "most"),
+    [
+        ("import cvzoo", 3),
+        ("import cvzoo.links", 10),
+        ("from cvzoo.geometry import nms", 60),
+        ("from cvzoo.links import SSD300", 380),
+    ],
+)
+def test_a_name_imports_little_besides_itself(statement, most):
+    assert modules_after(statement) <= most
+
+
+def test_a_name_is_the_function_and_not_the_file_of_its_name():
+    program = "import cvzoo.geometry.nms, cvzoo.geometry as g; assert callable(g.nms) and g.nms is g.nms"
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_a_part_of_a_package_is_a_module():
+    program = "from cvzoo import training; assert training.extensions.__name__ == 'cvzoo.training.extensions'"
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    import cvzoo.geometry
+
+    with pytest.raises(AttributeError, match=r"module 'cvzoo\.geometry' has no attribute 'boxes'"):
+        _ = cvzoo.geometry.boxes
+
+
+def test_names_are_read_from_the_block_for_type_checkers():
+    source = "import os\nif TYPE_CHECKING:\n from p.room import part\n from p.room.file import (\n  a,\n  b)\n"
+    assert homes_in(source, "p.room") == {
+        "part": ("p.room.part", None),
+        "a": ("p.room.file", "a"),
+        "b": ("p.room.file", "b"),
+    }
