@@ -2,6 +2,7 @@
 
 import hashlib
 import pathlib
+import re
 import shutil
 import signal
 import time
@@ -13,13 +14,16 @@ import pytest
 hypothesis.settings.register_profile("cvzoo", derandomize=True, deadline=None)
 hypothesis.settings.load_profile("cvzoo")
 
-# a shell's background job is born deaf to Ctrl-C, which tests send
+# a shell's background job is born deaf to Ctrl-C, one under nohup to SIGHUP; tests send both
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 DEADLINE = pytest.StashKey[float | None]()
-STAND_INS = tuple(f"tests/backends/{each}/" for each in ("cuda", "cudnn", "cupy"))  # kernels compiled for the host
+# files of tests that have kernels compiled for the host
+STAND_INS = re.compile(r"tests/(backends/(cuda|cudnn|cupy)|optimizers/on_device)/|_on_a_gpu\.py")
 
 
 def pytest_addoption(parser):
@@ -52,8 +56,8 @@ def pytest_collection_modifyitems(config, items):
 def is_slow(item):
     """Marked so, or computed by the stand-in for a GPU, which compiles kernels for the host."""
     asked = "fake_gpu" in getattr(item, "fixturenames", ()) or hasattr(getattr(item, "module", None), "fake_gpu")
-    on_stand_in = asked or item.nodeid.startswith(STAND_INS)
-    return on_stand_in or item.get_closest_marker("slow") is not None
+    on_stand_in = asked or STAND_INS.search(item.nodeid)
+    return bool(on_stand_in) or item.get_closest_marker("slow") is not None
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -243,6 +243,7 @@ def test_an_exception_keeps_nothing_once_it_is_handled(counter):
     assert counter.living == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keeps", ["nothing", "inputs", "outputs"])
 def test_a_training_step_leaves_no_garbage(counter, keeps):
     with no_garbage():
@@ -264,6 +265,7 @@ def test_a_training_step_leaves_no_garbage(counter, keeps):
         del y
 
 
+@pytest.mark.slow
 def test_operators_leave_no_garbage(counter):
     x, w = Variable(np.ones((3, 4), "float32")), Variable(np.ones((4, 4), "float32"))
 

@@ -37,6 +37,7 @@ def test_batch_and_size_may_be_fixed(run, model_file, tmp_path):
     assert "x (4, 3, 40, 48)" in printed
 
 
+@pytest.mark.slow
 def test_a_detector_is_exported_with_boxes(run, tmp_path):
     pytest.importorskip("onnxruntime", reason="needs ONNX Runtime: pip install onnxruntime")
     words = ["--to", tmp_path / "out.onnx", "--preset", "evaluate", "--batch", "1"]

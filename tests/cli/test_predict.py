@@ -189,6 +189,7 @@ def test_interrupted_the_finished_files_are_whole(net, photos, tmp_path):
     assert not [path for path in out.iterdir() if path.suffix not in {".json", ".jpg", ".jsonl"}]
 
 
+@pytest.mark.slow
 def test_memory_stays_flat_over_a_thousand_photos(run, net, photos, tmp_path):
     import tracemalloc
 

@@ -90,6 +90,7 @@ def test_it_learns(data, tmp_path, capsys):
     assert max(row.get("validation/main/map", 0) for row in rows) > 0.5
 
 
+@pytest.mark.slow
 def test_a_compiled_training_has_the_same_numbers(data, tmp_path, capsys):
     words = ("--epochs", "3", "--batch-size", "2", "--no-check")
     rows = []
@@ -103,6 +104,7 @@ def test_a_compiled_training_has_the_same_numbers(data, tmp_path, capsys):
         np.testing.assert_array_equal(one[name], other[name], err_msg=name)
 
 
+@pytest.mark.slow
 def test_a_compiled_training_that_was_interrupted_goes_on_to_the_same_numbers(data, tmp_path, capsys, monkeypatch):
     words = ("--epochs", "4", "--batch-size", "2", "--no-check", "--compile")
     assert train(data, tmp_path / "whole", *words) == 0
@@ -286,6 +288,7 @@ def test_a_folder_without_a_run_cannot_be_repeated(tmp_path, capsys):
     assert "config.json" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["tf32", "mixed_bf16", "mixed_fp16"])
 def test_it_learns_in_fewer_bits(data, tmp_path, capsys, dtype):
     pytest.importorskip("ml_dtypes")

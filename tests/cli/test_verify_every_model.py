@@ -25,6 +25,7 @@ MODULES = {
 NETWORKS = [(listed, name) for listed, module in MODULES.items() for name in vars(module)[listed]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("listed", "name"), NETWORKS, ids=[name for _, name in NETWORKS])
 def test_every_check_is_passed(listed, name):
     model = MODULES[listed]._made(name)

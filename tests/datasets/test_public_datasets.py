@@ -269,8 +269,8 @@ def test_splits_that_do_not_exist_are_refused(make):
 
 @pytest.mark.parametrize(("kind", "n_class"), [("voc", 21), ("coco", 133), ("cityscapes", 19), ("ade20k", 150)])
 def test_every_class_has_a_name_and_a_colour(kind, n_class):
-    names = vars(D)[f"{kind}_semantic_segmentation_label_names"]
-    colors = vars(D)[f"{kind}_semantic_segmentation_label_colors"]
+    names = getattr(D, f"{kind}_semantic_segmentation_label_names")
+    colors = getattr(D, f"{kind}_semantic_segmentation_label_colors")
     assert len(names) == len(set(names)) == len(colors) == n_class
     assert all(len(color) == 3 and all(0 <= part <= 255 for part in color) for color in colors)
 
@@ -287,7 +287,7 @@ def test_name_lists_have_their_official_lengths():
         "online_products_super_label_names": 12,
         "cifar100_label_names": 100,
     }
-    assert {name: len(set(vars(D)[name])) for name in lengths} == lengths
+    assert {name: len(set(getattr(D, name))) for name in lengths} == lengths
 
 
 def test_boxes_of_difficult_objects_pass_the_rules(tmp_path):

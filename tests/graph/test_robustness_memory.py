@@ -202,6 +202,7 @@ def resident():
     return int(pathlib.Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="needs /proc")
 def test_ever_new_shapes_leave_memory_as_it_is():
     model = Doing(lambda link, x: F.relu(link.conv(F.concat([x, link.conv(x)[:, :3]], axis=0))))
@@ -227,6 +228,7 @@ def test_ever_new_shapes_leave_memory_as_it_is():
     assert resident() - before < 30 < sum(planned) / 3e6
 
 
+@pytest.mark.slow
 def test_a_thousand_replays_leave_memory_as_it_is(model):
     model.compile(photos())
     for k in range(50):

@@ -147,6 +147,7 @@ def test_a_function_may_call_the_network_that_it_is_part_of():
         assert_near(inner.pop(), expected[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("error", [MemoryError, KeyboardInterrupt, SystemExit, ValueError])
 def test_an_error_in_the_midst_of_a_replay_is_the_callers_and_the_next_replay_is_right(error):
     def fail():
@@ -256,6 +257,7 @@ print(replayed(model, photos()).shape)
 """
 
 
+@pytest.mark.slow
 def test_a_process_may_end_while_threads_replay():
     assert run(LEAVES, PYTHONMALLOC="malloc", MALLOC_PERTURB_="165", MALLOC_CHECK_="3") == "(2, 5)\n"
     assert run(LEAVES + "sys.exit(0)") == "(2, 5)\n"

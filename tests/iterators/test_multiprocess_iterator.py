@@ -293,6 +293,7 @@ def test_ctrl_c_ends_the_program_and_its_workers_quietly(program, method, pause)
     assert wait_for_end(pids)
 
 
+@pytest.mark.slow
 def test_ctrl_c_in_the_midst_of_an_example_is_no_other_error(monkeypatch):
     def interrupted(kind, payload, room, *, lent=False):
         raise KeyboardInterrupt  # whose traceback holds a view of the shared memory

@@ -1,6 +1,7 @@
 import gc
 
 import numpy as np
+import pytest
 
 from cvzoo.iterators.shared_slots import SharedSlots
 
@@ -15,6 +16,7 @@ def taken(memory, worker=0):
     return slot
 
 
+@pytest.mark.slow
 def test_a_lent_slot_is_free_again_when_the_last_array_in_it_dies():
     memory = slots(2, n_kept=0)
     for _ in range(5):

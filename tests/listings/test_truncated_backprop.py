@@ -149,6 +149,7 @@ def test_it_does_so_on_a_gpu(fake_gpu):
     assert h.creator is None
 
 
+@pytest.mark.slow
 def test_a_hundred_windows_take_the_memory_of_one():
     model, windows, alive = RNN(), iter(range(1, 101)), {}
 
@@ -161,6 +162,7 @@ def test_a_hundred_windows_take_the_memory_of_one():
     assert alive[1] == alive[50] == alive[100]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compiled", [False, True])
 def test_an_lstm_that_keeps_its_state_learns_as_one_whose_state_is_copied(compiled):
     """A state that is an array of numbers has no past: the gradients of truncation, by another way."""

@@ -334,6 +334,7 @@ def test_epochs_are_counted():
     assert optimizer.epoch == 2
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_over_steps(make_parameters):
     link = make_parameters({"W": np.ones((300, 100)), "b": np.ones(100), "c": np.ones(3)})
     optimizer = optimizers.Adam().setup(link)

@@ -8,6 +8,7 @@ from neighbour import module_at
 EXAMPLE = pathlib.Path(__file__).parents[2] / "examples" / "singa_mnist.py"
 
 
+@pytest.mark.slow
 def test_digits_are_learnt_alike_with_and_without_the_graph(shared, capsys):
     mnist = shared / "data" / "mnist"
     if not mnist.is_dir():

@@ -23,6 +23,7 @@ def run(script, *words, cwd):
     return done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("script", "words"),
     [
@@ -35,6 +36,7 @@ def test_a_script_trains_on_real_photos(shared, tmp_path, script, words):
     assert_is_a_run(tmp_path / "run")
 
 
+@pytest.mark.slow
 def test_the_shipped_detector_s_script_trains_on_rendered_documents_and_is_scored(tmp_path):
     run("train_retinanet_text.py", "--out", "run", "--smoke", cwd=tmp_path)
     assert_is_a_run(tmp_path / "run")

@@ -74,6 +74,7 @@ def _accuracy(network, digits, mode, *, compile=False):
     return float(right.mean()), optimizer.loss_scale
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("network", [MLP, SmallResNet])
 def test_a_network_learns_as_well_in_every_dtype(network, digits):
     found = {mode: _accuracy(network, digits, mode) for mode in MODES}

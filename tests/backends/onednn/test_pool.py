@@ -95,6 +95,7 @@ def test_a_block_is_large_enough_and_not_much_larger(n):
     assert n <= _size_class(n) <= 1.25 * n
 
 
+@pytest.mark.slow
 def test_living_arrays_never_share_memory_among_threads():
     pool = Pool(64 << 20)
     failures = []

@@ -253,6 +253,7 @@ def test_bad_places_and_layouts_are_refused(coco, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_real_data_goes_round(shared, tmp_path):
     for kind, place in (("voc", shared / "data/bccd/BCCD"), ("coco", shared / "data/tiny_coco")):
         before = content(read(kind, place))

@@ -710,6 +710,7 @@ def test_no_damage_of_bytes_stops_the_doctor(voc, yolo, seed):
         json.dumps(examine_dataset(parse_data_spec(spec)).to_record())
 
 
+@pytest.mark.slow
 def test_the_two_boxes_without_area_of_bccd_are_found(shared):
     checkup = examine_dataset(parse_data_spec(f"voc:{shared / 'data/bccd/BCCD'}"))
     assert found_at(checkup, Fault.BOX_EMPTY) == [("BloodImage_00338.jpg", 12), ("BloodImage_00343.jpg", 3)]
@@ -718,6 +719,7 @@ def test_the_two_boxes_without_area_of_bccd_are_found(shared):
     assert not any(each.severity is Severity.ERROR for each in checkup.findings)
 
 
+@pytest.mark.slow
 def test_the_odd_region_of_sroie_is_found(shared):
     checkup = examine_dataset(parse_data_spec(f"sroie:{shared / 'data/sroie'}"))
     assert found_at(checkup, Fault.BOX_SLIVER) == found_at(checkup, Fault.TEXT_UPRIGHT) == [("178.jpg", 18)]

@@ -35,6 +35,7 @@ def test_numbers_out_of_range_are_told(n, seed, size):
         RenderedDocuments(n, seed, size=size)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["receipt", "invoice", "form", "page"])
 def test_each_kind_keeps_the_rules(kind):
     dataset = RenderedDocuments(8, seed=2, size=400, kinds=(kind,))
@@ -66,6 +67,7 @@ def test_quads_lie_around_their_boxes_parallel_to_the_text():
         assert (np.minimum(high, img.shape[1:]) >= bbox[:, 2:] - 0.01).all()
 
 
+@pytest.mark.slow
 def test_photos_vary_in_size_and_boxes_do_not_overlap_much():
     dataset = RenderedDocuments(20, seed=7, kinds=("receipt",))
     longs = []

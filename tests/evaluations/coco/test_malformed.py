@@ -84,6 +84,7 @@ FAULTS_OF_OBJECTS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("index", [0, N - 3])
 @pytest.mark.parametrize("as_text", [True, False], ids=["text", "list"])
 @pytest.mark.parametrize(("field", "value"), FAULTS_OF_RESULTS)
@@ -187,6 +188,7 @@ def test_masks_that_cannot_be_are_refused(segmentation):
             read_coco_detections(dt, COCOParameters(iou_type="segm"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("as_text", [False, True])
 @pytest.mark.parametrize(
     "segmentation",

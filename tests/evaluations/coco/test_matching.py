@@ -82,6 +82,7 @@ def scenes(draw):
     return gt, dt
 
 
+@pytest.mark.slow
 @given(scenes(), st.sampled_from([1, 3, 100]))
 @settings(max_examples=300, deadline=None)
 def test_verdicts_are_those_of_the_loops(scene, max_det):

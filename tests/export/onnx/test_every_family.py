@@ -43,11 +43,13 @@ def photo(shared):
     return shared / "data" / "photos" / "dog.jpg"
 
 
+@pytest.mark.slow
 def test_every_architecture_of_the_zoo_has_a_member_here():
     covered = {type(SUITES[suite][0]._made(name)) for suite, name in MEMBERS}
     assert {each.name for each in architectures() if each.model_class not in covered} == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("suite", "name"), MEMBERS, ids=IDS)
 def test_the_reader_finds_what_the_model_finds(suite, name, reader, photo, tmp_path):
     model = made(suite, name)
@@ -87,6 +89,7 @@ def check_instances(out, ours, size, *, at_least=1):
 AWKWARD = [(1, 1), (2, 90), (10, 10), (97, 61), (200, 30)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("suite", "name"),
     [
@@ -141,6 +144,7 @@ def test_published_weights_find_the_same_objects(make, name, shared, reader, tmp
     check_instances(reader.run(str(tmp_path / "model.onnx"), img), model.predict([photo]), img.shape[:2])
 
 
+@pytest.mark.slow
 def test_the_model_in_the_package_finds_the_same_text(reader, tmp_path, capsys):
     model, photo = REAL._text(None), _TESTS.parent / "examples" / "receipt.png"
     export_onnx(tmp_path / "model.onnx", model, boxes=True)

@@ -36,6 +36,7 @@ def _fitted(x, exported):
     return resize(x, (h, w))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("suite", "name"), MEMBERS, ids=[name for _, name in MEMBERS])
 def test_it_says_the_same_in_onnx_runtime(suite, name, photos, onnxruntime, tmp_path):
     model = SUITES[suite][0]._made(name)

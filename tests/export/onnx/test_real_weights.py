@@ -35,6 +35,7 @@ def _text(weights):
     return retinanet_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [_resnet20, _espnet, _yolo_fastest, _yolo_nano, _text], ids=lambda make: make.__name__)
 def test_outputs_agree(make, shared, photos, onnxruntime, tmp_path):
     model = make(shared / "weights")

@@ -55,6 +55,7 @@ def assert_compiled_is_eager(model, photos, replays):
         model.uncompile()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", detectors.MAKERS)
 def test_a_detector_finds_the_same(name, photos, replays):
     model = detectors._made(name)
@@ -69,6 +70,7 @@ def test_a_model_of_instances_finds_the_same(name, photos, replays):
     assert_compiled_is_eager(model, photos, replays)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", segmenters.SEGMENTERS)
 def test_a_segmenter_says_the_same(name, photos, replays):
     model = segmenters._made(name)

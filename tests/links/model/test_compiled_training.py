@@ -53,11 +53,13 @@ def assert_trains_alike(model, loss, *, tolerance=0.0):
         np.testing.assert_allclose(others[name], array, rtol=0, atol=tolerance * scale, err_msg=name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", classifiers.CLASSIFIERS)
 def test_a_classifier(name):
     assert_trains_alike(classifiers._made(name), classifiers.conformance.loss)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", detectors.MAKERS)
 def test_a_detector(name):
     assert_trains_alike(detectors._made(name), detectors.LOSSES.get(name, detectors.conformance.loss), tolerance=1e-4)
@@ -68,6 +70,7 @@ def test_a_model_of_instances(name):
     assert_trains_alike(instances._made(name), instances.LOSSES[name], tolerance=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", segmenters.SEGMENTERS)
 def test_a_segmenter(name):
     several = any(word in name for word in ("PSPNet", "DeepLabV3,", "FCN"))  # a second, auxiliary loss

@@ -146,6 +146,7 @@ def _check_gradients(model, x, mode, exact):
         assert angle < max(40 * rounding, 0.15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SMALLEST)
 def test_it_computes_in_16_bits(name):
     model, exact = _made(name), name not in CHOOSING

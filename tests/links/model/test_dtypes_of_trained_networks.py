@@ -41,6 +41,7 @@ def yolo(shared):
     return model, [pathlib.Path(shared / "data" / "photos" / f"{name}.jpg") for name in ("dog", "horses", "person")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", BOUNDS)
 def test_resnet_20_gives_the_same_scores_and_is_right_as_often(resnet, mode):
     model, images, labels = resnet

@@ -166,6 +166,7 @@ def narrow_arrays(shared, seeds, model, convert, published):
     return {name: seeds.seeded(name, shapes[path]) for name, path in placed.items() if path in shapes}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["numpy", "auto"])
 @pytest.mark.parametrize("name", NARROW)
 def test_a_narrow_network_s_scores_are_torchvision_s(shared, seeds, name, backend):
@@ -293,6 +294,7 @@ def test_a_file_of_timm_s_gives_timm_s_scores(seeds, name, tmp_path):
     seeds.assert_scores_equal(y.array, STORED["timm"][name])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_names_and_shapes_are_those_of_the_published_file(shared, seeds, name, monkeypatch):
     monkeypatch.setattr("cvzoo.initializers.normal._fill", lambda array, scale: None)  # shapes are enough
@@ -350,6 +352,7 @@ def test_records_of_timm_s_files_say_what_timm_says(shared):
         assert record.preprocessing == seen.describe()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NARROW)
 def test_a_file_with_torchvision_s_names_is_taken_whole_or_not_at_all(shared, seeds, name, tmp_path):
     make, convert, published = NARROW[name]

@@ -35,6 +35,7 @@ def photos():
     return [rng.integers(0, 256, (3, *size)).astype(np.float32) for size in ((70, 90), (90, 70))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_it_predicts_in_eight_bits_from_a_file_and_replayed(family, photos, tmp_path):
     room, name, let_through = FAMILIES[family]

@@ -94,6 +94,7 @@ def test_a_file_that_cannot_be_written_is_tried_again(watched, tmp_path, monkeyp
     assert stored(tmp_path / "best.safetensors") == 6  # as good as the one that was lost
 
 
+@pytest.mark.slow
 def test_a_model_goes_with_its_names_and_its_preprocessing(counting_trainer, tmp_path):
     model = RetinaNet(n_fg_class=2, label_names=("cat", "dog"))
     trainer = counting_trainer([BestModel(model, "score", half=True)], lambda i: report({"score": i}), (1, "iteration"))

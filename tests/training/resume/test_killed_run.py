@@ -52,6 +52,7 @@ def log(out, name):
     return [untimed(line) for line in json.loads((out / name).read_text())]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "more"), [(1, ()), (2, ("--processes",))])
 def test_twenty_kills_change_no_bit(straight, tmp_path, seed, more):
     killed = run(tmp_path / "run", seed, 20, *more)

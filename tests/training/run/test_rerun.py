@@ -60,11 +60,13 @@ def test_a_run_can_be_repeated_to_the_bit(made, capfd):
     assert a == b
 
 
+@pytest.mark.slow
 def test_the_copy_of_the_script_is_what_is_run(made):
     (made / "scripts/train.py").write_text("raise SystemExit(9)")
     assert rerun(made / "runs/a", made / "runs/b").notes == ()
 
 
+@pytest.mark.slow
 def test_what_differs_is_named(made):
     (made / "data.txt").write_text(" ".join(["1"] * 80))
     notes = rerun(made / "runs/a", made / "runs/b").notes

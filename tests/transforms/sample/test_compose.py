@@ -91,6 +91,7 @@ def test_boxes_of_changed_masks_are_changed_boxes_within_a_pixel(transform, seed
             np.testing.assert_allclose(mask_box(mask), bb, atol=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("transform", ALL, ids=name_of)
 @given(seed=SEEDS)
 def test_nothing_escapes_the_photo_and_dtypes_are_kept(transform, seed):
@@ -117,6 +118,7 @@ def test_nothing_escapes_the_photo_and_dtypes_are_kept(transform, seed):
     np.testing.assert_array_equal(before.img, make_sample(seed).img)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("transform", ALL, ids=name_of)
 @given(seed=SEEDS)
 def test_a_draw_can_be_applied_again(transform, seed):

@@ -65,6 +65,7 @@ def check_file(open_session, model, imgs, file, *, slack=0, size=None):
 ONE_SIZE = {"SSD", "SSDLite"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(_SUITE.MAKERS))
 def test_a_narrow_detector_finds_the_same(name, photos, open_session, tmp_path):
     model = _SUITE._made(name).copy("copy")
@@ -90,6 +91,7 @@ PYRAMIDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", PYRAMIDS)
 def test_detectors_on_pyramids_of_all_kinds_find_the_same(how, photos, open_session, tmp_path):
     set_seed(2)
@@ -130,6 +132,7 @@ def test_faces_are_found(shared, open_session, tmp_path):
     assert check_file(open_session, model, imgs, tmp_path / "model.onnx")[1] > 5
 
 
+@pytest.mark.slow
 def test_text_is_found_on_a_receipt(open_session, tmp_path):
     receipt = read_image(ROOT / "examples" / "receipt.png")
     model = retinanet_text()
@@ -137,6 +140,7 @@ def test_text_is_found_on_a_receipt(open_session, tmp_path):
     assert check_file(open_session, model, [receipt], tmp_path / "model.onnx")[1] > 20
 
 
+@pytest.mark.slow
 def test_nothing_is_found_on_a_blank_sheet(open_session, tmp_path):
     blank = np.full((3, 300, 200), 250, np.float32)
     assert check_file(open_session, retinanet_text(), [blank, blank], tmp_path / "model.onnx")[1] == 0

@@ -56,6 +56,7 @@ def imgs(photos):
     return [photos[0], np.ascontiguousarray(photos[0][:, :, ::-1])]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", _INSTANCES.MODELS)
 def test_several_photos_at_once(name, imgs, open_session, tmp_path):
     model = _INSTANCES._made(name).copy("copy")

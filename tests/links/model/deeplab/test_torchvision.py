@@ -74,6 +74,7 @@ def test_a_photo_gets_torchvision_s_labels(name, seeds, shared, tmp_path):
     assert (got[::10, ::10] != labels).sum() <= 2  # pixels where two classes are equal but for rounding
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "make"), [("fcn_resnet101", FCNResNet101), ("deeplabv3_resnet101", DeepLabV3ResNet101)]
 )

@@ -150,6 +150,7 @@ def test_sizes_of_photos_are_in_proportion():
     assert cifar.prepare(np.zeros((3, 40, 50), np.float32)).shape == (3, 32, 32)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_names_and_shapes_are_torchvisions(shared, seeds, name):
     named = ResNetFile()(seeds.empty_network(shared, name))
@@ -159,6 +160,7 @@ def test_names_and_shapes_are_torchvisions(shared, seeds, name):
 
 
 # parameters as published, in millions
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make", "million"),
     [

@@ -29,6 +29,7 @@ def _boxes(n, seed=0):
     return np.concatenate([middle - size / 2, middle + size / 2], axis=1).astype("f")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pairs", [1, 700, 1 << 20])
 @pytest.mark.parametrize("thresh", [0.05, 0.4, 0.5, 1.0])
 def test_the_pairs_found_are_all_and_have_the_same_bits(thresh, pairs, monkeypatch):

@@ -130,6 +130,7 @@ def test_resnets_equal_the_golden_numbers(shared, n_layer):
     assert [y.min(), y.max()] == pytest.approx([golden["out"]["min"], golden["out"]["max"]], abs=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_layer", [18, 34, 50, 101, 152])
 def test_all_resnets_have_torchvisions_names_and_shapes(shared, n_layer):
     keys = reference(shared, "torchvision_statedict_manifest.json")[f"resnet{n_layer}"]["keys"]
@@ -179,6 +180,7 @@ def test_normalizations_that_counted_batches_are_ordinary_ones(count, norm, eps,
         assert model.extractor.conv1.bn.eps == eps
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("lacking", "says"),
     [
@@ -196,6 +198,7 @@ def test_a_file_that_lacks_an_array_is_refused_by_name(lacking, says, n_fg_class
         RetinaNet(n_fg_class, tmp_path / "less.npz")
 
 
+@pytest.mark.slow
 def test_a_file_is_fitted_to_other_classes_and_anchors(tmp_path):
     np.savez(tmp_path / "small.npz", **small_arrays())
     with pytest.warns(UserWarning, match="start anew: conf_head/out/W, conf_head/out/b$"):

@@ -70,6 +70,7 @@ def test_all_names_are_known(make, sizes):
     np.testing.assert_allclose(settings.mean, (123.675, 116.28, 103.53))
 
 
+@pytest.mark.slow
 def test_a_file_is_recognised_and_nothing_may_be_left_over(tmp_path):
     set_seed(0)
     made = SSD300()

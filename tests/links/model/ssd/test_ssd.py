@@ -114,6 +114,7 @@ def test_ssd512_gives_a_number_for_every_default_box():
     assert (loc.shape, conf.shape) == ((1, 24564, 4), (1, 24564, 3))
 
 
+@pytest.mark.slow
 def test_the_first_figure_of_the_paper_runs_as_written(tmp_path, monkeypatch):
     """KDD 2019: two lines, with a file of the published format in the cache."""
     monkeypatch.setenv("CVZOO_HOME", str(tmp_path))

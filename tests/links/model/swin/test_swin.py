@@ -86,6 +86,7 @@ def test_a_narrow_network_s_scores_are_torchvision_s(seeds, size, version, backe
             np.testing.assert_allclose(model(x).array, want, rtol=1e-4, atol=2e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", PLANS)
 def test_names_and_shapes_are_those_of_the_published_file(shared, seeds, size, monkeypatch):
     # nothing is drawn: shapes are enough

@@ -82,6 +82,7 @@ def test_there_are_as_many_parameters_as_published(n_layer, norm, n_param):
     assert convolutions + dense == n_param
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n_layer", "norm"), KINDS)
 def test_names_and_shapes_are_torchvisions(shared, seeds, n_layer, norm):
     arrays = seeds.empty_network(shared, f"vgg{n_layer}{'' if norm is None else '_bn'}")

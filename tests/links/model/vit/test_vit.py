@@ -89,6 +89,7 @@ def test_positions_are_interpolated_as_torchvision_does(seeds, insize, tmp_path)
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", PLANS)
 def test_names_and_shapes_are_those_of_the_published_file(shared, seeds, size, monkeypatch):
     # nothing is drawn: shapes are enough
