@@ -362,6 +362,7 @@ def test_a_forkserver_that_is_killed_while_workers_start_is_named(monkeypatch):
         os.kill(server._forkserver_pid, signal.SIGSTOP)  # so that it has not answered when it is killed
         made = connect(fds)
         os.kill(server._forkserver_pid, signal.SIGKILL)
+        os.waitid(os.P_PID, server._forkserver_pid, os.WEXITED | os.WNOWAIT)  # else it may still count as running
         return made
 
     with MultiprocessIterator(Numbers(), 2, n_processes=2, start_method="forkserver") as it:
