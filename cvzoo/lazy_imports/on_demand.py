@@ -3,6 +3,7 @@
 import ast
 import sys
 import types
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -37,6 +38,10 @@ class _LazyPackage(types.ModuleType):
 
     def __dir__(self) -> list[str]:
         return sorted({*self.__dict__, *self._homes})
+
+    def __reduce__(self) -> tuple[Callable[[str], types.ModuleType], tuple[str]]:
+        # cloudpickle (joblib, dask, ray) pickles plain modules by name, and asks an instance of a subclass how
+        return import_module, (self.__name__,)
 
 
 def import_on_demand(package: str) -> None:

@@ -1,5 +1,6 @@
 """Public names come when they are used, and only what they need comes with them."""
 
+import pickle
 import subprocess
 import sys
 
@@ -43,6 +44,12 @@ def test_an_unknown_name_is_an_attribute_error():
 
     with pytest.raises(AttributeError, match=r"module 'cvzoo\.geometry' has no attribute 'boxes'"):
         _ = cvzoo.geometry.boxes
+
+
+def test_a_package_is_pickled_by_its_name_for_the_processes_of_joblib_and_others():
+    import cvzoo.geometry
+
+    assert pickle.loads(pickle.dumps(cvzoo.geometry)) is cvzoo.geometry
 
 
 def test_names_are_read_from_the_block_for_type_checkers():
