@@ -3,6 +3,7 @@
 import glob
 import os
 import pathlib
+import re
 import urllib.parse
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -13,6 +14,8 @@ from cvzoo.images.list_image_files import list_image_files
 from cvzoo.images.read_image import read_image
 from cvzoo.images.read_image_url import read_image_url
 from cvzoo.images.why_no_image import why_no_image
+
+_SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*)://")
 
 
 class Trouble(NamedTuple):
@@ -79,6 +82,8 @@ def _meant_by(word: str) -> Iterator[Photo | Trouble]:
             yield Trouble(word, why)
         elif word.lower().startswith(("http://", "https://")):
             yield Address(word)
+        elif (scheme := _SCHEME.match(word)) is not None and not path.exists():
+            yield Trouble(word, f"an address of {scheme[1]}; only http and https are fetched, and a path stands alone")
         elif path.is_dir():
             found = list_image_files(path)
             if not found:

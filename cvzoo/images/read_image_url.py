@@ -39,7 +39,7 @@ def read_image_url(
         request = urllib.request.Request(url, headers={"User-Agent": "cvzoo"})
         with urllib.request.urlopen(request, timeout=timeout) as response:
             data = _read(response, url, max_bytes, time.monotonic() + max_seconds)
-    except (OSError, ValueError, http.client.HTTPException) as error:
+    except (OSError, ValueError, OverflowError, http.client.HTTPException) as error:
         if isinstance(error, ImageError):
             raise
         raise ImageError(f"{url}: cannot be fetched: {error}") from error

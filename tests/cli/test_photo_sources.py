@@ -95,3 +95,10 @@ def test_a_video_is_told_with_what_makes_photos_of_it():
     (trouble,) = photo_sources(["clip.webm"], ())[0]
     assert trouble.why.startswith("a video")
     assert "ffmpeg -i clip.webm" in trouble.why
+
+
+@pytest.mark.parametrize("word", ["ftp://example.org/dog.jpg", "file:///photos/dog.jpg", "s3://photos/*.jpg"])
+def test_an_address_that_is_not_fetched_is_told_whole(word):
+    (trouble,) = photo_sources([word], ())[0]
+    assert trouble.name == word
+    assert trouble.why.startswith(f"an address of {word.partition(':')[0]}; only http and https")

@@ -49,7 +49,12 @@ def test_failures_name_the_address(address):
         read_image_url(f"{address}/photo.png", max_pixels=34)
     with pytest.raises(ImageError, match=r"photo\.png: takes too long"):
         read_image_url(f"{address}/photo.png", max_seconds=-1)
-    for url in ("http://exa mple/a.png", "http://[::1/a.png", "http://127.0.0.1:99999/a.png"):
+    for url in (
+        "http://exa mple/a.png",
+        "http://[::1/a.png",
+        "http://127.0.0.1:99999/a.png",
+        f"http://127.0.0.1:{10**20}/a.png",
+    ):
         with pytest.raises(ImageError, match="cannot be fetched"):
             read_image_url(url)
 
