@@ -110,11 +110,7 @@ def _train(args: argparse.Namespace) -> int:
     if data is not None and all(same_data(before["data"].get(name, each), each) for name, each in data.items()):
         print("the data are those that the run began with; they are not examined again", file=sys.stderr)
     elif not args.no_check and not _are_sound(spec):
-        print(
-            f"cvzoo train: the data have errors; repair them with: cvzoo data check {shlex.quote(spec)} --fix FOLDER\n"
-            "or train on them as they are with --no-check",
-            file=sys.stderr,
-        )
+        print("cvzoo train: the data have errors; train on them as they are with --no-check", file=sys.stderr)
         return 1
     training = RetinaNetTraining(
         recipe,

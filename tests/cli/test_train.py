@@ -134,7 +134,10 @@ def test_a_folder_with_a_run_is_not_written_over(data, tmp_path, capsys):
 def test_faulty_data_are_refused_before_anything_is_written(data, tmp_path, capsys):
     (data / "JPEGImages/p03.png").write_bytes((data / "JPEGImages/p03.png").read_bytes()[:200])
     assert train(data, tmp_path / "run") == 1
-    assert "p03.png" in capsys.readouterr().err
+    err = capsys.readouterr().err
+    assert "p03.png" in err
+    assert "FOLDER" not in err  # the command that corrects them stands there once, to be pasted
+    assert err.count(f"cvzoo data check voc:{data} --fix ") == 1
     assert not (tmp_path / "run").exists()
 
 
