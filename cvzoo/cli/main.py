@@ -44,16 +44,18 @@ class _Parser(argparse.ArgumentParser):
     """A parser that suggests a word for a misspelt one, and complains of a verb's options with the verb's usage.
 
     It quotes the command line's words without control characters.
-
-    verb: the parser of the verb; None where there is none
     """
 
-    verb: argparse.ArgumentParser | None = None
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        # as a verb's or an action's parser it knows its usage and options; argparse would leave them to the command's
+        namespace, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return namespace, unknown
 
     def error(self, message: str) -> NoReturn:
-        speaks = self if self.verb is None else self.verb
-        options = re.findall(r"--[a-z][a-z0-9-]*", speaks.format_usage())
-        argparse.ArgumentParser.error(speaks, _printable_lines(did_you_mean(message, options)))
+        options = re.findall(r"--[a-z][a-z0-9-]*", self.format_usage())
+        super().error(_printable_lines(did_you_mean(message, options)))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -107,7 +109,6 @@ def _parser(verb: str | None) -> tuple[argparse.ArgumentParser, Any]:
         if name == verb:
             module = importlib.import_module(f"cvzoo.cli.{name}")
             module.add_arguments(one)
-            parser.verb = one
     return parser, module
 
 

@@ -31,6 +31,7 @@ def test_no_words_and_help_are_help(run):
         (("predic", "x.jpg"), "did you mean predict?", "usage: cvzoo [-h]"),
         (("predict", "x.jpg", "--modle", "y"), "did you mean --model?", "usage: cvzoo predict"),
         (("predict", "x.jpg", "--model=y", "--bathc-size=3"), "did you mean --batch-size?", "usage: cvzoo predict"),
+        (("data", "check", "x", "--repot", "y"), "did you mean --report?", "usage: cvzoo data check"),
         (("models", "--task", "detect"), "did you mean detection?", "usage: cvzoo models"),
     ],
 )
