@@ -27,7 +27,7 @@ class Split:
 
     parts: of each part the names of its photos; objects: of each class, and part by part, how many objects it has
     files: of each part the file that was written; n_group: how many groups of photos there were
-    left_out: names of photos that are not there or have no annotations; they are in no part
+    left_out: names of photos that are not there, lie outside of the data set or have no annotations; in no part
     data: what `cvzoo train --data` takes
     """
 
