@@ -55,6 +55,10 @@ def run(args: argparse.Namespace) -> int:
     if args.spec.startswith("rendered:"):
         return show_rendered(args.spec, args)
     found = read_annotated_set(spec_of(args))
+    absent = [photo.name for photo in found.photos if photo.path is None]
+    if absent:
+        words = f"{len(absent)} photos are not there or lie outside of the data set"
+        print(f"cvzoo data show: {words}: {printable(absent[0])}{' ...' if len(absent) > 1 else ''}", file=sys.stderr)
     chosen = _chosen(found.photos, args)
     names = found.used_names()
     progress = Progress(None if args.quiet else sys.stderr, total=len(chosen))

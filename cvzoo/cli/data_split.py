@@ -80,7 +80,9 @@ def split_text(done: Split, *, with_classes: bool) -> str:
     if done.n_group < n:
         lines.append(f"{n} photos in {done.n_group} groups that stay together")
     if done.left_out:
-        words = f"{len(done.left_out)} photos are not there, lie outside of the data set or have no annotations: in no part"
+        words = (
+            f"{len(done.left_out)} photos are not there, lie outside of the data set or have no annotations: in no part"
+        )
         lines.append(f"{words}: {printable(done.left_out[0])}{' ...' if len(done.left_out) > 1 else ''}")
     if with_classes and done.objects:
         names = {name: printable(name) for name in done.objects}

@@ -288,6 +288,14 @@ def test_the_contact_sheet_is_there_and_broken_photos_are_told(run, coco, tmp_pa
     assert (read_image(tmp_path / "plain.png") != sheet).any()
 
 
+def test_what_cannot_be_shown_for_want_of_a_photo_is_said(run, coco, tmp_path):
+    (path,) = (tmp_path / "set/annotations").glob("*.json")
+    (tmp_path / "set/val/1.jpg").rename(tmp_path / "outside.jpg")
+    path.write_text(path.read_text().replace('"0.jpg"', '"../../outside.jpg"'))
+    _, _, err = run("show", coco, tmp_path / "sheet.png")
+    assert "2 photos are not there or lie outside of the data set: ../../outside.jpg ..." in err
+
+
 def test_chosen_photos_are_shown(run, coco, tmp_path):
     status, out, _ = run("show", coco, tmp_path / "sheet.png", "--names", "1.jpg", "--quiet")
     assert status == 0
