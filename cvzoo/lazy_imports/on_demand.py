@@ -5,6 +5,7 @@ import sys
 import types
 from collections.abc import Callable
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 
@@ -22,6 +23,8 @@ class _LazyPackage(types.ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         home = self.__dict__["_homes"].get(name)
+        if home is None and not name.startswith("_") and find_spec(f"{self.__name__}.{name}") is not None:
+            home = _Home(f"{self.__name__}.{name}", None)  # a part of the package
         if home is None:
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}", name=name, obj=self)
         module = import_module(home.module)
