@@ -17,8 +17,9 @@ from cvzoo.weights.file_hash import sha256_of
 
 # they change how sums are split, and with it the last bits
 _VARIABLES = ("CVZOO_BACKEND", "CVZOO_NUM_THREADS", "OMP_NUM_THREADS")
-# facts about the environment that change from one minute to the next and change no bit
-_OF_THE_MOMENT = {"load", "memory pool", "waiting threads"}
+# how it was on the machine at the moment: idle memory, other programs, how long threads spin because of them; no bit
+# depends on it
+_MOMENTARY = ("memory pool", "load", "waiting threads")
 
 
 class Rerun(NamedTuple):
@@ -95,7 +96,7 @@ def _notes(folder: pathlib.Path, out: pathlib.Path) -> list[str]:
             notes.append(f"the data {name!r} " + ("differ" if same is False else "could not be compared"))
     then, now = (_read(each / "environment.json") or {} for each in (folder, out))
     for name in sorted({*then, *now}):
-        if name not in _OF_THE_MOMENT and then.get(name) != now.get(name):
+        if name not in _MOMENTARY and then.get(name) != now.get(name):
             notes.append(f"{name}: {then.get(name)} was, {now.get(name)} is")
     notes += _metric_notes(*(_read_metrics(each / "metrics.jsonl") for each in (folder, out)))
     best = [each / "best.safetensors" for each in (folder, out)]

@@ -60,6 +60,14 @@ def test_a_run_can_be_repeated_to_the_bit(made, capfd):
     assert a == b
 
 
+def test_how_busy_the_machine_was_is_no_difference_and_another_numpy_is(made):
+    path = made / "runs/a/environment.json"
+    moment = {"load": "this process waited 97% of its time", "waiting threads": "spin 7 times", "memory pool": "1 MiB"}
+    path.write_text(json.dumps(json.loads(path.read_text()) | moment | {"NumPy": "0.1"}))
+    (note,) = rerun(made / "runs/a", made / "runs/b").notes
+    assert note.startswith("NumPy: 0.1 was")
+
+
 @pytest.mark.slow
 def test_the_copy_of_the_script_is_what_is_run(made):
     (made / "scripts/train.py").write_text("raise SystemExit(9)")
