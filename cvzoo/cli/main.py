@@ -19,7 +19,7 @@ VERBS = {
     "evaluate": "score a model on annotated photos, or anybody's results file",
     "train": "train a detector on your own photos",
     "rerun": "repeat a training and compare what comes out",
-    "data": "check, convert and show data sets",
+    "data": "check, convert, split and show data sets",
     "models": "list the published weights that cvzoo knows, and where they come from",
     "convert": "turn somebody else's weights into a model file, with a certificate",
     "quantize": "make a model file that computes in eight bits, of photos like yours",

@@ -88,9 +88,11 @@ def run(args: argparse.Namespace) -> int:
     """0 trained, 1 refused for the data's faults. Raises CvzooError, OSError, or what ends `Trainer.run`."""
     args = with_stored_options(args)
     missing = [f"--{name}" for name in ("model", "data", "out") if getattr(args, name) is None]
+    if missing and args.resume:
+        raise ConfigError("--resume: which run is meant?", hint="give its folder: cvzoo train --resume DIR")
     if missing:
         raise ConfigError(
-            f"{' and '.join(missing)}: needed for a new run", hint="or --resume DIR for one that is there"
+            f"{' and '.join(missing)}: needed for a new run", hint="cvzoo train --resume DIR for one that is there"
         )
     with on_device(args):
         return _train(args)
@@ -99,7 +101,8 @@ def run(args: argparse.Namespace) -> int:
 def _train(args: argparse.Namespace) -> int:
     # what is wrong with the options, the folder or the lists is said before minutes are spent on the images
     recipe = _recipe(args)
-    before = check_run_folder(args.out, resume=args.resume)
+    resume_with = f"cvzoo train --resume {shlex.quote(args.out)}"
+    before = check_run_folder(args.out, resume=args.resume, resume_with=resume_with)
     spec = spec_in(args.data, args.started_in)
     splits = bbox_splits(spec)
     recipe = recipe.resolved(len(splits.train))
@@ -120,7 +123,7 @@ def _train(args: argparse.Namespace) -> int:
         compile=bool(args.compile),
         data=data,
         command=args.command,
-        resume_with=f"cvzoo train --resume {shlex.quote(args.out)}",
+        resume_with=resume_with,
     )
     _print_start(recipe, splits)
     training.trainer.run()

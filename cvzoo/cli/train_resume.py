@@ -6,6 +6,7 @@ import pathlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from cvzoo.datasets.layouts.data_spec import PLACES, is_option
 from cvzoo.errors.exceptions import ConfigError
 from cvzoo.training.run.command import Command, read_command
 from cvzoo.training.run.run import differences
@@ -89,11 +90,10 @@ def spec_in(spec: str, folder: str | None) -> str:
 
 
 def _word_in(word: str, folder: str) -> str:
-    name, equals, value = word.partition("=")
-    if equals and name in ("split", "base"):
-        return word
-    path = value if equals and name == "photos" else word
-    return word.removesuffix(path) + os.path.join(folder, path)
+    if not is_option(word):
+        return os.path.join(folder, word)
+    name, _, value = word.partition("=")
+    return f"{name}={os.path.join(folder, value)}" if name in PLACES else word
 
 
 def _start(folder: str, command: Command) -> str | None:

@@ -128,7 +128,7 @@ def test_a_compiled_training_that_was_interrupted_goes_on_to_the_same_numbers(da
 def test_a_folder_with_a_run_is_not_written_over(data, tmp_path, capsys):
     assert train(data, tmp_path / "run", "--epochs", "1", "--no-check") == 0
     assert train(data, tmp_path / "run", "--epochs", "1", "--no-check") == 2
-    assert "--resume" in capsys.readouterr().err
+    assert f"cvzoo train --resume {tmp_path / 'run'}, or another folder" in capsys.readouterr().err
 
 
 def test_faulty_data_are_refused_before_anything_is_written(data, tmp_path, capsys):
@@ -254,6 +254,8 @@ def test_a_folder_or_a_list_that_cannot_be_is_told_before_the_images_are_examine
     assert "missing" in capsys.readouterr().err
     assert cvzoo("train", "--data", f"voc:{data}", "--out", str(tmp_path / "run")) == 2
     assert "--model: needed for a new run" in capsys.readouterr().err
+    assert cvzoo("train", "--resume") == 2
+    assert "give its folder: cvzoo train --resume DIR" in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
 
 
@@ -263,6 +265,7 @@ def test_a_folder_or_a_list_that_cannot_be_is_told_before_the_images_are_examine
         ("voc:a", "voc:../x/a"),
         ("voc:/a,base=0,split=b", "voc:/a,base=0,split=b"),
         ("coco:a.json,b/c.json,photos=d", "coco:../x/a.json,../x/b/c.json,photos=../x/d"),
+        ("yolo:a,lists=l,outside=1", "yolo:../x/a,lists=../x/l,outside=1"),
         ("folder", "../x/folder"),
     ],
 )

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from cvzoo.datasets.photo_place import real_folder
 from cvzoo.errors.exceptions import ConfigError
 
-_OPTIONS = ("photos", "split", "lists", "base", "outside")
+PLACES = ("photos", "lists")  # options whose values are folders
+_OPTIONS = (*PLACES, "split", "base", "outside")
 KINDS = ("coco", "sroie", "voc", "yolo")
 SPEC_HELP = (
     "voc:ROOT, coco:FILE.json (or coco:ROOT), yolo:ROOT or sroie:ROOT; optionally followed by ,photos=DIR ,split=NAME "
@@ -70,7 +71,7 @@ def parse_data_spec(text: str | os.PathLike) -> DataSpec:
         kind, rest = "", text
     words = rest.split(",")
     options: dict[str, str] = {}
-    while len(words) > 1 and words[-1].partition("=")[0] in _OPTIONS and "=" in words[-1]:
+    while len(words) > 1 and is_option(words[-1]):
         name, _, value = words.pop().partition("=")
         options[name] = value
     path = pathlib.Path(",".join(words))
@@ -91,6 +92,12 @@ def parse_data_spec(text: str | os.PathLike) -> DataSpec:
     if lists is not None and kind == "coco":
         raise ConfigError(f"{text}: lists= is not for COCO, whose files are the lists")
     return DataSpec(kind, path, photos, options.get("split"), base, outside, lists)
+
+
+def is_option(word: str) -> bool:
+    """Whether the word of a data set's name, between commas, is one of its options and no part of a path."""
+    name, equals, _ = word.partition("=")
+    return bool(equals) and name in _OPTIONS
 
 
 def _kind_of(path):

@@ -4,6 +4,7 @@ import dataclasses
 import json
 import os
 import pathlib
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -81,6 +82,17 @@ def this_command(out: str | os.PathLike, *, arguments: Sequence[str] | None = No
         arguments=tuple(_with_place(each, given, target) for each in typed),
         folder=os.path.relpath(os.getcwd(), target),
     )
+
+
+def resume_words(command: Command, out: str | os.PathLike) -> str | None:
+    """What a user types, where the process was started, to resume its run; None unless a script knows --resume."""
+    if command.script is None:
+        return None
+    path = pathlib.Path(os.path.normpath(os.path.join(os.path.abspath(out), command.script)))
+    if not path.is_file() or b"--resume" not in path.read_bytes():
+        return None
+    words = ["python", os.path.relpath(path), *command.arguments_for(os.fspath(out))]
+    return shlex.join(words if "--resume" in words else [*words, "--resume"])
 
 
 def copy_script(command: Command, out: str | os.PathLike) -> None:

@@ -26,7 +26,7 @@ from cvzoo.training.extensions.run_report import RunReport
 from cvzoo.training.extensions.snapshot import snapshot
 from cvzoo.training.extensions.tensorboard_report import TensorBoardReport
 from cvzoo.training.output_folder import check_output_folder, make_output_folder, sweep_parts, write_text
-from cvzoo.training.run.command import CONFIG, Command, copy_script, this_command
+from cvzoo.training.run.command import CONFIG, Command, copy_script, resume_words, this_command
 from cvzoo.training.run.data_fingerprint import data_fingerprint, same_data
 from cvzoo.training.run.environment import environment_facts
 from cvzoo.training.run.mark_killed import mark_if_killed
@@ -52,7 +52,8 @@ class Run:
     data: data sets by name, whose fingerprints are taken, which reads their annotations; or such fingerprints
     resume: go on with the run that is in the folder, if there is one; else a folder with a run in it is refused
     command: how the run was started; None: as this process was
-    resume_with: what a user types to resume it, for messages and the page; None: `Run(..., resume=True)`
+    resume_with: what a user types to resume it, for messages and the page; None: this script's own words where it knows
+        --resume, else `Run(..., resume=True)`
 
     Writes config.json (recipe, seed, command), environment.json (versions, processor, threads), data.json
     (fingerprints), script.py (a copy of the script); `extend` adds what is written while training.
@@ -74,13 +75,13 @@ class Run:
         self.out = os.fspath(out)
         self.seed = int(seed)
         self.resume = bool(resume)
-        self.resume_with = f"Run({self.out!r}, ..., resume=True)" if resume_with is None else resume_with
-        before = check_run_folder(self.out, resume=self.resume)
+        command = this_command(self.out) if command is None else command
+        self.resume_with = resume_with or resume_words(command, self.out) or f"Run({self.out!r}, ..., resume=True)"
+        before = check_run_folder(self.out, resume=self.resume, resume_with=self.resume_with)
         make_output_folder(self.out)
         for folder in (self.out, pathlib.Path(self.out, PLOTS)):
             sweep_parts(folder)
         _seed_all(self.seed)
-        command = this_command(self.out) if command is None else command
         self.config = {
             "format": _FORMAT,
             "recipe": plain({} if recipe is None else recipe),
@@ -161,9 +162,10 @@ def _ever_less_often(trainer: Trainer) -> bool:
     return iteration % 10 ** max(len(str(iteration)) - 2, 0) == 0
 
 
-def check_run_folder(out: str | os.PathLike, *, resume: bool) -> dict[str, Any] | None:
+def check_run_folder(out: str | os.PathLike, *, resume: bool, resume_with: str) -> dict[str, Any] | None:
     """config and data of the run in the folder; None if there is none.
 
+    resume_with: what a user types to resume it, for the error
     A run whose process was killed is marked so on its page.
     Raises ValueRangeError if there is one and `resume` is not set, or if a process is training there; FileFormatError
     if a file is damaged; OSError if the folder cannot be written to.
@@ -173,7 +175,7 @@ def check_run_folder(out: str | os.PathLike, *, resume: bool) -> dict[str, Any] 
     before = _before(os.fspath(out))
     if before and not resume:
         how = "" if status is None else f" ({status.state} at iteration {status.iteration}, {status.seen})"
-        raise ValueRangeError(f"{out} holds a run already{how}", hint="resume it (--resume), or choose another folder")
+        raise ValueRangeError(f"{out} holds a run already{how}", hint=f"{resume_with}, or another folder")
     return before
 
 

@@ -7,7 +7,7 @@ import types
 import pytest
 
 from cvzoo.errors.exceptions import FileFormatError
-from cvzoo.training.run.command import Command, command_from_json, copy_script, this_command
+from cvzoo.training.run.command import Command, command_from_json, copy_script, resume_words, this_command
 
 
 @pytest.fixture
@@ -90,3 +90,17 @@ def test_a_copy_of_the_script_is_kept(started, tmp_path):
     copy_script(Command(None, "cvzoo", (), "."), "a")
     copy_script(Command("../gone.py", None, (), "."), "a")
     assert (tmp_path / "a/script.py").read_text() == "print(1)"
+
+
+def test_a_script_that_knows_resume_is_resumed_by_its_own_words(started, tmp_path):
+    (tmp_path / "train.py").write_text('parser.add_argument("--resume", action="store_true")')
+    for more in ((), ("--resume",)):
+        started(tmp_path / "train.py", None, "--out", "runs/a b", "--lr=1", *more)
+        assert resume_words(this_command("runs/a b"), "runs/a b") == "python train.py --out 'runs/a b' --lr=1 --resume"
+
+
+def test_whether_another_script_can_be_resumed_is_not_known(started, tmp_path):
+    (tmp_path / "train.py").write_text("main()")
+    for file, module in (("train.py", None), ("gone.py", None), (None, "cvzoo")):
+        started(file and tmp_path / file, module, "--out", "runs")
+        assert resume_words(this_command("runs"), "runs") is None

@@ -5,6 +5,8 @@ import json
 import os
 import random
 import signal
+import sys
+import types
 
 import numpy as np
 import pytest
@@ -115,7 +117,19 @@ def test_a_folder_with_a_run_is_refused(tmp_path):
     before = {path: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
     with pytest.raises(ValueRangeError, match="holds a run already"):
         Run(tmp_path, Recipe())
+    with pytest.raises(ValueRangeError, match=r"try: +python train\.py --resume, or another folder"):
+        Run(tmp_path, Recipe(), resume_with="python train.py --resume")
     assert before == {path: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
+
+
+def test_a_script_s_own_resume_is_what_ctrl_c_advises(tmp_path, monkeypatch):
+    (tmp_path / "train.py").write_text('parser.add_argument("--resume", action="store_true")')
+    main = types.ModuleType("__main__")
+    main.__file__, main.__spec__ = str(tmp_path / "train.py"), None
+    monkeypatch.setitem(sys.modules, "__main__", main)
+    monkeypatch.setattr(sys, "argv", ["train.py", "--out", "mine"])
+    monkeypatch.chdir(tmp_path)
+    assert Run("mine").resume_with == "python train.py --out mine --resume"
 
 
 def test_a_damaged_run_is_told(tmp_path):
