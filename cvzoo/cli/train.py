@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from cvzoo.cli.data_check import check_text
+from cvzoo.cli.data_check import check_text, fix_command
 from cvzoo.cli.on_device import add_device_argument, on_device
 from cvzoo.cli.progress import Progress
+from cvzoo.cli.result_table import printable
 from cvzoo.cli.score_text import class_table
 from cvzoo.cli.train_resume import ResumeAction, check_same_training, spec_in, with_stored_options
 from cvzoo.datasets.bbox_splits import BboxSplits, bbox_splits, split_specs
@@ -112,8 +113,12 @@ def _train(args: argparse.Namespace) -> int:
         check_same_training(args.out, before, plain(recipe), data)
     if data is not None and all(same_data(before["data"].get(name, each), each) for name, each in data.items()):
         print("the data are those that the run began with; they are not examined again", file=sys.stderr)
-    elif not args.no_check and not _are_sound(spec):
-        print("cvzoo train: the data have errors; train on them as they are with --no-check", file=sys.stderr)
+    elif not args.no_check and (repairs := _repairs(spec)):
+        print(
+            "\n".join(["cvzoo train: the data have errors; repair them with:", *(f"  {each}" for each in repairs)])
+            + "\nor train on them as they are with --no-check",
+            file=sys.stderr,
+        )
         return 1
     training = RetinaNetTraining(
         recipe,
@@ -155,18 +160,20 @@ def _parts(args: argparse.Namespace) -> tuple[Any, ...]:
     return split_specs(spec_in(args.data, args.started_in))
 
 
-def _are_sound(text: str) -> bool:
-    """Whether no image and no annotation is in error; prints what is found."""
-    sound = True
+def _repairs(text: str) -> list[str]:
+    """A command for each part of the data with images or annotations in error; prints what is found."""
+    commands = []
     for spec in split_specs(text):
         progress = Progress(sys.stderr, total=None)
         try:
             checkup = examine_dataset(spec, step=progress.step)
         finally:
             progress.clear()
-        print(check_text(checkup, shown=3), file=sys.stderr)
-        sound &= not any(each.severity is Severity.ERROR for each in checkup.findings)
-    return sound
+        in_error = any(each.severity is Severity.ERROR for each in checkup.findings)
+        print(check_text(checkup, shown=3, suggest=not in_error), file=sys.stderr)
+        if in_error:
+            commands.append(printable(fix_command(spec)))
+    return commands
 
 
 def _print_start(recipe: RetinaNetRecipe, splits: BboxSplits) -> None:

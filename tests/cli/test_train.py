@@ -4,6 +4,7 @@ import dataclasses
 import json
 import os
 import pathlib
+import shlex
 import signal
 import subprocess
 import sys
@@ -136,9 +137,22 @@ def test_faulty_data_are_refused_before_anything_is_written(data, tmp_path, caps
     assert train(data, tmp_path / "run") == 1
     err = capsys.readouterr().err
     assert "p03.png" in err
-    assert "FOLDER" not in err  # the command that corrects them stands there once, to be pasted
-    assert err.count(f"cvzoo data check voc:{data} --fix ") == 1
+    assert "FOLDER" not in err
+    (command,) = [line for line in err.splitlines() if line.startswith("  cvzoo data check")]
+    assert main(shlex.split(command)[1:]) == 0
     assert not (tmp_path / "run").exists()
+
+
+def test_of_coco_s_two_files_the_one_in_error_is_what_shall_be_repaired(data, tmp_path, capsys):
+    for split in ("train", "val"):
+        assert main(["data", "convert", "--to", "coco", f"voc:{data},split={split}", str(tmp_path / split)]) == 0
+    files = [next((tmp_path / split).rglob("*.json")) for split in ("train", "val")]
+    (photo,) = (tmp_path / "train").rglob("p03.*")
+    photo.write_bytes(photo.read_bytes()[:200])
+    capsys.readouterr()
+    assert train(data, tmp_path / "run", "--data", f"coco:{files[0]},{files[1]}") == 1
+    commands = [line for line in capsys.readouterr().err.splitlines() if line.startswith("  cvzoo data check")]
+    assert [shlex.split(line)[3] for line in commands] == [f"coco:{files[0]}"]
 
 
 @pytest.mark.parametrize(
