@@ -80,7 +80,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--metric",
         choices=METRICS,
-        help="by which the best model is chosen (default: that of `cvzoo evaluate`: coco for coco:, voc for the rest)",
+        help="by which the best model is chosen (default: coco for coco:, voc for the rest)",
     )
     parser.set_defaults(device=None, dtype=None)
 

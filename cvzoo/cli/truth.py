@@ -163,6 +163,7 @@ def _load_voc(named, split, limit, *, with_photos):
     dataset = VOCFolderBboxDataset(
         root,
         split,
+        list_dir=named.lists,
         label_names=names,
         one_based=named.base == 1,
         use_difficult=True,

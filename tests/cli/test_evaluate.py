@@ -283,6 +283,16 @@ def voc(tmp_path):
     return root
 
 
+def test_lists_elsewhere_are_those_that_count(run, voc, tmp_path):
+    (tmp_path / "lists").mkdir()
+    (tmp_path / "lists/val.txt").write_text("p2\np1\n")
+    (voc / "ImageSets/Main/val.txt").write_text("p1\n")  # its results are of both
+    words = ("--gt", f"voc:{voc},lists={tmp_path / 'lists'},split=val", "--results", voc / "results")
+    status, _, err = run("evaluate", *words, "--json", tmp_path / "o.json")
+    assert status == 0, err
+    assert json.loads((tmp_path / "o.json").read_text())["counts"]["images"] == 2
+
+
 def test_voc_files_against_a_voc_folder_follow_the_kits_rules(run, voc, tmp_path):
     words = ("--gt", voc, "--split", "val", "--results", voc / "results", "--json", tmp_path / "o.json")
     status, out, err = run("evaluate", *words)
