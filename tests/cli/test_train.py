@@ -241,11 +241,11 @@ def test_what_contradicts_the_run_is_refused_and_what_may_change_is_said(data, t
     assert "other numbers of images in train" in capsys.readouterr().err
     assert before == {path: path.read_bytes() for path in (tmp_path / "run").iterdir() if path.is_file()}
     (data / "ImageSets/Main/train.txt").write_text("\n".join(lines))
-    assert cvzoo(*resume, "--epochs", "3") == 0
-    assert "epochs: 2 is now 3" in capsys.readouterr().err
+    assert cvzoo(*resume, "--epochs", "3", "--lr", "0.002") == 0
+    assert "epochs: 2 is now 3; lr: 0.001 is now 0.002" in capsys.readouterr().err
     assert len((tmp_path / "run/metrics.jsonl").read_text().splitlines()) == 3
     arguments = json.loads((tmp_path / "run/config.json").read_text())["command"]["arguments"]
-    assert arguments[-2:] == ["--epochs", "3"]
+    assert arguments[-4:] == ["--epochs", "3", "--lr", "0.002"]
 
 
 def test_data_that_changed_are_examined_again(data, tmp_path, capsys):

@@ -202,7 +202,7 @@ def _warn_of_changes(out: str, before: Mapping[str, Any], config: Mapping[str, A
         if name not in data or name not in before["data"] or same_data(before["data"][name], data[name]) is False:
             changed.append(f"the data {name!r} are not those that it began with")
     if changed:
-        warnings.warn(f"{out} goes on with other settings:\n  " + "\n  ".join(changed), RuntimeWarning, stacklevel=3)
+        warnings.warn(f"{out} goes on with other settings:\n  " + ";\n  ".join(changed), RuntimeWarning, stacklevel=3)
     print(f"resumes the run in {out}", file=sys.stderr)
 
 
