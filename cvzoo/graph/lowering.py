@@ -99,6 +99,8 @@ class _Lowering:
                     return None
                 alive = root() is not None and area.owner not in {each.owner for each in found}
                 is_new = area.owner not in self.blocks and area.owner not in made
+                if k in slots[1] and made.get(area.owner, area) != area:
+                    return None  # several calls write parts of one memory, whose size the first does not tell
                 if k in slots[0] or (k in slots[1] and is_new and not alive):
                     if not is_new and made.get(area.owner) != area:
                         return None

@@ -25,7 +25,16 @@ def assert_agree(fast, reference, *, tolerance=1e-5, least=1e-30):
     np.testing.assert_allclose(fast, reference, rtol=0, atol=tolerance * largest)
 
 
-SHAPES = [(4, 20, 9, 7), (4, 32, 9, 7), (1, 16, 1, 1), (3, 5, 1, 8), (64, 10), (2, 3, 40), (0, 4, 3, 3)]
+SHAPES = [
+    (4, 20, 9, 7),
+    (4, 32, 9, 7),
+    (2, 32, 31, 29),
+    (1, 16, 1, 1),
+    (3, 5, 1, 8),
+    (64, 10),
+    (2, 3, 40),
+    (0, 4, 3, 3),
+]
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)

@@ -42,6 +42,12 @@ def whole_rows(function):
     return lambda x: function(np.ascontiguousarray(x).reshape(-1, x.shape[2] * x.shape[3]))
 
 
+def batch_statistics(x, relu=False):
+    backend, vector = backend_of(x), np.ones(x.shape[1], x.dtype)
+    kernel = backend.batch_norm_relu_train if relu else backend.batch_norm_train
+    return np.concatenate(kernel(x, vector, vector, eps=1e-5)[1:3])
+
+
 def layer_statistics(x):
     _, *statistics = backend_of(x).layer_norm(x, np.ones(x.shape[1], x.dtype), np.ones(x.shape[1], x.dtype), eps=1e-5)
     return np.concatenate(statistics)
@@ -91,6 +97,9 @@ REDUCTIONS = {
     "huber_loss": lambda x: F.huber_loss(x, np.zeros_like(x), 1.0, reduce="mean"),
     "sigmoid_cross_entropy": lambda x: F.sigmoid_cross_entropy(x, np.ones(x.shape, np.int32)),
     "softmax_cross_entropy": lambda x: F.softmax_cross_entropy(x, np.zeros((len(x), *x.shape[2:]), np.int32)),
+    "statistics of batch normalization": batch_statistics,
+    "statistics of batch normalization of rows": rows_of(batch_statistics),
+    "statistics of batch normalization and relu": lambda x: batch_statistics(x, relu=True),
     "statistics of group normalization": group_statistics,
     "statistics of layer normalization": whole_rows(layer_statistics),
 }

@@ -8,6 +8,7 @@ import numpy as np
 from cvzoo.backends.numpy.batch_norm_relu import batch_norm_relu_fixed as numpy_batch_norm_relu_fixed
 from cvzoo.backends.numpy.batch_norm_relu import batch_norm_relu_grad as numpy_batch_norm_relu_grad
 from cvzoo.backends.numpy.batch_norm_relu import batch_norm_relu_train as numpy_batch_norm_relu_train
+from cvzoo.backends.onednn.batch_statistics import batch_statistics, has_many_rows
 from cvzoo.backends.onednn.eltwise import add_relu
 from cvzoo.backends.onednn.memory import new_bytes, new_channels_last, new_vector
 from cvzoo.backends.onednn.normalization import (
@@ -25,7 +26,8 @@ from cvzoo.backends.onednn.primitives import Primitive, local, recall
 
 
 def _make_train(shape: tuple[int, int, int, int], eps: float) -> tuple[Primitive, int] | bool:
-    return fuses_relu(shape, eps) and normalization_plan(shape, eps, False, True)
+    given = has_many_rows(shape)
+    return fuses_relu(shape, eps, given) and normalization_plan(shape, eps, given, True, keeps=True)
 
 
 def batch_norm_relu_train(
@@ -45,7 +47,10 @@ def batch_norm_relu_train(
         if op:
             run, kept_size = op
             y = new_channels_last(*image.shape)
-            mean, var = new_vector(x.shape[1]), new_vector(x.shape[1])
+            if has_many_rows(image.shape):
+                mean, var = batch_statistics(image)
+            else:
+                mean, var = new_vector(x.shape[1]), new_vector(x.shape[1])
             mask = new_bytes(kept_size)
             run(image, y, to_vector(gamma), to_vector(beta), mean, var, mask)
             return (y if x.ndim == 4 else y.reshape(x.shape)), mean, var, mask

@@ -9,6 +9,7 @@ from cvzoo.backends.numpy.normalization import layer_norm as numpy_layer_norm
 from cvzoo.backends.numpy.normalization import layer_norm_grad as numpy_layer_norm_grad
 from cvzoo.backends.numpy.normalization import local_response_norm as numpy_local_response_norm
 from cvzoo.backends.numpy.normalization import local_response_norm_grad as numpy_local_response_norm_grad
+from cvzoo.backends.onednn.batch_statistics import batch_statistics, has_many_rows
 from cvzoo.backends.onednn.memory import as_kernels_want, new_bytes, new_channels_last, new_dense, new_vector
 from cvzoo.backends.onednn.primitives import (
     BACKWARD,
@@ -64,32 +65,34 @@ def to_vector(v: np.ndarray) -> np.ndarray:
 
 
 def normalization_plan(
-    shape: tuple[int, int, int, int], eps: float, given: bool, relu: bool
+    shape: tuple[int, int, int, int], eps: float, given: bool, relu: bool, keeps: bool = False
 ) -> tuple[Primitive, int] | bool:
     """What takes x, y, gamma, beta, mean, var and perhaps a mask, and how many bytes the mask is; False if none does.
 
-    given: the statistics are read, and nothing is kept for a gradient
+    given: the statistics are read
+    keeps: whether a mask is kept for a gradient, with relu
     """
     image, vector = describe_image(shape), describe(shape[1:2], (1,))
     flags = _USE_SCALE | _USE_SHIFT | (_GIVEN_STATISTICS if given else 0) | (_RELU if relu else 0)
-    prop = FORWARD_INFERENCE if given else FORWARD_TRAINING
+    prop = FORWARD_INFERENCE if given and not keeps else FORWARD_TRAINING
     plan = primitive_descriptor("batch_normalization_forward", prop, image, image, eps, flags, attributes())
     if plan is None:
         return False
     slots = [(SRC, image), (DST, image), *((kind, vector) for kind in (SCALE, SHIFT, MEAN, VARIANCE))]
-    kept = queried(plan, QUERY_WORKSPACE) if relu and not given else None
+    kept = queried(plan, QUERY_WORKSPACE) if keeps else None
     if kept:
         slots.append((WORKSPACE, kept))
     return Primitive(plan, slots), size_of(kept)
 
 
-def fuses_relu(shape: tuple[int, int, int, int], eps: float) -> bool:
+def fuses_relu(shape: tuple[int, int, int, int], eps: float, given: bool) -> bool:
     """Whether one kernel trains with and without the rectifier behind it.
 
     Without AVX2 version 3.2 has none with it but plain C, which gives other bits in eight times the time.
     """
     image, names = describe_image(shape), set()
-    for flags in (_USE_SCALE | _USE_SHIFT, _USE_SCALE | _USE_SHIFT | _RELU):
+    apart = _USE_SCALE | _USE_SHIFT | (_GIVEN_STATISTICS if given else 0)
+    for flags in (apart, apart | _RELU):
         operation = "batch_normalization_forward"
         plan = primitive_descriptor(operation, FORWARD_TRAINING, image, image, eps, flags, attributes())
         names.add(None if plan is None else implementation(plan))
@@ -102,9 +105,15 @@ def _make_forward(shape: tuple[int, int, int, int], eps: float, given: bool) -> 
 
 
 def _forward(
-    x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, mean: np.ndarray, var: np.ndarray, eps: float, given: bool
+    x: np.ndarray,
+    image: np.ndarray,
+    gamma: np.ndarray,
+    beta: np.ndarray,
+    mean: np.ndarray,
+    var: np.ndarray,
+    eps: float,
+    given: bool,
 ) -> np.ndarray | None:
-    image = to_image(x)
     key = ("batch_norm", image.shape, eps, given)
     run = local.young.get(key)
     if run is None:
@@ -121,8 +130,10 @@ def batch_norm_train(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """As AbstractBackend.batch_norm_train says."""
     if is_case(x, gamma):
-        mean, var = new_vector(x.shape[1]), new_vector(x.shape[1])
-        y = _forward(x, gamma, beta, mean, var, eps, False)
+        image = to_image(x)
+        given = has_many_rows(image.shape)
+        mean, var = batch_statistics(image) if given else (new_vector(x.shape[1]), new_vector(x.shape[1]))
+        y = _forward(x, image, gamma, beta, mean, var, eps, given)
         if y is not None:
             return y, mean, var
     return numpy_batch_norm_train(x, gamma, beta, eps=eps)
@@ -133,7 +144,7 @@ def batch_norm_fixed(
 ) -> np.ndarray:
     """As AbstractBackend.batch_norm_fixed says."""
     if is_case(x, gamma):
-        y = _forward(x, gamma, beta, to_vector(mean), to_vector(var), eps, True)
+        y = _forward(x, to_image(x), gamma, beta, to_vector(mean), to_vector(var), eps, True)
         if y is not None:
             return y
     return numpy_batch_norm_fixed(x, gamma, beta, mean, var, eps=eps)

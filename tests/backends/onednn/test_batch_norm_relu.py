@@ -18,8 +18,8 @@ import numpy as np
 from cvzoo.backends.onednn.backend import OneDNNBackend
 
 fast, rng = OneDNNBackend(), np.random.default_rng(0)
-for c in (5, 8, 48):
-    x, gy = (rng.standard_normal((4, 12, 11, c), np.float32).transpose(0, 3, 1, 2) for _ in range(2))
+for h, c in ((12, 5), (12, 8), (12, 48), (47, 5), (47, 48)):
+    x, gy = (rng.standard_normal((4, h, 11, c), np.float32).transpose(0, 3, 1, 2) for _ in range(2))
     gamma, beta = rng.standard_normal((2, c), np.float32)
     y, mean, var, mask = fast.batch_norm_relu_train(x, gamma, beta, eps=1e-5)
     grads = fast.batch_norm_relu_grad(gy, x, gamma, mean, var, mask, eps=1e-5)
