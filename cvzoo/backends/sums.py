@@ -12,6 +12,7 @@ import numpy as np
 
 _F32 = np.dtype(np.float32)
 _FEW = 48  # numbers that may be added one after the other: about as many as NumPy's pairwise sum adds so
+_SMALL = 1 << 14  # numbers that NumPy converts to float64 and adds in less time than blocks of them take to be found
 _BLOCK = 16  # how many are added so where there are more
 _WIDE = 2048  # sums side by side: enough that a NumPy loop's start costs nothing, few enough for a level-1 cache
 
@@ -27,8 +28,10 @@ def sum_along(x: Any, axes: Sequence[int], *, keepdims: bool = False) -> Any:
     n = 1
     for axis in axes:
         n *= x.shape[axis]
-    if n <= _FEW or not x.size:
-        return x.sum(axes, keepdims=keepdims)
+    if n <= _FEW or not x.size or (axes == tuple(range(x.ndim - len(axes), x.ndim)) and x.flags.c_contiguous):
+        return x.sum(axes, keepdims=keepdims)  # few, or pairwise as it is
+    if x.size <= _SMALL:
+        return x.sum(axes, dtype=np.float64, keepdims=keepdims).astype(_F32)
     order = [axis for axis in range(x.ndim) if x.shape[axis] != 1]
     order.sort(key=lambda axis: -abs(x.strides[axis]))  # as the axes lie, the innermost last
     sizes, summed = _runs(x, order, axes)
