@@ -111,6 +111,8 @@ REDUCTIONS = {
     "mean_absolute_error": lambda x: F.mean_absolute_error(x, np.zeros_like(x)),
     "huber_loss": lambda x: F.huber_loss(x, np.zeros_like(x), 1.0, reduce="mean"),
     "sigmoid_cross_entropy": lambda x: F.sigmoid_cross_entropy(x, np.ones(x.shape, np.int32)),
+    "cumsum": lambda x: F.cumsum(x, 2),
+    "cumsum of columns": lambda x: F.cumsum(x, 3),
     "focal_loss": lambda x: F.focal_loss(x.transpose(0, 2, 3, 1), np.zeros((len(x), *x.shape[2:]), np.int32)),
     "softmax_cross_entropy": lambda x: F.softmax_cross_entropy(x, np.zeros((len(x), *x.shape[2:]), np.int32)),
     "statistics of batch normalization": batch_statistics,
