@@ -5,7 +5,7 @@ import pytest
 
 from cvzoo.backends.abstract import ELTWISE_KINDS
 from cvzoo.backends.onednn.backend import OneDNNBackend
-from cvzoo.backends.onednn.library import why_no_onednn
+from cvzoo.backends.onednn.library import library, threads_now, why_no_onednn
 
 pytestmark = pytest.mark.skipif(why_no_onednn() is not None, reason=f"no oneDNN: {why_no_onednn()}")
 
@@ -42,6 +42,8 @@ CONVS = [
 @pytest.mark.parametrize("case", CONVS, ids=str)
 def test_a_convolution_does_not_see_the_rest_of_the_batch(case):
     c, size, o, k, stride, groups = case
+    if groups == 4 and threads_now()[0] > 2 and not library().isa.startswith("AVX-512"):
+        pytest.xfail("gemm:jit divides one image's groups among three threads and more: docs/processors.md")
     x, w, b, pad = FAST.channels_last(draw(8, c, size, size)), draw(o, c // groups, k, k), draw(o), k // 2
     how = {"stride": (stride, stride), "pad": (pad,) * 4, "dilate": (1, 1), "groups": groups}
     assert_same_bits(lambda x: FAST.conv_2d(x, w, b, activation="leaky_relu", alpha=0.1, **how), x)
