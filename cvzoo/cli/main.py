@@ -40,6 +40,17 @@ class _Version(argparse.Action):
         parser.exit()
 
 
+class _Completion(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        module = importlib.import_module("cvzoo.cli.completion")
+        verbs = {}
+        for name in VERBS:
+            verbs[name] = argparse.ArgumentParser(prog=f"cvzoo {name}")
+            importlib.import_module(f"cvzoo.cli.{name}").add_arguments(verbs[name])
+        print(module.bash_completion(verbs), end="")
+        parser.exit()
+
+
 class _Parser(argparse.ArgumentParser):
     """A parser that suggests a word for a misspelt one, and complains of a verb's options with the verb's usage.
 
@@ -102,6 +113,12 @@ def _parser(verb: str | None) -> tuple[argparse.ArgumentParser, Any]:
         allow_abbrev=False,
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and stop")
+    parser.add_argument(
+        "--completion",
+        action=_Completion,
+        nargs=0,
+        help='print a script for bash and stop: eval "$(cvzoo --completion)"',
+    )
     verbs = parser.add_subparsers(metavar="VERB", title="verbs", required=True)
     module = None
     for name, summary in VERBS.items():
