@@ -312,9 +312,10 @@ def test_a_folder_without_a_run_cannot_be_repeated(tmp_path, capsys):
 @pytest.mark.parametrize("dtype", ["tf32", "mixed_bf16", "mixed_fp16"])
 def test_it_learns_in_fewer_bits(data, tmp_path, capsys, dtype):
     pytest.importorskip("ml_dtypes")
-    assert train(data, tmp_path / "run", "--epochs", "3", "--batch-size", "2", "--no-check", "--dtype", dtype) == 0
+    assert train(data, tmp_path / "run", "--epochs", "8", "--batch-size", "2", "--no-check", "--dtype", dtype) == 0
     rows = [json.loads(line) for line in (tmp_path / "run/metrics.jsonl").read_text().splitlines()]
-    assert rows[-1]["main/loss"] < rows[0]["main/loss"]
+    losses = [row["main/loss"] for row in rows]
+    assert losses[-1] < 0.9 * losses[0], losses
     arrays = load_model(tmp_path / "run/best.safetensors").state_arrays()
     assert {array.dtype.name for array in arrays.values() if array.dtype.kind == "f"} == {"float32"}
     assert json.loads((tmp_path / "run/environment.json").read_text())["dtype"] == dtype
