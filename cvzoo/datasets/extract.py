@@ -48,7 +48,11 @@ def extract(path, folder, *, max_files=MAX_FILES, max_bytes=MAX_BYTES):
         except _DAMAGE as error:
             raise FileFormatError(f"{path}: the archive is damaged or cut off: {error}") from error
         except OSError as error:
-            if error.errno in (None, errno.EINVAL):  # gzip's and bz2's own complaints; a place before the file's start
+            if error.errno in (
+                None,
+                errno.EINVAL,
+                errno.ENAMETOOLONG,
+            ):  # gzip's and bz2's own complaints; odd places, names
                 raise FileFormatError(f"{path}: the archive is damaged or cut off: {error}") from error
             raise
         _merge(temporary, folder)

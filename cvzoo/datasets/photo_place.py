@@ -40,7 +40,11 @@ def check_photo_place(path: pathlib.Path, folders: Iterable[str], *, allow_outsi
     """
     if "\0" in str(path):
         raise DatasetError(f"{str(path)!r}: a photo's name holds a zero byte")
-    if path.exists() and not path.is_file():
+    try:
+        is_odd = path.exists() and not path.is_file()
+    except OSError as error:  # such as a name that is too long for any file
+        raise DatasetError(f"{str(path)[:200]}: no photo can have this name: {error.strerror}") from error
+    if is_odd:
         raise DatasetError(f"{path}: a folder, a FIFO or a device, not a photo")
     folders = tuple(folders)
     if not allow_outside and not lies_below(path, folders):

@@ -55,7 +55,7 @@ def _vertices(rings, owner):
         length = np.array([len(ring) for ring in rings]) // 2
         try:  # numbers of one list after another, without an array for each
             return length, np.fromiter(itertools.chain.from_iterable(rings), np.float64).reshape(-1, 2)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             pass  # the way that names the object
     parts = [_points(ring, r) for ring, r in zip(rings, owner.tolist())]
     return np.array([len(part) for part in parts]), np.concatenate(parts)
@@ -64,7 +64,7 @@ def _vertices(rings, owner):
 def _points(ring, r):
     try:
         points = np.asarray(ring, np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ShapeError(f"object {r} has a polygon that is no list of numbers", got=ring) from error
     if points.ndim != 1 or len(points) % 2 or len(points) < 6:
         raise ShapeError(

@@ -11,6 +11,7 @@ from cvzoo.datasets.layouts.annotated_set import AnnotatedObject
 from cvzoo.datasets.layouts.decimals import finite, plus
 
 _KNOWN = ("image_id", "category_id", "bbox", "segmentation", "keypoints")
+_TOO_LARGE = 1 << 1000  # JSON has whole numbers beyond all floats
 
 
 @dataclasses.dataclass
@@ -160,5 +161,6 @@ def _read_segmentation(found, report):
 
 def _are_numbers(values):
     return isinstance(values, (list, tuple)) and all(
-        isinstance(each, (int, float)) and not isinstance(each, bool) for each in values
+        isinstance(each, float) or (isinstance(each, int) and not isinstance(each, bool) and abs(each) < _TOO_LARGE)
+        for each in values
     )

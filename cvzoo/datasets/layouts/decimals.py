@@ -60,7 +60,10 @@ def number_text(value: float) -> str:
 
 
 def finite(values: Iterable[float]) -> bool:
-    return all(map(math.isfinite, values))
+    try:
+        return all(map(math.isfinite, values))
+    except OverflowError:  # a whole number beyond all floats
+        return False
 
 
 def _plain(value: Decimal) -> float:

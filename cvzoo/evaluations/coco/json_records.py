@@ -50,7 +50,7 @@ def decode_columns(source: bytes | list, record: type, columns: Callable[[list, 
             block = decoder.decode(text)
             found.append(columns(block, n_done))
             n_done += len(block)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         # a block may have been cut inside of a string or an inner list, and NaN is no JSON for msgspec: the slow way
         # tells, and names the record
         return [columns(block, first) for first, block in _converted_blocks(loads(source, name), record, name)]
