@@ -11,10 +11,10 @@ from cvzoo.datasets.doctor.meanings import EXPLAINING, reread
 from cvzoo.datasets.layouts.annotated_set import AnnotatedObject, AnnotatedPhoto, Box
 from cvzoo.datasets.layouts.decimals import finite
 from cvzoo.errors.exceptions import CvzooError
+from cvzoo.files.atomic_write import atomic_write
 from cvzoo.images.read_image import read_image
 from cvzoo.visualizations.report.page import report_page, table
 from cvzoo.visualizations.svg.photo_overlay import OverlayBox, photo_overlay
-from cvzoo.weights.atomic_write import atomic_write
 
 _PICTURES = 8  # of a kind of fault
 _ROWS = 200  # of a kind of fault that are listed in words

@@ -8,8 +8,8 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from cvzoo.files.atomic_write import atomic_write
 from cvzoo.links.model.detections import Detections
-from cvzoo.weights.atomic_write import atomic_write
 
 
 def photo_record(

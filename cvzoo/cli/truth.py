@@ -9,7 +9,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from cvzoo.cli.data_spec_argument import OUTSIDE_HELP
-from cvzoo.datasets.labels.voc import voc_bbox_label_names
 from cvzoo.datasets.layouts.data_spec import DataSpec, parse_data_spec
 from cvzoo.datasets.photo_place import check_photo_place
 from cvzoo.datasets.voc.bbox_dataset import VOCFolderBboxDataset
@@ -19,6 +18,7 @@ from cvzoo.evaluations.coco.parameters import COCOParameters
 from cvzoo.evaluations.coco.photo_names import read_photo_names
 from cvzoo.evaluations.coco.read_ground_truth import read_coco_ground_truth
 from cvzoo.evaluations.results.box_records import spellings
+from cvzoo.labels.voc import voc_bbox_label_names
 
 
 def add_truth_arguments(parser: argparse.ArgumentParser) -> None:

@@ -45,41 +45,6 @@ if TYPE_CHECKING:
     from cvzoo.datasets.doctor.finding import Finding
     from cvzoo.datasets.doctor.write_fixed_dataset import write_fixed_dataset
     from cvzoo.datasets.label_map_splits import label_map_splits
-    from cvzoo.datasets.labels.ade20k import (
-        ade20k_semantic_segmentation_label_colors,
-        ade20k_semantic_segmentation_label_names,
-    )
-    from cvzoo.datasets.labels.camvid import camvid_ignore_label_color, camvid_label_colors, camvid_label_names
-    from cvzoo.datasets.labels.cityscapes import (
-        cityscapes_semantic_segmentation_label_colors,
-        cityscapes_semantic_segmentation_label_names,
-    )
-    from cvzoo.datasets.labels.coco import (
-        coco_bbox_label_names,
-        coco_instance_segmentation_label_names,
-        coco_keypoint_names,
-        coco_keypoint_skeleton,
-    )
-    from cvzoo.datasets.labels.coco_panoptic import (
-        coco_semantic_segmentation_label_colors,
-        coco_semantic_segmentation_label_names,
-    )
-    from cvzoo.datasets.labels.cub import cub_keypoint_names, cub_label_names
-    from cvzoo.datasets.labels.digits_and_cifar import (
-        cifar10_label_names,
-        cifar100_label_names,
-        cifar100_super_label_names,
-        mnist_label_names,
-    )
-    from cvzoo.datasets.labels.online_products import online_products_super_label_names
-    from cvzoo.datasets.labels.voc import (
-        sbd_instance_segmentation_label_names,
-        voc_bbox_label_names,
-        voc_instance_segmentation_label_names,
-        voc_semantic_segmentation_ignore_label_color,
-        voc_semantic_segmentation_label_colors,
-        voc_semantic_segmentation_label_names,
-    )
     from cvzoo.datasets.layouts.annotated_set import AnnotatedObject, AnnotatedPhoto, AnnotatedSet
     from cvzoo.datasets.layouts.data_spec import DataSpec, parse_data_spec
     from cvzoo.datasets.layouts.read import read_annotated_set
@@ -109,6 +74,41 @@ if TYPE_CHECKING:
     from cvzoo.datasets.voc.sbd_dataset import SBDInstanceSegmentationDataset
     from cvzoo.datasets.voc.segmentation_datasets import VOCInstanceSegmentationDataset, VOCSemanticSegmentationDataset
     from cvzoo.datasets.yolo_bbox_dataset import YOLOBboxDataset
+    from cvzoo.labels.ade20k import (
+        ade20k_semantic_segmentation_label_colors,
+        ade20k_semantic_segmentation_label_names,
+    )
+    from cvzoo.labels.camvid import camvid_ignore_label_color, camvid_label_colors, camvid_label_names
+    from cvzoo.labels.cityscapes import (
+        cityscapes_semantic_segmentation_label_colors,
+        cityscapes_semantic_segmentation_label_names,
+    )
+    from cvzoo.labels.coco import (
+        coco_bbox_label_names,
+        coco_instance_segmentation_label_names,
+        coco_keypoint_names,
+        coco_keypoint_skeleton,
+    )
+    from cvzoo.labels.coco_panoptic import (
+        coco_semantic_segmentation_label_colors,
+        coco_semantic_segmentation_label_names,
+    )
+    from cvzoo.labels.cub import cub_keypoint_names, cub_label_names
+    from cvzoo.labels.digits_and_cifar import (
+        cifar10_label_names,
+        cifar100_label_names,
+        cifar100_super_label_names,
+        mnist_label_names,
+    )
+    from cvzoo.labels.online_products import online_products_super_label_names
+    from cvzoo.labels.voc import (
+        sbd_instance_segmentation_label_names,
+        voc_bbox_label_names,
+        voc_instance_segmentation_label_names,
+        voc_semantic_segmentation_ignore_label_color,
+        voc_semantic_segmentation_label_colors,
+        voc_semantic_segmentation_label_names,
+    )
 
 __all__ = [
     "AbstractSliceableDataset",

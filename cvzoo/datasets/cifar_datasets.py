@@ -5,16 +5,16 @@ import pathlib
 import numpy as np
 
 from cvzoo.datasets.archive import Archive, provide
-from cvzoo.datasets.labels.class_colors import class_colors
-from cvzoo.datasets.labels.digits_and_cifar import (
+from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
+from cvzoo.datasets.text_files import check_choice
+from cvzoo.errors.exceptions import DatasetError
+from cvzoo.files.file_bytes import file_size
+from cvzoo.labels.class_colors import class_colors
+from cvzoo.labels.digits_and_cifar import (
     cifar10_label_names,
     cifar100_label_names,
     cifar100_super_label_names,
 )
-from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
-from cvzoo.datasets.text_files import check_choice
-from cvzoo.errors.exceptions import DatasetError
-from cvzoo.weights.file_bytes import file_size
 
 _PAGE = "https://www.cs.toronto.edu/~kriz/cifar.html"
 _SITE = "https://www.cs.toronto.edu/~kriz"

@@ -3,18 +3,18 @@
 import numpy as np
 
 from cvzoo.datasets.archive import provide
-from cvzoo.datasets.labels.cityscapes import (
+from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
+from cvzoo.datasets.text_files import check_choice
+from cvzoo.errors.exceptions import DatasetError
+from cvzoo.images.read_image import read_image
+from cvzoo.images.read_label import read_label
+from cvzoo.labels.cityscapes import (
     cityscapes_file_label_colors,
     cityscapes_file_label_names,
     cityscapes_label_ids,
     cityscapes_semantic_segmentation_label_colors,
     cityscapes_semantic_segmentation_label_names,
 )
-from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
-from cvzoo.datasets.text_files import check_choice
-from cvzoo.errors.exceptions import DatasetError
-from cvzoo.images.read_image import read_image
-from cvzoo.images.read_label import read_label
 
 _PAGE = "https://www.cityscapes-dataset.com/downloads"
 _LICENCE = "non-commercial, after registration, no redistribution"

@@ -4,11 +4,11 @@ import pathlib
 
 import numpy as np
 
-from cvzoo.datasets.labels.class_colors import class_colors
 from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
 from cvzoo.errors.exceptions import DatasetError
 from cvzoo.images.list_image_files import list_image_files
 from cvzoo.images.read_image import read_image
+from cvzoo.labels.class_colors import class_colors
 
 
 def directory_parsing_label_names(root, numerical_sort=False):

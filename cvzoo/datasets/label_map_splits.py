@@ -5,13 +5,13 @@ from typing import NamedTuple
 from cvzoo.datasets.ade20k_datasets import ADE20KSemanticSegmentationDataset
 from cvzoo.datasets.camvid_dataset import CamVidDataset
 from cvzoo.datasets.cityscapes_datasets import CityscapesSemanticSegmentationDataset
-from cvzoo.datasets.labels.ade20k import ade20k_semantic_segmentation_label_names
-from cvzoo.datasets.labels.camvid import camvid_label_names
-from cvzoo.datasets.labels.cityscapes import cityscapes_semantic_segmentation_label_names
-from cvzoo.datasets.labels.voc import voc_semantic_segmentation_label_names
 from cvzoo.datasets.sliceable.abstract import AbstractSliceableDataset
 from cvzoo.datasets.voc.segmentation_datasets import VOCSemanticSegmentationDataset
 from cvzoo.errors.exceptions import ConfigError
+from cvzoo.labels.ade20k import ade20k_semantic_segmentation_label_names
+from cvzoo.labels.camvid import camvid_label_names
+from cvzoo.labels.cityscapes import cityscapes_semantic_segmentation_label_names
+from cvzoo.labels.voc import voc_semantic_segmentation_label_names
 
 
 class LabelMapSplits(NamedTuple):

@@ -6,7 +6,7 @@ import zlib
 import numpy as np
 
 from cvzoo.errors.exceptions import FileFormatError
-from cvzoo.weights.file_bytes import file_bytes
+from cvzoo.files.file_bytes import file_bytes
 
 _NUMBERS = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
 _MATRIX, _COMPRESSED = 14, 15

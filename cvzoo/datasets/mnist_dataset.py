@@ -8,12 +8,12 @@ import zlib
 import numpy as np
 
 from cvzoo.datasets.archive import Archive, provide
-from cvzoo.datasets.labels.class_colors import class_colors
-from cvzoo.datasets.labels.digits_and_cifar import mnist_label_names
 from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
 from cvzoo.datasets.text_files import check_choice
 from cvzoo.errors.exceptions import DatasetError
-from cvzoo.weights.file_bytes import file_size
+from cvzoo.files.file_bytes import file_size
+from cvzoo.labels.class_colors import class_colors
+from cvzoo.labels.digits_and_cifar import mnist_label_names
 
 _SITE = "https://ossci-datasets.s3.amazonaws.com/mnist"
 _MIRROR = "https://storage.googleapis.com/cvdf-datasets/mnist"

@@ -5,11 +5,11 @@ import pathlib
 import numpy as np
 
 from cvzoo.datasets.archive import Archive, provide
-from cvzoo.datasets.labels.online_products import online_products_super_label_names
 from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
 from cvzoo.datasets.text_files import check_choice, read_lines
 from cvzoo.errors.exceptions import DatasetError
 from cvzoo.images.read_image import read_image
+from cvzoo.labels.online_products import online_products_super_label_names
 
 _URL = "http://ftp.cs.stanford.edu/cs/cvgl/Stanford_Online_Products.zip"
 

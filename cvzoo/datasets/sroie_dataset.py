@@ -7,7 +7,6 @@ import pathlib
 import numpy as np
 
 from cvzoo.datasets.archive import provide
-from cvzoo.datasets.labels.class_colors import class_colors
 from cvzoo.datasets.photo_place import check_photo_place, real_folder
 from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
 from cvzoo.datasets.text_files import read_lines, read_text
@@ -16,6 +15,7 @@ from cvzoo.geometry.has_area import has_area
 from cvzoo.geometry.quads import quad_to_bbox
 from cvzoo.images.list_image_files import list_image_files
 from cvzoo.images.read_image import read_image
+from cvzoo.labels.class_colors import class_colors
 
 sroie_label_names = ("text",)
 _PAGE = "https://rrc.cvc.uab.es/?ch=13"

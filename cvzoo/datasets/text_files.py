@@ -3,7 +3,7 @@
 import os
 
 from cvzoo.errors.exceptions import DatasetError, FileError, ValueRangeError
-from cvzoo.weights.file_bytes import file_bytes
+from cvzoo.files.file_bytes import file_bytes
 
 _LIMIT = 1 << 28  # bytes: no list, label file or XML of one photo comes near
 

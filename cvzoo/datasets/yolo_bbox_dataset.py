@@ -6,7 +6,6 @@ import pathlib
 
 import numpy as np
 
-from cvzoo.datasets.labels.class_colors import class_colors
 from cvzoo.datasets.layouts.names_in_yaml import names_in_yaml
 from cvzoo.datasets.photo_place import check_photo_place, real_folder
 from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
@@ -17,6 +16,7 @@ from cvzoo.geometry.has_area import has_area
 from cvzoo.images.list_image_files import list_image_files
 from cvzoo.images.read_image import read_image
 from cvzoo.images.read_image_size import read_image_size
+from cvzoo.labels.class_colors import class_colors
 
 
 class YOLOBboxDataset(GetterDataset):

@@ -12,10 +12,10 @@ import numpy as np
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.arrays import to_numpy
 from cvzoo.errors.exceptions import DtypeError, FileError, FileFormatError
+from cvzoo.files.atomic_write import atomic_write
+from cvzoo.files.zip_archive import SMALL, ZipArchive
 from cvzoo.singa.tensor_class import float16, float32, int32
-from cvzoo.weights.atomic_write import atomic_write
 from cvzoo.weights.npz import parse_npy
-from cvzoo.weights.zip_archive import SMALL, ZipArchive
 
 TENSORS = "tensor_dict.npz"
 ATTRIBUTES = "states_attr.json"

@@ -9,7 +9,7 @@ import tempfile
 import warnings
 from collections.abc import Callable
 
-from cvzoo.weights.atomic_write import atomic_write
+from cvzoo.files.atomic_write import atomic_write
 
 _PART = re.compile(r"\..+\.[a-z0-9_]{8}\.part")  # as atomic_write calls a file that is not whole yet
 

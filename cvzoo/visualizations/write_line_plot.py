@@ -7,10 +7,10 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.files.atomic_write import atomic_write
 from cvzoo.visualizations.svg.legend_place import LEGEND_ROW, legend_place
 from cvzoo.visualizations.svg.line_plot import COLORS, line_plot
 from cvzoo.visualizations.svg.number import tick
-from cvzoo.weights.atomic_write import atomic_write
 
 _STYLE = "<style>.plot-text{font:11px sans-serif}.plot-title{font:600 12px sans-serif}</style>"
 _LEFT, _RIGHT, _TOP, _BOTTOM = 50, 18, 24, 34  # pixels around the frame

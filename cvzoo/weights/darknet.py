@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from cvzoo.errors.exceptions import FileError, FileFormatError, ShapeError
-from cvzoo.weights.file_bytes import file_bytes, file_size
+from cvzoo.files.file_bytes import file_bytes, file_size
 
 CFG_LIMIT = 1 << 20  # the largest public cfg has 30 kB
 MAX_SECTIONS = 10_000  # and some 300 sections

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from cvzoo.errors.exceptions import FileError, FileFormatError, UnsafeFileError
+from cvzoo.files.file_bytes import file_bytes
 from cvzoo.weights.declared_shape import MAX_RANK, is_possible_shape
-from cvzoo.weights.file_bytes import file_bytes
 from cvzoo.weights.pickle_machine import Callee, Inert, PickleMachine, Stateful, dict_of_pairs
 
 MAX_SIZE = 8 << 30

@@ -7,11 +7,11 @@ import pathlib
 from collections.abc import Callable
 
 from cvzoo.errors.exceptions import ConfigError, CvzooError, DownloadError
+from cvzoo.files.atomic_write import atomic_write, sync_folder
+from cvzoo.files.file_hash import remembered_sha256, sha256_of
+from cvzoo.files.file_lock import file_lock
 from cvzoo.weights import unproven
-from cvzoo.weights.atomic_write import atomic_write, sync_folder
 from cvzoo.weights.cache import cached_path
-from cvzoo.weights.file_hash import remembered_sha256, sha256_of
-from cvzoo.weights.file_lock import file_lock
 from cvzoo.weights.first_look import check_weights, refuse_page
 from cvzoo.weights.name_digits import file_hashes, published_as
 from cvzoo.weights.record import Weights, name_digits

@@ -13,10 +13,10 @@ from typing import BinaryIO
 import numpy as np
 
 from cvzoo.errors.exceptions import FileError, FileFormatError, UnsupportedError, WeightsMismatchError
+from cvzoo.files.file_bytes import file_size
+from cvzoo.files.zip_archive import ZipArchive
 from cvzoo.weights.declared_shape import MAX_RANK, is_possible_shape
-from cvzoo.weights.file_bytes import file_size
 from cvzoo.weights.torch_tensor import widen_bfloat16
-from cvzoo.weights.zip_archive import ZipArchive
 
 MAGIC = 0x112  # of the file
 V1, V2, V3 = 0xF993FAC8, 0xF993FAC9, 0xF993FACA  # of an array; a small number is version 0: it is the array's rank

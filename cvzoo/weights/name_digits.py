@@ -4,9 +4,9 @@ import hashlib
 import os
 from collections.abc import Mapping
 
+from cvzoo.files.zip_archive import ZipArchive
 from cvzoo.weights.record import Weights, name_digits
 from cvzoo.weights.sniff import MXNET, sniff
-from cvzoo.weights.zip_archive import ZipArchive
 
 
 def file_hashes(path: str | os.PathLike) -> dict[str, str]:

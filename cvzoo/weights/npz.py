@@ -13,9 +13,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from cvzoo.errors.exceptions import DtypeError, FileFormatError, UnsafeFileError
-from cvzoo.weights.atomic_write import atomic_write
+from cvzoo.files.atomic_write import atomic_write
+from cvzoo.files.zip_archive import SMALL, ZipArchive
 from cvzoo.weights.declared_shape import is_possible_shape
-from cvzoo.weights.zip_archive import SMALL, ZipArchive
 
 MAGIC = b"\x93NUMPY"
 _HEADER = re.compile(

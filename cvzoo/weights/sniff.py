@@ -5,15 +5,15 @@ import os
 import numpy as np
 
 from cvzoo.errors.exceptions import FileError, FileFormatError, UnsupportedError
+from cvzoo.files.file_bytes import file_size
+from cvzoo.files.zip_archive import ZipArchive
 from cvzoo.weights.caffe.net import read_caffe
 from cvzoo.weights.detectron2_pickle import read_detectron2
-from cvzoo.weights.file_bytes import file_size
 from cvzoo.weights.mxnet_params import MAGIC as MXNET_MAGIC
 from cvzoo.weights.mxnet_params import read_mxnet_params
 from cvzoo.weights.npz import read_npz
 from cvzoo.weights.safetensors import read_safetensors
 from cvzoo.weights.torch_pickle import LEGACY_MAGIC, read_torch
-from cvzoo.weights.zip_archive import ZipArchive
 
 NPZ, TORCH, SAFETENSORS, CAFFEMODEL, DARKNET = "npz", "torch", "safetensors", "caffemodel", "darknet"
 MXNET, DETECTRON2 = "mxnet", "detectron2"

@@ -12,10 +12,10 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from cvzoo.errors.exceptions import FileError, FileFormatError, WeightsMismatchError
+from cvzoo.files.file_bytes import file_size
+from cvzoo.files.zip_archive import ZipArchive
 from cvzoo.weights import torch_tensor as tt
-from cvzoo.weights.file_bytes import file_size
 from cvzoo.weights.pickle_machine import Callee, Inert, PickleMachine, dict_of_pairs
-from cvzoo.weights.zip_archive import ZipArchive
 
 LEGACY_MAGIC = 0x1950A86A20F9469CFC6C
 LEGACY_PROTOCOL = 1001

@@ -8,8 +8,8 @@ from PIL import Image
 
 import cvzoo.datasets as D
 from cvzoo.datasets.conformance import assert_is_bbox_dataset, assert_is_label_dataset
-from cvzoo.datasets.labels.class_colors import class_colors
 from cvzoo.errors.exceptions import CvzooError, DatasetError
+from cvzoo.labels.class_colors import class_colors
 
 
 def yolo(root):

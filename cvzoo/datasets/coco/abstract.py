@@ -7,9 +7,6 @@ import numpy as np
 from cvzoo.datasets.coco.json_columns import read_columns
 from cvzoo.datasets.coco.masks import TextSpans, masks_from_json
 from cvzoo.datasets.coco.publication import find_photos
-from cvzoo.datasets.labels.class_colors import class_colors
-from cvzoo.datasets.labels.coco import coco_bbox_label_names
-from cvzoo.datasets.labels.coco_panoptic import coco_semantic_segmentation_label_colors
 from cvzoo.datasets.layouts.data_spec import DataSpec
 from cvzoo.datasets.photo_place import check_photo_place, leads_out
 from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
@@ -17,6 +14,9 @@ from cvzoo.errors.exceptions import DatasetError
 from cvzoo.geometry.has_area import has_area
 from cvzoo.images.read_image import read_image
 from cvzoo.images.read_image_size import read_image_size
+from cvzoo.labels.class_colors import class_colors
+from cvzoo.labels.coco import coco_bbox_label_names
+from cvzoo.labels.coco_panoptic import coco_semantic_segmentation_label_colors
 
 
 class AbstractCOCODataset(GetterDataset):

@@ -6,14 +6,14 @@ import numpy as np
 
 from cvzoo.datasets.coco.publication import provide_coco
 from cvzoo.datasets.extract import extract
-from cvzoo.datasets.labels.coco_panoptic import (
-    coco_semantic_segmentation_label_colors,
-    coco_semantic_segmentation_label_names,
-)
 from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
 from cvzoo.datasets.text_files import read_bytes
 from cvzoo.errors.exceptions import DatasetError
 from cvzoo.images.read_image import read_image
+from cvzoo.labels.coco_panoptic import (
+    coco_semantic_segmentation_label_colors,
+    coco_semantic_segmentation_label_names,
+)
 
 _SHIFT = np.array([1, 256, 65536], np.int64)[:, None, None]
 

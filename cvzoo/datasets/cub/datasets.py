@@ -3,13 +3,13 @@
 import numpy as np
 
 from cvzoo.datasets.cub.publication import provide_cub, provide_cub_masks, read_paths, read_table
-from cvzoo.datasets.labels.class_colors import class_colors
-from cvzoo.datasets.labels.cub import cub_keypoint_names, cub_label_names
 from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
 from cvzoo.datasets.text_files import read_lines
 from cvzoo.errors.exceptions import DatasetError
 from cvzoo.images.read_image import read_image
 from cvzoo.images.read_image_size import read_image_size
+from cvzoo.labels.class_colors import class_colors
+from cvzoo.labels.cub import cub_keypoint_names, cub_label_names
 
 _N_POINT = len(cub_keypoint_names)
 

@@ -18,7 +18,7 @@ from cvzoo.datasets.split.photo_groups import photo_groups
 from cvzoo.datasets.text_files import read_bytes
 from cvzoo.datasets.voc.folders import voc_folders
 from cvzoo.errors.exceptions import ConfigError, DatasetError
-from cvzoo.weights.atomic_write import atomic_write
+from cvzoo.files.atomic_write import atomic_write
 
 
 @dataclasses.dataclass(frozen=True)

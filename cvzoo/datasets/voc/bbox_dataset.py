@@ -5,8 +5,6 @@ import pathlib
 
 import numpy as np
 
-from cvzoo.datasets.labels.class_colors import class_colors
-from cvzoo.datasets.labels.voc import voc_bbox_label_names
 from cvzoo.datasets.photo_place import check_photo_place, real_folder
 from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
 from cvzoo.datasets.text_files import read_lines
@@ -17,6 +15,8 @@ from cvzoo.errors.exceptions import DatasetError
 from cvzoo.geometry.has_area import has_area
 from cvzoo.images.list_image_files import list_image_files
 from cvzoo.images.read_image import read_image
+from cvzoo.labels.class_colors import class_colors
+from cvzoo.labels.voc import voc_bbox_label_names
 
 
 class AbstractVOCBboxDataset(GetterDataset):

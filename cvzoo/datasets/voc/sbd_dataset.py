@@ -5,14 +5,14 @@ import pathlib
 import numpy as np
 
 from cvzoo.datasets.archive import Archive, provide
-from cvzoo.datasets.labels.class_colors import class_colors
-from cvzoo.datasets.labels.voc import voc_bbox_label_names
 from cvzoo.datasets.mat_file import read_mat
 from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
 from cvzoo.datasets.text_files import check_choice, read_lines
 from cvzoo.datasets.voc.instance_masks import masks_of
 from cvzoo.errors.exceptions import DatasetError
 from cvzoo.images.read_image import read_image
+from cvzoo.labels.class_colors import class_colors
+from cvzoo.labels.voc import voc_bbox_label_names
 
 _BERKELEY = "vision/grouping/semantic_contours/benchmark.tgz"
 _ARCHIVES = (

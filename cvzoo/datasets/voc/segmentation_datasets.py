@@ -2,18 +2,18 @@
 
 import numpy as np
 
-from cvzoo.datasets.labels.class_colors import class_colors
-from cvzoo.datasets.labels.voc import (
-    voc_bbox_label_names,
-    voc_semantic_segmentation_label_colors,
-    voc_semantic_segmentation_label_names,
-)
 from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
 from cvzoo.datasets.text_files import read_lines
 from cvzoo.datasets.voc.instance_masks import masks_of
 from cvzoo.datasets.voc.publication import provide_voc
 from cvzoo.images.read_image import read_image
 from cvzoo.images.read_label import read_label
+from cvzoo.labels.class_colors import class_colors
+from cvzoo.labels.voc import (
+    voc_bbox_label_names,
+    voc_semantic_segmentation_label_colors,
+    voc_semantic_segmentation_label_names,
+)
 
 
 class VOCSemanticSegmentationDataset(GetterDataset):

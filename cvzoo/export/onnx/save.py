@@ -8,7 +8,7 @@ import numpy as np
 
 from cvzoo.export.onnx.message import Message
 from cvzoo.export.onnx.model_proto import Outside, array_bytes
-from cvzoo.weights.atomic_write import atomic_write
+from cvzoo.files.atomic_write import atomic_write
 
 _LARGEST = (1 << 31) - 1  # what readers of protocol buffers take
 _SMALL = 1024  # bytes; what is smaller stays inside, where runtimes look for shapes

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
+from cvzoo.labels.imagenet import imagenet_label_names
 from cvzoo.links.chain import Chain
-from cvzoo.links.model.imagenet_label_names import IMAGENET_LABEL_NAMES
 from cvzoo.links.model.photo_preparation import PhotoPreparation
 from cvzoo.links.model.pretrained import pretrained_path
 from cvzoo.weights.download import pin_weights
@@ -132,7 +132,7 @@ def class_source(
         published = {each.record.file_name: each.preparation for each in records.values()}
         preparation = published.get(os.path.basename(path), default)
     if names is None and n_class in (None, in_file):
-        known = IMAGENET_LABEL_NAMES if in_file == len(IMAGENET_LABEL_NAMES) else None
+        known = imagenet_label_names if in_file == len(imagenet_label_names) else None
         names = known if header is None else header.label_names
     asked = n_class is not None
     return ClassSource(n_class if asked else in_file, names, preparation, os.fspath(path), arrays, asked)

@@ -1,8 +1,8 @@
 """Records of gluon-cv's segmenters."""
 
-from cvzoo.datasets.labels.ade20k import ade20k_semantic_segmentation_label_names
-from cvzoo.datasets.labels.cityscapes import cityscapes_semantic_segmentation_label_names
-from cvzoo.datasets.labels.voc import voc_semantic_segmentation_label_names
+from cvzoo.labels.ade20k import ade20k_semantic_segmentation_label_names
+from cvzoo.labels.cityscapes import cityscapes_semantic_segmentation_label_names
+from cvzoo.labels.voc import voc_semantic_segmentation_label_names
 from cvzoo.links.model.short_side_preparation import describe_short_side
 from cvzoo.weights.record import Weights
 

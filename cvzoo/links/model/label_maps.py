@@ -9,6 +9,7 @@ import numpy as np
 from PIL import Image
 
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
+from cvzoo.files.atomic_write import atomic_write
 from cvzoo.images.write_image import encode_png, write_image
 from cvzoo.links.model.shown_photos import SHOWN, check_photo, notebook_html, notebook_png, photo_of
 from cvzoo.transforms.label_maps import resize_label_map
@@ -17,7 +18,6 @@ from cvzoo.transforms.scale import scaled_size
 from cvzoo.visualizations.colors import label_color
 from cvzoo.visualizations.draw_mask import draw_label_map
 from cvzoo.visualizations.html import LONG_SIDE, inline_jpeg
-from cvzoo.weights.atomic_write import atomic_write
 
 _IGNORED = 255  # in a PNG, where -1 cannot stand
 

@@ -1,7 +1,7 @@
 """Records of classifiers in files of those who made the network, with scores as timm measured them."""
 
+from cvzoo.labels.imagenet import imagenet_label_names
 from cvzoo.links.model.class_source import ClassWeights
-from cvzoo.links.model.imagenet_label_names import IMAGENET_LABEL_NAMES
 from cvzoo.links.model.photo_preparation import PhotoPreparation
 from cvzoo.weights.record import Weights
 
@@ -35,7 +35,7 @@ def maker_record(
         data_licence="ImageNet terms of access: research, no commercial use",
         score={"top1": round(top1 / 100, 5), "top5": round(top5 / 100, 5)},
         source=source,
-        label_names=IMAGENET_LABEL_NAMES,
+        label_names=imagenet_label_names,
         preprocessing=preparation.describe(),
     )
     return ClassWeights(record, preparation)

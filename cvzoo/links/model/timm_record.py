@@ -2,8 +2,8 @@
 
 import math
 
+from cvzoo.labels.imagenet import imagenet_label_names
 from cvzoo.links.model.class_source import ClassWeights
-from cvzoo.links.model.imagenet_label_names import IMAGENET_LABEL_NAMES
 from cvzoo.links.model.photo_preparation import PhotoPreparation
 from cvzoo.weights.record import Weights
 
@@ -40,7 +40,7 @@ def timm_classifier(
         data_licence="ImageNet terms of access: research, no commercial use",
         score={"top1": round(top1 / 100, 5), "top5": round(top5 / 100, 5)},
         source=f"timm, {model}",
-        label_names=IMAGENET_LABEL_NAMES,
+        label_names=imagenet_label_names,
         preprocessing=preparation.describe(),
     )
     return ClassWeights(record, preparation)

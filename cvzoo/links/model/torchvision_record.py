@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
+from cvzoo.labels.imagenet import imagenet_label_names
 from cvzoo.links.model.class_source import ClassWeights
-from cvzoo.links.model.imagenet_label_names import IMAGENET_LABEL_NAMES
 from cvzoo.links.model.photo_preparation import PhotoPreparation, Triple
 from cvzoo.links.model.torchvision_sizes import MIB
 from cvzoo.weights.record import Weights
@@ -50,7 +50,7 @@ def torchvision_classifier(
         data_licence="ImageNet terms of access: research, no commercial use",
         score={"top1": round(top1 / 100, 5), "top5": round(top5 / 100, 5)},
         source=f"torchvision, {enum}",
-        label_names=IMAGENET_LABEL_NAMES,
+        label_names=imagenet_label_names,
         preprocessing=preparation.describe(),
     )
     return ClassWeights(record, preparation)

@@ -1,6 +1,6 @@
 """Records of torchvision's segmenters, all of which know the classes of Pascal VOC."""
 
-from cvzoo.datasets.labels.voc import voc_semantic_segmentation_label_names
+from cvzoo.labels.voc import voc_semantic_segmentation_label_names
 from cvzoo.links.model.short_side_preparation import describe_short_side
 from cvzoo.links.model.torchvision_record import torchvision_weights
 from cvzoo.weights.record import Weights

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cvzoo.errors.exceptions import FileFormatError
-from cvzoo.weights.atomic_write import atomic_write
+from cvzoo.files.atomic_write import atomic_write
 
 SCRIPT_COPY, CONFIG = "script.py", "config.json"
 _OUT = "{out}"  # stands in the arguments for the run's folder

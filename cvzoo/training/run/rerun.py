@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from cvzoo.errors.exceptions import UnsupportedError, ValueRangeError
+from cvzoo.files.file_hash import sha256_of
 from cvzoo.training.interval_means import WHERE
 from cvzoo.training.run.command import SCRIPT_COPY, Command, read_command
 from cvzoo.training.run.data_fingerprint import same_data
 from cvzoo.training.run.mark_killed import mark_if_killed
-from cvzoo.weights.file_hash import sha256_of
 
 # they change how sums are split, and with it the last bits
 _VARIABLES = ("CVZOO_BACKEND", "CVZOO_NUM_THREADS", "OMP_NUM_THREADS")

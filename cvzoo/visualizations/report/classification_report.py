@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from cvzoo.files.atomic_write import atomic_write
 from cvzoo.visualizations.report.detection_report import ReportPicture
 from cvzoo.visualizations.report.page import NOTHING, Markup, bar, report_page, score, table
 from cvzoo.visualizations.report.reliability_section import reliability_section
 from cvzoo.visualizations.svg.heat_map import heat_map
 from cvzoo.visualizations.svg.photo_overlay import photo_overlay
-from cvzoo.weights.atomic_write import atomic_write
 
 _MOST = 60  # classes of a readable matrix
 

@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cvzoo.files.atomic_write import atomic_write
 from cvzoo.visualizations.report.page import NOTHING, Markup, bar, report_page, score, table
 from cvzoo.visualizations.report.reliability_section import reliability_section
 from cvzoo.visualizations.svg.bar_plot import bar_plot
 from cvzoo.visualizations.svg.heat_map import heat_map
 from cvzoo.visualizations.svg.line_plot import Line, line_plot
 from cvzoo.visualizations.svg.photo_overlay import OverlayBox, photo_overlay
-from cvzoo.weights.atomic_write import atomic_write
 
 _SCORES = (
     "map",

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from cvzoo.files.atomic_write import atomic_write
 from cvzoo.visualizations.report.detection_report import ReportPicture
 from cvzoo.visualizations.report.page import NOTHING, Markup, bar, report_page, score, table
 from cvzoo.visualizations.svg.heat_map import heat_map
 from cvzoo.visualizations.svg.photo_overlay import photo_overlay
-from cvzoo.weights.atomic_write import atomic_write
 
 _SCORES = ("miou", "pixel_accuracy", "mean_class_accuracy", "fwiou")
 

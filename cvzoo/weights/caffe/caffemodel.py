@@ -6,10 +6,10 @@ Enumerations become their names, repeated fields lists, blobs arrays. Fields tha
 import os
 
 from cvzoo.errors.exceptions import FileFormatError
+from cvzoo.files.file_bytes import file_bytes
 from cvzoo.weights.caffe.blob import read_blob
 from cvzoo.weights.caffe.schema import BY_NUMBER, ENUMS, MESSAGES, Field
 from cvzoo.weights.caffe.wire import BYTES, FIXED32, FIXED64, VARINT, WireReader
-from cvzoo.weights.file_bytes import file_bytes
 
 MAX_BYTES = 2 << 30  # the format's own limit is 2 GiB
 # forks gave this layer's parameter many numbers; where it is, the layer's type says what it must be

@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 from cvzoo.errors.exceptions import FileFormatError, ValueRangeError, WeightsMismatchError
+from cvzoo.labels.coco import coco_bbox_label_names
+from cvzoo.labels.coco_categories import torchvision_label_names, unused_coco_categories
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.detector_source import DetectorSource, detector_classes, saved_source, take_what_fits
 from cvzoo.links.model.fcos.settings import FCOSSettings
-from cvzoo.links.model.label_names import COCO_GIVEN_UP, COCO_LABEL_NAMES, torchvision_label_names
 from cvzoo.links.model.ssdlite.settings import SSDLiteSettings
 from cvzoo.links.model.ssdlite.ssdlite import SSDLite
 from cvzoo.serializers.model_file import save_model
@@ -116,7 +117,7 @@ def test_a_file_that_cvzoo_saved_says_how_its_detector_is_built(tmp_path):
 def test_a_detector_of_torchvisions_ninety_categories_has_their_names():
     names = torchvision_label_names(90)
     assert [names[category - 1] for category in (1, 13, 90)] == ["person", "stop sign", "toothbrush"]
-    assert [i + 1 for i, name in enumerate(names) if name == "N/A"] == list(COCO_GIVEN_UP)
-    assert tuple(name for name in names if name != "N/A") == torchvision_label_names(80) == COCO_LABEL_NAMES
+    assert [i + 1 for i, name in enumerate(names) if name == "N/A"] == list(unused_coco_categories)
+    assert tuple(name for name in names if name != "N/A") == torchvision_label_names(80) == coco_bbox_label_names
     assert torchvision_label_names(91) == ("N/A", *names)
     assert torchvision_label_names(5) is None

@@ -11,10 +11,10 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.arrays import array_module
 from cvzoo.backends.cuda.prepare import PhotoPlan
 from cvzoo.backends.cuda.resampling import Resampling
-from cvzoo.datasets.labels.ade20k import ade20k_semantic_segmentation_label_names
-from cvzoo.datasets.labels.cityscapes import cityscapes_semantic_segmentation_label_names
-from cvzoo.datasets.labels.voc import voc_semantic_segmentation_label_names
 from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.labels.ade20k import ade20k_semantic_segmentation_label_names
+from cvzoo.labels.cityscapes import cityscapes_semantic_segmentation_label_names
+from cvzoo.labels.voc import voc_semantic_segmentation_label_names
 from cvzoo.links.model.class_maps import ClassMap
 from cvzoo.links.model.deeplab.chainercv_names import from_chainercv
 from cvzoo.links.model.deeplab.separable_heads import Decoder, SeparableASPP

@@ -1,8 +1,8 @@
 """Published weights of the DeepLabs."""
 
-from cvzoo.datasets.labels.ade20k import ade20k_semantic_segmentation_label_names
-from cvzoo.datasets.labels.cityscapes import cityscapes_semantic_segmentation_label_names
-from cvzoo.datasets.labels.voc import voc_semantic_segmentation_label_names
+from cvzoo.labels.ade20k import ade20k_semantic_segmentation_label_names
+from cvzoo.labels.cityscapes import cityscapes_semantic_segmentation_label_names
+from cvzoo.labels.voc import voc_semantic_segmentation_label_names
 from cvzoo.links.model.gluon_segmentation import gluon_segmenter
 from cvzoo.links.model.torchvision_segmentation import torchvision_segmenter
 from cvzoo.weights.record import Weights

@@ -1,7 +1,7 @@
 """Published weights of ESPNet, and how frames are prepared for them."""
 
-from cvzoo.datasets.labels.camvid import camvid_label_names
-from cvzoo.datasets.labels.cityscapes import cityscapes_semantic_segmentation_label_names
+from cvzoo.labels.camvid import camvid_label_names
+from cvzoo.labels.cityscapes import cityscapes_semantic_segmentation_label_names
 from cvzoo.links.model.espnet.frame_preparation import FramePreparation
 from cvzoo.weights.record import Weights
 

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from cvzoo.autodiff.variable import Variable
+from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.links.model.detector_source import detector_classes, take_what_fits
 from cvzoo.links.model.faster_rcnn.abstract_faster_rcnn import AbstractFasterRCNN
 from cvzoo.links.model.faster_rcnn.pretrained import read_pretrained
 from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
 from cvzoo.links.model.faster_rcnn.region_proposal_network import RegionProposalNetwork
 from cvzoo.links.model.faster_rcnn.vgg16_roi_head import VGG16RoIHead
-from cvzoo.links.model.label_names import VOC_LABEL_NAMES
 from cvzoo.links.model.vgg.extractor import VGGExtractor
 
 
@@ -51,7 +51,7 @@ class FasterRCNNVGG16(AbstractFasterRCNN):
     ):
         source = None if pretrained_model is None else read_pretrained(pretrained_model)
         self.n_fg_class, self.label_names = detector_classes(
-            "FasterRCNNVGG16", n_fg_class, label_names, source, default_names=VOC_LABEL_NAMES
+            "FasterRCNNVGG16", n_fg_class, label_names, source, default_names=voc_bbox_label_names
         )
         self.min_size, self.max_size = min_size, max_size
         self.ratios, self.anchor_scales = tuple(ratios), tuple(anchor_scales)

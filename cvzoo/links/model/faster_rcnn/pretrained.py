@@ -6,9 +6,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from cvzoo.errors.exceptions import WeightsMismatchError
+from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.links.model.detector_source import DetectorSource
 from cvzoo.links.model.faster_rcnn.weights import WEIGHTS
-from cvzoo.links.model.label_names import VOC_LABEL_NAMES
 from cvzoo.links.model.pretrained import pretrained_path
 from cvzoo.weights.model_header import read_model_header
 from cvzoo.weights.sniff import read_arrays
@@ -31,7 +31,7 @@ def read_pretrained(pretrained_model: str | os.PathLike) -> DetectorSource:
         )
     n_fg_class = len(arrays["head/score/b"]) - 1
     header = read_model_header(path)
-    names = VOC_LABEL_NAMES if n_fg_class == len(VOC_LABEL_NAMES) else None
+    names = voc_bbox_label_names if n_fg_class == len(voc_bbox_label_names) else None
     return DetectorSource(path, arrays, None, n_fg_class, names if header is None else header.label_names)
 
 

@@ -1,6 +1,6 @@
 """Where ChainerCV's weights of Faster R-CNN lie; the publisher names no hashes: the first download is pinned."""
 
-from cvzoo.links.model.label_names import VOC_LABEL_NAMES
+from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.links.model.vgg.weights import WEIGHTS as VGG_WEIGHTS
 from cvzoo.weights.record import Weights
 
@@ -18,7 +18,7 @@ def _voc(name: str, file: str, data: str, score: float) -> Weights:
         data_licence="Flickr terms of use; ImageNet terms of access",
         score={"VOC 2007 mAP, 11-point": score},
         source="ChainerCV, trained by it",
-        label_names=VOC_LABEL_NAMES,
+        label_names=voc_bbox_label_names,
         preprocessing=_PREPROCESSING,
     )
 

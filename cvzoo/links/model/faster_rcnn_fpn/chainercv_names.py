@@ -5,9 +5,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
 from cvzoo.links.model.faster_rcnn_fpn.torchvision_names import as_window, rows_of_classes
-from cvzoo.links.model.label_names import COCO_LABEL_NAMES
 from cvzoo.links.model.light_head_rcnn.chainercv_names import own_resnet_names
 from cvzoo.weights.record import Weights
 
@@ -83,7 +83,7 @@ def chainercv_weights(name: str, file: str, *, score: Mapping[str, float]) -> We
         data_licence="annotations CC BY 4.0; photos: Flickr's terms, each by its owner; ImageNet terms of access",
         score=score,
         source="ChainerCV, trained by its script of feature pyramids, 2019-03-15",
-        label_names=COCO_LABEL_NAMES,
+        label_names=coco_bbox_label_names,
         preprocessing="short side 800, long side at most 1333, bilinear without antialiasing, padded to multiples of "
         "32, RGB; x - (123.15, 115.90, 103.06)",
     )

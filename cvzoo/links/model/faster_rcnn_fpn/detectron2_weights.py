@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
+from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
-from cvzoo.links.model.label_names import COCO_LABEL_NAMES
 from cvzoo.weights.record import Weights
 
 _SITE = "https://dl.fbaipublicfiles.com/detectron2/"
@@ -35,7 +35,7 @@ def detectron2_files(
     files: Mapping[str, tuple[str, tuple[float, ...]]],
     *,
     scores: tuple[str, ...],
-    label_names: tuple[str, ...] = COCO_LABEL_NAMES,
+    label_names: tuple[str, ...] = coco_bbox_label_names,
 ) -> dict[str, tuple[Weights, FasterRCNNFPNSettings]]:
     """Files of one kind of network: name, such as "resnet50_coco_detectron2_1x" -> (record, how it is built).
 

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from cvzoo.errors.exceptions import FileFormatError, ValueRangeError
+from cvzoo.labels.coco import coco_bbox_label_names
+from cvzoo.labels.coco_categories import torchvision_label_names
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.detector import Preset
 from cvzoo.links.model.faster_rcnn_fpn.chainercv_names import (
@@ -25,7 +27,6 @@ from cvzoo.links.model.faster_rcnn_fpn.torchvision_names import (
     is_torchvision_region_network,
 )
 from cvzoo.links.model.faster_rcnn_fpn.weights import MOBILENET_V3_LARGE_FPN, RESNET50_FPN, RESNET50_FPN_V2
-from cvzoo.links.model.label_names import COCO_LABEL_NAMES, torchvision_label_names
 from cvzoo.links.model.mobilenet_v3.rows import network_plan
 from cvzoo.links.model.mobilenet_v3.torchvision_names import from_torchvision as mobilenet_from_torchvision
 from cvzoo.links.model.mobilenet_v3.weights import WEIGHTS as MOBILENET_WEIGHTS
@@ -240,4 +241,4 @@ def _classes(named: Mapping[str, np.ndarray]) -> tuple[int, tuple[str, ...] | No
     n = len(named["regions/box_head/conf/b"]) - 1
     if n == 1 and "point_head/out/W" in named:
         return n, ("person",)
-    return n, COCO_LABEL_NAMES if n == len(COCO_LABEL_NAMES) else None
+    return n, coco_bbox_label_names if n == len(coco_bbox_label_names) else None

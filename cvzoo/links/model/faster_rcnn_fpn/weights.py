@@ -1,9 +1,9 @@
 """Published weights of Faster R-CNN on pyramids."""
 
+from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.faster_rcnn_fpn.chainercv_names import chainercv_settings, chainercv_weights
 from cvzoo.links.model.faster_rcnn_fpn.detectron2_weights import detectron2_files
 from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
-from cvzoo.links.model.label_names import COCO_LABEL_NAMES
 from cvzoo.links.model.torchvision_record import torchvision_weights
 from cvzoo.weights.record import Weights
 
@@ -37,7 +37,7 @@ WEIGHTS: dict[str, tuple[Weights, FasterRCNNFPNSettings]] = {
             enum="FasterRCNN_ResNet50_FPN_Weights.COCO_V1",
             score={"COCO val2017 AP": 0.370},
             preprocessing=TORCHVISION_PREPROCESSING,
-            label_names=COCO_LABEL_NAMES,
+            label_names=coco_bbox_label_names,
         ),
         RESNET50_FPN,
     ),
@@ -48,7 +48,7 @@ WEIGHTS: dict[str, tuple[Weights, FasterRCNNFPNSettings]] = {
             enum="FasterRCNN_ResNet50_FPN_V2_Weights.COCO_V1",
             score={"COCO val2017 AP": 0.467},
             preprocessing=TORCHVISION_PREPROCESSING,
-            label_names=COCO_LABEL_NAMES,
+            label_names=coco_bbox_label_names,
         ),
         RESNET50_FPN_V2,
     ),
@@ -59,7 +59,7 @@ WEIGHTS: dict[str, tuple[Weights, FasterRCNNFPNSettings]] = {
             enum="FasterRCNN_MobileNet_V3_Large_FPN_Weights.COCO_V1",
             score={"COCO val2017 AP": 0.328},
             preprocessing=TORCHVISION_PREPROCESSING,
-            label_names=COCO_LABEL_NAMES,
+            label_names=coco_bbox_label_names,
         ),
         MOBILENET_V3_LARGE_FPN,
     ),
@@ -70,7 +70,7 @@ WEIGHTS: dict[str, tuple[Weights, FasterRCNNFPNSettings]] = {
             enum="FasterRCNN_MobileNet_V3_Large_320_FPN_Weights.COCO_V1",
             score={"COCO val2017 AP": 0.228},
             preprocessing=TORCHVISION_PREPROCESSING.replace("800", "320").replace("1333", "640"),
-            label_names=COCO_LABEL_NAMES,
+            label_names=coco_bbox_label_names,
         ),
         MOBILENET_V3_LARGE_320_FPN,
     ),

@@ -13,6 +13,8 @@ from cvzoo.functions.activation.softmax import softmax
 from cvzoo.geometry.clip_bbox import clip_bbox
 from cvzoo.geometry.rle import RLEs
 from cvzoo.geometry.window_rle import window_rles
+from cvzoo.labels.coco import coco_bbox_label_names
+from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.links.model.detector import Preset
 from cvzoo.links.model.detector_source import detector_classes, take_what_fits
 from cvzoo.links.model.faster_rcnn.fit_photo import fit_photo, fit_plan, fitted_size
@@ -22,12 +24,11 @@ from cvzoo.links.model.fcis.head import FCISResNet101Head, RegionOutputs
 from cvzoo.links.model.fcis.mask_voting import mask_voting, resize_map, rounded
 from cvzoo.links.model.fcis.weights import COCO_PROPOSALS, SBD_PROPOSALS, WEIGHTS
 from cvzoo.links.model.instance_segmenter import AbstractInstanceSegmenter, FoundInstances
-from cvzoo.links.model.label_names import COCO_LABEL_NAMES, VOC_LABEL_NAMES
 from cvzoo.links.model.light_head_rcnn.pretrained import read_resnet101_pretrained
 from cvzoo.links.model.resnet.extractor import ResNetExtractor
 
 _AT_LEAST = 8  # pixels, or the pooling behind the first convolution sees too few
-_KNOWN = {len(names): names for names in (VOC_LABEL_NAMES, COCO_LABEL_NAMES)}
+_KNOWN = {len(names): names for names in (voc_bbox_label_names, coco_bbox_label_names)}
 
 
 class FCISResNet101(AbstractInstanceSegmenter):
@@ -93,10 +94,10 @@ class FCISResNet101(AbstractInstanceSegmenter):
                 known=_KNOWN,
             )
         self.n_fg_class, self.label_names = detector_classes(
-            "FCISResNet101", n_fg_class, label_names, source, default_names=VOC_LABEL_NAMES
+            "FCISResNet101", n_fg_class, label_names, source, default_names=voc_bbox_label_names
         )
         trained_on = self.n_fg_class if source is None or source.n_fg_class is None else source.n_fg_class
-        scales, creator = COCO_PROPOSALS if trained_on == len(COCO_LABEL_NAMES) else SBD_PROPOSALS
+        scales, creator = COCO_PROPOSALS if trained_on == len(coco_bbox_label_names) else SBD_PROPOSALS
         anchor_scales = scales if anchor_scales is None else anchor_scales
         self.min_size, self.max_size = min_size, max_size
         self.ratios, self.anchor_scales = tuple(ratios), tuple(anchor_scales)

@@ -1,8 +1,9 @@
 """Where ChainerCV's weights of FCIS lie; the publisher names no hashes: the first download is pinned."""
 
+from cvzoo.labels.coco import coco_bbox_label_names
+from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
 from cvzoo.links.model.faster_rcnn.weights import SITE
-from cvzoo.links.model.label_names import COCO_LABEL_NAMES, VOC_LABEL_NAMES
 from cvzoo.links.model.light_head_rcnn.weights import RESNET101_IMAGENET
 from cvzoo.weights.record import Weights
 
@@ -33,19 +34,19 @@ def _record(
 _TRAINED, _CONVERTED = "ChainerCV, trained by it", "ChainerCV, from the authors' MXNet weights"
 WEIGHTS: dict[str, Weights] = {
     "sbd": _record(
-        "sbd", "sbd_trained_2018_06_22", _SBD, VOC_LABEL_NAMES, {"SBD mAP50": 0.641, "SBD mAP70": 0.512}, _TRAINED
+        "sbd", "sbd_trained_2018_06_22", _SBD, voc_bbox_label_names, {"SBD mAP50": 0.641, "SBD mAP70": 0.512}, _TRAINED
     ),
     "sbd_converted": _record(
         "sbd_converted",
         "sbd_converted_2018_07_02",
         _SBD,
-        VOC_LABEL_NAMES,
+        voc_bbox_label_names,
         {"SBD mAP50": 0.657, "SBD mAP70": 0.521},
         _CONVERTED,
     ),
-    "coco": _record("coco", "coco_trained_2019_01_30", _COCO, COCO_LABEL_NAMES, {"COCO mask AP": 0.243}, _TRAINED),
+    "coco": _record("coco", "coco_trained_2019_01_30", _COCO, coco_bbox_label_names, {"COCO mask AP": 0.243}, _TRAINED),
     "coco_converted": _record(
-        "coco_converted", "coco_converted_2019_01_30", _COCO, COCO_LABEL_NAMES, {"COCO mask AP": 0.279}, _CONVERTED
+        "coco_converted", "coco_converted_2019_01_30", _COCO, coco_bbox_label_names, {"COCO mask AP": 0.279}, _CONVERTED
     ),
     "imagenet": RESNET101_IMAGENET,
 }

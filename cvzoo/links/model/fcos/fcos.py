@@ -10,6 +10,7 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.cuda.constants import constants
 from cvzoo.backends.cuda.prepare import PhotoPlan
 from cvzoo.backends.cuda.staging import upload
+from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.detector import AbstractOneStageDetector, Found, Preset
 from cvzoo.links.model.detector_source import detector_classes, take_what_fits
 from cvzoo.links.model.fcos.decode import decode_places, decode_places_on_device, places_as_anchors
@@ -19,7 +20,6 @@ from cvzoo.links.model.fcos.pretrained import read_pretrained
 from cvzoo.links.model.fcos.settings import FCOSSettings
 from cvzoo.links.model.finished_boxes import DeviceBoxes, suppressed_result
 from cvzoo.links.model.fpn.fpn import FPN
-from cvzoo.links.model.label_names import COCO_LABEL_NAMES
 from cvzoo.links.model.resnet.extractor import ResNetExtractor
 from cvzoo.links.model.retinanet.fit import MEAN, STD, fit_photo, fit_plan, fitted_frame, fitted_size, padded_size
 from cvzoo.links.model.retinanet.head import prior_bias
@@ -62,7 +62,7 @@ class FCOS(AbstractOneStageDetector):
             source = read_pretrained(pretrained_model, n_fg_class=n_wanted, settings=settings)
             settings = source.settings if settings is None else settings
         self.n_fg_class, self.label_names = detector_classes(
-            "FCOS", n_fg_class, label_names, source, default_names=COCO_LABEL_NAMES
+            "FCOS", n_fg_class, label_names, source, default_names=coco_bbox_label_names
         )
         s = FCOSSettings() if settings is None else settings
         self.settings = s

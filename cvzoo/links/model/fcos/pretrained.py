@@ -3,11 +3,12 @@
 import dataclasses
 import os
 
+from cvzoo.labels.coco import coco_bbox_label_names
+from cvzoo.labels.coco_categories import torchvision_label_names
 from cvzoo.links.model.detector_source import DetectorSource, saved_source
 from cvzoo.links.model.fcos.settings import FCOSSettings
 from cvzoo.links.model.fcos.torchvision_names import from_torchvision, is_torchvision_fcos
 from cvzoo.links.model.fcos.weights import WEIGHTS
-from cvzoo.links.model.label_names import COCO_LABEL_NAMES, torchvision_label_names
 from cvzoo.links.model.pretrained import pretrained_path
 from cvzoo.links.model.resnet.torchvision_names import depth_of, is_torchvision_resnet
 from cvzoo.links.model.resnet.torchvision_names import from_torchvision as resnet_from_torchvision
@@ -39,7 +40,7 @@ def read_pretrained(
         arrays = resnet_from_torchvision(arrays)
     if "head/conf/b" in arrays:
         n = len(arrays["head/conf/b"])
-        names = torchvision_label_names(n) if is_torchvision or n == len(COCO_LABEL_NAMES) else None
+        names = torchvision_label_names(n) if is_torchvision or n == len(coco_bbox_label_names) else None
         built = dataclasses.replace(base, n_layer=depth_of(arrays))
         return DetectorSource(os.fspath(path), arrays, built, n, names)
     if "extractor/conv1/conv/W" in arrays:

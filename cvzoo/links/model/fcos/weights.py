@@ -1,6 +1,6 @@
 """torchvision's weights of FCOS."""
 
-from cvzoo.links.model.label_names import COCO_LABEL_NAMES
+from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.torchvision_record import torchvision_weights
 from cvzoo.weights.record import Weights
 
@@ -12,6 +12,6 @@ WEIGHTS: dict[str, Weights] = {
         score={"COCO val2017 AP": 0.392},
         preprocessing="short side 800, long side at most 1333, bilinear without antialiasing, padded to multiples of "
         "32, RGB; (x / 255 - (.485, .456, .406)) / (.229, .224, .225)",
-        label_names=COCO_LABEL_NAMES,
+        label_names=coco_bbox_label_names,
     )
 }

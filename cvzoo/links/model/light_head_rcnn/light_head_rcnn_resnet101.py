@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from cvzoo.autodiff.variable import Variable
+from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.detector import Preset
 from cvzoo.links.model.detector_source import detector_classes, take_what_fits
 from cvzoo.links.model.faster_rcnn.abstract_faster_rcnn import AbstractFasterRCNN
 from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
 from cvzoo.links.model.faster_rcnn.region_proposal_network import RegionProposalNetwork
-from cvzoo.links.model.label_names import COCO_LABEL_NAMES
 from cvzoo.links.model.light_head_rcnn.head import LightHeadRCNNResNet101Head
 from cvzoo.links.model.light_head_rcnn.pretrained import read_resnet101_pretrained
 from cvzoo.links.model.light_head_rcnn.weights import WEIGHTS
@@ -62,12 +62,12 @@ class LightHeadRCNNResNet101(AbstractFasterRCNN):
     ):
         source = None
         if pretrained_model is not None:
-            known = {len(COCO_LABEL_NAMES): COCO_LABEL_NAMES}
+            known = {len(coco_bbox_label_names): coco_bbox_label_names}
             source = read_resnet101_pretrained(
                 pretrained_model, WEIGHTS, per_class="head/score/b", n_each=1, known=known
             )
         self.n_fg_class, self.label_names = detector_classes(
-            "LightHeadRCNNResNet101", n_fg_class, label_names, source, default_names=COCO_LABEL_NAMES
+            "LightHeadRCNNResNet101", n_fg_class, label_names, source, default_names=coco_bbox_label_names
         )
         self.min_size, self.max_size = min_size, max_size
         self.ratios, self.anchor_scales = tuple(ratios), tuple(anchor_scales)

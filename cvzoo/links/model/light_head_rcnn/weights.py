@@ -1,7 +1,7 @@
 """Where ChainerCV's weights of Light-Head R-CNN lie; the publisher names no hashes: the first download is pinned."""
 
+from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.faster_rcnn.weights import SITE
-from cvzoo.links.model.label_names import COCO_LABEL_NAMES
 from cvzoo.weights.record import Weights
 
 RESNET101_IMAGENET = Weights(
@@ -26,7 +26,7 @@ WEIGHTS: dict[str, Weights] = {
         data_licence="annotations CC BY 4.0, photos Flickr terms of use; ImageNet terms of access",
         score={"COCO AP": 0.393},
         source="ChainerCV, trained by it",
-        label_names=COCO_LABEL_NAMES,
+        label_names=coco_bbox_label_names,
         preprocessing="short side 800, long side at most 1333, bilinear, RGB in [0, 255] less "
         "(122.7717, 115.9465, 102.9801)",
     ),

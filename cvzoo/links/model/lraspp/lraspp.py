@@ -8,7 +8,7 @@ import numpy as np
 
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.cuda.prepare import PhotoPlan
-from cvzoo.datasets.labels.voc import voc_semantic_segmentation_label_names
+from cvzoo.labels.voc import voc_semantic_segmentation_label_names
 from cvzoo.links.model.lraspp.head import LRASPPHead
 from cvzoo.links.model.lraspp.torchvision_names import from_torchvision
 from cvzoo.links.model.lraspp.weights import RECORDS

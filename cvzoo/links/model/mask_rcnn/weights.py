@@ -1,10 +1,10 @@
 """Published weights of Mask R-CNN on pyramids."""
 
+from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.faster_rcnn_fpn.chainercv_names import chainercv_settings, chainercv_weights
 from cvzoo.links.model.faster_rcnn_fpn.detectron2_weights import detectron2_files
 from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
 from cvzoo.links.model.faster_rcnn_fpn.weights import RESNET50_FPN, RESNET50_FPN_V2, TORCHVISION_PREPROCESSING
-from cvzoo.links.model.label_names import COCO_LABEL_NAMES
 from cvzoo.links.model.torchvision_record import torchvision_weights
 from cvzoo.weights.record import Weights
 
@@ -17,7 +17,7 @@ WEIGHTS: dict[str, tuple[Weights, FasterRCNNFPNSettings]] = {
             enum="MaskRCNN_ResNet50_FPN_Weights.COCO_V1",
             score={"COCO val2017 box AP": 0.379, "COCO val2017 mask AP": 0.346},
             preprocessing=TORCHVISION_PREPROCESSING,
-            label_names=COCO_LABEL_NAMES,
+            label_names=coco_bbox_label_names,
         ),
         RESNET50_FPN,
     ),
@@ -28,7 +28,7 @@ WEIGHTS: dict[str, tuple[Weights, FasterRCNNFPNSettings]] = {
             enum="MaskRCNN_ResNet50_FPN_V2_Weights.COCO_V1",
             score={"COCO val2017 box AP": 0.474, "COCO val2017 mask AP": 0.418},
             preprocessing=TORCHVISION_PREPROCESSING,
-            label_names=COCO_LABEL_NAMES,
+            label_names=coco_bbox_label_names,
         ),
         RESNET50_FPN_V2,
     ),

@@ -1,14 +1,14 @@
 """Published weights of MobileNetV2: (arch, width), then what a user asks for."""
 
+from cvzoo.labels.imagenet import imagenet_label_names
 from cvzoo.links.model.class_source import ClassWeights
-from cvzoo.links.model.imagenet_label_names import IMAGENET_LABEL_NAMES
 from cvzoo.links.model.photo_preparation import PhotoPreparation
 from cvzoo.links.model.timm_record import timm_classifier
 from cvzoo.links.model.torchvision_record import torchvision_classifier
 from cvzoo.weights.record import Weights
 
 TF_PREPARATION = PhotoPreparation(mean=(128 / 255,) * 3, std=(128 / 255,) * 3)
-TF_LABEL_NAMES = ("background", *IMAGENET_LABEL_NAMES)
+TF_LABEL_NAMES = ("background", *imagenet_label_names)
 
 
 def _chainercv(width: float, top1: float) -> ClassWeights:

@@ -1,7 +1,7 @@
 """Published weights of PSPNet."""
 
-from cvzoo.datasets.labels.ade20k import ade20k_semantic_segmentation_label_names
-from cvzoo.datasets.labels.cityscapes import cityscapes_semantic_segmentation_label_names
+from cvzoo.labels.ade20k import ade20k_semantic_segmentation_label_names
+from cvzoo.labels.cityscapes import cityscapes_semantic_segmentation_label_names
 from cvzoo.links.model.gluon_segmentation import gluon_segmenter
 from cvzoo.weights.record import Weights
 

@@ -1,7 +1,7 @@
 """Published weights of the ResNets: torchvision's, timm's, ChainerCV's."""
 
+from cvzoo.labels.imagenet import imagenet_label_names
 from cvzoo.links.model.class_source import ClassWeights
-from cvzoo.links.model.imagenet_label_names import IMAGENET_LABEL_NAMES
 from cvzoo.links.model.photo_preparation import PhotoPreparation
 from cvzoo.links.model.resnet.file_names import CAFFE_PREPARATION
 from cvzoo.links.model.torchvision_record import torchvision_classifier
@@ -42,7 +42,7 @@ def _timm(name: str, url: str, model: str, top1: float, top5: float, *, interpol
         data_licence=_TERMS,
         score={"top1": round(top1 / 100, 5), "top5": round(top5 / 100, 5)},
         source=f"timm, {model}",
-        label_names=IMAGENET_LABEL_NAMES,
+        label_names=imagenet_label_names,
         preprocessing=preparation.describe(),
     )
     return ClassWeights(record, preparation)
@@ -59,7 +59,7 @@ def _chainercv(name: str, file: str, error: float, source: str) -> ClassWeights:
         data_licence=_TERMS,
         score={"top1": round(1 - error / 100, 5)},
         source=source,
-        label_names=IMAGENET_LABEL_NAMES,
+        label_names=imagenet_label_names,
         preprocessing=CAFFE_PREPARATION.describe(),
     )
     return ClassWeights(record, CAFFE_PREPARATION)

@@ -8,9 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from cvzoo.errors.exceptions import FileFormatError
+from cvzoo.labels.coco import coco_bbox_label_names
+from cvzoo.labels.coco_categories import torchvision_label_names
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.detector import Preset
-from cvzoo.links.model.label_names import COCO_LABEL_NAMES, torchvision_label_names
 from cvzoo.links.model.pretrained import pretrained_path
 from cvzoo.links.model.resnet.torchvision_names import depth_of, is_torchvision_resnet
 from cvzoo.links.model.resnet.torchvision_names import from_torchvision as resnet_from_torchvision
@@ -117,7 +118,7 @@ def _from_torchvision(path: str, arrays: Mapping[str, np.ndarray], n_fg_class: i
 def _classes(named: Mapping[str, np.ndarray]) -> tuple[int, tuple[str, ...] | None]:
     """The number of classes, and their names where the number tells that they are COCO's."""
     n = 4 * named["conf_head/out/b"].size // max(named["loc_head/out/b"].size, 1)
-    return n, COCO_LABEL_NAMES if n == len(COCO_LABEL_NAMES) else None
+    return n, coco_bbox_label_names if n == len(coco_bbox_label_names) else None
 
 
 def _width(arrays: Mapping[str, np.ndarray]) -> int:

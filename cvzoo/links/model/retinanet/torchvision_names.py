@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from cvzoo.links.model.label_names import COCO_GIVEN_UP
+from cvzoo.labels.coco_categories import unused_coco_categories
 from cvzoo.links.model.resnet.torchvision_names import resnet_place
 from cvzoo.links.model.torch_names import own_names
 
@@ -19,7 +19,7 @@ _PLACES = (
 )
 N_TORCHVISION_CLASS = 91
 # each row is of COCO's category of that number: row 0 and those of categories that COCO gave up were never trained
-COCO_ROWS = np.array([i for i in range(1, N_TORCHVISION_CLASS) if i not in COCO_GIVEN_UP])
+COCO_ROWS = np.array([i for i in range(1, N_TORCHVISION_CLASS) if i not in unused_coco_categories])
 
 
 def is_torchvision_retinanet(arrays: Mapping[str, np.ndarray]) -> bool:

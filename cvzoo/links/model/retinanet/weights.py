@@ -1,6 +1,6 @@
 """torchvision's weights of RetinaNet: they carry the first digits of their hash in the file's name."""
 
-from cvzoo.links.model.label_names import COCO_LABEL_NAMES
+from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.retinanet.settings import RetinaNetSettings
 from cvzoo.links.model.torchvision_record import about_size
 from cvzoo.weights.record import Weights
@@ -27,7 +27,7 @@ def _record(version: int, file_name: str, score: float) -> Weights:
         data_licence="annotations CC BY 4.0, photos Flickr terms of use; ImageNet terms of access",
         score={"COCO val2017 AP": score},
         source=f"torchvision, RetinaNet_ResNet50_FPN{suffix.upper()}_Weights.COCO_V1",
-        label_names=COCO_LABEL_NAMES,
+        label_names=coco_bbox_label_names,
         preprocessing="short side 800, long side at most 1333, bilinear without antialiasing, padded to multiples of "
         "32, RGB; (x / 255 - (.485, .456, .406)) / (.229, .224, .225)",
     )

@@ -10,8 +10,8 @@ import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.cuda.prepare import PhotoPlan
 from cvzoo.backends.cuda.resampling import Resampling
-from cvzoo.datasets.labels.camvid import camvid_label_names
 from cvzoo.initializers.normal import HeNormal
+from cvzoo.labels.camvid import camvid_label_names
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.model.segmentation_source import segmentation_source
 from cvzoo.links.model.segmenter import AbstractPhotoSegmenter

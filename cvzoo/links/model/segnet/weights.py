@@ -1,6 +1,6 @@
 """Published weights of SegNet."""
 
-from cvzoo.datasets.labels.camvid import camvid_label_names
+from cvzoo.labels.camvid import camvid_label_names
 from cvzoo.weights.record import Weights
 
 RECORDS = {

@@ -5,8 +5,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from cvzoo.labels.coco import coco_bbox_label_names
+from cvzoo.labels.coco_categories import torchvision_label_names
+from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.links.model.detector_source import DetectorSource, saved_source
-from cvzoo.links.model.label_names import COCO_LABEL_NAMES, VOC_LABEL_NAMES, torchvision_label_names
 from cvzoo.links.model.pretrained import pretrained_path
 from cvzoo.links.model.ssd.gluon_names import from_gluon, gluon_settings, is_gluon_ssd
 from cvzoo.links.model.ssd.settings import SSD300_SETTINGS, SSD300_TORCHVISION, SSD512_SETTINGS, SSDSettings
@@ -15,7 +17,7 @@ from cvzoo.weights.record import Weights
 from cvzoo.weights.sniff import read_arrays
 
 _VGG16 = ("1_", "2_", "3_", "4_", "5_", "6/", "7/")  # what a classifier has of the extractor
-_NAMES = {len(names): names for names in (VOC_LABEL_NAMES, COCO_LABEL_NAMES)}
+_NAMES = {len(names): names for names in (voc_bbox_label_names, coco_bbox_label_names)}
 
 
 def read_pretrained(

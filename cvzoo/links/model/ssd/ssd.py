@@ -10,10 +10,10 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.cuda.prepare import PhotoPlan
 from cvzoo.backends.cuda.resampling import Resampling
 from cvzoo.functions.array.resize_images import resize_images
+from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.links.model.detector import AbstractOneStageDetector, Found, Preset
 from cvzoo.links.model.detector_source import detector_classes, take_what_fits
 from cvzoo.links.model.finished_boxes import DeviceBoxes
-from cvzoo.links.model.label_names import VOC_LABEL_NAMES
 from cvzoo.links.model.ssd.finish import boxes_of_photo, boxes_of_photos_on_device
 from cvzoo.links.model.ssd.multibox import Multibox
 from cvzoo.links.model.ssd.multibox_coder import MultiboxCoder
@@ -59,7 +59,7 @@ class SSD(AbstractOneStageDetector):
             source = read_pretrained(pretrained_model, records, n_fg_class=n_wanted)
             settings = source.settings if settings is None else settings
         self.n_fg_class, self.label_names = detector_classes(
-            "SSD", n_fg_class, label_names, source, default_names=VOC_LABEL_NAMES
+            "SSD", n_fg_class, label_names, source, default_names=voc_bbox_label_names
         )
         s = SSDSettings() if settings is None else settings
         self.settings = s

@@ -1,6 +1,7 @@
 """Where published weights of SSD lie."""
 
-from cvzoo.links.model.label_names import COCO_LABEL_NAMES, VOC_LABEL_NAMES
+from cvzoo.labels.coco import coco_bbox_label_names
+from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.links.model.torchvision_record import torchvision_weights
 from cvzoo.weights.record import Weights
 
@@ -22,7 +23,7 @@ def _chainercv(name: str, file: str, insize: int, score: dict[str, float], sourc
         data_licence="Flickr terms of use; ImageNet terms of access",
         score=score,
         source=source,
-        label_names=VOC_LABEL_NAMES,
+        label_names=voc_bbox_label_names,
         preprocessing=_stretched(insize, "(123, 117, 104)"),
     )
 
@@ -41,7 +42,7 @@ def _gluon(insize: int, data: str, digits: str, score: dict[str, float]) -> Weig
         data_licence="Flickr terms of use" if voc else "annotations CC BY 4.0, photos Flickr terms of use",
         score=score,
         source=f"gluon-cv, ssd_{insize}_vgg16_atrous_{data}",
-        label_names=VOC_LABEL_NAMES if voc else COCO_LABEL_NAMES,
+        label_names=voc_bbox_label_names if voc else coco_bbox_label_names,
         preprocessing=f"{insize} x {insize}, sides stretched, RGB in [0, 255] less 255 * (.485, .456, .406)",
     )
 
@@ -73,7 +74,7 @@ SSD300_WEIGHTS: dict[str, Weights] = {
         enum="SSD300_VGG16_Weights.COCO_V1",
         score={"COCO val2017 AP": 0.251},
         preprocessing=_stretched(300, "255 * (.48235, .45882, .40784)"),
-        label_names=COCO_LABEL_NAMES,
+        label_names=coco_bbox_label_names,
     ),
     "voc0712_gluon": _gluon(300, "voc", "0e169fbb", {"VOC 2007 mAP, 11-point": 0.776}),
     "coco_gluon": _gluon(300, "coco", "b302ad8a", {"COCO val2017 AP": 0.251}),

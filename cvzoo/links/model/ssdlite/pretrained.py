@@ -2,8 +2,9 @@
 
 import os
 
+from cvzoo.labels.coco import coco_bbox_label_names
+from cvzoo.labels.coco_categories import torchvision_label_names
 from cvzoo.links.model.detector_source import DetectorSource, saved_source
-from cvzoo.links.model.label_names import COCO_LABEL_NAMES, torchvision_label_names
 from cvzoo.links.model.pretrained import pretrained_path
 from cvzoo.links.model.ssdlite.settings import SSDLiteSettings
 from cvzoo.links.model.ssdlite.torchvision_names import from_torchvision, is_torchvision_ssdlite
@@ -32,5 +33,5 @@ def read_pretrained(
     if "multibox/loc/0/out/b" not in arrays:
         return DetectorSource(os.fspath(path), arrays)
     n = 4 * len(arrays["multibox/conf/0/out/b"]) // len(arrays["multibox/loc/0/out/b"]) - 1
-    names = torchvision_label_names(n) if is_torchvision or n == len(COCO_LABEL_NAMES) else None
+    names = torchvision_label_names(n) if is_torchvision or n == len(coco_bbox_label_names) else None
     return DetectorSource(os.fspath(path), arrays, built, n, names)

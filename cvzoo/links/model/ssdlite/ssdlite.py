@@ -10,10 +10,10 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.cuda.prepare import PhotoPlan
 from cvzoo.backends.cuda.resampling import Resampling
 from cvzoo.functions.array.resize_images import resize_images
+from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.detector import AbstractOneStageDetector, Found, Preset
 from cvzoo.links.model.detector_source import detector_classes, take_what_fits
 from cvzoo.links.model.finished_boxes import DeviceBoxes
-from cvzoo.links.model.label_names import COCO_LABEL_NAMES
 from cvzoo.links.model.ssd.finish import boxes_of_photo, boxes_of_photos_on_device
 from cvzoo.links.model.ssd.multibox_coder import MultiboxCoder
 from cvzoo.links.model.ssdlite.extractor import SSDLiteExtractor
@@ -54,7 +54,7 @@ class SSDLite(AbstractOneStageDetector):
             source = read_pretrained(pretrained_model, n_fg_class=n_wanted, settings=settings)
             settings = source.settings if settings is None else settings
         self.n_fg_class, self.label_names = detector_classes(
-            "SSDLite", n_fg_class, label_names, source, default_names=COCO_LABEL_NAMES
+            "SSDLite", n_fg_class, label_names, source, default_names=coco_bbox_label_names
         )
         s = SSDLiteSettings() if settings is None else settings
         self.settings = s

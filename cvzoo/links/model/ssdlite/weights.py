@@ -1,6 +1,6 @@
 """torchvision's weights of SSDLite."""
 
-from cvzoo.links.model.label_names import COCO_LABEL_NAMES
+from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.torchvision_record import torchvision_weights
 from cvzoo.weights.record import Weights
 
@@ -11,6 +11,6 @@ WEIGHTS: dict[str, Weights] = {
         enum="SSDLite320_MobileNet_V3_Large_Weights.COCO_V1",
         score={"COCO val2017 AP": 0.213},
         preprocessing="320 x 320, sides stretched, bilinear without antialiasing, RGB; x / 127.5 - 1",
-        label_names=COCO_LABEL_NAMES,
+        label_names=coco_bbox_label_names,
     )
 }

@@ -1,7 +1,7 @@
 """Published weights of the VGG networks: (layers, norm), then what a user asks for."""
 
+from cvzoo.labels.imagenet import imagenet_label_names
 from cvzoo.links.model.class_source import ClassWeights
-from cvzoo.links.model.imagenet_label_names import IMAGENET_LABEL_NAMES
 from cvzoo.links.model.torchvision_record import torchvision_classifier
 from cvzoo.links.model.vgg.file_names import CAFFE_PREPARATION
 from cvzoo.weights.record import Weights
@@ -23,7 +23,7 @@ _CAFFE = Weights(
     data_licence="ImageNet terms of access: research, no commercial use",
     score={"top1": 0.71},
     source="the paper's authors, converted by ChainerCV",
-    label_names=IMAGENET_LABEL_NAMES,
+    label_names=imagenet_label_names,
     preprocessing=CAFFE_PREPARATION.describe(),
 )
 

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from cvzoo.errors.exceptions import FileFormatError
+from cvzoo.labels.coco import coco_bbox_label_names
+from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.model.detector_source import DetectorSource, take_what_fits
-from cvzoo.links.model.label_names import COCO_LABEL_NAMES, VOC_LABEL_NAMES
 from cvzoo.links.model.pretrained import pretrained_path
 from cvzoo.links.model.yolo.block import load_darknet
 from cvzoo.links.model.yolo.chainercv_names import from_chainercv, is_chainercv_yolo
@@ -21,7 +22,7 @@ from cvzoo.weights.record import Weights
 from cvzoo.weights.report import LoadReport
 from cvzoo.weights.sniff import DARKNET, read_arrays, sniff
 
-_NAMES = {len(names): names for names in (VOC_LABEL_NAMES, COCO_LABEL_NAMES)}
+_NAMES = {len(names): names for names in (voc_bbox_label_names, coco_bbox_label_names)}
 
 
 class PretrainedYOLO:

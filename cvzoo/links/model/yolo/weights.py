@@ -3,7 +3,8 @@
 The publisher names no hashes and the server keeps no versions: the first download is pinned beside the cached file.
 """
 
-from cvzoo.links.model.label_names import COCO_LABEL_NAMES, VOC_LABEL_NAMES
+from cvzoo.labels.coco import coco_bbox_label_names
+from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.weights.record import Weights
 
 _SITE = "https://pjreddie.com/media/files/"
@@ -22,7 +23,7 @@ def _chainercv(name: str, file: str, score: float) -> Weights:
         data_licence="Flickr terms of use",
         score={"VOC 2007 mAP, 11-point, at 416": score},
         source="ChainerCV, from the authors' darknet weights",
-        label_names=VOC_LABEL_NAMES,
+        label_names=voc_bbox_label_names,
         preprocessing="416 x 416 letterbox filled with grey 0.5, bilinear, RGB in [0, 1]",
     )
 
@@ -39,7 +40,7 @@ YOLO_V2_WEIGHTS = {
         data_licence="Flickr terms of use",
         score={"VOC 2007 mAP at 416": 0.768},
         source=_SOURCE,
-        label_names=VOC_LABEL_NAMES,
+        label_names=voc_bbox_label_names,
         preprocessing=_PREPROCESSING,
     ),
     "coco": Weights(
@@ -51,7 +52,7 @@ YOLO_V2_WEIGHTS = {
         data="COCO 2014 trainval without 5,000 photos",
         data_licence="annotations CC BY 4.0, photos Flickr terms of use",
         source=_SOURCE,
-        label_names=COCO_LABEL_NAMES,
+        label_names=coco_bbox_label_names,
         preprocessing=_PREPROCESSING,
     ),
 }
@@ -70,7 +71,7 @@ YOLO_V2_TINY_WEIGHTS = {
         data_licence="Flickr terms of use",
         score={"VOC 2007 mAP at 416": 0.571},
         source=_SOURCE,
-        label_names=VOC_LABEL_NAMES,
+        label_names=voc_bbox_label_names,
         preprocessing=_PREPROCESSING,
     ),
 }
@@ -87,7 +88,7 @@ YOLO_V3_WEIGHTS = {
         data_licence="annotations CC BY 4.0, photos Flickr terms of use",
         score={"COCO AP at 608": 0.330, "COCO AP50 at 608": 0.579},
         source=_SOURCE,
-        label_names=COCO_LABEL_NAMES,
+        label_names=coco_bbox_label_names,
         preprocessing=_PREPROCESSING,
     ),
 }

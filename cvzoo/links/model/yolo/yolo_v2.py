@@ -9,12 +9,13 @@ import numpy as np
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.cuda.prepare import PhotoPlan
+from cvzoo.labels.coco import coco_bbox_label_names
+from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.model.darknet.resampling import reorg
 from cvzoo.links.model.detector import AbstractOneStageDetector
 from cvzoo.links.model.detector_source import detector_classes
 from cvzoo.links.model.finished_boxes import DeviceBoxes
-from cvzoo.links.model.label_names import COCO_LABEL_NAMES, VOC_LABEL_NAMES
 from cvzoo.links.model.yolo.block import block
 from cvzoo.links.model.yolo.darknet19 import Darknet19Extractor
 from cvzoo.links.model.yolo.decode import Found, RegionHead
@@ -84,11 +85,11 @@ class YOLOv2(AbstractOneStageDetector):
         outs = {"out": (32 * n, len(VOC_ANCHORS if anchors is None else anchors))}
         if file is not None:
             source = file.source(self, outs)
-            if anchors is None and file.is_darknet and source.n_fg_class == len(COCO_LABEL_NAMES):
+            if anchors is None and file.is_darknet and source.n_fg_class == len(coco_bbox_label_names):
                 anchors = COCO_ANCHORS
         anchors = VOC_ANCHORS if anchors is None else anchors
         self.n_fg_class, self.label_names = detector_classes(
-            "YOLOv2", n_fg_class, label_names, source, default_names=VOC_LABEL_NAMES
+            "YOLOv2", n_fg_class, label_names, source, default_names=voc_bbox_label_names
         )
         self.heads = (RegionHead(tuple(map(tuple, anchors)), self.n_fg_class),)
         with self.init_scope():

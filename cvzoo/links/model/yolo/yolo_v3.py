@@ -10,13 +10,13 @@ import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.cuda.prepare import PhotoPlan
 from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.model.darknet.resampling import enlarge
 from cvzoo.links.model.detector import AbstractOneStageDetector
 from cvzoo.links.model.detector_source import detector_classes
 from cvzoo.links.model.finished_boxes import DeviceBoxes
-from cvzoo.links.model.label_names import VOC_LABEL_NAMES
 from cvzoo.links.model.yolo.block import block, load_darknet
 from cvzoo.links.model.yolo.darknet53 import Darknet53Extractor
 from cvzoo.links.model.yolo.decode import Found, YoloHead
@@ -113,7 +113,7 @@ class YOLOv3(AbstractOneStageDetector):
         if file is not None:
             source = file.source(self, outs)
         self.n_fg_class, self.label_names = detector_classes(
-            "YOLOv3", n_fg_class, label_names, source, default_names=VOC_LABEL_NAMES
+            "YOLOv3", n_fg_class, label_names, source, default_names=voc_bbox_label_names
         )
         self.heads = tuple(YoloHead(tuple(map(tuple, each)), self.n_fg_class) for each in anchors)
         for branch, head in zip(branches.values(), self.heads):

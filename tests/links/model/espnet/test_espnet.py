@@ -5,13 +5,13 @@ import pytest
 
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
+from cvzoo.files.file_hash import sha256_of
 from cvzoo.images.read_image import read_image
 from cvzoo.images.read_label import read_label
 from cvzoo.links.model.espnet.espnet import ESPNet
 from cvzoo.links.model.espnet.frame_preparation import FramePreparation
 from cvzoo.links.model.espnet.listing import ARCHITECTURES, members
 from cvzoo.links.model.espnet.weights import CAMVID_NAMES, RECORDS
-from cvzoo.weights.file_hash import sha256_of
 
 
 @pytest.fixture(scope="module")

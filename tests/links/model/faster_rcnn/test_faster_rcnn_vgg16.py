@@ -14,6 +14,7 @@ from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError, WeightsMismatchError
 from cvzoo.functions.activation.softmax import softmax
+from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.links.model.faster_rcnn.bbox2loc import loc2bbox
 from cvzoo.links.model.faster_rcnn.faster_rcnn_vgg16 import FasterRCNNVGG16
 from cvzoo.links.model.faster_rcnn.listing import ARCHITECTURES, members
@@ -21,7 +22,6 @@ from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
 from cvzoo.links.model.faster_rcnn.train_chain import FasterRCNNTrainChain
 from cvzoo.links.model.faster_rcnn.transform import FasterRCNNTransform
 from cvzoo.links.model.faster_rcnn.weights import WEIGHTS
-from cvzoo.links.model.label_names import VOC_LABEL_NAMES
 from cvzoo.links.model.retinanet.collate import collate_photos
 from cvzoo.optimizers.adam import Adam
 from cvzoo.serializers.npz import save_npz
@@ -65,7 +65,7 @@ def chainercv_file(n_class=21, width=64, rpn=512, fc=4096):
 def test_its_arrays_are_those_of_chainercv():
     narrow = FasterRCNNVGG16(**NARROW)
     assert {name: array.shape for name, array in narrow.state_arrays().items()} == chainercv_file(21, 4, 8, 16)
-    assert narrow.label_names == VOC_LABEL_NAMES
+    assert narrow.label_names == voc_bbox_label_names
 
 
 def test_find_is_the_definition_step_by_step():
@@ -91,7 +91,7 @@ def test_a_file_of_chainercv_loads_and_other_classes_start_anew_with_a_warning(t
     model, path = tiny(20, anchor_scales=(8, 16, 32)), tmp_path / "voc.npz"
     save_npz(path, model)
     again = FasterRCNNVGG16(pretrained_model=path, **NARROW)
-    assert again.label_names == VOC_LABEL_NAMES
+    assert again.label_names == voc_bbox_label_names
     assert again.load_report.is_clean
     for name, array in model.state_arrays().items():
         np.testing.assert_array_equal(again.state_arrays()[name], array)

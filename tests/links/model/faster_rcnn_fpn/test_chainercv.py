@@ -7,9 +7,9 @@ import pytest
 
 from cvzoo.config.randomness import set_seed
 from cvzoo.errors.exceptions import WeightsMismatchError
+from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.faster_rcnn_fpn.anchors import level_anchors
 from cvzoo.links.model.faster_rcnn_fpn.chainercv_names import chainercv_settings, from_chainercv
-from cvzoo.links.model.label_names import COCO_LABEL_NAMES
 from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
 from cvzoo.weights.npz import write_npz
 
@@ -64,7 +64,7 @@ def test_every_array_has_a_place_in_the_network(tmp_path):
     again = MaskRCNNFPN(pretrained_model=tmp_path / "coco.npz")
     assert again.load_report.is_clean
     assert again.settings == chainercv_settings(50)
-    assert again.label_names == COCO_LABEL_NAMES
+    assert again.label_names == coco_bbox_label_names
     for name, array in again.state_arrays().items():
         want = model.state_arrays()[name]
         bias = 2 if name == "regions/extractor/conv1/bn/avg_mean" else 0  # it is taken off behind the convolution

@@ -7,10 +7,10 @@ import pytest
 
 from cvzoo.config.randomness import set_seed
 from cvzoo.errors.exceptions import WeightsMismatchError
+from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.faster_rcnn_fpn.detectron2_names import from_detectron2, is_detectron2_region_network
 from cvzoo.links.model.faster_rcnn_fpn.detectron2_weights import detectron2_settings
 from cvzoo.links.model.keypoint_rcnn.published import KeypointRCNNFPNResNet50
-from cvzoo.links.model.label_names import COCO_LABEL_NAMES
 from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
 from cvzoo.weights.safetensors import write_safetensors
 
@@ -87,7 +87,7 @@ def test_every_array_has_a_place_in_the_network(kind, tmp_path):
     model = make(None, tmp_path / "d2.safetensors")
     assert model.load_report.is_clean
     assert model.settings == detectron2_settings(50)
-    assert model.label_names == (COCO_LABEL_NAMES if kind == "mask" else ("person",))
+    assert model.label_names == (coco_bbox_label_names if kind == "mask" else ("person",))
     if kind == "mask":
         assert model.mask_settings.paste == "exact"
         del arrays["roi_heads.mask_head.predictor.bias"]

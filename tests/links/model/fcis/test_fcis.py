@@ -9,6 +9,8 @@ from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ShapeError, WeightsMismatchError
 from cvzoo.functions.array.resize_images import resize_images
 from cvzoo.geometry.bbox_iou import bbox_iou
+from cvzoo.labels.coco import coco_bbox_label_names
+from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.links.model.faster_rcnn.bbox2loc import loc2bbox
 from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
 from cvzoo.links.model.faster_rcnn.proposal_target_creator import ProposalTargetCreator
@@ -18,7 +20,6 @@ from cvzoo.links.model.fcis.head import FCISResNet101Head
 from cvzoo.links.model.fcis.listing import ARCHITECTURES, members
 from cvzoo.links.model.fcis.mask_voting import mask_voting
 from cvzoo.links.model.fcis.train_chain import FCISTrainChain
-from cvzoo.links.model.label_names import COCO_LABEL_NAMES, VOC_LABEL_NAMES
 from cvzoo.optimizers.adam import Adam
 from cvzoo.weights.npz import write_npz
 
@@ -62,7 +63,7 @@ def test_a_file_of_chainercv_loads_and_says_what_the_classes_are(tmp_path):
     path = tmp_path / "coco.npz"
     write_npz(path, arrays)
     again = FCISResNet101(pretrained_model=path, **NARROW)
-    assert again.label_names == COCO_LABEL_NAMES
+    assert again.label_names == coco_bbox_label_names
     for name, array in again.state_arrays().items():
         np.testing.assert_array_equal(array, arrays[with_chainercv_blocks(name)])
     with pytest.warns(UserWarning, match="head/cls_seg/W"):
@@ -70,7 +71,7 @@ def test_a_file_of_chainercv_loads_and_says_what_the_classes_are(tmp_path):
     assert set(other.load_report.mismatching) == {"head/cls_seg/W", "head/cls_seg/b"}
     with pytest.raises(WeightsMismatchError):
         FCISResNet101(pretrained_model=path, **NARROW | {"base_channels": 8})
-    assert FCISResNet101(**NARROW).label_names == VOC_LABEL_NAMES
+    assert FCISResNet101(**NARROW).label_names == voc_bbox_label_names
 
 
 def test_the_head_reads_classes_masks_and_offsets_off_its_maps_by_place():

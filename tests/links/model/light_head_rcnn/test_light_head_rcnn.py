@@ -8,8 +8,8 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError, WeightsMismatchError
+from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
-from cvzoo.links.model.label_names import COCO_LABEL_NAMES
 from cvzoo.links.model.light_head_rcnn.chainercv_names import own_resnet_name
 from cvzoo.links.model.light_head_rcnn.head import LightHeadRCNNResNet101Head
 from cvzoo.links.model.light_head_rcnn.light_head_rcnn_resnet101 import LightHeadRCNNResNet101
@@ -82,7 +82,7 @@ def test_its_arrays_are_those_of_chainercv():
     narrow = LightHeadRCNNResNet101(**NARROW | {"n_layer": 101})
     wanted = {own_resnet_name(name): shape for name, shape in chainercv_file(81, 101, 4, 8, 4, 16).items()}
     assert {name: np.shape(array) for name, array in narrow.state_arrays().items()} == wanted
-    assert narrow.label_names == COCO_LABEL_NAMES
+    assert narrow.label_names == coco_bbox_label_names
     assert own_resnet_name("extractor/res4/b22/residual_conv/bn/N") == "extractor/res4/22/shortcut/bn/N"
     assert own_resnet_name("head/score/W") == "head/score/W"
 

@@ -5,7 +5,7 @@ import pytest
 
 from cvzoo.config.randomness import set_seed
 from cvzoo.errors.exceptions import FileFormatError, ValueRangeError, WeightsMismatchError
-from cvzoo.links.model.label_names import VOC_LABEL_NAMES
+from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.links.model.ssd.gluon_names import from_gluon, gluon_settings, is_gluon_ssd
 from cvzoo.links.model.ssd.published import SSD300, SSD512
 
@@ -77,7 +77,7 @@ def test_a_file_is_recognised_and_nothing_may_be_left_over(tmp_path):
     arrays = gluon_file(made, SIZES)
     np.savez(tmp_path / "file.npz", **arrays)
     model = SSD300(pretrained_model=tmp_path / "file.npz")
-    assert (model.n_fg_class, model.label_names, model.limit) == (20, VOC_LABEL_NAMES, 100)
+    assert (model.n_fg_class, model.label_names, model.limit) == (20, voc_bbox_label_names, 100)
     assert model.settings.sizes == SIZES
     assert model.load_report.is_clean
     np.testing.assert_array_equal(model.multibox.loc[3].W.array, made.multibox.loc[3].W.array)

@@ -11,7 +11,7 @@ from cvzoo import optimizers
 from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
-from cvzoo.links.model.label_names import VOC_LABEL_NAMES
+from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.links.model.ssd.listing import ARCHITECTURES, members
 from cvzoo.links.model.ssd.loss import SSDLoss
 from cvzoo.links.model.ssd.multibox_loss import multibox_loss
@@ -130,7 +130,7 @@ def test_the_first_figure_of_the_paper_runs_as_written(tmp_path, monkeypatch):
     model.score_thresh = 0.1
     bboxes, labels, scores = model.predict([img])
 
-    assert model.label_names == VOC_LABEL_NAMES
+    assert model.label_names == voc_bbox_label_names
     assert model.load_report.is_clean
     assert len(bboxes[0]) == len(labels[0]) == len(scores[0]) > 0
     made.score_thresh = 0.1

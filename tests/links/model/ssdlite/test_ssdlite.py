@@ -10,7 +10,7 @@ from cvzoo import optimizers
 from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
-from cvzoo.links.model.label_names import COCO_LABEL_NAMES
+from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.ssd.loss import SSDLoss
 from cvzoo.links.model.ssdlite.listing import ARCHITECTURES, members
 from cvzoo.links.model.ssdlite.settings import SSDLiteSettings
@@ -77,7 +77,7 @@ def test_torchvisions_file_gives_cocos_classes(shared, seeds, tmp_path):
         bias[:] = np.tile(np.arange(91), 6)
     np.savez(tmp_path / "file.npz", **arrays)
     model = SSDLite(pretrained_model=tmp_path / "file.npz")
-    assert (model.n_fg_class, model.label_names) == (80, COCO_LABEL_NAMES)
+    assert (model.n_fg_class, model.label_names) == (80, coco_bbox_label_names)
     assert model.multibox.conf[0].out.b.array[:13].tolist() == [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13]
     assert SSDLite(90, tmp_path / "file.npz").multibox.conf[5].out.b.array[:91].tolist() == list(range(91))
 

@@ -9,7 +9,8 @@ import pytest
 
 from cvzoo.config.randomness import set_seed
 from cvzoo.errors.exceptions import FileFormatError, ValueRangeError, WeightsMismatchError
-from cvzoo.links.model.label_names import COCO_LABEL_NAMES, VOC_LABEL_NAMES
+from cvzoo.labels.coco import coco_bbox_label_names
+from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.links.model.yolo.weights import YOLO_V2_TINY_WEIGHTS
 from cvzoo.links.model.yolo.yolo_v2 import COCO_ANCHORS, VOC_ANCHORS, YOLOv2
 from cvzoo.links.model.yolo.yolo_v2_tiny import VOC_ANCHORS as TINY_VOC_ANCHORS
@@ -86,7 +87,7 @@ def _same(one, other, *, but=()):
             np.testing.assert_array_equal(array, theirs[key], err_msg=key)
 
 
-@pytest.mark.parametrize(("n", "names"), [(4, None), (20, VOC_LABEL_NAMES), (80, COCO_LABEL_NAMES)])
+@pytest.mark.parametrize(("n", "names"), [(4, None), (20, voc_bbox_label_names), (80, coco_bbox_label_names)])
 def test_without_a_number_the_file_decides(tmp_path, name, kind, n, names):
     path, old = _written(tmp_path, name, kind, n)
     new = MAKERS[name](None, path)

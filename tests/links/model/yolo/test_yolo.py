@@ -8,9 +8,10 @@ from neighbour import neighbour
 
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import FileFormatError, ValueRangeError, WeightsMismatchError
+from cvzoo.labels.coco import coco_bbox_label_names
+from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.links.model.darknet.detector import DarknetDetector
 from cvzoo.links.model.darknet.network import DarknetNetwork
-from cvzoo.links.model.label_names import COCO_LABEL_NAMES, VOC_LABEL_NAMES
 from cvzoo.links.model.yolo.weights import DARKNET53_IMAGENET, YOLO_V2_TINY_WEIGHTS, YOLO_V2_WEIGHTS, YOLO_V3_WEIGHTS
 from cvzoo.links.model.yolo.yolo_v2 import YOLOv2
 from cvzoo.links.model.yolo.yolo_v2_tiny import YOLOv2Tiny
@@ -121,10 +122,10 @@ def test_an_npz_of_the_same_names_is_loaded_too(tmp_path):
 
 def test_classes_and_names_default_to_pascal_voc():
     assert YOLOv2Tiny().n_fg_class == 20
-    assert YOLOv2Tiny().label_names == VOC_LABEL_NAMES
+    assert YOLOv2Tiny().label_names == voc_bbox_label_names
     assert YOLOv2Tiny(3).label_names is None
     assert YOLOv2Tiny(label_names=("a", "b")).n_fg_class == 2
-    assert len(COCO_LABEL_NAMES) == 80
+    assert len(coco_bbox_label_names) == 80
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 import logging
 import threading
 
-from cvzoo.weights.file_lock import file_lock
+from cvzoo.files.file_lock import file_lock
 
 
 def test_who_comes_second_says_so_and_waits(tmp_path):

@@ -6,7 +6,7 @@ import zipfile
 import zlib
 
 from cvzoo.errors.exceptions import FileError, FileFormatError, UnsafeFileError
-from cvzoo.weights.file_bytes import file_size
+from cvzoo.files.file_bytes import file_size
 
 MAX_ENTRIES = 200_000
 MAX_RATIO = 200  # deflate reaches 1032 on zeros alone; trained weights hardly reach 2

@@ -4,7 +4,7 @@ Two pairs of synsets share their first word: the bird among the cranes and the s
 """
 
 # fmt: off
-IMAGENET_LABEL_NAMES = (
+imagenet_label_names = (
     "tench", "goldfish", "great white shark", "tiger shark", "hammerhead", "electric ray", "stingray", "cock",
     "hen", "ostrich", "brambling", "goldfinch", "house finch", "junco", "indigo bunting", "robin", "bulbul", "jay",
     "magpie", "chickadee", "water ouzel", "kite", "bald eagle", "vulture", "great grey owl",

@@ -3,7 +3,7 @@ import stat
 
 import pytest
 
-from cvzoo.weights.atomic_write import atomic_write
+from cvzoo.files.atomic_write import atomic_write
 
 
 def test_the_file_appears_only_at_the_end(tmp_path):

@@ -4,7 +4,7 @@ import zipfile
 import pytest
 
 from cvzoo.errors.exceptions import FileFormatError, UnsafeFileError, WeightsError
-from cvzoo.weights.zip_archive import ZipArchive
+from cvzoo.files.zip_archive import ZipArchive
 
 
 def archive(entries, kind=zipfile.ZIP_STORED):

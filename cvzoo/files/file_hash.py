@@ -6,7 +6,7 @@ import json
 import os
 import pathlib
 
-from cvzoo.weights.atomic_write import atomic_write
+from cvzoo.files.atomic_write import atomic_write
 
 
 def sha256_of(path: str | os.PathLike) -> str:
