@@ -86,3 +86,15 @@ def fake_gpu():
     from fake_gpu.install import fake_gpu
 
     return fake_gpu
+
+
+@pytest.fixture
+def write(tmp_path):
+    """`write(data, name)`: the path of a file that holds `data`."""
+
+    def write(data, name="file"):
+        path = tmp_path / name
+        path.write_bytes(data)
+        return path
+
+    return write

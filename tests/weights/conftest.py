@@ -161,13 +161,3 @@ class Proto:
 @pytest.fixture
 def proto():
     return Proto()
-
-
-@pytest.fixture
-def write(tmp_path):
-    def write(data, name="file"):
-        path = tmp_path / name
-        path.write_bytes(data)
-        return path
-
-    return write

@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 from cvzoo.errors.exceptions import ConfigError, DownloadError
-from cvzoo.weights import download, file_hash, paced_http, transfer, unproven
+from cvzoo.files import file_hash
+from cvzoo.weights import download, paced_http, transfer, unproven
 from cvzoo.weights.cache import cached_path, is_cached
 from cvzoo.weights.download import fetch_weights, pin_weights
 from cvzoo.weights.record import Weights
