@@ -1,4 +1,4 @@
-"""Kernels that users write, as a few statements of C: compiled on a GPU, read by NumPy on the CPU."""
+"""Kernels that users write as C expressions: compiled by CuPy on a GPU, evaluated by NumPy on the CPU."""
 
 from typing import TYPE_CHECKING
 
