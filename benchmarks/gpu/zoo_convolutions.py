@@ -14,7 +14,7 @@ import warnings
 import numpy as np
 
 from cvzoo.backends.numpy.windows import out_size
-from cvzoo.backends.onednn.backend import OneDNNBackend
+from cvzoo.backends.onednn import backend as onednn_backend
 from cvzoo.config.switches import no_backprop_mode
 from cvzoo.links.model.darknet.detector import DarknetDetector
 from cvzoo.links.model.zoo import zoo_members
@@ -74,9 +74,9 @@ def main():
     arguments = parser.parse_args()
     plans = dict(each.split("=", 1) for each in arguments.cfg)
     warnings.simplefilter("ignore")
-    OneDNNBackend.conv_2d = staticmethod(conv_2d)
-    OneDNNBackend.conv_2d_input_grad = staticmethod(conv_2d_input_grad)
-    OneDNNBackend.linear = staticmethod(linear)
+    onednn_backend.conv_2d = conv_2d
+    onednn_backend.conv_2d_input_grad = conv_2d_input_grad
+    onednn_backend.linear = linear
     img = np.random.default_rng(0).integers(0, 255, (3, 480, 640)).astype(np.float32)
     built, failed = {}, {}
     for member in zoo_members():

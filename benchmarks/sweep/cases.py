@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.backends.numpy.backend import NumpyBackend
-from cvzoo.backends.onednn.backend import OneDNNBackend
+from cvzoo.backends.numpy import backend as numpy_backend
+from cvzoo.backends.onednn import backend as onednn_backend
 
-FAST, REFERENCE = OneDNNBackend(), NumpyBackend()
+FAST, REFERENCE = onednn_backend, numpy_backend
 _ROUNDING = 2.0**-24
 Expected = tuple[np.ndarray, np.ndarray | float]  # in float64, and by how much each number may differ
 

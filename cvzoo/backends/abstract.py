@@ -1,6 +1,6 @@
 """What a device must be able to do: the kernels under cvzoo's functions, with their shapes written down.
 
-Rules that hold for every method:
+Rules that hold for every function:
 - Shapes are written NCHW / OIHW; strides may be anything. A photo-like result (B, C, H, W) lies channels-last (NHWC)
   in memory; a weight's gradient lies in C order, as weights from files do; the results of `matmul` and of functions
   without a 4-D shape lie in C order; `eltwise` and its gradients keep the order of x.
@@ -19,44 +19,40 @@ Rules that hold for every method:
   backends; each says so. `relu` keeps NaN (where it is fused into a convolution it may become 0).
 """
 
-import abc
 from collections.abc import Sequence
 from types import ModuleType
-from typing import Any
+from typing import Any, Protocol
 
 Array = Any  # numpy.ndarray on the CPU, cupy.ndarray on a GPU
 Pair = tuple[int, int]
 Pad = tuple[int, int, int, int]
 
 
-class AbstractBackend(abc.ABC):
-    """One device's kernels. Every method is pure unless it has `out`."""
+class AbstractBackend(Protocol):
+    """One device's kernels. Every function is pure unless it has `out`.
+
+    Backends are modules, such as `cvzoo.backends.numpy.backend`: the functions are what is in them, without `self`.
+    """
 
     name: str
     xp: ModuleType  # the array module with NumPy's interface: numpy or cupy
 
     # --- memory -----------------------------------------------------------------------------------------------------
-    @abc.abstractmethod
     def empty(self, shape: Sequence[int], dtype: Any = "float32") -> Array:
         """An array of undefined values, channels-last if it is 4-D."""
 
-    @abc.abstractmethod
     def zeros(self, shape: Sequence[int], dtype: Any = "float32") -> Array:
         """An array of zeros, channels-last if it is 4-D."""
 
-    @abc.abstractmethod
     def asarray(self, array: Any, dtype: Any = None) -> Array:
         """`array` (of any device, or a list) on this device; not copied where it is there already."""
 
-    @abc.abstractmethod
     def to_numpy(self, array: Array) -> Any:
         """`array` as a numpy.ndarray."""
 
-    @abc.abstractmethod
     def channels_last(self, x: Array) -> Array:
         """x (B, C, H, W) itself if it lies channels-last, else a copy that does."""
 
-    @abc.abstractmethod
     def reshaped(self, x: Array, shape: Sequence[int]) -> Array:
         """The values of x, in row-major order, in another shape: a view of x where its order allows, else in C order.
 
@@ -64,7 +60,6 @@ class AbstractBackend(abc.ABC):
         """
 
     # --- convolution ------------------------------------------------------------------------------------------------
-    @abc.abstractmethod
     def conv_2d(
         self,
         x: Array,
@@ -88,7 +83,6 @@ class AbstractBackend(abc.ABC):
             changes. None: w is used once.
         """
 
-    @abc.abstractmethod
     def conv_2d_input_grad(
         self,
         gy: Array,
@@ -106,37 +100,31 @@ class AbstractBackend(abc.ABC):
         It is the transposed convolution too: w is then (in_channels, out_channels / groups, KH, KW).
         """
 
-    @abc.abstractmethod
     def conv_2d_weight_grad(
         self, x: Array, gy: Array, w_size: Pair, *, stride: Pair, pad: Pad, dilate: Pair, groups: int
     ) -> Array:
         """gw (O, C / groups, KH, KW) of x (B, C, H, W) and gy (B, O, OH, OW); w_size is (KH, KW)."""
 
-    @abc.abstractmethod
     def channel_sum(self, x: Array) -> Array:
         """(C,): the sum of x (B, C, ...) over all axes but the second; a bias's gradient."""
 
     # --- matrices ---------------------------------------------------------------------------------------------------
-    @abc.abstractmethod
     def matmul(self, a: Array, b: Array, *, scale: float = 1.0, add: Array | None = None) -> Array:
         """scale * (a @ b), plus `add`, by NumPy's rules of shapes (a and b at least 2-D; leading axes broadcast).
 
         Transposed views are fine. add: broadcasts with the product; one of its shape in C order is best.
         """
 
-    @abc.abstractmethod
     def linear(self, x: Array, w: Array, b: Array | None, *, pack: dict | None = None) -> Array:
         """(N, O): x (N, I) @ w (O, I).T + b (O,). `pack` as in conv_2d."""
 
     # --- fewer bits -------------------------------------------------------------------------------------------------
-    @abc.abstractmethod
     def quantize(self, x: Array, *, scale: float, signed: bool) -> Array:
         """x (float32) as bytes that count in `scale`: x / scale rounded half to even, cut to what the dtype holds.
 
         int8 if `signed`, else uint8; x's shape, channels-last if 4-D, else in C order. NaN becomes any byte.
         """
 
-    @abc.abstractmethod
     def conv_2d_int8(
         self,
         x: Array,
@@ -167,11 +155,9 @@ class AbstractBackend(abc.ABC):
         out_scale: y is given as quantize(y, scale=out_scale, signed=out_signed); None: float32
         """
 
-    @abc.abstractmethod
     def linear_int8(self, x: Array, w: Array, scale: Array, b: Array | None, *, pack: dict | None = None) -> Array:
         """(N, O) float32: scale (O,) * (x (N, I) @ w (O, I).T) + b (O,); x int8 or uint8, w int8."""
 
-    @abc.abstractmethod
     def conv_2d_bf16(
         self,
         x: Array,
@@ -196,46 +182,37 @@ class AbstractBackend(abc.ABC):
         """
 
     # --- pooling ----------------------------------------------------------------------------------------------------
-    @abc.abstractmethod
     def max_pool_2d(self, x: Array, *, ksize: Pair, stride: Pair, pad: Pad, keep: bool) -> tuple[Array, Any]:
         """y (B, C, OH, OW) and, if `keep`, what max_pool_2d_grad needs (else None). Padding never wins."""
 
-    @abc.abstractmethod
     def max_pool_2d_grad(
         self, gy: Array, kept: Any, x_shape: Sequence[int], *, ksize: Pair, stride: Pair, pad: Pad
     ) -> Array:
         """gx of shape x_shape; `kept` is what max_pool_2d gave. Of equal maxima the first in row order gets gy."""
 
-    @abc.abstractmethod
     def max_pool_2d_indices(self, x: Array, *, ksize: Pair, stride: Pair, pad: Pad) -> Array:
         """(B, C, OH, OW) int64: where in its (H, W) plane each maximum is, as row * W + column (first of equals)."""
 
-    @abc.abstractmethod
     def average_pool_2d(self, x: Array, *, ksize: Pair, stride: Pair, pad: Pad, count_pad: bool) -> Array:
         """y (B, C, OH, OW); with `count_pad` padded zeros count in the mean."""
 
-    @abc.abstractmethod
     def average_pool_2d_grad(
         self, gy: Array, x_shape: Sequence[int], *, ksize: Pair, stride: Pair, pad: Pad, count_pad: bool
     ) -> Array:
         """gx of shape x_shape."""
 
     # --- normalization ----------------------------------------------------------------------------------------------
-    @abc.abstractmethod
     def batch_norm_train(self, x: Array, gamma: Array, beta: Array, *, eps: float) -> tuple[Array, Array, Array]:
         """y, mean (C,), var (C,): x (B, C, ...) normalized over all axes but the second; var is the biased variance."""
 
-    @abc.abstractmethod
     def batch_norm_fixed(self, x: Array, gamma: Array, beta: Array, mean: Array, var: Array, *, eps: float) -> Array:
         """gamma * (x - mean) / sqrt(var + eps) + beta, channel by channel; x (B, C, ...), the others (C,)."""
 
-    @abc.abstractmethod
     def batch_norm_grad(
         self, gy: Array, x: Array, gamma: Array, mean: Array, var: Array, *, eps: float
     ) -> tuple[Array, Array, Array]:
         """gx, ggamma (C,), gbeta (C,) of batch_norm_train."""
 
-    @abc.abstractmethod
     def batch_norm_relu_train(
         self, x: Array, gamma: Array, beta: Array, *, eps: float, add: Array | None = None
     ) -> tuple[Array, Array, Array, Array]:
@@ -244,7 +221,6 @@ class AbstractBackend(abc.ABC):
         `mask` says in the backend's own way where y > 0. What is NaN before relu may be 0 behind it.
         """
 
-    @abc.abstractmethod
     def batch_norm_relu_fixed(
         self, x: Array, gamma: Array, beta: Array, mean: Array, var: Array, *, eps: float, add: Array | None = None
     ) -> Array:
@@ -253,7 +229,6 @@ class AbstractBackend(abc.ABC):
         With the statistics of batch_norm_relu_train it is its y, up to rounding.
         """
 
-    @abc.abstractmethod
     def batch_norm_relu_grad(
         self,
         gy: Array,
@@ -268,30 +243,24 @@ class AbstractBackend(abc.ABC):
     ) -> tuple[Array, ...]:
         """gx, ggamma (C,), gbeta (C,) of batch_norm_relu_train, and with `adds` the gradient of its `add`."""
 
-    @abc.abstractmethod
     def layer_norm(self, x: Array, gamma: Array, beta: Array, *, eps: float) -> tuple[Array, Array, Array]:
         """y (N, I), mean (N,), var (N,): the rows of x (N, I) normalized, times gamma (I,), plus beta (I,)."""
 
-    @abc.abstractmethod
     def layer_norm_grad(
         self, gy: Array, x: Array, gamma: Array, mean: Array, var: Array, *, eps: float
     ) -> tuple[Array, Array, Array]:
         """gx (N, I), ggamma (I,), gbeta (I,) of layer_norm."""
 
-    @abc.abstractmethod
     def local_response_norm(self, x: Array, *, n: int, k: float, alpha: float, beta: float) -> Array:
         """x / (k + alpha * s) ** beta, s the sum of squares over the n channels around; x (B, C, H, W)."""
 
-    @abc.abstractmethod
     def local_response_norm_grad(self, gy: Array, x: Array, *, n: int, k: float, alpha: float, beta: float) -> Array:
         """gx of local_response_norm."""
 
     # --- element by element -----------------------------------------------------------------------------------------
-    @abc.abstractmethod
     def eltwise(self, kind: str, x: Array, *, alpha: float = 0.0, beta: float = 0.0) -> Array:
         """f(x) for a kind of ELTWISE_KINDS, in x's shape and memory order."""
 
-    @abc.abstractmethod
     def chain(self, x: Array, steps: Sequence[tuple], others: Sequence[Array]) -> Array:
         """x after all steps, in x's shape; in one pass over memory where the backend can.
 
@@ -299,51 +268,40 @@ class AbstractBackend(abc.ABC):
             x's shape; or (kind, alpha, beta), a kind of ELTWISE_KINDS. `relu` may make 0 of NaN
         """
 
-    @abc.abstractmethod
     def eltwise_grad(self, kind: str, gy: Array, x: Array, *, alpha: float = 0.0, beta: float = 0.0) -> Array:
         """gy * f'(x)."""
 
-    @abc.abstractmethod
     def eltwise_grad_from_output(
         self, kind: str, gy: Array, y: Array, *, alpha: float = 0.0, beta: float = 0.0
     ) -> Array:
         """gy * f'(x) from y = f(x), for the kinds of FROM_OUTPUT_KINDS."""
 
-    @abc.abstractmethod
     def add(self, a: Array, b: Array, *, out: Array | None = None) -> Array:
         """a + b with NumPy's broadcasting; into `out` (which may be a) if given."""
 
-    @abc.abstractmethod
     def add_relu(self, a: Array, b: Array) -> Array:
         """relu(a + b) of arrays of one shape. What is NaN before relu may be 0 behind it."""
 
-    @abc.abstractmethod
     def multiply(self, a: Array, b: Array) -> Array:
         """a * b with NumPy's broadcasting."""
 
     # --- softmax ----------------------------------------------------------------------------------------------------
-    @abc.abstractmethod
     def softmax(self, x: Array, *, axis: int) -> Array:
         """exp(x) / sum(exp(x)) along `axis`, computed without overflow."""
 
-    @abc.abstractmethod
     def softmax_grad(self, gy: Array, y: Array, *, axis: int) -> Array:
         """gx from y = softmax(x)."""
 
-    @abc.abstractmethod
     def log_softmax(self, x: Array, *, axis: int) -> Array:
         """log(softmax(x)) along `axis`, computed without overflow."""
 
-    @abc.abstractmethod
     def log_softmax_grad(self, gy: Array, y: Array, *, axis: int) -> Array:
         """gx from y = log_softmax(x)."""
 
     # --- moving pixels ----------------------------------------------------------------------------------------------
-    @abc.abstractmethod
     def concat(self, arrays: Sequence[Array], *, axis: int) -> Array:
         """The arrays one after another along `axis`."""
 
-    @abc.abstractmethod
     def resize_2d(self, x: Array, size: Pair, *, mode: str, align_corners: bool, antialias: bool) -> Array:
         """x (B, C, H, W) at another size (OH, OW).
 
@@ -352,7 +310,6 @@ class AbstractBackend(abc.ABC):
         antialias: bilinear only; when shrinking, the triangle is widened by the scale (as Pillow does)
         """
 
-    @abc.abstractmethod
     def resize_2d_grad(self, gy: Array, size: Pair, *, mode: str, align_corners: bool, antialias: bool) -> Array:
         """gx (B, C, H, W) of gy (B, C, OH, OW); size is (H, W)."""
 

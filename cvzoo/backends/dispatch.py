@@ -6,12 +6,12 @@ import numpy as np
 
 from cvzoo.backends.abstract import AbstractBackend
 from cvzoo.backends.arrays import is_device_array
-from cvzoo.backends.cudnn.backend import CudnnBackend
+from cvzoo.backends.cudnn import backend as cudnn_backend
 from cvzoo.backends.cudnn.library import why_no_cudnn
-from cvzoo.backends.cupy.backend import CupyBackend
+from cvzoo.backends.cupy import backend as cupy_backend
 from cvzoo.backends.cupy.library import cupy
-from cvzoo.backends.numpy.backend import NumpyBackend
-from cvzoo.backends.onednn.backend import OneDNNBackend
+from cvzoo.backends.numpy import backend as numpy_backend
+from cvzoo.backends.onednn import backend as onednn_backend
 from cvzoo.backends.onednn.library import why_no_onednn
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import BackendError, DtypeError
@@ -24,20 +24,20 @@ _on_gpu: dict[str, AbstractBackend] = {}  # what config.backend means for arrays
 
 def _make(name: str) -> AbstractBackend:
     if name == "numpy":
-        return NumpyBackend()
+        return numpy_backend
     if name in ("onednn", "auto"):
         reason = why_no_onednn()
         if reason is None:
-            return OneDNNBackend()
+            return onednn_backend
         if name == "auto":
             return get_backend("numpy")
         raise BackendError(f"the oneDNN backend cannot run here: {reason}", hint="pip install onednn-cpu-gomp")
     if name == "cupy":
-        return CupyBackend()
+        return cupy_backend
     if name == "cudnn":
         reason = why_no_cudnn()
         if reason is None:
-            return CudnnBackend()
+            return cudnn_backend
         raise BackendError(f"the cuDNN backend cannot run here: {reason}", hint="config.backend = 'cupy'")
     raise BackendError(f"there is no backend {name!r} in this installation", expected="onednn, numpy, cudnn or cupy")
 

@@ -9,14 +9,19 @@ import numpy as np
 from cvzoo.backends.float_types import is_half, rounded, widened
 
 
-def in_float32(kernel: Callable, *, place: int = 0, rounds: bool = True, also: int = 0) -> Callable:
+def in_float32(kernel: Callable | None = None, *, place: int = 0, rounds: bool = True, also: int = 0) -> Callable:
     """`kernel` that takes float16 and bfloat16, too, and gives float32 arrays to those that it calls.
+
+    A decorator: `@in_float32`, or with settings `@in_float32(place=1)`.
 
     place: which argument says what the result is rounded to
     rounds: the result, of several the first, has the dtype of that argument; the others, and without it all, stay
         float32
     also: the place of one more result that has it, where there is one
     """
+
+    if kernel is None:
+        return functools.partial(in_float32, place=place, rounds=rounds, also=also)
 
     @functools.wraps(kernel)
     def run(*args: Any, **settings: Any) -> Any:

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from cvzoo.backends.abstract import ELTWISE_KINDS, FROM_OUTPUT_KINDS
-from cvzoo.backends.numpy.backend import NumpyBackend
-from cvzoo.backends.onednn.backend import OneDNNBackend
+from cvzoo.backends.numpy import backend as numpy_backend
+from cvzoo.backends.onednn import backend as onednn_backend
 from cvzoo.backends.onednn.library import why_no_onednn
 
 pytestmark = pytest.mark.skipif(why_no_onednn() is not None, reason=f"no oneDNN: {why_no_onednn()}")
 
-REFERENCE, FAST = NumpyBackend(), OneDNNBackend()
+REFERENCE, FAST = numpy_backend, onednn_backend
 ORDERS = ("channels_last", "c_order", "sliced", "flipped", "broadcast")
 
 

@@ -7,12 +7,12 @@ import sys
 import numpy as np
 import pytest
 
-from cvzoo.backends.numpy.backend import NumpyBackend
+from cvzoo.backends.numpy import backend as numpy_backend
 from cvzoo.backends.numpy.bfloat16 import bits_of, numbers_of
-from cvzoo.backends.onednn.backend import OneDNNBackend
+from cvzoo.backends.onednn import backend as onednn_backend
 from cvzoo.backends.onednn.library import library, why_no_onednn
 
-REFERENCE, FAST = NumpyBackend(), OneDNNBackend()
+REFERENCE, FAST = numpy_backend, onednn_backend
 needs_onednn = pytest.mark.skipif(why_no_onednn() is not None, reason=f"no oneDNN: {why_no_onednn()}")
 BACKENDS = [REFERENCE, pytest.param(FAST, marks=needs_onednn)]
 PLAIN = {"stride": (1, 1), "pad": (1, 1, 1, 1), "dilate": (1, 1), "groups": 1}

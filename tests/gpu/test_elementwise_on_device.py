@@ -8,15 +8,15 @@ from on_device import assert_near, put
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.abstract import ELTWISE_KINDS, FROM_OUTPUT_KINDS
-from cvzoo.backends.cupy.backend import CupyBackend
+from cvzoo.backends.cupy import backend as cupy_backend
 from cvzoo.backends.cupy.library import cupy, why_no_cupy
-from cvzoo.backends.numpy.backend import NumpyBackend
+from cvzoo.backends.numpy import backend as numpy_backend
 from cvzoo.config.switches import using_config
 
 REASON = why_no_cupy()
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(REASON is not None, reason=str(REASON))]
 
-CPU, GPU = NumpyBackend(), CupyBackend()
+CPU, GPU = numpy_backend, cupy_backend
 DTYPES = {"float32": 1e-5, "float64": 1e-13, "float16": 4e-3, ml_dtypes.bfloat16: 3e-2}
 SETTINGS = {"alpha": 0.7, "beta": 0.9}
 RESIZES = [

@@ -5,13 +5,13 @@ import pytest
 from on_device import assert_near
 
 from cvzoo.backends.cuda.depthwise import depthwise_conv_2d, depthwise_input_grad
-from cvzoo.backends.cupy.backend import CupyBackend
+from cvzoo.backends.cupy import backend as cupy_backend
 from cvzoo.backends.cupy.library import cupy, why_no_cupy
 
 REASON = why_no_cupy()
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(REASON is not None, reason=str(REASON))]
 
-GPU = CupyBackend()
+GPU = cupy_backend
 PERIOD, WIDTH, CHANNELS = 16, 16384, 8
 TIMES = 1025  # 2,149,580,800 numbers
 ROOM = 32 << 30  # bytes, for all that the largest case holds at once

@@ -7,18 +7,18 @@ from on_device import assert_near, put
 
 from cvzoo.backends.cuda.batch_norm import batch_norm_gradients, batch_norm_learn
 from cvzoo.backends.cuda.depthwise import depthwise_conv_2d, depthwise_input_grad, depthwise_weight_grad
-from cvzoo.backends.cupy.backend import CupyBackend
+from cvzoo.backends.cupy import backend as cupy_backend
 from cvzoo.backends.cupy.library import cupy, why_no_cupy
+from cvzoo.backends.numpy import backend as numpy_backend
 from cvzoo.backends.numpy import conv as reference_conv
 from cvzoo.backends.numpy import normalization as reference
 from cvzoo.backends.numpy import pooling as reference_pooling
-from cvzoo.backends.numpy.backend import NumpyBackend
 from cvzoo.backends.numpy.windows import out_size
 
 REASON = why_no_cupy()
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(REASON is not None, reason=str(REASON))]
 
-CPU, GPU = NumpyBackend(), CupyBackend()
+CPU, GPU = numpy_backend, cupy_backend
 DTYPES = {"float32": 2e-5, "float64": 1e-12, "float16": 4e-3, ml_dtypes.bfloat16: 3e-2}
 each_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=[np.dtype(dtype).name for dtype in DTYPES])
 EPS = 1e-3

@@ -32,6 +32,8 @@ from cvzoo.backends.cupy.memory import empty
 from cvzoo.backends.numpy.windows import out_size
 from cvzoo.config.switches import switches
 
+__all__ = ["conv_2d", "conv_2d_input_grad", "conv_2d_weight_grad"]
+
 _MOST_CALLS = 4096  # kinds of calls that a thread remembers; a network has some hundred for each size of photos
 
 

@@ -4,6 +4,8 @@ from typing import Any
 
 from cvzoo.backends.cuda.batch_norm import batch_norm_apply, batch_norm_gradients, batch_norm_learn
 
+__all__ = ["batch_norm_relu_fixed", "batch_norm_relu_grad", "batch_norm_relu_train"]
+
 
 def batch_norm_relu_train(
     x: Any, gamma: Any, beta: Any, *, eps: float, add: Any | None = None

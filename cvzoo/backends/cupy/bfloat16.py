@@ -7,6 +7,8 @@ from cvzoo.backends.cupy.conv import convolved, finished
 from cvzoo.backends.cupy.library import cupy
 from cvzoo.backends.float_types import bfloat16
 
+__all__ = ["conv_2d_bf16"]
+
 _PACK = "cupy bf16"
 
 

@@ -10,6 +10,8 @@ from cvzoo.backends.cuda.elementwise_source import BINARY, VALUES, chain_body
 from cvzoo.backends.cupy.eltwise import eltwise
 from cvzoo.errors.exceptions import ValueRangeError
 
+__all__ = ["chain"]
+
 _OPERATORS = {
     "add": operator.add,
     "subtract": operator.sub,

@@ -9,6 +9,8 @@ from cvzoo.backends.cuda.kernel_module import KernelModule, blocks
 from cvzoo.backends.cuda.layout import order_of
 from cvzoo.backends.cupy.library import cupy
 
+__all__ = ["concat"]
+
 _KERNELS = KernelModule("concat")
 _AT_ONCE = 8  # arrays a launch
 

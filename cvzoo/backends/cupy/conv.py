@@ -20,6 +20,8 @@ from cvzoo.backends.cupy.matmul import is_float
 from cvzoo.backends.cupy.memory import channels_last, empty
 from cvzoo.backends.numpy.windows import out_size
 
+__all__ = ["channel_sum", "conv_2d", "conv_2d_input_grad", "conv_2d_weight_grad"]
+
 LIMIT = 256 << 20  # bytes of unfolded windows at a time
 _PACK = "cupy filters of "  # and then of which dtype
 

@@ -15,6 +15,8 @@ from cvzoo.backends.cupy.library import cupy
 from cvzoo.backends.numpy.eltwise import eltwise as numpy_eltwise
 from cvzoo.errors.exceptions import ValueRangeError
 
+__all__ = ["add", "add_relu", "eltwise", "eltwise_grad", "eltwise_grad_from_output", "multiply"]
+
 _ADD = "y = x0 + x1;"
 _ADD_RELU = "T z = x0 + x1; y = z < T(0) ? T(0) : z;"
 _MULTIPLY = "y = x0 * x1;"

@@ -10,6 +10,8 @@ from cvzoo.backends.cuda.blas_lt import gemm_with_bias
 from cvzoo.backends.cupy.eltwise import add as add_arrays
 from cvzoo.backends.cupy.library import cupy
 
+__all__ = ["linear", "matmul"]
+
 _FLOATS = frozenset(TYPES) - {"int8", "int32"}
 
 

@@ -6,6 +6,16 @@ from cvzoo.backends.cuda.batch_norm import batch_norm_apply, batch_norm_gradient
 from cvzoo.backends.cuda.layer_norm import layer_norm_forward, layer_norm_gradients
 from cvzoo.backends.cuda.response_norm import response_norm, response_norm_gradient
 
+__all__ = [
+    "batch_norm_fixed",
+    "batch_norm_grad",
+    "batch_norm_train",
+    "layer_norm",
+    "layer_norm_grad",
+    "local_response_norm",
+    "local_response_norm_grad",
+]
+
 
 def batch_norm_train(x: Any, gamma: Any, beta: Any, *, eps: float) -> tuple[Any, Any, Any]:
     """As AbstractBackend.batch_norm_train says."""

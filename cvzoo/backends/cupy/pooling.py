@@ -14,6 +14,8 @@ from cvzoo.backends.float_types import is_float
 from cvzoo.backends.numpy.windows import out_size
 from cvzoo.errors.exceptions import DtypeError
 
+__all__ = ["average_pool_2d", "average_pool_2d_grad", "max_pool_2d", "max_pool_2d_grad", "max_pool_2d_indices"]
+
 _KERNELS = KernelModule("pooling")
 _BLOCK = (256, 1, 1)
 

@@ -14,6 +14,8 @@ from cvzoo.backends.cuda.quantize import quantize as quantize_floats
 from cvzoo.backends.cupy.conv import convolved, finished
 from cvzoo.backends.cupy.library import cupy
 
+__all__ = ["conv_2d_int8", "linear_int8", "quantize"]
+
 _LONGEST = (1 << 24) // (255 * 128)
 _PACK = "cupy bytes"
 

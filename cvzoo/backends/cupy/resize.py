@@ -17,6 +17,8 @@ from cvzoo.backends.cuda.suffix import suffix
 from cvzoo.backends.cupy.library import cupy
 from cvzoo.backends.numpy.resize import axis_matrix, axis_taps
 
+__all__ = ["resize_2d", "resize_2d_grad"]
+
 _KERNELS = KernelModule("resize")
 
 

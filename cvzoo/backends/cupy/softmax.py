@@ -10,6 +10,8 @@ from cvzoo.backends.cuda.layout import as_dense, same_order
 from cvzoo.backends.cuda.rows import rows_along
 from cvzoo.backends.cupy.library import cupy
 
+__all__ = ["log_softmax", "log_softmax_grad", "softmax", "softmax_grad"]
+
 _KERNELS = KernelModule("softmax")
 _FORWARD, _GRAD = "softmax", "softmax_grad"
 

@@ -2,9 +2,13 @@
 
 import numpy as np
 
+from cvzoo.backends.in_float32 import in_float32
 from cvzoo.backends.numpy.normalization import batch_norm_fixed, batch_norm_grad, batch_norm_train
 
+__all__ = ["batch_norm_relu_fixed", "batch_norm_relu_grad", "batch_norm_relu_train"]
 
+
+@in_float32
 def batch_norm_relu_train(
     x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, *, eps: float, add: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -16,6 +20,7 @@ def batch_norm_relu_train(
     return y, mean, var, y > 0
 
 
+@in_float32
 def batch_norm_relu_fixed(
     x: np.ndarray,
     gamma: np.ndarray,
@@ -33,6 +38,7 @@ def batch_norm_relu_fixed(
     return np.maximum(y, 0, out=y)
 
 
+@in_float32(also=3)
 def batch_norm_relu_grad(
     gy: np.ndarray,
     x: np.ndarray,

@@ -5,6 +5,8 @@ import numpy as np
 from cvzoo.backends.abstract import Pad, Pair
 from cvzoo.backends.numpy.conv import conv_2d
 
+__all__ = ["conv_2d_bf16"]
+
 
 def rounded(x: np.ndarray) -> np.ndarray:
     """x (float32) rounded half to even to the nearest bfloat16, as float32; NaN stays NaN."""

@@ -4,11 +4,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from cvzoo.backends.in_float32 import in_float32
 from cvzoo.backends.numpy.eltwise import eltwise
+
+__all__ = ["chain"]
 
 _BINARY = {"add": np.add, "subtract": np.subtract, "multiply": np.multiply, "divide": np.divide}
 
 
+@in_float32
 def chain(x: np.ndarray, steps: Sequence[tuple], others: Sequence[np.ndarray]) -> np.ndarray:
     """As AbstractBackend.chain says."""
     rest = iter(others)

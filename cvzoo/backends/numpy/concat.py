@@ -4,9 +4,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from cvzoo.backends.in_float32 import in_float32
 from cvzoo.backends.numpy.memory import empty
 
+__all__ = ["concat"]
 
+
+@in_float32
 def concat(arrays: Sequence[np.ndarray], *, axis: int) -> np.ndarray:
     """As AbstractBackend.concat says."""
     if arrays[0].ndim != 4:

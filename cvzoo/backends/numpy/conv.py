@@ -7,8 +7,11 @@ bits alone and in company.
 import numpy as np
 
 from cvzoo.backends.abstract import Pad, Pair
+from cvzoo.backends.in_float32 import in_float32
 from cvzoo.backends.numpy.eltwise import eltwise
 from cvzoo.backends.numpy.windows import out_size, padded_nhwc, taps, unpadded
+
+__all__ = ["channel_sum", "conv_2d", "conv_2d_input_grad", "conv_2d_weight_grad"]
 
 
 def _columns(photo: np.ndarray, ksize: Pair, stride: Pair, size: Pair, dilate: Pair, groups: int) -> np.ndarray:
@@ -20,6 +23,7 @@ def _columns(photo: np.ndarray, ksize: Pair, stride: Pair, size: Pair, dilate: P
     return columns.reshape(groups, size[0] * size[1], -1)
 
 
+@in_float32
 def conv_2d(
     x: np.ndarray,
     w: np.ndarray,
@@ -58,6 +62,7 @@ def conv_2d(
     return y if activation is None else eltwise(activation, y, alpha=alpha, beta=beta)
 
 
+@in_float32
 def conv_2d_input_grad(
     gy: np.ndarray,
     w: np.ndarray,
@@ -99,6 +104,7 @@ def _input_grad(
     return unpadded(gx, x_size, pad)
 
 
+@in_float32
 def conv_2d_weight_grad(
     x: np.ndarray, gy: np.ndarray, w_size: Pair, *, stride: Pair, pad: Pad, dilate: Pair, groups: int
 ) -> np.ndarray:
@@ -124,6 +130,7 @@ def conv_2d_weight_grad(
     return np.ascontiguousarray(gw).reshape(o, c_group, kh, kw)
 
 
+@in_float32(rounds=False)
 def channel_sum(x: np.ndarray) -> np.ndarray:
     """As AbstractBackend.channel_sum says; float32 is summed in float64."""
     axes = (0, *range(2, x.ndim))

@@ -7,8 +7,11 @@ from collections.abc import Callable
 
 import numpy as np
 
+from cvzoo.backends.in_float32 import in_float32
 from cvzoo.backends.numpy.erf import erf
 from cvzoo.errors.exceptions import ValueRangeError
+
+__all__ = ["add", "add_relu", "eltwise", "eltwise_grad", "eltwise_grad_from_output", "multiply"]
 
 _SQRT_HALF = 0.7071067811865476
 _INV_SQRT_2PI = 0.3989422804014327
@@ -102,6 +105,7 @@ def _look_up(table: dict[str, _Function], kind: str) -> _Function:
     return function
 
 
+@in_float32(place=1)
 def eltwise(kind: str, x: np.ndarray, *, alpha: float = 0.0, beta: float = 0.0) -> np.ndarray:
     """As AbstractBackend.eltwise says."""
     with np.errstate(all="ignore"):
@@ -113,12 +117,14 @@ def _dtype(x: np.ndarray) -> np.dtype | None:
     return x.dtype if x.dtype.kind == "f" else None
 
 
+@in_float32(place=1)
 def eltwise_grad(kind: str, gy: np.ndarray, x: np.ndarray, *, alpha: float = 0.0, beta: float = 0.0) -> np.ndarray:
     """As AbstractBackend.eltwise_grad says."""
     with np.errstate(all="ignore"):
         return np.asarray(gy * _look_up(_SLOPES, kind)(x, float(alpha), float(beta)), _dtype(gy))
 
 
+@in_float32(place=1)
 def eltwise_grad_from_output(
     kind: str, gy: np.ndarray, y: np.ndarray, *, alpha: float = 0.0, beta: float = 0.0
 ) -> np.ndarray:
@@ -127,6 +133,7 @@ def eltwise_grad_from_output(
         return np.asarray(gy * _look_up(_SLOPES_FROM_OUTPUT, kind)(y, float(alpha), float(beta)), _dtype(gy))
 
 
+@in_float32
 def add(a: np.ndarray, b: np.ndarray, *, out: np.ndarray | None = None) -> np.ndarray:
     """As AbstractBackend.add says."""
     if out is None:
@@ -134,12 +141,14 @@ def add(a: np.ndarray, b: np.ndarray, *, out: np.ndarray | None = None) -> np.nd
     return np.add(a, b, out=out)
 
 
+@in_float32
 def add_relu(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """As AbstractBackend.add_relu says."""
     y = add(a, b)
     return np.maximum(y, 0, out=y)
 
 
+@in_float32
 def multiply(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """As AbstractBackend.multiply says."""
     return np.asarray(np.multiply(a, b))

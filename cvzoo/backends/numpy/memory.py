@@ -7,6 +7,8 @@ import numpy as np
 
 from cvzoo.backends import arrays
 
+__all__ = ["asarray", "channels_last", "empty", "reshaped", "to_numpy", "zeros"]
+
 
 def empty(shape: Sequence[int], dtype: Any = "float32") -> np.ndarray:
     """An array of undefined values, channels-last if it is 4-D."""

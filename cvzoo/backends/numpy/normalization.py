@@ -2,9 +2,20 @@
 
 import numpy as np
 
+from cvzoo.backends.in_float32 import in_float32
 from cvzoo.backends.numpy.conv import channel_sum
 from cvzoo.backends.numpy.memory import empty
 from cvzoo.backends.sums import sum_along
+
+__all__ = [
+    "batch_norm_fixed",
+    "batch_norm_grad",
+    "batch_norm_train",
+    "layer_norm",
+    "layer_norm_grad",
+    "local_response_norm",
+    "local_response_norm_grad",
+]
 
 
 def _across(v: np.ndarray, ndim: int) -> np.ndarray:
@@ -12,6 +23,7 @@ def _across(v: np.ndarray, ndim: int) -> np.ndarray:
     return v.reshape(v.shape + (1,) * (ndim - 2))
 
 
+@in_float32
 def batch_norm_train(
     x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, *, eps: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -25,6 +37,7 @@ def batch_norm_train(
     return centred, mean, var
 
 
+@in_float32
 def batch_norm_fixed(
     x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, mean: np.ndarray, var: np.ndarray, *, eps: float
 ) -> np.ndarray:
@@ -35,6 +48,7 @@ def batch_norm_fixed(
     return y
 
 
+@in_float32
 def batch_norm_grad(
     gy: np.ndarray, x: np.ndarray, gamma: np.ndarray, mean: np.ndarray, var: np.ndarray, *, eps: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -52,6 +66,7 @@ def batch_norm_grad(
     return x_hat, ggamma, gbeta
 
 
+@in_float32
 def layer_norm(
     x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, *, eps: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -66,6 +81,7 @@ def layer_norm(
     return y, mean, var
 
 
+@in_float32
 def layer_norm_grad(
     gy: np.ndarray, x: np.ndarray, gamma: np.ndarray, mean: np.ndarray, var: np.ndarray, *, eps: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -94,6 +110,7 @@ def _channel_window_sum(x: np.ndarray, before: int, after: int) -> np.ndarray:
     return y
 
 
+@in_float32
 def local_response_norm(x: np.ndarray, *, n: int, k: float, alpha: float, beta: float) -> np.ndarray:
     """As AbstractBackend.local_response_norm says; of an even n, one more channel lies below than above."""
     scale = _channel_window_sum(x * x, n // 2, n - 1 - n // 2)
@@ -104,6 +121,7 @@ def local_response_norm(x: np.ndarray, *, n: int, k: float, alpha: float, beta: 
     return scale
 
 
+@in_float32
 def local_response_norm_grad(
     gy: np.ndarray, x: np.ndarray, *, n: int, k: float, alpha: float, beta: float
 ) -> np.ndarray:

@@ -7,7 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cvzoo.backends.abstract import Pad, Pair
+from cvzoo.backends.in_float32 import in_float32
 from cvzoo.backends.numpy.windows import out_size, padded_nhwc, taps, unpadded
+
+__all__ = ["average_pool_2d", "average_pool_2d_grad", "max_pool_2d", "max_pool_2d_grad", "max_pool_2d_indices"]
 
 _FEW = 49  # pixels whose mean is taken one after the other
 _MANY = 1024  # pixels of a map where the first pass over it is what takes time: it is over larger rectangles
@@ -35,6 +38,7 @@ def _first_maximum(x: np.ndarray, ksize: Pair, stride: Pair, pad: Pad) -> tuple[
     return y, where
 
 
+@in_float32
 def max_pool_2d(x: np.ndarray, *, ksize: Pair, stride: Pair, pad: Pad, keep: bool) -> tuple[np.ndarray, Any]:
     """As AbstractBackend.max_pool_2d says. A NaN in a window is its maximum."""
     if keep:
@@ -47,6 +51,7 @@ def max_pool_2d(x: np.ndarray, *, ksize: Pair, stride: Pair, pad: Pad, keep: boo
     return y.transpose(0, 3, 1, 2), None
 
 
+@in_float32
 def max_pool_2d_grad(
     gy: np.ndarray, kept: Any, x_shape: Sequence[int], *, ksize: Pair, stride: Pair, pad: Pad
 ) -> np.ndarray:
@@ -59,6 +64,7 @@ def max_pool_2d_grad(
     return unpadded(gx, (h, w), pad)
 
 
+@in_float32(rounds=False)
 def max_pool_2d_indices(x: np.ndarray, *, ksize: Pair, stride: Pair, pad: Pad) -> np.ndarray:
     """As AbstractBackend.max_pool_2d_indices says; 0 for a window of nothing but padding."""
     _, where = _first_maximum(x, ksize, stride, pad)
@@ -129,6 +135,7 @@ def _of_whole_map(size: Pair) -> tuple[Stage, ...]:
     return *stages, Stage((h, w), (1, 1), (0, 0, 0, 0), counted * h * w / (size[0] * size[1]))
 
 
+@in_float32
 def average_pool_2d(x: np.ndarray, *, ksize: Pair, stride: Pair, pad: Pad, count_pad: bool) -> np.ndarray:
     """As AbstractBackend.average_pool_2d says."""
     counts = count_pad or not any(pad)  # stages pad where the caller did not, and reckon with it
@@ -150,6 +157,7 @@ def _average(x: np.ndarray, stage: Stage, count_pad: bool) -> np.ndarray:
     return y.transpose(0, 3, 1, 2)
 
 
+@in_float32
 def average_pool_2d_grad(
     gy: np.ndarray, x_shape: Sequence[int], *, ksize: Pair, stride: Pair, pad: Pad, count_pad: bool
 ) -> np.ndarray:

@@ -3,13 +3,17 @@
 import numpy as np
 
 from cvzoo.backends.abstract import Pad, Pair
+from cvzoo.backends.in_float32 import in_float32
 from cvzoo.backends.numpy.conv import conv_2d
 from cvzoo.backends.numpy.eltwise import eltwise
 from cvzoo.backends.numpy.memory import channels_last
 
+__all__ = ["conv_2d_int8", "linear_int8", "quantize"]
+
 _F32 = np.dtype(np.float32)
 
 
+@in_float32(rounds=False)
 def quantize(x: np.ndarray, *, scale: float, signed: bool) -> np.ndarray:
     """As AbstractBackend.quantize says."""
     low, high, dtype = (-128, 127, np.int8) if signed else (0, 255, np.uint8)

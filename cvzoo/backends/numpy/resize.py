@@ -6,8 +6,11 @@ import math
 import numpy as np
 
 from cvzoo.backends.abstract import Pair
+from cvzoo.backends.in_float32 import in_float32
 from cvzoo.backends.in_threads import in_threads
 from cvzoo.errors.exceptions import ValueRangeError
+
+__all__ = ["resize_2d", "resize_2d_grad"]
 
 _STRIP = 1 << 17  # numbers of the result that a thread makes at a time
 
@@ -57,6 +60,7 @@ def _along(x: np.ndarray, axis: int, index: np.ndarray, weights: np.ndarray) -> 
     return y
 
 
+@in_float32
 def resize_2d(x: np.ndarray, size: Pair, *, mode: str, align_corners: bool, antialias: bool) -> np.ndarray:
     """As AbstractBackend.resize_2d says; "nearest" has no use for the other two settings."""
     x = np.ascontiguousarray(x.transpose(0, 2, 3, 1))
@@ -79,6 +83,7 @@ def resize_2d(x: np.ndarray, size: Pair, *, mode: str, align_corners: bool, anti
     return y.transpose(0, 3, 1, 2)
 
 
+@in_float32
 def resize_2d_grad(gy: np.ndarray, size: Pair, *, mode: str, align_corners: bool, antialias: bool) -> np.ndarray:
     """As AbstractBackend.resize_2d_grad says."""
     b, c, oh, ow = gy.shape

@@ -2,13 +2,17 @@
 
 import numpy as np
 
+from cvzoo.backends.in_float32 import in_float32
 from cvzoo.backends.sums import sum_along
+
+__all__ = ["log_softmax", "log_softmax_grad", "softmax", "softmax_grad"]
 
 
 def _sum(x: np.ndarray, axis: int) -> np.ndarray:
     return sum_along(x, (axis % x.ndim,), keepdims=True)
 
 
+@in_float32
 def softmax(x: np.ndarray, *, axis: int) -> np.ndarray:
     """As AbstractBackend.softmax says."""
     if x.size == 0:
@@ -18,6 +22,7 @@ def softmax(x: np.ndarray, *, axis: int) -> np.ndarray:
     return y
 
 
+@in_float32
 def softmax_grad(gy: np.ndarray, y: np.ndarray, *, axis: int) -> np.ndarray:
     """As AbstractBackend.softmax_grad says."""
     gx = gy * y
@@ -25,6 +30,7 @@ def softmax_grad(gy: np.ndarray, y: np.ndarray, *, axis: int) -> np.ndarray:
     return gx
 
 
+@in_float32
 def log_softmax(x: np.ndarray, *, axis: int) -> np.ndarray:
     """As AbstractBackend.log_softmax says."""
     if x.size == 0:
@@ -34,6 +40,7 @@ def log_softmax(x: np.ndarray, *, axis: int) -> np.ndarray:
     return y
 
 
+@in_float32
 def log_softmax_grad(gy: np.ndarray, y: np.ndarray, *, axis: int) -> np.ndarray:
     """As AbstractBackend.log_softmax_grad says."""
     return gy - np.exp(y) * _sum(gy, axis)

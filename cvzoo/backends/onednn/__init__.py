@@ -1,12 +1,1 @@
-"""The fast CPU kernels: oneDNN through ctypes."""
-
-from typing import TYPE_CHECKING
-
-from cvzoo.lazy_imports.on_demand import import_on_demand
-
-if TYPE_CHECKING:
-    from cvzoo.backends.onednn.backend import OneDNNBackend
-
-__all__ = ["OneDNNBackend"]
-
-import_on_demand(__name__)
+"""The fast kernels of a processor: oneDNN through ctypes."""

@@ -5,6 +5,7 @@ With a sum between them the library has no kernel for all of it, and the sum and
 
 import numpy as np
 
+from cvzoo.backends.in_float32 import in_float32
 from cvzoo.backends.numpy.batch_norm_relu import batch_norm_relu_fixed as numpy_batch_norm_relu_fixed
 from cvzoo.backends.numpy.batch_norm_relu import batch_norm_relu_grad as numpy_batch_norm_relu_grad
 from cvzoo.backends.numpy.batch_norm_relu import batch_norm_relu_train as numpy_batch_norm_relu_train
@@ -24,12 +25,15 @@ from cvzoo.backends.onednn.normalization import (
 )
 from cvzoo.backends.onednn.primitives import Primitive, local, recall
 
+__all__ = ["batch_norm_relu_fixed", "batch_norm_relu_grad", "batch_norm_relu_train"]
+
 
 def _make_train(shape: tuple[int, int, int, int], eps: float) -> tuple[Primitive, int] | bool:
     given = has_many_rows(shape)
     return fuses_relu(shape, eps, given) and normalization_plan(shape, eps, given, True, keeps=True)
 
 
+@in_float32
 def batch_norm_relu_train(
     x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, *, eps: float, add: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -60,6 +64,7 @@ def batch_norm_relu_train(
     return numpy_batch_norm_relu_train(x, gamma, beta, eps=eps)
 
 
+@in_float32
 def batch_norm_relu_fixed(
     x: np.ndarray,
     gamma: np.ndarray,
@@ -86,6 +91,7 @@ def batch_norm_relu_fixed(
     return numpy_batch_norm_relu_fixed(x, gamma, beta, mean, var, eps=eps)
 
 
+@in_float32(also=3)
 def batch_norm_relu_grad(
     gy: np.ndarray,
     x: np.ndarray,

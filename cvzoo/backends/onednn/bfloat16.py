@@ -23,6 +23,8 @@ from cvzoo.backends.onednn.primitives import (
     recall,
 )
 
+__all__ = ["conv_2d_bf16"]
+
 
 def _make_conversion(x_shape: tuple[int, ...]) -> Primitive | bool:
     given, source = describe_image(x_shape), describe_image(x_shape, BF16)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from cvzoo.backends.in_float32 import in_float32
 from cvzoo.backends.numpy.chain import chain as numpy_chain
 from cvzoo.backends.onednn.algorithms import ELTWISE
 from cvzoo.backends.onednn.memory import describe_dense, is_dense, new_like
@@ -21,6 +22,8 @@ from cvzoo.backends.onednn.primitives import (
     primitive_descriptor,
     recall,
 )
+
+__all__ = ["chain"]
 
 _BINARY = {"add": 0x1FFF0, "multiply": 0x1FFF1, "divide": 0x1FFF4, "subtract": 0x1FFF5}
 _ZERO = np.zeros(1, F32)
@@ -73,6 +76,7 @@ def _make(x: np.ndarray, steps: Sequence[tuple], others: Sequence[np.ndarray]) -
     return Primitive(plan, slots)
 
 
+@in_float32
 def chain(x: np.ndarray, steps: Sequence[tuple], others: Sequence[np.ndarray]) -> np.ndarray:
     """As AbstractBackend.chain says."""
     if steps and _is_case(x, others):

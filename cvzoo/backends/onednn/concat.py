@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from cvzoo.backends.in_float32 import in_float32
 from cvzoo.backends.in_threads import in_threads
 from cvzoo.backends.numpy.concat import concat as numpy_concat
 from cvzoo.backends.onednn.memory import as_kernels_want, is_plain, new_channels_last, new_dense
@@ -22,6 +23,8 @@ from cvzoo.backends.onednn.primitives import (
     recall,
     strides_of,
 )
+
+__all__ = ["concat"]
 
 _FIRST_OF_MANY = 1024
 _FEW = 1 << 14  # elements; below, NumPy is as fast
@@ -54,6 +57,7 @@ def _is_readable(a: np.ndarray) -> bool:
     return strides[-1] == 4 and all(m >= n for m, n in itertools.pairwise(strides)) and is_plain(a)
 
 
+@in_float32
 def concat(arrays: Sequence[np.ndarray], *, axis: int) -> np.ndarray:
     """As AbstractBackend.concat says."""
     if _is_case(arrays):

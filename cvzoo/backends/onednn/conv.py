@@ -3,6 +3,7 @@
 import numpy as np
 
 from cvzoo.backends.abstract import Pad, Pair
+from cvzoo.backends.in_float32 import in_float32
 from cvzoo.backends.numpy.conv import channel_sum as numpy_channel_sum
 from cvzoo.backends.numpy.conv import conv_2d as numpy_conv_2d
 from cvzoo.backends.numpy.conv import conv_2d_input_grad as numpy_conv_2d_input_grad
@@ -37,11 +38,14 @@ from cvzoo.backends.onednn.primitives import (
     strides_of,
 )
 
+__all__ = ["channel_sum", "conv_2d", "conv_2d_input_grad", "conv_2d_weight_grad"]
+
 _DIRECT_DECONVOLUTION = 0xA
 _BINARY_ADD = 0x1FFF0
 _FIRST_POST_OP_SOURCE = 32768 | 2
 
 
+@in_float32
 def conv_2d(
     x: np.ndarray,
     w: np.ndarray,
@@ -167,6 +171,7 @@ def _make_input_grad_and_add(
     return made
 
 
+@in_float32
 def conv_2d_input_grad(
     gy: np.ndarray,
     w: np.ndarray,
@@ -269,6 +274,7 @@ def _make_weight_grad(
     return made
 
 
+@in_float32
 def conv_2d_weight_grad(
     x: np.ndarray, gy: np.ndarray, w_size: Pair, *, stride: Pair, pad: Pad, dilate: Pair, groups: int
 ) -> np.ndarray:
@@ -293,6 +299,7 @@ def conv_2d_weight_grad(
     return numpy_conv_2d_weight_grad(x, gy, w_size, stride=stride, pad=pad, dilate=dilate, groups=groups)
 
 
+@in_float32(rounds=False)
 def channel_sum(x: np.ndarray) -> np.ndarray:
     """As AbstractBackend.channel_sum says."""
     return numpy_channel_sum(x)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from cvzoo.backends.in_float32 import in_float32
 from cvzoo.backends.numpy.eltwise import add as numpy_add
 from cvzoo.backends.numpy.eltwise import add_relu as numpy_add_relu
 from cvzoo.backends.numpy.eltwise import eltwise as numpy_eltwise
@@ -32,6 +33,8 @@ from cvzoo.backends.onednn.primitives import (
     primitive_descriptor,
     recall,
 )
+
+__all__ = ["add", "add_relu", "eltwise", "eltwise_grad", "eltwise_grad_from_output", "multiply"]
 
 # elements; below, NumPy is done before oneDNN has begun. For functions what counts is one photo, not the batch, so that
 # a photo is computed by the same library, to the same bits, in any company; sums and products are exact in both
@@ -67,6 +70,7 @@ def _make(size: int, algorithm: tuple[int, float, float]) -> Primitive | bool:
     return Primitive(descriptor, [(SRC, line), (DST, line)]) if descriptor else False
 
 
+@in_float32(place=1)
 def eltwise(kind: str, x: np.ndarray, *, alpha: float = 0.0, beta: float = 0.0) -> np.ndarray:
     """As AbstractBackend.eltwise says."""
     if kind in ELTWISE and _is_case(x):
@@ -117,12 +121,14 @@ def _grad(
     return gx
 
 
+@in_float32(place=1)
 def eltwise_grad(kind: str, gy: np.ndarray, x: np.ndarray, *, alpha: float = 0.0, beta: float = 0.0) -> np.ndarray:
     """As AbstractBackend.eltwise_grad says."""
     gx = _grad(ELTWISE, kind, gy, x, alpha, beta)
     return numpy_eltwise_grad(kind, gy, x, alpha=alpha, beta=beta) if gx is None else gx
 
 
+@in_float32(place=1)
 def eltwise_grad_from_output(
     kind: str, gy: np.ndarray, y: np.ndarray, *, alpha: float = 0.0, beta: float = 0.0
 ) -> np.ndarray:
@@ -177,6 +183,7 @@ def _binary(algorithm: int, a: np.ndarray, b: np.ndarray, out: np.ndarray | None
     return y
 
 
+@in_float32
 def add(a: np.ndarray, b: np.ndarray, *, out: np.ndarray | None = None) -> np.ndarray:
     """As AbstractBackend.add says."""
     y = _binary(_ADD, a, b, out) if a.size >= b.size else _binary(_ADD, b, a, out)
@@ -190,6 +197,7 @@ def _make_add_relu(size: int) -> Primitive | bool:
     return Primitive(descriptor, [(SRC, line), (SRC_1, line), (DST, line)]) if descriptor else False
 
 
+@in_float32
 def add_relu(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """As AbstractBackend.add_relu says."""
     same = a.dtype == F32 and b.dtype == F32 and a.shape == b.shape and a.strides == b.strides
@@ -205,6 +213,7 @@ def add_relu(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return numpy_add_relu(a, b)
 
 
+@in_float32
 def multiply(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """As AbstractBackend.multiply says."""
     y = _binary(_MULTIPLY, a, b, None) if a.size >= b.size else _binary(_MULTIPLY, b, a, None)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from cvzoo.backends.in_float32 import in_float32
 from cvzoo.backends.numpy.matmul import linear as numpy_linear
 from cvzoo.backends.numpy.matmul import matmul as numpy_matmul
 from cvzoo.backends.onednn.conv import conv_2d
@@ -27,6 +28,8 @@ from cvzoo.backends.onednn.primitives import (
     recall,
     strides_of,
 )
+
+__all__ = ["linear", "matmul"]
 
 # multiplications; below, NumPy is done before oneDNN has begun
 _FEW = 1 << 15
@@ -71,6 +74,7 @@ def _make_matmul(
     return made
 
 
+@in_float32
 def matmul(a: np.ndarray, b: np.ndarray, *, scale: float = 1.0, add: np.ndarray | None = None) -> np.ndarray:
     """As AbstractBackend.matmul says."""
     few = a.size * b.shape[-1] < _FEW
@@ -140,6 +144,7 @@ def _make_linear(x: np.ndarray, w: np.ndarray, has_bias: bool, is_packed: bool) 
     return made
 
 
+@in_float32
 def linear(x: np.ndarray, w: np.ndarray, b: np.ndarray | None, *, pack: dict | None = None) -> np.ndarray:
     """As AbstractBackend.linear says; `pack` holds reordered weights by the name of their order."""
     # however few numbers there are: BLAS gives a row other bits alone than in a batch, oneDNN gives the same

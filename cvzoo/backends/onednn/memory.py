@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.backends.numpy.memory import asarray, to_numpy, zeros
 from cvzoo.backends.onednn.pool import pool
 from cvzoo.backends.onednn.primitives import (
     DST,
@@ -25,24 +24,7 @@ from cvzoo.backends.onednn.primitives import (
     strides_of,
 )
 
-__all__ = [
-    "as_kernels_want",
-    "asarray",
-    "channels_last",
-    "describe_dense",
-    "empty",
-    "is_dense",
-    "is_plain",
-    "new_bytes",
-    "new_bytes_like",
-    "new_channels_last",
-    "new_dense",
-    "new_like",
-    "new_vector",
-    "reshaped",
-    "to_numpy",
-    "zeros",
-]
+__all__ = ["channels_last", "empty", "reshaped"]
 
 _BYTE = np.dtype(np.uint8)
 _WORTHWHILE = 1 << 14  # elements; below, NumPy's copy is faster than a call

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from cvzoo.backends.in_float32 import in_float32
 from cvzoo.backends.numpy.normalization import batch_norm_fixed as numpy_batch_norm_fixed
 from cvzoo.backends.numpy.normalization import batch_norm_grad as numpy_batch_norm_grad
 from cvzoo.backends.numpy.normalization import batch_norm_train as numpy_batch_norm_train
@@ -40,6 +41,16 @@ from cvzoo.backends.onednn.primitives import (
     recall,
     size_of,
 )
+
+__all__ = [
+    "batch_norm_fixed",
+    "batch_norm_grad",
+    "batch_norm_train",
+    "layer_norm",
+    "layer_norm_grad",
+    "local_response_norm",
+    "local_response_norm_grad",
+]
 
 _GIVEN_STATISTICS, _USE_SCALE, _USE_SHIFT, _RELU = 1, 2, 4, 8
 _ACROSS_CHANNELS = 0xAFF
@@ -125,6 +136,7 @@ def _forward(
     return y if x.ndim == 4 else y.reshape(x.shape)
 
 
+@in_float32
 def batch_norm_train(
     x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, *, eps: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -139,6 +151,7 @@ def batch_norm_train(
     return numpy_batch_norm_train(x, gamma, beta, eps=eps)
 
 
+@in_float32
 def batch_norm_fixed(
     x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, mean: np.ndarray, var: np.ndarray, *, eps: float
 ) -> np.ndarray:
@@ -193,6 +206,7 @@ def normalization_grad(
     return (gx if x.ndim == 4 else gx.reshape(x.shape)), ggamma, gbeta
 
 
+@in_float32
 def batch_norm_grad(
     gy: np.ndarray, x: np.ndarray, gamma: np.ndarray, mean: np.ndarray, var: np.ndarray, *, eps: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -213,6 +227,7 @@ def _make_layer(shape: tuple[int, int], eps: float) -> Primitive | bool:
     return Primitive(plan, [(SRC, rows), (DST, rows), *vectors])
 
 
+@in_float32
 def layer_norm(
     x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, *, eps: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -250,6 +265,7 @@ def _make_layer_grad(shape: tuple[int, int], eps: float) -> Primitive | bool:
     return Primitive(plan, [(SRC, rows), (DIFF_DST, rows), (DIFF_SRC, rows), *numbers, *vectors])
 
 
+@in_float32
 def layer_norm_grad(
     gy: np.ndarray, x: np.ndarray, gamma: np.ndarray, mean: np.ndarray, var: np.ndarray, *, eps: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -309,6 +325,7 @@ def _make_lrn_grad(shape: tuple[int, ...], k: float, alpha: float, beta: float) 
     return _ResponseGrad(describe_image(shape), (_N, alpha * _N, beta, k))
 
 
+@in_float32
 def local_response_norm(x: np.ndarray, *, n: int, k: float, alpha: float, beta: float) -> np.ndarray:
     """As AbstractBackend.local_response_norm says."""
     if x.dtype == F32 and x.size and n == _N:
@@ -323,6 +340,7 @@ def local_response_norm(x: np.ndarray, *, n: int, k: float, alpha: float, beta: 
     return numpy_local_response_norm(x, n=n, k=k, alpha=alpha, beta=beta)
 
 
+@in_float32
 def local_response_norm_grad(
     gy: np.ndarray, x: np.ndarray, *, n: int, k: float, alpha: float, beta: float
 ) -> np.ndarray:

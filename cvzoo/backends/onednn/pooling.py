@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from cvzoo.backends.abstract import Pad, Pair
-from cvzoo.backends.numpy.pooling import Stage, average_stages, max_pool_2d_indices
+from cvzoo.backends.in_float32 import in_float32
+from cvzoo.backends.numpy.pooling import Stage, average_stages
 from cvzoo.backends.numpy.pooling import average_pool_2d as numpy_average_pool_2d
 from cvzoo.backends.numpy.pooling import average_pool_2d_grad as numpy_average_pool_2d_grad
 from cvzoo.backends.numpy.pooling import max_pool_2d as numpy_max_pool_2d
@@ -36,7 +37,7 @@ from cvzoo.backends.onednn.primitives import (
     size_of,
 )
 
-__all__ = ["average_pool_2d", "average_pool_2d_grad", "max_pool_2d", "max_pool_2d_grad", "max_pool_2d_indices"]
+__all__ = ["average_pool_2d", "average_pool_2d_grad", "max_pool_2d", "max_pool_2d_grad"]
 
 _MAX, _MEAN_WITH_PAD, _MEAN = 0x1FF, 0x2FF, 0x3FF
 
@@ -112,6 +113,7 @@ class _Kept:
         self.workspace = workspace
 
 
+@in_float32
 def max_pool_2d(x: np.ndarray, *, ksize: Pair, stride: Pair, pad: Pad, keep: bool) -> tuple[np.ndarray, Any]:
     """As AbstractBackend.max_pool_2d says. A NaN is not seen, and of nothing else (or -inf) comes the lowest
     finite number."""
@@ -131,6 +133,7 @@ def max_pool_2d(x: np.ndarray, *, ksize: Pair, stride: Pair, pad: Pad, keep: boo
     return numpy_max_pool_2d(x, ksize=ksize, stride=stride, pad=pad, keep=keep)
 
 
+@in_float32
 def max_pool_2d_grad(
     gy: np.ndarray, kept: Any, x_shape: Sequence[int], *, ksize: Pair, stride: Pair, pad: Pad
 ) -> np.ndarray:
@@ -146,6 +149,7 @@ def max_pool_2d_grad(
     return gx
 
 
+@in_float32
 def average_pool_2d(x: np.ndarray, *, ksize: Pair, stride: Pair, pad: Pad, count_pad: bool) -> np.ndarray:
     """As AbstractBackend.average_pool_2d says."""
     if x.dtype == F32 and x.size:
@@ -176,6 +180,7 @@ def _make_average(
     return ops
 
 
+@in_float32
 def average_pool_2d_grad(
     gy: np.ndarray, x_shape: Sequence[int], *, ksize: Pair, stride: Pair, pad: Pad, count_pad: bool
 ) -> np.ndarray:

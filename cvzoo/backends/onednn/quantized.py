@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from cvzoo.backends.abstract import Pad, Pair
+from cvzoo.backends.in_float32 import in_float32
 from cvzoo.backends.numpy.quantized import conv_2d_int8 as numpy_conv_2d_int8
 from cvzoo.backends.numpy.quantized import linear_int8 as numpy_linear_int8
 from cvzoo.backends.numpy.quantized import quantize as numpy_quantize
@@ -36,6 +37,8 @@ from cvzoo.backends.onednn.primitives import (
     strides_of,
 )
 
+__all__ = ["conv_2d_int8", "linear_int8", "quantize"]
+
 _BYTES = (S8, U8)
 _FEW = 1 << 12  # numbers; below, NumPy has quantized before oneDNN has begun
 
@@ -62,6 +65,7 @@ def _make_quantize(x: np.ndarray, scale: float, signed: bool) -> _Quantize | boo
     return made
 
 
+@in_float32(rounds=False)
 def quantize(x: np.ndarray, *, scale: float, signed: bool) -> np.ndarray:
     """As AbstractBackend.quantize says."""
     if x.dtype != F32 or x.size < _FEW:

@@ -6,6 +6,7 @@ import math
 import numpy as np
 
 from cvzoo.backends.abstract import Pair
+from cvzoo.backends.in_float32 import in_float32
 from cvzoo.backends.numpy.resize import axis_matrix
 from cvzoo.backends.numpy.resize import resize_2d as numpy_resize_2d
 from cvzoo.backends.numpy.resize import resize_2d_grad as numpy_resize_2d_grad
@@ -25,6 +26,8 @@ from cvzoo.backends.onednn.primitives import (
     primitive_descriptor,
     recall,
 )
+
+__all__ = ["resize_2d", "resize_2d_grad"]
 
 _NEAREST, _LINEAR = 0x2FFF0, 0x2FFF1
 # pixels: the library finds the place of a pixel in float32, here within 6e-6 of a pixel of x
@@ -80,6 +83,7 @@ def _shrinks(size: Pair, other: Pair) -> bool:
     return other[0] < size[0] or other[1] < size[1]
 
 
+@in_float32
 def resize_2d(x: np.ndarray, size: Pair, *, mode: str, align_corners: bool, antialias: bool) -> np.ndarray:
     """As AbstractBackend.resize_2d says."""
     if x.dtype == F32 and x.size and not (antialias and _shrinks(x.shape[2:], size)):
@@ -99,6 +103,7 @@ def resize_2d(x: np.ndarray, size: Pair, *, mode: str, align_corners: bool, anti
     return numpy_resize_2d(x, size, mode=mode, align_corners=align_corners, antialias=antialias)
 
 
+@in_float32
 def resize_2d_grad(gy: np.ndarray, size: Pair, *, mode: str, align_corners: bool, antialias: bool) -> np.ndarray:
     """As AbstractBackend.resize_2d_grad says."""
     if gy.dtype == F32 and gy.size and not (antialias and _shrinks(size, gy.shape[2:])):

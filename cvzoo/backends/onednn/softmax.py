@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from cvzoo.backends.in_float32 import in_float32
 from cvzoo.backends.numpy.softmax import log_softmax as numpy_log_softmax
 from cvzoo.backends.numpy.softmax import log_softmax_grad as numpy_log_softmax_grad
 from cvzoo.backends.numpy.softmax import softmax as numpy_softmax
@@ -22,6 +23,8 @@ from cvzoo.backends.onednn.primitives import (
     recall,
     strides_of,
 )
+
+__all__ = ["log_softmax", "log_softmax_grad", "softmax", "softmax_grad"]
 
 _SOFTMAX, _LOG_SOFTMAX = 0x30000, 0x30001
 # elements of one photo; below, NumPy is as fast. Not of the batch, so that a photo has the same bits in any company
@@ -77,24 +80,28 @@ def _backward(kind: int, gy: np.ndarray, y: np.ndarray, axis: int) -> np.ndarray
     return gx
 
 
+@in_float32
 def softmax(x: np.ndarray, *, axis: int) -> np.ndarray:
     """As AbstractBackend.softmax says."""
     y = _forward(_SOFTMAX, x, axis)
     return numpy_softmax(x, axis=axis) if y is None else y
 
 
+@in_float32
 def softmax_grad(gy: np.ndarray, y: np.ndarray, *, axis: int) -> np.ndarray:
     """As AbstractBackend.softmax_grad says."""
     gx = _backward(_SOFTMAX, gy, y, axis)
     return numpy_softmax_grad(gy, y, axis=axis) if gx is None else gx
 
 
+@in_float32
 def log_softmax(x: np.ndarray, *, axis: int) -> np.ndarray:
     """As AbstractBackend.log_softmax says."""
     y = _forward(_LOG_SOFTMAX, x, axis)
     return numpy_log_softmax(x, axis=axis) if y is None else y
 
 
+@in_float32
 def log_softmax_grad(gy: np.ndarray, y: np.ndarray, *, axis: int) -> np.ndarray:
     """As AbstractBackend.log_softmax_grad says."""
     gx = _backward(_LOG_SOFTMAX, gy, y, axis)

@@ -6,10 +6,10 @@ from host_cuda import thread_order
 from on_device import assert_near, put
 
 from cvzoo.backends.cuda.channel_sum import channel_sum
-from cvzoo.backends.numpy.backend import NumpyBackend
+from cvzoo.backends.numpy import backend as numpy_backend
 
 ml_dtypes = pytest.importorskip("ml_dtypes")
-CPU = NumpyBackend()
+CPU = numpy_backend
 SHAPES = [(2, 8, 3, 5), (1000, 3), (7, 1, 9, 9), (2, 5, 11), (0, 4), (2, 0, 3), (4, 100, 9, 3), (1, 1, 128, 128)]
 
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from on_device import assert_near, put
 
-from cvzoo.backends.cupy.backend import CupyBackend
-from cvzoo.backends.numpy.backend import NumpyBackend
+from cvzoo.backends.cupy import backend as cupy_backend
+from cvzoo.backends.numpy import backend as numpy_backend
 
 ml_dtypes = pytest.importorskip("ml_dtypes")
-CPU, GPU = NumpyBackend(), CupyBackend()
+CPU, GPU = numpy_backend, cupy_backend
 STEPS = [
     [("add",), ("relu", 0.0, 0.0)],
     [("multiply",), ("swish", 1.5, 0.0), ("subtract",), ("clip", -1.0, 2.0)],

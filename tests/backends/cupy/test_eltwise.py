@@ -5,12 +5,12 @@ import pytest
 from on_device import assert_near, put
 
 from cvzoo.backends.abstract import ELTWISE_KINDS, FROM_OUTPUT_KINDS
-from cvzoo.backends.cupy.backend import CupyBackend
-from cvzoo.backends.numpy.backend import NumpyBackend
+from cvzoo.backends.cupy import backend as cupy_backend
+from cvzoo.backends.numpy import backend as numpy_backend
 from cvzoo.errors.exceptions import ValueRangeError
 
 ml_dtypes = pytest.importorskip("ml_dtypes")
-CPU, GPU = NumpyBackend(), CupyBackend()
+CPU, GPU = numpy_backend, cupy_backend
 TOLERANCES = {"float32": 4e-6, "float64": 1e-13, "float16": 2e-3, ml_dtypes.bfloat16: 2e-2}
 SETTINGS = {"alpha": 0.7, "beta": 0.9}
 DTYPES = [

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cvzoo.backends.cupy.backend import CupyBackend
-from cvzoo.backends.numpy.backend import NumpyBackend
+from cvzoo.backends.cupy import backend as cupy_backend
+from cvzoo.backends.numpy import backend as numpy_backend
 from cvzoo.config.switches import using_config
 
-REFERENCE, GPU = NumpyBackend(), CupyBackend()
+REFERENCE, GPU = numpy_backend, cupy_backend
 BF16 = np.dtype(ml_dtypes.bfloat16)
 TOLERANCES = {"float32": 1e-5, "float64": 1e-13, "float16": 2e-3, "bfloat16": 1.6e-2}
 

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from cvzoo.backends.cupy.backend import CupyBackend
-from cvzoo.backends.numpy.backend import NumpyBackend
+from cvzoo.backends.cupy import backend as cupy_backend
+from cvzoo.backends.numpy import backend as numpy_backend
 from cvzoo.backends.numpy.bfloat16 import bits_of, numbers_of
 from cvzoo.config.switches import using_config
 
-REFERENCE, GPU = NumpyBackend(), CupyBackend()
+REFERENCE, GPU = numpy_backend, cupy_backend
 PLAIN = {"stride": (1, 1), "pad": (1, 1, 1, 1), "dilate": (1, 1), "groups": 1}
 
 

@@ -7,11 +7,11 @@ import pytest
 from host_cuda import thread_order
 from on_device import assert_near, put
 
-from cvzoo.backends.cupy.backend import CupyBackend
-from cvzoo.backends.numpy.backend import NumpyBackend
+from cvzoo.backends.cupy import backend as cupy_backend
+from cvzoo.backends.numpy import backend as numpy_backend
 
 ml_dtypes = pytest.importorskip("ml_dtypes")
-CPU, GPU = NumpyBackend(), CupyBackend()
+CPU, GPU = numpy_backend, cupy_backend
 TOLERANCES = {"float32": 2e-6, "float64": 1e-14, "float16": 2e-3, ml_dtypes.bfloat16: 2e-2}
 SETTINGS = [
     {"mode": "nearest", "align_corners": False, "antialias": False},

@@ -5,11 +5,11 @@ import pytest
 from host_cuda import thread_order
 from on_device import assert_near, put
 
-from cvzoo.backends.cupy.backend import CupyBackend
-from cvzoo.backends.numpy.backend import NumpyBackend
+from cvzoo.backends.cupy import backend as cupy_backend
+from cvzoo.backends.numpy import backend as numpy_backend
 
 ml_dtypes = pytest.importorskip("ml_dtypes")
-CPU, GPU = NumpyBackend(), CupyBackend()
+CPU, GPU = numpy_backend, cupy_backend
 TOLERANCES = {"float32": 4e-6, "float64": 1e-13, "float16": 4e-3, ml_dtypes.bfloat16: 3e-2}
 SHAPES = [(2, 8, 3, 5), (7, 33), (9, 255), (2, 256), (2, 257), (3, 1500), (4, 1), (2, 3, 0), (0, 3), (1, 1024)]
 

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from cvzoo.backends.abstract import ELTWISE_KINDS
-from cvzoo.backends.onednn.backend import OneDNNBackend
+from cvzoo.backends.onednn import backend as onednn_backend
 from cvzoo.backends.onednn.library import library, threads_now, why_no_onednn
 
 pytestmark = pytest.mark.skipif(why_no_onednn() is not None, reason=f"no oneDNN: {why_no_onednn()}")
 
-FAST = OneDNNBackend()
+FAST = onednn_backend
 
 
 def draw(*shape, seed=0):

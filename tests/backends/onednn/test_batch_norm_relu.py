@@ -15,9 +15,9 @@ pytestmark = pytest.mark.skipif(why_no_onednn() is not None, reason=f"no oneDNN:
 
 TOGETHER_AND_APART = """
 import numpy as np
-from cvzoo.backends.onednn.backend import OneDNNBackend
+from cvzoo.backends.onednn import backend as onednn_backend
 
-fast, rng = OneDNNBackend(), np.random.default_rng(0)
+fast, rng = onednn_backend, np.random.default_rng(0)
 for h, c in ((12, 5), (12, 8), (12, 48), (47, 5), (47, 48)):
     x, gy = (rng.standard_normal((4, h, 11, c), np.float32).transpose(0, 3, 1, 2) for _ in range(2))
     gamma, beta = rng.standard_normal((2, c), np.float32)

@@ -3,15 +3,15 @@ import threading
 import numpy as np
 import pytest
 
-from cvzoo.backends.numpy.backend import NumpyBackend
+from cvzoo.backends.numpy import backend as numpy_backend
+from cvzoo.backends.onednn import backend as onednn_backend
 from cvzoo.backends.onednn import primitives
-from cvzoo.backends.onednn.backend import OneDNNBackend
 from cvzoo.backends.onednn.library import why_no_onednn
 from cvzoo.errors.exceptions import BackendError
 
 pytestmark = pytest.mark.skipif(why_no_onednn() is not None, reason=f"no oneDNN: {why_no_onednn()}")
 
-FAST, REFERENCE = OneDNNBackend(), NumpyBackend()
+FAST, REFERENCE = onednn_backend, numpy_backend
 SETTINGS = {"stride": (1, 1), "pad": (1, 1, 1, 1), "dilate": (1, 1), "groups": 1}
 
 

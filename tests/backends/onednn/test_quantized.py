@@ -12,8 +12,8 @@ pytestmark = pytest.mark.skipif(why_no_onednn() is not None, reason=f"no oneDNN:
 
 ADD = """
 import numpy as np
-from cvzoo.backends.numpy.backend import NumpyBackend
-from cvzoo.backends.onednn.backend import OneDNNBackend
+from cvzoo.backends.numpy import backend as numpy_backend
+from cvzoo.backends.onednn import backend as onednn_backend
 
 rng = np.random.default_rng(0)
 window = {"stride": (1, 1), "pad": (1, 1, 1, 1), "dilate": (1, 1)}
@@ -26,7 +26,7 @@ for c in (1, 6, 8, 12, 23, 33):
     ):
         y, expected = (
             backend.conv_2d_int8(x, w, scale, None, add=add, groups=c, **window, **how)
-            for backend in (OneDNNBackend(), NumpyBackend())
+            for backend in (onednn_backend, numpy_backend)
         )
         np.testing.assert_allclose(y, expected, rtol=1e-5, atol=1e-4, err_msg=str(c))
 """

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 
 from cvzoo.backends.abstract import ELTWISE_KINDS, AbstractBackend
-from cvzoo.backends.numpy.backend import NumpyBackend
-from cvzoo.backends.onednn.backend import OneDNNBackend
+from cvzoo.backends.numpy import backend as numpy_backend
+from cvzoo.backends.onednn import backend as onednn_backend
 from cvzoo.backends.onednn.library import why_no_onednn
 from fuzzing.byte_mutations import cut, flip_bits, set_bytes
 from fuzzing.choices import Choices, random_choices
 from fuzzing.target import MB, Target, WrongResultError
 
 TOLERANCE = 2e-5  # of the largest number
-_REFERENCE = NumpyBackend()
+_REFERENCE = numpy_backend
 _PARTIAL = ("log", "sqrt")  # NaN for negative numbers
 Kernel = Callable[[AbstractBackend], Any]
 
@@ -148,7 +148,7 @@ def _resizing(choices: Choices) -> Kernel:
 
 def _compare(make: Callable[[Choices], Kernel], data: bytes) -> None:
     kernel = make(Choices(data))
-    results = kernel(OneDNNBackend()), kernel(_REFERENCE)
+    results = kernel(onednn_backend), kernel(_REFERENCE)
     for fast, slow in zip(*(each if isinstance(each, tuple) else (each,) for each in results)):
         if fast.shape != slow.shape or fast.dtype != slow.dtype:
             raise WrongResultError(f"{fast.dtype} {fast.shape} instead of {slow.dtype} {slow.shape}")
