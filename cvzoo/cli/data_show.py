@@ -12,7 +12,6 @@ from cvzoo.cli.data_spec_argument import add_spec_argument, spec_of
 from cvzoo.cli.main import in_words
 from cvzoo.cli.progress import Progress
 from cvzoo.cli.result_table import printable
-from cvzoo.cli.show_rendered import show_rendered
 from cvzoo.datasets.layouts.annotated_set import AnnotatedPhoto
 from cvzoo.datasets.layouts.decimals import finite
 from cvzoo.datasets.layouts.read import read_annotated_set
@@ -34,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "Draw photos with their boxes, masks and points into one picture, to see what is in a data set."
     )
     parser.epilog = "exit status: 0 done; 1 done, but some photos could not be read"
-    add_spec_argument(parser, "; or rendered:N, N rendered documents, optionally followed by ,seed=S")
+    add_spec_argument(parser)
     parser.add_argument("out", metavar="OUT.png", help="the picture: .png .jpg .webp or .bmp")
     parser.add_argument("-n", type=_positive, default=16, metavar="N", help="how many photos (16)")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="which photos are drawn by lot (0)")
@@ -52,8 +51,6 @@ def run(args: argparse.Namespace) -> int:
     """0, or 1 if photos were left out. Raises CvzooError or OSError if there is nothing to draw."""
     check_target(args.out)
     image_format(args.out)
-    if args.spec.startswith("rendered:"):
-        return show_rendered(args.spec, args)
     found = read_annotated_set(spec_of(args))
     absent = [photo.name for photo in found.photos if photo.path is None]
     if absent:

@@ -8,9 +8,9 @@ from cvzoo.datasets.layouts.data_spec import SPEC_HELP, DataSpec, parse_data_spe
 OUTSIDE_HELP = "use photos that lie outside of the data set's folder, by their names in the annotations or by links"
 
 
-def add_spec_argument(parser: argparse.ArgumentParser, more: str = "") -> None:
-    """SPEC, and `--allow-outside`. more: what the help says behind the usual words."""
-    parser.add_argument("spec", metavar="SPEC", help=SPEC_HELP + more)
+def add_spec_argument(parser: argparse.ArgumentParser) -> None:
+    """SPEC, and `--allow-outside`."""
+    parser.add_argument("spec", metavar="SPEC", help=SPEC_HELP)
     parser.add_argument("--allow-outside", action="store_true", help=OUTSIDE_HELP)
 
 

@@ -52,7 +52,6 @@ if TYPE_CHECKING:
     from cvzoo.datasets.mixup_soft_label_dataset import MixUpSoftLabelDataset
     from cvzoo.datasets.mnist_dataset import MNISTDataset
     from cvzoo.datasets.online_products_dataset import OnlineProductsDataset
-    from cvzoo.datasets.rendered.rendered_documents import RenderedDocuments, rendered_documents_label_names
     from cvzoo.datasets.siamese_dataset import SiameseDataset
     from cvzoo.datasets.sliceable.abstract import AbstractSliceableDataset
     from cvzoo.datasets.sliceable.concatenated_dataset import ConcatenatedDataset
@@ -187,8 +186,6 @@ __all__ = [
     "OnlineProductsDataset",
     "parse_data_spec",
     "read_annotated_set",
-    "rendered_documents_label_names",
-    "RenderedDocuments",
     "sbd_instance_segmentation_label_names",
     "SBDInstanceSegmentationDataset",
     "SequenceDataset",

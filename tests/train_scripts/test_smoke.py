@@ -9,6 +9,7 @@ import sys
 import numpy as np
 import pytest
 
+from cvzoo.images import read_image
 from cvzoo.serializers import load_model
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -60,3 +61,13 @@ def test_a_script_is_short_and_has_no_loop(script):
     lines = script.read_text().splitlines()
     assert len(lines) <= 90
     assert not [line for line in lines if line.lstrip().startswith(("for ", "while "))]
+
+
+def test_rendered_documents_have_a_contact_sheet(tmp_path):
+    run("show_rendered_documents.py", "sheet.png", "-n", "2", "--side", "120", cwd=tmp_path)
+    assert read_image(tmp_path / "sheet.png").shape[0] == 3
+
+
+def test_nothing_of_the_package_needs_the_rendered_documents():
+    needs = [path for path in (ROOT / "cvzoo").rglob("*.py") if "rendered_documents import" in path.read_text()]
+    assert not needs

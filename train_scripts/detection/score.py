@@ -7,7 +7,9 @@ python train_scripts/detection/score.py --model runs/text/best.safetensors --dat
 import argparse
 import json
 
-from cvzoo.datasets import RenderedDocuments, bbox_splits
+from rendered_documents import RenderedDocuments
+
+from cvzoo.datasets import bbox_splits
 from cvzoo.evaluations import DetectionCOCOEvaluator
 from cvzoo.iterators import ProgressHook, SerialIterator
 from cvzoo.serializers import load_model

@@ -9,8 +9,10 @@ Wide anchors as the BK.Synapse thesis chose for receipts, there down to 1:8; we 
 import argparse
 import dataclasses
 
+from rendered_documents import RenderedDocuments
+
 from cvzoo import optimizers, training
-from cvzoo.datasets import RenderedDocuments, TransformDataset
+from cvzoo.datasets import TransformDataset
 from cvzoo.evaluations import DetectionVOCEvaluator
 from cvzoo.iterators import MultiprocessIterator, SerialIterator
 from cvzoo.links import RandomPart, RetinaNet, RetinaNetLoss, RetinaNetSettings, RetinaNetTransform, collate_photos

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from cvzoo.datasets.rendered import words
-from cvzoo.datasets.rendered.marks import PENS, draw_pen, draw_stamp
-from cvzoo.datasets.rendered.page_style import PageStyle
-from cvzoo.datasets.rendered.words import listed, pick
+from rendered_documents import words
+from rendered_documents.marks import PENS, draw_pen, draw_stamp
+from rendered_documents.page_style import PageStyle
+from rendered_documents.words import listed, pick
 
 _TITLES = listed("APPLICATION FORM|Registration|Anmeldung|Claim Form|MEDICAL RECORD|Survey|Order Form|FORMULAIRE|Visa")
 _LABELS = listed(

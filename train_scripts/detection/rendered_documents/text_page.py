@@ -1,10 +1,10 @@
 """Pages of running text: books, letters, papers, menus, in one to three columns."""
 
-from cvzoo.datasets.rendered import words
-from cvzoo.datasets.rendered.invoice import draw_table
-from cvzoo.datasets.rendered.marks import draw_logo, draw_pen
-from cvzoo.datasets.rendered.page_style import PageStyle
-from cvzoo.datasets.rendered.words import pick
+from rendered_documents import words
+from rendered_documents.invoice import draw_table
+from rendered_documents.marks import draw_logo, draw_pen
+from rendered_documents.page_style import PageStyle
+from rendered_documents.words import pick
 
 
 def draw_text_page(rng, fonts):

@@ -1,7 +1,7 @@
 """A column of text that grows downwards, row by row."""
 
-from cvzoo.datasets.rendered.sheet import Sheet
-from cvzoo.datasets.rendered.words import pick
+from rendered_documents.sheet import Sheet
+from rendered_documents.words import pick
 
 _RULES = ["-", "-", "-", "-", "=", "=", "*", "_", ".", "- ", "~"]
 GAP = 0.75  # ems between two runs of a row: what is nearer would be one run to a reader

@@ -3,8 +3,9 @@ import pickle
 import numpy as np
 import PIL
 import pytest
+from rendered_documents import RenderedDocuments
 
-from cvzoo.datasets import RenderedDocuments, assert_is_bbox_dataset
+from cvzoo.datasets import assert_is_bbox_dataset
 from cvzoo.errors.exceptions import ValueRangeError
 
 

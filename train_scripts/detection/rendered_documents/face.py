@@ -6,7 +6,7 @@ import functools
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from cvzoo.datasets.rendered.matrix_glyphs import ABOVE_BASE, COLUMNS, ROWS, matrix_glyphs
+from rendered_documents.matrix_glyphs import ABOVE_BASE, COLUMNS, ROWS, matrix_glyphs
 
 _NO_CHARACTER = "\U000ffffe"  # in no font
 _DOT = 8  # pixels of a dot in a matrix face's own drawing

@@ -8,15 +8,15 @@ import numpy as np
 import PIL
 from PIL import features
 
-from cvzoo.datasets.rendered.desk import on_desk
-from cvzoo.datasets.rendered.fonts import fonts_of, installed_fonts
-from cvzoo.datasets.rendered.form import draw_form
-from cvzoo.datasets.rendered.invoice import draw_invoice
-from cvzoo.datasets.rendered.receipt import draw_receipt
-from cvzoo.datasets.rendered.scan import scan
-from cvzoo.datasets.rendered.text_page import draw_text_page
-from cvzoo.datasets.sliceable.getter_dataset import GetterDataset
-from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.datasets import GetterDataset
+from cvzoo.errors import ValueRangeError
+from rendered_documents.desk import on_desk
+from rendered_documents.fonts import fonts_of, installed_fonts
+from rendered_documents.form import draw_form
+from rendered_documents.invoice import draw_invoice
+from rendered_documents.receipt import draw_receipt
+from rendered_documents.scan import scan
+from rendered_documents.text_page import draw_text_page
 
 rendered_documents_label_names = ("text",)
 KINDS = ("receipt", "invoice", "form", "page")

@@ -3,8 +3,8 @@
 import numpy as np
 from PIL import Image, ImageDraw
 
-from cvzoo.datasets.rendered import words
-from cvzoo.datasets.rendered.words import pick
+from rendered_documents import words
+from rendered_documents.words import pick
 
 PENS = ((30, 30, 40), (40, 50, 130), (30, 40, 160), (150, 40, 40), (60, 60, 60))
 

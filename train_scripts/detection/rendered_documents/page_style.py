@@ -2,10 +2,10 @@
 
 import bisect
 
-from cvzoo.datasets.rendered import words
-from cvzoo.datasets.rendered.scripts import SCRIPTS
-from cvzoo.datasets.rendered.sheet import Sheet
-from cvzoo.datasets.rendered.words import pick
+from rendered_documents import words
+from rendered_documents.scripts import SCRIPTS
+from rendered_documents.sheet import Sheet
+from rendered_documents.words import pick
 
 WIDTH = 600.0
 

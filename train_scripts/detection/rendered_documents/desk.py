@@ -3,8 +3,8 @@
 import numpy as np
 from PIL import Image
 
-from cvzoo.datasets.rendered.photograph import as_jpeg, bend, blurred, boxes, grain, light_size, smooth_noise, spread
-from cvzoo.datasets.rendered.scan import crease, fade
+from rendered_documents.photograph import as_jpeg, bend, blurred, boxes, grain, light_size, smooth_noise, spread
+from rendered_documents.scan import crease, fade
 
 
 def on_desk(rng, sheet, long):

@@ -4,11 +4,10 @@ import dataclasses
 
 import numpy as np
 import pytest
-
-from cvzoo.datasets.rendered.fonts import fonts_of
-from cvzoo.datasets.rendered.photograph import bend, boxes
-from cvzoo.datasets.rendered.receipt import draw_receipt
-from cvzoo.datasets.rendered.sheet import Sheet, Writing, ink_outline
+from rendered_documents.fonts import fonts_of
+from rendered_documents.photograph import bend, boxes
+from rendered_documents.receipt import draw_receipt
+from rendered_documents.sheet import Sheet, Writing, ink_outline
 
 SIZE = 500, 400
 

@@ -3,7 +3,7 @@
 import numpy as np
 from PIL import Image
 
-from cvzoo.datasets.rendered.photograph import as_jpeg, bend, blurred, boxes, grain, light_size, smooth_noise, spread
+from rendered_documents.photograph import as_jpeg, bend, blurred, boxes, grain, light_size, smooth_noise, spread
 
 
 def scan(rng, sheet, long):

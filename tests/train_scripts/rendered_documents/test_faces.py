@@ -1,11 +1,10 @@
 import numpy as np
 import pytest
-
-from cvzoo.datasets.rendered.face import MatrixFace, OutlineFace
-from cvzoo.datasets.rendered.fonts import fonts_of, installed_fonts
-from cvzoo.datasets.rendered.matrix_glyphs import COLUMNS, ROWS, matrix_glyphs
-from cvzoo.datasets.rendered.scripts import SCRIPTS
-from cvzoo.datasets.rendered.words import phrase
+from rendered_documents.face import MatrixFace, OutlineFace
+from rendered_documents.fonts import fonts_of, installed_fonts
+from rendered_documents.matrix_glyphs import COLUMNS, ROWS, matrix_glyphs
+from rendered_documents.scripts import SCRIPTS
+from rendered_documents.words import phrase
 
 FACES = [MatrixFace(), MatrixFace(weight=0.4, height=1.3), MatrixFace(is_dotted=True), OutlineFace()]
 

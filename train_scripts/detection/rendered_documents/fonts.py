@@ -7,8 +7,8 @@ import sys
 
 from PIL import ImageFont
 
-from cvzoo.datasets.rendered.face import MatrixFace, OutlineFace
-from cvzoo.datasets.rendered.words import pick
+from rendered_documents.face import MatrixFace, OutlineFace
+from rendered_documents.words import pick
 
 _ENDINGS = (".ttf", ".otf")
 _NEEDED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.,:-/()#*%&"

@@ -1,9 +1,9 @@
 """Receipts as tills print them."""
 
-from cvzoo.datasets.rendered import words
-from cvzoo.datasets.rendered.column import Column
-from cvzoo.datasets.rendered.marks import draw_bars, draw_logo, draw_pen, draw_stamp
-from cvzoo.datasets.rendered.words import listed, pick
+from rendered_documents import words
+from rendered_documents.column import Column
+from rendered_documents.marks import draw_bars, draw_logo, draw_pen, draw_stamp
+from rendered_documents.words import listed, pick
 
 _TITLES = listed(
     "TAX INVOICE|INVOICE|RECEIPT|SIMPLIFIED TAX INVOICE|CASH BILL|CASH RECEIPT|*** RECEIPT ***|-TAX INVOICE-|"

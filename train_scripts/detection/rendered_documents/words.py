@@ -1,6 +1,6 @@
 """Words, names, prices and dates that nobody wrote: drawn by lot."""
 
-from cvzoo.datasets.rendered.scripts import SCRIPTS
+from rendered_documents.scripts import SCRIPTS
 
 
 def listed(text):
