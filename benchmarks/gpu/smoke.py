@@ -26,7 +26,7 @@ from bench import (
     relative_error,
 )
 
-from cvzoo.backends.cuda.capture import PrivatePool, captured, warmed_up
+from cvzoo.backends.capture import PrivatePool, captured, warmed_up
 from cvzoo.backends.cuda.random_numbers import uniform
 from cvzoo.backends.device import get_device
 from cvzoo.backends.numpy import conv as reference

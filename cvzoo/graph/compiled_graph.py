@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable, make_output
-from cvzoo.backends.cuda.capture import NotCapturedError, PrivatePool, captured
+from cvzoo.backends.capture import NotCapturedError, PrivatePool, captured
 from cvzoo.backends.onednn.pool import laid_out
 from cvzoo.errors.exceptions import GraphError, ShapeError
 from cvzoo.functions.connection.bf16_convolution_2d import Bf16Convolution2D

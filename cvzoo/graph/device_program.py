@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from cvzoo.autodiff.effects import effects
-from cvzoo.backends.cuda.capture import Captured, PrivatePool, captured, one_after_another, warmed_up
+from cvzoo.backends.capture import Captured, PrivatePool, captured, one_after_another, warmed_up
 from cvzoo.backends.cupy.library import cupy
 from cvzoo.backends.cupy.memory import like
 from cvzoo.backends.device import device_of

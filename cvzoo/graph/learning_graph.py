@@ -9,7 +9,7 @@ import numpy as np
 
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable, make_output
-from cvzoo.backends.cuda.capture import NotCapturedError, PrivatePool
+from cvzoo.backends.capture import NotCapturedError, PrivatePool
 from cvzoo.backends.onednn.pool import laid_out, pool
 from cvzoo.config.randomness import get_random_state, using_random_state
 from cvzoo.graph.arena import Arena

@@ -9,7 +9,7 @@ from typing import Any
 
 from cvzoo.autodiff.variable import Variable, make_output
 from cvzoo.backends.arrays import device_number
-from cvzoo.backends.cuda.capture import PrivatePool
+from cvzoo.backends.capture import PrivatePool
 from cvzoo.backends.device import Device
 from cvzoo.backends.float_types import is_float
 from cvzoo.config.switches import switches

@@ -11,7 +11,7 @@ import numpy as np
 from cvzoo.autodiff.function_hook import active_hooks
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.arrays import device_number
-from cvzoo.backends.cuda.capture import common_pool
+from cvzoo.backends.capture import common_pool
 from cvzoo.backends.float_types import is_float
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import GraphError

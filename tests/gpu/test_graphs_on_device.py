@@ -7,7 +7,7 @@ import pytest
 from neighbour import module_at
 
 import cvzoo
-from cvzoo.backends.cuda.capture import PrivatePool, captured
+from cvzoo.backends.capture import PrivatePool, captured
 from cvzoo.backends.cuda.random_numbers import uniform
 from cvzoo.backends.cupy.library import cupy, why_no_cupy
 

@@ -7,11 +7,11 @@ import pytest
 
 import cvzoo
 from cvzoo import functions as F
-from cvzoo.backends.cuda.capture import NotCapturedError, PrivatePool, captured
+from cvzoo.backends.capture import NotCapturedError, PrivatePool, captured
 from cvzoo.backends.cuda.elementwise import elementwise
 from cvzoo.backends.cuda.selection import select_best
-from cvzoo.backends.cuda.staging import upload
 from cvzoo.backends.cupy.library import cupy, why_no_cupy
+from cvzoo.backends.transfer import upload
 from cvzoo.links.model.finished_boxes import just_below
 
 REASON = why_no_cupy()

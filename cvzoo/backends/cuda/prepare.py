@@ -8,9 +8,9 @@ import numpy as np
 
 from cvzoo.backends.cuda.kernel_module import KernelModule, blocks
 from cvzoo.backends.cuda.resampling import AxisTable, Resampling, axis_table
-from cvzoo.backends.cuda.staging import upload
 from cvzoo.backends.cuda.suffix import suffix
 from cvzoo.backends.cupy.library import cupy
+from cvzoo.backends.transfer import upload
 from cvzoo.errors.exceptions import ShapeError
 
 _MODULE = KernelModule("prepare")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.backends.cuda.constants import constants
+from cvzoo.backends.constants import constants
 from cvzoo.backends.cuda.kernel_module import KernelModule, blocks
 from cvzoo.backends.cuda.suffix import suffix
 from cvzoo.backends.cupy.library import cupy

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cvzoo.backends.cuda.constants import constants
+from cvzoo.backends.constants import constants
 from cvzoo.backends.cuda.kernel_module import KernelModule
 from cvzoo.backends.cupy.library import cupy
 from cvzoo.errors.exceptions import ShapeError

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cvzoo.backends.abstract import Pair
-from cvzoo.backends.cuda.constants import constants
+from cvzoo.backends.constants import constants
 from cvzoo.backends.cuda.elementwise import are_floats
 from cvzoo.backends.cuda.kernel_module import KernelModule, blocks
 from cvzoo.backends.cuda.suffix import suffix

@@ -9,7 +9,7 @@ import numpy as np
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.backends.arrays import is_device_array
-from cvzoo.backends.cuda.constants import constants
+from cvzoo.backends.constants import constants
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.functions.pooling.average_pooling_2d import average_pooling_2d

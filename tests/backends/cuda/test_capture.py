@@ -7,9 +7,10 @@ import weakref
 import numpy as np
 import pytest
 
-from cvzoo.backends.cuda import capture, random_numbers
-from cvzoo.backends.cuda.capture import NotCapturedError, PrivatePool, captured, warmed_up
-from cvzoo.backends.cuda.constants import Constants
+from cvzoo.backends import capture
+from cvzoo.backends.capture import NotCapturedError, PrivatePool, captured, warmed_up
+from cvzoo.backends.constants import Constants
+from cvzoo.backends.cuda import random_numbers
 from cvzoo.config.randomness import set_seed
 from cvzoo.errors.exceptions import GraphError
 

@@ -7,7 +7,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from cvzoo.backends.cuda.staging import download, upload
+from cvzoo.backends.transfer import download, upload
 
 
 @pytest.fixture

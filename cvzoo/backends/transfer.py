@@ -1,0 +1,136 @@
+"""Arrays carried to a GPU and back through pinned memory: each way one copy, however many arrays."""
+
+import contextlib
+import math
+import sys
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cvzoo.backends.arrays import is_device_array
+from cvzoo.backends.cupy.library import cupy
+
+# arrays begin at multiples of this, as vector loads of kernels want it
+_ALIGNMENT = 256
+# buffers in use by turns: one is filled while the copy out of another is under way
+_SLOTS = 3
+_SMALLEST = 1 << 16
+
+
+class _Slot:
+    """A pinned buffer, and the event after which nothing reads it any more."""
+
+    def __init__(self) -> None:
+        self.host: np.ndarray = np.empty(0, np.uint8)
+        self._memory: Any = None
+        self._event: Any = None
+
+    def wait(self, size: int) -> np.ndarray:
+        """(size,) uint8, not in use."""
+        if self._event is not None:
+            self._event.synchronize()
+            self._event = None
+        if len(self.host) < size:
+            capacity = max(_SMALLEST, 1 << (size - 1).bit_length())
+            self._memory = cupy().cuda.alloc_pinned_memory(capacity)
+            self.host = np.frombuffer(self._memory, np.uint8, capacity)
+        return self.host[:size]
+
+    def __del__(self) -> None:
+        # a thread has ended: CuPy would give the buffer to others at once
+        if self._event is not None and not sys.is_finalizing():
+            with contextlib.suppress(Exception):  # of a GPU that is gone
+                self._event.synchronize()
+
+    def used(self, stream: Any) -> None:
+        """What the stream does until now, uses the buffer."""
+        self._event = cupy().cuda.Event(disable_timing=True)
+        self._event.record(stream)
+
+
+class _Slots(threading.local):
+    def __init__(self) -> None:
+        self.library: Any = None
+        self.by_device: dict[int, list[_Slot]] = {}
+
+    def next(self) -> _Slot:
+        """A thread's slots of the current device, by turns."""
+        library = cupy()
+        if self.library is not library:
+            self.library, self.by_device = library, {}
+        slots = self.by_device.setdefault(library.cuda.runtime.getDevice(), [])
+        if len(slots) < _SLOTS:
+            slots.append(_Slot())
+        else:
+            slots.append(slots.pop(0))
+        return slots[-1]
+
+
+_slots = _Slots()
+
+
+def upload(arrays: Sequence[np.ndarray]) -> list[Any]:
+    """The arrays on the current device, row-major, by one copy that nobody waits for; the current stream has them.
+
+    They are views of one allocation, each aligned for kernels' widest loads. The host's arrays may be changed at once.
+    """
+    if not arrays:
+        return []
+    xp = cupy()
+    starts, size = _layout([array.nbytes for array in arrays])
+    slot = _slots.next()
+    host = slot.wait(size)
+    for array, start in zip(arrays, starts):
+        np.ndarray(array.shape, array.dtype, host, start)[...] = array
+    whole = xp.empty((size,), np.uint8)
+    stream = xp.cuda.get_current_stream()
+    whole.data.copy_from_host_async(host.ctypes.data, size, stream)
+    slot.used(stream)
+    return [xp.ndarray(array.shape, array.dtype, whole.data + start) for array, start in zip(arrays, starts)]
+
+
+def download(arrays: Sequence[Any]) -> list[np.ndarray]:
+    """The arrays of the current device on the host, by one copy; waits until it is done.
+
+    Axes lie in memory as they do on the device, without gaps.
+    """
+    if not arrays:
+        return []
+    xp = cupy()
+    stream = xp.cuda.get_current_stream()
+    orders = [sorted(range(a.ndim), key=lambda axis, a=a: (-abs(a.strides[axis]), axis)) for a in arrays]
+    turned = [a.transpose(order) if a.ndim > 1 else a for a, order in zip(arrays, orders)]
+    dense = [xp.ascontiguousarray(a) for a in turned]
+    starts, size = _layout([a.nbytes for a in dense])
+    whole = dense[0]
+    if len(dense) > 1:
+        whole = xp.empty((size,), np.uint8)
+        for a, start in zip(dense, starts):
+            if a.nbytes:
+                (whole.data + start).copy_from_device_async(a.data, a.nbytes, stream)
+    slot = _slots.next()
+    host = slot.wait(size)
+    if size:
+        whole.data.copy_to_host_async(host.ctypes.data, whole.nbytes, stream)
+        stream.synchronize()
+    found = []
+    for a, start, order in zip(turned, starts, orders):
+        array = np.ndarray(a.shape, a.dtype, host, start).copy()
+        found.append(array.transpose(np.argsort(order)) if array.ndim > 1 else array)
+    return found
+
+
+def on_host(arrays: Sequence[Any]) -> list[np.ndarray]:
+    """The arrays of one device on the host: themselves, or by one copy from a GPU."""
+    return download(arrays) if is_device_array(arrays[0]) else list(arrays)
+
+
+def _layout(sizes: Sequence[int]) -> tuple[list[int], int]:
+    """Where each of so many bytes begins, and how many there are in all."""
+    starts, end = [], 0
+    for size in sizes:
+        starts.append(end)
+        end += max(math.ceil(size / _ALIGNMENT), 1) * _ALIGNMENT
+    return starts, end
