@@ -25,7 +25,7 @@ import cvzoo
 import cvzoo.links as L
 from cvzoo.config.switches import using_config
 from cvzoo.geometry.bbox_iou import bbox_iou
-from cvzoo.links.model.retinanet.settings import RetinaNetSettings
+from cvzoo.links.model.retinanet.config import RetinaNetSettings
 from cvzoo.links.model.seen import seeded_photo
 
 SIZE = (480, 640)

@@ -19,7 +19,7 @@ from cvzoo.datasets.bbox_splits import BboxSplits, bbox_splits, split_specs
 from cvzoo.datasets.doctor.examine_dataset import examine_dataset
 from cvzoo.datasets.doctor.fault import Severity
 from cvzoo.errors.exceptions import ConfigError, DatasetError
-from cvzoo.links.model.retinanet.settings import RetinaNetSettings
+from cvzoo.links.model.retinanet.config import RetinaNetSettings
 from cvzoo.serializers.model_file import load_model
 from cvzoo.training.recipes.retinanet_recipe import METRICS, RetinaNetRecipe
 from cvzoo.training.recipes.retinanet_training import RetinaNetTraining

@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     from cvzoo.links.model.faster_rcnn.train_chain import FasterRCNNTrainChain
     from cvzoo.links.model.faster_rcnn.transform import FasterRCNNTransform
     from cvzoo.links.model.faster_rcnn.vgg16_roi_head import VGG16RoIHead
+    from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
     from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import FasterRCNNFPN
     from cvzoo.links.model.faster_rcnn_fpn.loss import FasterRCNNFPNLoss
     from cvzoo.links.model.faster_rcnn_fpn.published import (
@@ -85,16 +86,15 @@ if TYPE_CHECKING:
         FasterRCNNFPNResNeXt101,
     )
     from cvzoo.links.model.faster_rcnn_fpn.region_losses import RegionSampling
-    from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
     from cvzoo.links.model.fcis.fcis_resnet101 import FCISResNet101
     from cvzoo.links.model.fcis.mask_voting import mask_voting
     from cvzoo.links.model.fcis.train_chain import FCISTrainChain
     from cvzoo.links.model.fcn.fcn import FCN
     from cvzoo.links.model.fcn.published import FCNResNet50, FCNResNet101
+    from cvzoo.links.model.fcos.config import FCOSSettings
     from cvzoo.links.model.fcos.fcos import FCOS
     from cvzoo.links.model.fcos.loss import FCOSLoss
     from cvzoo.links.model.fcos.published import FCOSResNet50FPN
-    from cvzoo.links.model.fcos.settings import FCOSSettings
     from cvzoo.links.model.feature_predictor import FeaturePredictor
     from cvzoo.links.model.fpn.fpn import FPN
     from cvzoo.links.model.googlenet.googlenet import GoogLeNet
@@ -103,9 +103,9 @@ if TYPE_CHECKING:
     from cvzoo.links.model.instance_segmenter import AbstractInstanceSegmenter
     from cvzoo.links.model.key_point_detections import KeyPointDetections
     from cvzoo.links.model.key_point_detector import AbstractKeyPointDetector
+    from cvzoo.links.model.keypoint_rcnn.config import PointHeadSettings
     from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import KeypointRCNNFPN
     from cvzoo.links.model.keypoint_rcnn.loss import KeypointRCNNFPNLoss
-    from cvzoo.links.model.keypoint_rcnn.point_head import PointHeadSettings
     from cvzoo.links.model.keypoint_rcnn.published import (
         KeypointRCNNFPNResNet50,
         KeypointRCNNFPNResNet101,
@@ -117,8 +117,8 @@ if TYPE_CHECKING:
     from cvzoo.links.model.light_head_rcnn.train_chain import LightHeadRCNNTrainChain
     from cvzoo.links.model.lraspp.lraspp import LRASPPMobileNetV3Large
     from cvzoo.links.model.mask_rcnn.augmentation import MaskRCNNTransform
+    from cvzoo.links.model.mask_rcnn.config import MaskHeadSettings
     from cvzoo.links.model.mask_rcnn.loss import MaskRCNNFPNLoss
-    from cvzoo.links.model.mask_rcnn.mask_head import MaskHeadSettings
     from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
     from cvzoo.links.model.mask_rcnn.published import MaskRCNNFPNResNet50, MaskRCNNFPNResNet101, MaskRCNNFPNResNeXt101
     from cvzoo.links.model.mnasnet.extractor import MNASNetExtractor
@@ -175,6 +175,7 @@ if TYPE_CHECKING:
     from cvzoo.links.model.resnet.zero_last_gamma import zero_last_gamma
     from cvzoo.links.model.retinanet.augmentation import RandomPart, RetinaNetTransform
     from cvzoo.links.model.retinanet.collate import collate_photos
+    from cvzoo.links.model.retinanet.config import RetinaNetSettings
     from cvzoo.links.model.retinanet.loss import RetinaNetLoss
     from cvzoo.links.model.retinanet.published import (
         retinanet_resnet18,
@@ -182,7 +183,6 @@ if TYPE_CHECKING:
         retinanet_resnet50_fpn_v2,
     )
     from cvzoo.links.model.retinanet.retinanet import RetinaNet
-    from cvzoo.links.model.retinanet.settings import RetinaNetSettings
     from cvzoo.links.model.retinanet.text import retinanet_text
     from cvzoo.links.model.segmenter import AbstractPhotoSegmenter, AbstractSegmenter
     from cvzoo.links.model.segnet.segnet_basic import SegNetBasic
@@ -197,17 +197,17 @@ if TYPE_CHECKING:
     from cvzoo.links.model.squeezenet.published import SqueezeNet1_0, SqueezeNet1_1
     from cvzoo.links.model.squeezenet.squeezenet import SqueezeNet
     from cvzoo.links.model.ssd.augmentation import SSDTransform
+    from cvzoo.links.model.ssd.config import SSDSettings
     from cvzoo.links.model.ssd.loss import SSDLoss, collate_multibox
     from cvzoo.links.model.ssd.multibox import Multibox
     from cvzoo.links.model.ssd.multibox_coder import MultiboxCoder
     from cvzoo.links.model.ssd.multibox_loss import multibox_loss
     from cvzoo.links.model.ssd.normalize import Normalize
     from cvzoo.links.model.ssd.published import SSD300, SSD512
-    from cvzoo.links.model.ssd.settings import SSDSettings
     from cvzoo.links.model.ssd.ssd import SSD
     from cvzoo.links.model.ssd.vgg16 import SSDVGG16Extractor
+    from cvzoo.links.model.ssdlite.config import SSDLiteSettings
     from cvzoo.links.model.ssdlite.published import SSDLite320MobileNetV3Large
-    from cvzoo.links.model.ssdlite.settings import SSDLiteSettings
     from cvzoo.links.model.ssdlite.ssdlite import SSDLite
     from cvzoo.links.model.swin.extractor import SwinExtractor
     from cvzoo.links.model.swin.published import SwinB, SwinS, SwinT, SwinV2B, SwinV2S, SwinV2T

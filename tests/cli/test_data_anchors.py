@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cvzoo.links.model.retinanet.settings import RetinaNetSettings
+from cvzoo.links.model.retinanet.config import RetinaNetSettings
 
 
 @pytest.fixture

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from cvzoo.links.model.retinanet.config import RetinaNetSettings
 from cvzoo.links.model.retinanet.retinanet import RetinaNet
-from cvzoo.links.model.retinanet.settings import RetinaNetSettings
 from cvzoo.serializers.model_file import save_model
 from cvzoo.weights.npz import write_npz
 from cvzoo.weights.safetensors import write_safetensors

@@ -18,8 +18,8 @@ from cvzoo.links.chain import Chain
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.detector import Preset
 from cvzoo.links.model.resnet.resnet import ResNet
+from cvzoo.links.model.retinanet.config import RetinaNetSettings
 from cvzoo.links.model.retinanet.retinanet import RetinaNet
-from cvzoo.links.model.retinanet.settings import RetinaNetSettings
 from cvzoo.serializers.model_file import load_model, save_model
 from cvzoo.weights.model_header import KEY, read_model_header
 from cvzoo.weights.safetensors import read_safetensors, read_safetensors_metadata, write_safetensors
@@ -149,7 +149,15 @@ def changed(path, change):
         (lambda own: own.update(label_names="ab"), FileFormatError, "damaged"),
         (lambda own: own.update(label_names=["text"]), FileFormatError, "no RetinaNet"),
         (lambda own: own.update(architecture="YourNet"), UnsupportedError, "YourNet"),
-        (lambda own: own["settings"].pop("presets"), FileFormatError, "no RetinaNet"),
+        (lambda own: own["settings"].update(presets=3), FileFormatError, "no RetinaNet"),
+        (lambda own: own["settings"].pop("n_fg_class"), FileFormatError, "no RetinaNet"),
+        (lambda own: own["settings"].update(novelty=1), FileFormatError, "novelty"),
+        (lambda own: own["settings"].update(settings=[]), FileFormatError, "no RetinaNet"),
+        (lambda own: own["settings"]["settings"].update(channels=10**9), FileFormatError, "channels"),
+        (lambda own: own["settings"]["settings"].update(channels=True), FileFormatError, "channels"),
+        (lambda own: own["settings"]["settings"].update(prior=float("nan")), FileFormatError, "prior"),
+        (lambda own: own["settings"]["settings"].update(prior="low"), FileFormatError, "prior"),
+        (lambda own: own["settings"]["settings"].update(anchor_sizes=[[1, None]] * 5), FileFormatError, "anchor_sizes"),
         (lambda own: own["settings"].update(n_fg_class="two"), FileFormatError, "no RetinaNet"),
         (lambda own: own["settings"]["settings"].update(n_layer=19), FileFormatError, "no RetinaNet"),
         (lambda own: own["settings"]["settings"].update(novelty=1), FileFormatError, "no RetinaNet"),

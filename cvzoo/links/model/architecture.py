@@ -1,22 +1,75 @@
 """A kind of model that files can describe."""
 
+import dataclasses
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.chain import Chain
-from cvzoo.links.model.thresholds import threshold_settings, use_stored_thresholds
+from cvzoo.links.model.config import checked_values
+from cvzoo.links.model.config_json import config_from_json, config_to_json
+from cvzoo.links.model.thresholds import (
+    AbstractThresholds,
+    Preset,
+    stored_limit,
+    stored_presets,
+    threshold_settings,
+    use_stored_thresholds,
+)
+
+_THRESHOLDS = ("presets", "limit")
 
 
 class Architecture(NamedTuple):
-    """A kind of model that files can hold.
+    """A kind of model that files can hold. Its models say in `config` what they are built of.
 
     name: in the files
-    model_class: of its models
-    settings: from a model, what it is built with, as JSON has it
+    model_class: of its models; it takes a config whole, as `config`, or its fields one by one
+    config_class: a frozen dataclass
     preprocessing: from a model, how it prepares a photo, as JSON has it
-    build: from settings and names of classes, the model with random values; raises ConfigError, TypeError, KeyError or
-        ValueError for settings that it does not know
+    key: where the config stands in a file's settings, beside n_fg_class; None: its fields are the settings. The class
+        takes such a config by this name, too
     """
+
+    name: str
+    model_class: type[Chain]
+    config_class: type
+    preprocessing: Callable[[Any], dict[str, Any]]
+    key: str | None = None
+
+    @property
+    def has_thresholds(self) -> bool:
+        """Whether its models find instances: files keep their presets and limit, too."""
+        return issubclass(self.model_class, AbstractThresholds)
+
+    def settings(self, model: Any) -> dict[str, Any]:
+        """What the model is built of now, as JSON has it."""
+        found = config_to_json(present_config(model))
+        if self.key is not None:
+            found = {"n_fg_class": model.n_fg_class, self.key: found}
+        return found | threshold_settings(model) if self.has_thresholds else found
+
+    def build(self, settings: Mapping[str, Any], label_names: Sequence[str] | None) -> Chain:
+        """The model with random values.
+
+        settings: of a file
+        Raises what is wrong with them: CvzooError, TypeError, ValueError, LookupError or AttributeError.
+        """
+        own = {name: value for name, value in settings.items() if not (self.has_thresholds and name in _THRESHOLDS)}
+        if self.key is None:
+            config = config_from_json(self.config_class, own)
+            model = _built(self.model_class, config, label_names)
+        else:
+            n_fg_class, config = _keyed(self.config_class, own, self.key)
+            model = self.model_class(n_fg_class, label_names=label_names, **{self.key: config})
+        if self.has_thresholds:
+            use_stored_thresholds(model, settings)
+        return model
+
+
+class HandWritten(NamedTuple):
+    """An architecture whose family still writes its settings itself."""
 
     name: str
     model_class: type[Chain]
@@ -24,7 +77,7 @@ class Architecture(NamedTuple):
     preprocessing: Callable[[Any], dict[str, Any]]
     build: Callable[[Mapping[str, Any], Sequence[str] | None], Chain]
 
-    def with_thresholds(self) -> "Architecture":
+    def with_thresholds(self) -> "HandWritten":
         """The same for models that find instances: files keep their presets and limit, too."""
         build = self.build
 
@@ -34,3 +87,54 @@ class Architecture(NamedTuple):
             return model
 
         return self._replace(settings=lambda model: self.settings(model) | threshold_settings(model), build=built)
+
+
+class StoredDetector(NamedTuple):
+    """What a file says of a detector: n_fg_class; config: how it is built; presets and limit, None if it is older."""
+
+    n_fg_class: int
+    config: Any
+    presets: Mapping[str, Preset] | None
+    limit: int | None
+
+
+def stored_detector(settings: Mapping[str, Any], config_class: type, *, key: str = "settings") -> StoredDetector:
+    """A file's settings, checked. key: as in `Architecture`. Raises as `Architecture.build` does."""
+    n_fg_class, config = _keyed(config_class, {name: settings[name] for name in ("n_fg_class", key)}, key)
+    return StoredDetector(n_fg_class, config, stored_presets(settings), stored_limit(settings))
+
+
+def present_config(model: Any) -> Any:
+    """The model's config with the values that its adjustable attributes have now."""
+    now = {
+        field.name: getattr(model, field.name)
+        for field in dataclasses.fields(model.config)
+        if field.metadata.get("adjustable")
+    }
+    return dataclasses.replace(model.config, **now) if now else model.config
+
+
+@dataclasses.dataclass(frozen=True)
+class _Classes:
+    n_fg_class: int
+
+
+def _keyed(config_class: type, settings: Mapping[str, Any], key: str) -> tuple[int, Any]:
+    unknown = sorted(settings.keys() - {"n_fg_class", key})
+    if unknown:
+        raise ValueRangeError(f"there is no setting {unknown[0][:80]!r}", expected=f"n_fg_class and {key}")
+    n_fg_class = checked_values(_Classes, {"n_fg_class": settings["n_fg_class"]})["n_fg_class"]
+    return n_fg_class, config_from_json(config_class, settings[key])
+
+
+def _built(model_class: type[Chain], config: Any, label_names: Sequence[str] | None) -> Chain:
+    takes = inspect.signature(model_class).parameters
+    names = {"label_names": label_names} if "label_names" in takes else {}
+    if "config" in takes:
+        return model_class(config=config, **names)
+    values = {field.name: getattr(config, field.name) for field in dataclasses.fields(config)}
+    model = model_class(**{name: value for name, value in values.items() if name in takes}, **names)
+    for name, value in values.items():
+        if name not in takes:  # an adjustable attribute
+            setattr(model, name, value)
+    return model

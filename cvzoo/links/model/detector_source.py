@@ -2,13 +2,14 @@
 
 import os
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cvzoo.errors.exceptions import FileFormatError, ValueRangeError, WeightsMismatchError
 from cvzoo.links.chain import Chain
+from cvzoo.links.model.architecture import stored_detector
 from cvzoo.weights.download import pin_weights
 from cvzoo.weights.model_header import read_model_header
 from cvzoo.weights.report import LoadReport
@@ -34,22 +35,21 @@ class DetectorSource(NamedTuple):
 
 
 def saved_source(
-    path: str | os.PathLike, arrays: Mapping[str, np.ndarray], architecture: str, settings: Callable[..., Any]
+    path: str | os.PathLike, arrays: Mapping[str, np.ndarray], architecture: str, config_class: type
 ) -> DetectorSource | None:
     """What a file that cvzoo saved says of its detector; None if the file does not name the architecture.
 
-    settings: makes the network's settings of the file's
+    config_class: of the architecture
     Raises FileFormatError if they are none.
     """
     header = read_model_header(path)
     if header is None or header.architecture != architecture:
         return None
     try:
-        built = settings(**header.settings["settings"])
-        n = int(header.settings["n_fg_class"])
+        stored = stored_detector(header.settings, config_class)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise FileFormatError(f"{path}: its settings make no {architecture}: {str(error)[:200]}") from error
-    return DetectorSource(os.fspath(path), arrays, built, n, header.label_names)
+    return DetectorSource(os.fspath(path), arrays, stored.config, stored.n_fg_class, header.label_names)
 
 
 def detector_classes(

@@ -57,14 +57,28 @@ def threshold_settings(model: AbstractThresholds) -> dict[str, Any]:
     }
 
 
+def stored_presets(settings: Mapping[str, Any]) -> dict[str, Preset] | None:
+    """What `threshold_settings` wrote; None if an old file has none. Raises what is wrong: TypeError, ValueError ..."""
+    if "presets" not in settings:
+        return None
+    return {str(name): Preset(*map(float, pair)) for name, pair in settings["presets"].items()}
+
+
+def stored_limit(settings: Mapping[str, Any]) -> int | None:
+    """How many instances a photo keeps at most. Raises what is wrong: TypeError, ValueError."""
+    limit = settings.get("limit")
+    return None if limit is None else int(limit)
+
+
 def use_stored_thresholds(model: AbstractThresholds, settings: Mapping[str, Any]) -> None:
     """Give the model what `threshold_settings` wrote, and the preset "visualize".
 
     settings: of a file; an old one has neither presets nor limit, and the model keeps its own
     Raises what is wrong with them: TypeError, AttributeError, ValueError, such as ValueRangeError.
     """
-    if "presets" in settings:
-        model.presets = {str(name): Preset(*map(float, pair)) for name, pair in settings["presets"].items()}
+    presets = stored_presets(settings)
+    if presets is not None:
+        model.presets = presets
     if "limit" in settings:
-        model.limit = None if settings["limit"] is None else int(settings["limit"])
+        model.limit = stored_limit(settings)
     model.use_preset("visualize")

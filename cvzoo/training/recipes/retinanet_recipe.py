@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from cvzoo.errors.exceptions import ValueRangeError
-from cvzoo.links.model.retinanet.settings import RetinaNetSettings
+from cvzoo.links.model.retinanet.config import RetinaNetSettings
 
 # a metric and what it is called where it is logged
 METRICS: Mapping[str, str] = MappingProxyType(

@@ -10,8 +10,8 @@ from cvzoo.links.chain import Chain
 from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.detector_source import DetectorSource, detector_classes, saved_source, take_what_fits
-from cvzoo.links.model.fcos.settings import FCOSSettings
-from cvzoo.links.model.ssdlite.settings import SSDLiteSettings
+from cvzoo.links.model.fcos.config import FCOSSettings
+from cvzoo.links.model.ssdlite.config import SSDLiteSettings
 from cvzoo.links.model.ssdlite.ssdlite import SSDLite
 from cvzoo.serializers.model_file import save_model
 from cvzoo.serializers.npz import save_npz

@@ -3,7 +3,7 @@
 import pytest
 
 from cvzoo.errors import ValueRangeError
-from cvzoo.links.model.retinanet.settings import RetinaNetSettings
+from cvzoo.links.model.retinanet.config import RetinaNetSettings
 from cvzoo.training.recipes.retinanet_recipe import RetinaNetRecipe
 
 

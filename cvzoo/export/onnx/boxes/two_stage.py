@@ -20,8 +20,8 @@ from cvzoo.export.onnx.network import add_network
 from cvzoo.export.onnx.onnx_graph import OnnxGraph
 from cvzoo.geometry.anchors import cell_anchors
 from cvzoo.links.model.faster_rcnn_fpn.anchors import rounded_at_stride
+from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
 from cvzoo.links.model.faster_rcnn_fpn.region_network import RegionNetwork
-from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
 
 _MIN_PROPOSAL, _MIN_BOX = 1e-3, 1e-2  # sides in pixels, as in cvzoo.links
 

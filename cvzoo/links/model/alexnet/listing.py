@@ -5,7 +5,7 @@ from typing import Any
 
 from cvzoo.links.model.alexnet.alexnet import AlexNet
 from cvzoo.links.model.alexnet.weights import WEIGHTS
-from cvzoo.links.model.architecture import Architecture
+from cvzoo.links.model.architecture import HandWritten
 from cvzoo.links.model.classifier_listing import classifier_members, classifier_preprocessing
 from cvzoo.links.model.photo_preparation import PhotoPreparation
 from cvzoo.links.model.zoo_member import ZooMember
@@ -32,7 +32,7 @@ def _build(settings: Mapping[str, Any], label_names: Sequence[str] | None) -> Al
     )
 
 
-ARCHITECTURES = (Architecture("AlexNet", AlexNet, _settings, classifier_preprocessing, _build),)
+ARCHITECTURES = (HandWritten("AlexNet", AlexNet, _settings, classifier_preprocessing, _build),)
 
 
 def members() -> list[ZooMember]:

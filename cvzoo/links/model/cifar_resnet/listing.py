@@ -4,7 +4,7 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cvzoo.links.model.architecture import Architecture
+from cvzoo.links.model.architecture import HandWritten
 from cvzoo.links.model.cifar_resnet.cifar_resnet import MEAN, STD, CIFARResNet
 from cvzoo.links.model.cifar_resnet.weights import WEIGHTS
 from cvzoo.links.model.trained_members import trained_members
@@ -24,7 +24,7 @@ def _build(settings: Mapping[str, Any], label_names: Sequence[str] | None) -> CI
     return CIFARResNet(settings["n_layer"], settings["n_class"], label_names=label_names)
 
 
-ARCHITECTURES = (Architecture("CIFARResNet", CIFARResNet, _settings, _preprocessing, _build),)
+ARCHITECTURES = (HandWritten("CIFARResNet", CIFARResNet, _settings, _preprocessing, _build),)
 
 
 def members() -> list[ZooMember]:

@@ -4,7 +4,7 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cvzoo.links.model.architecture import Architecture
+from cvzoo.links.model.architecture import HandWritten
 from cvzoo.links.model.classifier_listing import classifier_members, classifier_preprocessing
 from cvzoo.links.model.convnext.convnext import ConvNeXt
 from cvzoo.links.model.convnext.plan import Plan
@@ -35,7 +35,7 @@ def _build(settings: Mapping[str, Any], label_names: Sequence[str] | None) -> Co
     )
 
 
-ARCHITECTURES = (Architecture("ConvNeXt", ConvNeXt, _settings, classifier_preprocessing, _build),)
+ARCHITECTURES = (HandWritten("ConvNeXt", ConvNeXt, _settings, classifier_preprocessing, _build),)
 
 
 def members() -> list[ZooMember]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cvzoo.errors.exceptions import FileFormatError
-from cvzoo.links.model.architecture import Architecture
+from cvzoo.links.model.architecture import HandWritten
 from cvzoo.links.model.darknet.detector import DarknetDetector
 from cvzoo.links.model.darknet.published import mobilenet_v2_yolo_v3_nano, yolo_fastest
 from cvzoo.links.model.darknet.weights import MOBILENET_V2_YOLO_V3_NANO_VOC, YOLO_FASTEST_COCO
@@ -47,7 +47,7 @@ def _preprocessing(model: DarknetDetector) -> dict[str, Any]:
     }
 
 
-ARCHITECTURES = (Architecture("DarknetDetector", DarknetDetector, _settings, _preprocessing, _build).with_thresholds(),)
+ARCHITECTURES = (HandWritten("DarknetDetector", DarknetDetector, _settings, _preprocessing, _build).with_thresholds(),)
 
 
 def members() -> list[ZooMember]:

@@ -4,7 +4,7 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cvzoo.links.model.architecture import Architecture
+from cvzoo.links.model.architecture import HandWritten
 from cvzoo.links.model.deeplab.deeplab_v3 import DeepLabV3
 from cvzoo.links.model.deeplab.deeplab_v3_plus import DeepLabV3plusXception65
 from cvzoo.links.model.deeplab.weights import V3_PLUS_RECORDS, V3_RECORDS
@@ -56,8 +56,8 @@ def _v3_plus_preprocessing(model: DeepLabV3plusXception65) -> dict[str, Any]:
 
 
 ARCHITECTURES = (
-    Architecture("DeepLabV3", DeepLabV3, _v3_settings, short_side_preprocessing, _v3_build),
-    Architecture(
+    HandWritten("DeepLabV3", DeepLabV3, _v3_settings, short_side_preprocessing, _v3_build),
+    HandWritten(
         "DeepLabV3plusXception65",
         DeepLabV3plusXception65,
         _v3_plus_settings,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cvzoo.links.model.architecture import Architecture
+from cvzoo.links.model.architecture import HandWritten
 from cvzoo.links.model.espnet.espnet import ESPNet
 from cvzoo.links.model.espnet.frame_preparation import FramePreparation
 from cvzoo.links.model.espnet.weights import RECORDS
@@ -36,7 +36,7 @@ def _preprocessing(model: ESPNet) -> dict[str, Any]:
     return {"channels": "BGR", **model.preparation.to_json()}
 
 
-ARCHITECTURES = (Architecture("ESPNet", ESPNet, _settings, _preprocessing, _build),)
+ARCHITECTURES = (HandWritten("ESPNet", ESPNet, _settings, _preprocessing, _build),)
 
 
 def members() -> list[ZooMember]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from cvzoo.geometry.anchors import cell_anchors, grid_anchors
-from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
+from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
 
 
 def level_anchors(settings: FasterRCNNFPNSettings, size: Sequence[int]) -> list[np.ndarray]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from cvzoo.links.chain import Chain
-from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
+from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
 from cvzoo.links.model.fpn.fpn import FPN
 from cvzoo.links.model.mobilenet_v3.extractor import MobileNetV3Extractor
 from cvzoo.links.model.resnet.extractor import ResNetExtractor

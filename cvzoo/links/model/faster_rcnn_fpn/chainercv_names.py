@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from cvzoo.labels.coco import coco_bbox_label_names
-from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
+from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
 from cvzoo.links.model.faster_rcnn_fpn.torchvision_names import as_window, rows_of_classes
 from cvzoo.links.model.light_head_rcnn.chainercv_names import own_resnet_names
 from cvzoo.weights.record import Weights

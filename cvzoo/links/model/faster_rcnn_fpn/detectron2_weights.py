@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from cvzoo.labels.coco import coco_bbox_label_names
-from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
+from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
 from cvzoo.weights.record import Weights
 
 _SITE = "https://dl.fbaipublicfiles.com/detectron2/"

@@ -8,12 +8,13 @@ import numpy as np
 
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.cuda.prepare import PhotoPlan
+from cvzoo.links.model.config import one_config
 from cvzoo.links.model.detector import AbstractDetector, Found, Preset
+from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig
 from cvzoo.links.model.faster_rcnn_fpn.fit import fit_photo, fit_plan, seen_size
 from cvzoo.links.model.faster_rcnn_fpn.on_device import device_frames
 from cvzoo.links.model.faster_rcnn_fpn.pretrained import region_source
 from cvzoo.links.model.faster_rcnn_fpn.region_network import RegionNetwork, to_photo
-from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
 from cvzoo.links.model.faster_rcnn_fpn.weights import WEIGHTS
 from cvzoo.links.model.finished_boxes import DeviceBoxes
 
@@ -27,7 +28,8 @@ class FasterRCNNFPN(AbstractDetector):
         whole; where other classes, anchors or settings are asked for, a warning names what starts anew, and so does
         `load_report`
     label_names: names of the classes; None: the file's, if it has as many classes
-    settings: how it is built and how it sees a photo; None: as the file has it, else `FasterRCNNFPNSettings()`
+    config: how it is built and how it sees a photo; None: as the file has it, else `FasterRCNNFPNConfig()`
+    settings: older name of config
     Raises ValueRangeError if the names are not as many as the classes, or there is no such name or file;
     WeightsMismatchError if the file does not fit; what reading it raises.
 
@@ -44,7 +46,8 @@ class FasterRCNNFPN(AbstractDetector):
         pretrained_model: str | os.PathLike | None = None,
         *,
         label_names: Sequence[str] | None = None,
-        settings: FasterRCNNFPNSettings | None = None,
+        config: FasterRCNNFPNConfig | None = None,
+        settings: FasterRCNNFPNConfig | None = None,
     ):
         source = region_source(
             pretrained_model,
@@ -52,9 +55,10 @@ class FasterRCNNFPN(AbstractDetector):
             architecture="FasterRCNNFPN",
             n_fg_class=n_fg_class,
             label_names=label_names,
-            settings=settings,
+            settings=one_config(config, settings),
         )
         self.settings, self.n_fg_class, self.label_names = source.settings, source.n_fg_class, source.label_names
+        self.config = self.settings
         with self.init_scope():
             self.regions = RegionNetwork(self.n_fg_class, self.settings)
         self.load_report = source.take(self, lambda n, built, arrays: FasterRCNNFPN(n, settings=built))

@@ -5,7 +5,7 @@ import numpy as np
 from cvzoo.backends.cuda.prepare import PhotoPlan
 from cvzoo.backends.cuda.resampling import Resampling
 from cvzoo.functions.array.resize_images import resize_images
-from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
+from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
 from cvzoo.links.model.retinanet.fit import fitted_size, padded_size
 from cvzoo.transforms.normalize import normalize
 from cvzoo.transforms.pillow_passes import rows_first

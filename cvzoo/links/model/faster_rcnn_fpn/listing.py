@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.architecture import Architecture
+from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig
 from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import FasterRCNNFPN
 from cvzoo.links.model.faster_rcnn_fpn.published import (
     FasterRCNNFPNMobileNetV3Large,
@@ -13,24 +14,13 @@ from cvzoo.links.model.faster_rcnn_fpn.published import (
     FasterRCNNFPNResNet101,
     FasterRCNNFPNResNeXt101,
 )
-from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
-from cvzoo.links.model.faster_rcnn_fpn.storage import (
-    faster_rcnn_fpn_from_settings,
-    region_network_preprocessing,
-    region_network_settings,
-)
+from cvzoo.links.model.faster_rcnn_fpn.storage import region_network_preprocessing
 from cvzoo.links.model.faster_rcnn_fpn.weights import WEIGHTS
 from cvzoo.links.model.zoo_member import Task, ZooMember
 from cvzoo.weights.record import Weights
 
 ARCHITECTURES = (
-    Architecture(
-        "FasterRCNNFPN",
-        FasterRCNNFPN,
-        region_network_settings,
-        region_network_preprocessing,
-        faster_rcnn_fpn_from_settings,
-    ).with_thresholds(),
+    Architecture("FasterRCNNFPN", FasterRCNNFPN, FasterRCNNFPNConfig, region_network_preprocessing, key="settings"),
 )
 # the longer names first: one begins with the other
 _MAKERS = {
@@ -48,7 +38,7 @@ def members() -> list[ZooMember]:
 
 
 def region_members(
-    weights: Mapping[str, tuple[Weights, FasterRCNNFPNSettings]], makers: Mapping[str, Callable[..., Chain]], task: Task
+    weights: Mapping[str, tuple[Weights, FasterRCNNFPNConfig]], makers: Mapping[str, Callable[..., Chain]], task: Task
 ) -> list[ZooMember]:
     """A member for each record. makers: variant, as names of records begin with it -> constructor."""
     found = []

@@ -11,16 +11,16 @@ from cvzoo.errors.exceptions import FileFormatError, ValueRangeError
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.labels.coco_categories import torchvision_label_names
 from cvzoo.links.chain import Chain
+from cvzoo.links.model.architecture import stored_detector
 from cvzoo.links.model.detector import Preset
 from cvzoo.links.model.faster_rcnn_fpn.chainercv_names import (
     chainercv_settings,
     from_chainercv,
     is_chainercv_region_network,
 )
+from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings, with_n_anchor
 from cvzoo.links.model.faster_rcnn_fpn.detectron2_names import from_detectron2, is_detectron2_region_network
 from cvzoo.links.model.faster_rcnn_fpn.detectron2_weights import detectron2_settings
-from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings, with_n_anchor
-from cvzoo.links.model.faster_rcnn_fpn.stored import stored_region_network
 from cvzoo.links.model.faster_rcnn_fpn.torchvision_names import (
     from_torchvision,
     is_mobilenet,
@@ -180,11 +180,11 @@ def _read(
 
 def _from_header(path: str, arrays: Mapping, settings: Mapping, label_names: tuple[str, ...] | None) -> RegionSource:
     try:
-        stored = stored_region_network(settings)
+        stored = stored_detector(settings, FasterRCNNFPNSettings)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise FileFormatError(f"{path}: its settings make no such detector: {str(error)[:200]}") from error
     return RegionSource(
-        stored.settings,
+        stored.config,
         stored.n_fg_class,
         label_names,
         arrays=arrays,

@@ -4,9 +4,9 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
 from cvzoo.links.model.faster_rcnn_fpn.detectron2_weights import detectron2_settings
 from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import FasterRCNNFPN
-from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
 from cvzoo.links.model.faster_rcnn_fpn.weights import MOBILENET_V3_LARGE_320_FPN, MOBILENET_V3_LARGE_FPN, WEIGHTS
 
 Name = str | os.PathLike | None

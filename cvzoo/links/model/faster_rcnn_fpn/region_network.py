@@ -17,6 +17,7 @@ from cvzoo.links.model.detector import Found
 from cvzoo.links.model.faster_rcnn_fpn.anchors import level_anchors
 from cvzoo.links.model.faster_rcnn_fpn.backbone import make_backbone, picked_maps
 from cvzoo.links.model.faster_rcnn_fpn.box_head import FPNBoxHead
+from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
 from cvzoo.links.model.faster_rcnn_fpn.decode_regions import decode_regions
 from cvzoo.links.model.faster_rcnn_fpn.on_device import (
     DeviceFrames,
@@ -28,7 +29,6 @@ from cvzoo.links.model.faster_rcnn_fpn.on_device import (
 from cvzoo.links.model.faster_rcnn_fpn.propose import propose
 from cvzoo.links.model.faster_rcnn_fpn.pyramid_regions import pyramid_regions
 from cvzoo.links.model.faster_rcnn_fpn.region_proposal_network import FPNRegionProposalNetwork
-from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
 from cvzoo.links.model.finished_boxes import photo_numbers
 from cvzoo.links.model.thresholds import AbstractThresholds
 

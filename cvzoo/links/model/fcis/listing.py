@@ -1,6 +1,6 @@
 """The FCIS networks in listings and in files."""
 
-from cvzoo.links.model.architecture import Architecture
+from cvzoo.links.model.architecture import HandWritten
 from cvzoo.links.model.fcis.fcis_resnet101 import FCISResNet101
 from cvzoo.links.model.fcis.storage import fcis_from_settings, fcis_preprocessing, fcis_settings
 from cvzoo.links.model.fcis.weights import WEIGHTS
@@ -8,7 +8,7 @@ from cvzoo.links.model.trained_members import trained_members
 from cvzoo.links.model.zoo_member import ZooMember
 
 ARCHITECTURES = (
-    Architecture(
+    HandWritten(
         "FCISResNet101", FCISResNet101, fcis_settings, fcis_preprocessing, fcis_from_settings
     ).with_thresholds(),
 )

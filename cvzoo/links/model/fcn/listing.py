@@ -4,7 +4,7 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cvzoo.links.model.architecture import Architecture
+from cvzoo.links.model.architecture import HandWritten
 from cvzoo.links.model.fcn.fcn import FCN
 from cvzoo.links.model.fcn.weights import RECORDS
 from cvzoo.links.model.short_side_preparation import short_side_preprocessing
@@ -26,7 +26,7 @@ def _build(settings: Mapping[str, Any], label_names: Sequence[str] | None) -> FC
     )
 
 
-ARCHITECTURES = (Architecture("FCN", FCN, _settings, short_side_preprocessing, _build),)
+ARCHITECTURES = (HandWritten("FCN", FCN, _settings, short_side_preprocessing, _build),)
 
 
 def members() -> list[ZooMember]:

@@ -11,13 +11,14 @@ from cvzoo.backends.cuda.constants import constants
 from cvzoo.backends.cuda.prepare import PhotoPlan
 from cvzoo.backends.cuda.staging import upload
 from cvzoo.labels.coco import coco_bbox_label_names
+from cvzoo.links.model.config import one_config
 from cvzoo.links.model.detector import AbstractOneStageDetector, Found, Preset
 from cvzoo.links.model.detector_source import detector_classes, take_what_fits
+from cvzoo.links.model.fcos.config import FCOSConfig
 from cvzoo.links.model.fcos.decode import decode_places, decode_places_on_device, places_as_anchors
 from cvzoo.links.model.fcos.head import FCOSHead
 from cvzoo.links.model.fcos.places import pyramid_places
 from cvzoo.links.model.fcos.pretrained import read_pretrained
-from cvzoo.links.model.fcos.settings import FCOSSettings
 from cvzoo.links.model.finished_boxes import DeviceBoxes, suppressed_result
 from cvzoo.links.model.fpn.fpn import FPN
 from cvzoo.links.model.resnet.extractor import ResNetExtractor
@@ -33,7 +34,8 @@ class FCOS(AbstractOneStageDetector):
         of such a file or of one that cvzoo saved. What fits is taken over; a warning names what starts anew in the
         classes' head, and so does `load_report`
     label_names: names of the classes; None: the file's, if it has as many classes, or COCO's if there are 80
-    settings: how it is built and how it sees a photo; None: as the file has it, else `FCOSSettings()`
+    config: how it is built and how it sees a photo; None: as the file has it, else `FCOSConfig()`
+    settings: older name of config
     Raises ValueRangeError if the names are not as many as the classes, or there is no such name or file;
     WeightsMismatchError if the file holds another network; what reading it raises.
 
@@ -54,8 +56,10 @@ class FCOS(AbstractOneStageDetector):
         pretrained_model: str | os.PathLike | None = None,
         *,
         label_names: Sequence[str] | None = None,
-        settings: FCOSSettings | None = None,
+        config: FCOSConfig | None = None,
+        settings: FCOSConfig | None = None,
     ):
+        settings = one_config(config, settings)
         source = None
         if pretrained_model is not None:
             n_wanted = len(label_names) if n_fg_class is None and label_names is not None else n_fg_class
@@ -64,8 +68,8 @@ class FCOS(AbstractOneStageDetector):
         self.n_fg_class, self.label_names = detector_classes(
             "FCOS", n_fg_class, label_names, source, default_names=coco_bbox_label_names
         )
-        s = FCOSSettings() if settings is None else settings
-        self.settings = s
+        s = FCOSConfig() if settings is None else settings
+        self.config = self.settings = s
         with self.init_scope():
             self.extractor = ResNetExtractor(s.n_layer, base_channels=s.base_channels, norm=s.norm, eps=s.bn_eps)
             self.fpn = FPN(self.extractor.channels[1:], s.channels, n_extra=2, extra_from="P5")

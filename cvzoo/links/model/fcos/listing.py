@@ -1,21 +1,15 @@
 """FCOS in listings and in files."""
 
-import dataclasses
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cvzoo.links.model.architecture import Architecture
+from cvzoo.links.model.fcos.config import FCOSConfig
 from cvzoo.links.model.fcos.fcos import FCOS
 from cvzoo.links.model.fcos.published import FCOSResNet50FPN
-from cvzoo.links.model.fcos.settings import FCOSSettings
 from cvzoo.links.model.fcos.weights import WEIGHTS
 from cvzoo.links.model.retinanet.fit import MEAN, MULTIPLE, STD
 from cvzoo.links.model.trained_members import trained_members
 from cvzoo.links.model.zoo_member import ZooMember
-
-
-def _settings(model: FCOS) -> dict[str, Any]:
-    return {"n_fg_class": model.n_fg_class, "settings": dataclasses.asdict(model.settings)}
 
 
 def _preprocessing(model: FCOS) -> dict[str, Any]:
@@ -31,12 +25,7 @@ def _preprocessing(model: FCOS) -> dict[str, Any]:
     }
 
 
-def _build(settings: Mapping[str, Any], label_names: Sequence[str] | None) -> FCOS:
-    built = FCOSSettings(**settings["settings"])
-    return FCOS(int(settings["n_fg_class"]), label_names=label_names, settings=built)
-
-
-ARCHITECTURES = (Architecture("FCOS", FCOS, _settings, _preprocessing, _build).with_thresholds(),)
+ARCHITECTURES = (Architecture("FCOS", FCOS, FCOSConfig, _preprocessing, key="settings"),)
 
 
 def members() -> list[ZooMember]:

@@ -6,7 +6,7 @@ import os
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.labels.coco_categories import torchvision_label_names
 from cvzoo.links.model.detector_source import DetectorSource, saved_source
-from cvzoo.links.model.fcos.settings import FCOSSettings
+from cvzoo.links.model.fcos.config import FCOSSettings
 from cvzoo.links.model.fcos.torchvision_names import from_torchvision, is_torchvision_fcos
 from cvzoo.links.model.fcos.weights import WEIGHTS
 from cvzoo.links.model.pretrained import pretrained_path

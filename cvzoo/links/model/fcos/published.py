@@ -3,8 +3,8 @@
 import os
 from collections.abc import Sequence
 
+from cvzoo.links.model.fcos.config import FCOSSettings
 from cvzoo.links.model.fcos.fcos import FCOS
-from cvzoo.links.model.fcos.settings import FCOSSettings
 
 
 def FCOSResNet50FPN(

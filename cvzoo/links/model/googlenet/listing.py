@@ -4,7 +4,7 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from cvzoo.links.model.architecture import Architecture
+from cvzoo.links.model.architecture import HandWritten
 from cvzoo.links.model.classifier_listing import classifier_members, classifier_preprocessing
 from cvzoo.links.model.googlenet.googlenet import GoogLeNet
 from cvzoo.links.model.googlenet.inception_v3 import InceptionV3
@@ -37,8 +37,8 @@ def _build(make: Callable[..., Model], settings: Mapping[str, Any], label_names:
 
 
 ARCHITECTURES = (
-    Architecture("GoogLeNet", GoogLeNet, _settings, classifier_preprocessing, functools.partial(_build, GoogLeNet)),
-    Architecture(
+    HandWritten("GoogLeNet", GoogLeNet, _settings, classifier_preprocessing, functools.partial(_build, GoogLeNet)),
+    HandWritten(
         "InceptionV3", InceptionV3, _settings, classifier_preprocessing, functools.partial(_build, InceptionV3)
     ),
 )

@@ -13,14 +13,16 @@ from cvzoo.backends.arrays import to_numpy as on_host
 from cvzoo.backends.cuda.prepare import PhotoPlan
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.functions.array.dtypes import widened
+from cvzoo.links.model.config_json import config_from_json
 from cvzoo.links.model.detector import Found
+from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
 from cvzoo.links.model.faster_rcnn_fpn.fit import fit_photo, fit_plan, seen_size
 from cvzoo.links.model.faster_rcnn_fpn.pretrained import region_source
 from cvzoo.links.model.faster_rcnn_fpn.region_network import RegionNetwork, suppressed, to_photo
-from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
 from cvzoo.links.model.key_point_detector import AbstractKeyPointDetector, FoundPoints
+from cvzoo.links.model.keypoint_rcnn.config import KeypointRCNNFPNConfig, PointHeadConfig
 from cvzoo.links.model.keypoint_rcnn.decode_points import decode_points
-from cvzoo.links.model.keypoint_rcnn.point_head import PointHead, PointHeadSettings
+from cvzoo.links.model.keypoint_rcnn.point_head import PointHead
 from cvzoo.links.model.keypoint_rcnn.weights import COCO_POINT_NAMES, WEIGHTS
 
 
@@ -29,7 +31,7 @@ class KeypointRCNNFPN(AbstractKeyPointDetector):
 
     n_fg_class, pretrained_model, label_names, settings, and what is raised: as in `FasterRCNNFPN`, with the names of
         this family's `WEIGHTS`
-    point_settings: of the head of points; None: as the file has it, else `PointHeadSettings()`
+    point_settings: of the head of points; None: as the file has it, else `PointHeadConfig()`
     point_names: names of the points; None: COCO's, if there are 17
 
     Source: He et al., Mask R-CNN, ICCV 2017, section 5.
@@ -42,7 +44,7 @@ class KeypointRCNNFPN(AbstractKeyPointDetector):
         *,
         label_names: Sequence[str] | None = None,
         settings: FasterRCNNFPNSettings | None = None,
-        point_settings: PointHeadSettings | None = None,
+        point_settings: PointHeadConfig | None = None,
         point_names: Sequence[str] | None = None,
     ):
         source = region_source(
@@ -55,12 +57,12 @@ class KeypointRCNNFPN(AbstractKeyPointDetector):
         )
         stored = None
         if source.extra is not None:
-            stored = PointHeadSettings(**source.extra["point_settings"])
+            stored = config_from_json(PointHeadConfig, source.extra["point_settings"])
             point_settings = stored if point_settings is None else point_settings
             if point_names is None and point_settings == stored:
                 point_names = source.extra["point_names"]
         is_asked = point_settings is not None
-        point_settings = PointHeadSettings() if point_settings is None else point_settings
+        point_settings = PointHeadConfig() if point_settings is None else point_settings
         if point_names is None and point_settings.n_point == len(COCO_POINT_NAMES):
             point_names = COCO_POINT_NAMES
         if point_names is not None and len(point_names) != point_settings.n_point:
@@ -70,6 +72,12 @@ class KeypointRCNNFPN(AbstractKeyPointDetector):
         self.settings, self.n_fg_class, self.label_names = source.settings, source.n_fg_class, source.label_names
         self.point_settings = point_settings
         self.point_names = None if point_names is None else tuple(point_names)
+        self.config = KeypointRCNNFPNConfig(
+            n_fg_class=self.n_fg_class,
+            settings=self.settings,
+            point_settings=point_settings,
+            point_names=self.point_names,
+        )
         with self.init_scope():
             self.regions = RegionNetwork(self.n_fg_class, self.settings)
             self.point_head = PointHead(self.settings.channels, point_settings)

@@ -1,35 +1,14 @@
 """The third head of a model of poses: where in a region each point lies."""
 
-import dataclasses
 from typing import Any
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
-from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.initializers.normal import Normal
 from cvzoo.links.chain import Chain, ChainList
 from cvzoo.links.connection.deconvolution_2d import Deconvolution2D
 from cvzoo.links.model.faster_rcnn_fpn.box_head import region_conv
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class PointHeadSettings:
-    """How a head of points is built.
-
-    n_point: points of an object
-    depth: 3 x 3 convolutions of `channels`
-    roi_size: cells of a region along a side; the maps have four times as many
-    Raises ValueRangeError.
-    """
-
-    n_point: int = 17
-    depth: int = 8
-    channels: int = 512
-    roi_size: int = 14
-
-    def __post_init__(self) -> None:
-        if min(self.n_point, self.channels, self.roi_size) < 1 or self.depth < 0:
-            raise ValueRangeError("PointHeadSettings", expected="positive numbers", got=repr(self))
+from cvzoo.links.model.keypoint_rcnn.config import PointHeadConfig
 
 
 class PointHead(Chain):
@@ -37,7 +16,7 @@ class PointHead(Chain):
 
     rows_vary = True
 
-    def __init__(self, in_channels: int, settings: PointHeadSettings):
+    def __init__(self, in_channels: int, settings: PointHeadConfig):
         s = settings
         with self.init_scope():
             self.convs = ChainList()

@@ -3,9 +3,9 @@
 import os
 from collections.abc import Sequence
 
+from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
 from cvzoo.links.model.faster_rcnn_fpn.detectron2_weights import detectron2_settings
 from cvzoo.links.model.faster_rcnn_fpn.published import full_name, resnet101_settings
-from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
 from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import KeypointRCNNFPN
 from cvzoo.links.model.keypoint_rcnn.weights import WEIGHTS
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cvzoo.links.model.architecture import Architecture
+from cvzoo.links.model.architecture import HandWritten
 from cvzoo.links.model.lraspp.lraspp import LRASPPMobileNetV3Large
 from cvzoo.links.model.lraspp.weights import RECORDS
 from cvzoo.links.model.short_side_preparation import short_side_preprocessing
@@ -22,7 +22,7 @@ def _build(settings: Mapping[str, Any], label_names: Sequence[str] | None) -> LR
 
 
 ARCHITECTURES = (
-    Architecture("LRASPPMobileNetV3Large", LRASPPMobileNetV3Large, _settings, short_side_preprocessing, _build),
+    HandWritten("LRASPPMobileNetV3Large", LRASPPMobileNetV3Large, _settings, short_side_preprocessing, _build),
 )
 
 

@@ -1,43 +1,20 @@
 """The third head: which pixels of a region belong to its object."""
 
-import dataclasses
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.arrays import array_module, is_device_array
-from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.functions.array.dtypes import widened
 from cvzoo.initializers.normal import Normal
 from cvzoo.links.chain import Chain, ChainList
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.connection.deconvolution_2d import Deconvolution2D
 from cvzoo.links.model.faster_rcnn_fpn.box_head import region_conv
+from cvzoo.links.model.mask_rcnn.config import MaskHeadConfig
 from cvzoo.links.model.resnet.norm import Norm
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class MaskHeadSettings:
-    """How a mask head is built, and how its masks become the photo's.
-
-    depth: 3 x 3 convolutions of `channels`
-    roi_size: cells of a region along a side; the mask has twice as many
-    paste: "whole": boxes are widened to whole pixels, as torchvision has it; "exact": as they are, as detectron2
-    Raises ValueRangeError.
-    """
-
-    depth: int = 4
-    channels: int = 256
-    roi_size: int = 14
-    paste: Literal["whole", "exact"] = "whole"
-
-    def __post_init__(self) -> None:
-        if self.paste not in ("whole", "exact") or min(self.channels, self.roi_size) < 1 or self.depth < 0:
-            raise ValueRangeError(
-                "MaskHeadSettings", expected="positive sizes, and paste 'whole' or 'exact'", got=repr(self)
-            )
 
 
 class MaskHead(Chain):
@@ -48,7 +25,7 @@ class MaskHead(Chain):
 
     rows_vary = True
 
-    def __init__(self, in_channels: int, n_fg_class: int, settings: MaskHeadSettings, *, norm: Norm | None = None):
+    def __init__(self, in_channels: int, n_fg_class: int, settings: MaskHeadConfig, *, norm: Norm | None = None):
         s = settings
         with self.init_scope():
             self.convs = ChainList()

@@ -10,13 +10,15 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.arrays import is_device_array
 from cvzoo.backends.arrays import to_numpy as on_host
 from cvzoo.backends.cuda.prepare import PhotoPlan
+from cvzoo.links.model.config_json import config_from_json
 from cvzoo.links.model.detector import Found
+from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
 from cvzoo.links.model.faster_rcnn_fpn.fit import fit_photo, fit_plan, seen_size
 from cvzoo.links.model.faster_rcnn_fpn.pretrained import region_source
 from cvzoo.links.model.faster_rcnn_fpn.region_network import RegionNetwork, suppressed, to_photo
-from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
 from cvzoo.links.model.instance_segmenter import AbstractInstanceSegmenter, FoundInstances
-from cvzoo.links.model.mask_rcnn.mask_head import MaskHead, MaskHeadSettings
+from cvzoo.links.model.mask_rcnn.config import MaskHeadConfig, MaskRCNNFPNConfig
+from cvzoo.links.model.mask_rcnn.mask_head import MaskHead
 from cvzoo.links.model.mask_rcnn.paste_mask import paste_masks
 from cvzoo.links.model.mask_rcnn.weights import WEIGHTS
 
@@ -26,7 +28,7 @@ class MaskRCNNFPN(AbstractInstanceSegmenter):
 
     n_fg_class, pretrained_model, label_names, settings, and what is raised: as in `FasterRCNNFPN`, with the names of
         this family's `WEIGHTS`
-    mask_settings: of the mask head; None: as the file has it, else `MaskHeadSettings()`
+    mask_settings: of the mask head; None: as the file has it, else `MaskHeadConfig()`
 
     mask_thresh: a pixel belongs to an object if its probability is above this
     Source: He et al., Mask R-CNN, ICCV 2017.
@@ -41,7 +43,7 @@ class MaskRCNNFPN(AbstractInstanceSegmenter):
         *,
         label_names: Sequence[str] | None = None,
         settings: FasterRCNNFPNSettings | None = None,
-        mask_settings: MaskHeadSettings | None = None,
+        mask_settings: MaskHeadConfig | None = None,
     ):
         source = region_source(
             pretrained_model,
@@ -51,12 +53,13 @@ class MaskRCNNFPN(AbstractInstanceSegmenter):
             label_names=label_names,
             settings=settings,
         )
-        own_head = None if source.extra is None else MaskHeadSettings(**source.extra["mask_settings"])
+        own_head = None if source.extra is None else config_from_json(MaskHeadConfig, source.extra["mask_settings"])
         mask_settings = own_head if mask_settings is None else mask_settings
         if mask_settings is None:
-            mask_settings = MaskHeadSettings(paste="exact" if source.is_detectron2 else "whole")
+            mask_settings = MaskHeadConfig(paste="exact" if source.is_detectron2 else "whole")
         self.settings, self.n_fg_class, self.label_names = source.settings, source.n_fg_class, source.label_names
         self.mask_settings = mask_settings
+        self.config = MaskRCNNFPNConfig(n_fg_class=self.n_fg_class, settings=self.settings, mask_settings=mask_settings)
         with self.init_scope():
             self.regions = RegionNetwork(self.n_fg_class, self.settings)
             self.mask_head = MaskHead(

@@ -2,8 +2,8 @@
 
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.faster_rcnn_fpn.chainercv_names import chainercv_settings, chainercv_weights
+from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
 from cvzoo.links.model.faster_rcnn_fpn.detectron2_weights import detectron2_files
-from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
 from cvzoo.links.model.faster_rcnn_fpn.weights import RESNET50_FPN, RESNET50_FPN_V2, TORCHVISION_PREPROCESSING
 from cvzoo.links.model.torchvision_record import torchvision_weights
 from cvzoo.weights.record import Weights

@@ -4,7 +4,7 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cvzoo.links.model.architecture import Architecture
+from cvzoo.links.model.architecture import HandWritten
 from cvzoo.links.model.classifier_listing import classifier_members, classifier_preprocessing
 from cvzoo.links.model.mobilenet_v2.mobilenet_v2 import MobileNetV2
 from cvzoo.links.model.mobilenet_v2.weights import WEIGHTS
@@ -33,7 +33,7 @@ def _build(settings: Mapping[str, Any], label_names: Sequence[str] | None) -> Mo
     )
 
 
-ARCHITECTURES = (Architecture("MobileNetV2", MobileNetV2, _settings, classifier_preprocessing, _build),)
+ARCHITECTURES = (HandWritten("MobileNetV2", MobileNetV2, _settings, classifier_preprocessing, _build),)
 
 
 def members() -> list[ZooMember]:

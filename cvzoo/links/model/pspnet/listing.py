@@ -4,7 +4,7 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cvzoo.links.model.architecture import Architecture
+from cvzoo.links.model.architecture import HandWritten
 from cvzoo.links.model.pspnet.layouts import LAYOUTS
 from cvzoo.links.model.pspnet.pspnet import PSPNet
 from cvzoo.links.model.pspnet.weights import RECORDS
@@ -50,7 +50,7 @@ def _preprocessing(model: PSPNet) -> dict[str, Any]:
     }
 
 
-ARCHITECTURES = (Architecture("PSPNet", PSPNet, _settings, _preprocessing, _build),)
+ARCHITECTURES = (HandWritten("PSPNet", PSPNet, _settings, _preprocessing, _build),)
 
 
 def members() -> list[ZooMember]:

@@ -11,13 +11,13 @@ from cvzoo.errors.exceptions import FileFormatError
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.labels.coco_categories import torchvision_label_names
 from cvzoo.links.chain import Chain
+from cvzoo.links.model.architecture import stored_detector
 from cvzoo.links.model.detector import Preset
 from cvzoo.links.model.pretrained import pretrained_path
 from cvzoo.links.model.resnet.torchvision_names import depth_of, is_torchvision_resnet
 from cvzoo.links.model.resnet.torchvision_names import from_torchvision as resnet_from_torchvision
 from cvzoo.links.model.resnet.weights import WEIGHTS as RESNET_WEIGHTS
-from cvzoo.links.model.retinanet.settings import RetinaNetSettings, with_n_anchor
-from cvzoo.links.model.retinanet.stored import stored_retinanet
+from cvzoo.links.model.retinanet.config import RetinaNetSettings, with_n_anchor
 from cvzoo.links.model.retinanet.torchvision_names import (
     from_torchvision,
     is_torchvision_retinanet,
@@ -96,11 +96,11 @@ def read_pretrained(
 
 def _from_header(path: str, arrays: Mapping, settings: Mapping, label_names: tuple[str, ...] | None) -> Pretrained:
     try:
-        stored = stored_retinanet(settings)
+        stored = stored_detector(settings, RetinaNetSettings)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise FileFormatError(f"{path}: its settings make no RetinaNet: {str(error)[:200]}") from error
     n = stored.n_fg_class
-    return Pretrained(path, arrays, stored.settings, n, label_names, stored.presets, stored.limit, is_sure=True)
+    return Pretrained(path, arrays, stored.config, n, label_names, stored.presets, stored.limit, is_sure=True)
 
 
 def _from_torchvision(path: str, arrays: Mapping[str, np.ndarray], n_fg_class: int | None) -> Pretrained:

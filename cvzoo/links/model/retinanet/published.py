@@ -3,8 +3,8 @@
 import os
 from collections.abc import Sequence
 
+from cvzoo.links.model.retinanet.config import RetinaNetSettings
 from cvzoo.links.model.retinanet.retinanet import RetinaNet
-from cvzoo.links.model.retinanet.settings import RetinaNetSettings
 from cvzoo.links.model.retinanet.weights import RESNET50_FPN, RESNET50_FPN_V2
 
 

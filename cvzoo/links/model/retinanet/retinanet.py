@@ -12,15 +12,16 @@ from cvzoo.backends.cuda.prepare import PhotoPlan
 from cvzoo.backends.cuda.staging import upload
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.geometry.anchors import cell_anchors, grid_anchors
+from cvzoo.links.model.config import one_config
 from cvzoo.links.model.detector import AbstractOneStageDetector, Found, Preset
 from cvzoo.links.model.finished_boxes import DeviceBoxes, suppressed_result
 from cvzoo.links.model.fpn.fpn import FPN
 from cvzoo.links.model.resnet.extractor import ResNetExtractor
+from cvzoo.links.model.retinanet.config import RetinaNetConfig
 from cvzoo.links.model.retinanet.decode import decode_levels, decode_levels_on_device
 from cvzoo.links.model.retinanet.fit import MEAN, STD, fit_photo, fit_plan, fitted_frame, fitted_size, padded_size
 from cvzoo.links.model.retinanet.head import RetinaNetHead, prior_bias
 from cvzoo.links.model.retinanet.pretrained import read_pretrained, take_values
-from cvzoo.links.model.retinanet.settings import RetinaNetSettings
 
 
 class RetinaNet(AbstractOneStageDetector):
@@ -31,8 +32,9 @@ class RetinaNet(AbstractOneStageDetector):
         or the path of such a file or of one that cvzoo saved. A file of a detector is taken over whole; where other
         classes, anchors or settings are asked for, a warning names what starts anew, and so does `load_report`
     label_names: names of the classes; None: the file's, if it has as many classes
-    settings: how it is built and how it sees a photo; None: as the file has it, else as default_settings
-    default_settings: None: `RetinaNetSettings()`
+    config: how it is built and how it sees a photo; None: as the file has it, else as default_settings
+    settings: older name of config
+    default_settings: None: `RetinaNetConfig()`
     Raises ValueRangeError if the names are not as many as the classes, or there is no such name or file;
     WeightsMismatchError if the file lacks an array, or has one too many or of another shape; what reading it raises.
 
@@ -53,10 +55,12 @@ class RetinaNet(AbstractOneStageDetector):
         pretrained_model: str | os.PathLike | None = None,
         *,
         label_names: Sequence[str] | None = None,
-        settings: RetinaNetSettings | None = None,
-        default_settings: RetinaNetSettings | None = None,
+        config: RetinaNetConfig | None = None,
+        settings: RetinaNetConfig | None = None,
+        default_settings: RetinaNetConfig | None = None,
     ):
         n_fg_class = len(label_names) if n_fg_class is None and label_names is not None else n_fg_class
+        settings = one_config(config, settings)
         source, asked = None, settings
         if pretrained_model is not None:
             source = read_pretrained(
@@ -66,8 +70,8 @@ class RetinaNet(AbstractOneStageDetector):
             n_fg_class = source.n_fg_class if n_fg_class is None else n_fg_class
             label_names = source.label_names if label_names is None and n_fg_class == source.n_fg_class else label_names
         settings = default_settings if settings is None else settings
-        s = RetinaNetSettings() if settings is None else settings
-        self.settings = s
+        s = RetinaNetConfig() if settings is None else settings
+        self.config = self.settings = s
         if isinstance(n_fg_class, bool) or not isinstance(n_fg_class, int) or n_fg_class < 1:
             raise ValueRangeError("RetinaNet: n_fg_class must be a positive integer", got=repr(n_fg_class))
         if label_names is not None and len(label_names) != n_fg_class:

@@ -1,23 +1,9 @@
-"""A RetinaNet's settings as JSON has them, and a RetinaNet from them."""
+"""How an image is prepared, for the headers of files."""
 
-import dataclasses
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cvzoo.links.model.retinanet.fit import MEAN, MULTIPLE, STD
 from cvzoo.links.model.retinanet.retinanet import RetinaNet
-from cvzoo.links.model.retinanet.stored import stored_retinanet
-
-
-def retinanet_settings(model: RetinaNet) -> dict[str, Any]:
-    """n_fg_class, and the fields of `RetinaNetSettings`."""
-    return {"n_fg_class": model.n_fg_class, "settings": dataclasses.asdict(model.settings)}
-
-
-def retinanet_from_settings(settings: Mapping[str, Any], label_names: Sequence[str] | None) -> RetinaNet:
-    """The model with random values. Raises what is wrong with the settings: KeyError, TypeError, ValueRangeError ..."""
-    stored = stored_retinanet(settings)
-    return RetinaNet(stored.n_fg_class, label_names=label_names, settings=stored.settings)
 
 
 def retinanet_preprocessing(model: RetinaNet) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """torchvision's weights of RetinaNet: they carry the first digits of their hash in the file's name."""
 
 from cvzoo.labels.coco import coco_bbox_label_names
-from cvzoo.links.model.retinanet.settings import RetinaNetSettings
+from cvzoo.links.model.retinanet.config import RetinaNetSettings
 from cvzoo.links.model.torchvision_record import about_size
 from cvzoo.weights.record import Weights
 

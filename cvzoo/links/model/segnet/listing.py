@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cvzoo.links.model.architecture import Architecture
+from cvzoo.links.model.architecture import HandWritten
 from cvzoo.links.model.segnet.segnet_basic import SegNetBasic
 from cvzoo.links.model.segnet.weights import RECORDS
 from cvzoo.links.model.trained_members import trained_members
@@ -22,7 +22,7 @@ def _preprocessing(model: SegNetBasic) -> dict[str, Any]:
     return {"channels": "RGB", "range": [0, 255]}
 
 
-ARCHITECTURES = (Architecture("SegNetBasic", SegNetBasic, _settings, _preprocessing, _build),)
+ARCHITECTURES = (HandWritten("SegNetBasic", SegNetBasic, _settings, _preprocessing, _build),)
 
 
 def members() -> list[ZooMember]:

@@ -4,7 +4,7 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cvzoo.links.model.architecture import Architecture
+from cvzoo.links.model.architecture import HandWritten
 from cvzoo.links.model.classifier_listing import classifier_members, classifier_preprocessing
 from cvzoo.links.model.photo_preparation import PhotoPreparation
 from cvzoo.links.model.squeezenet.squeezenet import SqueezeNet
@@ -33,7 +33,7 @@ def _build(settings: Mapping[str, Any], label_names: Sequence[str] | None) -> Sq
     )
 
 
-ARCHITECTURES = (Architecture("SqueezeNet", SqueezeNet, _settings, classifier_preprocessing, _build),)
+ARCHITECTURES = (HandWritten("SqueezeNet", SqueezeNet, _settings, classifier_preprocessing, _build),)
 
 
 def members() -> list[ZooMember]:

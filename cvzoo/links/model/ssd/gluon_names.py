@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from cvzoo.errors.exceptions import FileFormatError
-from cvzoo.links.model.ssd.settings import SSD300_SETTINGS, SSD512_SETTINGS, SSDSettings
+from cvzoo.links.model.ssd.config import SSD300_SETTINGS, SSD512_SETTINGS, SSDSettings
 from cvzoo.links.model.ssd.torchvision_names import reordered
 from cvzoo.links.model.torch_names import own_names
 

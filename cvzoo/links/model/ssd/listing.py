@@ -1,14 +1,15 @@
 """The SSDs in listings and in files."""
 
 from cvzoo.links.model.architecture import Architecture
+from cvzoo.links.model.ssd.config import SSDConfig
 from cvzoo.links.model.ssd.published import SSD300, SSD512
 from cvzoo.links.model.ssd.ssd import SSD
-from cvzoo.links.model.ssd.storage import ssd_from_settings, ssd_preprocessing, ssd_settings
+from cvzoo.links.model.ssd.storage import ssd_preprocessing
 from cvzoo.links.model.ssd.weights import SSD300_WEIGHTS, SSD512_WEIGHTS
 from cvzoo.links.model.trained_members import trained_members
 from cvzoo.links.model.zoo_member import ZooMember
 
-ARCHITECTURES = (Architecture("SSD", SSD, ssd_settings, ssd_preprocessing, ssd_from_settings).with_thresholds(),)
+ARCHITECTURES = (Architecture("SSD", SSD, SSDConfig, ssd_preprocessing, key="settings"),)
 
 
 def members() -> list[ZooMember]:

@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 
 from cvzoo.errors.exceptions import ValueRangeError
-from cvzoo.links.model.ssd.settings import SSD300_SETTINGS, SSD512_SETTINGS
+from cvzoo.links.model.ssd.config import SSD300_SETTINGS, SSD512_SETTINGS
 from cvzoo.links.model.ssd.ssd import SSD
 from cvzoo.links.model.ssd.weights import SSD300_WEIGHTS, SSD512_WEIGHTS
 

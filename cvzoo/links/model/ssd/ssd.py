@@ -11,14 +11,15 @@ from cvzoo.backends.cuda.prepare import PhotoPlan
 from cvzoo.backends.cuda.resampling import Resampling
 from cvzoo.functions.array.resize_images import resize_images
 from cvzoo.labels.voc import voc_bbox_label_names
+from cvzoo.links.model.config import one_config
 from cvzoo.links.model.detector import AbstractOneStageDetector, Found, Preset
 from cvzoo.links.model.detector_source import detector_classes, take_what_fits
 from cvzoo.links.model.finished_boxes import DeviceBoxes
+from cvzoo.links.model.ssd.config import SSDConfig
 from cvzoo.links.model.ssd.finish import boxes_of_photo, boxes_of_photos_on_device
 from cvzoo.links.model.ssd.multibox import Multibox
 from cvzoo.links.model.ssd.multibox_coder import MultiboxCoder
 from cvzoo.links.model.ssd.pretrained import read_pretrained
-from cvzoo.links.model.ssd.settings import SSDSettings
 from cvzoo.links.model.ssd.vgg16 import SSDVGG16Extractor
 from cvzoo.links.model.ssd.weights import SSD300_WEIGHTS
 from cvzoo.weights.record import Weights
@@ -32,7 +33,8 @@ class SSD(AbstractOneStageDetector):
         is taken over; a warning names the convolutions of the heads that start anew, and so does `load_report`: that is
         how a detector is fine-tuned to other classes
     label_names: names of the classes; None: the file's, if it has as many classes, or Pascal VOC's if there are 20
-    settings: how it is built and how it sees a photo; None: as the file has it, else `SSDSettings()`
+    config: how it is built and how it sees a photo; None: as the file has it, else `SSDConfig()`
+    settings: older name of config
     records: the names that pretrained_model may have
     Raises ValueRangeError if the names are not as many as the classes, or there is no such name or file;
     WeightsMismatchError if the file holds another network; what reading it raises.
@@ -50,9 +52,11 @@ class SSD(AbstractOneStageDetector):
         pretrained_model: str | os.PathLike | None = None,
         *,
         label_names: Sequence[str] | None = None,
-        settings: SSDSettings | None = None,
+        config: SSDConfig | None = None,
+        settings: SSDConfig | None = None,
         records: Mapping[str, Weights] = SSD300_WEIGHTS,
     ):
+        settings = one_config(config, settings)
         source = None
         if pretrained_model is not None:
             n_wanted = len(label_names) if n_fg_class is None and label_names is not None else n_fg_class
@@ -61,8 +65,8 @@ class SSD(AbstractOneStageDetector):
         self.n_fg_class, self.label_names = detector_classes(
             "SSD", n_fg_class, label_names, source, default_names=voc_bbox_label_names
         )
-        s = SSDSettings() if settings is None else settings
-        self.settings = s
+        s = SSDConfig() if settings is None else settings
+        self.config = self.settings = s
         self.insize = s.insize
         self.limit = s.limit
         self.mean = np.array(s.mean, np.float32)[:, None, None]

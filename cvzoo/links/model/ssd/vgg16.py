@@ -8,9 +8,9 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.initializers.uniform import LeCunUniform
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.convolution_2d import Convolution2D
+from cvzoo.links.model.ssd.config import Extra
 from cvzoo.links.model.ssd.conv_relu import conv_relu
 from cvzoo.links.model.ssd.normalize import Normalize
-from cvzoo.links.model.ssd.settings import Extra
 
 # what each level after conv7 is made with: ksize, stride and pad of its second convolution
 _WINDOWS = {"halve": (3, 2, 1), "valid": (3, 1, 0), "valid4": (4, 1, 1)}

@@ -1,20 +1,14 @@
 """SSDLite in listings and in files."""
 
-import dataclasses
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cvzoo.links.model.architecture import Architecture
+from cvzoo.links.model.ssdlite.config import SSDLiteConfig
 from cvzoo.links.model.ssdlite.published import SSDLite320MobileNetV3Large
-from cvzoo.links.model.ssdlite.settings import SSDLiteSettings
 from cvzoo.links.model.ssdlite.ssdlite import SSDLite
 from cvzoo.links.model.ssdlite.weights import WEIGHTS
 from cvzoo.links.model.trained_members import trained_members
 from cvzoo.links.model.zoo_member import ZooMember
-
-
-def _settings(model: SSDLite) -> dict[str, Any]:
-    return {"n_fg_class": model.n_fg_class, "settings": dataclasses.asdict(model.settings)}
 
 
 def _preprocessing(model: SSDLite) -> dict[str, Any]:
@@ -27,12 +21,7 @@ def _preprocessing(model: SSDLite) -> dict[str, Any]:
     }
 
 
-def _build(settings: Mapping[str, Any], label_names: Sequence[str] | None) -> SSDLite:
-    built = SSDLiteSettings(**settings["settings"])
-    return SSDLite(int(settings["n_fg_class"]), label_names=label_names, settings=built)
-
-
-ARCHITECTURES = (Architecture("SSDLite", SSDLite, _settings, _preprocessing, _build).with_thresholds(),)
+ARCHITECTURES = (Architecture("SSDLite", SSDLite, SSDLiteConfig, _preprocessing, key="settings"),)
 
 
 def members() -> list[ZooMember]:

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 
-from cvzoo.links.model.ssdlite.settings import SSDLiteSettings
+from cvzoo.links.model.ssdlite.config import SSDLiteSettings
 from cvzoo.links.model.ssdlite.ssdlite import SSDLite
 
 

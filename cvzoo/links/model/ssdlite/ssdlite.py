@@ -11,15 +11,16 @@ from cvzoo.backends.cuda.prepare import PhotoPlan
 from cvzoo.backends.cuda.resampling import Resampling
 from cvzoo.functions.array.resize_images import resize_images
 from cvzoo.labels.coco import coco_bbox_label_names
+from cvzoo.links.model.config import one_config
 from cvzoo.links.model.detector import AbstractOneStageDetector, Found, Preset
 from cvzoo.links.model.detector_source import detector_classes, take_what_fits
 from cvzoo.links.model.finished_boxes import DeviceBoxes
 from cvzoo.links.model.ssd.finish import boxes_of_photo, boxes_of_photos_on_device
 from cvzoo.links.model.ssd.multibox_coder import MultiboxCoder
+from cvzoo.links.model.ssdlite.config import SSDLiteConfig
 from cvzoo.links.model.ssdlite.extractor import SSDLiteExtractor
 from cvzoo.links.model.ssdlite.head import LiteMultibox
 from cvzoo.links.model.ssdlite.pretrained import read_pretrained
-from cvzoo.links.model.ssdlite.settings import SSDLiteSettings
 
 
 class SSDLite(AbstractOneStageDetector):
@@ -29,7 +30,8 @@ class SSDLite(AbstractOneStageDetector):
     pretrained_model: "coco" (torchvision's), or the path of a file of torchvision or cvzoo. What fits is taken over; a
         warning names what starts anew in the heads, and so does `load_report`
     label_names: names of the classes; None: the file's, if it has as many classes, or COCO's if there are 80
-    settings: how it is built and how it sees a photo; None: as the file has it, else `SSDLiteSettings()`
+    config: how it is built and how it sees a photo; None: as the file has it, else `SSDLiteConfig()`
+    settings: older name of config
     Raises ValueRangeError if the names are not as many as the classes, or there is no such name or file;
     WeightsMismatchError if the file holds another network; what reading it raises.
 
@@ -46,8 +48,10 @@ class SSDLite(AbstractOneStageDetector):
         pretrained_model: str | os.PathLike | None = None,
         *,
         label_names: Sequence[str] | None = None,
-        settings: SSDLiteSettings | None = None,
+        config: SSDLiteConfig | None = None,
+        settings: SSDLiteConfig | None = None,
     ):
+        settings = one_config(config, settings)
         source = None
         if pretrained_model is not None:
             n_wanted = len(label_names) if n_fg_class is None and label_names is not None else n_fg_class
@@ -56,8 +60,8 @@ class SSDLite(AbstractOneStageDetector):
         self.n_fg_class, self.label_names = detector_classes(
             "SSDLite", n_fg_class, label_names, source, default_names=coco_bbox_label_names
         )
-        s = SSDLiteSettings() if settings is None else settings
-        self.settings = s
+        s = SSDLiteConfig() if settings is None else settings
+        self.config = self.settings = s
         self.insize = s.insize
         self.limit = s.limit
         self.coder = MultiboxCoder(

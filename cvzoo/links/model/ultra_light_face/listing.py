@@ -4,7 +4,7 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cvzoo.links.model.architecture import Architecture
+from cvzoo.links.model.architecture import HandWritten
 from cvzoo.links.model.ultra_light_face.ultra_light_face import UltraLightFace
 from cvzoo.links.model.ultra_light_face.weights import WEIGHTS
 from cvzoo.links.model.zoo_member import ZooMember
@@ -29,7 +29,7 @@ def _preprocessing(model: UltraLightFace) -> dict[str, Any]:
     }
 
 
-ARCHITECTURES = (Architecture("UltraLightFace", UltraLightFace, _settings, _preprocessing, _build).with_thresholds(),)
+ARCHITECTURES = (HandWritten("UltraLightFace", UltraLightFace, _settings, _preprocessing, _build).with_thresholds(),)
 
 
 def members() -> list[ZooMember]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cvzoo.links.model.architecture import Architecture
+from cvzoo.links.model.architecture import HandWritten
 from cvzoo.links.model.trained_members import trained_members
 from cvzoo.links.model.yolo.weights import YOLO_V2_TINY_WEIGHTS, YOLO_V2_WEIGHTS, YOLO_V3_WEIGHTS
 from cvzoo.links.model.yolo.yolo_v2 import YOLOv2
@@ -85,9 +85,9 @@ def _build_v3(settings: Mapping[str, Any], label_names: Sequence[str] | None) ->
 
 
 ARCHITECTURES = (
-    Architecture("YOLOv2", YOLOv2, _settings_v2, _preprocessing, _build_v2).with_thresholds(),
-    Architecture("YOLOv2Tiny", YOLOv2Tiny, _settings_v2_tiny, _preprocessing, _build_v2_tiny).with_thresholds(),
-    Architecture("YOLOv3", YOLOv3, _settings_v3, _preprocessing, _build_v3).with_thresholds(),
+    HandWritten("YOLOv2", YOLOv2, _settings_v2, _preprocessing, _build_v2).with_thresholds(),
+    HandWritten("YOLOv2Tiny", YOLOv2Tiny, _settings_v2_tiny, _preprocessing, _build_v2_tiny).with_thresholds(),
+    HandWritten("YOLOv3", YOLOv3, _settings_v3, _preprocessing, _build_v3).with_thresholds(),
 )
 
 

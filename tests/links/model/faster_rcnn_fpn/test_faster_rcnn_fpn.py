@@ -10,6 +10,7 @@ import pytest
 from cvzoo.config.randomness import set_seed
 from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
 from cvzoo.links.model.faster_rcnn_fpn.anchors import level_anchors
+from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
 from cvzoo.links.model.faster_rcnn_fpn.decode_regions import decode_regions
 from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import FasterRCNNFPN
 from cvzoo.links.model.faster_rcnn_fpn.fit import fit_photo, seen_size
@@ -23,7 +24,6 @@ from cvzoo.links.model.faster_rcnn_fpn.published import (
     FasterRCNNFPNResNet101,
 )
 from cvzoo.links.model.faster_rcnn_fpn.pyramid_regions import pyramid_regions, region_levels
-from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
 from cvzoo.links.model.faster_rcnn_fpn.torchvision_names import from_torchvision
 from cvzoo.links.model.faster_rcnn_fpn.weights import MOBILENET_V3_LARGE_320_FPN, RESNET50_FPN
 from cvzoo.links.model.resnet.resnet import ResNet
@@ -269,7 +269,7 @@ def test_arguments_that_cannot_be_are_refused(arguments, says):
     ],
 )
 def test_settings_check_themselves(wrong):
-    with pytest.raises(ValueRangeError, match="FasterRCNNFPNSettings"):
+    with pytest.raises(ValueRangeError, match="FasterRCNNFPNConfig"):
         FasterRCNNFPNSettings(**wrong)
 
 

@@ -9,14 +9,14 @@ from cvzoo.autodiff.variable import as_array
 from cvzoo.config.randomness import set_seed
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.geometry.rle import RLEs
+from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
 from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import FasterRCNNFPN
 from cvzoo.links.model.faster_rcnn_fpn.loss import FasterRCNNFPNLoss
 from cvzoo.links.model.faster_rcnn_fpn.region_losses import RegionSampling
 from cvzoo.links.model.faster_rcnn_fpn.sampling import Truth, sample_anchors, sample_regions, truths
-from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
 from cvzoo.links.model.mask_rcnn.augmentation import MaskRCNNTransform
+from cvzoo.links.model.mask_rcnn.config import MaskHeadSettings
 from cvzoo.links.model.mask_rcnn.loss import MaskRCNNFPNLoss
-from cvzoo.links.model.mask_rcnn.mask_head import MaskHeadSettings
 from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
 from cvzoo.links.model.mask_rcnn.mask_targets import mask_targets
 from cvzoo.links.model.retinanet.anchor_rows import AnchorRows

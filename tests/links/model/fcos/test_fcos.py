@@ -11,12 +11,12 @@ from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError, WeightsMismatchError
+from cvzoo.links.model.fcos.config import FCOSSettings
 from cvzoo.links.model.fcos.decode import decode_places
 from cvzoo.links.model.fcos.fcos import FCOS
 from cvzoo.links.model.fcos.listing import ARCHITECTURES, members
 from cvzoo.links.model.fcos.loss import FCOSLoss, centredness
 from cvzoo.links.model.fcos.places import pyramid_places
-from cvzoo.links.model.fcos.settings import FCOSSettings
 from cvzoo.links.model.fcos.targets import assign_targets, match_places
 from cvzoo.links.model.fcos.torchvision_names import from_torchvision
 from cvzoo.links.model.retinanet.torchvision_names import COCO_ROWS

@@ -10,14 +10,14 @@ from few_steps import losses_of_steps
 from cvzoo.config.randomness import set_seed
 from cvzoo.errors.exceptions import ImageError, ShapeError, ValueRangeError, WeightsMismatchError
 from cvzoo.evaluations.eval_keypoint_coco import eval_keypoint_coco
+from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
 from cvzoo.links.model.faster_rcnn_fpn.region_losses import RegionSampling
-from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
 from cvzoo.links.model.key_point_detections import KeyPointDetections
+from cvzoo.links.model.keypoint_rcnn.config import PointHeadSettings
 from cvzoo.links.model.keypoint_rcnn.decode_points import cubic_weights, decode_points
 from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import KeypointRCNNFPN
 from cvzoo.links.model.keypoint_rcnn.listing import ARCHITECTURES, members
 from cvzoo.links.model.keypoint_rcnn.loss import KeypointRCNNFPNLoss
-from cvzoo.links.model.keypoint_rcnn.point_head import PointHeadSettings
 from cvzoo.links.model.keypoint_rcnn.point_targets import point_targets
 from cvzoo.links.model.keypoint_rcnn.published import KeypointRCNNFPNResNet50, KeypointRCNNFPNResNet101
 from cvzoo.optimizers.adam import Adam
@@ -126,7 +126,7 @@ def test_named_constructors_and_members_agree():
     assert all(member.task == "keypoints" for member in members())
     with pytest.raises(ValueRangeError, match="point_names"):
         KeypointRCNNFPN(1, settings=TINY, point_settings=TINY_HEAD, point_names=("nose",))
-    with pytest.raises(ValueRangeError, match="PointHeadSettings"):
+    with pytest.raises(ValueRangeError, match="PointHeadConfig"):
         PointHeadSettings(n_point=0)
 
 

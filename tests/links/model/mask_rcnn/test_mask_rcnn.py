@@ -11,10 +11,11 @@ import pytest
 from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode
 from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
-from cvzoo.links.model.faster_rcnn_fpn.settings import FasterRCNNFPNSettings
+from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
 from cvzoo.links.model.instance_segmentations import InstanceSegmentations
+from cvzoo.links.model.mask_rcnn.config import MaskHeadSettings
 from cvzoo.links.model.mask_rcnn.listing import ARCHITECTURES, members
-from cvzoo.links.model.mask_rcnn.mask_head import MaskHead, MaskHeadSettings
+from cvzoo.links.model.mask_rcnn.mask_head import MaskHead
 from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
 from cvzoo.links.model.mask_rcnn.paste_mask import paste_masks, paste_window
 from cvzoo.links.model.mask_rcnn.published import MaskRCNNFPNResNet50, MaskRCNNFPNResNet101
@@ -134,7 +135,7 @@ def test_named_constructors_and_members_agree():
     assert isinstance(MaskRCNNFPNResNet50(2, settings=TINY), MaskRCNNFPN)
     assert isinstance(MaskRCNNFPNResNet101(2, settings=TINY), MaskRCNNFPN)
     assert all(member.task == "instance segmentation" for member in members())
-    with pytest.raises(ValueRangeError, match="MaskHeadSettings"):
+    with pytest.raises(ValueRangeError, match="MaskHeadConfig"):
         MaskHeadSettings(paste="glue")
 
 

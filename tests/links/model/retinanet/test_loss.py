@@ -10,9 +10,9 @@ from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.functions.loss.sigmoid_focal_loss import sigmoid_focal_loss
 from cvzoo.geometry.bbox_giou import bbox_giou
 from cvzoo.geometry.coding import decode_bbox, encode_bbox
+from cvzoo.links.model.retinanet.config import RetinaNetSettings
 from cvzoo.links.model.retinanet.loss import RetinaNetLoss, decoded
 from cvzoo.links.model.retinanet.retinanet import RetinaNet
-from cvzoo.links.model.retinanet.settings import RetinaNetSettings
 from cvzoo.links.model.retinanet.targets import assign_targets
 from cvzoo.reporting.reporter import Reporter
 from cvzoo.serializers import load_npz, save_npz

@@ -9,9 +9,9 @@ from cvzoo.evaluations import eval_detection_voc
 from cvzoo.iterators import SerialIterator
 from cvzoo.links.model.retinanet.augmentation import RetinaNetTransform
 from cvzoo.links.model.retinanet.collate import collate_photos
+from cvzoo.links.model.retinanet.config import RetinaNetSettings
 from cvzoo.links.model.retinanet.loss import RetinaNetLoss
 from cvzoo.links.model.retinanet.retinanet import RetinaNet
-from cvzoo.links.model.retinanet.settings import RetinaNetSettings
 from cvzoo.training.extensions import OneCycleShift
 
 NAMES = ("RBC", "WBC", "Platelets")

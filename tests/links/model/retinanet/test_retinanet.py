@@ -14,6 +14,7 @@ from cvzoo.errors.exceptions import CvzooError, ShapeError, ValueRangeError, Wei
 from cvzoo.geometry.coding import encode_bbox
 from cvzoo.links.model.detector import Preset
 from cvzoo.links.model.resnet.resnet import ResNet
+from cvzoo.links.model.retinanet.config import RetinaNetSettings
 from cvzoo.links.model.retinanet.decode import decode_levels
 from cvzoo.links.model.retinanet.fit import MEAN, STD, fit_photo, fitted_size, padded_size
 from cvzoo.links.model.retinanet.published import (
@@ -22,7 +23,6 @@ from cvzoo.links.model.retinanet.published import (
     retinanet_resnet50_fpn_v2,
 )
 from cvzoo.links.model.retinanet.retinanet import RetinaNet
-from cvzoo.links.model.retinanet.settings import RetinaNetSettings
 from cvzoo.serializers.model_file import save_model
 from cvzoo.serializers.npz import save_npz
 from cvzoo.weights.safetensors import read_safetensors_metadata, write_safetensors

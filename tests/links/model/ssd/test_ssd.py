@@ -12,11 +12,11 @@ from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
 from cvzoo.labels.voc import voc_bbox_label_names
+from cvzoo.links.model.ssd.config import SSD300_TORCHVISION, SSDSettings
 from cvzoo.links.model.ssd.listing import ARCHITECTURES, members
 from cvzoo.links.model.ssd.loss import SSDLoss
 from cvzoo.links.model.ssd.multibox_loss import multibox_loss
 from cvzoo.links.model.ssd.published import SSD300, SSD512
-from cvzoo.links.model.ssd.settings import SSD300_TORCHVISION, SSDSettings
 from cvzoo.links.model.ssd.ssd import SSD
 from cvzoo.links.model.ssd.torchvision_names import from_torchvision
 from cvzoo.links.model.ssd.weights import SSD300_WEIGHTS

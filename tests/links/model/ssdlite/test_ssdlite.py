@@ -12,8 +12,8 @@ from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.ssd.loss import SSDLoss
+from cvzoo.links.model.ssdlite.config import SSDLiteSettings
 from cvzoo.links.model.ssdlite.listing import ARCHITECTURES, members
-from cvzoo.links.model.ssdlite.settings import SSDLiteSettings
 from cvzoo.links.model.ssdlite.ssdlite import SSDLite
 from cvzoo.links.model.ssdlite.torchvision_names import from_torchvision
 

@@ -1,0 +1,126 @@
+"""Configs of models: frozen dataclasses whose fields carry their help, unit and range, and check themselves."""
+
+import dataclasses
+import functools
+import typing
+from collections.abc import Mapping
+from typing import Any
+
+from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.links.model.typed_value import NO_LIMITS, Limits, expected_words, typed_value
+
+COUNT = 100_000  # of channels, blocks or pixels: a file that says more is damaged or means harm
+
+
+def config_field(
+    default: Any = dataclasses.MISSING,
+    *,
+    help: str,
+    unit: str | None = None,
+    group: str | None = None,
+    at_least: float | None = None,
+    above: float | None = None,
+    at_most: float | None = None,
+    below: float | None = None,
+    adjustable: bool = False,
+    stored: str | tuple[str, int] | None = None,
+    inline: bool = False,
+) -> Any:
+    """A field of a config; what is said of it stands in its `metadata`. Choices are its type: `Literal["a", "b"]`.
+
+    default: none: the field must be given. A file that lacks a field with a default is older than the field
+    help: what the value decides, in a line
+    unit, group: for forms: what it is counted in, and which fields stand together
+    at_least, above, at_most, below: the range of the number, or of each number in a tuple
+    adjustable: the model has an attribute of this name that may be changed later on; files keep its present value
+    stored: the name in files where it is not the field's; (name, i): the i-th of a list of that name
+    inline: of a config inside of another: files keep its fields beside the outer one's
+    """
+    metadata = {
+        "help": help,
+        "unit": unit,
+        "group": group,
+        "limits": Limits(at_least, above, at_most, below),
+        "adjustable": adjustable,
+        "stored": stored,
+        "inline": inline,
+    }
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+def count_field(
+    default: Any = dataclasses.MISSING,
+    *,
+    help: str,
+    unit: str | None = None,
+    group: str | None = None,
+    at_least: int = 1,
+    stored: str | tuple[str, int] | None = None,
+) -> Any:
+    """`config_field` of a number of things, or of several: `at_least` to 100,000."""
+    return config_field(default, help=help, unit=unit, group=group, at_least=at_least, at_most=COUNT, stored=stored)
+
+
+@functools.cache
+def field_types(config_class: type) -> dict[str, Any]:
+    """name -> type of a dataclass's or a named tuple's fields."""
+    hints = typing.get_type_hints(config_class)
+    names = (
+        [field.name for field in dataclasses.fields(config_class)]
+        if dataclasses.is_dataclass(config_class)
+        else config_class._fields
+    )
+    return {name: hints[name] for name in names}
+
+
+def limits_of(field: dataclasses.Field[Any]) -> Limits:
+    """The range of a field; of one that `config_field` did not make, none."""
+    return field.metadata.get("limits", NO_LIMITS)
+
+
+def checked_values(config_class: type, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of a config's or a named tuple's fields, lists made tuples. Raises ValueRangeError with the name."""
+    types = field_types(config_class)
+    fields = getattr(config_class, "__dataclass_fields__", {})
+    found = {}
+    for name, value in values.items():
+        limits = limits_of(fields[name]) if name in fields else NO_LIMITS
+        try:
+            found[name] = typed_value(types[name], value, limits)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise ValueRangeError(
+                f"{config_class.__name__}: {name}",
+                expected=expected_words(types[name], limits),
+                got=repr(value)[:80],
+            ) from error
+    return found
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class AbstractConfig:
+    """What a model is built of, as plain values: constructor argument, header of files, JSON and form.
+
+    Subclasses are frozen dataclasses with fields of `config_field`; `check_together` looks at several of them.
+    Raises ValueRangeError for a value of another type, out of its range, or no finite number.
+    """
+
+    def __post_init__(self) -> None:
+        for name, value in checked_values(type(self), vars(self)).items():
+            object.__setattr__(self, name, value)
+        self.check_together()
+
+    def check_together(self) -> None:
+        """Nothing. Raises ValueRangeError for values that do not go together."""
+
+    def require(self, right: bool, name: str, expected: str) -> None:
+        """Raises ValueRangeError that names the field, if it is not right."""
+        if not right:
+            got = repr(vars(self).get(name))[:80]
+            raise ValueRangeError(f"{type(self).__name__}: {name}", expected=expected, got=got)
+
+
+def one_config(config: Any, settings: Any) -> Any:
+    """The config under either name: constructors took it as `settings` before. Raises ValueRangeError for both."""
+    if config is not None and settings is not None:
+        raise ValueRangeError("config and settings are two names of one argument", expected="one of them")
+    return settings if config is None else config

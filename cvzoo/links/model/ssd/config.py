@@ -1,0 +1,105 @@
+"""What an SSD can be built of, as plain values."""
+
+import dataclasses
+from typing import Literal
+
+from cvzoo.links.model.config import AbstractConfig, config_field, count_field
+
+Extra = Literal["halve", "valid", "valid4"]
+Ratios = tuple[tuple[float, ...], ...]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class SSDConfig(AbstractConfig):
+    """All that decides how an SSD on VGG16 is built and how it sees an image. Raises ValueRangeError."""
+
+    insize: int = count_field(
+        300, help="height and width that every image is stretched to", unit="pixels", at_least=16, group="preparation"
+    )
+    base_channels: int = count_field(
+        64, help="channels of VGG16's first convolution, all others in proportion", group="backbone"
+    )
+    extras: tuple[Extra, ...] = config_field(
+        ("halve", "halve", "valid", "valid"),
+        help="the levels after conv7, each a 1 x 1 and then a 3 x 3 convolution: halve: of stride 2; valid: without "
+        "padding; valid4: the same with 4 x 4",
+        group="backbone",
+    )
+    sizes: tuple[float, ...] = config_field(
+        (30, 60, 111, 162, 213, 264, 315),
+        help="the default boxes' sides at each level, and one more for the last level",
+        unit="pixels of the network's input",
+        above=0,
+        group="anchors",
+    )
+    aspect_ratios: Ratios = config_field(
+        ((2,), (2, 3), (2, 3), (2, 3), (2,), (2,)),
+        help="of each level's further boxes, each of which stands for a wide and a tall one",
+        group="anchors",
+    )
+    steps: tuple[float, ...] | None = config_field(
+        (8, 16, 32, 64, 100, 300),
+        help="distance between the cells of each level; None: insize over the map's side",
+        unit="pixels",
+        group="anchors",
+    )
+    variance: tuple[float, float] = config_field(
+        (0.1, 0.2), help="of the offsets of centers and of the logarithms of sides", above=0, group="anchors"
+    )
+    mean: tuple[float, float, float] = config_field(
+        (123.0, 117.0, 104.0), help="of RGB in [0, 255], which is subtracted", group="preparation"
+    )
+    antialias: bool = config_field(
+        False,
+        help="images are shrunk as Pillow does; False: by four pixels' bilinear mean, as Caffe's and torchvision's "
+        "networks expect",
+        group="preparation",
+    )
+    cut_sides: bool = config_field(False, help="default boxes are no larger than the image", group="anchors")
+    clip: bool = config_field(False, help="boxes are clipped to the image before the suppression", group="decoding")
+    n_candidate: int | None = config_field(
+        400, help="of a class, at most so many boxes go into the suppression; None: all", group="decoding"
+    )
+    limit: int | None = config_field(200, help="boxes that an image keeps at most; None: all", group="decoding")
+
+    def check_together(self) -> None:
+        """Raises ValueRangeError unless there are sizes, ratios and steps for every level, and no map is empty."""
+        n = self.n_level
+        self.require(len(self.sizes) == n + 1, "sizes", f"{n + 1} sides for {n} levels")
+        self.require(len(self.aspect_ratios) == n, "aspect_ratios", f"ratios for {n} levels")
+        self.require(self.steps is None or len(self.steps) == n, "steps", f"steps for {n} levels")
+        self.require(self.grids[-1] > 0, "extras", f"maps that are not empty at insize={self.insize}")
+
+    @property
+    def n_level(self) -> int:
+        """How many maps have default boxes."""
+        return 2 + len(self.extras)
+
+    @property
+    def grids(self) -> tuple[int, ...]:
+        """The side of each level's map, the finest first."""
+        half = -(-self.insize // 8)  # three poolings that round up
+        grids = [half, -(-half // 2)]
+        for extra in self.extras:
+            last = grids[-1]
+            grids.append({"halve": (last + 1) // 2, "valid": last - 2, "valid4": last - 1}[extra])
+        return tuple(grids)
+
+
+SSDSettings = SSDConfig  # its name before configs were files' headers, too
+
+SSD300_SETTINGS = SSDConfig()
+SSD512_SETTINGS = SSDConfig(
+    insize=512,
+    extras=("halve", "halve", "halve", "halve", "valid4"),
+    sizes=(35.84, 76.8, 153.6, 230.4, 307.2, 384.0, 460.8, 537.6),
+    aspect_ratios=((2,), (2, 3), (2, 3), (2, 3), (2, 3), (2,), (2,)),
+    steps=(8, 16, 32, 64, 128, 256, 512),
+)
+# torchvision's: scales of .07 to 1.05 of the side, and boxes that stay in the photo
+SSD300_TORCHVISION = SSDConfig(
+    sizes=(21, 45, 99, 153, 207, 261, 315),
+    mean=(0.48235 * 255, 0.45882 * 255, 0.40784 * 255),
+    cut_sides=True,
+    clip=True,
+)
