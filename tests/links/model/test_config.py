@@ -76,7 +76,7 @@ def test_json_has_the_fields_by_their_names_in_files():
 def test_lists_become_tuples_and_numpys_numbers_pythons():
     config = Config(n_class=np.int64(3), share=np.float32(0.5), sizes=[[1, 2.5], [3]], steps=[4, 5])
     assert (config.sizes, config.steps) == (((1, 2.5), (3,)), (4, 5))
-    assert type(config.n_class) is int and type(config.share) is float
+    assert (type(config.n_class), type(config.share)) == (int, float)
 
 
 def test_an_int_where_a_float_is_meant_stays_as_it_is():
