@@ -11,6 +11,7 @@ from cvzoo.cli.compiling import add_compile_argument
 from cvzoo.cli.evaluate_classes import evaluate_on_classes
 from cvzoo.cli.evaluate_coco import evaluate_on_coco
 from cvzoo.cli.evaluate_label_maps import evaluate_label_maps
+from cvzoo.cli.evaluate_panoptic import evaluate_panoptic
 from cvzoo.cli.evaluate_voc import evaluate_on_voc
 from cvzoo.cli.json_records import as_json, write_json
 from cvzoo.cli.load_detector import add_model_arguments
@@ -31,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "Scores of a model (--model or --cfg, with --data), or of a results file (--gt and --results): COCO's 12 "
         "numbers or VOC's mAP, and AP by class; for photos with a class each (folder:, cifar10:, cifar100:, mnist:) "
         "accuracies; for label maps (--gt labels:DIR --results DIR, or a model with --data labels:DIR --photos DIR) "
-        "mean IoU."
+        "mean IoU; for COCO's panoptic files (--gt panoptic:FILE.json --results FILE.json) panoptic quality."
     )
     parser.epilog = "corrections: " + "; ".join(f"{name}: {words}" for name, words in CORRECTIONS.items())
     add_truth_arguments(parser)
@@ -96,6 +97,8 @@ def run(args: argparse.Namespace) -> int:
         check_target(target)
     if (args.data or args.gt or "").startswith("labels:"):
         return evaluate_label_maps(args)
+    if (args.data or args.gt or "").startswith("panoptic:"):
+        return evaluate_panoptic(args)
     if args.ignore != (255,):
         raise ConfigError("--ignore is for label maps")
     if args.save_results is not None and not has_model:

@@ -44,9 +44,7 @@ def evaluate_label_maps(args: argparse.Namespace) -> int:
     The true maps are images whose pixels are class numbers; what is scored are such images under the same names in
     another folder, or photos that a model looks at.
     """
-    for option, default in _NO_MEANING.items():
-        if vars(args)[option] != default:
-            raise ConfigError(f"--{option.replace('_', '-')} has no meaning for label maps")
+    refuse_detection_options(args, "label maps")
     if args.results is not None:
         if args.gt is None or args.photos is not None:
             raise ConfigError("label maps of somebody's are scored by --gt labels:DIR --results DIR")
@@ -70,6 +68,13 @@ def evaluate_label_maps(args: argparse.Namespace) -> int:
     else:
         _print(record, quiet=args.quiet)
     return 0
+
+
+def refuse_detection_options(args: argparse.Namespace, what: str) -> None:
+    """Raises ConfigError for an option of `cvzoo evaluate` that is for detections only."""
+    for option, default in _NO_MEANING.items():
+        if vars(args)[option] != default:
+            raise ConfigError(f"--{option.replace('_', '-')} has no meaning for {what}")
 
 
 def _names(path):

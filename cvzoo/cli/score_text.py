@@ -28,6 +28,9 @@ MEANINGS = {
     "miou": "mean IoU of the classes",
     "pixel_accuracy": "share of pixels that are right",
     "fwiou": "mean IoU, classes weighted by their pixels",
+    "pq": "panoptic quality, mean over classes",
+    "sq": "segmentation quality, mean IoU of matched segments",
+    "rq": "recognition quality, F1 score of segments",
 }
 
 

@@ -31,7 +31,9 @@ def add_truth_arguments(parser: argparse.ArgumentParser) -> None:
         "class, cifar10:DIR, cifar100:DIR or mnist:DIR",
     )
     group.add_argument(
-        "--gt", metavar="FILE", help="the same without photos: a COCO .json, the folder of a VOC, or labels:DIR"
+        "--gt",
+        metavar="FILE",
+        help="the same without photos: a COCO .json, the folder of a VOC, labels:DIR or panoptic:FILE.json",
     )
     group.add_argument("--photos", metavar="DIR", help="where COCO's photos are (default: ROOT/val2017 and its like)")
     group.add_argument("--allow-outside", action="store_true", help=OUTSIDE_HELP)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from cvzoo.evaluations.evaluators.detection_voc_evaluator import DetectionVOCEvaluator
     from cvzoo.evaluations.evaluators.instance_segmentation_coco_evaluator import InstanceSegmentationCOCOEvaluator
     from cvzoo.evaluations.evaluators.instance_segmentation_voc_evaluator import InstanceSegmentationVOCEvaluator
+    from cvzoo.evaluations.evaluators.panoptic_segmentation_evaluator import PanopticSegmentationEvaluator
     from cvzoo.evaluations.evaluators.semantic_segmentation_evaluator import SemanticSegmentationEvaluator
     from cvzoo.evaluations.explain.explain_coco import explain_coco
     from cvzoo.evaluations.explain.explain_voc import explain_voc
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from cvzoo.evaluations.label_maps.result import SemanticSegmentationResult, calc_semantic_segmentation_iou
     from cvzoo.evaluations.panoptic.accumulator import PanopticAccumulator
     from cvzoo.evaluations.panoptic.eval_panoptic_segmentation import eval_panoptic_segmentation
+    from cvzoo.evaluations.panoptic.read_coco_panoptic import COCOPanoptic, read_coco_panoptic
     from cvzoo.evaluations.panoptic.result import PanopticResult
     from cvzoo.evaluations.results.box_records import BoxRecords
     from cvzoo.evaluations.results.class_results import ClassRecords, read_class_results
@@ -76,6 +78,7 @@ __all__ = [
     "ClassificationEvaluator",
     "ClassificationResult",
     "ClassRecords",
+    "COCOPanoptic",
     "COCOParameters",
     "COCOResult",
     "DetectionCOCOAccumulator",
@@ -104,8 +107,10 @@ __all__ = [
     "KeypointCOCOAccumulator",
     "PanopticAccumulator",
     "PanopticResult",
+    "PanopticSegmentationEvaluator",
     "PRCurve",
     "read_class_results",
+    "read_coco_panoptic",
     "read_csv_results",
     "read_voc_results",
     "Reliability",

@@ -12,6 +12,7 @@ from cvzoo.evaluations.evaluators.detection_coco_evaluator import DetectionCOCOE
 from cvzoo.evaluations.evaluators.detection_voc_evaluator import DetectionVOCEvaluator
 from cvzoo.evaluations.evaluators.instance_segmentation_coco_evaluator import InstanceSegmentationCOCOEvaluator
 from cvzoo.evaluations.evaluators.instance_segmentation_voc_evaluator import InstanceSegmentationVOCEvaluator
+from cvzoo.evaluations.evaluators.panoptic_segmentation_evaluator import PanopticSegmentationEvaluator
 from cvzoo.evaluations.evaluators.semantic_segmentation_evaluator import SemanticSegmentationEvaluator
 from cvzoo.evaluations.voc.eval_detection_voc import eval_detection_voc
 
@@ -141,6 +142,22 @@ def test_label_maps_are_scored_over_all_pixels_and_not_by_batch():
     assert result["main/miou"] == pytest.approx((4 / 7 + 3 / 5 + 1 / 2) / 3)
     assert result["main/class_accuracy/fox"] == pytest.approx(1 / 2)
     assert sorted(result)[:3] == ["main/class_accuracy/cat", "main/class_accuracy/dog", "main/class_accuracy/fox"]
+
+
+@pytest.mark.parametrize("size", [1, 2])
+def test_panoptic_quality_of_a_model_of_ones_own(size):
+    gt_map = np.array([[5, 5, 7, 7]])
+    segments = [{"id": 5, "category_id": 1}, {"id": 7, "category_id": 9}]
+    examples = [(img, gt_map, segments) for img in photos(2)]
+    model = Recorded([gt_map, np.array([[5, 5, 5, 5]])], [segments, segments[:1]])
+    categories = [{"id": 1, "isthing": 1, "name": "cat"}, {"id": 9, "isthing": 0, "name": "sky"}]
+    evaluator = PanopticSegmentationEvaluator(batches(examples, size), model, categories=categories)
+    result = evaluator()
+    assert result["main/pq/cat"] == pytest.approx(1 / 2)  # half of the cat is not enough: one wrong, one missed
+    assert result["main/pq/sky"] == pytest.approx(1 / 1.5)
+    assert result["main/rq/sky"] == pytest.approx(1 / 1.5)
+    assert result["main/pq"] == pytest.approx((result["main/pq/cat"] + result["main/pq/sky"]) / 2)
+    assert evaluator.result.tp.tolist() == [1, 1]
 
 
 @pytest.mark.parametrize("size", [1, 2, 4, 5])
