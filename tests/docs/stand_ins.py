@@ -151,8 +151,22 @@ def evaluation(shared, folder):
     for name in ("SegmentationClass", "my_maps"):
         (folder / name).mkdir()
         Image.fromarray(np.random.default_rng(0).integers(0, 20, (30, 40), np.uint8)).save(folder / name / "1.png")
+    for name in ("panoptic_val2017", "panoptic_results"):
+        panoptic_file(folder / f"{name}.json")
     drawn_voc(dataset_home("voc") / "VOCdevkit" / "VOC2007", "test")
     return {"model": L.DarknetDetector(folder / "net.cfg", folder / "net.weights", label_names=voc_bbox_label_names)}
+
+
+def panoptic_file(path):
+    """One image with a cat below the sky, as COCO's panoptic files have it."""
+    path.with_suffix("").mkdir()
+    ids = np.zeros((30, 40, 3), np.uint8)
+    ids[:20, :, 0], ids[20:, :, 1] = 5, 1
+    Image.fromarray(ids).save(path.with_suffix("") / "1.png")
+    segments = [{"id": 5, "category_id": 9}, {"id": 256, "category_id": 1}]
+    categories = [{"id": 1, "isthing": 1, "name": "cat"}, {"id": 9, "isthing": 0, "name": "sky"}]
+    image = {"image_id": 1, "file_name": "1.png", "segments_info": segments}
+    path.write_text(json.dumps({"annotations": [image], "categories": categories}))
 
 
 def _classes(shared, folder):
