@@ -1,5 +1,6 @@
 """Where blocks lie in one arena, so that those that live at the same time do not overlap."""
 
+import bisect
 import dataclasses
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -24,16 +25,13 @@ class MemoryPlan:
     lower_bound: int
 
 
-def _padded(nbytes: int) -> int:
-    return -(-nbytes // ALIGNMENT) * ALIGNMENT
-
-
 def most_alive(lifetimes: Mapping[int, Lifetime]) -> int:
     """How many bytes live at once at most, each block rounded up to where the next may begin."""
     changes: dict[int, int] = {}
     for nbytes, first, last in lifetimes.values():
-        changes[first] = changes.get(first, 0) + _padded(nbytes)
-        changes[last + 1] = changes.get(last + 1, 0) - _padded(nbytes)
+        size = -(-nbytes // ALIGNMENT) * ALIGNMENT
+        changes[first] = changes.get(first, 0) + size
+        changes[last + 1] = changes.get(last + 1, 0) - size
     alive = most = 0
     for step in sorted(changes):
         alive += changes[step]
@@ -47,22 +45,20 @@ def plan_memory(lifetimes: Mapping[int, Lifetime]) -> MemoryPlan:
     Source: Pisarchyk and Lee, "Efficient memory management for deep neural net inference", 2020, section 5.2 (greedy by
     size). Where we differ: the smallest gap that fits is not looked for, the lowest is.
     """
-    order = sorted(lifetimes, key=lambda block: (-lifetimes[block].nbytes, lifetimes[block].first, block))
+    order = sorted([(-nbytes, first, block, last) for block, (nbytes, first, last) in lifetimes.items()])
     offsets: dict[int, int] = {}
+    placed: list[tuple[int, int, int, int]] = []  # start, stop, first, last
     end = 0
-    for block in order:
-        nbytes, first, last = lifetimes[block]
-        size = _padded(nbytes)
-        busy = sorted(
-            (offsets[other], offsets[other] + _padded(lifetimes[other].nbytes))
-            for other in offsets
-            if lifetimes[other].first <= last and lifetimes[other].last >= first
-        )
+    for negative, first, block, last in order:
+        size = -(negative // ALIGNMENT) * ALIGNMENT
         place = 0
-        for start, stop in busy:
+        for start, stop, begin, finish in placed:
+            if begin > last or finish < first:
+                continue
             if start - place >= size:
                 break
             place = max(place, stop)
         offsets[block] = place
+        bisect.insort(placed, (place, place + size, first, last))
         end = max(end, place + size)
     return MemoryPlan(offsets, end, most_alive(lifetimes))

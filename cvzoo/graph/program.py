@@ -18,8 +18,7 @@ from cvzoo.graph.records import Record
 from cvzoo.graph.steps import ARENA, GIVEN, OUTSIDE, Block, Call, Evaluate, Lowered
 
 
-def _plan_of(lowered: Lowered) -> MemoryPlan:
-    alive = lowered.lifetimes()
+def _plan_of(lowered: Lowered, alive: dict[int, tuple[int, int]]) -> MemoryPlan:
     return plan_memory(
         {
             number: Lifetime(block.nbytes, *alive[number])
@@ -164,7 +163,8 @@ class Program:
     def __init__(self, lowered: Lowered, arena: Arena | None = None):
         self.lowered = lowered
         self.graph = lowered.graph
-        self.plan = _plan_of(lowered)
+        alive = lowered.lifetimes()
+        self.plan = _plan_of(lowered, alive)
         self.given_nbytes = sum(block.nbytes for block in lowered.blocks.values() if block.kind == GIVEN)
         self.n_call = self.n_function = 0
         self._state = _State()
@@ -177,12 +177,16 @@ class Program:
         self._arena = arena or Arena()
         self._base = 0
         self._bindings: list[tuple[BoundCall, int, int]] = []
-        self._build()
+        self._build(alive)
 
-    def _build(self) -> None:
+    def _build(self, alive: dict[int, tuple[int, int]]) -> None:
         lowered = self.lowered
         self._state.arrays.update(lowered.graph.constants)
-        alive = lowered.lifetimes()
+        values_in = lowered.values_in()
+        ends: dict[int, list[int]] = {}  # by the last step that touches them, blocks that functions made or took
+        for number, (_, last) in alive.items():
+            if lowered.blocks[number].kind == OUTSIDE:
+                ends.setdefault(last, []).append(number)
         bound_calls = []
         given: set[int] = set()
         self._middle: int | None = None
@@ -192,12 +196,15 @@ class Program:
                 self._middle = len(self._steps) if self._middle is None else self._middle
                 later |= lowered.touched(step)
             if isinstance(step, Call):
-                self._give(step, given)
+                self._give(step, given, values_in)
                 bound = self._bind(step)
                 bound_calls.append(bound)
             else:
                 self._evaluate(step)
-            self._release(k, step, alive)
+            over = lowered.touched(step).intersection(ends[k]) if k in ends else None
+            if over:
+                values = [value for number in over for value in values_in.get(number, ())]
+                self._steps.append(_Release(sorted(over), sorted(values), self._state))
             self._belongs += [k] * (len(self._steps) - len(self._belongs))
         self.scratch_nbytes = max((bound.scratch_size for bound in bound_calls), default=0)
         self._bound_calls = bound_calls
@@ -251,12 +258,12 @@ class Program:
         self._state.arrays.update(dict.fromkeys(v for v, area in areas.items() if area.owner in self.plan.offsets))
 
     # --- steps ------------------------------------------------------------------------------------------------------
-    def _give(self, step: Call, given: set[int]) -> None:
+    def _give(self, step: Call, given: set[int], values_in: dict[int, list[int]]) -> None:
         for number in dict.fromkeys(step.blocks(written=True)):
             block = self.lowered.blocks[number]
             if block.kind == GIVEN and number not in given:
                 given.add(number)
-                own = [(value, area) for value, area in self.lowered.areas.items() if area.owner == number]
+                own = [(value, self.lowered.areas[value]) for value in values_in.get(number, ())]
                 self._steps.append(_Give(number, block, own, self._state))
 
     def _bind(self, step: Call) -> BoundCall:
@@ -288,16 +295,6 @@ class Program:
             made.append((area.owner if first else None, area.shape, area.strides))
         self._steps.append(_Run(record, made, self._state))
         self.n_function += 1
-
-    def _release(self, k: int, step: Call | Evaluate, alive: dict[int, tuple[int, int]]) -> None:
-        over = {
-            number
-            for number in self.lowered.touched(step)
-            if alive[number][1] == k and self.lowered.blocks[number].kind == OUTSIDE
-        }
-        if over:
-            values = [value for value, area in self.lowered.areas.items() if area.owner in over]
-            self._steps.append(_Release(sorted(over), values, self._state))
 
     # --- running ----------------------------------------------------------------------------------------------------
     def is_of_this_thread(self) -> bool:

@@ -105,7 +105,7 @@ class Graph:
     @property
     def n_forward(self) -> int:
         """How many records come before the backward pass."""
-        return sum(not record.in_backward for record in self.records)
+        return [record.in_backward for record in self.records].count(False)
 
     def add_value(self, array: np.ndarray, name: str = "") -> int:
         """The number of a new value that looks like `array`."""
@@ -122,13 +122,19 @@ class Graph:
 
     def makers(self) -> dict[int, Record]:
         """Who makes a value."""
-        return {value: record for record in self.records for value in record.all_writes}
+        found: dict[int, Record] = {}
+        for record in self.records:
+            found.update(dict.fromkeys(record.writes, record))
+            found.update(dict.fromkeys(record.hidden_writes.values(), record))
+        return found
 
     def readers(self) -> dict[int, list[Record]]:
         """Who reads a value, as often as it does."""
         found: dict[int, list[Record]] = {value: [] for value in self.values}
         for record in self.records:
-            for value in record.all_reads:
+            for value in record.reads:
+                found[value].append(record)
+            for value in record.hidden_reads.values():
                 found[value].append(record)
         return found
 
@@ -146,7 +152,8 @@ class Graph:
         """Forget values and constants that no record and nobody else names."""
         used = {*self.inputs, *self.outputs}
         for record in self.records:
-            used.update(record.all_reads, record.all_writes)
+            used.update(record.reads, record.writes)
+            used.update(record.hidden_reads.values(), record.hidden_writes.values())
         self.values = {number: value for number, value in self.values.items() if number in used}
         self.constants = {number: array for number, array in self.constants.items() if number in used}
 

@@ -74,10 +74,16 @@ class Lowered:
 
     def touched(self, step: Step) -> set[int]:
         """The blocks that a step reads or writes."""
+        found: set[int] = set()
         if isinstance(step, Call):
-            return {operand.owner for operand in step.operands if isinstance(operand, Area)}
-        values = (*step.record.all_reads, *step.record.all_writes)
-        return {self.areas[value].owner for value in values if value in self.areas}
+            for operand in step.operands:
+                if type(operand) is Area:
+                    found.add(operand.owner)
+            return found
+        for value in (*step.record.all_reads, *step.record.all_writes):
+            if value in self.areas:
+                found.add(self.areas[value].owner)
+        return found
 
     def lifetimes(self) -> dict[int, tuple[int, int]]:
         """The first and last step that touches a block; what the user gets lives to the end, inputs from the start."""
@@ -94,18 +100,47 @@ class Lowered:
                 found[block] = found.get(block, (0, 0))[0], len(self.steps)
         return found
 
-    def move(self, old: int, new: int) -> None:
-        """Let all that lies in the block `old` lie in `new`, at the same places."""
-        for step in self.steps:
-            if isinstance(step, Call):
-                step.operands = [_moved(operand, old, new) for operand in step.operands]
-        self.areas = {value: _moved(area, old, new) for value, area in self.areas.items()}
-        del self.blocks[old]
+    def values_in(self) -> dict[int, list[int]]:
+        """The values of each block."""
+        found: dict[int, list[int]] = {}
+        for value, area in self.areas.items():
+            found.setdefault(area.owner, []).append(value)
+        return found
 
     def given_blocks(self) -> set[int]:
         """The blocks of what the user gets."""
         return {self.areas[value].owner for value in self.graph.outputs if value in self.areas}
 
 
-def _moved(operand: Any, old: int, new: int) -> Any:
-    return operand._replace(owner=new) if isinstance(operand, Area) and operand.owner == old else operand
+class Moves:
+    """Blocks of a lowered graph that are put in others' places: who touches which is looked up once, and kept right.
+
+    lifetimes: the first and last step that touches a block, as `Lowered.lifetimes`
+    """
+
+    def __init__(self, lowered: Lowered):
+        self.lifetimes = lowered.lifetimes()
+        self._lowered = lowered
+        self._values = lowered.values_in()
+        self._calls: dict[int, list[Call]] = {}
+        for step in lowered.steps:
+            if isinstance(step, Call):
+                for operand in step.operands:
+                    if type(operand) is Area:
+                        self._calls.setdefault(operand.owner, []).append(step)
+
+    def move(self, old: int, new: int) -> None:
+        """Let all that lies in the block `old` lie in `new`, at the same places."""
+        areas = self._lowered.areas
+        calls, values = self._calls.pop(old, []), self._values.pop(old, [])
+        for step in calls:
+            for k, operand in enumerate(step.operands):
+                if type(operand) is Area and operand.owner == old:
+                    step.operands[k] = Area(new, *operand[1:])
+        for value in values:
+            areas[value] = Area(new, *areas[value][1:])
+        self._calls.setdefault(new, []).extend(calls)
+        self._values.setdefault(new, []).extend(values)
+        del self._lowered.blocks[old]
+        (first, last), (start, end) = self.lifetimes.pop(old), self.lifetimes[new]
+        self.lifetimes[new] = min(first, start), max(last, end)

@@ -5,7 +5,7 @@ import numpy as np
 from cvzoo.backends.onednn.pool import laid_out
 from cvzoo.backends.onednn.primitives import DST, Primitive
 from cvzoo.graph.memory import Area
-from cvzoo.graph.steps import ARENA, Call, Lowered
+from cvzoo.graph.steps import ARENA, Call, Lowered, Moves
 
 _ADDED = {32768 | 2, 65536 | 2}  # the first post-op's array, or the second's: bytes are brought to one scale first
 
@@ -17,6 +17,7 @@ def add_in_place(lowered: Lowered) -> int:
     kernel that keeps unfinished sums in its result would read those instead, so each is tried on noise.
     """
     changed = 0
+    moves = Moves(lowered)
     proven: dict[Primitive, bool] = {}
     for k, step in enumerate(lowered.steps):
         if not isinstance(step, Call) or step.operation != "convolution" or not _ADDED & set(step.primitive.kinds):
@@ -24,12 +25,12 @@ def add_in_place(lowered: Lowered) -> int:
         target, added = (step.operands[k] for k in _places(step.primitive))
         if not isinstance(target, Area) or not isinstance(added, Area) or not _fits(lowered, step, target, added):
             continue
-        if lowered.lifetimes()[added.owner][1] != k:
+        if moves.lifetimes[added.owner][1] != k:
             continue
         if step.primitive not in proven:
             proven[step.primitive] = _gives_the_same(step)
         if proven[step.primitive]:
-            lowered.move(target.owner, added.owner)
+            moves.move(target.owner, added.owner)
             changed += 1
     return changed
 

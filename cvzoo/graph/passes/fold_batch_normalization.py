@@ -6,6 +6,7 @@ from cvzoo.functions.connection.convolution_2d import Convolution2D
 from cvzoo.functions.connection.fused_convolution_2d import FusedConvolution2D
 from cvzoo.functions.normalization.fixed_batch_normalization import FixedBatchNormalization
 from cvzoo.graph.records import Graph, Record
+from cvzoo.graph.uses import Uses
 
 
 def fold_batch_normalization(graph: Graph) -> int:
@@ -13,14 +14,14 @@ def fold_batch_normalization(graph: Graph) -> int:
 
     Only where all of them are constants, and nobody else reads the convolution's result.
     """
-    makers, readers = graph.makers(), graph.readers()
+    uses = Uses(graph)
     folded = 0
     for record in list(graph.records):
         if not isinstance(record.function, FixedBatchNormalization):
             continue
         x, *statistics = record.reads
-        conv = makers.get(x)
-        if conv is None or not _is_plain(conv) or len(readers[x]) != 1 or x in graph.outputs:
+        conv = uses.makers.get(x)
+        if conv is None or not _is_plain(conv) or uses.only_reader(x) is None:
             continue
         source, *weights = conv.reads
         if any(value not in graph.constants for value in (*statistics, *weights)):
@@ -36,11 +37,8 @@ def fold_batch_normalization(graph: Graph) -> int:
             graph.add_constant((beta + (b - mean) * scale).astype(w.dtype), "bias"),
         )
         function = FusedConvolution2D({**fused_settings(conv), "pack": {}}, True, False)
-        place = graph.records.index(conv)
-        new = Record(function, reads, record.writes, dict(vars(function)), conv.seconds + record.seconds)
-        graph.records[place] = new
-        graph.records.remove(record)
-        makers[record.writes[0]] = new
+        seconds = conv.seconds + record.seconds
+        uses.put(Record(function, reads, record.writes, dict(vars(function)), seconds), conv, (record,))
         folded += 1
     graph.drop_unused()
     return folded

@@ -7,6 +7,7 @@ from cvzoo.functions.normalization.batch_normalization import BatchNormalization
 from cvzoo.functions.normalization.batch_normalization_relu import BatchNormalizationReLU
 from cvzoo.functions.pooling.max_pooling_2d import MaxPooling2D
 from cvzoo.graph.records import Graph, Record
+from cvzoo.graph.uses import Uses
 
 _WATCHED = (BatchNormalization, BatchNormalizationReLU, AddReLU, MaxPooling2D)
 
@@ -18,24 +19,22 @@ def fuse_add_relu_training(graph: Graph) -> int:
     normalizations, and what they or maxima went into.
     """
     found = 0
-    makers, readers = graph.makers(), graph.readers()
+    uses = Uses(graph)
     for relu in list(graph.records):
         if not isinstance(relu.function, ReLU):
             continue
         total = relu.reads[0]
-        maker = makers.get(total)
-        if maker is None or not isinstance(maker.function, Add) or len(readers[total]) != 1 or total in graph.outputs:
+        maker = uses.makers.get(total)
+        if maker is None or not isinstance(maker.function, Add) or uses.only_reader(total) is None:
             continue
         if len({graph.values[value].shape for value in (*maker.reads, total)}) != 1:
             continue
-        if not all(_is_watched(makers.get(value), makers) for value in maker.reads):
+        if not all(_is_watched(uses.makers.get(value), uses.makers) for value in maker.reads):
             continue
         function = AddReLU()
         seconds = maker.seconds + relu.seconds
         new = Record(function, maker.reads, relu.writes, dict(vars(function)), seconds, in_backward=relu.in_backward)
-        graph.records[graph.records.index(relu)] = new
-        graph.records.remove(maker)
-        makers[relu.writes[0]] = new
+        uses.put(new, relu, (maker,))
         found += 1
     graph.drop_unused()
     return found

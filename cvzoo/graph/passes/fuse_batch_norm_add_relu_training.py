@@ -6,9 +6,9 @@ from cvzoo.graph.passes.fuse_batch_norm_relu_training import (
     gradients,
     is_forward_relu,
     is_learning_norm,
-    only_reader,
 )
 from cvzoo.graph.records import Graph, Record
+from cvzoo.graph.uses import Uses
 
 
 def fuse_batch_norm_add_relu_training(graph: Graph) -> int:
@@ -20,30 +20,29 @@ def fuse_batch_norm_add_relu_training(graph: Graph) -> int:
     that, so it is done on GPUs only. What was NaN before relu may be 0 behind it.
     """
     found = 0
-    makers, readers = graph.makers(), graph.readers()
+    uses = Uses(graph)
     place = {id(record): k for k, record in enumerate(graph.records)}
     for norm in list(graph.records):
         if not is_learning_norm(norm):
             continue
         h = norm.writes[0]
-        total = only_reader(graph, readers, h)
+        total = uses.only_reader(h)
         if total is None or total.in_backward or not isinstance(total.function, Add):
             continue
         (addend,) = [value for value in total.reads if value != h]
-        maker = makers.get(addend)
+        maker = uses.makers.get(addend)
         is_there = maker is None or place[id(maker)] < place[id(norm)]
         if not is_there or _look(graph, addend) != _look(graph, h):
             continue
-        relu = only_reader(graph, readers, total.writes[0])
+        relu = uses.only_reader(total.writes[0])
         if relu is None or not is_forward_relu(relu):
             continue
-        grads = gradients(readers, norm, relu)
+        grads = gradients(uses, norm, relu)
         if grads is None:
             continue
-        is_wanted = only_reader(graph, readers, grads[0].writes[0]) is None
-        new = _fuse(graph, (norm, total, relu), grads, addend, is_wanted)
+        is_wanted = uses.only_reader(grads[0].writes[0]) is None
+        new = _fuse(graph, uses, (norm, total, relu), grads, addend, is_wanted)
         place[id(new)] = place[id(norm)]
-        makers, readers = graph.makers(), graph.readers()
         found += 1
     graph.drop_unused()
     return found
@@ -54,16 +53,18 @@ def _look(graph: Graph, value: int) -> tuple[tuple[int, ...], str]:
 
 
 def _fuse(
-    graph: Graph, forward: tuple[Record, Record, Record], grads: tuple[Record, Record], addend: int, is_wanted: bool
+    graph: Graph,
+    uses: Uses,
+    forward: tuple[Record, Record, Record],
+    grads: tuple[Record, Record],
+    addend: int,
+    is_wanted: bool,
 ) -> Record:
     norm, total, relu = forward
     through, back = grads
     gsum = through.writes if is_wanted else ()
     first, second = fused(graph, norm, relu, grads, addends=(addend,), gsum=gsum)
     first.seconds += total.seconds
-    records = graph.records
-    records[records.index(norm)] = first
-    records[records.index(through)] = second  # others read the sum's gradient before the normalization's is made
-    for record in (total, relu, back):
-        records.remove(record)
+    uses.put(first, norm, (total, relu))
+    uses.put(second, through, (back,))  # others read the sum's gradient before the normalization's is made
     return first

@@ -9,6 +9,7 @@ from cvzoo.functions.normalization.batch_normalization import BatchNormalization
 from cvzoo.functions.normalization.batch_normalization_relu import BatchNormalizationReLU, BatchNormalizationReLUGrad
 from cvzoo.graph.gradient_of import GradientOf
 from cvzoo.graph.records import Graph, Record
+from cvzoo.graph.uses import Uses
 
 _CHANNELS = 16  # of other numbers than multiples of it oneDNN's kernels round differently, fused and apart
 
@@ -20,18 +21,19 @@ def fuse_batch_norm_relu_training(graph: Graph) -> int:
     before relu may be 0 behind it.
     """
     found = 0
-    readers = graph.readers()
+    uses = Uses(graph)
     for norm in list(graph.records):
         if not is_learning_norm(norm) or not rounds_as_ever(graph, norm.writes[0]):
             continue
-        relu = only_reader(graph, readers, norm.writes[0])
+        relu = uses.only_reader(norm.writes[0])
         if relu is None or not is_forward_relu(relu):
             continue
-        grads = gradients(readers, norm, relu)
-        if grads is None or only_reader(graph, readers, grads[0].writes[0]) is None:
+        grads = gradients(uses, norm, relu)
+        if grads is None or uses.only_reader(grads[0].writes[0]) is None:
             continue
-        _fuse(graph, norm, relu, grads)
-        readers = graph.readers()
+        first, second = fused(graph, norm, relu, grads)
+        uses.put(first, norm, (relu,))
+        uses.put(second, grads[1], (grads[0],))
         found += 1
     graph.drop_unused()
     return found
@@ -52,21 +54,16 @@ def is_forward_relu(record: Record) -> bool:
     return isinstance(record.function, ReLU) and not record.in_backward
 
 
-def only_reader(graph: Graph, readers: dict[int, list[Record]], value: int) -> Record | None:
-    """The record that reads the value, if there is one, and nobody else needs it."""
-    return readers[value][0] if len(readers[value]) == 1 and value not in graph.outputs else None
-
-
-def gradients(readers: dict[int, list[Record]], norm: Record, relu: Record) -> tuple[Record, Record] | None:
+def gradients(uses: Uses, norm: Record, relu: Record) -> tuple[Record, Record] | None:
     """The records of relu's gradient and of the normalization's behind it; None if they are not such a pair."""
-    through = [each for each in readers[relu.writes[0]] if _is_gradient(each, relu)]
+    through = [each for each in uses.readers[relu.writes[0]] if _is_gradient(each, relu)]
     if len(through) != 1:
         return None
     statistics = {f"_{name}": value for name, value in norm.hidden_writes.items()}
     reads = (*norm.reads[:2], through[0].writes[0])
     back = [
         each
-        for each in readers[through[0].writes[0]]
+        for each in uses.readers[through[0].writes[0]]
         if isinstance(each.function, BatchNormalizationGrad) and (each.reads, each.hidden_reads) == (reads, statistics)
     ]
     return (through[0], back[0]) if len(back) == 1 else None
@@ -74,16 +71,6 @@ def gradients(readers: dict[int, list[Record]], norm: Record, relu: Record) -> t
 
 def _is_gradient(record: Record, relu: Record) -> bool:
     return isinstance(record.function, GradientOf) and record.function.of is relu.function
-
-
-def _fuse(graph: Graph, norm: Record, relu: Record, grads: tuple[Record, Record]) -> None:
-    through, back = grads
-    first, second = fused(graph, norm, relu, grads)
-    records = graph.records
-    records[records.index(norm)] = first
-    records[records.index(back)] = second
-    records.remove(relu)
-    records.remove(through)
 
 
 def fused(

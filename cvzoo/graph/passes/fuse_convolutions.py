@@ -6,23 +6,19 @@ from cvzoo.functions.math.add import Add
 from cvzoo.functions.math.elementwise import AbstractElementwise, AbstractElementwiseOfOutput
 from cvzoo.graph.passes.fold_batch_normalization import fused_settings
 from cvzoo.graph.records import Graph, Record
+from cvzoo.graph.uses import Uses
 
 
 def fuse_convolutions(graph: Graph) -> int:
     """Take sums with what is computed earlier, then activations, into the convolutions; how many records that saved."""
     saved = 0
-    for record in list(graph.records):
-        if isinstance(record.function, Convolution2D | FusedConvolution2D):
-            saved += _fuse_sum(graph, record)
-    for record in list(graph.records):
-        if isinstance(record.function, Convolution2D | FusedConvolution2D):
-            saved += _fuse_activation(graph, record)
+    uses = Uses(graph)
+    for fuse in (_fuse_sum, _fuse_activation):
+        for record in list(graph.records):
+            if isinstance(record.function, Convolution2D | FusedConvolution2D):
+                saved += fuse(graph, uses, record)
+    graph.drop_unused()
     return saved
-
-
-def _only_reader(graph: Graph, value: int) -> Record | None:
-    readers = graph.readers()[value]
-    return readers[0] if len(readers) == 1 and value not in graph.outputs else None
 
 
 def _state(record: Record) -> tuple[dict, bool, bool]:
@@ -31,38 +27,36 @@ def _state(record: Record) -> tuple[dict, bool, bool]:
     return fused_settings(record), len(record.reads) == 3, False
 
 
-def _put(graph: Graph, conv: Record, other: Record, function: FusedConvolution2D, reads: tuple[int, ...]) -> None:
+def _put(uses: Uses, conv: Record, other: Record, function: FusedConvolution2D, reads: tuple[int, ...]) -> None:
     """Let `function` stand in the place of `other`, and `conv` go."""
     seconds = conv.seconds + other.seconds
-    graph.records[graph.records.index(other)] = Record(function, reads, other.writes, dict(vars(function)), seconds)
-    graph.records.remove(conv)
-    graph.drop_unused()
+    uses.put(Record(function, reads, other.writes, dict(vars(function)), seconds), other, (conv,))
 
 
-def _fuse_sum(graph: Graph, conv: Record) -> int:
+def _fuse_sum(graph: Graph, uses: Uses, conv: Record) -> int:
     settings, has_b, has_add = _state(conv)
     y = conv.writes[0]
-    other = _only_reader(graph, y)
+    other = uses.only_reader(y)
     if has_add or settings["activation"] is not None or other is None or not isinstance(other.function, Add):
         return 0
     added = other.reads[1] if other.reads[0] == y else other.reads[0]
     mine, theirs = graph.values[y], graph.values[added]
     if added == y or mine.shape != theirs.shape or mine.dtype != theirs.dtype or not graph.is_fast(y):
         return 0
-    maker = graph.makers().get(added)
+    maker = uses.makers.get(added)
     if maker is not None and isinstance(maker.function, Convolution2D | FusedConvolution2D):
         # of two convolutions the later one takes the sum: moving this one behind it would only keep its input alive
         before = graph.records.index(maker) < graph.records.index(conv)
-        if not before and _only_reader(graph, added) is other and not _state(maker)[2]:
+        if not before and uses.only_reader(added) is other and not _state(maker)[2]:
             return 0
     function = FusedConvolution2D(settings, has_b, True)
-    _put(graph, conv, other, function, (*conv.reads, added))
+    _put(uses, conv, other, function, (*conv.reads, added))
     return 1
 
 
-def _fuse_activation(graph: Graph, conv: Record) -> int:
+def _fuse_activation(graph: Graph, uses: Uses, conv: Record) -> int:
     settings, has_b, has_add = _state(conv)
-    other = _only_reader(graph, conv.writes[0])
+    other = uses.only_reader(conv.writes[0])
     if settings["activation"] is not None or other is None or not graph.is_fast(conv.writes[0]):
         return 0
     kind = other.function
@@ -70,5 +64,5 @@ def _fuse_activation(graph: Graph, conv: Record) -> int:
     if not isinstance(kind, AbstractElementwise | AbstractElementwiseOfOutput):
         return 0
     settings = {**settings, "activation": kind.kind, "alpha": kind.alpha, "beta": kind.beta}
-    _put(graph, conv, other, FusedConvolution2D(settings, has_b, has_add), conv.reads)
+    _put(uses, conv, other, FusedConvolution2D(settings, has_b, has_add), conv.reads)
     return 1

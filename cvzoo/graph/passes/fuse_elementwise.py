@@ -12,6 +12,7 @@ from cvzoo.functions.math.elementwise_chain import ElementwiseChain
 from cvzoo.functions.math.multiply import Multiply, MultiplyConstant
 from cvzoo.functions.normalization.fixed_batch_normalization import FixedBatchNormalization
 from cvzoo.graph.records import Graph, Record
+from cvzoo.graph.uses import Uses
 
 _BOTH_WAYS = {Add: "add", Multiply: "multiply"}
 _ONE_WAY = {Subtract: "subtract", Divide: "divide"}
@@ -42,6 +43,7 @@ def fuse_elementwise(graph: Graph) -> int:
     """
     changed = 0
     taken: set[int] = set()
+    uses = Uses(graph)
     for record in list(graph.records):
         if id(record) in taken:
             continue
@@ -50,19 +52,14 @@ def fuse_elementwise(graph: Graph) -> int:
         while link is not None:
             links.append(link)
             taken.add(id(last))
-            following = _only_reader(graph, last.writes[0])
+            following = uses.only_reader(last.writes[0])
             link = None if following is None else _link(graph, following, last.writes[0])
             last = last if link is None else following
         if len(links) > 1 or (links and _is_numpys(graph, record)):
-            _put(graph, record, last, links)
+            _put(uses, record, last, links)
             changed += len(links)
     graph.drop_unused()
     return changed
-
-
-def _only_reader(graph: Graph, value: int) -> Record | None:
-    readers = graph.readers()[value]
-    return readers[0] if len(readers) == 1 and value not in graph.outputs else None
 
 
 def _is_numpys(graph: Graph, record: Record) -> bool:
@@ -110,17 +107,15 @@ def _normalization(graph: Graph, record: Record) -> _Link | None:
     return _Link(x, (("multiply",), ("add",)), tuple([graph.add_constant(v, "normalization") for v in vectors]))
 
 
-def _put(graph: Graph, first: Record, last: Record, links: list[_Link]) -> None:
+def _put(uses: Uses, first: Record, last: Record, links: list[_Link]) -> None:
     """Let one record stand in the place of `last`, and those before it go."""
     steps = tuple([step for link in links for step in link.steps])
     others = tuple([other for link in links for other in link.others])
     gone, record = [first], first
     while record is not last:
-        record = _only_reader(graph, record.writes[0])
+        record = uses.only_reader(record.writes[0])
         gone.append(record)
     function = ElementwiseChain(steps)
     seconds = sum([each.seconds for each in gone])
     reads = (links[0].source, *others)
-    graph.records[graph.records.index(last)] = Record(function, reads, last.writes, dict(vars(function)), seconds)
-    for each in gone[:-1]:
-        graph.records.remove(each)
+    uses.put(Record(function, reads, last.writes, dict(vars(function)), seconds), last, gone[:-1])

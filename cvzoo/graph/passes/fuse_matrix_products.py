@@ -8,6 +8,7 @@ from cvzoo.functions.math.fused_matmul import FusedMatMul
 from cvzoo.functions.math.matmul import MatMul
 from cvzoo.functions.math.multiply import MultiplyConstant
 from cvzoo.graph.records import Graph, Record
+from cvzoo.graph.uses import Uses
 
 _SPREAD = 1 << 18  # elements: a constant that is added to several matrices is repeated up to that
 
@@ -15,51 +16,46 @@ _SPREAD = 1 << 18  # elements: a constant that is added to several matrices is r
 def fuse_matrix_products(graph: Graph) -> int:
     """Take factors and sums into the products of matrices; how many records that saved."""
     before = len(graph.records)
+    uses = Uses(graph)
     for record in list(graph.records):
         fits = all(graph.is_fast(value) and len(graph.values[value].shape) > 1 for value in record.reads)
         if fits and isinstance(record.function, MatMul):
-            record = _with_factors_before(graph, record)
-            _with_sum(graph, _with_factor_behind(graph, record))
+            record = _with_factors_before(uses, record)
+            _with_sum(graph, uses, _with_factor_behind(uses, record))
     graph.drop_unused()
     return before - len(graph.records)
 
 
-def _with_factors_before(graph: Graph, product: Record) -> Record:
-    makers = graph.makers()
+def _with_factors_before(uses: Uses, product: Record) -> Record:
     for side, value in enumerate(product.reads):
-        maker = makers.get(value)
-        if _is_factor(maker) and _only_reader(graph, value) is product:
+        maker = uses.makers.get(value)
+        if _is_factor(maker) and uses.only_reader(value) is product:
             reads = (*product.reads[:side], maker.reads[0], *product.reads[side + 1 :])
-            product = _put(graph, product, maker, product, reads, maker.function.value, product.writes)
+            product = _put(uses, product, maker, product, reads, maker.function.value, product.writes)
     return product
 
 
-def _with_factor_behind(graph: Graph, product: Record) -> Record:
-    behind = _only_reader(graph, product.writes[0])
+def _with_factor_behind(uses: Uses, product: Record) -> Record:
+    behind = uses.only_reader(product.writes[0])
     if not _is_factor(behind):
         return product
-    return _put(graph, behind, product, product, product.reads, behind.function.value, behind.writes)
+    return _put(uses, behind, product, product, product.reads, behind.function.value, behind.writes)
 
 
-def _with_sum(graph: Graph, product: Record) -> None:
-    behind = _only_reader(graph, product.writes[0])
+def _with_sum(graph: Graph, uses: Uses, product: Record) -> None:
+    behind = uses.only_reader(product.writes[0])
     if behind is not None and isinstance(behind.function, Add):
         added = _addend(graph, product, behind)
         if added is not None:
-            _put(graph, behind, product, product, (*product.reads, added), 1.0, behind.writes)
+            _put(uses, behind, product, product, (*product.reads, added), 1.0, behind.writes)
 
 
 def _is_factor(record: Record | None) -> bool:
     return record is not None and isinstance(record.function, MultiplyConstant)
 
 
-def _only_reader(graph: Graph, value: int) -> Record | None:
-    readers = graph.readers()[value]
-    return readers[0] if len(readers) == 1 and value not in graph.outputs else None
-
-
 def _put(
-    graph: Graph,
+    uses: Uses,
     place: Record,
     gone: Record,
     product: Record,
@@ -72,8 +68,7 @@ def _put(
     scale = float(factor) * (old.scale if isinstance(old, FusedMatMul) else 1.0)
     function = FusedMatMul(old.transa, old.transb, scale)
     new = Record(function, reads, writes, dict(vars(function)), place.seconds + gone.seconds)
-    graph.records[graph.records.index(place)] = new
-    graph.records.remove(gone)
+    uses.put(new, place, (gone,))
     return new
 
 

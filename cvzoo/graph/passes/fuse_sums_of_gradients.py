@@ -4,6 +4,7 @@ from cvzoo.functions.connection.convolution_2d import Deconvolution2D
 from cvzoo.functions.connection.deconvolution_and_sum import DeconvolutionAndSum
 from cvzoo.functions.math.add import Add
 from cvzoo.graph.records import Graph, Record
+from cvzoo.graph.uses import Uses
 
 
 def fuse_sums_of_gradients(graph: Graph) -> int:
@@ -12,7 +13,8 @@ def fuse_sums_of_gradients(graph: Graph) -> int:
     The numbers stay to the bit.
     """
     found = 0
-    makers, readers = graph.makers(), graph.readers()
+    uses = Uses(graph)
+    makers = uses.makers
     place = {id(record): k for k, record in enumerate(graph.records)}
     for record in list(graph.records):
         if not record.in_backward or not isinstance(record.function, Add):
@@ -27,7 +29,7 @@ def fuse_sums_of_gradients(graph: Graph) -> int:
             continue
         if conv.function._window["groups"] != 1:  # the kernel of several groups sums in another order then
             continue
-        if len(readers[last]) != 1 or last in graph.outputs:
+        if uses.only_reader(last) is None:
             continue
         if graph.values[other].shape != graph.values[last].shape:
             continue
@@ -36,9 +38,7 @@ def fuse_sums_of_gradients(graph: Graph) -> int:
         seconds = conv.seconds + record.seconds
         new = Record(function, reads, record.writes, dict(vars(function)), seconds, in_backward=True)
         place[id(new)] = place[id(conv)]
-        graph.records[graph.records.index(conv)] = new
-        graph.records.remove(record)
-        makers[record.writes[0]] = new
+        uses.put(new, conv, (record,))
         found += 1
     graph.drop_unused()
     return found

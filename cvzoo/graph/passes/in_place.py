@@ -2,7 +2,7 @@
 
 from cvzoo.backends.onednn.primitives import DIFF_DST, DIFF_SRC
 from cvzoo.graph.memory import Area
-from cvzoo.graph.steps import ARENA, Call, Lowered, Operand
+from cvzoo.graph.steps import ARENA, Call, Lowered, Moves, Operand
 
 _ELEMENTWISE = ("eltwise", "binary")
 
@@ -10,18 +10,19 @@ _ELEMENTWISE = ("eltwise", "binary")
 def in_place(lowered: Lowered) -> int:
     """Let such calls, and gradients of normalizations, write where they read; how many they were."""
     changed = 0
+    moves = Moves(lowered)
+    alive = moves.lifetimes
     for k, step in enumerate(lowered.steps):
         if not isinstance(step, Call):
             continue
         target, sources = _places(step)
         if target is None or lowered.blocks[target.owner].kind != ARENA:
             continue
-        alive = lowered.lifetimes()
         for operand in sources:
             if not isinstance(operand, Area) or operand.owner == target.owner or alive[operand.owner][1] != k:
                 continue
             if _fits(lowered, step, operand, target):
-                lowered.move(target.owner, operand.owner)
+                moves.move(target.owner, operand.owner)
                 changed += 1
                 break
     return changed

@@ -2,13 +2,14 @@
 
 import numpy as np
 
-from cvzoo.graph.steps import ARENA, Call, Lowered
+from cvzoo.graph.steps import ARENA, Call, Lowered, Moves
 
 
 def merge_reorders(lowered: Lowered) -> int:
     """Take out reorders that one before did already; how many they were."""
     first: dict[tuple, int] = {}
     merged = 0
+    moves = Moves(lowered)
     for step in list(lowered.steps):
         if not isinstance(step, Call) or step.operation != "reorder":
             continue
@@ -24,6 +25,6 @@ def merge_reorders(lowered: Lowered) -> int:
         known = first.setdefault((id(step.primitive), reads), written[0])
         if known != written[0]:
             lowered.steps.remove(step)
-            lowered.move(written[0], known)
+            moves.move(written[0], known)
             merged += 1
     return merged
