@@ -1,6 +1,7 @@
 """What is cheap to compute is not kept for the backward pass, but computed again there."""
 
 import copy
+import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -35,10 +36,10 @@ class _Recipe(NamedTuple):
 
 
 class _Step(NamedTuple):
-    """A record of the graph with the values that it reads now, or a recipe for a value."""
+    """A record of the graph, or a recipe for a value, with the values that it reads now, hidden ones last."""
 
     of: Record | _Recipe
-    reads: dict[int, int]
+    reads: tuple[int, ...]
     writes: tuple[int, ...]
 
 
@@ -93,7 +94,11 @@ class Plan:
     def __init__(self, graph: Graph):
         self.graph = graph
         self.makers = {record.writes[0]: record for record in graph.records if record.writes and not record.in_backward}
-        self.crossing = {value for record in graph.records if record.in_backward for value in record.all_reads}
+        self.crossing: set[int] = set()
+        for record in graph.records:
+            if record.in_backward:
+                self.crossing.update(record.reads, record.hidden_reads.values())
+        self._kept = {*graph.constants, *graph.inputs, *self.crossing}
         self.recipes: dict[int, _Recipe | None] = {}
         self._depths: dict[int, int] = {}
         outputs = set(graph.outputs)
@@ -103,6 +108,20 @@ class Plan:
             if value in self.crossing and value not in outputs and self.recipe(value) is not None
         ]
         self.last_views = _ends_of_views(graph)
+        self._plain = [_Step(record, record.all_reads, record.all_writes) for record in graph.records]
+        # of each recipe: what it reads, long chains first, so that what is added to them is made only then; and whether
+        # that has to be made even if nobody lets it go
+        self._wants = {
+            value: [
+                (each, each not in self._kept and each not in recipe.record.all_writes)
+                for each in sorted(recipe.reads, key=self._depth, reverse=True)
+                if self.recipes.get(each) is not None
+            ]
+            for value, recipe in self.recipes.items()
+            if recipe is not None
+        }
+        self._costs: dict[int, float] = {}
+        self._dearest = sorted(self.found, key=self._cost, reverse=True)
 
     def recipe(self, value: int) -> _Recipe | None:
         """How to compute the value from what is kept; None if it is not cheap, or would keep more."""
@@ -115,10 +134,7 @@ class Plan:
 
     def _is_at_hand(self, value: int, recipe: _Recipe) -> bool:
         own = recipe.record.all_writes  # the statistics
-        return self._is_kept(value) or value in own or self.recipe(value) is not None
-
-    def _is_kept(self, value: int) -> bool:
-        return value in self.graph.constants or value in self.graph.inputs or value in self.crossing
+        return value in self._kept or value in own or self.recipe(value) is not None
 
     def _depth(self, value: int) -> int:
         """How many values one after another could be computed again up to it."""
@@ -131,61 +147,71 @@ class Plan:
         """All records, and before the readers of values in `gone` what makes them again; these have numbers below 0."""
         steps: list[_Step] = []
         again: dict[int, int] = {}
-
-        def make(value: int) -> None:
-            recipe = self.recipes.get(value)
-            if value in again or recipe is None:
-                return
-            # long chains first, so that what is added to them is made only then
-            for each in sorted(recipe.reads, key=self._depth, reverse=True):
-                if each in gone or (each not in recipe.record.all_writes and not self._is_kept(each)):
-                    make(each)
-            again[value] = -1 - value
-            steps.append(_Step(recipe, {each: again.get(each, each) for each in recipe.reads}, (-1 - value,)))
-
-        for record in self.graph.records:
-            reads = record.all_reads
-            if record.in_backward:
-                for value in reads:
-                    if value in gone:
-                        make(value)
-                steps.append(_Step(record, {each: again.get(each, each) for each in reads}, record.all_writes))
+        for plain in self._plain:
+            if not plain.of.in_backward:
+                steps.append(plain)
+                continue
+            for value in plain.reads:
+                if value in gone and value not in again:
+                    self._make(value, gone, again, steps)
+            if again.keys().isdisjoint(plain.reads):
+                steps.append(plain)
             else:
-                steps.append(_Step(record, {each: each for each in reads}, record.all_writes))
+                steps.append(_Step(plain.of, tuple([again.get(each, each) for each in plain.reads]), plain.writes))
         return steps
+
+    def _make(self, value: int, gone: dict[int, None], again: dict[int, int], steps: list[_Step]) -> None:
+        """Append what makes the value again, and before it what makes what that wants."""
+        chain = [value]
+        while chain:
+            value = chain[-1]
+            for each, has_to in self._wants[value]:
+                if each not in again and (has_to or each in gone):
+                    chain.append(each)
+                    break
+            else:
+                chain.pop()
+                recipe = self.recipes[value]
+                again[value] = -1 - value
+                reads = tuple([again.get(each, each) for each in recipe.reads])
+                steps.append(_Step(recipe, reads, (-1 - value,)))
 
     def peak(self, gone: dict[int, None]) -> int:
         """How many bytes of results are alive at once, without those that the caller gets."""
-        steps, values = self.steps(gone), self.graph.values
+        steps, values, views = self.steps(gone), self.graph.values, self.last_views
         first: dict[int, int] = {}
         last: dict[int, int] = {}
-        for k, step in enumerate(steps):
-            for value in step.writes:
+        for k, (_, reads, writes) in enumerate(steps):
+            for value in writes:
                 first[value] = last[value] = k
-            for value in step.reads.values():
+            for value in reads:
                 last[value] = k
-                for base in self.last_views.get(value, ()):
+                for base in views.get(value, ()):
                     last[base] = k
         for value in self.graph.outputs:
             first.pop(value, None)
         changes = [0] * (len(steps) + 2)
         for value, k in first.items():
-            if value in self.last_views:
+            if value in views:
                 continue
             nbytes = values[value if value >= 0 else -1 - value].nbytes
             changes[k] += nbytes
             changes[last[value] + 1] -= nbytes
-        return int(np.cumsum(changes).max())
+        return max(itertools.accumulate(changes))
 
     def dearest(self) -> list[int]:
         """The values that may go, those first that cost most for a byte."""
+        return self._dearest
 
-        def cost(value: int) -> float:
+    def _cost(self, value: int) -> float:
+        if value not in self._costs:
             recipe = self.recipes[value]
-            made = [each for each in recipe.reads if not self._is_kept(each) and self.recipes.get(each) is not None]
-            return len(recipe.reads) + sum(cost(each) for each in made)
-
-        return sorted(self.found, key=lambda value: -cost(value))
+            cost = float(len(recipe.reads))
+            for each in recipe.reads:
+                if each not in self._kept and self.recipes.get(each) is not None:
+                    cost += self._cost(each)
+            self._costs[value] = cost
+        return self._costs[value]
 
     def carry_out(self, gone: dict[int, None]) -> None:
         """Let the graph's records be so."""
@@ -193,17 +219,17 @@ class Plan:
         numbers: dict[int, int] = {}
         records = []
         for of, reads, writes in self.steps(gone):
+            reads = tuple([numbers.get(each, each) for each in reads])
             if isinstance(of, _Recipe):
                 old = graph.values[-1 - writes[0]]
                 numbers[writes[0]] = graph.add_value(np.empty(old.shape, old.dtype), f"{old.name} again")
-                own = tuple([numbers.get(reads[each], each) for each in of.reads])
                 seconds = of.record.seconds
-                new = Record(of.function, own, (numbers[writes[0]],), dict(vars(of.function)), seconds)
+                new = Record(of.function, reads, (numbers[writes[0]],), dict(vars(of.function)), seconds)
                 new.in_backward = True
                 records.append(new)
                 continue
-            of.reads = tuple([numbers.get(reads[each], each) for each in of.reads])
-            of.hidden_reads = {path: numbers.get(reads[each], each) for path, each in of.hidden_reads.items()}
+            of.reads, hidden = reads[: len(of.reads)], reads[len(of.reads) :]
+            of.hidden_reads = dict(zip(of.hidden_reads, hidden))
             records.append(of)
         graph.records = records
 
