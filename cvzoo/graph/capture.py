@@ -21,7 +21,7 @@ from cvzoo.functions.util.forget import Forget
 from cvzoo.graph.gradient_of import GradientOf
 from cvzoo.graph.hidden import arrays_in, state_of
 from cvzoo.graph.idle_pass import idle_pass
-from cvzoo.graph.memory import Area, Roots, address_of, root_of, view_at
+from cvzoo.graph.memory import Area, Roots, address_of, view_at
 from cvzoo.graph.readers import WatchedVariable, recording
 from cvzoo.graph.records import Graph, Record
 from cvzoo.graph.trees import flatten, unflatten
@@ -255,11 +255,13 @@ class Capture(AbstractFunctionHook):
         reads = tuple([self._value_of(_plain(array)) for array in self._inputs])
         self._inputs = ()
         record = Record(function, reads, (), self._settings, self._seconds, in_backward=self._in_backward)
+        before = arrays_in(self._settings) if self._learns else {}
+        if before:
+            record.hidden_reads = self._known_arrays(before)
+        label = function.label
+        record.writes = tuple([self._new_value(y._array, label) for y in outputs])
         if self._learns:
-            record.hidden_reads = self._known_arrays(arrays_in(self._settings))
-        record.writes = tuple([self._new_value(y._array, function.label) for y in outputs])
-        if self._learns:
-            record.hidden_writes = self._new_arrays(record)
+            record.hidden_writes = self._new_arrays(record, before)
             if isinstance(function, Forget):
                 self.seen.append("what forgets and computes again")
         if not self._in_backward:
@@ -353,11 +355,11 @@ class Capture(AbstractFunctionHook):
 
     def _new_value(self, array: np.ndarray, name: str) -> int:
         number = self.graph.add_value(array, name)
-        area = self._roots.area(array)
+        area, reference, _ = self._roots.look(array)
         self._values[area] = number
         if area.owner not in self._firsts:
             self._firsts[area.owner] = number, area.offset
-            root = root_of(array)
+            root = reference()
             self._alive.grow(array.nbytes)
             try:
                 weakref.finalize(root, self._alive.grow, -array.nbytes).atexit = False
@@ -387,13 +389,16 @@ class Capture(AbstractFunctionHook):
                 found[path] = self._value_of(array)
         return found
 
-    def _new_arrays(self, record: Record) -> dict[str, int]:
-        """The arrays that a function's forward put among its attributes."""
-        before = {id(array) for array in arrays_in(record.settings).values()}
+    def _new_arrays(self, record: Record, before: dict[str, np.ndarray]) -> dict[str, int]:
+        """The arrays that a function's forward put among its attributes, where those of `before` were."""
+        after = arrays_in(state_of(record.function))
+        if not after:
+            return {}
+        known = {*map(id, before.values())}
         return {
             path: self._new_value(array, f"{record.label} {path}")
-            for path, array in arrays_in(state_of(record.function)).items()
-            if id(array) not in before and self._roots.area(array).owner not in self._firsts
+            for path, array in after.items()
+            if id(array) not in known and self._roots.area(array).owner not in self._firsts
         }
 
 

@@ -1,5 +1,6 @@
 """Arrays that functions keep as attributes, found and replaced by their path, such as "_mean" or "_kept.workspace"."""
 
+import functools
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,19 +9,24 @@ import numpy as np
 from cvzoo.backends.arrays import is_device_array
 
 _DEEPEST = 4
+_PLAIN = frozenset((bool, int, float, str, type(None), type))  # hold no arrays
 _GRAPH = frozenset(("inputs", "outputs", "rank", "_retained_inputs", "_retained_outputs"))  # not a function's own
 
 
 def state_of(function: Any) -> dict[str, Any]:
     """The function's attributes, but for its place in the graph."""
-    return {name: value for name, value in vars(function).items() if name not in _GRAPH}
+    state = dict(vars(function))
+    for name in _GRAPH.intersection(state):
+        del state[name]
+    return state
 
 
 def arrays_in(state: Mapping[str, Any]) -> dict[str, np.ndarray]:
     """The arrays among attributes, in tuples, lists and small objects among them, too, by path."""
     found: dict[str, np.ndarray] = {}
     for name, value in state.items():
-        _collect(name, value, found, _DEEPEST)
+        if type(value) not in _PLAIN:
+            _collect(name, value, found, _DEEPEST)
     return found
 
 
@@ -29,15 +35,17 @@ def _collect(path: str, value: Any, found: dict[str, np.ndarray], depth: int) ->
         found[path] = value
     elif depth and isinstance(value, tuple | list):
         for k, each in enumerate(value):
-            _collect(f"{path}.{k}", each, found, depth - 1)
+            if type(each) not in _PLAIN:
+                _collect(f"{path}.{k}", each, found, depth - 1)
     elif depth:
-        for name in _slots(value):
+        for name in _slots(type(value)):
             _collect(f"{path}.{name}", getattr(value, name), found, depth - 1)
 
 
-def _slots(value: Any) -> tuple[str, ...]:
+@functools.lru_cache(1024)
+def _slots(kind: type) -> tuple[str, ...]:
     """The names of a small object's parts: a backend's notes have slots."""
-    slots = type(value).__dict__.get("__slots__", ())
+    slots = kind.__dict__.get("__slots__", ())
     return tuple([name for name in slots if not name.startswith("__")]) if isinstance(slots, tuple) else ()
 
 

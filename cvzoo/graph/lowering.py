@@ -1,5 +1,6 @@
 """From functions to the primitives that they call, found by running each function once and watching."""
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ from cvzoo.backends.onednn.pool import pool
 from cvzoo.backends.onednn.primitives import Primitive, local
 from cvzoo.graph.gradient_of import GradientOf
 from cvzoo.graph.hidden import state_of, take_array
-from cvzoo.graph.memory import Area, Roots, address_of, reference_to, root_of, view_at
+from cvzoo.graph.memory import Area, Roots, address_of, view_at
 from cvzoo.graph.records import Graph, Record
 from cvzoo.graph.repeats import same_settings
 from cvzoo.graph.steps import ARENA, GIVEN, OUTSIDE, Block, Call, Evaluate, Lowered, Operand
@@ -30,9 +31,9 @@ class _Lowering:
         self.trusted: dict[Any, list[dict[str, Any]]] = {}  # what calls of functions with which settings are enough
 
     def seen(self, array: np.ndarray) -> _Seen:
-        area, address = self.roots.area(array), address_of(array)
+        look = area, _, address = self.roots.look(array)
         self.start[area.owner] = address - area.offset
-        return area, reference_to(root_of(array)), address
+        return look
 
     def note(self, primitive: Primitive, arrays: Sequence[np.ndarray]) -> None:
         self.calls.append((primitive, [self.seen(array) for array in arrays]))
@@ -44,10 +45,11 @@ class _Lowering:
             areas[value] = self.seen(array)[0]
             self.blocks[areas[value].owner] = _block(array, OUTSIDE)
             env[value] = array
-        last = {value: k for k, record in enumerate(graph.records) for value in (*record.all_reads, *record.all_writes)}
+        touched = [{*record.all_reads, *record.all_writes} for record in graph.records]
+        last = {value: k for k, values in enumerate(touched) for value in values}
         for k, record in enumerate(graph.records):
             self.lower(record, env)
-            for value in {*record.all_reads, *record.all_writes}:
+            for value in touched[k]:
                 if last[value] == k:
                     env.pop(value, None)
         for block in self.lowered.given_blocks():
@@ -69,10 +71,12 @@ class _Lowering:
         inputs += tuple([env[value] for value in record.hidden_reads.values()])
         record.let_go()
         found = [self.seen(y)[0] for y in results]
-        steps = self.as_calls(record, inputs, results, found)
+        given = [self.seen(x)[0] for x in inputs] if self.calls else []
+        steps = self.as_calls(record, inputs, results, found, given)
         if steps is None:
             own = {self.lowered.areas[v].owner for v in record.all_reads if v in self.lowered.areas}
-            self.lowered.steps.append(Evaluate(record, bool(found) and all(area.owner in own for area in found)))
+            is_view = bool(found) and own.issuperset([area.owner for area in found])
+            self.lowered.steps.append(Evaluate(record, is_view))
             for area, y in zip(found, results):
                 if area.owner not in self.blocks:
                     self.blocks[area.owner] = _block(y, OUTSIDE)
@@ -83,12 +87,13 @@ class _Lowering:
             env[value] = y
 
     def as_calls(
-        self, record: Record, inputs: tuple[Any, ...], results: tuple[Any, ...], found: list[Area]
+        self, record: Record, inputs: tuple[Any, ...], results: tuple[Any, ...], found: list[Area], given: list[Area]
     ) -> list[Call] | None:
-        """The record as calls, if they are all that it does."""
+        """The record as calls, if they are all that it does; found, given: where the results and inputs lie."""
         if not self.calls:
             return None
         made: dict[int, Area] = {}
+        results_in = {area.owner for area in found}
         steps = []
         for primitive, seen in self.calls:
             slots = written_slots(primitive)
@@ -97,7 +102,7 @@ class _Lowering:
             for k, (area, root, address) in enumerate(seen):
                 if local.library.reads_aligned and not is_readable(area.offset | address):
                     return None
-                alive = root() is not None and area.owner not in {each.owner for each in found}
+                alive = root() is not None and area.owner not in results_in
                 is_new = area.owner not in self.blocks and area.owner not in made
                 if k in slots[1] and made.get(area.owner, area) != area:
                     return None  # several calls write parts of one memory, whose size the first does not tell
@@ -116,43 +121,47 @@ class _Lowering:
                 else:
                     return None
             steps.append(Call(record, primitive, operation_of(primitive), operands, frozenset(written)))
-        if any(area.owner not in made for area in found):
+        if not results_in.issubset(made):
             return None
-        key, settings = self.appearance(record, steps, inputs, found), _settings(record)
+        key, settings = self.appearance(record, steps, given, found), _settings(record)
         known = self.trusted.setdefault(key, [])
         if not any(same_settings(settings, each) for each in known):
-            if not self.does_the_same(steps, made, inputs, results, found):
+            if not self.does_the_same(steps, made, dict(zip([area.owner for area in given], inputs)), results, found):
                 return None
             known.append(settings)
         for owner, area in made.items():
-            nbytes = int(np.prod(area.shape)) * np.dtype(area.dtype).itemsize
+            nbytes = math.prod(area.shape) * np.dtype(area.dtype).itemsize
             self.blocks[owner] = Block(area.shape, area.strides, area.dtype, nbytes, ARENA)
         return steps
 
-    def appearance(self, record: Record, steps: list[Call], inputs: tuple[Any, ...], found: list[Area]) -> Any:
+    def appearance(self, record: Record, steps: list[Call], given: list[Area], found: list[Area]) -> Any:
         """What calls of a function look like, wherever their arrays lie."""
         numbers: dict[int, int] = {}
-
-        def place(area: Area) -> Any:
-            return numbers.setdefault(area.owner, len(numbers)), area[1:]
-
-        arrays = tuple([place(self.seen(x)[0]) for x in inputs])
-        calls = [(s.primitive, *[place(x) if isinstance(x, Area) else x.shape for x in s.operands]) for s in steps]
-        return type(record.function), arrays, tuple(calls), tuple([place(area) for area in found])
+        look: list[Any] = [type(record.function), len(given), len(found)]
+        operands: list[Any] = [*given, *found]
+        for step in steps:
+            look += (step.primitive, len(step.operands))
+            operands += step.operands
+        for x in operands:
+            if isinstance(x, Area):
+                look += (numbers.setdefault(x.owner, len(numbers)), x[1:])
+            else:
+                look.append(x.shape)
+        return tuple(look)
 
     def does_the_same(
         self,
         steps: list[Call],
         made: dict[int, Area],
-        inputs: tuple[Any, ...],
+        inputs: dict[int, Any],
         results: tuple[Any, ...],
         found: list[Area],
     ) -> bool:
-        """Whether the calls alone, in memory full of NaN, give the function's results."""
-        memory: dict[int, tuple[Any, int]] = {}
-        for x in inputs:
-            area = self.seen(x)[0]
-            memory[area.owner] = x, self.start[area.owner]
+        """Whether the calls alone, in memory full of NaN, give the function's results.
+
+        inputs: by their memory's number
+        """
+        memory: dict[int, tuple[Any, int]] = {owner: (x, self.start[owner]) for owner, x in inputs.items()}
         for owner, area in made.items():
             dense = _poisoned(area)
             if dense is None:

@@ -21,14 +21,14 @@ class Window:
 
 def address_of(array: Any) -> int:
     """Where its first element lies."""
-    if is_device_array(array):
-        return array.data.ptr
-    return array.__array_interface__["data"][0]
+    if isinstance(array, np.ndarray):
+        return array.__array_interface__["data"][0]
+    return array.data.ptr
 
 
 def root_of(array: Any) -> Any:
     """The object that owns the memory: an array, or what it was made from."""
-    if is_device_array(array):
+    if not isinstance(array, np.ndarray) and is_device_array(array):
         return array if array.base is None else array.base
     while isinstance(array, np.ndarray | Window):
         if array.base is None:
@@ -69,21 +69,19 @@ class Roots:
         self._known: dict[int, tuple[Callable[[], Any], int, int]] = {}
         self._count = 0
 
-    def find(self, array: np.ndarray) -> tuple[int, bool, int]:
-        """The number of the array's memory, whether it is new, and the array's distance from the first one seen."""
-        root = root_of(array)
+    def look(self, array: np.ndarray) -> tuple[Area, Callable[[], Any], int]:
+        """Where the array lies, a reference to what owns its memory, and its address."""
+        root, address = root_of(array), address_of(array)
         known = self._known.get(id(root))
-        address = address_of(array)
-        if known is not None and known[0]() is root:
-            return known[1], False, address - known[2]
-        self._count += 1
-        self._known[id(root)] = (reference_to(root), self._count, address)
-        return self._count, True, 0
+        if known is None or known[0]() is not root:
+            self._count += 1
+            known = self._known[id(root)] = (reference_to(root), self._count, address)
+        reference, number, start = known
+        return Area(number, address - start, array.shape, array.strides, array.dtype.str), reference, address
 
     def area(self, array: np.ndarray) -> Area:
         """Where the array lies."""
-        number, _, offset = self.find(array)
-        return Area(number, offset, array.shape, array.strides, array.dtype.str)
+        return self.look(array)[0]
 
 
 def reference_to(root: Any) -> Callable[[], Any]:

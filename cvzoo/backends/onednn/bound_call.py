@@ -48,16 +48,20 @@ def operation_of(primitive: Primitive) -> str:
     return _KINDS.get(kind.value, f"operation {kind.value}")
 
 
-def written_slots(primitive: Primitive) -> tuple[set[int], set[int]]:
+def written_slots(primitive: Primitive) -> tuple[frozenset[int], frozenset[int]]:
     """Which of its arrays it writes, and which it writes or reads (statistics), by number.
 
     Statistics are what a pass that learns writes down, and what one with given statistics reads, or a gradient.
     """
-    kinds = primitive.kinds
+    return _written_of(primitive.kinds)
+
+
+@functools.lru_cache(1024)
+def _written_of(kinds: tuple[int, ...]) -> tuple[frozenset[int], frozenset[int]]:
     if DIFF_DST in kinds:
-        return {k for k, kind in enumerate(kinds) if kind in GRADIENTS}, set()
-    written = {k for k, kind in enumerate(kinds) if kind in RESULTS}
-    return written, {k for k, kind in enumerate(kinds) if kind in STATISTICS}
+        return frozenset([k for k, kind in enumerate(kinds) if kind in GRADIENTS]), frozenset()
+    written = [k for k, kind in enumerate(kinds) if kind in RESULTS]
+    return frozenset(written), frozenset([k for k, kind in enumerate(kinds) if kind in STATISTICS])
 
 
 class BoundCall:
@@ -78,12 +82,14 @@ class BoundCall:
         self._keep: list[object] = [primitive]
         self._arguments = (_Argument * primitive._count)()
         self._memories = []
+        engine = local.library.engine
         descriptor, memory = ctypes.c_void_p(), ctypes.c_void_p()
         for k in range(primitive._count):
             theirs = primitive._arguments[k]
-            check(quick.dnnl_memory_get_memory_desc(theirs.memory, ctypes.byref(descriptor)), "a query")
-            status = quick.dnnl_memory_create(ctypes.byref(memory), descriptor, local.library.engine, None)
-            check(status, "creating memory")
+            status = quick.dnnl_memory_get_memory_desc(theirs.memory, ctypes.byref(descriptor))
+            status = status or quick.dnnl_memory_create(ctypes.byref(memory), descriptor, engine, None)
+            if status:
+                check(status, "creating memory")
             self._keep.append(Handle(memory.value, quick.dnnl_memory_destroy))
             self._memories.append(memory.value)
             self._arguments[k] = _Argument(theirs.kind, memory.value)
