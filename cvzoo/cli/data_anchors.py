@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from cvzoo.cli.check_target import check_target
-from cvzoo.cli.data_spec_argument import add_spec_argument, spec_of
+from cvzoo.cli.data_spec_argument import spec_of
 from cvzoo.cli.json_records import write_json
 from cvzoo.cli.result_table import printable
 from cvzoo.datasets.layouts.annotated_set import AnnotatedPhoto, AnnotatedSet
@@ -22,21 +22,6 @@ from cvzoo.links.model.retinanet.config import RetinaNetSettings
 from cvzoo.links.model.retinanet.fit import fitted_size
 
 _THRESH = 0.5  # what RetinaNet calls an anchor that has an object
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.description = "Suggest sizes and ratios of anchors for a RetinaNet, and say how well they fit the boxes."
-    add_spec_argument(parser)
-    parser.add_argument("--size", type=_positive, default=640, metavar="PIXELS", help="photos' short side (640)")
-    parser.add_argument(
-        "--max-size", type=_positive, metavar="PIXELS", help="the long side at most (5 / 3 of --size, as 1333 of 800)"
-    )
-    parser.add_argument("--sizes", type=_positive, default=3, metavar="N", help="anchors' sizes a level (3)")
-    parser.add_argument("--ratios", type=_positive, default=3, metavar="N", help="anchors' shapes a size (3)")
-    parser.add_argument("--first-level", type=int, choices=(2, 3), default=3, help="finest level (3: stride 8)")
-    parser.add_argument("-k", type=_positive, default=9, metavar="N", help="groups of shapes to show (9)")
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="where the groups start from (0)")
-    parser.add_argument("--json", metavar="FILE", help="write all that was found; - for standard output")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -152,9 +137,3 @@ def _size(photo: AnnotatedPhoto) -> tuple[int, int] | None:
         except (ImageError, OSError):
             return None
     return photo.size if photo.size is not None and min(photo.size) > 0 else None
-
-
-def _positive(text: str) -> int:
-    if not text.isdigit() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"a positive whole number, not {text!r}")
-    return int(text)

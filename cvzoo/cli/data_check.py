@@ -10,12 +10,13 @@ import sys
 
 from cvzoo.cli.check_target import check_target
 from cvzoo.cli.data_report import write_data_report
-from cvzoo.cli.data_spec_argument import add_spec_argument, spec_of
+from cvzoo.cli.data_spec_argument import spec_of
 from cvzoo.cli.json_records import write_json
+from cvzoo.cli.options.data_check import N_SHOWN
 from cvzoo.cli.progress import Progress
 from cvzoo.cli.result_table import printable
 from cvzoo.datasets.doctor.examine_dataset import Checkup, examine_dataset
-from cvzoo.datasets.doctor.fault import Fault, Severity
+from cvzoo.datasets.doctor.fault import Severity
 from cvzoo.datasets.doctor.write_fixed_dataset import LOG_TEXT, write_fixed_dataset
 from cvzoo.datasets.layouts.data_spec import DataSpec
 from cvzoo.datasets.layouts.new_folder import check_new
@@ -23,23 +24,6 @@ from cvzoo.datasets.layouts.write import check_apart
 from cvzoo.reporting.as_time import as_time
 
 _CLEAN, _FINDINGS, _UNUSABLE = 0, 1, 2
-_SHOWN = 5  # findings of a kind that are printed without --all
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.description = "Find and name what is wrong with a data set. The files are read and never changed."
-    parser.epilog = (
-        "exit status: 0 clean or nothing but notes; 1 errors or warnings were found; 2 nothing there can be used. With "
-        "--fix, that of the corrected copy, which is examined again. "
-        "kinds: " + ", ".join(kind.slug for kind in Fault)
-    )
-    add_spec_argument(parser)
-    parser.add_argument("--fix", metavar="OUT", help="write a corrected copy with a log to this new folder")
-    parser.add_argument("--report", metavar="FILE.html", help="write a report with pictures, one file")
-    parser.add_argument("--json", metavar="FILE", help="write all findings; - for standard output")
-    parser.add_argument("--ignore", type=_kinds, default=(), metavar="KINDS", help="kinds that do not count, by commas")
-    parser.add_argument("--all", action="store_true", help=f"print every finding, not {_SHOWN} of a kind")
-    parser.add_argument("--quiet", action="store_true", help="no progress, and the counts only")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -60,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         if args.json is not None:
             write_json(checkup.to_record(), args.json)
-        shown = 0 if args.quiet else None if args.all else _SHOWN
+        shown = 0 if args.quiet else None if args.all else N_SHOWN
         print(check_text(checkup, shown=shown, suggest=args.fix is None and not args.quiet))
     if args.report is not None:
         write_data_report(args.report, checkup)
@@ -146,12 +130,3 @@ def _status(checkup):
     if not any(facts is not None and facts.trouble is None for facts in checkup.facts):
         return _UNUSABLE
     return _CLEAN if checkup.is_clean else _FINDINGS
-
-
-def _kinds(text):
-    known = {kind.slug: kind for kind in Fault}
-    words = [word.strip() for word in text.split(",") if word.strip()]
-    unknown = [word for word in words if word not in known]
-    if unknown:
-        raise argparse.ArgumentTypeError(f"no such kind: {', '.join(unknown)}")
-    return tuple(known[word] for word in words)

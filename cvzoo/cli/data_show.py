@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from cvzoo.cli.check_target import check_target
-from cvzoo.cli.data_spec_argument import add_spec_argument, spec_of
+from cvzoo.cli.data_spec_argument import spec_of
 from cvzoo.cli.main import in_words
 from cvzoo.cli.progress import Progress
 from cvzoo.cli.result_table import printable
@@ -26,25 +26,6 @@ from cvzoo.visualizations.contact_sheet import contact_sheet
 from cvzoo.visualizations.draw_bbox import draw_bbox
 from cvzoo.visualizations.draw_mask import draw_mask
 from cvzoo.visualizations.draw_point import draw_point
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.description = (
-        "Draw photos with their boxes, masks and points into one picture, to see what is in a data set."
-    )
-    parser.epilog = "exit status: 0 done; 1 done, but some photos could not be read"
-    add_spec_argument(parser)
-    parser.add_argument("out", metavar="OUT.png", help="the picture: .png .jpg .webp or .bmp")
-    parser.add_argument("-n", type=_positive, default=16, metavar="N", help="how many photos (16)")
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="which photos are drawn by lot (0)")
-    parser.add_argument("--first", action="store_true", help="the first N, not N drawn by lot")
-    parser.add_argument("--classes", type=_words, default=(), metavar="NAMES", help="photos with these classes only")
-    parser.add_argument("--names", type=_words, default=(), metavar="NAMES", help="these photos, by commas")
-    parser.add_argument("--columns", type=_positive, metavar="N", help="photos in a row")
-    parser.add_argument("--side", type=_positive, default=320, metavar="PIXELS", help="a photo's longer side (320)")
-    for what in ("boxes", "masks", "points"):
-        parser.add_argument(f"--no-{what}", action="store_true", help=f"without {what}")
-    parser.add_argument("--quiet", action="store_true", help="no progress")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -139,14 +120,3 @@ def _label(each, names):
 def _ordered(bbox):
     y_min, x_min, y_max, x_max = bbox
     return min(y_min, y_max), min(x_min, x_max), max(y_min, y_max), max(x_min, x_max)
-
-
-def _words(text):
-    return tuple(word.strip() for word in text.split(",") if word.strip())
-
-
-def _positive(text):
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a positive number")
-    return value

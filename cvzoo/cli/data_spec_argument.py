@@ -3,15 +3,7 @@
 import argparse
 import dataclasses
 
-from cvzoo.datasets.layouts.data_spec import SPEC_HELP, DataSpec, parse_data_spec
-
-OUTSIDE_HELP = "use photos that lie outside of the data set's folder, by their names in the annotations or by links"
-
-
-def add_spec_argument(parser: argparse.ArgumentParser) -> None:
-    """SPEC, and `--allow-outside`."""
-    parser.add_argument("spec", metavar="SPEC", help=SPEC_HELP)
-    parser.add_argument("--allow-outside", action="store_true", help=OUTSIDE_HELP)
+from cvzoo.datasets.layouts.data_spec import DataSpec, parse_data_spec
 
 
 def spec_of(args: argparse.Namespace) -> DataSpec:

@@ -29,14 +29,6 @@ _PHOTO_KINDS = {"jpg": "JPEG", "zlib": "PNG", "webp": "WebP", "libtiff": "TIFF",
 _TOLERANCE = 1e-5  # of float32 against float64
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.description = "What was found, its versions, why anything fell back, and one computation as proof."
-    parser.epilog = "exit status: 0 all is well; 1 something is wrong, and the last line says what"
-    parser.add_argument(
-        "--json", nargs="?", const="-", metavar="FILE", help="write it as JSON; without FILE to standard output alone"
-    )
-
-
 def run(args: argparse.Namespace) -> int:
     """0 if the kernels compute what they should, 1 if they cannot or do not."""
     if args.json is not None:

@@ -10,9 +10,9 @@ import numpy as np
 
 from cvzoo.cli.about_evaluation import about_evaluation
 from cvzoo.cli.class_truth import ClassTruth, load_class_truth
-from cvzoo.cli.compiling import compile_if_asked
 from cvzoo.cli.json_records import as_json, write_json
 from cvzoo.cli.load_classifier import load_classifier
+from cvzoo.cli.load_predictor import compile_if_asked
 from cvzoo.cli.match_classes import places_of_classes
 from cvzoo.cli.progress import Progress, as_time
 from cvzoo.cli.result_table import printable

@@ -7,10 +7,10 @@ import pathlib
 import numpy as np
 
 from cvzoo.cli.about_evaluation import thresholds_of
-from cvzoo.cli.compiling import compile_if_asked
 from cvzoo.cli.find_in_photos import find_in_photos
 from cvzoo.cli.json_records import write_json
 from cvzoo.cli.load_detector import load_detector
+from cvzoo.cli.load_predictor import compile_if_asked
 from cvzoo.cli.match_classes import match_classes
 from cvzoo.cli.pr_curves import coco_curves
 from cvzoo.cli.scored import Instances, Points, Scored, by_photo, without_unknown

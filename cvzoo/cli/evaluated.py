@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Sequence
 
 from cvzoo.cli import evaluate
+from cvzoo.cli.options.evaluate import add_arguments
 from cvzoo.cli.score_text import MEANINGS
 
 
@@ -18,7 +19,7 @@ def evaluated(words: Sequence[str]) -> dict[str, float]:
     Raises what `cvzoo evaluate` raises.
     """
     parser = argparse.ArgumentParser(prog="cvzoo evaluate", allow_abbrev=False)
-    evaluate.add_arguments(parser)
+    add_arguments(parser)
     with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
         path = pathlib.Path(folder) / "scores.json"
         evaluate.run(parser.parse_args([*words, "--json", str(path)]))

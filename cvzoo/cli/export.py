@@ -6,7 +6,7 @@ import pathlib
 import numpy as np
 
 from cvzoo.cli.foreign_model import darknet_file
-from cvzoo.cli.load_predictor import add_darknet_arguments, darknet_detector, make_member, means_file
+from cvzoo.cli.load_predictor import darknet_detector, make_member, means_file
 from cvzoo.cli.result_table import printable
 from cvzoo.cli.zoo_member import zoo_member
 from cvzoo.errors.exceptions import ConfigError, MissingExtraError
@@ -25,27 +25,6 @@ from cvzoo.weights.model_header import read_model_header
 DISAGREES = 1
 _PHOTO = (480, 640)
 _TOLERANCE = 0.02  # the share of numbers: maxima that are equal but for rounding may change places
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.description = (
-        "Writes a model as a file that other programs run. Where ONNX Runtime is installed, both then look at the same "
-        "photo, and the greatest difference is shown."
-    )
-    parser.add_argument("model", nargs="?", metavar="MODEL|FILE", help="one that `cvzoo models` lists, or a model file")
-    parser.add_argument("--format", required=True, choices=("onnx",), help="what to write")
-    parser.add_argument("--to", required=True, metavar="OUT.onnx", help="the file to write")
-    parser.add_argument("--batch", type=_batch, metavar="N|dynamic", help="photos at once (dynamic: any number)")
-    parser.add_argument("--size", type=_size, metavar="H,W", help="of prepared photos (any, where the model allows)")
-    parser.add_argument(
-        "--boxes",
-        action=argparse.BooleanOptionalAction,
-        help="boxes, scores, labels, masks and points after the suppression (what models that find them get); with "
-        "--no-boxes what heads say",
-    )
-    parser.add_argument("--preset", metavar="NAME", help='whose thresholds the file has: "visualize" or "evaluate"')
-    parser.add_argument("--photo", metavar="FILE", help="what both look at")
-    add_darknet_arguments(parser.add_argument_group("a network of darknet's files"))
 
 
 def run(args: argparse.Namespace) -> int:
@@ -125,18 +104,3 @@ def _print(to: pathlib.Path, exported: Exported, checked: str) -> None:
 
 def _shape(shape: tuple[int | str, ...]) -> str:
     return f"({', '.join(map(str, shape))})"
-
-
-def _batch(text: str) -> int | None:
-    try:
-        return None if text == "dynamic" else int(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"a whole number or dynamic, not {text!r}") from None
-
-
-def _size(text: str) -> tuple[int, int]:
-    try:
-        h, w = map(int, text.split(","))
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"two numbers, as 480,640, not {text!r}") from None
-    return h, w

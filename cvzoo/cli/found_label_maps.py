@@ -6,8 +6,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from cvzoo.cli.compiling import compile_if_asked
-from cvzoo.cli.load_predictor import load_predictor
+from cvzoo.cli.load_predictor import compile_if_asked, load_predictor
 from cvzoo.errors.exceptions import ConfigError
 from cvzoo.images.read_label import read_label
 from cvzoo.links.model.segmenter import AbstractSegmenter

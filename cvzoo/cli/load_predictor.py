@@ -19,21 +19,6 @@ from cvzoo.weights.download import fetch_weights
 _ENDINGS = (".safetensors", ".npz", ".pth", ".pt", ".th", ".pkl", ".params", ".zip", ".caffemodel", ".weights")
 
 
-def add_darknet_arguments(group: argparse._ActionsContainer) -> None:
-    """The options that say what a network of darknet's files is."""
-    group.add_argument("--cfg", metavar="FILE", help="darknet's .cfg of the network")
-    group.add_argument("--weights", metavar="FILE", help="the weights that belong to it")
-    group.add_argument("--names", metavar="FILE", help="names of the classes, one a line; without them, numbers")
-    group.add_argument(
-        "--resize",
-        choices=("stretch", "letterbox"),
-        help="how a photo is fitted to a darknet network: as the .cfg says, else stretch; letterbox for Redmon's files",
-    )
-    group.add_argument(
-        "--clip", action="store_const", const=True, help="cut a darknet network's boxes at the image's edges"
-    )
-
-
 def load_predictor(args: argparse.Namespace) -> Chain:
     """The model, with its weights and thresholds, on its device.
 
@@ -52,6 +37,12 @@ def load_predictor(args: argparse.Namespace) -> Chain:
     if args.device != "cpu":
         model.to_device(args.device)
     return model
+
+
+def compile_if_asked(model: Chain, args: argparse.Namespace) -> None:
+    """Replay the model's networks from now on, if `--compile` is given."""
+    if args.compile:
+        model.compile()
 
 
 def darknet_detector(args: argparse.Namespace) -> AbstractDetector:

@@ -6,27 +6,13 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from cvzoo.cli.did_you_mean import did_you_mean
 from cvzoo.cli.result_table import printable
+from cvzoo.cli.verbs import summaries
 from cvzoo.errors.exceptions import CvzooError
-
-# verb -> its line in `cvzoo --help`. The verb's file is imported only when it is asked for: help comes at once.
-VERBS = {
-    "predict": "say what photos show: objects, masks, classes",
-    "evaluate": "score a model on annotated photos, or anybody's results file",
-    "train": "train a detector on your own photos",
-    "rerun": "repeat a training and compare what comes out",
-    "data": "check, convert, split and show data sets",
-    "models": "list the published weights that cvzoo knows, and where they come from",
-    "convert": "turn somebody else's weights into a model file, with a certificate",
-    "quantize": "make a model file that computes in eight bits, of photos like yours",
-    "export": "write a model as a file that other programs run",
-    "verify": "check a model: its file, its numbers, and that it says the same however it is asked",
-    "doctor": "show what this installation computes with, and why",
-}
 
 # exit statuses beside 0: `predict` gives 1 where some photos could not be used
 CANNOT_RUN = 2
@@ -44,9 +30,9 @@ class _Completion(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
         module = importlib.import_module("cvzoo.cli.completion")
         verbs = {}
-        for name in VERBS:
+        for name in summaries():
             verbs[name] = argparse.ArgumentParser(prog=f"cvzoo {name}")
-            importlib.import_module(f"cvzoo.cli.{name}").add_arguments(verbs[name])
+            importlib.import_module(f"cvzoo.cli.options.{name}").add_arguments(verbs[name])
         print(module.bash_completion(verbs), end="")
         parser.exit()
 
@@ -81,15 +67,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     prog = "cvzoo"
     try:
         verb = next((word for word in argv if not word.startswith("-")), None)
-        prog = f"cvzoo {verb}" if verb in VERBS else prog
-        parser, module = _parser(verb)
-        args = parser.parse_args(argv)
+        known = summaries()
+        prog = f"cvzoo {verb}" if verb in known else prog
+        args = _parser(verb, known).parse_args(argv)
         args.words = argv  # for reports that say how they were made
         with warnings.catch_warnings():
             # a warning is for a person here, who has no use for the line of a program
             warnings.showwarning = lambda message, *_: print(f"{prog}: {in_one_line(message)}", file=sys.stderr)
             with importlib.import_module("cvzoo.cli.on_device").on_device(args):
-                status = module.run(args)
+                status = importlib.import_module(f"cvzoo.cli.{verb}").run(args)
         sys.stdout.flush()  # a closed pipe is noticed here and not at the interpreter's end
         return status
     except KeyboardInterrupt:
@@ -104,8 +90,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return CANNOT_RUN
 
 
-def _parser(verb: str | None) -> tuple[argparse.ArgumentParser, Any]:
-    """The parser, which knows the options of this verb only, and the verb's module."""
+def _parser(verb: str | None, known: Mapping[str, str]) -> argparse.ArgumentParser:
+    """The parser, which knows the options of this verb only. known: verbs and their lines of help"""
     parser = _Parser(
         prog="cvzoo",
         description="Computer vision: models, and what comes with them.",
@@ -120,13 +106,11 @@ def _parser(verb: str | None) -> tuple[argparse.ArgumentParser, Any]:
         help='print a script for bash and stop: eval "$(cvzoo --completion)"',
     )
     verbs = parser.add_subparsers(metavar="VERB", title="verbs", required=True)
-    module = None
-    for name, summary in VERBS.items():
+    for name, summary in known.items():
         one = verbs.add_parser(name, help=summary, allow_abbrev=False)
         if name == verb:
-            module = importlib.import_module(f"cvzoo.cli.{name}")
-            module.add_arguments(one)
-    return parser, module
+            importlib.import_module(f"cvzoo.cli.options.{name}").add_arguments(one)
+    return parser
 
 
 def in_one_line(message: object) -> str:

@@ -12,23 +12,6 @@ from cvzoo.backends.threads import why_too_busy
 from cvzoo.config.switches import using_config
 
 
-def add_device_argument(group: argparse._ActionsContainer) -> None:
-    """`--device` and `--dtype`; without them the environment's CVZOO_DEVICE and CVZOO_DTYPE decide."""
-    group.add_argument(
-        "--device",
-        default=os.environ.get("CVZOO_DEVICE") or "cpu",
-        metavar="NAME",
-        help="what to compute on: cpu, gpu:0 (default: CVZOO_DEVICE, else cpu)",
-    )
-    group.add_argument(
-        "--dtype",
-        choices=("float32", "tf32", "mixed_bf16", "mixed_fp16"),
-        default=os.environ.get("CVZOO_DTYPE") or "float32",
-        help="what to compute in; mixed: convolutions and products of matrices in 16 bits (default: CVZOO_DTYPE, else "
-        "float32)",
-    )
-
-
 @contextlib.contextmanager
 def on_device(args: argparse.Namespace) -> Iterator[None]:
     """A block in which models are made on the device of the options and compute in their dtype; verbs without the

@@ -9,10 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cvzoo.cli.compiling import add_compile_argument, compile_if_asked
 from cvzoo.cli.json_records import json_lines, write_json
-from cvzoo.cli.load_detector import add_model_arguments
-from cvzoo.cli.load_predictor import load_predictor
+from cvzoo.cli.load_predictor import compile_if_asked, load_predictor
 from cvzoo.cli.main import INTERRUPTED, in_words
 from cvzoo.cli.photo_sources import Photo, Trouble, path_of, photo_sources, read_photo
 from cvzoo.cli.picture_names import PictureNames
@@ -34,33 +32,6 @@ class Predicted(NamedTuple):
     img: np.ndarray
     found: Any
     i: int
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.description = "What a model says of photos: prints a table, and with --out writes pictures and JSON."
-    parser.epilog = (
-        "exit status: 0 all photos done; 1 some could not be used (they are listed at the end); 2 cannot run; "
-        "130 interrupted, and what was finished is whole"
-    )
-    parser.add_argument(
-        "photos",
-        nargs="+",
-        metavar="PHOTO",
-        help="a file, a folder, a glob in quotes ('photos/**/*.jpg'), an http(s) address, or - for a list of them on "
-        "standard input",
-    )
-    add_model_arguments(parser)
-    group = parser.add_argument_group("the results")
-    group.add_argument(
-        "--out", metavar="DIR", help="write a .json for each photo, a picture of what was found, and results.jsonl"
-    )
-    group.add_argument("--no-draw", action="store_true", help="no pictures, only JSON")
-    group.add_argument(
-        "--json-lines", metavar="FILE", help="all results, a line a photo, to this file; - for standard output"
-    )
-    group.add_argument("--batch-size", type=_positive, default=1, metavar="N", help="photos at a time (default: 1)")
-    add_compile_argument(group)
-    group.add_argument("--quiet", action="store_true", help="no table and no progress, only what went wrong")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -204,10 +175,3 @@ def _without_name(error: Exception, photo: Photo) -> str:
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     return in_words(error).removeprefix(f"{photo}: ")
-
-
-def _positive(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a positive number")
-    return value

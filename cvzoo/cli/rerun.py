@@ -6,13 +6,6 @@ import sys
 from cvzoo.training.run.rerun import rerun
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.description = "Repeat the training of a run's folder in another folder, and say what differs."
-    parser.epilog = "exit status: 0 the same to the bit; 1 something differs; 2 it cannot be repeated or failed"
-    parser.add_argument("folder", metavar="FOLDER", help="of a finished run")
-    parser.add_argument("--out", metavar="DIR", help="the new folder (default: FOLDER-again)")
-
-
 def run(args: argparse.Namespace) -> int:
     """0 the same, 1 differences, 2 the repetition failed. Raises CvzooError or OSError if there is none to repeat."""
     out = args.out if args.out is not None else args.folder.rstrip("/\\") + "-again"

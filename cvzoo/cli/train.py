@@ -6,83 +6,27 @@ import os
 import shlex
 import sys
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
 from cvzoo.cli.data_check import check_text, fix_command
-from cvzoo.cli.on_device import add_device_argument, on_device
+from cvzoo.cli.on_device import on_device
+from cvzoo.cli.options.train import MODELS, RECIPE_DEFAULTS
 from cvzoo.cli.progress import Progress
 from cvzoo.cli.result_table import printable
 from cvzoo.cli.score_text import class_table
-from cvzoo.cli.train_resume import ResumeAction, check_same_training, spec_in, with_stored_options
+from cvzoo.cli.train_resume import check_same_training, spec_in, with_stored_options
 from cvzoo.datasets.bbox_splits import BboxSplits, bbox_splits, split_specs
 from cvzoo.datasets.doctor.examine_dataset import examine_dataset
 from cvzoo.datasets.doctor.fault import Severity
 from cvzoo.errors.exceptions import ConfigError, DatasetError
-from cvzoo.links.model.retinanet.config import RetinaNetSettings
 from cvzoo.serializers.model_file import load_model
-from cvzoo.training.recipes.retinanet_recipe import METRICS, RetinaNetRecipe
+from cvzoo.training.recipes.retinanet_recipe import RetinaNetRecipe
 from cvzoo.training.recipes.retinanet_training import RetinaNetTraining
 from cvzoo.training.run.data_fingerprint import data_fingerprint, same_data
 from cvzoo.training.run.plain import plain
 from cvzoo.training.run.run import check_run_folder
 
-# what a user types -> the network; sizes are those of photos of a phone, looked at whole
-MODELS: Mapping[str, RetinaNetSettings] = MappingProxyType(
-    {
-        "retinanet_resnet18_small": RetinaNetSettings(
-            n_layer=18, base_channels=32, channels=64, head_depth=2, min_size=480, max_size=800
-        ),
-        "retinanet_resnet18": RetinaNetSettings(n_layer=18, channels=128, head_depth=3, min_size=480, max_size=800),
-        "retinanet_resnet50": RetinaNetSettings(n_layer=50, norm="frozen"),
-    }
-)
 _MEANINGS = {"voc": "mAP at IoU 0.5, Pascal VOC's rules", "coco": "AP over IoU 0.50:0.95, COCO's rules"}
-# defaults that the recipe has; an option that was not given is None, so that --resume can tell
-_RECIPE = {field.name: field.default for field in dataclasses.fields(RetinaNetRecipe)}
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.description = "Train a detector on your own images; ends with its scores and the commands to use it."
-    parser.add_argument("--model", choices=MODELS, help="which network; needed for a new run")
-    parser.add_argument(
-        "--data",
-        metavar="SPEC",
-        help="voc:ROOT, coco:TRAIN.json,VAL.json, yolo:ROOT or sroie:ROOT; needed for a new run",
-    )
-    parser.add_argument("--out", metavar="DIR", help="the run's folder; needed for a new run")
-    parser.add_argument(
-        "--resume",
-        action=ResumeAction,
-        nargs="?",
-        metavar="DIR",
-        default=False,
-        help="resume the run in DIR with its own options, or without DIR the one in --out",
-    )
-    parser.add_argument("--pretrained", metavar="NAME|FILE", help="weights to begin with, such as imagenet or a file")
-    parser.add_argument(
-        "--compile", action="store_true", default=None, help="replay passes as graphs: faster, with the same numbers"
-    )
-    add_device_argument(parser)
-    parser.add_argument("--no-check", action="store_true", default=None, help="do not examine the data first")
-    group = parser.add_argument_group("the recipe")
-    for option, kind, text in (
-        ("epochs", int, "number of epochs"),
-        ("batch_size", int, "images in a batch"),
-        ("lr", float, "learning rate"),
-        ("warmup", int, "updates in which the learning rate rises (default: 300, or a third of a short run)"),
-        ("seed", int, "random seed"),
-        ("processes", int, "data-loading workers"),
-    ):
-        more = "" if _RECIPE[option] is None else f" (default: {_RECIPE[option]})"
-        group.add_argument(f"--{option.replace('_', '-')}", type=kind, metavar="N", help=text + more)
-    group.add_argument("--size", type=int, metavar="N", help="short side of an image, pixels; the long one up to 5/3 N")
-    group.add_argument(
-        "--metric",
-        choices=METRICS,
-        help="by which the best model is chosen (default: coco for coco:, voc for the rest)",
-    )
-    parser.set_defaults(device=None, dtype=None)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -151,7 +95,7 @@ def _recipe(args: argparse.Namespace) -> RetinaNetRecipe:
     elif pretrained is not None and args.started_in is not None:
         there = os.path.join(args.started_in, pretrained)
         pretrained = there if os.path.isfile(there) else pretrained
-    given = {name: vars(args)[name] for name in _RECIPE if vars(args).get(name) is not None}
+    given = {name: vars(args)[name] for name in RECIPE_DEFAULTS if vars(args).get(name) is not None}
     metric = args.metric or ("coco" if all(part.kind == "coco" for part in _parts(args)) else "voc")
     return RetinaNetRecipe(**{**given, "settings": settings, "pretrained": pretrained, "metric": metric})
 

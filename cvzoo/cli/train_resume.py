@@ -3,41 +3,15 @@
 import argparse
 import os
 import pathlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from cvzoo.datasets.layouts.data_spec import PLACES, is_option
 from cvzoo.errors.exceptions import ConfigError
-from cvzoo.training.run.command import Command, read_command
+from cvzoo.training.run.command import Command
 from cvzoo.training.run.run import differences
 
 _OWN = ("out", "resume", "command", "started_in")  # of the namespace, and no options that are taken over
-
-
-class ResumeAction(argparse.Action):
-    """`--resume` alone resumes the run in --out; `--resume DIR` that in DIR, with its own options where none is given.
-
-    Sets `resume`; and with DIR also `out`, `command` (the run's Command with what changed) and `started_in` (the folder
-    that its paths are relative to).
-    """
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: str | Sequence[Any] | None,
-        option_string: str | None = None,
-    ) -> None:
-        namespace.resume = True
-        if values is not None:
-            folder = os.fspath(values)
-            command = read_command(folder)
-            words = [word for word in command.arguments_for(folder)[1:] if word != "--resume"]
-            if command.module != "cvzoo" or command.arguments[:1] != ("train",):
-                raise ConfigError(
-                    f"{folder}: this run was not started by cvzoo train", hint="its own script resumes it"
-                )
-            namespace.stored = folder, command, parser.parse_args(words)
 
 
 def with_stored_options(args: argparse.Namespace) -> argparse.Namespace:

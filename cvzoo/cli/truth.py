@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cvzoo.cli.data_spec_argument import OUTSIDE_HELP
 from cvzoo.datasets.layouts.data_spec import DataSpec, parse_data_spec
 from cvzoo.datasets.photo_place import check_photo_place
 from cvzoo.datasets.voc.bbox_dataset import VOCFolderBboxDataset
@@ -19,29 +18,6 @@ from cvzoo.evaluations.coco.photo_names import read_photo_names
 from cvzoo.evaluations.coco.read_ground_truth import read_coco_ground_truth
 from cvzoo.evaluations.results.box_records import spellings
 from cvzoo.labels.voc import voc_bbox_label_names
-
-
-def add_truth_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options that say what is to be found, and where the photos are."""
-    group = parser.add_argument_group("the ground truth")
-    group.add_argument(
-        "--data",
-        metavar="SPEC",
-        help="coco:ROOT/annotations/instances_val2017.json or voc:ROOT, with the photos; folder:ROOT with a folder a "
-        "class, cifar10:DIR, cifar100:DIR or mnist:DIR",
-    )
-    group.add_argument(
-        "--gt",
-        metavar="FILE",
-        help="the same without photos: a COCO .json, the folder of a VOC, labels:DIR or panoptic:FILE.json",
-    )
-    group.add_argument("--photos", metavar="DIR", help="where COCO's photos are (default: ROOT/val2017 and its like)")
-    group.add_argument("--allow-outside", action="store_true", help=OUTSIDE_HELP)
-    group.add_argument(
-        "--split",
-        metavar="NAME",
-        help="of a VOC folder: the list ImageSets/Main/NAME.txt; default: all; of CIFAR, MNIST: default: test",
-    )
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -11,9 +11,8 @@ import numpy as np
 from cvzoo.cli.foreign_model import ForeignModel, darknet_file, darknet_model, foreign_model
 from cvzoo.cli.golden import golden_complaint, golden_path, golden_record
 from cvzoo.cli.json_records import as_json, write_json
-from cvzoo.cli.load_predictor import add_darknet_arguments, make_member, means_file
+from cvzoo.cli.load_predictor import make_member, means_file
 from cvzoo.cli.model_checks import Check, check_numbers, check_predictions
-from cvzoo.cli.on_device import add_device_argument
 from cvzoo.cli.photo_sources import Trouble, photo_sources, read_photo
 from cvzoo.cli.result_table import printable
 from cvzoo.cli.zoo_member import zoo_member
@@ -36,27 +35,6 @@ class _Subject(NamedTuple):
     why: str
     file: pathlib.Path | None
     checks: list[Check]
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.description = (
-        "Checks a model's file against its published hash, that every number is there, that predict() gives the same "
-        "bits again, in batches, from files and after saving, that an evaluator sees the same, and, where it is "
-        "stored, that it says what it is known to say."
-    )
-    parser.epilog = "exit status: 0 all is right; 1 something is wrong; 2 there is nothing to verify"
-    parser.add_argument(
-        "model", nargs="?", metavar="MODEL|FILE", help="one that `cvzoo models` lists, or a file of weights"
-    )
-    parser.add_argument("--as", dest="name", metavar="NAME", help="which model of the zoo FILE belongs to")
-    parser.add_argument("--photos", nargs="+", default=(), metavar="PHOTO", help="look at these, not at drawn ones")
-    parser.add_argument("--fetch", action="store_true", help="fetch the model's files if they are not here")
-    add_device_argument(parser)
-    parser.add_argument("--json", metavar="FILE", help="write the table as JSON, too; - for standard output alone")
-    parser.add_argument(
-        "--write-golden", action="store_true", help="store beside the file what the model says now, to be held to it"
-    )
-    add_darknet_arguments(parser.add_argument_group("a network of darknet's files"))
 
 
 def run(args: argparse.Namespace) -> int:

@@ -12,6 +12,7 @@ from PIL import Image
 
 from cvzoo.cli import evaluate
 from cvzoo.cli.evaluate_coco import category_ids
+from cvzoo.cli.options.evaluate import add_arguments
 from cvzoo.cli.truth import COCOTruth
 from cvzoo.errors.exceptions import ConfigError
 from cvzoo.evaluations.coco.ground_truth import COCOGroundTruth
@@ -499,7 +500,7 @@ def test_files_are_written_though_nobody_reads_the_output(coco, results, tmp_pat
     monkeypatch.setattr(evaluate, "_print", closed)
     words = ("--gt", coco, "--results", results, "--json", tmp_path / "o.json", "--report", tmp_path / "r.html")
     args = argparse.ArgumentParser()
-    evaluate.add_arguments(args)
+    add_arguments(args)
     with pytest.raises(BrokenPipeError):
         evaluate.run(args.parse_args([str(word) for word in words]))
     assert json.loads((tmp_path / "o.json").read_text())["AP"] > 0

@@ -5,7 +5,8 @@ import shutil
 
 import pytest
 
-from cvzoo.cli.load_detector import add_model_arguments, load_detector
+from cvzoo.cli.load_detector import load_detector
+from cvzoo.cli.model_options import add_model_arguments
 from cvzoo.cli.zoo_member import zoo_member
 from cvzoo.errors.exceptions import ConfigError, DownloadError, ValueRangeError
 from cvzoo.links.model.resnet.resnet import ResNet

@@ -6,9 +6,10 @@ import sys
 
 import pytest
 
+from cvzoo.cli.verbs import summaries
 from cvzoo.lazy_imports.on_demand import homes_in
 
-COUNT = "; import sys; print(sum(name.split('.')[0] == 'cvzoo' for name in sys.modules))"
+COUNT = "\nimport sys; print(sum(name.split('.')[0] == 'cvzoo' for name in sys.modules))"
 
 
 def modules_after(statement):
@@ -27,6 +28,13 @@ def modules_after(statement):
 )
 def test_a_name_imports_little_besides_itself(statement, most):
     assert modules_after(statement) <= most
+
+
+@pytest.mark.parametrize("verb", summaries())
+def test_the_help_of_a_verb_imports_no_kernels_and_no_models(verb):
+    program = "import contextlib, os; from cvzoo.cli.main import main\nwith open(os.devnull, 'w') as nowhere, "
+    program += f"contextlib.redirect_stdout(nowhere), contextlib.suppress(SystemExit):\n main(['{verb}', '--help'])\n"
+    assert modules_after(program) <= 40
 
 
 def test_a_name_is_the_function_and_not_the_file_of_its_name():

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from cvzoo.datasets.convert.losses import Loss, is_left_out, losses
 from cvzoo.datasets.doctor.finding import Finding
 from cvzoo.datasets.layouts.annotated_set import AnnotatedPhoto, AnnotatedSet
-from cvzoo.datasets.layouts.data_spec import DataSpec
+from cvzoo.datasets.layouts.data_spec import TARGETS, DataSpec
 from cvzoo.datasets.layouts.new_folder import check_new
 from cvzoo.datasets.layouts.read import read_annotated_set
 from cvzoo.datasets.layouts.write import check_apart, write_annotated_set
@@ -15,7 +15,6 @@ from cvzoo.errors.exceptions import ConfigError, ImageError
 from cvzoo.images.read_image_size import read_image_size
 
 LOG = "conversion-log.txt"
-TARGETS = ("coco", "voc", "yolo")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -11,6 +11,7 @@ from cvzoo.errors.exceptions import ConfigError
 PLACES = ("photos", "lists")  # options whose values are folders
 _OPTIONS = (*PLACES, "split", "base", "outside")
 KINDS = ("coco", "sroie", "voc", "yolo")
+TARGETS = ("coco", "voc", "yolo")  # layouts that are written, too
 SPEC_HELP = (
     "voc:ROOT, coco:FILE.json (or coco:ROOT), yolo:ROOT or sroie:ROOT; optionally followed by ,photos=DIR ,split=NAME "
     ",lists=DIR ,base=0 ,outside=1"

@@ -1,10 +1,11 @@
 """A trained model that can be had by name."""
 
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from cvzoo.links.chain import Chain
-from cvzoo.weights.record import Weights
+if TYPE_CHECKING:  # `cvzoo models --help` reads the tasks alone
+    from cvzoo.links.chain import Chain
+    from cvzoo.weights.record import Weights
 
 Task = Literal["classification", "detection", "segmentation", "instance segmentation", "keypoints"]
 
@@ -20,7 +21,7 @@ class ZooMember(NamedTuple):
     """
 
     name: str
-    make: Callable[[], Chain]
-    weights: Weights
-    files: tuple[Weights, ...]
+    make: "Callable[[], Chain]"
+    weights: "Weights"
+    files: "tuple[Weights, ...]"
     task: Task = "detection"

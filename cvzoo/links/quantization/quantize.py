@@ -14,8 +14,8 @@ from cvzoo.links.model.photos import check_several
 from cvzoo.links.quantization.bf16_kernel import Bf16Kernel
 from cvzoo.links.quantization.flow import Flow
 from cvzoo.links.quantization.int8_kernel import Int8Kernel
+from cvzoo.links.quantization.methods import METHODS
 from cvzoo.links.quantization.report import QuantizationReport, QuantizedLayer
-from cvzoo.links.quantization.value_range import METHODS
 from cvzoo.links.quantization.watching import Calibration, Comparison
 from cvzoo.shapes.check import pair
 

@@ -5,7 +5,6 @@ import numpy as np
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.functions.connection.byte_variable import Counting
 
-METHODS = ("mse", "percentile", "minmax")
 _BINS = 2048
 _SAMPLE = 1 << 16  # numbers of an array that are counted; the range is that of all
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from cvzoo.errors.exceptions import ValueRangeError
-from cvzoo.links.quantization.value_range import METHODS, ValueRange
+from cvzoo.links.quantization.methods import METHODS
+from cvzoo.links.quantization.value_range import ValueRange
 
 
 def seen(*arrays):
