@@ -7,25 +7,26 @@
 Everything is imported when it is first asked for, so that `import cvzoo` costs nothing.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # for editors; at run time __getattr__ below does the same, later
+from cvzoo.lazy_imports.on_demand import import_on_demand
+
+if TYPE_CHECKING:
     from cvzoo import (
         backends,
-        computational_graph,
         config,
         datasets,
         errors,
         evaluations,
         export,
+        files,
         functions,
         geometry,
-        gradient_check,
         graph,
         images,
         initializers,
         iterators,
+        labels,
         links,
         optimizers,
         reporting,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:  # for editors; at run time __getattr__ below does the same, l
         visualizations,
         weights,
     )
+    from cvzoo.autodiff import computational_graph, gradient_check
     from cvzoo.autodiff.function import Function
     from cvzoo.autodiff.function_node import FunctionNode
     from cvzoo.autodiff.grad import grad
@@ -48,52 +50,6 @@ if TYPE_CHECKING:  # for editors; at run time __getattr__ below does the same, l
     from cvzoo.links.link import Link
 
 __version__ = "0.1.0"
-
-_ROOMS = (
-    "backends",
-    "config",
-    "datasets",
-    "errors",
-    "evaluations",
-    "export",
-    "functions",
-    "geometry",
-    "graph",
-    "images",
-    "initializers",
-    "iterators",
-    "links",
-    "optimizers",
-    "reporting",
-    "serializers",
-    "shapes",
-    "singa",
-    "training",
-    "transforms",
-    "visualizations",
-    "weights",
-)
-_MODULES = {
-    "computational_graph": "cvzoo.autodiff.computational_graph",
-    "gradient_check": "cvzoo.autodiff.gradient_check",
-}
-_NAMES = {
-    "as_array": "cvzoo.autodiff.variable",
-    "as_variable": "cvzoo.autodiff.variable",
-    "Chain": "cvzoo.links.chain",
-    "ChainList": "cvzoo.links.chain",
-    "force_backprop_mode": "cvzoo.config.switches",
-    "Function": "cvzoo.autodiff.function",
-    "FunctionNode": "cvzoo.autodiff.function_node",
-    "grad": "cvzoo.autodiff.grad",
-    "Link": "cvzoo.links.link",
-    "no_backprop_mode": "cvzoo.config.switches",
-    "Parameter": "cvzoo.autodiff.parameter",
-    "Sequential": "cvzoo.links.chain",
-    "set_seed": "cvzoo.config.randomness",
-    "using_config": "cvzoo.config.switches",
-    "Variable": "cvzoo.autodiff.variable",
-}
 
 __all__ = [
     "as_array",
@@ -107,6 +63,7 @@ __all__ = [
     "errors",
     "evaluations",
     "export",
+    "files",
     "force_backprop_mode",
     "Function",
     "FunctionNode",
@@ -118,6 +75,7 @@ __all__ = [
     "images",
     "initializers",
     "iterators",
+    "labels",
     "Link",
     "links",
     "no_backprop_mode",
@@ -137,22 +95,5 @@ __all__ = [
     "weights",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _ROOMS:
-        return importlib.import_module(f"cvzoo.{name}")
-    if name in _MODULES:
-        module = importlib.import_module(_MODULES[name])
-        globals()[name] = module
-        return module
-    if name in _NAMES:
-        # the operators of Variable are functions: without that room `x + y` would not be known
-        importlib.import_module("cvzoo.functions")
-        value = getattr(importlib.import_module(_NAMES[name]), name)
-        globals()[name] = value
-        return value
-    raise AttributeError(f"module 'cvzoo' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return [*__all__, "__version__"]
+# the operators of Variable are functions: without that room `x + y` would not be known
+import_on_demand(__name__, after="cvzoo.functions")

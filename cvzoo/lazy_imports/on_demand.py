@@ -20,6 +20,7 @@ class _LazyPackage(types.ModuleType):
     """A package that imports a public name when it is first used, and holds it from then on."""
 
     _homes: dict[str, _Home]
+    _after: str | None
 
     def __getattr__(self, name: str) -> Any:
         home = self.__dict__["_homes"].get(name)
@@ -27,6 +28,8 @@ class _LazyPackage(types.ModuleType):
             home = _Home(f"{self.__name__}.{name}", None)  # a part of the package
         if home is None:
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}", name=name, obj=self)
+        if home.name is not None and self.__dict__["_after"]:
+            import_module(self.__dict__["_after"])
         module = import_module(home.module)
         value = module if home.name is None else getattr(module, home.name)
         super().__setattr__(name, value)
@@ -40,18 +43,19 @@ class _LazyPackage(types.ModuleType):
         super().__setattr__(name, value)
 
     def __dir__(self) -> list[str]:
-        return sorted({*self.__dict__, *self._homes})
+        # what is public; not the parts that happen to be imported, nor what the package's `__init__` itself needs
+        return sorted({*self._homes, *(name for name in self.__dict__ if name.startswith("__"))})
 
     def __reduce__(self) -> tuple[Callable[[str], types.ModuleType], tuple[str]]:
         # cloudpickle (joblib, dask, ray) pickles plain modules by name, and asks an instance of a subclass how
         return import_module, (self.__name__,)
 
 
-def import_on_demand(package: str) -> None:
+def import_on_demand(package: str, *, after: str | None = None) -> None:
     """Let names that the package's `__init__.py` imports under `if TYPE_CHECKING:` be imported when they are used.
 
     That block is the one list of public names: type checkers read it, and so does this function. `package` is the
-    `__name__` of the `__init__.py` that calls it.
+    `__name__` of the `__init__.py` that calls it. `after`: a module that is imported before the first of the names.
 
     Raises:
         ImportError: the file `__init__.py` is not there, only its compiled form.
@@ -61,6 +65,7 @@ def import_on_demand(package: str) -> None:
     if source is None:
         raise ImportError(f"{package} was installed without its source file __init__.py; install cvzoo's wheel again")
     module.__dict__["_homes"] = homes_in(source, package)
+    module.__dict__["_after"] = after
     module.__class__ = _LazyPackage
 
 
