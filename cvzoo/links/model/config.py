@@ -61,6 +61,26 @@ def count_field(
     return config_field(default, help=help, unit=unit, group=group, at_least=at_least, at_most=COUNT, stored=stored)
 
 
+def classes_field() -> Any:
+    """The number of classes."""
+    return count_field(help="number of classes")
+
+
+def width_field() -> Any:
+    """A multiplier of all channels."""
+    return config_field(help="times as many channels as published", above=0, at_most=1000)
+
+
+def dropout_field() -> Any:
+    """What may be changed while a network is trained."""
+    return config_field(help="share that dropout drops in training", at_least=0, at_most=1, adjustable=True)
+
+
+def preparation_field(*, stored: str | None = None) -> Any:
+    """How an image is prepared; the model has it as its attribute."""
+    return config_field(help="how an image is prepared", group="preparation", adjustable=True, stored=stored)
+
+
 @functools.cache
 def field_types(config_class: type) -> dict[str, Any]:
     """name -> type of a dataclass's or a named tuple's fields."""

@@ -1,5 +1,6 @@
 """AlexNet, as torchvision has it."""
 
+import dataclasses
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -14,6 +15,14 @@ from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.alexnet.weights import WEIGHTS
 from cvzoo.links.model.class_source import class_source
 from cvzoo.links.model.classifier import AbstractClassifier
+from cvzoo.links.model.config import (
+    AbstractConfig,
+    classes_field,
+    count_field,
+    dropout_field,
+    preparation_field,
+    width_field,
+)
 from cvzoo.links.model.photo_preparation import PhotoPreparation
 from cvzoo.links.model.torch_names import own_names
 
@@ -35,6 +44,17 @@ PLACES = {
 def alexnet_names(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """The arrays of a file of torchvision by our names; those that have no place here keep theirs."""
     return own_names(arrays, PLACES.get) if "features.0.weight" in arrays else dict(arrays)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class AlexNetConfig(AbstractConfig):
+    """What an AlexNet is built of; its fields are the constructor's arguments."""
+
+    n_class: int = classes_field()
+    width: float = width_field()
+    fc_channels: int = count_field(help="units of fc6 and fc7")
+    dropout: float = dropout_field()
+    preparation: PhotoPreparation = preparation_field()
 
 
 class AlexNet(AbstractClassifier):
@@ -82,8 +102,13 @@ class AlexNet(AbstractClassifier):
         )
         self.n_class, self.label_names = source.n_class, source.label_names
         self.preparation = source.preparation if preparation is None else preparation
-        self.width = width
-        self.fc_channels = fc_channels
+        self.config = AlexNetConfig(
+            n_class=self.n_class,
+            width=width,
+            fc_channels=fc_channels,
+            dropout=dropout,
+            preparation=self.preparation,
+        )
         self.dropout = dropout
         n1, n2, n3, n4 = (round(n * width) for n in (64, 192, 384, 256))
         start = HeNormal()

@@ -1,5 +1,6 @@
 """ResNets for CIFAR's small pictures."""
 
+import dataclasses
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,6 +18,7 @@ from cvzoo.links.model.cifar_resnet.basic_block import BasicBlock
 from cvzoo.links.model.cifar_resnet.weights import CIFAR10_LABELS, WEIGHTS
 from cvzoo.links.model.class_source import ClassWeights, class_source
 from cvzoo.links.model.classifier import AbstractClassifier
+from cvzoo.links.model.config import AbstractConfig, classes_field, count_field
 from cvzoo.links.model.photo_preparation import PhotoPreparation
 from cvzoo.links.model.torch_names import own_names
 from cvzoo.transforms.normalize import normalize
@@ -25,6 +27,14 @@ from cvzoo.transforms.resize import resize
 MEAN = 255 * np.array([0.485, 0.456, 0.406], np.float32)
 STD = 255 * np.array([0.229, 0.224, 0.225], np.float32)
 _PREPARATION = PhotoPreparation(32, 32)  # what a file says; `prepare` stretches photos that are not square
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class CIFARResNetConfig(AbstractConfig):
+    """What a CIFAR ResNet is built of; its fields are the constructor's arguments."""
+
+    n_layer: int = count_field(help="20, 32, 44, 56, or another 6 n + 2")
+    n_class: int = classes_field()
 
 
 class CIFARResNet(AbstractClassifier):
@@ -64,7 +74,7 @@ class CIFARResNet(AbstractClassifier):
             label_names=label_names,
             default=_PREPARATION,
         )
-        self.n_layer = n_layer
+        self.config = CIFARResNetConfig(n_layer=n_layer, n_class=source.n_class)
         self.n_class = source.n_class
         is_cifar10 = source.label_names is None and source.n_class == len(CIFAR10_LABELS)
         self.label_names = CIFAR10_LABELS if is_cifar10 else source.label_names

@@ -1,5 +1,6 @@
 """ConvNeXt as a classifier."""
 
+import dataclasses
 import os
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -13,11 +14,22 @@ from cvzoo.links.connection.layer_normalization import LayerNormalization
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.class_source import class_source
 from cvzoo.links.model.classifier import AbstractClassifier
+from cvzoo.links.model.config import AbstractConfig, classes_field, config_field, preparation_field
 from cvzoo.links.model.convnext.extractor import ConvNeXtExtractor
 from cvzoo.links.model.convnext.names import convnext_names
 from cvzoo.links.model.convnext.plan import Plan, Size, plan_of
 from cvzoo.links.model.convnext.weights import WEIGHTS
 from cvzoo.links.model.photo_preparation import PhotoPreparation
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ConvNeXtConfig(AbstractConfig):
+    """What a ConvNeXt is built of; its fields are the constructor's arguments."""
+
+    size: Size = config_field(help="the published network that is meant")
+    n_class: int = classes_field()
+    plan: Plan = config_field(help="depths and widths", inline=True)
+    preparation: PhotoPreparation = preparation_field()
 
 
 class ConvNeXt(AbstractClassifier):
@@ -61,7 +73,7 @@ class ConvNeXt(AbstractClassifier):
         )
         self.n_class, self.label_names = source.n_class, source.label_names
         self.preparation = source.preparation if preparation is None else preparation
-        self.size = size
+        self.config = ConvNeXtConfig(size=size, n_class=self.n_class, plan=plan, preparation=self.preparation)
         self.plan = plan
         with self.init_scope():
             self.extractor = ConvNeXtExtractor(self.plan)

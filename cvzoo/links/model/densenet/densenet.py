@@ -1,5 +1,6 @@
 """DenseNets that classify photos."""
 
+import dataclasses
 import os
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -13,6 +14,7 @@ from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.class_source import class_source
 from cvzoo.links.model.classifier import AbstractClassifier
+from cvzoo.links.model.config import AbstractConfig, classes_field, count_field, preparation_field
 from cvzoo.links.model.conv_norm_activ import ConvNormActiv
 from cvzoo.links.model.densenet.block import EPS, DenseBlock, Transition
 from cvzoo.links.model.densenet.torchvision_names import densenet_names
@@ -27,6 +29,17 @@ DEPTHS = {
     169: (32, 64, (6, 12, 32, 32)),
     201: (32, 64, (6, 12, 48, 32)),
 }
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class DenseNetConfig(AbstractConfig):
+    """What a DenseNet is built of; its fields are the constructor's arguments."""
+
+    n_layer: int = count_field(help="121, 161, 169, 201 or 13")
+    n_class: int = classes_field()
+    growth: int = count_field(help="how many channels each layer adds")
+    stem_channels: int = count_field(help="channels of the first convolution")
+    preparation: PhotoPreparation = preparation_field()
 
 
 class DenseNet(AbstractClassifier):
@@ -77,15 +90,16 @@ class DenseNet(AbstractClassifier):
         self.n_class, self.label_names = source.n_class, source.label_names
         self.preparation = source.preparation if preparation is None else preparation
         usual_growth, usual_stem, counts = DEPTHS[n_layer]
-        self.n_layer = n_layer
-        self.growth = usual_growth if growth is None else growth
-        self.stem_channels = usual_stem if stem_channels is None else stem_channels
-        n = self.stem_channels
+        growth = usual_growth if growth is None else growth
+        n = usual_stem if stem_channels is None else stem_channels
+        self.config = DenseNetConfig(
+            n_layer=n_layer, n_class=self.n_class, growth=growth, stem_channels=n, preparation=self.preparation
+        )
         with self.init_scope():
             self.conv1 = ConvNormActiv(3, n, 7, 2, eps=EPS)
             for i, count in enumerate(counts, start=1):
-                self.add_link(f"block{i}", DenseBlock(n, self.growth, count))
-                n += count * self.growth
+                self.add_link(f"block{i}", DenseBlock(n, growth, count))
+                n += count * growth
                 if i < len(counts):
                     self.add_link(f"transition{i}", Transition(n))
                     n //= 2

@@ -1,5 +1,6 @@
 """EfficientNets as classifiers."""
 
+import dataclasses
 import os
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -12,11 +13,36 @@ from cvzoo.initializers.normal import Normal
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.class_source import class_source
 from cvzoo.links.model.classifier import AbstractClassifier
+from cvzoo.links.model.config import (
+    AbstractConfig,
+    classes_field,
+    config_field,
+    dropout_field,
+    preparation_field,
+    width_field,
+)
 from cvzoo.links.model.efficientnet.extractor import EfficientNetExtractor
 from cvzoo.links.model.efficientnet.names import efficientnet_names
 from cvzoo.links.model.efficientnet.variants import VARIANTS, network_plan
 from cvzoo.links.model.efficientnet.weights import PREPARATIONS, WEIGHTS
 from cvzoo.links.model.photo_preparation import PhotoPreparation
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class EfficientNetConfig(AbstractConfig):
+    """What an EfficientNet is built of; its fields are the constructor's arguments."""
+
+    variant: str = config_field(help="b0 to b7, v2_s, v2_m or v2_l")
+    n_class: int = classes_field()
+    width: float | None = width_field()
+    depth: float | None = config_field(
+        help="times as many blocks as published; None: the variant's", above=0, at_most=100
+    )
+    drop: float = config_field(
+        help="with what probability the last block is left out in training", at_least=0, at_most=1
+    )
+    dropout: float = dropout_field()
+    preparation: PhotoPreparation = preparation_field()
 
 
 class EfficientNet(AbstractClassifier):
@@ -62,11 +88,17 @@ class EfficientNet(AbstractClassifier):
         )
         self.n_class, self.label_names = source.n_class, source.label_names
         self.preparation = source.preparation if preparation is None else preparation
-        self.variant = variant
-        self.width = width
-        self.depth = depth
-        self.drop = drop
+
         self.dropout = VARIANTS[variant].dropout if dropout is None else dropout
+        self.config = EfficientNetConfig(
+            variant=variant,
+            n_class=self.n_class,
+            width=width,
+            depth=depth,
+            drop=drop,
+            dropout=self.dropout,
+            preparation=self.preparation,
+        )
         with self.init_scope():
             self.extractor = EfficientNetExtractor(variant, width=width, depth=depth, drop=drop)
             self.fc = Linear(plan.last, self.n_class, initialW=Normal(0.01))

@@ -14,6 +14,7 @@ from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.class_source import class_source
 from cvzoo.links.model.classifier import AbstractClassifier
+from cvzoo.links.model.googlenet.config import InceptionConfig
 from cvzoo.links.model.googlenet.googlenet_aux import GoogLeNetAux
 from cvzoo.links.model.googlenet.mixed import EPS, Layer, Mixed, convolution
 from cvzoo.links.model.googlenet.names import googlenet_names
@@ -93,8 +94,10 @@ class GoogLeNet(AbstractClassifier):
         self.n_class, self.label_names = source.n_class, source.label_names
         self.preparation = source.preparation if preparation is None else preparation
         self.has_aux = aux
-        self.width = width
         self.dropout = dropout
+        self.config = InceptionConfig(
+            n_class=self.n_class, aux=aux, width=width, dropout=dropout, preparation=self.preparation
+        )
 
         def scaled(n: int) -> int:
             return max(1, round(n * width))

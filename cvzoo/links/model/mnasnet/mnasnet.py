@@ -1,5 +1,6 @@
 """MNASNet as a classifier."""
 
+import dataclasses
 import os
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -12,10 +13,29 @@ from cvzoo.initializers.normal import Normal
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.class_source import class_source
 from cvzoo.links.model.classifier import AbstractClassifier
+from cvzoo.links.model.config import (
+    AbstractConfig,
+    classes_field,
+    count_field,
+    dropout_field,
+    preparation_field,
+    width_field,
+)
 from cvzoo.links.model.mnasnet.extractor import STAGES, MNASNetExtractor
 from cvzoo.links.model.mnasnet.names import mnasnet_names
 from cvzoo.links.model.mnasnet.weights import WEIGHTS
 from cvzoo.links.model.photo_preparation import PhotoPreparation
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class MNASNetConfig(AbstractConfig):
+    """What an MNASNet is built of; its fields are the constructor's arguments."""
+
+    width: float = width_field()
+    n_class: int = classes_field()
+    last: int = count_field(help="channels of the last convolution")
+    dropout: float = dropout_field()
+    preparation: PhotoPreparation = preparation_field()
 
 
 class MNASNet(AbstractClassifier):
@@ -59,8 +79,9 @@ class MNASNet(AbstractClassifier):
         )
         self.n_class, self.label_names = source.n_class, source.label_names
         self.preparation = source.preparation if preparation is None else preparation
-        self.width = width
-        self.last = last
+        self.config = MNASNetConfig(
+            width=width, n_class=self.n_class, last=last, dropout=dropout, preparation=self.preparation
+        )
         self.dropout = dropout
         with self.init_scope():
             self.extractor = MNASNetExtractor(width, last=last)

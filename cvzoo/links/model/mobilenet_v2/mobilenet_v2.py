@@ -1,5 +1,6 @@
 """MobileNetV2 as a classifier."""
 
+import dataclasses
 import os
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -12,10 +13,29 @@ from cvzoo.initializers.normal import Normal
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.class_source import class_source
 from cvzoo.links.model.classifier import AbstractClassifier
+from cvzoo.links.model.config import (
+    AbstractConfig,
+    classes_field,
+    config_field,
+    dropout_field,
+    preparation_field,
+    width_field,
+)
 from cvzoo.links.model.mobilenet_v2.extractor import ROWS, Arch, MobileNetV2Extractor
 from cvzoo.links.model.mobilenet_v2.names import mobilenet_v2_names
 from cvzoo.links.model.mobilenet_v2.weights import TF_LABEL_NAMES, TF_PREPARATION, WEIGHTS
 from cvzoo.links.model.photo_preparation import PhotoPreparation
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class MobileNetV2Config(AbstractConfig):
+    """What a MobileNetV2 is built of; its fields are the constructor's arguments."""
+
+    n_class: int = classes_field()
+    arch: Arch = config_field(help="whose details: torchvision's or TensorFlow's")
+    width: float = width_field()
+    dropout: float = dropout_field()
+    preparation: PhotoPreparation = preparation_field()
 
 
 class MobileNetV2(AbstractClassifier):
@@ -60,8 +80,9 @@ class MobileNetV2(AbstractClassifier):
         if arch == "tf" and source.arrays is not None and self.label_names is None and self.n_class == 1001:
             self.label_names = TF_LABEL_NAMES
         self.preparation = source.preparation if preparation is None else preparation
-        self.arch = arch
-        self.width = width
+        self.config = MobileNetV2Config(
+            n_class=self.n_class, arch=arch, width=width, dropout=dropout, preparation=self.preparation
+        )
         self.dropout = dropout
         with self.init_scope():
             self.extractor = MobileNetV2Extractor(width=width, arch=arch)

@@ -1,5 +1,6 @@
 """MobileNetV3 as a classifier."""
 
+import dataclasses
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -12,6 +13,14 @@ from cvzoo.initializers.normal import Normal
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.class_source import class_source
 from cvzoo.links.model.classifier import AbstractClassifier
+from cvzoo.links.model.config import (
+    AbstractConfig,
+    classes_field,
+    config_field,
+    dropout_field,
+    preparation_field,
+    width_field,
+)
 from cvzoo.links.model.mobilenet_v3.extractor import MobileNetV3Extractor
 from cvzoo.links.model.mobilenet_v3.rows import Size, network_plan
 from cvzoo.links.model.mobilenet_v3.timm_names import TIMM_EPS, from_timm
@@ -19,6 +28,18 @@ from cvzoo.links.model.mobilenet_v3.torchvision_names import from_torchvision
 from cvzoo.links.model.mobilenet_v3.weights import WEIGHTS
 from cvzoo.links.model.photo_preparation import PhotoPreparation
 from cvzoo.links.model.timm_blocks import is_timm
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class MobileNetV3Config(AbstractConfig):
+    """What a MobileNetV3 is built of; its fields are the constructor's arguments."""
+
+    size: Size = config_field(help="the published network that is meant")
+    n_class: int = classes_field()
+    width: float = width_field()
+    eps: float = config_field(help="epsilon of the normalizations", at_least=0)
+    dropout: float = dropout_field()
+    preparation: PhotoPreparation = preparation_field()
 
 
 class MobileNetV3(AbstractClassifier):
@@ -73,12 +94,13 @@ class MobileNetV3(AbstractClassifier):
         )
         self.n_class, self.label_names = source.n_class, source.label_names
         self.preparation = source.preparation if preparation is None else preparation
-        self.size = size
-        self.width = width
-        self.eps = file_eps if eps is None else eps
+        eps = file_eps if eps is None else eps
+        self.config = MobileNetV3Config(
+            size=size, n_class=self.n_class, width=width, eps=eps, dropout=dropout, preparation=self.preparation
+        )
         self.dropout = dropout
         with self.init_scope():
-            self.extractor = MobileNetV3Extractor(size, width=width, eps=self.eps)
+            self.extractor = MobileNetV3Extractor(size, width=width, eps=eps)
             self.fc6 = Linear(self.extractor.channels[-1], plan.hidden, initialW=Normal(0.01))
             self.fc7 = Linear(plan.hidden, self.n_class, initialW=Normal(0.01))
         blocks = [f"block{i + 1}" for i in range(len(plan.rows))]

@@ -54,9 +54,10 @@ DESIGNS = {
 }
 
 
-def design_of(design: str | Design) -> Design:
+def design_of(design: str | tuple) -> Design:
     """The design itself, or the one of that name. Raises ValueRangeError for another name or numbers of no network."""
     if not isinstance(design, str):
+        design = Design(*design)
         whole = (design.depth, design.start, design.group_width)
         if not (min(whole) >= 1 and max(whole) < 10_000 and 0 <= design.slope < 10_000 and 1 < design.ratio < 100):
             raise ValueRangeError("RegNet: there is no such design", got=repr(design))

@@ -1,5 +1,6 @@
 """RegNets as classifiers."""
 
+import dataclasses
 import os
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -12,11 +13,24 @@ from cvzoo.initializers.normal import Normal
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.class_source import class_source
 from cvzoo.links.model.classifier import AbstractClassifier
+from cvzoo.links.model.config import AbstractConfig, classes_field, config_field, count_field, preparation_field
 from cvzoo.links.model.photo_preparation import PhotoPreparation
 from cvzoo.links.model.regnet.design import Design
 from cvzoo.links.model.regnet.extractor import RegNetExtractor
 from cvzoo.links.model.regnet.torchvision_names import from_torchvision
 from cvzoo.links.model.regnet.weights import WEIGHTS
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RegNetConfig(AbstractConfig):
+    """What a RegNet is built of; its fields are the constructor's arguments."""
+
+    design: str | tuple[int, int, float, float, int, float | None] = config_field(
+        help="name of a published network, or the numbers of another, see Design"
+    )
+    n_class: int = classes_field()
+    stem: int = count_field(help="channels of the first convolution")
+    preparation: PhotoPreparation = preparation_field()
 
 
 class RegNet(AbstractClassifier):
@@ -57,8 +71,7 @@ class RegNet(AbstractClassifier):
         )
         self.n_class, self.label_names = source.n_class, source.label_names
         self.preparation = source.preparation if preparation is None else preparation
-        self.design = design
-        self.stem = stem
+        self.config = RegNetConfig(design=design, n_class=self.n_class, stem=stem, preparation=self.preparation)
         with self.init_scope():
             self.extractor = RegNetExtractor(design, stem=stem)
             self.fc = Linear(self.extractor.channels[-1], self.n_class, initialW=Normal(0.01))

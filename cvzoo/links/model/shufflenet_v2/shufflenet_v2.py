@@ -1,5 +1,6 @@
 """ShuffleNetV2 as a classifier."""
 
+import dataclasses
 import os
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -13,10 +14,24 @@ from cvzoo.initializers.normal import Normal
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.class_source import class_source
 from cvzoo.links.model.classifier import AbstractClassifier
+from cvzoo.links.model.config import AbstractConfig, classes_field, count_field, preparation_field, width_field
 from cvzoo.links.model.photo_preparation import PhotoPreparation
 from cvzoo.links.model.shufflenet_v2.extractor import CHANNELS, COUNTS, ShuffleNetV2Extractor
 from cvzoo.links.model.shufflenet_v2.torchvision_names import from_torchvision
 from cvzoo.links.model.shufflenet_v2.weights import WEIGHTS
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ShuffleNetV2Config(AbstractConfig):
+    """What a ShuffleNetV2 is built of; its fields are the constructor's arguments."""
+
+    width: float = width_field()
+    n_class: int = classes_field()
+    channels: tuple[int, ...] | None = count_field(
+        help="of the stem, the stages and the last convolution; None: the width's"
+    )
+    counts: tuple[int, ...] = count_field(help="blocks of the stages")
+    preparation: PhotoPreparation = preparation_field()
 
 
 class ShuffleNetV2(AbstractClassifier):
@@ -61,9 +76,13 @@ class ShuffleNetV2(AbstractClassifier):
         )
         self.n_class, self.label_names = source.n_class, source.label_names
         self.preparation = source.preparation if preparation is None else preparation
-        self.width = width
-        self.channels = None if channels is None else tuple(channels)
-        self.counts = tuple(counts)
+        self.config = ShuffleNetV2Config(
+            width=width,
+            n_class=self.n_class,
+            channels=None if channels is None else tuple(channels),
+            counts=tuple(counts),
+            preparation=self.preparation,
+        )
         with self.init_scope():
             self.extractor = ShuffleNetV2Extractor(CHANNELS[width] if channels is None else channels, counts)
             self.fc = Linear(self.extractor.channels[-1], self.n_class, initialW=Normal(0.01))

@@ -1,5 +1,6 @@
 """SqueezeNets that classify photos."""
 
+import dataclasses
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
@@ -13,6 +14,14 @@ from cvzoo.initializers.uniform import HeUniform
 from cvzoo.links.connection.conv_2d_activ import Conv2DActiv
 from cvzoo.links.model.class_source import class_source
 from cvzoo.links.model.classifier import AbstractClassifier
+from cvzoo.links.model.config import (
+    AbstractConfig,
+    classes_field,
+    config_field,
+    dropout_field,
+    preparation_field,
+    width_field,
+)
 from cvzoo.links.model.one_of import one_of
 from cvzoo.links.model.photo_preparation import PhotoPreparation
 from cvzoo.links.model.squeezenet.fire import Fire
@@ -51,6 +60,17 @@ def torchvision_places(version: Version) -> dict[str, str]:
 def squeezenet_names(arrays: Mapping[str, np.ndarray], version: Version) -> dict[str, np.ndarray]:
     """The arrays of a file of torchvision by our names; those that have no place here keep theirs."""
     return own_names(arrays, torchvision_places(version).get) if "features.0.weight" in arrays else dict(arrays)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class SqueezeNetConfig(AbstractConfig):
+    """What a SqueezeNet is built of; its fields are the constructor's arguments."""
+
+    version: Version = config_field(help="the paper's 1.0, or 1.1, which is 2.4 times cheaper")
+    n_class: int = classes_field()
+    width: float = width_field()
+    dropout: float = dropout_field()
+    preparation: PhotoPreparation = preparation_field()
 
 
 class SqueezeNet(AbstractClassifier):
@@ -93,8 +113,9 @@ class SqueezeNet(AbstractClassifier):
         )
         self.n_class, self.label_names = source.n_class, source.label_names
         self.preparation = source.preparation if preparation is None else preparation
-        self.version = version
-        self.width = width
+        self.config = SqueezeNetConfig(
+            version=version, n_class=self.n_class, width=width, dropout=dropout, preparation=self.preparation
+        )
         self.dropout = dropout
         self.layer_names = stage_names(version)
         n = max(1, round(channels * width))

@@ -1,5 +1,6 @@
 """Swin Transformers that classify photos."""
 
+import dataclasses
 import os
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -13,12 +14,23 @@ from cvzoo.links.connection.layer_normalization_2d import LayerNormalization2D
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.class_source import class_source
 from cvzoo.links.model.classifier import AbstractClassifier
+from cvzoo.links.model.config import AbstractConfig, classes_field, config_field, preparation_field
 from cvzoo.links.model.photo_preparation import PhotoPreparation
 from cvzoo.links.model.swin.block import EPS
 from cvzoo.links.model.swin.extractor import SwinExtractor
 from cvzoo.links.model.swin.names import swin_names
 from cvzoo.links.model.swin.plan import Plan, Size, plan_of
 from cvzoo.links.model.swin.weights import WEIGHTS
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class SwinConfig(AbstractConfig):
+    """What a Swin Transformer is built of; its fields are the constructor's arguments."""
+
+    size: Size = config_field(help="the published network that is meant")
+    n_class: int = classes_field()
+    plan: Plan = config_field(help="depths and widths")
+    preparation: PhotoPreparation = preparation_field()
 
 
 class SwinTransformer(AbstractClassifier):
@@ -61,7 +73,7 @@ class SwinTransformer(AbstractClassifier):
         )
         self.n_class, self.label_names = source.n_class, source.label_names
         self.preparation = source.preparation if preparation is None else preparation
-        self.size = size
+        self.config = SwinConfig(size=size, n_class=self.n_class, plan=plan, preparation=self.preparation)
         self.plan = plan
         with self.init_scope():
             self.extractor = SwinExtractor(plan)

@@ -1,5 +1,6 @@
 """VGG networks that classify photos."""
 
+import dataclasses
 import os
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -12,12 +13,33 @@ from cvzoo.initializers.normal import HeNormal
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.class_source import class_source
 from cvzoo.links.model.classifier import AbstractClassifier
+from cvzoo.links.model.config import (
+    AbstractConfig,
+    classes_field,
+    config_field,
+    count_field,
+    dropout_field,
+    preparation_field,
+)
 from cvzoo.links.model.photo_preparation import PhotoPreparation
 from cvzoo.links.model.vgg.extractor import VGGExtractor, VGGNorm
 from cvzoo.links.model.vgg.file_names import VGGFile
 from cvzoo.links.model.vgg.weights import WEIGHTS
 
 _SIDE = 7  # of the map that the fully connected layers see
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class VGGConfig(AbstractConfig):
+    """What a VGG is built of; its fields are the constructor's arguments."""
+
+    n_layer: int = count_field(help="11, 13, 16 or 19")
+    n_class: int = classes_field()
+    norm: VGGNorm | None = config_field(help="normalization behind the convolutions; None: there is none")
+    base_channels: int = count_field(help="channels of the first convolution, all others in proportion")
+    fc_channels: int = count_field(help="units of fc6 and fc7")
+    dropout: float = dropout_field()
+    preparation: PhotoPreparation = preparation_field()
 
 
 class VGG(AbstractClassifier):
@@ -69,8 +91,15 @@ class VGG(AbstractClassifier):
         self.preparation = by_file if preparation is None else preparation
         self.n_layer = n_layer
         self.norm = norm
-        self.base_channels = base_channels
-        self.fc_channels = fc_channels
+        self.config = VGGConfig(
+            n_layer=n_layer,
+            n_class=self.n_class,
+            norm=norm,
+            base_channels=base_channels,
+            fc_channels=fc_channels,
+            dropout=dropout,
+            preparation=self.preparation,
+        )
         self.dropout = dropout
         with self.init_scope():
             self.extractor = VGGExtractor(n_layer, base_channels=base_channels, norm=norm)

@@ -19,12 +19,24 @@ from cvzoo.links.connection.layer_normalization import LayerNormalization
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.class_source import ClassSource, class_source
 from cvzoo.links.model.classifier import AbstractClassifier
+from cvzoo.links.model.config import AbstractConfig, classes_field, config_field, count_field, preparation_field
 from cvzoo.links.model.photo_preparation import PhotoPreparation
 from cvzoo.links.model.vit.block import ViTBlock
 from cvzoo.links.model.vit.plan import Plan, Size, plan_of
 from cvzoo.links.model.vit.positions import resized_positions
 from cvzoo.links.model.vit.torchvision_names import from_torchvision
 from cvzoo.links.model.vit.weights import WEIGHTS
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ViTConfig(AbstractConfig):
+    """What a Vision Transformer is built of; its fields are the constructor's arguments."""
+
+    size: Size = config_field(help="the published network that is meant")
+    n_class: int = classes_field()
+    insize: int = count_field(help="side of the square that the network sees", unit="pixels")
+    plan: Plan = config_field(help="depths and widths")
+    preparation: PhotoPreparation = preparation_field()
 
 
 class ViT(AbstractClassifier):
@@ -70,14 +82,17 @@ class ViT(AbstractClassifier):
             default=PhotoPreparation(),
         )
         self.n_class, self.label_names = source.n_class, source.label_names
-        self.size = size
+
         self.plan = plan
         if preparation is not None and insize is not None and preparation.crop != insize:
             raise ValueRangeError("ViT: the preparation has another crop", expected=insize, got=preparation.crop)
         wanted = insize if preparation is None else preparation.crop
         self.insize, source = _fitted(source, wanted, self.plan.patch)
         self.preparation = _in_proportion(source.preparation, self.insize) if preparation is None else preparation
-        patch, n_layer, n_head, n_unit, n_hidden = self.plan
+        self.config = ViTConfig(
+            size=size, n_class=self.n_class, insize=self.insize, plan=plan, preparation=self.preparation
+        )
+        patch, n_layer, n_head, n_unit, n_hidden = plan
         n_token = 1 + (self.insize // patch) ** 2
         with self.init_scope():
             self.patches = Convolution2D(3, n_unit, patch, patch, initialW=LeCunNormal())
