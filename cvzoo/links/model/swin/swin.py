@@ -73,6 +73,7 @@ class SwinTransformer(AbstractClassifier):
         )
         self.n_class, self.label_names = source.n_class, source.label_names
         self.preparation = source.preparation if preparation is None else preparation
+        self.size = size
         self.config = SwinConfig(size=size, n_class=self.n_class, plan=plan, preparation=self.preparation)
         self.plan = plan
         with self.init_scope():
