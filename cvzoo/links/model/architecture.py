@@ -68,27 +68,6 @@ class Architecture(NamedTuple):
         return model
 
 
-class HandWritten(NamedTuple):
-    """An architecture whose family still writes its settings itself."""
-
-    name: str
-    model_class: type[Chain]
-    settings: Callable[[Any], dict[str, Any]]
-    preprocessing: Callable[[Any], dict[str, Any]]
-    build: Callable[[Mapping[str, Any], Sequence[str] | None], Chain]
-
-    def with_thresholds(self) -> "HandWritten":
-        """The same for models that find instances: files keep their presets and limit, too."""
-        build = self.build
-
-        def built(settings: Mapping[str, Any], label_names: Sequence[str] | None) -> Chain:
-            model = build(settings, label_names)
-            use_stored_thresholds(model, settings)
-            return model
-
-        return self._replace(settings=lambda model: self.settings(model) | threshold_settings(model), build=built)
-
-
 class StoredDetector(NamedTuple):
     """What a file says of a detector: n_fg_class; config: how it is built; presets and limit, None if it is older."""
 

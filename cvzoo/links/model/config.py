@@ -81,6 +81,33 @@ def preparation_field(*, stored: str | None = None) -> Any:
     return config_field(help="how an image is prepared", group="preparation", adjustable=True, stored=stored)
 
 
+def short_side_field() -> Any:
+    """The size that segmenters see; the model has it as its attribute."""
+    return config_field(
+        help="the image's short side is made so long",
+        unit="pixels",
+        group="preparation",
+        at_least=1,
+        at_most=COUNT,
+        adjustable=True,
+    )
+
+
+def resized_field(*, help: str) -> Any:
+    """A side of the resized image; the model has it as its attribute."""
+    return config_field(help=help, unit="pixels", group="preparation", at_least=1, at_most=COUNT, adjustable=True)
+
+
+def scales_field() -> Any:
+    """Sizes at which segmenters see an image; the model has them as its attribute."""
+    return config_field(help="multiples of the image's size whose scores are averaged", above=0, adjustable=True)
+
+
+def flip_field() -> Any:
+    """Whether segmenters see an image flipped, too; the model has it as its attribute."""
+    return config_field(help="whether an image is seen flipped, too", adjustable=True)
+
+
 @functools.cache
 def field_types(config_class: type) -> dict[str, Any]:
     """name -> type of a dataclass's or a named tuple's fields."""

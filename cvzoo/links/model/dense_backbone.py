@@ -1,5 +1,6 @@
 """Networks made for classification, as segmenters see through them: dilated, so that their last maps stay large."""
 
+import dataclasses
 import os
 import pathlib
 from collections.abc import Mapping
@@ -10,6 +11,7 @@ import numpy as np
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.chain import Chain
+from cvzoo.links.model.config import AbstractConfig, classes_field, config_field, short_side_field, width_field
 from cvzoo.links.model.mobilenet_v3.extractor import MobileNetV3Extractor
 from cvzoo.links.model.mobilenet_v3.rows import network_plan
 from cvzoo.links.model.mobilenet_v3.torchvision_names import extractor_places
@@ -37,6 +39,16 @@ GLUON_BACKBONES = ("resnet50s", "resnet101s")
 # torchvision's classifiers, of whose files a segmenter takes the backbone
 _CLASSIFIERS = ("imagenet", "imagenet_v2")
 _UNUSED = ("fc.", "classifier.")  # in those files
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class DenseSegmenterConfig(AbstractConfig):
+    """What an FCN or a DeepLabV3 is built of; its fields are the constructors' arguments."""
+
+    backbone: Backbone = config_field(help="the classifier that it stands on, see DenseBackbone")
+    n_class: int = classes_field()
+    width: float = width_field()
+    short: int = short_side_field()
 
 
 class DenseBackbone(Chain):

@@ -10,6 +10,7 @@ import numpy as np
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.cuda.prepare import PhotoPlan
 from cvzoo.errors.exceptions import FileFormatError, UnsupportedError, ValueRangeError
+from cvzoo.links.model.darknet.config import DarknetConfig, Sections, cfg_text
 from cvzoo.links.model.darknet.network import DarknetNetwork
 from cvzoo.links.model.detector import AbstractOneStageDetector, Preset
 from cvzoo.links.model.finished_boxes import DeviceBoxes
@@ -20,7 +21,7 @@ from cvzoo.links.model.yolo.frame import Fit, boxes_of_heads_on_device, decode_h
 class DarknetDetector(AbstractOneStageDetector):
     """YOLOv2, YOLOv3, their tiny forms, YOLOv4, Yolo-Fastest and relatives from public `.cfg` and `.weights` files.
 
-    cfg: the path of the cfg, or its text
+    cfg: the path of the cfg, its text, or its sections as `DarknetConfig` has them
     weights: the path of the `.weights`; None: random numbers
     label_names: the path of a `.names` file (a name a line), or the names themselves; None: numbers
     resize: "stretch" gives the photo the network's proportions, as AlexeyAB's darknet and Yolo-Fastest do;
@@ -40,7 +41,7 @@ class DarknetDetector(AbstractOneStageDetector):
 
     def __init__(
         self,
-        cfg: str | os.PathLike,
+        cfg: str | os.PathLike | Sections,
         weights: str | os.PathLike | None = None,
         *,
         label_names: str | os.PathLike | Sequence[str] | None = None,
@@ -49,7 +50,7 @@ class DarknetDetector(AbstractOneStageDetector):
         clip: bool = False,
     ):
         with self.init_scope():
-            self.network = DarknetNetwork(cfg, weights, size=size)
+            self.network = DarknetNetwork(cfg_text(cfg) if isinstance(cfg, tuple) else cfg, weights, size=size)
         heads = self.network.heads
         if not heads:
             raise UnsupportedError(
@@ -67,6 +68,13 @@ class DarknetDetector(AbstractOneStageDetector):
             raise ValueRangeError("DarknetDetector: resize", expected="'stretch' or 'letterbox'", got=repr(resize))
         self.resize = resize
         self.clip = bool(clip)
+        sections = (self.network.net, *self.network.sections)
+        self.config = DarknetConfig(
+            cfg=tuple((section.name, dict(section.options)) for section in sections),
+            resize=resize,
+            size=self.network.input_size,
+            clip=self.clip,
+        )
         self.use_preset("visualize")
 
     def prepare(self, img: np.ndarray) -> np.ndarray:

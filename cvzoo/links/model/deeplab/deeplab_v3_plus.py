@@ -1,5 +1,6 @@
 """DeepLab v3+."""
 
+import dataclasses
 import os
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -16,6 +17,7 @@ from cvzoo.labels.ade20k import ade20k_semantic_segmentation_label_names
 from cvzoo.labels.cityscapes import cityscapes_semantic_segmentation_label_names
 from cvzoo.labels.voc import voc_semantic_segmentation_label_names
 from cvzoo.links.model.class_maps import ClassMap
+from cvzoo.links.model.config import AbstractConfig, classes_field, count_field, flip_field, scales_field, width_field
 from cvzoo.links.model.deeplab.chainercv_names import from_chainercv
 from cvzoo.links.model.deeplab.separable_heads import Decoder, SeparableASPP
 from cvzoo.links.model.deeplab.weights import MIN_INPUT_SIZES, V3_PLUS_RECORDS
@@ -25,6 +27,18 @@ from cvzoo.links.model.segmenter import AbstractSegmenter
 from cvzoo.links.model.views import mean_of_views
 
 _OTHER_NAMES = (cityscapes_semantic_segmentation_label_names, ade20k_semantic_segmentation_label_names)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class DeepLabV3plusConfig(AbstractConfig):
+    """What a DeepLabV3+ is built of; its fields are the constructor's arguments."""
+
+    n_class: int = classes_field()
+    min_input_size: tuple[int, int] = count_field(help="smaller images are padded to this (H, W)", unit="pixels")
+    scales: tuple[float, ...] = scales_field()
+    flip: bool = flip_field()
+    width: float = width_field()
+    middle_blocks: int = count_field(help="blocks of Xception's middle flow")
 
 
 class DeepLabV3plusXception65(AbstractSegmenter):
@@ -73,7 +87,14 @@ class DeepLabV3plusXception65(AbstractSegmenter):
             min_input_size = MIN_INPUT_SIZES[pretrained_model] if known else 513
         self.min_input_size = _size(min_input_size)
         self.scales, self.flip = tuple(scales), flip
-        self.width, self.middle_blocks = width, middle_blocks
+        self.config = DeepLabV3plusConfig(
+            n_class=self.n_class,
+            min_input_size=self.min_input_size,
+            scales=self.scales,
+            flip=flip,
+            width=width,
+            middle_blocks=middle_blocks,
+        )
         middle = max(1, int(256 * width))
         with self.init_scope():
             self.feature_extractor = Xception65(width=width, middle_blocks=middle_blocks)

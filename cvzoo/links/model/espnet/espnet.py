@@ -1,5 +1,6 @@
 """ESPNet, whole."""
 
+import dataclasses
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -15,6 +16,7 @@ from cvzoo.links.chain import ChainList
 from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.connection.deconvolution_2d import Deconvolution2D
+from cvzoo.links.model.config import AbstractConfig, classes_field, config_field, count_field, preparation_field
 from cvzoo.links.model.espnet.blocks import EPS, ConvNormPReLU, ESPBlock, NormPReLU
 from cvzoo.links.model.espnet.frame_preparation import FramePreparation
 from cvzoo.links.model.espnet.torch_names import depths_of, from_torch, mixes_colors
@@ -23,6 +25,17 @@ from cvzoo.links.model.segmentation_source import segmentation_source
 from cvzoo.links.model.segmenter import AbstractPhotoSegmenter
 
 _COLORS = 3
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ESPNetConfig(AbstractConfig):
+    """What an ESPNet is built of; its fields are the constructor's arguments."""
+
+    n_class: int = classes_field()
+    depths: tuple[int, int] = count_field(help="blocks of the second and the third stage", at_least=0)
+    channels: tuple[int, int, int] = count_field(help="channels of the three stages")
+    mix_colors: bool = config_field(help="whether the last convolution sees the resized image beside the stem's map")
+    preparation: FramePreparation = preparation_field(stored="frame")
 
 
 class ESPNet(AbstractPhotoSegmenter):
@@ -72,7 +85,10 @@ class ESPNet(AbstractPhotoSegmenter):
             in_file = source.n_class if source.arrays is None else len(source.arrays["norm_up3/beta"])
             preparation = CITYSCAPES_FRAME if in_file == len(CITYSCAPES_NAMES) else CAMVID_FRAME
         self.n_class, self.label_names = source.n_class, source.label_names
-        self.depths, self.channels, self.preparation = tuple(depths), tuple(channels), preparation
+        self.config = ESPNetConfig(
+            n_class=self.n_class, depths=depths, channels=channels, mix_colors=mix_colors, preparation=preparation
+        )
+        self.preparation = preparation
         self.mix_colors = mix_colors
         first, second, third = channels
         n = self.n_class

@@ -17,6 +17,7 @@ from cvzoo.links.link import Link
 from cvzoo.links.model.detector import AbstractDetector, Found, Preset
 from cvzoo.links.model.faster_rcnn.bbox2loc import loc2bbox
 from cvzoo.links.model.faster_rcnn.fit_photo import fit_photo, fit_plan
+from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
 from cvzoo.links.model.faster_rcnn.region_proposal_network import RegionProposalNetwork
 from cvzoo.links.model.faster_rcnn_fpn.on_device import Proposals, decode_regions_on_device
 from cvzoo.links.model.finished_boxes import DeviceBoxes, photo_numbers
@@ -52,6 +53,11 @@ class AbstractFasterRCNN(AbstractDetector, abc.ABC):
     def n_class(self) -> int:
         """Classes with the background."""
         return self.n_fg_class + 1
+
+    @property
+    def proposal_creator(self) -> ProposalCreator:
+        """What keeps the best regions."""
+        return self.rpn.proposal_creator
 
     def prepare(self, img: np.ndarray) -> np.ndarray:
         """(3, H', W') float32, resized, less `mean`."""

@@ -8,6 +8,7 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.links.model.detector_source import detector_classes, take_what_fits
 from cvzoo.links.model.faster_rcnn.abstract_faster_rcnn import AbstractFasterRCNN
+from cvzoo.links.model.faster_rcnn.config import FasterRCNNVGG16Config
 from cvzoo.links.model.faster_rcnn.pretrained import read_pretrained
 from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
 from cvzoo.links.model.faster_rcnn.region_proposal_network import RegionProposalNetwork
@@ -54,8 +55,6 @@ class FasterRCNNVGG16(AbstractFasterRCNN):
             "FasterRCNNVGG16", n_fg_class, label_names, source, default_names=voc_bbox_label_names
         )
         self.min_size, self.max_size = min_size, max_size
-        self.ratios, self.anchor_scales = tuple(ratios), tuple(anchor_scales)
-        self.base_channels, self.rpn_channels, self.fc_channels = base_channels, rpn_channels, fc_channels
         with self.init_scope():
             self.extractor = VGGExtractor(16, ("conv5_3",), base_channels=base_channels, cover_all=True)
             (channels,) = self.extractor.channels
@@ -67,6 +66,17 @@ class FasterRCNNVGG16(AbstractFasterRCNN):
                 proposal_creator=proposal_creator,
             )
             self.head = VGG16RoIHead(self.n_class, in_channels=channels, fc_channels=fc_channels)
+        self.config = FasterRCNNVGG16Config(
+            n_fg_class=self.n_fg_class,
+            min_size=min_size,
+            max_size=max_size,
+            ratios=tuple(ratios),
+            anchor_scales=tuple(anchor_scales),
+            proposal_creator=self.proposal_creator,
+            base_channels=base_channels,
+            rpn_channels=rpn_channels,
+            fc_channels=fc_channels,
+        )
         self.load_report = None
         if source is not None:
             self.load_report = take_what_fits(self, source, head=("head/cls_loc", "head/score"))

@@ -17,6 +17,7 @@ from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.links.model.detector import Preset
 from cvzoo.links.model.detector_source import detector_classes, take_what_fits
+from cvzoo.links.model.faster_rcnn.config import FCISConfig
 from cvzoo.links.model.faster_rcnn.fit_photo import fit_photo, fit_plan, fitted_size
 from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
 from cvzoo.links.model.faster_rcnn.region_proposal_network import RegionProposalNetwork
@@ -100,9 +101,7 @@ class FCISResNet101(AbstractInstanceSegmenter):
         scales, creator = COCO_PROPOSALS if trained_on == len(coco_bbox_label_names) else SBD_PROPOSALS
         anchor_scales = scales if anchor_scales is None else anchor_scales
         self.min_size, self.max_size = min_size, max_size
-        self.ratios, self.anchor_scales = tuple(ratios), tuple(anchor_scales)
         self.roi_size, self.group_size, self.iter2 = roi_size, group_size, iter2
-        self.widths = (n_layer, base_channels, rpn_channels, mid_channels)
         with self.init_scope():
             self.extractor = ResNetExtractor(
                 n_layer,
@@ -130,10 +129,30 @@ class FCISResNet101(AbstractInstanceSegmenter):
                 in_channels=for_head,
                 mid_channels=mid_channels,
             )
+        self.config = FCISConfig(
+            n_fg_class=self.n_fg_class,
+            min_size=min_size,
+            max_size=max_size,
+            ratios=tuple(ratios),
+            anchor_scales=tuple(anchor_scales),
+            proposal_creator=self.proposal_creator,
+            roi_size=roi_size,
+            group_size=group_size,
+            iter2=iter2,
+            n_layer=n_layer,
+            base_channels=base_channels,
+            rpn_channels=rpn_channels,
+            mid_channels=mid_channels,
+        )
         self.load_report = None
         if source is not None:
             self.load_report = take_what_fits(self, source, head=("head/cls_seg",))
         self.use_preset("visualize")
+
+    @property
+    def proposal_creator(self) -> ProposalCreator:
+        """What keeps the best regions."""
+        return self.rpn.proposal_creator
 
     def prepare(self, img: np.ndarray) -> np.ndarray:
         """(3, H', W') float32, resized, less `mean`."""

@@ -1,17 +1,14 @@
 """The FCIS networks in listings and in files."""
 
-from cvzoo.links.model.architecture import HandWritten
+from cvzoo.links.model.architecture import Architecture
+from cvzoo.links.model.faster_rcnn.config import FCISConfig
 from cvzoo.links.model.fcis.fcis_resnet101 import FCISResNet101
-from cvzoo.links.model.fcis.storage import fcis_from_settings, fcis_preprocessing, fcis_settings
+from cvzoo.links.model.fcis.storage import fcis_preprocessing
 from cvzoo.links.model.fcis.weights import WEIGHTS
 from cvzoo.links.model.trained_members import trained_members
 from cvzoo.links.model.zoo_member import ZooMember
 
-ARCHITECTURES = (
-    HandWritten(
-        "FCISResNet101", FCISResNet101, fcis_settings, fcis_preprocessing, fcis_from_settings
-    ).with_thresholds(),
-)
+ARCHITECTURES = (Architecture("FCISResNet101", FCISResNet101, FCISConfig, fcis_preprocessing),)
 
 
 def members() -> list[ZooMember]:

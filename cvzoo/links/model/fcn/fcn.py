@@ -9,13 +9,19 @@ import numpy as np
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.cuda.prepare import PhotoPlan
 from cvzoo.links.model.deeplab.file_names import own_names
-from cvzoo.links.model.dense_backbone import GLUON_BACKBONES, Backbone, DenseBackbone, read_backbone
+from cvzoo.links.model.dense_backbone import (
+    GLUON_BACKBONES,
+    Backbone,
+    DenseBackbone,
+    DenseSegmenterConfig,
+    read_backbone,
+)
 from cvzoo.links.model.fcn.head import FCNHead
 from cvzoo.links.model.fcn.weights import RECORDS
 from cvzoo.links.model.gluon_segmentation import USUAL_NAMES
 from cvzoo.links.model.segmentation_source import segmentation_source
 from cvzoo.links.model.segmenter import AbstractPhotoSegmenter
-from cvzoo.links.model.short_side_preparation import check_short, prepare_by_short_side, short_side_plan
+from cvzoo.links.model.short_side_preparation import prepare_by_short_side, short_side_plan
 
 
 class FCN(AbstractPhotoSegmenter):
@@ -57,10 +63,9 @@ class FCN(AbstractPhotoSegmenter):
             usual_names=USUAL_NAMES,
         )
         self.n_class, self.label_names = source.n_class, source.label_names
-        self.kind = backbone
         self.align_corners = backbone in GLUON_BACKBONES  # as their makers enlarge maps
-        self.width = width
-        self.short = check_short(short)
+        self.config = DenseSegmenterConfig(backbone=backbone, n_class=self.n_class, width=width, short=short)
+        self.short = short
         with self.init_scope():
             self.backbone = DenseBackbone(backbone, width=width)
             middle, last = self.backbone.channels

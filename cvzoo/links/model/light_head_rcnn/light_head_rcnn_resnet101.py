@@ -9,6 +9,7 @@ from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.detector import Preset
 from cvzoo.links.model.detector_source import detector_classes, take_what_fits
 from cvzoo.links.model.faster_rcnn.abstract_faster_rcnn import AbstractFasterRCNN
+from cvzoo.links.model.faster_rcnn.config import LightHeadRCNNConfig
 from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
 from cvzoo.links.model.faster_rcnn.region_proposal_network import RegionProposalNetwork
 from cvzoo.links.model.light_head_rcnn.head import LightHeadRCNNResNet101Head
@@ -70,8 +71,6 @@ class LightHeadRCNNResNet101(AbstractFasterRCNN):
             "LightHeadRCNNResNet101", n_fg_class, label_names, source, default_names=coco_bbox_label_names
         )
         self.min_size, self.max_size = min_size, max_size
-        self.ratios, self.anchor_scales = tuple(ratios), tuple(anchor_scales)
-        self.widths = (n_layer, base_channels, rpn_channels, mid_channels, fc_channels)
         with self.init_scope():
             self.extractor = ResNetExtractor(
                 n_layer,
@@ -92,6 +91,19 @@ class LightHeadRCNNResNet101(AbstractFasterRCNN):
             self.head = LightHeadRCNNResNet101Head(
                 self.n_class, in_channels=for_head, mid_channels=mid_channels, fc_channels=fc_channels
             )
+        self.config = LightHeadRCNNConfig(
+            n_fg_class=self.n_fg_class,
+            min_size=min_size,
+            max_size=max_size,
+            ratios=tuple(ratios),
+            anchor_scales=tuple(anchor_scales),
+            proposal_creator=self.proposal_creator,
+            n_layer=n_layer,
+            base_channels=base_channels,
+            rpn_channels=rpn_channels,
+            mid_channels=mid_channels,
+            fc_channels=fc_channels,
+        )
         self.load_report = None
         if source is not None:
             self.load_report = take_what_fits(self, source, head=("head/cls_loc", "head/score"))

@@ -1,21 +1,15 @@
 """The Light-Head R-CNNs in listings and in files."""
 
-from cvzoo.links.model.architecture import HandWritten
+from cvzoo.links.model.architecture import Architecture
+from cvzoo.links.model.faster_rcnn.config import LightHeadRCNNConfig
 from cvzoo.links.model.faster_rcnn.storage import mean_preprocessing
 from cvzoo.links.model.light_head_rcnn.light_head_rcnn_resnet101 import LightHeadRCNNResNet101
-from cvzoo.links.model.light_head_rcnn.storage import light_head_from_settings, light_head_settings
 from cvzoo.links.model.light_head_rcnn.weights import WEIGHTS
 from cvzoo.links.model.trained_members import trained_members
 from cvzoo.links.model.zoo_member import ZooMember
 
 ARCHITECTURES = (
-    HandWritten(
-        "LightHeadRCNNResNet101",
-        LightHeadRCNNResNet101,
-        light_head_settings,
-        mean_preprocessing,
-        light_head_from_settings,
-    ).with_thresholds(),
+    Architecture("LightHeadRCNNResNet101", LightHeadRCNNResNet101, LightHeadRCNNConfig, mean_preprocessing),
 )
 
 

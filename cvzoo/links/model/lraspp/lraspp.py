@@ -1,5 +1,6 @@
 """LRASPP on MobileNetV3."""
 
+import dataclasses
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -9,16 +10,26 @@ import numpy as np
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.cuda.prepare import PhotoPlan
 from cvzoo.labels.voc import voc_semantic_segmentation_label_names
+from cvzoo.links.model.config import AbstractConfig, classes_field, short_side_field, width_field
 from cvzoo.links.model.lraspp.head import LRASPPHead
 from cvzoo.links.model.lraspp.torchvision_names import from_torchvision
 from cvzoo.links.model.lraspp.weights import RECORDS
 from cvzoo.links.model.mobilenet_v3.extractor import MobileNetV3Extractor
 from cvzoo.links.model.segmentation_source import segmentation_source
 from cvzoo.links.model.segmenter import AbstractPhotoSegmenter
-from cvzoo.links.model.short_side_preparation import check_short, prepare_by_short_side, short_side_plan
+from cvzoo.links.model.short_side_preparation import prepare_by_short_side, short_side_plan
 
 # layers of the extractor: the last of stride 8 that begins a stage, and the last of all
 _FINE, _COARSE = 4, 16
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class LRASPPConfig(AbstractConfig):
+    """What an LRASPP is built of; its fields are the constructor's arguments."""
+
+    n_class: int = classes_field()
+    width: float = width_field()
+    short: int = short_side_field()
 
 
 class LRASPPMobileNetV3Large(AbstractPhotoSegmenter):
@@ -54,8 +65,8 @@ class LRASPPMobileNetV3Large(AbstractPhotoSegmenter):
             usual_names=(voc_semantic_segmentation_label_names,),
         )
         self.n_class, self.label_names = source.n_class, source.label_names
-        self.width = width
-        self.short = check_short(short)
+        self.config = LRASPPConfig(n_class=self.n_class, width=width, short=short)
+        self.short = short
         with self.init_scope():
             self.backbone = MobileNetV3Extractor("large", width=width, dilated=True)
             channels = self.backbone.channels

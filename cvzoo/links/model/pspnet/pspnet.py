@@ -1,5 +1,6 @@
 """PSPNet."""
 
+import dataclasses
 import math
 import os
 from collections.abc import Iterator, Sequence
@@ -21,6 +22,7 @@ from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.model.class_maps import ClassMap
 from cvzoo.links.model.class_source import Arrays
+from cvzoo.links.model.config import AbstractConfig, classes_field, config_field, count_field, flip_field, scales_field
 from cvzoo.links.model.one_of import one_of
 from cvzoo.links.model.pretrained import pretrained_path
 from cvzoo.links.model.pspnet.chainercv_names import backbone_from_chainercv, from_chainercv
@@ -38,6 +40,20 @@ from cvzoo.weights.download import pin_weights
 from cvzoo.weights.sniff import read_arrays
 
 _STRIDE = 8
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class PSPNetConfig(AbstractConfig):
+    """What a PSPNet is built of; its fields are the constructor's arguments, and attributes."""
+
+    n_layer: int = count_field(help="layers of the ResNet: 50, 101 or 10")
+    n_class: int = classes_field()
+    input_size: tuple[int, int] = count_field(help="(H, W) of the windows", unit="pixels", at_least=8)
+    base_channels: int = count_field(help="channels of the backbone's first convolution")
+    aux: bool = config_field(help="whether there is an auxiliary head on the third stage, for training")
+    layout: Layout = config_field(help="whose details")
+    scales: tuple[float, ...] = scales_field()
+    flip: bool = flip_field()
 
 
 class PSPNet(AbstractSegmenter):
@@ -106,7 +122,17 @@ class PSPNet(AbstractSegmenter):
             known = isinstance(pretrained_model, str) and pretrained_model in INPUT_SIZES
             input_size = INPUT_SIZES[pretrained_model] if known else 713
         self.input_size = _size(input_size)
-        self.n_layer, self.base_channels, self.aux, self.layout = n_layer, base_channels, aux, layout
+        self.config = PSPNetConfig(
+            n_layer=n_layer,
+            n_class=self.n_class,
+            input_size=self.input_size,
+            base_channels=base_channels,
+            aux=aux,
+            layout=layout,
+            scales=self.scales,
+            flip=True,
+        )
+        self.aux, self.layout = aux, layout
         kind = one_of(LAYOUTS, layout, "PSPNet: layout")
         self._mean, self._std = (np.array(three, np.float32)[:, None, None] for three in (kind.mean, kind.std))
         self.flip = True

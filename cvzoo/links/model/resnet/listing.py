@@ -2,14 +2,14 @@
 
 import functools
 
-from cvzoo.links.model.architecture import HandWritten
+from cvzoo.links.model.architecture import Architecture
 from cvzoo.links.model.classifier_listing import classifier_members
-from cvzoo.links.model.resnet.resnet import ResNet
-from cvzoo.links.model.resnet.storage import resnet_from_settings, resnet_preprocessing, resnet_settings
+from cvzoo.links.model.resnet.resnet import ResNet, ResNetConfig
+from cvzoo.links.model.resnet.storage import resnet_preprocessing
 from cvzoo.links.model.resnet.weights import CLASS_WEIGHTS
 from cvzoo.links.model.zoo_member import ZooMember
 
-ARCHITECTURES = (HandWritten("ResNet", ResNet, resnet_settings, resnet_preprocessing, resnet_from_settings),)
+ARCHITECTURES = (Architecture("ResNet", ResNet, ResNetConfig, resnet_preprocessing),)
 
 
 def members() -> list[ZooMember]:

@@ -2,7 +2,7 @@
 
 import dataclasses
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from cvzoo.backends.cuda.resampling import Resampling
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.class_source import class_source
 from cvzoo.links.model.classifier import AbstractClassifier
+from cvzoo.links.model.config import AbstractConfig, classes_field, config_field, count_field
 from cvzoo.links.model.photo_preparation import PhotoPreparation
 from cvzoo.links.model.resnet.block import Arch
 from cvzoo.links.model.resnet.extractor import Pool, ResNetExtractor, Stem
@@ -23,6 +24,33 @@ from cvzoo.links.model.resnet.weights import CLASS_WEIGHTS
 from cvzoo.transforms.normalize import normalize
 from cvzoo.transforms.pillow_passes import rows_first
 from cvzoo.transforms.resize import resize
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ResNetConfig(AbstractConfig):
+    """What a ResNet is built of; its fields are the constructor's arguments."""
+
+    n_layer: int = count_field(help="18, 34, 50, 101, 152 or 10")
+    base_channels: int = count_field(help="channels of the first convolution, all others in proportion")
+    arch: Arch = config_field(help="where a block has its stride: v1.5: 3 x 3 convolution; he: first one")
+    stem: Stem = config_field(help="photo: 7 x 7 and a pooling; cifar: 3 x 3; deep: three 3 x 3 and a pooling")
+    pool: Pool = config_field(help="how the first pooling treats edges, see ResNetExtractor")
+    groups: int = count_field(help="groups of the 3 x 3 convolutions (ResNeXt)")
+    base_width: int = count_field(help="channels of a group in the first stage")
+    se: int = count_field(help="reduction of squeeze-and-excitation; 0: there is none", at_least=0)
+    norm: Norm = config_field(help="normalization: batch, frozen or group")
+    eps: float = config_field(help="epsilon of the normalizations", at_least=0)
+    n_class: int = classes_field()
+    preparation: PhotoPreparation = config_field(help="how an image is prepared", group="preparation")
+
+    @classmethod
+    def from_older(cls, settings: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A file's settings, with what files of before there were groups, gates and preparations meant."""
+        if "preparation" in settings:
+            return settings
+        how = PhotoPreparation(settings["short"], settings["insize"])
+        plain = {"pool": "padded", "groups": 1, "base_width": 64, "se": 0, "preparation": how.to_json()}
+        return {name: value for name, value in settings.items() if name not in ("short", "insize")} | plain
 
 
 class ResNet(AbstractClassifier):
@@ -82,29 +110,43 @@ class ResNet(AbstractClassifier):
         )
         layout = file.layout
         self.n_class, self.label_names = source.n_class, source.label_names
+        usual_side = None
         if preparation is None:
             preparation = layout.preparation if source.preparation is default else source.preparation
+            usual_side = 32 if stem == "cifar" and preparation == default else None
         if insize is None:
-            insize = 32 if stem == "cifar" and preparation == default else preparation.crop
+            insize = preparation.crop if usual_side is None else usual_side
         if short is None:
             short = round(insize * preparation.short / preparation.crop)
         self.preparation = dataclasses.replace(preparation, crop=insize, short=short)
         self.stem = stem
-        settings = {
-            "n_layer": n_layer,
-            "base_channels": base_channels,
-            "arch": layout.arch if arch is None else arch,
-            "stem": stem,
-            "pool": layout.pool if pool is None else pool,
-            "groups": groups,
-            "base_width": base_width,
-            "se": se,
-            "norm": norm,
-            "eps": layout.eps if eps is None else eps,
-        }
-        self.settings = {**settings, "n_class": self.n_class, "preparation": self.preparation.to_json()}
+        self.config = self.settings = c = ResNetConfig(
+            n_layer=n_layer,
+            base_channels=base_channels,
+            arch=layout.arch if arch is None else arch,
+            stem=stem,
+            pool=layout.pool if pool is None else pool,
+            groups=groups,
+            base_width=base_width,
+            se=se,
+            norm=norm,
+            eps=layout.eps if eps is None else eps,
+            n_class=self.n_class,
+            preparation=self.preparation,
+        )
         with self.init_scope():
-            self.extractor = ResNetExtractor(**settings)
+            self.extractor = ResNetExtractor(
+                n_layer,
+                base_channels=base_channels,
+                arch=c.arch,
+                stem=stem,
+                pool=c.pool,
+                groups=groups,
+                base_width=base_width,
+                se=se,
+                norm=norm,
+                eps=c.eps,
+            )
             self.fc = Linear(self.extractor.channels[-1], self.n_class)
         self.load_report = source.take(self, head=("fc",))
 

@@ -1,5 +1,6 @@
 """SegNet, the basic one."""
 
+import dataclasses
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -13,11 +14,20 @@ from cvzoo.backends.cuda.resampling import Resampling
 from cvzoo.initializers.normal import HeNormal
 from cvzoo.labels.camvid import camvid_label_names
 from cvzoo.links.connection.convolution_2d import Convolution2D
+from cvzoo.links.model.config import AbstractConfig, classes_field, count_field
 from cvzoo.links.model.segmentation_source import segmentation_source
 from cvzoo.links.model.segmenter import AbstractPhotoSegmenter
 from cvzoo.links.model.segnet.chainercv_names import from_chainercv
 from cvzoo.links.model.segnet.layer import SegNetLayer
 from cvzoo.links.model.segnet.weights import RECORDS
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class SegNetConfig(AbstractConfig):
+    """What a SegNet is built of; its fields are the constructor's arguments."""
+
+    n_class: int = classes_field()
+    channels: int = count_field(help="channels of all maps")
 
 
 class SegNetBasic(AbstractPhotoSegmenter):
@@ -52,7 +62,7 @@ class SegNetBasic(AbstractPhotoSegmenter):
             usual_names=(camvid_label_names,),
         )
         self.n_class, self.label_names = source.n_class, source.label_names
-        self.channels = channels
+        self.config = SegNetConfig(n_class=self.n_class, channels=channels)
         with self.init_scope():
             self.conv1 = SegNetLayer(3, channels, activ=True)
             self.conv2 = SegNetLayer(channels, channels, activ=True)

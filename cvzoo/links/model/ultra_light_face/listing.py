@@ -1,21 +1,12 @@
 """The face detectors in listings and in files."""
 
 import functools
-from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cvzoo.links.model.architecture import HandWritten
-from cvzoo.links.model.ultra_light_face.ultra_light_face import UltraLightFace
+from cvzoo.links.model.architecture import Architecture
+from cvzoo.links.model.ultra_light_face.ultra_light_face import UltraLightFace, UltraLightFaceConfig
 from cvzoo.links.model.ultra_light_face.weights import WEIGHTS
 from cvzoo.links.model.zoo_member import ZooMember
-
-
-def _settings(model: UltraLightFace) -> dict[str, Any]:
-    return {"variant": model.variant}
-
-
-def _build(settings: Mapping[str, Any], label_names: Sequence[str] | None) -> UltraLightFace:
-    return UltraLightFace(variant=settings["variant"])
 
 
 def _preprocessing(model: UltraLightFace) -> dict[str, Any]:
@@ -29,7 +20,7 @@ def _preprocessing(model: UltraLightFace) -> dict[str, Any]:
     }
 
 
-ARCHITECTURES = (HandWritten("UltraLightFace", UltraLightFace, _settings, _preprocessing, _build).with_thresholds(),)
+ARCHITECTURES = (Architecture("UltraLightFace", UltraLightFace, UltraLightFaceConfig, _preprocessing),)
 
 
 def members() -> list[ZooMember]:

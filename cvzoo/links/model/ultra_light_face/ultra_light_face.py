@@ -1,5 +1,6 @@
 """A face detector of 300,000 parameters."""
 
+import dataclasses
 import functools
 import os
 from collections.abc import Sequence
@@ -22,6 +23,7 @@ from cvzoo.links.connection.conv_2d_activ import Conv2DActiv
 from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.connection.separable_conv_2d_bn_activ import SeparableConv2DBNActiv
+from cvzoo.links.model.config import AbstractConfig, config_field
 from cvzoo.links.model.detector import AbstractOneStageDetector, Preset
 from cvzoo.links.model.finished_boxes import DeviceBoxes, as_floats, suppressed_result
 from cvzoo.links.model.pretrained import pretrained_path
@@ -41,6 +43,13 @@ _STRIDES = (1, 2, 1, 2, 1, 1, 1, 2, 1, 1, 2, 1)
 _ENDS = (8, 11, 13)  # after so many links of the base the first three heads look
 _SIZE = (240, 320)
 _STD = (0.1, 0.1, 0.2, 0.2)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class UltraLightFaceConfig(AbstractConfig):
+    """What an UltraLightFace is built of; its field is the constructor's argument."""
+
+    variant: str = config_field(help="rfb_320, with a receptive field block, or slim_320, without")
 
 
 class UltraLightFace(AbstractOneStageDetector):
@@ -65,7 +74,7 @@ class UltraLightFace(AbstractOneStageDetector):
             raise ValueRangeError(
                 "UltraLightFace has no such variant", expected=" or ".join(map(repr, WEIGHTS)), got=repr(variant)
             )
-        self.variant = variant
+        self.config = UltraLightFaceConfig(variant=variant)
         with self.init_scope():
             self.base = ChainList(Conv2DBNActiv(3, 16, 3, 2, 1, bn_eps=1e-5))
             n = 16

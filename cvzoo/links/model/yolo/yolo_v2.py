@@ -1,5 +1,6 @@
 """YOLOv2."""
 
+import dataclasses
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -12,6 +13,7 @@ from cvzoo.backends.cuda.prepare import PhotoPlan
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.links.connection.convolution_2d import Convolution2D
+from cvzoo.links.model.config import COUNT, AbstractConfig, classes_field, config_field, count_field
 from cvzoo.links.model.darknet.resampling import reorg
 from cvzoo.links.model.detector import AbstractOneStageDetector
 from cvzoo.links.model.detector_source import detector_classes
@@ -38,6 +40,22 @@ COCO_ANCHORS = (
     (3.52778, 7.88282),
     (9.16828, 9.77052),
 )
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class YOLOv2Config(AbstractConfig):
+    """What a YOLOv2 is built of; its fields are the constructor's arguments."""
+
+    n_fg_class: int = classes_field()
+    anchors: tuple[tuple[float, float], ...] = config_field(help="(height, width) each", unit="cells", above=0)
+    insize: int = config_field(
+        help="height and width of the network's input, a multiple of 32",
+        unit="pixels",
+        at_least=1,
+        at_most=COUNT,
+        adjustable=True,
+    )
+    base_channels: int = count_field(help="channels of the first convolution, all others in proportion")
 
 
 class YOLOv2(AbstractOneStageDetector):
@@ -69,7 +87,7 @@ class YOLOv2(AbstractOneStageDetector):
         base_channels: int = 32,
     ):
         self.insize = checked_insize(insize)
-        self.base_channels = n = base_channels
+        n = base_channels
         file = source = None
         if pretrained_model is not None:
             file = PretrainedYOLO(pretrained_model, YOLO_V2_WEIGHTS, architecture="YOLOv2")
@@ -94,6 +112,12 @@ class YOLOv2(AbstractOneStageDetector):
         self.heads = (RegionHead(tuple(map(tuple, anchors)), self.n_fg_class),)
         with self.init_scope():
             self.out = Convolution2D(32 * n, self.heads[0].n_channel, 1)
+        self.config = YOLOv2Config(
+            n_fg_class=self.n_fg_class,
+            anchors=self.heads[0].anchors,
+            insize=insize,
+            base_channels=base_channels,
+        )
         self.load_report = None if file is None else file.fill(self, source, outs, n_fg_class=self.n_fg_class)
         self.use_preset("visualize")
 

@@ -1,5 +1,6 @@
 """YOLOv2-tiny."""
 
+import dataclasses
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -12,6 +13,7 @@ from cvzoo.backends.cuda.prepare import PhotoPlan
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.links.connection.convolution_2d import Convolution2D
+from cvzoo.links.model.config import COUNT, AbstractConfig, classes_field, config_field, count_field
 from cvzoo.links.model.detector import AbstractOneStageDetector
 from cvzoo.links.model.detector_source import detector_classes
 from cvzoo.links.model.finished_boxes import DeviceBoxes
@@ -24,6 +26,23 @@ from cvzoo.links.model.yolo.yolo_v2 import COCO_ANCHORS
 
 # (height, width) in cells of 32 pixels
 VOC_ANCHORS = ((1.19, 1.08), (4.41, 3.42), (11.38, 6.63), (5.11, 9.42), (10.52, 16.62))
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class YOLOv2TinyConfig(AbstractConfig):
+    """What a YOLOv2Tiny is built of; its fields are the constructor's arguments."""
+
+    n_fg_class: int = classes_field()
+    anchors: tuple[tuple[float, float], ...] = config_field(help="(height, width) each", unit="cells", above=0)
+    insize: int = config_field(
+        help="height and width of the network's input, a multiple of 32",
+        unit="pixels",
+        at_least=1,
+        at_most=COUNT,
+        adjustable=True,
+    )
+    base_channels: int = count_field(help="channels of the first convolution, all others in proportion")
+    mid_channels: int = count_field(help="channels of the last but one convolution")
 
 
 class YOLOv2Tiny(AbstractOneStageDetector):
@@ -57,8 +76,7 @@ class YOLOv2Tiny(AbstractOneStageDetector):
         base_channels: int = 16,
     ):
         self.insize = checked_insize(insize)
-        self.mid_channels = mid_channels
-        self.base_channels = n = base_channels
+        n = base_channels
         file = source = None
         if pretrained_model is not None:
             file = PretrainedYOLO(pretrained_model, YOLO_V2_TINY_WEIGHTS, architecture="YOLOv2Tiny")
@@ -86,6 +104,13 @@ class YOLOv2Tiny(AbstractOneStageDetector):
         self.heads = (RegionHead(tuple(map(tuple, anchors)), self.n_fg_class),)
         with self.init_scope():
             self.out = Convolution2D(mid_channels, self.heads[0].n_channel, 1)
+        self.config = YOLOv2TinyConfig(
+            n_fg_class=self.n_fg_class,
+            anchors=self.heads[0].anchors,
+            insize=insize,
+            base_channels=base_channels,
+            mid_channels=mid_channels,
+        )
         self.load_report = None if file is None else file.fill(self, source, outs, n_fg_class=self.n_fg_class)
         self.use_preset("visualize")
 

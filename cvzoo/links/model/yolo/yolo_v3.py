@@ -1,5 +1,6 @@
 """YOLOv3."""
 
+import dataclasses
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -13,6 +14,7 @@ from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.convolution_2d import Convolution2D
+from cvzoo.links.model.config import COUNT, AbstractConfig, classes_field, config_field, count_field
 from cvzoo.links.model.darknet.resampling import enlarge
 from cvzoo.links.model.detector import AbstractOneStageDetector
 from cvzoo.links.model.detector_source import detector_classes
@@ -60,6 +62,25 @@ class Branch(Chain):
         return h, self.out(self.conv6(h))
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class YOLOv3Config(AbstractConfig):
+    """What a YOLOv3 is built of; its fields are the constructor's arguments."""
+
+    n_fg_class: int = classes_field()
+    anchors: tuple[tuple[tuple[float, float], ...], ...] = config_field(
+        help="(height, width) each, of three heads, the coarsest grid first", unit="pixels", above=0
+    )
+    insize: int = config_field(
+        help="height and width of the network's input, a multiple of 32",
+        unit="pixels",
+        at_least=1,
+        at_most=COUNT,
+        adjustable=True,
+    )
+    base_channels: int = count_field(help="channels of the first convolution, all others in proportion")
+    blocks: tuple[int, ...] = count_field(help="residual blocks of Darknet-53's stages", at_least=0)
+
+
 class YOLOv3(AbstractOneStageDetector):
     """YOLOv3, by default at 416 x 416 (letterbox), on Darknet-53.
 
@@ -97,7 +118,6 @@ class YOLOv3(AbstractOneStageDetector):
         anchors = ANCHORS if anchors is None else anchors
         if len(anchors) != len(ANCHORS):
             raise ValueRangeError("anchors must be those of three heads", got=len(anchors))
-        self.base_channels, self.blocks = base_channels, tuple(blocks)
         n = base_channels
         # random numbers would only be drawn to be overwritten
         initialW = None if file is None else 0
@@ -122,6 +142,13 @@ class YOLOv3(AbstractOneStageDetector):
             path = fetch_weights(DARKNET53_IMAGENET, pin=False)
             load_darknet(self.extractor, path)
             pin_weights(path)
+        self.config = YOLOv3Config(
+            n_fg_class=self.n_fg_class,
+            anchors=tuple(head.anchors for head in self.heads),
+            insize=insize,
+            base_channels=base_channels,
+            blocks=tuple(blocks),
+        )
         self.load_report = None if file is None else file.fill(self, source, outs, n_fg_class=self.n_fg_class)
         self.use_preset("visualize")
 

@@ -13,7 +13,6 @@ from cvzoo.links.model.resnet.extractor import ResNetExtractor
 from cvzoo.links.model.resnet.file_names import CAFFE_PREPARATION, ResNetFile
 from cvzoo.links.model.resnet.listing import members
 from cvzoo.links.model.resnet.resnet import ResNet
-from cvzoo.links.model.resnet.storage import resnet_from_settings, resnet_settings
 
 LEAVES = {"W": "weight", "b": "bias", "gamma": "weight", "beta": "bias"}
 LEAVES |= {"avg_mean": "running_mean", "avg_var": "running_var", "N": "num_batches_tracked"}
@@ -96,8 +95,8 @@ def test_a_file_says_how_the_network_is_built(tmp_path, kind, write, arch, pool)
     np.savez(tmp_path / "model.npz", **write(varied(model)))
     again = small(tmp_path / "model.npz", **kind)
     assert again.load_report.is_clean
-    built = resnet_settings(again)
-    assert (built["arch"], built["pool"], built["eps"]) == (arch, pool, eps)
+    built = again.config
+    assert (built.arch, built.pool, built.eps) == (arch, pool, eps)
     assert again.preparation == (CAFFE_PREPARATION if write is as_chainercv else PhotoPreparation())
     np.testing.assert_array_equal(scores(again, X), scores(model, X))
 
@@ -109,8 +108,8 @@ def test_the_papers_bias_of_the_first_convolution_changes_nothing(tmp_path):
     np.savez(tmp_path / "plain.npz", **arrays)
     np.savez(tmp_path / "biased.npz", **{**arrays, "conv1/conv/b": bias, "conv1/bn/avg_mean": mean + bias})
     plain, biased = small(tmp_path / "plain.npz"), small(tmp_path / "biased.npz")
-    assert resnet_settings(plain)["arch"] == "v1.5"
-    assert resnet_settings(biased)["arch"] == "he"  # only the paper's files have the bias
+    assert plain.config.arch == "v1.5"
+    assert biased.config.arch == "he"  # only the paper's files have the bias
     again = small(tmp_path / "plain.npz", arch="he")
     np.testing.assert_allclose(scores(biased, X), scores(again, X), atol=1e-5)
 
@@ -119,8 +118,8 @@ def test_what_is_asked_for_is_stronger_than_the_file(tmp_path):
     np.savez(tmp_path / "model.npz", **as_chainercv(varied(small())))
     how = PhotoPreparation(100, 90)
     model = small(tmp_path / "model.npz", arch="he", pool="padded", eps=1e-3, preparation=how)
-    built = resnet_settings(model)
-    assert (built["arch"], built["pool"], built["eps"], model.preparation) == ("he", "padded", 1e-3, how)
+    built = model.config
+    assert (built.arch, built.pool, built.eps, model.preparation) == ("he", "padded", 1e-3, how)
 
 
 @pytest.mark.parametrize("write", [as_timm, as_chainercv])
@@ -139,8 +138,14 @@ def test_a_file_with_too_much_or_too_little_is_refused(tmp_path, write):
 
 def test_settings_of_older_files_are_understood():
     old = {"n_layer": 10, "n_class": 3, "base_channels": 8, "arch": "v1.5", "stem": "photo", "norm": "batch"}
-    model = resnet_from_settings({**old, "eps": 1e-5, "insize": 32, "short": 40}, None)
+    model = ARCHITECTURES[0].build({**old, "eps": 1e-5, "insize": 32, "short": 40}, None)
     assert (model.preparation.crop, model.preparation.short) == (32, 40)
+
+
+def test_a_preparation_that_was_asked_for_is_kept_by_a_network_for_small_pictures():
+    model = ResNet(10, 3, base_channels=8, stem="cifar", insize=224, short=256)
+    again = ARCHITECTURES[0].build(ARCHITECTURES[0].settings(model), None)
+    assert again.preparation == model.preparation == PhotoPreparation()
 
 
 def test_sizes_of_photos_are_in_proportion():
