@@ -88,7 +88,7 @@ class ESPNet(AbstractPhotoSegmenter):
         self.config = ESPNetConfig(
             n_class=self.n_class, depths=depths, channels=channels, mix_colors=mix_colors, preparation=preparation
         )
-        self.preparation = preparation
+        self.depths, self.channels, self.preparation = tuple(depths), tuple(channels), preparation
         self.mix_colors = mix_colors
         first, second, third = channels
         n = self.n_class

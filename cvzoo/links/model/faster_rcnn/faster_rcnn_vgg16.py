@@ -55,6 +55,7 @@ class FasterRCNNVGG16(AbstractFasterRCNN):
             "FasterRCNNVGG16", n_fg_class, label_names, source, default_names=voc_bbox_label_names
         )
         self.min_size, self.max_size = min_size, max_size
+        self.ratios, self.anchor_scales = tuple(ratios), tuple(anchor_scales)
         with self.init_scope():
             self.extractor = VGGExtractor(16, ("conv5_3",), base_channels=base_channels, cover_all=True)
             (channels,) = self.extractor.channels
@@ -70,8 +71,8 @@ class FasterRCNNVGG16(AbstractFasterRCNN):
             n_fg_class=self.n_fg_class,
             min_size=min_size,
             max_size=max_size,
-            ratios=tuple(ratios),
-            anchor_scales=tuple(anchor_scales),
+            ratios=self.ratios,
+            anchor_scales=self.anchor_scales,
             proposal_creator=self.proposal_creator,
             base_channels=base_channels,
             rpn_channels=rpn_channels,

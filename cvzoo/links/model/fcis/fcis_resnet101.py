@@ -101,6 +101,7 @@ class FCISResNet101(AbstractInstanceSegmenter):
         scales, creator = COCO_PROPOSALS if trained_on == len(coco_bbox_label_names) else SBD_PROPOSALS
         anchor_scales = scales if anchor_scales is None else anchor_scales
         self.min_size, self.max_size = min_size, max_size
+        self.ratios, self.anchor_scales = tuple(ratios), tuple(anchor_scales)
         self.roi_size, self.group_size, self.iter2 = roi_size, group_size, iter2
         with self.init_scope():
             self.extractor = ResNetExtractor(
@@ -133,8 +134,8 @@ class FCISResNet101(AbstractInstanceSegmenter):
             n_fg_class=self.n_fg_class,
             min_size=min_size,
             max_size=max_size,
-            ratios=tuple(ratios),
-            anchor_scales=tuple(anchor_scales),
+            ratios=self.ratios,
+            anchor_scales=self.anchor_scales,
             proposal_creator=self.proposal_creator,
             roi_size=roi_size,
             group_size=group_size,

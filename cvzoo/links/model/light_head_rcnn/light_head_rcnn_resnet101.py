@@ -71,6 +71,7 @@ class LightHeadRCNNResNet101(AbstractFasterRCNN):
             "LightHeadRCNNResNet101", n_fg_class, label_names, source, default_names=coco_bbox_label_names
         )
         self.min_size, self.max_size = min_size, max_size
+        self.ratios, self.anchor_scales = tuple(ratios), tuple(anchor_scales)
         with self.init_scope():
             self.extractor = ResNetExtractor(
                 n_layer,
@@ -95,8 +96,8 @@ class LightHeadRCNNResNet101(AbstractFasterRCNN):
             n_fg_class=self.n_fg_class,
             min_size=min_size,
             max_size=max_size,
-            ratios=tuple(ratios),
-            anchor_scales=tuple(anchor_scales),
+            ratios=self.ratios,
+            anchor_scales=self.anchor_scales,
             proposal_creator=self.proposal_creator,
             n_layer=n_layer,
             base_channels=base_channels,

@@ -11,7 +11,7 @@ from cvzoo.links.model.photo_preparation import PhotoPreparation
 from cvzoo.links.model.resnet import variants
 from cvzoo.links.model.resnet.extractor import ResNetExtractor
 from cvzoo.links.model.resnet.file_names import CAFFE_PREPARATION, ResNetFile
-from cvzoo.links.model.resnet.listing import members
+from cvzoo.links.model.resnet.listing import ARCHITECTURES, members
 from cvzoo.links.model.resnet.resnet import ResNet
 
 LEAVES = {"W": "weight", "b": "bias", "gamma": "weight", "beta": "bias"}

@@ -163,7 +163,7 @@ def test_predict_gives_probabilities(make):
         ({"n_layer": 19}, "n_layer"),
         ({"n_layer": 18, "arch": "v2"}, "arch"),
         ({"n_layer": 18, "stem": "big"}, "stem"),
-        ({"n_layer": 18, "norm": "none"}, "normalization"),
+        ({"n_layer": 18, "norm": "none"}, "norm"),
         ({"n_layer": 18, "n_class": 2, "label_names": ("a",)}, "label_names"),
         ({"n_layer": 18, "pretrained_model": "imagenet_v2"}, "pretrained_model"),  # there is none of 18 layers
     ],
