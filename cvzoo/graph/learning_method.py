@@ -116,7 +116,7 @@ class LearningMethod:
         if not arrays or any(not is_float(a.dtype) or a.size == 0 for a in arrays):
             return None
         looks = tuple([(a.shape, a.strides, a.dtype, _asks(x), device_number(a)) for a, x in zip(arrays, leaves)])
-        settings = self._local.glance.look(self.link.states, self._hidden)
+        settings = self._local.glance.look(self.link, self._hidden)
         return (structure, looks, settings, switches.backend, switches.dtype, switches.train), structure, leaves
 
     def _known(self, key: Any) -> LearningGraph | None:

@@ -5,10 +5,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cvzoo.autodiff.changes import changes
 from cvzoo.autodiff.effects import effects
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.backends.arrays import is_device_array
-from cvzoo.graph.changes import changes
 
 _PLAIN = (bool, int, float, str, type(None))
 _SMALL = 1 << 16  # elements; the numbers of shorter parameters are compared before all is done anew
@@ -123,15 +123,20 @@ class Glance:
 
     def __init__(self) -> None:
         self._count = -1
+        self._counts: list[int] = []
         self._known: list[tuple[int, Fingerprint]] = []
         self._next = 0
         self.number = -1
 
-    def look(self, states: Any, hidden: frozenset[str]) -> int:
-        """The number of the settings; `states()` gives the links' attributes if somebody changed some link."""
+    def look(self, link: Any, hidden: frozenset[str]) -> int:
+        """The number of the settings of a link and all below, but for the attributes `hidden`.
+
+        They are compared if one of these links was assigned to, and these are asked if any link was.
+        """
         count = changes.count
-        if count != self._count:
-            now = Fingerprint(states(), hidden)
+        counts = self._counts if count == self._count else link.change_counts()
+        if counts != self._counts or self.number < 0:
+            now = Fingerprint(link.states(), hidden)
             for number, known in self._known:
                 if known.same(now):
                     self.number = number
@@ -140,5 +145,6 @@ class Glance:
                 self.number = self._next
                 self._next += 1
                 self._known = [*self._known[-7:], (self.number, now)]
-            self._count = count
+            self._counts = counts
+        self._count = count
         return self.number

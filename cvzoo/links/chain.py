@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, overload
 
 from cvzoo.errors.exceptions import DtypeError, GraphError, ValueRangeError
-from cvzoo.graph.changes import changes
 from cvzoo.links.link import Link
 
 
@@ -13,6 +12,8 @@ class Chain(Link):
 
     A link that is later put in a child's place is the child from then on; with anything else there, no child is left.
     """
+
+    notes_children = True
 
     def __new__(cls, *args: Any, **kwargs: Any) -> "Chain":
         self = super().__new__(cls)
@@ -24,12 +25,16 @@ class Chain(Link):
             self.add_link(name, link)
 
     def __setattr__(self, name: str, value: Any) -> None:
+        concerns_tree = name in self._children
         if not isinstance(value, Link):
             self._children.pop(name, None)
-        elif self._within_init_scope or name in self._children:
+        elif self._within_init_scope or concerns_tree:
             value.__dict__["name"] = name
             self._children[name] = None
+            concerns_tree = True
         super().__setattr__(name, value)
+        if concerns_tree:
+            self._walk.note(tree=True)
 
     def __delattr__(self, name: str) -> None:
         self._children.pop(name, None)
@@ -74,6 +79,8 @@ class Chain(Link):
 class ChainList(Link):
     """A link whose children stand in a list and are named by their number."""
 
+    notes_children = True
+
     def __new__(cls, *args: Any, **kwargs: Any) -> "ChainList":
         self = super().__new__(cls)
         self.__dict__["_layers"] = []
@@ -91,8 +98,8 @@ class ChainList(Link):
     def append(self, link: Link) -> None:
         """Put `link` at the end."""
         self._check(link)
-        changes.count += 1
         self._layers.append(link)
+        self._walk.note(tree=True)
 
     def add_link(self, link: Link) -> Link:
         """Put `link` at the end; returns it."""
@@ -107,13 +114,14 @@ class ChainList(Link):
     def insert(self, index: int, link: Link) -> None:
         """Put `link` in front of the one at `index`."""
         self._check(link)
-        changes.count += 1
         self._layers.insert(index, link)
+        self._walk.note(tree=True)
 
     def pop(self, index: int = -1) -> Link:
         """Take out and return the link at `index`."""
-        changes.count += 1
-        return self._layers.pop(index)
+        taken = self._layers.pop(index)
+        self._walk.note(tree=True)
+        return taken
 
     @overload
     def __getitem__(self, index: int) -> Link: ...
@@ -124,12 +132,12 @@ class ChainList(Link):
 
     def __setitem__(self, index: int, link: Link) -> None:
         self._check(link)
-        changes.count += 1
         self._layers[index] = link
+        self._walk.note(tree=True)
 
     def __delitem__(self, index: int | slice) -> None:
-        changes.count += 1
         del self._layers[index]
+        self._walk.note(tree=True)
 
     def __len__(self) -> int:
         return len(self._layers)
@@ -188,8 +196,8 @@ class Sequential(ChainList):
 
     def remove_by_layer_type(self, name: str) -> None:
         """Take out all layers whose class or function is called `name`."""
-        changes.count += 1
         self._layers[:] = [layer for layer in self._layers if _name_of(layer) != name]
+        self._walk.note(tree=True)
 
     def count_by_layer_type(self, name: str) -> int:
         """How many layers' class or function is called `name`."""

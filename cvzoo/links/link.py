@@ -14,11 +14,11 @@ from cvzoo.backends.device import Device, device_of, get_device, on_device_of
 from cvzoo.backends.float_types import is_float
 from cvzoo.config.switches import force_backprop_mode, no_backprop_mode, switches, using_config
 from cvzoo.errors.exceptions import DtypeError, GraphError, ValueRangeError, WeightsMismatchError
-from cvzoo.graph.changes import changes
 from cvzoo.graph.compiled_graph import CompiledGraph
 from cvzoo.graph.learning_graph import LearningGraph
 from cvzoo.graph.replayed_method import ReplayedMethod
 from cvzoo.links.connection.layer_kernel import AbstractLayerKernel
+from cvzoo.links.walk import Walk
 from cvzoo.weights.report import LoadReport, match_arrays
 
 
@@ -41,6 +41,13 @@ class Link:
     # whether a photo decides how many rows come, as of heads that look at regions: in inference neither such a link nor
     # what is below is replayed, since no shape comes often, and their few kernels take long
     rows_vary: bool = False
+    # whether what `named_children` gives changes by assignments only; a class that writes its own is walked every time
+    notes_children: bool = True
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "named_children" in vars(cls) and "notes_children" not in vars(cls):
+            cls.notes_children = False
 
     def __new__(cls, *args: Any, **kwargs: Any) -> "Link":
         self = super().__new__(cls)
@@ -48,6 +55,7 @@ class Link:
         state["_params"] = {}  # ordered sets: only the keys count, the values live in __dict__
         state["_persistents"] = {}
         state["_within_init_scope"] = False
+        state["_walk"] = Walk()
         state["name"] = None
         return self
 
@@ -76,11 +84,12 @@ class Link:
         return self._within_init_scope
 
     def __setattr__(self, name: str, value: Any) -> None:
-        changes.count += 1  # a compiled link looks whether that concerns it
+        concerns_tree = name in self._params
         if self._within_init_scope and isinstance(value, Parameter):
             value.name = name
             self._params[name] = None
             self._persistents.pop(name, None)
+            concerns_tree = True
         elif name in self._params and not isinstance(value, Parameter):
             if value is not None:
                 raise DtypeError(
@@ -90,12 +99,13 @@ class Link:
                 )
             del self._params[name]
         super().__setattr__(name, value)
+        self._walk.note(tree=concerns_tree)
 
     def __delattr__(self, name: str) -> None:
-        changes.count += 1
         self._params.pop(name, None)
         self._persistents.pop(name, None)
         super().__delattr__(name)
+        self._walk.note(tree=True)
 
     def add_param(self, name: str, shape: Any = None, dtype: Any = None, initializer: Any = None) -> None:
         """Make a parameter `name`.
@@ -224,6 +234,10 @@ class Link:
         """The attributes that are no settings of a link, since compiling put them there."""
         return frozenset(Link.replayed) | frozenset(self.replayed)
 
+    def change_counts(self) -> list[int]:
+        """How often each of this link and all below was assigned to; other numbers after any change of attributes."""
+        return self._walk.counts(self)
+
     def states(self) -> list[dict[str, Any]]:
         """The attributes of this link and all below."""
         return [link.__dict__ for link in self.links()]
@@ -243,30 +257,21 @@ class Link:
 
     def namedlinks(self, skipself: bool = False) -> Iterator[tuple[str, "Link"]]:
         """(path, link) of this link ("/") and all below ("/conv1", "/res2/a")."""
-        if not skipself:
-            yield "/", self
-        for name, child in self.named_children():
-            yield "/" + name, child
-            for path, link in child.namedlinks(skipself=True):
-                yield f"/{name}{path}", link
+        below = self._walk.below(self)
+        return iter(below if skipself else [("/", self), *below])
 
     def links(self, skipself: bool = False) -> Iterator["Link"]:
         """This link and all below."""
-        for _, link in self.namedlinks(skipself):
-            yield link
+        return iter([link for _, link in self.namedlinks(skipself)])
 
     def namedparams(self, include_uninit: bool = True) -> Iterator[tuple[str, Parameter]]:
         """(path, parameter) of all parameters, this link's ("/W") and those below ("/conv1/W")."""
-        for path, link in self.namedlinks():
-            for name in link._params:
-                parameter = link.__dict__[name]
-                if include_uninit or parameter.is_initialized:
-                    yield f"{path.rstrip('/')}/{name}", parameter
+        found = self._walk.parameters(self)
+        return iter(found if include_uninit else [each for each in found if each[1].is_initialized])
 
     def params(self, include_uninit: bool = True) -> Iterator[Parameter]:
         """All parameters, this link's and those below."""
-        for _, parameter in self.namedparams(include_uninit):
-            yield parameter
+        return iter([parameter for _, parameter in self.namedparams(include_uninit)])
 
     def namedpersistents(self) -> Iterator[tuple[str, Any]]:
         """(path, value) of all persistent values."""
@@ -344,6 +349,7 @@ class Link:
         twin = object.__new__(type(self))
         state = twin.__dict__
         state.update(self.__dict__)
+        state["_walk"] = Walk()
         for name in self.replayed:
             if isinstance(state.get(name), ReplayedMethod):
                 del state[name]

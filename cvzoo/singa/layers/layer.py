@@ -13,7 +13,6 @@ from cvzoo.backends.arrays import device_number, is_device_array, to_numpy
 from cvzoo.backends.device import device_of, on_device_of
 from cvzoo.config.switches import no_backprop_mode
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError, WeightsMismatchError
-from cvzoo.graph.changes import changes
 from cvzoo.links.chain import Chain
 from cvzoo.links.link import Link
 from cvzoo.singa.device import Device
@@ -58,8 +57,8 @@ class Layer(Chain):
     def __setattr__(self, name: str, value: Any) -> None:
         if isinstance(value, Tensor) and not value.stores_grad:
             self._params.pop(name, None)
-            changes.count += 1
             object.__setattr__(self, name, value)
+            self._walk.note(tree=True)
             return
         super().__setattr__(name, value)
         if isinstance(value, Parameter | Link):
@@ -151,7 +150,7 @@ def _prepared(forward: Callable[..., Any]) -> Callable[..., Any]:
                 self.initialize(*args, **kwargs)
             _move_beside(self, args)
             self.__dict__["_initialized"] = True
-            changes.count += 1
+            self._walk.note(tree=False)
         if is_entered():
             return forward(self, *args, **kwargs)
         with entered(is_training()):

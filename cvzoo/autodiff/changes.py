@@ -2,10 +2,13 @@
 
 
 class _Changes:
-    __slots__ = ("count",)
+    """count: of all assignments; tree: another object after each that adds, removes or replaces a link or parameter."""
+
+    __slots__ = ("count", "tree")
 
     def __init__(self) -> None:
         self.count = 0
+        self.tree = object()
 
 
 changes = _Changes()
