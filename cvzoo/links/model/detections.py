@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from PIL import Image
 
+from cvzoo import visualizations
 from cvzoo.images.write_image import write_image
 from cvzoo.links.model.shown_photos import SHOWN, check_photo, notebook_html, notebook_png, photo_of
-from cvzoo.visualizations.draw_bbox import draw_bbox
-from cvzoo.visualizations.html import detection_html, detection_png
 
 
 class _Lists(NamedTuple):
@@ -59,7 +58,7 @@ class Detections(_Lists):
         Raises ValueRangeError if there is no photo `i`, ImageError if it cannot be read.
         """
         self.check(i)
-        return self._over(self.photo(i, img), i, draw_bbox)
+        return self._over(self.photo(i, img), i, visualizations.draw_bbox)
 
     def save(self, i: int, path: str | os.PathLike, *, img: Any = None) -> os.PathLike:
         """The path, once photo `i` with its boxes lies there (.png, .jpg ...). Raises as `draw`, `write_image`."""
@@ -116,11 +115,11 @@ class Detections(_Lists):
 
     def html_over(self, picture: Callable[[int], np.ndarray]) -> str | None:
         """Boxes over `picture(i)` of each photo and a table of them, None where a photo is gone."""
-        return notebook_html(self.n_photo, lambda i: self._over(picture(i), i, detection_html))
+        return notebook_html(self.n_photo, lambda i: self._over(picture(i), i, visualizations.detection_html))
 
     def png_over(self, picture: Callable[[int], np.ndarray]) -> bytes | None:
         """The bytes of a PNG of the boxes over `picture(0)`, None where the photo is gone."""
-        return notebook_png(self.n_photo, lambda i: self._over(picture(i), i, detection_png))
+        return notebook_png(self.n_photo, lambda i: self._over(picture(i), i, visualizations.detection_png))
 
     def _over(self, img: np.ndarray, i: int, show: Callable[..., Any]) -> Any:
         return show(img, self.bboxes[i], self.labels[i], self.scores[i], label_names=self.label_names)

@@ -5,11 +5,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cvzoo import visualizations
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.geometry.rle import RLEs
 from cvzoo.links.model.detections import Detections
 from cvzoo.links.model.instances import AbstractInstances
-from cvzoo.visualizations.draw_mask import draw_mask
 
 
 class _Lists(NamedTuple):
@@ -86,4 +86,4 @@ class InstanceSegmentations(AbstractInstances, _Lists):
     def _tinted(self, i: int, img: Any = None) -> np.ndarray:
         # the worst first: the best lies on top
         order = np.arange(len(self.labels[i]))[::-1]
-        return draw_mask(self.detections.photo(i, img), self.masks[i][order], self.labels[i][order])
+        return visualizations.draw_mask(self.detections.photo(i, img), self.masks[i][order], self.labels[i][order])

@@ -5,12 +5,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cvzoo import visualizations
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.images.write_image import encode_png
 from cvzoo.links.model.detections import Detections
 from cvzoo.links.model.instances import AbstractInstances
 from cvzoo.links.model.shown_photos import notebook_png
-from cvzoo.visualizations.draw_point import draw_point
 
 
 class _Lists(NamedTuple):
@@ -61,7 +61,7 @@ class KeyPointDetections(AbstractInstances, _Lists):
 
         img, and what is raised: as in `Detections.draw`
         """
-        return draw_point(self.detections.draw(i, img=img), self.points[i])
+        return visualizations.draw_point(self.detections.draw(i, img=img), self.points[i])
 
     def to_records(self, i: int | None = None) -> list[dict[str, Any]]:
         """One dict an instance, ready for JSON: the fields of `Detections.to_records` and points.
@@ -79,7 +79,7 @@ class KeyPointDetections(AbstractInstances, _Lists):
         return [{"name": name, "score": score, "y": y, "x": x} for name, score, (y, x) in zip(names, scores, points)]
 
     def _repr_html_(self) -> str | None:
-        return self.detections.html_over(lambda i: draw_point(self.detections.photo(i), self.points[i]))
+        return self.detections.html_over(lambda i: visualizations.draw_point(self.detections.photo(i), self.points[i]))
 
     def _repr_png_(self) -> bytes | None:
         return notebook_png(self.n_photo, lambda i: encode_png(self.draw(i)))
