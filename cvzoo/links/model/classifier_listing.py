@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from cvzoo.links.model.class_source import ClassWeights
 from cvzoo.links.model.classifier import AbstractClassifier
+from cvzoo.links.model.pretrained.classifier import ClassWeights
 from cvzoo.links.model.trained_members import trained_members
 from cvzoo.links.model.zoo_member import ZooMember
 

@@ -2,28 +2,23 @@
 
 import dataclasses
 import os
-import pathlib
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
-
-import numpy as np
+from typing import Any, Literal
 
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.config import AbstractConfig, classes_field, config_field, short_side_field, width_field
 from cvzoo.links.model.mobilenet_v3.extractor import MobileNetV3Extractor
+from cvzoo.links.model.mobilenet_v3.names import extractor_places
 from cvzoo.links.model.mobilenet_v3.rows import network_plan
-from cvzoo.links.model.mobilenet_v3.torchvision_names import extractor_places
 from cvzoo.links.model.mobilenet_v3.weights import WEIGHTS as MOBILENET_V3_WEIGHTS
-from cvzoo.links.model.pretrained import pretrained_path
+from cvzoo.links.model.pretrained.names import Names
+from cvzoo.links.model.pretrained.source import PretrainedFile, read_pretrained
 from cvzoo.links.model.resnet.extractor import ResNetExtractor, Stem
-from cvzoo.links.model.resnet.torchvision_names import resnet_place
+from cvzoo.links.model.resnet.names import resnet_place
 from cvzoo.links.model.resnet.weights import WEIGHTS as RESNET_WEIGHTS
-from cvzoo.links.model.torch_names import own_names
-from cvzoo.weights.download import pin_weights
 from cvzoo.weights.record import Weights
-from cvzoo.weights.sniff import read_arrays
 
 Backbone = Literal["resnet18", "resnet50", "resnet101", "resnet50s", "resnet101s", "mobilenet_v3_large"]
 
@@ -38,7 +33,6 @@ _RESNETS: dict[str, tuple[int, Stem]] = {
 GLUON_BACKBONES = ("resnet50s", "resnet101s")
 # torchvision's classifiers, of whose files a segmenter takes the backbone
 _CLASSIFIERS = ("imagenet", "imagenet_v2")
-_UNUSED = ("fc.", "classifier.")  # in those files
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -96,19 +90,7 @@ def backbone_records(kind: str) -> dict[str, Weights]:
     return {name: known[name] for name in _CLASSIFIERS if name in known}
 
 
-class BackboneFile(NamedTuple):
-    """A classifier's file: `arrays` of a `DenseBackbone` by its own names."""
-
-    path: pathlib.Path
-    arrays: dict[str, np.ndarray]
-
-    def fill(self, backbone: DenseBackbone) -> None:
-        """Give the numbers to the network. Raises WeightsMismatchError if they are not all that it has."""
-        backbone.load_arrays(self.arrays)
-        pin_weights(self.path)
-
-
-def read_backbone(kind: str, pretrained_model: str | os.PathLike | None) -> BackboneFile | None:
+def read_backbone(kind: str, pretrained_model: str | os.PathLike | None) -> PretrainedFile | None:
     """The file that a `DenseBackbone` starts from, None if pretrained_model names no classifier's file.
 
     Raises DownloadError if the file cannot be had.
@@ -116,18 +98,17 @@ def read_backbone(kind: str, pretrained_model: str | os.PathLike | None) -> Back
     records = backbone_records(kind)
     if not isinstance(pretrained_model, str) or pretrained_model not in records:
         return None
-    path = pretrained_path(pretrained_model, records)
-    return BackboneFile(path, backbone_arrays(kind, read_arrays(path)))
+    return read_pretrained(pretrained_model, records, backbone_names(kind))
 
 
-def backbone_arrays(kind: str, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The arrays of a torchvision classifier by the names of a `DenseBackbone`, less its last layers."""
-    arrays = {name: array for name, array in arrays.items() if not name.startswith(_UNUSED)}
+def backbone_names(kind: str) -> Mapping[str, Names]:
+    """torchvision's names of a classifier, less its last layers, and those of a `DenseBackbone`."""
     if kind == "mobilenet_v3_large":
-        return own_names(arrays, extractor_places(network_plan("large", dilated=True), ours="layers").get)
+        modules = extractor_places(network_plan("large", dilated=True), ours="layers")
+        return {"torchvision": Names(marks=(), modules=modules, drop=("classifier.",))}
 
     def place_of(module: str) -> str | None:
         place = resnet_place(module)
         return None if place is None else place.replace("extractor/", "layers/", 1)
 
-    return own_names(arrays, place_of)
+    return {"torchvision": Names(marks=(), modules=place_of, drop=("fc/",))}

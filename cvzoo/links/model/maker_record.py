@@ -1,8 +1,8 @@
 """Records of classifiers in files of those who made the network, with scores as timm measured them."""
 
 from cvzoo.labels.imagenet import imagenet_label_names
-from cvzoo.links.model.class_source import ClassWeights
 from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.pretrained.classifier import ClassWeights
 from cvzoo.weights.record import Weights
 
 

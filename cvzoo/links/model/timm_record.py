@@ -3,8 +3,8 @@
 import math
 
 from cvzoo.labels.imagenet import imagenet_label_names
-from cvzoo.links.model.class_source import ClassWeights
 from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.pretrained.classifier import ClassWeights
 from cvzoo.weights.record import Weights
 
 _RELEASES = "https://github.com/rwightman/pytorch-image-models/releases/download/"

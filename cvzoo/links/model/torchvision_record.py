@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from cvzoo.labels.imagenet import imagenet_label_names
-from cvzoo.links.model.class_source import ClassWeights
 from cvzoo.links.model.photo_preparation import PhotoPreparation, Triple
+from cvzoo.links.model.pretrained.classifier import ClassWeights
 from cvzoo.links.model.torchvision_sizes import MIB
 from cvzoo.weights.record import Weights
 

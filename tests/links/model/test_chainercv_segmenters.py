@@ -13,7 +13,9 @@ from neighbour import neighbour
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import WeightsMismatchError
 from cvzoo.links.model.deeplab.deeplab_v3_plus import DeepLabV3plusXception65
-from cvzoo.links.model.pspnet.chainercv_names import backbone_from_chainercv
+from cvzoo.links.model.pretrained.load import load_pretrained
+from cvzoo.links.model.pretrained.source import read_pretrained
+from cvzoo.links.model.pspnet.names import BACKBONE_NAMES
 from cvzoo.links.model.pspnet.pspnet import PSPNet
 from cvzoo.links.model.pspnet.published import PSPNetResNet50
 from cvzoo.links.model.segnet.segnet_basic import SegNetBasic
@@ -97,11 +99,11 @@ def _softmax(scores):
     return e / e.sum(axis=1, keepdims=True)
 
 
-def test_pspnet_starts_from_a_backbone_s_file():
+def test_pspnet_starts_from_a_backbone_s_file(tmp_path):
     shapes = {**files.dilated_resnet(base=4), "fc6/W": (10, 128), "fc6/b": (10,)}
     arrays = files.seeded(shapes)
     model = PSPNet(50, 3, None, 65, base_channels=4, aux=True)
-    assert model.extractor.load_arrays(backbone_from_chainercv(arrays)).is_clean
+    load_pretrained(model, read_pretrained(_file(tmp_path, shapes), {}, BACKBONE_NAMES))
     np.testing.assert_array_equal(model.extractor.res4[5].conv2.conv.W.array, arrays["res4/b5/conv2/conv/W"])
 
 

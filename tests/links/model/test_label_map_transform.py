@@ -5,8 +5,9 @@ import pytest
 
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.links.model.deeplab.deeplab_v3 import DeepLabV3
-from cvzoo.links.model.dense_backbone import DenseBackbone, backbone_arrays, backbone_records
+from cvzoo.links.model.dense_backbone import DenseBackbone, backbone_names, backbone_records
 from cvzoo.links.model.label_map_transform import LabelMapTransform, ResizeExamples
+from cvzoo.links.model.pretrained.names import by_our_names
 from cvzoo.links.model.segnet.segnet_basic import SegNetBasic
 
 
@@ -90,7 +91,7 @@ def test_examples_are_stretched():
 def test_a_backbone_takes_all_of_a_classifier_s_file_but_its_last_layers(kind, seeds, shared):
     arrays = seeds.empty_network(shared, kind)
     backbone = DenseBackbone(kind)
-    assert backbone.load_arrays(backbone_arrays(kind, arrays)).is_clean
+    assert backbone.load_arrays(by_our_names(arrays, backbone_names(kind))).is_clean
     assert "imagenet" in backbone_records(kind)
     with pytest.raises(ValueRangeError, match="no such backbone"):
         DenseBackbone("resnet51")

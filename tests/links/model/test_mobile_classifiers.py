@@ -23,26 +23,27 @@ from cvzoo.links.model.efficientnet.names import efficientnet_names, timm_effici
 from cvzoo.links.model.mnasnet import listing as mnasnet_listing
 from cvzoo.links.model.mnasnet import published as mnasnets
 from cvzoo.links.model.mnasnet.mnasnet import MNASNet
-from cvzoo.links.model.mnasnet.names import mnasnet_names, timm_mnasnet_places
+from cvzoo.links.model.mnasnet.names import NAMES as MNASNET_NAMES
+from cvzoo.links.model.mnasnet.names import timm_mnasnet_places
 from cvzoo.links.model.mobilenet_v2 import listing as mobilenet_v2_listing
 from cvzoo.links.model.mobilenet_v2.mobilenet_v2 import MobileNetV2
 from cvzoo.links.model.mobilenet_v2.names import mobilenet_v2_names, timm_mobilenet_v2_places
 from cvzoo.links.model.mobilenet_v3 import listing as mobilenet_v3_listing
 from cvzoo.links.model.mobilenet_v3 import published as mobilenets_v3
 from cvzoo.links.model.mobilenet_v3 import rows
-from cvzoo.links.model.mobilenet_v3 import torchvision_names as mobilenet_v3_names
 from cvzoo.links.model.mobilenet_v3.extractor import MobileNetV3Extractor
 from cvzoo.links.model.mobilenet_v3.mobilenet_v3 import MobileNetV3
-from cvzoo.links.model.mobilenet_v3.timm_names import timm_mobilenet_v3_places
+from cvzoo.links.model.mobilenet_v3.names import mobilenet_v3_names, timm_mobilenet_v3_places
 from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.pretrained.names import by_our_names
 from cvzoo.links.model.regnet import listing as regnet_listing
 from cvzoo.links.model.regnet import published as regnets
-from cvzoo.links.model.regnet import torchvision_names as regnet_names
 from cvzoo.links.model.regnet.design import Design
+from cvzoo.links.model.regnet.names import NAMES as REGNET_NAMES
 from cvzoo.links.model.regnet.regnet import RegNet
 from cvzoo.links.model.shufflenet_v2 import listing as shufflenet_v2_listing
 from cvzoo.links.model.shufflenet_v2 import published as shufflenets_v2
-from cvzoo.links.model.shufflenet_v2 import torchvision_names as shufflenet_v2_names
+from cvzoo.links.model.shufflenet_v2.names import NAMES as SHUFFLENET_V2_NAMES
 from cvzoo.links.model.shufflenet_v2.shufflenet_v2 import ShuffleNetV2
 from cvzoo.optimizers.adam import Adam
 
@@ -60,15 +61,18 @@ TINY = PhotoPreparation(36, 32)
 
 def _v3(size, width=1.0):
     plan = rows.network_plan(size, width=width)
-    return functools.partial(mobilenet_v3_names.from_torchvision, plan=plan)
+    return functools.partial(by_our_names, names=mobilenet_v3_names(plan))
 
 
 def _efficientnet(variant, width=None, depth=None):
     plan = variants.network_plan(variant, width=width, depth=depth)
-    return functools.partial(efficientnet_names, plan=plan)
+    return functools.partial(by_our_names, names=efficientnet_names(plan))
 
 
-_V2 = functools.partial(mobilenet_v2_names, arch="torchvision")
+_V2 = functools.partial(by_our_names, names=mobilenet_v2_names("torchvision"))
+_MNASNET = functools.partial(by_our_names, names=MNASNET_NAMES)
+_REGNET = functools.partial(by_our_names, names=REGNET_NAMES)
+_SHUFFLENET = functools.partial(by_our_names, names=SHUFFLENET_V2_NAMES)
 
 # torchvision's name -> the constructor, and from the arrays by torchvision's names to ours
 PUBLISHED = {
@@ -86,28 +90,28 @@ PUBLISHED = {
     "efficientnet_v2_s": (efficientnets.EfficientNetV2S, _efficientnet("v2_s")),
     "efficientnet_v2_m": (efficientnets.EfficientNetV2M, _efficientnet("v2_m")),
     "efficientnet_v2_l": (efficientnets.EfficientNetV2L, _efficientnet("v2_l")),
-    "regnet_x_400mf": (regnets.RegNetX400MF, regnet_names.from_torchvision),
-    "regnet_x_800mf": (regnets.RegNetX800MF, regnet_names.from_torchvision),
-    "regnet_x_1_6gf": (regnets.RegNetX1_6GF, regnet_names.from_torchvision),
-    "regnet_x_3_2gf": (regnets.RegNetX3_2GF, regnet_names.from_torchvision),
-    "regnet_x_8gf": (regnets.RegNetX8GF, regnet_names.from_torchvision),
-    "regnet_x_16gf": (regnets.RegNetX16GF, regnet_names.from_torchvision),
-    "regnet_x_32gf": (regnets.RegNetX32GF, regnet_names.from_torchvision),
-    "regnet_y_400mf": (regnets.RegNetY400MF, regnet_names.from_torchvision),
-    "regnet_y_800mf": (regnets.RegNetY800MF, regnet_names.from_torchvision),
-    "regnet_y_1_6gf": (regnets.RegNetY1_6GF, regnet_names.from_torchvision),
-    "regnet_y_3_2gf": (regnets.RegNetY3_2GF, regnet_names.from_torchvision),
-    "regnet_y_8gf": (regnets.RegNetY8GF, regnet_names.from_torchvision),
-    "regnet_y_16gf": (regnets.RegNetY16GF, regnet_names.from_torchvision),
-    "regnet_y_32gf": (regnets.RegNetY32GF, regnet_names.from_torchvision),
-    "shufflenet_v2_x0_5": (shufflenets_v2.ShuffleNetV2X0_5, shufflenet_v2_names.from_torchvision),
-    "shufflenet_v2_x1_0": (shufflenets_v2.ShuffleNetV2X1_0, shufflenet_v2_names.from_torchvision),
-    "shufflenet_v2_x1_5": (shufflenets_v2.ShuffleNetV2X1_5, shufflenet_v2_names.from_torchvision),
-    "shufflenet_v2_x2_0": (shufflenets_v2.ShuffleNetV2X2_0, shufflenet_v2_names.from_torchvision),
-    "mnasnet0_5": (mnasnets.MNASNet0_5, mnasnet_names),
-    "mnasnet0_75": (mnasnets.MNASNet0_75, mnasnet_names),
-    "mnasnet1_0": (mnasnets.MNASNet1_0, mnasnet_names),
-    "mnasnet1_3": (mnasnets.MNASNet1_3, mnasnet_names),
+    "regnet_x_400mf": (regnets.RegNetX400MF, _REGNET),
+    "regnet_x_800mf": (regnets.RegNetX800MF, _REGNET),
+    "regnet_x_1_6gf": (regnets.RegNetX1_6GF, _REGNET),
+    "regnet_x_3_2gf": (regnets.RegNetX3_2GF, _REGNET),
+    "regnet_x_8gf": (regnets.RegNetX8GF, _REGNET),
+    "regnet_x_16gf": (regnets.RegNetX16GF, _REGNET),
+    "regnet_x_32gf": (regnets.RegNetX32GF, _REGNET),
+    "regnet_y_400mf": (regnets.RegNetY400MF, _REGNET),
+    "regnet_y_800mf": (regnets.RegNetY800MF, _REGNET),
+    "regnet_y_1_6gf": (regnets.RegNetY1_6GF, _REGNET),
+    "regnet_y_3_2gf": (regnets.RegNetY3_2GF, _REGNET),
+    "regnet_y_8gf": (regnets.RegNetY8GF, _REGNET),
+    "regnet_y_16gf": (regnets.RegNetY16GF, _REGNET),
+    "regnet_y_32gf": (regnets.RegNetY32GF, _REGNET),
+    "shufflenet_v2_x0_5": (shufflenets_v2.ShuffleNetV2X0_5, _SHUFFLENET),
+    "shufflenet_v2_x1_0": (shufflenets_v2.ShuffleNetV2X1_0, _SHUFFLENET),
+    "shufflenet_v2_x1_5": (shufflenets_v2.ShuffleNetV2X1_5, _SHUFFLENET),
+    "shufflenet_v2_x2_0": (shufflenets_v2.ShuffleNetV2X2_0, _SHUFFLENET),
+    "mnasnet0_5": (mnasnets.MNASNet0_5, _MNASNET),
+    "mnasnet0_75": (mnasnets.MNASNet0_75, _MNASNET),
+    "mnasnet1_0": (mnasnets.MNASNet1_0, _MNASNET),
+    "mnasnet1_3": (mnasnets.MNASNet1_3, _MNASNET),
 }
 # of the golden file; EfficientNetV2-S is not among them: its seeded numbers blow rounding errors up until the scores
 # of torchvision itself are others in another memory layout; it is compared in float64, and with tamer numbers
@@ -140,20 +144,20 @@ NARROW = {
     ),
     "regnet x": (
         functools.partial(RegNet, Design(6, 8, 8.0, 2.0, 8, None), stem=8),
-        regnet_names.from_torchvision,
+        _REGNET,
         "regnet_x_400mf",
     ),
     "regnet y": (
         functools.partial(RegNet, Design(6, 8, 8.0, 2.0, 8, 0.25), stem=8),
-        regnet_names.from_torchvision,
+        _REGNET,
         "regnet_y_400mf",
     ),
     "shufflenet_v2": (
         functools.partial(ShuffleNetV2, 1.0, channels=(8, 16, 24, 32, 64), counts=(2, 2, 1)),
-        shufflenet_v2_names.from_torchvision,
+        _SHUFFLENET,
         "shufflenet_v2_x1_0",
     ),
-    "mnasnet, width 0.25": (functools.partial(MNASNet, 0.25), mnasnet_names, "mnasnet1_0"),
+    "mnasnet, width 0.25": (functools.partial(MNASNet, 0.25), _MNASNET, "mnasnet1_0"),
 }
 
 
@@ -192,7 +196,7 @@ def test_mobilenet_v3_with_a_reduced_tail_and_dilation_is_torchvision_s(shared, 
         model.extractor = MobileNetV3Extractor(size, **settings)
         model.fc6 = Linear(model.extractor.channels[-1], plan.hidden)
         model.fc7 = Linear(plan.hidden, 5)
-    convert = functools.partial(mobilenet_v3_names.from_torchvision, plan=plan)
+    convert = functools.partial(by_our_names, names=mobilenet_v3_names(plan))
     model.load_arrays(convert(narrow_arrays(shared, seeds, model, convert, f"mobilenet_v3_{size}")))
     stored = STORED["narrow"][f"mobilenet_v3 {size}, width 0.25, reduced tail, dilated"]
     assert model.count_params() == stored["n_params"]

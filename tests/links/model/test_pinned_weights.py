@@ -6,11 +6,12 @@ import pytest
 from cvzoo.errors.exceptions import CvzooError
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.linear import Linear
-from cvzoo.links.model.class_source import ClassWeights, class_source
-from cvzoo.links.model.dense_backbone import BackboneFile
 from cvzoo.links.model.detector_source import DetectorSource, take_what_fits
 from cvzoo.links.model.photo_preparation import PhotoPreparation
-from cvzoo.links.model.pretrained import pretrained_path
+from cvzoo.links.model.pretrained.classifier import ClassWeights, classifier_source
+from cvzoo.links.model.pretrained.load import load_pretrained
+from cvzoo.links.model.pretrained.path import pretrained_path
+from cvzoo.links.model.pretrained.source import read_pretrained
 from cvzoo.links.model.take_whole import take_backbone, take_whole
 from cvzoo.weights.cache import cached_path
 from cvzoo.weights.npz import read_npz, write_npz
@@ -34,16 +35,16 @@ def record(request, monkeypatch, tmp_path):
 
 
 def classifier(record, n_class=None):
-    source = class_source(
+    source = classifier_source(
         "net",
         {"net": ClassWeights(record, PhotoPreparation())},
-        own_names=lambda arrays: arrays,
-        head_bias="fc/b",
+        {},
+        heads=("fc",),
         n_class=n_class,
         label_names=None,
         default=PhotoPreparation(),
     )
-    source.take(Net(), head=() if n_class is None else ("aux",))
+    load_pretrained(Net(), source.file)
 
 
 def file_of(record):
@@ -66,13 +67,11 @@ def backbone(record):
     take_backbone(Net(), arrays, path=path, backbone="", beside=("none",))
 
 
-def dense_backbone(record):
-    BackboneFile(*file_of(record)).fill(Net())
+def part(record):
+    load_pretrained(Net(), read_pretrained("net", {"net": record}, {}))
 
 
-@pytest.mark.parametrize(
-    "take", [classifier, lambda record: classifier(record, 2), detector, whole, backbone, dense_backbone]
-)
+@pytest.mark.parametrize("take", [classifier, lambda record: classifier(record, 2), detector, whole, backbone, part])
 def test_what_a_model_takes_is_pinned_and_what_it_refuses_is_not(record, take):
     record, is_right = record
     if is_right:

@@ -5,9 +5,9 @@ import functools
 
 from cvzoo.links.model.cifar_resnet.cifar_resnet import CIFARResNet
 from cvzoo.links.model.cifar_resnet.weights import WEIGHTS
-from cvzoo.links.model.class_source import ClassWeights
 from cvzoo.links.model.classifier_listing import classifier_members, classifier_preprocessing
 from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.pretrained.classifier import ClassWeights
 from cvzoo.links.model.trained_members import trained_members
 
 RECORD = WEIGHTS[20]["cifar10"]

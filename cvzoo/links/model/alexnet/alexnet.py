@@ -2,7 +2,7 @@
 
 import dataclasses
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,8 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.initializers.normal import HeNormal
 from cvzoo.links.connection.conv_2d_activ import Conv2DActiv
 from cvzoo.links.connection.linear import Linear
+from cvzoo.links.model.alexnet.names import NAMES
 from cvzoo.links.model.alexnet.weights import WEIGHTS
-from cvzoo.links.model.class_source import class_source
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.config import (
     AbstractConfig,
@@ -24,26 +24,10 @@ from cvzoo.links.model.config import (
     width_field,
 )
 from cvzoo.links.model.photo_preparation import PhotoPreparation
-from cvzoo.links.model.torch_names import own_names
+from cvzoo.links.model.pretrained.classifier import classifier_source
+from cvzoo.links.model.pretrained.load import load_pretrained
 
 _SIDE = 6  # of the map that the fully connected layers see
-
-# torchvision's names of modules -> our paths
-PLACES = {
-    "features.0": "conv1/conv",
-    "features.3": "conv2/conv",
-    "features.6": "conv3/conv",
-    "features.8": "conv4/conv",
-    "features.10": "conv5/conv",
-    "classifier.1": "fc6",
-    "classifier.4": "fc7",
-    "classifier.6": "fc8",
-}
-
-
-def alexnet_names(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The arrays of a file of torchvision by our names; those that have no place here keep theirs."""
-    return own_names(arrays, PLACES.get) if "features.0.weight" in arrays else dict(arrays)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -91,11 +75,11 @@ class AlexNet(AbstractClassifier):
         dropout: float = 0.5,
         preparation: PhotoPreparation | None = None,
     ):
-        source = class_source(
+        source = classifier_source(
             pretrained_model,
             WEIGHTS,
-            own_names=alexnet_names,
-            head_bias="fc8/b",
+            NAMES,
+            heads=("fc8",),
             n_class=n_class,
             label_names=label_names,
             default=PhotoPreparation(),
@@ -121,7 +105,7 @@ class AlexNet(AbstractClassifier):
             self.fc6 = Linear(n4 * _SIDE * _SIDE, fc_channels, initialW=start)
             self.fc7 = Linear(fc_channels, fc_channels, initialW=start)
             self.fc8 = Linear(fc_channels, self.n_class)
-        self.load_report = source.take(self, head=("fc8",))
+        self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
 
     def prepare(self, img: np.ndarray) -> np.ndarray:
         """(3, crop, crop) float32, normalized: the middle of the photo (3, H, W) float32 RGB [0, 255]."""

@@ -2,8 +2,7 @@
 
 import dataclasses
 import os
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,12 +14,13 @@ from cvzoo.links.chain import ChainList
 from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.cifar_resnet.basic_block import BasicBlock
+from cvzoo.links.model.cifar_resnet.names import NAMES
 from cvzoo.links.model.cifar_resnet.weights import CIFAR10_LABELS, WEIGHTS
-from cvzoo.links.model.class_source import ClassWeights, class_source
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.config import AbstractConfig, classes_field, count_field
 from cvzoo.links.model.photo_preparation import PhotoPreparation
-from cvzoo.links.model.torch_names import own_names
+from cvzoo.links.model.pretrained.classifier import ClassWeights, classifier_source
+from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.transforms.normalize import normalize
 from cvzoo.transforms.resize import resize
 
@@ -65,11 +65,11 @@ class CIFARResNet(AbstractClassifier):
             raise ValueRangeError("CIFARResNet: n_layer must be 6 n + 2", expected="20, 32, 44, 56 ...", got=n_layer)
         if n_class is None and label_names is None and pretrained_model is None:
             n_class = len(CIFAR10_LABELS)
-        source = class_source(
+        source = classifier_source(
             pretrained_model,
             {name: ClassWeights(record, _PREPARATION) for name, record in WEIGHTS.get(n_layer, {}).items()},
-            own_names=_own_names,
-            head_bias="fc/b",
+            NAMES,
+            heads=("fc",),
             n_class=n_class,
             label_names=label_names,
             default=_PREPARATION,
@@ -85,7 +85,7 @@ class CIFARResNet(AbstractClassifier):
             self.stage2 = _stage(16, 32, n, 2)
             self.stage3 = _stage(32, 64, n, 2)
             self.fc = Linear(64, self.n_class)
-        self.load_report = source.take(self, head=("fc",))
+        self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
 
     def prepare(self, img: np.ndarray) -> np.ndarray:
         """(3, 32, 32) float32, normalized."""
@@ -107,17 +107,3 @@ class CIFARResNet(AbstractClassifier):
 def _stage(in_channels: int, out_channels: int, n: int, stride: int) -> ChainList:
     rest = (BasicBlock(out_channels, out_channels, 1) for _ in range(n - 1))
     return ChainList(BasicBlock(in_channels, out_channels, stride), *rest)
-
-
-def _own_names(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """By our names, from the published files' or from our own."""
-    return own_names({name.removeprefix("module."): array for name, array in arrays.items()}, _place)
-
-
-def _place(module: str) -> str | None:
-    whole = {"conv1": "conv1/conv", "bn1": "conv1/bn", "linear": "fc"}
-    match = re.fullmatch(r"layer([123])\.(\d+)\.(conv|bn)([12])", module)
-    if match is None:
-        return whole.get(module)
-    stage, block, kind, k = match.groups()
-    return f"stage{stage}/{block}/conv{k}/{kind}"

@@ -12,14 +12,15 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.initializers.normal import Normal
 from cvzoo.links.connection.layer_normalization import LayerNormalization
 from cvzoo.links.connection.linear import Linear
-from cvzoo.links.model.class_source import class_source
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.config import AbstractConfig, classes_field, config_field, preparation_field
 from cvzoo.links.model.convnext.extractor import ConvNeXtExtractor
-from cvzoo.links.model.convnext.names import convnext_names
+from cvzoo.links.model.convnext.names import NAMES
 from cvzoo.links.model.convnext.plan import Plan, Size, plan_of
 from cvzoo.links.model.convnext.weights import WEIGHTS
 from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.pretrained.classifier import classifier_source
+from cvzoo.links.model.pretrained.load import load_pretrained
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -62,11 +63,11 @@ class ConvNeXt(AbstractClassifier):
         preparation: PhotoPreparation | None = None,
     ):
         plan = plan_of(size, plan)
-        source = class_source(
+        source = classifier_source(
             pretrained_model,
             WEIGHTS[size],
-            own_names=convnext_names,
-            head_bias="fc/b",
+            NAMES,
+            heads=("fc",),
             n_class=n_class,
             label_names=label_names,
             default=PhotoPreparation(short=236),
@@ -79,7 +80,7 @@ class ConvNeXt(AbstractClassifier):
             self.extractor = ConvNeXtExtractor(self.plan)
             self.norm = LayerNormalization(self.plan.channels[-1])
             self.fc = Linear(self.plan.channels[-1], self.n_class, initialW=Normal(0.02))
-        self.load_report = source.take(self, head=("fc",))
+        self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
 
     def prepare(self, img: np.ndarray) -> np.ndarray:
         """(3, crop, crop) float32, normalized: the middle of the photo (3, H, W) float32 RGB [0, 255]."""

@@ -1,7 +1,7 @@
 """Published weights of ConvNeXt: the size, then what a user asks for."""
 
-from cvzoo.links.model.class_source import ClassWeights
 from cvzoo.links.model.maker_record import maker_record
+from cvzoo.links.model.pretrained.classifier import ClassWeights
 from cvzoo.links.model.torchvision_record import torchvision_classifier
 
 _SITE = "https://dl.fbaipublicfiles.com/convnext/"

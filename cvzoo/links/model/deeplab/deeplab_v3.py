@@ -9,7 +9,7 @@ import numpy as np
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.cuda.prepare import PhotoPlan
 from cvzoo.links.model.deeplab.aspp import DeepLabV3Head
-from cvzoo.links.model.deeplab.file_names import own_names
+from cvzoo.links.model.deeplab.names import NAMES
 from cvzoo.links.model.deeplab.weights import V3_RECORDS
 from cvzoo.links.model.dense_backbone import (
     GLUON_BACKBONES,
@@ -20,7 +20,8 @@ from cvzoo.links.model.dense_backbone import (
 )
 from cvzoo.links.model.fcn.head import FCNHead
 from cvzoo.links.model.gluon_segmentation import USUAL_NAMES
-from cvzoo.links.model.segmentation_source import segmentation_source
+from cvzoo.links.model.pretrained.classifier import segmenter_source
+from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.segmenter import AbstractPhotoSegmenter
 from cvzoo.links.model.short_side_preparation import prepare_by_short_side, short_side_plan
 
@@ -53,11 +54,11 @@ class DeepLabV3(AbstractPhotoSegmenter):
         short: int = 520,
     ):
         start = read_backbone(backbone, pretrained_model)
-        source = segmentation_source(
+        source = segmenter_source(
             pretrained_model if start is None else None,
             V3_RECORDS.get(backbone, {}),
-            own_names=own_names,
-            head_bias="head/out/b",
+            NAMES,
+            heads=("head/out", "aux/out"),
             n_class=n_class,
             label_names=label_names,
             usual_names=USUAL_NAMES,
@@ -71,9 +72,8 @@ class DeepLabV3(AbstractPhotoSegmenter):
             middle, last = self.backbone.channels
             self.head = DeepLabV3Head(last, self.n_class, middle=max(1, int(256 * width)))
             self.aux = FCNHead(middle, self.n_class)
-        if start is not None:
-            start.fill(self.backbone)
-        self.load_report = source.take(self, head=("head/out", "aux/out"))
+        load_pretrained(self.backbone, start)
+        self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
 
     def prepare(self, img: np.ndarray) -> np.ndarray:
         """(3, H', W') float32, normalized, the short side `short`, of a photo (3, H, W) float32 RGB [0, 255]."""

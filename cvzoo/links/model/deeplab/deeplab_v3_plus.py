@@ -18,11 +18,12 @@ from cvzoo.labels.cityscapes import cityscapes_semantic_segmentation_label_names
 from cvzoo.labels.voc import voc_semantic_segmentation_label_names
 from cvzoo.links.model.class_maps import ClassMap
 from cvzoo.links.model.config import AbstractConfig, classes_field, count_field, flip_field, scales_field, width_field
-from cvzoo.links.model.deeplab.chainercv_names import from_chainercv
+from cvzoo.links.model.deeplab.names import V3_PLUS_NAMES
 from cvzoo.links.model.deeplab.separable_heads import Decoder, SeparableASPP
 from cvzoo.links.model.deeplab.weights import MIN_INPUT_SIZES, V3_PLUS_RECORDS
 from cvzoo.links.model.deeplab.xception import Xception65
-from cvzoo.links.model.segmentation_source import segmentation_source
+from cvzoo.links.model.pretrained.classifier import segmenter_source
+from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.segmenter import AbstractSegmenter
 from cvzoo.links.model.views import mean_of_views
 
@@ -72,11 +73,11 @@ class DeepLabV3plusXception65(AbstractSegmenter):
         width: float = 1.0,
         middle_blocks: int = 16,
     ):
-        source = segmentation_source(
+        source = segmenter_source(
             pretrained_model,
             V3_PLUS_RECORDS,
-            own_names=from_chainercv,
-            head_bias="decoder/conv_logits/b",
+            V3_PLUS_NAMES,
+            heads=("decoder/conv_logits",),
             n_class=n_class,
             label_names=label_names,
             usual_names=(voc_semantic_segmentation_label_names, *_OTHER_NAMES),
@@ -101,7 +102,7 @@ class DeepLabV3plusXception65(AbstractSegmenter):
             fine, coarse = self.feature_extractor.channels
             self.aspp = SeparableASPP(coarse, middle)
             self.decoder = Decoder(fine, middle, self.n_class, projected=max(1, int(48 * width)), middle=middle)
-        self.load_report = source.take(self, head=("decoder/conv_logits",))
+        self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
 
     def prepare(self, img: np.ndarray) -> np.ndarray:
         """(3, H, W) float32 in [-1, 1] of a photo (3, H, W) float32 RGB [0, 255]."""

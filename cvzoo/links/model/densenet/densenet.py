@@ -12,14 +12,15 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.connection.linear import Linear
-from cvzoo.links.model.class_source import class_source
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.config import AbstractConfig, classes_field, count_field, preparation_field
 from cvzoo.links.model.conv_norm_activ import ConvNormActiv
 from cvzoo.links.model.densenet.block import EPS, DenseBlock, Transition
-from cvzoo.links.model.densenet.torchvision_names import densenet_names
+from cvzoo.links.model.densenet.names import NAMES
 from cvzoo.links.model.densenet.weights import WEIGHTS
 from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.pretrained.classifier import classifier_source
+from cvzoo.links.model.pretrained.load import load_pretrained
 
 # layers -> (growth, channels of the first convolution, layers in each block); 13 is no depth of the paper
 DEPTHS = {
@@ -78,11 +79,11 @@ class DenseNet(AbstractClassifier):
     ):
         if n_layer not in DEPTHS:
             raise ValueRangeError("DenseNet: n_layer", expected=" or ".join(map(str, DEPTHS)), got=repr(n_layer))
-        source = class_source(
+        source = classifier_source(
             pretrained_model,
             WEIGHTS.get(n_layer, {}),
-            own_names=densenet_names,
-            head_bias="fc/b",
+            NAMES,
+            heads=("fc",),
             n_class=n_class,
             label_names=label_names,
             default=PhotoPreparation(),
@@ -105,7 +106,7 @@ class DenseNet(AbstractClassifier):
                     n //= 2
             self.norm5 = BatchNormalization(n, eps=EPS)
             self.fc = Linear(n, self.n_class)
-        self.load_report = source.take(self, head=("fc",))
+        self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
 
     def prepare(self, img: np.ndarray) -> np.ndarray:
         """(3, crop, crop) float32, normalized: the middle of the photo (3, H, W) float32 RGB [0, 255]."""

@@ -1,6 +1,6 @@
 """torchvision's weights of the DenseNets: number of layers, then what a user asks for."""
 
-from cvzoo.links.model.class_source import ClassWeights
+from cvzoo.links.model.pretrained.classifier import ClassWeights
 from cvzoo.links.model.torchvision_record import torchvision_classifier
 
 

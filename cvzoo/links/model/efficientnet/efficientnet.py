@@ -11,7 +11,6 @@ import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.initializers.normal import Normal
 from cvzoo.links.connection.linear import Linear
-from cvzoo.links.model.class_source import class_source
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.config import (
     AbstractConfig,
@@ -26,6 +25,8 @@ from cvzoo.links.model.efficientnet.names import efficientnet_names
 from cvzoo.links.model.efficientnet.variants import VARIANTS, network_plan
 from cvzoo.links.model.efficientnet.weights import PREPARATIONS, WEIGHTS
 from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.pretrained.classifier import classifier_source
+from cvzoo.links.model.pretrained.load import load_pretrained
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -77,11 +78,11 @@ class EfficientNet(AbstractClassifier):
         preparation: PhotoPreparation | None = None,
     ):
         plan = network_plan(variant, width=width, depth=depth)
-        source = class_source(
+        source = classifier_source(
             pretrained_model,
             WEIGHTS[variant],
-            own_names=lambda arrays: efficientnet_names(arrays, plan),
-            head_bias="fc/b",
+            efficientnet_names(plan),
+            heads=("fc",),
             n_class=n_class,
             label_names=label_names,
             default=PREPARATIONS[variant],
@@ -104,7 +105,7 @@ class EfficientNet(AbstractClassifier):
             self.fc = Linear(plan.last, self.n_class, initialW=Normal(0.01))
         stages = [f"stage{i + 1}" for i in range(len(plan.stages))]
         self.layer_names = ("conv1", *stages, "conv2", "pool5", "fc6")
-        self.load_report = source.take(self, head=("fc",))
+        self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
 
     def prepare(self, img: np.ndarray) -> np.ndarray:
         """(3, crop, crop) float32, normalized: the middle of the photo (3, H, W) float32 RGB [0, 255]."""

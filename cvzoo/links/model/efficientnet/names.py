@@ -2,12 +2,10 @@
 
 from collections.abc import Mapping
 
-import numpy as np
-
 from cvzoo.links.model.efficientnet.variants import Plan
 from cvzoo.links.model.inverted_residual import sequential_places
-from cvzoo.links.model.timm_blocks import TIMM_AROUND, is_timm, timm_places
-from cvzoo.links.model.torch_names import own_names
+from cvzoo.links.model.pretrained.names import Names
+from cvzoo.links.model.pretrained.timm_blocks import TIMM_AROUND, TIMM_MARKS, timm_places
 
 
 def torchvision_places(plan: Plan) -> dict[str, str]:
@@ -35,7 +33,9 @@ def timm_efficientnet_places(plan: Plan) -> dict[str, str]:
     return places
 
 
-def efficientnet_names(arrays: Mapping[str, np.ndarray], plan: Plan) -> dict[str, np.ndarray]:
-    """The arrays of a file by our names; those that have no place here keep theirs."""
-    places = timm_efficientnet_places(plan) if is_timm(arrays) else torchvision_places(plan)
-    return own_names(arrays, places.get)
+def efficientnet_names(plan: Plan) -> Mapping[str, Names]:
+    """Publisher -> its names in a network of this plan."""
+    return {
+        "timm": Names(marks=TIMM_MARKS, modules=timm_efficientnet_places(plan)),
+        "torchvision": Names(marks=(), modules=torchvision_places(plan)),
+    }

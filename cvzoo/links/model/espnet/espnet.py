@@ -19,12 +19,15 @@ from cvzoo.links.connection.deconvolution_2d import Deconvolution2D
 from cvzoo.links.model.config import AbstractConfig, classes_field, config_field, count_field, preparation_field
 from cvzoo.links.model.espnet.blocks import EPS, ConvNormPReLU, ESPBlock, NormPReLU
 from cvzoo.links.model.espnet.frame_preparation import FramePreparation
-from cvzoo.links.model.espnet.torch_names import depths_of, from_torch, mixes_colors
+from cvzoo.links.model.espnet.names import NAMES, depths_of, mixes_colors
 from cvzoo.links.model.espnet.weights import CAMVID_FRAME, CAMVID_NAMES, CITYSCAPES_FRAME, CITYSCAPES_NAMES, RECORDS
-from cvzoo.links.model.segmentation_source import segmentation_source
+from cvzoo.links.model.pretrained.classifier import segmenter_source
+from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.segmenter import AbstractPhotoSegmenter
 
 _COLORS = 3
+# every array of the decoder knows the number of classes
+_DECODER = ("score3", "norm_up3", "up3", "score2", "norm_join", "join", "up2", "norm_up2", "mix", "up1")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -69,20 +72,21 @@ class ESPNet(AbstractPhotoSegmenter):
         mix_colors: bool = True,
         preparation: FramePreparation | None = None,
     ):
-        source = segmentation_source(
+        source = segmenter_source(
             pretrained_model,
             RECORDS,
-            own_names=from_torch,
-            head_bias="norm_up3/beta",
+            NAMES,
+            heads=_DECODER,
+            class_array="norm_up3/beta",
             n_class=n_class,
             label_names=label_names,
             usual_names=(CAMVID_NAMES, CITYSCAPES_NAMES),
         )
-        if source.arrays is not None:
-            depths = depths_of(source.arrays)
-            mix_colors = mixes_colors(source.arrays)
+        if source.file is not None:
+            depths = depths_of(source.file.arrays)
+            mix_colors = mixes_colors(source.file.arrays)
         if preparation is None:
-            in_file = source.n_class if source.arrays is None else len(source.arrays["norm_up3/beta"])
+            in_file = source.n_class if source.file is None else source.file.n_class
             preparation = CITYSCAPES_FRAME if in_file == len(CITYSCAPES_NAMES) else CAMVID_FRAME
         self.n_class, self.label_names = source.n_class, source.label_names
         self.config = ESPNetConfig(
@@ -113,9 +117,7 @@ class ESPNet(AbstractPhotoSegmenter):
             self.norm_up2 = NormPReLU(n)
             self.mix = ConvNormPReLU(n + first + (_COLORS if mix_colors else 0), n)
             self.up1 = Deconvolution2D(n, n, 2, 2, nobias=True)
-        # every array of the decoder knows the number of classes
-        decoder = ("score3", "norm_up3", "up3", "score2", "norm_join", "join", "up2", "norm_up2", "mix", "up1")
-        self.load_report = source.take(self, head=decoder)
+        self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
 
     def prepare(self, img: np.ndarray) -> np.ndarray:
         """(3, H', W') float32, blue first, of a photo (3, H, W) float32 RGB [0, 255]."""

@@ -9,7 +9,7 @@ from cvzoo.errors.exceptions import WeightsMismatchError
 from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.links.model.detector_source import DetectorSource
 from cvzoo.links.model.faster_rcnn.weights import WEIGHTS
-from cvzoo.links.model.pretrained import pretrained_path
+from cvzoo.links.model.pretrained.path import pretrained_path
 from cvzoo.weights.model_header import read_model_header
 from cvzoo.weights.sniff import read_arrays
 

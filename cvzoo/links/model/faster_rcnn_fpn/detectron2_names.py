@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from cvzoo.links.model.faster_rcnn_fpn.torchvision_names import as_window, yx_rows
-from cvzoo.links.model.torch_names import own_names
+from cvzoo.links.model.pretrained.names import own_names
 
 _BODY = r"backbone\.bottom_up\."
 _PLACES = (

@@ -27,15 +27,15 @@ from cvzoo.links.model.faster_rcnn_fpn.torchvision_names import (
     is_torchvision_region_network,
 )
 from cvzoo.links.model.faster_rcnn_fpn.weights import MOBILENET_V3_LARGE_FPN, RESNET50_FPN, RESNET50_FPN_V2
+from cvzoo.links.model.mobilenet_v3.names import mobilenet_v3_names
 from cvzoo.links.model.mobilenet_v3.rows import network_plan
-from cvzoo.links.model.mobilenet_v3.torchvision_names import from_torchvision as mobilenet_from_torchvision
 from cvzoo.links.model.mobilenet_v3.weights import WEIGHTS as MOBILENET_WEIGHTS
-from cvzoo.links.model.pretrained import pretrained_path
-from cvzoo.links.model.resnet.torchvision_names import depth_of, is_torchvision_resnet
-from cvzoo.links.model.resnet.torchvision_names import from_torchvision as resnet_from_torchvision
+from cvzoo.links.model.pretrained.names import counted_batches
+from cvzoo.links.model.pretrained.path import pretrained_path
+from cvzoo.links.model.resnet.names import depth_of, is_torchvision_resnet
+from cvzoo.links.model.resnet.names import from_torchvision as resnet_from_torchvision
 from cvzoo.links.model.resnet.weights import WEIGHTS as RESNET_WEIGHTS
 from cvzoo.links.model.take_whole import take_backbone, take_whole, telling_what_is_lacking
-from cvzoo.links.model.torch_names import counted_batches
 from cvzoo.weights.model_header import read_model_header
 from cvzoo.weights.record import Weights
 from cvzoo.weights.report import LoadReport
@@ -164,7 +164,7 @@ def _read(
             return RegionSource(built, *_classes(named), arrays=named, path=os.fspath(path))
     if "features.16.0.weight" in arrays and "features.15.block.0.0.weight" in arrays:
         built = MOBILENET_V3_LARGE_FPN if settings is None else settings
-        arrays = mobilenet_from_torchvision(arrays, network_plan("large", width=built.width))
+        arrays = mobilenet_v3_names(network_plan("large", width=built.width))["torchvision"](arrays)
         return RegionSource(built, 0, None, arrays=_with_prefix(arrays), path=os.fspath(path))
     if is_torchvision_resnet(arrays):
         arrays = resnet_from_torchvision(arrays)

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from cvzoo.links.model.mobilenet_v3.names import extractor_places
 from cvzoo.links.model.mobilenet_v3.rows import network_plan
-from cvzoo.links.model.mobilenet_v3.torchvision_names import extractor_places
-from cvzoo.links.model.resnet.torchvision_names import resnet_place
+from cvzoo.links.model.pretrained.names import own_names
+from cvzoo.links.model.resnet.names import resnet_place
 from cvzoo.links.model.retinanet.torchvision_names import COCO_ROWS, N_TORCHVISION_CLASS
-from cvzoo.links.model.torch_names import own_names
 
 _PLACES = (
     (r"fpn\.inner_blocks\.(\d+)\.0", r"regions/fpn/inner/\1"),

@@ -9,9 +9,9 @@ from cvzoo.links.model.detector_source import DetectorSource, saved_source
 from cvzoo.links.model.fcos.config import FCOSSettings
 from cvzoo.links.model.fcos.torchvision_names import from_torchvision, is_torchvision_fcos
 from cvzoo.links.model.fcos.weights import WEIGHTS
-from cvzoo.links.model.pretrained import pretrained_path
-from cvzoo.links.model.resnet.torchvision_names import depth_of, is_torchvision_resnet
-from cvzoo.links.model.resnet.torchvision_names import from_torchvision as resnet_from_torchvision
+from cvzoo.links.model.pretrained.path import pretrained_path
+from cvzoo.links.model.resnet.names import depth_of, is_torchvision_resnet
+from cvzoo.links.model.resnet.names import from_torchvision as resnet_from_torchvision
 from cvzoo.links.model.resnet.weights import WEIGHTS as RESNET_WEIGHTS
 from cvzoo.weights.record import Weights
 from cvzoo.weights.sniff import read_arrays

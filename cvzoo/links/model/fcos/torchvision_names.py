@@ -5,9 +5,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from cvzoo.links.model.resnet.torchvision_names import resnet_place
+from cvzoo.links.model.pretrained.names import own_names
+from cvzoo.links.model.resnet.names import resnet_place
 from cvzoo.links.model.retinanet.torchvision_names import sigmoid_rows
-from cvzoo.links.model.torch_names import own_names
 
 _PLACES = (
     (r"backbone\.fpn\.inner_blocks\.(\d+)\.0", r"fpn/inner/\1"),

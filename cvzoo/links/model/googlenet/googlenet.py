@@ -12,7 +12,6 @@ from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.initializers.normal import HeNormal
 from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv
 from cvzoo.links.connection.linear import Linear
-from cvzoo.links.model.class_source import class_source
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.googlenet.config import InceptionConfig
 from cvzoo.links.model.googlenet.googlenet_aux import GoogLeNetAux
@@ -20,6 +19,8 @@ from cvzoo.links.model.googlenet.mixed import EPS, Layer, Mixed, convolution
 from cvzoo.links.model.googlenet.names import googlenet_names
 from cvzoo.links.model.googlenet.weights import GOOGLENET, GOOGLENET_PREPARATION
 from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.pretrained.classifier import classifier_source
+from cvzoo.links.model.pretrained.load import load_pretrained
 
 # channels of the branches of each block: 1 x 1; 1 x 1 and 3 x 3; 1 x 1 and 3 x 3; behind the maxima
 BLOCKS = {
@@ -82,11 +83,11 @@ class GoogLeNet(AbstractClassifier):
         dropout: float = 0.2,
         preparation: PhotoPreparation | None = None,
     ):
-        source = class_source(
+        source = classifier_source(
             pretrained_model,
             GOOGLENET,
-            own_names=lambda arrays: googlenet_names(arrays, aux=aux),
-            head_bias="fc/b",
+            googlenet_names(aux=aux),
+            heads=("fc", "aux1/fc2", "aux2/fc2"),
             n_class=n_class,
             label_names=label_names,
             default=GOOGLENET_PREPARATION,
@@ -114,7 +115,7 @@ class GoogLeNet(AbstractClassifier):
             self.fc = Linear(n, self.n_class)
             self.aux1 = GoogLeNetAux(outs["inception4a"], scaled(128), self.n_class) if aux else None
             self.aux2 = GoogLeNetAux(outs["inception4d"], scaled(128), self.n_class) if aux else None
-        self.load_report = source.take(self, head=("fc", "aux1/fc2", "aux2/fc2"))
+        self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
 
     def prepare(self, img: np.ndarray) -> np.ndarray:
         """(3, crop, crop) float32, normalized: the middle of the photo (3, H, W) float32 RGB [0, 255]."""

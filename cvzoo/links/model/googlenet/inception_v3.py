@@ -12,7 +12,6 @@ from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.initializers.normal import HeNormal
 from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv
 from cvzoo.links.connection.linear import Linear
-from cvzoo.links.model.class_source import class_source
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.googlenet.config import InceptionConfig
 from cvzoo.links.model.googlenet.inception_v3_aux import InceptionV3Aux
@@ -21,6 +20,8 @@ from cvzoo.links.model.googlenet.mixed import EPS, Mixed
 from cvzoo.links.model.googlenet.names import inception_v3_names
 from cvzoo.links.model.googlenet.weights import INCEPTION_V3, INCEPTION_V3_PREPARATION
 from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.pretrained.classifier import classifier_source
+from cvzoo.links.model.pretrained.load import load_pretrained
 
 # channels, ksize, stride, pad
 STEM = {
@@ -66,11 +67,11 @@ class InceptionV3(AbstractClassifier):
         dropout: float = 0.5,
         preparation: PhotoPreparation | None = None,
     ):
-        source = class_source(
+        source = classifier_source(
             pretrained_model,
             INCEPTION_V3,
-            own_names=lambda arrays: inception_v3_names(arrays, aux=aux),
-            head_bias="fc/b",
+            inception_v3_names(aux=aux),
+            heads=("fc", "aux/fc"),
             n_class=n_class,
             label_names=label_names,
             default=INCEPTION_V3_PREPARATION,
@@ -98,7 +99,7 @@ class InceptionV3(AbstractClassifier):
                 n = outs[name] = block.channels
             self.fc = Linear(n, self.n_class)
             self.aux = InceptionV3Aux(outs["mixed6e"], scaled(128), self.n_class) if aux else None
-        self.load_report = source.take(self, head=("fc", "aux/fc"))
+        self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
 
     def prepare(self, img: np.ndarray) -> np.ndarray:
         """(3, crop, crop) float32, normalized: the middle of the photo (3, H, W) float32 RGB [0, 255]."""

@@ -3,40 +3,27 @@
 import re
 from collections.abc import Mapping
 
-import numpy as np
-
-from cvzoo.links.model.torch_names import own_names
-
-# what only training needs, and a network without `aux` does not have
-GOOGLENET_AUX = ("aux1/", "aux2/")
-INCEPTION_V3_AUX = ("aux/",)
+from cvzoo.links.model.pretrained.names import Names
 
 
-def googlenet_names(arrays: Mapping[str, np.ndarray], *, aux: bool) -> dict[str, np.ndarray]:
-    """The arrays of a file of torchvision by our names; without `aux`, the classifiers in the middle are left out.
-
-    Those that have no place here keep their names.
-    """
-    if "conv1.conv.weight" not in arrays:
-        return dict(arrays)
-    # branch2.0 is branch2_0 here
-    named = own_names(arrays, lambda module: re.sub(r"\.(branch\d)\.(\d)\.", r".\1_\2.", module).replace(".", "/"))
-    return named if aux else _without(named, GOOGLENET_AUX)
+def googlenet_names(*, aux: bool) -> Mapping[str, Names]:
+    """torchvision's names in a GoogLeNet; without `aux`, the classifiers in the middle are left out."""
+    drop = () if aux else ("aux1/", "aux2/")
+    return {"torchvision": Names(marks=("conv1.conv.weight",), modules=_googlenet_place, drop=drop)}
 
 
-def inception_v3_names(arrays: Mapping[str, np.ndarray], *, aux: bool) -> dict[str, np.ndarray]:
+def inception_v3_names(*, aux: bool) -> Mapping[str, Names]:
     """As `googlenet_names`, for Inception v3."""
-    if "Conv2d_1a_3x3.conv.weight" not in arrays:
-        return dict(arrays)
-    named = own_names(arrays, _inception_v3_place)
-    return named if aux else _without(named, INCEPTION_V3_AUX)
+    drop = () if aux else ("aux/",)
+    return {"torchvision": Names(marks=("Conv2d_1a_3x3.conv.weight",), modules=_inception_v3_place, drop=drop)}
+
+
+def _googlenet_place(module: str) -> str:
+    # branch2.0 is branch2_0 here
+    return re.sub(r"\.(branch\d)\.(\d)\.", r".\1_\2.", module).replace(".", "/")
 
 
 def _inception_v3_place(module: str) -> str:
     module = re.sub(r"^Conv2d_(\d[ab])_\dx\d", r"conv\1", module)
     module = re.sub(r"^Mixed_", "mixed", module)
     return re.sub(r"^AuxLogits", "aux", module).replace(".", "/")
-
-
-def _without(arrays: Mapping[str, np.ndarray], prefixes: tuple[str, ...]) -> dict[str, np.ndarray]:
-    return {name: array for name, array in arrays.items() if not name.startswith(prefixes)}

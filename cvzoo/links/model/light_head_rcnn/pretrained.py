@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from cvzoo.errors.exceptions import WeightsMismatchError
 from cvzoo.links.model.detector_source import DetectorSource
 from cvzoo.links.model.light_head_rcnn.chainercv_names import own_resnet_names
-from cvzoo.links.model.pretrained import pretrained_path
+from cvzoo.links.model.pretrained.path import pretrained_path
 from cvzoo.weights.model_header import read_model_header
 from cvzoo.weights.record import Weights
 from cvzoo.weights.sniff import read_arrays

@@ -12,10 +12,11 @@ from cvzoo.backends.cuda.prepare import PhotoPlan
 from cvzoo.labels.voc import voc_semantic_segmentation_label_names
 from cvzoo.links.model.config import AbstractConfig, classes_field, short_side_field, width_field
 from cvzoo.links.model.lraspp.head import LRASPPHead
-from cvzoo.links.model.lraspp.torchvision_names import from_torchvision
+from cvzoo.links.model.lraspp.names import NAMES
 from cvzoo.links.model.lraspp.weights import RECORDS
 from cvzoo.links.model.mobilenet_v3.extractor import MobileNetV3Extractor
-from cvzoo.links.model.segmentation_source import segmentation_source
+from cvzoo.links.model.pretrained.classifier import segmenter_source
+from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.segmenter import AbstractPhotoSegmenter
 from cvzoo.links.model.short_side_preparation import prepare_by_short_side, short_side_plan
 
@@ -55,11 +56,11 @@ class LRASPPMobileNetV3Large(AbstractPhotoSegmenter):
         width: float = 1.0,
         short: int = 520,
     ):
-        source = segmentation_source(
+        source = segmenter_source(
             pretrained_model,
             RECORDS,
-            own_names=from_torchvision,
-            head_bias="head/low/b",
+            NAMES,
+            heads=("head/low", "head/high"),
             n_class=n_class,
             label_names=label_names,
             usual_names=(voc_semantic_segmentation_label_names,),
@@ -71,7 +72,7 @@ class LRASPPMobileNetV3Large(AbstractPhotoSegmenter):
             self.backbone = MobileNetV3Extractor("large", width=width, dilated=True)
             channels = self.backbone.channels
             self.head = LRASPPHead(channels[_FINE], channels[_COARSE], self.n_class, middle=max(1, int(128 * width)))
-        self.load_report = source.take(self, head=("head/low", "head/high"))
+        self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
 
     def prepare(self, img: np.ndarray) -> np.ndarray:
         """(3, H', W') float32, normalized, the short side `short`, of a photo (3, H, W) float32 RGB [0, 255]."""

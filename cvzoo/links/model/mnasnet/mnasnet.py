@@ -11,7 +11,6 @@ import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.initializers.normal import Normal
 from cvzoo.links.connection.linear import Linear
-from cvzoo.links.model.class_source import class_source
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.config import (
     AbstractConfig,
@@ -22,9 +21,11 @@ from cvzoo.links.model.config import (
     width_field,
 )
 from cvzoo.links.model.mnasnet.extractor import STAGES, MNASNetExtractor
-from cvzoo.links.model.mnasnet.names import mnasnet_names
+from cvzoo.links.model.mnasnet.names import NAMES
 from cvzoo.links.model.mnasnet.weights import WEIGHTS
 from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.pretrained.classifier import classifier_source
+from cvzoo.links.model.pretrained.load import load_pretrained
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -68,11 +69,11 @@ class MNASNet(AbstractClassifier):
         dropout: float = 0.2,
         preparation: PhotoPreparation | None = None,
     ):
-        source = class_source(
+        source = classifier_source(
             pretrained_model,
             WEIGHTS.get(width, {}),
-            own_names=mnasnet_names,
-            head_bias="fc/b",
+            NAMES,
+            heads=("fc",),
             n_class=n_class,
             label_names=label_names,
             default=PhotoPreparation(),
@@ -86,7 +87,7 @@ class MNASNet(AbstractClassifier):
         with self.init_scope():
             self.extractor = MNASNetExtractor(width, last=last)
             self.fc = Linear(last, self.n_class, initialW=Normal(0.01))
-        self.load_report = source.take(self, head=("fc",))
+        self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
 
     def prepare(self, img: np.ndarray) -> np.ndarray:
         """(3, crop, crop) float32, normalized: the middle of the photo (3, H, W) float32 RGB [0, 255]."""

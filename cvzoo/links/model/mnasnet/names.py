@@ -1,13 +1,10 @@
 """torchvision's and timm's names in an MNASNet, and ours."""
 
 import re
-from collections.abc import Mapping
-
-import numpy as np
 
 from cvzoo.links.model.mnasnet.extractor import STAGES
-from cvzoo.links.model.timm_blocks import TIMM_AROUND, is_timm, timm_places
-from cvzoo.links.model.torch_names import own_names
+from cvzoo.links.model.pretrained.names import Names
+from cvzoo.links.model.pretrained.timm_blocks import TIMM_AROUND, TIMM_MARKS, timm_places
 
 _BLOCK = re.compile(r"layers\.(\d+)\.(\d+)\.layers\.(\d)")
 _ROLES = {
@@ -50,6 +47,7 @@ def timm_mnasnet_places() -> dict[str, str]:
     return places
 
 
-def mnasnet_names(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The arrays of a file by our names; those that have no place here keep theirs."""
-    return own_names(arrays, timm_mnasnet_places().get if is_timm(arrays) else mnasnet_place)
+NAMES = {
+    "timm": Names(marks=TIMM_MARKS, modules=timm_mnasnet_places()),
+    "torchvision": Names(marks=(), modules=mnasnet_place),
+}

@@ -11,7 +11,6 @@ import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.initializers.normal import Normal
 from cvzoo.links.connection.linear import Linear
-from cvzoo.links.model.class_source import class_source
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.config import (
     AbstractConfig,
@@ -25,6 +24,8 @@ from cvzoo.links.model.mobilenet_v2.extractor import ROWS, Arch, MobileNetV2Extr
 from cvzoo.links.model.mobilenet_v2.names import mobilenet_v2_names
 from cvzoo.links.model.mobilenet_v2.weights import TF_LABEL_NAMES, TF_PREPARATION, WEIGHTS
 from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.pretrained.classifier import classifier_source
+from cvzoo.links.model.pretrained.load import load_pretrained
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -67,17 +68,17 @@ class MobileNetV2(AbstractClassifier):
         dropout: float = 0.2,
         preparation: PhotoPreparation | None = None,
     ):
-        source = class_source(
+        source = classifier_source(
             pretrained_model,
             WEIGHTS.get((arch, width), {}),
-            own_names=lambda arrays: mobilenet_v2_names(arrays, arch),
-            head_bias="fc/b",
+            mobilenet_v2_names(arch),
+            heads=("fc",),
             n_class=n_class,
             label_names=label_names,
             default=TF_PREPARATION if arch == "tf" else PhotoPreparation(),
         )
         self.n_class, self.label_names = source.n_class, source.label_names
-        if arch == "tf" and source.arrays is not None and self.label_names is None and self.n_class == 1001:
+        if arch == "tf" and source.file is not None and self.label_names is None and self.n_class == 1001:
             self.label_names = TF_LABEL_NAMES
         self.preparation = source.preparation if preparation is None else preparation
         self.config = MobileNetV2Config(
@@ -88,7 +89,7 @@ class MobileNetV2(AbstractClassifier):
             self.extractor = MobileNetV2Extractor(width=width, arch=arch)
             self.fc = Linear(self.extractor.channels[-1], self.n_class, initialW=Normal(0.01))
         self.layer_names = ("conv1", *(f"block{i + 1}" for i in range(len(ROWS))), "conv2", "pool5", "fc6")
-        self.load_report = source.take(self, head=("fc",))
+        self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
 
     def prepare(self, img: np.ndarray) -> np.ndarray:
         """(3, crop, crop) float32, normalized: the middle of the photo (3, H, W) float32 RGB [0, 255]."""

@@ -1,13 +1,14 @@
 """torchvision's, timm's and ChainerCV's names in a MobileNetV2, and ours."""
 
+import functools
 from collections.abc import Mapping
 
 import numpy as np
 
 from cvzoo.errors.exceptions import WeightsMismatchError
 from cvzoo.links.model.mobilenet_v2.extractor import ROWS, STAGES, Arch
-from cvzoo.links.model.timm_blocks import TIMM_AROUND, is_timm, timm_places
-from cvzoo.links.model.torch_names import own_names
+from cvzoo.links.model.pretrained.names import Names
+from cvzoo.links.model.pretrained.timm_blocks import TIMM_AROUND, TIMM_MARKS, timm_places
 
 _TORCHVISION_EXPAND = (("0.0", "expand/conv"), ("0.1", "expand/bn"))
 _TORCHVISION_LAST = (
@@ -56,27 +57,24 @@ def chainercv_places() -> dict[str, str]:
     return places
 
 
-def mobilenet_v2_names(arrays: Mapping[str, np.ndarray], arch: Arch) -> dict[str, np.ndarray]:
-    """The arrays of a file by our names; those that have no place here keep theirs.
+def mobilenet_v2_names(arch: Arch) -> Mapping[str, Names]:
+    """Publisher -> its names; "tf" are ChainerCV's files of TensorFlow's networks, which pad in another way."""
+    of_tf, of_torch = (functools.partial(_checked, theirs=theirs, asked=arch) for theirs in ("tf", "torchvision"))
+    return {
+        "tf": Names(
+            marks=("logits_conv/conv/W",),
+            modules=chainercv_places(),
+            values=[("fc/W", lambda array: array.reshape(array.shape[:2]))],  # a convolution of one pixel is a matrix
+            finish=of_tf,
+        ),
+        "timm": Names(marks=TIMM_MARKS, modules=timm_mobilenet_v2_places(), finish=of_torch),
+        "torchvision": Names(marks=("features.0.0.weight",), modules=torchvision_places(), finish=of_torch),
+    }
 
-    Raises WeightsMismatchError for a file of the other arch.
-    """
-    theirs = arch
-    if "logits_conv/conv/W" in arrays:
-        theirs = "tf"
-    elif is_timm(arrays) or "features.0.0.weight" in arrays:
-        theirs = "torchvision"
-    if theirs != arch:
+
+def _checked(named: dict[str, np.ndarray], n_class: int | None, *, theirs: str, asked: str) -> dict[str, np.ndarray]:
+    if theirs != asked:
         raise WeightsMismatchError(
-            "MobileNetV2: the file's network pads in another way", expected=f"arch={arch!r}", got=f"arch={theirs!r}"
+            "MobileNetV2: the file's network pads in another way", expected=f"arch={asked!r}", got=f"arch={theirs!r}"
         )
-    if arch == "torchvision":
-        places = timm_mobilenet_v2_places() if is_timm(arrays) else torchvision_places()
-        return own_names(arrays, places.get)
-    places, named = chainercv_places(), {}
-    for name, array in arrays.items():
-        link, _, leaf = name.rpartition("/")
-        if name == "logits_conv/conv/W":  # (n_class, 1280, 1, 1): a convolution of one pixel is a matrix
-            array = array.reshape(array.shape[:2])
-        named[f"{places[link]}/{leaf}" if link in places else name] = array
     return named

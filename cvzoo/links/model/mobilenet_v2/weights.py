@@ -1,8 +1,8 @@
 """Published weights of MobileNetV2: (arch, width), then what a user asks for."""
 
 from cvzoo.labels.imagenet import imagenet_label_names
-from cvzoo.links.model.class_source import ClassWeights
 from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.pretrained.classifier import ClassWeights
 from cvzoo.links.model.timm_record import timm_classifier
 from cvzoo.links.model.torchvision_record import torchvision_classifier
 from cvzoo.weights.record import Weights

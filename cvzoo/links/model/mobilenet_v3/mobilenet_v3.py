@@ -2,7 +2,7 @@
 
 import dataclasses
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,6 @@ import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.initializers.normal import Normal
 from cvzoo.links.connection.linear import Linear
-from cvzoo.links.model.class_source import class_source
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.config import (
     AbstractConfig,
@@ -22,12 +21,12 @@ from cvzoo.links.model.config import (
     width_field,
 )
 from cvzoo.links.model.mobilenet_v3.extractor import MobileNetV3Extractor
+from cvzoo.links.model.mobilenet_v3.names import TIMM_EPS, mobilenet_v3_names
 from cvzoo.links.model.mobilenet_v3.rows import Size, network_plan
-from cvzoo.links.model.mobilenet_v3.timm_names import TIMM_EPS, from_timm
-from cvzoo.links.model.mobilenet_v3.torchvision_names import from_torchvision
 from cvzoo.links.model.mobilenet_v3.weights import WEIGHTS
 from cvzoo.links.model.photo_preparation import PhotoPreparation
-from cvzoo.links.model.timm_blocks import is_timm
+from cvzoo.links.model.pretrained.classifier import classifier_source
+from cvzoo.links.model.pretrained.load import load_pretrained
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -74,27 +73,19 @@ class MobileNetV3(AbstractClassifier):
         preparation: PhotoPreparation | None = None,
     ):
         plan = network_plan(size, width=width)
-        file_eps = 1e-3
-
-        def own_names(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-            nonlocal file_eps
-            if not is_timm(arrays):
-                return from_torchvision(arrays, plan)
-            file_eps = TIMM_EPS
-            return from_timm(arrays, plan)
-
-        source = class_source(
+        source = classifier_source(
             pretrained_model,
             WEIGHTS[size],
-            own_names=own_names,
-            head_bias="fc7/b",
+            mobilenet_v3_names(plan),
+            heads=("fc7",),
             n_class=n_class,
             label_names=label_names,
             default=PhotoPreparation(),
         )
         self.n_class, self.label_names = source.n_class, source.label_names
         self.preparation = source.preparation if preparation is None else preparation
-        eps = file_eps if eps is None else eps
+        is_timm = source.file is not None and source.file.publisher == "timm"
+        eps = (TIMM_EPS if is_timm else 1e-3) if eps is None else eps
         self.config = MobileNetV3Config(
             size=size, n_class=self.n_class, width=width, eps=eps, dropout=dropout, preparation=self.preparation
         )
@@ -105,7 +96,7 @@ class MobileNetV3(AbstractClassifier):
             self.fc7 = Linear(plan.hidden, self.n_class, initialW=Normal(0.01))
         blocks = [f"block{i + 1}" for i in range(len(plan.rows))]
         self.layer_names = ("conv1", *blocks, "conv2", "pool5", "fc6", "fc7")
-        self.load_report = source.take(self, head=("fc7",))
+        self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
 
     def prepare(self, img: np.ndarray) -> np.ndarray:
         """(3, crop, crop) float32, normalized: the middle of the photo (3, H, W) float32 RGB [0, 255]."""

@@ -21,23 +21,20 @@ from cvzoo.labels.voc import voc_semantic_segmentation_label_names
 from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.model.class_maps import ClassMap
-from cvzoo.links.model.class_source import Arrays
 from cvzoo.links.model.config import AbstractConfig, classes_field, config_field, count_field, flip_field, scales_field
 from cvzoo.links.model.one_of import one_of
-from cvzoo.links.model.pretrained import pretrained_path
-from cvzoo.links.model.pspnet.chainercv_names import backbone_from_chainercv, from_chainercv
-from cvzoo.links.model.pspnet.gluon_names import from_gluon_pspnet, is_gluon_pspnet
+from cvzoo.links.model.pretrained.classifier import segmenter_source
+from cvzoo.links.model.pretrained.load import load_pretrained
+from cvzoo.links.model.pretrained.source import read_pretrained
 from cvzoo.links.model.pspnet.layouts import LAYOUTS, Layout
+from cvzoo.links.model.pspnet.names import BACKBONE_NAMES, NAMES
 from cvzoo.links.model.pspnet.pyramid_pooling import PyramidPoolingModule
 from cvzoo.links.model.pspnet.tiles import cover_with_tiles
 from cvzoo.links.model.pspnet.weights import BACKBONE_RECORDS, INPUT_SIZES, RECORDS
 from cvzoo.links.model.resnet.extractor import ResNetExtractor
-from cvzoo.links.model.segmentation_source import segmentation_source
 from cvzoo.links.model.segmenter import AbstractSegmenter
 from cvzoo.links.model.views import mean_of_views
 from cvzoo.transforms.resize_contain import contain_frame, resize_contain
-from cvzoo.weights.download import pin_weights
-from cvzoo.weights.sniff import read_arrays
 
 _STRIDE = 8
 
@@ -92,23 +89,15 @@ class PSPNet(AbstractSegmenter):
         aux: bool = False,
         layout: Layout = "chainercv",
     ):
-        def own_names(arrays: Arrays) -> Arrays:
-            nonlocal layout, aux
-            if not is_gluon_pspnet(arrays):
-                return from_chainercv(arrays)
-            layout, aux = "gluon", True
-            return from_gluon_pspnet(arrays)
-
         is_backbone = isinstance(pretrained_model, str) and pretrained_model in BACKBONE_RECORDS.get(n_layer, {})
         backbone = None
         if is_backbone:
-            path = pretrained_path(pretrained_model, BACKBONE_RECORDS[n_layer])
-            backbone = read_arrays(path)
-        source = segmentation_source(
+            backbone = read_pretrained(pretrained_model, BACKBONE_RECORDS[n_layer], BACKBONE_NAMES)
+        source = segmenter_source(
             None if is_backbone else pretrained_model,
             RECORDS.get(n_layer, {}),
-            own_names=own_names,
-            head_bias="head_conv2/b",
+            NAMES,
+            heads=("head_conv2", "aux_conv2"),
             n_class=n_class,
             label_names=label_names,
             usual_names=(
@@ -117,6 +106,8 @@ class PSPNet(AbstractSegmenter):
                 voc_semantic_segmentation_label_names,
             ),
         )
+        if source.file is not None and source.file.publisher == "gluon":
+            layout, aux = "gluon", True
         self.n_class, self.label_names = source.n_class, source.label_names
         if input_size is None:
             known = isinstance(pretrained_model, str) and pretrained_model in INPUT_SIZES
@@ -156,10 +147,8 @@ class PSPNet(AbstractSegmenter):
                 wide, ksize = int(middle * kind.aux_channels), kind.aux_ksize
                 self.aux_conv1 = Conv2DBNActiv(middle, wide, 3, 1, 1, bn_eps=kind.eps)
                 self.aux_conv2 = Convolution2D(wide, self.n_class, ksize, 1, ksize // 2)
-        if backbone is not None:
-            self.extractor.load_arrays(backbone_from_chainercv(backbone))
-            pin_weights(path)
-        self.load_report = source.take(self, head=("head_conv2", "aux_conv2"))
+        load_pretrained(self, backbone)
+        self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
 
     def prepare(self, img: np.ndarray) -> np.ndarray:
         """(3, H, W) float32, normalized, of a photo (3, H, W) float32 RGB [0, 255]."""

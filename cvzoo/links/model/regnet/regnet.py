@@ -11,13 +11,14 @@ import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.initializers.normal import Normal
 from cvzoo.links.connection.linear import Linear
-from cvzoo.links.model.class_source import class_source
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.config import AbstractConfig, classes_field, config_field, count_field, preparation_field
 from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.pretrained.classifier import classifier_source
+from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.regnet.design import Design
 from cvzoo.links.model.regnet.extractor import RegNetExtractor
-from cvzoo.links.model.regnet.torchvision_names import from_torchvision
+from cvzoo.links.model.regnet.names import NAMES
 from cvzoo.links.model.regnet.weights import WEIGHTS
 
 
@@ -60,11 +61,11 @@ class RegNet(AbstractClassifier):
         stem: int = 32,
         preparation: PhotoPreparation | None = None,
     ):
-        source = class_source(
+        source = classifier_source(
             pretrained_model,
             WEIGHTS.get(design, {}) if isinstance(design, str) else {},
-            own_names=from_torchvision,
-            head_bias="fc/b",
+            NAMES,
+            heads=("fc",),
             n_class=n_class,
             label_names=label_names,
             default=PhotoPreparation(),
@@ -77,7 +78,7 @@ class RegNet(AbstractClassifier):
             self.fc = Linear(self.extractor.channels[-1], self.n_class, initialW=Normal(0.01))
         stages = [f"res{i + 2}" for i in range(len(self.extractor.channels))]
         self.layer_names = ("conv1", *stages, "pool5", "fc6")
-        self.load_report = source.take(self, head=("fc",))
+        self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
 
     def prepare(self, img: np.ndarray) -> np.ndarray:
         """(3, crop, crop) float32, normalized: the middle of the photo (3, H, W) float32 RGB [0, 255]."""

@@ -12,13 +12,14 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.cuda.prepare import PhotoPlan
 from cvzoo.backends.cuda.resampling import Resampling
 from cvzoo.links.connection.linear import Linear
-from cvzoo.links.model.class_source import class_source
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.config import AbstractConfig, classes_field, config_field, count_field
 from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.pretrained.classifier import classifier_source
+from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.resnet.block import Arch
 from cvzoo.links.model.resnet.extractor import Pool, ResNetExtractor, Stem
-from cvzoo.links.model.resnet.file_names import ResNetFile
+from cvzoo.links.model.resnet.names import NAMES, layout_of
 from cvzoo.links.model.resnet.norm import Norm
 from cvzoo.links.model.resnet.weights import CLASS_WEIGHTS
 from cvzoo.transforms.normalize import normalize
@@ -98,21 +99,20 @@ class ResNet(AbstractClassifier):
         short: int | None = None,
     ):
         default = PhotoPreparation()
-        file = ResNetFile(groups=groups, se=se)
-        source = class_source(
+        source = classifier_source(
             pretrained_model,
             CLASS_WEIGHTS.get((n_layer, groups, base_width, se > 0), {}),
-            own_names=file,
-            head_bias="fc/b",
+            NAMES,
+            heads=("fc",),
             n_class=n_class,
             label_names=label_names,
             default=default,
         )
-        layout = file.layout
+        layout = layout_of(None if source.file is None else source.file.publisher, groups=groups, se=se)
         self.n_class, self.label_names = source.n_class, source.label_names
         usual_side = None
         if preparation is None:
-            preparation = layout.preparation if source.preparation is default else source.preparation
+            preparation = source.preparation
             usual_side = 32 if stem == "cifar" and preparation == default else None
         if insize is None:
             insize = preparation.crop if usual_side is None else usual_side
@@ -148,7 +148,7 @@ class ResNet(AbstractClassifier):
                 eps=c.eps,
             )
             self.fc = Linear(self.extractor.channels[-1], self.n_class)
-        self.load_report = source.take(self, head=("fc",))
+        self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
 
     def prepare(self, img: np.ndarray) -> np.ndarray:
         """(3, insize, insize) float32, normalized: the middle of the photo, or all of it with the stem "cifar"."""

@@ -1,9 +1,9 @@
 """Published weights of the ResNets: torchvision's, timm's, ChainerCV's."""
 
 from cvzoo.labels.imagenet import imagenet_label_names
-from cvzoo.links.model.class_source import ClassWeights
 from cvzoo.links.model.photo_preparation import PhotoPreparation
-from cvzoo.links.model.resnet.file_names import CAFFE_PREPARATION
+from cvzoo.links.model.pretrained.classifier import ClassWeights
+from cvzoo.links.model.resnet.names import CAFFE_PREPARATION
 from cvzoo.links.model.torchvision_record import torchvision_classifier
 from cvzoo.weights.record import Weights
 

@@ -13,9 +13,10 @@ from cvzoo.labels.coco_categories import torchvision_label_names
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.architecture import stored_detector
 from cvzoo.links.model.detector import Preset
-from cvzoo.links.model.pretrained import pretrained_path
-from cvzoo.links.model.resnet.torchvision_names import depth_of, is_torchvision_resnet
-from cvzoo.links.model.resnet.torchvision_names import from_torchvision as resnet_from_torchvision
+from cvzoo.links.model.pretrained.names import counted_batches
+from cvzoo.links.model.pretrained.path import pretrained_path
+from cvzoo.links.model.resnet.names import depth_of, is_torchvision_resnet
+from cvzoo.links.model.resnet.names import from_torchvision as resnet_from_torchvision
 from cvzoo.links.model.resnet.weights import WEIGHTS as RESNET_WEIGHTS
 from cvzoo.links.model.retinanet.config import RetinaNetSettings, with_n_anchor
 from cvzoo.links.model.retinanet.torchvision_names import (
@@ -24,7 +25,6 @@ from cvzoo.links.model.retinanet.torchvision_names import (
 )
 from cvzoo.links.model.retinanet.weights import RESNET50_FPN, RESNET50_FPN_V2, WEIGHTS
 from cvzoo.links.model.take_whole import take_backbone, take_whole, telling_what_is_lacking
-from cvzoo.links.model.torch_names import counted_batches
 from cvzoo.weights.model_header import read_model_header
 from cvzoo.weights.report import LoadReport
 from cvzoo.weights.sniff import read_arrays

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from cvzoo.labels.coco_categories import unused_coco_categories
-from cvzoo.links.model.resnet.torchvision_names import resnet_place
-from cvzoo.links.model.torch_names import own_names
+from cvzoo.links.model.pretrained.names import own_names
+from cvzoo.links.model.resnet.names import resnet_place
 
 _HEAD = r"head\.(classification|regression)_head\."
 _OURS = {"classification": "conf_head", "regression": "loc_head"}

@@ -15,10 +15,11 @@ from cvzoo.initializers.normal import HeNormal
 from cvzoo.labels.camvid import camvid_label_names
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.model.config import AbstractConfig, classes_field, count_field
-from cvzoo.links.model.segmentation_source import segmentation_source
+from cvzoo.links.model.pretrained.classifier import segmenter_source
+from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.segmenter import AbstractPhotoSegmenter
-from cvzoo.links.model.segnet.chainercv_names import from_chainercv
 from cvzoo.links.model.segnet.layer import SegNetLayer
+from cvzoo.links.model.segnet.names import NAMES
 from cvzoo.links.model.segnet.weights import RECORDS
 
 
@@ -52,11 +53,11 @@ class SegNetBasic(AbstractPhotoSegmenter):
         label_names: Sequence[str] | None = None,
         channels: int = 64,
     ):
-        source = segmentation_source(
+        source = segmenter_source(
             pretrained_model,
             RECORDS,
-            own_names=from_chainercv,
-            head_bias="conv_classifier/b",
+            NAMES,
+            heads=("conv_classifier",),
             n_class=n_class,
             label_names=label_names,
             usual_names=(camvid_label_names,),
@@ -73,7 +74,7 @@ class SegNetBasic(AbstractPhotoSegmenter):
             self.conv_decode2 = SegNetLayer(channels, channels, activ=False)
             self.conv_decode1 = SegNetLayer(channels, channels, activ=False)
             self.conv_classifier = Convolution2D(channels, self.n_class, 1, initialW=HeNormal())
-        self.load_report = source.take(self, head=("conv_classifier",))
+        self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
 
     def prepare(self, img: np.ndarray) -> np.ndarray:
         """The photo (3, H, W) float32 RGB [0, 255] itself, a copy."""

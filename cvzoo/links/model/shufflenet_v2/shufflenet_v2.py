@@ -12,12 +12,13 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.initializers.normal import Normal
 from cvzoo.links.connection.linear import Linear
-from cvzoo.links.model.class_source import class_source
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.config import AbstractConfig, classes_field, count_field, preparation_field, width_field
 from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.pretrained.classifier import classifier_source
+from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.shufflenet_v2.extractor import CHANNELS, COUNTS, ShuffleNetV2Extractor
-from cvzoo.links.model.shufflenet_v2.torchvision_names import from_torchvision
+from cvzoo.links.model.shufflenet_v2.names import NAMES
 from cvzoo.links.model.shufflenet_v2.weights import WEIGHTS
 
 
@@ -65,11 +66,11 @@ class ShuffleNetV2(AbstractClassifier):
     ):
         if channels is None and width not in CHANNELS:
             raise ValueRangeError("ShuffleNetV2: width", expected=", ".join(map(str, CHANNELS)), got=width)
-        source = class_source(
+        source = classifier_source(
             pretrained_model,
             WEIGHTS.get(width, {}) if channels is None else {},
-            own_names=from_torchvision,
-            head_bias="fc/b",
+            NAMES,
+            heads=("fc",),
             n_class=n_class,
             label_names=label_names,
             default=PhotoPreparation(),
@@ -86,7 +87,7 @@ class ShuffleNetV2(AbstractClassifier):
         with self.init_scope():
             self.extractor = ShuffleNetV2Extractor(CHANNELS[width] if channels is None else channels, counts)
             self.fc = Linear(self.extractor.channels[-1], self.n_class, initialW=Normal(0.01))
-        self.load_report = source.take(self, head=("fc",))
+        self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
 
     def prepare(self, img: np.ndarray) -> np.ndarray:
         """(3, crop, crop) float32, normalized: the middle of the photo (3, H, W) float32 RGB [0, 255]."""

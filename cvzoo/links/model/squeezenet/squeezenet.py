@@ -2,7 +2,7 @@
 
 import dataclasses
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -12,7 +12,6 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.initializers.normal import Normal
 from cvzoo.initializers.uniform import HeUniform
 from cvzoo.links.connection.conv_2d_activ import Conv2DActiv
-from cvzoo.links.model.class_source import class_source
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.config import (
     AbstractConfig,
@@ -24,9 +23,11 @@ from cvzoo.links.model.config import (
 )
 from cvzoo.links.model.one_of import one_of
 from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.pretrained.classifier import classifier_source
+from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.squeezenet.fire import Fire
+from cvzoo.links.model.squeezenet.names import squeezenet_names
 from cvzoo.links.model.squeezenet.weights import WEIGHTS
-from cvzoo.links.model.torch_names import own_names
 
 Version = Literal["1.0", "1.1"]
 
@@ -44,22 +45,6 @@ def stage_names(version: Version) -> tuple[str, ...]:
         if name in VERSIONS[version][1]:
             names.append(f"pool{name[4:]}")
     return (*names, "conv10", "pool10")
-
-
-def torchvision_places(version: Version) -> dict[str, str]:
-    """torchvision's names of modules -> our paths."""
-    places = {"features.0": "conv1/conv", "classifier.1": "conv10/conv"}
-    # a relu stands behind conv1
-    for i, name in enumerate(stage_names(version)[:-2]):
-        if name.startswith("fire"):
-            for theirs, ours in (("squeeze", "squeeze"), ("expand1x1", "expand1"), ("expand3x3", "expand3")):
-                places[f"features.{i + 1}.{theirs}"] = f"{name}/{ours}/conv"
-    return places
-
-
-def squeezenet_names(arrays: Mapping[str, np.ndarray], version: Version) -> dict[str, np.ndarray]:
-    """The arrays of a file of torchvision by our names; those that have no place here keep theirs."""
-    return own_names(arrays, torchvision_places(version).get) if "features.0.weight" in arrays else dict(arrays)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -102,11 +87,11 @@ class SqueezeNet(AbstractClassifier):
         preparation: PhotoPreparation | None = None,
     ):
         (channels, ksize), _ = one_of(VERSIONS, version, "SqueezeNet: version")
-        source = class_source(
+        source = classifier_source(
             pretrained_model,
             WEIGHTS[version],
-            own_names=lambda arrays: squeezenet_names(arrays, version),
-            head_bias="conv10/conv/b",
+            squeezenet_names(stage_names(version)),
+            heads=("conv10/conv",),
             n_class=n_class,
             label_names=label_names,
             default=PhotoPreparation(),
@@ -126,7 +111,7 @@ class SqueezeNet(AbstractClassifier):
                 self.add_link(f"fire{i}", Fire(n, squeeze, expand))
                 n = 2 * expand
             self.conv10 = Conv2DActiv(n, self.n_class, 1, initialW=Normal(0.01))
-        self.load_report = source.take(self, head=("conv10",))
+        self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
 
     def prepare(self, img: np.ndarray) -> np.ndarray:
         """(3, crop, crop) float32, normalized: the middle of the photo (3, H, W) float32 RGB [0, 255]."""

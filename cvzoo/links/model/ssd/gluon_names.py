@@ -6,9 +6,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from cvzoo.errors.exceptions import FileFormatError
+from cvzoo.links.model.pretrained.names import own_names
 from cvzoo.links.model.ssd.config import SSD300_SETTINGS, SSD512_SETTINGS, SSDSettings
 from cvzoo.links.model.ssd.torchvision_names import reordered
-from cvzoo.links.model.torch_names import own_names
 
 _MEAN = (0.485 * 255, 0.456 * 255, 0.406 * 255)
 _STD = np.array([0.229, 0.224, 0.225]) * 255

@@ -9,7 +9,7 @@ from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.labels.coco_categories import torchvision_label_names
 from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.links.model.detector_source import DetectorSource, saved_source
-from cvzoo.links.model.pretrained import pretrained_path
+from cvzoo.links.model.pretrained.path import pretrained_path
 from cvzoo.links.model.ssd.config import SSD300_SETTINGS, SSD300_TORCHVISION, SSD512_SETTINGS, SSDSettings
 from cvzoo.links.model.ssd.gluon_names import from_gluon, gluon_settings, is_gluon_ssd
 from cvzoo.links.model.ssd.torchvision_names import from_torchvision, is_torchvision_ssd

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from cvzoo.links.model.pretrained.names import own_names
 from cvzoo.links.model.retinanet.torchvision_names import COCO_ROWS
-from cvzoo.links.model.torch_names import own_names
 
 N_TORCHVISION_CLASS = 91  # with the background
 _FEATURES = {

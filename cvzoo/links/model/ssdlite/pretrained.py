@@ -5,7 +5,7 @@ import os
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.labels.coco_categories import torchvision_label_names
 from cvzoo.links.model.detector_source import DetectorSource, saved_source
-from cvzoo.links.model.pretrained import pretrained_path
+from cvzoo.links.model.pretrained.path import pretrained_path
 from cvzoo.links.model.ssdlite.config import SSDLiteSettings
 from cvzoo.links.model.ssdlite.torchvision_names import from_torchvision, is_torchvision_ssdlite
 from cvzoo.links.model.ssdlite.weights import WEIGHTS

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 import numpy as np
 
 from cvzoo.links.model.inverted_residual import sequential_places
+from cvzoo.links.model.mobilenet_v3.names import extractor_places
 from cvzoo.links.model.mobilenet_v3.rows import network_plan
-from cvzoo.links.model.mobilenet_v3.torchvision_names import extractor_places
+from cvzoo.links.model.pretrained.names import own_names
 from cvzoo.links.model.ssd.torchvision_names import HEADS, reordered
 from cvzoo.links.model.ssdlite.extractor import SPLIT
-from cvzoo.links.model.torch_names import own_names
 
 _EXTRA = re.compile(r"backbone\.extra\.(\d+)\.([012])\.([01])")
 _HEAD = re.compile(r"head\.(classification|regression)_head\.module_list\.(\d+)\.(0\.0|0\.1|1)")

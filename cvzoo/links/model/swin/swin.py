@@ -12,10 +12,11 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.initializers.normal import Normal
 from cvzoo.links.connection.layer_normalization_2d import LayerNormalization2D
 from cvzoo.links.connection.linear import Linear
-from cvzoo.links.model.class_source import class_source
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.config import AbstractConfig, classes_field, config_field, preparation_field
 from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.pretrained.classifier import classifier_source
+from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.swin.block import EPS
 from cvzoo.links.model.swin.extractor import SwinExtractor
 from cvzoo.links.model.swin.names import swin_names
@@ -62,11 +63,11 @@ class SwinTransformer(AbstractClassifier):
     ):
         plan = plan_of(size, plan)
         records = WEIGHTS[size]
-        source = class_source(
+        source = classifier_source(
             pretrained_model,
             records,
-            own_names=lambda arrays: swin_names(arrays, plan.window),
-            head_bias="fc/b",
+            swin_names(plan.window),
+            heads=("fc",),
             n_class=n_class,
             label_names=label_names,
             default=records["imagenet"].preparation,
@@ -82,7 +83,7 @@ class SwinTransformer(AbstractClassifier):
             self.fc = Linear(self.extractor.channels[-1], self.n_class, initialW=Normal(0.02))
         stages = [f"stage{i + 1}" for i in range(self.extractor.n_stage)]
         self.layer_names = ("patches", *stages, "norm", "pool", "fc")
-        self.load_report = source.take(self, head=("fc",))
+        self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
 
     def prepare(self, img: np.ndarray) -> np.ndarray:
         """(3, crop, crop) float32, normalized: the middle of the photo (3, H, W) float32 RGB [0, 255]."""

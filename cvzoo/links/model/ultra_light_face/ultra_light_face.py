@@ -26,7 +26,7 @@ from cvzoo.links.connection.separable_conv_2d_bn_activ import SeparableConv2DBNA
 from cvzoo.links.model.config import AbstractConfig, config_field
 from cvzoo.links.model.detector import AbstractOneStageDetector, Preset
 from cvzoo.links.model.finished_boxes import DeviceBoxes, as_floats, suppressed_result
-from cvzoo.links.model.pretrained import pretrained_path
+from cvzoo.links.model.pretrained.path import pretrained_path
 from cvzoo.links.model.torch_weights import load_torch_or_own
 from cvzoo.links.model.ultra_light_face.priors import SIDES, face_priors
 from cvzoo.links.model.ultra_light_face.receptive_field_block import ReceptiveFieldBlock

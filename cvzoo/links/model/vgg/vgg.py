@@ -11,7 +11,6 @@ import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.initializers.normal import HeNormal
 from cvzoo.links.connection.linear import Linear
-from cvzoo.links.model.class_source import class_source
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.config import (
     AbstractConfig,
@@ -22,8 +21,10 @@ from cvzoo.links.model.config import (
     preparation_field,
 )
 from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.pretrained.classifier import classifier_source
+from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.vgg.extractor import VGGExtractor, VGGNorm
-from cvzoo.links.model.vgg.file_names import VGGFile
+from cvzoo.links.model.vgg.names import vgg_names
 from cvzoo.links.model.vgg.weights import WEIGHTS
 
 _SIDE = 7  # of the map that the fully connected layers see
@@ -75,20 +76,17 @@ class VGG(AbstractClassifier):
         dropout: float = 0.5,
         preparation: PhotoPreparation | None = None,
     ):
-        default = PhotoPreparation()
-        file = VGGFile(n_layer, norm)
-        source = class_source(
+        source = classifier_source(
             pretrained_model,
             WEIGHTS.get((n_layer, norm), {}),
-            own_names=file,
-            head_bias="fc8/b",
+            vgg_names(n_layer, norm),
+            heads=("fc8",),
             n_class=n_class,
             label_names=label_names,
-            default=default,
+            default=PhotoPreparation(),
         )
         self.n_class, self.label_names = source.n_class, source.label_names
-        by_file = file.preparation if source.preparation is default else source.preparation
-        self.preparation = by_file if preparation is None else preparation
+        self.preparation = source.preparation if preparation is None else preparation
         self.n_layer = n_layer
         self.norm = norm
         self.config = VGGConfig(
@@ -107,7 +105,7 @@ class VGG(AbstractClassifier):
             self.fc7 = Linear(fc_channels, fc_channels, initialW=HeNormal())
             self.fc8 = Linear(fc_channels, self.n_class)
         self.layer_names = (*self.extractor.layer_names, "fc6", "fc6_relu", "fc7", "fc7_relu", "fc8")
-        self.load_report = source.take(self, head=("fc8",))
+        self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
 
     def prepare(self, img: np.ndarray) -> np.ndarray:
         """(3, crop, crop) float32, normalized: the middle of the photo (3, H, W) float32 RGB [0, 255]."""

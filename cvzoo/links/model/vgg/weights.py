@@ -1,9 +1,9 @@
 """Published weights of the VGG networks: (layers, norm), then what a user asks for."""
 
 from cvzoo.labels.imagenet import imagenet_label_names
-from cvzoo.links.model.class_source import ClassWeights
+from cvzoo.links.model.pretrained.classifier import ClassWeights
 from cvzoo.links.model.torchvision_record import torchvision_classifier
-from cvzoo.links.model.vgg.file_names import CAFFE_PREPARATION
+from cvzoo.links.model.vgg.names import CAFFE_PREPARATION
 from cvzoo.weights.record import Weights
 
 

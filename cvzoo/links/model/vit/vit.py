@@ -17,14 +17,15 @@ from cvzoo.links.chain import ChainList
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.connection.layer_normalization import LayerNormalization
 from cvzoo.links.connection.linear import Linear
-from cvzoo.links.model.class_source import ClassSource, class_source
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.config import AbstractConfig, classes_field, config_field, count_field, preparation_field
 from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.pretrained.classifier import ClassSource, classifier_source
+from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.vit.block import ViTBlock
+from cvzoo.links.model.vit.names import NAMES
 from cvzoo.links.model.vit.plan import Plan, Size, plan_of
 from cvzoo.links.model.vit.positions import resized_positions
-from cvzoo.links.model.vit.torchvision_names import from_torchvision
 from cvzoo.links.model.vit.weights import WEIGHTS
 
 
@@ -72,11 +73,11 @@ class ViT(AbstractClassifier):
         preparation: PhotoPreparation | None = None,
     ):
         plan = plan_of(size, plan)
-        source = class_source(
+        source = classifier_source(
             pretrained_model,
             WEIGHTS[size],
-            own_names=from_torchvision,
-            head_bias="head/b",
+            NAMES,
+            heads=("head",),
             n_class=n_class,
             label_names=label_names,
             default=PhotoPreparation(),
@@ -102,7 +103,7 @@ class ViT(AbstractClassifier):
             self.norm = LayerNormalization(n_unit, eps=1e-6)
             self.head = Linear(n_unit, self.n_class, initialW=Normal(0.01))
         self.layer_names = ("patches", *(f"block{i + 1}" for i in range(n_layer)), "norm", "token", "head")
-        self.load_report = source.take(self, head=("head",))
+        self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
 
     def prepare(self, img: np.ndarray) -> np.ndarray:
         """(3, insize, insize) float32, normalized: the middle of the photo (3, H, W) float32 RGB [0, 255]."""
@@ -135,16 +136,17 @@ class ViT(AbstractClassifier):
 def _fitted(source: ClassSource, insize: int | None, patch: int) -> tuple[int, ClassSource]:
     """The side of the photo, and the source with position embeddings for it."""
     in_file = None
-    if source.arrays is not None and "positions" in source.arrays:
-        in_file = patch * math.isqrt(max(source.arrays["positions"].shape[1] - 1, 0))
+    if source.file is not None and "positions" in source.file.arrays:
+        in_file = patch * math.isqrt(max(source.file.arrays["positions"].shape[1] - 1, 0))
     if insize is None:
         insize = source.preparation.crop if in_file is None else in_file
     if isinstance(insize, bool) or not isinstance(insize, int) or insize < patch or insize % patch:
         raise ValueRangeError("ViT: insize must be a multiple of the patch", expected=f"{patch} * n", got=repr(insize))
     if in_file in (None, insize):
         return insize, source
-    positions = resized_positions(source.arrays["positions"], insize // patch)
-    return insize, source._replace(arrays={**source.arrays, "positions": positions})
+    arrays = source.file.arrays
+    positions = resized_positions(arrays["positions"], insize // patch)
+    return insize, source._replace(file=source.file._replace(arrays={**arrays, "positions": positions}))
 
 
 def _in_proportion(preparation: PhotoPreparation, insize: int) -> PhotoPreparation:

@@ -1,6 +1,6 @@
 """Published weights of the Vision Transformers: the size, then what a user asks for."""
 
-from cvzoo.links.model.class_source import ClassWeights
+from cvzoo.links.model.pretrained.classifier import ClassWeights
 from cvzoo.links.model.torchvision_record import torchvision_classifier
 
 _SWAG_LICENCE = "CC-BY-NC-4.0"

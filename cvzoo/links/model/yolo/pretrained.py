@@ -12,7 +12,7 @@ from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.model.detector_source import DetectorSource, take_what_fits
-from cvzoo.links.model.pretrained import pretrained_path
+from cvzoo.links.model.pretrained.path import pretrained_path
 from cvzoo.links.model.yolo.block import load_darknet
 from cvzoo.links.model.yolo.chainercv_names import from_chainercv, is_chainercv_yolo
 from cvzoo.weights.darknet import DarknetWeightsFile

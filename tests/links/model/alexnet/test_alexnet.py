@@ -7,7 +7,9 @@ from few_steps import losses_of_steps
 import cvzoo.functions as F
 from cvzoo.config.randomness import set_seed
 from cvzoo.errors.exceptions import WeightsMismatchError
-from cvzoo.links.model.alexnet.alexnet import PLACES, AlexNet, alexnet_names
+from cvzoo.links.model.alexnet.alexnet import AlexNet
+from cvzoo.links.model.alexnet.names import NAMES
+from cvzoo.links.model.pretrained.names import by_our_names
 from cvzoo.optimizers.momentum_sgd import MomentumSGD
 
 
@@ -17,7 +19,7 @@ def small(pretrained_model=None):
 
 def theirs(model):
     """The model's arrays as torchvision names them."""
-    modules = {ours: name for name, ours in PLACES.items()}
+    modules = {ours: name for name, ours in NAMES["torchvision"].modules.items()}
     return {
         f"{modules[path[:-2]]}.{'weight' if path[-1] == 'W' else 'bias'}": np.array(array)
         for path, array in model.state_arrays().items()
@@ -58,5 +60,5 @@ def test_a_training_step_lowers_the_loss():
 def test_the_scores_are_torchvisions(shared, seeds):
     arrays = seeds.seeded_network(shared, "alexnet")
     model = AlexNet()
-    assert model.load_arrays(alexnet_names(arrays)).is_clean
+    assert model.load_arrays(by_our_names(arrays, NAMES)).is_clean
     seeds.assert_photo_scores_equal(model, seeds.golden(shared, "classification_no_preprocess", "alexnet"))

@@ -14,8 +14,8 @@ from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
 from cvzoo.links.model.convnext.convnext import ConvNeXt
 from cvzoo.links.model.convnext.extractor import ConvNeXtExtractor
 from cvzoo.links.model.convnext.listing import ARCHITECTURES, members
+from cvzoo.links.model.convnext.names import NAMES
 from cvzoo.links.model.convnext.plan import PLANS, Plan
-from cvzoo.links.model.convnext.torchvision_names import from_torchvision
 from cvzoo.links.model.photo_preparation import PhotoPreparation
 from cvzoo.optimizers.adam import Adam
 
@@ -56,7 +56,7 @@ def torchvision_arrays(seeds, plan, n_class):
 @pytest.mark.slow
 def test_the_scores_are_torchvision_s(shared, seeds):
     model = ConvNeXt("tiny")
-    assert model.load_arrays(from_torchvision(seeds.seeded_network(shared, "convnext_tiny"))).is_clean
+    assert model.load_arrays(NAMES["torchvision"](seeds.seeded_network(shared, "convnext_tiny"))).is_clean
     seeds.assert_photo_scores_equal(model, seeds.golden(shared, "classification_no_preprocess", "convnext_tiny"))
 
 
@@ -65,7 +65,7 @@ def test_the_scores_are_torchvision_s(shared, seeds):
 def test_a_narrow_network_s_scores_are_torchvision_s(seeds, size, backend):
     want = json.loads(STORED.read_text())["small"][f"{size[0]}x{size[1]}"]
     model = small()
-    assert model.load_arrays(from_torchvision(torchvision_arrays(seeds, SMALL, 5))).is_clean
+    assert model.load_arrays(NAMES["torchvision"](torchvision_arrays(seeds, SMALL, 5))).is_clean
     x = seeds.seeded_photo("convnext", *size)[None]
     with using_config("backend", backend), using_config("train", False):
         np.testing.assert_allclose(model(x).array, want, rtol=1e-4, atol=1e-5)
@@ -80,7 +80,7 @@ def test_names_and_shapes_are_those_of_the_published_file(shared, seeds, size, m
     monkeypatch.setattr("cvzoo.initializers.normal._fill", lambda array, scale: None)
     model = ConvNeXt(size)
     ours = {name: array.shape for name, array in model.state_arrays().items()}
-    theirs = from_torchvision(seeds.empty_network(shared, f"convnext_{size}"))
+    theirs = NAMES["torchvision"](seeds.empty_network(shared, f"convnext_{size}"))
     assert ours == {name: array.shape for name, array in theirs.items()}
     manifest = json.loads((shared / "reference" / "torchvision_statedict_manifest.json").read_text())
     assert model.count_params() == manifest[f"convnext_{size}"]["num_params"]
@@ -169,7 +169,7 @@ def test_the_makers_and_timm_s_names_are_known(seeds, timm, tmp_path):
     path = tmp_path / "file.npz"
     np.savez(path, **maker_s(arrays, timm=timm))
     model = ConvNeXt("tiny", None, path, plan=SMALL)
-    want = from_torchvision(arrays)
+    want = NAMES["torchvision"](arrays)
     for name, array in model.state_arrays().items():
         np.testing.assert_array_equal(array, want[name], err_msg=name)
     np.savez(path, **maker_s(arrays, timm=timm) | {"stages.0.0.more": np.zeros(3, "f")})

@@ -11,11 +11,12 @@ import cvzoo.functions as F
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import WeightsMismatchError
 from cvzoo.links.model.deeplab.deeplab_v3 import DeepLabV3
-from cvzoo.links.model.deeplab.file_names import own_names
+from cvzoo.links.model.deeplab.names import NAMES
 from cvzoo.links.model.deeplab.weights import V3_RECORDS
 from cvzoo.links.model.fcn.fcn import FCN
 from cvzoo.links.model.fcn.weights import RECORDS
-from cvzoo.links.model.pspnet.gluon_names import from_gluon_pspnet
+from cvzoo.links.model.pretrained.names import by_our_names
+from cvzoo.links.model.pspnet.names import NAMES as PSPNET_NAMES
 from cvzoo.links.model.pspnet.pspnet import PSPNet
 from cvzoo.links.model.pspnet.weights import INPUT_SIZES
 from cvzoo.links.model.pspnet.weights import RECORDS as PSPNET_RECORDS
@@ -25,6 +26,10 @@ _HERE = pathlib.Path(__file__)
 STORED = json.loads(_HERE.with_name("gluon_maps.json").read_text())
 files = neighbour(__file__, "gluon_files")
 MODELS = {"deeplab": DeepLabV3, "fcn": FCN}
+
+
+def _empty(shapes):
+    return {name: np.broadcast_to(np.float32(0), shape) for name, shape in shapes.items()}
 
 
 def _assert_map_equal(y, want):
@@ -69,7 +74,7 @@ def test_a_seeded_pspnet_gives_the_stored_maps(seeds, tmp_path):
 
 def test_every_array_of_a_whole_pspnet_has_its_place():
     shapes = files.segmenter("psp", n_class=5)
-    named = from_gluon_pspnet({name: np.broadcast_to(np.float32(0), shape) for name, shape in shapes.items()})
+    named = by_our_names(_empty(shapes), PSPNET_NAMES)
     ours = PSPNet(101, 5, base_channels=4, aux=True, layout="gluon").state_arrays()
     assert named.keys() == ours.keys()
 
@@ -77,7 +82,7 @@ def test_every_array_of_a_whole_pspnet_has_its_place():
 @pytest.mark.parametrize("head", MODELS)
 def test_every_array_of_the_whole_network_has_its_place(head):
     shapes = files.segmenter(head)
-    named = own_names({name: np.broadcast_to(np.float32(0), shape) for name, shape in shapes.items()})
+    named = by_our_names(_empty(shapes), NAMES)
     ours = MODELS[head]("resnet101s", width=1 / 16).state_arrays()
     assert named.keys() == ours.keys()
     assert not any("." in name for name in named)

@@ -10,7 +10,8 @@ import cvzoo.functions as F
 from cvzoo.config.randomness import set_seed
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.model.densenet.densenet import DEPTHS, DenseNet
-from cvzoo.links.model.densenet.torchvision_names import densenet_names, densenet_place
+from cvzoo.links.model.densenet.names import NAMES, densenet_place
+from cvzoo.links.model.pretrained.names import by_our_names
 from cvzoo.optimizers.momentum_sgd import MomentumSGD
 
 
@@ -33,7 +34,7 @@ def test_another_depth_is_refused():
 
 @pytest.mark.parametrize("n_layer", [n for n in DEPTHS if n != 13])
 def test_names_and_shapes_are_torchvisions(shared, seeds, n_layer):
-    named = densenet_names(seeds.empty_network(shared, f"densenet{n_layer}"))
+    named = by_our_names(seeds.empty_network(shared, f"densenet{n_layer}"), NAMES)
     wanted = {path: np.shape(array) for path, array in DenseNet(n_layer).state_arrays().items()}
     assert {path: array.shape for path, array in named.items()} == wanted
 
@@ -43,7 +44,7 @@ def test_names_of_old_files_are_the_same(shared, seeds):
     new = {name: array for name, array in new.items() if not name.endswith("num_batches_tracked")}
     old = {re.sub(r"(denselayer\d+\.(?:norm|conv))([12])\.", r"\1.\2.", name): array for name, array in new.items()}
     assert "features.denseblock1.denselayer1.norm.1.weight" in old
-    assert densenet_names(old).keys() == densenet_names(new).keys()
+    assert by_our_names(old, NAMES).keys() == by_our_names(new, NAMES).keys()
     assert densenet_place("features.denseblock1.denselayer1.norm.3") is None
 
 
@@ -60,5 +61,5 @@ def test_training_steps_lower_the_loss():
 def test_the_scores_are_torchvisions(shared, seeds):
     arrays = seeds.seeded_network(shared, "densenet121")
     model = DenseNet(121)
-    assert model.load_arrays(densenet_names(arrays)).is_clean
+    assert model.load_arrays(by_our_names(arrays, NAMES)).is_clean
     seeds.assert_photo_scores_equal(model, seeds.golden(shared, "classification_no_preprocess", "densenet121"))

@@ -18,6 +18,7 @@ from cvzoo.links.model.googlenet.googlenet import BLOCKS, GoogLeNet
 from cvzoo.links.model.googlenet.inception_v3 import InceptionV3
 from cvzoo.links.model.googlenet.mixed import Layer, Mixed
 from cvzoo.links.model.googlenet.names import googlenet_names, inception_v3_names
+from cvzoo.links.model.pretrained.names import by_our_names
 from cvzoo.optimizers.momentum_sgd import MomentumSGD
 from cvzoo.serializers.npz import save_npz
 
@@ -59,7 +60,7 @@ def test_stages_have_the_sizes_of_the_paper(make):
 @pytest.mark.parametrize("aux", [False, True])
 @pytest.mark.parametrize(("make", "names", "name"), KINDS)
 def test_names_and_shapes_are_torchvisions(shared, seeds, make, names, name, aux):
-    named = names(seeds.empty_network(shared, name), aux=aux)
+    named = by_our_names(seeds.empty_network(shared, name), names(aux=aux))
     wanted = {path: np.shape(array) for path, array in make(aux=aux).state_arrays().items()}
     assert {path: array.shape for path, array in named.items()} == wanted
 
@@ -140,7 +141,7 @@ def test_all_blocks_are_there():
 def test_the_scores_are_torchvisions(shared, seeds, make, names, name):
     arrays = seeds.seeded_network(shared, name)
     model = make()
-    assert model.load_arrays(names(arrays, aux=False)).is_clean
+    assert model.load_arrays(by_our_names(arrays, names(aux=False))).is_clean
     if make is GoogLeNet:
         want = seeds.golden(shared, "classification_no_preprocess", name)
     else:

@@ -8,10 +8,12 @@ import pytest
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import WeightsMismatchError
 from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.pretrained.names import by_our_names
 from cvzoo.links.model.resnet import variants
 from cvzoo.links.model.resnet.extractor import ResNetExtractor
-from cvzoo.links.model.resnet.file_names import CAFFE_PREPARATION, ResNetFile
 from cvzoo.links.model.resnet.listing import ARCHITECTURES, members
+from cvzoo.links.model.resnet.names import CAFFE_PREPARATION
+from cvzoo.links.model.resnet.names import NAMES as RESNET_NAMES
 from cvzoo.links.model.resnet.resnet import ResNet
 
 LEAVES = {"W": "weight", "b": "bias", "gamma": "weight", "beta": "bias"}
@@ -158,7 +160,7 @@ def test_sizes_of_photos_are_in_proportion():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_names_and_shapes_are_torchvisions(shared, seeds, name):
-    named = ResNetFile()(seeds.empty_network(shared, name))
+    named = by_our_names(seeds.empty_network(shared, name), RESNET_NAMES)
     extractor = ResNetExtractor(**NAMES[name])
     wanted = {f"extractor/{path}": np.shape(array) for path, array in extractor.state_arrays().items()}
     assert {path: array.shape for path, array in named.items()} == {**wanted, "fc/W": (1000, 2048), "fc/b": (1000,)}
@@ -197,5 +199,5 @@ def test_every_published_file_is_listed_once():
 def test_the_scores_are_torchvisions(shared, seeds, name):
     arrays = seeds.seeded_network(shared, name)
     model = ResNet(**NAMES[name])
-    assert model.load_arrays(ResNetFile()(arrays)).is_clean
+    assert model.load_arrays(by_our_names(arrays, RESNET_NAMES)).is_clean
     seeds.assert_photo_scores_equal(model, seeds.golden(shared, "classification_no_preprocess", name))

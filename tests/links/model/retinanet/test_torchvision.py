@@ -11,12 +11,12 @@ import pathlib
 
 import numpy as np
 import pytest
+from cvzoo.links.model.resnet.torchvision_names import from_torchvision as resnet_from_torchvision
 from neighbour import module_at
 
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import WeightsMismatchError
 from cvzoo.links.model.resnet.resnet import ResNet
-from cvzoo.links.model.resnet.torchvision_names import from_torchvision as resnet_from_torchvision
 from cvzoo.links.model.retinanet.published import retinanet_resnet50_fpn, retinanet_resnet50_fpn_v2
 from cvzoo.links.model.retinanet.retinanet import RetinaNet
 from cvzoo.links.model.retinanet.torchvision_names import COCO_ROWS, from_torchvision, is_torchvision_retinanet

@@ -8,7 +8,9 @@ import cvzoo.functions as F
 from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ValueRangeError
-from cvzoo.links.model.squeezenet.squeezenet import SqueezeNet, squeezenet_names
+from cvzoo.links.model.pretrained.names import by_our_names
+from cvzoo.links.model.squeezenet.names import squeezenet_names
+from cvzoo.links.model.squeezenet.squeezenet import SqueezeNet, stage_names
 from cvzoo.optimizers.momentum_sgd import MomentumSGD
 
 
@@ -29,7 +31,7 @@ def test_another_version_is_refused():
 
 @pytest.mark.parametrize(("version", "name"), [("1.0", "squeezenet1_0"), ("1.1", "squeezenet1_1")])
 def test_names_and_shapes_are_torchvisions(shared, seeds, version, name):
-    named = squeezenet_names(seeds.empty_network(shared, name), version)
+    named = by_our_names(seeds.empty_network(shared, name), squeezenet_names(stage_names(version)))
     wanted = {path: np.shape(array) for path, array in SqueezeNet(version).state_arrays().items()}
     assert {path: array.shape for path, array in named.items()} == wanted
 
@@ -47,7 +49,7 @@ def test_a_training_step_lowers_the_loss():
 def test_the_scores_are_torchvisions(shared, seeds):
     arrays = seeds.seeded_network(shared, "squeezenet1_0")
     model = SqueezeNet("1.0")
-    assert model.load_arrays(squeezenet_names(arrays, "1.0")).is_clean
+    assert model.load_arrays(by_our_names(arrays, squeezenet_names(stage_names("1.0")))).is_clean
     seeds.assert_photo_scores_equal(model, seeds.golden(shared, "classification_no_preprocess", "squeezenet1_0"))
 
 

@@ -12,11 +12,12 @@ from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
 from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.pretrained.names import by_our_names
 from cvzoo.links.model.swin.extractor import SwinExtractor
 from cvzoo.links.model.swin.listing import ARCHITECTURES, members
+from cvzoo.links.model.swin.names import swin_names
 from cvzoo.links.model.swin.plan import PLANS, Plan
 from cvzoo.links.model.swin.swin import SwinTransformer
-from cvzoo.links.model.swin.torchvision_names import from_torchvision
 from cvzoo.links.model.swin.windows import relative_index, relative_places, windows_of
 from cvzoo.optimizers.adam import Adam
 
@@ -52,7 +53,7 @@ def test_the_golden_scores_are_torchvision_s(shared, seeds, monkeypatch):
     shapes = seeds.manifest(shared, "swin_t")
     arrays = completed(seeds, shapes, 7)
     model = SwinTransformer("t")
-    assert model.load_arrays(from_torchvision(arrays, 7)).is_clean
+    assert model.load_arrays(by_our_names(arrays, swin_names(7))).is_clean
     # the golden network had random whole numbers where others have the index of places, too: block by block
     indexes = iter([seeds.seeded(key, shapes[key]).astype(np.int64) for key in shapes if key.endswith(INDEX)])
     monkeypatch.setattr("cvzoo.links.model.swin.window_attention.relative_index", lambda window: next(indexes))
@@ -65,7 +66,7 @@ def test_the_golden_scores_are_torchvision_s(shared, seeds, monkeypatch):
 def test_the_scores_of_an_odd_photo_are_torchvision_s(shared, seeds, size):
     model, window = SwinTransformer(size), PLANS[size].window
     arrays = completed(seeds, seeds.manifest(shared, f"swin_{size}"), window)
-    assert model.load_arrays(from_torchvision(arrays, window)).is_clean
+    assert model.load_arrays(by_our_names(arrays, swin_names(window))).is_clean
     with using_config("train", False), no_backprop_mode():
         y = model(seeds.seeded_photo(f"swin_{size}", 97, 131)[None]).array[0]
     np.testing.assert_allclose(y[:16], STORED[f"swin_{size} 97x131"], atol=1e-4 * y.std())
@@ -76,7 +77,7 @@ def test_the_scores_of_an_odd_photo_are_torchvision_s(shared, seeds, size):
 @pytest.mark.parametrize("backend", ["numpy", "onednn"])
 def test_a_narrow_network_s_scores_are_torchvision_s(seeds, size, version, backend):
     model = small(version)
-    assert model.load_arrays(from_torchvision(small_arrays(seeds, version), SMALL[version].window)).is_clean
+    assert model.load_arrays(by_our_names(small_arrays(seeds, version), swin_names(SMALL[version].window))).is_clean
     height, width = map(int, size.split("x"))
     x = np.stack([seeds.seeded_photo(f"swin {i}", height, width) for i in range(2)])
     want = STORED[f"small {version} {size}"]
@@ -103,7 +104,7 @@ def test_names_and_shapes_are_those_of_the_published_file(shared, seeds, size, m
         elif key.endswith(PLACES):
             assert arrays[key].size == relative_places(window).size
             arrays[key] = relative_places(window)
-    assert ours == {name: array.shape for name, array in from_torchvision(arrays, window).items()}
+    assert ours == {name: array.shape for name, array in by_our_names(arrays, swin_names(window)).items()}
     manifest = json.loads((shared / "reference" / "torchvision_statedict_manifest.json").read_text())
     assert model.count_params() == manifest[f"swin_{size}"]["num_params"]
 
@@ -190,7 +191,7 @@ def test_the_makers_and_timm_s_names_are_known(seeds, timm, tmp_path):
     theirs = maker_s(arrays, timm=timm) | {"layers.0.blocks.1.attn_mask": windows.hidden()}
     np.savez(path, **theirs)
     model = small(1, None, path)
-    want = from_torchvision(arrays, 3)
+    want = by_our_names(arrays, swin_names(3))
     for name, array in model.state_arrays().items():
         np.testing.assert_array_equal(array, want[name], err_msg=name)
     np.savez(path, **theirs | {"layers.0.blocks.1.attn_mask": windows.hidden() + 1})

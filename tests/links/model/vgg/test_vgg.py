@@ -8,10 +8,11 @@ import cvzoo.functions as F
 from cvzoo.config.randomness import set_seed
 from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
 from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.pretrained.names import by_our_names
 from cvzoo.links.model.vgg import published
 from cvzoo.links.model.vgg.extractor import DEPTHS, VGGExtractor
-from cvzoo.links.model.vgg.file_names import CAFFE_PREPARATION, VGGFile, torchvision_places
 from cvzoo.links.model.vgg.listing import members
+from cvzoo.links.model.vgg.names import CAFFE_PREPARATION, torchvision_places, vgg_names
 from cvzoo.links.model.vgg.vgg import VGG
 from cvzoo.optimizers.momentum_sgd import MomentumSGD
 
@@ -86,7 +87,7 @@ def test_there_are_as_many_parameters_as_published(n_layer, norm, n_param):
 @pytest.mark.parametrize(("n_layer", "norm"), KINDS)
 def test_names_and_shapes_are_torchvisions(shared, seeds, n_layer, norm):
     arrays = seeds.empty_network(shared, f"vgg{n_layer}{'' if norm is None else '_bn'}")
-    named = VGGFile(n_layer, norm)(arrays)
+    named = by_our_names(arrays, vgg_names(n_layer, norm))
     extractor = VGGExtractor(n_layer, norm=norm)
     wanted = {f"extractor/{name}": np.shape(array) for name, array in extractor.state_arrays().items()}
     wanted |= {"fc6/W": (4096, 25_088), "fc6/b": (4096,), "fc7/W": (4096, 4096), "fc7/b": (4096,)}
@@ -154,5 +155,5 @@ def test_the_names_build_what_they_say():
 def test_the_scores_are_torchvisions(shared, seeds, name, n_layer, norm):
     arrays = seeds.seeded_network(shared, name)
     model = VGG(n_layer, norm=norm)
-    assert model.load_arrays(VGGFile(n_layer, norm)(arrays)).is_clean
+    assert model.load_arrays(by_our_names(arrays, vgg_names(n_layer, norm))).is_clean
     seeds.assert_photo_scores_equal(model, seeds.golden(shared, "classification_no_preprocess", name))

@@ -13,9 +13,9 @@ from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError, WeightsMismatchError
 from cvzoo.links.model.photo_preparation import PhotoPreparation
 from cvzoo.links.model.vit.listing import ARCHITECTURES, members
+from cvzoo.links.model.vit.names import NAMES
 from cvzoo.links.model.vit.plan import PLANS, Plan
 from cvzoo.links.model.vit.positions import resized_positions
-from cvzoo.links.model.vit.torchvision_names import from_torchvision
 from cvzoo.links.model.vit.vit import ViT
 from cvzoo.links.model.vit.weights import WEIGHTS
 from cvzoo.optimizers.adam import Adam
@@ -58,7 +58,7 @@ def torchvision_arrays(seeds, plan, n_class, n_patch, *, old=False):
 @pytest.mark.slow
 def test_the_scores_are_torchvision_s(shared, seeds):
     model = ViT("b_16")
-    assert model.load_arrays(from_torchvision(seeds.seeded_network(shared, "vit_b_16"))).is_clean
+    assert model.load_arrays(NAMES["torchvision"](seeds.seeded_network(shared, "vit_b_16"))).is_clean
     seeds.assert_photo_scores_equal(model, seeds.golden(shared, "classification_no_preprocess", "vit_b_16"))
 
 
@@ -66,7 +66,7 @@ def test_the_scores_are_torchvision_s(shared, seeds):
 @pytest.mark.parametrize("backend", ["numpy", "onednn"])
 def test_a_narrow_network_s_scores_are_torchvision_s(seeds, backend, old):
     model = small()
-    assert model.load_arrays(from_torchvision(torchvision_arrays(seeds, SMALL, 5, 16, old=old))).is_clean
+    assert model.load_arrays(NAMES["torchvision"](torchvision_arrays(seeds, SMALL, 5, 16, old=old))).is_clean
     x = np.stack([seeds.seeded_photo(f"vit {i}", 32, 32) for i in range(2)])
     with using_config("backend", backend), using_config("train", False):
         np.testing.assert_allclose(model(x).array, STORED["small"], rtol=1e-4, atol=1e-5)
@@ -85,7 +85,7 @@ def test_positions_are_interpolated_as_torchvision_does(seeds, insize, tmp_path)
     assert (model.preparation.short, model.preparation.crop) == (round(256 * insize / 224), insize)
     np.testing.assert_array_equal(
         small(None, path, insize=None).positions.array,
-        resized_positions(from_torchvision(torchvision_arrays(seeds, SMALL, 5, 16))["positions"], 4),
+        resized_positions(NAMES["torchvision"](torchvision_arrays(seeds, SMALL, 5, 16))["positions"], 4),
     )
 
 
@@ -97,7 +97,7 @@ def test_names_and_shapes_are_those_of_the_published_file(shared, seeds, size, m
     monkeypatch.setattr("cvzoo.initializers.uniform._fill", lambda array, scale: None)
     model = ViT(size)
     ours = {name: array.shape for name, array in model.state_arrays().items()}
-    theirs = from_torchvision(seeds.empty_network(shared, f"vit_{size}"))
+    theirs = NAMES["torchvision"](seeds.empty_network(shared, f"vit_{size}"))
     manifest = json.loads((shared / "reference" / "torchvision_statedict_manifest.json").read_text())[f"vit_{size}"]
     n_params = manifest["num_params"]
     if ours["positions"] != theirs["positions"].shape:  # the huge one's default file is for larger photos

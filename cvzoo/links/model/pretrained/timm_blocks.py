@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+TIMM_MARKS = ("conv_stem.weight",)
 TIMM_AROUND = {
     "conv_stem": "extractor/stem/conv",
     "bn1": "extractor/stem/bn",
@@ -26,8 +27,3 @@ def timm_places(theirs: str, ours: str, *, expand: bool, excite: bool) -> Iterat
     if excite:
         yield f"{theirs}.se.conv_reduce", f"{ours}/se/fc1"
         yield f"{theirs}.se.conv_expand", f"{ours}/se/fc2"
-
-
-def is_timm(names: object) -> bool:
-    """Whether a file with these names is timm's."""
-    return "conv_stem.weight" in names

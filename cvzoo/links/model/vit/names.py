@@ -1,13 +1,9 @@
 """torchvision's names in a Vision Transformer, and ours."""
 
 import re
-from collections.abc import Mapping
 
-import numpy as np
+from cvzoo.links.model.pretrained.names import Names
 
-from cvzoo.links.model.torch_names import own_names
-
-_ARRAYS = {"class_token": "token", "encoder.pos_embedding": "positions"}
 # of modules
 _AROUND = {"conv_proj": "patches", "encoder.ln": "norm", "heads.head": "head"}
 _IN_BLOCK = {
@@ -21,7 +17,6 @@ _IN_BLOCK = {
     "mlp.linear_2": "narrow",
 }
 _BLOCK = r"encoder\.layers\.encoder_layer_(\d+)\."
-_QKV = {"in_proj_weight": "W", "in_proj_bias": "b"}
 
 
 def vit_place(module: str) -> str | None:
@@ -33,13 +28,15 @@ def vit_place(module: str) -> str | None:
     return _AROUND.get(module)
 
 
-def from_torchvision(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The arrays by our names; those that have no place here keep theirs."""
-    named = {}
-    for name, array in own_names(arrays, vit_place).items():
-        match = re.fullmatch(_BLOCK + r"self_attention\.(in_proj_weight|in_proj_bias)", name)
-        if match:
-            named[f"blocks/{match[1]}/attention/qkv/{_QKV[match[2]]}"] = array
-        else:
-            named[_ARRAYS.get(name, name)] = array
-    return named
+NAMES = {
+    "torchvision": Names(
+        marks=(),
+        modules=vit_place,
+        rules=[
+            (r"^class_token$", "token"),
+            (r"^encoder\.pos_embedding$", "positions"),
+            (f"^{_BLOCK}self_attention\\.in_proj_weight$", r"blocks/\1/attention/qkv/W"),
+            (f"^{_BLOCK}self_attention\\.in_proj_bias$", r"blocks/\1/attention/qkv/b"),
+        ],
+    )
+}

@@ -1,13 +1,9 @@
 """The names in the authors' files of ESPNet, and ours."""
 
 import re
-from collections.abc import Mapping
-
-import numpy as np
 
 from cvzoo.errors.exceptions import WeightsMismatchError
-
-_NORM = {"weight": "gamma", "bias": "beta", "running_mean": "avg_mean", "running_var": "avg_var"}
+from cvzoo.links.model.pretrained.names import Arrays, Names
 
 # of modules; what is left over by one line is looked at by the next
 _WORDS = (
@@ -34,40 +30,27 @@ _WORDS = (
 )
 
 
-def is_espnet(arrays: Mapping[str, np.ndarray]) -> bool:
-    """Whether these are the names of the authors' files."""
-    return "encoder.level1.conv.weight" in arrays
+def espnet_place(module: str) -> str:
+    """Our path of a module of the authors'."""
+    for pattern, ours in _WORDS:
+        module = re.sub(pattern, ours, module)
+    return module.replace(".", "/")
 
 
-def from_torch(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The arrays by our names; those of another file keep theirs."""
-    if not is_espnet(arrays):
-        return dict(arrays)
-    named = {}
-    for name, array in arrays.items():
-        module, _, leaf = name.rpartition(".")
-        if leaf == "num_batches_tracked":
-            continue
-        leaves = _NORM if f"{module}.running_mean" in arrays else {"weight": "W"}
-        place = module
-        for pattern, ours in _WORDS:
-            place = re.sub(pattern, ours, place)
-        if leaf not in leaves:
-            named[name] = array
-            continue
-        place = place.replace(".", "/")
-        named[f"{place}/{leaves[leaf]}"] = array
-        if leaf == "running_mean":
-            named[f"{place}/N"] = np.asarray(0)
-    return named
+# slopes are a vector as the weights of normalizations are
+NAMES = {
+    "the authors": Names(
+        marks=("encoder.level1.conv.weight",), modules=espnet_place, rules=[(r"(^|/)act/gamma$", r"\1act/W")]
+    )
+}
 
 
-def depths_of(arrays: Mapping[str, np.ndarray]) -> tuple[int, int]:
+def depths_of(arrays: Arrays) -> tuple[int, int]:
     """How many blocks the second and the third stage have in these arrays, by our names."""
     return tuple(len({name.split("/")[1] for name in arrays if name.startswith(f"stage{i}/")}) for i in (2, 3))
 
 
-def mixes_colors(arrays: Mapping[str, np.ndarray]) -> bool:
+def mixes_colors(arrays: Arrays) -> bool:
     """Whether the last convolution of these arrays, by our names, sees the shrunk photo beside the stem's map.
 
     Raises WeightsMismatchError if they are not of this network.

@@ -1,11 +1,8 @@
 """torchvision's names in a DenseNet, and ours."""
 
 import re
-from collections.abc import Mapping
 
-import numpy as np
-
-from cvzoo.links.model.torch_names import own_names
+from cvzoo.links.model.pretrained.names import Names
 
 # of modules
 PATTERNS = (
@@ -34,6 +31,4 @@ def densenet_place(module: str) -> str | None:
     return None
 
 
-def densenet_names(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The arrays of a file of torchvision by our names; those that have no place here keep theirs."""
-    return own_names(arrays, densenet_place) if "features.conv0.weight" in arrays else dict(arrays)
+NAMES = {"torchvision": Names(marks=("features.conv0.weight",), modules=densenet_place)}

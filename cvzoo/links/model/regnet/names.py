@@ -1,11 +1,8 @@
 """torchvision's names in a RegNet, and ours."""
 
 import re
-from collections.abc import Mapping
 
-import numpy as np
-
-from cvzoo.links.model.torch_names import own_names
+from cvzoo.links.model.pretrained.names import Names
 
 _BLOCK = re.compile(r"trunk_output\.block(\d+)\.block\d+-(\d+)\.(.+)")
 _IN_BLOCK = {
@@ -31,6 +28,4 @@ def regnet_place(module: str) -> str | None:
     return f"extractor/stages/{int(match[1]) - 1}/{match[2]}/{_IN_BLOCK[match[3]]}"
 
 
-def from_torchvision(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The arrays by our names; those that have no place here keep theirs."""
-    return own_names(arrays, regnet_place)
+NAMES = {"torchvision": Names(marks=(), modules=regnet_place)}

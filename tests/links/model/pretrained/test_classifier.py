@@ -6,8 +6,10 @@ import pytest
 from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.linear import Linear
-from cvzoo.links.model.class_source import ClassWeights, class_source
 from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.pretrained.classifier import ClassWeights, classifier_source
+from cvzoo.links.model.pretrained.load import load_pretrained
+from cvzoo.links.model.pretrained.names import Names
 from cvzoo.weights.record import Weights
 
 
@@ -18,8 +20,11 @@ class Net(Chain):
             self.fc = Linear(4, n_class)
 
 
-def theirs_to_ours(arrays):
-    return {name.replace("weight", "W").replace("bias", "b").replace(".", "/"): a for name, a in arrays.items()}
+NAMES = {"the publisher": Names(marks=("fc.weight",), modules=lambda module: module)}
+
+
+def loaded(source, net):
+    return load_pretrained(net, source.file, may_start_anew=source.may_start_anew)
 
 
 @pytest.fixture
@@ -35,11 +40,11 @@ def file(tmp_path):
 
 
 def source_of(pretrained_model, *, records=None, n_class=None, label_names=None):
-    return class_source(
+    return classifier_source(
         pretrained_model,
         records or {},
-        own_names=theirs_to_ours,
-        head_bias="fc/b",
+        NAMES,
+        heads=("fc",),
         n_class=n_class,
         label_names=label_names,
         default=PhotoPreparation(),
@@ -48,13 +53,13 @@ def source_of(pretrained_model, *, records=None, n_class=None, label_names=None)
 
 def test_without_a_file_there_are_a_thousand_classes():
     source = source_of(None)
-    assert (source.n_class, source.label_names, source.take(Net(3), head=("fc",))) == (1000, None, None)
+    assert (source.n_class, source.label_names, loaded(source, Net(3))) == (1000, None, None)
 
 
 def test_the_file_says_how_many_classes(file):
     source = source_of(file)
     net = Net(source.n_class)
-    assert source.take(net, head=("fc",)).is_clean
+    assert loaded(source, net).is_clean
     assert net.fc.b.array.tolist() == [5] * 5
     assert net.body.W.array[0, 0] == 2
 
@@ -64,7 +69,7 @@ def test_other_classes_start_anew_and_are_named(file):
     net = Net(2)
     before = net.fc.W.array.copy()
     with pytest.warns(UserWarning, match="fc/W"):
-        report = source.take(net, head=("fc",))
+        report = loaded(source, net)
     assert set(report.mismatching) == {"fc/W", "fc/b"}
     np.testing.assert_array_equal(net.fc.W.array, before)
     assert net.body.b.array[0] == 3
@@ -73,7 +78,7 @@ def test_other_classes_start_anew_and_are_named(file):
 
 def test_as_many_classes_as_the_file_has_need_no_new_head(file):
     source = source_of(file, n_class=5)
-    assert source.take(Net(5), head=("fc",)).is_clean
+    assert loaded(source, Net(5)).is_clean
 
 
 @pytest.mark.parametrize("change", ["left over", "missing", "another shape"])
@@ -87,7 +92,7 @@ def test_only_the_head_may_differ(tmp_path, file, change):
         arrays["body.weight"] = np.zeros((4, 7), np.float32)
     np.savez(tmp_path / "odd.npz", **arrays)
     with pytest.raises(WeightsMismatchError):
-        source_of(tmp_path / "odd.npz", n_class=2).take(Net(2), head=("fc",))
+        loaded(source_of(tmp_path / "odd.npz", n_class=2), Net(2))
 
 
 def test_a_file_of_another_network_is_told_at_once(tmp_path):

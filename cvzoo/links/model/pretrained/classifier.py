@@ -1,0 +1,144 @@
+"""Where the numbers, the classes and the preparation of a classifier or a segmenter come from."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from cvzoo.errors.exceptions import WeightsMismatchError
+from cvzoo.labels.imagenet import imagenet_label_names
+from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.pretrained.names import Names
+from cvzoo.links.model.pretrained.source import PretrainedFile, decided_classes, read_pretrained
+from cvzoo.weights.record import Weights
+
+_N_IMAGENET = len(imagenet_label_names)
+
+
+class ClassWeights(NamedTuple):
+    """A published file of a classifier.
+
+    record: where it lies and what it is
+    preparation: how photos were prepared when its score was measured
+    """
+
+    record: Weights
+    preparation: PhotoPreparation
+
+
+class ClassSource(NamedTuple):
+    """What a network is to be built as, and the file for `load_pretrained`.
+
+    n_class, label_names: of the network to be, the latter None if there are none
+    preparation: how it is to see a photo
+    file: None if the network starts from random numbers
+    may_start_anew: the heads, if the caller said how many classes there are to be
+    """
+
+    n_class: int
+    label_names: tuple[str, ...] | None
+    preparation: PhotoPreparation
+    file: PretrainedFile | None = None
+    may_start_anew: tuple[str, ...] = ()
+
+
+def classifier_source(
+    pretrained_model: str | os.PathLike | None,
+    records: Mapping[str, ClassWeights],
+    names: Mapping[str, Names],
+    *,
+    heads: Sequence[str],
+    n_class: int | None,
+    label_names: Sequence[str] | None,
+    default: PhotoPreparation,
+    class_array: str | None = None,
+) -> ClassSource:
+    """What a classifier is to be built as; the file is fetched and read, nothing is built yet.
+
+    pretrained_model: a name in `records`, the path of a file, or None
+    names: publisher -> its names
+    heads: paths of the links whose shapes depend on the number of classes, such as ("fc",)
+    n_class, label_names: what the caller asked for, None where he did not say; without both and without a file there
+        are ImageNet's 1000 classes
+    default: how photos are prepared where neither the name of the model nor the file or its name says anything else
+    class_array: the array that has one number a class; None: the first head's bias
+    Raises ValueRangeError if names and classes do not agree or there are no such weights; WeightsMismatchError if the
+    file has no such array; what reading it raises.
+    """
+    if n_class is not None or label_names is not None or pretrained_model is None:
+        decided_classes(n_class, label_names, None, name="n_class", default=_N_IMAGENET)  # before anything is fetched
+    file = None
+    if pretrained_model is not None:
+        known = {key: each.record for key, each in records.items()}
+        file = _counted(read_pretrained(pretrained_model, known, names), class_array or f"{heads[0]}/b")
+    is_asked = n_class is not None or label_names is not None
+    n_class, label_names = decided_classes(n_class, label_names, file, name="n_class", default=_N_IMAGENET)
+    if file is None:
+        return ClassSource(n_class, label_names, default)
+    default = names[file.publisher].preparation or default if file.publisher in names else default
+    preparation = _preparation(pretrained_model, records, file, default)
+    return ClassSource(n_class, label_names, preparation, file, tuple(heads) if is_asked else ())
+
+
+def segmenter_source(
+    pretrained_model: str | os.PathLike | None,
+    records: Mapping[str, Weights],
+    names: Mapping[str, Names],
+    *,
+    heads: Sequence[str],
+    n_class: int | None,
+    label_names: Sequence[str] | None,
+    usual_names: Sequence[Sequence[str]],
+    class_array: str | None = None,
+) -> ClassSource:
+    """What a segmenter is to be built as, as in `classifier_source`; its `preparation` says nothing.
+
+    usual_names: names of the classes that published files of this network have, one or several lists of different
+        lengths; without a file and without `n_class` and `label_names` there are as many classes as in the first
+    """
+    if pretrained_model is None and n_class is None and label_names is None:
+        n_class = len(usual_names[0])
+    source = classifier_source(
+        pretrained_model,
+        {key: ClassWeights(record, PhotoPreparation()) for key, record in records.items()},
+        names,
+        heads=heads,
+        n_class=n_class,
+        label_names=label_names,
+        default=PhotoPreparation(),
+        class_array=class_array,
+    )
+    if source.file is None or label_names is not None or source.file.n_class != source.n_class:
+        return source
+    is_named = isinstance(pretrained_model, str) and pretrained_model in records
+    found = (records[pretrained_model].label_names or None) if is_named else source.label_names
+    if found is None:
+        found = next((tuple(each) for each in usual_names if len(each) == source.n_class), None)
+    return source._replace(label_names=found)
+
+
+def _counted(file: PretrainedFile, class_array: str) -> PretrainedFile:
+    """The file with its classes, of which an array has one number each."""
+    if class_array not in file.arrays:
+        raise WeightsMismatchError(
+            f"{file.path}: has no array that this classifier calls {class_array!r}",
+            expected="a file of this network, by its publisher's names or by ours",
+            got=", ".join(list(file.arrays)[:5]) or "no arrays",
+        )
+    n = len(file.arrays[class_array])
+    known = imagenet_label_names if n == _N_IMAGENET else None
+    return file._replace(n_class=n, label_names=known if file.header is None else file.header.label_names)
+
+
+def _preparation(
+    pretrained_model: str | os.PathLike | None,
+    records: Mapping[str, ClassWeights],
+    file: PretrainedFile,
+    default: PhotoPreparation,
+) -> PhotoPreparation:
+    if isinstance(pretrained_model, str) and pretrained_model in records:
+        return records[pretrained_model].preparation
+    if file.header is not None and "preparation" in file.header.settings:
+        return PhotoPreparation.from_json(file.header.settings["preparation"])
+    # a published file that was fetched by hand sees photos as the published one does
+    published = {each.record.file_name: each.preparation for each in records.values()}
+    return published.get(os.path.basename(file.path), default)

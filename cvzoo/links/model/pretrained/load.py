@@ -1,0 +1,108 @@
+"""The numbers of a file go into a model, or the file is refused."""
+
+import os
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from cvzoo.config.randomness import get_random_state, using_random_state
+from cvzoo.errors.exceptions import WeightsMismatchError
+from cvzoo.links.chain import Chain
+from cvzoo.links.model.pretrained.source import PretrainedFile
+from cvzoo.weights.download import pin_weights
+from cvzoo.weights.report import LoadReport
+
+Shapes = Mapping[str, tuple[int, ...]]
+_N_SHOWN = 20
+
+
+class _Misfit(NamedTuple):
+    """Names that a file lacks, that it has too many, and whose shape is another."""
+
+    missing: tuple[str, ...]
+    unexpected: tuple[str, ...]
+    differing: tuple[str, ...]
+
+    @property
+    def n(self) -> int:
+        """How many there are."""
+        return len(self.missing) + len(self.unexpected) + len(self.differing)
+
+
+def load_pretrained(
+    model: Chain,
+    file: PretrainedFile | None,
+    *,
+    may_start_anew: Sequence[str] = (),
+    as_written: Iterable[Callable[[], Chain]] = (),
+) -> LoadReport | None:
+    """What did not fit, after everything that fits was taken over; None without a file.
+
+    file: its arrays go into the model, or into the part that the file is about; counts of steps (".../N") may be absent
+        or left over
+    may_start_anew: paths of links, such as ("fc",), whose shapes depend on the number of classes: arrays of another
+        shape than the file's keep the model's values there
+    as_written: make the network that the file was written of, one after another until one has just the file's arrays;
+        only names and shapes are looked at, and only where the file is not just the model's. They differ from the model
+        where the caller asked for other classes, other anchors or another structure. What the model has and the file's
+        network has not, or in another shape, starts anew then, and what it has not itself is left out
+    A warning names what starts anew and what is left out. A published file of unknown hash is trusted from now on.
+    Raises WeightsMismatchError that names what is missing, left over or of another shape; nothing was changed then.
+    """
+    if file is None:
+        return None
+    all_shapes, given = _shapes(model.state_arrays()), _shapes(file.arrays)
+    wanted = {name: shape for name, shape in all_shapes.items() if name.startswith(file.only)}
+    misfit = _compared(wanted, given, all_shapes)
+    if misfit.n:
+        heads = tuple(path.rstrip("/") + "/" for path in may_start_anew)
+        if misfit.missing or misfit.unexpected or not all(name.startswith(heads) for name in misfit.differing):
+            _check_is_whole(wanted, given, misfit, as_written, file.path)
+        anew = sorted((*misfit.missing, *misfit.differing))
+        parts = [f"{len(wanted) - len(anew)} arrays were taken over"]
+        parts += [f"{len(anew)} start anew: {_shown(anew)}"] if anew else []
+        parts += [f"{len(misfit.unexpected)} have no place: {_shown(misfit.unexpected)}"] if misfit.unexpected else []
+        warnings.warn(f"{os.fspath(file.path)}: {', '.join(parts)}", stacklevel=3)
+    report = model.load_arrays(file.arrays, strict=False)
+    pin_weights(file.path)
+    return report
+
+
+def _check_is_whole(
+    wanted: Shapes, given: Shapes, misfit: _Misfit, as_written: Iterable[Callable[[], Chain]], path: str | os.PathLike
+) -> None:
+    nearest, its_misfit = wanted, misfit
+    for i, make in enumerate(as_written):
+        with using_random_state(get_random_state()):  # the model's next random numbers are what they would have been
+            shapes = _shapes(make().state_arrays())
+        written = _compared(shapes, given, shapes)
+        if not written.n and any(given.get(name) == shape for name, shape in wanted.items()):
+            return
+        if written.n and (i == 0 or written.n < its_misfit.n):
+            nearest, its_misfit = shapes, written
+    raise _error(path, nearest, given, its_misfit)
+
+
+def _shapes(arrays: Mapping[str, np.ndarray]) -> Shapes:
+    return {name: np.shape(array) for name, array in arrays.items() if not name.endswith("/N")}
+
+
+def _compared(wanted: Shapes, given: Shapes, known: Shapes) -> _Misfit:
+    """known: names of the whole model, of which more may be given than wanted."""
+    return _Misfit(
+        tuple(sorted(wanted.keys() - given.keys())),
+        tuple(sorted(given.keys() - known.keys())),
+        tuple(sorted(name for name in wanted.keys() & given.keys() if wanted[name] != given[name])),
+    )
+
+
+def _error(path: str | os.PathLike, wanted: Shapes, given: Shapes, misfit: _Misfit) -> WeightsMismatchError:
+    pairs = {name: (wanted[name], given[name]) for name in misfit.differing}
+    report = LoadReport(misfit.missing, misfit.unexpected, pairs)
+    return WeightsMismatchError(f"{os.fspath(path)}: it does not hold this model\n{report}")
+
+
+def _shown(names: Sequence[str]) -> str:
+    return ", ".join(names[:_N_SHOWN]) + (f" and {len(names) - _N_SHOWN} more" if len(names) > _N_SHOWN else "")

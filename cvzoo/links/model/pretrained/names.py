@@ -1,0 +1,126 @@
+"""What publishers call the arrays of a network, and how ours are made of theirs."""
+
+import dataclasses
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from cvzoo.links.model.photo_preparation import PhotoPreparation
+
+Arrays = Mapping[str, np.ndarray]
+# a regular expression, and what re.sub puts in the place of what it finds
+Rule = tuple[str, str | Callable[[re.Match[str]], str]]
+
+_RUNNING = {"running_mean": "avg_mean", "running_var": "avg_var"}
+_OWN_LEAVES = ("W", "b", "gamma", "beta", "avg_mean", "avg_var", "N")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Names:
+    """A publisher's names in the networks of a family; called with the arrays of a file it gives them by our names.
+
+    marks: names of arrays; a file that has them all is this publisher's
+    modules: the publisher's name of a module -> the path of our link, as a table or a function (None: it has no place).
+        "weight" and "bias" of a module are "W" and "b", or, if the weight is a vector, "gamma" and "beta" of a
+        normalization; torch's count of batches is dropped, it changes nothing
+    rules: what changes the names of all arrays after that, one rule after another
+    drop: beginnings of our names of what has no use here, such as a classifier's last layer
+    values: (regular expression of a whole name of ours, function of an array): arrays that are laid out otherwise
+    finish: from all arrays by our names and the number of classes that the model is to have (None: as the file), the
+        same in our order of rows
+    only: beginnings of the paths that such a file fills, all of them: ("extractor/",) for a backbone, ("",) for all
+    settings: from the settings asked for (or default ones), the arrays by the publisher's names and by ours, how the
+        network in the file is built; None: the file does not tell
+    label_names: number of classes -> their names, where the file does not tell
+    preparation: how these networks see a photo, where neither a record nor the file tells; None: as the model's others
+    """
+
+    marks: tuple[str, ...]
+    modules: Mapping[str, str] | Callable[[str], str | None] | None = None
+    rules: Sequence[Rule] = ()
+    drop: tuple[str, ...] = ()
+    values: Sequence[tuple[str, Callable[[np.ndarray], np.ndarray]]] = ()
+    finish: Callable[[dict[str, np.ndarray], int | None], dict[str, np.ndarray]] | None = None
+    only: tuple[str, ...] = ("",)
+    settings: Callable[[Any, Arrays, Arrays], Any] | None = None
+    label_names: Mapping[int, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    preparation: PhotoPreparation | None = None
+
+    def fit(self, arrays: Arrays) -> bool:
+        """Whether a file of these arrays is this publisher's."""
+        return all(name in arrays for name in self.marks)
+
+    def __call__(self, arrays: Arrays, n_class: int | None = None) -> dict[str, np.ndarray]:
+        """The arrays by our names; those that have no place here keep theirs.
+
+        n_class: of the model to be
+        Raises KeyError if an array is lacking without which the others cannot be laid out.
+        """
+        named = dict(arrays) if self.modules is None else own_names(arrays, self.modules)
+        for pattern, ours in self.rules:
+            named = {re.sub(pattern, ours, name): array for name, array in named.items()}
+        if self.drop:
+            named = {name: array for name, array in named.items() if not name.startswith(self.drop)}
+        for pattern, change in self.values:
+            named = {name: change(array) if re.fullmatch(pattern, name) else array for name, array in named.items()}
+        return named if self.finish is None else self.finish(named, n_class)
+
+
+def publisher_of(arrays: Arrays, names: Mapping[str, Names]) -> str | None:
+    """The first key of the table whose marks the arrays have, None if there is none."""
+    return next((publisher for publisher, each in names.items() if each.fit(arrays)), None)
+
+
+def by_our_names(arrays: Arrays, names: Mapping[str, Names]) -> dict[str, np.ndarray]:
+    """The arrays of a file by our names, whoever of the table published it."""
+    publisher = publisher_of(arrays, names)
+    return dict(arrays) if publisher is None else names[publisher](arrays)
+
+
+def own_names(arrays: Arrays, modules: Mapping[str, str] | Callable[[str], str | None]) -> dict[str, np.ndarray]:
+    """The arrays of a file of torch, MXNet or Chainer by our names; those that have no place here keep theirs.
+
+    modules: as in `Names`
+    """
+    place_of = modules.get if isinstance(modules, Mapping) else modules
+    named = {}
+    for name, array in arrays.items():
+        module, leaf = _split(name)
+        if leaf == "num_batches_tracked":
+            continue
+        place, ours = place_of(module), _leaf(leaf, arrays.get(f"{module}.weight"))
+        if place is None or ours is None:
+            named[name] = array
+            continue
+        named[f"{place}/{ours}"] = array
+        if leaf == "running_mean":
+            named[f"{place}/N"] = np.asarray(0)  # our count of fine-tuning steps
+    return named
+
+
+def counted_batches(arrays: Arrays, prefix: str = "") -> bool:
+    """Whether normalizations below `prefix` were trained: frozen ones count no batches, so their files have no counts.
+
+    It tells torchvision's detectors of both kinds apart, which have the same names: only its frozen ones may have an
+    eps of 0, ordinary normalizations have 1e-5.
+    """
+    return any(
+        name.startswith(prefix) and name.endswith(".num_batches_tracked") and np.max(array, initial=0) > 0
+        for name, array in arrays.items()
+    )
+
+
+def _split(name: str) -> tuple[str, str]:
+    module, _, leaf = name.rpartition("/" if "/" in name else ".")
+    return module, leaf
+
+
+def _leaf(leaf: str, weight: np.ndarray | None) -> str | None:
+    is_norm = weight is not None and weight.ndim == 1
+    if leaf == "weight":
+        return "gamma" if is_norm else "W"
+    if leaf == "bias":
+        return "beta" if is_norm else "b"
+    return leaf if leaf in _OWN_LEAVES else _RUNNING.get(leaf)

@@ -1,0 +1,97 @@
+"""What a name or a path of weights leads to: a file that was read, its arrays by our names."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
+from cvzoo.links.model.pretrained.names import Arrays, Names, publisher_of
+from cvzoo.links.model.pretrained.path import pretrained_path
+from cvzoo.weights.model_header import ModelHeader, read_model_header
+from cvzoo.weights.record import Weights
+from cvzoo.weights.sniff import read_arrays
+
+
+class PretrainedFile(NamedTuple):
+    """A file of weights for a network of a family.
+
+    path: of it
+    arrays: by our names
+    publisher: whose names it has, a key of the family's table; None if they are none of these, and taken for ours
+    header: what `save_model` wrote into it, None if that is nothing
+    only: beginnings of the paths that it is about, see `Names`
+    settings: how the network in it is built, None if it does not say
+    n_class: how many classes it knows, None if it does not say, as a backbone's
+    label_names: their names, or None
+    """
+
+    path: str
+    arrays: Arrays
+    publisher: str | None = None
+    header: ModelHeader | None = None
+    only: tuple[str, ...] = ("",)
+    settings: Any = None
+    n_class: int | None = None
+    label_names: tuple[str, ...] | None = None
+
+
+def read_pretrained(
+    pretrained_model: str | os.PathLike,
+    records: Mapping[str, Weights],
+    names: Mapping[str, Names],
+    *,
+    n_class: int | None = None,
+    settings: Any = None,
+) -> PretrainedFile:
+    """The file of a name or a path, fetched first if need be, and read; how many classes it knows is left open.
+
+    pretrained_model: a name in `records`, or a path
+    names: publisher -> its names; of several that fit a file the first counts
+    n_class, settings: of the model to be, as far as they are known
+    Raises ValueRangeError for an unknown name, WeightsMismatchError if the file lacks an array without which the others
+    cannot be laid out, and what reading the file raises.
+    """
+    path = os.fspath(pretrained_path(pretrained_model, records))
+    header, theirs = read_model_header(path), read_arrays(path)
+    publisher = publisher_of(theirs, names)
+    if publisher is None:
+        return PretrainedFile(path, theirs, None, header)
+    table = names[publisher]
+    try:
+        ours = table(theirs, n_class)
+        told = settings if table.settings is None else table.settings(settings, theirs, ours)
+    except KeyError as error:
+        raise WeightsMismatchError(f"{path}: it lacks an array", expected=str(error.args[0])[:120]) from error
+    return PretrainedFile(path, ours, publisher, header, table.only, told)
+
+
+def decided_classes(
+    n_class: int | None,
+    label_names: Sequence[str] | None,
+    file: PretrainedFile | None,
+    *,
+    name: str,
+    default: int | None = None,
+    known_names: Sequence[Sequence[str]] = (),
+) -> tuple[int, tuple[str, ...] | None]:
+    """(number of classes, their names or None): as they were given, else as the file has them, else the default.
+
+    name: of the argument, with the model's before it, for errors
+    known_names: names that are taken where nobody else says them and there are as many
+    Raises ValueRangeError if there is no number, or the names are not as many.
+    """
+    if n_class is None and label_names is not None:
+        n_class = len(label_names)
+    if n_class is None and file is not None:
+        n_class = file.n_class
+    if n_class is None:
+        n_class = default
+    if isinstance(n_class, bool) or not isinstance(n_class, int) or n_class < 1:
+        raise ValueRangeError(f"{name} must be a positive integer", got=repr(n_class))
+    if label_names is None and file is not None and file.n_class == n_class:
+        label_names = file.label_names
+    if label_names is None:
+        label_names = next((each for each in known_names if len(each) == n_class), None)
+    if label_names is not None and len(label_names) != n_class:
+        raise ValueRangeError("label_names must be one a class", expected=n_class, got=len(label_names))
+    return n_class, None if label_names is None else tuple(label_names)

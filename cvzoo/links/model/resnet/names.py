@@ -1,0 +1,138 @@
+"""torchvision's, timm's and ChainerCV's names in a ResNet, and ours; what their makers built otherwise."""
+
+import dataclasses
+import re
+from typing import NamedTuple
+
+import numpy as np
+
+from cvzoo.errors.exceptions import WeightsMismatchError
+from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.pretrained.names import Arrays, Names, Rule
+from cvzoo.links.model.resnet.block import Arch
+from cvzoo.links.model.resnet.extractor import Pool
+
+# Caffe's networks see 0 to 255, and the mean of each channel is taken off
+CAFFE_PREPARATION = PhotoPreparation(mean=(123.15163 / 255, 115.90288 / 255, 103.06262 / 255), std=(1 / 255,) * 3)
+
+# of torchvision's modules (timm's are the same, with gates); the first that fits the whole name counts
+_MODULES = (
+    (r"(?:layer0\.)?conv1", r"extractor/conv1/conv"),
+    (r"(?:layer0\.)?bn1", r"extractor/conv1/bn"),
+    (r"layer1\.(\d+)\.(.+)", r"extractor/res2/\1/\2"),
+    (r"layer2\.(\d+)\.(.+)", r"extractor/res3/\1/\2"),
+    (r"layer3\.(\d+)\.(.+)", r"extractor/res4/\1/\2"),
+    (r"layer4\.(\d+)\.(.+)", r"extractor/res5/\1/\2"),
+    (r"fc|last_linear", r"fc"),
+)
+# of what stands in a block
+_IN_BLOCK = (
+    (r"/conv([123])$", r"/conv\1/conv"),
+    (r"/bn([123])$", r"/conv\1/bn"),
+    (r"/downsample\.0$", r"/shortcut/conv"),
+    (r"/downsample\.1$", r"/shortcut/bn"),
+    (r"/(?:se|se_module)\.fc1$", r"/se/down"),
+    (r"/(?:se|se_module)\.fc2$", r"/se/up"),
+)
+# of ChainerCV's arrays in a block, wherever the ResNet stands
+CHAINERCV_RULES: tuple[Rule, ...] = (
+    (r"(^|/)(res[2-5])/a/", r"\1\2/0/"),
+    (r"(^|/)(res[2-5])/b(\d+)/", r"\1\2/\3/"),
+    (r"(^|/)(res[2-5]/\d+)/residual_conv/", r"\1\2/shortcut/"),
+)
+
+
+class Layout(NamedTuple):
+    """What networks of one maker have that their arrays' shapes do not show.
+
+    arch, pool, eps: as in `ResNetExtractor`
+    """
+
+    arch: Arch = "v1.5"
+    pool: Pool = "padded"
+    eps: float = 1e-5
+
+
+def usual_layout(*, groups: int, se: int) -> Layout:
+    """torchvision's, but that of the paper for gated networks: SE-ResNets came with Caffe's pooling and strides."""
+    if not se:
+        return Layout()
+    return Layout("he" if groups == 1 else "v1.5", "cover")
+
+
+def layout_of(publisher: str | None, *, groups: int, se: int) -> Layout:
+    """What a publisher's network has; None, for random numbers and files of our own: the usual layout."""
+    usual = usual_layout(groups=groups, se=se)
+    if publisher in ("the authors", "chainercv"):
+        return Layout("he" if publisher == "the authors" else usual.arch, "cover", 2e-5)
+    return Layout() if publisher == "torchvision" else usual
+
+
+def resnet_place(module: str) -> str | None:
+    """Our path of a module of torchvision's ResNet: "extractor/res2/0/conv1/bn" of "layer1.0.bn1"; None: none."""
+    for pattern, place in _MODULES:
+        match = re.fullmatch(pattern, module)
+        if match:
+            path = match.expand(place)
+            if "/res" in path:
+                for inner, ours in _IN_BLOCK:
+                    path = re.sub(inner, ours, path)
+            return path
+    return None
+
+
+def without_first_bias(named: dict[str, np.ndarray], n_class: int | None = None) -> dict[str, np.ndarray]:
+    """The arrays of ChainerCV's files: where the first convolution has a bias, it is taken off the mean of the
+    normalization behind, which is the same.
+    """
+    named = dict(named)
+    for name in [name for name in named if re.search(r"(^|/)conv1/conv/b$", name) and "/res" not in f"/{name}"]:
+        bias = named.pop(name)
+        mean = name.removesuffix("conv/b") + "bn/avg_mean"
+        named[mean] = named[mean] - bias
+    return named
+
+
+def _gate(array: np.ndarray) -> np.ndarray:
+    """Gates that torch's files have as convolutions of 1 x 1 are rows here."""
+    return array[:, :, 0, 0] if array.ndim == 4 and array.shape[2:] == (1, 1) else array
+
+
+_GATES = [(".*/se/.*", _gate)]
+_CHAINERCV = Names(
+    marks=("res2/a/conv1/conv/W",),
+    rules=(*CHAINERCV_RULES, (r"^(res[2-5]|conv1)/", r"extractor/\1/"), (r"^fc6/", "fc/")),
+    finish=without_first_bias,
+    preparation=CAFFE_PREPARATION,
+)
+NAMES = {
+    # only the paper's files have a bias in the first convolution
+    "the authors": dataclasses.replace(_CHAINERCV, marks=("res2/a/conv1/conv/W", "conv1/conv/b")),
+    "chainercv": _CHAINERCV,
+    # the first port of the gated networks to torch
+    "legacy": Names(marks=("layer0.conv1.weight",), modules=resnet_place, values=_GATES),
+    "torchvision": Names(marks=("conv1.weight", "layer4.0.conv1.weight"), modules=resnet_place, values=_GATES),
+}
+
+
+def depth_of(arrays: Arrays) -> int:
+    """The number of layers of the ResNet whose arrays, by our names, these are.
+
+    Raises WeightsMismatchError if it is none that is known.
+    """
+    blocks = len({name.split("/")[2] for name in arrays if name.startswith("extractor/res4/")})
+    bottleneck = "extractor/res2/0/conv3/conv/W" in arrays
+    known = {(1, False): 10, (2, False): 18, (6, False): 34, (6, True): 50, (23, True): 101, (36, True): 152}
+    if (blocks, bottleneck) not in known:
+        raise WeightsMismatchError("the file holds no ResNet of a known depth", got=f"{blocks} blocks in stage 4")
+    return known[blocks, bottleneck]
+
+
+def is_torchvision_resnet(arrays: Arrays) -> bool:
+    """Whether these are the names of a torchvision ResNet, with or without its classifier."""
+    return NAMES["torchvision"].fit(arrays)
+
+
+def from_torchvision(arrays: Arrays) -> dict[str, np.ndarray]:
+    """The arrays by our names; those that have no place here keep theirs."""
+    return NAMES["torchvision"](arrays)
