@@ -2,15 +2,12 @@
 
 import dataclasses
 import re
-from typing import NamedTuple
 
 import numpy as np
 
 from cvzoo.errors.exceptions import WeightsMismatchError
 from cvzoo.links.model.photo_preparation import PhotoPreparation
 from cvzoo.links.model.pretrained.names import Arrays, Names, Rule
-from cvzoo.links.model.resnet.block import Arch
-from cvzoo.links.model.resnet.extractor import Pool
 
 # Caffe's networks see 0 to 255, and the mean of each channel is taken off
 CAFFE_PREPARATION = PhotoPreparation(mean=(123.15163 / 255, 115.90288 / 255, 103.06262 / 255), std=(1 / 255,) * 3)
@@ -40,32 +37,6 @@ CHAINERCV_RULES: tuple[Rule, ...] = (
     (r"(^|/)(res[2-5])/b(\d+)/", r"\1\2/\3/"),
     (r"(^|/)(res[2-5]/\d+)/residual_conv/", r"\1\2/shortcut/"),
 )
-
-
-class Layout(NamedTuple):
-    """What networks of one maker have that their arrays' shapes do not show.
-
-    arch, pool, eps: as in `ResNetExtractor`
-    """
-
-    arch: Arch = "v1.5"
-    pool: Pool = "padded"
-    eps: float = 1e-5
-
-
-def usual_layout(*, groups: int, se: int) -> Layout:
-    """torchvision's, but that of the paper for gated networks: SE-ResNets came with Caffe's pooling and strides."""
-    if not se:
-        return Layout()
-    return Layout("he" if groups == 1 else "v1.5", "cover")
-
-
-def layout_of(publisher: str | None, *, groups: int, se: int) -> Layout:
-    """What a publisher's network has; None, for random numbers and files of our own: the usual layout."""
-    usual = usual_layout(groups=groups, se=se)
-    if publisher in ("the authors", "chainercv"):
-        return Layout("he" if publisher == "the authors" else usual.arch, "cover", 2e-5)
-    return Layout() if publisher == "torchvision" else usual
 
 
 def resnet_place(module: str) -> str | None:

@@ -3,7 +3,7 @@
 import dataclasses
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from cvzoo.links.model.pretrained.classifier import classifier_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.resnet.block import Arch
 from cvzoo.links.model.resnet.extractor import Pool, ResNetExtractor, Stem
-from cvzoo.links.model.resnet.names import NAMES, layout_of
+from cvzoo.links.model.resnet.names import NAMES
 from cvzoo.links.model.resnet.norm import Norm
 from cvzoo.links.model.resnet.weights import CLASS_WEIGHTS
 from cvzoo.transforms.normalize import normalize
@@ -52,6 +52,32 @@ class ResNetConfig(AbstractConfig):
         how = PhotoPreparation(settings["short"], settings["insize"])
         plain = {"pool": "padded", "groups": 1, "base_width": 64, "se": 0, "preparation": how.to_json()}
         return {name: value for name, value in settings.items() if name not in ("short", "insize")} | plain
+
+
+class Layout(NamedTuple):
+    """What networks of one maker have that their arrays' shapes do not show.
+
+    arch, pool, eps: as in `ResNetExtractor`
+    """
+
+    arch: Arch = "v1.5"
+    pool: Pool = "padded"
+    eps: float = 1e-5
+
+
+def _usual_layout(*, groups: int, se: int) -> Layout:
+    """torchvision's, but that of the paper for gated networks: SE-ResNets came with Caffe's pooling and strides."""
+    if not se:
+        return Layout()
+    return Layout("he" if groups == 1 else "v1.5", "cover")
+
+
+def _layout_of(publisher: str | None, *, groups: int, se: int) -> Layout:
+    """What a publisher's network has; None, for random numbers and files of our own: the usual layout."""
+    usual = _usual_layout(groups=groups, se=se)
+    if publisher in ("the authors", "chainercv"):
+        return Layout("he" if publisher == "the authors" else usual.arch, "cover", 2e-5)
+    return Layout() if publisher == "torchvision" else usual
 
 
 class ResNet(AbstractClassifier):
@@ -108,7 +134,7 @@ class ResNet(AbstractClassifier):
             label_names=label_names,
             default=default,
         )
-        layout = layout_of(None if source.file is None else source.file.publisher, groups=groups, se=se)
+        layout = _layout_of(None if source.file is None else source.file.publisher, groups=groups, se=se)
         self.n_class, self.label_names = source.n_class, source.label_names
         usual_side = None
         if preparation is None:

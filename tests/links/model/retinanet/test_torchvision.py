@@ -11,11 +11,11 @@ import pathlib
 
 import numpy as np
 import pytest
-from cvzoo.links.model.resnet.torchvision_names import from_torchvision as resnet_from_torchvision
 from neighbour import module_at
 
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import WeightsMismatchError
+from cvzoo.links.model.resnet.names import NAMES as RESNET_NAMES
 from cvzoo.links.model.resnet.resnet import ResNet
 from cvzoo.links.model.retinanet.published import retinanet_resnet50_fpn, retinanet_resnet50_fpn_v2
 from cvzoo.links.model.retinanet.retinanet import RetinaNet
@@ -122,7 +122,7 @@ def test_resnets_equal_the_golden_numbers(shared, n_layer):
     keys = reference(shared, "torchvision_statedict_manifest.json")[f"resnet{n_layer}"]["keys"]
     model = ResNet(n_layer)
     arrays = {key: seeds.seeded(key, shape) for key, shape, _ in keys}
-    assert model.load_arrays(resnet_from_torchvision(arrays)).is_clean
+    assert model.load_arrays(RESNET_NAMES["torchvision"](arrays)).is_clean
     with using_config("train", False), no_backprop_mode():
         y = model(seeds.seeded_photo(*golden["input"])[None]).array
     np.testing.assert_allclose(y[0, :8], golden["first8"], atol=1e-4)
@@ -134,7 +134,7 @@ def test_resnets_equal_the_golden_numbers(shared, n_layer):
 @pytest.mark.parametrize("n_layer", [18, 34, 50, 101, 152])
 def test_all_resnets_have_torchvisions_names_and_shapes(shared, n_layer):
     keys = reference(shared, "torchvision_statedict_manifest.json")[f"resnet{n_layer}"]["keys"]
-    arrays = resnet_from_torchvision({key: np.broadcast_to(np.float32(0), shape) for key, shape, _ in keys})
+    arrays = RESNET_NAMES["torchvision"]({key: np.broadcast_to(np.float32(0), shape) for key, shape, _ in keys})
     wanted = {name: np.shape(array) for name, array in ResNet(n_layer).state_arrays().items()}
     assert {name: array.shape for name, array in arrays.items()} == wanted
 
