@@ -23,12 +23,12 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any, Protocol
 
-Array = Any  # numpy.ndarray on the CPU, cupy.ndarray on a GPU
-Pair = tuple[int, int]
-Pad = tuple[int, int, int, int]
+from cvzoo.backends.interface.array_types import Array, Pad, Pair
+from cvzoo.backends.interface.indices import IndexKernels
+from cvzoo.backends.interface.losses import LossKernels
 
 
-class AbstractBackend(Protocol):
+class AbstractBackend(IndexKernels, LossKernels, Protocol):
     """One device's kernels. Every function is pure unless it has `out`.
 
     Backends are modules, such as `cvzoo.backends.numpy.backend`: the functions are what is in them, without `self`.
@@ -285,6 +285,28 @@ class AbstractBackend(Protocol):
     def multiply(self, a: Array, b: Array) -> Array:
         """a * b with NumPy's broadcasting."""
 
+    # --- arithmetic -------------------------------------------------------------------------------------------------
+    def arithmetic(self, operation: str, a: Array, b: Array) -> Array:
+        """a - b, a / b, the larger, the smaller (NaN if either is) or a ** b, with NumPy's broadcasting.
+
+        operation: "subtract", "divide", "maximum", "minimum" or "power"
+        """
+
+    def arithmetic_constant(self, operation: str, x: Array, value: Any) -> Array:
+        """x and a number of its dtype, combined: in x's dtype.
+
+        operation: "add", "subtract" (x - value), "subtract_from", "multiply", "divide" (x / value), "divide_by",
+            "power" (x ** value) or "power_of"
+        """
+
+    # --- random numbers ---------------------------------------------------------------------------------------------
+    # from the seed of cvzoo.set_seed, on the current device; a GPU draws other numbers than the processor
+    def random_mask(self, shape: Sequence[int], ratio: float, scale: float, dtype: Any = "float32") -> Array:
+        """0 with probability `ratio`, otherwise `scale`."""
+
+    def standard_normal(self, shape: int | Sequence[int], dtype: Any = "float32", *, rounded: bool = False) -> Array:
+        """Of the normal distribution; `rounded`: the processor draws float64, which are rounded to `dtype`."""
+
     # --- softmax ----------------------------------------------------------------------------------------------------
     def softmax(self, x: Array, *, axis: int) -> Array:
         """exp(x) / sum(exp(x)) along `axis`, computed without overflow."""
@@ -312,6 +334,12 @@ class AbstractBackend(Protocol):
 
     def resize_2d_grad(self, gy: Array, size: Pair, *, mode: str, align_corners: bool, antialias: bool) -> Array:
         """gx (B, C, H, W) of gy (B, C, OH, OW); size is (H, W)."""
+
+    def separable_2d(self, x: Array, rows: Any, columns: Any) -> Array:
+        """rows @ x @ columns.T, (B, C, OH, OW), of each map of x (B, C, H, W).
+
+        rows: (OH, H), columns: (OW, W): numpy.ndarray, few of them ever
+        """
 
 
 # kind: f(x); alpha and beta as written

@@ -15,6 +15,21 @@ def is_device_array(array: Any) -> bool:
     return cupy is not None and isinstance(array, cupy.ndarray)
 
 
+def is_array(value: Any) -> bool:
+    """Whether it is an array, of any device."""
+    return isinstance(value, np.ndarray) or is_device_array(value)
+
+
+def range_of(array: Any) -> tuple[Any, Any] | None:
+    """The smallest and the largest number; None for an empty array, and for a GPU's.
+
+    Who checks numbers at a door asks here: a GPU's are not looked at, since the processor would have to wait for them.
+    """
+    if is_device_array(array) or not array.size:
+        return None
+    return array.min(), array.max()
+
+
 def array_module(array: Any) -> ModuleType:
     """cupy for a cupy.ndarray, numpy for anything else."""
     return sys.modules["cupy"] if is_device_array(array) else np

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from cvzoo.backends.arrays import is_device_array
+from cvzoo.backends.cupy import memory as cupy_memory
 from cvzoo.backends.cupy.library import cupy
 
 # arrays begin at multiples of this, as vector loads of kernels want it
@@ -120,6 +121,13 @@ def download(arrays: Sequence[Any]) -> list[np.ndarray]:
         array = np.ndarray(a.shape, a.dtype, host, start).copy()
         found.append(array.transpose(np.argsort(order)) if array.ndim > 1 else array)
     return found
+
+
+def along_with(array: Any, x: Any) -> Any:
+    """`array` itself; one that the processor made, where x lies on a GPU: there."""
+    if isinstance(array, np.ndarray) and is_device_array(x):
+        return cupy_memory.asarray(array)
+    return array
 
 
 def on_host(arrays: Sequence[Any]) -> list[np.ndarray]:

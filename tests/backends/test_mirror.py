@@ -12,7 +12,7 @@ from cvzoo.backends.numpy import backend as numpy_backend
 from cvzoo.backends.onednn import backend as onednn_backend
 
 BACKENDS = [numpy_backend, onednn_backend, cupy_backend, cudnn_backend]
-KERNELS = sorted(name for name, value in vars(AbstractBackend).items() if inspect.isfunction(value) and name[0] != "_")
+KERNELS = sorted(name for name, _ in inspect.getmembers(AbstractBackend, inspect.isfunction) if name[0] != "_")
 
 
 def names(module):
@@ -43,7 +43,8 @@ def test_a_kernel_has_the_signature_of_the_interface(backend, kernel):
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_a_kernel_lies_in_a_file_of_the_same_name_in_every_backend(kernel):
-    assert len({home(getattr(backend, kernel)).name for backend in BACKENDS}) == 1
+    files = {home(getattr(backend, kernel)) for backend in BACKENDS}
+    assert len({file.name for file in files if file.parent.name != "cuda"}) <= 1  # whose files are of one source each
 
 
 def test_a_backend_says_which_it_is():

@@ -1,8 +1,13 @@
-"""Two arrays of floats, or one and a number, combined in one launch on a GPU."""
+"""Two arrays, or one and a number, combined element by element."""
 
 from typing import Any
 
 from cvzoo.backends.cuda.elementwise import elementwise
+from cvzoo.backends.cupy.library import cupy
+from cvzoo.backends.float_types import is_float
+from cvzoo.backends.numpy.arithmetic import CONSTANTS, PAIRS
+
+__all__ = ["arithmetic", "arithmetic_constant"]
 
 _PAIRS = {
     "subtract": "y = x0 - x1;",
@@ -23,17 +28,15 @@ _CONSTANTS = {
 }
 
 
-def combined(operation: str, a: Any, b: Any) -> Any:
-    """a - b, a / b, the larger, the smaller (NaN if either is) or a ** b, with NumPy's broadcasting.
+def arithmetic(operation: str, a: Any, b: Any) -> Any:
+    """As AbstractBackend.arithmetic says; floats in one launch."""
+    if is_float(a.dtype):
+        return elementwise(operation, _PAIRS[operation], (a, b))
+    return PAIRS[operation](cupy(), a, b)
 
-    operation: "subtract", "divide", "maximum", "minimum" or "power"
-    """
-    return elementwise(operation, _PAIRS[operation], (a, b))
 
-
-def combined_with(operation: str, x: Any, value: float) -> Any:
-    """x + value, x - value, value - x, x * value, x / value, value / x, x ** value or value ** x, in x's dtype.
-
-    operation: "add", "subtract", "subtract_from", "multiply", "divide", "divide_by", "power" or "power_of"
-    """
-    return elementwise(f"{operation}_constant", _CONSTANTS[operation], (x,), numbers=(value,))
+def arithmetic_constant(operation: str, x: Any, value: Any) -> Any:
+    """As AbstractBackend.arithmetic_constant says; floats in one launch."""
+    if is_float(x.dtype):
+        return elementwise(f"{operation}_constant", _CONSTANTS[operation], (x,), numbers=(float(value),))
+    return CONSTANTS[operation](x, value)

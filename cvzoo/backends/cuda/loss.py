@@ -13,17 +13,28 @@ from cvzoo.backends.cuda.rows import make_rows
 from cvzoo.backends.cuda.suffix import suffix
 from cvzoo.backends.cupy.library import cupy
 
-_KERNELS = KernelModule("loss")
+__all__ = [
+    "binary_targets",
+    "huber_loss",
+    "mean_factor",
+    "sigmoid_cross_entropy",
+    "sigmoid_focal_loss",
+    "sigmoid_focal_loss_grad",
+    "softmax_cross_entropy",
+    "softmax_cross_entropy_grad",
+]
+
+KERNELS = KernelModule("loss")
 _THREADS = 256
-_BLOCKS = 1024  # that share the scores of a focal loss: as many partial sums
 _INT64 = np.dtype(np.int64)
 
 
-def _wide(dtype: Any) -> Any:
+def sum_dtype(dtype: Any) -> Any:
+    """What losses of scores of that dtype are summed in."""
     return np.float64 if dtype == np.float64 else np.float32
 
 
-def _labels(xp: Any, t: Any) -> Any:
+def label_numbers(xp: Any, t: Any) -> Any:
     """t in row-major order, as int32 or int64."""
     return xp.ascontiguousarray(t if t.dtype.name in ("int32", "int64") else t.astype(_INT64))
 
@@ -42,22 +53,16 @@ def _scores(xp: Any, x: Any) -> tuple[Any, int]:
 
 
 def softmax_cross_entropy(x: Any, t: Any, class_weight: Any | None, *, ignore_label: int) -> tuple[Any, Any]:
-    """-class_weight[t] * log(softmax(x)[t]) and what softmax_cross_entropy_grad wants of it.
-
-    x: (B, C, ...) floating
-    t: (B, ...) integers; where it is ignore_label the loss is 0, whatever x is
-    class_weight: (C,) in x's dtype, or None for 1
-    Returns (B, ...) in x's dtype, and as many log(sum(exp(x))).
-    """
+    """As AbstractBackend.softmax_cross_entropy says; in one launch, which also keeps as many log(sum(exp(x)))."""
     xp = cupy()
     loss = xp.empty(t.shape, x.dtype)
-    log_sum = xp.empty(t.shape, _wide(x.dtype))
+    log_sum = xp.empty(t.shape, sum_dtype(x.dtype))
     if not t.size:
         return loss, log_sum
-    t = _labels(xp, t)
+    t = label_numbers(xp, t)
     lying, inner = _scores(xp, x)
     rows = make_rows(t.size, x.shape[1], inner)
-    _KERNELS.launch(
+    KERNELS.launch(
         f"softmax_cross_entropy_{rows.team}_{suffix(t.dtype)}_{suffix(x.dtype)}",
         rows.grid,
         rows.block,
@@ -78,16 +83,16 @@ def softmax_cross_entropy(x: Any, t: Any, class_weight: Any | None, *, ignore_la
 
 
 def softmax_cross_entropy_grad(
-    gy: Any, x: Any, t: Any, class_weight: Any | None, log_sum: Any, *, ignore_label: int
+    gy: Any, x: Any, t: Any, class_weight: Any | None, kept: Any, *, ignore_label: int
 ) -> Any:
-    """class_weight[t] * gy * (softmax(x) - onehot(t)), of x's shape; arguments as of softmax_cross_entropy."""
+    """As AbstractBackend.softmax_cross_entropy_grad says; in one launch."""
     xp = cupy()
     lying, inner = _scores(xp, x)
     gx = xp.empty_like(lying)
     if gx.size:
-        t = _labels(xp, t)
+        t = label_numbers(xp, t)
         repeated = gy.size > 1 and not any(gy.strides[i] for i in range(gy.ndim) if gy.shape[i] > 1)
-        _KERNELS.launch(
+        KERNELS.launch(
             f"softmax_cross_entropy_grad_{suffix(t.dtype)}_{suffix(x.dtype)}",
             blocks(gx.size, most=2**31 - 1),
             (_THREADS, 1, 1),
@@ -98,7 +103,7 @@ def softmax_cross_entropy_grad(
                 t,
                 class_weight,
                 np.int32(class_weight is not None),
-                log_sum,
+                kept,
                 gx,
                 np.int64(gx.size),
                 np.int32(x.shape[1]),
@@ -107,59 +112,6 @@ def softmax_cross_entropy_grad(
             ),
         )
     return gx if lying is x else xp.moveaxis(gx, -1, 1)
-
-
-def focal_loss(x: Any, t: Any, *, weights: tuple[float, float], gamma: float) -> Any:
-    """The sum of the focal loss of all scores: () in x's dtype.
-
-    x: (..., L) floating
-    t: as many integers as x has rows: the true class 0 to L - 1, -1 for none, -2 for rows that do not count
-    weights: of yes and of no
-    """
-    xp = cupy()
-    y = xp.empty((), x.dtype)
-    if not x.size:
-        y.fill(0)
-        return y
-    x, t = xp.ascontiguousarray(x), _labels(xp, t)
-    wide = _wide(x.dtype)
-    grid = blocks(x.size, _THREADS, _BLOCKS)
-    partial = xp.empty(grid[0], wide)
-    numbers = [wide(number) for number in (*weights, gamma)]
-    _KERNELS.launch(
-        f"focal_loss_{suffix(t.dtype)}_{suffix(x.dtype)}",
-        grid,
-        (_THREADS, 1, 1),
-        (x, t, partial, np.int64(x.size), np.int32(x.shape[-1]), *numbers),
-    )
-    _KERNELS.launch(
-        f"sum_of_partial_{suffix(x.dtype)}", (1, 1, 1), (_THREADS, 1, 1), (partial, y, np.int32(partial.size))
-    )
-    return y
-
-
-def focal_loss_grad(gy: Any, x: Any, t: Any, *, weights: tuple[float, float], gamma: float) -> Any:
-    """gx of focal_loss, of x's shape; gy: ()."""
-    xp = cupy()
-    lying, t = xp.ascontiguousarray(x), _labels(xp, t)
-    gx = xp.empty_like(lying)
-    if gx.size:
-        wide = _wide(x.dtype)
-        _KERNELS.launch(
-            f"focal_loss_grad_{suffix(t.dtype)}_{suffix(x.dtype)}",
-            blocks(gx.size, most=2**31 - 1),
-            (_THREADS, 1, 1),
-            (
-                gy,
-                lying,
-                t,
-                gx,
-                np.int64(gx.size),
-                np.int32(x.shape[-1]),
-                *[wide(number) for number in (*weights, gamma)],
-            ),
-        )
-    return gx
 
 
 # sign and weight of a score x0 with label x1: n0 and n1 are the weights of yes and no, n2 is gamma, n3 the label to
@@ -182,10 +134,7 @@ _HUBER = "T size = fabs(x0); T near = size > n0 ? n0 : size; y = near * (size - 
 
 
 def sigmoid_focal_loss(x: Any, t: Any, *, weights: tuple[float, float], gamma: float, ignore_label: int) -> Any:
-    """The focal loss of each score: x's shape and dtype.
-
-    t: x's shape; integers 1 (yes), 0 (no) or ignore_label
-    """
+    """As AbstractBackend.sigmoid_focal_loss says."""
     numbers = (*weights, gamma, ignore_label)
     return elementwise("sigmoid_focal_loss", _SIGMOID_FOCAL, (x, t), numbers=numbers, dtype=x.dtype, order=x)
 
@@ -193,7 +142,7 @@ def sigmoid_focal_loss(x: Any, t: Any, *, weights: tuple[float, float], gamma: f
 def sigmoid_focal_loss_grad(
     gy: Any, x: Any, t: Any, *, weights: tuple[float, float], gamma: float, ignore_label: int
 ) -> Any:
-    """gx of sigmoid_focal_loss."""
+    """As AbstractBackend.sigmoid_focal_loss_grad says."""
     numbers = (*weights, gamma, ignore_label)
     return elementwise(
         "sigmoid_focal_loss_grad", _SIGMOID_FOCAL_GRAD, (x, t, gy), numbers=numbers, dtype=x.dtype, order=x
@@ -201,25 +150,25 @@ def sigmoid_focal_loss_grad(
 
 
 def binary_targets(t: Any, dtype: Any) -> Any:
-    """t in `dtype`; NaN where it is neither 0 nor 1 (integers), or leaves 0 to 1 (probabilities)."""
+    """As AbstractBackend.binary_targets says: NaN where they are neither."""
     if t.dtype.kind in "iub":
         return elementwise("binary_labels", _LABELS, (t,), dtype=dtype)
     return elementwise("probabilities", _PROBABILITIES, (t,), dtype=dtype)
 
 
 def sigmoid_cross_entropy(x: Any, t: Any, valid: Any | None) -> Any:
-    """softplus(x) - t * x, 0 where `valid` is False: x's shape and dtype; t: likewise, 0 to 1."""
+    """As AbstractBackend.sigmoid_cross_entropy says."""
     inputs = (x, t) if valid is None else (x, t, valid)
     body = _SIGMOID if valid is None else _SIGMOID_WHERE
     return elementwise("sigmoid_cross_entropy", body, inputs, dtype=x.dtype, order=x)
 
 
 def huber_loss(d: Any, *, delta: float) -> Any:
-    """d * d / 2 where |d| < delta, else delta * (|d| - delta / 2): d's shape and dtype."""
+    """As AbstractBackend.huber_loss says."""
     return elementwise("huber_loss", _HUBER, (d,), numbers=(delta,))
 
 
-def share_of(counts: Any, dtype: Any) -> Any:
-    """1 / max(sum of `counts`, 1), () of `dtype`: what a sum is multiplied by to be a mean. counts: bool."""
+def mean_factor(valid: Any, dtype: Any) -> Any:
+    """As AbstractBackend.mean_factor says: () of `dtype`."""
     xp = cupy()
-    return (1 / xp.maximum(counts.sum(), 1)).astype(dtype)
+    return (1 / xp.maximum(valid.sum(), 1)).astype(dtype)

@@ -18,6 +18,8 @@ from cvzoo.backends.cupy.library import cupy
 from cvzoo.config.randomness import get_random_state, reserve_device_blocks, set_device_state
 from cvzoo.errors.exceptions import DtypeError, GraphError
 
+__all__ = ["random_mask", "standard_normal"]
+
 _KERNELS = KernelModule("philox")
 _THREADS = 256
 _SUFFIXES = {"float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16"}
@@ -88,13 +90,13 @@ def uniform(shape: Shape, dtype: Any = "float32") -> Any:
     return _drawn("uniform", shape, dtype)
 
 
-def standard_normal(shape: Shape, dtype: Any = "float32") -> Any:
-    """cupy.ndarray of that shape, of the normal distribution; any floating dtype."""
+def standard_normal(shape: Shape, dtype: Any = "float32", *, rounded: bool = False) -> Any:
+    """As AbstractBackend.standard_normal says; any floating dtype, always drawn in its own precision."""
     return _drawn("normal", shape, dtype)
 
 
-def kept(shape: Shape, ratio: float, scale: float, dtype: Any = "float32") -> Any:
-    """cupy.ndarray of that shape: 0 with probability `ratio`, otherwise `scale`; any floating dtype."""
+def random_mask(shape: Sequence[int], ratio: float, scale: float, dtype: Any = "float32") -> Any:
+    """As AbstractBackend.random_mask says; any floating dtype."""
     return _drawn("kept", shape, dtype, (np.float32(ratio), np.float64(scale)))
 
 

@@ -21,7 +21,7 @@ _seen: dict[tuple, bool] = {}  # indices that were copied before, the latest las
 _FLOATS = ("float32", "float64", "float16", "bfloat16")
 
 
-def on_device(index: tuple) -> tuple:
+def as_index(index: tuple) -> tuple:
     """The index with the processor's arrays copied to the current device; those that come again stay there.
 
     Truth values become the places where they hold, which the processor can count without waiting for a GPU.
@@ -59,7 +59,7 @@ def add_at(out: Any, index: tuple, values: Any) -> None:
     Sums that are both large and many (2**28 looks of 32 indices) are CuPy's, whose order differs from run to run.
     """
     xp = cupy()
-    index = on_device(index)
+    index = as_index(index)
     if not values.size:
         return
     found = _as_rows(out.shape, index)

@@ -6,12 +6,17 @@ first asked for.
 
 from typing import Any
 
+from cvzoo.backends.cuda.arithmetic import *
+from cvzoo.backends.cuda.focal_loss import *
+from cvzoo.backends.cuda.loss import *
+from cvzoo.backends.cuda.random_numbers import *
 from cvzoo.backends.cupy.batch_norm_relu import *
 from cvzoo.backends.cupy.bfloat16 import *
 from cvzoo.backends.cupy.chain import *
 from cvzoo.backends.cupy.concat import *
 from cvzoo.backends.cupy.conv import *
 from cvzoo.backends.cupy.eltwise import *
+from cvzoo.backends.cupy.indexing import *
 from cvzoo.backends.cupy.library import cupy as _cupy
 from cvzoo.backends.cupy.matmul import *
 from cvzoo.backends.cupy.memory import *
@@ -19,7 +24,9 @@ from cvzoo.backends.cupy.normalization import *
 from cvzoo.backends.cupy.pooling import *
 from cvzoo.backends.cupy.quantized import *
 from cvzoo.backends.cupy.resize import *
+from cvzoo.backends.cupy.separable import *
 from cvzoo.backends.cupy.softmax import *
+from cvzoo.backends.cupy.upsampling import *
 
 name = "cupy"
 

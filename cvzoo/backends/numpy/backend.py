@@ -5,19 +5,26 @@ What each does says `AbstractBackend`; a file's `__all__` names those that it ho
 
 import numpy as np
 
+from cvzoo.backends.numpy.arithmetic import *
 from cvzoo.backends.numpy.batch_norm_relu import *
 from cvzoo.backends.numpy.bfloat16 import *
 from cvzoo.backends.numpy.chain import *
 from cvzoo.backends.numpy.concat import *
 from cvzoo.backends.numpy.conv import *
 from cvzoo.backends.numpy.eltwise import *
+from cvzoo.backends.numpy.focal_loss import *
+from cvzoo.backends.numpy.indexing import *
+from cvzoo.backends.numpy.loss import *
 from cvzoo.backends.numpy.matmul import *
 from cvzoo.backends.numpy.memory import *
 from cvzoo.backends.numpy.normalization import *
 from cvzoo.backends.numpy.pooling import *
 from cvzoo.backends.numpy.quantized import *
+from cvzoo.backends.numpy.random_numbers import *
 from cvzoo.backends.numpy.resize import *
+from cvzoo.backends.numpy.separable import *
 from cvzoo.backends.numpy.softmax import *
+from cvzoo.backends.numpy.upsampling import *
 
 name = "numpy"
 xp = np

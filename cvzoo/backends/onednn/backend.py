@@ -12,6 +12,7 @@ from cvzoo.backends.onednn.chain import *
 from cvzoo.backends.onednn.concat import *
 from cvzoo.backends.onednn.conv import *
 from cvzoo.backends.onednn.eltwise import *
+from cvzoo.backends.onednn.loss import *
 from cvzoo.backends.onednn.matmul import *
 from cvzoo.backends.onednn.memory import *
 from cvzoo.backends.onednn.normalization import *

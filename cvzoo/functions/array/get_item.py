@@ -6,8 +6,7 @@ import numpy as np
 
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_array
-from cvzoo.backends.arrays import is_device_array
-from cvzoo.backends.cuda.scatter import add_at, on_device
+from cvzoo.backends.arrays import is_array
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import DtypeError, ShapeError
 from cvzoo.functions.array.dtypes import agreed_pair
@@ -17,7 +16,7 @@ def _index(slices: Any) -> tuple[tuple, bool]:
     """The index as a tuple, and whether it is made of slices and numbers only, which name no element twice."""
     parts = slices if isinstance(slices, tuple) else (slices,)
     index = [_part(part) for part in parts]
-    return tuple(index), not any(isinstance(part, np.ndarray) or is_device_array(part) for part in index)
+    return tuple(index), not any(is_array(part) for part in index)
 
 
 def _part(part: Any) -> Any:
@@ -28,7 +27,7 @@ def _part(part: Any) -> Any:
     array = as_array(part)
     if isinstance(array, list | tuple | bool | np.bool_):
         array = np.asarray(array, np.intp if not np.size(array) else None)
-    known = isinstance(array, np.ndarray) or is_device_array(array)
+    known = is_array(array)
     if not known or array.dtype.kind not in "iub":
         raise DtypeError(
             "x[...] wants whole numbers, slices, None, ... or arrays of whole numbers or truth values",
@@ -38,21 +37,10 @@ def _part(part: Any) -> Any:
 
 
 def _look_up(x: Any, index: tuple) -> Any:
-    if is_device_array(x):
-        index = on_device(index)
-    elif any(is_device_array(part) for part in index):
-        raise DtypeError("x[...]: the indices lie on a GPU, x does not", hint="x.to_device('gpu:0')")
     try:
-        return x[index]
+        return backend_of(x).take(x, index)
     except IndexError as error:
         raise ShapeError(f"x[...]: {error}", got=f"shape {x.shape}") from None
-
-
-def _add_at(x: Any, index: tuple, values: Any) -> None:
-    if is_device_array(x):
-        add_at(x, index, values)
-    else:
-        np.add.at(x, index, values)
 
 
 class GetItem(FunctionNode):
@@ -62,7 +50,6 @@ class GetItem(FunctionNode):
 
     def forward(self, inputs: tuple) -> tuple:
         (x,) = inputs
-        backend_of(x)
         return (_look_up(x, self.index),)
 
     def backward(self, indexes: tuple, gys: tuple) -> tuple:
@@ -86,7 +73,7 @@ class GetItemGrad(FunctionNode):
         if self.basic:
             gx[self.index] = gy
         else:
-            _add_at(gx, self.index, gy)
+            backend.add_at(gx, self.index, gy)
         return (gx,)
 
     def backward(self, indexes: tuple, gys: tuple) -> tuple:
@@ -103,7 +90,7 @@ class ScatterAdd(FunctionNode):
     def forward(self, inputs: tuple) -> tuple:
         a, b = inputs
         backend_of(b)
-        backend_of(a)
+        backend = backend_of(a)
         if a.dtype != b.dtype:
             raise DtypeError("scatter_add: both arrays must have one dtype", got=f"{a.dtype} and {b.dtype}")
         place = _look_up(a, self.index)
@@ -113,7 +100,7 @@ class ScatterAdd(FunctionNode):
         if self.basic:
             y[self.index] += b
         else:
-            _add_at(y, self.index, b)
+            backend.add_at(y, self.index, b)
         return (y,)
 
     def backward(self, indexes: tuple, gys: tuple) -> tuple:

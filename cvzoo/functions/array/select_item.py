@@ -7,7 +7,7 @@ import numpy as np
 
 from cvzoo.autodiff.there import there
 from cvzoo.autodiff.variable import Variable, as_array, as_variable
-from cvzoo.backends.arrays import is_device_array
+from cvzoo.backends.arrays import is_array, range_of
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.float_types import is_float
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
@@ -30,12 +30,13 @@ def select_item(x: Variable | Any, t: Variable | Any) -> Variable:
         raise DtypeError("select_item: t must be whole numbers", got=t.dtype)
     if x.ndim != 2 or t.shape != x.shape[:1]:
         raise ShapeError("select_item: wants x (B, L) and t (B,)", got=f"x {x.shape}, t {t.shape}")
-    if is_device_array(t):
+    found = range_of(t)
+    if t.size and found is None:  # nobody has looked
         y = get_item(x, (np.arange(len(t)), t))
         return where((t >= 0) & (t < x.shape[1]), y, math.nan) if is_float(x.dtype) else y
-    if t.size and not (t.min() >= 0 and t.max() < x.shape[1]):
+    if found and not (found[0] >= 0 and found[1] < x.shape[1]):
         raise ValueRangeError(
-            "select_item: a label is out of range", expected=f"0 to {x.shape[1] - 1}", got=f"{t.min()} to {t.max()}"
+            "select_item: a label is out of range", expected=f"0 to {x.shape[1] - 1}", got=f"{found[0]} to {found[1]}"
         )
     return get_item(x, (np.arange(len(t)), t))
 
@@ -51,17 +52,12 @@ def permutate(x: Variable | Any, indices: Variable | Any, axis: int = 0, inv: bo
     axis = one_axis(axis, x.ndim, "permutate")
     order = as_array(indices)
     n = x.shape[axis]
-    if is_device_array(order):
-        if order.shape != (n,):
-            raise ShapeError("permutate: one index for each place", expected=(n,), got=order.shape)
-        return get_item(x, (slice(None),) * axis + (_inverse(order) if inv else order,))
-    order = np.asarray(order)
+    order = order if is_array(order) else np.asarray(order)
     if order.shape != (n,):
         raise ShapeError("permutate: one index for each place", expected=(n,), got=order.shape)
-    if not np.array_equal(np.sort(order), np.arange(n)):
+    if range_of(order) is not None and not np.array_equal(np.sort(order), np.arange(n)):
         raise ValueRangeError("permutate: every place must come once", expected=f"0 to {n - 1}, each once", got=order)
-    order = order.astype(np.intp)
-    return get_item(x, (slice(None),) * axis + (np.argsort(order) if inv else order,))
+    return get_item(x, (slice(None),) * axis + (_inverse(order) if inv else order,))
 
 
 def _inverse(order: Any) -> Any:

@@ -11,7 +11,7 @@ from cvzoo.functions.array.dtypes import agreed_pair
 
 
 class Where(FunctionNode):
-    in_float32 = True  # CuPy's `where` knows no bfloat16
+    in_float32 = True  # no array module's `where` need know bfloat16
 
     def __init__(self, condition: Any):
         self.condition = condition

@@ -2,13 +2,10 @@
 
 from typing import Any
 
-import numpy as np
-
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.there import there
 from cvzoo.autodiff.variable import Variable, as_array, as_variable
-from cvzoo.backends.arrays import is_device_array
-from cvzoo.backends.cuda.scatter import add_rows, on_device
+from cvzoo.backends.arrays import range_of
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import DtypeError, GraphError, ShapeError, ValueRangeError
 
@@ -23,15 +20,7 @@ class EmbedID(FunctionNode):
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         (W,) = inputs
         self._shape = W.shape
-        xp = backend_of(W).xp
-        if is_device_array(W):  # where nothing says that x names no row, the row is NaN
-            named = (self._ids >= 0) & (self._ids < len(W))
-            rows = xp.where(named[..., None], W[self._ids], W.dtype.type(np.nan))
-            rows = rows if self._seen is None else xp.where(self._seen[..., None], rows, W.dtype.type(0))
-            return (rows.astype(W.dtype, copy=False),)  # CuPy makes float32 of bfloat16
-        if self._seen is None:
-            return (W[self._ids],)
-        return (xp.where(self._seen[..., None], W[xp.where(self._seen, self._ids, 0)], W.dtype.type(0)),)
+        return (backend_of(W).embed_id(W, self._ids, self._seen),)
 
     def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
         return EmbedIDGrad(self._ids, self._seen, self._shape).apply(gys)
@@ -49,18 +38,7 @@ class EmbedIDGrad(FunctionNode):
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         (gy,) = inputs
-        backend = backend_of(gy)
-        gW = backend.zeros(self._shape, gy.dtype)
-        if is_device_array(gy):
-            named = self._ids >= 0 if self._seen is None else self._seen & (self._ids >= 0)
-            rows = backend.xp.where(named, self._ids, len(gW)).reshape(-1).astype(np.int64)
-            add_rows(gW, rows, backend.xp.ascontiguousarray(gy), before=1, places=len(gW))
-            return (gW,)
-        if self._seen is None:
-            backend.xp.add.at(gW, self._ids, gy)
-        else:
-            backend.xp.add.at(gW, self._ids[self._seen], gy[self._seen])
-        return (gW,)
+        return (backend_of(gy).embed_id_grad(gy, self._ids, self._seen, self._shape),)
 
     def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
         return EmbedID(self._ids, self._seen).apply(gys)
@@ -85,10 +63,10 @@ def embed_id(x: Any, W: Any, ignore_label: int | None = None) -> Variable:
         raise DtypeError("embed_id: x must be of integers", got=ids.dtype, hint="x.astype('int32')")
     if len(W.shape) != 2:
         raise ShapeError("embed_id: W must be (L, D)", got=W.shape)
-    if is_device_array(W.array):
-        (ids,) = on_device((ids,))
+    (ids,) = backend_of(W.array).as_index((ids,))
     seen = None if ignore_label is None else ids != ignore_label
-    if is_device_array(W.array):
+    found = range_of(ids)
+    if found is None or (found[0] >= 0 and found[1] < W.shape[0]):
         return EmbedID(ids, seen).apply((W,))[0]
     bad = (ids < 0) | (ids >= W.shape[0])
     if seen is not None:

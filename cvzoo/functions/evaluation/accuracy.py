@@ -4,9 +4,9 @@ from typing import Any
 
 from cvzoo.autodiff.there import there
 from cvzoo.autodiff.variable import Variable, as_array
-from cvzoo.backends.arrays import is_device_array
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.float_types import is_float, is_half, widened
+from cvzoo.backends.transfer import along_with
 from cvzoo.errors.exceptions import DtypeError, ShapeError
 
 
@@ -24,8 +24,7 @@ def accuracy(y: Any, t: Any, ignore_label: int | None = None) -> Variable:
     t = as_array(t)
     xp = backend_of(y).xp
     backend_of(t)
-    if is_device_array(y):
-        t = backend_of(y).asarray(t)
+    t = along_with(t, y)
     if y.ndim < 2 or t.shape != y.shape[:1] + y.shape[2:]:
         raise ShapeError("accuracy: t needs one label where y has C scores", got=f"y {y.shape}, t {t.shape}")
     if t.dtype.kind not in "iu" or not is_float(y.dtype):

@@ -4,8 +4,7 @@ from typing import Any
 
 from cvzoo.autodiff.there import there
 from cvzoo.autodiff.variable import Variable, as_array
-from cvzoo.backends.arrays import is_device_array
-from cvzoo.backends.cuda.loss import binary_targets
+from cvzoo.backends.arrays import range_of
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.functions.array.dtypes import widened
@@ -33,14 +32,15 @@ def binary_cross_entropy(p: Any, t: Any, *, reduce: str = "mean") -> Variable:
     check_reduce(reduce, function="binary_cross_entropy")
     check_like(p, t, function="binary_cross_entropy")
     for name, value in (("p", as_array(p)), ("t", t)):
-        if value.size and not is_device_array(value) and not (value.min() >= 0 and value.max() <= 1):
+        found = range_of(value)
+        if found and not (found[0] >= 0 and found[1] <= 1):
             raise ValueRangeError(
                 f"binary_cross_entropy: {name} must be within 0 and 1",
-                got=f"{value.min()} to {value.max()}",
+                got=f"{found[0]} to {found[1]}",
                 hint="sigmoid_cross_entropy takes scores" if name == "p" else None,
             )
     t = beside(t, p)
-    t = binary_targets(t, p.dtype) if is_device_array(t) else t.astype(p.dtype)
+    t = backend_of(t).binary_targets(t, p.dtype)
     step = float(backend_of(t).xp.finfo(p.dtype).eps)
     p = clip(p, step, 1 - step)
     log_likelihood = add(multiply(log(p), t), multiply(log(subtract(1.0, p)), 1 - t))

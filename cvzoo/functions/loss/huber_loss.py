@@ -5,8 +5,6 @@ from typing import Any
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.there import there
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.arrays import is_device_array
-from cvzoo.backends.cuda.loss import huber_loss as huber_loss_on_device
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.functions.array.dtypes import widened
@@ -27,12 +25,7 @@ class HuberLoss(FunctionNode):
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         (d,) = inputs
         self.retain_inputs((0,))
-        xp = backend_of(d).xp
-        if is_device_array(d):
-            return (huber_loss_on_device(d, delta=self._delta),)
-        size = xp.abs(d)
-        near = xp.minimum(size, d.dtype.type(self._delta))
-        return (near * (size - near / 2),)
+        return (backend_of(d).huber_loss(d, delta=self._delta),)
 
     def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
         (d,) = self.get_retained_inputs()

@@ -2,12 +2,11 @@
 
 from typing import Any
 
-import numpy as np
-
 from cvzoo.autodiff.variable import Variable, as_array
-from cvzoo.backends.arrays import is_device_array
+from cvzoo.backends.arrays import range_of
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.float_types import is_float
+from cvzoo.backends.transfer import along_with
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 
 
@@ -19,7 +18,8 @@ def check_labels(t: Any, valid: Any, n_class: int, *, function: str) -> None:
 
     Labels that lie on a GPU are not looked at, which would make the host wait: there the losses are NaN instead.
     """
-    if is_device_array(t):
+    found = range_of(t)
+    if found is None or (found[0] >= 0 and found[1] < n_class):
         return
     bad = ((t < 0) | (t >= n_class)) & valid
     if bad.any():
@@ -33,9 +33,7 @@ def check_labels(t: Any, valid: Any, n_class: int, *, function: str) -> None:
 
 def beside(t: Any, x: Variable) -> Any:
     """t where x's array lies: targets that the host made, as an array, go along with a batch on a GPU."""
-    if isinstance(t, np.ndarray) and is_device_array(x.array):
-        return backend_of(x.array).asarray(t)
-    return t
+    return along_with(t, x.array)
 
 
 def check_like(x: Variable, t: Any, *, function: str) -> None:

@@ -5,16 +5,14 @@ from typing import Any
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.there import there
 from cvzoo.autodiff.variable import Variable, as_array
-from cvzoo.backends.arrays import is_device_array
-from cvzoo.backends.cuda.loss import binary_targets
-from cvzoo.backends.cuda.loss import sigmoid_cross_entropy as sigmoid_cross_entropy_on_device
+from cvzoo.backends.arrays import range_of
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.float_types import is_float
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.functions.activation.sigmoid import sigmoid
 from cvzoo.functions.array.dtypes import widened
 from cvzoo.functions.loss.labels import beside, check_labels, check_like
-from cvzoo.functions.loss.reduced import check_reduce, counted, reduced
+from cvzoo.functions.loss.reduced import check_reduce, reduced
 from cvzoo.functions.math.add import subtract
 from cvzoo.functions.math.multiply import multiply
 
@@ -29,11 +27,7 @@ class SigmoidCrossEntropy(FunctionNode):
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         (x,) = inputs
         self.retain_inputs((0,))
-        if is_device_array(x):
-            return (sigmoid_cross_entropy_on_device(x, self._t, self._valid),)
-        xp = backend_of(x).xp
-        loss = xp.maximum(x, 0) - x * self._t + xp.log1p(xp.exp(-xp.abs(x)))
-        return (loss if self._valid is None else xp.where(self._valid, loss, x.dtype.type(0)),)
+        return (backend_of(x).sigmoid_cross_entropy(x, self._t, self._valid),)
 
     def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
         (x,) = self.get_retained_inputs()
@@ -61,8 +55,11 @@ def sigmoid_cross_entropy(
     check_reduce(reduce, function="sigmoid_cross_entropy")
     check_like(x, t, function="sigmoid_cross_entropy")
     if is_float(t.dtype):
-        if t.size and not is_device_array(t) and not (t.min() >= 0 and t.max() <= 1):
-            raise ValueRangeError("sigmoid_cross_entropy: a target is not a probability", got=f"{t.min()} to {t.max()}")
+        found = range_of(t)
+        if found and not (found[0] >= 0 and found[1] <= 1):
+            raise ValueRangeError(
+                "sigmoid_cross_entropy: a target is not a probability", got=f"{found[0]} to {found[1]}"
+            )
         t = beside(t, x)
         valid, count = None, t.size
     else:
@@ -70,7 +67,7 @@ def sigmoid_cross_entropy(
         check_labels(t, valid, 2, function="sigmoid_cross_entropy")
         t = beside(backend_of(t).xp.where(valid, t, 0), x)
         valid = beside(valid, x)
-        count = counted(valid)
-    t = binary_targets(t, x.dtype) if is_device_array(t) else t.astype(x.dtype)
+        count = valid
+    t = backend_of(t).binary_targets(t, x.dtype)
     loss = SigmoidCrossEntropy(t, valid).apply((x,))[0]
     return reduced(loss, reduce, count if normalize else (x.shape[0] if x.ndim else 1))

@@ -5,73 +5,23 @@ from typing import Any
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.there import there
 from cvzoo.autodiff.variable import Variable, as_array
-from cvzoo.backends.arrays import is_device_array
-from cvzoo.backends.cuda import loss as on_device
 from cvzoo.backends.dispatch import backend_of
+from cvzoo.backends.label_weights import sign_and_weight
 from cvzoo.functions.activation.sigmoid import sigmoid
 from cvzoo.functions.activation.softplus import softplus
 from cvzoo.functions.array.dtypes import widened
 from cvzoo.functions.loss.labels import beside, check_labels, check_like
-from cvzoo.functions.loss.reduced import check_reduce, counted, reduced
+from cvzoo.functions.loss.reduced import check_reduce, reduced
 from cvzoo.functions.math.add import add
 from cvzoo.functions.math.exp import exp
 from cvzoo.functions.math.multiply import multiply
 
 
-def _softplus(xp: Any, z: Any) -> Any:
-    return xp.maximum(z, 0) + xp.log1p(xp.exp(-xp.abs(z)))
-
-
 class SigmoidFocalLoss(FunctionNode):
-    """x to weight * q**gamma * softplus(-z) with z = sign * x and q = sigmoid(-z), the probability of being wrong.
+    """x to weight * q**gamma * softplus(-z), q = sigmoid(-z) the probability of being wrong: z is x for yes, -x for no.
 
-    sign: x's shape and dtype; 1 where the answer is yes, -1 where it is no
-    weight: likewise; alpha or 1 - alpha, 0 where ignored
+    t: x's shape, integers 1, 0 or ignore_label
     """
-
-    def __init__(self, sign: Any, weight: Any, gamma: float):
-        self._sign = sign
-        self._weight = weight
-        self._gamma = gamma
-
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        (x,) = inputs
-        self.retain_inputs((0,))
-        xp = backend_of(x).xp
-        z = x * self._sign
-        # q**gamma as exp(gamma * log(q)): no 0 ** 0 and no log of an underflowed probability
-        return (self._weight * xp.exp(-self._gamma * _softplus(xp, z)) * _softplus(xp, -z),)
-
-    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
-        (x,) = self.get_retained_inputs()
-        return SigmoidFocalLossGrad(self._sign, self._weight, self._gamma).apply((x, gys[0]))
-
-
-class SigmoidFocalLossGrad(FunctionNode):
-    """x, gy to gx = -gy * sign * weight * q**gamma * (gamma * (1 - q) * softplus(-z) + q)."""
-
-    def __init__(self, sign: Any, weight: Any, gamma: float):
-        self._sign = sign
-        self._weight = weight
-        self._gamma = gamma
-
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        x, gy = inputs
-        self.retain_inputs((0, 1))
-        xp = backend_of(x).xp
-        z = x * self._sign
-        log_q = -_softplus(xp, z)
-        loss = _softplus(xp, -z)  # -log(1 - q)
-        slope = xp.exp(self._gamma * log_q) * (self._gamma * xp.exp(-loss) * loss + xp.exp(log_q))
-        return (-gy * self._sign * self._weight * slope,)
-
-    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
-        x, gy = self.get_retained_inputs()
-        return focal_slope_grads(indexes, x, gy, gys[0], self._sign, self._weight, self._gamma)
-
-
-class SigmoidFocalLossOnDevice(FunctionNode):
-    """The same on a GPU, each way in one launch. t: x's shape, integers 1, 0 or ignore_label."""
 
     def __init__(self, t: Any, weights: tuple[float, float], gamma: float, ignore_label: int):
         self._t = t
@@ -80,14 +30,16 @@ class SigmoidFocalLossOnDevice(FunctionNode):
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         (x,) = inputs
         self.retain_inputs((0,))
-        return (on_device.sigmoid_focal_loss(x, self._t, **self._settings),)
+        return (backend_of(x).sigmoid_focal_loss(x, self._t, **self._settings),)
 
     def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
         (x,) = self.get_retained_inputs()
-        return SigmoidFocalLossOnDeviceGrad(self._t, self._settings).apply((x, gys[0]))
+        return SigmoidFocalLossGrad(self._t, self._settings).apply((x, gys[0]))
 
 
-class SigmoidFocalLossOnDeviceGrad(FunctionNode):
+class SigmoidFocalLossGrad(FunctionNode):
+    """x, gy to gx = -gy * sign * weight * q**gamma * (gamma * (1 - q) * softplus(-z) + q)."""
+
     def __init__(self, t: Any, settings: dict[str, Any]):
         self._t = t
         self._settings = settings
@@ -95,22 +47,13 @@ class SigmoidFocalLossOnDeviceGrad(FunctionNode):
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         x, gy = inputs
         self.retain_inputs((0, 1))
-        return (on_device.sigmoid_focal_loss_grad(gy, x, self._t, **self._settings),)
+        return (backend_of(x).sigmoid_focal_loss_grad(gy, x, self._t, **self._settings),)
 
     def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
         x, gy = self.get_retained_inputs()
-        (yes, no), ignore_label = self._settings["weights"], self._settings["ignore_label"]
-        sign, weight = _sign_and_weight(x.xp, self._t, yes, no, ignore_label, x.dtype)
+        weights, ignore_label = self._settings["weights"], self._settings["ignore_label"]
+        sign, weight = sign_and_weight(x.xp, self._t, weights, ignore_label, x.dtype)
         return focal_slope_grads(indexes, x, gy, gys[0], sign, weight, self._settings["gamma"])
-
-
-def _sign_and_weight(xp: Any, t: Any, yes: float, no: float, ignore_label: int, dtype: Any) -> tuple[Any, Any]:
-    """What SigmoidFocalLoss takes."""
-    is_yes = t == 1
-    sign = xp.where(is_yes, 1, -1).astype(dtype)
-    weight = (t != ignore_label).astype(dtype)
-    weight *= xp.where(is_yes, yes, no).astype(dtype)
-    return sign, weight
 
 
 def focal_slope_grads(
@@ -157,14 +100,8 @@ def sigmoid_focal_loss(
     t = as_array(t)
     check_reduce(reduce, function="sigmoid_focal_loss")
     check_like(x, t, function="sigmoid_focal_loss")
-    valid = t != ignore_label
-    check_labels(t, valid, 2, function="sigmoid_focal_loss")
+    check_labels(t, t != ignore_label, 2, function="sigmoid_focal_loss")
     weights = (1.0, 1.0) if alpha is None else (alpha, 1 - alpha)
-    if is_device_array(x.array):
-        t = beside(t, x)
-        loss = SigmoidFocalLossOnDevice(t, weights, gamma, ignore_label).apply((x,))[0]
-        valid = t != ignore_label
-    else:
-        sign, weight = _sign_and_weight(backend_of(t).xp, t, *weights, ignore_label, x.dtype)
-        loss = SigmoidFocalLoss(sign, weight, gamma).apply((x,))[0]
-    return reduced(loss, reduce, counted(valid))
+    t = beside(t, x)
+    loss = SigmoidFocalLoss(t, weights, gamma, ignore_label).apply((x,))[0]
+    return reduced(loss, reduce, t != ignore_label)

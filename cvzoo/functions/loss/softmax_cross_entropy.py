@@ -5,72 +5,22 @@ from typing import Any
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.there import there
 from cvzoo.autodiff.variable import Variable, as_array
-from cvzoo.backends.arrays import is_device_array
-from cvzoo.backends.cuda import loss as on_device
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.float_types import is_float
+from cvzoo.backends.label_weights import known_and_weight
 from cvzoo.errors.exceptions import DtypeError, ShapeError
 from cvzoo.functions.activation.softmax import softmax
 from cvzoo.functions.array.dtypes import widened
 from cvzoo.functions.array.reshape import reshape
 from cvzoo.functions.loss.labels import beside, check_labels
-from cvzoo.functions.loss.reduced import check_reduce, counted, reduced
+from cvzoo.functions.loss.reduced import check_reduce, reduced
 from cvzoo.functions.math.add import subtract
 from cvzoo.functions.math.multiply import multiply
 from cvzoo.functions.math.sum import sum
 
 
 class SoftmaxCrossEntropy(FunctionNode):
-    """x (B, C, ...) to losses (B, ...): -weight * log_softmax(x)[t].
-
-    t: (B, ...) int64, 0 to C - 1
-    weight: (B, ...) in x's dtype, 0 where ignored
-    """
-
-    def __init__(self, t: Any, weight: Any):
-        self._t = t[:, None]
-        self._weight = weight
-
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        (x,) = inputs
-        self.retain_inputs((0,))
-        backend = backend_of(x)
-        self._log_p = backend.log_softmax(x, axis=1)
-        picked = backend.xp.take_along_axis(self._log_p, self._t, axis=1)[:, 0]
-        # where() and not only a product: an ignored pixel's x may be inf or NaN
-        return (backend.xp.where(self._weight != 0, -picked * self._weight, x.dtype.type(0)),)
-
-    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
-        (x,) = self.get_retained_inputs()
-        return SoftmaxCrossEntropyGrad(self._t, self._weight, self._log_p).apply((x, gys[0]))
-
-
-class SoftmaxCrossEntropyGrad(FunctionNode):
-    """x (B, C, ...), gy (B, ...) to weight * gy * (softmax(x) - onehot(t))."""
-
-    def __init__(self, t: Any, weight: Any, log_p: Any):
-        self._t = t
-        self._weight = weight
-        self._log_p = log_p
-
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        x, gy = inputs
-        self.retain_inputs((0, 1))
-        xp = backend_of(x).xp
-        gx = xp.exp(self._log_p)
-        xp.put_along_axis(gx, self._t, xp.take_along_axis(gx, self._t, axis=1) - 1, axis=1)
-        gx *= (self._weight * gy)[:, None]
-        if not self._weight.all():  # where nothing counts x may be inf or NaN, which times 0 would be NaN
-            gx = xp.where(self._weight[:, None] != 0, gx, x.dtype.type(0))
-        return (gx,)
-
-    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
-        x, gy = self.get_retained_inputs()
-        return _second_grads(indexes, x, gy, gys[0], self._t, self._weight)
-
-
-class SoftmaxCrossEntropyOnDevice(FunctionNode):
-    """The same on a GPU, each way in one launch.
+    """x (B, C, ...) to losses (B, ...).
 
     t: (B, ...) integers, as they came
     class_weight: (C,) in x's dtype, or None
@@ -84,52 +34,38 @@ class SoftmaxCrossEntropyOnDevice(FunctionNode):
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         (x,) = inputs
         self.retain_inputs((0,))
-        loss, self._log_sum = on_device.softmax_cross_entropy(
+        loss, self._kept = backend_of(x).softmax_cross_entropy(
             x, self._t, self._class_weight, ignore_label=self._ignore_label
         )
         return (loss,)
 
     def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
         (x,) = self.get_retained_inputs()
-        grad = SoftmaxCrossEntropyOnDeviceGrad(self._t, self._class_weight, self._ignore_label, self._log_sum)
+        grad = SoftmaxCrossEntropyGrad(self._t, self._class_weight, self._ignore_label, self._kept)
         return grad.apply((x, gys[0]))
 
 
-class SoftmaxCrossEntropyOnDeviceGrad(FunctionNode):
-    def __init__(self, t: Any, class_weight: Any | None, ignore_label: int, log_sum: Any):
+class SoftmaxCrossEntropyGrad(FunctionNode):
+    """x (B, C, ...), gy (B, ...) to weight * gy * (softmax(x) - onehot(t)); kept: what the kernel of the loss gave."""
+
+    def __init__(self, t: Any, class_weight: Any | None, ignore_label: int, kept: Any):
         self._t = t
         self._class_weight = class_weight
         self._ignore_label = ignore_label
-        self._log_sum = log_sum
+        self._kept = kept
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         x, gy = inputs
         self.retain_inputs((0, 1))
-        gx = on_device.softmax_cross_entropy_grad(
-            gy, x, self._t, self._class_weight, self._log_sum, ignore_label=self._ignore_label
+        gx = backend_of(x).softmax_cross_entropy_grad(
+            gy, x, self._t, self._class_weight, self._kept, ignore_label=self._ignore_label
         )
         return (gx,)
 
     def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
         x, gy = self.get_retained_inputs()
-        t, n_class = self._t, x.shape[1]
-        known, weight = _known_and_weight(x.xp, t, t != self._ignore_label, self._class_weight, x.dtype, n_class)
+        known, weight = known_and_weight(x.xp, self._t, self._class_weight, self._ignore_label, x.dtype, x.shape[1])
         return _second_grads(indexes, x, gy, gys[0], known[:, None], weight)
-
-
-def _known_and_weight(
-    xp: Any, t: Any, valid: Any, class_weight: Any | None, dtype: Any, n_class: int
-) -> tuple[Any, Any]:
-    """The labels as int64 within 0 to n_class - 1, and how much each counts; what was out of range counts NaN."""
-    known = xp.where(valid, t, 0).astype("int64")
-    weight = valid.astype(dtype)
-    if is_device_array(t):
-        wrong = (known < 0) | (known >= n_class)
-        known = xp.where(wrong, 0, known)
-        weight = xp.where(wrong, xp.full((), float("nan"), dtype), weight)
-    if class_weight is not None:
-        weight *= class_weight.astype(dtype).take(known)
-    return known, weight
 
 
 def _second_grads(
@@ -191,8 +127,7 @@ def softmax_cross_entropy(
             hint="t.astype('int32')" if t.dtype.kind not in "iu" else None,
         )
     n_class = x.shape[1]
-    valid = t != ignore_label
-    check_labels(t, valid, n_class, function="softmax_cross_entropy")
+    check_labels(t, t != ignore_label, n_class, function="softmax_cross_entropy")
     if class_weight is not None:
         class_weight = beside(as_array(class_weight), x)
         backend_of(class_weight)
@@ -203,11 +138,6 @@ def softmax_cross_entropy(
                 got=class_weight.shape,
             )
         class_weight = class_weight.astype(x.dtype)
-    if is_device_array(x.array):
-        t = beside(t, x)
-        loss = SoftmaxCrossEntropyOnDevice(t, class_weight, ignore_label).apply((x,))[0]
-        valid = t != ignore_label
-    else:
-        known, weight = _known_and_weight(backend_of(t).xp, t, valid, class_weight, x.dtype, n_class)
-        loss = SoftmaxCrossEntropy(known, weight).apply((x,))[0]
-    return reduced(loss, reduce, counted(valid) if normalize else x.shape[0])
+    t = beside(t, x)
+    loss = SoftmaxCrossEntropy(t, class_weight, ignore_label).apply((x,))[0]
+    return reduced(loss, reduce, t != ignore_label if normalize else x.shape[0])

@@ -43,7 +43,7 @@ def _operands(a: Any, b: Any, function: str) -> tuple[Any, Any]:
     if isinstance(b, SCALARS):
         array = as_array(a)
         value = typed_constant(b, array, function)
-        if is_half(array.dtype):  # CuPy need not know numbers of 16 bits
+        if is_half(array.dtype):  # an array module need not know numbers of 16 bits
             return a, backend_of(array).xp.full((), float(value), "float32").astype(array.dtype)
         return a, backend_of(array).xp.full((), value, array.dtype)
     if isinstance(a, SCALARS):

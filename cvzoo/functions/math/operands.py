@@ -1,14 +1,10 @@
 """What the two sides of an arithmetic function may be: arrays of one dtype, or an array and a plain number."""
 
-import operator
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from cvzoo.backends.abstract import AbstractBackend
-from cvzoo.backends.arrays import is_device_array
-from cvzoo.backends.cuda.arithmetic import combined, combined_with
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.float_types import is_bfloat16, is_float
 from cvzoo.errors.exceptions import DtypeError, ShapeError
@@ -53,34 +49,12 @@ def check_operands(a: Any, b: Any, function: str) -> AbstractBackend:
     return backend
 
 
-_PAIRS: dict[str, Callable] = {
-    "subtract": lambda xp, a, b: xp.subtract(a, b),
-    "divide": lambda xp, a, b: xp.divide(a, b),
-    "maximum": lambda xp, a, b: xp.maximum(a, b),
-    "minimum": lambda xp, a, b: xp.minimum(a, b),
-    "power": lambda xp, a, b: xp.power(a, b),
-}
-_CONSTANTS: dict[str, Callable] = {
-    "add": operator.add,
-    "subtract": operator.sub,
-    "subtract_from": lambda x, value: value - x,
-    "multiply": operator.mul,
-    "divide": operator.truediv,
-    "divide_by": lambda x, value: value / x,
-    "power": operator.pow,
-    "power_of": lambda x, value: value**x,
-}
-
-
 def of_pair(operation: str, a: Any, b: Any) -> Any:
-    """The array module's function of that name ("subtract", "divide", "maximum", "minimum", "power") of two arrays.
+    """The function of that name ("subtract", "divide", "maximum", "minimum", "power") of two arrays.
 
     Raises DtypeError or ShapeError as check_operands does.
     """
-    xp = check_operands(a, b, operation).xp
-    if is_device_array(a) and is_float(a.dtype):
-        return combined(operation, a, b)
-    return _PAIRS[operation](xp, a, b)
+    return check_operands(a, b, operation).arithmetic(operation, a, b)
 
 
 def of_constant(operation: str, x: Any, value: float | np.number) -> Any:
@@ -89,9 +63,7 @@ def of_constant(operation: str, x: Any, value: float | np.number) -> Any:
     operation: "add", "subtract" (x - value), "subtract_from", "multiply", "divide" (x / value), "divide_by", "power"
         (x ** value) or "power_of"
     """
-    if is_device_array(x) and is_float(x.dtype):
-        return combined_with(operation, x, float(value))
-    return _CONSTANTS[operation](x, value)
+    return backend_of(x).arithmetic_constant(operation, x, value)
 
 
 def _refuse_dtypes(a: Any, b: Any, function: str) -> None:

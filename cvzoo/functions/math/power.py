@@ -5,7 +5,7 @@ from typing import Any
 
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.arrays import is_device_array
+from cvzoo.backends.arrays import range_of
 from cvzoo.errors.exceptions import DtypeError
 from cvzoo.functions.array.broadcast_to import sum_to
 from cvzoo.functions.array.dtypes import agreed_pair
@@ -18,7 +18,7 @@ from cvzoo.functions.math.square import square
 def _log_of_base(a: Variable) -> Variable:
     """log(a), but 0 where a is 0: there a ** b does not change with b (for b > 0)."""
     zero = a.array == 0
-    if not is_device_array(zero) and not zero.any():
+    if range_of(zero) == (False, False):
         return log(a)
     return log(a + zero.astype(a.dtype))
 
@@ -27,7 +27,8 @@ class Power(FunctionNode):
     def forward(self, inputs: tuple) -> tuple:
         a, b = inputs
         check_operands(a, b, "power")
-        if a.dtype.kind in "iu" and not is_device_array(b) and (b < 0).any():
+        found = range_of(b) if a.dtype.kind in "iu" else None
+        if found and found[0] < 0:
             raise DtypeError("power: integers have no negative powers", hint="functions.cast(x, 'float32')")
         self.retain_inputs((0, 1))
         return (of_pair("power", a, b),)

@@ -8,7 +8,6 @@ from cvzoo.backends.dispatch import backend_of
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.functions.math.elementwise import floating_backend
-from cvzoo.functions.noise.draws import drawn_mask
 
 
 class Dropout(FunctionNode):
@@ -32,7 +31,7 @@ class Dropout(FunctionNode):
 def _draw(x: Any, ratio: float) -> Any:
     """0 or 1 / (1 - ratio), in memory as x lies if that is channels-last."""
     shape = x.shape if x.ndim != 4 else tuple([x.shape[i] for i in (0, 2, 3, 1)])
-    mask = drawn_mask(x, shape, ratio, 1 / (1 - ratio))
+    mask = backend_of(x).random_mask(shape, ratio, 1 / (1 - ratio), x.dtype)
     return mask if x.ndim != 4 else mask.transpose(0, 3, 1, 2)
 
 

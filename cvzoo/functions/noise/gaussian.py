@@ -6,7 +6,6 @@ from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.math.elementwise import floating_backend
 from cvzoo.functions.math.exp import exp
-from cvzoo.functions.noise.draws import drawn_normal
 
 
 def gaussian(mean: Variable | Any, ln_var: Variable | Any) -> Variable:
@@ -18,5 +17,5 @@ def gaussian(mean: Variable | Any, ln_var: Variable | Any) -> Variable:
     mean, ln_var = as_variable(mean), as_variable(ln_var)
     if mean.shape != ln_var.shape:
         raise ShapeError("gaussian: one variance for each mean", expected=mean.shape, got=ln_var.shape)
-    floating_backend(mean.array, "gaussian")
-    return exp(ln_var * 0.5) * drawn_normal(mean.array) + mean
+    noise = floating_backend(mean.array, "gaussian").standard_normal(mean.shape, mean.dtype, rounded=True)
+    return exp(ln_var * 0.5) * noise + mean

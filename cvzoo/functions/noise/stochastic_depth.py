@@ -7,7 +7,6 @@ from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.functions.math.elementwise import floating_backend
-from cvzoo.functions.noise.draws import drawn_mask
 
 
 class StochasticDepth(FunctionNode):
@@ -19,7 +18,8 @@ class StochasticDepth(FunctionNode):
         (x,) = inputs
         backend = floating_backend(x, "stochastic_depth")
         if self.mask is None:
-            mask = drawn_mask(x, (len(x),), self.ratio, 1 / (1 - self.ratio) if self.ratio < 1 else 0)
+            scale = 1 / (1 - self.ratio) if self.ratio < 1 else 0
+            mask = backend.random_mask((len(x),), self.ratio, scale, x.dtype)
             self.mask = mask.reshape(-1, *(1,) * (x.ndim - 1))
         return (backend.multiply(x, self.mask),)
 

@@ -8,8 +8,6 @@ import numpy as np
 
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_variable
-from cvzoo.backends.arrays import is_device_array
-from cvzoo.backends.constants import constants
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.functions.pooling.average_pooling_2d import average_pooling_2d
@@ -27,24 +25,10 @@ class WeighRowsAndColumns(FunctionNode):
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         (x,) = inputs
-        rows, columns = (_like(each, x) for each in (self._rows, self._columns))
-        matmul = backend_of(x).matmul if is_device_array(x) else np.matmul
-        b, c, h, w = x.shape
-        oh, ow = len(rows), len(columns)
-        y = matmul(rows, x.transpose(0, 2, 3, 1).reshape(b, h, w * c))  # (B, OH, W * C)
-        y = matmul(columns, y.reshape(b * oh, w, c))  # (B * OH, OW, C)
-        return (y.reshape(b, oh, ow, c).transpose(0, 3, 1, 2),)
+        return (backend_of(x).separable_2d(x, self._rows, self._columns),)
 
     def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
         return WeighRowsAndColumns(self._rows.T, self._columns.T).apply(gys)
-
-
-def _like(weights: np.ndarray, x: Any) -> Any:
-    """The weights where x lies, in its dtype."""
-    made = weights.astype(x.dtype)
-    if not is_device_array(x):
-        return made
-    return constants.get(("weights", made.shape, made.dtype.str, made.tobytes()), lambda: made)
 
 
 @functools.lru_cache(256)

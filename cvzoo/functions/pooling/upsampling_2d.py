@@ -3,24 +3,15 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_array, as_variable
-from cvzoo.backends.arrays import is_device_array
-from cvzoo.backends.cuda.scatter import add_pixels, take_pixels
+from cvzoo.backends.arrays import range_of
 from cvzoo.backends.dispatch import backend_of
+from cvzoo.backends.transfer import along_with
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 from cvzoo.shapes.check import pair
 from cvzoo.shapes.pads import pads
 from cvzoo.shapes.sizes import deconv_out_size
-
-
-def _lying(indices: Any) -> Any:
-    """(B, OH * OW, C) int64 without gaps, on a GPU."""
-    xp = backend_of(indices).xp
-    b, c = indices.shape[:2]
-    return xp.ascontiguousarray(indices.transpose(0, 2, 3, 1).reshape(b, -1, c), np.int64)
 
 
 class Upsampling2D(FunctionNode):
@@ -34,18 +25,7 @@ class Upsampling2D(FunctionNode):
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         (x,) = inputs
-        backend = backend_of(x)
-        b, c = x.shape[:2]
-        h, w = self._size
-        y = backend.zeros((b, c, h, w), x.dtype)
-        lying = y.transpose(0, 2, 3, 1).reshape(b, h * w, c)  # a view: the result lies channels-last
-        pixels = x.transpose(0, 2, 3, 1).reshape(b, -1, c)
-        if is_device_array(x):
-            add_pixels(lying, _lying(self._indices), backend.xp.ascontiguousarray(pixels))
-        else:
-            where = self._indices.transpose(0, 2, 3, 1).reshape(b, -1, c)
-            np.add.at(lying, (np.arange(b)[:, None, None], where, np.arange(c)), pixels)
-        return (y,)
+        return (backend_of(x).upsampling_2d(x, self._indices, self._size),)
 
     def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
         return PickPixels(self._indices).apply(gys)
@@ -62,14 +42,7 @@ class PickPixels(FunctionNode):
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         (x,) = inputs
         self._size = x.shape[2:]
-        backend = backend_of(x)
-        b, c, oh, ow = self._indices.shape
-        lying = x.transpose(0, 2, 3, 1).reshape(b, -1, c)
-        if is_device_array(x):
-            y = take_pixels(backend.xp.ascontiguousarray(lying), _lying(self._indices))
-        else:
-            y = np.take_along_axis(lying, self._indices.transpose(0, 2, 3, 1).reshape(b, -1, c), axis=1)
-        return (y.reshape(b, oh, ow, c).transpose(0, 3, 1, 2),)
+        return (backend_of(x).upsampling_2d_grad(x, self._indices),)
 
     def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
         return Upsampling2D(self._indices, self._size).apply(gys)
@@ -114,13 +87,13 @@ def upsampling_2d(
             deconv_out_size(x.shape[3], kw, sx, left, right),
         )
     h, w = pair(outsize, name="outsize", function="upsampling_2d")
-    if is_device_array(x.array):
-        indices = backend_of(x.array).asarray(indices)
-    elif indices.size and not (indices.min() >= 0 and indices.max() < h * w):
+    indices = along_with(indices, x.array)
+    found = range_of(indices)
+    if found and not (found[0] >= 0 and found[1] < h * w):
         raise ValueRangeError(
             "upsampling_2d: an index is outside of the plane",
             expected=f"0 to {h * w - 1} for outsize {(h, w)}",
-            got=f"{indices.min()} to {indices.max()}",
+            got=f"{found[0]} to {found[1]}",
             hint="outsize=x.shape[2:] of what was pooled",
         )
     return Upsampling2D(indices, (h, w)).apply((x,))[0]

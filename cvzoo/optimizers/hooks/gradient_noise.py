@@ -2,10 +2,8 @@
 
 from typing import Any
 
-from cvzoo.backends.arrays import is_device_array
-from cvzoo.backends.cuda import random_numbers
 from cvzoo.backends.device import on_device_of
-from cvzoo.config.randomness import random_generator
+from cvzoo.backends.dispatch import backend_of
 from cvzoo.optimizers.optimizer_hook import AbstractOptimizerHook
 
 
@@ -36,7 +34,5 @@ class GradientNoise(AbstractOptimizerHook):
 
 
 def _drawn(like: Any) -> Any:
-    if not is_device_array(like):
-        return random_generator().standard_normal(like.shape, like.dtype)
     with on_device_of(like):
-        return random_numbers.standard_normal(like.shape, like.dtype)
+        return backend_of(like).standard_normal(like.shape, like.dtype)

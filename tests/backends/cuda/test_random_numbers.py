@@ -35,7 +35,7 @@ def test_a_draw_is_the_next_blocks_of_the_seeds_sequence(machine):
     assert np.array_equal(first.ravel(), blocks[:15])
     assert np.array_equal(second.ravel(), blocks[16:31])
     assert random_numbers.standard_normal(()).shape == ()
-    assert random_numbers.kept((0, 3), 0.5, 2.0).shape == (0, 3)
+    assert random_numbers.random_mask((0, 3), 0.5, 2.0).shape == (0, 3)
 
 
 def test_every_gpu_draws_from_one_sequence(machine):
@@ -53,7 +53,7 @@ def test_nothing_waits_and_nothing_is_copied(machine):
     start = len(machine.recorder)
     with machine.no_sync():
         random_numbers.standard_normal((100,), "float16")
-        random_numbers.kept((100,), 0.5, 2.0, "float64")
+        random_numbers.random_mask((100,), 0.5, 2.0, "float64")
     kinds = {entry.kind for entry in machine.recorder[start:]}
     assert kinds <= {"launch", "alloc", "free"}
 

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from neighbour import neighbour
 
+from cvzoo.backends.cupy import backend as cupy_backend
 from cvzoo.backends.device import device_of
 from cvzoo.config.randomness import random_generator, set_seed
 from cvzoo.config.switches import using_config
-from cvzoo.functions.noise.draws import random_numbers
 from cvzoo.links.model.fcos.loss import FCOSLoss
 from cvzoo.links.model.retinanet.loss import RetinaNetLoss
 from cvzoo.links.model.ssd.loss import SSDLoss
@@ -80,7 +80,7 @@ def as_the_processor_draws(gpu, monkeypatch):
         drawn = random_generator().random(shape, "float32") >= ratio
         return gpu.cupy.asarray((drawn * np.dtype(dtype).type(scale)).astype(dtype))
 
-    monkeypatch.setattr(random_numbers, "kept", kept)
+    monkeypatch.setattr(cupy_backend, "random_mask", kept)
 
 
 @pytest.fixture(autouse=True)

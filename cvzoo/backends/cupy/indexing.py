@@ -1,0 +1,35 @@
+"""Elements that indices name, taken and added to, always in the same order; indices are not looked at."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cvzoo.backends.cuda.scatter import add_at, add_rows, as_index
+from cvzoo.backends.cupy.library import cupy
+
+__all__ = ["add_at", "as_index", "embed_id", "embed_id_grad", "take"]
+
+
+def take(x: Any, index: tuple) -> Any:
+    """As AbstractBackend.take says; indices outside of x wrap around."""
+    return x[as_index(index)]
+
+
+def embed_id(w: Any, ids: Any, seen: Any | None) -> Any:
+    """As AbstractBackend.embed_id says; where ids name no row it is NaN."""
+    xp = cupy()
+    named = (ids >= 0) & (ids < len(w))
+    rows = xp.where(named[..., None], w[ids], w.dtype.type(np.nan))
+    rows = rows if seen is None else xp.where(seen[..., None], rows, w.dtype.type(0))
+    return rows.astype(w.dtype, copy=False)  # CuPy makes float32 of bfloat16
+
+
+def embed_id_grad(gy: Any, ids: Any, seen: Any | None, w_shape: Sequence[int]) -> Any:
+    """As AbstractBackend.embed_id_grad says; ids that name no row add nothing."""
+    xp = cupy()
+    gw = xp.zeros(tuple(w_shape), gy.dtype)
+    named = ids >= 0 if seen is None else seen & (ids >= 0)
+    rows = xp.where(named, ids, len(gw)).reshape(-1).astype(np.int64)
+    add_rows(gw, rows, xp.ascontiguousarray(gy), before=1, places=len(gw))
+    return gw

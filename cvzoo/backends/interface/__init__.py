@@ -1,0 +1,1 @@
+"""Parts of the interface that every backend has; the whole is `cvzoo.backends.abstract`."""

@@ -1,0 +1,30 @@
+"""What labels say of each score, as numbers: signs and weights, for arrays of any device."""
+
+from types import ModuleType
+from typing import Any
+
+
+def known_and_weight(
+    xp: ModuleType, t: Any, class_weight: Any | None, ignore_label: int, dtype: Any, n_class: int
+) -> tuple[Any, Any]:
+    """The labels (B, ...) as int64 within 0 to n_class - 1, and how much each counts; one out of range counts NaN."""
+    valid = t != ignore_label
+    known = xp.where(valid, t, 0).astype("int64")
+    weight = valid.astype(dtype)
+    wrong = (known < 0) | (known >= n_class)
+    known = xp.where(wrong, 0, known)
+    weight = xp.where(wrong, xp.full((), float("nan"), dtype), weight)
+    if class_weight is not None:
+        weight *= class_weight.astype(dtype).take(known)
+    return known, weight
+
+
+def sign_and_weight(
+    xp: ModuleType, t: Any, weights: tuple[float, float], ignore_label: int, dtype: Any
+) -> tuple[Any, Any]:
+    """Of labels 1 (yes), 0 (no) or ignore_label: 1 for yes and else -1, and the weight of yes or no, 0 if ignored."""
+    is_yes = t == 1
+    sign = xp.where(is_yes, 1, -1).astype(dtype)
+    weight = (t != ignore_label).astype(dtype)
+    weight *= xp.where(is_yes, *weights).astype(dtype)
+    return sign, weight

@@ -1,0 +1,44 @@
+"""Elements that indices name, taken and added to."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from cvzoo.backends.arrays import is_device_array
+from cvzoo.errors.exceptions import DtypeError
+
+__all__ = ["add_at", "as_index", "embed_id", "embed_id_grad", "take"]
+
+
+def as_index(index: tuple) -> tuple:
+    """As AbstractBackend.as_index says: the index itself."""
+    if any(is_device_array(part) for part in index):
+        raise DtypeError("x[...]: the indices lie on a GPU, x does not", hint="x.to_device('gpu:0')")
+    return index
+
+
+def take(x: np.ndarray, index: tuple) -> np.ndarray:
+    """As AbstractBackend.take says."""
+    return x[as_index(index)]
+
+
+def add_at(out: np.ndarray, index: tuple, values: np.ndarray) -> None:
+    """As AbstractBackend.add_at says."""
+    np.add.at(out, index, values)
+
+
+def embed_id(w: np.ndarray, ids: np.ndarray, seen: np.ndarray | None) -> np.ndarray:
+    """As AbstractBackend.embed_id says."""
+    if seen is None:
+        return w[ids]
+    return np.where(seen[..., None], w[np.where(seen, ids, 0)], w.dtype.type(0))
+
+
+def embed_id_grad(gy: np.ndarray, ids: np.ndarray, seen: np.ndarray | None, w_shape: Sequence[int]) -> np.ndarray:
+    """As AbstractBackend.embed_id_grad says."""
+    gw = np.zeros(tuple(w_shape), gy.dtype)
+    if seen is None:
+        np.add.at(gw, ids, gy)
+    else:
+        np.add.at(gw, ids[seen], gy[seen])
+    return gw
