@@ -1,17 +1,14 @@
-"""Which backend runs the kernels for an array."""
+"""Which backend runs the kernels for an array; its module is imported when it is first asked for."""
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from cvzoo.backends.abstract import AbstractBackend
 from cvzoo.backends.arrays import is_device_array
-from cvzoo.backends.cudnn import backend as cudnn_backend
 from cvzoo.backends.cudnn.library import why_no_cudnn
-from cvzoo.backends.cupy import backend as cupy_backend
 from cvzoo.backends.cupy.library import cupy
-from cvzoo.backends.numpy import backend as numpy_backend
-from cvzoo.backends.onednn import backend as onednn_backend
 from cvzoo.backends.onednn.library import why_no_onednn
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import BackendError, DtypeError
@@ -22,22 +19,26 @@ _on_cpu: dict[str, AbstractBackend] = {}  # what config.backend means for arrays
 _on_gpu: dict[str, AbstractBackend] = {}  # what config.backend means for arrays on a GPU
 
 
+def _module(name: str) -> Any:
+    return import_module(f"cvzoo.backends.{name}.backend")
+
+
 def _make(name: str) -> AbstractBackend:
     if name == "numpy":
-        return numpy_backend
+        return _module("numpy")
     if name in ("onednn", "auto"):
         reason = why_no_onednn()
         if reason is None:
-            return onednn_backend
+            return _module("onednn")
         if name == "auto":
             return get_backend("numpy")
         raise BackendError(f"the oneDNN backend cannot run here: {reason}", hint="pip install onednn-cpu-gomp")
     if name == "cupy":
-        return cupy_backend
+        return _module("cupy")
     if name == "cudnn":
         reason = why_no_cudnn()
         if reason is None:
-            return cudnn_backend
+            return _module("cudnn")
         raise BackendError(f"the cuDNN backend cannot run here: {reason}", hint="config.backend = 'cupy'")
     raise BackendError(f"there is no backend {name!r} in this installation", expected="onednn, numpy, cudnn or cupy")
 
