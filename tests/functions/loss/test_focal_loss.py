@@ -5,8 +5,8 @@ import pytest
 
 from cvzoo.autodiff.gradient_check import check_backward, check_double_backward
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.numpy import focal_loss as module
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
-from cvzoo.functions.loss import focal_loss as module
 from cvzoo.functions.loss.focal_loss import focal_loss
 from cvzoo.functions.loss.sigmoid_focal_loss import sigmoid_focal_loss
 
