@@ -1,15 +1,17 @@
 """Attributes of links as they were before a pass: to find out what the pass changed, and to put it back."""
 
 import collections
+import functools
 import random
 from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
 
+from cvzoo.autodiff.changes import changes
 from cvzoo.graph.watch import same_value
 
-_RANDOM = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random)
+_RANDOM = np.random.Generator | np.random.RandomState | np.random.BitGenerator | random.Random
 
 
 class Attributes:
@@ -22,7 +24,14 @@ class Attributes:
     def __init__(self, states: Iterable[dict[str, Any]], hidden: frozenset[str]):
         self._hidden = hidden
         self._kept = [
-            (state, {name: (value, _contents(value)) for name, value in state.items() if name not in hidden})
+            (
+                state,
+                {
+                    name: (value, _contents(value) if _has_contents(type(value)) else None)
+                    for name, value in state.items()
+                    if name not in hidden
+                },
+            )
             for state in states
         ]
 
@@ -32,13 +41,16 @@ class Attributes:
         effects: arrays that may have changed, by `id`
         """
         for state, kept in self._kept:
-            for name in (*kept, *state):
+            for name in {**kept, **state}:
                 if name in self._hidden or id(state.get(name)) in effects:
                     continue
                 if name not in kept or name not in state:
                     return name
                 value, contents = kept[name]
-                if not same_value(value, state[name]) or not _same_contents(contents, _contents(state[name])):
+                now = state[name]
+                if now is value and contents is None:
+                    continue
+                if not same_value(value, now) or not _same_contents(contents, _contents(now)):
                     return name
         return None
 
@@ -51,6 +63,12 @@ class Attributes:
                 state[name] = value
                 if contents is not None:
                     _put(value, contents)
+        changes.tree = object()  # links that were added are gone again
+
+
+@functools.lru_cache(1024)
+def _has_contents(kind: type) -> bool:
+    return issubclass(kind, np.ndarray | list | set | collections.deque | dict | _RANDOM)
 
 
 def _contents(value: Any) -> Any:
@@ -75,9 +93,9 @@ def _same_contents(a: Any, b: Any) -> bool:
     if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
         return a.shape == b.shape and a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
     if isinstance(a, dict) and isinstance(b, dict):
-        return a.keys() == b.keys() and all(_same_contents(a[name], b[name]) for name in a)
+        return a.keys() == b.keys() and all(_same_contents(a[name], b[name]) for name in a if a[name] is not b[name])
     if isinstance(a, tuple) and isinstance(b, tuple):
-        return len(a) == len(b) and all(map(same_value, a, b))
+        return len(a) == len(b) and all(same_value(x, y) for x, y in zip(a, b) if x is not y)
     return same_value(a, b)
 
 

@@ -40,16 +40,21 @@ class SharedView(FunctionNode):
 
 
 class _Alive:
-    """How many bytes are alive, and were at most. Apart from the pass, since each array that lives tells it when it
-    goes, and keeps it until then.
-    """
+    """How many bytes are alive, and were at most: each array tells when it goes."""
 
     def __init__(self) -> None:
         self.nbytes = self.peak = 0
+        self._seen: dict[int, tuple[Any, int]] = {}  # weak references, which know not what they hash, and sizes
 
-    def grow(self, nbytes: int) -> None:
+    def grow(self, root: Any, nbytes: int) -> None:
         self.nbytes += nbytes
-        self.peak = max(self.peak, self.nbytes)
+        if self.nbytes > self.peak:
+            self.peak = self.nbytes
+        reference = weakref.ref(root, self._shrink)
+        self._seen[id(reference)] = reference, nbytes
+
+    def _shrink(self, reference: Any) -> None:
+        self.nbytes -= self._seen.pop(id(reference))[1]
 
 
 class Capture(AbstractFunctionHook):
@@ -87,6 +92,7 @@ class Capture(AbstractFunctionHook):
         self._learns = False
         self._in_backward = False
         self._backward_depth = 0
+        self._stripped: set[int] = set()  # records, by `id`, whose functions keep no arrays alive any more
         self._records: dict[int, Record] = {}  # by the function's id, which lives as long as the record
         self.before: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # arrays that functions changed, as they were
 
@@ -230,7 +236,8 @@ class Capture(AbstractFunctionHook):
             release = not _lie_behind_others(seeds)
             sweep(list(seeds.items()), finish=finish, double=False, make=make_output, release=release)
         for record in self.graph.records:  # what was not reached keeps nothing alive, either
-            self._strip(record)
+            if id(record) not in self._stripped:
+                self._strip(record)
         return found
 
     # --- as a hook --------------------------------------------------------------------------------------------------
@@ -252,7 +259,8 @@ class Capture(AbstractFunctionHook):
     def outputs_made(self, function: FunctionNode, outputs: tuple[Variable, ...]) -> None:
         if self.depth:
             return  # a function inside of a function
-        reads = tuple([self._value_of(_plain(array)) for array in self._inputs])
+        inputs = [np.asarray(x) if isinstance(x, np.generic) else x for x in self._inputs]
+        reads = tuple(map(self._value_of, inputs))
         self._inputs = ()
         record = Record(function, reads, (), self._settings, self._seconds, in_backward=self._in_backward)
         before = arrays_in(self._settings) if self._learns else {}
@@ -275,7 +283,7 @@ class Capture(AbstractFunctionHook):
             self.seen.append("what takes gradients on the way")
         self._backward_depth += 1
         if self._backward_depth == 1:
-            self._mark = len(self.graph.records), set(self.graph.constants)
+            self._mark = len(self.graph.records), len(self.graph.constants)
             self._asked = target_input_indexes, grad_outputs
             self._start_backward = time.perf_counter()
 
@@ -305,19 +313,25 @@ class Capture(AbstractFunctionHook):
     # --- backward ---------------------------------------------------------------------------------------------------
     def _is_whole(self, made: list[Record], function: FunctionNode, gxs: tuple[Variable | None, ...]) -> bool:
         """Whether the records are all that a backward did: they read nothing that was computed without functions."""
-        if set(self.graph.constants) - self._mark[1]:
+        if len(self.graph.constants) != self._mark[1]:
             return False
-        own = {id(array) for array in arrays_in(state_of(function)).values()}
+        own: set[int] | None = None
         for record in made:
             for path, array in arrays_in(record.settings).items():
-                if path not in record.hidden_reads and id(array) not in own:
-                    return False
-        return all(gx is None or self._roots.area(gx._array) in self._values for gx in gxs)
+                if path not in record.hidden_reads:
+                    if own is None:
+                        own = {id(each) for each in arrays_in(state_of(function)).values()}
+                    if id(array) not in own:
+                        return False
+        for gx in gxs:
+            if gx is not None and self._roots.look(gx._array)[0] not in self._values:
+                return False
+        return True
 
     def _as_one(self, function: FunctionNode, gxs: tuple[Variable | None, ...], seconds: float) -> None:
         """Let the whole of a backward be one record."""
         graph = self.graph
-        forgotten = set(graph.constants) - self._mark[1]
+        forgotten = {*list(graph.constants)[self._mark[1] :]}  # they stand in the order in which they came
         for record in graph.records[self._mark[0] :]:
             forgotten.update(record.all_writes)
         if forgotten:
@@ -338,13 +352,17 @@ class Capture(AbstractFunctionHook):
     def _strip(self, record: Record) -> None:
         """Let a record's function keep no arrays alive."""
         function = record.function
-        record.let_go()
-        for path in (*record.hidden_reads, *record.hidden_writes):
-            name = path.split(".")[0]
-            if name in record.settings:
-                record.settings[name] = vars(function)[name]
+        self._stripped.add(id(record))
+        if record.hidden_reads or record.hidden_writes:
+            record.let_go()
+            for path in (*record.hidden_reads, *record.hidden_writes):
+                name = path.split(".")[0]
+                if name in record.settings:
+                    record.settings[name] = vars(function)[name]
         function._retained_inputs = function._retained_outputs = None
-        _cut_off(function)
+        if function.inputs:
+            # it may know what its inputs looked like, and no longer who they are
+            function.inputs = tuple([VariableNode(None, x.shape, x.dtype, x.requires_grad) for x in function.inputs])
 
     # --- values -----------------------------------------------------------------------------------------------------
     def _watch(self, variable: Variable) -> Variable:
@@ -360,15 +378,14 @@ class Capture(AbstractFunctionHook):
         if area.owner not in self._firsts:
             self._firsts[area.owner] = number, area.offset
             root = reference()
-            self._alive.grow(array.nbytes)
             try:
-                weakref.finalize(root, self._alive.grow, -array.nbytes).atexit = False
-            except TypeError:
+                self._alive.grow(root, array.nbytes)
+            except TypeError:  # what cannot be referred to weakly
                 self._held.append(root)
         return number
 
     def _value_of(self, array: np.ndarray) -> int:
-        area = self._roots.area(array)
+        area = self._roots.look(array)[0]
         number = self._values.get(area)
         if number is None and area.owner in self._firsts:
             first, offset = self._firsts[area.owner]
@@ -410,16 +427,6 @@ def _drawn_like(y: Any, generator: np.random.Generator) -> Any:
 
 def _array_of(x: Any) -> Any:
     return x._array if isinstance(x, Variable) else x
-
-
-def _plain(array: Any) -> Any:
-    return np.asarray(array) if isinstance(array, np.generic) else array
-
-
-def _cut_off(function: FunctionNode) -> None:
-    """Let a function know what its inputs looked like, and no longer who they are."""
-    if function.inputs:
-        function.inputs = tuple([VariableNode(None, x.shape, x.dtype, x.requires_grad) for x in function.inputs])
 
 
 def _lie_behind_others(nodes: Collection[VariableNode]) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 from cvzoo.backends.arrays import is_device_array
 
 _DEEPEST = 4
-_PLAIN = frozenset((bool, int, float, str, type(None), type))  # hold no arrays
+_plain = {bool, int, float, str, type(None), type}  # types that hold no arrays, with all that were found to hold none
 _GRAPH = frozenset(("inputs", "outputs", "rank", "_retained_inputs", "_retained_outputs"))  # not a function's own
 
 
@@ -25,7 +25,7 @@ def arrays_in(state: Mapping[str, Any]) -> dict[str, np.ndarray]:
     """The arrays among attributes, in tuples, lists and small objects among them, too, by path."""
     found: dict[str, np.ndarray] = {}
     for name, value in state.items():
-        if type(value) not in _PLAIN:
+        if type(value) not in _plain:
             _collect(name, value, found, _DEEPEST)
     return found
 
@@ -35,10 +35,13 @@ def _collect(path: str, value: Any, found: dict[str, np.ndarray], depth: int) ->
         found[path] = value
     elif depth and isinstance(value, tuple | list):
         for k, each in enumerate(value):
-            if type(each) not in _PLAIN:
+            if type(each) not in _plain:
                 _collect(f"{path}.{k}", each, found, depth - 1)
     elif depth:
-        for name in _slots(type(value)):
+        slots = _slots(type(value))
+        if not slots:
+            _plain.add(type(value))
+        for name in slots:
             _collect(f"{path}.{name}", getattr(value, name), found, depth - 1)
 
 

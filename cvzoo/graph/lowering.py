@@ -27,29 +27,24 @@ class _Lowering:
         self.roots = Roots()
         self.calls: list[tuple[Primitive, list[_Seen]]] = []
         self.blocks = self.lowered.blocks
-        self.start: dict[int, int] = {}  # a memory's number -> where its first array begins
+        self.facts: dict[Primitive, tuple[str, tuple[frozenset[int], frozenset[int]]]] = {}
         self.trusted: dict[Any, list[dict[str, Any]]] = {}  # what calls of functions with which settings are enough
 
-    def seen(self, array: np.ndarray) -> _Seen:
-        look = area, _, address = self.roots.look(array)
-        self.start[area.owner] = address - area.offset
-        return look
-
     def note(self, primitive: Primitive, arrays: Sequence[np.ndarray]) -> None:
-        self.calls.append((primitive, [self.seen(array) for array in arrays]))
+        self.calls.append((primitive, [*map(self.roots.look, arrays)]))
 
     def run(self, arrays: Sequence[np.ndarray]) -> Lowered:
         graph, areas = self.graph, self.lowered.areas
         env: dict[int, np.ndarray] = dict(graph.constants)
         for value, array in zip(graph.inputs, arrays):
-            areas[value] = self.seen(array)[0]
+            areas[value] = self.roots.area(array)
             self.blocks[areas[value].owner] = _block(array, OUTSIDE)
             env[value] = array
-        touched = [{*record.all_reads, *record.all_writes} for record in graph.records]
-        last = {value: k for k, values in enumerate(touched) for value in values}
+        reads, writes = ([getattr(each, name) for each in graph.records] for name in ("all_reads", "all_writes"))
+        last = {value: k for k in range(len(reads)) for value in (*reads[k], *writes[k])}
         for k, record in enumerate(graph.records):
-            self.lower(record, env)
-            for value in touched[k]:
+            self.lower(record, reads[k], writes[k], env)
+            for value in (*reads[k], *writes[k]):
                 if last[value] == k:
                     env.pop(value, None)
         for block in self.lowered.given_blocks():
@@ -57,24 +52,28 @@ class _Lowering:
                 self.blocks[block].kind = GIVEN
         return self.lowered
 
-    def lower(self, record: Record, env: dict[int, np.ndarray]) -> None:
-        inputs = tuple([env[value] for value in record.reads])
-        record.prepare(env)
+    def lower(
+        self, record: Record, reads: tuple[int, ...], writes: tuple[int, ...], env: dict[int, np.ndarray]
+    ) -> None:
+        inputs = tuple(map(env.__getitem__, reads))
+        is_plain = not (record.hidden_reads or record.hidden_writes)
+        if not is_plain:
+            record.prepare(env)
         self.calls = []
         before, local.recorder = local.recorder, self.note
         try:
-            results = record.function.results_of(inputs)
+            results = record.function.results_of(inputs[: len(record.reads)])
         finally:
             local.recorder = before
-        results = tuple([np.asarray(y) for y in results])
-        results += tuple([take_array(record.function, path) for path in record.hidden_writes])
-        inputs += tuple([env[value] for value in record.hidden_reads.values()])
-        record.let_go()
-        found = [self.seen(y)[0] for y in results]
-        given = [self.seen(x)[0] for x in inputs] if self.calls else []
+        results = tuple(map(np.asarray, results))
+        if not is_plain:
+            results += tuple([take_array(record.function, path) for path in record.hidden_writes])
+            record.let_go()
+        found = [*map(self.roots.area, results)]
+        given = [*map(self.roots.area, inputs)] if self.calls else []
         steps = self.as_calls(record, inputs, results, found, given)
         if steps is None:
-            own = {self.lowered.areas[v].owner for v in record.all_reads if v in self.lowered.areas}
+            own = {self.lowered.areas[v].owner for v in reads if v in self.lowered.areas}
             is_view = bool(found) and own.issuperset([area.owner for area in found])
             self.lowered.steps.append(Evaluate(record, is_view))
             for area, y in zip(found, results):
@@ -82,7 +81,7 @@ class _Lowering:
                     self.blocks[area.owner] = _block(y, OUTSIDE)
         else:
             self.lowered.steps += steps
-        for value, area, y in zip(record.all_writes, found, results):
+        for value, area, y in zip(writes, found, results):
             self.lowered.areas[value] = area
             env[value] = y
 
@@ -96,7 +95,9 @@ class _Lowering:
         results_in = {area.owner for area in found}
         steps = []
         for primitive, seen in self.calls:
-            slots = written_slots(primitive)
+            if primitive not in self.facts:
+                self.facts[primitive] = operation_of(primitive), written_slots(primitive)
+            operation, slots = self.facts[primitive]
             operands: list[Operand] = []
             written = set()
             for k, (area, root, address) in enumerate(seen):
@@ -120,7 +121,7 @@ class _Lowering:
                     operands.append(view_at(root(), address, *area[2:]))
                 else:
                     return None
-            steps.append(Call(record, primitive, operation_of(primitive), operands, frozenset(written)))
+            steps.append(Call(record, primitive, operation, operands, frozenset(written)))
         if not results_in.issubset(made):
             return None
         key, settings = self.appearance(record, steps, given, found), _settings(record)
@@ -161,7 +162,7 @@ class _Lowering:
 
         inputs: by their memory's number
         """
-        memory: dict[int, tuple[Any, int]] = {owner: (x, self.start[owner]) for owner, x in inputs.items()}
+        memory: dict[int, tuple[Any, int]] = {owner: (x, self.roots.starts[owner]) for owner, x in inputs.items()}
         for owner, area in made.items():
             dense = _poisoned(area)
             if dense is None:
@@ -177,11 +178,11 @@ class _Lowering:
             return view_at(base, start + operand.offset, *operand[2:])
 
         for step in steps:
-            arrays = [array(operand) for operand in step.operands]
-            if any(each is None for each in arrays):
+            arrays = [*map(array, step.operands)]
+            if any([each is None for each in arrays]):
                 return False
             step.primitive(*arrays)
-        return all(_equal(array(area), y) for area, y in zip(found, results))
+        return all(map(_equal, map(array, found), results))
 
 
 def _equal(a: np.ndarray, b: np.ndarray) -> bool:
@@ -208,7 +209,7 @@ def _poisoned(area: Area) -> np.ndarray | None:
     """An array like the area, all of NaN (or -1); None if its memory has gaps."""
     dtype = np.dtype(area.dtype)
     nbytes = dtype.itemsize
-    for axis in sorted(range(len(area.shape)), key=lambda axis: area.strides[axis]):
+    for axis in sorted(range(len(area.shape)), key=area.strides.__getitem__):
         if area.shape[axis] != 1 and area.strides[axis] != nbytes:
             return None
         nbytes *= area.shape[axis]

@@ -1,5 +1,6 @@
 """Whose memory an array lies in, and other arrays in the same memory."""
 
+import functools
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -66,27 +67,36 @@ class Roots:
     """Numbers for memories, by identity, without keeping them alive."""
 
     def __init__(self) -> None:
+        self.starts: list[int] = [0]  # of each memory, by its number, where the first array seen begins
         self._known: dict[int, tuple[Callable[[], Any], int, int]] = {}
-        self._count = 0
 
     def look(self, array: np.ndarray) -> tuple[Area, Callable[[], Any], int]:
         """Where the array lies, a reference to what owns its memory, and its address."""
-        root, address = root_of(array), address_of(array)
+        if type(array) is np.ndarray:  # without another call: arrays are looked at by the thousand
+            root, base, address = array, array.base, array.__array_interface__["data"][0]
+            while base is not None:
+                root = base
+                base = root.base if isinstance(root, np.ndarray | Window) else None
+        else:
+            root, address = root_of(array), address_of(array)
         known = self._known.get(id(root))
         if known is None or known[0]() is not root:
-            self._count += 1
-            known = self._known[id(root)] = (reference_to(root), self._count, address)
+            try:
+                reference: Callable[[], Any] = weakref.ref(root)
+            except TypeError:  # bytes and the like
+                reference = functools.partial(_itself, root)
+            known = self._known[id(root)] = (reference, len(self.starts), address)
+            self.starts.append(address)
         reference, number, start = known
-        return Area(number, address - start, array.shape, array.strides, array.dtype.str), reference, address
+        return _area((number, address - start, array.shape, array.strides, array.dtype.str)), reference, address
 
     def area(self, array: np.ndarray) -> Area:
         """Where the array lies."""
         return self.look(array)[0]
 
 
-def reference_to(root: Any) -> Callable[[], Any]:
-    """A weak reference; a strong one to what cannot be referred to weakly, such as bytes."""
-    try:
-        return weakref.ref(root)
-    except TypeError:
-        return lambda: root
+def _itself(root: Any) -> Any:
+    return root
+
+
+_area = functools.partial(tuple.__new__, Area)

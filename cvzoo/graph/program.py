@@ -163,7 +163,8 @@ class Program:
     def __init__(self, lowered: Lowered, arena: Arena | None = None):
         self.lowered = lowered
         self.graph = lowered.graph
-        alive = lowered.lifetimes()
+        touched = [*map(lowered.touched, lowered.steps)]
+        alive = lowered.lifetimes(touched)
         self.plan = _plan_of(lowered, alive)
         self.given_nbytes = sum(block.nbytes for block in lowered.blocks.values() if block.kind == GIVEN)
         self.n_call = self.n_function = 0
@@ -177,9 +178,9 @@ class Program:
         self._arena = arena or Arena()
         self._base = 0
         self._bindings: list[tuple[BoundCall, int, int]] = []
-        self._build(alive)
+        self._build(alive, touched)
 
-    def _build(self, alive: dict[int, tuple[int, int]]) -> None:
+    def _build(self, alive: dict[int, tuple[int, int]], touched: Sequence[set[int]]) -> None:
         lowered = self.lowered
         self._state.arrays.update(lowered.graph.constants)
         values_in = lowered.values_in()
@@ -194,14 +195,14 @@ class Program:
         for k, step in enumerate(lowered.steps):
             if step.record.in_backward:
                 self._middle = len(self._steps) if self._middle is None else self._middle
-                later |= lowered.touched(step)
+                later |= touched[k]
             if isinstance(step, Call):
                 self._give(step, given, values_in)
                 bound = self._bind(step)
                 bound_calls.append(bound)
             else:
                 self._evaluate(step)
-            over = lowered.touched(step).intersection(ends[k]) if k in ends else None
+            over = touched[k].intersection(ends[k]) if k in ends else None
             if over:
                 values = [value for number in over for value in values_in.get(number, ())]
                 self._steps.append(_Release(sorted(over), sorted(values), self._state))

@@ -1,7 +1,7 @@
 """What a replay does: primitives' calls with their operands in memory, and functions that run as they did."""
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -40,9 +40,11 @@ class Call:
 
     def blocks(self, *, written: bool) -> Iterator[int]:
         """The blocks that it writes, or reads."""
+        found = []
         for k, operand in enumerate(self.operands):
-            if isinstance(operand, Area) and (k in self.written) == written:
-                yield operand.owner
+            if type(operand) is Area and (k in self.written) == written:
+                found.append(operand.owner)
+        return iter(found)
 
 
 @dataclasses.dataclass(eq=False)
@@ -84,12 +86,15 @@ class Lowered:
                 found.add(self.areas[value].owner)
         return found
 
-    def lifetimes(self) -> dict[int, tuple[int, int]]:
-        """The first and last step that touches a block; what the user gets lives to the end, inputs from the start."""
+    def lifetimes(self, touched: Sequence[Iterable[int]] | None = None) -> dict[int, tuple[int, int]]:
+        """The first and last step that touches a block; what the user gets lives to the end, inputs from the start.
+
+        touched: of each step what `touched` gives, from those who have asked already
+        """
         found: dict[int, tuple[int, int]] = {}
-        for k, step in enumerate(self.steps):
-            for block in self.touched(step):
-                found[block] = found.get(block, (k, k))[0], k
+        for k, blocks in enumerate(map(self.touched, self.steps) if touched is None else touched):
+            for block in blocks:
+                found[block] = found[block][0] if block in found else k, k
         for value in self.graph.inputs:
             block = self.areas[value].owner
             found[block] = 0, found.get(block, (0, 0))[1]

@@ -30,7 +30,9 @@ class Fingerprint:
 
     def same(self, other: "Fingerprint") -> bool:
         """Whether nothing differs."""
-        return len(self._items) == len(other._items) and all(map(same_value, self._items, other._items))
+        if len(self._items) != len(other._items):
+            return False
+        return all([same_value(a, b) for a, b in zip(self._items, other._items) if a is not b])
 
 
 def same_value(a: Any, b: Any) -> bool:
