@@ -323,10 +323,8 @@ class Capture(AbstractFunctionHook):
                         own = {id(each) for each in arrays_in(state_of(function)).values()}
                     if id(array) not in own:
                         return False
-        for gx in gxs:
-            if gx is not None and self._roots.look(gx._array)[0] not in self._values:
-                return False
-        return True
+        areas = [self._roots.look(gx._array)[0] for gx in gxs if gx is not None]
+        return self._values.keys() >= {*areas}
 
     def _as_one(self, function: FunctionNode, gxs: tuple[Variable | None, ...], seconds: float) -> None:
         """Let the whole of a backward be one record."""

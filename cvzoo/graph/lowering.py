@@ -179,7 +179,7 @@ class _Lowering:
 
         for step in steps:
             arrays = [*map(array, step.operands)]
-            if any([each is None for each in arrays]):
+            if any(each is None for each in arrays):
                 return False
             step.primitive(*arrays)
         return all(map(_equal, map(array, found), results))

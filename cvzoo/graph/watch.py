@@ -32,7 +32,7 @@ class Fingerprint:
         """Whether nothing differs."""
         if len(self._items) != len(other._items):
             return False
-        return all([same_value(a, b) for a, b in zip(self._items, other._items) if a is not b])
+        return all(same_value(a, b) for a, b in zip(self._items, other._items) if a is not b)
 
 
 def same_value(a: Any, b: Any) -> bool:
