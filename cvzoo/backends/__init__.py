@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from cvzoo.backends.device import Device, device_of, get_device
     from cvzoo.backends.dispatch import backend_of, get_backend
     from cvzoo.backends.dlpack import from_dlpack
+    from cvzoo.backends.resampling import Resampling
     from cvzoo.backends.user_kernels.elementwise import ElementwiseKernel, elementwise
     from cvzoo.backends.user_kernels.reduction import ReductionKernel, reduce
 
@@ -24,6 +25,7 @@ __all__ = [
     "get_device",
     "reduce",
     "ReductionKernel",
+    "Resampling",
 ]
 
 import_on_demand(__name__)

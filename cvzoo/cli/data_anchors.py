@@ -18,8 +18,8 @@ from cvzoo.geometry.best_anchor_iou import best_anchor_iou, iou_at_offset
 from cvzoo.geometry.cluster_boxes import cluster_boxes
 from cvzoo.geometry.fit_anchors import fit_anchors
 from cvzoo.images.read_image_size import read_image_size
+from cvzoo.links.model.preparation.resize_shortest_edge import fitted_size
 from cvzoo.links.model.retinanet.config import RetinaNetSettings
-from cvzoo.links.model.retinanet.fit import fitted_size
 
 _THRESH = 0.5  # what RetinaNet calls an anchor that has an object
 

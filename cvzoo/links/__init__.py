@@ -129,10 +129,15 @@ if TYPE_CHECKING:
     from cvzoo.links.model.mobilenet_v3.extractor import MobileNetV3Extractor
     from cvzoo.links.model.mobilenet_v3.mobilenet_v3 import MobileNetV3
     from cvzoo.links.model.mobilenet_v3.published import MobileNetV3Large, MobileNetV3Small
-    from cvzoo.links.model.photo_preparation import PhotoPreparation
     from cvzoo.links.model.photo_transform import PhotoTransform
     from cvzoo.links.model.pixelwise_softmax_classifier import PixelwiseSoftmaxClassifier
     from cvzoo.links.model.predict_ten_crops import predict_ten_crops
+    from cvzoo.links.model.preparation.as_is import AsIs
+    from cvzoo.links.model.preparation.center_crop import CenterCrop, PhotoPreparation
+    from cvzoo.links.model.preparation.letterbox import Letterbox
+    from cvzoo.links.model.preparation.resize_shortest_edge import ResizeShortestEdge
+    from cvzoo.links.model.preparation.short_side import ShortSide
+    from cvzoo.links.model.preparation.stretch import Stretch
     from cvzoo.links.model.pspnet.pspnet import PSPNet
     from cvzoo.links.model.pspnet.published import PSPNetResNet50, PSPNetResNet101
     from cvzoo.links.model.pspnet.pyramid_pooling import PyramidPoolingModule
@@ -241,10 +246,12 @@ __all__ = [
     "AnchorTargetCreator",
     "Architecture",
     "architectures",
+    "AsIs",
     "BatchNormalization",
     "bbox2loc",
     "Bias",
     "CaffeFunction",
+    "CenterCrop",
     "Chain",
     "ChainList",
     "CIFARResNet",
@@ -330,6 +337,7 @@ __all__ = [
     "LabelMapTransform",
     "LayerNormalization",
     "LayerNormalization2D",
+    "Letterbox",
     "LightHeadRCNNResNet101",
     "LightHeadRCNNTrainChain",
     "Linear",
@@ -399,6 +407,7 @@ __all__ = [
     "RegNetY800MF",
     "RegNetY8GF",
     "ResizeExamples",
+    "ResizeShortestEdge",
     "ResNet",
     "ResNet101",
     "ResNet152",
@@ -428,6 +437,7 @@ __all__ = [
     "SEResNet50",
     "SEResNeXt101",
     "SEResNeXt50",
+    "ShortSide",
     "ShuffleNetV2",
     "ShuffleNetV2Extractor",
     "ShuffleNetV2X0_5",
@@ -447,6 +457,7 @@ __all__ = [
     "SSDSettings",
     "SSDTransform",
     "SSDVGG16Extractor",
+    "Stretch",
     "SwinB",
     "SwinExtractor",
     "SwinS",

@@ -11,6 +11,7 @@ from cvzoo.errors.exceptions import CvzooError, FileFormatError, UnsupportedErro
 from cvzoo.links.chain import Chain
 from cvzoo.links.file_then_model import check_file_then_model
 from cvzoo.links.model.architectures import Architecture, architectures
+from cvzoo.links.model.prepared import preprocessing_header
 from cvzoo.links.quantization.stored import KEY as QUANTIZATION
 from cvzoo.links.quantization.stored import is_quantized, stored_quantization, take_quantization
 from cvzoo.weights.model_header import KEY, ModelHeader, read_model_header
@@ -44,7 +45,7 @@ def save_model(
         architecture=architecture.name,
         settings=architecture.settings(model),
         label_names=model.label_names,
-        preprocessing=architecture.preprocessing(model),
+        preprocessing=preprocessing_header(model),
         metadata=texts,
     )
     if half:

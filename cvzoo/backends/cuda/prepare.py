@@ -1,49 +1,20 @@
 """Photos made a network's input on a GPU: resized, normalized and framed in one pass over each."""
 
-import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from cvzoo.backends.cuda.kernel_module import KernelModule, blocks
-from cvzoo.backends.cuda.resampling import AxisTable, Resampling, axis_table
 from cvzoo.backends.cuda.suffix import suffix
 from cvzoo.backends.cupy.library import cupy
+from cvzoo.backends.photo_plan import PhotoPlan
+from cvzoo.backends.resampling import AxisTable, Resampling, axis_table
 from cvzoo.backends.transfer import upload
 from cvzoo.errors.exceptions import ShapeError
 
 _MODULE = KernelModule("prepare")
 _THREADS = 128
-Three = tuple[float, float, float]
-
-
-@dataclasses.dataclass(frozen=True)
-class PhotoPlan:
-    """How a photo becomes a network's input: resized, its values v made (v - mean) / std * factor - shift, set into a
-    frame.
-
-    resized: (H, W) of the whole photo once resized
-    frame: (H, W) of the network's input
-    offset: (y, x) in the frame of the resized photo's upper left corner; negative where its middle is cut out
-    how: of the resizing
-    mean, std: of RGB in [0, 255]
-    before: whether mean and std come before the resizing; as rounding has it, they do not commute
-    fill: what is beside the photo, RGB, already normalized
-    horizontal_first: for Pillow, which rounds in between
-    """
-
-    resized: tuple[int, int]
-    frame: tuple[int, int]
-    how: Resampling
-    offset: tuple[int, int] = (0, 0)
-    mean: Three = (0.0, 0.0, 0.0)
-    std: Three = (1.0, 1.0, 1.0)
-    before: bool = False
-    factor: float = 1.0
-    shift: float = 0.0
-    fill: Three = (0.0, 0.0, 0.0)
-    horizontal_first: bool = True
 
 
 def prepare_photos(
@@ -79,7 +50,7 @@ def prepare_photos(
             *(row, row_weight, np.int32(row_weight.shape[1])),
             *(column, column_weight, np.int32(column_weight.shape[1])),
             *map(np.int32, numbers),
-            *(colors, np.float32(plan.factor), np.float32(plan.shift)),
+            *(colors, np.float32(plan.factor / plan.divisor), np.float32(plan.shift)),
             *map(np.int32, (height, width, channels)),
             x[i],
         )
@@ -99,6 +70,7 @@ class _Part:
         self.plan = plan
         self.photo_size = h, w = photo.shape[1:]
         # pixels side by side in memory, or whole planes: either goes up without being turned around
+        photo = photo[::-1] if plan.bgr else photo
         last = photo.transpose(1, 2, 0)
         if last.flags.c_contiguous:
             photo, self.strides = last, tuple(map(np.int64, (3 * w, 3, 1)))

@@ -9,13 +9,13 @@ from typing import Any
 from cvzoo.errors.exceptions import DtypeError, ValueRangeError
 from cvzoo.export.onnx.boxes.add_boxes import rules_of
 from cvzoo.export.onnx.model_proto import OPSET
-from cvzoo.export.onnx.preparation import preparation_of
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.architecture import Architecture
-from cvzoo.links.model.faster_rcnn.abstract_faster_rcnn import AbstractFasterRCNN
 from cvzoo.links.model.fcis.fcis_resnet101 import FCISResNet101
 from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import KeypointRCNNFPN
 from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
+from cvzoo.links.model.preparation.resize_shortest_edge import ResizeShortestEdge
+from cvzoo.links.model.prepared import declared_preparation, preprocessing_header
 from cvzoo.links.model.thresholds import AbstractThresholds
 from cvzoo.weights.record import Weights
 
@@ -55,11 +55,11 @@ def texts_about(model: Chain, architecture: Architecture | None, task: str) -> d
     if isinstance(model, KeypointRCNNFPN) and model.point_names is not None:
         texts["point_names"] = list(model.point_names)
     if architecture is not None:
-        texts["preprocessing"] = architecture.preprocessing(model)
+        texts["preprocessing"] = preprocessing_header(model)
         texts["settings"] = architecture.settings(model)
-    prepare = preparation_of(model)
-    if prepare is not None:
-        texts["prepare"] = prepare
+    preparation = declared_preparation(model)
+    if preparation is not None:
+        texts["prepare"] = preparation.to_program()
     return _as_texts(texts)
 
 
@@ -73,7 +73,8 @@ def texts_about_boxes(model: Chain) -> dict[str, str]:
     """
     if not isinstance(model, AbstractThresholds):
         return {}
-    by_width = isinstance(model, AbstractFasterRCNN | FCISResNet101)
+    preparation = declared_preparation(model)
+    by_width = isinstance(preparation, ResizeShortestEdge) and preparation.one_scale
     texts: dict[str, Any] = {"boxes": {**rules_of(model)._asdict(), "scale": "width" if by_width else "own"}}
     if isinstance(model, MaskRCNNFPN):
         texts["masks"] = {"paste": model.mask_settings.paste, "thresh": model.mask_thresh}

@@ -2,7 +2,7 @@
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from cvzoo.errors.exceptions import ValueRangeError
@@ -27,7 +27,6 @@ class Architecture(NamedTuple):
     name: in the files
     model_class: of its models; it takes a config whole, as `config`, or its fields one by one
     config_class: a frozen dataclass
-    preprocessing: from a model, how it prepares a photo, as JSON has it
     key: where the config stands in a file's settings, beside n_fg_class; None: its fields are the settings. The class
         takes such a config by this name, too
     """
@@ -35,7 +34,6 @@ class Architecture(NamedTuple):
     name: str
     model_class: type[Chain]
     config_class: type
-    preprocessing: Callable[[Any], dict[str, Any]]
     key: str | None = None
 
     @property

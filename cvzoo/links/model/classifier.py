@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.cuda.prepare import PhotoPlan
 from cvzoo.backends.cuda.staging import on_host
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ValueRangeError
@@ -15,33 +14,24 @@ from cvzoo.functions.activation.softmax import softmax
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.classifications import Classifications
 from cvzoo.links.model.detections import kept_source
-from cvzoo.links.model.photo_preparation import PhotoPreparation
 from cvzoo.links.model.photos import batches_for
+from cvzoo.links.model.prepared import AbstractPrepared
 from cvzoo.links.quantization.quantizable import AbstractQuantizable
 
 
-class AbstractClassifier(AbstractQuantizable, Chain, abc.ABC):
-    """A network that names what a photo shows; a subclass writes `prepare` and `stages`.
+class AbstractClassifier(AbstractPrepared, AbstractQuantizable, Chain, abc.ABC):
+    """A network that names what a photo shows; a subclass declares `preparation` and writes `stages`.
 
     n_class: how many classes there are
     label_names: their names in order of label, or None
     layer_names: the names of the stages, in order
-    preparation: how a photo is resized, cut and normalized, where that is done as for ImageNet; else None
+    preparation: see `AbstractPrepared`
     """
 
     n_class: int
     label_names: tuple[str, ...] | None = None
     layer_names: tuple[str, ...] = ()
-    preparation: PhotoPreparation | None = None
     _pick: str | tuple[str, ...] | None = None
-
-    @abc.abstractmethod
-    def prepare(self, img: np.ndarray) -> np.ndarray:
-        """The network's input (C, H', W') float32 for a photo (3, H, W) float32 RGB [0, 255], which is not changed."""
-
-    def photo_plan(self, size: tuple[int, int]) -> PhotoPlan | None:
-        """What `prepare` does to a photo of `size` (H, W), as a GPU's kernel does it; None: it is done on the host."""
-        return None if self.preparation is None else self.preparation.plan(size)
 
     @abc.abstractmethod
     def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:

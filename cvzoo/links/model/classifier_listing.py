@@ -1,7 +1,6 @@
 """What the listings of classifiers have in common."""
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
 
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.pretrained.classifier import ClassWeights
@@ -16,8 +15,3 @@ def classifier_members(
     return trained_members(
         ((make, {key: each.record for key, each in records.items()}) for make, records in makers), "classification"
     )
-
-
-def classifier_preprocessing(model: AbstractClassifier) -> dict[str, Any]:
-    """How the model prepares a photo, as JSON has it."""
-    return model.preparation.to_json()

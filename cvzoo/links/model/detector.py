@@ -8,7 +8,6 @@ import numpy as np
 
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.arrays import is_device_array
-from cvzoo.backends.cuda.prepare import PhotoPlan
 from cvzoo.backends.cuda.staging import download
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.functions.array.dtypes import widened
@@ -18,14 +17,15 @@ from cvzoo.links.chain import Chain
 from cvzoo.links.model.detections import Detections, kept_source
 from cvzoo.links.model.finished_boxes import DeviceBoxes
 from cvzoo.links.model.photos import PreparedBatch, batches_for
+from cvzoo.links.model.prepared import AbstractPrepared
 from cvzoo.links.model.thresholds import AbstractThresholds, Preset
 from cvzoo.links.quantization.quantizable import AbstractQuantizable
 
 Found = tuple[np.ndarray, np.ndarray, np.ndarray]  # bbox (R, 4), label (R,), score (R,)
 
 
-class AbstractDetector(AbstractThresholds, AbstractQuantizable, Chain, abc.ABC):
-    """A network that finds objects; a subclass writes `prepare` and `find`.
+class AbstractDetector(AbstractThresholds, AbstractPrepared, AbstractQuantizable, Chain, abc.ABC):
+    """A network that finds objects; a subclass declares `preparation` and writes `find`.
 
     label_names: names of the classes in order of label, or None
     score_thresh, nms_thresh, limit, presets: see `AbstractThresholds`
@@ -42,20 +42,12 @@ class AbstractDetector(AbstractThresholds, AbstractQuantizable, Chain, abc.ABC):
 
     # --- what a detector writes -------------------------------------------------------------------------------------
     @abc.abstractmethod
-    def prepare(self, img: np.ndarray) -> np.ndarray:
-        """The network's input (C, H', W') float32 for a photo (3, H, W) float32 RGB [0, 255], not changed."""
-
-    @abc.abstractmethod
     def find(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> list[Found]:
         """bbox (R, 4), label (R,), score (R,) of each photo: what scores above `score_thresh`, before suppression.
 
         x: (B, C, H', W') float32, prepared
         sizes: (H, W) of each photo, in whose pixels the boxes are; finite, but they may stick out of it
         """
-
-    def photo_plan(self, size: tuple[int, int]) -> PhotoPlan | None:
-        """What `prepare` does to a photo of `size` (H, W), as a GPU's kernel does it; None: it is done on the host."""
-        return None
 
     def boxes_on_device(self, x: Any, sizes: Sequence[tuple[int, int]]) -> DeviceBoxes | None:
         """What `find` finds, suppressed and in the photos, for x on a GPU; None: `find` is asked."""
@@ -124,7 +116,7 @@ class AbstractDetector(AbstractThresholds, AbstractQuantizable, Chain, abc.ABC):
 
 
 class AbstractOneStageDetector(AbstractDetector, abc.ABC):
-    """A detector that looks once: all boxes come out of `forward`; a subclass writes `prepare`, `forward`, `decode`."""
+    """A one-stage detector; a subclass declares `preparation` and writes `forward` and `decode`."""
 
     @abc.abstractmethod
     def forward(self, x: Any) -> Variable | tuple[Variable, ...]:

@@ -108,8 +108,7 @@ def _statistics(extractor: Any, mean: Any) -> tuple[np.ndarray, np.ndarray]:
         return numbers.reshape(3, 1, 1), np.ones((3, 1, 1), np.float32)
     if not isinstance(extractor, AbstractClassifier) or extractor.preparation is None:
         raise ValueRangeError("FeaturePredictor: the extractor does not say how photos are normalized", hint="mean=...")
-    how = extractor.preparation
-    return tuple([255 * np.array(three, np.float32).reshape(3, 1, 1) for three in (how.mean, how.std)])
+    return extractor.preparation.mean_and_std()
 
 
 def _outputs(y: Any) -> tuple[bool, tuple[np.ndarray, ...]]:

@@ -3,7 +3,7 @@
 from cvzoo.labels.ade20k import ade20k_semantic_segmentation_label_names
 from cvzoo.labels.cityscapes import cityscapes_semantic_segmentation_label_names
 from cvzoo.labels.voc import voc_semantic_segmentation_label_names
-from cvzoo.links.model.short_side_preparation import describe_short_side
+from cvzoo.links.model.preparation.short_side import ShortSide
 from cvzoo.weights.record import Weights
 
 _SITE = "https://apache-mxnet.s3-accelerate.dualstack.amazonaws.com/gluon/models/"
@@ -39,7 +39,7 @@ USUAL_NAMES = (
 
 
 def gluon_segmenter(
-    network: str, data: str, sha1: str, miou: float | None = None, *, preprocessing: str = describe_short_side(520)
+    network: str, data: str, sha1: str, miou: float | None = None, *, preprocessing: str = ShortSide(520).describe()
 ) -> Weights:
     """The record of a file.
 

@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cvzoo.backends.cuda.prepare import PhotoPlan
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.geometry.rle import RLEs
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.detections import kept_source
 from cvzoo.links.model.instance_segmentations import InstanceSegmentations
 from cvzoo.links.model.photos import PreparedBatch, batches_for
+from cvzoo.links.model.prepared import AbstractPrepared
 from cvzoo.links.model.thresholds import AbstractThresholds
 from cvzoo.links.quantization.quantizable import AbstractQuantizable
 
@@ -29,8 +29,8 @@ class FoundInstances(NamedTuple):
     score: np.ndarray
 
 
-class AbstractInstanceSegmenter(AbstractThresholds, AbstractQuantizable, Chain, abc.ABC):
-    """A network that finds objects and their masks; a subclass writes `prepare` and `find_instances`.
+class AbstractInstanceSegmenter(AbstractThresholds, AbstractPrepared, AbstractQuantizable, Chain, abc.ABC):
+    """A network that finds objects and their masks; a subclass declares `preparation` and writes `find_instances`.
 
     label_names: names of the classes in order of label, or None
     score_thresh, nms_thresh, limit, presets: see `AbstractThresholds`
@@ -40,19 +40,11 @@ class AbstractInstanceSegmenter(AbstractThresholds, AbstractQuantizable, Chain, 
 
     # --- what a model writes ----------------------------------------------------------------------------------------
     @abc.abstractmethod
-    def prepare(self, img: np.ndarray) -> np.ndarray:
-        """The network's input (C, H', W') float32 for a photo (3, H, W) float32 RGB [0, 255], not changed."""
-
-    @abc.abstractmethod
     def find_instances(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> list[FoundInstances]:
         """What is in each of the prepared photos, after suppression; called where nothing is trained.
 
         x: (B, C, H', W') float32; sizes: (H, W) of the B photos as they were read
         """
-
-    def photo_plan(self, size: tuple[int, int]) -> PhotoPlan | None:
-        """What `prepare` does to a photo of `size` (H, W), as a GPU's kernel does it; None: it is done on the host."""
-        return None
 
     # --- predict ----------------------------------------------------------------------------------------------------
     def predict(self, imgs: Iterable[Any], *, batch_size: int = 4) -> InstanceSegmentations:

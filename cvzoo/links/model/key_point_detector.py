@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cvzoo.backends.cuda.prepare import PhotoPlan
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.detections import kept_source
 from cvzoo.links.model.key_point_detections import KeyPointDetections
 from cvzoo.links.model.photos import PreparedBatch, batches_for
+from cvzoo.links.model.prepared import AbstractPrepared
 from cvzoo.links.model.thresholds import AbstractThresholds
 from cvzoo.links.quantization.quantizable import AbstractQuantizable
 
@@ -30,8 +30,8 @@ class FoundPoints(NamedTuple):
     point_score: np.ndarray
 
 
-class AbstractKeyPointDetector(AbstractThresholds, AbstractQuantizable, Chain, abc.ABC):
-    """A network that finds objects and points on them; a subclass writes `prepare` and `find_points`.
+class AbstractKeyPointDetector(AbstractThresholds, AbstractPrepared, AbstractQuantizable, Chain, abc.ABC):
+    """A network that finds objects and points on them; a subclass declares `preparation` and writes `find_points`.
 
     label_names, point_names: names of the classes in order of label, and of the points, or None
     score_thresh, nms_thresh, limit, presets: see `AbstractThresholds`
@@ -42,19 +42,11 @@ class AbstractKeyPointDetector(AbstractThresholds, AbstractQuantizable, Chain, a
 
     # --- what a model writes ----------------------------------------------------------------------------------------
     @abc.abstractmethod
-    def prepare(self, img: np.ndarray) -> np.ndarray:
-        """The network's input (C, H', W') float32 for a photo (3, H, W) float32 RGB [0, 255], not changed."""
-
-    @abc.abstractmethod
     def find_points(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> list[FoundPoints]:
         """What is in each of the prepared photos, after suppression; called where nothing is trained.
 
         x: (B, C, H', W') float32; sizes: (H, W) of the B photos as they were read
         """
-
-    def photo_plan(self, size: tuple[int, int]) -> PhotoPlan | None:
-        """What `prepare` does to a photo of `size` (H, W), as a GPU's kernel does it; None: it is done on the host."""
-        return None
 
     # --- predict ----------------------------------------------------------------------------------------------------
     def predict(self, imgs: Iterable[Any], *, batch_size: int = 4) -> KeyPointDetections:

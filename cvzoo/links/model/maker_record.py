@@ -1,7 +1,7 @@
 """Records of classifiers in files of those who made the network, with scores as timm measured them."""
 
 from cvzoo.labels.imagenet import imagenet_label_names
-from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.classifier import ClassWeights
 from cvzoo.weights.record import Weights
 
@@ -25,7 +25,7 @@ def maker_record(
     source: who made it
     crop, share: the side of the square that the network sees, and its share of the short side; bicubic
     """
-    preparation = PhotoPreparation(int(crop / share), crop, "bicubic")
+    preparation = CenterCrop(int(crop / share), crop, "bicubic")
     record = Weights(
         name=name,
         url=url,

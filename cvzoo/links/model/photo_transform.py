@@ -4,8 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from cvzoo.backends.resampling import Resampling
 from cvzoo.errors.exceptions import ValueRangeError
-from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.preparation.center_crop import CenterCrop
+from cvzoo.links.model.preparation.stretch import Stretch
 from cvzoo.transforms.as_rng import as_rng
 from cvzoo.transforms.color_jitter import color_jitter
 from cvzoo.transforms.normalize import normalize
@@ -18,7 +20,7 @@ from cvzoo.transforms.resize import resize
 class PhotoTransform:
     """(img, label) to (x, label), for a data set's transform: a random part in the network's size, its colours changed.
 
-    preparation: the model's; its crop, interpolation, mean and std are used
+    preparation: the model's; its input size, interpolation, mean and std are used
     scale_ratio_range: how much of a photo's area the part has
     x_flip: mirrored half of the time
     jitter: how far the factors of brightness, contrast and saturation may lie from 1
@@ -31,7 +33,7 @@ class PhotoTransform:
 
     def __init__(
         self,
-        preparation: PhotoPreparation,
+        preparation: CenterCrop | Stretch,
         *,
         scale_ratio_range: tuple[float, float] = (0.08, 1.0),
         x_flip: bool = True,
@@ -41,6 +43,7 @@ class PhotoTransform:
         if not (jitter >= 0 and lighting >= 0):
             raise ValueRangeError("jitter and lighting must not be negative", got=(jitter, lighting))
         self.preparation = preparation
+        self.input_size = preparation.placement((1, 1)).input_size
         self.scale_ratio_range = scale_ratio_range
         self.x_flip = x_flip
         self.jitter = jitter
@@ -54,15 +57,15 @@ class PhotoTransform:
         """
         img, label = example
         rng = as_rng(rng)
-        how = self.preparation
         part = random_sized_crop(img, scale_ratio_range=self.scale_ratio_range, rng=rng)
         pixels = np.clip(np.rint(part), 0, 255).astype(np.uint8)  # as the preparation resizes them
         if len(pixels) == 1:
             pixels = np.repeat(pixels, 3, axis=0)
-        x = resize(pixels, (how.crop, how.crop), interpolation=how.interpolation)
+        cubic = self.preparation.resampling is Resampling.PILLOW_CUBIC
+        x = resize(pixels, self.input_size, interpolation="bicubic" if cubic else "bilinear")
         x = random_flip(x, x_random=self.x_flip, rng=rng)
         change = {"brightness": self.jitter, "contrast": self.jitter, "saturation": self.jitter}
         x = color_jitter(x, **change, dtype=np.float32, rng=rng)
         x = pca_lighting(x, self.lighting, rng=rng)
-        mean, std = (255 * np.array(three, np.float32) for three in (how.mean, how.std))
+        mean, std = self.preparation.mean_and_std()
         return normalize(x, mean=mean, std=std), label

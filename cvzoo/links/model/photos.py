@@ -7,11 +7,13 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from PIL import Image
 
-from cvzoo.backends.cuda.prepare import PhotoPlan, prepare_photos
+from cvzoo.backends.cuda.prepare import prepare_photos
 from cvzoo.backends.cuda.staging import upload
 from cvzoo.backends.device import Device
+from cvzoo.backends.photo_plan import PhotoPlan
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 from cvzoo.images.read_image import MAX_PIXELS, read_image
+from cvzoo.links.model.prepared import declared_preparation
 
 
 class PreparedBatch(NamedTuple):
@@ -32,11 +34,9 @@ class _Model(Protocol):
 
     def prepare(self, img: np.ndarray) -> np.ndarray: ...
 
-    def photo_plan(self, size: tuple[int, int]) -> PhotoPlan | None: ...
-
 
 def batches_for(model: _Model, imgs: Iterable[Any], *, batch_size: int) -> Iterator[PreparedBatch]:
-    """As `prepared_batches`, on the model's device, where photos are prepared by its `photo_plan` if it has one.
+    """As `prepared_batches`, on the model's device, where photos are prepared, too, if the model declares how.
 
     Of a file only 8 bits go to a GPU: a photo deeper than that, or with half-transparent pixels, is rounded.
     """
@@ -47,11 +47,12 @@ def batches_for(model: _Model, imgs: Iterable[Any], *, batch_size: int) -> Itera
 
 
 def _device_batches(model: _Model, imgs: Iterable[Any], batch_size: int) -> Iterator[PreparedBatch]:
+    preparation = declared_preparation(model)
     kept: list[_Photo] = []
     for source in imgs:
         img = _pixels(source)
         size = img.shape[1:]
-        plan = model.photo_plan(size)
+        plan = None if preparation is None else preparation.plan(size)
         if plan is None:
             img = model.prepare(img.astype(np.float32, order="C", copy=False))
         photo = _Photo(img, plan, size, source)

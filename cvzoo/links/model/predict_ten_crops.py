@@ -13,6 +13,7 @@ from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.detections import kept_source
 from cvzoo.links.model.feature_predictor import FeaturePredictor
 from cvzoo.links.model.photos import check_photos
+from cvzoo.links.model.preparation.center_crop import CenterCrop
 
 
 def predict_ten_crops(
@@ -34,10 +35,10 @@ def predict_ten_crops(
     Source: Krizhevsky, Sutskever and Hinton, ImageNet Classification with Deep Convolutional Neural Networks, 2012.
     """
     how = model.preparation
-    if how is None:
+    if how is None or (not isinstance(how, CenterCrop) and (crop_size is None or scale_size is None)):
         raise ValueRangeError(f"predict_ten_crops: {type(model).__name__} does not say how photos are prepared")
     check_photos(imgs, batch_size)
-    mean, std = (255 * np.array(three, np.float32).reshape(3, 1, 1) for three in (how.mean, how.std))
+    mean, std = how.mean_and_std()
 
     def probabilities(x: np.ndarray) -> Variable:
         return softmax(model.scores(model.device.asarray((x - mean) / std)), axis=1)

@@ -8,7 +8,6 @@ import numpy as np
 
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.arrays import is_device_array
-from cvzoo.backends.cuda.prepare import PhotoPlan
 from cvzoo.backends.cuda.staging import download
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.functions.activation.softmax import softmax
@@ -19,14 +18,15 @@ from cvzoo.links.model.class_maps import ClassMap, EnlargedScores
 from cvzoo.links.model.detections import kept_source
 from cvzoo.links.model.label_maps import LabelMaps
 from cvzoo.links.model.photos import PreparedBatch, batches_for
+from cvzoo.links.model.prepared import AbstractPrepared
 from cvzoo.links.model.views import mean_of_views
 from cvzoo.links.quantization.quantizable import AbstractQuantizable
 
 Map = ClassMap | EnlargedScores
 
 
-class AbstractSegmenter(AbstractQuantizable, Chain, abc.ABC):
-    """A network that names every pixel; a subclass writes `prepare`, `training_scores` and `class_maps`.
+class AbstractSegmenter(AbstractPrepared, AbstractQuantizable, Chain, abc.ABC):
+    """Semantic segmentation; a subclass declares `preparation` and writes `training_scores` and `class_maps`.
 
     n_class: how many classes there are
     label_names: their names in order of label, or None
@@ -44,10 +44,6 @@ class AbstractSegmenter(AbstractQuantizable, Chain, abc.ABC):
 
     # --- what a segmenter writes ------------------------------------------------------------------------------------
     @abc.abstractmethod
-    def prepare(self, img: np.ndarray) -> np.ndarray:
-        """The network's input (C, H', W') float32 for a photo (3, H, W) float32 RGB [0, 255], not changed."""
-
-    @abc.abstractmethod
     def training_scores(self, x: Any) -> tuple[Variable, ...]:
         """What a loss looks at: the scores before the softmax (B, n_class, h, w) for x (B, C, H', W'), of any size in
         proportion; after them those of auxiliary heads, if the network has such."""
@@ -59,10 +55,6 @@ class AbstractSegmenter(AbstractQuantizable, Chain, abc.ABC):
         x: (B, C, H', W') float32, prepared
         sizes: (H, W) of each photo
         """
-
-    def photo_plan(self, size: tuple[int, int]) -> PhotoPlan | None:
-        """What `prepare` does to a photo of `size` (H, W), as a GPU's kernel does it; None: it is done on the host."""
-        return None
 
     # --- predict ----------------------------------------------------------------------------------------------------
     def predict(self, imgs: Iterable[Any], *, batch_size: int = 4, with_probs: bool = False) -> LabelMaps:
@@ -116,7 +108,7 @@ def _on_host(seen: list[tuple[Any, Any]]) -> list[tuple[np.ndarray, np.ndarray |
 
 
 class AbstractPhotoSegmenter(AbstractSegmenter, abc.ABC):
-    """A segmenter that sees a photo as a whole; a subclass writes `prepare`, `training_scores` and `coarse_scores`.
+    """A segmenter that sees an image as a whole; a subclass declares `preparation`, writes the two methods of scores.
 
     multiple: of which the sides of the network's input must be
     """

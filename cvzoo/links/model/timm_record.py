@@ -3,7 +3,7 @@
 import math
 
 from cvzoo.labels.imagenet import imagenet_label_names
-from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.classifier import ClassWeights
 from cvzoo.weights.record import Weights
 
@@ -30,7 +30,7 @@ def timm_classifier(
     model: timm's name of it, such as "efficientnet_b0.ra_in1k"
     crop, crop_part: the side of the square that is cut out, and by how much of the short side that is
     """
-    preparation = PhotoPreparation(math.floor(crop / crop_part), crop, interpolation)
+    preparation = CenterCrop(math.floor(crop / crop_part), crop, interpolation)
     record = Weights(
         name=name,
         url=_RELEASES + file,

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 
 from cvzoo.labels.imagenet import imagenet_label_names
-from cvzoo.links.model.photo_preparation import PhotoPreparation, Triple
+from cvzoo.links.model.preparation.abstract import Three
+from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.classifier import ClassWeights
 from cvzoo.links.model.torchvision_sizes import MIB
 from cvzoo.weights.record import Weights
@@ -27,8 +28,8 @@ def torchvision_classifier(
     short: int = 256,
     crop: int = 224,
     interpolation: str = "bilinear",
-    mean: Triple = (0.485, 0.456, 0.406),
-    std: Triple = (0.229, 0.224, 0.225),
+    mean: Three = (0.485, 0.456, 0.406),
+    std: Three = (0.229, 0.224, 0.225),
     licence: str = _LICENCE,
     data: str = "ImageNet-1K, ILSVRC 2012 training photos",
 ) -> ClassWeights:
@@ -39,7 +40,7 @@ def torchvision_classifier(
     top1, top5: per cent, of one crop, as the publisher says
     enum: torchvision's name of it, such as "ResNet18_Weights.IMAGENET1K_V1"
     """
-    preparation = PhotoPreparation(short, crop, interpolation, mean, std)
+    preparation = CenterCrop(short, crop, interpolation, mean, std)
     record = Weights(
         name=name,
         url=_SITE + file,

@@ -1,7 +1,7 @@
 """Records of torchvision's segmenters, all of which know the classes of Pascal VOC."""
 
 from cvzoo.labels.voc import voc_semantic_segmentation_label_names
-from cvzoo.links.model.short_side_preparation import describe_short_side
+from cvzoo.links.model.preparation.short_side import ShortSide
 from cvzoo.links.model.torchvision_record import torchvision_weights
 from cvzoo.weights.record import Weights
 
@@ -18,7 +18,7 @@ def torchvision_segmenter(name: str, digits: str, model: str, miou: float, pixel
         f"{name}-{digits}.pth",
         enum=f"{model}_Weights.COCO_WITH_VOC_LABELS_V1",
         score={"miou": miou, "pixel_accuracy": pixel_accuracy},
-        preprocessing=describe_short_side(520),
+        preprocessing=ShortSide(520).describe(),
         data="COCO train2017, the photos and pixels of the 20 classes of Pascal VOC",
         label_names=voc_semantic_segmentation_label_names,
     )

@@ -14,9 +14,9 @@ from cvzoo.evaluations.evaluators.detection_voc_evaluator import DetectionVOCEva
 from cvzoo.geometry.bbox_area import bbox_area
 from cvzoo.iterators.multiprocess_iterator import MultiprocessIterator
 from cvzoo.iterators.serial_iterator import SerialIterator
+from cvzoo.links.model.preparation.statistics import MEAN_OF_255, STD_OF_255
 from cvzoo.links.model.retinanet.augmentation import RetinaNetTransform
 from cvzoo.links.model.retinanet.collate import collate_photos
-from cvzoo.links.model.retinanet.fit import MEAN, STD
 from cvzoo.links.model.retinanet.loss import RetinaNetLoss
 from cvzoo.links.model.retinanet.retinanet import RetinaNet
 from cvzoo.optimizers.adam_w import AdamW
@@ -76,7 +76,7 @@ class RetinaNetTraining:
         iterator = MultiprocessIterator(examples, recipe.batch_size, n_processes=recipe.processes, seed=recipe.seed)
         images, names = pathlib.Path(self.run.out, IMAGES), splits.label_names
         first = images / "first_batch.jpg"
-        converter = FirstBatchImage(collate_photos, first, label_names=names, mean=MEAN, std=STD)
+        converter = FirstBatchImage(collate_photos, first, label_names=names, mean=MEAN_OF_255, std=STD_OF_255)
         updater = StandardUpdater(iterator, optimizer, converter=converter)
         self.trainer = Trainer(updater, (recipe.epochs, "epoch"), out=self.run.out)
         cosine = CosineShift("eta", recipe.n_update(len(splits.train)), target=0.01)

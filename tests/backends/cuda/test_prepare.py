@@ -6,8 +6,9 @@ import pytest
 from host_cuda import thread_order
 from host_cuda.module import ORDERS
 
-from cvzoo.backends.cuda.prepare import PhotoPlan, prepare_photos
-from cvzoo.backends.cuda.resampling import Resampling
+from cvzoo.backends.cuda.prepare import prepare_photos
+from cvzoo.backends.photo_plan import PhotoPlan
+from cvzoo.backends.resampling import Resampling
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.array.resize_images import resize_images
 from cvzoo.transforms.pillow_passes import rows_first

@@ -8,7 +8,6 @@ import pytest
 from neighbour import module_at
 from PIL import Image
 
-from cvzoo.export.onnx.preparation import preparation_of
 from cvzoo.export.onnx.write import export_onnx
 from cvzoo.images.read_image import read_image
 from cvzoo.links.model.architectures import architectures
@@ -167,7 +166,7 @@ def test_published_weights_name_the_same_class(shared, reader, photo, tmp_path, 
 def test_the_reader_prepares_a_photo_as_the_model_does(suite, name, reader, photo):
     model = made(suite, name)
     img = reader.read(photo)
-    x, _ = reader.prepare(img, json.loads(json.dumps(preparation_of(model))))
+    x, _ = reader.prepare(img, json.loads(json.dumps(model.preparation.to_program())))
     ours = model.prepare(img.transpose(2, 0, 1).astype(np.float32))
     assert x.shape == ours.shape
     assert abs(x - ours).max() <= 2e-5 * abs(ours).max()

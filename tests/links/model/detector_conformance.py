@@ -344,4 +344,4 @@ CHECKS = (
 )
 CHECKS_WITH_A_FOLDER = (check_every_kind_of_source, check_bad_input, check_pictures)
 
-assert AbstractDetector.__abstractmethods__ == {"prepare", "find"}  # what a new detector has to write
+assert AbstractDetector.__abstractmethods__ == {"find"}  # what a new detector has to write

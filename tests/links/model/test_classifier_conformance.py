@@ -17,7 +17,7 @@ from cvzoo.links.model.googlenet.inception_v3 import InceptionV3
 from cvzoo.links.model.mnasnet.mnasnet import MNASNet
 from cvzoo.links.model.mobilenet_v2.mobilenet_v2 import MobileNetV2
 from cvzoo.links.model.mobilenet_v3.mobilenet_v3 import MobileNetV3
-from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.preparation.center_crop import PhotoPreparation
 from cvzoo.links.model.regnet.design import Design
 from cvzoo.links.model.regnet.regnet import RegNet
 from cvzoo.links.model.resnet.resnet import ResNet

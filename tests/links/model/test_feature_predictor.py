@@ -10,8 +10,8 @@ from cvzoo.errors.exceptions import DtypeError, ImageError, ShapeError, ValueRan
 from cvzoo.links.model.convnext.convnext import ConvNeXt
 from cvzoo.links.model.convnext.plan import Plan
 from cvzoo.links.model.feature_predictor import FeaturePredictor
-from cvzoo.links.model.photo_preparation import PhotoPreparation
 from cvzoo.links.model.predict_ten_crops import predict_ten_crops
+from cvzoo.links.model.preparation.center_crop import PhotoPreparation
 from cvzoo.transforms.center_crop import center_crop
 from cvzoo.transforms.scale import scale
 from cvzoo.transforms.ten_crop import ten_crop

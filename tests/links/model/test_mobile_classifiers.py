@@ -34,7 +34,7 @@ from cvzoo.links.model.mobilenet_v3 import rows
 from cvzoo.links.model.mobilenet_v3.extractor import MobileNetV3Extractor
 from cvzoo.links.model.mobilenet_v3.mobilenet_v3 import MobileNetV3
 from cvzoo.links.model.mobilenet_v3.names import mobilenet_v3_names, timm_mobilenet_v3_places
-from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.preparation.center_crop import PhotoPreparation
 from cvzoo.links.model.pretrained.names import by_our_names
 from cvzoo.links.model.regnet import listing as regnet_listing
 from cvzoo.links.model.regnet import published as regnets
@@ -401,7 +401,7 @@ def test_a_file_describes_how_to_build_it_again(name):
     assert {path: array.shape for path, array in again.state_arrays().items()} == {
         path: array.shape for path, array in model.state_arrays().items()
     }
-    assert again.preparation == model.preparation == PhotoPreparation.from_json(architecture.preprocessing(model))
+    assert again.preparation == model.preparation == PhotoPreparation.from_json(model.preparation.to_header())
     assert again.label_names == ("a", "b", "c")
     assert json.dumps(architecture.settings(again)) == json.dumps(settings)
 

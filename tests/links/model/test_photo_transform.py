@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
-from cvzoo.links.model.photo_preparation import PhotoPreparation
 from cvzoo.links.model.photo_transform import PhotoTransform
+from cvzoo.links.model.preparation.center_crop import PhotoPreparation
 
 SMALL = PhotoPreparation(short=9, crop=8)
 PLAIN = {"x_flip": False, "jitter": 0.0, "lighting": 0.0}

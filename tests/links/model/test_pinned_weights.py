@@ -7,7 +7,7 @@ from cvzoo.errors.exceptions import CvzooError
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.detector_source import DetectorSource, take_what_fits
-from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.preparation.center_crop import PhotoPreparation
 from cvzoo.links.model.pretrained.classifier import ClassWeights, classifier_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.pretrained.path import pretrained_path

@@ -5,8 +5,8 @@ import functools
 
 from cvzoo.links.model.cifar_resnet.cifar_resnet import CIFARResNet
 from cvzoo.links.model.cifar_resnet.weights import WEIGHTS
-from cvzoo.links.model.classifier_listing import classifier_members, classifier_preprocessing
-from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.classifier_listing import classifier_members
+from cvzoo.links.model.preparation.center_crop import PhotoPreparation
 from cvzoo.links.model.pretrained.classifier import ClassWeights
 from cvzoo.links.model.trained_members import trained_members
 
@@ -27,13 +27,8 @@ def test_a_member_a_record_in_the_order_of_the_tables():
     assert trained_members([]) == trained_members([(_small, {})]) == []
 
 
-def test_classifiers_are_listed_with_their_task_and_tell_how_they_prepare_a_photo():
+def test_classifiers_are_listed_with_their_task():
     seen = PhotoPreparation(36, 32)
     (member,) = classifier_members([(functools.partial(_small, 3), {"imagenet": ClassWeights(RECORD, seen)})])
     assert (member.weights, member.files, member.task) == (RECORD, (RECORD,), "classification")
     assert member.make() == (3, "imagenet")
-
-    class Model:
-        preparation = seen
-
-    assert PhotoPreparation.from_json(classifier_preprocessing(Model())) == seen

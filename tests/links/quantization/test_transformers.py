@@ -14,7 +14,7 @@ from cvzoo.links.connection.fused_linear import fused_linear
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.convnext import plan as convnext_plan
 from cvzoo.links.model.convnext.convnext import ConvNeXt
-from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.preparation.center_crop import PhotoPreparation
 from cvzoo.links.model.swin import plan as swin_plan
 from cvzoo.links.model.swin.swin import SwinTransformer
 from cvzoo.links.model.vit import plan as vit_plan

@@ -5,8 +5,6 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ValueRangeError
@@ -18,15 +16,13 @@ from cvzoo.links.model.cifar_resnet.names import NAMES
 from cvzoo.links.model.cifar_resnet.weights import CIFAR10_LABELS, WEIGHTS
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.config import AbstractConfig, classes_field, count_field
-from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.preparation.center_crop import CenterCrop
+from cvzoo.links.model.preparation.statistics import FACTS_OF_255, MEAN_OF_255, STD_OF_255
+from cvzoo.links.model.preparation.stretch import Stretch
 from cvzoo.links.model.pretrained.classifier import ClassWeights, classifier_source
 from cvzoo.links.model.pretrained.load import load_pretrained
-from cvzoo.transforms.normalize import normalize
-from cvzoo.transforms.resize import resize
 
-MEAN = 255 * np.array([0.485, 0.456, 0.406], np.float32)
-STD = 255 * np.array([0.229, 0.224, 0.225], np.float32)
-_PREPARATION = PhotoPreparation(32, 32)  # what a file says; `prepare` stretches photos that are not square
+_PREPARATION = CenterCrop(32, 32)  # what records of weights want; photos are stretched
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -51,6 +47,12 @@ class CIFARResNet(AbstractClassifier):
     Where we differ: photos of another size are resized to 32 x 32.
     """
 
+    preparation = Stretch(
+        (32, 32),
+        mean=MEAN_OF_255,
+        std=STD_OF_255,
+        header=("channels", *FACTS_OF_255, "interpolation", "stretched_to"),
+    )
     layer_names = ("conv1", "stage1", "stage2", "stage3", "pool", "fc")
 
     def __init__(
@@ -86,10 +88,6 @@ class CIFARResNet(AbstractClassifier):
             self.stage3 = _stage(32, 64, n, 2)
             self.fc = Linear(64, self.n_class)
         self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
-
-    def prepare(self, img: np.ndarray) -> np.ndarray:
-        """(3, 32, 32) float32, normalized."""
-        return normalize(resize(img, (32, 32)), mean=MEAN, std=STD)
 
     def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
         """conv1, stage1 to stage3, pool (B, 64), fc: scores before the softmax (B, n_class), for x (B, 3, H, W)."""

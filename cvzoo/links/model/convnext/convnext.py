@@ -5,8 +5,6 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.initializers.normal import Normal
@@ -18,7 +16,7 @@ from cvzoo.links.model.convnext.extractor import ConvNeXtExtractor
 from cvzoo.links.model.convnext.names import NAMES
 from cvzoo.links.model.convnext.plan import Plan, Size, plan_of
 from cvzoo.links.model.convnext.weights import WEIGHTS
-from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.classifier import classifier_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 
@@ -30,7 +28,7 @@ class ConvNeXtConfig(AbstractConfig):
     size: Size = config_field(help="the published network that is meant")
     n_class: int = classes_field()
     plan: Plan = config_field(help="depths and widths", inline=True)
-    preparation: PhotoPreparation = preparation_field()
+    preparation: CenterCrop = preparation_field()
 
 
 class ConvNeXt(AbstractClassifier):
@@ -60,7 +58,7 @@ class ConvNeXt(AbstractClassifier):
         *,
         label_names: Sequence[str] | None = None,
         plan: Plan | None = None,
-        preparation: PhotoPreparation | None = None,
+        preparation: CenterCrop | None = None,
     ):
         plan = plan_of(size, plan)
         source = classifier_source(
@@ -70,7 +68,7 @@ class ConvNeXt(AbstractClassifier):
             heads=("fc",),
             n_class=n_class,
             label_names=label_names,
-            default=PhotoPreparation(short=236),
+            default=CenterCrop(short=236),
         )
         self.n_class, self.label_names = source.n_class, source.label_names
         self.preparation = source.preparation if preparation is None else preparation
@@ -81,10 +79,6 @@ class ConvNeXt(AbstractClassifier):
             self.norm = LayerNormalization(self.plan.channels[-1])
             self.fc = Linear(self.plan.channels[-1], self.n_class, initialW=Normal(0.02))
         self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
-
-    def prepare(self, img: np.ndarray) -> np.ndarray:
-        """(3, crop, crop) float32, normalized: the middle of the photo (3, H, W) float32 RGB [0, 255]."""
-        return self.preparation(img)
 
     def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
         """Each stage's name and output, for x (B, 3, H, W)."""

@@ -3,12 +3,12 @@
 import functools
 
 from cvzoo.links.model.architecture import Architecture
-from cvzoo.links.model.classifier_listing import classifier_members, classifier_preprocessing
+from cvzoo.links.model.classifier_listing import classifier_members
 from cvzoo.links.model.convnext.convnext import ConvNeXt, ConvNeXtConfig
 from cvzoo.links.model.convnext.weights import WEIGHTS
 from cvzoo.links.model.zoo_member import ZooMember
 
-ARCHITECTURES = (Architecture("ConvNeXt", ConvNeXt, ConvNeXtConfig, classifier_preprocessing),)
+ARCHITECTURES = (Architecture("ConvNeXt", ConvNeXt, ConvNeXtConfig),)
 
 
 def members() -> list[ZooMember]:

@@ -1,5 +1,6 @@
 """A detector from darknet's own files."""
 
+import dataclasses
 import os
 import pathlib
 from collections.abc import Sequence
@@ -8,14 +9,15 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.cuda.prepare import PhotoPlan
 from cvzoo.errors.exceptions import FileFormatError, UnsupportedError, ValueRangeError
 from cvzoo.links.model.darknet.config import DarknetConfig, Sections, cfg_text
 from cvzoo.links.model.darknet.network import DarknetNetwork
 from cvzoo.links.model.detector import AbstractOneStageDetector, Preset
 from cvzoo.links.model.finished_boxes import DeviceBoxes
+from cvzoo.links.model.preparation.letterbox import Letterbox
+from cvzoo.links.model.preparation.stretch import Stretch
 from cvzoo.links.model.yolo.decode import Found
-from cvzoo.links.model.yolo.frame import Fit, boxes_of_heads_on_device, decode_heads, input_plan, to_input
+from cvzoo.links.model.yolo.frame import Fit, boxes_of_heads_on_device, darknet_letterbox, darknet_stretch, decode_heads
 
 
 class DarknetDetector(AbstractOneStageDetector):
@@ -77,12 +79,12 @@ class DarknetDetector(AbstractOneStageDetector):
         )
         self.use_preset("visualize")
 
-    def prepare(self, img: np.ndarray) -> np.ndarray:
-        return to_input(img, self.network.input_size, self.resize)
-
-    def photo_plan(self, size: tuple[int, int]) -> PhotoPlan:
-        """As in `AbstractDetector`."""
-        return input_plan(size, self.network.input_size, self.resize)
+    @property
+    def preparation(self) -> Letterbox | Stretch:  # type: ignore[override]
+        """In [0, 1], as darknet has it: `resize`d."""
+        make = darknet_letterbox if self.resize == "letterbox" else darknet_stretch
+        header = ("channels", "mean", ("std", (1.0, 1.0, 1.0)), "fit", "height", "width")
+        return dataclasses.replace(make(self.network.input_size), header=header)
 
     def forward(self, x: Any) -> tuple[Variable, ...]:
         """The inputs of the heads, (B, A * (5 + L), GH, GW) each; x (B, 3, H, W) float32, RGB in [0, 1]."""

@@ -1,7 +1,5 @@
 """Detectors of darknet's cfgs in listings and in files."""
 
-from typing import Any
-
 from cvzoo.links.model.architecture import Architecture
 from cvzoo.links.model.darknet.config import DarknetConfig
 from cvzoo.links.model.darknet.detector import DarknetDetector
@@ -9,20 +7,7 @@ from cvzoo.links.model.darknet.published import mobilenet_v2_yolo_v3_nano, yolo_
 from cvzoo.links.model.darknet.weights import MOBILENET_V2_YOLO_V3_NANO_VOC, YOLO_FASTEST_COCO
 from cvzoo.links.model.zoo_member import ZooMember
 
-
-def _preprocessing(model: DarknetDetector) -> dict[str, Any]:
-    height, width = model.network.input_size
-    return {
-        "channels": "RGB",
-        "mean": [0.0] * 3,
-        "std": [1.0] * 3,
-        "fit": model.resize,
-        "height": height,
-        "width": width,
-    }
-
-
-ARCHITECTURES = (Architecture("DarknetDetector", DarknetDetector, DarknetConfig, _preprocessing),)
+ARCHITECTURES = (Architecture("DarknetDetector", DarknetDetector, DarknetConfig),)
 
 
 def members() -> list[ZooMember]:

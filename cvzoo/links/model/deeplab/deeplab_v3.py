@@ -4,10 +4,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.cuda.prepare import PhotoPlan
 from cvzoo.links.model.deeplab.aspp import DeepLabV3Head
 from cvzoo.links.model.deeplab.names import NAMES
 from cvzoo.links.model.deeplab.weights import V3_RECORDS
@@ -20,10 +17,10 @@ from cvzoo.links.model.dense_backbone import (
 )
 from cvzoo.links.model.fcn.head import FCNHead
 from cvzoo.links.model.gluon_segmentation import USUAL_NAMES
+from cvzoo.links.model.preparation.short_side import ShortSide
 from cvzoo.links.model.pretrained.classifier import segmenter_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.segmenter import AbstractPhotoSegmenter
-from cvzoo.links.model.short_side_preparation import prepare_by_short_side, short_side_plan
 
 
 class DeepLabV3(AbstractPhotoSegmenter):
@@ -75,13 +72,10 @@ class DeepLabV3(AbstractPhotoSegmenter):
         load_pretrained(self.backbone, start)
         self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
 
-    def prepare(self, img: np.ndarray) -> np.ndarray:
-        """(3, H', W') float32, normalized, the short side `short`, of a photo (3, H, W) float32 RGB [0, 255]."""
-        return prepare_by_short_side(img, self.short)
-
-    def photo_plan(self, size: tuple[int, int]) -> PhotoPlan:
-        """As in `AbstractSegmenter`."""
-        return short_side_plan(size, self.short)
+    @property
+    def preparation(self) -> ShortSide:  # type: ignore[override]
+        """The short side becomes `short`."""
+        return ShortSide(self.short)
 
     def training_scores(self, x: Any) -> tuple[Variable, Variable]:
         """The scores and the auxiliary head's, at the maps' strides."""

@@ -10,8 +10,6 @@ import numpy as np
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.arrays import array_module
-from cvzoo.backends.cuda.prepare import PhotoPlan
-from cvzoo.backends.cuda.resampling import Resampling
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.labels.ade20k import ade20k_semantic_segmentation_label_names
 from cvzoo.labels.cityscapes import cityscapes_semantic_segmentation_label_names
@@ -22,6 +20,7 @@ from cvzoo.links.model.deeplab.names import V3_PLUS_NAMES
 from cvzoo.links.model.deeplab.separable_heads import Decoder, SeparableASPP
 from cvzoo.links.model.deeplab.weights import MIN_INPUT_SIZES, V3_PLUS_RECORDS
 from cvzoo.links.model.deeplab.xception import Xception65
+from cvzoo.links.model.preparation.as_is import AsIs
 from cvzoo.links.model.pretrained.classifier import segmenter_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.segmenter import AbstractSegmenter
@@ -104,13 +103,11 @@ class DeepLabV3plusXception65(AbstractSegmenter):
             self.decoder = Decoder(fine, middle, self.n_class, projected=max(1, int(48 * width)), middle=middle)
         self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
 
-    def prepare(self, img: np.ndarray) -> np.ndarray:
-        """(3, H, W) float32 in [-1, 1] of a photo (3, H, W) float32 RGB [0, 255]."""
-        return img / np.float32(127.5) - np.float32(1)
-
-    def photo_plan(self, size: tuple[int, int]) -> PhotoPlan:
-        """As in `AbstractSegmenter`."""
-        return PhotoPlan(size, size, Resampling.BILINEAR, std=(127.5,) * 3, shift=1.0)
+    @property
+    def preparation(self) -> AsIs:  # type: ignore[override]
+        """In its own size, in [-1, 1]."""
+        header = ("channels", ("formula", "x / 127.5 - 1"), ("padded_to_at_least", self.min_input_size))
+        return AsIs(mean=(127.5,) * 3, std=(127.5,) * 3, arithmetic="x / std - mean / std", header=header)
 
     def training_scores(self, x: Any) -> tuple[Variable, ...]:
         """The scores, alone."""

@@ -5,8 +5,6 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ValueRangeError
@@ -18,7 +16,7 @@ from cvzoo.links.model.conv_norm_activ import ConvNormActiv
 from cvzoo.links.model.densenet.block import EPS, DenseBlock, Transition
 from cvzoo.links.model.densenet.names import NAMES
 from cvzoo.links.model.densenet.weights import WEIGHTS
-from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.classifier import classifier_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 
@@ -40,7 +38,7 @@ class DenseNetConfig(AbstractConfig):
     n_class: int = classes_field()
     growth: int = count_field(help="how many channels each layer adds")
     stem_channels: int = count_field(help="channels of the first convolution")
-    preparation: PhotoPreparation = preparation_field()
+    preparation: CenterCrop = preparation_field()
 
 
 class DenseNet(AbstractClassifier):
@@ -75,7 +73,7 @@ class DenseNet(AbstractClassifier):
         label_names: Sequence[str] | None = None,
         growth: int | None = None,
         stem_channels: int | None = None,
-        preparation: PhotoPreparation | None = None,
+        preparation: CenterCrop | None = None,
     ):
         if n_layer not in DEPTHS:
             raise ValueRangeError("DenseNet: n_layer", expected=" or ".join(map(str, DEPTHS)), got=repr(n_layer))
@@ -86,7 +84,7 @@ class DenseNet(AbstractClassifier):
             heads=("fc",),
             n_class=n_class,
             label_names=label_names,
-            default=PhotoPreparation(),
+            default=CenterCrop(),
         )
         self.n_class, self.label_names = source.n_class, source.label_names
         self.preparation = source.preparation if preparation is None else preparation
@@ -107,10 +105,6 @@ class DenseNet(AbstractClassifier):
             self.norm5 = BatchNormalization(n, eps=EPS)
             self.fc = Linear(n, self.n_class)
         self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
-
-    def prepare(self, img: np.ndarray) -> np.ndarray:
-        """(3, crop, crop) float32, normalized: the middle of the photo (3, H, W) float32 RGB [0, 255]."""
-        return self.preparation(img)
 
     def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
         """Each stage's name and output, for x (B, 3, H, W)."""

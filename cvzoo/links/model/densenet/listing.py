@@ -3,12 +3,12 @@
 import functools
 
 from cvzoo.links.model.architecture import Architecture
-from cvzoo.links.model.classifier_listing import classifier_members, classifier_preprocessing
+from cvzoo.links.model.classifier_listing import classifier_members
 from cvzoo.links.model.densenet.densenet import DenseNet, DenseNetConfig
 from cvzoo.links.model.densenet.weights import WEIGHTS
 from cvzoo.links.model.zoo_member import ZooMember
 
-ARCHITECTURES = (Architecture("DenseNet", DenseNet, DenseNetConfig, classifier_preprocessing),)
+ARCHITECTURES = (Architecture("DenseNet", DenseNet, DenseNetConfig),)
 
 
 def members() -> list[ZooMember]:

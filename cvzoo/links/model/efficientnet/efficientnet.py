@@ -5,8 +5,6 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.initializers.normal import Normal
@@ -24,7 +22,7 @@ from cvzoo.links.model.efficientnet.extractor import EfficientNetExtractor
 from cvzoo.links.model.efficientnet.names import efficientnet_names
 from cvzoo.links.model.efficientnet.variants import VARIANTS, network_plan
 from cvzoo.links.model.efficientnet.weights import PREPARATIONS, WEIGHTS
-from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.classifier import classifier_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 
@@ -43,7 +41,7 @@ class EfficientNetConfig(AbstractConfig):
         help="with what probability the last block is left out in training", at_least=0, at_most=1
     )
     dropout: float = dropout_field()
-    preparation: PhotoPreparation = preparation_field()
+    preparation: CenterCrop = preparation_field()
 
 
 class EfficientNet(AbstractClassifier):
@@ -75,7 +73,7 @@ class EfficientNet(AbstractClassifier):
         depth: float | None = None,
         drop: float = 0.2,
         dropout: float | None = None,
-        preparation: PhotoPreparation | None = None,
+        preparation: CenterCrop | None = None,
     ):
         plan = network_plan(variant, width=width, depth=depth)
         source = classifier_source(
@@ -106,10 +104,6 @@ class EfficientNet(AbstractClassifier):
         stages = [f"stage{i + 1}" for i in range(len(plan.stages))]
         self.layer_names = ("conv1", *stages, "conv2", "pool5", "fc6")
         self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
-
-    def prepare(self, img: np.ndarray) -> np.ndarray:
-        """(3, crop, crop) float32, normalized: the middle of the photo (3, H, W) float32 RGB [0, 255]."""
-        return self.preparation(img)
 
     def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
         """Each stage's name and output, for x (B, 3, H, W)."""

@@ -3,12 +3,12 @@
 import functools
 
 from cvzoo.links.model.architecture import Architecture
-from cvzoo.links.model.classifier_listing import classifier_members, classifier_preprocessing
+from cvzoo.links.model.classifier_listing import classifier_members
 from cvzoo.links.model.efficientnet.efficientnet import EfficientNet, EfficientNetConfig
 from cvzoo.links.model.efficientnet.weights import WEIGHTS
 from cvzoo.links.model.zoo_member import ZooMember
 
-ARCHITECTURES = (Architecture("EfficientNet", EfficientNet, EfficientNetConfig, classifier_preprocessing),)
+ARCHITECTURES = (Architecture("EfficientNet", EfficientNet, EfficientNetConfig),)
 
 
 def members() -> list[ZooMember]:

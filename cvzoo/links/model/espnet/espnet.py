@@ -5,8 +5,6 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ValueRangeError
@@ -118,10 +116,6 @@ class ESPNet(AbstractPhotoSegmenter):
             self.mix = ConvNormPReLU(n + first + (_COLORS if mix_colors else 0), n)
             self.up1 = Deconvolution2D(n, n, 2, 2, nobias=True)
         self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
-
-    def prepare(self, img: np.ndarray) -> np.ndarray:
-        """(3, H', W') float32, blue first, of a photo (3, H, W) float32 RGB [0, 255]."""
-        return self.preparation(img)
 
     def training_scores(self, x: Any) -> tuple[Variable, ...]:
         """The scores, alone."""

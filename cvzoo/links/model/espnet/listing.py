@@ -1,19 +1,12 @@
 """ESPNet in listings and in files."""
 
-from typing import Any
-
 from cvzoo.links.model.architecture import Architecture
 from cvzoo.links.model.espnet.espnet import ESPNet, ESPNetConfig
 from cvzoo.links.model.espnet.weights import RECORDS
 from cvzoo.links.model.trained_members import trained_members
 from cvzoo.links.model.zoo_member import ZooMember
 
-
-def _preprocessing(model: ESPNet) -> dict[str, Any]:
-    return {"channels": "BGR", **model.preparation.to_json()}
-
-
-ARCHITECTURES = (Architecture("ESPNet", ESPNet, ESPNetConfig, _preprocessing),)
+ARCHITECTURES = (Architecture("ESPNet", ESPNet, ESPNetConfig),)
 
 
 def members() -> list[ZooMember]:

@@ -8,7 +8,6 @@ import numpy as np
 
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.cuda.boxes import frame
-from cvzoo.backends.cuda.prepare import PhotoPlan
 from cvzoo.backends.cuda.staging import download, on_host, upload
 from cvzoo.functions.activation.softmax import softmax
 from cvzoo.functions.array.dtypes import widened
@@ -16,11 +15,11 @@ from cvzoo.geometry.clip_bbox import clip_bbox
 from cvzoo.links.link import Link
 from cvzoo.links.model.detector import AbstractDetector, Found, Preset
 from cvzoo.links.model.faster_rcnn.bbox2loc import loc2bbox
-from cvzoo.links.model.faster_rcnn.fit_photo import fit_photo, fit_plan
 from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
 from cvzoo.links.model.faster_rcnn.region_proposal_network import RegionProposalNetwork
 from cvzoo.links.model.faster_rcnn_fpn.on_device import Proposals, decode_regions_on_device
 from cvzoo.links.model.finished_boxes import DeviceBoxes, photo_numbers
+from cvzoo.links.model.preparation.resize_shortest_edge import ResizeShortestEdge
 
 Four = tuple[float, float, float, float]
 
@@ -59,13 +58,10 @@ class AbstractFasterRCNN(AbstractDetector, abc.ABC):
         """What keeps the best regions."""
         return self.rpn.proposal_creator
 
-    def prepare(self, img: np.ndarray) -> np.ndarray:
-        """(3, H', W') float32, resized, less `mean`."""
-        return fit_photo(img, self.min_size, self.max_size, self.mean)
-
-    def photo_plan(self, size: tuple[int, int]) -> PhotoPlan:
-        """As in `AbstractDetector`."""
-        return fit_plan(size, self.min_size, self.max_size, self.mean)
+    @property
+    def preparation(self) -> ResizeShortestEdge:  # type: ignore[override]
+        """Resized, less `mean`."""
+        return ResizeShortestEdge(self.min_size, self.max_size, sides="chainercv", one_scale=True, mean=self.mean)
 
     def forward(
         self, x: Any, scales: float | Sequence[float] = 1.0

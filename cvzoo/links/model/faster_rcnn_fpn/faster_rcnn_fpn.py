@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.cuda.prepare import PhotoPlan
 from cvzoo.links.model.config import one_config
 from cvzoo.links.model.detector import AbstractDetector, Found, Preset
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig
-from cvzoo.links.model.faster_rcnn_fpn.fit import fit_photo, fit_plan, seen_size
 from cvzoo.links.model.faster_rcnn_fpn.on_device import device_frames
+from cvzoo.links.model.faster_rcnn_fpn.preparation import pyramid_preparation
 from cvzoo.links.model.faster_rcnn_fpn.pretrained import region_source
 from cvzoo.links.model.faster_rcnn_fpn.region_network import RegionNetwork, to_photo
 from cvzoo.links.model.faster_rcnn_fpn.weights import WEIGHTS
 from cvzoo.links.model.finished_boxes import DeviceBoxes
+from cvzoo.links.model.preparation.resize_shortest_edge import ResizeShortestEdge
 
 
 class FasterRCNNFPN(AbstractDetector):
@@ -66,13 +66,10 @@ class FasterRCNNFPN(AbstractDetector):
             self.presets, self.limit = source.presets, source.limit
         self.use_preset("visualize")
 
-    def prepare(self, img: np.ndarray) -> np.ndarray:
-        """(3, H', W') float32, normalized, resized, sides padded to multiples of 32."""
-        return fit_photo(img, self.settings)
-
-    def photo_plan(self, size: tuple[int, int]) -> PhotoPlan:
-        """As in `AbstractDetector`."""
-        return fit_plan(size, self.settings)
+    @property
+    def preparation(self) -> ResizeShortestEdge:  # type: ignore[override]
+        """See `pyramid_preparation`."""
+        return pyramid_preparation(self.settings)
 
     def forward(self, x: Any) -> tuple[Variable, ...]:
         """The pyramid's maps, see `RegionNetwork`."""
@@ -80,7 +77,7 @@ class FasterRCNNFPN(AbstractDetector):
 
     def find(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> list[Found]:
         """As in `AbstractDetector`."""
-        seens = [seen_size(size, self.settings) for size in sizes]
+        seens = [self.preparation.placement(size).resized for size in sizes]
         found = self.regions.find(self.regions(x), x.shape[2:], seens, self.score_thresh)
         return [
             (to_photo(bbox, seen, size), label, score) for (bbox, label, score), seen, size in zip(found, seens, sizes)
@@ -88,7 +85,7 @@ class FasterRCNNFPN(AbstractDetector):
 
     def boxes_on_device(self, x: Any, sizes: Sequence[tuple[int, int]]) -> DeviceBoxes:
         """As in `AbstractDetector`."""
-        seens = [seen_size(size, self.settings) for size in sizes]
+        seens = [self.preparation.placement(size).resized for size in sizes]
         thresh, frames = self.score_thresh, device_frames(seens, sizes)
         regions = self.regions.find_on_device(self.regions(x), x.shape[2:], frames, thresh, in_photo=True)
         result = regions.suppressed(frames.photo, nms_thresh=self.nms_thresh, limit=self.limit, clip=self.clip)

@@ -14,14 +14,11 @@ from cvzoo.links.model.faster_rcnn_fpn.published import (
     FasterRCNNFPNResNet101,
     FasterRCNNFPNResNeXt101,
 )
-from cvzoo.links.model.faster_rcnn_fpn.storage import region_network_preprocessing
 from cvzoo.links.model.faster_rcnn_fpn.weights import WEIGHTS
 from cvzoo.links.model.zoo_member import Task, ZooMember
 from cvzoo.weights.record import Weights
 
-ARCHITECTURES = (
-    Architecture("FasterRCNNFPN", FasterRCNNFPN, FasterRCNNFPNConfig, region_network_preprocessing, key="settings"),
-)
+ARCHITECTURES = (Architecture("FasterRCNNFPN", FasterRCNNFPN, FasterRCNNFPNConfig, key="settings"),)
 # the longer names first: one begins with the other
 _MAKERS = {
     "mobilenet_v3_large_320": FasterRCNNFPNMobileNetV3Large320,

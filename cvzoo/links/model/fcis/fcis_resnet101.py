@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.cuda.prepare import PhotoPlan
 from cvzoo.backends.cuda.staging import on_host
 from cvzoo.functions.activation.softmax import softmax
 from cvzoo.geometry.clip_bbox import clip_bbox
@@ -18,7 +17,6 @@ from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.links.model.detector import Preset
 from cvzoo.links.model.detector_source import detector_classes, take_what_fits
 from cvzoo.links.model.faster_rcnn.config import FCISConfig
-from cvzoo.links.model.faster_rcnn.fit_photo import fit_photo, fit_plan, fitted_size
 from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
 from cvzoo.links.model.faster_rcnn.region_proposal_network import RegionProposalNetwork
 from cvzoo.links.model.fcis.head import FCISResNet101Head, RegionOutputs
@@ -26,6 +24,7 @@ from cvzoo.links.model.fcis.mask_voting import mask_voting, resize_map, rounded
 from cvzoo.links.model.fcis.weights import COCO_PROPOSALS, SBD_PROPOSALS, WEIGHTS
 from cvzoo.links.model.instance_segmenter import AbstractInstanceSegmenter, FoundInstances
 from cvzoo.links.model.light_head_rcnn.pretrained import read_resnet101_pretrained
+from cvzoo.links.model.preparation.resize_shortest_edge import ResizeShortestEdge
 from cvzoo.links.model.resnet.extractor import ResNetExtractor
 
 _AT_LEAST = 8  # pixels, or the pooling behind the first convolution sees too few
@@ -155,13 +154,11 @@ class FCISResNet101(AbstractInstanceSegmenter):
         """What keeps the best regions."""
         return self.rpn.proposal_creator
 
-    def prepare(self, img: np.ndarray) -> np.ndarray:
-        """(3, H', W') float32, resized, less `mean`."""
-        return fit_photo(img, self.min_size, self.max_size, self.mean, at_least=_AT_LEAST)
-
-    def photo_plan(self, size: tuple[int, int]) -> PhotoPlan:
-        """As in `AbstractInstanceSegmenter`."""
-        return fit_plan(size, self.min_size, self.max_size, self.mean, at_least=_AT_LEAST)
+    @property
+    def preparation(self) -> ResizeShortestEdge:  # type: ignore[override]
+        """Resized, less `mean`; a photo that is hardly more than a line has zeros at its end."""
+        sides = {"sides": "chainercv", "one_scale": True, "at_least": _AT_LEAST}
+        return ResizeShortestEdge(self.min_size, self.max_size, mean=self.mean, **sides)
 
     def features(self, x: Any) -> tuple[Variable, Variable]:
         """C4 and C5 of x (B, 3, H, W), both of stride 16."""
@@ -175,7 +172,7 @@ class FCISResNet101(AbstractInstanceSegmenter):
 
     def find_instances(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> list[FoundInstances]:
         """The instances of each photo, best first, by mask voting."""
-        scales = [fitted_size(size, self.min_size, self.max_size)[1] / size[1] for size in sizes]
+        scales = [self.preparation.placement(size).resized[1] / size[1] for size in sizes]
         for_rpn, for_head = self.features(x)
         _, _, rois, roi_indices, _ = self.rpn(for_rpn, x.shape[2:], scales)
         found = []

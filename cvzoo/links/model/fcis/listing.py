@@ -3,12 +3,11 @@
 from cvzoo.links.model.architecture import Architecture
 from cvzoo.links.model.faster_rcnn.config import FCISConfig
 from cvzoo.links.model.fcis.fcis_resnet101 import FCISResNet101
-from cvzoo.links.model.fcis.storage import fcis_preprocessing
 from cvzoo.links.model.fcis.weights import WEIGHTS
 from cvzoo.links.model.trained_members import trained_members
 from cvzoo.links.model.zoo_member import ZooMember
 
-ARCHITECTURES = (Architecture("FCISResNet101", FCISResNet101, FCISConfig, fcis_preprocessing),)
+ARCHITECTURES = (Architecture("FCISResNet101", FCISResNet101, FCISConfig),)
 
 
 def members() -> list[ZooMember]:

@@ -6,11 +6,10 @@ from cvzoo.links.model.architecture import Architecture
 from cvzoo.links.model.dense_backbone import DenseSegmenterConfig
 from cvzoo.links.model.fcn.fcn import FCN
 from cvzoo.links.model.fcn.weights import RECORDS
-from cvzoo.links.model.short_side_preparation import short_side_preprocessing
 from cvzoo.links.model.trained_members import trained_members
 from cvzoo.links.model.zoo_member import ZooMember
 
-ARCHITECTURES = (Architecture("FCN", FCN, DenseSegmenterConfig, short_side_preprocessing),)
+ARCHITECTURES = (Architecture("FCN", FCN, DenseSegmenterConfig),)
 
 
 def members() -> list[ZooMember]:

@@ -8,7 +8,6 @@ import numpy as np
 
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.cuda.constants import constants
-from cvzoo.backends.cuda.prepare import PhotoPlan
 from cvzoo.backends.cuda.staging import upload
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.config import one_config
@@ -21,8 +20,11 @@ from cvzoo.links.model.fcos.places import pyramid_places
 from cvzoo.links.model.fcos.pretrained import read_pretrained
 from cvzoo.links.model.finished_boxes import DeviceBoxes, suppressed_result
 from cvzoo.links.model.fpn.fpn import FPN
+from cvzoo.links.model.preparation.resize_shortest_edge import ResizeShortestEdge
+from cvzoo.links.model.preparation.statistics import MEAN_OF_255, STD_OF_255
+from cvzoo.links.model.preparation.torchvision_detector import torchvision_detector_preparation
 from cvzoo.links.model.resnet.extractor import ResNetExtractor
-from cvzoo.links.model.retinanet.fit import MEAN, STD, fit_photo, fit_plan, fitted_frame, fitted_size, padded_size
+from cvzoo.links.model.retinanet.decode import fitted_frame
 from cvzoo.links.model.retinanet.head import prior_bias
 
 
@@ -47,8 +49,8 @@ class FCOS(AbstractOneStageDetector):
     presets = {"visualize": Preset(0.6, 0.5), "evaluate": Preset(0.6, 0.2)}
     limit = 100
     n_candidate = 1000  # of each level, at most so many go into the suppression
-    mean = MEAN
-    std = STD
+    mean = MEAN_OF_255
+    std = STD_OF_255
 
     def __init__(
         self,
@@ -79,15 +81,11 @@ class FCOS(AbstractOneStageDetector):
         self.load_report = None if source is None else take_what_fits(self, source, head=("head/conf",))
         self.use_preset("visualize")
 
-    def prepare(self, img: np.ndarray) -> np.ndarray:
-        """(3, H', W') float32, normalized, resized, sides padded to multiples of 32."""
+    @property
+    def preparation(self) -> ResizeShortestEdge:  # type: ignore[override]
+        """See `torchvision_detector_preparation`."""
         s = self.settings
-        return fit_photo(img, s.min_size, s.max_size, antialias=s.antialias)
-
-    def photo_plan(self, size: tuple[int, int]) -> PhotoPlan:
-        """As in `AbstractDetector`."""
-        s = self.settings
-        return fit_plan(size, s.min_size, s.max_size, antialias=s.antialias)
+        return torchvision_detector_preparation(s.min_size, s.max_size, antialias=s.antialias)
 
     def forward(self, x: Any) -> tuple[Variable, Variable, Variable]:
         """loc (B, A, 4): distances up, left, down, right in strides; conf (B, A, L) and center (B, A, 1): scores.
@@ -99,14 +97,13 @@ class FCOS(AbstractOneStageDetector):
 
     def decode(self, outputs: tuple[np.ndarray, ...], size: tuple[int, int]) -> Found:
         """bbox (R, 4), label (R,), score (R,) of what scores above `score_thresh`, at most `n_candidate` a level."""
-        s = self.settings
         loc, conf, center = outputs
-        seen = fitted_size(size, s.min_size, s.max_size)
+        seen, padded, _ = self.preparation.placement(size)
         return decode_places(
             loc,
             conf,
             center,
-            pyramid_places(padded_size(seen)),
+            pyramid_places(padded),
             score_thresh=self.score_thresh,
             n_candidate=self.n_candidate,
             seen=seen,
@@ -115,11 +112,10 @@ class FCOS(AbstractOneStageDetector):
 
     def boxes_on_device(self, x: Any, sizes: Sequence[tuple[int, int]]) -> DeviceBoxes:
         """As in `AbstractDetector`."""
-        s = self.settings
         outputs = self.outputs(x)
         places = pyramid_places(x.shape[2:])
         place = constants.get(("FCOS", x.shape[2:]), lambda: places_as_anchors(places))
-        seens = [fitted_size(size, s.min_size, s.max_size) for size in sizes]
+        seens = [self.preparation.placement(size).resized for size in sizes]
         (frames,) = upload([np.stack([fitted_frame(size, seen) for size, seen in zip(sizes, seens)])])
         found = decode_places_on_device(
             *outputs,

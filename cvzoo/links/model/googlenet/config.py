@@ -10,7 +10,7 @@ from cvzoo.links.model.config import (
     preparation_field,
     width_field,
 )
-from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.preparation.center_crop import CenterCrop
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -21,4 +21,4 @@ class InceptionConfig(AbstractConfig):
     aux: bool = config_field(help="also the classifiers in the middle, which training alone needs")
     width: float = width_field()
     dropout: float = dropout_field()
-    preparation: PhotoPreparation = preparation_field()
+    preparation: CenterCrop = preparation_field()

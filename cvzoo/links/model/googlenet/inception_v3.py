@@ -4,8 +4,6 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ValueRangeError
@@ -19,7 +17,7 @@ from cvzoo.links.model.googlenet.inception_v3_plan import plan
 from cvzoo.links.model.googlenet.mixed import EPS, Mixed
 from cvzoo.links.model.googlenet.names import inception_v3_names
 from cvzoo.links.model.googlenet.weights import INCEPTION_V3, INCEPTION_V3_PREPARATION
-from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.classifier import classifier_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 
@@ -65,7 +63,7 @@ class InceptionV3(AbstractClassifier):
         aux: bool = False,
         width: float = 1.0,
         dropout: float = 0.5,
-        preparation: PhotoPreparation | None = None,
+        preparation: CenterCrop | None = None,
     ):
         source = classifier_source(
             pretrained_model,
@@ -100,10 +98,6 @@ class InceptionV3(AbstractClassifier):
             self.fc = Linear(n, self.n_class)
             self.aux = InceptionV3Aux(outs["mixed6e"], scaled(128), self.n_class) if aux else None
         self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
-
-    def prepare(self, img: np.ndarray) -> np.ndarray:
-        """(3, crop, crop) float32, normalized: the middle of the photo (3, H, W) float32 RGB [0, 255]."""
-        return self.preparation(img)
 
     def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
         """Each stage's name and output, for x (B, 3, H, W)."""

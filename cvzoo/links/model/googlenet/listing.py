@@ -1,7 +1,7 @@
 """GoogLeNet and Inception v3 in listings and in files."""
 
 from cvzoo.links.model.architecture import Architecture
-from cvzoo.links.model.classifier_listing import classifier_members, classifier_preprocessing
+from cvzoo.links.model.classifier_listing import classifier_members
 from cvzoo.links.model.googlenet.config import InceptionConfig
 from cvzoo.links.model.googlenet.googlenet import GoogLeNet
 from cvzoo.links.model.googlenet.inception_v3 import InceptionV3
@@ -9,8 +9,8 @@ from cvzoo.links.model.googlenet.weights import GOOGLENET, INCEPTION_V3
 from cvzoo.links.model.zoo_member import ZooMember
 
 ARCHITECTURES = (
-    Architecture("GoogLeNet", GoogLeNet, InceptionConfig, classifier_preprocessing),
-    Architecture("InceptionV3", InceptionV3, InceptionConfig, classifier_preprocessing),
+    Architecture("GoogLeNet", GoogLeNet, InceptionConfig),
+    Architecture("InceptionV3", InceptionV3, InceptionConfig),
 )
 
 

@@ -1,11 +1,11 @@
 """torchvision's weights of GoogLeNet and Inception v3, which Google trained: their photos lie in [-1, 1]."""
 
-from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.torchvision_record import torchvision_classifier
 
 _HALF = (0.5, 0.5, 0.5)
-GOOGLENET_PREPARATION = PhotoPreparation(mean=_HALF, std=_HALF)
-INCEPTION_V3_PREPARATION = PhotoPreparation(342, 299, mean=_HALF, std=_HALF)
+GOOGLENET_PREPARATION = CenterCrop(mean=_HALF, std=_HALF)
+INCEPTION_V3_PREPARATION = CenterCrop(342, 299, mean=_HALF, std=_HALF)
 
 GOOGLENET = {
     "imagenet": torchvision_classifier(

@@ -10,13 +10,12 @@ import numpy as np
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.arrays import is_device_array
 from cvzoo.backends.arrays import to_numpy as on_host
-from cvzoo.backends.cuda.prepare import PhotoPlan
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.functions.array.dtypes import widened
 from cvzoo.links.model.config_json import config_from_json
 from cvzoo.links.model.detector import Found
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
-from cvzoo.links.model.faster_rcnn_fpn.fit import fit_photo, fit_plan, seen_size
+from cvzoo.links.model.faster_rcnn_fpn.preparation import pyramid_preparation
 from cvzoo.links.model.faster_rcnn_fpn.pretrained import region_source
 from cvzoo.links.model.faster_rcnn_fpn.region_network import RegionNetwork, suppressed, to_photo
 from cvzoo.links.model.key_point_detector import AbstractKeyPointDetector, FoundPoints
@@ -24,6 +23,7 @@ from cvzoo.links.model.keypoint_rcnn.config import KeypointRCNNFPNConfig, PointH
 from cvzoo.links.model.keypoint_rcnn.decode_points import decode_points
 from cvzoo.links.model.keypoint_rcnn.point_head import PointHead
 from cvzoo.links.model.keypoint_rcnn.weights import COCO_POINT_NAMES, WEIGHTS
+from cvzoo.links.model.preparation.resize_shortest_edge import ResizeShortestEdge
 
 
 class KeypointRCNNFPN(AbstractKeyPointDetector):
@@ -94,13 +94,10 @@ class KeypointRCNNFPN(AbstractKeyPointDetector):
             self.presets, self.limit = source.presets, source.limit
         self.use_preset("visualize")
 
-    def prepare(self, img: np.ndarray) -> np.ndarray:
-        """(3, H', W') float32, normalized, resized, sides padded to multiples of 32."""
-        return fit_photo(img, self.settings)
-
-    def photo_plan(self, size: tuple[int, int]) -> PhotoPlan:
-        """As in `AbstractKeyPointDetector`."""
-        return fit_plan(size, self.settings)
+    @property
+    def preparation(self) -> ResizeShortestEdge:  # type: ignore[override]
+        """See `pyramid_preparation`."""
+        return pyramid_preparation(self.settings)
 
     def forward(self, x: Any) -> tuple[Variable, ...]:
         """The pyramid's maps, see `RegionNetwork`."""
@@ -108,7 +105,7 @@ class KeypointRCNNFPN(AbstractKeyPointDetector):
 
     def find_points(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> list[FoundPoints]:
         """As in `AbstractKeyPointDetector`."""
-        seens = [seen_size(size, self.settings) for size in sizes]
+        seens = [self.preparation.placement(size).resized for size in sizes]
         maps = self.regions(x)
         if is_device_array(x) and self.limit is not None:
             looked = self.regions.look_again_on_device(

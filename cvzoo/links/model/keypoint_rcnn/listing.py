@@ -2,7 +2,6 @@
 
 from cvzoo.links.model.architecture import Architecture
 from cvzoo.links.model.faster_rcnn_fpn.listing import region_members
-from cvzoo.links.model.faster_rcnn_fpn.storage import region_network_preprocessing
 from cvzoo.links.model.keypoint_rcnn.config import KeypointRCNNFPNConfig
 from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import KeypointRCNNFPN
 from cvzoo.links.model.keypoint_rcnn.published import (
@@ -13,7 +12,7 @@ from cvzoo.links.model.keypoint_rcnn.published import (
 from cvzoo.links.model.keypoint_rcnn.weights import WEIGHTS
 from cvzoo.links.model.zoo_member import ZooMember
 
-ARCHITECTURES = (Architecture("KeypointRCNNFPN", KeypointRCNNFPN, KeypointRCNNFPNConfig, region_network_preprocessing),)
+ARCHITECTURES = (Architecture("KeypointRCNNFPN", KeypointRCNNFPN, KeypointRCNNFPNConfig),)
 
 
 def members() -> list[ZooMember]:

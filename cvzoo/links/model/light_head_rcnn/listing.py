@@ -2,15 +2,12 @@
 
 from cvzoo.links.model.architecture import Architecture
 from cvzoo.links.model.faster_rcnn.config import LightHeadRCNNConfig
-from cvzoo.links.model.faster_rcnn.storage import mean_preprocessing
 from cvzoo.links.model.light_head_rcnn.light_head_rcnn_resnet101 import LightHeadRCNNResNet101
 from cvzoo.links.model.light_head_rcnn.weights import WEIGHTS
 from cvzoo.links.model.trained_members import trained_members
 from cvzoo.links.model.zoo_member import ZooMember
 
-ARCHITECTURES = (
-    Architecture("LightHeadRCNNResNet101", LightHeadRCNNResNet101, LightHeadRCNNConfig, mean_preprocessing),
-)
+ARCHITECTURES = (Architecture("LightHeadRCNNResNet101", LightHeadRCNNResNet101, LightHeadRCNNConfig),)
 
 
 def members() -> list[ZooMember]:

@@ -3,13 +3,10 @@
 from cvzoo.links.model.architecture import Architecture
 from cvzoo.links.model.lraspp.lraspp import LRASPPConfig, LRASPPMobileNetV3Large
 from cvzoo.links.model.lraspp.weights import RECORDS
-from cvzoo.links.model.short_side_preparation import short_side_preprocessing
 from cvzoo.links.model.trained_members import trained_members
 from cvzoo.links.model.zoo_member import ZooMember
 
-ARCHITECTURES = (
-    Architecture("LRASPPMobileNetV3Large", LRASPPMobileNetV3Large, LRASPPConfig, short_side_preprocessing),
-)
+ARCHITECTURES = (Architecture("LRASPPMobileNetV3Large", LRASPPMobileNetV3Large, LRASPPConfig),)
 
 
 def members() -> list[ZooMember]:

@@ -5,20 +5,17 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.cuda.prepare import PhotoPlan
 from cvzoo.labels.voc import voc_semantic_segmentation_label_names
 from cvzoo.links.model.config import AbstractConfig, classes_field, short_side_field, width_field
 from cvzoo.links.model.lraspp.head import LRASPPHead
 from cvzoo.links.model.lraspp.names import NAMES
 from cvzoo.links.model.lraspp.weights import RECORDS
 from cvzoo.links.model.mobilenet_v3.extractor import MobileNetV3Extractor
+from cvzoo.links.model.preparation.short_side import ShortSide
 from cvzoo.links.model.pretrained.classifier import segmenter_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.segmenter import AbstractPhotoSegmenter
-from cvzoo.links.model.short_side_preparation import prepare_by_short_side, short_side_plan
 
 # layers of the extractor: the last of stride 8 that begins a stage, and the last of all
 _FINE, _COARSE = 4, 16
@@ -74,13 +71,10 @@ class LRASPPMobileNetV3Large(AbstractPhotoSegmenter):
             self.head = LRASPPHead(channels[_FINE], channels[_COARSE], self.n_class, middle=max(1, int(128 * width)))
         self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
 
-    def prepare(self, img: np.ndarray) -> np.ndarray:
-        """(3, H', W') float32, normalized, the short side `short`, of a photo (3, H, W) float32 RGB [0, 255]."""
-        return prepare_by_short_side(img, self.short)
-
-    def photo_plan(self, size: tuple[int, int]) -> PhotoPlan:
-        """As in `AbstractSegmenter`."""
-        return short_side_plan(size, self.short)
+    @property
+    def preparation(self) -> ShortSide:  # type: ignore[override]
+        """The short side becomes `short`."""
+        return ShortSide(self.short)
 
     def training_scores(self, x: Any) -> tuple[Variable, ...]:
         """The scores, alone."""

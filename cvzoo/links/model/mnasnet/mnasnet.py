@@ -5,8 +5,6 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.initializers.normal import Normal
@@ -23,7 +21,7 @@ from cvzoo.links.model.config import (
 from cvzoo.links.model.mnasnet.extractor import STAGES, MNASNetExtractor
 from cvzoo.links.model.mnasnet.names import NAMES
 from cvzoo.links.model.mnasnet.weights import WEIGHTS
-from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.classifier import classifier_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 
@@ -36,7 +34,7 @@ class MNASNetConfig(AbstractConfig):
     n_class: int = classes_field()
     last: int = count_field(help="channels of the last convolution")
     dropout: float = dropout_field()
-    preparation: PhotoPreparation = preparation_field()
+    preparation: CenterCrop = preparation_field()
 
 
 class MNASNet(AbstractClassifier):
@@ -67,7 +65,7 @@ class MNASNet(AbstractClassifier):
         label_names: Sequence[str] | None = None,
         last: int = 1280,
         dropout: float = 0.2,
-        preparation: PhotoPreparation | None = None,
+        preparation: CenterCrop | None = None,
     ):
         source = classifier_source(
             pretrained_model,
@@ -76,7 +74,7 @@ class MNASNet(AbstractClassifier):
             heads=("fc",),
             n_class=n_class,
             label_names=label_names,
-            default=PhotoPreparation(),
+            default=CenterCrop(),
         )
         self.n_class, self.label_names = source.n_class, source.label_names
         self.preparation = source.preparation if preparation is None else preparation
@@ -88,10 +86,6 @@ class MNASNet(AbstractClassifier):
             self.extractor = MNASNetExtractor(width, last=last)
             self.fc = Linear(last, self.n_class, initialW=Normal(0.01))
         self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
-
-    def prepare(self, img: np.ndarray) -> np.ndarray:
-        """(3, crop, crop) float32, normalized: the middle of the photo (3, H, W) float32 RGB [0, 255]."""
-        return self.preparation(img)
 
     def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
         """Each stage's name and output, for x (B, 3, H, W)."""

@@ -5,8 +5,6 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.initializers.normal import Normal
@@ -23,7 +21,7 @@ from cvzoo.links.model.config import (
 from cvzoo.links.model.mobilenet_v2.extractor import ROWS, Arch, MobileNetV2Extractor
 from cvzoo.links.model.mobilenet_v2.names import mobilenet_v2_names
 from cvzoo.links.model.mobilenet_v2.weights import TF_LABEL_NAMES, TF_PREPARATION, WEIGHTS
-from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.classifier import classifier_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 
@@ -36,7 +34,7 @@ class MobileNetV2Config(AbstractConfig):
     arch: Arch = config_field(help="whose details: torchvision's or TensorFlow's")
     width: float = width_field()
     dropout: float = dropout_field()
-    preparation: PhotoPreparation = preparation_field()
+    preparation: CenterCrop = preparation_field()
 
 
 class MobileNetV2(AbstractClassifier):
@@ -66,7 +64,7 @@ class MobileNetV2(AbstractClassifier):
         arch: Arch = "torchvision",
         width: float = 1.0,
         dropout: float = 0.2,
-        preparation: PhotoPreparation | None = None,
+        preparation: CenterCrop | None = None,
     ):
         source = classifier_source(
             pretrained_model,
@@ -75,7 +73,7 @@ class MobileNetV2(AbstractClassifier):
             heads=("fc",),
             n_class=n_class,
             label_names=label_names,
-            default=TF_PREPARATION if arch == "tf" else PhotoPreparation(),
+            default=TF_PREPARATION if arch == "tf" else CenterCrop(),
         )
         self.n_class, self.label_names = source.n_class, source.label_names
         if arch == "tf" and source.file is not None and self.label_names is None and self.n_class == 1001:
@@ -90,10 +88,6 @@ class MobileNetV2(AbstractClassifier):
             self.fc = Linear(self.extractor.channels[-1], self.n_class, initialW=Normal(0.01))
         self.layer_names = ("conv1", *(f"block{i + 1}" for i in range(len(ROWS))), "conv2", "pool5", "fc6")
         self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
-
-    def prepare(self, img: np.ndarray) -> np.ndarray:
-        """(3, crop, crop) float32, normalized: the middle of the photo (3, H, W) float32 RGB [0, 255]."""
-        return self.preparation(img)
 
     def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
         """Each stage's name and output, for x (B, 3, H, W)."""

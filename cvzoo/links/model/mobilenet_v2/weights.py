@@ -1,13 +1,13 @@
 """Published weights of MobileNetV2: (arch, width), then what a user asks for."""
 
 from cvzoo.labels.imagenet import imagenet_label_names
-from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.classifier import ClassWeights
 from cvzoo.links.model.timm_record import timm_classifier
 from cvzoo.links.model.torchvision_record import torchvision_classifier
 from cvzoo.weights.record import Weights
 
-TF_PREPARATION = PhotoPreparation(mean=(128 / 255,) * 3, std=(128 / 255,) * 3)
+TF_PREPARATION = CenterCrop(mean=(128 / 255,) * 3, std=(128 / 255,) * 3)
 TF_LABEL_NAMES = ("background", *imagenet_label_names)
 
 

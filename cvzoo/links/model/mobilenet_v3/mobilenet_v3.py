@@ -5,8 +5,6 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.initializers.normal import Normal
@@ -24,7 +22,7 @@ from cvzoo.links.model.mobilenet_v3.extractor import MobileNetV3Extractor
 from cvzoo.links.model.mobilenet_v3.names import TIMM_EPS, mobilenet_v3_names
 from cvzoo.links.model.mobilenet_v3.rows import Size, network_plan
 from cvzoo.links.model.mobilenet_v3.weights import WEIGHTS
-from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.classifier import classifier_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 
@@ -38,7 +36,7 @@ class MobileNetV3Config(AbstractConfig):
     width: float = width_field()
     eps: float = config_field(help="epsilon of the normalizations", at_least=0)
     dropout: float = dropout_field()
-    preparation: PhotoPreparation = preparation_field()
+    preparation: CenterCrop = preparation_field()
 
 
 class MobileNetV3(AbstractClassifier):
@@ -70,7 +68,7 @@ class MobileNetV3(AbstractClassifier):
         width: float = 1.0,
         eps: float | None = None,
         dropout: float = 0.2,
-        preparation: PhotoPreparation | None = None,
+        preparation: CenterCrop | None = None,
     ):
         plan = network_plan(size, width=width)
         source = classifier_source(
@@ -80,7 +78,7 @@ class MobileNetV3(AbstractClassifier):
             heads=("fc7",),
             n_class=n_class,
             label_names=label_names,
-            default=PhotoPreparation(),
+            default=CenterCrop(),
         )
         self.n_class, self.label_names = source.n_class, source.label_names
         self.preparation = source.preparation if preparation is None else preparation
@@ -97,10 +95,6 @@ class MobileNetV3(AbstractClassifier):
         blocks = [f"block{i + 1}" for i in range(len(plan.rows))]
         self.layer_names = ("conv1", *blocks, "conv2", "pool5", "fc6", "fc7")
         self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
-
-    def prepare(self, img: np.ndarray) -> np.ndarray:
-        """(3, crop, crop) float32, normalized: the middle of the photo (3, H, W) float32 RGB [0, 255]."""
-        return self.preparation(img)
 
     def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
         """Each stage's name and output, for x (B, 3, H, W)."""

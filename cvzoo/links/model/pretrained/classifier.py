@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from cvzoo.errors.exceptions import WeightsMismatchError
 from cvzoo.labels.imagenet import imagenet_label_names
-from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.names import Names
 from cvzoo.links.model.pretrained.source import PretrainedFile, decided_classes, read_pretrained
 from cvzoo.weights.record import Weights
@@ -22,7 +22,7 @@ class ClassWeights(NamedTuple):
     """
 
     record: Weights
-    preparation: PhotoPreparation
+    preparation: CenterCrop
 
 
 class ClassSource(NamedTuple):
@@ -36,7 +36,7 @@ class ClassSource(NamedTuple):
 
     n_class: int
     label_names: tuple[str, ...] | None
-    preparation: PhotoPreparation
+    preparation: CenterCrop
     file: PretrainedFile | None = None
     may_start_anew: tuple[str, ...] = ()
 
@@ -49,7 +49,7 @@ def classifier_source(
     heads: Sequence[str],
     n_class: int | None,
     label_names: Sequence[str] | None,
-    default: PhotoPreparation,
+    default: CenterCrop,
     class_array: str | None = None,
 ) -> ClassSource:
     """What a classifier is to be built as; the file is fetched and read, nothing is built yet.
@@ -99,12 +99,12 @@ def segmenter_source(
         n_class = len(usual_names[0])
     source = classifier_source(
         pretrained_model,
-        {key: ClassWeights(record, PhotoPreparation()) for key, record in records.items()},
+        {key: ClassWeights(record, CenterCrop()) for key, record in records.items()},
         names,
         heads=heads,
         n_class=n_class,
         label_names=label_names,
-        default=PhotoPreparation(),
+        default=CenterCrop(),
         class_array=class_array,
     )
     if source.file is None or label_names is not None or source.file.n_class != source.n_class:
@@ -133,12 +133,12 @@ def _preparation(
     pretrained_model: str | os.PathLike | None,
     records: Mapping[str, ClassWeights],
     file: PretrainedFile,
-    default: PhotoPreparation,
-) -> PhotoPreparation:
+    default: CenterCrop,
+) -> CenterCrop:
     if isinstance(pretrained_model, str) and pretrained_model in records:
         return records[pretrained_model].preparation
     if file.header is not None and "preparation" in file.header.settings:
-        return PhotoPreparation.from_json(file.header.settings["preparation"])
+        return CenterCrop.from_json(file.header.settings["preparation"])
     # a published file that was fetched by hand sees photos as the published one does
     published = {each.record.file_name: each.preparation for each in records.values()}
     return published.get(os.path.basename(file.path), default)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.preparation.center_crop import CenterCrop
 
 Arrays = Mapping[str, np.ndarray]
 # a regular expression, and what re.sub puts in the place of what it finds
@@ -46,7 +46,7 @@ class Names:
     only: tuple[str, ...] = ("",)
     settings: Callable[[Any, Arrays, Arrays], Any] | None = None
     label_names: Mapping[int, tuple[str, ...]] = dataclasses.field(default_factory=dict)
-    preparation: PhotoPreparation | None = None
+    preparation: CenterCrop | None = None
 
     def fit(self, arrays: Arrays) -> bool:
         """Whether a file of these arrays is this publisher's."""

@@ -11,8 +11,6 @@ import numpy as np
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.arrays import array_module, is_device_array, to_numpy
-from cvzoo.backends.cuda.prepare import PhotoPlan
-from cvzoo.backends.cuda.resampling import Resampling
 from cvzoo.backends.device import device_of
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.labels.ade20k import ade20k_semantic_segmentation_label_names
@@ -23,6 +21,7 @@ from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.model.class_maps import ClassMap
 from cvzoo.links.model.config import AbstractConfig, classes_field, config_field, count_field, flip_field, scales_field
 from cvzoo.links.model.one_of import one_of
+from cvzoo.links.model.preparation.as_is import AsIs
 from cvzoo.links.model.pretrained.classifier import segmenter_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.pretrained.source import read_pretrained
@@ -150,14 +149,12 @@ class PSPNet(AbstractSegmenter):
         load_pretrained(self, backbone)
         self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
 
-    def prepare(self, img: np.ndarray) -> np.ndarray:
-        """(3, H, W) float32, normalized, of a photo (3, H, W) float32 RGB [0, 255]."""
-        return (img - self._mean) / self._std
-
-    def photo_plan(self, size: tuple[int, int]) -> PhotoPlan:
-        """As in `AbstractSegmenter`."""
-        mean, std = (tuple(each.ravel().tolist()) for each in (self._mean, self._std))
-        return PhotoPlan(size, size, Resampling.BILINEAR, mean=mean, std=std)
+    @property
+    def preparation(self) -> AsIs:  # type: ignore[override]
+        """In its own size, normalized."""
+        windows = ("windows", self.input_size), ("stride", "two thirds of a window")
+        layout = LAYOUTS[self.layout]
+        return AsIs(mean=layout.mean, std=layout.std, header=("channels", "mean", "std", *windows))
 
     def training_scores(self, x: Any) -> tuple[Variable, ...]:
         """The scores, and the auxiliary head's if there is one, at a stride of 8."""

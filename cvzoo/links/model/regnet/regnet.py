@@ -5,15 +5,13 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.initializers.normal import Normal
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.config import AbstractConfig, classes_field, config_field, count_field, preparation_field
-from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.classifier import classifier_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.regnet.design import Design
@@ -31,7 +29,7 @@ class RegNetConfig(AbstractConfig):
     )
     n_class: int = classes_field()
     stem: int = count_field(help="channels of the first convolution")
-    preparation: PhotoPreparation = preparation_field()
+    preparation: CenterCrop = preparation_field()
 
 
 class RegNet(AbstractClassifier):
@@ -59,7 +57,7 @@ class RegNet(AbstractClassifier):
         *,
         label_names: Sequence[str] | None = None,
         stem: int = 32,
-        preparation: PhotoPreparation | None = None,
+        preparation: CenterCrop | None = None,
     ):
         source = classifier_source(
             pretrained_model,
@@ -68,7 +66,7 @@ class RegNet(AbstractClassifier):
             heads=("fc",),
             n_class=n_class,
             label_names=label_names,
-            default=PhotoPreparation(),
+            default=CenterCrop(),
         )
         self.n_class, self.label_names = source.n_class, source.label_names
         self.preparation = source.preparation if preparation is None else preparation
@@ -79,10 +77,6 @@ class RegNet(AbstractClassifier):
         stages = [f"res{i + 2}" for i in range(len(self.extractor.channels))]
         self.layer_names = ("conv1", *stages, "pool5", "fc6")
         self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
-
-    def prepare(self, img: np.ndarray) -> np.ndarray:
-        """(3, crop, crop) float32, normalized: the middle of the photo (3, H, W) float32 RGB [0, 255]."""
-        return self.preparation(img)
 
     def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
         """Each stage's name and output, for x (B, 3, H, W)."""

@@ -6,11 +6,11 @@ import re
 import numpy as np
 
 from cvzoo.errors.exceptions import WeightsMismatchError
-from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.names import Arrays, Names, Rule
 
 # Caffe's networks see 0 to 255, and the mean of each channel is taken off
-CAFFE_PREPARATION = PhotoPreparation(mean=(123.15163 / 255, 115.90288 / 255, 103.06262 / 255), std=(1 / 255,) * 3)
+CAFFE_PREPARATION = CenterCrop(mean=(123.15163 / 255, 115.90288 / 255, 103.06262 / 255), std=(1 / 255,) * 3)
 
 # of torchvision's modules (timm's are the same, with gates); the first that fits the whole name counts
 _MODULES = (

@@ -5,16 +5,13 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.cuda.prepare import PhotoPlan
-from cvzoo.backends.cuda.resampling import Resampling
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.config import AbstractConfig, classes_field, config_field, count_field
-from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.preparation.center_crop import CenterCrop
+from cvzoo.links.model.preparation.stretch import Stretch
 from cvzoo.links.model.pretrained.classifier import classifier_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.resnet.block import Arch
@@ -22,9 +19,6 @@ from cvzoo.links.model.resnet.extractor import Pool, ResNetExtractor, Stem
 from cvzoo.links.model.resnet.names import NAMES
 from cvzoo.links.model.resnet.norm import Norm
 from cvzoo.links.model.resnet.weights import CLASS_WEIGHTS
-from cvzoo.transforms.normalize import normalize
-from cvzoo.transforms.pillow_passes import rows_first
-from cvzoo.transforms.resize import resize
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -42,14 +36,14 @@ class ResNetConfig(AbstractConfig):
     norm: Norm = config_field(help="normalization: batch, frozen or group")
     eps: float = config_field(help="epsilon of the normalizations", at_least=0)
     n_class: int = classes_field()
-    preparation: PhotoPreparation = config_field(help="how an image is prepared", group="preparation")
+    preparation: CenterCrop = config_field(help="how an image is prepared", group="preparation")
 
     @classmethod
     def from_older(cls, settings: Mapping[str, Any]) -> Mapping[str, Any]:
         """A file's settings, with what files of before there were groups, gates and preparations meant."""
         if "preparation" in settings:
             return settings
-        how = PhotoPreparation(settings["short"], settings["insize"])
+        how = CenterCrop(settings["short"], settings["insize"])
         plain = {"pool": "padded", "groups": 1, "base_width": 64, "se": 0, "preparation": how.to_json()}
         return {name: value for name, value in settings.items() if name not in ("short", "insize")} | plain
 
@@ -120,11 +114,11 @@ class ResNet(AbstractClassifier):
         se: int = 0,
         norm: Norm = "batch",
         eps: float | None = None,
-        preparation: PhotoPreparation | None = None,
+        preparation: CenterCrop | None = None,
         insize: int | None = None,
         short: int | None = None,
     ):
-        default = PhotoPreparation()
+        default = CenterCrop()
         source = classifier_source(
             pretrained_model,
             CLASS_WEIGHTS.get((n_layer, groups, base_width, se > 0), {}),
@@ -144,7 +138,8 @@ class ResNet(AbstractClassifier):
             insize = preparation.crop if usual_side is None else usual_side
         if short is None:
             short = round(insize * preparation.short / preparation.crop)
-        self.preparation = dataclasses.replace(preparation, crop=insize, short=short)
+        preparation = dataclasses.replace(preparation, crop=insize, short=short)
+        self.preparation = _seen(preparation, stretched=stem == "cifar")
         self.stem = stem
         self.config = self.settings = c = ResNetConfig(
             n_layer=n_layer,
@@ -158,7 +153,7 @@ class ResNet(AbstractClassifier):
             norm=norm,
             eps=layout.eps if eps is None else eps,
             n_class=self.n_class,
-            preparation=self.preparation,
+            preparation=preparation,
         )
         with self.init_scope():
             self.extractor = ResNetExtractor(
@@ -176,26 +171,6 @@ class ResNet(AbstractClassifier):
             self.fc = Linear(self.extractor.channels[-1], self.n_class)
         self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
 
-    def prepare(self, img: np.ndarray) -> np.ndarray:
-        """(3, insize, insize) float32, normalized: the middle of the photo, or all of it with the stem "cifar"."""
-        if self.stem == "cifar":
-            how = self.preparation
-            mean, std = (255 * np.array(three, np.float32) for three in (how.mean, how.std))
-            return normalize(resize(img, (how.crop, how.crop)), mean=mean, std=std)
-        return self.preparation(img)
-
-    def photo_plan(self, size: tuple[int, int]) -> PhotoPlan | None:
-        """As in `AbstractClassifier`."""
-        if self.stem != "cifar":
-            return super().photo_plan(size)
-        how = self.preparation
-        square = (how.crop, how.crop)
-        mean, std = (tuple((255 * np.array(three, np.float32)).tolist()) for three in (how.mean, how.std))
-        horizontal_first = rows_first(size, square) is not False
-        return PhotoPlan(
-            square, square, Resampling.PILLOW_FLOATS, mean=mean, std=std, horizontal_first=horizontal_first
-        )
-
     def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
         """conv1, pool1, res2 to res5, pool5 (B, C), fc6: scores before the softmax, for x (B, 3, H, W), normalized."""
         h = None
@@ -204,3 +179,11 @@ class ResNet(AbstractClassifier):
         h = F.global_average_pooling_2d(h)
         yield "pool5", h
         yield "fc6", self.fc(h)
+
+
+def _seen(how: CenterCrop, *, stretched: bool) -> CenterCrop | Stretch:
+    """As the network sees a photo; stretched: all of it instead of the middle."""
+    if not stretched:
+        return dataclasses.replace(how, header=("channels", *how.header))
+    header = ("channels", ("interpolation", how.interpolation), "mean", "std", "stretched_to")
+    return Stretch((how.crop, how.crop), mean=how.mean, std=how.std, value_range=1.0, header=header)

@@ -1,7 +1,7 @@
 """Published weights of the ResNets: torchvision's, timm's, ChainerCV's."""
 
 from cvzoo.labels.imagenet import imagenet_label_names
-from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.classifier import ClassWeights
 from cvzoo.links.model.resnet.names import CAFFE_PREPARATION
 from cvzoo.links.model.torchvision_record import torchvision_classifier
@@ -32,7 +32,7 @@ def _torchvision(name: str, enum: str, *versions: tuple[str, float, float]) -> d
 
 
 def _timm(name: str, url: str, model: str, top1: float, top5: float, *, interpolation: str) -> ClassWeights:
-    preparation = PhotoPreparation(interpolation=interpolation)
+    preparation = CenterCrop(interpolation=interpolation)
     record = Weights(
         name=name,
         url=url,

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
-from cvzoo.links.model.retinanet.fit import MEAN, STD, fitted_size
+from cvzoo.links.model.preparation.resize_shortest_edge import fitted_size
+from cvzoo.links.model.preparation.statistics import MEAN_OF_255, STD_OF_255
 from cvzoo.transforms.normalize import normalize
 from cvzoo.transforms.sample.colors import ColorJitter
 from cvzoo.transforms.sample.moves import crop_sample, resize_sample
@@ -105,8 +106,8 @@ class RetinaNetTransform:
         part: AbstractTransform | None = None,
         jitter: float = 0.0,
         min_side: float = 1.0,
-        mean: np.ndarray = MEAN,
-        std: np.ndarray = STD,
+        mean: np.ndarray = MEAN_OF_255,
+        std: np.ndarray = STD_OF_255,
     ):
         steps: list[AbstractTransform] = [] if part is None else [part]
         steps.append(RandomFit(shorts, long))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.backends.cuda.boxes import Scoring, decode_selected
+from cvzoo.backends.cuda.boxes import Scoring, decode_selected, frame
 from cvzoo.backends.cuda.selection import Candidates, Selected, select_best
 from cvzoo.geometry.best_pairs import best_pairs
 from cvzoo.geometry.clip_bbox import clip_bbox
@@ -93,3 +93,8 @@ def _logit(score: float) -> float:
     if score >= 1:
         return math.inf
     return math.log(score / (1 - score)) - 1e-4
+
+
+def fitted_frame(size: tuple[int, int], seen: tuple[int, int]) -> np.ndarray:
+    """(11,) float32: how boxes in pixels of the network's input, cut at `seen`, become the photo's; see `frame`."""
+    return frame(size, cut=seen, factor=np.float32(size) / np.float32(seen))

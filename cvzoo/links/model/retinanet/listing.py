@@ -6,12 +6,11 @@ from cvzoo.links.model.architecture import Architecture
 from cvzoo.links.model.retinanet.config import RetinaNetConfig
 from cvzoo.links.model.retinanet.published import retinanet_resnet50_fpn, retinanet_resnet50_fpn_v2
 from cvzoo.links.model.retinanet.retinanet import RetinaNet
-from cvzoo.links.model.retinanet.storage import retinanet_preprocessing
 from cvzoo.links.model.retinanet.text import RETINANET_TEXT, retinanet_text
 from cvzoo.links.model.retinanet.weights import WEIGHTS
 from cvzoo.links.model.zoo_member import ZooMember
 
-ARCHITECTURES = (Architecture("RetinaNet", RetinaNet, RetinaNetConfig, retinanet_preprocessing, key="settings"),)
+ARCHITECTURES = (Architecture("RetinaNet", RetinaNet, RetinaNetConfig, key="settings"),)
 
 
 def members() -> list[ZooMember]:

@@ -8,7 +8,6 @@ import numpy as np
 
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.cuda.constants import constants
-from cvzoo.backends.cuda.prepare import PhotoPlan
 from cvzoo.backends.cuda.staging import upload
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.geometry.anchors import cell_anchors, grid_anchors
@@ -16,10 +15,12 @@ from cvzoo.links.model.config import one_config
 from cvzoo.links.model.detector import AbstractOneStageDetector, Found, Preset
 from cvzoo.links.model.finished_boxes import DeviceBoxes, suppressed_result
 from cvzoo.links.model.fpn.fpn import FPN
+from cvzoo.links.model.preparation.resize_shortest_edge import ResizeShortestEdge
+from cvzoo.links.model.preparation.statistics import MEAN_OF_255, STD_OF_255
+from cvzoo.links.model.preparation.torchvision_detector import torchvision_detector_preparation
 from cvzoo.links.model.resnet.extractor import ResNetExtractor
 from cvzoo.links.model.retinanet.config import RetinaNetConfig
-from cvzoo.links.model.retinanet.decode import decode_levels, decode_levels_on_device
-from cvzoo.links.model.retinanet.fit import MEAN, STD, fit_photo, fit_plan, fitted_frame, fitted_size, padded_size
+from cvzoo.links.model.retinanet.decode import decode_levels, decode_levels_on_device, fitted_frame
 from cvzoo.links.model.retinanet.head import RetinaNetHead, prior_bias
 from cvzoo.links.model.retinanet.pretrained import read_pretrained, take_values
 
@@ -46,8 +47,8 @@ class RetinaNet(AbstractOneStageDetector):
     limit = 300
     nms_thresh = 0.5
     n_candidate = 1000  # of each level, at most so many go into the suppression
-    mean = MEAN
-    std = STD
+    mean = MEAN_OF_255
+    std = STD_OF_255
 
     def __init__(
         self,
@@ -106,15 +107,11 @@ class RetinaNet(AbstractOneStageDetector):
             self.presets, self.limit = source.presets, source.limit
         self.use_preset("visualize")
 
-    def prepare(self, img: np.ndarray) -> np.ndarray:
-        """(3, H', W') float32, normalized, resized, sides padded to multiples of 32."""
+    @property
+    def preparation(self) -> ResizeShortestEdge:  # type: ignore[override]
+        """See `torchvision_detector_preparation`."""
         s = self.settings
-        return fit_photo(img, s.min_size, s.max_size, antialias=s.antialias)
-
-    def photo_plan(self, size: tuple[int, int]) -> PhotoPlan:
-        """As in `AbstractDetector`."""
-        s = self.settings
-        return fit_plan(size, s.min_size, s.max_size, antialias=s.antialias)
+        return torchvision_detector_preparation(s.min_size, s.max_size, antialias=s.antialias)
 
     def forward(self, x: Any) -> tuple[Variable, Variable]:
         """loc (B, A, 4): dy dx dh dw against `anchors`; conf (B, A, L): scores before the sigmoid.
@@ -147,10 +144,8 @@ class RetinaNet(AbstractOneStageDetector):
 
     def decode(self, outputs: tuple[np.ndarray, ...], size: tuple[int, int]) -> Found:
         """bbox (R, 4), label (R,), score (R,) of what scores above `score_thresh`, at most `n_candidate` a level."""
-        s = self.settings
         loc, conf = outputs
-        seen = fitted_size(size, s.min_size, s.max_size)
-        padded = padded_size(seen)
+        seen, padded, _ = self.preparation.placement(size)
         return decode_levels(
             loc,
             conf,
@@ -168,7 +163,7 @@ class RetinaNet(AbstractOneStageDetector):
         outputs = self.outputs(x)
         padded = x.shape[2:]
         anchor = constants.get(("RetinaNet", s, padded), lambda: self.anchors(padded))
-        seens = [fitted_size(size, s.min_size, s.max_size) for size in sizes]
+        seens = [self.preparation.placement(size).resized for size in sizes]
         (frames,) = upload([np.stack([fitted_frame(size, seen) for size, seen in zip(sizes, seens)])])
         found = decode_levels_on_device(
             *outputs,

@@ -1,19 +1,12 @@
 """SegNet in listings and in files."""
 
-from typing import Any
-
 from cvzoo.links.model.architecture import Architecture
 from cvzoo.links.model.segnet.segnet_basic import SegNetBasic, SegNetConfig
 from cvzoo.links.model.segnet.weights import RECORDS
 from cvzoo.links.model.trained_members import trained_members
 from cvzoo.links.model.zoo_member import ZooMember
 
-
-def _preprocessing(model: SegNetBasic) -> dict[str, Any]:
-    return {"channels": "RGB", "range": [0, 255]}
-
-
-ARCHITECTURES = (Architecture("SegNetBasic", SegNetBasic, SegNetConfig, _preprocessing),)
+ARCHITECTURES = (Architecture("SegNetBasic", SegNetBasic, SegNetConfig),)
 
 
 def members() -> list[ZooMember]:

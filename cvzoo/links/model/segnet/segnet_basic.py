@@ -5,16 +5,13 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.cuda.prepare import PhotoPlan
-from cvzoo.backends.cuda.resampling import Resampling
 from cvzoo.initializers.normal import HeNormal
 from cvzoo.labels.camvid import camvid_label_names
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.model.config import AbstractConfig, classes_field, count_field
+from cvzoo.links.model.preparation.as_is import AsIs
 from cvzoo.links.model.pretrained.classifier import segmenter_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.segmenter import AbstractPhotoSegmenter
@@ -44,6 +41,8 @@ class SegNetBasic(AbstractPhotoSegmenter):
     Source: Badrinarayanan, Kendall and Cipolla, SegNet, PAMI 2017; the network as ChainerCV has it. Where we differ:
     sides that are no multiples of 16 keep their pixels where they are, instead of being rounded up and shrunk.
     """
+
+    preparation = AsIs(header=("channels", "range"))
 
     def __init__(
         self,
@@ -75,14 +74,6 @@ class SegNetBasic(AbstractPhotoSegmenter):
             self.conv_decode1 = SegNetLayer(channels, channels, activ=False)
             self.conv_classifier = Convolution2D(channels, self.n_class, 1, initialW=HeNormal())
         self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
-
-    def prepare(self, img: np.ndarray) -> np.ndarray:
-        """The photo (3, H, W) float32 RGB [0, 255] itself, a copy."""
-        return np.array(img, np.float32)
-
-    def photo_plan(self, size: tuple[int, int]) -> PhotoPlan:
-        """As in `AbstractSegmenter`."""
-        return PhotoPlan(size, size, Resampling.BILINEAR)
 
     def training_scores(self, x: Any) -> tuple[Variable, ...]:
         """The scores, alone."""

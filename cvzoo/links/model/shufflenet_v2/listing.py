@@ -3,12 +3,12 @@
 import functools
 
 from cvzoo.links.model.architecture import Architecture
-from cvzoo.links.model.classifier_listing import classifier_members, classifier_preprocessing
+from cvzoo.links.model.classifier_listing import classifier_members
 from cvzoo.links.model.shufflenet_v2.shufflenet_v2 import ShuffleNetV2, ShuffleNetV2Config
 from cvzoo.links.model.shufflenet_v2.weights import WEIGHTS
 from cvzoo.links.model.zoo_member import ZooMember
 
-ARCHITECTURES = (Architecture("ShuffleNetV2", ShuffleNetV2, ShuffleNetV2Config, classifier_preprocessing),)
+ARCHITECTURES = (Architecture("ShuffleNetV2", ShuffleNetV2, ShuffleNetV2Config),)
 
 
 def members() -> list[ZooMember]:

@@ -5,8 +5,6 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ValueRangeError
@@ -14,7 +12,7 @@ from cvzoo.initializers.normal import Normal
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.config import AbstractConfig, classes_field, count_field, preparation_field, width_field
-from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.classifier import classifier_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.shufflenet_v2.extractor import CHANNELS, COUNTS, ShuffleNetV2Extractor
@@ -32,7 +30,7 @@ class ShuffleNetV2Config(AbstractConfig):
         help="of the stem, the stages and the last convolution; None: the width's"
     )
     counts: tuple[int, ...] = count_field(help="blocks of the stages")
-    preparation: PhotoPreparation = preparation_field()
+    preparation: CenterCrop = preparation_field()
 
 
 class ShuffleNetV2(AbstractClassifier):
@@ -62,7 +60,7 @@ class ShuffleNetV2(AbstractClassifier):
         label_names: Sequence[str] | None = None,
         channels: Sequence[int] | None = None,
         counts: Sequence[int] = COUNTS,
-        preparation: PhotoPreparation | None = None,
+        preparation: CenterCrop | None = None,
     ):
         if channels is None and width not in CHANNELS:
             raise ValueRangeError("ShuffleNetV2: width", expected=", ".join(map(str, CHANNELS)), got=width)
@@ -73,7 +71,7 @@ class ShuffleNetV2(AbstractClassifier):
             heads=("fc",),
             n_class=n_class,
             label_names=label_names,
-            default=PhotoPreparation(),
+            default=CenterCrop(),
         )
         self.n_class, self.label_names = source.n_class, source.label_names
         self.preparation = source.preparation if preparation is None else preparation
@@ -88,10 +86,6 @@ class ShuffleNetV2(AbstractClassifier):
             self.extractor = ShuffleNetV2Extractor(CHANNELS[width] if channels is None else channels, counts)
             self.fc = Linear(self.extractor.channels[-1], self.n_class, initialW=Normal(0.01))
         self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
-
-    def prepare(self, img: np.ndarray) -> np.ndarray:
-        """(3, crop, crop) float32, normalized: the middle of the photo (3, H, W) float32 RGB [0, 255]."""
-        return self.preparation(img)
 
     def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
         """Each stage's name and output, for x (B, 3, H, W)."""

@@ -5,8 +5,6 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
-import numpy as np
-
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.initializers.normal import Normal
@@ -22,7 +20,7 @@ from cvzoo.links.model.config import (
     width_field,
 )
 from cvzoo.links.model.one_of import one_of
-from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.classifier import classifier_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.squeezenet.fire import Fire
@@ -55,7 +53,7 @@ class SqueezeNetConfig(AbstractConfig):
     n_class: int = classes_field()
     width: float = width_field()
     dropout: float = dropout_field()
-    preparation: PhotoPreparation = preparation_field()
+    preparation: CenterCrop = preparation_field()
 
 
 class SqueezeNet(AbstractClassifier):
@@ -84,7 +82,7 @@ class SqueezeNet(AbstractClassifier):
         label_names: Sequence[str] | None = None,
         width: float = 1.0,
         dropout: float = 0.5,
-        preparation: PhotoPreparation | None = None,
+        preparation: CenterCrop | None = None,
     ):
         (channels, ksize), _ = one_of(VERSIONS, version, "SqueezeNet: version")
         source = classifier_source(
@@ -94,7 +92,7 @@ class SqueezeNet(AbstractClassifier):
             heads=("conv10/conv",),
             n_class=n_class,
             label_names=label_names,
-            default=PhotoPreparation(),
+            default=CenterCrop(),
         )
         self.n_class, self.label_names = source.n_class, source.label_names
         self.preparation = source.preparation if preparation is None else preparation
@@ -112,10 +110,6 @@ class SqueezeNet(AbstractClassifier):
                 n = 2 * expand
             self.conv10 = Conv2DActiv(n, self.n_class, 1, initialW=Normal(0.01))
         self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
-
-    def prepare(self, img: np.ndarray) -> np.ndarray:
-        """(3, crop, crop) float32, normalized: the middle of the photo (3, H, W) float32 RGB [0, 255]."""
-        return self.preparation(img)
 
     def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
         """Each stage's name and output, for x (B, 3, H, W)."""

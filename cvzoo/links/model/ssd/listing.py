@@ -4,12 +4,11 @@ from cvzoo.links.model.architecture import Architecture
 from cvzoo.links.model.ssd.config import SSDConfig
 from cvzoo.links.model.ssd.published import SSD300, SSD512
 from cvzoo.links.model.ssd.ssd import SSD
-from cvzoo.links.model.ssd.storage import ssd_preprocessing
 from cvzoo.links.model.ssd.weights import SSD300_WEIGHTS, SSD512_WEIGHTS
 from cvzoo.links.model.trained_members import trained_members
 from cvzoo.links.model.zoo_member import ZooMember
 
-ARCHITECTURES = (Architecture("SSD", SSD, SSDConfig, ssd_preprocessing, key="settings"),)
+ARCHITECTURES = (Architecture("SSD", SSD, SSDConfig, key="settings"),)
 
 
 def members() -> list[ZooMember]:

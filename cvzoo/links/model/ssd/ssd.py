@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.cuda.prepare import PhotoPlan
-from cvzoo.backends.cuda.resampling import Resampling
-from cvzoo.functions.array.resize_images import resize_images
+from cvzoo.backends.resampling import Resampling
 from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.links.model.config import one_config
 from cvzoo.links.model.detector import AbstractOneStageDetector, Found, Preset
 from cvzoo.links.model.detector_source import detector_classes, take_what_fits
 from cvzoo.links.model.finished_boxes import DeviceBoxes
+from cvzoo.links.model.preparation.stretch import Stretch
 from cvzoo.links.model.ssd.config import SSDConfig
 from cvzoo.links.model.ssd.finish import boxes_of_photo, boxes_of_photos_on_device
 from cvzoo.links.model.ssd.multibox import Multibox
@@ -84,16 +83,13 @@ class SSD(AbstractOneStageDetector):
         self.load_report = None if source is None else take_what_fits(self, source, head=("multibox",))
         self.use_preset("visualize")
 
-    def prepare(self, img: np.ndarray) -> np.ndarray:
-        """(3, insize, insize) float32: the photo stretched, less the mean."""
-        size, antialias = (self.insize, self.insize), self.settings.antialias
-        return resize_images(img[None], size, align_corners=False, antialias=antialias).array[0] - self.mean
-
-    def photo_plan(self, size: tuple[int, int]) -> PhotoPlan:
-        """As in `AbstractDetector`."""
+    @property
+    def preparation(self) -> Stretch:  # type: ignore[override]
+        """Stretched, less the mean."""
         how = Resampling.ANTIALIASED if self.settings.antialias else Resampling.BILINEAR
-        square = (self.insize, self.insize)
-        return PhotoPlan(square, square, how, mean=tuple(self.settings.mean))
+        # files say "bilinear" of both
+        header = ("channels", "mean", "std", "size", ("interpolation", "bilinear"))
+        return Stretch((self.insize, self.insize), mean=self.settings.mean, resampling=how, header=header)
 
     def forward(self, x: Any) -> tuple[Variable, Variable]:
         """mb_loc (B, A, 4): dy dx dh dw against `coder.default`; mb_conf (B, A, 1 + L): scores before the softmax.

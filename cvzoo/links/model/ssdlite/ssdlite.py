@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.cuda.prepare import PhotoPlan
-from cvzoo.backends.cuda.resampling import Resampling
-from cvzoo.functions.array.resize_images import resize_images
+from cvzoo.backends.resampling import Resampling
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.config import one_config
 from cvzoo.links.model.detector import AbstractOneStageDetector, Found, Preset
 from cvzoo.links.model.detector_source import detector_classes, take_what_fits
 from cvzoo.links.model.finished_boxes import DeviceBoxes
+from cvzoo.links.model.preparation.stretch import Stretch
 from cvzoo.links.model.ssd.finish import boxes_of_photo, boxes_of_photos_on_device
 from cvzoo.links.model.ssd.multibox_coder import MultiboxCoder
 from cvzoo.links.model.ssdlite.config import SSDLiteConfig
@@ -77,15 +76,16 @@ class SSDLite(AbstractOneStageDetector):
         self.load_report = None if source is None else take_what_fits(self, source, head=("multibox",))
         self.use_preset("visualize")
 
-    def prepare(self, img: np.ndarray) -> np.ndarray:
-        """(3, insize, insize) float32 in [-1, 1]: the photo stretched, without antialiasing."""
-        x = resize_images(img[None], (self.insize, self.insize), align_corners=False).array[0]
-        return x * np.float32(1 / 127.5) - 1
-
-    def photo_plan(self, size: tuple[int, int]) -> PhotoPlan:
-        """As in `AbstractDetector`."""
-        square = (self.insize, self.insize)
-        return PhotoPlan(square, square, Resampling.BILINEAR, factor=1 / 127.5, shift=1.0)
+    @property
+    def preparation(self) -> Stretch:  # type: ignore[override]
+        """Stretched without antialiasing, in [-1, 1]."""
+        return Stretch(
+            (self.insize, self.insize),
+            mean=(127.5,) * 3,
+            std=(127.5,) * 3,
+            arithmetic="x * (1 / std) - mean / std",
+            resampling=Resampling.BILINEAR,
+        )
 
     def forward(self, x: Any) -> tuple[Variable, Variable]:
         """mb_loc (B, A, 4): dy dx dh dw against `coder.default`; mb_conf (B, A, 1 + L): scores before the softmax.

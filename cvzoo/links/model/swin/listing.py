@@ -3,12 +3,12 @@
 import functools
 
 from cvzoo.links.model.architecture import Architecture
-from cvzoo.links.model.classifier_listing import classifier_members, classifier_preprocessing
+from cvzoo.links.model.classifier_listing import classifier_members
 from cvzoo.links.model.swin.swin import SwinConfig, SwinTransformer
 from cvzoo.links.model.swin.weights import WEIGHTS
 from cvzoo.links.model.zoo_member import ZooMember
 
-ARCHITECTURES = (Architecture("SwinTransformer", SwinTransformer, SwinConfig, classifier_preprocessing),)
+ARCHITECTURES = (Architecture("SwinTransformer", SwinTransformer, SwinConfig),)
 
 
 def members() -> list[ZooMember]:

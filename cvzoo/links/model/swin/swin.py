@@ -5,8 +5,6 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.initializers.normal import Normal
@@ -14,7 +12,7 @@ from cvzoo.links.connection.layer_normalization_2d import LayerNormalization2D
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.config import AbstractConfig, classes_field, config_field, preparation_field
-from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.classifier import classifier_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.swin.block import EPS
@@ -31,7 +29,7 @@ class SwinConfig(AbstractConfig):
     size: Size = config_field(help="the published network that is meant")
     n_class: int = classes_field()
     plan: Plan = config_field(help="depths and widths")
-    preparation: PhotoPreparation = preparation_field()
+    preparation: CenterCrop = preparation_field()
 
 
 class SwinTransformer(AbstractClassifier):
@@ -59,7 +57,7 @@ class SwinTransformer(AbstractClassifier):
         *,
         label_names: Sequence[str] | None = None,
         plan: Plan | None = None,
-        preparation: PhotoPreparation | None = None,
+        preparation: CenterCrop | None = None,
     ):
         plan = plan_of(size, plan)
         records = WEIGHTS[size]
@@ -84,10 +82,6 @@ class SwinTransformer(AbstractClassifier):
         stages = [f"stage{i + 1}" for i in range(self.extractor.n_stage)]
         self.layer_names = ("patches", *stages, "norm", "pool", "fc")
         self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
-
-    def prepare(self, img: np.ndarray) -> np.ndarray:
-        """(3, crop, crop) float32, normalized: the middle of the photo (3, H, W) float32 RGB [0, 255]."""
-        return self.preparation(img)
 
     def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
         """Each stage's name and output, for x (B, 3, H, W)."""

@@ -1,26 +1,13 @@
 """The face detectors in listings and in files."""
 
 import functools
-from typing import Any
 
 from cvzoo.links.model.architecture import Architecture
 from cvzoo.links.model.ultra_light_face.ultra_light_face import UltraLightFace, UltraLightFaceConfig
 from cvzoo.links.model.ultra_light_face.weights import WEIGHTS
 from cvzoo.links.model.zoo_member import ZooMember
 
-
-def _preprocessing(model: UltraLightFace) -> dict[str, Any]:
-    return {
-        "channels": "RGB",
-        "mean": [127 / 255] * 3,
-        "std": [128 / 255] * 3,
-        "fit": "stretch",
-        "height": 240,
-        "width": 320,
-    }
-
-
-ARCHITECTURES = (Architecture("UltraLightFace", UltraLightFace, UltraLightFaceConfig, _preprocessing),)
+ARCHITECTURES = (Architecture("UltraLightFace", UltraLightFace, UltraLightFaceConfig),)
 
 
 def members() -> list[ZooMember]:

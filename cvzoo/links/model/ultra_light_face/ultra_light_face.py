@@ -12,8 +12,6 @@ import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.cuda.boxes import UNBOUNDED, decode_selected, frame
 from cvzoo.backends.cuda.constants import constants
-from cvzoo.backends.cuda.prepare import PhotoPlan
-from cvzoo.backends.cuda.resampling import Resampling
 from cvzoo.backends.cuda.selection import select_best
 from cvzoo.backends.cuda.staging import upload
 from cvzoo.errors.exceptions import ValueRangeError
@@ -26,15 +24,13 @@ from cvzoo.links.connection.separable_conv_2d_bn_activ import SeparableConv2DBNA
 from cvzoo.links.model.config import AbstractConfig, config_field
 from cvzoo.links.model.detector import AbstractOneStageDetector, Preset
 from cvzoo.links.model.finished_boxes import DeviceBoxes, as_floats, suppressed_result
+from cvzoo.links.model.preparation.stretch import Stretch
 from cvzoo.links.model.pretrained.path import pretrained_path
 from cvzoo.links.model.torch_weights import load_torch_or_own
 from cvzoo.links.model.ultra_light_face.priors import SIDES, face_priors
 from cvzoo.links.model.ultra_light_face.receptive_field_block import ReceptiveFieldBlock
 from cvzoo.links.model.ultra_light_face.torch_modules import torch_modules
 from cvzoo.links.model.ultra_light_face.weights import FACE_LABELS, WEIGHTS
-from cvzoo.transforms.normalize import normalize
-from cvzoo.transforms.pillow_passes import rows_first
-from cvzoo.transforms.resize import resize
 from cvzoo.weights.download import pin_weights
 
 # output channels and stride of the separable convolutions after the first one
@@ -68,6 +64,13 @@ class UltraLightFace(AbstractOneStageDetector):
     n_fg_class = 1
     score_thresh = 0.6
     nms_thresh = 0.3
+    preparation = Stretch(
+        _SIZE,
+        mean=(127 / 255,) * 3,
+        std=(128 / 255,) * 3,
+        value_range=1.0,
+        header=("channels", "mean", "std", "fit", "height", "width"),
+    )
 
     def __init__(self, pretrained_model: str | os.PathLike | None = None, variant: str = "rfb_320"):
         if variant not in WEIGHTS:
@@ -94,16 +97,6 @@ class UltraLightFace(AbstractOneStageDetector):
             path = pretrained_path(pretrained_model, WEIGHTS[variant])
             load_torch_or_own(self, path, torch_modules(variant == "rfb_320"))
             pin_weights(path)
-
-    def prepare(self, img: np.ndarray) -> np.ndarray:
-        """(3, 240, 320) float32 in about [-1, 1]; the photo is stretched."""
-        return normalize(resize(img, _SIZE), mean=127, std=128)
-
-    def photo_plan(self, size: tuple[int, int]) -> PhotoPlan:
-        """As in `AbstractDetector`."""
-        horizontal_first = rows_first(size, _SIZE) is not False
-        mean, std = (127.0,) * 3, (128.0,) * 3
-        return PhotoPlan(_SIZE, _SIZE, Resampling.PILLOW_FLOATS, mean=mean, std=std, horizontal_first=horizontal_first)
 
     def forward(self, x: Any) -> tuple[Variable, Variable]:
         """Probabilities (B, R, 2) of no face and face, and offsets (B, R, 4) dx dy dw dh, for x (B, 3, 240, 320)."""

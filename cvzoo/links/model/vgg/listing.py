@@ -3,12 +3,12 @@
 import functools
 
 from cvzoo.links.model.architecture import Architecture
-from cvzoo.links.model.classifier_listing import classifier_members, classifier_preprocessing
+from cvzoo.links.model.classifier_listing import classifier_members
 from cvzoo.links.model.vgg.vgg import VGG, VGGConfig
 from cvzoo.links.model.vgg.weights import WEIGHTS
 from cvzoo.links.model.zoo_member import ZooMember
 
-ARCHITECTURES = (Architecture("VGG", VGG, VGGConfig, classifier_preprocessing),)
+ARCHITECTURES = (Architecture("VGG", VGG, VGGConfig),)
 
 
 def members() -> list[ZooMember]:

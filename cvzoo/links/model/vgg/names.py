@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 
-from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.names import Names
 from cvzoo.links.model.vgg.extractor import DEPTHS
 
 # Caffe's networks see 0 to 255, and the mean of each channel is taken off
-CAFFE_PREPARATION = PhotoPreparation(mean=(123.68 / 255, 116.779 / 255, 103.939 / 255), std=(1 / 255,) * 3)
+CAFFE_PREPARATION = CenterCrop(mean=(123.68 / 255, 116.779 / 255, 103.939 / 255), std=(1 / 255,) * 3)
 
 
 def torchvision_places(n_layer: int, *, norm: bool) -> dict[str, str]:

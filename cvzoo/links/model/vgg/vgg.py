@@ -5,8 +5,6 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.initializers.normal import HeNormal
@@ -20,7 +18,7 @@ from cvzoo.links.model.config import (
     dropout_field,
     preparation_field,
 )
-from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.classifier import classifier_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.vgg.extractor import VGGExtractor, VGGNorm
@@ -40,7 +38,7 @@ class VGGConfig(AbstractConfig):
     base_channels: int = count_field(help="channels of the first convolution, all others in proportion")
     fc_channels: int = count_field(help="units of fc6 and fc7")
     dropout: float = dropout_field()
-    preparation: PhotoPreparation = preparation_field()
+    preparation: CenterCrop = preparation_field()
 
 
 class VGG(AbstractClassifier):
@@ -74,7 +72,7 @@ class VGG(AbstractClassifier):
         base_channels: int = 64,
         fc_channels: int = 4096,
         dropout: float = 0.5,
-        preparation: PhotoPreparation | None = None,
+        preparation: CenterCrop | None = None,
     ):
         source = classifier_source(
             pretrained_model,
@@ -83,7 +81,7 @@ class VGG(AbstractClassifier):
             heads=("fc8",),
             n_class=n_class,
             label_names=label_names,
-            default=PhotoPreparation(),
+            default=CenterCrop(),
         )
         self.n_class, self.label_names = source.n_class, source.label_names
         self.preparation = source.preparation if preparation is None else preparation
@@ -106,10 +104,6 @@ class VGG(AbstractClassifier):
             self.fc8 = Linear(fc_channels, self.n_class)
         self.layer_names = (*self.extractor.layer_names, "fc6", "fc6_relu", "fc7", "fc7_relu", "fc8")
         self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
-
-    def prepare(self, img: np.ndarray) -> np.ndarray:
-        """(3, crop, crop) float32, normalized: the middle of the photo (3, H, W) float32 RGB [0, 255]."""
-        return self.preparation(img)
 
     def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
         """Each stage's name and output, for x (B, 3, H, W)."""

@@ -3,12 +3,12 @@
 import functools
 
 from cvzoo.links.model.architecture import Architecture
-from cvzoo.links.model.classifier_listing import classifier_members, classifier_preprocessing
+from cvzoo.links.model.classifier_listing import classifier_members
 from cvzoo.links.model.vit.vit import ViT, ViTConfig
 from cvzoo.links.model.vit.weights import WEIGHTS
 from cvzoo.links.model.zoo_member import ZooMember
 
-ARCHITECTURES = (Architecture("ViT", ViT, ViTConfig, classifier_preprocessing),)
+ARCHITECTURES = (Architecture("ViT", ViT, ViTConfig),)
 
 
 def members() -> list[ZooMember]:

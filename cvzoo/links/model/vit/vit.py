@@ -6,8 +6,6 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
 import cvzoo.functions as F
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable
@@ -19,7 +17,7 @@ from cvzoo.links.connection.layer_normalization import LayerNormalization
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.config import AbstractConfig, classes_field, config_field, count_field, preparation_field
-from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.classifier import ClassSource, classifier_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.vit.block import ViTBlock
@@ -37,7 +35,7 @@ class ViTConfig(AbstractConfig):
     n_class: int = classes_field()
     insize: int = count_field(help="side of the square that the network sees", unit="pixels")
     plan: Plan = config_field(help="depths and widths")
-    preparation: PhotoPreparation = preparation_field()
+    preparation: CenterCrop = preparation_field()
 
 
 class ViT(AbstractClassifier):
@@ -70,7 +68,7 @@ class ViT(AbstractClassifier):
         label_names: Sequence[str] | None = None,
         insize: int | None = None,
         plan: Plan | None = None,
-        preparation: PhotoPreparation | None = None,
+        preparation: CenterCrop | None = None,
     ):
         plan = plan_of(size, plan)
         source = classifier_source(
@@ -80,7 +78,7 @@ class ViT(AbstractClassifier):
             heads=("head",),
             n_class=n_class,
             label_names=label_names,
-            default=PhotoPreparation(),
+            default=CenterCrop(),
         )
         self.n_class, self.label_names = source.n_class, source.label_names
 
@@ -104,10 +102,6 @@ class ViT(AbstractClassifier):
             self.head = Linear(n_unit, self.n_class, initialW=Normal(0.01))
         self.layer_names = ("patches", *(f"block{i + 1}" for i in range(n_layer)), "norm", "token", "head")
         self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
-
-    def prepare(self, img: np.ndarray) -> np.ndarray:
-        """(3, insize, insize) float32, normalized: the middle of the photo (3, H, W) float32 RGB [0, 255]."""
-        return self.preparation(img)
 
     def stages(self, x: Any) -> Iterator[tuple[str, Variable]]:
         """Each stage's name and output, for x (B, 3, insize, insize). Raises ShapeError for another size."""
@@ -149,7 +143,7 @@ def _fitted(source: ClassSource, insize: int | None, patch: int) -> tuple[int, C
     return insize, source._replace(file=source.file._replace(arrays={**arrays, "positions": positions}))
 
 
-def _in_proportion(preparation: PhotoPreparation, insize: int) -> PhotoPreparation:
+def _in_proportion(preparation: CenterCrop, insize: int) -> CenterCrop:
     if preparation.crop == insize:
         return preparation
     short = round(preparation.short * insize / preparation.crop)

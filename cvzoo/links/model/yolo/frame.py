@@ -7,20 +7,19 @@ import numpy as np
 
 from cvzoo.backends.cuda.boxes import Coder, decode_selected, decode_yolo, frame
 from cvzoo.backends.cuda.constants import constants
-from cvzoo.backends.cuda.prepare import PhotoPlan
-from cvzoo.backends.cuda.resampling import Resampling
 from cvzoo.backends.cuda.selection import select_best
 from cvzoo.backends.cuda.staging import upload
 from cvzoo.backends.cupy.library import cupy
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.model.finished_boxes import MOST_CANDIDATES, DeviceBoxes, as_floats, suppressed_result
+from cvzoo.links.model.preparation.letterbox import Letterbox
+from cvzoo.links.model.preparation.stretch import Stretch
 from cvzoo.links.model.yolo.decode import Found, RegionHead, YoloHead
-from cvzoo.transforms.letterbox import letterbox, letterbox_frame, unletterbox_bbox
-from cvzoo.transforms.pillow_passes import rows_first
-from cvzoo.transforms.resize import resize
+from cvzoo.transforms.letterbox import letterbox_frame, unletterbox_bbox
 from cvzoo.transforms.resize_bbox import resize_bbox
 
 Fit = Literal["stretch", "letterbox"]
+_IN_ONE = "x * (1 / std) - mean / std"
 
 
 def checked_insize(insize: int) -> int:
@@ -30,15 +29,14 @@ def checked_insize(insize: int) -> int:
     return insize
 
 
-def to_input(img: np.ndarray, input_size: tuple[int, int], fit: Fit) -> np.ndarray:
-    """(3, *input_size) float32 in [0, 1], a new array.
+def darknet_letterbox(input_size: tuple[int, int]) -> Letterbox:
+    """In the photo's proportions, filled up with grey; RGB in [0, 1]."""
+    return Letterbox(input_size, arithmetic=_IN_ONE)
 
-    img: (3, H, W) float32 RGB in [0, 255]
-    fit: "stretch" takes the network's proportions, "letterbox" keeps the photo's and fills up with grey
-    """
-    x = letterbox(img, input_size) if fit == "letterbox" else resize(img, input_size)
-    x *= np.float32(1 / 255)
-    return x
+
+def darknet_stretch(input_size: tuple[int, int]) -> Stretch:
+    """In the network's proportions; RGB in [0, 1]."""
+    return Stretch(input_size, std=(255.0,) * 3, arithmetic=_IN_ONE)
 
 
 def decode_heads(
@@ -53,24 +51,13 @@ def decode_heads(
     """bbox (R, 4), label (R,), score (R,) of one photo, all heads together, unsuppressed, in pixels of the photo.
 
     outputs: (A * (5 + L), GH, GW) of each head
-    size: (H, W) of the photo; fit: what `to_input` did
+    size: (H, W) of the photo; fit: how the photo became the input
     """
     found = [head.decode(raw, input_size, score_thresh) for head, raw in zip(heads, outputs)]
     bbox, label, score = (np.concatenate(each) for each in zip(*found))
     if fit == "letterbox":
         return unletterbox_bbox(bbox, size, input_size), label, score
     return resize_bbox(bbox, input_size, size), label, score
-
-
-def input_plan(size: tuple[int, int], input_size: tuple[int, int], fit: Fit) -> PhotoPlan:
-    """What `to_input` does to a photo of `size` (H, W), for a GPU."""
-    factor = float(np.float32(1 / 255))
-    if fit == "letterbox":
-        resized, offset = letterbox_frame(size, input_size)
-        grey = float(np.float32(127.5) * np.float32(factor))
-        return PhotoPlan(resized, input_size, Resampling.CORNERS, offset=offset, factor=factor, fill=(grey,) * 3)
-    horizontal_first = rows_first(size, input_size) is not False
-    return PhotoPlan(input_size, input_size, Resampling.PILLOW_FLOATS, factor=factor, horizontal_first=horizontal_first)
 
 
 class _Model(Protocol):

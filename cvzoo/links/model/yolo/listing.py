@@ -1,7 +1,5 @@
 """The YOLO networks in listings and in files."""
 
-from typing import Any
-
 from cvzoo.links.model.architecture import Architecture
 from cvzoo.links.model.trained_members import trained_members
 from cvzoo.links.model.yolo.weights import YOLO_V2_TINY_WEIGHTS, YOLO_V2_WEIGHTS, YOLO_V3_WEIGHTS
@@ -10,22 +8,10 @@ from cvzoo.links.model.yolo.yolo_v2_tiny import YOLOv2Tiny, YOLOv2TinyConfig
 from cvzoo.links.model.yolo.yolo_v3 import YOLOv3, YOLOv3Config
 from cvzoo.links.model.zoo_member import ZooMember
 
-
-def _preprocessing(model: YOLOv2 | YOLOv2Tiny | YOLOv3) -> dict[str, Any]:
-    return {
-        "channels": "RGB",
-        "mean": [0.0, 0.0, 0.0],
-        "std": [255.0, 255.0, 255.0],
-        "letterbox": [model.insize, model.insize],
-        "fill": 127.5,
-        "interpolation": "bilinear, corners on corners",
-    }
-
-
 ARCHITECTURES = (
-    Architecture("YOLOv2", YOLOv2, YOLOv2Config, _preprocessing),
-    Architecture("YOLOv2Tiny", YOLOv2Tiny, YOLOv2TinyConfig, _preprocessing),
-    Architecture("YOLOv3", YOLOv3, YOLOv3Config, _preprocessing),
+    Architecture("YOLOv2", YOLOv2, YOLOv2Config),
+    Architecture("YOLOv2Tiny", YOLOv2Tiny, YOLOv2TinyConfig),
+    Architecture("YOLOv3", YOLOv3, YOLOv3Config),
 )
 
 

@@ -9,7 +9,6 @@ import numpy as np
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.cuda.prepare import PhotoPlan
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.links.connection.convolution_2d import Convolution2D
@@ -18,10 +17,11 @@ from cvzoo.links.model.darknet.resampling import reorg
 from cvzoo.links.model.detector import AbstractOneStageDetector
 from cvzoo.links.model.detector_source import detector_classes
 from cvzoo.links.model.finished_boxes import DeviceBoxes
+from cvzoo.links.model.preparation.letterbox import Letterbox
 from cvzoo.links.model.yolo.block import block
 from cvzoo.links.model.yolo.darknet19 import Darknet19Extractor
 from cvzoo.links.model.yolo.decode import Found, RegionHead
-from cvzoo.links.model.yolo.frame import boxes_of_heads_on_device, checked_insize, decode_heads, input_plan, to_input
+from cvzoo.links.model.yolo.frame import boxes_of_heads_on_device, checked_insize, darknet_letterbox, decode_heads
 from cvzoo.links.model.yolo.pretrained import PretrainedYOLO
 from cvzoo.links.model.yolo.weights import YOLO_V2_WEIGHTS
 
@@ -121,12 +121,10 @@ class YOLOv2(AbstractOneStageDetector):
         self.load_report = None if file is None else file.fill(self, source, outs, n_fg_class=self.n_fg_class)
         self.use_preset("visualize")
 
-    def prepare(self, img: np.ndarray) -> np.ndarray:
-        return to_input(img, (self.insize, self.insize), "letterbox")
-
-    def photo_plan(self, size: tuple[int, int]) -> PhotoPlan:
-        """As in `AbstractDetector`."""
-        return input_plan(size, (self.insize, self.insize), "letterbox")
+    @property
+    def preparation(self) -> Letterbox:  # type: ignore[override]
+        """A letterbox filled with grey, in [0, 1], as darknet has it."""
+        return darknet_letterbox((self.insize, self.insize))
 
     def forward(self, x: Any) -> Variable:
         """(B, A * (5 + L), H / 32, W / 32) of x (B, 3, H, W), RGB in [0, 1]."""

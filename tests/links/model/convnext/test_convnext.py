@@ -16,7 +16,7 @@ from cvzoo.links.model.convnext.extractor import ConvNeXtExtractor
 from cvzoo.links.model.convnext.listing import ARCHITECTURES, members
 from cvzoo.links.model.convnext.names import NAMES
 from cvzoo.links.model.convnext.plan import PLANS, Plan
-from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.preparation.center_crop import PhotoPreparation
 from cvzoo.optimizers.adam import Adam
 
 SMALL = Plan((8, 16, 24, 32), (1, 2, 1, 1), 0.2)
@@ -112,7 +112,7 @@ def test_settings_go_round():
     again = kind.build(json.loads(json.dumps(kind.settings(model))), model.label_names)
     assert again.plan == model.plan
     assert again.preparation == model.preparation
-    assert kind.preprocessing(again) == kind.preprocessing(model)
+    assert again.preparation.to_header() == model.preparation.to_header()
 
 
 def test_every_size_has_a_published_file():

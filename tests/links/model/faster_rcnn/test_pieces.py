@@ -12,7 +12,6 @@ from cvzoo.geometry.bbox_iou import bbox_iou
 from cvzoo.geometry.nms import nms
 from cvzoo.links.model.faster_rcnn.anchor_target_creator import AnchorTargetCreator
 from cvzoo.links.model.faster_rcnn.bbox2loc import bbox2loc, loc2bbox
-from cvzoo.links.model.faster_rcnn.fit_photo import fit_photo, fitted_size
 from cvzoo.links.model.faster_rcnn.generate_anchor_base import generate_anchor_base
 from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
 from cvzoo.links.model.faster_rcnn.proposal_target_creator import ProposalTargetCreator
@@ -141,15 +140,6 @@ def test_proposal_targets_are_what_the_paper_says():
     back = loc2bbox(sample, loc * np.array(std, "f"))
     np.testing.assert_allclose(back[positive], bbox[iou.argmax(axis=1)][positive], atol=1e-3)
     assert len(ProposalTargetCreator(None)(roi, bbox, label)[0]) == len(roi) + 4
-
-
-def test_photos_are_fitted_by_the_short_side_unless_the_long_one_is_too_long():
-    assert fitted_size((480, 640), 600, 1000) == (600, 800)
-    assert fitted_size((300, 1500), 600, 1000) == (200, 1000)
-    assert fitted_size((1, 5000), 600, 1000) == (1, 1000)
-    x = fit_photo(np.full((3, 20, 30), 100, "f"), 40, 100, (1, 2, 3))
-    assert (x.shape, x.dtype) == ((3, 40, 60), np.float32)
-    np.testing.assert_allclose(x[:, 5, 5], [99, 98, 97])
 
 
 def test_boxes_and_offsets_that_do_not_match_are_refused():

@@ -13,8 +13,8 @@ from cvzoo.links.model.faster_rcnn_fpn.anchors import level_anchors
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
 from cvzoo.links.model.faster_rcnn_fpn.decode_regions import decode_regions
 from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import FasterRCNNFPN
-from cvzoo.links.model.faster_rcnn_fpn.fit import fit_photo, seen_size
 from cvzoo.links.model.faster_rcnn_fpn.listing import ARCHITECTURES, members
+from cvzoo.links.model.faster_rcnn_fpn.preparation import pyramid_preparation
 from cvzoo.links.model.faster_rcnn_fpn.pretrained import torchvision_settings
 from cvzoo.links.model.faster_rcnn_fpn.propose import propose
 from cvzoo.links.model.faster_rcnn_fpn.published import (
@@ -109,12 +109,12 @@ def test_regions_come_in_the_order_of_their_boxes():
 
 def test_sizes_of_photos_are_torchvisions_or_detectron2s(shared):
     for row in json.loads((shared / "reference" / "torchvision_golden.json").read_text())["resize_800_1333_div32"]:
-        assert list(seen_size(row["hw"], RESNET50_FPN)) == row["resized"]
+        assert list(pyramid_preparation(RESNET50_FPN).placement(row["hw"]).resized) == row["resized"]
         other = dataclasses.replace(RESNET50_FPN, antialias=True)
-        assert np.abs(np.subtract(seen_size(row["hw"], other), row["resized"])).max() <= 1
+        assert np.abs(np.subtract(pyramid_preparation(other).placement(row["hw"]).resized, row["resized"])).max() <= 1
     img = np.random.default_rng(0).integers(0, 256, (3, 50, 70)).astype(np.float32)
     for antialias in (False, True):
-        x = fit_photo(img, dataclasses.replace(TINY, antialias=antialias))
+        x = pyramid_preparation(dataclasses.replace(TINY, antialias=antialias))(img)
         assert (x.shape, x.dtype) == ((3, 64, 96), np.float32)
         assert (x[:, :, 90:] == 0).all()
 
@@ -125,7 +125,7 @@ def test_a_saved_model_is_found_again(model, tmp_path):
     settings = json.loads(json.dumps(architecture.settings(model)))
     again = architecture.build(settings, NAMES)
     assert (again.settings, again.label_names, again.limit) == (TINY, NAMES, 7)
-    assert architecture.preprocessing(model)["short_side"] == 64
+    assert model.preparation.to_header()["short_side"] == 64
     again.load_arrays(model.state_arrays())
     img = np.random.default_rng(0).integers(0, 256, (3, 50, 70)).astype(np.float32)
     for each in (model, again):

@@ -209,7 +209,7 @@ def test_a_tiny_one_can_be_described_and_built_again():
     twin = kind.build(kind.settings(model), model.label_names)
     twin.load_arrays(model.state_arrays())
     assert (twin.settings, twin.label_names) == (model.settings, model.label_names)
-    assert kind.preprocessing(model)["short_side"] == 64
+    assert model.preparation.to_header()["short_side"] == 64
     assert [member.name for member in members()] == ["fcos_resnet50_fpn_coco"]
 
 

@@ -6,7 +6,7 @@ import pytest
 from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.linear import Linear
-from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.preparation.center_crop import PhotoPreparation
 from cvzoo.links.model.pretrained.classifier import ClassWeights, classifier_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.pretrained.names import Names

@@ -7,7 +7,7 @@ import pytest
 
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import WeightsMismatchError
-from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.preparation.center_crop import PhotoPreparation
 from cvzoo.links.model.pretrained.names import by_our_names
 from cvzoo.links.model.resnet import variants
 from cvzoo.links.model.resnet.extractor import ResNetExtractor
@@ -147,7 +147,9 @@ def test_settings_of_older_files_are_understood():
 def test_a_preparation_that_was_asked_for_is_kept_by_a_network_for_small_pictures():
     model = ResNet(10, 3, base_channels=8, stem="cifar", insize=224, short=256)
     again = ARCHITECTURES[0].build(ARCHITECTURES[0].settings(model), None)
-    assert again.preparation == model.preparation == PhotoPreparation()
+    assert again.config.preparation == model.config.preparation == PhotoPreparation()
+    assert again.preparation == model.preparation
+    assert model.preparation.size == (224, 224)  # all of a photo, not its middle
 
 
 def test_sizes_of_photos_are_in_proportion():

@@ -13,10 +13,13 @@ import cvzoo.functions as F
 from cvzoo.errors.exceptions import CvzooError, ShapeError, ValueRangeError, WeightsMismatchError
 from cvzoo.geometry.coding import encode_bbox
 from cvzoo.links.model.detector import Preset
+from cvzoo.links.model.preparation.resize_shortest_edge import fitted_size
+from cvzoo.links.model.preparation.statistics import MEAN_OF_255 as MEAN
+from cvzoo.links.model.preparation.statistics import STD_OF_255 as STD
+from cvzoo.links.model.preparation.torchvision_detector import torchvision_detector_preparation
 from cvzoo.links.model.resnet.resnet import ResNet
 from cvzoo.links.model.retinanet.config import RetinaNetSettings
 from cvzoo.links.model.retinanet.decode import decode_levels
-from cvzoo.links.model.retinanet.fit import MEAN, STD, fit_photo, fitted_size, padded_size
 from cvzoo.links.model.retinanet.published import (
     retinanet_resnet18,
     retinanet_resnet50_fpn,
@@ -172,17 +175,16 @@ def test_photos_are_fitted_as_torchvision_does(size, expected):
 
 @hypothesis.given(st.tuples(st.integers(1, 5000), st.integers(1, 5000)))
 def test_a_fitted_photo_keeps_its_bounds(size):
-    height, width = fitted_size(size, 800, 1333)
+    (height, width), padded, _ = torchvision_detector_preparation(800, 1333, antialias=False).placement(size)
     assert 1 <= min(height, width) <= 800
     assert max(height, width) <= 1333
-    padded = padded_size((height, width))
     assert all(p % 32 == 0 and 0 <= p - s < 32 for p, s in zip(padded, (height, width)))
 
 
 @pytest.mark.parametrize("antialias", [False, True])
 def test_a_photo_that_fits_is_normalized_and_padded_with_zeros(antialias):
     img = np.random.default_rng(0).integers(0, 256, (3, 60, 90)).astype(np.float32)
-    x = fit_photo(img, 60, 90, antialias=antialias)
+    x = torchvision_detector_preparation(60, 90, antialias=antialias)(img)
     assert x.shape == (3, 64, 96)
     np.testing.assert_allclose(x[:, :60, :90], (img - MEAN[:, None, None]) / STD[:, None, None], atol=1e-6)
     assert not x[:, 60:].any()
@@ -198,7 +200,7 @@ def test_photos_are_resized_as_torchvision_does(shared):
     img = 255 * rng.random((3, height, width), dtype=np.float32)
     size = fitted_size((height, width), golden["min_size"], 1333)
     assert list(size) == golden["size"]
-    x = fit_photo(img, golden["min_size"], 1333, antialias=False)
+    x = torchvision_detector_preparation(golden["min_size"], 1333, antialias=False)(img)
     assert list(x.shape[1:]) == golden["padded"]
     rows = [row for row in x.reshape(-1, 32) if np.allclose(row[:12], golden["rowR"], atol=1e-5)]
     assert len(rows) == 1

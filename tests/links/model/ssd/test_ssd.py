@@ -183,7 +183,7 @@ def test_a_tiny_one_can_be_described_and_built_again():
     twin = kind.build(kind.settings(model), model.label_names)
     twin.load_arrays(model.state_arrays())
     assert (twin.settings, twin.label_names) == (model.settings, model.label_names)
-    assert kind.preprocessing(model)["size"] == [64, 64]
+    assert model.preparation.to_header()["size"] == [64, 64]
     with pytest.raises((TypeError, ValueRangeError)):
         kind.build({"n_fg_class": 2, "settings": {"pretrained_model": "x"}}, None)
 

@@ -11,7 +11,7 @@ import cvzoo.functions as F
 from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
-from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.preparation.center_crop import PhotoPreparation
 from cvzoo.links.model.pretrained.names import by_our_names
 from cvzoo.links.model.swin.extractor import SwinExtractor
 from cvzoo.links.model.swin.listing import ARCHITECTURES, members
@@ -143,7 +143,7 @@ def test_settings_go_round(version):
     model = small(version, label_names=tuple("abcde"))
     again = kind.build(json.loads(json.dumps(kind.settings(model))), model.label_names)
     assert (again.size, again.plan, again.preparation) == (model.size, model.plan, model.preparation)
-    assert kind.preprocessing(again) == kind.preprocessing(model)
+    assert again.preparation.to_header() == model.preparation.to_header()
 
 
 def test_every_size_has_a_published_file():

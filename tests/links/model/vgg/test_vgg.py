@@ -7,7 +7,7 @@ from few_steps import losses_of_steps
 import cvzoo.functions as F
 from cvzoo.config.randomness import set_seed
 from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
-from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.preparation.center_crop import PhotoPreparation
 from cvzoo.links.model.pretrained.names import by_our_names
 from cvzoo.links.model.vgg import published
 from cvzoo.links.model.vgg.extractor import DEPTHS, VGGExtractor

@@ -11,7 +11,7 @@ import cvzoo.functions as F
 from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError, WeightsMismatchError
-from cvzoo.links.model.photo_preparation import PhotoPreparation
+from cvzoo.links.model.preparation.center_crop import PhotoPreparation
 from cvzoo.links.model.vit.listing import ARCHITECTURES, members
 from cvzoo.links.model.vit.names import NAMES
 from cvzoo.links.model.vit.plan import PLANS, Plan
@@ -132,7 +132,7 @@ def test_settings_go_round():
     model = small(insize=40, label_names=tuple("abcde"))
     again = kind.build(json.loads(json.dumps(kind.settings(model))), model.label_names)
     assert (again.plan, again.insize, again.preparation) == (model.plan, 40, model.preparation)
-    assert kind.preprocessing(again) == kind.preprocessing(model)
+    assert again.preparation.to_header() == model.preparation.to_header()
 
 
 def test_records_say_what_the_files_are_for():

@@ -7,7 +7,7 @@ import pytest
 
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.links.model.yolo.decode import RegionHead, YoloHead
-from cvzoo.links.model.yolo.frame import decode_heads, to_input
+from cvzoo.links.model.yolo.frame import darknet_letterbox, darknet_stretch, decode_heads
 
 ANCHORS = ((13.0, 10.0), (30.0, 16.0))
 
@@ -119,6 +119,6 @@ def test_boxes_come_back_in_the_pixels_of_the_photo(fit):
         expected = [(24 - 21) * 100 / 21, 16 * 300 / 64, (32 - 21) * 100 / 21, 24 * 300 / 64]
     np.testing.assert_allclose(bbox, [expected], rtol=1e-5)
     img = np.full((3, *size), 255, np.float32)
-    x = to_input(img, input_size, fit)
+    x = {"letterbox": darknet_letterbox, "stretch": darknet_stretch}[fit](input_size)(img)
     assert (x.shape, x.dtype) == ((3, 64, 64), np.float32)
     assert (x[:, 0].max(), x[:, 32].max()) == ((1, 1) if fit == "stretch" else (0.5, 1))

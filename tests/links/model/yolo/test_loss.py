@@ -193,7 +193,7 @@ def test_a_network_of_ones_own_can_be_described_and_built_again(name):
     assert kind.settings(twin) == settings
     assert twin.label_names == model.label_names
     assert twin.load_arrays(model.state_arrays()).is_clean
-    assert kind.preprocessing(model)["letterbox"] == [64, 64]
+    assert model.preparation.to_header()["letterbox"] == [64, 64]
 
 
 @pytest.mark.parametrize("insize", [0, 100, 416.0, True])

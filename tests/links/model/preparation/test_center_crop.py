@@ -1,4 +1,4 @@
-"""Photos as classifiers of ImageNet see them."""
+"""Images as classifiers of ImageNet see them."""
 
 import json
 
@@ -7,9 +7,11 @@ import pytest
 from PIL import Image
 
 from cvzoo.errors.exceptions import ValueRangeError
-from cvzoo.links.model.photo_preparation import PhotoPreparation, middle_of, short_side_size
+from cvzoo.links.model.preparation.center_crop import CenterCrop
+from cvzoo.links.model.preparation.short_side import short_side_size
+from cvzoo.links.model.preparation.statistics import IMAGENET_MEAN, IMAGENET_STD
 
-BICUBIC = PhotoPreparation(40, 36, "bicubic", (0.5, 0.4, 0.3), (0.5, 0.25, 0.2))
+BICUBIC = CenterCrop(40, 36, "bicubic", (0.5, 0.4, 0.3), (0.5, 0.25, 0.2))
 
 
 def photo(height, width):
@@ -31,13 +33,16 @@ def test_a_photo_is_prepared_as_pillow_and_the_definition_do_it(size):
     np.testing.assert_allclose(got, want, atol=1e-5)
 
 
-def test_a_crop_larger_than_the_photo_has_zeros_around():
-    img = np.ones((1, 3, 6), np.float32)
-    np.testing.assert_array_equal(middle_of(img, 6)[0].sum(axis=1), [0, 6, 6, 6, 0, 0])
+def test_a_crop_larger_than_the_photo_has_black_around():
+    how = CenterCrop(3, 6, mean=(0, 0, 0), std=(1, 1, 1))
+    x = how(np.full((3, 3, 6), 255, np.float32))
+    np.testing.assert_array_equal(x[0].sum(axis=1), [0, 6, 6, 6, 0, 0])
+    black = CenterCrop(3, 6)(np.full((3, 3, 6), 255, np.float32))[:, 0, 0]
+    np.testing.assert_allclose(black, -np.array(IMAGENET_MEAN) / IMAGENET_STD, rtol=1e-6)
 
 
 def test_it_survives_json():
-    assert PhotoPreparation.from_json(json.loads(json.dumps(BICUBIC.to_json()))) == BICUBIC
+    assert CenterCrop.from_json(json.loads(json.dumps(BICUBIC.to_json()))) == BICUBIC
     assert "bicubic" in BICUBIC.describe()
 
 
@@ -54,4 +59,4 @@ def test_it_survives_json():
 )
 def test_wrong_fields_are_named(fields, named):
     with pytest.raises(ValueRangeError, match=named):
-        PhotoPreparation(**fields)
+        CenterCrop(**fields)

@@ -1,0 +1,104 @@
+"""Photos made a network's input on the host: resized, normalized and framed, to the bits of Pillow and darknet."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from PIL import Image
+
+from cvzoo.backends.photo_plan import PhotoPlan
+from cvzoo.backends.resampling import Resampling, axis_table
+from cvzoo.errors.exceptions import ShapeError
+
+Size = tuple[int, int]
+
+
+def prepare_images(
+    images: Sequence[np.ndarray], plans: Sequence[PhotoPlan], *, resize_2d: Callable[..., np.ndarray]
+) -> np.ndarray:
+    """The images as x (B, 3, H, W) float32, channels-last, new.
+
+    images: (3, H, W) each, RGB in [0, 255], any real dtype
+    plans: of each image, all with one frame
+    resize_2d: the backend's
+    Raises ShapeError if an image is no (3, H, W), or frames differ.
+    """
+    frames = {plan.frame for plan in plans}
+    if len(frames) != 1 or len(images) != len(plans):
+        raise ShapeError("prepare_images: images must have plans of one frame", got=sorted(frames))
+    for image in images:
+        if image.ndim != 3 or image.shape[0] != 3:
+            raise ShapeError("prepare_images: an image", expected="(3, H, W)", got=image.shape)
+    (frame,) = frames
+    x = np.empty((len(images), *frame, 3), np.float32).transpose(0, 3, 1, 2)
+    for image, plan, out in zip(images, plans, x):
+        _prepare(image, plan, out, resize_2d)
+    return x
+
+
+def _prepare(image: np.ndarray, plan: PhotoPlan, out: np.ndarray, resize_2d: Callable[..., np.ndarray]) -> None:
+    """Carry out the plan, into out (3, H, W)."""
+    image = image[::-1] if plan.bgr else image
+    if plan.before:
+        image = _normalized(image.astype(np.float32, copy=False), plan, np.empty(image.shape, np.float32))
+    image = _resampled(image, plan.resized, plan.how, resize_2d)
+    source, target = [slice(None)], [slice(None)]
+    for new, start, side in zip(plan.resized, plan.offset, plan.frame):
+        first, last = max(-start, 0), min(new, side - start)
+        source.append(slice(first, last))
+        target.append(slice(max(start, 0), max(start, 0) + last - first))
+    if out[tuple(target)].shape != out.shape:
+        out[...] = np.float32(plan.fill)[:, None, None]
+    image, out = image[tuple(source)], out[tuple(target)]
+    if plan.before:
+        out[...] = image
+    else:
+        _normalized(image, plan, out)
+    for number, change in ((plan.factor, np.multiply), (plan.divisor, np.divide)):
+        if number != 1:
+            change(out, np.float32(number), out=out)
+    if plan.shift:
+        out -= np.float32(plan.shift)
+
+
+def _normalized(image: np.ndarray, plan: PhotoPlan, out: np.ndarray) -> np.ndarray:
+    """out, (image - mean) / std in float32."""
+    mean, std = (np.float32(three)[:, None, None] for three in (plan.mean, plan.std))
+    if mean.any():
+        np.subtract(image, mean, out=out, dtype=np.float32)
+    else:
+        out[...] = image
+    if (std != 1).any():
+        np.divide(out, std, out=out)
+    return out
+
+
+def _resampled(image: np.ndarray, size: Size, how: Resampling, resize_2d: Callable[..., np.ndarray]) -> np.ndarray:
+    """The image (3, H, W) at the size (H, W): uint8 where Pillow resizes bytes, else float32."""
+    if how in (Resampling.PILLOW, Resampling.PILLOW_CUBIC):
+        pixels = image if image.dtype == np.uint8 else np.clip(np.rint(image), 0, 255).astype(np.uint8)
+        if pixels.shape[1:] == size:
+            return pixels
+        pil = Image.fromarray(np.ascontiguousarray(pixels.transpose(1, 2, 0)))
+        cubic = how is Resampling.PILLOW_CUBIC
+        resampling = Image.Resampling.BICUBIC if cubic else Image.Resampling.BILINEAR
+        return np.asarray(pil.resize(size[::-1], resampling)).transpose(2, 0, 1)
+    image = image.astype(np.float32, copy=False)
+    if image.shape[1:] == size:
+        return image
+    if how is Resampling.PILLOW_FLOATS:
+        planes = [Image.fromarray(np.ascontiguousarray(plane)) for plane in image]
+        return np.stack([np.asarray(plane.resize(size[::-1], Image.Resampling.BILINEAR)) for plane in planes])
+    if how is Resampling.CORNERS:
+        return resize_corners(image, size)
+    antialias = how is Resampling.ANTIALIASED
+    return resize_2d(image[None], size, mode="bilinear", align_corners=False, antialias=antialias)[0]
+
+
+def resize_corners(image: np.ndarray, size: Size) -> np.ndarray:
+    """(C, *size) of an image (C, H, W), both float32: bilinear, corners on corners; columns first, then rows."""
+    for axis, old, new in ((2, image.shape[2], size[1]), (1, image.shape[1], size[0])):
+        first, weights = axis_table(old, new, Resampling.CORNERS)
+        low, high = (part if axis == 2 else part[:, None] for part in weights.T)
+        near, far = (np.take(image, places, axis) for places in (first, np.minimum(first + 1, old - 1)))
+        image = near * low + far * high
+    return image

@@ -1,0 +1,192 @@
+"""What all descriptions of an image's preparation have in common, and all that reads them."""
+
+import abc
+from typing import Any, Literal
+
+import numpy as np
+
+from cvzoo.backends.dispatch import get_backend
+from cvzoo.backends.numpy.prepare import prepare_images
+from cvzoo.backends.photo_plan import PhotoPlan
+from cvzoo.backends.resampling import Resampling
+from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.links.model.preparation.checks import checked_numbers
+from cvzoo.links.model.preparation.placement import Placement
+from cvzoo.transforms.pillow_passes import rows_first
+
+Arithmetic = Literal["(x - mean) / std", "x / std - mean / std", "x * (1 / std) - mean / std", "(x - mean) / std / 255"]
+Three = tuple[float, float, float]
+Size = tuple[int, int]
+Fact = str | tuple[str, Any]
+_PILLOW = (Resampling.PILLOW, Resampling.PILLOW_CUBIC, Resampling.PILLOW_FLOATS)
+# in words that programs follow: how it is resized, and what
+_FILTERS = {
+    Resampling.PILLOW: ("bilinear, antialiased", "bytes"),
+    Resampling.PILLOW_CUBIC: ("bicubic, antialiased", "bytes"),
+    Resampling.PILLOW_FLOATS: ("bilinear, antialiased", "floats"),
+    Resampling.BILINEAR: ("bilinear", "floats"),
+    Resampling.ANTIALIASED: ("bilinear, antialiased", "floats"),
+    Resampling.CORNERS: ("bilinear, corners on corners", "floats"),
+}
+
+
+class AbstractPreparation(abc.ABC):
+    """How an image becomes a network's input: a frozen value; a subclass says where the image goes.
+
+    mean, std: of the channels, in the network's order
+    value_range: which value of mean and std is white: 255, or 1
+    arithmetic: in which order values are computed; as rounding has it, orders differ
+    resampling: how the image is resized
+    normalize_first: whether mean and std come before the resizing
+    channels: their order
+    fill: the value beside the image, in [0, 255]; None: zeros in the network's input
+    header: what the header of a model file says, in order: names of facts, or names with values of the model's own
+    """
+
+    mean: Three = (0.0, 0.0, 0.0)
+    std: Three = (1.0, 1.0, 1.0)
+    value_range: float = 255.0
+    arithmetic: Arithmetic = "(x - mean) / std"
+    resampling: Resampling = Resampling.PILLOW_FLOATS
+    normalize_first: bool = False
+    channels: Literal["RGB", "BGR"] = "RGB"
+    fill: float | None = None
+    header: tuple[Fact, ...] = ()
+
+    # --- what a kind of preparation says ----------------------------------------------------------------------------
+    @abc.abstractmethod
+    def placement(self, size: Size) -> Placement:
+        """Where an image of `size` (H, W) lies in the network's input."""
+
+    @abc.abstractmethod
+    def fit(self) -> dict[str, Any]:
+        """How an image gets its size, as JSON: what `to_program` says besides values and filter."""
+
+    @abc.abstractmethod
+    def facts(self) -> dict[str, Any]:
+        """What a header may say of the size, by name, as JSON; None: nothing."""
+
+    @abc.abstractmethod
+    def fit_in_words(self) -> str:
+        """How an image gets its size, in words."""
+
+    def part(self, size: Size) -> tuple[float, float, float, float]:
+        """y, x, height and width of an image of `size` (H, W) in the network's input, in pixels of the input.
+
+        A box of the input less (y, x), times size / (height, width), is in the image's own pixels.
+        """
+        (height, width), _, (y, x) = self.placement(size)
+        return y, x, height, width
+
+    # --- readers ----------------------------------------------------------------------------------------------------
+    def __call__(self, img: np.ndarray) -> np.ndarray:
+        """The network's input (3, H', W') float32, new, channels-last, of an image (3, H, W) RGB in [0, 255]."""
+        plan = self.plan(img.shape[1:])
+        return prepare_images([img], [plan], resize_2d=get_backend().resize_2d)[0]
+
+    def plan(self, size: Size) -> PhotoPlan:
+        """The same for an image of `size` (H, W), as a backend's `prepare_images` carries it out."""
+        resized, frame, offset = self.placement(size)
+        numbers = self._numbers()
+        mean, std = (np.float32(numbers[name]) for name in ("mean", "std"))
+        factor, divisor, shift = (np.float32(numbers[name]) for name in ("factor", "divisor", "shift"))
+        beside = np.zeros(3, np.float32) if self.fill is None else np.float32(self.fill)
+        if self.fill is not None:
+            beside = (beside - mean) / std * factor / divisor - shift
+        pillow = self.resampling in _PILLOW
+        return PhotoPlan(
+            resized,
+            frame,
+            self.resampling,
+            offset=offset,
+            **numbers,
+            before=self.normalize_first,
+            fill=tuple(beside.tolist()),
+            horizontal_first=not pillow or rows_first(size, resized) is not False,
+            bgr=self.channels == "BGR",
+        )
+
+    def to_program(self) -> dict[str, Any]:
+        """What is done with an image, as JSON, so that a program without cvzoo can do it.
+
+        fit: "none", "stretch" (to `size`), "letterbox" (in `size`, around it `fill`), "short side" (to `short`; the
+            long one follows in proportion), "sides" (the short one to `short` unless the long one would pass `long`;
+            both `cut off` or `rounded`)
+        filter: how it is resized; of: "bytes" or "floats"
+        crop: side of the square that is cut out of the middle, or none
+        channels: in which order; mean, std: of [0, 255], in that order
+        pad: zeros below and at the right, to sides that are multiples of it, and at_least so long
+        """
+        how, of = _FILTERS[self.resampling]
+        mean, std = self._of_255()
+        told = {"sides": "cut off", "fill": 0.0, "filter": how, "of": of, "channels": self.channels}
+        told |= {"mean": mean, "std": std, "pad": 1, "at_least": 1} | self.fit()
+        order = ("fit", "size", "short", "long", "sides", "fill", "filter", "of", "crop", "channels", "mean", "std")
+        return {name: told[name] for name in (*order, "pad", "at_least") if name in told}
+
+    def to_header(self) -> dict[str, Any]:
+        """How images are prepared, as JSON, for the headers of model files."""
+        facts = {"channels": self.channels, "mean": self.mean, "std": self.std}
+        facts |= {"interpolation": _FILTERS[self.resampling][0]} | self.facts()
+        told = [(fact, facts[fact]) if isinstance(fact, str) else fact for fact in self.header]
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in told if value is not None}
+
+    def describe(self) -> str:
+        """In words, for records of weights."""
+        fit = self.fit_in_words()
+        return f"{fit + ', ' if fit else ''}{self.channels}{self._formula()}"
+
+    def filter_in_words(self) -> str:
+        """How the image is resized, in words."""
+        return _FILTERS[self.resampling][0]
+
+    # --- the numbers ------------------------------------------------------------------------------------------------
+    def _numbers(self) -> dict[str, Any]:
+        """mean, std, factor, divisor and shift of a `PhotoPlan`."""
+        scale = np.float32(255 / self.value_range)
+        mean, std = (scale * np.array(three, np.float32) for three in (self.mean, self.std))
+        numbers: dict[str, Any] = {"factor": 1.0, "divisor": 1.0, "shift": 0.0}
+        if self.arithmetic.startswith("(x - mean) / std"):
+            numbers["divisor"] = 255.0 if self.arithmetic.endswith("/ 255") else 1.0
+            return numbers | {"mean": tuple(mean.tolist()), "std": tuple(std.tolist())}
+        numbers["shift"] = float(mean[0] / std[0])
+        if self.arithmetic.startswith("x * "):
+            numbers["factor"] = float(np.float32(1 / float(std[0])))
+            std = np.ones(3, np.float32)
+        return numbers | {"mean": (0.0, 0.0, 0.0), "std": tuple(std.tolist())}
+
+    def mean_and_std(self) -> tuple[np.ndarray, np.ndarray]:
+        """(3, 1, 1) float32 each, of values in [0, 255]."""
+        scale = np.float32(255 / self.value_range)
+        mean, std = (scale * np.array(three, np.float32).reshape(3, 1, 1) for three in (self.mean, self.std))
+        return mean, std
+
+    def _of_255(self) -> tuple[list[float], list[float]]:
+        """mean and std of values in [0, 255], as floats."""
+        if self.value_range == 255:
+            times = 255 if self.arithmetic.endswith("/ 255") else 1
+            return list(self.mean), [times * value for value in self.std]
+        scale = np.float32(255 / self.value_range)
+        mean, std = ((scale * np.array(three, np.float32)).tolist() for three in (self.mean, self.std))
+        return mean, std
+
+    def _formula(self) -> str:
+        """What comes after the channels' order: a range or a formula."""
+        mean, std = (", ".join(f"{value:.5g}" for value in three) for three in (self.mean, self.std))
+        if mean == "0, 0, 0" and std in ("1, 1, 1", "255, 255, 255"):
+            return f" in [0, {self.value_range / self.std[0]:g}]"
+        x = "x / 255" if self.value_range == 1 else "x"
+        if not self.arithmetic.startswith("("):
+            return f"; {x} / {self.std[0]:.5g} - {self.mean[0] / self.std[0]:.5g}"
+        less = f"{x} - ({mean})" if std == "1, 1, 1" else f"({x} - ({mean})) / ({std})"
+        return f"; {less}{' / 255' if self.arithmetic.endswith('255') else ''}"
+
+    def _check_numbers(self) -> None:
+        """Raises ValueRangeError that names what is wrong with mean, std or the arithmetic; numbers become tuples."""
+        name = type(self).__name__
+        for field, positive in (("mean", False), ("std", True)):
+            numbers = checked_numbers(f"{name}: {field}", getattr(self, field), positive=positive)
+            object.__setattr__(self, field, numbers)
+        one_each = len(set(self.mean)) == len(set(self.std)) == 1
+        if self.arithmetic.startswith("x") and not one_each:
+            raise ValueRangeError(f"{name}: mean and std must be one number for {self.arithmetic!r}", got=self.mean)

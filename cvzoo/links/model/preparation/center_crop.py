@@ -1,0 +1,86 @@
+"""An image as a classifier of ImageNet sees it: the middle of the resized image."""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from cvzoo.backends.resampling import Resampling
+from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.links.model.preparation.abstract import AbstractPreparation, Fact, Size, Three
+from cvzoo.links.model.preparation.checks import checked_side
+from cvzoo.links.model.preparation.placement import Placement
+from cvzoo.links.model.preparation.short_side import short_side_size
+from cvzoo.links.model.preparation.statistics import IMAGENET_MEAN, IMAGENET_STD
+
+_HEADER = ("short", "crop", "interpolation", "mean", "std")
+
+
+@dataclasses.dataclass(frozen=True)
+class CenterCrop(AbstractPreparation):
+    """Short side resized as Pillow does on 8 bits, the middle cut out, normalized; it checks itself.
+
+    short: length of the short side, pixels
+    crop: side of the square that is cut out
+    interpolation: "bilinear" or "bicubic", both antialiased
+    mean, std: of RGB in [0, 1]
+    header: see `AbstractPreparation`
+    Raises ValueRangeError that names the field.
+    """
+
+    short: int = 256
+    crop: int = 224
+    interpolation: Literal["bilinear", "bicubic"] = "bilinear"
+    mean: Three = IMAGENET_MEAN
+    std: Three = IMAGENET_STD
+    _: dataclasses.KW_ONLY
+    header: tuple[Fact, ...] = dataclasses.field(default=_HEADER, compare=False)
+
+    value_range = 1.0
+    fill = 0.0
+
+    def __post_init__(self):
+        checked_side("CenterCrop: short", self.short)
+        checked_side("CenterCrop: crop", self.crop)
+        if self.interpolation not in ("bilinear", "bicubic"):
+            raise ValueRangeError(
+                "CenterCrop: interpolation", expected="'bilinear' or 'bicubic'", got=repr(self.interpolation)
+            )
+        self._check_numbers()
+
+    @property
+    def resampling(self) -> Resampling:  # type: ignore[override]
+        return Resampling.PILLOW if self.interpolation == "bilinear" else Resampling.PILLOW_CUBIC
+
+    def placement(self, size: Size) -> Placement:
+        height, width = resized = short_side_size(size, self.short)
+        offset = _middle_offset(height, self.crop), _middle_offset(width, self.crop)
+        return Placement(resized, (self.crop, self.crop), offset)
+
+    def fit(self) -> dict[str, Any]:
+        return {"fit": "short side", "short": self.short, "crop": self.crop}
+
+    def facts(self) -> dict[str, Any]:
+        return {"short": self.short, "crop": self.crop, "interpolation": self.interpolation}
+
+    def fit_in_words(self) -> str:
+        return f"short side {self.short} ({self.filter_in_words()}), middle {self.crop} x {self.crop}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields as JSON has them."""
+        mean, std = list(self.mean), list(self.std)
+        return {"short": self.short, "crop": self.crop, "interpolation": self.interpolation, "mean": mean, "std": std}
+
+    @classmethod
+    def from_json(cls, fields: Mapping[str, Any]) -> "CenterCrop":
+        """What `to_json` gave. Raises KeyError, TypeError or ValueRangeError for what it did not give."""
+        return cls(
+            fields["short"], fields["crop"], fields["interpolation"], tuple(fields["mean"]), tuple(fields["std"])
+        )
+
+
+def _middle_offset(side: int, crop: int) -> int:
+    """Where a side begins in the square that is cut out of the middle; halves are rounded to even."""
+    return (crop - side) // 2 if side < crop else -round((side - crop) / 2)
+
+
+PhotoPreparation = CenterCrop  # its former name

@@ -1,0 +1,50 @@
+"""An image in a letterbox: in its proportions, with margins."""
+
+import dataclasses
+from typing import Any
+
+from cvzoo.backends.resampling import Resampling
+from cvzoo.links.model.preparation.abstract import AbstractPreparation, Arithmetic, Fact, Size, Three
+from cvzoo.links.model.preparation.checks import checked_size
+from cvzoo.links.model.preparation.placement import Placement
+from cvzoo.transforms.letterbox import letterbox_frame
+
+_HEADER = ("channels", "mean", "std", "letterbox", "fill", "interpolation")
+
+
+@dataclasses.dataclass(frozen=True)
+class Letterbox(AbstractPreparation):
+    """Resized to fit into `size` (H, W) in its proportions, in the middle; `fill` on both sides.
+
+    The other fields are those of `AbstractPreparation`; by default values come into [0, 1], as darknet's.
+    Raises ValueRangeError that names the field.
+    """
+
+    size: Size
+    _: dataclasses.KW_ONLY
+    mean: Three = (0.0, 0.0, 0.0)
+    std: Three = (255.0, 255.0, 255.0)
+    value_range: float = 255.0
+    arithmetic: Arithmetic = "(x - mean) / std"
+    fill: float = 127.5
+    resampling: Resampling = Resampling.CORNERS
+    header: tuple[Fact, ...] = dataclasses.field(default=_HEADER, compare=False)
+
+    def __post_init__(self):
+        object.__setattr__(self, "size", checked_size("Letterbox: size", self.size))
+        self._check_numbers()
+
+    def placement(self, size: Size) -> Placement:
+        resized, offset = letterbox_frame(size, self.size)
+        return Placement(resized, self.size, offset)
+
+    def fit(self) -> dict[str, Any]:
+        return {"fit": "letterbox", "size": list(self.size), "fill": self.fill}
+
+    def facts(self) -> dict[str, Any]:
+        height, width = self.size
+        return {"letterbox": [height, width], "fill": self.fill, "fit": "letterbox", "height": height, "width": width}
+
+    def fit_in_words(self) -> str:
+        height, width = self.size
+        return f"{width} x {height} (W x H) letterbox filled with {self.fill:g} ({self.filter_in_words()})"

@@ -1,0 +1,54 @@
+"""An image whose short side gets one length."""
+
+import dataclasses
+from typing import Any
+
+from cvzoo.backends.resampling import Resampling
+from cvzoo.links.model.preparation.abstract import AbstractPreparation, Fact, Size, Three
+from cvzoo.links.model.preparation.checks import checked_side
+from cvzoo.links.model.preparation.placement import Placement
+from cvzoo.links.model.preparation.statistics import IMAGENET_MEAN, IMAGENET_STD
+
+_HEADER = ("channels", "mean", "std", "short_side", "interpolation")
+
+
+@dataclasses.dataclass(frozen=True)
+class ShortSide(AbstractPreparation):
+    """Resized in its proportions until the short side is `short`, as torchvision does; no part is cut off.
+
+    The other fields are those of `AbstractPreparation`; mean and std are by default ImageNet's, of RGB in [0, 1].
+    Raises ValueRangeError that names the field.
+    """
+
+    short: int
+    _: dataclasses.KW_ONLY
+    mean: Three = IMAGENET_MEAN
+    std: Three = IMAGENET_STD
+    value_range: float = 1.0
+    resampling: Resampling = Resampling.PILLOW
+    header: tuple[Fact, ...] = dataclasses.field(default=_HEADER, compare=False)
+
+    def __post_init__(self):
+        checked_side("short", self.short)
+        self._check_numbers()
+
+    def placement(self, size: Size) -> Placement:
+        resized = short_side_size(size, self.short)
+        return Placement(resized, resized)
+
+    def fit(self) -> dict[str, Any]:
+        return {"fit": "short side", "short": self.short}
+
+    def facts(self) -> dict[str, Any]:
+        return {"short_side": self.short}
+
+    def fit_in_words(self) -> str:
+        return f"short side {self.short} ({self.filter_in_words()})"
+
+
+def short_side_size(size: Size, short: int) -> Size:
+    """(H, W) in proportion, the short side `short`, the long one cut off to a whole pixel."""
+    height, width = size
+    if height <= width:
+        return short, int(short * width / height)
+    return int(short * height / width), short
