@@ -6,6 +6,7 @@ from cvzoo.lazy_imports.on_demand import import_on_demand
 
 if TYPE_CHECKING:
     from cvzoo.graph.capture import Capture
+    from cvzoo.graph.compile_link import compile_link, graphs_of, uncompile_link
     from cvzoo.graph.compiled_graph import CompiledGraph, NotReplayableError, build
     from cvzoo.graph.lowering import lower
     from cvzoo.graph.memory_plan import Lifetime, MemoryPlan, most_alive, plan_memory
@@ -16,8 +17,10 @@ if TYPE_CHECKING:
 __all__ = [
     "build",
     "Capture",
+    "compile_link",
     "CompiledGraph",
     "Graph",
+    "graphs_of",
     "Lifetime",
     "lower",
     "MemoryPlan",
@@ -27,6 +30,7 @@ __all__ = [
     "Program",
     "Record",
     "ReplayedMethod",
+    "uncompile_link",
     "Value",
 ]
 

@@ -43,14 +43,24 @@ class LearningMethod:
     link, name, plain: a method, and what it is in the class
     limit: how many graphs are kept; the least recently used goes first
     recompute: what is cheap is computed again in the backward pass rather than kept
+    instead: lets the links below the link be replayed, where it cannot be
     reason: why the link stays eager, in words; None while it does not
     """
 
-    def __init__(self, link: Any, name: str, plain: Callable[..., Any], limit: int, recompute: bool):
+    def __init__(
+        self,
+        link: Any,
+        name: str,
+        plain: Callable[..., Any],
+        limit: int,
+        recompute: bool,
+        instead: Callable[..., None],
+    ):
         self.link = link
         self.name = name
         self.limit = limit
         self.recompute = recompute
+        self._instead = instead
         self.plain = plain
         self.reason: str | None = None
         self._local = _Local()
@@ -159,7 +169,7 @@ class LearningMethod:
                 RuntimeWarning,
                 stacklevel=2,
             )
-            link.compile_children(self.limit, train=True, recompute=self.recompute)
+            self._instead(link, self.limit, train=True, recompute=self.recompute)
             return None
         graph.name = f"{type(link).__name__}.{self.name}, there and back"
         own.graphs[key] = graph

@@ -75,7 +75,7 @@ class ReplayedMethod:
         if not train:
             self.infers = True
         elif self.learning is None or self.learning.recompute != recompute:
-            self.learning = LearningMethod(self.link, self.name, self._plain, self.limit, recompute)
+            self.learning = LearningMethod(self.link, self.name, self._plain, self.limit, recompute, replay_children)
 
     def compile(self, args: tuple[Any, ...]) -> CompiledGraph | None:
         """The graph of such arguments, made now; None if the link stays eager. To be called in inference."""
@@ -148,7 +148,7 @@ class ReplayedMethod:
                 RuntimeWarning,
                 stacklevel=2,
             )
-            self.link.compile_children(self.limit, train=False)
+            replay_children(self.link, self.limit, train=False)
             return error.result
         graph.name = f"{type(self.link).__name__}.{self.name}"
         own.watch = Watch(self.link.params(), self.link.persistent_places())
@@ -172,6 +172,23 @@ class ReplayedMethod:
         if self.learning is not None:
             copy.turn_on(train=True, recompute=self.learning.recompute)
         return copy
+
+
+def replay_methods(link: Any, limit: int, *, train: bool, recompute: bool = True) -> None:
+    """Let the link's own methods be replayed: in inference, or with `train` while gradients are taken."""
+    for name, plain in link.replayable_methods().items():
+        replays = link.__dict__.setdefault("_replays", {})
+        if name not in link.__dict__:
+            link.__dict__[name] = replays[name] = ReplayedMethod(link, name, plain, limit)
+        if name in replays:
+            replays[name].turn_on(train=train, recompute=recompute)
+
+
+def replay_children(link: Any, limit: int, *, train: bool, recompute: bool = True) -> None:
+    """Let the links directly below be replayed, whatever they are."""
+    for child in link.children():
+        if train or not child.rows_vary:
+            replay_methods(child, limit, train=train, recompute=recompute)
 
 
 def _steps(array: np.ndarray) -> tuple[int, ...]:

@@ -2,24 +2,26 @@
 
 import contextlib
 import copy
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cvzoo import graph
 from cvzoo.autodiff.effects import effects
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.backends.arrays import is_device_array, to_numpy
 from cvzoo.backends.device import Device, device_of, get_device, on_device_of
 from cvzoo.backends.float_types import is_float
-from cvzoo.config.switches import force_backprop_mode, no_backprop_mode, switches, using_config
+from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import DtypeError, GraphError, ValueRangeError, WeightsMismatchError
-from cvzoo.graph.compiled_graph import CompiledGraph
-from cvzoo.graph.learning_graph import LearningGraph
-from cvzoo.graph.replayed_method import ReplayedMethod
 from cvzoo.links.connection.layer_kernel import AbstractLayerKernel
 from cvzoo.links.walk import Walk
 from cvzoo.weights.report import LoadReport, match_arrays
+
+if TYPE_CHECKING:
+    from cvzoo.graph.compiled_graph import CompiledGraph
+    from cvzoo.graph.learning_graph import LearningGraph
 
 
 class Link:
@@ -152,7 +154,7 @@ class Link:
     # --- compiling --------------------------------------------------------------------------------------------------
     def compile(
         self, *example: Any, limit: int = 8, train: bool = False, recompute: bool = True
-    ) -> CompiledGraph | LearningGraph | None:
+    ) -> "CompiledGraph | LearningGraph | None":
         """Replay calls in inference from now on, with the same numbers: recorded once for each shape, then a flat list
         of kernels on planned memory. With an example, its graph; None without, or where the link stays eager.
 
@@ -170,23 +172,20 @@ class Link:
         noticed; a list or an array changed in place that is no parameter and not persistent is not.
         Raises ValueRangeError for a limit below 1, GraphError for `train` of a quantized model.
         """
-        if limit < 1:
-            raise ValueRangeError("compile: limit must be at least 1", got=limit)
-        if train:
-            self.check_learns("compile(train=True)")
-        self._shadow(limit, train, recompute)
-        self._shadow_below(limit, train, recompute)
-        if not example:
-            return None
-        method = self.__dict__.get(self.replayed[0])
-        if not train:
-            with using_config("train", False), no_backprop_mode():
-                return method.compile(example)
-        if not all(parameter.is_initialized for parameter in self.params()):
-            with using_config("train", False), no_backprop_mode():
-                self.forward(*example)
-        with using_config("train", True), force_backprop_mode():
-            return method.learning.compile(example)
+        return graph.compile_link(self, example, limit=limit, train=train, recompute=recompute)
+
+    def uncompile(self) -> None:
+        """Forget all graphs, here and below, and call the methods themselves again."""
+        graph.uncompile_link(self)
+
+    def graphs(self) -> "list[CompiledGraph | LearningGraph]":
+        """What this thread has compiled, here and below."""
+        return graph.graphs_of(self)
+
+    def replayable_methods(self) -> dict[str, Callable[..., Any]]:
+        """What the class has written of the methods that `compile` replays, by name."""
+        found = {name: getattr(type(self), name, None) for name in self.replayed}
+        return {name: method for name, method in found.items() if method is not None and method is not Link.forward}
 
     def check_learns(self, what: str) -> None:
         """Raises GraphError, which begins with `what`, if this link or one below is a quantized layer."""
@@ -197,42 +196,9 @@ class Link:
                     hint="train the float32 model, and quantize that; of a larger chain, take the part that learns",
                 )
 
-    def compile_children(self, limit: int, *, train: bool, recompute: bool = True) -> None:
-        """Let the links directly below be replayed, too, whatever they are."""
-        for child in self.children():
-            if train or not child.rows_vary:
-                child._shadow(limit, train, recompute)
-
-    def _shadow_below(self, limit: int, train: bool, recompute: bool) -> None:
-        """Let links below be replayed, too, unless they are single layers: a detector calls its heads one by one."""
-        for child in self.children():
-            if next(child.children(), None) is not None and (train or not child.rows_vary):
-                child._shadow(limit, train, recompute)
-                child._shadow_below(limit, train, recompute)
-
-    def _shadow(self, limit: int, train: bool, recompute: bool) -> None:
-        for name in self.replayed:
-            plain = getattr(type(self), name, None)
-            if plain is not None and plain is not Link.forward and name not in self.__dict__:
-                self.__dict__[name] = ReplayedMethod(self, name, plain, limit)
-            if isinstance(self.__dict__.get(name), ReplayedMethod):
-                self.__dict__[name].turn_on(train=train, recompute=recompute)
-
-    def uncompile(self) -> None:
-        """Forget all graphs, here and below, and call the methods themselves again."""
-        for link in self.links():
-            for name in link.replayed:
-                if isinstance(link.__dict__.get(name), ReplayedMethod):
-                    del link.__dict__[name]
-
-    def graphs(self) -> list[CompiledGraph | LearningGraph]:
-        """What this thread has compiled, here and below."""
-        methods = [link.__dict__.get(name) for link in self.links() for name in link.replayed]
-        return [graph for method in methods if isinstance(method, ReplayedMethod) for graph in method.graphs()]
-
     def replayed_names(self) -> frozenset[str]:
         """The attributes that are no settings of a link, since compiling put them there."""
-        return frozenset(Link.replayed) | frozenset(self.replayed)
+        return frozenset((*Link.replayed, *self.replayed, "_replays"))
 
     def change_counts(self) -> list[int]:
         """How often each of this link and all below was assigned to; other numbers after any change of attributes."""
@@ -350,9 +316,8 @@ class Link:
         state = twin.__dict__
         state.update(self.__dict__)
         state["_walk"] = Walk()
-        for name in self.replayed:
-            if isinstance(state.get(name), ReplayedMethod):
-                del state[name]
+        for name in state.pop("_replays", ()):
+            del state[name]
         return twin
 
     def _shared_copy(self) -> "Link":

@@ -23,7 +23,8 @@ def modules_after(statement):
         ("import cvzoo", 3),
         ("import cvzoo.links", 10),
         ("from cvzoo.geometry import nms", 60),
-        ("from cvzoo.links import SSD300", 380),
+        ("from cvzoo import Link", 80),
+        ("from cvzoo.links import SSD300", 250),
     ],
 )
 def test_a_name_imports_little_besides_itself(statement, most):

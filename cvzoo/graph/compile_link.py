@@ -1,0 +1,58 @@
+"""Letting calls of a link be replayed, and of the links below."""
+
+from typing import Any
+
+from cvzoo.config.switches import force_backprop_mode, no_backprop_mode, using_config
+from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.graph.compiled_graph import CompiledGraph
+from cvzoo.graph.learning_graph import LearningGraph
+from cvzoo.graph.replayed_method import ReplayedMethod, replay_methods
+
+
+def compile_link(
+    link: Any, example: tuple[Any, ...], *, limit: int, train: bool, recompute: bool
+) -> CompiledGraph | LearningGraph | None:
+    """The graph of the example, or None without one or where the link stays eager; what `Link.compile` does and says.
+
+    Raises ValueRangeError for a limit below 1, GraphError for `train` of a quantized model.
+    """
+    if limit < 1:
+        raise ValueRangeError("compile: limit must be at least 1", got=limit)
+    if train:
+        link.check_learns("compile(train=True)")
+    replay_methods(link, limit, train=train, recompute=recompute)
+    _replay_below(link, limit, train=train, recompute=recompute)
+    if not example:
+        return None
+    method = link.__dict__.get(link.replayed[0])
+    if not train:
+        with using_config("train", False), no_backprop_mode():
+            return method.compile(example)
+    if not all(parameter.is_initialized for parameter in link.params()):
+        with using_config("train", False), no_backprop_mode():
+            link.forward(*example)
+    with using_config("train", True), force_backprop_mode():
+        return method.learning.compile(example)
+
+
+def _replay_below(link: Any, limit: int, *, train: bool, recompute: bool) -> None:
+    """Let links below be replayed, too, unless they are single layers: a detector calls its heads one by one."""
+    for child in link.children():
+        if next(child.children(), None) is not None and (train or not child.rows_vary):
+            replay_methods(child, limit, train=train, recompute=recompute)
+            _replay_below(child, limit, train=train, recompute=recompute)
+
+
+def uncompile_link(link: Any) -> None:
+    """Forget all graphs of the link and of those below, and let their methods be called themselves again."""
+    for each in link.links():
+        for name in each.__dict__.pop("_replays", ()):
+            del each.__dict__[name]
+
+
+def graphs_of(link: Any) -> list[CompiledGraph | LearningGraph]:
+    """What this thread has compiled of the link and of those below."""
+    methods: list[ReplayedMethod] = []
+    for each in link.links():
+        methods += each.__dict__.get("_replays", {}).values()
+    return [graph for method in methods for graph in method.graphs()]
