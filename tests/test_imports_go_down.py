@@ -44,6 +44,13 @@ def _is_module(name):
     return path.is_dir() or path.with_suffix(".py").is_file()
 
 
+def _is_own_door(folder, path):
+    """Whether `path` lies behind the door of that folder, or the door is of a kind that imports all it shows."""
+    door = folder / "__init__.py"
+    is_lazy = door.is_file() and "import_on_demand(__name__)" in door.read_text()
+    return folder.is_dir() and (folder in (PACKAGE / path).parents or not is_lazy)
+
+
 class _Imports(ast.NodeVisitor):
     def __init__(self):
         self.found = []
@@ -114,7 +121,7 @@ def complaints(path, source):
                 found.append(
                     f"{where}: {room} (tier {LEVEL[room]}) may not import {other} (tier {LEVEL[other]}): it {beside}"
                 )
-            elif other == room and PACKAGE.joinpath(*parts[1:]).is_dir() and not is_door:
+            elif other == room and not is_door and _is_own_door(PACKAGE.joinpath(*parts[1:]), path):
                 found.append(f"{where}: imports its own room's door {name}; import the file that defines the name")
             elif room == "links" and "connection" in path.parts and name.startswith("cvzoo.links.model"):
                 found.append(f"{where}: a layer may not import a model ({name})")

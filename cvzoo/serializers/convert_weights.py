@@ -20,8 +20,8 @@ from cvzoo.links.connection.frozen_batch_normalization import FrozenBatchNormali
 from cvzoo.links.model.seen import greatest_difference, heads, seeded_photo
 from cvzoo.serializers.model_file import load_model, save_model
 from cvzoo.serializers.tensor_parity import TensorParity, tensor_parity
+from cvzoo.weights.formats.safetensors import read_safetensors
 from cvzoo.weights.report import LoadReport
-from cvzoo.weights.safetensors import read_safetensors
 from cvzoo.weights.sniff import DARKNET, read_arrays, sniff
 
 VERSION = 1

@@ -14,8 +14,8 @@ from cvzoo.links.model.architectures import Architecture, architectures
 from cvzoo.links.model.prepared import preprocessing_header
 from cvzoo.links.quantization.stored import KEY as QUANTIZATION
 from cvzoo.links.quantization.stored import is_quantized, stored_quantization, take_quantization
+from cvzoo.weights.formats.safetensors import read_safetensors, write_safetensors
 from cvzoo.weights.model_header import KEY, ModelHeader, read_model_header
-from cvzoo.weights.safetensors import read_safetensors, write_safetensors
 from cvzoo.weights.sniff import sniff
 
 

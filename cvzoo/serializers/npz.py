@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 from cvzoo.errors.exceptions import DtypeError
 from cvzoo.links.link import Link
 from cvzoo.serializers.state_file import read_state, write_state
-from cvzoo.weights.npz import read_npz, write_npz
+from cvzoo.weights.formats.npz import read_npz, write_npz
 from cvzoo.weights.report import LoadReport
 
 

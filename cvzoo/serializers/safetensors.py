@@ -4,8 +4,8 @@ import os
 from collections.abc import Mapping
 
 from cvzoo.links.link import Link
+from cvzoo.weights.formats.safetensors import read_safetensors, write_safetensors
 from cvzoo.weights.report import LoadReport
-from cvzoo.weights.safetensors import read_safetensors, write_safetensors
 
 
 def save_safetensors(file: str | os.PathLike, link: Link, *, metadata: Mapping[str, str] | None = None) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from cvzoo.backends.arrays import is_device_array, to_numpy
 from cvzoo.errors.exceptions import DtypeError, FileFormatError
 from cvzoo.files.zip_archive import ZipArchive
-from cvzoo.weights.npz import parse_npy, read_npz, write_npz
+from cvzoo.weights.formats.npz import parse_npy, read_npz, write_npz
 
 _ARRAY, _SCALAR = "$array", "$scalar"  # keys that stand for an array, or a NumPy number, in the JSON
 _FORMAT = 1

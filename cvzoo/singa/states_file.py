@@ -15,7 +15,7 @@ from cvzoo.errors.exceptions import DtypeError, FileError, FileFormatError
 from cvzoo.files.atomic_write import atomic_write
 from cvzoo.files.zip_archive import SMALL, ZipArchive
 from cvzoo.singa.tensor_class import float16, float32, int32
-from cvzoo.weights.npz import parse_npy
+from cvzoo.weights.formats.npz import parse_npy
 
 TENSORS = "tensor_dict.npz"
 ATTRIBUTES = "states_attr.json"

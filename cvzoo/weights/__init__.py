@@ -6,20 +6,20 @@ from cvzoo.lazy_imports.on_demand import import_on_demand
 
 if TYPE_CHECKING:
     from cvzoo.weights.cache import cached_path, cvzoo_home, is_cached
-    from cvzoo.weights.caffe.net import CaffeLayer, CaffeNet, read_caffe
-    from cvzoo.weights.caffe.prototxt import read_prototxt
-    from cvzoo.weights.darknet import DarknetSection, DarknetWeightsFile, read_darknet_cfg
-    from cvzoo.weights.detectron2_pickle import read_detectron2
     from cvzoo.weights.download import fetch_weights
+    from cvzoo.weights.formats.caffe.net import CaffeLayer, CaffeNet, read_caffe
+    from cvzoo.weights.formats.caffe.prototxt import read_prototxt
+    from cvzoo.weights.formats.darknet import DarknetSection, DarknetWeightsFile, read_darknet_cfg
+    from cvzoo.weights.formats.detectron2_pickle import read_detectron2
+    from cvzoo.weights.formats.mxnet_params import read_mxnet_params
+    from cvzoo.weights.formats.npz import read_npz, write_npz
+    from cvzoo.weights.formats.safetensors import read_safetensors, read_safetensors_metadata, write_safetensors
+    from cvzoo.weights.formats.torch_pickle import read_torch
     from cvzoo.weights.model_header import ModelHeader, read_model_header
-    from cvzoo.weights.mxnet_params import read_mxnet_params
-    from cvzoo.weights.npz import read_npz, write_npz
     from cvzoo.weights.provenance import WeightsRow, describe_weights, list_weights
     from cvzoo.weights.record import Weights
     from cvzoo.weights.report import LoadReport, match_arrays
-    from cvzoo.weights.safetensors import read_safetensors, read_safetensors_metadata, write_safetensors
     from cvzoo.weights.sniff import read_arrays, sniff
-    from cvzoo.weights.torch_pickle import read_torch
 
 __all__ = [
     "cached_path",

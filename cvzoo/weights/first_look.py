@@ -4,7 +4,7 @@ import os
 import pathlib
 
 from cvzoo.errors.exceptions import FileFormatError
-from cvzoo.weights.darknet import DarknetWeightsFile
+from cvzoo.weights.formats.darknet import DarknetWeightsFile
 from cvzoo.weights.sniff import DARKNET, KINDS, read_arrays, sniff
 
 _PAGES = (b"<!doctype", b"<html", b"<?xml", b"<head")

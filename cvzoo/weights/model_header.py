@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cvzoo.errors.exceptions import FileFormatError
-from cvzoo.weights.safetensors import read_safetensors_metadata
+from cvzoo.weights.formats.safetensors import read_safetensors_metadata
 from cvzoo.weights.sniff import SAFETENSORS, sniff
 
 KEY = "cvzoo_model"

@@ -7,18 +7,13 @@ import numpy as np
 from cvzoo.errors.exceptions import FileError, FileFormatError, UnsupportedError
 from cvzoo.files.file_bytes import file_size
 from cvzoo.files.zip_archive import ZipArchive
-from cvzoo.weights.caffe.net import read_caffe
-from cvzoo.weights.detectron2_pickle import read_detectron2
-from cvzoo.weights.mxnet_params import MAGIC as MXNET_MAGIC
-from cvzoo.weights.mxnet_params import read_mxnet_params
-from cvzoo.weights.npz import read_npz
-from cvzoo.weights.safetensors import read_safetensors
-from cvzoo.weights.torch_pickle import LEGACY_MAGIC, read_torch
+from cvzoo.weights import formats
+from cvzoo.weights.magic_numbers import MXNET_MAGIC, TORCH_MAGIC
 
 NPZ, TORCH, SAFETENSORS, CAFFEMODEL, DARKNET = "npz", "torch", "safetensors", "caffemodel", "darknet"
 MXNET, DETECTRON2 = "mxnet", "detectron2"
 HDF5, TAR, ONNX = "hdf5", "tar", "onnx"
-_TORCH_START = LEGACY_MAGIC.to_bytes(10, "little")
+_TORCH_START = TORCH_MAGIC.to_bytes(10, "little")
 _TORCH_ENDINGS = (".pth", ".pt", ".th")
 _MXNET_START = MXNET_MAGIC.to_bytes(8, "little") + bytes(8)
 
@@ -97,17 +92,17 @@ def read_arrays(path: str | os.PathLike, *, name: str | None = None) -> dict[str
     """
     kind = sniff(path, name=name)
     if kind == NPZ:
-        return read_npz(path)
+        return formats.read_npz(path)
     if kind == TORCH:
-        return read_torch(path)
+        return formats.read_torch(path)
     if kind == MXNET:
-        return read_mxnet_params(path)
+        return formats.read_mxnet_params(path)
     if kind == DETECTRON2:
-        return read_detectron2(path)
+        return formats.read_detectron2(path)
     if kind == SAFETENSORS:
-        return read_safetensors(path)
+        return formats.read_safetensors(path)
     if kind == CAFFEMODEL:
-        layers = read_caffe(path).layers
+        layers = formats.read_caffe(path).layers
         return {f"{layer.name}/{i}": blob for layer in layers for i, blob in enumerate(layer.blobs)}
     if kind == DARKNET:
         raise UnsupportedError(

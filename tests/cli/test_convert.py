@@ -8,7 +8,7 @@ import pytest
 
 from cvzoo.links.model.cifar_resnet.cifar_resnet import CIFARResNet
 from cvzoo.serializers.model_file import load_model, save_model
-from cvzoo.weights.npz import write_npz
+from cvzoo.weights.formats.npz import write_npz
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ import pytest
 from cvzoo.links.model.retinanet.config import RetinaNetSettings
 from cvzoo.links.model.retinanet.retinanet import RetinaNet
 from cvzoo.serializers.model_file import save_model
-from cvzoo.weights.npz import write_npz
-from cvzoo.weights.safetensors import write_safetensors
+from cvzoo.weights.formats.npz import write_npz
+from cvzoo.weights.formats.safetensors import write_safetensors
 
 
 @pytest.fixture

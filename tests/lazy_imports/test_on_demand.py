@@ -49,7 +49,7 @@ def test_a_part_of_a_package_is_a_module():
 
 
 def test_files_and_folders_of_a_package_are_its_attributes_before_anybody_imported_them():
-    program = "import cvzoo; cvzoo.optimizers.hooks.WeightDecay, cvzoo.weights.caffe.prototxt, cvzoo.links.connection"
+    program = "import cvzoo; cvzoo.optimizers.hooks.WeightDecay, cvzoo.weights.formats.caffe, cvzoo.links.connection"
     subprocess.run([sys.executable, "-c", program], check=True)
 
 

@@ -10,8 +10,8 @@ from cvzoo.links.model.seen import heads, same_bits, seeded_photo
 from cvzoo.serializers.convert_weights import convert_weights, normalization_eps
 from cvzoo.serializers.model_file import load_model
 from cvzoo.serializers.npz import save_npz
+from cvzoo.weights.formats.npz import read_npz, write_npz
 from cvzoo.weights.model_header import read_model_header
-from cvzoo.weights.npz import read_npz, write_npz
 
 TINY = functools.partial(ResNet, 10, 5, base_channels=4, insize=32, short=36)
 

@@ -21,8 +21,8 @@ from cvzoo.links.model.resnet.resnet import ResNet
 from cvzoo.links.model.retinanet.config import RetinaNetSettings
 from cvzoo.links.model.retinanet.retinanet import RetinaNet
 from cvzoo.serializers.model_file import load_model, save_model
+from cvzoo.weights.formats.safetensors import read_safetensors, read_safetensors_metadata, write_safetensors
 from cvzoo.weights.model_header import KEY, read_model_header
-from cvzoo.weights.safetensors import read_safetensors, read_safetensors_metadata, write_safetensors
 
 SETTINGS = RetinaNetSettings(
     n_layer=10,

@@ -12,7 +12,7 @@ from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.connection.linear import Linear
 from cvzoo.serializers import load_npz, load_safetensors, load_weights, save_npz, save_safetensors
-from cvzoo.weights.npz import read_npz, write_npz
+from cvzoo.weights.formats.npz import read_npz, write_npz
 
 WAYS = [(save_npz, load_npz), (save_safetensors, load_safetensors), (save_npz, load_weights)]
 

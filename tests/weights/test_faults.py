@@ -11,13 +11,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cvzoo.errors.exceptions import UnsupportedError, WeightsError
-from cvzoo.weights.caffe.caffemodel import read_caffemodel
-from cvzoo.weights.caffe.net import read_caffe
-from cvzoo.weights.darknet import DarknetWeightsFile
-from cvzoo.weights.npz import read_npz, write_npz
-from cvzoo.weights.safetensors import read_safetensors, write_safetensors
+from cvzoo.weights.formats.caffe.caffemodel import read_caffemodel
+from cvzoo.weights.formats.caffe.net import read_caffe
+from cvzoo.weights.formats.darknet import DarknetWeightsFile
+from cvzoo.weights.formats.npz import read_npz, write_npz
+from cvzoo.weights.formats.safetensors import read_safetensors, write_safetensors
+from cvzoo.weights.formats.torch_pickle import read_torch
 from cvzoo.weights.sniff import read_arrays
-from cvzoo.weights.torch_pickle import read_torch
 
 X = np.arange(12, dtype="f4").reshape(3, 4)
 

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from cvzoo.errors.exceptions import FileFormatError, UnsupportedError, WeightsError
-from cvzoo.weights.npz import write_npz
-from cvzoo.weights.safetensors import write_safetensors
+from cvzoo.weights.formats.npz import write_npz
+from cvzoo.weights.formats.safetensors import write_safetensors
 from cvzoo.weights.sniff import read_arrays, sniff
 
 

@@ -7,9 +7,9 @@ import numpy as np
 
 from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.link import Link
+from cvzoo.weights.formats.torch_pickle import read_torch
 from cvzoo.weights.report import LoadReport
 from cvzoo.weights.sniff import TORCH, read_arrays, sniff
-from cvzoo.weights.torch_pickle import read_torch
 
 _LAYER = {"weight": "W", "bias": "b"}
 _BATCH_NORM = {"weight": "gamma", "bias": "beta", "running_mean": "avg_mean", "running_var": "avg_var"}

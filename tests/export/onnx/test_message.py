@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cvzoo.export.onnx.message import Message
-from cvzoo.weights.caffe.wire import BYTES, FIXED32, VARINT, WireReader
+from cvzoo.weights.formats.caffe.wire import BYTES, FIXED32, VARINT, WireReader
 
 
 def _bytes(message):

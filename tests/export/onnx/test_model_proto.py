@@ -7,7 +7,7 @@ import pytest
 
 from cvzoo.errors.exceptions import DtypeError
 from cvzoo.export.onnx.model_proto import OPSET, Node, Port, element_type, model_message, tensor_message
-from cvzoo.weights.caffe.wire import VARINT, WireReader
+from cvzoo.weights.formats.caffe.wire import VARINT, WireReader
 
 
 def _read(data):

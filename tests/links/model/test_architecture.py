@@ -6,8 +6,8 @@ from cvzoo.errors.exceptions import FileFormatError
 from cvzoo.links.model.thresholds import Preset
 from cvzoo.links.model.ultra_light_face.ultra_light_face import UltraLightFace
 from cvzoo.serializers.model_file import load_model, save_model
+from cvzoo.weights.formats.safetensors import read_safetensors, write_safetensors
 from cvzoo.weights.model_header import ModelHeader, read_model_header
-from cvzoo.weights.safetensors import read_safetensors, write_safetensors
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from cvzoo.links.model.pspnet.names import BACKBONE_NAMES
 from cvzoo.links.model.pspnet.pspnet import PSPNet
 from cvzoo.links.model.pspnet.published import PSPNetResNet50
 from cvzoo.links.model.segnet.segnet_basic import SegNetBasic
-from cvzoo.weights.npz import write_npz
+from cvzoo.weights.formats.npz import write_npz
 
 _HERE = pathlib.Path(__file__)
 STORED = json.loads(_HERE.with_name("chainercv_maps.json").read_text())

@@ -14,7 +14,7 @@ from cvzoo.links.model.pretrained.path import pretrained_path
 from cvzoo.links.model.pretrained.source import read_pretrained
 from cvzoo.links.model.take_whole import take_backbone, take_whole
 from cvzoo.weights.cache import cached_path
-from cvzoo.weights.npz import read_npz, write_npz
+from cvzoo.weights.formats.npz import read_npz, write_npz
 from cvzoo.weights.record import Weights
 
 

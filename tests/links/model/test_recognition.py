@@ -12,7 +12,7 @@ from cvzoo.links.model.recognition import loader, recognise, torchvision_name
 from cvzoo.links.model.torchvision_marks import MARKS
 from cvzoo.links.model.zoo import zoo_members
 from cvzoo.links.model.zoo_member import ZooMember
-from cvzoo.weights.npz import write_npz
+from cvzoo.weights.formats.npz import write_npz
 from cvzoo.weights.record import Weights
 
 

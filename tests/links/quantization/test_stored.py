@@ -15,8 +15,8 @@ from cvzoo.links.model.convnext.plan import Plan
 from cvzoo.links.model.resnet.resnet import ResNet
 from cvzoo.links.quantization import stored
 from cvzoo.serializers import load_model, save_model
+from cvzoo.weights.formats.safetensors import read_safetensors, read_safetensors_metadata, write_safetensors
 from cvzoo.weights.model_header import read_model_header
-from cvzoo.weights.safetensors import read_safetensors, read_safetensors_metadata, write_safetensors
 
 
 def _resnet():

@@ -12,17 +12,17 @@ import numpy as np
 
 from cvzoo.errors.exceptions import CvzooError
 from cvzoo.links.model.darknet.detector import DarknetDetector
-from cvzoo.weights.caffe.net import read_caffe
-from cvzoo.weights.caffe.prototxt import read_prototxt
-from cvzoo.weights.darknet import DarknetWeightsFile, read_darknet_cfg
-from cvzoo.weights.detectron2_pickle import read_detectron2
+from cvzoo.weights.formats.caffe.net import read_caffe
+from cvzoo.weights.formats.caffe.prototxt import read_prototxt
+from cvzoo.weights.formats.darknet import DarknetWeightsFile, read_darknet_cfg
+from cvzoo.weights.formats.detectron2_pickle import read_detectron2
+from cvzoo.weights.formats.mxnet_params import read_mxnet_params
+from cvzoo.weights.formats.npz import read_npz
+from cvzoo.weights.formats.safetensors import read_safetensors, read_safetensors_metadata
+from cvzoo.weights.formats.torch_pickle import read_torch
 from cvzoo.weights.model_header import read_model_header
-from cvzoo.weights.mxnet_params import read_mxnet_params
-from cvzoo.weights.npz import read_npz
 from cvzoo.weights.protobuf import bytes_field, float_field, int_field, text_field, varint
-from cvzoo.weights.safetensors import read_safetensors, read_safetensors_metadata
 from cvzoo.weights.sniff import read_arrays, sniff
-from cvzoo.weights.torch_pickle import read_torch
 from fuzzing.byte_mutations import BYTES, TEXT
 from fuzzing.file_mutations import behind, in_protobuf, in_zip, pickle_codes, safetensors_header
 from fuzzing.target import MB, Target, reads

@@ -12,7 +12,7 @@ from cvzoo.links.model.retinanet.retinanet import RetinaNet
 from cvzoo.reporting.reporter import report
 from cvzoo.serializers.model_file import load_model
 from cvzoo.training.extensions.best_model import BestModel
-from cvzoo.weights.safetensors import read_safetensors, read_safetensors_metadata
+from cvzoo.weights.formats.safetensors import read_safetensors, read_safetensors_metadata
 
 SCORES = [0.1, math.nan, 0.5, 0.4, math.inf, 0.5, 0.3, 0.2]
 

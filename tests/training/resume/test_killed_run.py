@@ -11,7 +11,7 @@ import sys
 import numpy as np
 import pytest
 
-from cvzoo.weights.npz import read_npz
+from cvzoo.weights.formats.npz import read_npz
 
 SCRIPT = pathlib.Path(__file__).with_name("killed_run.py")
 ROOT = pathlib.Path(__file__).parents[3]

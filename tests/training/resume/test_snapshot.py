@@ -12,7 +12,7 @@ import pytest
 from cvzoo.errors import ValueRangeError
 from cvzoo.serializers.state_file import read_state, write_state
 from cvzoo.training import extensions, triggers
-from cvzoo.weights.safetensors import read_safetensors
+from cvzoo.weights.formats.safetensors import read_safetensors
 
 
 def names(it):

@@ -21,7 +21,7 @@ from cvzoo.training.run.data_fingerprint import data_fingerprint
 from cvzoo.training.run.run import Run, differences
 from cvzoo.training.trainer import Trainer
 from cvzoo.training.updaters.standard_updater import StandardUpdater
-from cvzoo.weights.safetensors import read_safetensors, read_safetensors_metadata
+from cvzoo.weights.formats.safetensors import read_safetensors, read_safetensors_metadata
 
 
 @dataclasses.dataclass(frozen=True)

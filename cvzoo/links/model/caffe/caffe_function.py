@@ -14,7 +14,7 @@ from cvzoo.links.chain import Chain
 from cvzoo.links.model.caffe.join_scales import join_scales
 from cvzoo.links.model.caffe.layer_types import SOURCES, make_link
 from cvzoo.links.model.caffe.plan import PlannedStep, Step, plan_steps
-from cvzoo.weights.caffe.net import CaffeLayer, read_caffe
+from cvzoo.weights.formats.caffe.net import CaffeLayer, read_caffe
 
 
 class CaffeFunction(Chain):

@@ -12,7 +12,7 @@ from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.connection.deconvolution_2d import Deconvolution2D
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.caffe.window_fields import window_field
-from cvzoo.weights.caffe.net import CaffeLayer
+from cvzoo.weights.formats.caffe.net import CaffeLayer
 
 _MOST = 1 << 24  # a damaged file must not ask for all memory
 

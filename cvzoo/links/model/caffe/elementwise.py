@@ -18,7 +18,7 @@ from cvzoo.functions.math.absolute import absolute
 from cvzoo.functions.noise.dropout import dropout
 from cvzoo.links.connection.prelu import PReLU
 from cvzoo.links.link import Link
-from cvzoo.weights.caffe.net import CaffeLayer
+from cvzoo.weights.formats.caffe.net import CaffeLayer
 
 
 class Elementwise(Link):

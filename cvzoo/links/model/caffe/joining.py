@@ -8,7 +8,7 @@ from cvzoo.errors.exceptions import ShapeError, UnsupportedError
 from cvzoo.functions.array.concat import concat, split_axis
 from cvzoo.functions.math.maximum import maximum
 from cvzoo.links.link import Link
-from cvzoo.weights.caffe.net import CaffeLayer
+from cvzoo.weights.formats.caffe.net import CaffeLayer
 
 
 class Concat(Link):

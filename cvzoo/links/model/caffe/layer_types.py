@@ -21,7 +21,7 @@ from cvzoo.links.model.caffe.loss import SoftmaxWithLoss
 from cvzoo.links.model.caffe.normalization import LRN, BatchNorm, Normalize, make_bias, make_scale
 from cvzoo.links.model.caffe.pooling import Pooling
 from cvzoo.links.model.caffe.shaping import Crop, Flatten, Permute, Reshape, Upsample
-from cvzoo.weights.caffe.net import CaffeLayer
+from cvzoo.weights.formats.caffe.net import CaffeLayer
 
 MAKERS: dict[str, Callable[[CaffeLayer], Link]] = {
     "AbsVal": make_absolute,

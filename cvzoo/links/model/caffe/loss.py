@@ -11,7 +11,7 @@ from cvzoo.functions.array.moveaxis import moveaxis
 from cvzoo.functions.loss.softmax_cross_entropy import softmax_cross_entropy
 from cvzoo.functions.math.sum import sum as sum_of
 from cvzoo.links.link import Link
-from cvzoo.weights.caffe.net import CaffeLayer
+from cvzoo.weights.formats.caffe.net import CaffeLayer
 
 
 class SoftmaxWithLoss(Link):

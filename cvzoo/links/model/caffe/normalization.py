@@ -20,7 +20,7 @@ from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.connection.bias import Bias
 from cvzoo.links.connection.scale import Scale
 from cvzoo.links.link import Link
-from cvzoo.weights.caffe.net import CaffeLayer
+from cvzoo.weights.formats.caffe.net import CaffeLayer
 
 
 class BatchNorm(Chain):

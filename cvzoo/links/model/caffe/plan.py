@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Collection, Sequence
 
 from cvzoo.errors.exceptions import GraphError, UnsupportedError
-from cvzoo.weights.caffe.net import CaffeLayer
+from cvzoo.weights.formats.caffe.net import CaffeLayer
 
 
 @dataclasses.dataclass(frozen=True)

@@ -10,7 +10,7 @@ from cvzoo.functions.pooling.average_pooling_2d import average_pooling_2d
 from cvzoo.functions.pooling.max_pooling_2d import max_pooling_2d
 from cvzoo.links.link import Link
 from cvzoo.links.model.caffe.window_fields import window_field
-from cvzoo.weights.caffe.net import CaffeLayer
+from cvzoo.weights.formats.caffe.net import CaffeLayer
 
 
 def pooled_size(size: int, ksize: int, stride: int, pad: int, *, ceil: bool) -> int:

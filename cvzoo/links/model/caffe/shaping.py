@@ -10,7 +10,7 @@ from cvzoo.functions.array.reshape import reshape
 from cvzoo.functions.array.resize_images import resize_images
 from cvzoo.functions.array.transpose import transpose
 from cvzoo.links.link import Link
-from cvzoo.weights.caffe.net import CaffeLayer
+from cvzoo.weights.formats.caffe.net import CaffeLayer
 
 
 class Flatten(Link):

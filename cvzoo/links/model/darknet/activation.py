@@ -6,7 +6,7 @@ import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import UnsupportedError
 from cvzoo.links.connection.fused_activation import leaky
-from cvzoo.weights.darknet import DarknetSection
+from cvzoo.weights.formats.darknet import DarknetSection
 
 Activation = Callable[[Variable], Variable]
 

@@ -10,7 +10,7 @@ from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.darknet.activation import Activation, read_activation
 from cvzoo.links.model.darknet.convolution import BN_EPS
 from cvzoo.links.model.darknet.layer import DarknetLayer, Shape, check_n_weight, get_size
-from cvzoo.weights.darknet import DarknetSection, DarknetWeightsFile
+from cvzoo.weights.formats.darknet import DarknetSection, DarknetWeightsFile
 
 
 class DarknetConnected(Chain):

@@ -10,7 +10,7 @@ from cvzoo.links.connection.folded_convolution import can_fold, folded_convoluti
 from cvzoo.links.connection.fused_activation import fused_activation
 from cvzoo.links.model.darknet.activation import Activation, read_activation
 from cvzoo.links.model.darknet.layer import DarknetLayer, Shape, check_fits, check_n_weight, get_size, refuse_options
-from cvzoo.weights.darknet import DarknetSection, DarknetWeightsFile
+from cvzoo.weights.formats.darknet import DarknetSection, DarknetWeightsFile
 
 # Added to the variance. The published scores come from darknet's GPU code, which has 1e-5 under the root; its CPU code
 # adds 1e-6 outside.

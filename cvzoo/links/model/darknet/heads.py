@@ -2,7 +2,7 @@
 
 from cvzoo.links.model.darknet.layer import DarknetLayer, Shape, get_size, keep, refuse_options
 from cvzoo.links.model.yolo.decode import RegionHead, YoloHead
-from cvzoo.weights.darknet import DarknetSection
+from cvzoo.weights.formats.darknet import DarknetSection
 
 
 def build_yolo(section: DarknetSection, index: int, shape: Shape) -> tuple[DarknetLayer, YoloHead]:

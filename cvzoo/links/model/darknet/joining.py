@@ -16,7 +16,7 @@ from cvzoo.links.model.darknet.layer import (
     refuse_options,
     same_size,
 )
-from cvzoo.weights.darknet import DarknetSection
+from cvzoo.weights.formats.darknet import DarknetSection
 
 
 def build_route(section: DarknetSection, index: int, shapes: Sequence[Shape]) -> DarknetLayer:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from cvzoo.errors.exceptions import FileFormatError, UnsupportedError
-from cvzoo.weights.darknet import DarknetSection
+from cvzoo.weights.formats.darknet import DarknetSection
 
 PHOTO = -1  # the place of the network's input among its layers
 

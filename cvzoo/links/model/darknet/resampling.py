@@ -6,7 +6,7 @@ from typing import Any
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.links.model.darknet.layer import DarknetLayer, Shape, check_fits, get_size, refuse_options
-from cvzoo.weights.darknet import DarknetSection
+from cvzoo.weights.formats.darknet import DarknetSection
 
 
 def build_maxpool(section: DarknetSection, index: int, shape: Shape) -> DarknetLayer:

@@ -12,7 +12,7 @@ from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.connection.fused_activation import leaky
 from cvzoo.links.model.darknet.convolution import BN_EPS, take_convolution
-from cvzoo.weights.darknet import DarknetWeightsFile
+from cvzoo.weights.formats.darknet import DarknetWeightsFile
 
 
 def block(in_channels: int, out_channels: int, ksize: int, stride: int = 1, *, initialW: Any = None) -> Conv2DBNActiv:

@@ -15,8 +15,8 @@ from cvzoo.links.model.detector_source import DetectorSource, take_what_fits
 from cvzoo.links.model.pretrained.path import pretrained_path
 from cvzoo.links.model.yolo.block import load_darknet
 from cvzoo.links.model.yolo.chainercv_names import from_chainercv, is_chainercv_yolo
-from cvzoo.weights.darknet import DarknetWeightsFile
 from cvzoo.weights.download import pin_weights
+from cvzoo.weights.formats.darknet import DarknetWeightsFile
 from cvzoo.weights.model_header import ModelHeader, read_model_header
 from cvzoo.weights.record import Weights
 from cvzoo.weights.report import LoadReport

@@ -11,7 +11,7 @@ from cvzoo.config.switches import using_config
 from cvzoo.errors.exceptions import ShapeError, UnsupportedError, WeightsMismatchError
 from cvzoo.links.model.caffe.layer_types import MAKERS, N_BOTTOM, make_link
 from cvzoo.links.model.caffe.pooling import pooled_size
-from cvzoo.weights.caffe.net import CaffeLayer
+from cvzoo.weights.formats.caffe.net import CaffeLayer
 
 
 def draw(*shape, seed=0):

@@ -20,7 +20,7 @@ from cvzoo.links.model.pspnet.names import NAMES as PSPNET_NAMES
 from cvzoo.links.model.pspnet.pspnet import PSPNet
 from cvzoo.links.model.pspnet.weights import INPUT_SIZES
 from cvzoo.links.model.pspnet.weights import RECORDS as PSPNET_RECORDS
-from cvzoo.weights.npz import write_npz
+from cvzoo.weights.formats.npz import write_npz
 
 _HERE = pathlib.Path(__file__)
 STORED = json.loads(_HERE.with_name("gluon_maps.json").read_text())

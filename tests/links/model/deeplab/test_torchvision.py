@@ -14,7 +14,7 @@ from cvzoo.links.model.deeplab.deeplab_v3 import DeepLabV3
 from cvzoo.links.model.deeplab.published import DeepLabV3MobileNetV3Large, DeepLabV3ResNet50, DeepLabV3ResNet101
 from cvzoo.links.model.fcn.published import FCNResNet50, FCNResNet101
 from cvzoo.links.model.lraspp.lraspp import LRASPPMobileNetV3Large
-from cvzoo.weights.npz import write_npz
+from cvzoo.weights.formats.npz import write_npz
 
 # torchvision's name -> ours; the sizes of the files are those of one forward each
 MODELS = {

@@ -26,7 +26,7 @@ from cvzoo.links.model.retinanet.collate import collate_photos
 from cvzoo.optimizers.adam import Adam
 from cvzoo.serializers.npz import save_npz
 from cvzoo.weights.cache import cached_path
-from cvzoo.weights.npz import write_npz
+from cvzoo.weights.formats.npz import write_npz
 
 CONVOLUTIONS = [f"conv{stage}_{i}" for stage, n in enumerate((2, 2, 3, 3, 3), start=1) for i in range(1, n + 1)]
 NARROW = {"base_channels": 4, "rpn_channels": 8, "fc_channels": 16}

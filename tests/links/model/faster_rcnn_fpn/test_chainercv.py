@@ -11,7 +11,7 @@ from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.faster_rcnn_fpn.anchors import level_anchors
 from cvzoo.links.model.faster_rcnn_fpn.chainercv_names import chainercv_settings, from_chainercv
 from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
-from cvzoo.weights.npz import write_npz
+from cvzoo.weights.formats.npz import write_npz
 
 # our beginning of a path -> ChainerCV's
 THEIRS = (

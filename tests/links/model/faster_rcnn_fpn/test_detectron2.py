@@ -12,7 +12,7 @@ from cvzoo.links.model.faster_rcnn_fpn.detectron2_names import from_detectron2, 
 from cvzoo.links.model.faster_rcnn_fpn.detectron2_weights import detectron2_settings
 from cvzoo.links.model.keypoint_rcnn.published import KeypointRCNNFPNResNet50
 from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
-from cvzoo.weights.safetensors import write_safetensors
+from cvzoo.weights.formats.safetensors import write_safetensors
 
 # blocks of a ResNet-50, channels that go in, in the middle, and out
 STAGES = {

@@ -28,7 +28,7 @@ from cvzoo.links.model.faster_rcnn_fpn.torchvision_names import from_torchvision
 from cvzoo.links.model.faster_rcnn_fpn.weights import MOBILENET_V3_LARGE_320_FPN, RESNET50_FPN
 from cvzoo.links.model.resnet.resnet import ResNet
 from cvzoo.serializers.model_file import save_model
-from cvzoo.weights.safetensors import read_safetensors_metadata, write_safetensors
+from cvzoo.weights.formats.safetensors import read_safetensors_metadata, write_safetensors
 
 TINY = FasterRCNNFPNSettings(
     n_layer=10, base_channels=8, channels=16, head_width=32, min_size=64, max_size=96, n_proposal=50

@@ -21,7 +21,7 @@ from cvzoo.links.model.fcis.listing import ARCHITECTURES, members
 from cvzoo.links.model.fcis.mask_voting import mask_voting
 from cvzoo.links.model.fcis.train_chain import FCISTrainChain
 from cvzoo.optimizers.adam import Adam
-from cvzoo.weights.npz import write_npz
+from cvzoo.weights.formats.npz import write_npz
 
 NARROW = {"n_layer": 50, "base_channels": 4, "rpn_channels": 8, "mid_channels": 6}
 

@@ -22,7 +22,7 @@ from cvzoo.links.model.keypoint_rcnn.point_targets import point_targets
 from cvzoo.links.model.keypoint_rcnn.published import KeypointRCNNFPNResNet50, KeypointRCNNFPNResNet101
 from cvzoo.optimizers.adam import Adam
 from cvzoo.serializers.model_file import save_model
-from cvzoo.weights.safetensors import read_safetensors_metadata, write_safetensors
+from cvzoo.weights.formats.safetensors import read_safetensors_metadata, write_safetensors
 
 TINY = FasterRCNNFPNSettings(
     n_layer=10, base_channels=8, channels=16, head_width=32, min_size=64, max_size=96, n_proposal=50

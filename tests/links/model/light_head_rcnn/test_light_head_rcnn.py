@@ -16,7 +16,7 @@ from cvzoo.links.model.light_head_rcnn.light_head_rcnn_resnet101 import LightHea
 from cvzoo.links.model.light_head_rcnn.listing import ARCHITECTURES, members
 from cvzoo.links.model.light_head_rcnn.train_chain import LightHeadRCNNTrainChain, ohem_losses
 from cvzoo.optimizers.adam import Adam
-from cvzoo.weights.npz import write_npz
+from cvzoo.weights.formats.npz import write_npz
 
 NARROW = {"n_layer": 50, "base_channels": 4, "rpn_channels": 8, "mid_channels": 4, "fc_channels": 16}
 COUNTS = {50: (3, 4, 6, 3), 101: (3, 4, 23, 3)}

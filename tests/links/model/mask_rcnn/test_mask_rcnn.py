@@ -20,7 +20,7 @@ from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
 from cvzoo.links.model.mask_rcnn.paste_mask import paste_masks, paste_window
 from cvzoo.links.model.mask_rcnn.published import MaskRCNNFPNResNet50, MaskRCNNFPNResNet101
 from cvzoo.serializers.model_file import save_model
-from cvzoo.weights.safetensors import read_safetensors_metadata, write_safetensors
+from cvzoo.weights.formats.safetensors import read_safetensors_metadata, write_safetensors
 
 TINY = FasterRCNNFPNSettings(
     n_layer=10, base_channels=8, channels=16, head_width=32, min_size=64, max_size=96, n_proposal=50

@@ -28,7 +28,7 @@ from cvzoo.links.model.retinanet.published import (
 from cvzoo.links.model.retinanet.retinanet import RetinaNet
 from cvzoo.serializers.model_file import save_model
 from cvzoo.serializers.npz import save_npz
-from cvzoo.weights.safetensors import read_safetensors_metadata, write_safetensors
+from cvzoo.weights.formats.safetensors import read_safetensors_metadata, write_safetensors
 
 SMALL = RetinaNetSettings(
     n_layer=10,

@@ -17,7 +17,7 @@ from cvzoo.links.model.yolo.yolo_v2 import YOLOv2
 from cvzoo.links.model.yolo.yolo_v2_tiny import YOLOv2Tiny
 from cvzoo.links.model.yolo.yolo_v3 import YOLOv3
 from cvzoo.weights.cache import cached_path
-from cvzoo.weights.npz import write_npz
+from cvzoo.weights.formats.npz import write_npz
 
 cfgs = neighbour(__file__, "darknet_cfgs")
 

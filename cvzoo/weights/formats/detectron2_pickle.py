@@ -14,8 +14,8 @@ import numpy as np
 
 from cvzoo.errors.exceptions import FileError, FileFormatError, UnsafeFileError
 from cvzoo.files.file_bytes import file_bytes
-from cvzoo.weights.declared_shape import MAX_RANK, is_possible_shape
-from cvzoo.weights.pickle_machine import Callee, Inert, PickleMachine, Stateful, dict_of_pairs
+from cvzoo.weights.formats.declared_shape import MAX_RANK, is_possible_shape
+from cvzoo.weights.formats.pickle_machine import Callee, Inert, PickleMachine, Stateful, dict_of_pairs
 
 MAX_SIZE = 8 << 30
 # under these names the arrays lie beside who made them; the likeliest first

@@ -15,7 +15,7 @@ import numpy as np
 from cvzoo.errors.exceptions import DtypeError, FileFormatError, UnsafeFileError
 from cvzoo.files.atomic_write import atomic_write
 from cvzoo.files.zip_archive import SMALL, ZipArchive
-from cvzoo.weights.declared_shape import is_possible_shape
+from cvzoo.weights.formats.declared_shape import is_possible_shape
 
 MAGIC = b"\x93NUMPY"
 _HEADER = re.compile(

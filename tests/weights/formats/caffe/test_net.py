@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from cvzoo.errors.exceptions import FileFormatError, WeightsError, WeightsMismatchError
-from cvzoo.weights.caffe.net import CaffeLayer, read_caffe
-from cvzoo.weights.darknet import DarknetWeightsFile, read_darknet_cfg
+from cvzoo.weights.formats.caffe.net import CaffeLayer, read_caffe
+from cvzoo.weights.formats.darknet import DarknetWeightsFile, read_darknet_cfg
 
 W, B = np.arange(24, dtype="f4").reshape(2, 3, 2, 2), np.ones(2, "f4")
 TEXT = """

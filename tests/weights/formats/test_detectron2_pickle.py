@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cvzoo.errors.exceptions import FileError, FileFormatError, UnsafeFileError, WeightsError
-from cvzoo.weights.detectron2_pickle import read_detectron2
+from cvzoo.weights.formats.detectron2_pickle import read_detectron2
 from cvzoo.weights.sniff import read_arrays, sniff
 
 X = np.arange(6, dtype="f4").reshape(2, 3) - 2.5
@@ -137,7 +137,7 @@ def test_files_that_are_something_else_are_refused(write, data, words):
 
 
 def test_names_that_share_bytes_do_not_fill_the_memory(write, monkeypatch):
-    monkeypatch.setattr("cvzoo.weights.detectron2_pickle._BUDGET_OVER", 0)
+    monkeypatch.setattr("cvzoo.weights.formats.detectron2_pickle._BUDGET_OVER", 0)
     array = np.zeros(1000, "f4")
     assert len(read_detectron2(write(pickle.dumps({str(i): array for i in range(3)}, 4)))) == 3
     with pytest.raises(FileFormatError, match="honestly hold"):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from cvzoo.errors.exceptions import DtypeError, FileFormatError
-from cvzoo.weights.safetensors import read_safetensors, read_safetensors_metadata, write_safetensors
+from cvzoo.weights.formats.safetensors import read_safetensors, read_safetensors_metadata, write_safetensors
 
 
 def build(header, body=b""):

@@ -5,8 +5,8 @@ import math
 import numpy as np
 
 from cvzoo.errors.exceptions import FileFormatError
-from cvzoo.weights.caffe.wire import BYTES, FIXED32, FIXED64, VARINT, WireReader
-from cvzoo.weights.declared_shape import MAX_RANK, is_possible_shape
+from cvzoo.weights.formats.caffe.wire import BYTES, FIXED32, FIXED64, VARINT, WireReader
+from cvzoo.weights.formats.declared_shape import MAX_RANK, is_possible_shape
 
 SHAPE, DATA, DOUBLE_DATA = 7, 5, 8
 LEGACY_SHAPE = (1, 2, 3, 4)  # num, channels, height, width

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cvzoo.errors.exceptions import FileFormatError
-from cvzoo.weights.caffe.prototxt import read_prototxt
+from cvzoo.weights.formats.caffe.prototxt import read_prototxt
 
 TEXT = """\
 name: "a \\"net\\" \\x41\\102" ' of two parts'  # a comment

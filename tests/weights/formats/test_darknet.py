@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cvzoo.errors.exceptions import FileFormatError, ShapeError, WeightsError
-from cvzoo.weights.darknet import DarknetWeightsFile, read_darknet_cfg
+from cvzoo.weights.formats.darknet import DarknetWeightsFile, read_darknet_cfg
 
 CFG = """\
 [net]

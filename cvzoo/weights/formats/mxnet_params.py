@@ -15,10 +15,10 @@ import numpy as np
 from cvzoo.errors.exceptions import FileError, FileFormatError, UnsupportedError, WeightsMismatchError
 from cvzoo.files.file_bytes import file_size
 from cvzoo.files.zip_archive import ZipArchive
-from cvzoo.weights.declared_shape import MAX_RANK, is_possible_shape
-from cvzoo.weights.torch_tensor import widen_bfloat16
+from cvzoo.weights.formats.declared_shape import MAX_RANK, is_possible_shape
+from cvzoo.weights.formats.torch_tensor import widen_bfloat16
+from cvzoo.weights.magic_numbers import MXNET_MAGIC
 
-MAGIC = 0x112  # of the file
 V1, V2, V3 = 0xF993FAC8, 0xF993FAC9, 0xF993FACA  # of an array; a small number is version 0: it is the array's rank
 DTYPES = {
     0: "<f4",
@@ -90,8 +90,8 @@ class _Bytes:
 
 def _arrays(file: _Bytes, drop_prefix: bool) -> dict[str, np.ndarray]:
     magic = file.number("<Q", "the header")
-    if magic != MAGIC:
-        raise FileFormatError(f"{file.where}: no MXNet .params file", expected=hex(MAGIC), got=hex(magic))
+    if magic != MXNET_MAGIC:
+        raise FileFormatError(f"{file.where}: no MXNet .params file", expected=hex(MXNET_MAGIC), got=hex(magic))
     file.number("<Q", "the header")  # reserved
     n = file.number("<Q", "the header")
     if n > MAX_ARRAYS:

@@ -1,4 +1,4 @@
-from cvzoo.weights.caffe.schema import BY_NUMBER, ENUMS, MESSAGES, SCALARS, V1_SPELLING
+from cvzoo.weights.formats.caffe.schema import BY_NUMBER, ENUMS, MESSAGES, SCALARS, V1_SPELLING
 
 
 def test_every_kind_is_known():

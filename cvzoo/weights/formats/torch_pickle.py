@@ -14,10 +14,10 @@ import numpy as np
 from cvzoo.errors.exceptions import FileError, FileFormatError, WeightsMismatchError
 from cvzoo.files.file_bytes import file_size
 from cvzoo.files.zip_archive import ZipArchive
-from cvzoo.weights import torch_tensor as tt
-from cvzoo.weights.pickle_machine import Callee, Inert, PickleMachine, dict_of_pairs
+from cvzoo.weights.formats import torch_tensor as tt
+from cvzoo.weights.formats.pickle_machine import Callee, Inert, PickleMachine, dict_of_pairs
+from cvzoo.weights.magic_numbers import TORCH_MAGIC
 
-LEGACY_MAGIC = 0x1950A86A20F9469CFC6C
 LEGACY_PROTOCOL = 1001
 MAX_PICKLE = 64 << 20  # names and shapes; the numbers lie outside
 FREE_VALUES = 20_000  # that may be looked at besides one for each byte of the file
@@ -157,7 +157,7 @@ def _read_zip(archive: ZipArchive, where: str) -> _Content:
 def _read_legacy(file, where: str, size: int) -> _Content:
     head = file.read(min(size, MAX_PICKLE))  # asking for more reserves it at once
     machine = PickleMachine(head, table=TABLE, where=where)
-    if machine.load() != LEGACY_MAGIC:
+    if machine.load() != TORCH_MAGIC:
         raise FileFormatError(f"{where}: a pickle, but not one of torch's")
     if _next(head, machine, where) != LEGACY_PROTOCOL:
         raise FileFormatError(f"{where}: an unknown version of torch's format")

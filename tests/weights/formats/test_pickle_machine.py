@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cvzoo.errors.exceptions import FileFormatError, UnsafeFileError
-from cvzoo.weights import pickle_machine
-from cvzoo.weights.pickle_machine import Callee, Inert, PickleMachine, dict_of_pairs
+from cvzoo.weights.formats import pickle_machine
+from cvzoo.weights.formats.pickle_machine import Callee, Inert, PickleMachine, dict_of_pairs
 
 ATOMS = (
     st.none()

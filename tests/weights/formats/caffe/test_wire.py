@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cvzoo.errors.exceptions import FileFormatError
-from cvzoo.weights.caffe.wire import BYTES, FIXED32, FIXED64, VARINT, WireReader
+from cvzoo.weights.formats.caffe.wire import BYTES, FIXED32, FIXED64, VARINT, WireReader
 
 
 def varint(value):

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from cvzoo.errors.exceptions import FileFormatError
 from cvzoo.files.file_bytes import file_bytes
-from cvzoo.weights.caffe.schema import ENUMS, MESSAGES, V1_SPELLING, Field
+from cvzoo.weights.formats.caffe.schema import ENUMS, MESSAGES, V1_SPELLING, Field
 
 MAX_BYTES = 4 << 20  # the largest public networks have half a megabyte
 MAX_DEPTH = 30

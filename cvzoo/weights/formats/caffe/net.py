@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from cvzoo.errors.exceptions import FileError, FileFormatError, WeightsMismatchError
-from cvzoo.weights.caffe.caffemodel import read_caffemodel
-from cvzoo.weights.caffe.prototxt import read_prototxt
+from cvzoo.weights.formats.caffe.caffemodel import read_caffemodel
+from cvzoo.weights.formats.caffe.prototxt import read_prototxt
 
 # layers that do not work without blobs, and which parameter tells the first size of the first blob
 WITH_BLOBS = {

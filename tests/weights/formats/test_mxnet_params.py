@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cvzoo.errors.exceptions import FileError, FileFormatError, UnsupportedError, WeightsError, WeightsMismatchError
-from cvzoo.weights.mxnet_params import read_mxnet_params
+from cvzoo.weights.formats.mxnet_params import read_mxnet_params
 from cvzoo.weights.sniff import read_arrays, sniff
 
 CODES = {"f4": 0, "f8": 1, "f2": 2, "u1": 3, "i4": 4, "i1": 5, "i8": 6, "b1": 7, "i2": 8}

@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as hnp
 
 from cvzoo.errors.exceptions import DtypeError, FileFormatError, UnsafeFileError
 from cvzoo.files import zip_archive
-from cvzoo.weights.npz import parse_npy, read_npz, write_npz
+from cvzoo.weights.formats.npz import parse_npy, read_npz, write_npz
 
 DTYPES = ["f8", "f4", "f2", "i8", "i4", "i2", "i1", "u1", "?", "c8", "U3", "S2"]
 

@@ -7,9 +7,9 @@ import os
 
 from cvzoo.errors.exceptions import FileFormatError
 from cvzoo.files.file_bytes import file_bytes
-from cvzoo.weights.caffe.blob import read_blob
-from cvzoo.weights.caffe.schema import BY_NUMBER, ENUMS, MESSAGES, Field
-from cvzoo.weights.caffe.wire import BYTES, FIXED32, FIXED64, VARINT, WireReader
+from cvzoo.weights.formats.caffe.blob import read_blob
+from cvzoo.weights.formats.caffe.schema import BY_NUMBER, ENUMS, MESSAGES, Field
+from cvzoo.weights.formats.caffe.wire import BYTES, FIXED32, FIXED64, VARINT, WireReader
 
 MAX_BYTES = 2 << 30  # the format's own limit is 2 GiB
 # forks gave this layer's parameter many numbers; where it is, the layer's type says what it must be

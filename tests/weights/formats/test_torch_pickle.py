@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from cvzoo.errors.exceptions import FileFormatError, UnsafeFileError, WeightsError, WeightsMismatchError
-from cvzoo.weights import pickle_machine, torch_pickle
-from cvzoo.weights.torch_pickle import read_torch
+from cvzoo.weights.formats import pickle_machine, torch_pickle
+from cvzoo.weights.formats.torch_pickle import read_torch
 
 RNG = np.random.default_rng(0)
 ARRAYS = {

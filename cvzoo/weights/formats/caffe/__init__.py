@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from cvzoo.lazy_imports.on_demand import import_on_demand
 
 if TYPE_CHECKING:
-    from cvzoo.weights.caffe.net import CaffeLayer, CaffeNet, read_caffe
+    from cvzoo.weights.formats.caffe.net import CaffeLayer, CaffeNet, read_caffe
 
 __all__ = ["CaffeLayer", "CaffeNet", "read_caffe"]
 

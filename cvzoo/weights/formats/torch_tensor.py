@@ -6,8 +6,8 @@ import math
 import numpy as np
 
 from cvzoo.errors.exceptions import FileFormatError
-from cvzoo.weights.declared_shape import MAX_RANK, is_possible_shape
-from cvzoo.weights.pickle_machine import Callee
+from cvzoo.weights.formats.declared_shape import MAX_RANK, is_possible_shape
+from cvzoo.weights.formats.pickle_machine import Callee
 
 BFLOAT16 = "bfloat16"
 # a name of torch's -> our dtype, without byte order

@@ -14,8 +14,8 @@ import numpy as np
 from cvzoo.errors.exceptions import DtypeError, FileError, FileFormatError
 from cvzoo.files.atomic_write import atomic_write
 from cvzoo.files.file_bytes import file_size
-from cvzoo.weights.declared_shape import MAX_RANK, is_possible_shape
-from cvzoo.weights.torch_tensor import widen_bfloat16
+from cvzoo.weights.formats.declared_shape import MAX_RANK, is_possible_shape
+from cvzoo.weights.formats.torch_tensor import widen_bfloat16
 
 MAX_HEADER = 100_000_000  # the format's own limit
 DTYPES = {

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from cvzoo.errors.exceptions import FileFormatError, WeightsError
-from cvzoo.weights.caffe import wire
-from cvzoo.weights.caffe.caffemodel import read_caffemodel
+from cvzoo.weights.formats.caffe import wire
+from cvzoo.weights.formats.caffe.caffemodel import read_caffemodel
 
 W = np.arange(24, dtype="f4").reshape(2, 3, 2, 2)
 
