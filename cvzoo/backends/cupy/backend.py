@@ -10,6 +10,7 @@ from cvzoo.backends.cuda.arithmetic import *
 from cvzoo.backends.cuda.focal_loss import *
 from cvzoo.backends.cuda.loss import *
 from cvzoo.backends.cuda.random_numbers import *
+from cvzoo.backends.cuda.roi import *
 from cvzoo.backends.cupy.batch_norm_relu import *
 from cvzoo.backends.cupy.bfloat16 import *
 from cvzoo.backends.cupy.chain import *

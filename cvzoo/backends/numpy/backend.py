@@ -22,6 +22,7 @@ from cvzoo.backends.numpy.pooling import *
 from cvzoo.backends.numpy.quantized import *
 from cvzoo.backends.numpy.random_numbers import *
 from cvzoo.backends.numpy.resize import *
+from cvzoo.backends.numpy.roi import *
 from cvzoo.backends.numpy.separable import *
 from cvzoo.backends.numpy.softmax import *
 from cvzoo.backends.numpy.upsampling import *

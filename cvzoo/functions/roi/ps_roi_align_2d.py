@@ -3,15 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.cuda.roi import Cells
-from cvzoo.functions.roi.axis_samples import axis_samples
-from cvzoo.functions.roi.cell_samples import CellSamples, cell_samples
-from cvzoo.functions.roi.on_device import device_regions, is_on_device
-from cvzoo.functions.roi.position_sensitive import PlacedRegions, placed_regions, placed_sizes
-from cvzoo.functions.roi.regions import Sampling, checked_sampling
-from cvzoo.functions.roi.roi_max_align_2d import greatest_samples
-from cvzoo.functions.roi.row_sums import RowSums
+from cvzoo.autodiff.variable import Variable, as_array
+from cvzoo.backends.regions import Cells
+from cvzoo.functions.roi.checks import Sampling, checked_placed_outsize, checked_sampling
+from cvzoo.functions.roi.regions_of_maps import regions_of_maps
 
 
 def ps_roi_average_align_2d(
@@ -39,21 +34,14 @@ def ps_roi_average_align_2d(
     Source: Dai et al., "R-FCN", 2016; Li et al., "Light-Head R-CNN", 2017. Where we differ: regions are not rounded.
     """
     name = "ps_roi_average_align_2d"
-    if is_on_device(x):
-        sizes = placed_sizes(x, outsize, group_size, function=name)
-        return device_regions(
-            *((x,), rois, roi_indices, (spatial_scale,), sizes, Cells.SAMPLES),
-            function=name,
-            sampling=checked_sampling(sampling_ratio, function=name),
-            aligned=aligned,
-            group=group_size,
-        )
-    placed = placed_regions(x, rois, roi_indices, outsize, spatial_scale, group_size, function=name)
-    samples = _samples(placed, sampling_ratio, aligned, name)
-    m, s = samples.seen.shape
-    places = (samples.places + placed.first_row[:, None, None]).reshape(m, 4 * s)
-    weights = (samples.weights * samples.share[:, None, None]).reshape(m, 4 * s)
-    return placed.as_maps(RowSums(places, weights).apply((placed.rows,))[0])
+    size = checked_placed_outsize(as_array(x), outsize, group_size, function=name)
+    return regions_of_maps(
+        *((x,), rois, roi_indices, (spatial_scale,), size, Cells.SAMPLES),
+        function=name,
+        sampling=checked_sampling(sampling_ratio, function=name),
+        aligned=aligned,
+        group=group_size,
+    )
 
 
 def ps_roi_max_align_2d(
@@ -73,25 +61,12 @@ def ps_roi_max_align_2d(
     cell without any is 0. The gradient goes to the first of the greatest.
     """
     name = "ps_roi_max_align_2d"
-    if is_on_device(x):
-        sizes = placed_sizes(x, outsize, group_size, function=name)
-        return device_regions(
-            *((x,), rois, roi_indices, (spatial_scale,), sizes, Cells.SAMPLES),
-            function=name,
-            sampling=checked_sampling(sampling_ratio, function=name),
-            aligned=aligned,
-            group=group_size,
-            greatest=True,
-        )
-    placed = placed_regions(x, rois, roi_indices, outsize, spatial_scale, group_size, function=name)
-    return placed.as_maps(
-        greatest_samples(placed.rows, _samples(placed, sampling_ratio, aligned, name), placed.first_row)
+    size = checked_placed_outsize(as_array(x), outsize, group_size, function=name)
+    return regions_of_maps(
+        *((x,), rois, roi_indices, (spatial_scale,), size, Cells.SAMPLES),
+        function=name,
+        sampling=checked_sampling(sampling_ratio, function=name),
+        aligned=aligned,
+        group=group_size,
+        greatest=True,
     )
-
-
-def _samples(placed: PlacedRegions, sampling_ratio: Sampling, aligned: bool, function: str) -> CellSamples:
-    sy, sx = checked_sampling(sampling_ratio, function=function)
-    (_, oh, ow), (h, w) = placed.outsize, placed.map_size
-    y_min, x_min, y_max, x_max = placed.bbox.T
-    rows = axis_samples(y_min, y_max, oh, sy, h, aligned)
-    return cell_samples(rows, axis_samples(x_min, x_max, ow, sx, w, aligned), w)

@@ -3,18 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.cuda.roi import Cells
-from cvzoo.functions.array.reshape import reshape
-from cvzoo.functions.array.transpose import transpose
-from cvzoo.functions.roi.axis_bins import real_bins
-from cvzoo.functions.roi.cell_samples import cell_pixels
-from cvzoo.functions.roi.on_device import device_regions, is_on_device
-from cvzoo.functions.roi.pick_channels import PickChannels
-from cvzoo.functions.roi.position_sensitive import PlacedRegions, placed_regions, placed_sizes
-from cvzoo.functions.roi.row_sums import RowSums
+from cvzoo.autodiff.variable import Variable, as_array
+from cvzoo.backends.regions import Cells
+from cvzoo.functions.roi.checks import checked_placed_outsize
+from cvzoo.functions.roi.regions_of_maps import regions_of_maps
 
 
 def ps_roi_average_pooling_2d(
@@ -33,19 +25,9 @@ def ps_roi_average_pooling_2d(
 
     Source: Dai et al., "R-FCN", 2016. Where we differ, as ChainerCV does: regions are not rounded to pixels first.
     """
-    if is_on_device(x):
-        sizes = placed_sizes(x, outsize, group_size, function="ps_roi_average_pooling_2d")
-        return device_regions(
-            *((x,), rois, roi_indices, (spatial_scale,), sizes, Cells.REAL),
-            function="ps_roi_average_pooling_2d",
-            group=group_size,
-        )
-    placed = placed_regions(
-        x, rois, roi_indices, outsize, spatial_scale, group_size, function="ps_roi_average_pooling_2d"
-    )
-    places, inside = _pixels(placed)
-    weights = inside / np.maximum(inside.sum(axis=1, keepdims=True), 1).astype(np.float32)
-    return placed.as_maps(RowSums(places, weights.astype(np.float32)).apply((placed.rows,))[0])
+    name = "ps_roi_average_pooling_2d"
+    size = checked_placed_outsize(as_array(x), outsize, group_size, function=name)
+    return regions_of_maps((x,), rois, roi_indices, (spatial_scale,), size, Cells.REAL, function=name, group=group_size)
 
 
 def ps_roi_max_pooling_2d(
@@ -55,33 +37,8 @@ def ps_roi_max_pooling_2d(
 
     Arguments and errors as for `ps_roi_average_pooling_2d`. The gradient goes to the first of the greatest.
     """
-    if is_on_device(x):
-        sizes = placed_sizes(x, outsize, group_size, function="ps_roi_max_pooling_2d")
-        return device_regions(
-            *((x,), rois, roi_indices, (spatial_scale,), sizes, Cells.REAL),
-            function="ps_roi_max_pooling_2d",
-            group=group_size,
-            greatest=True,
-        )
-    placed = placed_regions(x, rois, roi_indices, outsize, spatial_scale, group_size, function="ps_roi_max_pooling_2d")
-    places, inside = _pixels(placed)
-    rows = placed.rows
-    best = np.full((len(places), rows.shape[1]), -np.inf, rows.dtype)
-    where = np.full(best.shape, -1, np.intp)
-    for place, here in zip(places.T, inside.T):
-        used = np.flatnonzero(here)
-        values = rows.array[place[used]]
-        better = (values > best[used]) | (where[used] < 0)
-        best[used] = np.where(better, values, best[used])
-        where[used] = np.where(better, place[used, None], where[used])
-    as_map = transpose(reshape(rows, (1, -1, 1, rows.shape[1])), (0, 3, 1, 2))
-    picked = PickChannels(where[:, None, None]).apply((as_map,))[0]
-    return placed.as_maps(reshape(picked, best.shape))
-
-
-def _pixels(placed: PlacedRegions) -> tuple[np.ndarray, np.ndarray]:
-    """Rows (M, K) that each cell looks at, and (M, K) bool, which of them it has."""
-    (_, oh, ow), (h, w) = placed.outsize, placed.map_size
-    y_min, x_min, y_max, x_max = placed.bbox.T
-    places, inside = cell_pixels(real_bins(y_min, y_max, oh, h), real_bins(x_min, x_max, ow, w), w)
-    return places + placed.first_row[:, None], inside
+    name = "ps_roi_max_pooling_2d"
+    size = checked_placed_outsize(as_array(x), outsize, group_size, function=name)
+    return regions_of_maps(
+        (x,), rois, roi_indices, (spatial_scale,), size, Cells.REAL, function=name, group=group_size, greatest=True
+    )

@@ -6,12 +6,10 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.cuda.roi import Cells
-from cvzoo.functions.roi.axis_samples import axis_samples
-from cvzoo.functions.roi.axis_weights import sample_weights
-from cvzoo.functions.roi.on_device import device_regions, is_on_device
-from cvzoo.functions.roi.regions import Regions, Sampling, checked_outsize, checked_regions, checked_sampling
-from cvzoo.functions.roi.window_means import WindowMeans, Windows
+from cvzoo.backends.arrays import range_of
+from cvzoo.backends.regions import Cells
+from cvzoo.functions.roi.checks import Sampling, checked_outsize, checked_sampling
+from cvzoo.functions.roi.regions_of_maps import regions_of_maps
 
 _NAME = "roi_average_align_2d"
 
@@ -42,24 +40,19 @@ def roi_average_align_2d(
 
     Source: He et al., "Mask R-CNN", 2017, section 3. Both corner rules agree with torchvision's.
     """
-    if is_on_device(x):
-        size, sampling = checked_outsize(outsize, function=_NAME), checked_sampling(sampling_ratio, function=_NAME)
-        return device_regions(
-            *((x,), rois, roi_indices, (spatial_scale,), size, Cells.SAMPLES),
-            function=_NAME,
-            sampling=sampling,
-            aligned=aligned,
-        )
-    regions = checked_regions(x, rois, roi_indices, spatial_scale, function=_NAME)
-    windows = _windows(regions, np.arange(len(regions.bbox)), outsize, sampling_ratio, aligned)
-    return WindowMeans((windows,)).apply((regions.x,))[0]
+    return regions_of_maps(
+        *((x,), rois, roi_indices, (spatial_scale,), checked_outsize(outsize, function=_NAME), Cells.SAMPLES),
+        function=_NAME,
+        sampling=checked_sampling(sampling_ratio, function=_NAME),
+        aligned=aligned,
+    )
 
 
 def roi_average_align_levels(
     maps: Sequence[Any],
-    rois: np.ndarray,
-    roi_indices: np.ndarray,
-    levels: np.ndarray,
+    rois: Any,
+    roi_indices: Any,
+    levels: Any,
     outsize: int | Sequence[int],
     spatial_scales: Sequence[float],
     sampling_ratio: Sampling = None,
@@ -72,31 +65,22 @@ def roi_average_align_levels(
     levels: (R,) int, which of them each region looks at
     All else as in `roi_average_align_2d`.
     """
-    if is_on_device(maps[0]):
-        size, sampling = checked_outsize(outsize, function=_NAME), checked_sampling(sampling_ratio, function=_NAME)
-        return device_regions(
-            *(maps[: len(spatial_scales)], rois, roi_indices, spatial_scales, size, Cells.SAMPLES),
-            function=_NAME,
-            level=levels,
-            sampling=sampling,
-            aligned=aligned,
-        )
-    inputs, windows = [], []
-    for level, (x, scale) in enumerate(zip(maps, spatial_scales)):
-        place = np.flatnonzero(levels == level)
-        if len(place) or not (len(levels) or level):
-            regions = checked_regions(x, rois[place], roi_indices[place], scale, function=_NAME)
-            windows.append(_windows(regions, place, outsize, sampling_ratio, aligned))
-            inputs.append(regions.x)
-    return WindowMeans(windows).apply(tuple(inputs))[0]
+    seen, levels = _levels_seen(levels, len(spatial_scales))
+    return regions_of_maps(
+        *([maps[k] for k in seen], rois, roi_indices, [spatial_scales[k] for k in seen]),
+        *(checked_outsize(outsize, function=_NAME), Cells.SAMPLES),
+        function=_NAME,
+        level=levels,
+        sampling=checked_sampling(sampling_ratio, function=_NAME),
+        aligned=aligned,
+    )
 
 
-def _windows(
-    regions: Regions, place: np.ndarray, outsize: int | Sequence[int], sampling_ratio: Sampling, aligned: bool
-) -> Windows:
-    oh, ow = checked_outsize(outsize, function=_NAME)
-    sy, sx = checked_sampling(sampling_ratio, function=_NAME)
-    y_min, x_min, y_max, x_max = regions.bbox.T
-    rows = axis_samples(y_min, y_max, oh, sy, regions.x.shape[2], aligned)
-    columns = axis_samples(x_min, x_max, ow, sx, regions.x.shape[3], aligned)
-    return Windows(place, regions.indices, sample_weights(rows), sample_weights(columns))
+def _levels_seen(levels: Any, n_level: int) -> tuple[list[int], Any]:
+    """The levels that a region looks at, and which of these each region looks at; all where that is not looked at."""
+    if not levels.size:
+        return [0], levels
+    if range_of(levels) is None:
+        return list(range(n_level)), levels
+    seen, places = np.unique(levels, return_inverse=True)
+    return seen.tolist(), places

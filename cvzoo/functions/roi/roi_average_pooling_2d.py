@@ -3,15 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.cuda.roi import Cells
-from cvzoo.functions.roi.axis_bins import rounded_bins
-from cvzoo.functions.roi.axis_weights import bin_weights
-from cvzoo.functions.roi.on_device import device_regions, is_on_device
-from cvzoo.functions.roi.regions import checked_outsize, checked_regions
-from cvzoo.functions.roi.window_means import WindowMeans, Windows
+from cvzoo.backends.regions import Cells
+from cvzoo.functions.roi.checks import checked_outsize
+from cvzoo.functions.roi.regions_of_maps import regions_of_maps
 
 
 def roi_average_pooling_2d(
@@ -30,14 +25,6 @@ def roi_average_pooling_2d(
     Source: Girshick, "Fast R-CNN", 2015, section 2.1, with means for maxima, as in Chainer.
     """
     name = "roi_average_pooling_2d"
-    oh, ow = checked_outsize(outsize, function=name)
-    if is_on_device(x):
-        cells = Cells.ROUNDED_INCLUSIVE if inclusive else Cells.ROUNDED
-        return device_regions(*((x,), rois, roi_indices, (spatial_scale,), (oh, ow), cells), function=name)
-    regions = checked_regions(x, rois, roi_indices, spatial_scale, function=name)
-    h, w = regions.x.shape[2:]
-    y_min, x_min, y_max, x_max = regions.bbox.T
-    rows = bin_weights(rounded_bins(y_min, y_max, oh, h, inclusive=inclusive), h)
-    columns = bin_weights(rounded_bins(x_min, x_max, ow, w, inclusive=inclusive), w)
-    windows = Windows(np.arange(len(rois)), regions.indices, rows, columns)
-    return WindowMeans((windows,)).apply((regions.x,))[0]
+    size = checked_outsize(outsize, function=name)
+    cells = Cells.ROUNDED_INCLUSIVE if inclusive else Cells.ROUNDED
+    return regions_of_maps((x,), rois, roi_indices, (spatial_scale,), size, cells, function=name)

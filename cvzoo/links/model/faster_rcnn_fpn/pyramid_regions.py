@@ -6,25 +6,18 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.arrays import is_device_array
-from cvzoo.backends.cuda.roi import region_levels as levels_on_device
+from cvzoo.backends.dispatch import backend_of
 from cvzoo.functions.roi.roi_average_align_2d import roi_average_align_levels
 
 
-def region_levels(bbox: np.ndarray, strides: Sequence[int]) -> np.ndarray:
+def region_levels(bbox: Any, strides: Sequence[int]) -> Any:
     """(R,) int64 (int32 on a GPU), which of the maps each box (R, 4) looks at: one of side 224 at that of stride 16.
 
     Where maps share a stride, the first of them is looked at.
     Source: Lin et al., Feature Pyramid Networks, CVPR 2017, equation 1, in float32 with 1e-6 added to the logarithm.
     """
     first, last = round(np.log2(strides[0])), round(np.log2(strides[-1]))
-    if is_device_array(bbox):
-        return levels_on_device(bbox, first, last)
-    bbox = np.asarray(bbox, np.float32)
-    side = np.sqrt((bbox[:, 2] - bbox[:, 0]) * (bbox[:, 3] - bbox[:, 1]))
-    with np.errstate(divide="ignore"):  # an empty box goes to the finest map
-        level = np.floor(np.float32(4) + np.log2(side / np.float32(224)) + np.float32(1e-6))
-    return (np.clip(level, first, last) - first).astype(np.int64)
+    return backend_of(bbox).region_levels(bbox, first, last)
 
 
 def pyramid_regions(

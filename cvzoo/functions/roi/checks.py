@@ -1,12 +1,12 @@
-"""The regions of a batch, checked at the door of a function."""
+"""What functions of regions check of their arguments."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable, as_array, as_variable
-from cvzoo.backends.arrays import is_device_array
+from cvzoo.backends.arrays import is_array, range_of
 from cvzoo.backends.float_types import is_float
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 from cvzoo.shapes.check import pair
@@ -14,34 +14,13 @@ from cvzoo.shapes.check import pair
 Sampling = int | Sequence[int] | None
 
 
-class Regions(NamedTuple):
-    """Feature maps and boxes on them."""
-
-    x: Variable  # (B, C, H, W)
-    bbox: np.ndarray  # (R, 4) float32, y_min x_min y_max x_max, in pixels of the feature map
-    indices: np.ndarray  # (R,) which of the B maps each lies on
-
-
-def checked_regions(x: Any, rois: Any, roi_indices: Any, spatial_scale: float, *, function: str) -> Regions:
-    """The regions with their boxes scaled to the map.
+def checked_maps(x: Any, rois: Any, roi_indices: Any, *, function: str) -> Variable:
+    """The maps, of which the regions are; values that lie on a GPU are not looked at.
 
     Raises ShapeError, DtypeError or ValueRangeError if they do not fit together.
     """
-    x, rois, indices = checked_maps(x, rois, roi_indices, function=function)
-    rois, indices = np.asarray(rois), np.asarray(indices)
-    bbox = rois.astype(np.float32) * np.float32(spatial_scale)
-    if not np.isfinite(bbox).all():
-        raise ValueRangeError(f"{function}: rois must be finite", got=rois[~np.isfinite(bbox).all(axis=1)][0])
-    return Regions(x, bbox, indices.astype(np.intp))
-
-
-def checked_maps(x: Any, rois: Any, roi_indices: Any, *, function: str) -> tuple[Variable, Any, Any]:
-    """The maps, and the arrays of the regions; values that lie on a GPU are not looked at.
-
-    Raises ShapeError, DtypeError or ValueRangeError if they do not fit together.
-    """
-    x, rois, indices = as_variable(x), as_array(rois), as_array(roi_indices)
-    rois, indices = (each if is_device_array(each) else np.asarray(each) for each in (rois, indices))
+    x = as_variable(x)
+    rois, indices = (each if is_array(each) else np.asarray(each) for each in (as_array(rois), as_array(roi_indices)))
     if x.ndim != 4:
         raise ShapeError(f"{function}: x must be feature maps", expected="(B, C, H, W)", got=x.shape)
     if not is_float(x.dtype):
@@ -56,13 +35,24 @@ def checked_maps(x: Any, rois: Any, roi_indices: Any, *, function: str) -> tuple
         )
     if len(rois) and indices.dtype.kind not in "iu":
         raise DtypeError(f"{function}: roi_indices must be whole numbers", got=indices.dtype)
-    if len(rois) and not is_device_array(indices) and not (indices.min() >= 0 and indices.max() < x.shape[0]):
+    found = range_of(indices)
+    if found and not (found[0] >= 0 and found[1] < x.shape[0]):
         raise ValueRangeError(
             f"{function}: roi_indices must name a map of the batch",
             expected=f"0 .. {x.shape[0] - 1}",
-            got=f"{indices.min()} .. {indices.max()}",
+            got=f"{found[0]} .. {found[1]}",
         )
-    return x, rois, indices
+    return x
+
+
+def checked_boxes(rois: Any, *, function: str) -> Any:
+    """The boxes; those of a GPU are not looked at. Raises ValueRangeError unless float32 holds all their numbers."""
+    rois = rois if is_array(rois) else np.asarray(rois)
+    found = range_of(rois)
+    if found and not (np.isfinite(np.float32(found[0])) and np.isfinite(np.float32(found[1]))):
+        finite = np.isfinite(rois.astype(np.float32)).all(axis=1)
+        raise ValueRangeError(f"{function}: rois must be finite", got=rois[~finite][0])
+    return rois
 
 
 def checked_outsize(outsize: int | Sequence[int], *, function: str) -> tuple[int, int]:
@@ -83,3 +73,18 @@ def checked_sampling(sampling_ratio: Sampling, *, function: str) -> tuple[int, i
     if min(sampling) < 0:
         raise ValueRangeError(f"{function}: sampling_ratio must not be negative", got=sampling)
     return sampling
+
+
+def checked_placed_outsize(x: Any, outsize: Sequence[int], group_size: int, *, function: str) -> tuple[int, int]:
+    """OH and OW of outsize (C, OH, OW). Raises DtypeError or ShapeError unless it fits position-sensitive maps x."""
+    try:
+        c, oh, ow = outsize
+    except (TypeError, ValueError):
+        raise DtypeError(f"{function}: outsize must be (channels, rows, columns)", got=repr(outsize)) from None
+    oh, ow = checked_outsize((oh, ow), function=function)
+    g = group_size
+    if g < 1 or c < 1 or x.shape[1] != c * g * g:
+        raise ShapeError(
+            f"{function}: x must have outsize[0] * group_size ** 2 channels", expected=c * g * g, got=x.shape[1]
+        )
+    return oh, ow

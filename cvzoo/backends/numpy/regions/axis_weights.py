@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cvzoo.functions.roi.axis_bins import AxisBins
-from cvzoo.functions.roi.axis_samples import AxisSamples
+from cvzoo.backends.numpy.regions.axis_bins import AxisBins
+from cvzoo.backends.numpy.regions.axis_samples import AxisSamples
 
 
 class AxisWeights(NamedTuple):

@@ -4,15 +4,13 @@ Each row of a region's window of a channels-last map is a matrix (w, C) that BLA
 first, y = Wy . (Wx . row for each row). Its transpose, the gradient, is the same two products the other way round.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
-from cvzoo.autodiff.function_node import FunctionNode
-from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.in_threads import in_threads
-from cvzoo.functions.roi.axis_weights import AxisWeights
+from cvzoo.backends.numpy.regions.axis_weights import AxisWeights
 
 # Multiplications that BLAS does in one thread. Larger products would be shared among threads, and waking these for
 # each region costs fifty times what they save
@@ -34,50 +32,6 @@ class Windows(NamedTuple):
     columns: AxisWeights
 
 
-class WindowMeans(FunctionNode):
-    """Maps (B, C, H, W) of several sizes, with the regions of each, to (R, C, OH, OW)."""
-
-    in_float32 = True
-
-    def __init__(self, windows: Sequence[Windows]):
-        self.windows = tuple(windows)
-
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        self.map_shapes = tuple([x.shape for x in inputs])
-        backend = backend_of(inputs[0])
-        n = sum([len(each.place) for each in self.windows])
-        oh, ow = (axis.weights.shape[1] for axis in self.windows[0][2:])
-        y = backend.empty((n, inputs[0].shape[1], oh, ow), inputs[0].dtype)
-        for x, windows in zip(inputs, self.windows):
-            _write_means(backend.channels_last(x), y, windows)
-        return (y,)
-
-    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
-        return WindowMeansGrad(self.map_shapes, self.windows).apply(gys)
-
-
-class WindowMeansGrad(FunctionNode):
-    """gy (R, C, OH, OW) to gx (B, C, H, W) of each of the maps: the transpose."""
-
-    in_float32 = True
-
-    def __init__(self, map_shapes: Sequence[tuple[int, ...]], windows: Sequence[Windows]):
-        self.map_shapes = tuple(map_shapes)
-        self.windows = tuple(windows)
-
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        (gy,) = inputs
-        backend = backend_of(gy)
-        gy = backend.channels_last(gy)
-        gxs = tuple([backend.zeros(shape, gy.dtype) for shape in self.map_shapes])
-        for gx, windows in zip(gxs, self.windows):
-            _add_spread(gy, gx, windows)
-        return gxs
-
-    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
-        return WindowMeans(self.windows).apply(gys)
-
-
 def _each(windows: Windows) -> Iterator[tuple[int, ...]]:
     """Of each region its place, its map, and of its window top, bottom, height, left, right, width."""
     _, _, rows, columns = windows
@@ -93,8 +47,8 @@ def _each(windows: Windows) -> Iterator[tuple[int, ...]]:
     )
 
 
-def _write_means(x: np.ndarray, y: np.ndarray, windows: Windows) -> None:
-    """Of y (R, C, OH, OW), channels-last, the places of these windows of x."""
+def write_means(x: np.ndarray, y: np.ndarray, windows: Windows) -> None:
+    """Write the means of these windows of x (B, C, H, W) to their places in y (R, C, OH, OW); both channels-last."""
     _, c, oh, ow = y.shape
     maps = list(x.transpose(0, 2, 3, 1))  # (H, W, C) each
     results = y.transpose(0, 2, 3, 1).reshape(-1, oh, ow * c)
@@ -112,8 +66,9 @@ def _write_means(x: np.ndarray, y: np.ndarray, windows: Windows) -> None:
     in_threads(range(0, len(regions), _SHARE), work)
 
 
-def _add_spread(gy: np.ndarray, gx: np.ndarray, windows: Windows) -> None:
-    """In the order of the regions, so that sums are the same bits in every run."""
+def add_spread(gy: np.ndarray, gx: np.ndarray, windows: Windows) -> None:
+    """Add the gradient of `write_means` to gx (B, C, H, W), the transpose, in the order of the regions, so that sums
+    are the same bits in every run."""
     _, c, oh, ow = gy.shape
     maps = list(gx.transpose(0, 2, 3, 1))
     gy = gy.transpose(0, 2, 3, 1).reshape(-1, oh, ow * c)

@@ -1,0 +1,1 @@
+"""Regions of feature maps in NumPy: where their cells lie, and sums over them."""

@@ -1,0 +1,105 @@
+"""Maps as rows of numbers, and which rows each cell of a region sees: its samples', or whole pixels'.
+
+A position-sensitive map has C * G * G channels, channel (c * G + gy) * G + gx; cell (oy, ox) of OH x OW looks at
+gy = oy * G // OH and gx = ox * G // OW. Source: Dai et al., "R-FCN", 2016.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from cvzoo.backends.numpy.regions.axis_bins import real_bins
+from cvzoo.backends.numpy.regions.axis_samples import axis_samples
+from cvzoo.backends.numpy.regions.cell_samples import CellSamples, cell_pixels, cell_samples
+from cvzoo.backends.regions import Cells, Regions
+
+
+def map_rows(x: np.ndarray, rois: Regions) -> np.ndarray:
+    """(B * G * G * H * W, C) of maps x (B, C * G * G, H, W)."""
+    b, channels, h, w = x.shape
+    g = max(rois.group, 1)
+    return x.reshape(b, channels // g**2, g, g, h, w).transpose(0, 2, 3, 4, 5, 1).reshape(-1, channels // g**2)
+
+
+def map_rows_back(rows: np.ndarray, rois: Regions, shape: Sequence[int]) -> np.ndarray:
+    """Maps of `shape` (B, C * G * G, H, W) of their rows."""
+    b, channels, h, w = shape
+    g = max(rois.group, 1)
+    return rows.reshape(b, g, g, h, w, channels // g**2).transpose(0, 5, 1, 2, 3, 4).reshape(shape)
+
+
+def mean_rows(rois: Regions, shape: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+    """(M, K) rows that each cell sees, and (M, K) float32, what it takes of each: they make a mean."""
+    first = _first_rows(rois, shape)
+    if rois.cells == Cells.SAMPLES:
+        samples = _samples(rois, shape)
+        m, s = samples.seen.shape
+        places = (samples.places + first[:, None, None]).reshape(m, 4 * s)
+        return places, (samples.weights * samples.share[:, None, None]).reshape(m, 4 * s)
+    places, inside = _pixels(rois, shape)
+    weights = inside / np.maximum(inside.sum(axis=1, keepdims=True), 1).astype(np.float32)
+    return places, weights.astype(np.float32)
+
+
+def sample_rows(rois: Regions, shape: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+    """(M * S, 4) rows that each sample of each cell is between, and (M * S, 4) float32, what it takes of each."""
+    samples = _samples(rois, shape)
+    m, s = samples.seen.shape
+    places = (samples.places + _first_rows(rois, shape)[:, None, None]).reshape(m * s, 4)
+    return places, samples.weights.reshape(m * s, 4)
+
+
+def greatest_samples(values: np.ndarray, rois: Regions, shape: Sequence[int]) -> np.ndarray:
+    """(M, C): which of the samples (M * S, C) is the first of the greatest of each cell; -1 where it sees none."""
+    seen = _samples(rois, shape).seen
+    m, s = seen.shape
+    best = np.where(seen[:, :, None], values.reshape(m, s, values.shape[1]), -np.inf).argmax(axis=1)
+    return np.where(seen.any(axis=1)[:, None], best + np.arange(m)[:, None] * s, -1)
+
+
+def greatest_pixels(rows: np.ndarray, rois: Regions, shape: Sequence[int]) -> np.ndarray:
+    """(M, C): which row is the first of the greatest of each cell; -1 where it sees none."""
+    places, inside = _pixels(rois, shape)
+    best = np.full((len(places), rows.shape[1]), -np.inf, rows.dtype)
+    where = np.full(best.shape, -1, np.intp)
+    for place, here in zip(places.T, inside.T):
+        used = np.flatnonzero(here)
+        values = rows[place[used]]
+        better = (values > best[used]) | (where[used] < 0)
+        best[used] = np.where(better, values, best[used])
+        where[used] = np.where(better, place[used, None], where[used])
+    return where
+
+
+def _first_rows(rois: Regions, shape: Sequence[int]) -> np.ndarray:
+    """(M,): where the rows of the map that a cell looks at begin."""
+    _, _, h, w = shape
+    oh, ow = rois.outsize
+    g = max(rois.group, 1)
+    group = (np.arange(oh) * g // oh)[:, None] * g + np.arange(ow) * g // ow
+    return ((rois.photo.astype(np.intp)[:, None, None] * g * g + group) * h * w).reshape(-1)
+
+
+def _axes(rois: Regions) -> np.ndarray:
+    """y_min, x_min, y_max, x_max, (R,) each, in pixels of the map."""
+    return (rois.bbox * np.float32(rois.scales[0])).T
+
+
+def _samples(rois: Regions, shape: Sequence[int]) -> CellSamples:
+    _, _, h, w = shape
+    key = "samples", h, w
+    if key not in rois.kept:
+        y_min, x_min, y_max, x_max = _axes(rois)
+        rows = axis_samples(y_min, y_max, rois.outsize[0], rois.sampling[0], h, rois.aligned)
+        columns = axis_samples(x_min, x_max, rois.outsize[1], rois.sampling[1], w, rois.aligned)
+        rois.kept[key] = cell_samples(rows, columns, w)
+    return rois.kept[key]
+
+
+def _pixels(rois: Regions, shape: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+    """Rows (M, K) that each cell looks at, and (M, K) bool, which of them it has."""
+    _, _, h, w = shape
+    y_min, x_min, y_max, x_max = _axes(rois)
+    rows, columns = (real_bins(y_min, y_max, rois.outsize[0], h), real_bins(x_min, x_max, rois.outsize[1], w))
+    places, inside = cell_pixels(rows, columns, w)
+    return places + _first_rows(rois, shape)[:, None], inside

@@ -1,0 +1,132 @@
+"""Regions of feature maps at one size: means by small matrix products, maxima by looking at each cell."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cvzoo.backends.float_types import rounded, widened
+from cvzoo.backends.in_float32 import in_float32
+from cvzoo.backends.numpy.memory import channels_last, empty, zeros
+from cvzoo.backends.numpy.regions.axis_bins import rounded_bins
+from cvzoo.backends.numpy.regions.axis_samples import axis_samples
+from cvzoo.backends.numpy.regions.axis_weights import AxisWeights, bin_weights, sample_weights
+from cvzoo.backends.numpy.regions.rounded_maxima import rounded_maxima
+from cvzoo.backends.numpy.regions.row_sums import picked, picked_grad, row_sums, row_sums_grad
+from cvzoo.backends.numpy.regions.rows_of_cells import (
+    greatest_pixels,
+    greatest_samples,
+    map_rows,
+    map_rows_back,
+    mean_rows,
+    sample_rows,
+)
+from cvzoo.backends.numpy.regions.window_means import Windows, add_spread, write_means
+from cvzoo.backends.regions import Cells, Regions
+
+__all__ = ["region_levels", "roi_grad", "roi_greatest", "roi_means", "roi_picked"]
+
+
+def region_levels(bbox: np.ndarray, first: int, last: int) -> np.ndarray:
+    """As AbstractBackend.region_levels says: int64."""
+    bbox = np.asarray(bbox, np.float32)
+    side = np.sqrt((bbox[:, 2] - bbox[:, 0]) * (bbox[:, 3] - bbox[:, 1]))
+    with np.errstate(divide="ignore"):  # an empty box goes to the finest map
+        level = np.floor(np.float32(4) + np.log2(side / np.float32(224)) + np.float32(1e-6))
+    return (np.clip(level, first, last) - first).astype(np.int64)
+
+
+@in_float32
+def roi_means(maps: Sequence[np.ndarray], rois: Regions) -> np.ndarray:
+    """As AbstractBackend.roi_means says."""
+    if rois.group:
+        return _as_maps(row_sums(map_rows(maps[0], rois), *mean_rows(rois, maps[0].shape)), rois)
+    y = empty((len(rois.bbox), maps[0].shape[1], *rois.outsize), maps[0].dtype)
+    for x, windows in zip(maps, _windows(rois, [x.shape for x in maps])):
+        write_means(channels_last(x), y, windows)
+    return y
+
+
+def roi_greatest(maps: Sequence[np.ndarray], rois: Regions, *, remember: bool) -> tuple[np.ndarray, Any]:
+    """As AbstractBackend.roi_greatest says."""
+    (x,) = maps
+    if rois.cells in (Cells.ROUNDED, Cells.ROUNDED_INCLUSIVE):
+        y, best = rounded_maxima(channels_last(x).transpose(0, 2, 3, 1), _scaled(rois), rois, remember=remember)
+        return y.transpose(0, 3, 1, 2), best
+    rows = map_rows(x, rois)
+    if rois.cells == Cells.REAL:
+        best = greatest_pixels(rows, rois, x.shape)
+    else:
+        rows = _sampled(rows, rois, x.shape)
+        best = greatest_samples(rows, rois, x.shape)
+    return _as_maps(picked(rows, best), rois), best if remember else None
+
+
+def roi_picked(maps: Sequence[np.ndarray], rois: Regions, best: Any) -> np.ndarray:
+    """As AbstractBackend.roi_picked says."""
+    (x,) = maps
+    rows = map_rows(x, rois)
+    if rois.cells == Cells.SAMPLES:
+        rows = _sampled(rows, rois, x.shape)
+    return _as_maps(picked(rows, best.reshape(-1, rows.shape[1])), rois)
+
+
+def roi_grad(gy: np.ndarray, rois: Regions, shapes: Sequence[tuple[int, ...]], best: Any = None) -> tuple[Any, ...]:
+    """As AbstractBackend.roi_grad says."""
+    dtype, gy = gy.dtype, widened(gy)
+    if best is None and not rois.group:
+        gy = channels_last(gy)
+        gxs = tuple([zeros(shape, gy.dtype) for shape in shapes])
+        for gx, windows in zip(gxs, _windows(rois, shapes)):
+            add_spread(gy, gx, windows)
+        return tuple([rounded(gx, dtype) for gx in gxs])
+    (shape,) = shapes
+    rows = gy.transpose(0, 2, 3, 1).reshape(-1, gy.shape[1])
+    n_row = shape[0] * shape[2] * shape[3] * max(rois.group, 1) ** 2
+    if best is None:
+        rows = row_sums_grad(rows, n_row, *mean_rows(rois, shape))
+    elif rois.cells == Cells.SAMPLES:
+        places, weights = sample_rows(rois, shape)
+        of_samples = picked_grad(rows, len(places), best.reshape(rows.shape))
+        rows = row_sums_grad(widened(rounded(of_samples, dtype)), n_row, places, weights)
+    else:
+        rows = picked_grad(rows, n_row, best.reshape(rows.shape))
+    return (map_rows_back(rounded(rows, dtype), rois, shape),)
+
+
+def _sampled(rows: np.ndarray, rois: Regions, shape: Sequence[int]) -> np.ndarray:
+    """(M * S, C): all samples of all cells."""
+    return rounded(row_sums(widened(rows), *sample_rows(rois, shape)), rows.dtype)
+
+
+def _as_maps(y: np.ndarray, rois: Regions) -> np.ndarray:
+    """(R, C, OH, OW) of the cells (R * OH * OW, C)."""
+    return y.reshape(len(rois.bbox), *rois.outsize, y.shape[1]).transpose(0, 3, 1, 2)
+
+
+def _scaled(rois: Regions) -> np.ndarray:
+    """(R, 4): the boxes in pixels of the only level."""
+    return rois.bbox * np.float32(rois.scales[0])
+
+
+def _windows(rois: Regions, shapes: Sequence[tuple[int, ...]]) -> list[Windows]:
+    """Of each level, where its regions lie and what each cell takes of each row and column."""
+    key = "windows", *[shape[2:] for shape in shapes]
+    if key not in rois.kept:
+        rois.kept[key] = [_level_windows(rois, number, *shape[2:]) for number, shape in enumerate(shapes)]
+    return rois.kept[key]
+
+
+def _level_windows(rois: Regions, number: int, h: int, w: int) -> Windows:
+    place = np.arange(len(rois.bbox)) if rois.level is None else np.flatnonzero(rois.level == number)
+    y_min, x_min, y_max, x_max = (rois.bbox[place] * np.float32(rois.scales[number])).T
+    rows = _axis(rois, 0, y_min, y_max, h)
+    return Windows(place, rois.photo[place], rows, _axis(rois, 1, x_min, x_max, w))
+
+
+def _axis(rois: Regions, axis: int, start: np.ndarray, stop: np.ndarray, size: int) -> AxisWeights:
+    n_out = rois.outsize[axis]
+    if rois.cells == Cells.SAMPLES:
+        return sample_weights(axis_samples(start, stop, n_out, rois.sampling[axis], size, rois.aligned))
+    inclusive = rois.cells == Cells.ROUNDED_INCLUSIVE
+    return bin_weights(rounded_bins(start, stop, n_out, size, inclusive=inclusive), size)
