@@ -5,8 +5,10 @@ import platform
 
 import numpy as np
 
-from cvzoo.backends.onednn.library import library, threads_now, why_no_onednn
+from cvzoo.backends.native.library import native, why_no_native
+from cvzoo.backends.onednn.library import library, why_no_onednn
 from cvzoo.backends.onednn.pool import pool
+from cvzoo.backends.openmp import threads_now
 from cvzoo.backends.threads import load
 from cvzoo.config.switches import switches
 
@@ -35,7 +37,8 @@ def backend_facts() -> dict[str, str]:
     """What was found, what is used and why, one short text for each name; loads oneDNN if it is there.
 
     Names: "backend", "oneDNN", "oneDNN library", "instructions", "int8", "bfloat16", "threads", "waiting threads",
-    "memory pool", "NumPy", "processor", "load". Those about oneDNN's insides are absent where it cannot be used.
+    "memory pool", "own kernels", "NumPy", "processor", "load". Those about oneDNN's insides are absent where it cannot
+    be used.
     """
     reason = why_no_onednn()
     asked = switches.backend
@@ -58,6 +61,8 @@ def backend_facts() -> dict[str, str]:
     else:
         facts["oneDNN"] = f"not used, NumPy computes everything: {reason}" if runs == "numpy" else reason
         facts["threads"] = _blas_threads()
+    why_not, own = why_no_native(), native()
+    facts["own kernels"] = own.words if own else f"none, fallbacks compute: {why_not}"
     facts["NumPy"] = f"{np.__version__}, BLAS {_blas()}"
     facts["processor"] = f"{platform.machine()}, {os.cpu_count()} processors"
     facts["load"] = load()

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from cvzoo.backends.native.sums import sum_natively
+
 _F32 = np.dtype(np.float32)
 _FEW = 48  # numbers that may be added one after the other: about as many as NumPy's pairwise sum adds so
 _SMALL = 1 << 14  # numbers that NumPy converts to float64 and adds in less time than blocks of them take to be found
@@ -30,6 +32,9 @@ def sum_along(x: Any, axes: Sequence[int], *, keepdims: bool = False) -> Any:
         n *= x.shape[axis]
     if n <= _FEW or not x.size or (axes == tuple(range(x.ndim - len(axes), x.ndim)) and x.flags.c_contiguous):
         return x.sum(axes, keepdims=keepdims)  # few, or pairwise as it is
+    y = sum_natively(x, axes, keepdims=keepdims)
+    if y is not None:
+        return y
     if x.size <= _SMALL:
         return x.sum(axes, dtype=np.float64, keepdims=keepdims).astype(_F32)
     order = [axis for axis in range(x.ndim) if x.shape[axis] != 1]

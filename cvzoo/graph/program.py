@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from cvzoo.backends.onednn.alignment import readable
-from cvzoo.backends.onednn.bound_call import BoundCall
+from cvzoo.backends.onednn.bound_call import BoundCall, bound_call
+from cvzoo.backends.onednn.native_primitive import BoundNativeCall
 from cvzoo.backends.onednn.pool import laid_out, pool
 from cvzoo.backends.onednn.primitives import check, local
 from cvzoo.errors.exceptions import GraphError
@@ -47,7 +48,7 @@ class _MovingCall:
 
     __slots__ = ("_bound", "_moving", "_origins", "_run")
 
-    def __init__(self, bound: BoundCall, moving: list[tuple[int, int, int]], origins: dict[int, Any]):
+    def __init__(self, bound: BoundCall | BoundNativeCall, moving: list[tuple[int, int, int]], origins: dict[int, Any]):
         self._bound = bound
         self._moving = moving
         self._origins = origins
@@ -177,7 +178,7 @@ class Program:
         self.inputs = [lowered.blocks[owner] for _, owner in self._inputs]
         self._arena = arena or Arena()
         self._base = 0
-        self._bindings: list[tuple[BoundCall, int, int]] = []
+        self._bindings: list[tuple[BoundCall | BoundNativeCall, int, int]] = []
         self._build(alive, touched)
 
     def _build(self, alive: dict[int, tuple[int, int]], touched: Sequence[set[int]]) -> None:
@@ -267,8 +268,8 @@ class Program:
                 own = [(value, self.lowered.areas[value]) for value in values_in.get(number, ())]
                 self._steps.append(_Give(number, block, own, self._state))
 
-    def _bind(self, step: Call) -> BoundCall:
-        bound = BoundCall(step.primitive)
+    def _bind(self, step: Call) -> BoundCall | BoundNativeCall:
+        bound = bound_call(step.primitive)
         moving = []
         for k, operand in enumerate(step.operands):
             if not isinstance(operand, Area):

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.backends.onednn.pool import ALIGNMENT, address_of, laid_out
+from cvzoo.backends.addresses import address_of
+from cvzoo.backends.onednn.pool import ALIGNMENT, laid_out
 from cvzoo.errors.exceptions import BackendError
 
 CHECKS_ALIGNMENT = os.environ.get("CVZOO_CHECK_ALIGNMENT", "0") not in ("", "0")

@@ -9,7 +9,7 @@ from cvzoo.backends.in_float32 import in_float32
 from cvzoo.backends.numpy.batch_norm_relu import batch_norm_relu_fixed as numpy_batch_norm_relu_fixed
 from cvzoo.backends.numpy.batch_norm_relu import batch_norm_relu_grad as numpy_batch_norm_relu_grad
 from cvzoo.backends.numpy.batch_norm_relu import batch_norm_relu_train as numpy_batch_norm_relu_train
-from cvzoo.backends.onednn.batch_statistics import batch_statistics, has_many_rows
+from cvzoo.backends.onednn.batch_statistics import are_taken_apart, batch_statistics
 from cvzoo.backends.onednn.eltwise import add_relu
 from cvzoo.backends.onednn.memory import new_bytes, new_channels_last, new_vector
 from cvzoo.backends.onednn.normalization import (
@@ -29,7 +29,7 @@ __all__ = ["batch_norm_relu_fixed", "batch_norm_relu_grad", "batch_norm_relu_tra
 
 
 def _make_train(shape: tuple[int, int, int, int], eps: float) -> tuple[Primitive, int] | bool:
-    given = has_many_rows(shape)
+    given = are_taken_apart(shape)
     return fuses_relu(shape, eps, given) and normalization_plan(shape, eps, given, True, keeps=True)
 
 
@@ -51,7 +51,7 @@ def batch_norm_relu_train(
         if op:
             run, kept_size = op
             y = new_channels_last(*image.shape)
-            if has_many_rows(image.shape):
+            if are_taken_apart(image.shape):
                 mean, var = batch_statistics(image)
             else:
                 mean, var = new_vector(x.shape[1]), new_vector(x.shape[1])

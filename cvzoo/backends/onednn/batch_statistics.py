@@ -1,6 +1,6 @@
-"""Mean and variance of each channel, in parts of few rows that the library adds and float64 joins.
+"""Mean and variance of each channel: by our own kernel, or in parts of few rows that oneDNN adds and float64 joins.
 
-The library's own statistics are added one row after the other: they are off by 2e-6 from 1,500 rows on, and by 4e-4 at
+oneDNN's own statistics are added one row after the other: they are off by 2e-6 from 1,500 rows on, and by 4e-4 at
 a million. It has no kernel that takes statistics alone: what else its kernel writes is thrown away, into memory that is
 in the cache.
 """
@@ -9,7 +9,10 @@ import math
 
 import numpy as np
 
+from cvzoo.backends.native.library import native
+from cvzoo.backends.native.plans import BatchNormPlan
 from cvzoo.backends.onednn.memory import new_vector
+from cvzoo.backends.onednn.native_primitive import NativePrimitive
 from cvzoo.backends.onednn.primitives import (
     DST,
     FORWARD_TRAINING,
@@ -55,7 +58,7 @@ class _Statistics:
         self._widest = max(groups for _, groups in sizes) * c
         self._weights = np.array([length / rows for length, groups in sizes for _ in range(groups)])[:, None]
 
-    def __call__(self, image: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def __call__(self, image: np.ndarray, whole_mean: np.ndarray, whole_var: np.ndarray) -> None:
         numbers, c = image.transpose(0, 2, 3, 1).reshape(-1), self._c
         y = new_vector(self._throwaway)
         mean, var = new_vector(self._widest), new_vector(self._widest)  # each from its beginning: kernels want it so
@@ -69,10 +72,8 @@ class _Statistics:
         means *= means
         variances += means
         variances *= self._weights
-        mean, var = new_vector(c), new_vector(c)
-        mean[...] = middle
-        var[...] = np.add.reduce(variances, 0)
-        return mean, var
+        whole_mean[...] = middle
+        whole_var[...] = np.add.reduce(variances, 0)
 
 
 def _divisor(n: int, most: int, step: int = 1) -> int:
@@ -97,9 +98,9 @@ def _plan(length: int, width: int) -> Primitive:
     return Primitive(plan, [(SRC, image), (DST, image), (MEAN, vector), (VARIANCE, vector)])
 
 
-def has_many_rows(shape: tuple[int, ...]) -> bool:
-    """Whether an image (B, C, H, W) has more pixels than are added one after the other."""
-    return shape[0] * shape[2] * shape[3] > _FEW
+def are_taken_apart(shape: tuple[int, ...]) -> bool:
+    """Whether an image's (B, C, H, W) statistics are taken in a pass of their own: not where the library adds few."""
+    return native() is not None or shape[0] * shape[2] * shape[3] > _FEW
 
 
 def batch_statistics(image: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -108,5 +109,13 @@ def batch_statistics(image: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     key = ("batch_statistics", b * h * w, c)
     run = local.young.get(key)
     if run is None:
-        run = recall(key, _Statistics, b * h * w, c)
-    return run(image)
+        run = recall(key, _make, b * h * w, c)
+    mean, var = new_vector(c), new_vector(c)
+    run(image, mean, var)
+    return mean, var
+
+
+def _make(rows: int, c: int) -> NativePrimitive | _Statistics:
+    if native() is None:
+        return _Statistics(rows, c)
+    return NativePrimitive("batch normalization", "batch_statistics", BatchNormPlan(rows, c), (SRC, MEAN, VARIANCE))

@@ -4,6 +4,7 @@ import ctypes
 import functools
 from collections.abc import Callable
 
+from cvzoo.backends.onednn.native_primitive import BoundNativeCall, NativePrimitive
 from cvzoo.backends.onednn.primitives import (
     DIFF_DST,
     GRADIENTS,
@@ -39,8 +40,15 @@ _KINDS = {
 }
 
 
-def operation_of(primitive: Primitive) -> str:
+def bound_call(primitive: Primitive | NativePrimitive) -> "BoundCall | BoundNativeCall":
+    """The primitive's call with its arguments bound."""
+    return BoundNativeCall(primitive) if isinstance(primitive, NativePrimitive) else BoundCall(primitive)
+
+
+def operation_of(primitive: Primitive | NativePrimitive) -> str:
     """The name of what it does: "convolution"."""
+    if isinstance(primitive, NativePrimitive):
+        return primitive.operation
     quick = local.library.quick
     descriptor, kind = ctypes.c_void_p(), ctypes.c_int()
     check(quick.dnnl_primitive_get_primitive_desc(primitive._primitive, ctypes.byref(descriptor)), "a query")
@@ -48,7 +56,7 @@ def operation_of(primitive: Primitive) -> str:
     return _KINDS.get(kind.value, f"operation {kind.value}")
 
 
-def written_slots(primitive: Primitive) -> tuple[frozenset[int], frozenset[int]]:
+def written_slots(primitive: Primitive | NativePrimitive) -> tuple[frozenset[int], frozenset[int]]:
     """Which of its arrays it writes, and which it writes or reads (statistics), by number.
 
     Statistics are what a pass that learns writes down, and what one with given statistics reads, or a gradient.

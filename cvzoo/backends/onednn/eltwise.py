@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from cvzoo.backends.addresses import address_of
 from cvzoo.backends.in_float32 import in_float32
 from cvzoo.backends.numpy.eltwise import add as numpy_add
 from cvzoo.backends.numpy.eltwise import add_relu as numpy_add_relu
@@ -16,7 +17,7 @@ from cvzoo.backends.numpy.eltwise import eltwise_grad_from_output as numpy_eltwi
 from cvzoo.backends.numpy.eltwise import multiply as numpy_multiply
 from cvzoo.backends.onednn.algorithms import ELTWISE, ELTWISE_FROM_OUTPUT
 from cvzoo.backends.onednn.memory import describe_dense, is_dense, new_like
-from cvzoo.backends.onednn.pool import ALIGNMENT, address_of
+from cvzoo.backends.onednn.pool import ALIGNMENT
 from cvzoo.backends.onednn.primitives import (
     DIFF_DST,
     DIFF_SRC,

@@ -10,9 +10,8 @@ import platform
 import site
 import sys
 
-import numpy as np
-
-from cvzoo.backends.threads import is_busy, thread_count
+from cvzoo.backends.addresses import knows_arrays
+from cvzoo.backends.openmp import prepare_openmp
 from cvzoo.errors.exceptions import BackendError
 
 _FILE = "libdnnl.so.3"
@@ -57,8 +56,6 @@ _DESCRIPTORS = {
     "reorder": "ppppp",
     "concat": "ppiipp",
 }
-# where in an ndarray object the address of its data stands: behind the object's head, since NumPy 1.0
-DATA_ADDRESS_OFFSET = object.__basicsize__
 _TYPES = {"p": ctypes.c_void_p, "i": ctypes.c_int, "q": ctypes.c_int64, "f": ctypes.c_float}
 
 
@@ -112,13 +109,7 @@ def _candidates() -> list[str]:
 
 
 def _open(path: str) -> ctypes.CDLL:
-    # read by libgomp when it is loaded: how long a thread spins before it sleeps. It must outlast the Python between
-    # two kernels: ResNet-50 on 4 cores takes 23 ms with 20,000, and 23 or 65 with 5,000. It must not outlast a busy
-    # neighbour's time slice: a small kernel then takes 0.3 ms with 10,000, and 2.5 to 7.5 with 100,000 or by default.
-    # Among many neighbours (load 8 on 2 processors) one of 0.5 to 1.2 ms in one thread takes 1.6 to 8.9 ms in two with
-    # 20,000, and 0.7 to 1.7 with 1,000. The bits are the same
-    if "OMP_WAIT_POLICY" not in os.environ:
-        os.environ.setdefault("GOMP_SPINCOUNT", "1000" if is_busy() else "20000")
+    prepare_openmp()
     try:
         return ctypes.CDLL(path)
     except OSError as error:
@@ -166,14 +157,6 @@ def _declare(calls: ctypes.CDLL, quick: ctypes.PyDLL) -> None:
     calls.dnnl_sgemm.argtypes = [ctypes.c_char, ctypes.c_char, q, q, q, f, p, q, p, q, f, p, q]
 
 
-def _knows_arrays() -> bool:
-    for probe in (np.zeros(3), np.zeros((4, 5))[1:, ::2]):
-        address = ctypes.c_size_t.from_address(id(probe) + DATA_ADDRESS_OFFSET).value
-        if address != probe.__array_interface__["data"][0]:
-            return False
-    return True
-
-
 def _load(path: str) -> Library:
     calls = _open(path)
     quick = ctypes.PyDLL(path)
@@ -202,7 +185,7 @@ def _search() -> Library | BackendError:
     wanted = os.environ.get("CVZOO_ONEDNN")
     if platform.system() != "Linux":
         return BackendError(f"oneDNN is looked for on Linux only, this is {platform.system()}")
-    if not _knows_arrays():
+    if not knows_arrays():
         return BackendError("this NumPy or Python keeps an array's address at an unknown place")
     refusal = None
     for path in [wanted] if wanted else _candidates():
@@ -237,22 +220,3 @@ def why_no_bf16() -> str | None:
     if isinstance(found, BackendError):
         return str(found)
     return None if found.has_bf16 else f"the processor has no instructions for bfloat16, only {found.isa}"
-
-
-# GNU OpenMP waits for ever for threads that a forked child does not have, so a child works alone
-_forked = False
-
-
-def _after_fork() -> None:
-    global _forked
-    _forked = _forked or _search.cache_info().currsize > 0
-
-
-os.register_at_fork(after_in_child=_after_fork)
-
-
-def threads_now() -> tuple[int, str]:
-    """The number of threads oneDNN may use in this process, and the reason in words."""
-    if _forked:
-        return 1, "this process was forked from one that may have had OpenMP threads"
-    return thread_count()

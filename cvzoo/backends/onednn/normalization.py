@@ -1,8 +1,12 @@
 """Batch, layer and local response normalization."""
 
+import math
+
 import numpy as np
 
 from cvzoo.backends.in_float32 import in_float32
+from cvzoo.backends.native.library import native
+from cvzoo.backends.native.plans import BITS, BYTES, NO_MASK, BatchNormPlan
 from cvzoo.backends.numpy.normalization import batch_norm_fixed as numpy_batch_norm_fixed
 from cvzoo.backends.numpy.normalization import batch_norm_grad as numpy_batch_norm_grad
 from cvzoo.backends.numpy.normalization import batch_norm_train as numpy_batch_norm_train
@@ -10,8 +14,9 @@ from cvzoo.backends.numpy.normalization import layer_norm as numpy_layer_norm
 from cvzoo.backends.numpy.normalization import layer_norm_grad as numpy_layer_norm_grad
 from cvzoo.backends.numpy.normalization import local_response_norm as numpy_local_response_norm
 from cvzoo.backends.numpy.normalization import local_response_norm_grad as numpy_local_response_norm_grad
-from cvzoo.backends.onednn.batch_statistics import batch_statistics, has_many_rows
+from cvzoo.backends.onednn.batch_statistics import are_taken_apart, batch_statistics
 from cvzoo.backends.onednn.memory import as_kernels_want, new_bytes, new_channels_last, new_dense, new_vector
+from cvzoo.backends.onednn.native_primitive import NativePrimitive
 from cvzoo.backends.onednn.primitives import (
     BACKWARD,
     DIFF_DST,
@@ -143,7 +148,7 @@ def batch_norm_train(
     """As AbstractBackend.batch_norm_train says."""
     if is_case(x, gamma):
         image = to_image(x)
-        given = has_many_rows(image.shape)
+        given = are_taken_apart(image.shape)
         mean, var = batch_statistics(image) if given else (new_vector(x.shape[1]), new_vector(x.shape[1]))
         y = _forward(x, image, gamma, beta, mean, var, eps, given)
         if y is not None:
@@ -163,7 +168,14 @@ def batch_norm_fixed(
     return numpy_batch_norm_fixed(x, gamma, beta, mean, var, eps=eps)
 
 
-def _make_grad(shape: tuple[int, int, int, int], eps: float, relu: bool) -> Primitive | bool:
+def _make_grad(shape: tuple[int, int, int, int], eps: float, mask: int | None) -> Primitive | NativePrimitive | bool:
+    """mask: how many bytes it has, of a rectifier's gradient."""
+    relu, size = mask is not None, math.prod(shape)
+    if native() is not None and (not relu or mask == size or mask * 8 == size):
+        kind = NO_MASK if not relu else BYTES if mask == size else BITS
+        kinds = (SRC, DIFF_DST, DIFF_SRC, SCALE, MEAN, VARIANCE, DIFF_SCALE, DIFF_SHIFT, *([WORKSPACE] if relu else []))
+        plan = BatchNormPlan(size // shape[1], shape[1], kind, eps)
+        return NativePrimitive("batch normalization", "batch_norm_grad", plan, kinds)
     image, vector = describe_image(shape), describe(shape[1:2], (1,))
     flags = _USE_SCALE | _USE_SHIFT | (_RELU if relu else 0)
     name = "batch_normalization_forward"
@@ -196,7 +208,7 @@ def normalization_grad(
     key = ("batch_norm_grad", image.shape, eps, mask is not None)
     run = local.young.get(key)
     if run is None:
-        run = recall(key, _make_grad, image.shape, eps, mask is not None)
+        run = recall(key, _make_grad, image.shape, eps, None if mask is None else mask.nbytes)
     if not run:
         return None
     gx = new_channels_last(*image.shape)

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from cvzoo.backends.onednn.library import DATA_ADDRESS_OFFSET
+from cvzoo.backends.addresses import address_of
 from cvzoo.errors.exceptions import ConfigError
 
 ALIGNMENT = 64  # bytes; of a line of the cache, and of the widest instructions
@@ -29,12 +29,6 @@ _SMALLEST = 1 << 16
 _FRUGAL = 16 << 20
 _BYTE = np.dtype(np.uint8)
 _Block = tuple[np.ndarray, int]  # the memory, and its first aligned address
-_word_at = ctypes.c_size_t.from_address
-
-
-def address_of(array: np.ndarray) -> int:
-    """Where its first element lies."""
-    return _word_at(id(array) + DATA_ADDRESS_OFFSET).value
 
 
 def aligned_memory(nbytes: int) -> tuple[np.ndarray, int]:

@@ -12,9 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from cvzoo.backends.addresses import DATA_ADDRESS_OFFSET, address_of
 from cvzoo.backends.onednn.alignment import CHECKS_ALIGNMENT, Alignment
-from cvzoo.backends.onednn.library import DATA_ADDRESS_OFFSET, Library, library, threads_now
-from cvzoo.backends.onednn.pool import address_of, aligned_memory
+from cvzoo.backends.onednn.library import Library, library
+from cvzoo.backends.onednn.pool import aligned_memory
+from cvzoo.backends.openmp import threads_now
 from cvzoo.errors.exceptions import BackendError
 
 F32, S8, U8 = np.dtype(np.float32), np.dtype(np.int8), np.dtype(np.uint8)

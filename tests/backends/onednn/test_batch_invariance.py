@@ -5,7 +5,8 @@ import pytest
 
 from cvzoo.backends.abstract import ELTWISE_KINDS
 from cvzoo.backends.onednn import backend as onednn_backend
-from cvzoo.backends.onednn.library import library, threads_now, why_no_onednn
+from cvzoo.backends.onednn.library import library, why_no_onednn
+from cvzoo.backends.openmp import threads_now
 
 pytestmark = pytest.mark.skipif(why_no_onednn() is not None, reason=f"no oneDNN: {why_no_onednn()}")
 

@@ -1,0 +1,84 @@
+"""Finding and loading the library of our own kernels."""
+
+import ctypes
+import functools
+import os
+import pathlib
+
+from cvzoo.backends.native.build import FOLDER, NAME, SOURCES, hash_of_sources
+from cvzoo.backends.openmp import parallel_function
+from cvzoo.errors.exceptions import BackendError, ConfigError
+
+_INSTRUCTIONS = ("plain", "avx2", "avx512")
+_WORDS = {"plain": "no instructions but every processor's", "avx2": "AVX2", "avx512": "AVX-512"}
+_HOW = "python -m cvzoo.backends.native.build"
+_KERNELS = ("sum", "batch_statistics", "batch_norm_grad")
+
+
+class Native:
+    """The loaded library.
+
+    path: where it lies
+    instructions: "plain", "avx2" or "avx512"
+    kernels: by name, functions of the addresses of a plan and of an array of addresses, and the number of threads; they
+        return 0, or 1 if there was no memory. The interpreter's lock is released while they run
+    """
+
+    def __init__(self, path: str, library: ctypes.CDLL, instructions: str):
+        self.path = path
+        self.instructions = instructions
+        self.words = _WORDS[instructions]
+        self.kernels = {}
+        for name in _KERNELS:
+            function = getattr(library, f"{name}_{instructions}")
+            function.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int]
+            self.kernels[name] = function
+
+
+def _instructions(best: int) -> str:
+    """The widest of the instructions that the processor knows and CVZOO_NATIVE allows."""
+    asked = os.environ.get("CVZOO_NATIVE")
+    if not asked:
+        return _INSTRUCTIONS[best]
+    if asked not in _INSTRUCTIONS:
+        raise ConfigError("CVZOO_NATIVE is not known", expected=f"0, {', '.join(_INSTRUCTIONS)}", got=repr(asked))
+    return _INSTRUCTIONS[min(best, _INSTRUCTIONS.index(asked))]
+
+
+def _load(path: pathlib.Path) -> Native:
+    try:
+        library = ctypes.CDLL(str(path))
+        library.hash_of_sources.restype = ctypes.c_char_p
+        built_from = library.hash_of_sources().decode()
+    except (OSError, AttributeError) as error:
+        raise BackendError(f"{path} cannot be loaded: {error}") from None
+    if SOURCES.is_dir() and built_from != hash_of_sources():
+        raise BackendError(f"{path.name} was built from other sources ({_HOW})")
+    library.use_threads_of.argtypes = [ctypes.c_void_p]
+    library.use_threads_of(parallel_function())
+    return Native(str(path), library, _instructions(library.best_instructions()))
+
+
+@functools.cache
+def _search() -> Native | BackendError:
+    if os.environ.get("CVZOO_NATIVE") == "0":
+        return BackendError("CVZOO_NATIVE is 0")
+    path = pathlib.Path(os.environ.get("CVZOO_NATIVE_LIBRARY") or FOLDER / NAME)
+    if not path.is_file():
+        return BackendError(f"{path.name} is not built ({_HOW})")
+    try:
+        return _load(path)
+    except BackendError as error:
+        return error
+
+
+def native() -> Native | None:
+    """The library, loaded at the first call; None where there is none: what needs it computes in another way."""
+    found = _search()
+    return None if isinstance(found, BackendError) else found
+
+
+def why_no_native() -> str | None:
+    """Why our own kernels are not used here, in words; None if they are."""
+    found = _search()
+    return str(found) if isinstance(found, BackendError) else None

@@ -1,0 +1,69 @@
+"""What a kernel is told besides addresses: the plans of native.h and its neighbours, as ctypes has them."""
+
+import ctypes
+from collections.abc import Sequence
+
+_MOST_AXES = 12
+_Sizes = ctypes.c_int64 * _MOST_AXES
+_Axes = Sequence[tuple[int, int]]  # of each axis its size and how many numbers apart its elements lie
+
+
+class SumPlan(ctypes.Structure):
+    _fields_ = [
+        ("n_kept", ctypes.c_int64),
+        ("kept", _Sizes),
+        ("kept_step", _Sizes),
+        ("n_summed", ctypes.c_int64),
+        ("summed", _Sizes),
+        ("summed_step", _Sizes),
+        ("width", ctypes.c_int64),
+        ("width_step", ctypes.c_int64),
+        ("run", ctypes.c_int64),
+        ("run_step", ctypes.c_int64),
+        ("divisor", ctypes.c_double),
+    ]
+
+
+class BatchNormPlan(ctypes.Structure):
+    """mask: how it lies; NO_MASK, BYTES or BITS."""
+
+    _fields_ = [
+        ("rows", ctypes.c_int64),
+        ("c", ctypes.c_int64),
+        ("mask", ctypes.c_int64),
+        ("eps", ctypes.c_float),
+    ]
+
+
+NO_MASK, BYTES, BITS = 0, 1, 2
+
+
+def _joined(axes: _Axes) -> list[tuple[int, int]]:
+    """The axes without those of size 1, neighbours that lie as one joined to one; at least one axis."""
+    joined: list[tuple[int, int]] = []
+    for size, step in axes:
+        if size == 1:
+            continue
+        if joined and joined[-1][1] == size * step:
+            joined[-1] = joined[-1][0] * size, step
+        else:
+            joined.append((size, step))
+    return joined or [(1, 1)]
+
+
+def sum_plan(kept: _Axes, summed: _Axes, divisor: float = 1.0) -> SumPlan | None:
+    """How to add along the summed axes, and to divide by `divisor`; the result's axes are those kept, in C order.
+
+    Of each the innermost axis should be the last. None if there are too many axes.
+    """
+    kept, summed = _joined(kept), _joined(summed)
+    if max(len(kept), len(summed)) > _MOST_AXES:
+        return None
+    plan = SumPlan(n_kept=len(kept) - 1, n_summed=len(summed) - 1, divisor=divisor)
+    for k, (size, step) in enumerate(kept[:-1]):
+        plan.kept[k], plan.kept_step[k] = size, step
+    for k, (size, step) in enumerate(summed[:-1]):
+        plan.summed[k], plan.summed_step[k] = size, step
+    plan.width, plan.width_step = kept[-1]
+    plan.run, plan.run_step = summed[-1]
+    return plan

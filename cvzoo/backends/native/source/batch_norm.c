@@ -1,0 +1,401 @@
+/* Batch normalization of rows (N, C): statistics of the columns, and gradients. */
+#include "columns.h"
+
+enum { NO_MASK, BYTES, BITS };
+
+typedef struct {
+    int64_t rows, c, mask; /* mask: how it lies, if a rectifier came behind: a byte or a bit for each number */
+    float eps;
+} BatchNormPlan;
+
+/* How the rows are cut among jobs, and the channels where there are few rows. */
+typedef struct {
+    int64_t rows, c, joined, n_chunk, n_block, block;
+} Cut;
+
+enum { FEW_ROWS = 128, MOST_CHUNKS = 64, BLOCK = 256, LARGE = 1 << 21 };
+
+static Cut cut_of(int64_t rows, int64_t c)
+{
+    Cut cut = {rows, c, rows_joined(c), 1, parts_of(c, BLOCK), BLOCK};
+    cut.n_chunk = most(least(least(rows / FEW_ROWS, rows * c / SMALL), MOST_CHUNKS), 1);
+    return cut;
+}
+
+/* A job's rows, from a multiple of those that are joined, and its channels. */
+typedef struct {
+    int64_t chunk, row, m, first, width;
+} Share;
+
+static Share share_of(const Cut *cut, int64_t job)
+{
+    Share share = {.chunk = job / cut->n_block, .first = job % cut->n_block * cut->block};
+    int64_t n = cut->rows / cut->joined;
+    share.row = n * share.chunk / cut->n_chunk * cut->joined;
+    int64_t end = share.chunk + 1 == cut->n_chunk ? cut->rows : n * (share.chunk + 1) / cut->n_chunk * cut->joined;
+    share.m = end - share.row;
+    share.width = least(cut->block, cut->c - share.first);
+    return share;
+}
+
+/* values[c] again and again, for each of the joined rows */
+static void repeat(const double *values, int64_t width, int64_t joined, double *wide)
+{
+    for (int64_t k = 0; k < joined; k++)
+        memcpy(wide + k * width, values, (size_t)width * sizeof *wide);
+}
+
+static void fold(const double *wide, int64_t width, int64_t joined, double *sums)
+{
+    for (int64_t k = 0; k < joined; k++)
+        for (int64_t c = 0; c < width; c++)
+            sums[c] += wide[k * width + c];
+}
+
+/* --- statistics -------------------------------------------------------------------------------------------------- */
+
+static void add_few_moments(const float *x, int64_t m, int64_t step, int64_t width, const double *middle, double *sums,
+                            double *squares)
+{
+    int64_t c = 0;
+    for (; c + TILE <= width; c += TILE) {
+        Wide s[UNROLLED], q[UNROLLED], mid[UNROLLED];
+        const float *row = x + c;
+        EACH(k) mid[k] = load_double(middle + c + k * LANES);
+        EACH(k) s[k] = load_double(sums + c + k * LANES);
+        EACH(k) q[k] = load_double(squares + c + k * LANES);
+        for (int64_t r = 0; r < m; r++, row += step) {
+            prefetch_tile(row + m * step);
+            EACH(k) {
+                Wide d = load_wide(row + k * LANES) - mid[k];
+                s[k] += d;
+                q[k] += d * d;
+            }
+        }
+        EACH(k) store_double(sums + c + k * LANES, s[k]);
+        EACH(k) store_double(squares + c + k * LANES, q[k]);
+    }
+    if (c < width)
+        for (int64_t r = 0; r < m; r++)
+            for (int64_t k = c; k < width; k++) {
+                double d = x[r * step + k] - middle[k];
+                sums[k] += d;
+                squares[k] += d * d;
+            }
+}
+
+static void add_moments(const float *x, int64_t m, int64_t step, int64_t width, const double *middle, double *sums,
+                        double *squares)
+{
+    int64_t some = most(CACHED / width, 8);
+    for (int64_t r = 0; r < m; r += some)
+        add_few_moments(x + r * step, least(some, m - r), step, width, middle, sums, squares);
+}
+
+typedef struct {
+    Cut cut;
+    const float *x;
+    double *sums, *squares; /* of each chunk */
+} Moments;
+
+static void moments_job(void *what, int64_t job)
+{
+    const Moments *all = what;
+    const Cut *cut = &all->cut;
+    Share own = share_of(cut, job);
+    const float *x = all->x + own.row * cut->c + own.first;
+    double *sums = all->sums + own.chunk * cut->c + own.first;
+    double *squares = all->squares + own.chunk * cut->c + own.first;
+    double middle[BLOCK]; /* the first row: of what lies around it no digits are lost to squares of the mean */
+    for (int64_t c = 0; c < own.width; c++)
+        middle[c] = all->x[own.first + c], sums[c] = squares[c] = 0;
+    if (cut->joined > 1) {
+        double wide[3][WIDEST] = {{0}};
+        int64_t n = own.m / cut->joined, width = cut->joined * cut->c;
+        repeat(middle, cut->c, cut->joined, wide[0]);
+        add_moments(x, n, width, width, wide[0], wide[1], wide[2]);
+        fold(wide[1], cut->c, cut->joined, sums);
+        fold(wide[2], cut->c, cut->joined, squares);
+        x += n * width;
+        own.m -= n * cut->joined;
+    }
+    add_moments(x, own.m, cut->c, own.width, middle, sums, squares);
+}
+
+/* arrays: x, mean, var */
+KERNEL(batch_statistics)(const BatchNormPlan *plan, void *const *arrays, int threads)
+{
+    Moments all = {.cut = cut_of(plan->rows, plan->c), .x = arrays[0]};
+    int64_t c = plan->c, n_part = all.cut.n_chunk * c;
+    float *mean = arrays[1], *var = arrays[2];
+    all.sums = malloc((size_t)(2 * n_part) * sizeof *all.sums);
+    if (!all.sums)
+        return 1;
+    all.squares = all.sums + n_part;
+    run_jobs(moments_job, &all, all.cut.n_chunk * all.cut.n_block, plan->rows * c < SMALL ? 1 : threads);
+    for (int64_t k = 0; k < c; k++) {
+        double sum = 0, square = 0;
+        for (int64_t part = k; part < n_part; part += c)
+            sum += all.sums[part], square += all.squares[part];
+        sum /= (double)plan->rows;
+        mean[k] = (float)(all.x[k] + sum);
+        var[k] = (float)(square / (double)plan->rows - sum * sum);
+        if (var[k] < 0)
+            var[k] = 0;
+    }
+    free(all.sums);
+    return 0;
+}
+
+/* --- gradients --------------------------------------------------------------------------------------------------- */
+
+/* Those of the gradients from gy[at] on that a mask lets pass. */
+static inline Full passed(const float *gy, const uint8_t *mask, int64_t kind, int64_t at)
+{
+    enum { N = 2 * LANES };
+    FullInt y, through = {0};
+    memcpy(&y, gy + at, sizeof y);
+    if (kind == BITS) {
+        int32_t bits = mask[at / 8] >> at % 8;
+        if (N == 16)
+            bits |= mask[at / 8 + 1] << 8;
+        _Pragma("GCC unroll 16") for (int k = 0; k < N; k++) through[k] = 1 << k;
+        y &= (through & bits) != 0;
+    } else if (kind == BYTES) {
+        _Pragma("GCC unroll 16") for (int k = 0; k < N; k++) through[k] = mask[at + k];
+        y &= through != 0;
+    }
+    return (Full)y;
+}
+
+static inline float passed_one(const float *gy, const uint8_t *mask, int64_t kind, int64_t at)
+{
+    if (kind == NO_MASK)
+        return gy[at];
+    return (kind == BITS ? mask[at / 8] >> at % 8 & 1 : mask[at] != 0) ? gy[at] : 0;
+}
+
+typedef struct {
+    Cut cut;
+    const float *x, *gy, *gamma, *mean, *var;
+    const uint8_t *mask;
+    float *gx, *ggamma, *gbeta;
+    float *scale, *slope, *shift; /* gx = scale * gy + slope * (x - mean) + shift */
+    double *sums, *products;      /* of each chunk */
+    int64_t kind, streams; /* streams: gx is too large for a cache, and written past it */
+    double eps;
+} Gradient;
+
+/* Rows from number `at` of the arrays on; of `width` numbers, `step` apart. */
+typedef struct {
+    int64_t at, m, step, width;
+} Rows;
+
+/* Adds m rows to one another in float32, and what that gives to the sums: of 4 rows 1.2e-7 is lost at most. */
+static inline __attribute__((always_inline)) void add_few_products(const Gradient *all, int64_t kind, int64_t m,
+                                                                   int64_t n, Rows rows, const double *mean,
+                                                                   double *sums, double *products)
+{
+    const float *x = all->x, *gy = all->gy;
+    const uint8_t *mask = all->mask;
+    int64_t c = 0;
+    for (; c + TILE <= rows.width; c += TILE) {
+        Wide s[UNROLLED], p[UNROLLED];
+        Full mid[UNROLLED / 2];
+        int64_t at = rows.at + c;
+        for (int k = 0; k < TILE; k++)
+            ((float *)mid)[k] = (float)mean[c + k];
+        EACH(k) s[k] = load_double(sums + c + k * LANES);
+        EACH(k) p[k] = load_double(products + c + k * LANES);
+        for (int64_t r = 0; r < n; r++, at += m * rows.step) {
+            Full g[UNROLLED / 2] = {{0}}, h[UNROLLED / 2] = {{0}};
+            _Pragma("GCC unroll 4") for (int64_t j = 0; j < m; j++)
+            {
+                prefetch_tile(x + at + (j + n * m) * rows.step);
+                prefetch_tile(gy + at + (j + n * m) * rows.step);
+                _Pragma("GCC unroll 2") for (int k = 0; k < UNROLLED / 2; k++)
+                {
+                    int64_t here = at + j * rows.step + k * 2 * LANES;
+                    Full each = passed(gy, mask, kind, here), product = each * (load(x + here) - mid[k]);
+                    g[k] = j ? g[k] + each : each;
+                    h[k] = j ? h[k] + product : product;
+                }
+            }
+            _Pragma("GCC unroll 2") for (int k = 0; k < UNROLLED / 2; k++)
+            {
+                s[2 * k] += widened(low_half(g[k])), s[2 * k + 1] += widened(high_half(g[k]));
+                p[2 * k] += widened(low_half(h[k])), p[2 * k + 1] += widened(high_half(h[k]));
+            }
+        }
+        EACH(k) store_double(sums + c + k * LANES, s[k]);
+        EACH(k) store_double(products + c + k * LANES, p[k]);
+    }
+    if (c < rows.width)
+        for (int64_t r = 0; r < m * n; r++)
+            for (int64_t k = c; k < rows.width; k++) {
+                int64_t at = rows.at + r * rows.step + k;
+                double g = passed_one(gy, mask, kind, at);
+                sums[k] += g;
+                products[k] += g * (x[at] - mean[k]);
+            }
+}
+
+static inline __attribute__((always_inline)) void add_products_of(const Gradient *all, int64_t kind, Rows rows,
+                                                                  const double *mean, double *sums, double *products)
+{
+    int64_t some = most(CACHED / 4 / rows.width, 2);
+    for (int64_t r = 0; r < rows.m / 4; r += some) {
+        int64_t n = least(some, rows.m / 4 - r);
+        add_few_products(all, kind, 4, n, rows, mean, sums, products);
+        rows.at += 4 * n * rows.step;
+    }
+    add_few_products(all, kind, 1, rows.m % 4, rows, mean, sums, products);
+}
+
+static void add_products(const Gradient *all, Rows rows, const double *mean, double *sums, double *products)
+{
+    if (all->kind == BITS)
+        add_products_of(all, BITS, rows, mean, sums, products);
+    else if (all->kind == BYTES)
+        add_products_of(all, BYTES, rows, mean, sums, products);
+    else
+        add_products_of(all, NO_MASK, rows, mean, sums, products);
+}
+
+static void products_job(void *what, int64_t job)
+{
+    const Gradient *all = what;
+    const Cut *cut = &all->cut;
+    Share own = share_of(cut, job);
+    double *sums = all->sums + own.chunk * cut->c + own.first;
+    double *products = all->products + own.chunk * cut->c + own.first;
+    double mean[BLOCK];
+    for (int64_t c = 0; c < own.width; c++)
+        mean[c] = all->mean[own.first + c], sums[c] = products[c] = 0;
+    Rows rows = {own.row * cut->c + own.first, own.m, cut->c, own.width};
+    if (cut->joined > 1) {
+        double wide[3][WIDEST] = {{0}};
+        int64_t n = own.m / cut->joined, width = cut->joined * cut->c;
+        repeat(mean, cut->c, cut->joined, wide[0]);
+        add_products(all, (Rows){rows.at, n, width, width}, wide[0], wide[1], wide[2]);
+        fold(wide[1], cut->c, cut->joined, sums);
+        fold(wide[2], cut->c, cut->joined, products);
+        rows.at += n * width;
+        rows.m -= n * cut->joined;
+    }
+    add_products(all, rows, mean, sums, products);
+}
+
+/* gx of m rows */
+static inline __attribute__((always_inline)) void few_rows_gradient(const Gradient *all, int64_t kind, int64_t m,
+                                                                    Rows rows, const float *const *vectors)
+{
+    const float *mean = vectors[0], *scale = vectors[1], *slope = vectors[2], *shift = vectors[3];
+    const float *x = all->x, *gy = all->gy;
+    const uint8_t *mask = all->mask;
+    float *gx = all->gx;
+    int64_t c = 0;
+    for (; c + 2 * LANES <= rows.width; c += 2 * LANES) {
+        Full mid = load(mean + c), a = load(scale + c), b = load(slope + c), d = load(shift + c);
+        int64_t at = rows.at + c;
+        for (int64_t r = 0; r < m; r++, at += rows.step) {
+            Full g = passed(gy, mask, kind, at) * a + ((load(x + at) - mid) * b + d);
+            if (all->streams) {
+                stream(gx + at, g);
+            } else {
+                __builtin_prefetch(gx + at + 8 * rows.step, 1);
+                store(gx + at, g);
+            }
+        }
+    }
+    for (; c < rows.width; c++)
+        for (int64_t r = 0, at = rows.at + c; r < m; r++, at += rows.step)
+            gx[at] = passed_one(gy, mask, kind, at) * scale[c] + ((x[at] - mean[c]) * slope[c] + shift[c]);
+}
+
+static inline __attribute__((always_inline)) void rows_gradient_of(const Gradient *all, int64_t kind, Rows rows,
+                                                                   const float *const *vectors)
+{
+    int64_t r = 0;
+    for (; r + 4 <= rows.m; r += 4, rows.at += 4 * rows.step)
+        few_rows_gradient(all, kind, 4, rows, vectors);
+    for (; r < rows.m; r++, rows.at += rows.step)
+        few_rows_gradient(all, kind, 1, rows, vectors);
+}
+
+static void rows_gradient(const Gradient *all, Rows rows, const float *const *vectors)
+{
+    if (all->kind == BITS)
+        rows_gradient_of(all, BITS, rows, vectors);
+    else if (all->kind == BYTES)
+        rows_gradient_of(all, BYTES, rows, vectors);
+    else
+        rows_gradient_of(all, NO_MASK, rows, vectors);
+}
+
+static void gradient_job(void *what, int64_t job)
+{
+    const Gradient *all = what;
+    const Cut *cut = &all->cut;
+    Share own = share_of(cut, cut->n_chunk * cut->n_block - 1 - job); /* what was read last may be in a cache yet */
+    Rows rows = {own.row * cut->c + own.first, own.m, cut->c, own.width};
+    const float *vectors[4] = {all->mean, all->scale, all->slope, all->shift};
+    for (int k = 0; k < 4; k++)
+        vectors[k] += own.first;
+    if (cut->joined > 1) {
+        float wide[4][WIDEST];
+        const float *widened[4];
+        int64_t n = own.m / cut->joined, width = cut->joined * cut->c;
+        for (int k = 0; k < 4; k++) {
+            widened[k] = wide[k];
+            for (int64_t j = 0; j < cut->joined; j++)
+                memcpy(wide[k] + j * cut->c, vectors[k], (size_t)cut->c * sizeof(float));
+        }
+        rows_gradient(all, (Rows){rows.at, n, width, width}, widened);
+        rows.at += n * width;
+        rows.m -= n * cut->joined;
+    }
+    rows_gradient(all, rows, vectors);
+}
+
+/* The gradients of some channels' parameters, and what gx is made of. */
+static void finish(const Gradient *all, int64_t first, int64_t width, const double *restrict sums,
+                   const double *restrict products)
+{
+    const float *restrict gamma = all->gamma + first, *restrict var = all->var + first;
+    float *restrict ggamma = all->ggamma + first, *restrict gbeta = all->gbeta + first;
+    float *restrict scale = all->scale + first, *restrict slope = all->slope + first, *restrict shift = all->shift + first;
+    double eps = all->eps, share = 1 / (double)all->cut.rows;
+    for (int64_t c = 0; c < width; c++) {
+        double inverse = 1 / __builtin_sqrt(var[c] + eps), gain = gamma[c] * inverse;
+        gbeta[c] = (float)sums[c];
+        ggamma[c] = (float)(products[c] * inverse);
+        scale[c] = (float)gain;
+        slope[c] = (float)(-gain * inverse * inverse * products[c] * share);
+        shift[c] = (float)(-gain * sums[c] * share);
+    }
+}
+
+/* arrays: x, gy, gx (may be gy), gamma, mean, var, ggamma, gbeta, perhaps a mask */
+KERNEL(batch_norm_grad)(const BatchNormPlan *plan, void *const *arrays, int threads)
+{
+    int64_t c = plan->c;
+    Gradient all = {.cut = cut_of(plan->rows, c), .x = arrays[0], .gy = arrays[1], .gx = arrays[2], .gamma = arrays[3],
+                    .mean = arrays[4], .var = arrays[5], .ggamma = arrays[6], .gbeta = arrays[7], .kind = plan->mask,
+                    .mask = plan->mask == NO_MASK ? NULL : arrays[8], .eps = (double)plan->eps};
+    int64_t n_part = all.cut.n_chunk * c, n_job = all.cut.n_chunk * all.cut.n_block;
+    all.sums = malloc((size_t)(2 * n_part) * sizeof *all.sums + (size_t)(3 * c) * sizeof *all.scale);
+    if (!all.sums)
+        return 1;
+    all.products = all.sums + n_part;
+    all.scale = (float *)(all.products + n_part), all.slope = all.scale + c, all.shift = all.slope + c;
+    all.streams = plan->rows * c >= LARGE && c % (2 * LANES) == 0 && (uintptr_t)all.gx % sizeof(Full) == 0;
+    threads = plan->rows * c < SMALL ? 1 : threads;
+    run_jobs(products_job, &all, n_job, threads);
+    for (int64_t part = c; part < n_part; part++)
+        all.sums[part % c] += all.sums[part], all.products[part % c] += all.products[part];
+    finish(&all, 0, c, all.sums, all.products);
+    run_jobs(gradient_job, &all, n_job, threads);
+    free(all.sums);
+    return 0;
+}

@@ -1,0 +1,90 @@
+/* What all kernels share: lanes of vectors, jobs for threads, names of the builds.
+
+Every kernel is int KERNEL(name)(const Plan *plan, void *const *arrays, int threads): sizes and strides (in numbers, not
+bytes), the arrays' addresses, how many threads at most. It returns 0, or 1 if there was no memory. A kernel's result
+does not depend on the number of threads: jobs are cut by the plan alone, and what they give is joined in order. */
+#ifndef CVZOO_NATIVE_H
+#define CVZOO_NATIVE_H
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define JOIN_(a, b) a##_##b
+#define JOIN(a, b) JOIN_(a, b)
+#define KERNEL(name) __attribute__((visibility("default"))) int JOIN(name, INSTRUCTIONS)
+
+/* LANES doubles fill a register, as twice as many float32 do. The compiler's own conversions are slow. */
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+#include <immintrin.h>
+enum { LANES = 8 };
+#define widened(v) ((Wide)_mm512_cvtps_pd((__m256)(v)))
+#define low_half(v) ((Float)_mm512_castps512_ps256((__m512)(v)))
+#define high_half(v) ((Float)_mm512_extractf32x8_ps((__m512)(v), 1))
+#define stream(p, v) _mm512_stream_ps(p, (__m512)(v))
+#elif defined(__AVX2__)
+#include <immintrin.h>
+enum { LANES = 4 };
+#define widened(v) ((Wide)_mm256_cvtps_pd((__m128)(v)))
+#define low_half(v) ((Float)_mm256_castps256_ps128((__m256)(v)))
+#define high_half(v) ((Float)_mm256_extractf128_ps((__m256)(v), 1))
+#define stream(p, v) _mm256_stream_ps(p, (__m256)(v))
+#else
+enum { LANES = 2 };
+#define widened(v) __builtin_convertvector(v, Wide)
+#define low_half(v) ((Float){(v)[0], (v)[1]})
+#define high_half(v) ((Float){(v)[2], (v)[3]})
+#define stream(p, v) store(p, v)
+#endif
+typedef float Full __attribute__((vector_size(LANES * 8)));
+typedef int32_t FullInt __attribute__((vector_size(LANES * 8)));
+typedef float Float __attribute__((vector_size(LANES * 4)));
+typedef double Wide __attribute__((vector_size(LANES * 8)));
+
+enum {
+    UNROLLED = 4, /* registers of sums: additions one after the other would wait for each other */
+    TILE = UNROLLED * LANES,
+};
+#define EACH(k) _Pragma("GCC unroll 4") for (int k = 0; k < UNROLLED; k++)
+
+static inline void prefetch_tile(const float *p)
+{
+    for (int k = 0; k < TILE; k += 16)
+        __builtin_prefetch(p + k);
+}
+
+static inline Full load(const float *p)
+{
+    Full v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+static inline void store(float *p, Full v) { memcpy(p, &v, sizeof v); }
+
+static inline Wide load_wide(const float *p)
+{
+    Float v;
+    memcpy(&v, p, sizeof v);
+    return widened(v);
+}
+
+static inline Wide load_double(const double *p)
+{
+    Wide v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+static inline void store_double(double *p, Wide v) { memcpy(p, &v, sizeof v); }
+
+static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
+static inline int64_t parts_of(int64_t n, int64_t size) { return (n + size - 1) / size; }
+
+/* Calls job(what, k) for each k below n, in any order, in at most so many threads. */
+void run_jobs(void (*job)(void *what, int64_t k), void *what, int64_t n, int threads);
+
+enum { SMALL = 1 << 15 }; /* numbers: of fewer a thread more costs more than it saves */
+
+#endif

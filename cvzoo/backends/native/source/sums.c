@@ -1,0 +1,140 @@
+/* Sums of float32 arrays along axes, however they lie, added in double. */
+#include "columns.h"
+
+enum {
+    MOST_AXES = 12,
+    BLOCK = 1 << 10, /* results that are added side by side */
+    MOST_CHUNKS = 64,
+};
+
+/* The axes that are kept and those that are summed, of each kind the innermost (`width`, `run`) apart. */
+typedef struct {
+    int64_t n_kept, kept[MOST_AXES], kept_step[MOST_AXES];
+    int64_t n_summed, summed[MOST_AXES], summed_step[MOST_AXES];
+    int64_t width, width_step, run, run_step;
+    double divisor;
+} SumPlan;
+
+typedef struct {
+    const SumPlan *plan;
+    const float *x;
+    float *y;
+    double *parts;
+    int64_t n_kept, n_term, group, n_block, n_chunk;
+} Sum;
+
+static int64_t offset_of(int64_t k, int64_t n, const int64_t *sizes, const int64_t *steps)
+{
+    int64_t offset = 0;
+    for (int64_t axis = n - 1; axis >= 0; axis--) {
+        offset += k % sizes[axis] * steps[axis];
+        k /= sizes[axis];
+    }
+    return offset;
+}
+
+/* As if a register held 32 numbers, whatever it holds: the same bits on every processor. */
+static double add_row(const float *x, int64_t n)
+{
+    enum { AT_ONCE = 32, REGISTERS = AT_ONCE / LANES };
+    double sum = 0;
+    int64_t k = 0;
+    if (n >= AT_ONCE) {
+        Wide s[REGISTERS] = {{0}};
+        for (; k + AT_ONCE <= n; k += AT_ONCE)
+            _Pragma("GCC unroll 16") for (int j = 0; j < REGISTERS; j++) s[j] += load_wide(x + k + j * LANES);
+        double all[AT_ONCE];
+        _Pragma("GCC unroll 16") for (int j = 0; j < REGISTERS; j++) store_double(all + j * LANES, s[j]);
+        for (int half = AT_ONCE / 2; half; half /= 2)
+            for (int j = 0; j < half; j++)
+                all[j] += all[j + half];
+        sum = all[0];
+    }
+    for (; k < n; k++)
+        sum += x[k];
+    return sum;
+}
+
+static void add_block(const SumPlan *plan, const float *x, int64_t m, int64_t width, double *sums)
+{
+    int64_t step = plan->width_step, along = plan->run_step;
+    if (step == 1 && width > 1) {
+        add_columns(x, m, along, width, sums);
+    } else if (along == 1) {
+        for (int64_t j = 0; j < width; j++)
+            sums[j] += add_row(x + j * step, m);
+    } else {
+        for (int64_t r = 0; r < m; r++)
+            for (int64_t j = 0; j < width; j++)
+                sums[j] += x[r * along + j * step];
+    }
+}
+
+/* Terms `begin` to `end` of the results from `first` on, `width` of them, that stand in row k of the kept axes. */
+static void add_terms(const Sum *sum, int64_t k, int64_t first, int64_t width, int64_t begin, int64_t end, double *sums)
+{
+    const SumPlan *plan = sum->plan;
+    const float *x = sum->x + offset_of(k, plan->n_kept, plan->kept, plan->kept_step) + first * plan->width_step;
+    for (int64_t term = begin; term < end;) {
+        int64_t inner = term % plan->run, m = least(plan->run - inner, end - term);
+        int64_t outer = offset_of(term / plan->run, plan->n_summed, plan->summed, plan->summed_step);
+        add_block(plan, x + outer + inner * plan->run_step, m, width, sums);
+        term += m;
+    }
+}
+
+static void sum_job(void *what, int64_t job)
+{
+    const Sum *sum = what;
+    int64_t chunk = job % sum->n_chunk, block = job / sum->n_chunk % sum->n_block;
+    int64_t group = job / sum->n_chunk / sum->n_block * sum->group;
+    int64_t begin = sum->n_term * chunk / sum->n_chunk, end = sum->n_term * (chunk + 1) / sum->n_chunk;
+    int64_t first = block * BLOCK, all = sum->plan->width, width = least(BLOCK, all - first);
+    double sums[BLOCK];
+    for (int64_t k = group; k < least(group + sum->group, sum->n_kept); k++) {
+        memset(sums, 0, (size_t)width * sizeof *sums);
+        add_terms(sum, k, first, width, begin, end, sums);
+        if (sum->n_chunk > 1) {
+            memcpy(sum->parts + (chunk * sum->n_kept + k) * all + first, sums, (size_t)width * sizeof *sums);
+        } else {
+            for (int64_t j = 0; j < width; j++)
+                sum->y[k * all + first + j] = (float)(sums[j] / sum->plan->divisor);
+        }
+    }
+}
+
+static void join_chunks(const Sum *sum)
+{
+    int64_t n = sum->n_kept * sum->plan->width;
+    for (int64_t j = 0; j < n; j++) {
+        double total = 0;
+        for (int64_t chunk = 0; chunk < sum->n_chunk; chunk++)
+            total += sum->parts[chunk * n + j];
+        sum->y[j] = (float)(total / sum->plan->divisor);
+    }
+}
+
+/* arrays: x, and y with the kept axes one within the other in the plan's order */
+KERNEL(sum)(const SumPlan *plan, void *const *arrays, int threads)
+{
+    Sum sum = {plan, arrays[0], arrays[1], NULL, 1, plan->run, 1, parts_of(plan->width, BLOCK), 1};
+    for (int64_t axis = 0; axis < plan->n_kept; axis++)
+        sum.n_kept *= plan->kept[axis];
+    for (int64_t axis = 0; axis < plan->n_summed; axis++)
+        sum.n_term *= plan->summed[axis];
+    int64_t size = sum.n_kept * plan->width * sum.n_term;
+    sum.group = most(SMALL / 2 / (least(plan->width, BLOCK) * sum.n_term), 1);
+    int64_t n_job = parts_of(sum.n_kept, sum.group) * sum.n_block;
+    if (n_job < MOST_CHUNKS / 4)
+        sum.n_chunk = most(least(least(size / SMALL, MOST_CHUNKS / n_job), sum.n_term / 64), 1);
+    if (sum.n_chunk > 1) {
+        sum.parts = malloc((size_t)(sum.n_chunk * sum.n_kept * plan->width) * sizeof *sum.parts);
+        if (!sum.parts)
+            return 1;
+    }
+    run_jobs(sum_job, &sum, n_job * sum.n_chunk, size < SMALL ? 1 : threads);
+    if (sum.n_chunk > 1)
+        join_chunks(&sum);
+    free(sum.parts);
+    return 0;
+}

@@ -1,0 +1,60 @@
+"""Sums along axes by our own kernel: added in float64, at the speed of memory."""
+
+import ctypes
+import functools
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cvzoo.backends.addresses import address_of
+from cvzoo.backends.native.library import native
+from cvzoo.backends.native.plans import SumPlan, sum_plan
+from cvzoo.backends.openmp import threads_now
+
+_F32 = np.dtype(np.float32)
+_Two = ctypes.c_void_p * 2
+
+
+class _Case(NamedTuple):
+    """plan, and its address; the result's size, its axes as they lie, and how they are turned to x's order."""
+
+    plan: SumPlan
+    address: int
+    size: int
+    lying: tuple[int, ...]
+    turned: tuple[int, ...] | None
+
+
+@functools.lru_cache(4096)
+def _case(shape: tuple[int, ...], strides: tuple[int, ...], axes: tuple[int, ...]) -> _Case | None:
+    order = sorted(range(len(shape)), key=lambda axis: -abs(strides[axis]))
+    kept = [axis for axis in order if axis not in axes]
+    steps = [stride // 4 for stride in strides]
+    plan = sum_plan([(shape[k], steps[k]) for k in kept], [(shape[k], steps[k]) for k in order if k in axes])
+    if plan is None or any(stride % 4 for stride in strides):
+        return None
+    lying = tuple([shape[k] for k in kept])
+    turned = None if kept == sorted(kept) else tuple(np.argsort(kept).tolist())
+    return _Case(plan, ctypes.addressof(plan), int(np.prod(lying)), lying, turned)
+
+
+def sum_natively(x: np.ndarray, axes: tuple[int, ...], *, keepdims: bool) -> Any:
+    """The sum of x (float32, not empty) along `axes`, each from 0, as numpy.sum gives it; None if it must do it.
+
+    The same bits for any number of threads, and in the order of memory that x has.
+    """
+    library = native()
+    if library is None or not x.flags.aligned:
+        return None
+    case = _case(x.shape, x.strides, axes)
+    if case is None:
+        return None
+    y = np.empty(case.lying, _F32)
+    arrays = _Two(address_of(x), address_of(y))
+    if library.kernels["sum"](case.address, arrays, threads_now()[0]):
+        raise MemoryError
+    if case.turned is not None:
+        y = y.transpose(case.turned)
+    if keepdims:
+        return y.reshape([1 if axis in axes else n for axis, n in enumerate(x.shape)])
+    return y if case.lying else y[()]

@@ -1,0 +1,72 @@
+"""Our own kernels as primitives: recorded, replayed and profiled as oneDNN's are."""
+
+import ctypes
+import functools
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from cvzoo.backends.addresses import address_of
+from cvzoo.backends.native.library import native
+from cvzoo.backends.onednn.primitives import local
+from cvzoo.errors.exceptions import BackendError
+
+
+class NativePrimitive:
+    """A kernel and its plan, called with arrays in the order of `kinds`, which are oneDNN's numbers.
+
+    operation: what oneDNN calls what it does; scratch_size, alignment: it wants no scratch memory, nor addresses of any
+        kind
+    It belongs to the thread that made it.
+    """
+
+    __slots__ = ("_address", "_arrays", "_function", "_plan", "_threads", "kinds", "operation")
+    alignment = None
+    scratch_size = 0
+
+    def __init__(self, operation: str, kernel: str, plan: ctypes.Structure, kinds: Sequence[int]):
+        if not local.ready:
+            local.start()
+        self.operation = operation
+        self.kinds = tuple(kinds)
+        self._function = native().kernels[kernel]
+        self._plan = plan
+        self._address = ctypes.addressof(plan)
+        self._threads = local.threads
+        self._arrays = self.new_arrays()
+
+    def new_arrays(self) -> ctypes.Array:
+        """Room for the arrays' addresses."""
+        return (ctypes.c_void_p * len(self.kinds))()
+
+    def bound(self, arrays: ctypes.Array) -> Callable[[], int]:
+        """A call that uses these addresses, whatever they are then; it returns 0 if all is well."""
+        return functools.partial(self._function, self._address, arrays, self._threads)
+
+    def __call__(self, *arrays: np.ndarray) -> None:
+        if local.recorder is not None and local.recorder(self, arrays):
+            return
+        addresses = self._arrays
+        for k, array in enumerate(arrays):
+            addresses[k] = address_of(array)
+        if self._function(self._address, addresses, self._threads):
+            raise BackendError(f"{self.operation}: out of memory")
+
+
+class BoundNativeCall:
+    """A kernel with addresses that stay until they are set again, as BoundCall is for a primitive of oneDNN."""
+
+    __slots__ = ("_arrays", "_primitive", "run", "scratch_size")
+
+    def __init__(self, primitive: NativePrimitive):
+        self._primitive = primitive
+        self._arrays = primitive.new_arrays()
+        self.run = primitive.bound(self._arrays)
+        self.scratch_size = 0
+
+    def bind(self, k: int, address: int) -> None:
+        """Let argument number k, in the order of the primitive's arrays, lie at `address`."""
+        self._arrays[k] = address
+
+    def bind_scratch(self, address: int) -> None:
+        """It has no scratch memory."""
