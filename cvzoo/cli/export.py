@@ -6,7 +6,8 @@ import pathlib
 import numpy as np
 
 from cvzoo.cli.foreign_model import darknet_file
-from cvzoo.cli.load_predictor import darknet_detector, make_member, means_file
+from cvzoo.cli.load_predictor import darknet_detector, make_member, means_file, refuse_architecture
+from cvzoo.cli.own_architecture import own_architecture
 from cvzoo.cli.result_table import printable
 from cvzoo.cli.zoo_member import zoo_member
 from cvzoo.errors.exceptions import ConfigError, MissingExtraError
@@ -36,13 +37,15 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigError(f"--to {args.to}: there is no such folder")
     weights, metadata = None, None
     if darknet_file(args, args.model) is not None:
+        refuse_architecture(args.architecture, "--cfg")
         model = darknet_detector(args)
     elif means_file(args.model):
-        model = load_model(args.model)
+        model = load_model(args.model, architecture=own_architecture(args.architecture))
         header = read_model_header(args.model)
         if header is not None:  # whoever wrote the file may have used names of ours
             metadata = {f"file_{name}" if name in OWN_NAMES else name: text for name, text in header.metadata.items()}
     else:
+        refuse_architecture(args.architecture, args.model)
         member = zoo_member(args.model)
         model, weights = make_member(member), member.weights
     photo = resize(seeded_photo(), _PHOTO) if args.photo is None else read_image(args.photo)

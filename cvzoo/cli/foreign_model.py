@@ -1,6 +1,7 @@
 """The model that a file of weights belongs to, whoever wrote the file."""
 
 import argparse
+import functools
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -59,10 +60,11 @@ def darknet_model(args: argparse.Namespace) -> ForeignModel:
     return ForeignModel(load, f"belongs to {args.cfg}")
 
 
-def foreign_model(path: str, name: str | None) -> ForeignModel:
+def foreign_model(path: str, name: str | None, architecture: type[Chain] | None = None) -> ForeignModel:
     """How to load the file.
 
     name: of the member of the zoo that it belongs to; None: it is recognised
+    architecture: the class of the user's own that a model file holds, or None
     Raises ConfigError if it fits several models, FileError if it fits none, and what reading it raises.
     """
     if name is not None:
@@ -73,7 +75,7 @@ def foreign_model(path: str, name: str | None) -> ForeignModel:
             raise UnsupportedError(f"{name} is not made from one file", hint=hint)
         return ForeignModel(load, f"was said to be {name}", member)
     if read_model_header(path) is not None:
-        return ForeignModel(load_model, "says so itself")
+        return ForeignModel(functools.partial(load_model, architecture=architecture), "says so itself")
     candidates = recognise(path, source_arrays(path), zoo_members())
     fitting: list[Candidate] = []
     failures: dict[str, str] = {}

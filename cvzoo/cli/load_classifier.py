@@ -2,11 +2,9 @@
 
 import argparse
 
-from cvzoo.cli.load_predictor import make_member, means_file
-from cvzoo.cli.zoo_member import zoo_member
+from cvzoo.cli.load_predictor import named_model
 from cvzoo.errors.exceptions import ConfigError
 from cvzoo.links.model.classifier import AbstractClassifier
-from cvzoo.serializers.model_file import load_model
 
 
 def load_classifier(args: argparse.Namespace) -> AbstractClassifier:
@@ -16,7 +14,7 @@ def load_classifier(args: argparse.Namespace) -> AbstractClassifier:
     for option in ("cfg", "weights", "names", "resize", "clip", "score_thresh", "nms_thresh"):
         if vars(args)[option] is not None:
             raise ConfigError(f"--{option.replace('_', '-')} is for detectors, and {args.data} has a class a photo")
-    model = load_model(args.model) if means_file(args.model) else make_member(zoo_member(args.model))
+    model = named_model(args.model, args.architecture)
     if not isinstance(model, AbstractClassifier):
         raise ConfigError(f"{args.model} is no classifier, and {args.data} has a class a photo")
     if args.device != "cpu":

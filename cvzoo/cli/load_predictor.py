@@ -5,6 +5,7 @@ import os
 import pathlib
 
 from cvzoo.cli.fetching import fetching
+from cvzoo.cli.own_architecture import own_architecture
 from cvzoo.cli.zoo_member import zoo_member
 from cvzoo.errors.exceptions import ConfigError
 from cvzoo.links.chain import Chain
@@ -24,6 +25,8 @@ def load_predictor(args: argparse.Namespace) -> Chain:
 
     Raises ConfigError if options are missing or have no meaning for it, and what reading the files raises.
     """
+    if args.model is None:
+        refuse_architecture(args.architecture, "--cfg")
     model = darknet_detector(args) if args.model is None else _named_model(args)
     for name, value in (("score_thresh", args.score_thresh), ("nms_thresh", args.nms_thresh)):
         if value is None:
@@ -56,7 +59,24 @@ def darknet_detector(args: argparse.Namespace) -> AbstractDetector:
 
 def _named_model(args: argparse.Namespace) -> Chain:
     refuse_darknet_options(args, "--model")
-    return load_model(args.model) if means_file(args.model) else make_member(zoo_member(args.model))
+    return named_model(args.model, args.architecture)
+
+
+def named_model(model: str, architecture: str | None) -> Chain:
+    """The model of a file that says what it is, or of the zoo. Raises ConfigError, and what reading the file raises.
+
+    architecture: the words of `--architecture`, or None
+    """
+    if means_file(model):
+        return load_model(model, architecture=own_architecture(architecture))
+    refuse_architecture(architecture, model)
+    return make_member(zoo_member(model))
+
+
+def refuse_architecture(architecture: str | None, what: str) -> None:
+    """Raises ConfigError if `--architecture` is given. what: says already what it is built of"""
+    if architecture is not None:
+        raise ConfigError(f"--architecture is for a model FILE of a class of your own, not for {what}")
 
 
 def refuse_darknet_options(args: argparse.Namespace, what: str) -> None:

@@ -83,7 +83,7 @@ def _check_file_of_model(model: Chain, photos: Sequence[np.ndarray], first: list
             save_model(Path(folder) / "model.safetensors", model)
         except UnsupportedError as error:
             return Check("saved and loaded", None, str(error).split("\n", 1)[0])
-        twin = load_model(Path(folder) / "model.safetensors")
+        twin = load_model(Path(folder) / "model.safetensors", architecture=type(model))
         if isinstance(model, Finder):  # thresholds belong to who asks
             twin.score_thresh, twin.nms_thresh, twin.limit = model.score_thresh, model.nms_thresh, model.limit
         return _compare("saved and loaded", first, seen(twin.predict(photos)), exact=True)

@@ -14,10 +14,20 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME|FILE",
         help="one that `cvzoo models` lists, fetched when first used; or a FILE.safetensors of a trained model",
     )
+    add_architecture_argument(group)
     add_darknet_arguments(group)
     group.add_argument("--score-thresh", type=share, metavar="T", help="drop what scores this or less, 0 to 1")
     group.add_argument("--nms-thresh", type=share, metavar="T", help="of two boxes that overlap more, keep the better")
     add_device_argument(group)
+
+
+def add_architecture_argument(group: argparse._ActionsContainer) -> None:
+    """`--architecture`."""
+    group.add_argument(
+        "--architecture",
+        metavar="FILE.py:CLASS",
+        help="the class of your own that a model FILE holds, or PACKAGE.MODULE:CLASS; its code is run",
+    )
 
 
 def add_darknet_arguments(group: argparse._ActionsContainer) -> None:

@@ -54,7 +54,11 @@ def run(args: argparse.Namespace) -> int:
 def _model_words(args: argparse.Namespace) -> list[str]:
     """The options of `cvzoo evaluate` for the model that is quantized."""
     clip = ["--clip"] if args.clip else []
-    return [*_options(args, "model", "cfg", "weights", "names", "resize"), *clip, *_threshold_words(args)]
+    return [
+        *_options(args, "model", "architecture", "cfg", "weights", "names", "resize"),
+        *clip,
+        *_threshold_words(args),
+    ]
 
 
 def _threshold_words(args: argparse.Namespace) -> list[str]:

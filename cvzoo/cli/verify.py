@@ -11,8 +11,9 @@ import numpy as np
 from cvzoo.cli.foreign_model import ForeignModel, darknet_file, darknet_model, foreign_model
 from cvzoo.cli.golden import golden_complaint, golden_path, golden_record
 from cvzoo.cli.json_records import as_json, write_json
-from cvzoo.cli.load_predictor import make_member, means_file
+from cvzoo.cli.load_predictor import make_member, means_file, refuse_architecture
 from cvzoo.cli.model_checks import Check, check_numbers, check_predictions
+from cvzoo.cli.own_architecture import own_architecture
 from cvzoo.cli.photo_sources import Trouble, photo_sources, read_photo
 from cvzoo.cli.result_table import printable
 from cvzoo.cli.zoo_member import zoo_member
@@ -41,10 +42,12 @@ def run(args: argparse.Namespace) -> int:
     """0 if all is right, 1 if not. Raises FileError if the model's files are not here, and what reading them raises."""
     name = darknet_file(args, args.model)
     if name is not None:
+        refuse_architecture(args.architecture, "--cfg")
         subject = _of_file(name, darknet_model(args))
     elif means_file(name := args.model):
-        subject = _of_file(name, foreign_model(name, args.name))
+        subject = _of_file(name, foreign_model(name, args.name, own_architecture(args.architecture)))
     else:
+        refuse_architecture(args.architecture, name)
         subject = _of_member(name, args.fetch)
     photos = _photos(args.photos)
     checks = [*subject.checks, check_numbers(subject.model)]

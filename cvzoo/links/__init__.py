@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from cvzoo.links.model.cifar_resnet.cifar_resnet import CIFARResNet
     from cvzoo.links.model.classifications import Classifications
     from cvzoo.links.model.classifier import AbstractClassifier
+    from cvzoo.links.model.config import AbstractConfig, config_field, count_field
     from cvzoo.links.model.convnext.convnext import ConvNeXt
     from cvzoo.links.model.convnext.extractor import ConvNeXtExtractor
     from cvzoo.links.model.convnext.published import ConvNeXtBase, ConvNeXtLarge, ConvNeXtSmall, ConvNeXtTiny
@@ -75,7 +76,7 @@ if TYPE_CHECKING:
     from cvzoo.links.model.faster_rcnn.train_chain import FasterRCNNTrainChain
     from cvzoo.links.model.faster_rcnn.transform import FasterRCNNTransform
     from cvzoo.links.model.faster_rcnn.vgg16_roi_head import VGG16RoIHead
-    from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
+    from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig, FasterRCNNFPNSettings
     from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import FasterRCNNFPN
     from cvzoo.links.model.faster_rcnn_fpn.loss import FasterRCNNFPNLoss
     from cvzoo.links.model.faster_rcnn_fpn.published import (
@@ -91,7 +92,7 @@ if TYPE_CHECKING:
     from cvzoo.links.model.fcis.train_chain import FCISTrainChain
     from cvzoo.links.model.fcn.fcn import FCN
     from cvzoo.links.model.fcn.published import FCNResNet50, FCNResNet101
-    from cvzoo.links.model.fcos.config import FCOSSettings
+    from cvzoo.links.model.fcos.config import FCOSConfig, FCOSSettings
     from cvzoo.links.model.fcos.fcos import FCOS
     from cvzoo.links.model.fcos.loss import FCOSLoss
     from cvzoo.links.model.fcos.published import FCOSResNet50FPN
@@ -103,7 +104,7 @@ if TYPE_CHECKING:
     from cvzoo.links.model.instance_segmenter import AbstractInstanceSegmenter
     from cvzoo.links.model.key_point_detections import KeyPointDetections
     from cvzoo.links.model.key_point_detector import AbstractKeyPointDetector
-    from cvzoo.links.model.keypoint_rcnn.config import PointHeadSettings
+    from cvzoo.links.model.keypoint_rcnn.config import PointHeadConfig, PointHeadSettings
     from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import KeypointRCNNFPN
     from cvzoo.links.model.keypoint_rcnn.loss import KeypointRCNNFPNLoss
     from cvzoo.links.model.keypoint_rcnn.published import (
@@ -117,7 +118,7 @@ if TYPE_CHECKING:
     from cvzoo.links.model.light_head_rcnn.train_chain import LightHeadRCNNTrainChain
     from cvzoo.links.model.lraspp.lraspp import LRASPPMobileNetV3Large
     from cvzoo.links.model.mask_rcnn.augmentation import MaskRCNNTransform
-    from cvzoo.links.model.mask_rcnn.config import MaskHeadSettings
+    from cvzoo.links.model.mask_rcnn.config import MaskHeadConfig, MaskHeadSettings
     from cvzoo.links.model.mask_rcnn.loss import MaskRCNNFPNLoss
     from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
     from cvzoo.links.model.mask_rcnn.published import MaskRCNNFPNResNet50, MaskRCNNFPNResNet101, MaskRCNNFPNResNeXt101
@@ -180,7 +181,7 @@ if TYPE_CHECKING:
     from cvzoo.links.model.resnet.zero_last_gamma import zero_last_gamma
     from cvzoo.links.model.retinanet.augmentation import RandomPart, RetinaNetTransform
     from cvzoo.links.model.retinanet.collate import collate_photos
-    from cvzoo.links.model.retinanet.config import RetinaNetSettings
+    from cvzoo.links.model.retinanet.config import RetinaNetConfig, RetinaNetSettings
     from cvzoo.links.model.retinanet.loss import RetinaNetLoss
     from cvzoo.links.model.retinanet.published import (
         retinanet_resnet18,
@@ -202,7 +203,7 @@ if TYPE_CHECKING:
     from cvzoo.links.model.squeezenet.published import SqueezeNet1_0, SqueezeNet1_1
     from cvzoo.links.model.squeezenet.squeezenet import SqueezeNet
     from cvzoo.links.model.ssd.augmentation import SSDTransform
-    from cvzoo.links.model.ssd.config import SSDSettings
+    from cvzoo.links.model.ssd.config import SSDConfig, SSDSettings
     from cvzoo.links.model.ssd.loss import SSDLoss, collate_multibox
     from cvzoo.links.model.ssd.multibox import Multibox
     from cvzoo.links.model.ssd.multibox_coder import MultiboxCoder
@@ -211,7 +212,7 @@ if TYPE_CHECKING:
     from cvzoo.links.model.ssd.published import SSD300, SSD512
     from cvzoo.links.model.ssd.ssd import SSD
     from cvzoo.links.model.ssd.vgg16 import SSDVGG16Extractor
-    from cvzoo.links.model.ssdlite.config import SSDLiteSettings
+    from cvzoo.links.model.ssdlite.config import SSDLiteConfig, SSDLiteSettings
     from cvzoo.links.model.ssdlite.published import SSDLite320MobileNetV3Large
     from cvzoo.links.model.ssdlite.ssdlite import SSDLite
     from cvzoo.links.model.swin.extractor import SwinExtractor
@@ -234,6 +235,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AbstractClassifier",
+    "AbstractConfig",
     "AbstractDetector",
     "AbstractFasterRCNN",
     "AbstractInstanceSegmenter",
@@ -259,6 +261,7 @@ __all__ = [
     "Classifier",
     "collate_multibox",
     "collate_photos",
+    "config_field",
     "Conv2DActiv",
     "Conv2DBNActiv",
     "ConvNeXt",
@@ -268,6 +271,7 @@ __all__ = [
     "ConvNeXtSmall",
     "ConvNeXtTiny",
     "Convolution2D",
+    "count_field",
     "DarknetDetector",
     "DarknetNetwork",
     "Deconvolution2D",
@@ -300,6 +304,7 @@ __all__ = [
     "EmbedID",
     "ESPNet",
     "FasterRCNNFPN",
+    "FasterRCNNFPNConfig",
     "FasterRCNNFPNLoss",
     "FasterRCNNFPNMobileNetV3Large",
     "FasterRCNNFPNMobileNetV3Large320",
@@ -316,6 +321,7 @@ __all__ = [
     "FCNResNet101",
     "FCNResNet50",
     "FCOS",
+    "FCOSConfig",
     "FCOSLoss",
     "FCOSResNet50FPN",
     "FCOSSettings",
@@ -346,6 +352,7 @@ __all__ = [
     "LRASPPMobileNetV3Large",
     "LSTM",
     "mask_voting",
+    "MaskHeadConfig",
     "MaskHeadSettings",
     "MaskRCNNFPN",
     "MaskRCNNFPNLoss",
@@ -375,6 +382,7 @@ __all__ = [
     "PhotoPreparation",
     "PhotoTransform",
     "PixelwiseSoftmaxClassifier",
+    "PointHeadConfig",
     "PointHeadSettings",
     "predict_ten_crops",
     "PReLU",
@@ -424,6 +432,7 @@ __all__ = [
     "retinanet_resnet50_fpn",
     "retinanet_resnet50_fpn_v2",
     "retinanet_text",
+    "RetinaNetConfig",
     "RetinaNetLoss",
     "RetinaNetSettings",
     "RetinaNetTransform",
@@ -450,8 +459,10 @@ __all__ = [
     "SSD",
     "SSD300",
     "SSD512",
+    "SSDConfig",
     "SSDLite",
     "SSDLite320MobileNetV3Large",
+    "SSDLiteConfig",
     "SSDLiteSettings",
     "SSDLoss",
     "SSDSettings",

@@ -61,7 +61,7 @@ def convert_weights(
     stored = read_safetensors(to)
     parity = tensor_parity(arrays, values, stored)
     photo = seeded_photo()
-    off = greatest_difference(there := heads(model, photo), heads(load_model(to), photo))
+    off = greatest_difference(there := heads(model, photo), heads(load_model(to, architecture=type(model)), photo))
     if not half and (off or parity.greatest_difference):
         raise FileError(f"{to}: what was written does not say what {source} says", got=f"a difference of {off}")
     return {

@@ -1,5 +1,6 @@
 """A model in one `.safetensors` file that says what it is: architecture, settings, names of classes, preprocessing."""
 
+import dataclasses
 import json
 import os
 from collections.abc import Mapping
@@ -7,10 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.errors.exceptions import CvzooError, FileFormatError, UnsupportedError, ValueRangeError
+from cvzoo.errors.exceptions import (
+    CvzooError,
+    FileFormatError,
+    UnsupportedError,
+    ValueRangeError,
+    WeightsMismatchError,
+)
 from cvzoo.links.chain import Chain
 from cvzoo.links.file_then_model import check_file_then_model
-from cvzoo.links.model.architectures import Architecture, architectures
+from cvzoo.links.model.architecture import Architecture
+from cvzoo.links.model.architectures import architecture_of, architectures
+from cvzoo.links.model.config import checked_values
+from cvzoo.links.model.config_json import config_from_json, config_to_json
 from cvzoo.links.model.prepared import preprocessing_header
 from cvzoo.links.quantization.stored import KEY as QUANTIZATION
 from cvzoo.links.quantization.stored import is_quantized, stored_quantization, take_quantization
@@ -24,7 +34,8 @@ def save_model(
 ) -> None:
     """Write the model, so that `load_model(file)` gives it back; the file is whole or not there (an old one stays).
 
-    model: may be quantized: weights of eight bits are stored as they are, and the model comes back quantized
+    model: of the zoo, or of a class of your own, see `load_model`; may be quantized: weights of eight bits are stored
+        as they are, and the model comes back quantized
     half: filters and matrices are stored in float16, half the size; what float16 cannot hold stays as it is
     metadata: more texts for the header; what is no text is stored as JSON
     Raises UnsupportedError for a model that files do not know how to describe, GraphError if it has parameters without
@@ -32,7 +43,7 @@ def save_model(
     another order.
     """
     check_file_then_model("save_model", file, model)
-    architecture = _architecture_of(model)
+    architecture = _described(model)
     texts = {name: v if isinstance(v, str) else json.dumps(v) for name, v in (metadata or {}).items()}
     for name in (KEY, QUANTIZATION):
         if name in texts:
@@ -44,7 +55,7 @@ def save_model(
     header = ModelHeader(
         architecture=architecture.name,
         settings=architecture.settings(model),
-        label_names=model.label_names,
+        label_names=getattr(model, "label_names", None),
         preprocessing=preprocessing_header(model),
         metadata=texts,
     )
@@ -53,13 +64,17 @@ def save_model(
     write_safetensors(file, arrays, metadata=header.to_metadata())
 
 
-def load_model(file: str | os.PathLike) -> Any:
+def load_model(file: str | os.PathLike, *, architecture: type[Chain] | None = None) -> Any:
     """The model that `save_model` wrote, ready to predict.
 
+    architecture: the model's class, where it is not of the zoo. A file names its architecture and no file's code runs:
+        who loads a model of a class of his own says where the class is. It has as `config_class` a frozen dataclass,
+        and takes `config`, which it keeps as an attribute, and `label_names`
     Raises FileFormatError for a damaged file or one that does not say what it is, UnsupportedError for an architecture
     that this cvzoo does not know or a quantized model that this machine cannot compute, WeightsMismatchError if the
-    numbers do not fit.
+    numbers do not fit or the file holds another architecture, DtypeError for what is no class of models.
     """
+    asked = None if architecture is None else architecture_of(architecture)
     header = read_model_header(file)
     if header is None:
         if sniff(file) is None:
@@ -69,14 +84,9 @@ def load_model(file: str | os.PathLike) -> Any:
             expected="a file that save_model wrote",
             hint="`cvzoo convert` makes one of a published file; or build the model, then load_weights(file, model)",
         )
-    known = {each.name: each for each in architectures()}
-    if header.architecture not in known:
-        raise UnsupportedError(
-            f"{os.fspath(file)}: there is no architecture {header.architecture[:80]!r}",
-            hint=f"known: {', '.join(known)}",
-        )
+    chosen = _architecture(file, header, asked)
     try:
-        model = known[header.architecture].build(header.settings, header.label_names)
+        model = chosen.build(header.settings, header.label_names)
     except (CvzooError, LookupError, TypeError, ValueError, AttributeError) as error:
         raise FileFormatError(
             f"{os.fspath(file)}: its settings make no {header.architecture}: {str(error)[:200]}"
@@ -89,14 +99,53 @@ def load_model(file: str | os.PathLike) -> Any:
     return model
 
 
-def _architecture_of(model: Chain) -> Architecture:
+def _architecture(file: str | os.PathLike, header: ModelHeader, asked: Architecture | None) -> Architecture:
+    """The one that was asked for, which must be the file's, else one of the zoo."""
+    name = header.architecture[:80]
+    if asked is not None:
+        if header.architecture != asked.name:
+            raise WeightsMismatchError(f"{os.fspath(file)}: holds a {name}, not a {asked.name}")
+        return asked
     for each in architectures():
-        if type(model) is each.model_class:
+        if each.name == header.architecture:
             return each
     raise UnsupportedError(
-        f"model files do not know how to describe a {type(model).__name__}",
-        hint="cvzoo.serializers.save_safetensors stores the numbers alone",
+        f"{os.fspath(file)}: {name!r} is no architecture of the zoo",
+        hint=f"if it is a class of yours: load_model(file, architecture={name}), or on the command line "
+        f"--architecture FILE.py:{name}",
     )
+
+
+def _described(model: Chain) -> Architecture:
+    """The model's architecture. Raises UnsupportedError unless a file can describe the model."""
+    try:
+        architecture = architecture_of(type(model))
+    except UnsupportedError as error:
+        raise UnsupportedError(
+            f"model files do not know how to describe a {type(model).__name__}: {error}",
+            hint="cvzoo.serializers.save_safetensors stores the numbers alone",
+        ) from error
+    config = getattr(model, "config", None)
+    if type(config) is not architecture.config_class:
+        raise UnsupportedError(
+            f"{type(model).__name__}.config is not what the model is built of",
+            expected=architecture.config_class.__name__,
+            got=type(config).__name__,
+        )
+    _check_that_it_comes_back(config)
+    return architecture
+
+
+def _check_that_it_comes_back(config: Any) -> None:
+    """Raises UnsupportedError for a config with values that files cannot hold."""
+    name = type(config).__name__
+    try:
+        checked_values(type(config), {field.name: getattr(config, field.name) for field in dataclasses.fields(config)})
+        again = config_from_json(type(config), json.loads(json.dumps(config_to_json(config), allow_nan=False)))
+    except (CvzooError, TypeError, ValueError, LookupError) as error:
+        raise UnsupportedError(f"model files cannot hold this {name}: {error}") from error
+    if again != config:
+        raise UnsupportedError(f"model files cannot hold this {name}", expected=config, got=again)
 
 
 def _halved(array: np.ndarray) -> np.ndarray:

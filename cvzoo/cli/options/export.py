@@ -2,7 +2,7 @@
 
 import argparse
 
-from cvzoo.cli.model_options import add_darknet_arguments
+from cvzoo.cli.model_options import add_architecture_argument, add_darknet_arguments
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,6 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--preset", metavar="NAME", help='whose thresholds the file has: "visualize" or "evaluate"')
     parser.add_argument("--photo", metavar="FILE", help="what both look at")
+    add_architecture_argument(parser)
     add_darknet_arguments(parser.add_argument_group("a network of darknet's files"))
 
 

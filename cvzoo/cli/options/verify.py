@@ -2,7 +2,7 @@
 
 import argparse
 
-from cvzoo.cli.model_options import add_darknet_arguments, add_device_argument
+from cvzoo.cli.model_options import add_architecture_argument, add_darknet_arguments, add_device_argument
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,4 +23,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--write-golden", action="store_true", help="store beside the file what the model says now, to be held to it"
     )
+    add_architecture_argument(parser)
     add_darknet_arguments(parser.add_argument_group("a network of darknet's files"))

@@ -1,5 +1,6 @@
 """What of a model goes into a file: the part that is exported, the names of what it gives, and texts about it."""
 
+import contextlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -10,7 +11,8 @@ from cvzoo.export.onnx.boxes.fcis import fcis_first_stage
 from cvzoo.export.onnx.boxes.one_map import first_stage
 from cvzoo.export.onnx.texts import texts_about
 from cvzoo.links.chain import Chain
-from cvzoo.links.model.architectures import architectures
+from cvzoo.links.model.architecture import Architecture
+from cvzoo.links.model.architectures import architecture_of
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.detector import AbstractOneStageDetector
 from cvzoo.links.model.faster_rcnn.abstract_faster_rcnn import AbstractFasterRCNN
@@ -68,9 +70,15 @@ def contents_of(model: Chain) -> Contents:
         raise UnsupportedError(f"ONNX: a {type(model).__name__} cannot be exported yet")
     photo = np.full((3, *_PHOTO), 127.0, np.float32)
     channels, h, w = model.prepare(photo).shape
-    architecture = next((each for each in architectures() if each.model_class is type(model)), None)
-    texts = texts_about(model, architecture, task)
+    texts = texts_about(model, _architecture_of(model), task)
     return Contents(texts["architecture"], call, outputs, channels, (h, w), texts, model.state_arrays())
+
+
+def _architecture_of(model: Chain) -> Architecture | None:
+    """None for a model that files cannot describe, which may be exported all the same."""
+    with contextlib.suppress(UnsupportedError):
+        return architecture_of(type(model))
+    return None
 
 
 def _on_pyramid(model: FasterRCNNFPN | MaskRCNNFPN | KeypointRCNNFPN) -> Callable[[Any], Any]:

@@ -76,6 +76,7 @@ class CIFARResNet(AbstractClassifier):
             label_names=label_names,
             default=_PREPARATION,
         )
+        self.n_layer = n_layer
         self.config = CIFARResNetConfig(n_layer=n_layer, n_class=source.n_class)
         self.n_class = source.n_class
         is_cifar10 = source.label_names is None and source.n_class == len(CIFAR10_LABELS)

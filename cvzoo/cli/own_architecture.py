@@ -1,0 +1,85 @@
+"""The class of models that `--architecture` names, from a user's own file or package."""
+
+import importlib
+import importlib.util
+import os
+import pathlib
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import ModuleType
+
+from cvzoo.errors.exceptions import ConfigError, CvzooError
+from cvzoo.links.chain import Chain
+from cvzoo.links.model.architectures import architecture_of
+
+_FORM = "FILE.py:CLASS or PACKAGE.MODULE:CLASS"
+
+
+def own_architecture(words: str | None) -> type[Chain] | None:
+    """The class; None without words. Its module is imported: who gives the option says that its code may run.
+
+    words: "FILE.py:CLASS" or "PACKAGE.MODULE:CLASS"
+    Raises ConfigError where there is no such file, module or class, or the class does not say what it is built of.
+    """
+    if words is None:
+        return None
+    place, colon, name = words.rpartition(":")
+    if not (colon and place and name.isidentifier()):
+        raise ConfigError(f"--architecture {words}: which class?", expected=_FORM)
+    module = _module(place)
+    found = getattr(module, name, None)
+    if found is None:
+        own = [each for each, value in vars(module).items() if _is_own(value, module)]
+        raise ConfigError(
+            f"--architecture {words}: {place} has no {name}",
+            expected=" or ".join(own) or "a class of models, a subclass of Chain",
+        )
+    try:
+        architecture_of(found)
+    except CvzooError as error:
+        raise ConfigError(f"--architecture {words}: {error}") from error
+    return found
+
+
+def _is_own(value: object, module: ModuleType) -> bool:
+    return isinstance(value, type) and issubclass(value, Chain) and value.__module__ == module.__name__
+
+
+def _module(place: str) -> ModuleType:
+    path = pathlib.Path(place)
+    if path.suffix == ".py" or path.is_file():
+        if not path.is_file():
+            raise ConfigError(f"--architecture: there is no file {place}", expected=_FORM)
+        return _of_file(path)
+    try:
+        with _importable(os.getcwd()):
+            return importlib.import_module(place)
+    except Exception as error:
+        raise ConfigError(f"--architecture: {place} cannot be imported: {error}", expected=_FORM) from error
+
+
+def _of_file(path: pathlib.Path) -> ModuleType:
+    name = f"cvzoo_architecture_{path.stem}"  # takes no other module's place
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ConfigError(f"--architecture: {path} is no Python file", expected=_FORM)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # where the types of a dataclass's fields are looked up
+    try:
+        with _importable(str(path.resolve().parent)):
+            spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[name]
+        raise ConfigError(f"--architecture: {path} cannot be imported: {type(error).__name__}: {error}") from error
+    return module
+
+
+@contextmanager
+def _importable(folder: str) -> Iterator[None]:
+    """A block in which modules of the folder can be imported, as when Python runs a file there."""
+    sys.path.insert(0, folder)
+    try:
+        yield
+    finally:
+        sys.path.remove(folder)

@@ -1,0 +1,110 @@
+"""A detector of one's own, which is a model file like any other: a class, and a frozen dataclass that says its config.
+
+python examples/own_detector.py own.safetensors
+cvzoo predict photo.jpg --model own.safetensors --architecture examples/own_detector.py:PointDetector
+The first writes a model file with random weights; `evaluate`, `verify` and `export` take it the same way.
+"""
+
+import argparse
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import cvzoo.functions as F
+import cvzoo.links as L
+import cvzoo.serializers as S
+import cvzoo.transforms as T
+
+MEAN = np.array([123.675, 116.28, 103.53], np.float32)
+STD = np.array([58.395, 57.12, 57.375], np.float32)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class PointDetectorConfig(L.AbstractConfig):
+    """What a PointDetector is built of; it checks types and ranges itself, also of what stands in a file."""
+
+    n_fg_class: int = L.count_field(help="number of classes")
+    n_layer: int = L.count_field(18, help="layers of the ResNet")
+    base_channels: int = L.count_field(64, help="channels of the ResNet's first convolution")
+    channels: int = L.count_field(64, help="channels of the head")
+    insize: int = L.count_field(256, help="height and width that every image is stretched to", unit="pixels")
+
+    def check_together(self) -> None:
+        """Raises ValueRangeError unless the maps' cells fill the input."""
+        self.require(self.insize % 32 == 0, "insize", "a multiple of 32")
+
+
+class PointDetector(L.AbstractOneStageDetector):
+    """Every cell of the two coarsest maps scores the classes, and says how far the sides of its object are, as FCOS.
+
+    config: how it is built; label_names: names of the classes, or None
+    """
+
+    config_class = PointDetectorConfig
+    strides = (16, 32)
+
+    def __init__(self, config: PointDetectorConfig, *, label_names: Sequence[str] | None = None):
+        self.config = config
+        self.n_fg_class = config.n_fg_class
+        self.label_names = None if label_names is None else tuple(label_names)
+        n = config.channels
+        with self.init_scope():
+            self.extractor = L.ResNetExtractor(config.n_layer, base_channels=config.base_channels)
+            self.lateral = L.ChainList(*(L.Convolution2D(c, n, 1) for c in self.extractor.channels[-2:]))
+            self.tower = L.Conv2DActiv(n, n, 3, 1, 1)
+            self.conf = L.Convolution2D(n, config.n_fg_class, 3, 1, 1)
+            self.loc = L.Convolution2D(n, 4, 3, 1, 1)
+        self.use_preset("visualize")
+
+    def prepare(self, img: np.ndarray) -> np.ndarray:
+        """(3, insize, insize) float32, normalized, of an image (3, H, W) float32 RGB [0, 255]."""
+        side = self.config.insize
+        return T.normalize(T.resize(img, (side, side)), mean=MEAN, std=STD)
+
+    def forward(self, x: Any) -> tuple[Any, Any]:
+        """loc (B, P, 4): logarithms of distances to the top, left, bottom and right side; conf (B, P, L): logits."""
+        locs, confs = [], []
+        for lateral, h in zip(self.lateral, self.extractor(x)[-2:]):
+            h = self.tower(F.relu(lateral(h)))
+            for outputs, layer in ((locs, self.loc), (confs, self.conf)):
+                y = F.transpose(layer(h), (0, 2, 3, 1))
+                outputs.append(F.reshape(y, (y.shape[0], -1, y.shape[3])))
+        return F.concat(locs, axis=1), F.concat(confs, axis=1)
+
+    def decode(self, outputs: tuple[np.ndarray, ...], size: tuple[int, int]) -> tuple[np.ndarray, ...]:
+        """bbox (R, 4), label (R,), score (R,) of what scores above `score_thresh`, in an image of `size` (H, W)."""
+        loc, conf = outputs
+        score = 1 / (1 + np.exp(-conf.astype(np.float64)))
+        where, label = np.nonzero(score > self.score_thresh)
+        center, stride = self._points()
+        distance = np.exp(loc[where].clip(-8, 8)) * stride[where, None] * np.array([-1, -1, 1, 1], np.float32)
+        bbox = (np.tile(center[where], 2) + distance) * (np.tile(size, 2) / self.config.insize)
+        return bbox.astype(np.float32), label.astype(np.int32), score[where, label].astype(np.float32)
+
+    def _points(self) -> tuple[np.ndarray, np.ndarray]:
+        """The cells' centers (P, 2), y x, in pixels of the network's input, and their strides (P,)."""
+        centers, strides = [], []
+        for stride in self.strides:
+            line = (np.arange(self.config.insize // stride) + 0.5) * stride
+            centers.append(np.stack(np.meshgrid(line, line, indexing="ij"), axis=-1).reshape(-1, 2))
+            strides.append(np.full(len(line) ** 2, stride, np.float32))
+        return np.concatenate(centers), np.concatenate(strides)
+
+
+def main(file: str, *, n_fg_class: int = 3, n_layer: int = 18, base_channels: int = 16, insize: int = 64) -> None:
+    """Write a small one with random weights, and read it again."""
+    config = PointDetectorConfig(
+        n_fg_class=n_fg_class, n_layer=n_layer, base_channels=base_channels, channels=16, insize=insize
+    )
+    model = PointDetector(config, label_names=[f"class {i}" for i in range(n_fg_class)])
+    S.save_model(file, model)
+    again = S.load_model(file, architecture=PointDetector)
+    print(f"{file}: a {type(again).__name__} of {again.count_params():,} parameters, {again.config}")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("file", metavar="OUT.safetensors")
+    main(parser.parse_args().file)
