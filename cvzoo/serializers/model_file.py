@@ -10,6 +10,7 @@ import numpy as np
 
 from cvzoo.errors.exceptions import (
     CvzooError,
+    DtypeError,
     FileFormatError,
     UnsupportedError,
     ValueRangeError,
@@ -120,7 +121,7 @@ def _described(model: Chain) -> Architecture:
     """The model's architecture. Raises UnsupportedError unless a file can describe the model."""
     try:
         architecture = architecture_of(type(model))
-    except UnsupportedError as error:
+    except (DtypeError, UnsupportedError) as error:
         raise UnsupportedError(
             f"model files do not know how to describe a {type(model).__name__}: {error}",
             hint="cvzoo.serializers.save_safetensors stores the numbers alone",

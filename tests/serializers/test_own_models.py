@@ -161,6 +161,11 @@ def test_a_class_that_files_cannot_describe_is_told(made, error, words):
         architecture_of(made())
 
 
+def test_a_link_that_is_no_model_is_refused(tmp_path):
+    with pytest.raises(UnsupportedError, match="save_safetensors"):
+        save_model(tmp_path / "m.safetensors", Linear(2, 3))
+
+
 def test_a_model_that_keeps_no_config_is_refused(tmp_path):
     model = Plain(PlainConfig(3))
     model.config = {"n_out": 3}

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cvzoo.errors.exceptions import UnsupportedError
+from cvzoo.errors.exceptions import DtypeError, UnsupportedError
 from cvzoo.export.onnx.boxes.fcis import fcis_first_stage
 from cvzoo.export.onnx.boxes.one_map import first_stage
 from cvzoo.export.onnx.texts import texts_about
@@ -76,7 +76,7 @@ def contents_of(model: Chain) -> Contents:
 
 def _architecture_of(model: Chain) -> Architecture | None:
     """None for a model that files cannot describe, which may be exported all the same."""
-    with contextlib.suppress(UnsupportedError):
+    with contextlib.suppress(DtypeError, UnsupportedError):
         return architecture_of(type(model))
     return None
 
