@@ -15,10 +15,8 @@ import numpy as np
 import cvzoo.functions as F
 import cvzoo.links as L
 import cvzoo.serializers as S
-import cvzoo.transforms as T
 
-MEAN = np.array([123.675, 116.28, 103.53], np.float32)
-STD = np.array([58.395, 57.12, 57.375], np.float32)
+MEAN, STD = (123.675, 116.28, 103.53), (58.395, 57.12, 57.375)  # of ImageNet's RGB
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -56,12 +54,8 @@ class PointDetector(L.AbstractOneStageDetector):
             self.tower = L.Conv2DActiv(n, n, 3, 1, 1)
             self.conf = L.Convolution2D(n, config.n_fg_class, 3, 1, 1)
             self.loc = L.Convolution2D(n, 4, 3, 1, 1)
+        self.preparation = L.Stretch((config.insize, config.insize), mean=MEAN, std=STD)
         self.use_preset("visualize")
-
-    def prepare(self, img: np.ndarray) -> np.ndarray:
-        """(3, insize, insize) float32, normalized, of an image (3, H, W) float32 RGB [0, 255]."""
-        side = self.config.insize
-        return T.normalize(T.resize(img, (side, side)), mean=MEAN, std=STD)
 
     def forward(self, x: Any) -> tuple[Any, Any]:
         """loc (B, P, 4): logarithms of distances to the top, left, bottom and right side; conf (B, P, L): logits."""

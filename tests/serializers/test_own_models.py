@@ -73,6 +73,7 @@ def test_its_header_names_the_class_and_says_the_config(saved):
     assert header.architecture == "PointDetector"
     assert header.settings["base_channels"] == 8
     assert header.settings["limit"] == 7
+    assert header.preprocessing["size"] == [64, 64]
 
 
 def test_any_frozen_dataclass_is_a_config(tmp_path):

@@ -47,13 +47,8 @@ def architecture_of(model_class: type[Chain]) -> Architecture:
         )
     if name in {each.name for each in known}:
         raise UnsupportedError(f"{name} is the name of an architecture of the zoo", hint="call your class otherwise")
-    return Architecture(name, model_class, config_class, _preprocessing)
+    return Architecture(name, model_class, config_class)
 
 
 def _is_frozen(config_class: Any) -> bool:
     return config_class.__dataclass_params__.frozen
-
-
-def _preprocessing(model: Any) -> dict[str, Any]:
-    to_json = getattr(getattr(model, "preparation", None), "to_json", None)
-    return {} if to_json is None else to_json()
