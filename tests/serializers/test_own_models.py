@@ -6,6 +6,7 @@ import pathlib
 
 import numpy as np
 import pytest
+from cvzoo.weights.safetensors import read_safetensors, read_safetensors_metadata, write_safetensors
 from neighbour import module_at
 
 from cvzoo.errors.exceptions import DtypeError, FileFormatError, UnsupportedError, WeightsMismatchError
@@ -17,7 +18,6 @@ from cvzoo.links.model.seen import same_bits, seeded_photo, seen
 from cvzoo.links.model.thresholds import Preset
 from cvzoo.serializers.model_file import load_model, save_model
 from cvzoo.weights.model_header import KEY, read_model_header
-from cvzoo.weights.safetensors import read_safetensors, read_safetensors_metadata, write_safetensors
 
 example = module_at(pathlib.Path(__file__).parents[2] / "examples" / "own_detector.py")
 CONFIG = example.PointDetectorConfig(n_fg_class=2, base_channels=8, channels=8, insize=64)
