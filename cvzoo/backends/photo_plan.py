@@ -1,8 +1,12 @@
 """How a photo becomes a network's input, in numbers that a backend's `prepare_images` carries out."""
 
 import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
 
 from cvzoo.backends.resampling import Resampling
+from cvzoo.errors.exceptions import ShapeError
 
 Three = tuple[float, float, float]
 Size = tuple[int, int]
@@ -36,3 +40,17 @@ class PhotoPlan:
     fill: Three = (0.0, 0.0, 0.0)
     horizontal_first: bool = True
     bgr: bool = False
+
+
+def frame_of(images: Sequence[np.ndarray], plans: Sequence[PhotoPlan]) -> Size:
+    """(H, W) of the network's input. Raises ShapeError unless the images can be carried out together."""
+    frames = {plan.frame for plan in plans}
+    if len(frames) != 1 or len(images) != len(plans):
+        raise ShapeError("prepare_images: images must have plans of one frame", got=sorted(frames))
+    for image in images:
+        if image.ndim != 3 or image.shape[0] != 3 or image.dtype not in (np.uint8, np.float32):
+            raise ShapeError(
+                "prepare_images: an image", expected="(3, H, W) uint8 or float32", got=(image.shape, image.dtype)
+            )
+    (frame,) = frames
+    return frame

@@ -11,7 +11,7 @@ from on_device import assert_near, put
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.cuda.nms import nms_batch
-from cvzoo.backends.cuda.prepare import prepare_photos
+from cvzoo.backends.cuda.prepare import prepare_images
 from cvzoo.backends.cuda.selection import Candidates, select_best, sort_candidates
 from cvzoo.backends.cupy.library import cupy, why_no_cupy
 from cvzoo.backends.resampling import Resampling
@@ -87,7 +87,7 @@ def test_regions_of_half_floats():
 def test_photos_are_prepared(how):
     for old, new in (((480, 640), (224, 299)), ((97, 61), (300, 200)), ((2000, 3000), (64, 96))):
         photo = prepare.draw(old)
-        x, _ = prepare_photos([photo], [prepare.plan_of(old, new, how)])
+        x = prepare_images([photo], [prepare.plan_of(old, new, how)])
         exact = how in (Resampling.PILLOW, Resampling.PILLOW_CUBIC, Resampling.CORNERS)
         want = prepare.resized_on_cpu(photo, new, how)
         np.testing.assert_allclose(x.get()[0], want, rtol=0, atol=0 if exact else 5e-3)

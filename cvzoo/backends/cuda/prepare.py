@@ -8,38 +8,25 @@ import numpy as np
 from cvzoo.backends.cuda.kernel_module import KernelModule, blocks
 from cvzoo.backends.cuda.suffix import suffix
 from cvzoo.backends.cupy.library import cupy
-from cvzoo.backends.photo_plan import PhotoPlan
+from cvzoo.backends.photo_plan import PhotoPlan, frame_of
 from cvzoo.backends.resampling import AxisTable, Resampling, axis_table
 from cvzoo.backends.transfer import upload
-from cvzoo.errors.exceptions import ShapeError
+
+__all__ = ["prepare_images"]
 
 _MODULE = KernelModule("prepare")
 _THREADS = 128
 
 
-def prepare_photos(
-    photos: Sequence[np.ndarray],
-    plans: Sequence[PhotoPlan],
-    *,
-    dtype: Any = np.float32,
-    channels: int = 3,
-    others: Sequence[np.ndarray] = (),
-) -> tuple[Any, list[Any]]:
-    """The photos as x (B, channels, H, W), channels-last, and `others` on the device; one copy carries them all there.
-
-    photos: (3, H, W) uint8 or float32 each, RGB in [0, 255], lying in memory as they like
-    plans: of each photo, all with one frame
-    dtype: float32, float16 or bfloat16; channels: at least 3, those past the third are 0
-    Raises ShapeError if a photo is no (3, H, W), or frames differ.
-    """
+def prepare_images(
+    images: Sequence[np.ndarray], plans: Sequence[PhotoPlan], *, dtype: Any = np.float32, channels: int = 3
+) -> Any:
+    """One copy carries them all there."""
     xp = cupy()
-    frames = {plan.frame for plan in plans}
-    if len(frames) != 1 or len(photos) != len(plans):
-        raise ShapeError("prepare_photos: photos must have plans of one frame", got=sorted(frames))
-    ((height, width),) = frames
-    parts = [_Part(photo, plan) for photo, plan in zip(photos, plans)]
+    height, width = frame_of(images, plans)
+    parts = [_Part(photo, plan) for photo, plan in zip(images, plans)]
     arrays = [array for part in parts for array in part.arrays]
-    placed = upload([*arrays, *others])
+    placed = upload(arrays)
     x = xp.empty((len(parts), height, width, channels), dtype)
     for i, part in enumerate(parts):
         photo, row, row_weight, column, column_weight, colors = placed[6 * i : 6 * i + 6]
@@ -56,21 +43,17 @@ def prepare_photos(
         )
         name = f"prepare_{'u8' if photo.dtype == np.uint8 else 'f32'}_{suffix(x.dtype)}"
         _MODULE.launch(name, blocks(height * width, _THREADS), (_THREADS, 1, 1), args)
-    return x.transpose(0, 3, 1, 2), placed[len(arrays) :]
+    return x.transpose(0, 3, 1, 2)
 
 
 class _Part:
     """What the kernel is told of one photo."""
 
     def __init__(self, photo: np.ndarray, plan: PhotoPlan):
-        if photo.ndim != 3 or photo.shape[0] != 3 or photo.dtype not in (np.uint8, np.float32):
-            raise ShapeError(
-                "prepare_photos: a photo", expected="(3, H, W) uint8 or float32", got=(photo.shape, photo.dtype)
-            )
         self.plan = plan
         self.photo_size = h, w = photo.shape[1:]
-        # pixels side by side in memory, or whole planes: either goes up without being turned around
         photo = photo[::-1] if plan.bgr else photo
+        # pixels side by side in memory, or whole planes: either goes up without being turned around
         last = photo.transpose(1, 2, 0)
         if last.flags.c_contiguous:
             photo, self.strides = last, tuple(map(np.int64, (3 * w, 3, 1)))

@@ -9,6 +9,7 @@ from typing import Any
 from cvzoo.backends.cuda.arithmetic import *
 from cvzoo.backends.cuda.focal_loss import *
 from cvzoo.backends.cuda.loss import *
+from cvzoo.backends.cuda.prepare import *
 from cvzoo.backends.cuda.random_numbers import *
 from cvzoo.backends.cuda.roi import *
 from cvzoo.backends.cupy.batch_norm_relu import *

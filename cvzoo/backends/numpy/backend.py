@@ -19,6 +19,7 @@ from cvzoo.backends.numpy.matmul import *
 from cvzoo.backends.numpy.memory import *
 from cvzoo.backends.numpy.normalization import *
 from cvzoo.backends.numpy.pooling import *
+from cvzoo.backends.numpy.prepare import *
 from cvzoo.backends.numpy.quantized import *
 from cvzoo.backends.numpy.random_numbers import *
 from cvzoo.backends.numpy.resize import *

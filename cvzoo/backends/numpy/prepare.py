@@ -1,38 +1,40 @@
 """Photos made a network's input on the host: resized, normalized and framed, to the bits of Pillow and darknet."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from PIL import Image
 
-from cvzoo.backends.photo_plan import PhotoPlan
+from cvzoo.backends.numpy.resize import resize_2d
+from cvzoo.backends.photo_plan import PhotoPlan, frame_of
 from cvzoo.backends.resampling import Resampling, axis_table
-from cvzoo.errors.exceptions import ShapeError
+
+__all__ = ["prepare_images"]
 
 Size = tuple[int, int]
 
 
 def prepare_images(
-    images: Sequence[np.ndarray], plans: Sequence[PhotoPlan], *, resize_2d: Callable[..., np.ndarray]
+    images: Sequence[np.ndarray], plans: Sequence[PhotoPlan], *, dtype: Any = np.float32, channels: int = 3
 ) -> np.ndarray:
-    """The images as x (B, 3, H, W) float32, channels-last, new.
+    return prepare_on_host(images, plans, dtype, channels, resize_2d)
 
-    images: (3, H, W) each, RGB in [0, 255], any real dtype
-    plans: of each image, all with one frame
-    resize_2d: the backend's
-    Raises ShapeError if an image is no (3, H, W), or frames differ.
-    """
-    frames = {plan.frame for plan in plans}
-    if len(frames) != 1 or len(images) != len(plans):
-        raise ShapeError("prepare_images: images must have plans of one frame", got=sorted(frames))
-    for image in images:
-        if image.ndim != 3 or image.shape[0] != 3:
-            raise ShapeError("prepare_images: an image", expected="(3, H, W)", got=image.shape)
-    (frame,) = frames
-    x = np.empty((len(images), *frame, 3), np.float32).transpose(0, 3, 1, 2)
-    for image, plan, out in zip(images, plans, x):
+
+def prepare_on_host(
+    images: Sequence[np.ndarray],
+    plans: Sequence[PhotoPlan],
+    dtype: Any,
+    channels: int,
+    resize_2d: Callable[..., np.ndarray],
+) -> np.ndarray:
+    """As `prepare_images`, with the `resize_2d` of a backend."""
+    frame = frame_of(images, plans)
+    x = np.empty((len(images), *frame, channels), np.float32).transpose(0, 3, 1, 2)
+    x[:, 3:] = 0
+    for image, plan, out in zip(images, plans, x[:, :3]):
         _prepare(image, plan, out, resize_2d)
-    return x
+    return x.astype(dtype, copy=False)
 
 
 def _prepare(image: np.ndarray, plan: PhotoPlan, out: np.ndarray, resize_2d: Callable[..., np.ndarray]) -> None:

@@ -7,10 +7,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from PIL import Image
 
-from cvzoo.backends.cuda.prepare import prepare_photos
-from cvzoo.backends.cuda.staging import upload
 from cvzoo.backends.device import Device
 from cvzoo.backends.photo_plan import PhotoPlan
+from cvzoo.backends.transfer import upload
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 from cvzoo.images.read_image import MAX_PIXELS, read_image
 from cvzoo.links.model.prepared import declared_preparation
@@ -82,7 +81,7 @@ def _on_device(device: Device, photos: list[_Photo]) -> PreparedBatch:
     imgs, plans, sizes, sources = (list(each) for each in zip(*photos))
     with device:
         if plans[0] is not None:
-            x, _ = prepare_photos(imgs, plans)
+            x = device.backend.prepare_images(imgs, plans)
         else:
             # as the network reads it: channels last
             x = _joined(imgs)

@@ -6,7 +6,6 @@ from typing import Any, Literal
 import numpy as np
 
 from cvzoo.backends.dispatch import get_backend
-from cvzoo.backends.numpy.prepare import prepare_images
 from cvzoo.backends.photo_plan import PhotoPlan
 from cvzoo.backends.resampling import Resampling
 from cvzoo.errors.exceptions import ValueRangeError
@@ -81,8 +80,8 @@ class AbstractPreparation(abc.ABC):
     # --- readers ----------------------------------------------------------------------------------------------------
     def __call__(self, img: np.ndarray) -> np.ndarray:
         """The network's input (3, H', W') float32, new, channels-last, of an image (3, H, W) RGB in [0, 255]."""
-        plan = self.plan(img.shape[1:])
-        return prepare_images([img], [plan], resize_2d=get_backend().resize_2d)[0]
+        img = img.astype(np.float32, copy=False) if img.dtype != np.uint8 else img
+        return get_backend().prepare_images([img], [self.plan(img.shape[1:])])[0]
 
     def plan(self, size: Size) -> PhotoPlan:
         """The same for an image of `size` (H, W), as a backend's `prepare_images` carries it out."""
