@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from cvzoo.training.run.rerun import Rerun, rerun
     from cvzoo.training.run.run import Run
     from cvzoo.training.run.run_report import write_run_report
+    from cvzoo.training.run.script_parser import script_parser
     from cvzoo.training.trainer import Trainer
     from cvzoo.training.triggers.abstract import AbstractTrigger
     from cvzoo.training.triggers.get_trigger import get_trigger
@@ -46,6 +47,7 @@ __all__ = [
     "rerun",
     "Run",
     "same_data",
+    "script_parser",
     "StandardUpdater",
     "Trainer",
     "triggers",

@@ -8,13 +8,12 @@ Source of the recipe: Kornblith et al., "Do Better ImageNet Models Transfer Bett
 and a cosine, crops and flips. Where we differ: what stays, and smaller batches at a rate divided likewise.
 """
 
-import argparse
 import dataclasses
 
 from cvzoo import optimizers, training
 from cvzoo.datasets import TransformDataset, class_splits
 from cvzoo.evaluations import ClassificationEvaluator
-from cvzoo.iterators import MultiprocessIterator, SerialIterator
+from cvzoo.iterators import SerialIterator
 from cvzoo.links import Classifier, PhotoTransform, ResNet
 from cvzoo.training import extensions
 
@@ -56,9 +55,7 @@ def main(data: str, out: str, weights: str, resume: bool = False, smoke: bool = 
 
     transform = PhotoTransform(model.preparation, scale_ratio_range=recipe.scales, jitter=recipe.jitter, lighting=0.0)
     examples = TransformDataset(train, ("img", "label"), transform)
-    iterator = MultiprocessIterator(examples, recipe.batch_size, n_processes=2, seed=run.seed)
-    updater = training.StandardUpdater(iterator, optimizer)
-    trainer = training.Trainer(updater, (recipe.epochs, "epoch"), out=run.out)
+    trainer = run.trainer(optimizer, examples, recipe.batch_size, (recipe.epochs, "epoch"))
     updates = recipe.epochs * len(train) / recipe.batch_size
     trainer.extend(extensions.CosineShift("lr", updates), trigger=(1, "iteration"))
     unseen = SerialIterator(val, recipe.batch_size, repeat=False, shuffle=False)
@@ -70,10 +67,6 @@ def main(data: str, out: str, weights: str, resume: bool = False, smoke: bool = 
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", required=True, help="folder:ROOT, cifar10[:DIR], cifar100[:DIR] or mnist[:DIR]")
-    parser.add_argument("--out", required=True, help="the run's folder")
+    parser = training.script_parser(__doc__, data="folder:ROOT, cifar10[:DIR], cifar100[:DIR] or mnist[:DIR]")
     parser.add_argument("--weights", default="imagenet", help="a name or a file to begin with (default: %(default)s)")
-    parser.add_argument("--resume", action="store_true", help="go on with the run in the folder")
-    parser.add_argument("--smoke", action="store_true", help="a minute's try with a narrow network, of --weights FILE")
     main(**vars(parser.parse_args()))

@@ -10,13 +10,12 @@ with 152. Where we differ: colours are jittered as in the paper and not as in th
 machine, and the rate is divided likewise.
 """
 
-import argparse
 import dataclasses
 
 from cvzoo import initializers, optimizers, training
 from cvzoo.datasets import TransformDataset, class_splits
 from cvzoo.evaluations import ClassificationEvaluator
-from cvzoo.iterators import MultiprocessIterator, SerialIterator
+from cvzoo.iterators import SerialIterator
 from cvzoo.links import Classifier, PhotoTransform, ResNet, zero_last_gamma
 from cvzoo.training import extensions
 
@@ -61,9 +60,7 @@ def main(data: str, out: str, resume: bool = False, smoke: bool = False) -> None
 
     changes = {"scale_ratio_range": recipe.scales, "jitter": recipe.jitter, "lighting": recipe.lighting}
     examples = TransformDataset(train, ("img", "label"), PhotoTransform(model.preparation, **changes))
-    iterator = MultiprocessIterator(examples, recipe.batch_size, n_processes=2, seed=run.seed)
-    updater = training.StandardUpdater(iterator, optimizer)
-    trainer = training.Trainer(updater, (recipe.epochs, "epoch"), out=run.out)
+    trainer = run.trainer(optimizer, examples, recipe.batch_size, (recipe.epochs, "epoch"))
     updates = len(train) / recipe.batch_size  # an epoch
     steps = extensions.MultistepShift("lr", 0.1, [round(epoch * updates) for epoch in recipe.steps], lr)
     schedule = extensions.WarmupShift("lr", min(0.1, lr), recipe.warmup * updates, then=steps)
@@ -77,9 +74,5 @@ def main(data: str, out: str, resume: bool = False, smoke: bool = False) -> None
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", required=True, help="folder:ROOT, cifar10[:DIR], cifar100[:DIR] or mnist[:DIR]")
-    parser.add_argument("--out", required=True, help="the run's folder")
-    parser.add_argument("--resume", action="store_true", help="go on with the run in the folder")
-    parser.add_argument("--smoke", action="store_true", help="a minute's try: eight photos learned by heart")
+    parser = training.script_parser(__doc__, data="folder:ROOT, cifar10[:DIR], cifar100[:DIR] or mnist[:DIR]")
     main(**vars(parser.parse_args()))

@@ -7,13 +7,12 @@ Source of the recipe: Lin et al., "Feature Pyramid Networks", 2017, with Detectr
 (an AP of 0.367 to 0.379 on COCO val2017). Where we differ: two photos a batch, as many examples, and the rate scaled.
 """
 
-import argparse
 import dataclasses
 
 from cvzoo import optimizers, training
 from cvzoo.datasets import TransformDataset, bbox_splits
 from cvzoo.evaluations import DetectionVOCEvaluator
-from cvzoo.iterators import MultiprocessIterator, SerialIterator
+from cvzoo.iterators import SerialIterator
 from cvzoo.links import (
     FasterRCNNFPN,
     FasterRCNNFPNLoss,
@@ -68,9 +67,8 @@ def main(data: str, out: str, resume: bool = False, smoke: bool = False) -> None
 
     transform = RetinaNetTransform((s.min_size,), s.max_size, flip=recipe.flip, mean=s.mean, std=s.std)
     examples = TransformDataset(train, ("img", "bbox", "label", "ignored"), transform)
-    iterator = MultiprocessIterator(examples, recipe.batch_size, n_processes=2, seed=run.seed)
-    updater = training.StandardUpdater(iterator, optimizer, converter=collate_photos)
-    trainer = training.Trainer(updater, (recipe.iterations, "iteration"), out=run.out)
+    end = (recipe.iterations, "iteration")
+    trainer = run.trainer(optimizer, examples, recipe.batch_size, end, converter=collate_photos)
     steps = extensions.MultistepShift(rate := "alpha" if smoke else "lr", 0.1, list(recipe.steps), recipe.lr)
     trainer.extend(extensions.WarmupShift(rate, recipe.lr / 3, recipe.warmup, then=steps), trigger=(1, "iteration"))
     unseen = SerialIterator(val, 4, repeat=False, shuffle=False)
@@ -82,9 +80,5 @@ def main(data: str, out: str, resume: bool = False, smoke: bool = False) -> None
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", required=True, help="voc:ROOT, coco:TRAIN.json,VAL.json or yolo:ROOT")
-    parser.add_argument("--out", required=True, help="the run's folder")
-    parser.add_argument("--resume", action="store_true", help="go on with the run in the folder")
-    parser.add_argument("--smoke", action="store_true", help="a minute's try: eight photos learned by heart")
+    parser = training.script_parser(__doc__, data="voc:ROOT, coco:TRAIN.json,VAL.json or yolo:ROOT")
     main(**vars(parser.parse_args()))

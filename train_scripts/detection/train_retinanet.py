@@ -7,13 +7,12 @@ Source of the method: Lin et al., "Focal Loss for Dense Object Detection", 2017.
 the width from random weights with its batch normalization trained, AdamW with a cosine, the GIoU loss for boxes.
 """
 
-import argparse
 import dataclasses
 
 from cvzoo import optimizers, training
 from cvzoo.datasets import TransformDataset, bbox_splits
 from cvzoo.evaluations import DetectionVOCEvaluator
-from cvzoo.iterators import MultiprocessIterator, SerialIterator
+from cvzoo.iterators import SerialIterator
 from cvzoo.links import RetinaNet, RetinaNetLoss, RetinaNetSettings, RetinaNetTransform, collate_photos
 from cvzoo.training import extensions
 
@@ -48,9 +47,7 @@ def main(data: str, out: str, resume: bool = False, smoke: bool = False) -> None
 
     transform = RetinaNetTransform(recipe.shorts, recipe.long, jitter=0.2)
     examples = TransformDataset(train, ("img", "bbox", "label", "ignored"), transform)
-    iterator = MultiprocessIterator(examples, recipe.batch_size, n_processes=2, seed=run.seed)
-    updater = training.StandardUpdater(iterator, optimizer, converter=collate_photos)
-    trainer = training.Trainer(updater, (recipe.epochs, "epoch"), out=run.out)
+    trainer = run.trainer(optimizer, examples, recipe.batch_size, (recipe.epochs, "epoch"), converter=collate_photos)
     steps = recipe.epochs * len(train) // recipe.batch_size
     cosine = extensions.CosineShift("eta", steps, target=0.01)
     schedule = extensions.WarmupShift("eta", 0.01, min(recipe.warmup, steps), then=cosine)
@@ -63,9 +60,5 @@ def main(data: str, out: str, resume: bool = False, smoke: bool = False) -> None
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", required=True, help="voc:ROOT, coco:TRAIN.json,VAL.json, yolo:ROOT or sroie:ROOT")
-    parser.add_argument("--out", required=True, help="the run's folder")
-    parser.add_argument("--resume", action="store_true", help="go on with the run in the folder")
-    parser.add_argument("--smoke", action="store_true", help="a minute's try with few and small photos")
+    parser = training.script_parser(__doc__, data="voc:ROOT, coco:TRAIN.json,VAL.json, yolo:ROOT or sroie:ROOT")
     main(**vars(parser.parse_args()))

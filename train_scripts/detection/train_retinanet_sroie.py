@@ -3,25 +3,18 @@
     python train_scripts/detection/train_retinanet_sroie.py --data sroie:ROOT --gamma 2 --out runs/gamma-2
 
 ROOT holds the photos and texts that the challenge gives out for research, and the lists train.txt and val.txt.
+The network and how it is trained stand in text_lines.py beside this script.
 """
 
-import argparse
 import dataclasses
 
-from cvzoo import optimizers, training
-from cvzoo.datasets import TransformDataset, bbox_splits
-from cvzoo.evaluations import DetectionVOCEvaluator
-from cvzoo.iterators import MultiprocessIterator, SerialIterator
-from cvzoo.links import RandomPart, RetinaNet, RetinaNetLoss, RetinaNetSettings, RetinaNetTransform, collate_photos
-from cvzoo.training import extensions
+from text_lines import NETWORK, text_trainer
 
-ANCHORS = {
-    "anchor_sizes": tuple((2.5 * 2**level, 3.5 * 2**level) for level in range(3, 7)),
-    "anchor_ratios": (1, 1 / 2, 1 / 4, 1 / 8, 1 / 16),
-}
-NETWORK = RetinaNetSettings(
-    n_layer=18, base_channels=32, channels=64, head_depth=2, last_level=6, min_size=704, max_size=1024, **ANCHORS
-)
+from cvzoo import training
+from cvzoo.datasets import bbox_splits
+from cvzoo.evaluations import DetectionVOCEvaluator
+from cvzoo.iterators import SerialIterator
+from cvzoo.links import RetinaNet, RetinaNetLoss, RetinaNetSettings
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,19 +42,7 @@ def main(data: str, gamma: float, out: str, resume: bool = False, smoke: bool = 
     model = RetinaNet(label_names=label_names, settings=recipe.model)
     model.use_preset("evaluate")  # scores count down to 0.05 in the validation
     loss = RetinaNetLoss(model, alpha=recipe.alpha, gamma=recipe.gamma, box_loss="giou")
-    decay = {"weight_decay_rate": recipe.weight_decay, "exempt": optimizers.is_vector}
-    optimizer = optimizers.AdamW(recipe.lr, **decay).setup(loss)
-    optimizer.add_hook(optimizers.GradientClipping(10))
-
-    transform = RetinaNetTransform(recipe.shorts, recipe.long, part=RandomPart(recipe.share), flip=False, jitter=0.2)
-    examples = TransformDataset(train, ("img", "bbox", "label", "ignored"), transform)
-    iterator = MultiprocessIterator(examples, recipe.batch_size, n_processes=2, seed=run.seed)
-    updater = training.StandardUpdater(iterator, optimizer, converter=collate_photos)
-    trainer = training.Trainer(updater, (recipe.epochs, "epoch"), out=run.out)
-    steps = recipe.epochs * len(train) // recipe.batch_size
-    cosine = extensions.CosineShift("eta", steps, target=0.01)
-    schedule = extensions.WarmupShift("eta", 0.01, min(recipe.warmup, steps), then=cosine)
-    trainer.extend(schedule, trigger=(1, "iteration"))
+    trainer = text_trainer(run, recipe, loss, train, epochs=recipe.epochs)
     unseen = SerialIterator(val, 4, repeat=False, shuffle=False)
     evaluator = DetectionVOCEvaluator(unseen, model, label_names=label_names)
     trainer.extend(evaluator, name="validation", trigger=(1, "epoch"))
@@ -70,10 +51,6 @@ def main(data: str, gamma: float, out: str, resume: bool = False, smoke: bool = 
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", required=True, help="sroie:ROOT")
+    parser = training.script_parser(__doc__, data="sroie:ROOT")
     parser.add_argument("--gamma", type=float, default=2.0, help="of the focal loss (default: %(default)s)")
-    parser.add_argument("--out", required=True, help="the run's folder")
-    parser.add_argument("--resume", action="store_true", help="go on with the run in the folder")
-    parser.add_argument("--smoke", action="store_true", help="a minute's try with few and small photos")
     main(**vars(parser.parse_args()))

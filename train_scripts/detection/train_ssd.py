@@ -8,13 +8,12 @@ Source: Liu et al., "SSD: Single Shot MultiBox Detector", 2016, section 3. Its d
 ChainerCV reached 77.5 and 80.1 so. Not run to the end here. --smoke learns eight photos with a small network and Adam.
 """
 
-import argparse
 import dataclasses
 
 from cvzoo import optimizers, training
 from cvzoo.datasets import TransformDataset, bbox_splits
 from cvzoo.evaluations import DetectionVOCEvaluator
-from cvzoo.iterators import MultiprocessIterator, SerialIterator
+from cvzoo.iterators import SerialIterator
 from cvzoo.links import SSD, SSDLoss, SSDSettings, SSDTransform, collate_multibox
 from cvzoo.training import extensions
 
@@ -69,9 +68,8 @@ def main(data: str, out: str, size: int = 300, resume: bool = False, smoke: bool
 
     transform = SSDTransform(model.coder, (model.insize,) * 2, mean=model.mean, augment=recipe.augment)
     examples = TransformDataset(train, ("img", "mb_loc", "mb_label"), transform)
-    iterator = MultiprocessIterator(examples, recipe.batch_size, n_processes=2, seed=run.seed)
-    updater = training.StandardUpdater(iterator, optimizer, converter=collate_multibox)
-    trainer = training.Trainer(updater, (recipe.iterations, "iteration"), out=run.out)
+    end = (recipe.iterations, "iteration")
+    trainer = run.trainer(optimizer, examples, recipe.batch_size, end, converter=collate_multibox)
     trainer.extend(extensions.MultistepShift("alpha" if smoke else "lr", 0.1, recipe.steps), trigger=(1, "iteration"))
     unseen = SerialIterator(val, 8, repeat=False, shuffle=False)
     evaluator = DetectionVOCEvaluator(unseen, model, use_07_metric=True, label_names=label_names)
@@ -81,10 +79,6 @@ def main(data: str, out: str, size: int = 300, resume: bool = False, smoke: bool
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", required=True, help="voc:ROOT, coco:TRAIN.json,VAL.json or yolo:ROOT")
-    parser.add_argument("--out", required=True, help="the run's folder")
+    parser = training.script_parser(__doc__, data="voc:ROOT, coco:TRAIN.json,VAL.json or yolo:ROOT")
     parser.add_argument("--size", type=int, default=300, choices=(300, 512), help="of the network's input")
-    parser.add_argument("--resume", action="store_true", help="go on with the run in the folder")
-    parser.add_argument("--smoke", action="store_true", help="a minute's try with eight photos")
     main(**vars(parser.parse_args()))

@@ -9,13 +9,12 @@ Where we differ: augmentation (see `YOLOTransform`); batches are resized from th
 photos by heart with a small network and Adam.
 """
 
-import argparse
 import dataclasses
 
 from cvzoo import optimizers, training
 from cvzoo.datasets import TransformDataset, bbox_splits
 from cvzoo.evaluations import DetectionVOCEvaluator
-from cvzoo.iterators import MultiprocessIterator, SerialIterator
+from cvzoo.iterators import SerialIterator
 from cvzoo.links import YOLOLoss, YOLOTransform, YOLOv3, collate_photos
 from cvzoo.training import extensions
 
@@ -68,9 +67,8 @@ def main(data: str, out: str, resume: bool = False, smoke: bool = False) -> None
     side = max(recipe.sizes or (recipe.insize,))
     transform = YOLOTransform((side, side), augment=recipe.augment)
     examples = TransformDataset(train, ("img", "bbox", "label", "ignored"), transform)
-    iterator = MultiprocessIterator(examples, recipe.batch_size, n_processes=2, seed=run.seed)
-    updater = training.StandardUpdater(iterator, optimizer, converter=collate_photos)
-    trainer = training.Trainer(updater, (recipe.iterations, "iteration"), out=run.out)
+    end = (recipe.iterations, "iteration")
+    trainer = run.trainer(optimizer, examples, recipe.batch_size, end, converter=collate_photos)
     steps = extensions.MultistepShift("alpha" if smoke else "lr", 0.1, recipe.steps)
     trainer.extend(extensions.WarmupShift(steps.attr, 0.01, recipe.warmup, then=steps), trigger=(1, "iteration"))
     unseen = SerialIterator(val, 8, repeat=False, shuffle=False)
@@ -81,9 +79,5 @@ def main(data: str, out: str, resume: bool = False, smoke: bool = False) -> None
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", required=True, help="coco:TRAIN.json,VAL.json, voc:ROOT or yolo:ROOT")
-    parser.add_argument("--out", required=True, help="the run's folder")
-    parser.add_argument("--resume", action="store_true", help="go on with the run in the folder")
-    parser.add_argument("--smoke", action="store_true", help="a minute's try with eight photos")
+    parser = training.script_parser(__doc__, data="coco:TRAIN.json,VAL.json, voc:ROOT or yolo:ROOT")
     main(**vars(parser.parse_args()))

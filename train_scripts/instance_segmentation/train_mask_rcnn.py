@@ -7,13 +7,12 @@ Source of the recipe: He et al., "Mask R-CNN", 2017, with Detectron's schedule o
 0.337 to 0.352 on COCO val2017). Where we differ: two photos a batch, as many examples, and the rate scaled.
 """
 
-import argparse
 import dataclasses
 
 from cvzoo import optimizers, training
 from cvzoo.datasets import COCOJSONInstanceSegmentationDataset, TransformDataset
 from cvzoo.evaluations import InstanceSegmentationVOCEvaluator
-from cvzoo.iterators import MultiprocessIterator, SerialIterator
+from cvzoo.iterators import SerialIterator
 from cvzoo.links import (
     FasterRCNNFPNSettings,
     MaskHeadSettings,
@@ -75,9 +74,8 @@ def main(train: str, val: str, out: str, resume: bool = False, smoke: bool = Fal
     transform = MaskRCNNTransform((s.min_size,), s.max_size, flip=recipe.flip, mean=s.mean, std=s.std)
     keys = ("img", "bbox", "label", "mask", "crowded")
     examples = TransformDataset(learned.slice[:, keys], (*keys[:4], "ignored"), transform)
-    iterator = MultiprocessIterator(examples, recipe.batch_size, n_processes=2, seed=run.seed)
-    updater = training.StandardUpdater(iterator, optimizer, converter=collate_photos)
-    trainer = training.Trainer(updater, (recipe.iterations, "iteration"), out=run.out)
+    end = (recipe.iterations, "iteration")
+    trainer = run.trainer(optimizer, examples, recipe.batch_size, end, converter=collate_photos)
     steps = extensions.MultistepShift(rate := "alpha" if smoke else "lr", 0.1, list(recipe.steps), recipe.lr)
     trainer.extend(extensions.WarmupShift(rate, recipe.lr / 3, recipe.warmup, then=steps), trigger=(1, "iteration"))
     photos = SerialIterator(unseen.slice[:, ("img", "mask", "label")], 4, repeat=False, shuffle=False)
@@ -89,10 +87,7 @@ def main(train: str, val: str, out: str, resume: bool = False, smoke: bool = Fal
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = training.script_parser(__doc__)
     parser.add_argument("--train", required=True, help="annotations in COCO's form, photos as in the data set's docs")
     parser.add_argument("--val", required=True, help="likewise, of photos to score on")
-    parser.add_argument("--out", required=True, help="the run's folder")
-    parser.add_argument("--resume", action="store_true", help="go on with the run in the folder")
-    parser.add_argument("--smoke", action="store_true", help="a minute's try: eight photos learned by heart")
     main(**vars(parser.parse_args()))

@@ -8,14 +8,13 @@ a mIoU of 0.772 on VOC 2012 val with 101 layers and 10,582 photos (VOC's own are
 instead of 16 while training, dilations of 12, 24 and 36, and an auxiliary head, as torchvision's network has them.
 """
 
-import argparse
 import dataclasses
 
 from cvzoo import optimizers, training
 from cvzoo.datasets import TransformDataset
 from cvzoo.datasets.label_map_splits import label_map_splits
 from cvzoo.evaluations import SemanticSegmentationEvaluator
-from cvzoo.iterators import MultiprocessIterator, SerialIterator
+from cvzoo.iterators import SerialIterator
 from cvzoo.links.model.deeplab.deeplab_v3 import DeepLabV3
 from cvzoo.links.model.label_map_transform import LabelMapTransform, ResizeExamples
 from cvzoo.links.model.pixelwise_softmax_classifier import PixelwiseSoftmaxClassifier
@@ -42,20 +41,9 @@ class Recipe:
 
 
 # A narrow network that learns small frames by heart
-SMOKE = {
-    "backbone": "resnet18",
-    "weights": None,
-    "iterations": 200,
-    "batch_size": 2,
-    "lr": 0.1,
-    "weight_decay": 0.0,
-    "width": 0.25,
-    "crop": (161, 209),
-    "scale_range": (1.0, 1.0),
-    "size": (161, 209),
-    "validate_every": 200,
-    "log_every": 20,
-}
+SMOKE = {"backbone": "resnet18", "weights": None, "iterations": 200, "batch_size": 2, "lr": 0.1, "weight_decay": 0.0}
+SMOKE |= {"width": 0.25, "crop": (161, 209), "scale_range": (1.0, 1.0), "size": (161, 209), "validate_every": 200}
+SMOKE |= {"log_every": 20}
 
 
 def main(data: str, out: str, resume: bool = False, smoke: bool = False) -> None:
@@ -73,9 +61,7 @@ def main(data: str, out: str, resume: bool = False, smoke: bool = False) -> None
 
     transform = LabelMapTransform(model, recipe.crop, scale_range=recipe.scale_range)
     examples = TransformDataset(train, ("img", "label"), transform)
-    iterator = MultiprocessIterator(examples, recipe.batch_size, n_processes=2, seed=run.seed)
-    updater = training.StandardUpdater(iterator, optimizer)
-    trainer = training.Trainer(updater, (recipe.iterations, "iteration"), out=run.out)
+    trainer = run.trainer(optimizer, examples, recipe.batch_size, (recipe.iterations, "iteration"))
     shift = extensions.PolynomialShift("lr", recipe.power, recipe.iterations)
     trainer.extend(shift, trigger=(1, "iteration"))
     unseen = SerialIterator(val, 1, repeat=False, shuffle=False)
@@ -87,9 +73,5 @@ def main(data: str, out: str, resume: bool = False, smoke: bool = False) -> None
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", required=True, help="voc[:ROOT], cityscapes:ROOT, ade20k[:ROOT] or camvid[:ROOT]")
-    parser.add_argument("--out", required=True, help="the run's folder")
-    parser.add_argument("--resume", action="store_true", help="go on with the run in the folder")
-    parser.add_argument("--smoke", action="store_true", help="a minute's try: a few frames learned by heart")
+    parser = training.script_parser(__doc__, data="voc[:ROOT], cityscapes:ROOT, ade20k[:ROOT] or camvid[:ROOT]")
     main(**vars(parser.parse_args()))

@@ -8,14 +8,13 @@ of 0.740 on Cityscapes' validation frames (0.760 with 101 layers; the paper: 0.7
 of 2 on one machine instead of 8 times 2 with common statistics; the rate is divided likewise.
 """
 
-import argparse
 import dataclasses
 
 from cvzoo import optimizers, training
 from cvzoo.datasets import TransformDataset
 from cvzoo.datasets.label_map_splits import label_map_splits
 from cvzoo.evaluations import SemanticSegmentationEvaluator
-from cvzoo.iterators import MultiprocessIterator, SerialIterator
+from cvzoo.iterators import SerialIterator
 from cvzoo.links.model.label_map_transform import LabelMapTransform, ResizeExamples
 from cvzoo.links.model.pixelwise_softmax_classifier import PixelwiseSoftmaxClassifier
 from cvzoo.links.model.pspnet.pspnet import PSPNet
@@ -46,22 +45,9 @@ class Recipe:
 
 
 # A narrow network that learns small frames by heart
-SMOKE = {
-    "n_layer": 10,
-    "weights": None,
-    "iterations": 200,
-    "batch_size": 2,
-    "lr": 0.05,
-    "heads": 1.0,
-    "weight_decay": 0.0,
-    "base_channels": 16,
-    "window": (161, 209),
-    "scale_range": (1.0, 1.0),
-    "angle": 0.0,
-    "size": (161, 209),
-    "validate_every": 200,
-    "log_every": 20,
-}
+SMOKE = {"n_layer": 10, "weights": None, "iterations": 200, "batch_size": 2, "lr": 0.05, "heads": 1.0}
+SMOKE |= {"weight_decay": 0.0, "base_channels": 16, "window": (161, 209), "scale_range": (1.0, 1.0), "angle": 0.0}
+SMOKE |= {"size": (161, 209), "validate_every": 200, "log_every": 20}
 
 
 def main(data: str, out: str, resume: bool = False, smoke: bool = False) -> None:
@@ -80,9 +66,7 @@ def main(data: str, out: str, resume: bool = False, smoke: bool = False) -> None
 
     changes = {"scale_range": recipe.scale_range, "angle": recipe.angle}
     examples = TransformDataset(train, ("img", "label"), LabelMapTransform(model, recipe.window, **changes))
-    iterator = MultiprocessIterator(examples, recipe.batch_size, n_processes=2, seed=run.seed)
-    updater = training.StandardUpdater(iterator, optimizer)
-    trainer = training.Trainer(updater, (recipe.iterations, "iteration"), out=run.out)
+    trainer = run.trainer(optimizer, examples, recipe.batch_size, (recipe.iterations, "iteration"))
     shift = extensions.PolynomialShift("lr", recipe.power, recipe.iterations)
     trainer.extend(shift, trigger=(1, "iteration"))
     unseen = SerialIterator(val, 1, repeat=False, shuffle=False)
@@ -94,9 +78,5 @@ def main(data: str, out: str, resume: bool = False, smoke: bool = False) -> None
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", required=True, help="cityscapes:ROOT, ade20k[:ROOT], camvid[:ROOT] or voc[:ROOT]")
-    parser.add_argument("--out", required=True, help="the run's folder")
-    parser.add_argument("--resume", action="store_true", help="go on with the run in the folder")
-    parser.add_argument("--smoke", action="store_true", help="a minute's try: a few frames learned by heart")
+    parser = training.script_parser(__doc__, data="cityscapes:ROOT, ade20k[:ROOT], camvid[:ROOT] or voc[:ROOT]")
     main(**vars(parser.parse_args()))

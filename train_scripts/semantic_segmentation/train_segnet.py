@@ -8,7 +8,6 @@ CamVid's test frames (the paper: 0.463). Where we differ: ChainerCV computes the
 training, from all training frames; ours are those that training kept.
 """
 
-import argparse
 import dataclasses
 
 from cvzoo import optimizers, training
@@ -16,7 +15,7 @@ from cvzoo.datasets import TransformDataset
 from cvzoo.datasets.label_map_splits import label_map_splits
 from cvzoo.datasets.median_frequency_weights import median_frequency_weights
 from cvzoo.evaluations import SemanticSegmentationEvaluator
-from cvzoo.iterators import MultiprocessIterator, SerialIterator
+from cvzoo.iterators import SerialIterator
 from cvzoo.links.model.label_map_transform import LabelMapTransform, ResizeExamples
 from cvzoo.links.model.pixelwise_softmax_classifier import PixelwiseSoftmaxClassifier
 from cvzoo.links.model.segnet.segnet_basic import SegNetBasic
@@ -39,18 +38,8 @@ class Recipe:
 
 
 # A narrow network that learns small frames by heart
-SMOKE = {
-    "iterations": 200,
-    "batch_size": 1,
-    "lr": 0.1,
-    "weight_decay": 0.0,
-    "channels": 24,
-    "size": (90, 120),
-    "x_flip": False,
-    "ends_at": 0.0,
-    "validate_every": 200,
-    "log_every": 40,
-}
+SMOKE = {"iterations": 200, "batch_size": 1, "lr": 0.1, "weight_decay": 0.0, "channels": 24, "size": (90, 120)}
+SMOKE |= {"x_flip": False, "ends_at": 0.0, "validate_every": 200, "log_every": 40}
 
 
 def main(data: str, out: str, resume: bool = False, smoke: bool = False) -> None:
@@ -67,9 +56,7 @@ def main(data: str, out: str, resume: bool = False, smoke: bool = False) -> None
     optimizer.add_hook(optimizers.WeightDecay(recipe.weight_decay))
 
     examples = TransformDataset(train, ("img", "label"), LabelMapTransform(model, None, x_flip=recipe.x_flip))
-    iterator = MultiprocessIterator(examples, recipe.batch_size, n_processes=2, seed=run.seed)
-    updater = training.StandardUpdater(iterator, optimizer)
-    trainer = training.Trainer(updater, (recipe.iterations, "iteration"), out=run.out)
+    trainer = run.trainer(optimizer, examples, recipe.batch_size, (recipe.iterations, "iteration"))
     shift = extensions.CosineShift("lr", recipe.iterations, target=recipe.lr * recipe.ends_at)
     trainer.extend(shift, trigger=(1, "iteration"))
     unseen = SerialIterator(val, recipe.batch_size, repeat=False, shuffle=False)
@@ -81,9 +68,5 @@ def main(data: str, out: str, resume: bool = False, smoke: bool = False) -> None
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", required=True, help="camvid[:ROOT], cityscapes:ROOT, ade20k[:ROOT] or voc[:ROOT]")
-    parser.add_argument("--out", required=True, help="the run's folder")
-    parser.add_argument("--resume", action="store_true", help="go on with the run in the folder")
-    parser.add_argument("--smoke", action="store_true", help="a minute's try: a few frames learned by heart")
+    parser = training.script_parser(__doc__, data="camvid[:ROOT], cityscapes:ROOT, ade20k[:ROOT] or voc[:ROOT]")
     main(**vars(parser.parse_args()))

@@ -12,7 +12,6 @@ from cvzoo.datasets.sliceable.transform_dataset import TransformDataset
 from cvzoo.evaluations.evaluators.detection_coco_evaluator import DetectionCOCOEvaluator
 from cvzoo.evaluations.evaluators.detection_voc_evaluator import DetectionVOCEvaluator
 from cvzoo.geometry.bbox_area import bbox_area
-from cvzoo.iterators.multiprocess_iterator import MultiprocessIterator
 from cvzoo.iterators.serial_iterator import SerialIterator
 from cvzoo.links.model.preparation.statistics import MEAN_OF_255, STD_OF_255
 from cvzoo.links.model.retinanet.augmentation import RetinaNetTransform
@@ -29,8 +28,6 @@ from cvzoo.training.recipes.retinanet_recipe import RetinaNetRecipe
 from cvzoo.training.run.command import Command
 from cvzoo.training.run.run import Run
 from cvzoo.training.run.run_report import IMAGES
-from cvzoo.training.trainer import Trainer
-from cvzoo.training.updaters.standard_updater import StandardUpdater
 
 
 class RetinaNetTraining:
@@ -73,12 +70,13 @@ class RetinaNetTraining:
         optimizer.add_hook(GradientClipping(recipe.clip))
         transform = RetinaNetTransform(recipe.shorts, s.max_size, jitter=recipe.jitter)
         examples = TransformDataset(splits.train, ("img", "bbox", "label", "ignored"), transform)
-        iterator = MultiprocessIterator(examples, recipe.batch_size, n_processes=recipe.processes, seed=recipe.seed)
         images, names = pathlib.Path(self.run.out, IMAGES), splits.label_names
         first = images / "first_batch.jpg"
         converter = FirstBatchImage(collate_photos, first, label_names=names, mean=MEAN_OF_255, std=STD_OF_255)
-        updater = StandardUpdater(iterator, optimizer, converter=converter)
-        self.trainer = Trainer(updater, (recipe.epochs, "epoch"), out=self.run.out)
+        end, workers = (recipe.epochs, "epoch"), recipe.processes
+        self.trainer = self.run.trainer(
+            optimizer, examples, recipe.batch_size, end, converter=converter, n_processes=workers
+        )
         cosine = CosineShift("eta", recipe.n_update(len(splits.train)), target=0.01)
         self.trainer.extend(WarmupShift("eta", 0.01, recipe.warmup, then=cosine), trigger=(1, "iteration"))
         every = (max(recipe.epochs // 20, 1), "epoch")

@@ -6,14 +6,16 @@ import pathlib
 import random
 import sys
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from cvzoo.config.randomness import set_seed
 from cvzoo.errors.exceptions import FileFormatError, ValueRangeError
+from cvzoo.iterators.multiprocess_iterator import MultiprocessIterator
 from cvzoo.links.link import Link
+from cvzoo.training.concat_examples import concat_examples
 from cvzoo.training.extensions.best_model import BestModel
 from cvzoo.training.extensions.csv_report import CSVReport
 from cvzoo.training.extensions.fail_on_non_number import FailOnNonNumber
@@ -33,6 +35,7 @@ from cvzoo.training.run.mark_killed import mark_if_killed
 from cvzoo.training.run.plain import plain
 from cvzoo.training.run.run_report import ITERATIONS
 from cvzoo.training.trainer import Trainer
+from cvzoo.training.updaters.standard_updater import StandardUpdater
 
 _FORMAT = 1
 ENVIRONMENT, DATA, PLOTS = "environment.json", "data.json", "plots"
@@ -42,7 +45,7 @@ class Run:
     """A folder with all that is needed to know, judge and repeat a training.
 
     >>> run = Run("runs/bccd", recipe, seed=0, data={"train": train, "val": val}, resume=args.resume)
-    >>> trainer = Trainer(updater, (50, "epoch"), out=run.out)
+    >>> trainer = run.trainer(optimizer, train, 16, (50, "epoch"))
     >>> run.extend(trainer, model, best="validation/main/map")
     >>> trainer.run()
 
@@ -101,6 +104,26 @@ class Run:
 
     def _write(self, name: str, tree: Any) -> None:
         write_text(pathlib.Path(self.out, name), json.dumps(tree, indent=2, ensure_ascii=False) + "\n")
+
+    def trainer(
+        self,
+        optimizer: Any,
+        examples: Any,
+        batch_size: int,
+        stop: Any,
+        *,
+        converter: Callable = concat_examples,
+        n_processes: int = 2,
+    ) -> Trainer:
+        """A trainer that updates once per batch and writes into the run's folder.
+
+        optimizer: set up with the loss
+        examples: the data set to train on, read by `n_processes` workers in an order that depends on the run's seed
+        stop: when training ends, such as (50, "epoch")
+        converter: makes a batch of examples into the arguments of the loss
+        """
+        iterator = MultiprocessIterator(examples, batch_size, n_processes=n_processes, seed=self.seed)
+        return Trainer(StandardUpdater(iterator, optimizer, converter=converter), stop, out=self.out)
 
     def extend(
         self,

@@ -1,0 +1,33 @@
+"""What the detectors of lines of text share: the network, and how it is trained on boxes of lines."""
+
+from cvzoo import optimizers
+from cvzoo.datasets import TransformDataset
+from cvzoo.links import RandomPart, RetinaNetLoss, RetinaNetSettings, RetinaNetTransform, collate_photos
+from cvzoo.training import Run, Trainer, extensions
+
+# wide anchors as the BK.Synapse thesis chose for receipts, there down to 1:8; we go on to 1:16 for long lines
+ANCHORS = {
+    "anchor_sizes": tuple((2.5 * 2**level, 3.5 * 2**level) for level in range(3, 7)),
+    "anchor_ratios": (1, 1 / 2, 1 / 4, 1 / 8, 1 / 16),
+}
+NETWORK = RetinaNetSettings(
+    n_layer=18, base_channels=32, channels=64, head_depth=2, last_level=6, min_size=704, max_size=1024, **ANCHORS
+)
+
+
+def text_trainer(run: Run, recipe, loss: RetinaNetLoss, train, *, epochs: int) -> Trainer:
+    """The trainer of a detector of lines: AdamW down a cosine, parts of photos that are not flipped.
+
+    recipe: has batch_size, lr, weight_decay, warmup (updates), share, shorts and long
+    """
+    decay = {"weight_decay_rate": recipe.weight_decay, "exempt": optimizers.is_vector}
+    optimizer = optimizers.AdamW(recipe.lr, **decay).setup(loss)
+    optimizer.add_hook(optimizers.GradientClipping(10))
+    transform = RetinaNetTransform(recipe.shorts, recipe.long, part=RandomPart(recipe.share), flip=False, jitter=0.2)
+    examples = TransformDataset(train, ("img", "bbox", "label", "ignored"), transform)
+    trainer = run.trainer(optimizer, examples, recipe.batch_size, (epochs, "epoch"), converter=collate_photos)
+    steps = epochs * len(train) // recipe.batch_size
+    cosine = extensions.CosineShift("eta", steps, target=0.01)
+    schedule = extensions.WarmupShift("eta", 0.01, min(recipe.warmup, steps), then=cosine)
+    trainer.extend(schedule, trigger=(1, "iteration"))
+    return trainer
