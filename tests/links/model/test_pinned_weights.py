@@ -6,15 +6,13 @@ import pytest
 from cvzoo.errors.exceptions import CvzooError
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.linear import Linear
-from cvzoo.links.model.detector_source import DetectorSource, take_what_fits
 from cvzoo.links.model.preparation.center_crop import PhotoPreparation
 from cvzoo.links.model.pretrained.classifier import ClassWeights, classifier_source
 from cvzoo.links.model.pretrained.load import load_pretrained
-from cvzoo.links.model.pretrained.path import pretrained_path
+from cvzoo.links.model.pretrained.names import Names
 from cvzoo.links.model.pretrained.source import read_pretrained
-from cvzoo.links.model.take_whole import take_backbone, take_whole
 from cvzoo.weights.cache import cached_path
-from cvzoo.weights.formats.npz import read_npz, write_npz
+from cvzoo.weights.formats.npz import write_npz
 from cvzoo.weights.record import Weights
 
 
@@ -47,31 +45,19 @@ def classifier(record, n_class=None):
     load_pretrained(Net(), source.file)
 
 
-def file_of(record):
-    path = pretrained_path("net", {"net": record})
-    return path, read_npz(path)
-
-
-def detector(record):
-    path, arrays = file_of(record)
-    take_what_fits(Net(), DetectorSource(str(path), arrays), head=())
-
-
 def whole(record):
-    path, arrays = file_of(record)
-    take_whole(Net(), arrays, path=path)
-
-
-def backbone(record):
-    path, arrays = file_of(record)
-    take_backbone(Net(), arrays, path=path, backbone="", beside=("none",))
-
-
-def part(record):
     load_pretrained(Net(), read_pretrained("net", {"net": record}, {}))
 
 
-@pytest.mark.parametrize("take", [classifier, lambda record: classifier(record, 2), detector, whole, backbone, part])
+def detector(record):
+    load_pretrained(Net(), read_pretrained("net", {"net": record}, {}), may_start_anew=("aux",))
+
+
+def backbone(record):
+    load_pretrained(Net(), read_pretrained("net", {"net": record}, {"any": Names(marks=(), only=("fc/",))}))
+
+
+@pytest.mark.parametrize("take", [classifier, lambda record: classifier(record, 2), whole, detector, backbone])
 def test_what_a_model_takes_is_pinned_and_what_it_refuses_is_not(record, take):
     record, is_right = record
     if is_right:

@@ -6,13 +6,15 @@ from typing import Any
 
 from cvzoo.autodiff.variable import Variable
 from cvzoo.labels.voc import voc_bbox_label_names
-from cvzoo.links.model.detector_source import detector_classes, take_what_fits
 from cvzoo.links.model.faster_rcnn.abstract_faster_rcnn import AbstractFasterRCNN
 from cvzoo.links.model.faster_rcnn.config import FasterRCNNVGG16Config
-from cvzoo.links.model.faster_rcnn.pretrained import read_pretrained
+from cvzoo.links.model.faster_rcnn.names import NAMES, count_classes
 from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
 from cvzoo.links.model.faster_rcnn.region_proposal_network import RegionProposalNetwork
 from cvzoo.links.model.faster_rcnn.vgg16_roi_head import VGG16RoIHead
+from cvzoo.links.model.faster_rcnn.weights import WEIGHTS
+from cvzoo.links.model.pretrained.detector import detector_source
+from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.vgg.extractor import VGGExtractor
 
 
@@ -50,10 +52,17 @@ class FasterRCNNVGG16(AbstractFasterRCNN):
         rpn_channels: int = 512,
         fc_channels: int = 4096,
     ):
-        source = None if pretrained_model is None else read_pretrained(pretrained_model)
-        self.n_fg_class, self.label_names = detector_classes(
-            "FasterRCNNVGG16", n_fg_class, label_names, source, default_names=voc_bbox_label_names
+        source = detector_source(
+            pretrained_model,
+            WEIGHTS,
+            NAMES,
+            architecture="FasterRCNNVGG16",
+            count_classes=count_classes,
+            n_fg_class=n_fg_class,
+            label_names=label_names,
+            default_names=voc_bbox_label_names,
         )
+        self.n_fg_class, self.label_names = source.n_fg_class, source.label_names
         self.min_size, self.max_size = min_size, max_size
         self.ratios, self.anchor_scales = tuple(ratios), tuple(anchor_scales)
         with self.init_scope():
@@ -78,9 +87,7 @@ class FasterRCNNVGG16(AbstractFasterRCNN):
             rpn_channels=rpn_channels,
             fc_channels=fc_channels,
         )
-        self.load_report = None
-        if source is not None:
-            self.load_report = take_what_fits(self, source, head=("head/cls_loc", "head/score"))
+        self.load_report = load_pretrained(self, source.file, may_start_anew=("head/cls_loc", "head/score"))
         self.use_preset("visualize")
 
     def features(self, x: Any) -> tuple[Variable, Variable]:

@@ -10,7 +10,7 @@ _SITE = "https://dl.fbaipublicfiles.com/detectron2/"
 _BACKBONES = {"R": "resnet", "X": "resnext"}
 
 
-def detectron2_settings(n_layer: int, *, groups: int = 1) -> FasterRCNNFPNSettings:
+def detectron2_config(n_layer: int, *, groups: int = 1) -> FasterRCNNFPNSettings:
     """How detectron2 builds its networks: on MSRA's ResNets, whose first convolution of a block has the stride, or on
     ResNeXt 32x8d.
     """
@@ -63,5 +63,5 @@ def detectron2_files(
             preprocessing="short side 800, long side at most 1333, bilinear with antialiasing, padded to multiples of "
             "32, RGB here and BGR there; x - (123.675, 116.28, 103.53)",
         )
-        found[name] = record, detectron2_settings(int(depth), groups=32 if width else 1)
+        found[name] = record, detectron2_config(int(depth), groups=32 if width else 1)
     return found

@@ -12,11 +12,12 @@ from cvzoo.links.model.detector import AbstractDetector, Found, Preset
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig
 from cvzoo.links.model.faster_rcnn_fpn.on_device import device_frames
 from cvzoo.links.model.faster_rcnn_fpn.preparation import pyramid_preparation
-from cvzoo.links.model.faster_rcnn_fpn.pretrained import region_source
 from cvzoo.links.model.faster_rcnn_fpn.region_network import RegionNetwork, to_photo
+from cvzoo.links.model.faster_rcnn_fpn.source import region_networks_of_file, region_source
 from cvzoo.links.model.faster_rcnn_fpn.weights import WEIGHTS
 from cvzoo.links.model.finished_boxes import DeviceBoxes
 from cvzoo.links.model.preparation.resize_shortest_edge import ResizeShortestEdge
+from cvzoo.links.model.pretrained.load import load_pretrained
 
 
 class FasterRCNNFPN(AbstractDetector):
@@ -55,16 +56,15 @@ class FasterRCNNFPN(AbstractDetector):
             architecture="FasterRCNNFPN",
             n_fg_class=n_fg_class,
             label_names=label_names,
-            settings=one_config(config, settings),
+            config=one_config(config, settings),
         )
-        self.settings, self.n_fg_class, self.label_names = source.settings, source.n_fg_class, source.label_names
-        self.config = self.settings
+        self.n_fg_class, self.label_names = source.n_fg_class, source.label_names
+        self.config = self.settings = source.config
         with self.init_scope():
             self.regions = RegionNetwork(self.n_fg_class, self.settings)
-        self.load_report = source.take(self, lambda n, built, arrays: FasterRCNNFPN(n, settings=built))
-        if source.presets is not None:
-            self.presets, self.limit = source.presets, source.limit
-        self.use_preset("visualize")
+        written = region_networks_of_file(source, lambda n, own: FasterRCNNFPN(n, config=own))
+        self.load_report = load_pretrained(self, source.file, as_written=written)
+        source.use_thresholds(self)
 
     @property
     def preparation(self) -> ResizeShortestEdge:  # type: ignore[override]

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
-from cvzoo.links.model.faster_rcnn_fpn.detectron2_weights import detectron2_settings
+from cvzoo.links.model.faster_rcnn_fpn.detectron2_weights import detectron2_config
 from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import FasterRCNNFPN
 from cvzoo.links.model.faster_rcnn_fpn.weights import MOBILENET_V3_LARGE_320_FPN, MOBILENET_V3_LARGE_FPN, WEIGHTS
 
@@ -54,7 +54,7 @@ def FasterRCNNFPNResNeXt101(
     """A `FasterRCNNFPN` on a ResNeXt-101 32x8d; "coco_detectron2_3x" are detectron2's weights."""
     name = full_name(pretrained_model, "resnext101_32x8d", WEIGHTS)
     if settings is None and pretrained_model is None:
-        settings = detectron2_settings(101, groups=32)
+        settings = detectron2_config(101, groups=32)
     return FasterRCNNFPN(n_fg_class, name, label_names=label_names, settings=settings)
 
 

@@ -1,8 +1,9 @@
 """Published weights of Faster R-CNN on pyramids."""
 
+from collections.abc import Mapping
+
 from cvzoo.labels.coco import coco_bbox_label_names
-from cvzoo.links.model.faster_rcnn_fpn.chainercv_names import chainercv_settings, chainercv_weights
-from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
+from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig
 from cvzoo.links.model.faster_rcnn_fpn.detectron2_weights import detectron2_files
 from cvzoo.links.model.torchvision_record import torchvision_weights
 from cvzoo.weights.record import Weights
@@ -12,13 +13,13 @@ TORCHVISION_PREPROCESSING = (
     "(x / 255 - (.485, .456, .406)) / (.229, .224, .225)"
 )
 # its normalizations divide by the plain standard deviation
-RESNET50_FPN = FasterRCNNFPNSettings(norm="frozen", bn_eps=0.0)
-RESNET50_FPN_V2 = FasterRCNNFPNSettings(fpn_norm="batch", rpn_depth=2, head_convs=4, head_fcs=1)
+RESNET50_FPN = FasterRCNNFPNConfig(norm="frozen", bn_eps=0.0)
+RESNET50_FPN_V2 = FasterRCNNFPNConfig(fpn_norm="batch", rpn_depth=2, head_convs=4, head_fcs=1)
 _ALL_SIZES = ((32, 64, 128, 256, 512),) * 3
-MOBILENET_V3_LARGE_FPN = FasterRCNNFPNSettings(
+MOBILENET_V3_LARGE_FPN = FasterRCNNFPNConfig(
     backbone="mobilenet_v3_large", norm="frozen", anchor_sizes=_ALL_SIZES, rpn_score_thresh=0.05
 )
-MOBILENET_V3_LARGE_320_FPN = FasterRCNNFPNSettings(
+MOBILENET_V3_LARGE_320_FPN = FasterRCNNFPNConfig(
     backbone="mobilenet_v3_large",
     norm="frozen",
     anchor_sizes=_ALL_SIZES,
@@ -28,8 +29,39 @@ MOBILENET_V3_LARGE_320_FPN = FasterRCNNFPNSettings(
     max_size=640,
 )
 
+
+def chainercv_config(n_layer: int) -> FasterRCNNFPNConfig:
+    """How ChainerCV builds its networks, with Chainer's eps."""
+    return FasterRCNNFPNConfig(
+        n_layer=n_layer,
+        arch="he",
+        norm="frozen",
+        bn_eps=2e-5,
+        anchor_style="chainercv",
+        mean=(123.15163084, 115.90288257, 103.0626238),
+        std=(1.0, 1.0, 1.0),
+    )
+
+
+def chainercv_weights(name: str, file: str, *, score: Mapping[str, float]) -> Weights:
+    """The record of one of ChainerCV's files."""
+    return Weights(
+        name=name,
+        url=f"https://chainercv-models.preferred.jp/{file}",
+        sha256=None,
+        licence="not stated; the code is MIT",
+        data="COCO train2017, on a backbone from ImageNet-1K",
+        data_licence="annotations CC BY 4.0; photos: Flickr's terms, each by its owner; ImageNet terms of access",
+        score=score,
+        source="ChainerCV, trained by its script of feature pyramids, 2019-03-15",
+        label_names=coco_bbox_label_names,
+        preprocessing="short side 800, long side at most 1333, bilinear without antialiasing, padded to multiples of "
+        "32, RGB; x - (123.15, 115.90, 103.06)",
+    )
+
+
 # name -> (record, how the network is built)
-WEIGHTS: dict[str, tuple[Weights, FasterRCNNFPNSettings]] = {
+WEIGHTS: dict[str, tuple[Weights, FasterRCNNFPNConfig]] = {
     "resnet50_coco": (
         torchvision_weights(
             "faster_rcnn_fpn_resnet50_coco",
@@ -91,7 +123,7 @@ WEIGHTS: dict[str, tuple[Weights, FasterRCNNFPNSettings]] = {
             "faster_rcnn_fpn_resnet50_coco_trained_2019_03_15.npz",
             score={"COCO val2017 AP": 0.371},
         ),
-        chainercv_settings(50),
+        chainercv_config(50),
     ),
     "resnet101_coco_chainercv": (
         chainercv_weights(
@@ -99,6 +131,6 @@ WEIGHTS: dict[str, tuple[Weights, FasterRCNNFPNSettings]] = {
             "faster_rcnn_fpn_resnet101_coco_trained_2019_03_15.npz",
             score={"COCO val2017 AP": 0.395},
         ),
-        chainercv_settings(101),
+        chainercv_config(101),
     ),
 }

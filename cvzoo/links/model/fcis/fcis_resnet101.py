@@ -15,7 +15,6 @@ from cvzoo.geometry.window_rle import window_rles
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.links.model.detector import Preset
-from cvzoo.links.model.detector_source import detector_classes, take_what_fits
 from cvzoo.links.model.faster_rcnn.config import FCISConfig
 from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
 from cvzoo.links.model.faster_rcnn.region_proposal_network import RegionProposalNetwork
@@ -23,12 +22,14 @@ from cvzoo.links.model.fcis.head import FCISResNet101Head, RegionOutputs
 from cvzoo.links.model.fcis.mask_voting import mask_voting, resize_map, rounded
 from cvzoo.links.model.fcis.weights import COCO_PROPOSALS, SBD_PROPOSALS, WEIGHTS
 from cvzoo.links.model.instance_segmenter import AbstractInstanceSegmenter, FoundInstances
-from cvzoo.links.model.light_head_rcnn.pretrained import read_resnet101_pretrained
+from cvzoo.links.model.light_head_rcnn.names import class_counter, resnet101_names
 from cvzoo.links.model.preparation.resize_shortest_edge import ResizeShortestEdge
+from cvzoo.links.model.pretrained.detector import detector_source
+from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.resnet.extractor import ResNetExtractor
 
 _AT_LEAST = 8  # pixels, or the pooling behind the first convolution sees too few
-_KNOWN = {len(names): names for names in (voc_bbox_label_names, coco_bbox_label_names)}
+_CLASS_ARRAY = "head/cls_seg/b"
 
 
 class FCISResNet101(AbstractInstanceSegmenter):
@@ -84,19 +85,19 @@ class FCISResNet101(AbstractInstanceSegmenter):
         rpn_channels: int = 512,
         mid_channels: int = 1024,
     ):
-        source = None
-        if pretrained_model is not None:
-            source = read_resnet101_pretrained(
-                pretrained_model,
-                WEIGHTS,
-                per_class="head/cls_seg/b",
-                n_each=2 * group_size * group_size,
-                known=_KNOWN,
-            )
-        self.n_fg_class, self.label_names = detector_classes(
-            "FCISResNet101", n_fg_class, label_names, source, default_names=voc_bbox_label_names
+        source = detector_source(
+            pretrained_model,
+            WEIGHTS,
+            resnet101_names(_CLASS_ARRAY),
+            architecture="FCISResNet101",
+            count_classes=class_counter(_CLASS_ARRAY, 2 * group_size * group_size),
+            n_fg_class=n_fg_class,
+            label_names=label_names,
+            known_names=(coco_bbox_label_names,),
+            default_names=voc_bbox_label_names,
         )
-        trained_on = self.n_fg_class if source is None or source.n_fg_class is None else source.n_fg_class
+        self.n_fg_class, self.label_names = source.n_fg_class, source.label_names
+        trained_on = self.n_fg_class if source.file is None else source.file.n_class or self.n_fg_class
         scales, creator = COCO_PROPOSALS if trained_on == len(coco_bbox_label_names) else SBD_PROPOSALS
         anchor_scales = scales if anchor_scales is None else anchor_scales
         self.min_size, self.max_size = min_size, max_size
@@ -144,9 +145,7 @@ class FCISResNet101(AbstractInstanceSegmenter):
             rpn_channels=rpn_channels,
             mid_channels=mid_channels,
         )
-        self.load_report = None
-        if source is not None:
-            self.load_report = take_what_fits(self, source, head=("head/cls_seg",))
+        self.load_report = load_pretrained(self, source.file, may_start_anew=("head/cls_seg",))
         self.use_preset("visualize")
 
     @property

@@ -12,18 +12,21 @@ from cvzoo.backends.cuda.staging import upload
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.config import one_config
 from cvzoo.links.model.detector import AbstractOneStageDetector, Found, Preset
-from cvzoo.links.model.detector_source import detector_classes, take_what_fits
 from cvzoo.links.model.fcos.config import FCOSConfig
 from cvzoo.links.model.fcos.decode import decode_places, decode_places_on_device, places_as_anchors
 from cvzoo.links.model.fcos.head import FCOSHead
+from cvzoo.links.model.fcos.names import NAMES, count_classes
 from cvzoo.links.model.fcos.places import pyramid_places
-from cvzoo.links.model.fcos.pretrained import read_pretrained
+from cvzoo.links.model.fcos.weights import WEIGHTS
 from cvzoo.links.model.finished_boxes import DeviceBoxes, suppressed_result
 from cvzoo.links.model.fpn.fpn import FPN
 from cvzoo.links.model.preparation.resize_shortest_edge import ResizeShortestEdge
 from cvzoo.links.model.preparation.statistics import MEAN_OF_255, STD_OF_255
 from cvzoo.links.model.preparation.torchvision_detector import torchvision_detector_preparation
+from cvzoo.links.model.pretrained.detector import detector_source
+from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.resnet.extractor import ResNetExtractor
+from cvzoo.links.model.resnet.weights import WEIGHTS as RESNET_WEIGHTS
 from cvzoo.links.model.retinanet.decode import fitted_frame
 from cvzoo.links.model.retinanet.head import prior_bias
 
@@ -61,16 +64,21 @@ class FCOS(AbstractOneStageDetector):
         config: FCOSConfig | None = None,
         settings: FCOSConfig | None = None,
     ):
-        settings = one_config(config, settings)
-        source = None
-        if pretrained_model is not None:
-            n_wanted = len(label_names) if n_fg_class is None and label_names is not None else n_fg_class
-            source = read_pretrained(pretrained_model, n_fg_class=n_wanted, settings=settings)
-            settings = source.settings if settings is None else settings
-        self.n_fg_class, self.label_names = detector_classes(
-            "FCOS", n_fg_class, label_names, source, default_names=coco_bbox_label_names
+        config = one_config(config, settings)
+        source = detector_source(
+            pretrained_model,
+            WEIGHTS | RESNET_WEIGHTS.get(50 if config is None else config.n_layer, {}),
+            NAMES,
+            architecture="FCOS",
+            config_class=FCOSConfig,
+            count_classes=count_classes,
+            n_fg_class=n_fg_class,
+            label_names=label_names,
+            config=config,
+            default_names=coco_bbox_label_names,
         )
-        s = FCOSConfig() if settings is None else settings
+        self.n_fg_class, self.label_names = source.n_fg_class, source.label_names
+        s = FCOSConfig() if source.config is None else source.config
         self.config = self.settings = s
         with self.init_scope():
             self.extractor = ResNetExtractor(s.n_layer, base_channels=s.base_channels, norm=s.norm, eps=s.bn_eps)
@@ -78,7 +86,7 @@ class FCOS(AbstractOneStageDetector):
             self.head = FCOSHead(
                 s.channels, self.n_fg_class, depth=s.head_depth, groups=s.head_groups, bias=prior_bias(s.prior)
             )
-        self.load_report = None if source is None else take_what_fits(self, source, head=("head/conf",))
+        self.load_report = load_pretrained(self, source.file, may_start_anew=("head/conf",))
         self.use_preset("visualize")
 
     @property

@@ -2,7 +2,7 @@
 
 import dataclasses
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,18 +12,20 @@ from cvzoo.backends.arrays import is_device_array
 from cvzoo.backends.arrays import to_numpy as on_host
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.functions.array.dtypes import widened
+from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.config_json import config_from_json
 from cvzoo.links.model.detector import Found
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
 from cvzoo.links.model.faster_rcnn_fpn.preparation import pyramid_preparation
-from cvzoo.links.model.faster_rcnn_fpn.pretrained import region_source
 from cvzoo.links.model.faster_rcnn_fpn.region_network import RegionNetwork, suppressed, to_photo
+from cvzoo.links.model.faster_rcnn_fpn.source import region_networks_of_file, region_source
 from cvzoo.links.model.key_point_detector import AbstractKeyPointDetector, FoundPoints
 from cvzoo.links.model.keypoint_rcnn.config import KeypointRCNNFPNConfig, PointHeadConfig
 from cvzoo.links.model.keypoint_rcnn.decode_points import decode_points
 from cvzoo.links.model.keypoint_rcnn.point_head import PointHead
 from cvzoo.links.model.keypoint_rcnn.weights import COCO_POINT_NAMES, WEIGHTS
 from cvzoo.links.model.preparation.resize_shortest_edge import ResizeShortestEdge
+from cvzoo.links.model.pretrained.load import load_pretrained
 
 
 class KeypointRCNNFPN(AbstractKeyPointDetector):
@@ -53,14 +55,17 @@ class KeypointRCNNFPN(AbstractKeyPointDetector):
             architecture="KeypointRCNNFPN",
             n_fg_class=n_fg_class,
             label_names=label_names,
-            settings=settings,
+            config=settings,
+            known_names=(("person",), coco_bbox_label_names),
         )
         stored = None
-        if source.extra is not None:
-            stored = config_from_json(PointHeadConfig, source.extra["point_settings"])
+        arrays = {} if source.file is None else source.file.arrays
+        if source.file is not None and source.file.header is not None:
+            extra = source.file.header.settings
+            stored = config_from_json(PointHeadConfig, extra["point_settings"])
             point_settings = stored if point_settings is None else point_settings
             if point_names is None and point_settings == stored:
-                point_names = source.extra["point_names"]
+                point_names = extra["point_names"]
         is_asked = point_settings is not None
         point_settings = PointHeadConfig() if point_settings is None else point_settings
         if point_names is None and point_settings.n_point == len(COCO_POINT_NAMES):
@@ -69,7 +74,7 @@ class KeypointRCNNFPN(AbstractKeyPointDetector):
             raise ValueRangeError(
                 "point_names must be one a point", expected=point_settings.n_point, got=len(point_names)
             )
-        self.settings, self.n_fg_class, self.label_names = source.settings, source.n_fg_class, source.label_names
+        self.settings, self.n_fg_class, self.label_names = source.config, source.n_fg_class, source.label_names
         self.point_settings = point_settings
         self.point_names = None if point_names is None else tuple(point_names)
         self.config = KeypointRCNNFPNConfig(
@@ -82,17 +87,15 @@ class KeypointRCNNFPN(AbstractKeyPointDetector):
             self.regions = RegionNetwork(self.n_fg_class, self.settings)
             self.point_head = PointHead(self.settings.channels, point_settings)
 
-        def own(n: int, built: FasterRCNNFPNSettings, arrays: Mapping[str, np.ndarray]) -> KeypointRCNNFPN:
+        def make(n: int, own: FasterRCNNFPNSettings) -> KeypointRCNNFPN:
             head = stored
             if head is None:
                 n_point = max(np.size(arrays.get("point_head/out/b", ())), 1) if is_asked else point_settings.n_point
                 head = dataclasses.replace(point_settings, n_point=n_point)
-            return KeypointRCNNFPN(n, settings=built, point_settings=head)
+            return KeypointRCNNFPN(n, settings=own, point_settings=head)
 
-        self.load_report = source.take(self, own)
-        if source.presets is not None:
-            self.presets, self.limit = source.presets, source.limit
-        self.use_preset("visualize")
+        self.load_report = load_pretrained(self, source.file, as_written=region_networks_of_file(source, make))
+        source.use_thresholds(self)
 
     @property
     def preparation(self) -> ResizeShortestEdge:  # type: ignore[override]

@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
-from cvzoo.links.model.faster_rcnn_fpn.detectron2_weights import detectron2_settings
+from cvzoo.links.model.faster_rcnn_fpn.detectron2_weights import detectron2_config
 from cvzoo.links.model.faster_rcnn_fpn.published import full_name, resnet101_settings
 from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import KeypointRCNNFPN
 from cvzoo.links.model.keypoint_rcnn.weights import WEIGHTS
@@ -45,5 +45,5 @@ def KeypointRCNNFPNResNeXt101(
     """A `KeypointRCNNFPN` on a ResNeXt-101 32x8d; "coco_detectron2_3x" are detectron2's weights."""
     name = full_name(pretrained_model, "resnext101_32x8d", WEIGHTS)
     if settings is None and pretrained_model is None:
-        settings = detectron2_settings(101, groups=32)
+        settings = detectron2_config(101, groups=32)
     return KeypointRCNNFPN(n_fg_class, name, label_names=label_names, settings=settings)

@@ -7,14 +7,15 @@ from typing import Any
 from cvzoo.autodiff.variable import Variable
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.detector import Preset
-from cvzoo.links.model.detector_source import detector_classes, take_what_fits
 from cvzoo.links.model.faster_rcnn.abstract_faster_rcnn import AbstractFasterRCNN
 from cvzoo.links.model.faster_rcnn.config import LightHeadRCNNConfig
 from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
 from cvzoo.links.model.faster_rcnn.region_proposal_network import RegionProposalNetwork
 from cvzoo.links.model.light_head_rcnn.head import LightHeadRCNNResNet101Head
-from cvzoo.links.model.light_head_rcnn.pretrained import read_resnet101_pretrained
+from cvzoo.links.model.light_head_rcnn.names import class_counter, resnet101_names
 from cvzoo.links.model.light_head_rcnn.weights import WEIGHTS
+from cvzoo.links.model.pretrained.detector import detector_source
+from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.resnet.extractor import ResNetExtractor
 
 PROPOSALS = ProposalCreator(n_test_post_nms=1000, min_size=0)
@@ -61,15 +62,17 @@ class LightHeadRCNNResNet101(AbstractFasterRCNN):
         mid_channels: int = 256,
         fc_channels: int = 2048,
     ):
-        source = None
-        if pretrained_model is not None:
-            known = {len(coco_bbox_label_names): coco_bbox_label_names}
-            source = read_resnet101_pretrained(
-                pretrained_model, WEIGHTS, per_class="head/score/b", n_each=1, known=known
-            )
-        self.n_fg_class, self.label_names = detector_classes(
-            "LightHeadRCNNResNet101", n_fg_class, label_names, source, default_names=coco_bbox_label_names
+        source = detector_source(
+            pretrained_model,
+            WEIGHTS,
+            resnet101_names("head/score/b"),
+            architecture="LightHeadRCNNResNet101",
+            count_classes=class_counter("head/score/b"),
+            n_fg_class=n_fg_class,
+            label_names=label_names,
+            default_names=coco_bbox_label_names,
         )
+        self.n_fg_class, self.label_names = source.n_fg_class, source.label_names
         self.min_size, self.max_size = min_size, max_size
         self.ratios, self.anchor_scales = tuple(ratios), tuple(anchor_scales)
         with self.init_scope():
@@ -105,9 +108,7 @@ class LightHeadRCNNResNet101(AbstractFasterRCNN):
             mid_channels=mid_channels,
             fc_channels=fc_channels,
         )
-        self.load_report = None
-        if source is not None:
-            self.load_report = take_what_fits(self, source, head=("head/cls_loc", "head/score"))
+        self.load_report = load_pretrained(self, source.file, may_start_anew=("head/cls_loc", "head/score"))
         self.use_preset("visualize")
 
     def features(self, x: Any) -> tuple[Variable, Variable]:

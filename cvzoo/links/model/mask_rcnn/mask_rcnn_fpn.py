@@ -13,14 +13,15 @@ from cvzoo.links.model.config_json import config_from_json
 from cvzoo.links.model.detector import Found
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
 from cvzoo.links.model.faster_rcnn_fpn.preparation import pyramid_preparation
-from cvzoo.links.model.faster_rcnn_fpn.pretrained import region_source
 from cvzoo.links.model.faster_rcnn_fpn.region_network import RegionNetwork, suppressed, to_photo
+from cvzoo.links.model.faster_rcnn_fpn.source import region_networks_of_file, region_source
 from cvzoo.links.model.instance_segmenter import AbstractInstanceSegmenter, FoundInstances
 from cvzoo.links.model.mask_rcnn.config import MaskHeadConfig, MaskRCNNFPNConfig
 from cvzoo.links.model.mask_rcnn.mask_head import MaskHead
 from cvzoo.links.model.mask_rcnn.paste_mask import paste_masks
 from cvzoo.links.model.mask_rcnn.weights import WEIGHTS
 from cvzoo.links.model.preparation.resize_shortest_edge import ResizeShortestEdge
+from cvzoo.links.model.pretrained.load import load_pretrained
 
 
 class MaskRCNNFPN(AbstractInstanceSegmenter):
@@ -51,13 +52,15 @@ class MaskRCNNFPN(AbstractInstanceSegmenter):
             architecture="MaskRCNNFPN",
             n_fg_class=n_fg_class,
             label_names=label_names,
-            settings=settings,
+            config=settings,
         )
-        own_head = None if source.extra is None else config_from_json(MaskHeadConfig, source.extra["mask_settings"])
+        extra = None if source.file is None or source.file.header is None else source.file.header.settings
+        own_head = None if extra is None else config_from_json(MaskHeadConfig, extra["mask_settings"])
         mask_settings = own_head if mask_settings is None else mask_settings
         if mask_settings is None:
-            mask_settings = MaskHeadConfig(paste="exact" if source.is_detectron2 else "whole")
-        self.settings, self.n_fg_class, self.label_names = source.settings, source.n_fg_class, source.label_names
+            is_detectron2 = source.file is not None and source.file.publisher == "detectron2"
+            mask_settings = MaskHeadConfig(paste="exact" if is_detectron2 else "whole")
+        self.settings, self.n_fg_class, self.label_names = source.config, source.n_fg_class, source.label_names
         self.mask_settings = mask_settings
         self.config = MaskRCNNFPNConfig(n_fg_class=self.n_fg_class, settings=self.settings, mask_settings=mask_settings)
         with self.init_scope():
@@ -66,12 +69,9 @@ class MaskRCNNFPN(AbstractInstanceSegmenter):
                 self.settings.channels, self.n_fg_class, mask_settings, norm=self.settings.fpn_norm
             )
         own_head = mask_settings if own_head is None else own_head
-        self.load_report = source.take(
-            self, lambda n, built, arrays: MaskRCNNFPN(n, settings=built, mask_settings=own_head)
-        )
-        if source.presets is not None:
-            self.presets, self.limit = source.presets, source.limit
-        self.use_preset("visualize")
+        written = region_networks_of_file(source, lambda n, own: MaskRCNNFPN(n, settings=own, mask_settings=own_head))
+        self.load_report = load_pretrained(self, source.file, as_written=written)
+        source.use_thresholds(self)
 
     @property
     def preparation(self) -> ResizeShortestEdge:  # type: ignore[override]

@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
-from cvzoo.links.model.faster_rcnn_fpn.detectron2_weights import detectron2_settings
+from cvzoo.links.model.faster_rcnn_fpn.detectron2_weights import detectron2_config
 from cvzoo.links.model.faster_rcnn_fpn.published import full_name, resnet101_settings
 from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
 from cvzoo.links.model.mask_rcnn.weights import WEIGHTS
@@ -45,5 +45,5 @@ def MaskRCNNFPNResNeXt101(
     """A `MaskRCNNFPN` on a ResNeXt-101 32x8d; "coco_detectron2_3x" are detectron2's weights."""
     name = full_name(pretrained_model, "resnext101_32x8d", WEIGHTS)
     if settings is None and pretrained_model is None:
-        settings = detectron2_settings(101, groups=32)
+        settings = detectron2_config(101, groups=32)
     return MaskRCNNFPN(n_fg_class, name, label_names=label_names, settings=settings)

@@ -1,10 +1,15 @@
 """Published weights of Mask R-CNN on pyramids."""
 
 from cvzoo.labels.coco import coco_bbox_label_names
-from cvzoo.links.model.faster_rcnn_fpn.chainercv_names import chainercv_settings, chainercv_weights
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
 from cvzoo.links.model.faster_rcnn_fpn.detectron2_weights import detectron2_files
-from cvzoo.links.model.faster_rcnn_fpn.weights import RESNET50_FPN, RESNET50_FPN_V2, TORCHVISION_PREPROCESSING
+from cvzoo.links.model.faster_rcnn_fpn.weights import (
+    RESNET50_FPN,
+    RESNET50_FPN_V2,
+    TORCHVISION_PREPROCESSING,
+    chainercv_config,
+    chainercv_weights,
+)
 from cvzoo.links.model.torchvision_record import torchvision_weights
 from cvzoo.weights.record import Weights
 
@@ -49,7 +54,7 @@ WEIGHTS: dict[str, tuple[Weights, FasterRCNNFPNSettings]] = {
             "mask_rcnn_fpn_resnet50_coco_trained_2019_03_15.npz",
             score={"COCO val2017 box AP": 0.380, "COCO val2017 mask AP": 0.342},
         ),
-        chainercv_settings(50),
+        chainercv_config(50),
     ),
     "resnet101_coco_chainercv": (
         chainercv_weights(
@@ -57,6 +62,6 @@ WEIGHTS: dict[str, tuple[Weights, FasterRCNNFPNSettings]] = {
             "mask_rcnn_fpn_resnet101_coco_trained_2019_03_15.npz",
             score={"COCO val2017 box AP": 0.404, "COCO val2017 mask AP": 0.360},
         ),
-        chainercv_settings(101),
+        chainercv_config(101),
     ),
 }

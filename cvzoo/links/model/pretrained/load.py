@@ -53,9 +53,9 @@ def load_pretrained(
     """
     if file is None:
         return None
-    all_shapes, given = _shapes(model.state_arrays()), _shapes(file.arrays)
-    wanted = {name: shape for name, shape in all_shapes.items() if name.startswith(file.only)}
-    misfit = _compared(wanted, given, all_shapes)
+    given = _shapes(file.arrays)
+    wanted = {name: shape for name, shape in _shapes(model.state_arrays()).items() if name.startswith(file.only)}
+    misfit = _compared(wanted, given)
     if misfit.n:
         heads = tuple(path.rstrip("/") + "/" for path in may_start_anew)
         if misfit.missing or misfit.unexpected or not all(name.startswith(heads) for name in misfit.differing):
@@ -77,7 +77,7 @@ def _check_is_whole(
     for i, make in enumerate(as_written):
         with using_random_state(get_random_state()):  # the model's next random numbers are what they would have been
             shapes = _shapes(make().state_arrays())
-        written = _compared(shapes, given, shapes)
+        written = _compared(shapes, given)
         if not written.n and any(given.get(name) == shape for name, shape in wanted.items()):
             return
         if written.n and (i == 0 or written.n < its_misfit.n):
@@ -89,11 +89,10 @@ def _shapes(arrays: Mapping[str, np.ndarray]) -> Shapes:
     return {name: np.shape(array) for name, array in arrays.items() if not name.endswith("/N")}
 
 
-def _compared(wanted: Shapes, given: Shapes, known: Shapes) -> _Misfit:
-    """known: names of the whole model, of which more may be given than wanted."""
+def _compared(wanted: Shapes, given: Shapes) -> _Misfit:
     return _Misfit(
         tuple(sorted(wanted.keys() - given.keys())),
-        tuple(sorted(given.keys() - known.keys())),
+        tuple(sorted(given.keys() - wanted.keys())),
         tuple(sorted(name for name in wanted.keys() & given.keys() if wanted[name] != given[name])),
     )
 

@@ -22,6 +22,7 @@ class Names:
     """A publisher's names in the networks of a family; called with the arrays of a file it gives them by our names.
 
     marks: names of arrays; a file that has them all is this publisher's
+    older: what changes names of older files to those of newer ones, one rule after another
     modules: the publisher's name of a module -> the path of our link, as a table or a function (None: it has no place).
         "weight" and "bias" of a module are "W" and "b", or, if the weight is a vector, "gamma" and "beta" of a
         normalization; torch's count of batches is dropped, it changes nothing
@@ -31,21 +32,22 @@ class Names:
     finish: from all arrays by our names and the number of classes that the model is to have (None: as the file), the
         same in our order of rows
     only: beginnings of the paths that such a file fills, all of them: ("extractor/",) for a backbone, ("",) for all
-    settings: from the settings asked for (or default ones), the arrays by the publisher's names and by ours, how the
-        network in the file is built; None: the file does not tell
-    label_names: number of classes -> their names, where the file does not tell
+    config: from the config asked for (or the default), the arrays by the publisher's names and by ours, that of the
+        network in the file; None: the file does not tell
+    label_names: from a number of classes their names, None if they are not known; where the file does not tell
     preparation: how these networks see a photo, where neither a record nor the file tells; None: as the model's others
     """
 
     marks: tuple[str, ...]
+    older: Sequence[Rule] = ()
     modules: Mapping[str, str] | Callable[[str], str | None] | None = None
     rules: Sequence[Rule] = ()
     drop: tuple[str, ...] = ()
     values: Sequence[tuple[str, Callable[[np.ndarray], np.ndarray]]] = ()
     finish: Callable[[dict[str, np.ndarray], int | None], dict[str, np.ndarray]] | None = None
     only: tuple[str, ...] = ("",)
-    settings: Callable[[Any, Arrays, Arrays], Any] | None = None
-    label_names: Mapping[int, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    config: Callable[[Any, Arrays, Arrays], Any] | None = None
+    label_names: Callable[[int], tuple[str, ...] | None] | None = None
     preparation: CenterCrop | None = None
 
     def fit(self, arrays: Arrays) -> bool:
@@ -58,9 +60,8 @@ class Names:
         n_class: of the model to be
         Raises KeyError if an array is lacking without which the others cannot be laid out.
         """
-        named = dict(arrays) if self.modules is None else own_names(arrays, self.modules)
-        for pattern, ours in self.rules:
-            named = {re.sub(pattern, ours, name): array for name, array in named.items()}
+        named = _renamed(arrays, self.older)
+        named = _renamed(named if self.modules is None else own_names(named, self.modules), self.rules)
         if self.drop:
             named = {name: array for name, array in named.items() if not name.startswith(self.drop)}
         for pattern, change in self.values:
@@ -73,10 +74,10 @@ def publisher_of(arrays: Arrays, names: Mapping[str, Names]) -> str | None:
     return next((publisher for publisher, each in names.items() if each.fit(arrays)), None)
 
 
-def by_our_names(arrays: Arrays, names: Mapping[str, Names]) -> dict[str, np.ndarray]:
-    """The arrays of a file by our names, whoever of the table published it."""
+def by_our_names(arrays: Arrays, names: Mapping[str, Names], n_class: int | None = None) -> dict[str, np.ndarray]:
+    """The arrays of a file by our names, whoever of the table published it. n_class: of the model to be."""
     publisher = publisher_of(arrays, names)
-    return dict(arrays) if publisher is None else names[publisher](arrays)
+    return dict(arrays) if publisher is None else names[publisher](arrays, n_class)
 
 
 def own_names(arrays: Arrays, modules: Mapping[str, str] | Callable[[str], str | None]) -> dict[str, np.ndarray]:
@@ -110,6 +111,13 @@ def counted_batches(arrays: Arrays, prefix: str = "") -> bool:
         name.startswith(prefix) and name.endswith(".num_batches_tracked") and np.max(array, initial=0) > 0
         for name, array in arrays.items()
     )
+
+
+def _renamed(arrays: Arrays, rules: Sequence[Rule]) -> dict[str, np.ndarray]:
+    named = dict(arrays)
+    for pattern, new in rules:
+        named = {re.sub(pattern, new, name): array for name, array in named.items()}
+    return named
 
 
 def _split(name: str) -> tuple[str, str]:

@@ -18,9 +18,9 @@ class PretrainedFile(NamedTuple):
     path: of it
     arrays: by our names
     publisher: whose names it has, a key of the family's table; None if they are none of these, and taken for ours
-    header: what `save_model` wrote into it, None if that is nothing
+    header: what `save_model` wrote into it, None if that is nothing, or about another architecture
     only: beginnings of the paths that it is about, see `Names`
-    settings: how the network in it is built, None if it does not say
+    config: how the network in it is built, None if it does not say
     n_class: how many classes it knows, None if it does not say, as a backbone's
     label_names: their names, or None
     """
@@ -30,7 +30,7 @@ class PretrainedFile(NamedTuple):
     publisher: str | None = None
     header: ModelHeader | None = None
     only: tuple[str, ...] = ("",)
-    settings: Any = None
+    config: Any = None
     n_class: int | None = None
     label_names: tuple[str, ...] | None = None
 
@@ -40,26 +40,30 @@ def read_pretrained(
     records: Mapping[str, Weights],
     names: Mapping[str, Names],
     *,
+    architecture: str | None = None,
     n_class: int | None = None,
-    settings: Any = None,
+    config: Any = None,
 ) -> PretrainedFile:
     """The file of a name or a path, fetched first if need be, and read; how many classes it knows is left open.
 
     pretrained_model: a name in `records`, or a path
     names: publisher -> its names; of several that fit a file the first counts
-    n_class, settings: of the model to be, as far as they are known
+    architecture: what `save_model` calls such a network: a file that says it is one has our names
+    n_class, config: of the model to be, as far as they are known
     Raises ValueRangeError for an unknown name, WeightsMismatchError if the file lacks an array without which the others
     cannot be laid out, and what reading the file raises.
     """
     path = os.fspath(pretrained_path(pretrained_model, records))
     header, theirs = read_model_header(path), read_arrays(path)
+    if architecture is not None:
+        header = header if header is not None and header.architecture == architecture else None
     publisher = publisher_of(theirs, names)
-    if publisher is None:
+    if publisher is None or (architecture is not None and header is not None):
         return PretrainedFile(path, theirs, None, header)
     table = names[publisher]
     try:
         ours = table(theirs, n_class)
-        told = settings if table.settings is None else table.settings(settings, theirs, ours)
+        told = None if table.config is None else table.config(config, theirs, ours)
     except KeyError as error:
         raise WeightsMismatchError(f"{path}: it lacks an array", expected=str(error.args[0])[:120]) from error
     return PretrainedFile(path, ours, publisher, header, table.only, told)

@@ -2,6 +2,8 @@
 
 import dataclasses
 import re
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -86,24 +88,36 @@ NAMES = {
 }
 
 
-def depth_of(arrays: Arrays) -> int:
+def backbone_names(config: Callable[[Any, Arrays, Arrays], Any], *, inside: str = "") -> dict[str, Names]:
+    """torchvision's names of a classifier, and ours, whose convolutions are the backbone of a detector.
+
+    config: as in `Names`
+    inside: the path of the link whose `extractor` the backbone is, such as "regions/"
+    """
+    whole = Names(
+        marks=("extractor/conv1/conv/W",),
+        rules=[("^", inside)] if inside else (),
+        drop=(f"{inside}fc/",),
+        only=(f"{inside}extractor/",),
+        config=config,
+    )
+    torchvision = NAMES["torchvision"]
+    return {
+        "torchvision's ResNet": dataclasses.replace(whole, marks=torchvision.marks, modules=torchvision.modules),
+        "cvzoo's ResNet": whole,
+    }
+
+
+def depth_of(arrays: Arrays, *, inside: str = "") -> int:
     """The number of layers of the ResNet whose arrays, by our names, these are.
 
+    inside: the path of the link whose `extractor` it is
     Raises WeightsMismatchError if it is none that is known.
     """
-    blocks = len({name.split("/")[2] for name in arrays if name.startswith("extractor/res4/")})
-    bottleneck = "extractor/res2/0/conv3/conv/W" in arrays
+    inside += "extractor/"
+    blocks = len({name.removeprefix(inside).split("/")[1] for name in arrays if name.startswith(f"{inside}res4/")})
+    bottleneck = f"{inside}res2/0/conv3/conv/W" in arrays
     known = {(1, False): 10, (2, False): 18, (6, False): 34, (6, True): 50, (23, True): 101, (36, True): 152}
     if (blocks, bottleneck) not in known:
         raise WeightsMismatchError("the file holds no ResNet of a known depth", got=f"{blocks} blocks in stage 4")
     return known[blocks, bottleneck]
-
-
-def is_torchvision_resnet(arrays: Arrays) -> bool:
-    """Whether these are the names of a torchvision ResNet, with or without its classifier."""
-    return NAMES["torchvision"].fit(arrays)
-
-
-def from_torchvision(arrays: Arrays) -> dict[str, np.ndarray]:
-    """The arrays by our names; those that have no place here keep theirs."""
-    return NAMES["torchvision"](arrays)

@@ -9,8 +9,8 @@ import numpy as np
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.cuda.constants import constants
 from cvzoo.backends.cuda.staging import upload
-from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.geometry.anchors import cell_anchors, grid_anchors
+from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.config import one_config
 from cvzoo.links.model.detector import AbstractOneStageDetector, Found, Preset
 from cvzoo.links.model.finished_boxes import DeviceBoxes, suppressed_result
@@ -18,11 +18,15 @@ from cvzoo.links.model.fpn.fpn import FPN
 from cvzoo.links.model.preparation.resize_shortest_edge import ResizeShortestEdge
 from cvzoo.links.model.preparation.statistics import MEAN_OF_255, STD_OF_255
 from cvzoo.links.model.preparation.torchvision_detector import torchvision_detector_preparation
+from cvzoo.links.model.pretrained.detector import detector_source, networks_of_file
+from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.resnet.extractor import ResNetExtractor
-from cvzoo.links.model.retinanet.config import RetinaNetConfig
+from cvzoo.links.model.resnet.weights import WEIGHTS as RESNET_WEIGHTS
+from cvzoo.links.model.retinanet.config import RetinaNetConfig, with_n_anchor
 from cvzoo.links.model.retinanet.decode import decode_levels, decode_levels_on_device, fitted_frame
 from cvzoo.links.model.retinanet.head import RetinaNetHead, prior_bias
-from cvzoo.links.model.retinanet.pretrained import read_pretrained, take_values
+from cvzoo.links.model.retinanet.names import NAMES, count_classes
+from cvzoo.links.model.retinanet.weights import WEIGHTS
 
 
 class RetinaNet(AbstractOneStageDetector):
@@ -60,25 +64,25 @@ class RetinaNet(AbstractOneStageDetector):
         settings: RetinaNetConfig | None = None,
         default_settings: RetinaNetConfig | None = None,
     ):
-        n_fg_class = len(label_names) if n_fg_class is None and label_names is not None else n_fg_class
-        settings = one_config(config, settings)
-        source, asked = None, settings
-        if pretrained_model is not None:
-            source = read_pretrained(
-                pretrained_model, n_fg_class=n_fg_class, settings=settings, default=default_settings
-            )
-            settings = source.settings if settings is None else settings
-            n_fg_class = source.n_fg_class if n_fg_class is None else n_fg_class
-            label_names = source.label_names if label_names is None and n_fg_class == source.n_fg_class else label_names
-        settings = default_settings if settings is None else settings
-        s = RetinaNetConfig() if settings is None else settings
+        config = one_config(config, settings)
+        chosen = default_settings if config is None else config
+        source = detector_source(
+            pretrained_model,
+            {name: record for name, (record, _) in WEIGHTS.items()}
+            | RESNET_WEIGHTS.get(50 if chosen is None else chosen.n_layer, {}),
+            NAMES,
+            architecture="RetinaNet",
+            config_class=RetinaNetConfig,
+            count_classes=count_classes,
+            n_fg_class=n_fg_class,
+            label_names=label_names,
+            config=config,
+            known_names=(coco_bbox_label_names,),
+            base=default_settings,
+        )
+        self.n_fg_class, self.label_names = source.n_fg_class, source.label_names
+        s = next(each for each in (source.config, default_settings, RetinaNetConfig()) if each is not None)
         self.config = self.settings = s
-        if isinstance(n_fg_class, bool) or not isinstance(n_fg_class, int) or n_fg_class < 1:
-            raise ValueRangeError("RetinaNet: n_fg_class must be a positive integer", got=repr(n_fg_class))
-        if label_names is not None and len(label_names) != n_fg_class:
-            raise ValueRangeError("label_names must be one a class", expected=n_fg_class, got=len(label_names))
-        self.n_fg_class = n_fg_class
-        self.label_names = None if label_names is None else tuple(label_names)
         with self.init_scope():
             self.extractor = ResNetExtractor(
                 s.n_layer, base_channels=s.base_channels, arch=s.arch, norm=s.norm, eps=s.bn_eps
@@ -93,19 +97,22 @@ class RetinaNet(AbstractOneStageDetector):
             self.conf_head = RetinaNetHead(
                 s.channels,
                 s.n_anchor,
-                n_fg_class,
+                self.n_fg_class,
                 depth=s.head_depth,
                 groups=s.head_groups,
                 bias=prior_bias(s.prior),
             )
-        self.load_report = None
-        if source is not None:
-            self.load_report = take_values(
-                self, source, asked=asked, make=lambda n, own: RetinaNet(n, settings=s if own is None else own)
-            )
-        if source is not None and source.presets is not None:
-            self.presets, self.limit = source.presets, source.limit
-        self.use_preset("visualize")
+        self.load_report = load_pretrained(
+            self,
+            source.file,
+            as_written=networks_of_file(
+                source,
+                s,
+                lambda n, own: RetinaNet(n, config=own),
+                lambda own, arrays: with_n_anchor(own, max(np.size(arrays["loc_head/out/b"]) // 4, 1)),
+            ),
+        )
+        source.use_thresholds(self)
 
     @property
     def preparation(self) -> ResizeShortestEdge:  # type: ignore[override]

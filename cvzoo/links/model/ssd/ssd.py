@@ -8,17 +8,19 @@ import numpy as np
 
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.resampling import Resampling
+from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.links.model.config import one_config
 from cvzoo.links.model.detector import AbstractOneStageDetector, Found, Preset
-from cvzoo.links.model.detector_source import detector_classes, take_what_fits
 from cvzoo.links.model.finished_boxes import DeviceBoxes
 from cvzoo.links.model.preparation.stretch import Stretch
+from cvzoo.links.model.pretrained.detector import detector_source
+from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.ssd.config import SSDConfig
 from cvzoo.links.model.ssd.finish import boxes_of_photo, boxes_of_photos_on_device
 from cvzoo.links.model.ssd.multibox import Multibox
 from cvzoo.links.model.ssd.multibox_coder import MultiboxCoder
-from cvzoo.links.model.ssd.pretrained import read_pretrained
+from cvzoo.links.model.ssd.names import NAMES, count_classes
 from cvzoo.links.model.ssd.vgg16 import SSDVGG16Extractor
 from cvzoo.links.model.ssd.weights import SSD300_WEIGHTS
 from cvzoo.weights.record import Weights
@@ -55,16 +57,21 @@ class SSD(AbstractOneStageDetector):
         settings: SSDConfig | None = None,
         records: Mapping[str, Weights] = SSD300_WEIGHTS,
     ):
-        settings = one_config(config, settings)
-        source = None
-        if pretrained_model is not None:
-            n_wanted = len(label_names) if n_fg_class is None and label_names is not None else n_fg_class
-            source = read_pretrained(pretrained_model, records, n_fg_class=n_wanted)
-            settings = source.settings if settings is None else settings
-        self.n_fg_class, self.label_names = detector_classes(
-            "SSD", n_fg_class, label_names, source, default_names=voc_bbox_label_names
+        source = detector_source(
+            pretrained_model,
+            records,
+            NAMES,
+            architecture="SSD",
+            config_class=SSDConfig,
+            count_classes=count_classes,
+            n_fg_class=n_fg_class,
+            label_names=label_names,
+            config=one_config(config, settings),
+            known_names=(voc_bbox_label_names, coco_bbox_label_names),
+            default_names=voc_bbox_label_names,
         )
-        s = SSDConfig() if settings is None else settings
+        self.n_fg_class, self.label_names = source.n_fg_class, source.label_names
+        s = SSDConfig() if source.config is None else source.config
         self.config = self.settings = s
         self.insize = s.insize
         self.limit = s.limit
@@ -80,7 +87,7 @@ class SSD(AbstractOneStageDetector):
         with self.init_scope():
             self.extractor = SSDVGG16Extractor(s.extras, base_channels=s.base_channels)
             self.multibox = Multibox(self.n_fg_class + 1, s.aspect_ratios, in_channels=self.extractor.channels)
-        self.load_report = None if source is None else take_what_fits(self, source, head=("multibox",))
+        self.load_report = load_pretrained(self, source.file, may_start_anew=("multibox",))
         self.use_preset("visualize")
 
     @property

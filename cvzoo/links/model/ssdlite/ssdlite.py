@@ -11,15 +11,17 @@ from cvzoo.backends.resampling import Resampling
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.config import one_config
 from cvzoo.links.model.detector import AbstractOneStageDetector, Found, Preset
-from cvzoo.links.model.detector_source import detector_classes, take_what_fits
 from cvzoo.links.model.finished_boxes import DeviceBoxes
 from cvzoo.links.model.preparation.stretch import Stretch
+from cvzoo.links.model.pretrained.detector import detector_source
+from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.ssd.finish import boxes_of_photo, boxes_of_photos_on_device
 from cvzoo.links.model.ssd.multibox_coder import MultiboxCoder
 from cvzoo.links.model.ssdlite.config import SSDLiteConfig
 from cvzoo.links.model.ssdlite.extractor import SSDLiteExtractor
 from cvzoo.links.model.ssdlite.head import LiteMultibox
-from cvzoo.links.model.ssdlite.pretrained import read_pretrained
+from cvzoo.links.model.ssdlite.names import count_classes, ssdlite_names
+from cvzoo.links.model.ssdlite.weights import WEIGHTS
 
 
 class SSDLite(AbstractOneStageDetector):
@@ -50,16 +52,22 @@ class SSDLite(AbstractOneStageDetector):
         config: SSDLiteConfig | None = None,
         settings: SSDLiteConfig | None = None,
     ):
-        settings = one_config(config, settings)
-        source = None
-        if pretrained_model is not None:
-            n_wanted = len(label_names) if n_fg_class is None and label_names is not None else n_fg_class
-            source = read_pretrained(pretrained_model, n_fg_class=n_wanted, settings=settings)
-            settings = source.settings if settings is None else settings
-        self.n_fg_class, self.label_names = detector_classes(
-            "SSDLite", n_fg_class, label_names, source, default_names=coco_bbox_label_names
+        config = one_config(config, settings)
+        built = SSDLiteConfig() if config is None else config
+        source = detector_source(
+            pretrained_model,
+            WEIGHTS,
+            ssdlite_names(width=built.width, reduced_tail=built.reduced_tail),
+            architecture="SSDLite",
+            config_class=SSDLiteConfig,
+            count_classes=count_classes,
+            n_fg_class=n_fg_class,
+            label_names=label_names,
+            config=config,
+            default_names=coco_bbox_label_names,
         )
-        s = SSDLiteConfig() if settings is None else settings
+        self.n_fg_class, self.label_names = source.n_fg_class, source.label_names
+        s = SSDLiteConfig() if source.config is None else source.config
         self.config = self.settings = s
         self.insize = s.insize
         self.limit = s.limit
@@ -73,7 +81,7 @@ class SSDLite(AbstractOneStageDetector):
         with self.init_scope():
             self.extractor = SSDLiteExtractor(s.extras, width=s.width, reduced_tail=s.reduced_tail, eps=s.eps)
             self.multibox = LiteMultibox(self.extractor.channels, self.n_fg_class + 1, s.aspect_ratios, eps=s.eps)
-        self.load_report = None if source is None else take_what_fits(self, source, head=("multibox",))
+        self.load_report = load_pretrained(self, source.file, may_start_anew=("multibox",))
         self.use_preset("visualize")
 
     @property

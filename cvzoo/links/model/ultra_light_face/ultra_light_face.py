@@ -25,13 +25,12 @@ from cvzoo.links.model.config import AbstractConfig, config_field
 from cvzoo.links.model.detector import AbstractOneStageDetector, Preset
 from cvzoo.links.model.finished_boxes import DeviceBoxes, as_floats, suppressed_result
 from cvzoo.links.model.preparation.stretch import Stretch
-from cvzoo.links.model.pretrained.path import pretrained_path
-from cvzoo.links.model.torch_weights import load_torch_or_own
+from cvzoo.links.model.pretrained.load import load_pretrained
+from cvzoo.links.model.pretrained.source import read_pretrained
+from cvzoo.links.model.ultra_light_face.names import face_names
 from cvzoo.links.model.ultra_light_face.priors import SIDES, face_priors
 from cvzoo.links.model.ultra_light_face.receptive_field_block import ReceptiveFieldBlock
-from cvzoo.links.model.ultra_light_face.torch_modules import torch_modules
 from cvzoo.links.model.ultra_light_face.weights import FACE_LABELS, WEIGHTS
-from cvzoo.weights.download import pin_weights
 
 # output channels and stride of the separable convolutions after the first one
 _WIDTHS = (32, 32, 32, 64, 64, 64, 64, 128, 128, 128, 256, 256)
@@ -94,9 +93,8 @@ class UltraLightFace(AbstractOneStageDetector):
             self.score_heads = ChainList(*(_head(i, c, 2 * len(SIDES[i])) for i, c in enumerate(widths)))
             self.box_heads = ChainList(*(_head(i, c, 4 * len(SIDES[i])) for i, c in enumerate(widths)))
         if pretrained_model is not None:
-            path = pretrained_path(pretrained_model, WEIGHTS[variant])
-            load_torch_or_own(self, path, torch_modules(variant == "rfb_320"))
-            pin_weights(path)
+            file = read_pretrained(pretrained_model, WEIGHTS[variant], face_names(variant == "rfb_320"))
+            load_pretrained(self, file)
 
     def forward(self, x: Any) -> tuple[Variable, Variable]:
         """Probabilities (B, R, 2) of no face and face, and offsets (B, R, 4) dx dy dw dh, for x (B, 3, 240, 320)."""

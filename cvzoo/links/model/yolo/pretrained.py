@@ -11,23 +11,23 @@ from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.convolution_2d import Convolution2D
-from cvzoo.links.model.detector_source import DetectorSource, take_what_fits
+from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.pretrained.path import pretrained_path
+from cvzoo.links.model.pretrained.source import PretrainedFile, read_pretrained
 from cvzoo.links.model.yolo.block import load_darknet
-from cvzoo.links.model.yolo.chainercv_names import from_chainercv, is_chainercv_yolo
+from cvzoo.links.model.yolo.names import NAMES
 from cvzoo.weights.download import pin_weights
 from cvzoo.weights.formats.darknet import DarknetWeightsFile
-from cvzoo.weights.model_header import ModelHeader, read_model_header
 from cvzoo.weights.record import Weights
 from cvzoo.weights.report import LoadReport
-from cvzoo.weights.sniff import DARKNET, read_arrays, sniff
+from cvzoo.weights.sniff import DARKNET, sniff
 
 _NAMES = {len(names): names for names in (voc_bbox_label_names, coco_bbox_label_names)}
 
 
 class PretrainedYOLO:
-    """A file for a network that is being built: first all but its heads, then `source` tells the classes, then the
-    heads, then `fill`.
+    """A file for a network that is being built: first all but its heads, then `counted` tells the classes, then the
+    heads, then `load`.
 
     pretrained_model: a name in `records`, or a path
     architecture: what files that cvzoo saved call such a network
@@ -37,22 +37,19 @@ class PretrainedYOLO:
     """
 
     def __init__(self, pretrained_model: str | os.PathLike, records: Mapping[str, Weights], *, architecture: str):
-        self._path = pretrained_path(pretrained_model, records)
-        self.is_darknet = self._path.suffix.lower() == ".weights" or sniff(self._path) == DARKNET
-        self._header: ModelHeader | None = None
-        self._arrays: Mapping[str, np.ndarray] = {}
-        if not self.is_darknet:
-            header = read_model_header(self._path)
-            self._header = header if header is not None and header.architecture == architecture else None
-            arrays = read_arrays(self._path)
-            self._arrays = from_chainercv(arrays) if is_chainercv_yolo(arrays) else arrays
+        path = pretrained_path(pretrained_model, records)
+        self.is_darknet = path.suffix.lower() == ".weights" or sniff(path) == DARKNET
+        if self.is_darknet:
+            self._file = PretrainedFile(os.fspath(path), {})
+        else:
+            self._file = read_pretrained(path, {}, NAMES, architecture=architecture)
 
     def anchors(self, *, n_head: int | None = None) -> Any:
         """The anchors that the file tells of, ((height, width), ...), or such for each of n_head; None if it does not.
 
         Raises FileFormatError if what it tells are none.
         """
-        told = None if self._header is None else self._header.settings.get("anchors")
+        told = None if self._file.header is None else self._file.header.settings.get("anchors")
         if told is None:
             return None
         try:
@@ -62,44 +59,44 @@ class PretrainedYOLO:
             if len(heads) != n_head:
                 raise ValueError(f"{len(heads)} heads")
         except (TypeError, ValueError) as error:
-            raise FileFormatError(f"{self._path}: its anchors are none", got=str(error)[:200]) from error
+            raise FileFormatError(f"{self._file.path}: its anchors are none", got=str(error)[:200]) from error
         return heads
 
-    def source(self, body: Chain, heads: Mapping[str, tuple[int, int]]) -> DetectorSource:
-        """What is in the file; the arrays of a `.weights` are left for `fill`.
+    def counted(self, body: Chain, heads: Mapping[str, tuple[int, int]]) -> PretrainedFile:
+        """The file with its classes; the arrays of a `.weights` are left for `load`.
 
         body: the network without its heads
         heads: path of a head's convolution -> (channels that it reads, anchors)
         """
-        n = _n_by_count(self._path, body, heads) if self.is_darknet else _n_by_bias(self._arrays, heads)
-        names = _NAMES.get(n) if self._header is None else self._header.label_names
-        return DetectorSource(os.fspath(self._path), self._arrays, None, n, names)
+        file = self._file
+        n = _n_by_count(file.path, body, heads) if self.is_darknet else _n_by_bias(file.arrays, heads)
+        names = _NAMES.get(n) if file.header is None else file.header.label_names
+        self._file = file._replace(n_class=n, label_names=names)
+        return self._file
 
-    def fill(
-        self, model: Chain, source: DetectorSource, heads: Mapping[str, tuple[int, int]], *, n_fg_class: int
-    ) -> LoadReport:
+    def load(self, model: Chain, heads: Mapping[str, tuple[int, int]], *, n_fg_class: int) -> LoadReport:
         """What did not fit, after everything that fits was taken over; heads of other classes start anew.
 
-        model: the whole network, of n_fg_class classes; source, heads: as above
+        model: the whole network, of n_fg_class classes; heads: as above
         Raises FileFormatError that names the layer in which a `.weights` ends or how much is left over;
         WeightsMismatchError that lists the names of another file.
         """
-        if not self.is_darknet:
-            return take_what_fits(model, source, head=tuple(heads))
-        if source.n_fg_class in (None, n_fg_class):
-            load_darknet(model, self._path)  # a file of no network's size is refused here
-            pin_weights(self._path)
+        file = self._file
+        if self.is_darknet and file.n_class in (None, n_fg_class):
+            load_darknet(model, file.path)  # a file of no network's size is refused here
+            pin_weights(file.path)
             return LoadReport()
-        # the heads' numbers lie amid the others, and have to be read to get at those
-        others = {
-            path: Convolution2D(in_channels, n_anchor * (5 + source.n_fg_class), 1, initialW=0)
-            for path, (in_channels, n_anchor) in heads.items()
-        }
-        load_darknet(model, self._path, instead=others)
-        arrays = model.state_arrays()
-        for path, conv in others.items():
-            arrays |= {f"{path}/{name}": array for name, array in conv.state_arrays().items()}
-        return take_what_fits(model, source._replace(arrays=arrays), head=tuple(heads))
+        if self.is_darknet:  # the heads' numbers lie amid the others, and have to be read to get at those
+            others = {
+                path: Convolution2D(in_channels, n_anchor * (5 + file.n_class), 1, initialW=0)
+                for path, (in_channels, n_anchor) in heads.items()
+            }
+            load_darknet(model, file.path, instead=others)
+            arrays = model.state_arrays()
+            for path, conv in others.items():
+                arrays |= {f"{path}/{name}": array for name, array in conv.state_arrays().items()}
+            file = file._replace(arrays=arrays)
+        return load_pretrained(model, file, may_start_anew=tuple(heads))
 
 
 def _pairs(told: Any) -> tuple[tuple[float, float], ...]:

@@ -15,9 +15,9 @@ from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.model.config import COUNT, AbstractConfig, classes_field, config_field, count_field
 from cvzoo.links.model.darknet.resampling import reorg
 from cvzoo.links.model.detector import AbstractOneStageDetector
-from cvzoo.links.model.detector_source import detector_classes
 from cvzoo.links.model.finished_boxes import DeviceBoxes
 from cvzoo.links.model.preparation.letterbox import Letterbox
+from cvzoo.links.model.pretrained.source import decided_classes
 from cvzoo.links.model.yolo.block import block
 from cvzoo.links.model.yolo.darknet19 import Darknet19Extractor
 from cvzoo.links.model.yolo.decode import Found, RegionHead
@@ -102,12 +102,17 @@ class YOLOv2(AbstractOneStageDetector):
             self.conv21 = block((8 + 32) * n, 32 * n, 3, initialW=initialW)
         outs = {"out": (32 * n, len(VOC_ANCHORS if anchors is None else anchors))}
         if file is not None:
-            source = file.source(self, outs)
-            if anchors is None and file.is_darknet and source.n_fg_class == len(coco_bbox_label_names):
+            source = file.counted(self, outs)
+            if anchors is None and file.is_darknet and source.n_class == len(coco_bbox_label_names):
                 anchors = COCO_ANCHORS
         anchors = VOC_ANCHORS if anchors is None else anchors
-        self.n_fg_class, self.label_names = detector_classes(
-            "YOLOv2", n_fg_class, label_names, source, default_names=voc_bbox_label_names
+        self.n_fg_class, self.label_names = decided_classes(
+            n_fg_class,
+            label_names,
+            source,
+            name="YOLOv2: n_fg_class",
+            default=len(voc_bbox_label_names),
+            known_names=(voc_bbox_label_names,),
         )
         self.heads = (RegionHead(tuple(map(tuple, anchors)), self.n_fg_class),)
         with self.init_scope():
@@ -118,7 +123,7 @@ class YOLOv2(AbstractOneStageDetector):
             insize=insize,
             base_channels=base_channels,
         )
-        self.load_report = None if file is None else file.fill(self, source, outs, n_fg_class=self.n_fg_class)
+        self.load_report = None if file is None else file.load(self, outs, n_fg_class=self.n_fg_class)
         self.use_preset("visualize")
 
     @property

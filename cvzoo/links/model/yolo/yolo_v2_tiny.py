@@ -14,9 +14,9 @@ from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.model.config import COUNT, AbstractConfig, classes_field, config_field, count_field
 from cvzoo.links.model.detector import AbstractOneStageDetector
-from cvzoo.links.model.detector_source import detector_classes
 from cvzoo.links.model.finished_boxes import DeviceBoxes
 from cvzoo.links.model.preparation.letterbox import Letterbox
+from cvzoo.links.model.pretrained.source import decided_classes
 from cvzoo.links.model.yolo.block import block, pool
 from cvzoo.links.model.yolo.decode import Found, RegionHead
 from cvzoo.links.model.yolo.frame import boxes_of_heads_on_device, checked_insize, darknet_letterbox, decode_heads
@@ -94,12 +94,17 @@ class YOLOv2Tiny(AbstractOneStageDetector):
             self.conv8 = block(64 * n, mid_channels, 3, initialW=initialW)
         outs = {"out": (mid_channels, len(VOC_ANCHORS if anchors is None else anchors))}
         if file is not None:
-            source = file.source(self, outs)
-            if anchors is None and file.is_darknet and source.n_fg_class == len(coco_bbox_label_names):
+            source = file.counted(self, outs)
+            if anchors is None and file.is_darknet and source.n_class == len(coco_bbox_label_names):
                 anchors = COCO_ANCHORS
         anchors = VOC_ANCHORS if anchors is None else anchors
-        self.n_fg_class, self.label_names = detector_classes(
-            "YOLOv2Tiny", n_fg_class, label_names, source, default_names=voc_bbox_label_names
+        self.n_fg_class, self.label_names = decided_classes(
+            n_fg_class,
+            label_names,
+            source,
+            name="YOLOv2Tiny: n_fg_class",
+            default=len(voc_bbox_label_names),
+            known_names=(voc_bbox_label_names,),
         )
         self.heads = (RegionHead(tuple(map(tuple, anchors)), self.n_fg_class),)
         with self.init_scope():
@@ -111,7 +116,7 @@ class YOLOv2Tiny(AbstractOneStageDetector):
             base_channels=base_channels,
             mid_channels=mid_channels,
         )
-        self.load_report = None if file is None else file.fill(self, source, outs, n_fg_class=self.n_fg_class)
+        self.load_report = None if file is None else file.load(self, outs, n_fg_class=self.n_fg_class)
         self.use_preset("visualize")
 
     @property

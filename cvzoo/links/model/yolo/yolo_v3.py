@@ -16,9 +16,9 @@ from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.model.config import COUNT, AbstractConfig, classes_field, config_field, count_field
 from cvzoo.links.model.darknet.resampling import enlarge
 from cvzoo.links.model.detector import AbstractOneStageDetector
-from cvzoo.links.model.detector_source import detector_classes
 from cvzoo.links.model.finished_boxes import DeviceBoxes
 from cvzoo.links.model.preparation.letterbox import Letterbox
+from cvzoo.links.model.pretrained.source import decided_classes
 from cvzoo.links.model.yolo.block import block, load_darknet
 from cvzoo.links.model.yolo.darknet53 import Darknet53Extractor
 from cvzoo.links.model.yolo.decode import Found, YoloHead
@@ -131,9 +131,14 @@ class YOLOv3(AbstractOneStageDetector):
         branches = {"branch32": self.branch32, "branch16": self.branch16, "branch8": self.branch8}
         outs = {f"{name}/out": (each.channels, len(own)) for (name, each), own in zip(branches.items(), anchors)}
         if file is not None:
-            source = file.source(self, outs)
-        self.n_fg_class, self.label_names = detector_classes(
-            "YOLOv3", n_fg_class, label_names, source, default_names=voc_bbox_label_names
+            source = file.counted(self, outs)
+        self.n_fg_class, self.label_names = decided_classes(
+            n_fg_class,
+            label_names,
+            source,
+            name="YOLOv3: n_fg_class",
+            default=len(voc_bbox_label_names),
+            known_names=(voc_bbox_label_names,),
         )
         self.heads = tuple(YoloHead(tuple(map(tuple, each)), self.n_fg_class) for each in anchors)
         for branch, head in zip(branches.values(), self.heads):
@@ -149,7 +154,7 @@ class YOLOv3(AbstractOneStageDetector):
             base_channels=base_channels,
             blocks=tuple(blocks),
         )
-        self.load_report = None if file is None else file.fill(self, source, outs, n_fg_class=self.n_fg_class)
+        self.load_report = None if file is None else file.load(self, outs, n_fg_class=self.n_fg_class)
         self.use_preset("visualize")
 
     @property

@@ -106,7 +106,7 @@ def test_a_file_of_chainercv_loads_and_other_classes_start_anew_with_a_warning(t
 def test_what_does_not_fit_is_refused(tmp_path):
     path = tmp_path / "other.npz"
     write_npz(path, {"a/W": np.zeros(3, "f")})
-    with pytest.raises(WeightsMismatchError, match="no Faster R-CNN"):
+    with pytest.raises(WeightsMismatchError, match="holds no FasterRCNNVGG16"):
         FasterRCNNVGG16(pretrained_model=path)
     save_npz(path, tiny(20))
     with pytest.raises(WeightsMismatchError):

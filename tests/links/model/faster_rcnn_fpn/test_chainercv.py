@@ -9,7 +9,8 @@ from cvzoo.config.randomness import set_seed
 from cvzoo.errors.exceptions import WeightsMismatchError
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.faster_rcnn_fpn.anchors import level_anchors
-from cvzoo.links.model.faster_rcnn_fpn.chainercv_names import chainercv_settings, from_chainercv
+from cvzoo.links.model.faster_rcnn_fpn.names import NAMES
+from cvzoo.links.model.faster_rcnn_fpn.weights import chainercv_config
 from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
 from cvzoo.weights.formats.npz import write_npz
 
@@ -56,14 +57,14 @@ def chainercv_file(model):
 @pytest.mark.slow
 def test_every_array_has_a_place_in_the_network(tmp_path):
     set_seed(0)
-    model = MaskRCNNFPN(80, settings=chainercv_settings(50))
+    model = MaskRCNNFPN(80, settings=chainercv_config(50))
     arrays = chainercv_file(model)
     assert "extractor/base/res4/b5/conv3/bn/avg_var" in arrays
     assert arrays["bbox_head/loc/W"].shape == (324, 1024)
     write_npz(tmp_path / "coco.npz", arrays)
     again = MaskRCNNFPN(pretrained_model=tmp_path / "coco.npz")
     assert again.load_report.is_clean
-    assert again.settings == chainercv_settings(50)
+    assert again.settings == chainercv_config(50)
     assert again.label_names == coco_bbox_label_names
     for name, array in again.state_arrays().items():
         want = model.state_arrays()[name]
@@ -77,11 +78,11 @@ def test_every_array_has_a_place_in_the_network(tmp_path):
 
 def test_names_without_a_place_stay():
     arrays = {"bbox_head/loc/W": np.ones((8, 2)), "bbox_head/loc/b": np.ones(8), "odd/W": np.ones(1)}
-    assert from_chainercv(arrays).keys() == {"regions/box_head/loc/W", "regions/box_head/loc/b", "odd/W"}
+    assert NAMES["chainercv"](arrays).keys() == {"regions/box_head/loc/W", "regions/box_head/loc/b", "odd/W"}
 
 
 def test_anchors_lie_around_the_middle_of_their_place():
-    finest, *_, coarsest = level_anchors(chainercv_settings(50), (64, 128))
+    finest, *_, coarsest = level_anchors(chainercv_config(50), (64, 128))
     assert finest.shape == (16 * 32 * 3, 4)
     # a square of side 4 becomes 3 x 6, 4 x 4 and 6 x 3, eight times enlarged
     np.testing.assert_array_equal(
@@ -91,5 +92,5 @@ def test_anchors_lie_around_the_middle_of_their_place():
     np.testing.assert_array_equal(finest[4] - finest[1], [0, 4, 0, 4])
     np.testing.assert_array_equal(coarsest[4] - coarsest[1], [0, 64, 0, 64])
     np.testing.assert_array_equal(coarsest[1], [32 - 256, 32 - 256, 32 + 256, 32 + 256])
-    several = dataclasses.replace(chainercv_settings(50), anchor_sizes=((32, 64),) * 5)
+    several = dataclasses.replace(chainercv_config(50), anchor_sizes=((32, 64),) * 5)
     assert level_anchors(several, (64, 64))[0].shape == (16 * 16 * 6, 4)

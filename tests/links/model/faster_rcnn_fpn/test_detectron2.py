@@ -8,10 +8,11 @@ import pytest
 from cvzoo.config.randomness import set_seed
 from cvzoo.errors.exceptions import WeightsMismatchError
 from cvzoo.labels.coco import coco_bbox_label_names
-from cvzoo.links.model.faster_rcnn_fpn.detectron2_names import from_detectron2, is_detectron2_region_network
-from cvzoo.links.model.faster_rcnn_fpn.detectron2_weights import detectron2_settings
+from cvzoo.links.model.faster_rcnn_fpn.detectron2_weights import detectron2_config
+from cvzoo.links.model.faster_rcnn_fpn.names import NAMES
 from cvzoo.links.model.keypoint_rcnn.published import KeypointRCNNFPNResNet50
 from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
+from cvzoo.links.model.pretrained.names import publisher_of
 from cvzoo.weights.formats.safetensors import write_safetensors
 
 # blocks of a ResNet-50, channels that go in, in the middle, and out
@@ -81,12 +82,12 @@ def filled(names):
 @pytest.mark.parametrize("kind", ["mask", "points"])
 def test_every_array_has_a_place_in_the_network(kind, tmp_path):
     arrays = filled(detectron2_file(kind, 80 if kind == "mask" else 1))
-    assert is_detectron2_region_network(arrays)
+    assert publisher_of(arrays, NAMES) == "detectron2"
     write_safetensors(tmp_path / "d2.safetensors", arrays)
     make = MaskRCNNFPN if kind == "mask" else KeypointRCNNFPNResNet50
     model = make(None, tmp_path / "d2.safetensors")
     assert model.load_report.is_clean
-    assert model.settings == detectron2_settings(50)
+    assert model.settings == detectron2_config(50)
     assert model.label_names == (coco_bbox_label_names if kind == "mask" else ("person",))
     if kind == "mask":
         assert model.mask_settings.paste == "exact"
@@ -109,18 +110,18 @@ def test_channels_classes_and_offsets_come_in_our_order():
         "roi_heads.box_predictor.cls_score.bias": (3,),
         "roi_heads.box_predictor.bbox_pred.weight": (8, 5),
         "roi_heads.box_predictor.bbox_pred.bias": (8,),
-        "roi_heads.box_head.fc1.weight": (6, 4 * 9),
+        "roi_heads.box_head.fc1.weight": (6, 4 * 49),
         "roi_heads.box_head.fc2.weight": (6, 6),
     }
     arrays = {name: rng.random(shape, dtype=np.float32) for name, shape in small.items()}
-    named = from_detectron2(arrays, roi_size=3)
+    named = NAMES["detectron2"](arrays)
     stem = arrays["backbone.bottom_up.stem.conv1.weight"]
     np.testing.assert_array_equal(named["regions/extractor/conv1/conv/W"], stem[:, [2, 1, 0]])  # BGR to RGB
     score = arrays["roi_heads.box_predictor.cls_score.bias"]
     np.testing.assert_array_equal(named["regions/box_head/conf/b"], score[[2, 0, 1]])  # background first
     offsets = arrays["roi_heads.box_predictor.bbox_pred.bias"]
     np.testing.assert_array_equal(named["regions/box_head/loc/b"], offsets[[1, 0, 3, 2, 5, 4, 7, 6]])
-    assert named["regions/box_head/fcs/0/conv/W"].shape == (6, 4, 3, 3)
+    assert named["regions/box_head/fcs/0/conv/W"].shape == (6, 4, 7, 7)
     assert named["regions/box_head/fcs/1/conv/W"].shape == (6, 6, 1, 1)
     # an early file has no statistics: they were folded into scale and shift
     np.testing.assert_array_equal(named["regions/extractor/conv1/bn/avg_mean"], [0, 0])

@@ -14,8 +14,9 @@ from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
 from cvzoo.links.model.faster_rcnn_fpn.decode_regions import decode_regions
 from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import FasterRCNNFPN
 from cvzoo.links.model.faster_rcnn_fpn.listing import ARCHITECTURES, members
+from cvzoo.links.model.faster_rcnn_fpn.names import NAMES as PUBLISHERS
+from cvzoo.links.model.faster_rcnn_fpn.names import torchvision_config
 from cvzoo.links.model.faster_rcnn_fpn.preparation import pyramid_preparation
-from cvzoo.links.model.faster_rcnn_fpn.pretrained import torchvision_settings
 from cvzoo.links.model.faster_rcnn_fpn.propose import propose
 from cvzoo.links.model.faster_rcnn_fpn.published import (
     FasterRCNNFPNMobileNetV3Large,
@@ -24,8 +25,8 @@ from cvzoo.links.model.faster_rcnn_fpn.published import (
     FasterRCNNFPNResNet101,
 )
 from cvzoo.links.model.faster_rcnn_fpn.pyramid_regions import pyramid_regions, region_levels
-from cvzoo.links.model.faster_rcnn_fpn.torchvision_names import from_torchvision
 from cvzoo.links.model.faster_rcnn_fpn.weights import MOBILENET_V3_LARGE_320_FPN, RESNET50_FPN
+from cvzoo.links.model.pretrained.names import by_our_names
 from cvzoo.links.model.resnet.resnet import ResNet
 from cvzoo.serializers.model_file import save_model
 from cvzoo.weights.formats.safetensors import read_safetensors_metadata, write_safetensors
@@ -310,7 +311,7 @@ def test_a_saved_model_is_fitted_to_other_classes_with_a_warning(model, tmp_path
 def test_torchvisions_rows_are_cocos_classes_unless_all_are_asked_for(shared, seeds):
     arrays = seeds.empty_network(shared, "maskrcnn_resnet50_fpn")
     for n_fg_class, n in ((None, 80), (80, 80), (5, 80), (90, 90)):
-        named = from_torchvision(arrays, n_fg_class=n_fg_class)
+        named = by_our_names(arrays, PUBLISHERS, n_fg_class)
         assert named["regions/box_head/conf/b"].shape == (n + 1,)
         assert named["regions/box_head/loc/W"].shape == (4 * n, 1024)
         assert named["mask_head/out/W"].shape == (n, 256, 1, 1)
@@ -325,14 +326,14 @@ def test_older_names_of_torchvision_have_the_same_places(shared, seeds):
         name = re.sub(r"mask_head\.(\d)\.0\.", lambda m: f"mask_head.mask_fcn{int(m[1]) + 1}.", name)
         old[name] = array
     assert old.keys() != arrays.keys()
-    assert from_torchvision(old, n_fg_class=90).keys() == from_torchvision(arrays, n_fg_class=90).keys()
+    assert by_our_names(old, PUBLISHERS, 90).keys() == by_our_names(arrays, PUBLISHERS, 90).keys()
 
 
 @pytest.mark.parametrize(("count", "norm", "eps"), [(0, "frozen", 0.0), (7, "batch", 1e-5)])
 def test_normalizations_that_counted_batches_are_ordinary_ones(count, norm, eps, shared, seeds):
     arrays = seeds.empty_network(shared, "maskrcnn_resnet50_fpn")
     arrays = {k: np.array(count, np.int64) if k.endswith("tracked") else v for k, v in arrays.items()}
-    settings = torchvision_settings(arrays, from_torchvision(arrays, n_fg_class=90))
+    settings = torchvision_config(None, arrays, by_our_names(arrays, PUBLISHERS, 90))
     assert (settings.norm, settings.bn_eps, settings.n_layer) == (norm, eps, 50)
 
 

@@ -14,17 +14,18 @@ import pytest
 
 from cvzoo.autodiff.variable import Variable
 from cvzoo.config.switches import no_backprop_mode, using_config
+from cvzoo.links.model.faster_rcnn_fpn.names import NAMES
 from cvzoo.links.model.faster_rcnn_fpn.published import (
     FasterRCNNFPNMobileNetV3Large,
     FasterRCNNFPNMobileNetV3Large320,
     FasterRCNNFPNResNet50,
 )
 from cvzoo.links.model.faster_rcnn_fpn.region_network import suppressed, to_photo
-from cvzoo.links.model.faster_rcnn_fpn.torchvision_names import from_torchvision
 from cvzoo.links.model.faster_rcnn_fpn.weights import RESNET50_FPN, RESNET50_FPN_V2
 from cvzoo.links.model.keypoint_rcnn.published import KeypointRCNNFPNResNet50
 from cvzoo.links.model.mask_rcnn.paste_mask import paste_window
 from cvzoo.links.model.mask_rcnn.published import MaskRCNNFPNResNet50
+from cvzoo.links.model.pretrained.names import by_our_names
 
 FOUND = json.loads(pathlib.Path(__file__).with_name("torchvision.json").read_text())
 FROZEN = "(COCO_V1 config: FrozenBN eps=0)"
@@ -36,7 +37,7 @@ def seeded(seeds, shared, name, model):
     arrays = seeds.seeded_network(shared, name)
     if "mobilenet" in name:
         arrays = {k: v * np.float32(0.01) if k.startswith(SHRUNK) else v for k, v in arrays.items()}
-    assert model.load_arrays(from_torchvision(arrays, n_fg_class=model.n_fg_class)).is_clean
+    assert model.load_arrays(by_our_names(arrays, NAMES, model.n_fg_class)).is_clean
     model.use_preset("evaluate")
     return model
 

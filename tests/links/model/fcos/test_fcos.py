@@ -16,10 +16,11 @@ from cvzoo.links.model.fcos.decode import decode_places
 from cvzoo.links.model.fcos.fcos import FCOS
 from cvzoo.links.model.fcos.listing import ARCHITECTURES, members
 from cvzoo.links.model.fcos.loss import FCOSLoss, centredness
+from cvzoo.links.model.fcos.names import NAMES
 from cvzoo.links.model.fcos.places import pyramid_places
 from cvzoo.links.model.fcos.targets import assign_targets, match_places
-from cvzoo.links.model.fcos.torchvision_names import from_torchvision
-from cvzoo.links.model.retinanet.torchvision_names import COCO_ROWS
+from cvzoo.links.model.pretrained.names import by_our_names
+from cvzoo.links.model.pretrained.torchvision_rows import COCO_ROWS
 from cvzoo.reporting.reporter import Reporter
 
 NAME = "fcos_resnet50_fpn"
@@ -38,14 +39,14 @@ def test_it_has_torchvisions_names_and_shapes(shared, seeds):
     arrays = seeds.empty_network(shared, NAME)
     for n in (None, 91):
         model = FCOS(n or 80)
-        named = from_torchvision(arrays, n_fg_class=n)
+        named = NAMES["torchvision"](arrays, n)
         assert {k: v.shape for k, v in named.items()} == {k: np.shape(v) for k, v in model.state_arrays().items()}
 
 
 @pytest.mark.slow
 def test_it_equals_the_golden_numbers(shared, seeds):
     golden = seeds.golden(shared, "detection", GOLDEN)
-    arrays = from_torchvision(seeds.seeded_network(shared, NAME), n_fg_class=91)
+    arrays = by_our_names(seeds.seeded_network(shared, NAME), NAMES, 91)
     model = FCOS(91)
     assert model.load_arrays(arrays).is_clean
     model.use_preset("evaluate")
@@ -73,7 +74,7 @@ def test_the_loss_is_torchvisions(shared, seeds):
     """Of torchvision 0.29.2, with the seeded weights; statistics of the backbone stay."""
     bbox = np.array([[30, 20, 90, 120], [100, 150, 260, 290], [170, 60, 280, 110]], np.float32)
     model = FCOS(91, settings=FCOSSettings(min_size=320, max_size=320))
-    model.load_arrays(from_torchvision(seeds.seeded_network(shared, NAME), n_fg_class=91))
+    model.load_arrays(by_our_names(seeds.seeded_network(shared, NAME), NAMES, 91))
     loss, reporter = FCOSLoss(model), Reporter()
     reporter.add_observer("main", loss)
     with no_backprop_mode(), reporter:
@@ -130,7 +131,7 @@ def test_boxes_cut_to_nothing_count_against_the_limit_and_are_not_given():
 def test_a_file_of_ninety_one_rows_gives_as_many_classes_as_are_asked_for(n, rows):
     arrays = {f"head.regression_head.bbox_reg.{leaf}": np.zeros((4, 1)) for leaf in ("weight", "bias")}
     arrays |= {f"head.classification_head.cls_logits.{leaf}": np.arange(91.0)[:, None] for leaf in ("weight", "bias")}
-    named = from_torchvision(arrays, n_fg_class=n)
+    named = NAMES["torchvision"](arrays, n)
     for leaf in ("W", "b"):
         np.testing.assert_array_equal(named[f"head/conf/{leaf}"][:, 0], list(rows))
 

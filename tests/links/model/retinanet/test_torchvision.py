@@ -15,11 +15,13 @@ from neighbour import module_at
 
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import WeightsMismatchError
+from cvzoo.links.model.pretrained.names import by_our_names, publisher_of
+from cvzoo.links.model.pretrained.torchvision_rows import COCO_ROWS
 from cvzoo.links.model.resnet.names import NAMES as RESNET_NAMES
 from cvzoo.links.model.resnet.resnet import ResNet
+from cvzoo.links.model.retinanet.names import NAMES
 from cvzoo.links.model.retinanet.published import retinanet_resnet50_fpn, retinanet_resnet50_fpn_v2
 from cvzoo.links.model.retinanet.retinanet import RetinaNet
-from cvzoo.links.model.retinanet.torchvision_names import COCO_ROWS, from_torchvision, is_torchvision_retinanet
 from cvzoo.links.model.retinanet.weights import RESNET50_FPN
 
 seeds = module_at(pathlib.Path(__file__).parents[1] / "seeded_weights.py")
@@ -45,7 +47,7 @@ def small_arrays(n_fg_class=5):
 def small():
     settings = dataclasses.replace(RESNET50_FPN, n_layer=18, norm="batch", bn_eps=1e-5, min_size=96, max_size=160)
     model = RetinaNet(5, settings=settings)
-    model.load_arrays(from_torchvision(small_arrays(), n_anchor=9, n_fg_class=5))
+    model.load_arrays(by_our_names(small_arrays(), NAMES, 5))
     model.use_preset("evaluate")
     return model
 
@@ -60,7 +62,7 @@ def large(shared, name):
         keys = reference(shared, "torchvision_statedict_manifest.json")[name]["keys"]
         arrays = {key: seeds.seeded(key, shape) for key, shape, _ in keys}
         model = {V1: retinanet_resnet50_fpn, V2: retinanet_resnet50_fpn_v2}[name](91)
-        assert model.load_arrays(from_torchvision(arrays, n_anchor=9, n_fg_class=91)).is_clean
+        assert model.load_arrays(by_our_names(arrays, NAMES, 91)).is_clean
         model.use_preset("evaluate")
         _made[name] = model
     return _made[name]
@@ -149,9 +151,9 @@ def test_files_of_before_torchvision_0_13_are_known_too():
         elif ".inner_blocks." in name or ".layer_blocks." in name:
             del parts[4]
         old[".".join(parts)] = array
-    assert is_torchvision_retinanet(old)
+    assert publisher_of(old, NAMES) == "torchvision, old heads"
     assert old.keys() != new.keys()
-    one, other = (from_torchvision(arrays, n_anchor=9, n_fg_class=5) for arrays in (old, new))
+    one, other = (by_our_names(arrays, NAMES, 5) for arrays in (old, new))
     assert one.keys() == other.keys()
     assert all(np.array_equal(one[name], other[name]) for name in one)
 
@@ -163,9 +165,9 @@ def test_cocos_rows_are_those_that_were_trained():
     scores = np.arange(9 * 91, dtype=np.float32)
     arrays = small_arrays(91)
     arrays["head.classification_head.cls_logits.bias"] = scores
-    taken = from_torchvision(arrays, n_anchor=9, n_fg_class=None)["conf_head/out/b"]
+    taken = by_our_names(arrays, NAMES, None)["conf_head/out/b"]
     np.testing.assert_array_equal(taken.reshape(9, 80), 91 * np.arange(9)[:, None] + COCO_ROWS)
-    whole = from_torchvision(arrays, n_anchor=9, n_fg_class=91)["conf_head/out/b"]
+    whole = by_our_names(arrays, NAMES, 91)["conf_head/out/b"]
     np.testing.assert_array_equal(whole, scores)
 
 

@@ -12,13 +12,14 @@ from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
 from cvzoo.labels.voc import voc_bbox_label_names
+from cvzoo.links.model.pretrained.names import by_our_names
 from cvzoo.links.model.ssd.config import SSD300_TORCHVISION, SSDSettings
 from cvzoo.links.model.ssd.listing import ARCHITECTURES, members
 from cvzoo.links.model.ssd.loss import SSDLoss
 from cvzoo.links.model.ssd.multibox_loss import multibox_loss
+from cvzoo.links.model.ssd.names import NAMES
 from cvzoo.links.model.ssd.published import SSD300, SSD512
 from cvzoo.links.model.ssd.ssd import SSD
-from cvzoo.links.model.ssd.torchvision_names import from_torchvision
 from cvzoo.links.model.ssd.weights import SSD300_WEIGHTS
 from cvzoo.weights.cache import cached_path
 
@@ -47,7 +48,7 @@ def test_ssd300_equals_the_golden_numbers(shared, seeds):
     golden = seeds.golden(shared, "detection", "ssd300_vgg16")
     arrays = seeds.seeded_network(shared, "ssd300_vgg16")
     model = SSD(90, settings=SSD300_TORCHVISION)
-    assert model.load_arrays(from_torchvision(arrays, n_fg_class=90)).is_clean
+    assert model.load_arrays(by_our_names(arrays, NAMES, 90)).is_clean
     model.use_preset("evaluate")
     img = 255 * seeds.seeded_photo(*golden["input"])
     x = model.prepare(img)[None]
@@ -76,7 +77,7 @@ def test_the_loss_is_torchvisions(shared, seeds):
     """Of torchvision 0.29.2, with the seeded weights, in training."""
     bbox = np.array([[30, 20, 90, 120], [100, 150, 260, 290], [170, 60, 280, 110]], np.float32)
     model = SSD(90, settings=SSD300_TORCHVISION)
-    model.load_arrays(from_torchvision(seeds.seeded_network(shared, "ssd300_vgg16"), n_fg_class=90))
+    model.load_arrays(by_our_names(seeds.seeded_network(shared, "ssd300_vgg16"), NAMES, 90))
     mb_loc, mb_label = model.coder.encode(bbox, np.array([2, 16, 39], np.int32))
     with no_backprop_mode():
         outputs = model.forward(model.prepare(255 * seeds.seeded_photo("loss:ssd", 300, 300))[None])
@@ -87,7 +88,7 @@ def test_the_loss_is_torchvisions(shared, seeds):
 def test_ssd300_has_torchvisions_names_and_shapes(shared, seeds):
     arrays = seeds.empty_network(shared, "ssd300_vgg16")
     for n in (None, 90):
-        named = from_torchvision(arrays, n_fg_class=n)
+        named = by_our_names(arrays, NAMES, n)
         wanted = SSD(n or 80, settings=SSD300_TORCHVISION).state_arrays()
         assert {k: v.shape for k, v in named.items()} == {k: v.shape for k, v in wanted.items()}
 
@@ -166,7 +167,7 @@ def test_vgg16_alone_starts_a_training(tmp_path):
 
 def test_a_file_of_another_network_is_refused(tmp_path):
     np.savez(tmp_path / "other.npz", **{"fc/W": np.zeros((2, 2), np.float32)})
-    with pytest.raises(WeightsMismatchError, match="does not hold this model"):
+    with pytest.raises(WeightsMismatchError, match="holds no SSD"):
         SSD(3, tmp_path / "other.npz", settings=TINY)
     arrays = SSD(3, settings=TINY).state_arrays() | {"extractor/conv99/W": np.zeros(1, np.float32)}
     np.savez(tmp_path / "more.npz", **arrays)

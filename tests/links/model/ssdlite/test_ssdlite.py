@@ -11,11 +11,12 @@ from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
 from cvzoo.labels.coco import coco_bbox_label_names
+from cvzoo.links.model.pretrained.names import by_our_names
 from cvzoo.links.model.ssd.loss import SSDLoss
 from cvzoo.links.model.ssdlite.config import SSDLiteSettings
 from cvzoo.links.model.ssdlite.listing import ARCHITECTURES, members
+from cvzoo.links.model.ssdlite.names import ssdlite_names
 from cvzoo.links.model.ssdlite.ssdlite import SSDLite
-from cvzoo.links.model.ssdlite.torchvision_names import from_torchvision
 
 NAME = "ssdlite320_mobilenet_v3_large"
 TINY = SSDLiteSettings(
@@ -30,7 +31,7 @@ def numbers(array):
 
 def test_it_has_torchvisions_names_shapes_and_boxes(shared, seeds):
     model = SSDLite(90)
-    named = from_torchvision(seeds.empty_network(shared, NAME), n_fg_class=90)
+    named = by_our_names(seeds.empty_network(shared, NAME), ssdlite_names(), 90)
     assert {k: v.shape for k, v in named.items()} == {k: np.shape(v) for k, v in model.state_arrays().items()}
     assert sum(parameter.size for parameter in model.params()) == 3_440_060
     want = seeds.golden(shared, "anchors", "ssdlite320")
@@ -48,7 +49,7 @@ def test_it_has_torchvisions_names_shapes_and_boxes(shared, seeds):
 def test_it_equals_the_golden_numbers(shared, seeds):
     golden = seeds.golden(shared, "detection", NAME)
     model = SSDLite(90)
-    assert model.load_arrays(from_torchvision(seeds.seeded_network(shared, NAME), n_fg_class=90)).is_clean
+    assert model.load_arrays(by_our_names(seeds.seeded_network(shared, NAME), ssdlite_names(), 90)).is_clean
     model.use_preset("evaluate")
     img = 255 * seeds.seeded_photo(*golden["input"])
     x = model.prepare(img)[None]

@@ -30,7 +30,7 @@ def _neighbour(name):
 
 
 write_darknet = _neighbour("darknet_file").write_darknet
-chainercv_file = _neighbour("test_chainercv_names").chainercv_file
+chainercv_file = _neighbour("test_names").chainercv_file
 
 
 def _v2(n_fg_class=None, pretrained_model=None, **given):

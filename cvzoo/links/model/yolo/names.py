@@ -4,18 +4,22 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from cvzoo.links.model.pretrained.names import Arrays, Names
+
 _STAGES = ("stage2", "stage4", "stage8", "stage16", "stage32")
 _BRANCHES = ("branch32", "branch16", "branch8")
 
 
-def is_chainercv_yolo(arrays: Mapping[str, np.ndarray]) -> bool:
-    """Whether these are the names of one of ChainerCV's YOLO networks."""
-    return "extractor/0/conv/W" in arrays and ("subnet/W" in arrays or "subnet/0/1/W" in arrays)
+def _v2(named: dict[str, np.ndarray], n_class: int | None) -> dict[str, np.ndarray]:
+    return _placed(named, _yolo_v2(named))
 
 
-def from_chainercv(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+def _v3(named: dict[str, np.ndarray], n_class: int | None) -> dict[str, np.ndarray]:
+    return _placed(named, _yolo_v3(named))
+
+
+def _placed(arrays: Arrays, places: Mapping[str, str]) -> dict[str, np.ndarray]:
     """The arrays by our names and with darknet's order of a box's numbers; those without a place here keep theirs."""
-    places = _yolo_v3(arrays) if "subnet/0/1/W" in arrays else _yolo_v2(arrays)
     # the longest name first: "extractor/3/0" is no part of "extractor/3"
     prefixes = sorted(places, key=len, reverse=True)
     named = {}
@@ -29,7 +33,7 @@ def from_chainercv(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     return named
 
 
-def _yolo_v2(arrays: Mapping[str, np.ndarray]) -> dict[str, str]:
+def _yolo_v2(arrays: Arrays) -> dict[str, str]:
     """YOLOv2 (22 convolutions before the last) and YOLOv2-tiny (8)."""
     places = {"subnet": "out"}
     if "extractor/21/conv/W" not in arrays:
@@ -39,7 +43,7 @@ def _yolo_v2(arrays: Mapping[str, np.ndarray]) -> dict[str, str]:
     return places | {f"extractor/{18 + i}": name for i, name in enumerate(last)}
 
 
-def _yolo_v3(arrays: Mapping[str, np.ndarray]) -> dict[str, str]:
+def _yolo_v3(arrays: Arrays) -> dict[str, str]:
     """YOLOv3: a list of convolutions and residual blocks, whose order says what is what."""
     places = {"extractor/0": "extractor/stem"}
     i = 1
@@ -72,3 +76,10 @@ def _swapped(array: np.ndarray, n_anchor: int) -> np.ndarray:
     rows = array.reshape(n_anchor, -1, *array.shape[1:]).copy()
     rows[:, :4] = rows[:, [1, 0, 3, 2]]
     return rows.reshape(array.shape)
+
+
+# ChainerCV's lists of links say by their order what is what
+NAMES = {
+    "chainercv, YOLOv3": Names(marks=("extractor/0/conv/W", "subnet/0/1/W"), finish=_v3),
+    "chainercv, YOLOv2": Names(marks=("extractor/0/conv/W", "subnet/W"), finish=_v2),
+}

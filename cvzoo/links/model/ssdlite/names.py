@@ -1,25 +1,22 @@
 """torchvision's names in an SSDLite on MobileNetV3, and ours."""
 
+import functools
 import re
 from collections.abc import Mapping
 
-import numpy as np
-
+from cvzoo.labels.coco_categories import torchvision_label_names
 from cvzoo.links.model.inverted_residual import sequential_places
 from cvzoo.links.model.mobilenet_v3.names import extractor_places
 from cvzoo.links.model.mobilenet_v3.rows import network_plan
-from cvzoo.links.model.pretrained.names import own_names
-from cvzoo.links.model.ssd.torchvision_names import HEADS, reordered
+from cvzoo.links.model.pretrained.names import Arrays, Names
+from cvzoo.links.model.ssd.names import in_our_order
 from cvzoo.links.model.ssdlite.extractor import SPLIT
 
 _EXTRA = re.compile(r"backbone\.extra\.(\d+)\.([012])\.([01])")
 _HEAD = re.compile(r"head\.(classification|regression)_head\.module_list\.(\d+)\.(0\.0|0\.1|1)")
+_HEADS = {"classification": "multibox/conf", "regression": "multibox/loc"}
 _PARTS = {"0.0": "depthwise/conv", "0.1": "depthwise/bn", "1": "out"}
-
-
-def is_torchvision_ssdlite(arrays: Mapping[str, np.ndarray]) -> bool:
-    """Whether these are the names of torchvision's SSDLite."""
-    return "head.regression_head.module_list.0.1.weight" in arrays and "backbone.features.0.0.0.weight" in arrays
+_LAST = re.compile(r"multibox/(loc|conf)/\d+/out/[Wb]")
 
 
 def ssdlite_places(*, width: float = 1.0, reduced_tail: bool = True) -> dict[str, str]:
@@ -41,13 +38,8 @@ def ssdlite_places(*, width: float = 1.0, reduced_tail: bool = True) -> dict[str
     return theirs
 
 
-def from_torchvision(
-    arrays: Mapping[str, np.ndarray], *, n_fg_class: int | None, width: float = 1.0, reduced_tail: bool = True
-) -> dict[str, np.ndarray]:
-    """The arrays by our names and with our order of offsets; those that have no place here keep their names.
-
-    n_fg_class: of the model to be; unless it is 90, COCO's 80 classes are taken out of 90
-    """
+def ssdlite_names(*, width: float = 1.0, reduced_tail: bool = True) -> Mapping[str, Names]:
+    """Publisher -> its names in a network of such a backbone."""
     places = ssdlite_places(width=width, reduced_tail=reduced_tail)
 
     def place_of(module: str) -> str | None:
@@ -56,8 +48,21 @@ def from_torchvision(
             return f"extractor/extras/{match[1]}/conv{int(match[2]) + 1}/{'bn' if match[3] == '1' else 'conv'}"
         match = _HEAD.fullmatch(module)
         if match:
-            return f"{HEADS[match[1]]}/{match[2]}/{_PARTS[match[3]]}"
+            return f"{_HEADS[match[1]]}/{match[2]}/{_PARTS[match[3]]}"
         return places.get(module)
 
-    named = own_names(arrays, place_of)
-    return reordered(named, lambda name: re.fullmatch(r"multibox/(loc|conf)/\d+/out/[Wb]", name), n_fg_class)
+    return {
+        "torchvision": Names(
+            marks=("head.regression_head.module_list.0.1.weight", "backbone.features.0.0.0.weight"),
+            modules=place_of,
+            finish=functools.partial(in_our_order, is_last=_LAST.fullmatch),
+            label_names=torchvision_label_names,
+        ),
+        "cvzoo": Names(marks=("multibox/loc/0/out/b", "multibox/conf/0/out/b")),
+    }
+
+
+def count_classes(named: Arrays) -> int | None:
+    """How many classes the arrays of an SSDLite, by our names, are of; None if they do not tell."""
+    conf, loc = (named.get(f"multibox/{kind}/0/out/b") for kind in ("conf", "loc"))
+    return None if conf is None or loc is None else 4 * len(conf) // len(loc) - 1

@@ -6,7 +6,8 @@ import pytest
 from cvzoo.config.randomness import set_seed
 from cvzoo.errors.exceptions import FileFormatError, ValueRangeError, WeightsMismatchError
 from cvzoo.labels.voc import voc_bbox_label_names
-from cvzoo.links.model.ssd.gluon_names import from_gluon, gluon_settings, is_gluon_ssd
+from cvzoo.links.model.pretrained.names import by_our_names, publisher_of
+from cvzoo.links.model.ssd.names import NAMES, gluon_config
 from cvzoo.links.model.ssd.published import SSD300, SSD512
 
 SIZES = (21, 45, 99, 153, 207, 261, 315)
@@ -57,12 +58,12 @@ def test_all_names_are_known(make, sizes):
     set_seed(0)
     model = make()
     arrays = gluon_file(model, sizes)
-    assert is_gluon_ssd(arrays)
-    named = from_gluon(arrays)
+    assert publisher_of(arrays, NAMES) == "gluon-cv"
+    named = by_our_names(arrays, NAMES)
     assert named.keys() == model.state_arrays().keys()
     for name, array in model.state_arrays().items():
         np.testing.assert_array_equal(named[name], array, err_msg=name)
-    settings = gluon_settings(arrays)
+    settings = gluon_config(None, arrays, {})
     assert settings.sizes == sizes
     assert settings.steps == model.settings.steps
     assert settings.aspect_ratios == model.settings.aspect_ratios
@@ -91,7 +92,7 @@ def test_a_file_is_recognised_and_nothing_may_be_left_over(tmp_path):
 def test_another_factor_or_another_number_of_levels_is_refused():
     arrays = gluon_file(SSD300(), SIZES)
     with pytest.raises(FileFormatError, match="init_scale"):
-        from_gluon(arrays | {"features.init_scale": np.ones((1, 3, 1, 1), np.float32)})
+        by_our_names(arrays | {"features.init_scale": np.ones((1, 3, 1, 1), np.float32)}, NAMES)
     del arrays["anchor_generators.5.anchors"]
     with pytest.raises(FileFormatError, match="levels"):
-        gluon_settings(arrays)
+        gluon_config(None, arrays, {})

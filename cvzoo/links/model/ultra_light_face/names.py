@@ -1,8 +1,12 @@
 """The names in the published files of the face detector."""
 
+from collections.abc import Mapping
 
-def torch_modules(has_block: bool) -> dict[str, str]:
-    """torch's names of modules -> the paths of our links.
+from cvzoo.links.model.pretrained.names import Names
+
+
+def face_names(has_block: bool) -> Mapping[str, Names]:
+    """The publisher's names and ours.
 
     has_block: the receptive field block stands in the base
     """
@@ -20,7 +24,7 @@ def torch_modules(has_block: bool) -> dict[str, str]:
             modules[f"{theirs}.{i}.0"] = f"{ours}/{i}/0/conv"
             modules[f"{theirs}.{i}.2"] = f"{ours}/{i}/1"
         modules[f"{theirs}.3"] = f"{ours}/3"
-    return modules
+    return {"the publisher": Names(marks=("base_net.0.0.weight",), modules=modules)}
 
 
 def _block(theirs: str, ours: str) -> dict[str, str]:

@@ -10,7 +10,9 @@ from cvzoo.errors.exceptions import WeightsMismatchError
 from cvzoo.links.chain import Chain, ChainList
 from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.connection.linear import Linear
-from cvzoo.links.model.take_whole import take_backbone, take_whole, telling_what_is_lacking
+from cvzoo.links.model.pretrained.load import load_pretrained
+from cvzoo.links.model.pretrained.names import Names
+from cvzoo.links.model.pretrained.source import PretrainedFile, read_pretrained
 
 
 class Net(Chain):
@@ -29,6 +31,10 @@ DAMAGES = {
 }
 
 
+def file_of(arrays):
+    return PretrainedFile("file", arrays)
+
+
 def damaged(arrays, change):
     return {name: array for name, array in (arrays | change).items() if array is not None}
 
@@ -45,7 +51,7 @@ def test_a_file_of_the_same_network_is_taken_and_no_other_is_made():
     made, model = Net(), Net()
     arrays = made.state_arrays()
     del arrays["norm/N"]
-    report = take_whole(model, arrays | {"other/N": np.zeros(())}, path="file", owns=[lambda: 1 / 0])
+    report = load_pretrained(model, file_of(arrays | {"other/N": np.zeros(())}), as_written=[lambda: 1 / 0])
     assert not report.mismatching
     np.testing.assert_array_equal(model.base.W.array, made.base.W.array)
 
@@ -55,7 +61,9 @@ def test_a_file_of_the_same_network_is_taken_and_no_other_is_made():
 def test_a_damaged_file_is_refused_by_name(change, says, owns):
     model = Net()
     assert_nothing_changed(
-        model, lambda: take_whole(model, damaged(Net().state_arrays(), change), path="file", owns=owns), says
+        model,
+        lambda: load_pretrained(model, file_of(damaged(Net().state_arrays(), change)), as_written=owns),
+        says,
     )
 
 
@@ -64,7 +72,9 @@ def test_a_damaged_file_is_refused_by_name(change, says, owns):
 def test_a_damaged_file_is_refused_as_well_where_something_else_is_asked_for(asked, change, says):
     model = Net(**asked)
     assert_nothing_changed(
-        model, lambda: take_whole(model, damaged(Net().state_arrays(), change), path="file", owns=[Net]), says
+        model,
+        lambda: load_pretrained(model, file_of(damaged(Net().state_arrays(), change)), as_written=[Net]),
+        says,
     )
 
 
@@ -80,7 +90,7 @@ def test_what_was_asked_to_be_otherwise_starts_anew_with_a_warning(asked, says):
     made, model = Net(depth=2), Net(**asked)
     state = get_random_state()
     with pytest.warns(UserWarning, match=says):
-        take_whole(model, made.state_arrays(), path="file", owns=[functools.partial(Net, 9), Net])
+        load_pretrained(model, file_of(made.state_arrays()), as_written=[functools.partial(Net, 9), Net])
     assert get_random_state() == state
     np.testing.assert_array_equal(model.base.W.array, made.base.W.array)
     np.testing.assert_array_equal(model.convs[0].W.array, made.convs[0].W.array)
@@ -93,19 +103,45 @@ def test_a_file_of_which_the_model_can_take_nothing_is_refused():
                 self.a = Linear(2, 2)
 
     with pytest.raises(WeightsMismatchError, match="a/W"):
-        take_whole(Net(), Other().state_arrays(), path="file", owns=[Other])
+        load_pretrained(Net(), file_of(Other().state_arrays()), as_written=[Other])
 
 
 def test_a_backbone_is_filled_whole_and_alone():
-    arrays = {name: array for name, array in Net().state_arrays().items() if name.startswith(("base/", "head/"))}
-    take = functools.partial(take_backbone, path="file", backbone="base/", beside=("head/",))
+    arrays = {name: array for name, array in Net().state_arrays().items() if name.startswith("base/")}
     model = Net(9)
-    assert "norm/gamma" in take(model, arrays).missing
+
+    def load(arrays):
+        return load_pretrained(model, PretrainedFile("file", arrays, only=("base/",)))
+
+    assert "norm/gamma" in load(arrays).missing
     np.testing.assert_array_equal(model.base.W.array, arrays["base/W"])
     for change, says in DAMAGES.values():
-        assert_nothing_changed(model, functools.partial(take, model, damaged(arrays, change)), says)
+        assert_nothing_changed(model, functools.partial(load, damaged(arrays, change)), says)
+    with pytest.raises(WeightsMismatchError, match="norm/gamma"):
+        load(Net().state_arrays())
 
 
-def test_an_array_that_is_looked_for_in_vain_is_told():
-    with pytest.raises(WeightsMismatchError, match=r"it lacks an array\n.*odd/W"), telling_what_is_lacking("file"):
-        {}["odd/W"]
+def test_heads_of_other_classes_start_anew_with_a_warning():
+    made, model = Net(7), Net()
+    with pytest.warns(UserWarning, match="10 arrays were taken over, 2 start anew: head/W, head/b"):
+        report = load_pretrained(model, file_of(made.state_arrays()), may_start_anew=("head",))
+    assert sorted(report.mismatching) == ["head/W", "head/b"]
+    np.testing.assert_array_equal(model.base.W.array, made.base.W.array)
+
+
+@pytest.mark.parametrize("change", [{"head/b": None}, {"head/more": np.zeros(2, np.float32)}])
+def test_a_head_that_lacks_an_array_or_has_one_too_many_is_refused(change):
+    model = Net()
+    file = PretrainedFile("file", damaged(Net(7).state_arrays(), change))
+    assert_nothing_changed(model, lambda: load_pretrained(model, file, may_start_anew=("head",)), "head/")
+
+
+def test_without_a_file_nothing_is_loaded():
+    assert load_pretrained(Net(), None) is None
+
+
+def test_an_array_that_is_looked_for_in_vain_is_told(tmp_path):
+    np.savez(tmp_path / "file.npz", x=np.zeros(1))
+    names = {"any": Names(marks=(), finish=lambda named, n_class: named["odd/W"])}
+    with pytest.raises(WeightsMismatchError, match=r"it lacks an array\n.*odd/W"):
+        read_pretrained(tmp_path / "file.npz", {}, names)

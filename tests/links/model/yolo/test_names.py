@@ -6,7 +6,8 @@ import pytest
 from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import WeightsMismatchError
-from cvzoo.links.model.yolo.chainercv_names import from_chainercv, is_chainercv_yolo
+from cvzoo.links.model.pretrained.names import by_our_names, publisher_of
+from cvzoo.links.model.yolo.names import NAMES
 from cvzoo.links.model.yolo.yolo_v2 import YOLOv2
 from cvzoo.links.model.yolo.yolo_v2_tiny import YOLOv2Tiny
 from cvzoo.links.model.yolo.yolo_v3 import YOLOv3
@@ -70,7 +71,7 @@ def test_the_arrays_are_those_of_the_published_files(name):
     arrays = chainercv_file(name, MODELS[name](20))
     assert len(arrays) == count
     assert {key: arrays[key].shape for key in shapes} == shapes
-    assert is_chainercv_yolo(arrays)
+    assert publisher_of(arrays, NAMES) is not None
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -94,5 +95,5 @@ def test_a_file_gives_the_network_that_wrote_it(tmp_path, name):
 
 def test_a_file_of_ones_own_is_not_taken_for_one():
     arrays = SMALL["YOLOv3"]().state_arrays()
-    assert not is_chainercv_yolo(arrays)
-    assert set(from_chainercv(chainercv_file("YOLOv3", SMALL["YOLOv3"]()))) == set(arrays)
+    assert publisher_of(arrays, NAMES) is None
+    assert set(by_our_names(chainercv_file("YOLOv3", SMALL["YOLOv3"]()), NAMES)) == set(arrays)

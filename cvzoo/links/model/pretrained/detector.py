@@ -1,0 +1,162 @@
+"""Where the numbers, the classes and the config of a detector come from."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from cvzoo.errors.exceptions import FileFormatError, WeightsMismatchError
+from cvzoo.links.chain import Chain
+from cvzoo.links.model.architecture import StoredDetector, stored_detector
+from cvzoo.links.model.pretrained.names import Arrays, Names
+from cvzoo.links.model.pretrained.source import PretrainedFile, decided_classes, read_pretrained
+from cvzoo.links.model.thresholds import AbstractThresholds
+from cvzoo.weights.record import Weights
+
+
+class DetectorSource(NamedTuple):
+    """What a detector is to be built as, and the file for `load_pretrained`.
+
+    n_fg_class, label_names: of the detector to be, the latter None if there are none
+    config: of the detector to be: as asked for, else as the file has it; None if neither says
+    is_asked: the caller gave the config
+    file: None if the detector starts from random numbers
+    stored: what `save_model` wrote into the file, None if that is nothing
+    """
+
+    n_fg_class: int
+    label_names: tuple[str, ...] | None
+    config: Any
+    is_asked: bool = False
+    file: PretrainedFile | None = None
+    stored: StoredDetector | None = None
+
+    def use_thresholds(self, model: AbstractThresholds) -> None:
+        """Give the model the thresholds that its file has, if it has any."""
+        if self.stored is not None and self.stored.presets is not None:
+            model.presets, model.limit = self.stored.presets, self.stored.limit
+        model.use_preset("visualize")
+
+
+def detector_source(
+    pretrained_model: str | os.PathLike | None,
+    records: Mapping[str, Weights],
+    names: Mapping[str, Names],
+    *,
+    architecture: str,
+    config_class: type | None = None,
+    count_classes: Callable[[Arrays], int | None],
+    n_fg_class: int | None,
+    label_names: Sequence[str] | None,
+    config: Any = None,
+    known_names: Sequence[tuple[str, ...]] = (),
+    default_names: tuple[str, ...] | None = None,
+    base: Any = None,
+    published: Mapping[str, Any] = MappingProxyType({}),
+) -> DetectorSource:
+    """What a detector is to be built as; the file is fetched and read, nothing is built yet.
+
+    pretrained_model: a name in `records`, the path of a file, or None
+    names: publisher -> its names
+    architecture: what files that cvzoo saved call such a detector
+    config_class: of the config that these files give to the constructor; None: they give nothing but names of classes
+    count_classes: from the arrays of a detector by our names, how many classes it knows; None: they do not tell
+    n_fg_class, label_names, config: what the caller asked for, None where he did not say
+    known_names: names of classes, one or several lists of different lengths, where the file does not say them
+    default_names: of the classes where neither the caller nor the file says how many there are
+    base: what a publisher's table makes the file's config of; None: the config asked for
+    published: the config of a name's network, of which its arrays may not tell all
+    Raises ValueRangeError for an unknown name, no file, or names that are not as many as the classes;
+    WeightsMismatchError if a file is nobody's of the table; FileFormatError if what it says makes no such detector;
+    what reading it raises.
+    """
+    file = stored = None
+    if pretrained_model is not None:
+        n_wanted = len(label_names) if n_fg_class is None and label_names is not None else n_fg_class
+        file = read_pretrained(
+            pretrained_model,
+            records,
+            names,
+            architecture=architecture,
+            n_class=n_wanted,
+            config=config if base is None else base,
+        )
+        if file.publisher is None and file.header is None:
+            raise _unknown(file, architecture, names)
+        if file.header is not None and config_class is not None:
+            stored = _stored(file, architecture, config_class)
+        file = _counted(file, stored, names, count_classes, known_names)
+        if isinstance(pretrained_model, str) and pretrained_model in published and stored is None:
+            file = file._replace(config=published[pretrained_model])
+    n_fg_class, label_names = decided_classes(
+        n_fg_class,
+        label_names,
+        file,
+        name=f"{architecture}: n_fg_class",
+        default=None if default_names is None else len(default_names),
+        known_names=() if default_names is None else (default_names,),
+    )
+    is_asked = config is not None
+    if config is None and file is not None:
+        config = file.config
+    return DetectorSource(n_fg_class, label_names, config, is_asked, file, stored)
+
+
+def networks_of_file(
+    source: DetectorSource,
+    config: Any,
+    make: Callable[[int, Any], Chain],
+    with_anchors_of: Callable[[Any, Arrays], Any],
+) -> list[Callable[[], Chain]]:
+    """Makers of the networks that a detector's file may have been written of, for `load_pretrained`.
+
+    config: of the detector to be
+    make: from classes and a config, the detector
+    with_anchors_of: from a config and a file's arrays, the same with as many anchors as there: unless the file
+        states its config, it may be the network asked for but for the number of classes and anchors
+    """
+    file = source.file
+    if file is None or not file.n_class:
+        return []
+    configs = [config if file.config is None else file.config]
+    if file.header is None:
+        configs.append(with_anchors_of(config, file.arrays) if source.is_asked else config)
+    return [lambda own=own: make(file.n_class, own) for own in configs]
+
+
+def _unknown(file: PretrainedFile, architecture: str, names: Mapping[str, Names]) -> WeightsMismatchError:
+    marks = dict.fromkeys(", ".join(each.marks) for each in names.values())
+    return WeightsMismatchError(
+        f"{file.path}: holds no {architecture}, and nothing that one starts from",
+        expected="; or ".join(marks),
+        got=", ".join(list(file.arrays)[:5]) or "no arrays",
+    )
+
+
+def _stored(file: PretrainedFile, architecture: str, config_class: type) -> StoredDetector:
+    try:
+        return stored_detector(file.header.settings, config_class)
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise FileFormatError(f"{file.path}: its settings make no {architecture}: {str(error)[:200]}") from error
+
+
+def _counted(
+    file: PretrainedFile,
+    stored: StoredDetector | None,
+    names: Mapping[str, Names],
+    count_classes: Callable[[Arrays], int | None],
+    known_names: Sequence[tuple[str, ...]],
+) -> PretrainedFile:
+    """The file with its classes, of which a backbone's has none."""
+    if stored is not None:
+        return file._replace(config=stored.config, n_class=stored.n_fg_class, label_names=file.header.label_names)
+    n = count_classes(file.arrays) if file.only == ("",) else None
+    if n is None:
+        return file
+    if file.header is not None:
+        return file._replace(n_class=n, label_names=file.header.label_names)
+    of_publisher = None if file.publisher is None else names[file.publisher].label_names
+    found = None if of_publisher is None else of_publisher(n)
+    if found is None:
+        found = next((each for each in known_names if len(each) == n), None)
+    return file._replace(n_class=n, label_names=found)
