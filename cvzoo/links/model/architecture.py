@@ -77,7 +77,9 @@ class StoredDetector(NamedTuple):
 
 def stored_detector(settings: Mapping[str, Any], config_class: type, *, key: str = "settings") -> StoredDetector:
     """A file's settings, checked. key: as in `Architecture`. Raises as `Architecture.build` does."""
-    n_fg_class, config = _keyed(config_class, {name: settings[name] for name in ("n_fg_class", key)}, key)
+    n_fg_class, config = _keyed(
+        config_class, {name: settings[name] for name in ("n_fg_class", key) if name in settings}, key
+    )
     return StoredDetector(n_fg_class, config, stored_presets(settings), stored_limit(settings))
 
 
@@ -97,9 +99,10 @@ class _Classes:
 
 
 def _keyed(config_class: type, settings: Mapping[str, Any], key: str) -> tuple[int, Any]:
-    unknown = sorted(settings.keys() - {"n_fg_class", key})
-    if unknown:
-        raise ValueRangeError(f"there is no setting {unknown[0][:80]!r}", expected=f"n_fg_class and {key}")
+    odd = sorted(settings.keys() ^ {"n_fg_class", key})
+    if odd:
+        how = "unknown" if odd[0] in settings else "missing"
+        raise ValueRangeError(f"{odd[0][:80]} is {how}", expected=f"n_fg_class and {key}")
     n_fg_class = checked_values(_Classes, {"n_fg_class": settings["n_fg_class"]})["n_fg_class"]
     return n_fg_class, config_from_json(config_class, settings[key])
 

@@ -68,7 +68,7 @@ def classes_field() -> Any:
 
 def width_field() -> Any:
     """A multiplier of all channels."""
-    return config_field(help="times as many channels as published", above=0, at_most=1000)
+    return config_field(help="times as many channels as published", above=0, at_most=20)
 
 
 def dropout_field() -> Any:

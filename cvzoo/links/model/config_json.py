@@ -95,7 +95,12 @@ def _typed(kind: Any, value: Any) -> Any:
 def _built(kind: Any, value: Any) -> Any:
     own = getattr(kind, "from_json", None)
     if own is not None:
-        return own(value)
+        try:
+            return own(value)
+        except KeyError as error:
+            raise ValueRangeError(f"{kind.__name__}: {error} is missing") from error
+        except (TypeError, AttributeError) as error:
+            raise ValueRangeError(f"{kind.__name__}: {error}", got=repr(value)[:80]) from error
     if not is_named_tuple(kind):
         return config_from_json(kind, value)
     fields = value if isinstance(value, Mapping) else dict(zip(kind._fields, value, strict=False))

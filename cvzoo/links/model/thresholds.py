@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.links.model.typed_value import expected_words, typed_value
 
 
 class Preset(NamedTuple):
@@ -58,23 +59,31 @@ def threshold_settings(model: AbstractThresholds) -> dict[str, Any]:
 
 
 def stored_presets(settings: Mapping[str, Any]) -> dict[str, Preset] | None:
-    """What `threshold_settings` wrote; None if an old file has none. Raises what is wrong: TypeError, ValueError ..."""
+    """What `threshold_settings` wrote; None if an old file has none. Raises ValueRangeError for anything else."""
     if "presets" not in settings:
         return None
-    return {str(name): Preset(*map(float, pair)) for name, pair in settings["presets"].items()}
+    pairs = _stored(settings, "presets", Mapping[str, tuple[float, float]])
+    return {name: Preset(*map(float, pair)) for name, pair in pairs.items()}
 
 
 def stored_limit(settings: Mapping[str, Any]) -> int | None:
-    """How many instances a photo keeps at most. Raises what is wrong: TypeError, ValueError."""
-    limit = settings.get("limit")
-    return None if limit is None else int(limit)
+    """How many instances a photo keeps at most. Raises ValueRangeError."""
+    return _stored(settings, "limit", int | None)
+
+
+def _stored(settings: Mapping[str, Any], name: str, kind: Any) -> Any:
+    value = settings.get(name)
+    try:
+        return typed_value(kind, value)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueRangeError(name, expected=expected_words(kind), got=repr(value)[:80]) from error
 
 
 def use_stored_thresholds(model: AbstractThresholds, settings: Mapping[str, Any]) -> None:
     """Give the model what `threshold_settings` wrote, and the preset "visualize".
 
     settings: of a file; an old one has neither presets nor limit, and the model keeps its own
-    Raises what is wrong with them: TypeError, AttributeError, ValueError, such as ValueRangeError.
+    Raises ValueRangeError for what it did not write.
     """
     presets = stored_presets(settings)
     if presets is not None:

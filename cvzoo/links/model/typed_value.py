@@ -73,6 +73,8 @@ def expected_words(kind: Any, limits: Limits = NO_LIMITS) -> str:
         return " or ".join(expected_words(each, limits) for each in typing.get_args(kind))
     if origin is Literal:
         return " or ".join(map(repr, typing.get_args(kind)))
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return f"{expected_words(typing.get_args(kind)[1], limits)}, by name"
     if origin is tuple:
         args = typing.get_args(kind)
         many = "a list" if args[-1] is Ellipsis else f"{len(args)}"

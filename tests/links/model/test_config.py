@@ -1,17 +1,22 @@
 """Frozen dataclasses that check themselves and come back from JSON."""
 
+import contextlib
 import dataclasses
 import json
+import random
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 import numpy as np
 import pytest
+from fuzzing.tree_mutations import change_json
 
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.model.architectures import architectures
 from cvzoo.links.model.config import AbstractConfig, config_field, count_field, one_config
 from cvzoo.links.model.config_json import config_from_json, config_to_json
+from cvzoo.links.model.resnet.resnet import ResNet
+from cvzoo.links.model.ssd.config import SSDConfig
 
 
 class Plan(NamedTuple):
@@ -136,6 +141,17 @@ def test_foreign_json_is_checked(change, words):
     change(own)
     with pytest.raises(ValueRangeError, match=words):
         config_from_json(Config, own)
+
+
+@pytest.mark.parametrize("config", [CONFIG, SSDConfig(), ResNet(10, 3, base_channels=8).config])
+def test_json_that_is_changed_anyhow_is_a_config_or_told(config):
+    rng, text = random.Random(0), json.dumps(config_to_json(config))
+    for _ in range(300):
+        changed = json.loads(text)
+        change_json(rng, changed)
+        with contextlib.suppress(ValueRangeError):
+            found = config_from_json(type(config), changed)
+            assert config_from_json(type(config), config_to_json(found)) == found
 
 
 @pytest.mark.parametrize("values", [3, None, [], "n_class"])

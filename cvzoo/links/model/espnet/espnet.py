@@ -7,14 +7,13 @@ from typing import Any
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
-from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.functions.array.dtypes import for_product
 from cvzoo.initializers.normal import HeNormal
 from cvzoo.links.chain import ChainList
 from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.connection.deconvolution_2d import Deconvolution2D
-from cvzoo.links.model.config import AbstractConfig, classes_field, config_field, count_field, preparation_field
+from cvzoo.links.model.config import AbstractConfig, config_field, count_field, preparation_field
 from cvzoo.links.model.espnet.blocks import EPS, ConvNormPReLU, ESPBlock, NormPReLU
 from cvzoo.links.model.espnet.frame_preparation import FramePreparation
 from cvzoo.links.model.espnet.names import NAMES, depths_of, mixes_colors
@@ -32,11 +31,16 @@ _DECODER = ("score3", "norm_up3", "up3", "score2", "norm_join", "join", "up2", "
 class ESPNetConfig(AbstractConfig):
     """What an ESPNet is built of; its fields are the constructor's arguments."""
 
-    n_class: int = classes_field()
+    # blocks share their channels among five dilations, the decoder's last one has a channel a class
+    n_class: int = count_field(help="number of classes", at_least=5)
     depths: tuple[int, int] = count_field(help="blocks of the second and the third stage", at_least=0)
     channels: tuple[int, int, int] = count_field(help="channels of the three stages")
     mix_colors: bool = config_field(help="whether the last convolution sees the resized image beside the stem's map")
     preparation: FramePreparation = preparation_field(stored="frame")
+
+    def check_together(self) -> None:
+        """Raises ValueRangeError for fewer channels than a block has dilations."""
+        self.require(min(self.channels[1:]) >= 5, "channels", "at least 5 in the second and the third stage")
 
 
 class ESPNet(AbstractPhotoSegmenter):
@@ -94,8 +98,6 @@ class ESPNet(AbstractPhotoSegmenter):
         self.mix_colors = mix_colors
         first, second, third = channels
         n = self.n_class
-        if n < 5:  # the decoder's last block shares its channels among five dilations
-            raise ValueRangeError("ESPNet has at least 5 classes", got=n)
         with self.init_scope():
             self.stem = ConvNormPReLU(_COLORS, first, 2)
             self.norm1 = NormPReLU(first + _COLORS)

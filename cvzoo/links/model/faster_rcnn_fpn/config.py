@@ -24,7 +24,7 @@ class FasterRCNNFPNConfig(AbstractConfig):
     groups: int = count_field(1, help="groups of the ResNet's 3 x 3 convolutions (ResNeXt)", group="backbone")
     base_width: int = count_field(64, help="channels of a group in the first stage", group="backbone")
     width: float = config_field(
-        1.0, help="of the MobileNet, times as many channels as published", above=0, at_most=100, group="backbone"
+        1.0, help="of the MobileNet, times as many channels as published", above=0, at_most=20, group="backbone"
     )
     norm: Literal["batch", "frozen", "group"] = config_field(
         "batch", help="normalization of the backbone: batch (trained), frozen or group", group="backbone"

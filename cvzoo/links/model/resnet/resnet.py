@@ -41,7 +41,7 @@ class ResNetConfig(AbstractConfig):
     @classmethod
     def from_older(cls, settings: Mapping[str, Any]) -> Mapping[str, Any]:
         """A file's settings, with what files of before there were groups, gates and preparations meant."""
-        if "preparation" in settings:
+        if "preparation" in settings or not {"short", "insize"} <= settings.keys():
             return settings
         how = CenterCrop(settings["short"], settings["insize"])
         plain = {"pool": "padded", "groups": 1, "base_width": 64, "se": 0, "preparation": how.to_json()}

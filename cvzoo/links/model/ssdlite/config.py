@@ -15,7 +15,7 @@ class SSDLiteConfig(AbstractConfig):
         320, help="height and width that every image is stretched to", unit="pixels", at_least=16, group="preparation"
     )
     width: float = config_field(
-        1.0, help="of MobileNetV3, all of whose channels are multiplied by it", above=0, at_most=100, group="backbone"
+        1.0, help="of MobileNetV3, all of whose channels are multiplied by it", above=0, at_most=20, group="backbone"
     )
     reduced_tail: bool = config_field(True, help="half the channels in MobileNetV3's last stage", group="backbone")
     eps: float = config_field(1e-3, help="epsilon of the normalizations", at_least=0, group="backbone")

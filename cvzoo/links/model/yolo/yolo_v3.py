@@ -78,7 +78,7 @@ class YOLOv3Config(AbstractConfig):
         adjustable=True,
     )
     base_channels: int = count_field(help="channels of the first convolution, all others in proportion")
-    blocks: tuple[int, ...] = count_field(help="residual blocks of Darknet-53's stages", at_least=0)
+    blocks: tuple[int, int, int, int, int] = count_field(help="residual blocks of Darknet-53's stages", at_least=0)
 
 
 class YOLOv3(AbstractOneStageDetector):
