@@ -1,116 +1,18 @@
 """The EfficientNets of the papers, by name."""
 
-import os
-from collections.abc import Sequence
+from functools import partial
 
 from cvzoo.links.model.efficientnet.efficientnet import EfficientNet
+from cvzoo.links.model.variant import classifier_variant
 
-
-def EfficientNetB0(
-    n_class: int | None = None,
-    pretrained_model: str | os.PathLike | None = None,
-    *,
-    label_names: Sequence[str] | None = None,
-) -> EfficientNet:
-    """An `EfficientNet` B0; arguments as there."""
-    return EfficientNet("b0", n_class, pretrained_model, label_names=label_names)
-
-
-def EfficientNetB1(
-    n_class: int | None = None,
-    pretrained_model: str | os.PathLike | None = None,
-    *,
-    label_names: Sequence[str] | None = None,
-) -> EfficientNet:
-    """An `EfficientNet` B1; arguments as there."""
-    return EfficientNet("b1", n_class, pretrained_model, label_names=label_names)
-
-
-def EfficientNetB2(
-    n_class: int | None = None,
-    pretrained_model: str | os.PathLike | None = None,
-    *,
-    label_names: Sequence[str] | None = None,
-) -> EfficientNet:
-    """An `EfficientNet` B2; arguments as there."""
-    return EfficientNet("b2", n_class, pretrained_model, label_names=label_names)
-
-
-def EfficientNetB3(
-    n_class: int | None = None,
-    pretrained_model: str | os.PathLike | None = None,
-    *,
-    label_names: Sequence[str] | None = None,
-) -> EfficientNet:
-    """An `EfficientNet` B3; arguments as there."""
-    return EfficientNet("b3", n_class, pretrained_model, label_names=label_names)
-
-
-def EfficientNetB4(
-    n_class: int | None = None,
-    pretrained_model: str | os.PathLike | None = None,
-    *,
-    label_names: Sequence[str] | None = None,
-) -> EfficientNet:
-    """An `EfficientNet` B4; arguments as there."""
-    return EfficientNet("b4", n_class, pretrained_model, label_names=label_names)
-
-
-def EfficientNetB5(
-    n_class: int | None = None,
-    pretrained_model: str | os.PathLike | None = None,
-    *,
-    label_names: Sequence[str] | None = None,
-) -> EfficientNet:
-    """An `EfficientNet` B5; arguments as there."""
-    return EfficientNet("b5", n_class, pretrained_model, label_names=label_names)
-
-
-def EfficientNetB6(
-    n_class: int | None = None,
-    pretrained_model: str | os.PathLike | None = None,
-    *,
-    label_names: Sequence[str] | None = None,
-) -> EfficientNet:
-    """An `EfficientNet` B6; arguments as there."""
-    return EfficientNet("b6", n_class, pretrained_model, label_names=label_names)
-
-
-def EfficientNetB7(
-    n_class: int | None = None,
-    pretrained_model: str | os.PathLike | None = None,
-    *,
-    label_names: Sequence[str] | None = None,
-) -> EfficientNet:
-    """An `EfficientNet` B7; arguments as there."""
-    return EfficientNet("b7", n_class, pretrained_model, label_names=label_names)
-
-
-def EfficientNetV2S(
-    n_class: int | None = None,
-    pretrained_model: str | os.PathLike | None = None,
-    *,
-    label_names: Sequence[str] | None = None,
-) -> EfficientNet:
-    """An `EfficientNet` V2-S; arguments as there."""
-    return EfficientNet("v2_s", n_class, pretrained_model, label_names=label_names)
-
-
-def EfficientNetV2M(
-    n_class: int | None = None,
-    pretrained_model: str | os.PathLike | None = None,
-    *,
-    label_names: Sequence[str] | None = None,
-) -> EfficientNet:
-    """An `EfficientNet` V2-M; arguments as there."""
-    return EfficientNet("v2_m", n_class, pretrained_model, label_names=label_names)
-
-
-def EfficientNetV2L(
-    n_class: int | None = None,
-    pretrained_model: str | os.PathLike | None = None,
-    *,
-    label_names: Sequence[str] | None = None,
-) -> EfficientNet:
-    """An `EfficientNet` V2-L; arguments as there."""
-    return EfficientNet("v2_l", n_class, pretrained_model, label_names=label_names)
+EfficientNetB0 = classifier_variant("EfficientNetB0", partial(EfficientNet, "b0"), "An `EfficientNet` B0")
+EfficientNetB1 = classifier_variant("EfficientNetB1", partial(EfficientNet, "b1"), "An `EfficientNet` B1")
+EfficientNetB2 = classifier_variant("EfficientNetB2", partial(EfficientNet, "b2"), "An `EfficientNet` B2")
+EfficientNetB3 = classifier_variant("EfficientNetB3", partial(EfficientNet, "b3"), "An `EfficientNet` B3")
+EfficientNetB4 = classifier_variant("EfficientNetB4", partial(EfficientNet, "b4"), "An `EfficientNet` B4")
+EfficientNetB5 = classifier_variant("EfficientNetB5", partial(EfficientNet, "b5"), "An `EfficientNet` B5")
+EfficientNetB6 = classifier_variant("EfficientNetB6", partial(EfficientNet, "b6"), "An `EfficientNet` B6")
+EfficientNetB7 = classifier_variant("EfficientNetB7", partial(EfficientNet, "b7"), "An `EfficientNet` B7")
+EfficientNetV2S = classifier_variant("EfficientNetV2S", partial(EfficientNet, "v2_s"), "An `EfficientNet` V2-S")
+EfficientNetV2M = classifier_variant("EfficientNetV2M", partial(EfficientNet, "v2_m"), "An `EfficientNet` V2-M")
+EfficientNetV2L = classifier_variant("EfficientNetV2L", partial(EfficientNet, "v2_l"), "An `EfficientNet` V2-L")

@@ -3,10 +3,13 @@
 import os
 from collections.abc import Sequence
 
+from cvzoo.links.model.dense_backbone import Backbone
 from cvzoo.links.model.fcn.fcn import FCN
+from cvzoo.links.model.variant import variant
 
 
-def FCNResNet50(
+def _build(
+    backbone: Backbone,
     n_class: int | None = None,
     pretrained_model: str | os.PathLike | None = None,
     *,
@@ -14,17 +17,8 @@ def FCNResNet50(
     width: float = 1.0,
     short: int = 520,
 ) -> FCN:
-    """A `FCN` on resnet50; arguments as there."""
-    return FCN("resnet50", n_class, pretrained_model, label_names=label_names, width=width, short=short)
+    return FCN(backbone, n_class, pretrained_model, label_names=label_names, width=width, short=short)
 
 
-def FCNResNet101(
-    n_class: int | None = None,
-    pretrained_model: str | os.PathLike | None = None,
-    *,
-    label_names: Sequence[str] | None = None,
-    width: float = 1.0,
-    short: int = 520,
-) -> FCN:
-    """A `FCN` on resnet101; arguments as there."""
-    return FCN("resnet101", n_class, pretrained_model, label_names=label_names, width=width, short=short)
+FCNResNet50 = variant("FCNResNet50", _build, "resnet50", "A `FCN` on resnet50")
+FCNResNet101 = variant("FCNResNet101", _build, "resnet101", "A `FCN` on resnet101")

@@ -1,156 +1,22 @@
 """The RegNets of the paper, by name and cost."""
 
-import os
-from collections.abc import Sequence
+from functools import partial
 
 from cvzoo.links.model.regnet.regnet import RegNet
+from cvzoo.links.model.variant import classifier_variant
 
-
-def RegNetX400MF(
-    n_class: int | None = None,
-    pretrained_model: str | os.PathLike | None = None,
-    *,
-    label_names: Sequence[str] | None = None,
-) -> RegNet:
-    """A `RegNet` X of 400 MF; arguments as there."""
-    return RegNet("x_400mf", n_class, pretrained_model, label_names=label_names)
-
-
-def RegNetX800MF(
-    n_class: int | None = None,
-    pretrained_model: str | os.PathLike | None = None,
-    *,
-    label_names: Sequence[str] | None = None,
-) -> RegNet:
-    """A `RegNet` X of 800 MF; arguments as there."""
-    return RegNet("x_800mf", n_class, pretrained_model, label_names=label_names)
-
-
-def RegNetX1_6GF(
-    n_class: int | None = None,
-    pretrained_model: str | os.PathLike | None = None,
-    *,
-    label_names: Sequence[str] | None = None,
-) -> RegNet:
-    """A `RegNet` X of 1.6 GF; arguments as there."""
-    return RegNet("x_1_6gf", n_class, pretrained_model, label_names=label_names)
-
-
-def RegNetX3_2GF(
-    n_class: int | None = None,
-    pretrained_model: str | os.PathLike | None = None,
-    *,
-    label_names: Sequence[str] | None = None,
-) -> RegNet:
-    """A `RegNet` X of 3.2 GF; arguments as there."""
-    return RegNet("x_3_2gf", n_class, pretrained_model, label_names=label_names)
-
-
-def RegNetX8GF(
-    n_class: int | None = None,
-    pretrained_model: str | os.PathLike | None = None,
-    *,
-    label_names: Sequence[str] | None = None,
-) -> RegNet:
-    """A `RegNet` X of 8 GF; arguments as there."""
-    return RegNet("x_8gf", n_class, pretrained_model, label_names=label_names)
-
-
-def RegNetX16GF(
-    n_class: int | None = None,
-    pretrained_model: str | os.PathLike | None = None,
-    *,
-    label_names: Sequence[str] | None = None,
-) -> RegNet:
-    """A `RegNet` X of 16 GF; arguments as there."""
-    return RegNet("x_16gf", n_class, pretrained_model, label_names=label_names)
-
-
-def RegNetX32GF(
-    n_class: int | None = None,
-    pretrained_model: str | os.PathLike | None = None,
-    *,
-    label_names: Sequence[str] | None = None,
-) -> RegNet:
-    """A `RegNet` X of 32 GF; arguments as there."""
-    return RegNet("x_32gf", n_class, pretrained_model, label_names=label_names)
-
-
-def RegNetY400MF(
-    n_class: int | None = None,
-    pretrained_model: str | os.PathLike | None = None,
-    *,
-    label_names: Sequence[str] | None = None,
-) -> RegNet:
-    """A `RegNet` Y of 400 MF; arguments as there."""
-    return RegNet("y_400mf", n_class, pretrained_model, label_names=label_names)
-
-
-def RegNetY800MF(
-    n_class: int | None = None,
-    pretrained_model: str | os.PathLike | None = None,
-    *,
-    label_names: Sequence[str] | None = None,
-) -> RegNet:
-    """A `RegNet` Y of 800 MF; arguments as there."""
-    return RegNet("y_800mf", n_class, pretrained_model, label_names=label_names)
-
-
-def RegNetY1_6GF(
-    n_class: int | None = None,
-    pretrained_model: str | os.PathLike | None = None,
-    *,
-    label_names: Sequence[str] | None = None,
-) -> RegNet:
-    """A `RegNet` Y of 1.6 GF; arguments as there."""
-    return RegNet("y_1_6gf", n_class, pretrained_model, label_names=label_names)
-
-
-def RegNetY3_2GF(
-    n_class: int | None = None,
-    pretrained_model: str | os.PathLike | None = None,
-    *,
-    label_names: Sequence[str] | None = None,
-) -> RegNet:
-    """A `RegNet` Y of 3.2 GF; arguments as there."""
-    return RegNet("y_3_2gf", n_class, pretrained_model, label_names=label_names)
-
-
-def RegNetY8GF(
-    n_class: int | None = None,
-    pretrained_model: str | os.PathLike | None = None,
-    *,
-    label_names: Sequence[str] | None = None,
-) -> RegNet:
-    """A `RegNet` Y of 8 GF; arguments as there."""
-    return RegNet("y_8gf", n_class, pretrained_model, label_names=label_names)
-
-
-def RegNetY16GF(
-    n_class: int | None = None,
-    pretrained_model: str | os.PathLike | None = None,
-    *,
-    label_names: Sequence[str] | None = None,
-) -> RegNet:
-    """A `RegNet` Y of 16 GF; arguments as there."""
-    return RegNet("y_16gf", n_class, pretrained_model, label_names=label_names)
-
-
-def RegNetY32GF(
-    n_class: int | None = None,
-    pretrained_model: str | os.PathLike | None = None,
-    *,
-    label_names: Sequence[str] | None = None,
-) -> RegNet:
-    """A `RegNet` Y of 32 GF; arguments as there."""
-    return RegNet("y_32gf", n_class, pretrained_model, label_names=label_names)
-
-
-def RegNetY128GF(
-    n_class: int | None = None,
-    pretrained_model: str | os.PathLike | None = None,
-    *,
-    label_names: Sequence[str] | None = None,
-) -> RegNet:
-    """A `RegNet` Y of 128 GF; arguments as there."""
-    return RegNet("y_128gf", n_class, pretrained_model, label_names=label_names)
+RegNetX400MF = classifier_variant("RegNetX400MF", partial(RegNet, "x_400mf"), "A `RegNet` X of 400 MF")
+RegNetX800MF = classifier_variant("RegNetX800MF", partial(RegNet, "x_800mf"), "A `RegNet` X of 800 MF")
+RegNetX1_6GF = classifier_variant("RegNetX1_6GF", partial(RegNet, "x_1_6gf"), "A `RegNet` X of 1.6 GF")
+RegNetX3_2GF = classifier_variant("RegNetX3_2GF", partial(RegNet, "x_3_2gf"), "A `RegNet` X of 3.2 GF")
+RegNetX8GF = classifier_variant("RegNetX8GF", partial(RegNet, "x_8gf"), "A `RegNet` X of 8 GF")
+RegNetX16GF = classifier_variant("RegNetX16GF", partial(RegNet, "x_16gf"), "A `RegNet` X of 16 GF")
+RegNetX32GF = classifier_variant("RegNetX32GF", partial(RegNet, "x_32gf"), "A `RegNet` X of 32 GF")
+RegNetY400MF = classifier_variant("RegNetY400MF", partial(RegNet, "y_400mf"), "A `RegNet` Y of 400 MF")
+RegNetY800MF = classifier_variant("RegNetY800MF", partial(RegNet, "y_800mf"), "A `RegNet` Y of 800 MF")
+RegNetY1_6GF = classifier_variant("RegNetY1_6GF", partial(RegNet, "y_1_6gf"), "A `RegNet` Y of 1.6 GF")
+RegNetY3_2GF = classifier_variant("RegNetY3_2GF", partial(RegNet, "y_3_2gf"), "A `RegNet` Y of 3.2 GF")
+RegNetY8GF = classifier_variant("RegNetY8GF", partial(RegNet, "y_8gf"), "A `RegNet` Y of 8 GF")
+RegNetY16GF = classifier_variant("RegNetY16GF", partial(RegNet, "y_16gf"), "A `RegNet` Y of 16 GF")
+RegNetY32GF = classifier_variant("RegNetY32GF", partial(RegNet, "y_32gf"), "A `RegNet` Y of 32 GF")
+RegNetY128GF = classifier_variant("RegNetY128GF", partial(RegNet, "y_128gf"), "A `RegNet` Y of 128 GF")

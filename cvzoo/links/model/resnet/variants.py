@@ -2,129 +2,83 @@
 
 import os
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from cvzoo.links.model.resnet.norm import Norm
 from cvzoo.links.model.resnet.resnet import ResNet
+from cvzoo.links.model.variant import variant
 
 _SE = 16  # times fewer units in a gate than channels
 
 
-def ResNeXt50_32x4d(
+class _Kind(NamedTuple):
+    n_layer: int
+    groups: int = 1
+    base_width: int = 64
+    se: int = 0
+
+
+def _resnet(
+    kind: _Kind,
     n_class: int | None = None,
     pretrained_model: str | os.PathLike | None = None,
     *,
     label_names: Sequence[str] | None = None,
     norm: Norm = "batch",
 ) -> ResNet:
-    """A `ResNet` of 50 layers with 32 groups of 4 channels; arguments as there."""
-    return ResNet(50, n_class, pretrained_model, label_names=label_names, groups=32, base_width=4, norm=norm)
+    n_layer, groups, base_width, se = kind
+    return ResNet(
+        *(n_layer, n_class, pretrained_model),
+        label_names=label_names,
+        groups=groups,
+        base_width=base_width,
+        se=se,
+        norm=norm,
+    )
 
 
-def ResNeXt101_32x4d(
-    n_class: int | None = None,
-    pretrained_model: str | os.PathLike | None = None,
-    *,
-    label_names: Sequence[str] | None = None,
-    norm: Norm = "batch",
-) -> ResNet:
-    """A `ResNet` of 101 layers with 32 groups of 4 channels; arguments as there."""
-    return ResNet(101, n_class, pretrained_model, label_names=label_names, groups=32, base_width=4, norm=norm)
-
-
-def ResNeXt101_32x8d(
-    n_class: int | None = None,
-    pretrained_model: str | os.PathLike | None = None,
-    *,
-    label_names: Sequence[str] | None = None,
-    norm: Norm = "batch",
-) -> ResNet:
-    """A `ResNet` of 101 layers with 32 groups of 8 channels; arguments as there."""
-    return ResNet(101, n_class, pretrained_model, label_names=label_names, groups=32, base_width=8, norm=norm)
-
-
-def ResNeXt101_64x4d(
-    n_class: int | None = None,
-    pretrained_model: str | os.PathLike | None = None,
-    *,
-    label_names: Sequence[str] | None = None,
-    norm: Norm = "batch",
-) -> ResNet:
-    """A `ResNet` of 101 layers with 64 groups of 4 channels; arguments as there."""
-    return ResNet(101, n_class, pretrained_model, label_names=label_names, groups=64, base_width=4, norm=norm)
-
-
-def WideResNet50_2(
-    n_class: int | None = None,
-    pretrained_model: str | os.PathLike | None = None,
-    *,
-    label_names: Sequence[str] | None = None,
-    norm: Norm = "batch",
-) -> ResNet:
-    """A `ResNet` of 50 layers, twice as wide inside its blocks; arguments as there."""
-    return ResNet(50, n_class, pretrained_model, label_names=label_names, base_width=128, norm=norm)
-
-
-def WideResNet101_2(
-    n_class: int | None = None,
-    pretrained_model: str | os.PathLike | None = None,
-    *,
-    label_names: Sequence[str] | None = None,
-    norm: Norm = "batch",
-) -> ResNet:
-    """A `ResNet` of 101 layers, twice as wide inside its blocks; arguments as there."""
-    return ResNet(101, n_class, pretrained_model, label_names=label_names, base_width=128, norm=norm)
-
-
-def SEResNet50(
-    n_class: int | None = None,
-    pretrained_model: str | os.PathLike | None = None,
-    *,
-    label_names: Sequence[str] | None = None,
-    norm: Norm = "batch",
-) -> ResNet:
-    """A `ResNet` of 50 layers with gates; arguments as there."""
-    return ResNet(50, n_class, pretrained_model, label_names=label_names, se=_SE, norm=norm)
-
-
-def SEResNet101(
-    n_class: int | None = None,
-    pretrained_model: str | os.PathLike | None = None,
-    *,
-    label_names: Sequence[str] | None = None,
-    norm: Norm = "batch",
-) -> ResNet:
-    """A `ResNet` of 101 layers with gates; arguments as there."""
-    return ResNet(101, n_class, pretrained_model, label_names=label_names, se=_SE, norm=norm)
-
-
-def SEResNet152(
-    n_class: int | None = None,
-    pretrained_model: str | os.PathLike | None = None,
-    *,
-    label_names: Sequence[str] | None = None,
-    norm: Norm = "batch",
-) -> ResNet:
-    """A `ResNet` of 152 layers with gates; arguments as there."""
-    return ResNet(152, n_class, pretrained_model, label_names=label_names, se=_SE, norm=norm)
-
-
-def SEResNeXt50(
-    n_class: int | None = None,
-    pretrained_model: str | os.PathLike | None = None,
-    *,
-    label_names: Sequence[str] | None = None,
-    norm: Norm = "batch",
-) -> ResNet:
-    """A `ResNet` of 50 layers with 32 groups of 4 channels and gates; arguments as there."""
-    return ResNet(50, n_class, pretrained_model, label_names=label_names, groups=32, base_width=4, se=_SE, norm=norm)
-
-
-def SEResNeXt101(
-    n_class: int | None = None,
-    pretrained_model: str | os.PathLike | None = None,
-    *,
-    label_names: Sequence[str] | None = None,
-    norm: Norm = "batch",
-) -> ResNet:
-    """A `ResNet` of 101 layers with 32 groups of 4 channels and gates; arguments as there."""
-    return ResNet(101, n_class, pretrained_model, label_names=label_names, groups=32, base_width=4, se=_SE, norm=norm)
+ResNeXt50_32x4d = variant(
+    "ResNeXt50_32x4d",
+    _resnet,
+    _Kind(50, groups=32, base_width=4),
+    "A `ResNet` of 50 layers with 32 groups of 4 channels",
+)
+ResNeXt101_32x4d = variant(
+    "ResNeXt101_32x4d",
+    _resnet,
+    _Kind(101, groups=32, base_width=4),
+    "A `ResNet` of 101 layers with 32 groups of 4 channels",
+)
+ResNeXt101_32x8d = variant(
+    "ResNeXt101_32x8d",
+    _resnet,
+    _Kind(101, groups=32, base_width=8),
+    "A `ResNet` of 101 layers with 32 groups of 8 channels",
+)
+ResNeXt101_64x4d = variant(
+    "ResNeXt101_64x4d",
+    _resnet,
+    _Kind(101, groups=64, base_width=4),
+    "A `ResNet` of 101 layers with 64 groups of 4 channels",
+)
+WideResNet50_2 = variant(
+    "WideResNet50_2", _resnet, _Kind(50, base_width=128), "A `ResNet` of 50 layers, twice as wide inside its blocks"
+)
+WideResNet101_2 = variant(
+    "WideResNet101_2", _resnet, _Kind(101, base_width=128), "A `ResNet` of 101 layers, twice as wide inside its blocks"
+)
+SEResNet50 = variant("SEResNet50", _resnet, _Kind(50, se=_SE), "A `ResNet` of 50 layers with gates")
+SEResNet101 = variant("SEResNet101", _resnet, _Kind(101, se=_SE), "A `ResNet` of 101 layers with gates")
+SEResNet152 = variant("SEResNet152", _resnet, _Kind(152, se=_SE), "A `ResNet` of 152 layers with gates")
+SEResNeXt50 = variant(
+    "SEResNeXt50",
+    _resnet,
+    _Kind(50, groups=32, base_width=4, se=_SE),
+    "A `ResNet` of 50 layers with 32 groups of 4 channels and gates",
+)
+SEResNeXt101 = variant(
+    "SEResNeXt101",
+    _resnet,
+    _Kind(101, groups=32, base_width=4, se=_SE),
+    "A `ResNet` of 101 layers with 32 groups of 4 channels and gates",
+)

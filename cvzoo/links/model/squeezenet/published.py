@@ -1,26 +1,9 @@
 """The SqueezeNets, by name."""
 
-import os
-from collections.abc import Sequence
+from functools import partial
 
 from cvzoo.links.model.squeezenet.squeezenet import SqueezeNet
+from cvzoo.links.model.variant import classifier_variant
 
-
-def SqueezeNet1_0(
-    n_class: int | None = None,
-    pretrained_model: str | os.PathLike | None = None,
-    *,
-    label_names: Sequence[str] | None = None,
-) -> SqueezeNet:
-    """A `SqueezeNet` of version 1.0; arguments as there."""
-    return SqueezeNet("1.0", n_class, pretrained_model, label_names=label_names)
-
-
-def SqueezeNet1_1(
-    n_class: int | None = None,
-    pretrained_model: str | os.PathLike | None = None,
-    *,
-    label_names: Sequence[str] | None = None,
-) -> SqueezeNet:
-    """A `SqueezeNet` of version 1.1; arguments as there."""
-    return SqueezeNet("1.1", n_class, pretrained_model, label_names=label_names)
+SqueezeNet1_0 = classifier_variant("SqueezeNet1_0", partial(SqueezeNet, "1.0"), "A `SqueezeNet` of version 1.0")
+SqueezeNet1_1 = classifier_variant("SqueezeNet1_1", partial(SqueezeNet, "1.1"), "A `SqueezeNet` of version 1.1")

@@ -3,42 +3,24 @@
 import os
 from collections.abc import Sequence
 
+from cvzoo.links.model.variant import variant
+from cvzoo.links.model.vit.plan import Size
 from cvzoo.links.model.vit.vit import ViT
 
-Source = str | os.PathLike | None
-Names = Sequence[str] | None
 
-
-def ViTB16(
-    n_class: int | None = None, pretrained_model: Source = None, *, label_names: Names = None, insize: int | None = None
+def _vit(
+    size: Size,
+    n_class: int | None = None,
+    pretrained_model: str | os.PathLike | None = None,
+    *,
+    label_names: Sequence[str] | None = None,
+    insize: int | None = None,
 ) -> ViT:
-    """The base `ViT` on patches of 16 pixels, 87 million parameters; arguments as there."""
-    return ViT("b_16", n_class, pretrained_model, label_names=label_names, insize=insize)
+    return ViT(size, n_class, pretrained_model, label_names=label_names, insize=insize)
 
 
-def ViTB32(
-    n_class: int | None = None, pretrained_model: Source = None, *, label_names: Names = None, insize: int | None = None
-) -> ViT:
-    """The base `ViT` on patches of 32 pixels, 88 million parameters; arguments as there."""
-    return ViT("b_32", n_class, pretrained_model, label_names=label_names, insize=insize)
-
-
-def ViTL16(
-    n_class: int | None = None, pretrained_model: Source = None, *, label_names: Names = None, insize: int | None = None
-) -> ViT:
-    """The large `ViT` on patches of 16 pixels, 304 million parameters; arguments as there."""
-    return ViT("l_16", n_class, pretrained_model, label_names=label_names, insize=insize)
-
-
-def ViTL32(
-    n_class: int | None = None, pretrained_model: Source = None, *, label_names: Names = None, insize: int | None = None
-) -> ViT:
-    """The large `ViT` on patches of 32 pixels, 307 million parameters; arguments as there."""
-    return ViT("l_32", n_class, pretrained_model, label_names=label_names, insize=insize)
-
-
-def ViTH14(
-    n_class: int | None = None, pretrained_model: Source = None, *, label_names: Names = None, insize: int | None = None
-) -> ViT:
-    """The huge `ViT` on patches of 14 pixels, 632 million parameters; arguments as there."""
-    return ViT("h_14", n_class, pretrained_model, label_names=label_names, insize=insize)
+ViTB16 = variant("ViTB16", _vit, "b_16", "The base `ViT` on patches of 16 pixels, 87 million parameters")
+ViTB32 = variant("ViTB32", _vit, "b_32", "The base `ViT` on patches of 32 pixels, 88 million parameters")
+ViTL16 = variant("ViTL16", _vit, "l_16", "The large `ViT` on patches of 16 pixels, 304 million parameters")
+ViTL32 = variant("ViTL32", _vit, "l_32", "The large `ViT` on patches of 32 pixels, 307 million parameters")
+ViTH14 = variant("ViTH14", _vit, "h_14", "The huge `ViT` on patches of 14 pixels, 632 million parameters")

@@ -1,0 +1,71 @@
+"""Published variants of a network as functions of their own, a row each."""
+
+import inspect
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+
+First = TypeVar("First")
+Parameters = ParamSpec("Parameters")
+Model = TypeVar("Model")
+Model_co = TypeVar("Model_co", covariant=True)
+
+
+class ClassifierConstructor(Protocol[Model_co]):
+    """What `classifier_variant` returns."""
+
+    def __call__(
+        self,
+        n_class: int | None = None,
+        pretrained_model: str | os.PathLike | None = None,
+        *,
+        label_names: Sequence[str] | None = None,
+    ) -> Model_co:
+        """The network; arguments as in its class."""
+
+
+def classifier_variant(name: str, make: Callable[..., Model], doc: str) -> ClassifierConstructor[Model]:
+    """A function that builds a classifier, of n_class, pretrained_model and label_names.
+
+    name: of the function, in the module that calls this
+    make: the classifier's class, with what makes the variant bound to it by `functools.partial`
+    doc: of the function, up to what it says of the arguments
+    """
+
+    def construct(
+        n_class: int | None = None,
+        pretrained_model: str | os.PathLike | None = None,
+        *,
+        label_names: Sequence[str] | None = None,
+    ) -> Model:
+        return make(n_class, pretrained_model, label_names=label_names)
+
+    built = getattr(make, "func", make)
+    signature = inspect.signature(construct).replace(return_annotation=built)
+    return _named(construct, name, doc, signature)
+
+
+def variant(
+    name: str, template: Callable[Concatenate[First, Parameters], Model], first: First, doc: str
+) -> Callable[Parameters, Model]:
+    """A function as `template`, with a value for its first argument.
+
+    name: of the function, in the module that calls this
+    doc: of the function, up to what it says of the arguments
+    """
+
+    def construct(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Model:
+        return template(first, *args, **kwargs)
+
+    signature = inspect.signature(template)
+    rest = list(signature.parameters.values())[1:]
+    return _named(construct, name, doc, signature.replace(parameters=rest))
+
+
+def _named(function: Any, name: str, doc: str, signature: inspect.Signature) -> Any:
+    function.__name__ = function.__qualname__ = name
+    function.__module__ = sys._getframe(2).f_globals["__name__"]  # as collections.namedtuple does: pickle looks there
+    function.__doc__ = f"{doc}; arguments as there."
+    function.__signature__ = signature
+    return function
