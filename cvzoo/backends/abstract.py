@@ -24,13 +24,14 @@ from types import ModuleType
 from typing import Any, Protocol
 
 from cvzoo.backends.interface.array_types import Array, Pad, Pair
+from cvzoo.backends.interface.detection import DetectionKernels
 from cvzoo.backends.interface.images import ImageKernels
 from cvzoo.backends.interface.indices import IndexKernels
 from cvzoo.backends.interface.losses import LossKernels
 from cvzoo.backends.interface.regions import RegionKernels
 
 
-class AbstractBackend(ImageKernels, IndexKernels, LossKernels, RegionKernels, Protocol):
+class AbstractBackend(DetectionKernels, ImageKernels, IndexKernels, LossKernels, RegionKernels, Protocol):
     """One device's kernels. Every function is pure unless it has `out`.
 
     Backends are modules, such as `cvzoo.backends.numpy.backend`: the functions are what is in them, without `self`.

@@ -54,6 +54,11 @@ class Constants:
 constants = Constants()
 
 
+def constant(key: Hashable, make: Callable[[], np.ndarray]) -> Any:
+    """As AbstractBackend.constant says."""
+    return constants.get(key, make)
+
+
 def beside(array: np.ndarray, x: Any, key: Hashable) -> Any:
     """`array` itself, or, where x lies on a GPU, its copy there, made once.
 

@@ -1,7 +1,6 @@
 """Areas of boxes."""
 
-import numpy as np
-
+from cvzoo.backends.numpy.iou import box_area
 from cvzoo.geometry.as_bbox import as_bbox
 
 
@@ -12,7 +11,4 @@ def bbox_area(bbox):
     Returns (R,) float32 (float64 for float64 boxes), square pixels; 0 for a box that is empty or inverted.
     Raises ShapeError if bbox is not (R, 4).
     """
-    bbox = as_bbox(bbox)
-    height = np.maximum(bbox[:, 2] - bbox[:, 0], 0)
-    width = np.maximum(bbox[:, 3] - bbox[:, 1], 0)
-    return height * width
+    return box_area(as_bbox(bbox))

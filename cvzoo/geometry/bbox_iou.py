@@ -1,9 +1,7 @@
 """Intersection over union of boxes."""
 
-import numpy as np
-
+from cvzoo.backends.numpy.iou import box_intersection, box_iou
 from cvzoo.geometry.as_bbox import as_bbox
-from cvzoo.geometry.bbox_area import bbox_area
 
 
 def bbox_intersection(bbox_a, bbox_b):
@@ -15,11 +13,7 @@ def bbox_intersection(bbox_a, bbox_b):
     Raises ShapeError if either is not (*, 4).
     """
     bbox_a, bbox_b = as_bbox(bbox_a, "bbox_a"), as_bbox(bbox_b, "bbox_b")
-    height, width = (
-        np.minimum(bbox_a[:, None, axis + 2], bbox_b[:, axis + 2]) - np.maximum(bbox_a[:, None, axis], bbox_b[:, axis])
-        for axis in (0, 1)
-    )
-    return np.maximum(height, 0) * np.maximum(width, 0)
+    return box_intersection(bbox_a, bbox_b)
 
 
 def bbox_iou(bbox_a, bbox_b):
@@ -34,6 +28,4 @@ def bbox_iou(bbox_a, bbox_b):
     compiled operators do it: pairs on the border of a threshold fall on the same side everywhere in cvzoo.
     """
     bbox_a, bbox_b = as_bbox(bbox_a, "bbox_a"), as_bbox(bbox_b, "bbox_b")
-    inter = bbox_intersection(bbox_a, bbox_b)
-    union = bbox_area(bbox_a)[:, None] + bbox_area(bbox_b) - inter
-    return np.divide(inter, union, out=np.zeros_like(inter), where=union > 0)
+    return box_iou(bbox_a, bbox_b)

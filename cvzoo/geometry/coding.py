@@ -1,15 +1,12 @@
 """Boxes as offsets from anchors, and back: each is the other's inverse."""
 
-import math
-
 import numpy as np
 
+from cvzoo.backends.numpy.boxes import SIZE_CLAMP, decode_offsets
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.geometry.as_bbox import as_bbox
 
-# exp() of a wild network output must not overflow: detectors never predict a side over 62.5 times the anchor's,
-# which is a 16-pixel anchor grown to 1000 pixels (the bound of Detectron and torchvision)
-SIZE_CLAMP = math.log(1000 / 16)
+__all__ = ["SIZE_CLAMP", "decode_bbox", "encode_bbox"]
 
 
 def encode_bbox(bbox, anchor, *, mean=(0.0, 0.0, 0.0, 0.0), std=(1.0, 1.0, 1.0, 1.0)):
@@ -45,11 +42,7 @@ def decode_bbox(code, anchor, *, mean=(0.0, 0.0, 0.0, 0.0), std=(1.0, 1.0, 1.0, 
     """
     code, anchor = as_bbox(code, "code"), as_bbox(anchor, "anchor")
     _check_same(code, anchor, "code")
-    code = code * np.asarray(std, code.dtype) + np.asarray(mean, code.dtype)
-    anchor_center, anchor_size = _center_size(anchor)
-    center = code[:, :2] * anchor_size + anchor_center
-    half = np.exp(np.minimum(code[:, 2:], code.dtype.type(SIZE_CLAMP))) * anchor_size / 2
-    return np.concatenate([center - half, center + half], axis=1)
+    return decode_offsets(code, anchor, mean=mean, std=std)
 
 
 def _center_size(bbox):

@@ -1,22 +1,10 @@
 """Non-maximum suppression: exact, and fast where boxes are spread out as well as where they pile up."""
 
-import math
-
 import numpy as np
 
+from cvzoo.backends.numpy.suppression import best_first, kept_by_class, kept_rows
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.geometry.as_bbox import as_bbox
-from cvzoo.geometry.bbox_iou import bbox_iou
-from cvzoo.geometry.overlapping_pairs import overlapped, overlapping_pairs
-
-# Up to here all pairs at once are quicker than any plan
-_FEW = 100
-# How many boxes are looked at first, to see how much they overlap; never fewer at a time
-_HEAD = 256
-# How many boxes are looked at for each that is wanted, before others are
-_WANTED = 4
-# How many overlapping pairs one round should hold
-_PAIRS = 100_000
 
 
 def nms(bbox, score=None, *, iou_thresh, limit=None):
@@ -35,8 +23,7 @@ def nms(bbox, score=None, *, iou_thresh, limit=None):
     Where we differ: torchvision compares the float32 IoU with the threshold in double precision.
     """
     bbox, order, thresh = _checked(bbox, score, iou_thresh, limit)
-    kept = _kept(bbox[order], thresh, limit)
-    return order[kept[:limit]]
+    return order[kept_rows(bbox[order], thresh, limit)]
 
 
 def classwise_nms(bbox, label, score=None, *, iou_thresh, limit=None):
@@ -53,21 +40,7 @@ def classwise_nms(bbox, label, score=None, *, iou_thresh, limit=None):
     label = np.asarray(label)
     if label.shape != (len(bbox),):
         raise ShapeError("label must have one entry a box", expected=(len(bbox),), got=label.shape)
-    # what stays depends on better boxes only: where a few are wanted, the worst need no look
-    count = len(order) if limit is None else max(_WANTED * limit, _HEAD)
-    while True:
-        first = order[:count]
-        kept = _kept_by_class(bbox[first], label[first], thresh, limit)
-        if count >= len(order) or len(kept) >= limit:
-            return first[kept[:limit]]
-        count *= 4
-
-
-def _kept_by_class(bbox, label, thresh, limit):
-    """As `_kept`, each class by itself."""
-    by_class = np.argsort(label, kind="stable")
-    groups = np.split(by_class, np.flatnonzero(np.diff(label[by_class])) + 1)
-    return np.sort(np.concatenate([group[_kept(bbox[group], thresh, limit)] for group in groups]))
+    return order[kept_by_class(bbox[order], label[order], thresh, limit)]
 
 
 def _checked(bbox, score, iou_thresh, limit):
@@ -85,44 +58,4 @@ def _checked(bbox, score, iou_thresh, limit):
         raise ShapeError("score must have one entry a box", expected=(len(bbox),), got=score.shape)
     if score.dtype.kind == "f" and np.isnan(score).any():
         raise ValueRangeError("score holds NaN", hint="look at the network: softmax and sigmoid never give NaN")
-    # the last of the reversed is the best; sorting reversed keeps the earlier of equals first
-    order = len(score) - 1 - np.argsort(score[::-1], kind="stable")[::-1]
-    return bbox, order, np.float32(iou_thresh)
-
-
-def _kept(bbox, thresh, limit):
-    """The rows that stay, ascending, of boxes that come best first; perhaps more than limit."""
-    # overflow of the area of huge boxes gives an IoU of 0 or NaN, which exceeds nothing
-    with np.errstate(over="ignore", invalid="ignore"):
-        if len(bbox) <= _FEW:
-            return np.flatnonzero(_survivors(len(bbox), *np.nonzero(np.triu(bbox_iou(bbox, bbox) > thresh, 1))))
-        return _kept_in_rounds(bbox, thresh, len(bbox) if limit is None else limit)
-
-
-def _kept_in_rounds(bbox, thresh, limit):
-    kept, rest, size = [], np.arange(len(bbox)), _HEAD
-    while len(rest) and limit > 0:
-        head = rest[:size]
-        pairs = overlapping_pairs(bbox[head], thresh, cap=None if size <= _HEAD else 4 * _PAIRS)
-        if pairs is None:
-            size = max(size // 4, _HEAD)
-            continue
-        head = head[_survivors(len(head), *pairs)]
-        kept.append(head)
-        limit -= len(head)
-        rest = rest[size:]
-        rest = rest[~overlapped(bbox[rest], bbox[head], thresh)]
-        # pairs grow with the square of the number of boxes
-        size = int(min(size * math.sqrt(_PAIRS / max(len(pairs[0]), 1)), max(4 * limit, 0)))
-        size = max(size, _HEAD)
-    return np.concatenate(kept) if kept else np.empty(0, np.int64)
-
-
-def _survivors(n_bbox, first, second):
-    """(R,) bool: who is left when, from the first box on, each that is left removes the second of its pairs."""
-    order = np.argsort(first, kind="stable")
-    alive = bytearray(b"\x01") * n_bbox
-    for i, j in zip(first[order].tolist(), second[order].tolist()):
-        if alive[i]:
-            alive[j] = 0
-    return np.frombuffer(alive, dtype=bool)
+    return bbox, best_first(score), np.float32(iou_thresh)

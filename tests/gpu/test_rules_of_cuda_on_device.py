@@ -11,8 +11,8 @@ from cvzoo.backends.capture import NotCapturedError, PrivatePool, captured
 from cvzoo.backends.cuda.elementwise import elementwise
 from cvzoo.backends.cuda.selection import select_best
 from cvzoo.backends.cupy.library import cupy, why_no_cupy
+from cvzoo.backends.detection import just_below
 from cvzoo.backends.transfer import upload
-from cvzoo.links.model.finished_boxes import just_below
 
 REASON = why_no_cupy()
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(REASON is not None, reason=str(REASON))]

@@ -1,6 +1,5 @@
 """From a detector's numbers on a GPU to the boxes of its photos, in arrays of fixed sizes."""
 
-import enum
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,47 +9,12 @@ from cvzoo.backends.cuda.kernel_module import KernelModule, blocks
 from cvzoo.backends.cuda.nms import Kept
 from cvzoo.backends.cuda.selection import Candidates, Selected, Sorted
 from cvzoo.backends.cupy.library import cupy
+from cvzoo.backends.detection import FIELDS, HEADER, CellHead, Coder, Scoring
 
 _MODULE = KernelModule("decode")
 _THREADS = (256, 1, 1)
-_HEADER, _FIELDS = 4, 6
 # more than any part has
 UNBOUNDED = 2**31 - 1
-
-
-class Coder(enum.IntEnum):
-    """What a code of four numbers is against: an anchor (dy dx dh dw); a place (up left down right, in strides; an
-    anchor is then y, x, stride, 0); nothing, since it is a box."""
-
-    ANCHORS = 0
-    PLACES = 1
-    BOXES = 2
-
-
-class Scoring(enum.IntEnum):
-    """What makes a score of a selected number: it is one; its sigmoid; its sigmoid, computed in float64."""
-
-    PLAIN = 0
-    SIGMOID = 1
-    SIGMOID_IN_64 = 2
-
-
-def frame(
-    size: Sequence[int],
-    *,
-    cut: Sequence[float] | None = None,
-    offset: Sequence[float] = (0.0, 0.0),
-    divisor: Sequence[float] = (1.0, 1.0),
-    factor: Sequence[float] = (1.0, 1.0),
-    min_side: float = -np.inf,
-) -> np.ndarray:
-    """(11,) float32, how the boxes of a photo of `size` (H, W) become its own: (box cut - offset) / divisor * factor.
-
-    cut: (H, W) at whose edges they are cut first, None: nowhere; offset, divisor, factor: (y, x)
-    min_side: a box of which a side, once cut, is shorter does not count
-    """
-    cut = (-1.0, -1.0) if cut is None else cut
-    return np.array([*cut, *offset, *divisor, *factor, *size, min_side], np.float32)
 
 
 def decode_selected(
@@ -119,34 +83,22 @@ def centered_scores(conf: Any, center: Any) -> Any:
 
 
 def decode_yolo(
-    raw: Any,
-    anchors: Any,
-    *,
-    n_class: int,
-    cell: Sequence[float],
-    scale_xy: float,
-    softmax: bool,
-    plain: bool,
-    in_cells: bool,
-    above: float,
-    first: int,
-    bbox: Any,
-    score: Any,
+    raw: Any, anchors: Any, head: CellHead, *, cell: Sequence[float], above: float, first: int, bbox: Any, score: Any
 ) -> None:
     """Write one head's boxes and scores into bbox (B, rows, 4) and score (B, rows, L), from row `first` on.
 
     raw: (B, H, W, A * (5 + L)) float32 without gaps
-    anchors: (A, 2) float32, height and width, in pixels, or in cells with in_cells; cell: (height, width), pixels
-    The other arguments as in `links.model.yolo.decode`; what does not score above gets -infinity.
+    anchors: (A, 2) float32, the head's; cell: (height, width), pixels
+    What does not score above gets -infinity.
     """
     b, h, w, _ = raw.shape
     n_anchor = anchors.shape[0]
     n = b * h * w * n_anchor
-    sizes = map(np.int32, (n_anchor, n_class, h, w))
+    sizes = map(np.int32, (n_anchor, head.n_class, h, w))
     args = (
         *(raw, anchors, *sizes, *map(np.float32, cell)),
-        *map(np.float32, (scale_xy, (scale_xy - 1) / 2)),
-        *map(np.int32, (softmax, plain, in_cells)),
+        *map(np.float32, (head.scale_xy, (head.scale_xy - 1) / 2)),
+        *map(np.int32, (head.softmax, head.plain, head.in_cells)),
         *(np.float32(above), np.int64(bbox.shape[1]), np.int64(first), bbox, score, np.int64(n)),
     )
     _MODULE.launch("decode_yolo", blocks(n, 128), (128, 1, 1), args)
@@ -162,7 +114,7 @@ def finish_boxes(
     most: int = UNBOUNDED,
     wanted: int | None = None,
 ) -> Any:
-    """(B, 4 + 6 * limit) float32, the boxes of each photo as `unpacked` reads them: all that a host need know.
+    """(B, 4 + 6 * limit) float32, the boxes of each photo as `unpacked_boxes` reads them: all that a host need know.
 
     What lies wholly beside its photo is dropped.
     cut: boxes are cut at the photo's edges
@@ -170,7 +122,7 @@ def finish_boxes(
     wanted: how many boxes are enough, None: no number is
     """
     b, limit = kept.rows.shape
-    result = cupy().empty((b, _HEADER + _FIELDS * limit), np.float32)
+    result = cupy().empty((b, HEADER + FIELDS * limit), np.float32)
     args = (
         *(boxes.bbox, boxes.label, boxes.score, np.int32(boxes.score.shape[1]), kept.rows, kept.counts),
         *(np.int32(limit), frames, np.int32(cut), selected.states, np.int32(selected.keys.shape[1]), np.int32(most)),
@@ -178,27 +130,6 @@ def finish_boxes(
     )
     _MODULE.launch("finish_boxes", (b, 1, 1), _THREADS, args)
     return result
-
-
-def unpacked(result: np.ndarray) -> list[tuple[np.ndarray, np.ndarray, np.ndarray] | None]:
-    """Of each photo bbox (R, 4) float32, label (R,) int32, score (R,) float32; None where not all was looked at.
-
-    result: what `finish_boxes` gave, on the host
-    """
-    found: list[tuple[np.ndarray, np.ndarray, np.ndarray] | None] = []
-    for row in result:
-        count, more = row[:2].view(np.int32).tolist()
-        boxes = row[_HEADER : _HEADER + _FIELDS * count].reshape(count, _FIELDS)
-        label = np.ascontiguousarray(boxes[:, 5]).view(np.int32)
-        found.append(None if more else (boxes[:, :4].copy(), label, boxes[:, 4].copy()))
-    return found
-
-
-def packed_boxes(result: Any) -> tuple[Any, Any]:
-    """bbox (B, limit, 4) float32 and label (B, limit) int32, on the device, of what `finish_boxes` gave."""
-    xp = cupy()
-    boxes = result[:, _HEADER:].reshape(result.shape[0], -1, _FIELDS)
-    return xp.ascontiguousarray(boxes[..., :4]), xp.ascontiguousarray(boxes[..., 5]).view(np.int32)
 
 
 def gather_boxes(boxes: Sorted, kept: Kept) -> Any:

@@ -6,7 +6,9 @@ first asked for.
 
 from typing import Any
 
+from cvzoo.backends.constants import constant as constant
 from cvzoo.backends.cuda.arithmetic import *
+from cvzoo.backends.cuda.detection import *
 from cvzoo.backends.cuda.focal_loss import *
 from cvzoo.backends.cuda.loss import *
 from cvzoo.backends.cuda.prepare import *
@@ -29,6 +31,7 @@ from cvzoo.backends.cupy.resize import *
 from cvzoo.backends.cupy.separable import *
 from cvzoo.backends.cupy.softmax import *
 from cvzoo.backends.cupy.upsampling import *
+from cvzoo.backends.transfer import upload as upload
 
 name = "cupy"
 

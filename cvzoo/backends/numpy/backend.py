@@ -10,7 +10,9 @@ from cvzoo.backends.numpy.batch_norm_relu import *
 from cvzoo.backends.numpy.bfloat16 import *
 from cvzoo.backends.numpy.chain import *
 from cvzoo.backends.numpy.concat import *
+from cvzoo.backends.numpy.constants import *
 from cvzoo.backends.numpy.conv import *
+from cvzoo.backends.numpy.detection import *
 from cvzoo.backends.numpy.eltwise import *
 from cvzoo.backends.numpy.focal_loss import *
 from cvzoo.backends.numpy.indexing import *
@@ -26,6 +28,7 @@ from cvzoo.backends.numpy.resize import *
 from cvzoo.backends.numpy.roi import *
 from cvzoo.backends.numpy.separable import *
 from cvzoo.backends.numpy.softmax import *
+from cvzoo.backends.numpy.transfer import *
 from cvzoo.backends.numpy.upsampling import *
 
 name = "numpy"

@@ -7,21 +7,23 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.arrays import is_device_array
-from cvzoo.backends.cuda.staging import download
+from cvzoo.backends.dispatch import backend_of
+from cvzoo.backends.transfer import on_host
 from cvzoo.config.switches import no_backprop_mode, using_config
+from cvzoo.errors.exceptions import UnsupportedError
 from cvzoo.functions.array.dtypes import widened
 from cvzoo.geometry.clip_bbox import clip_bbox
 from cvzoo.geometry.nms import classwise_nms
 from cvzoo.links.chain import Chain
+from cvzoo.links.model.decoding.abstract import AbstractDecoding
+from cvzoo.links.model.decoding.finished_boxes import FinishedBoxes
+from cvzoo.links.model.decoding.found import Found
 from cvzoo.links.model.detections import Detections, kept_source
-from cvzoo.links.model.finished_boxes import DeviceBoxes
 from cvzoo.links.model.photos import PreparedBatch, batches_for
+from cvzoo.links.model.preparation.placement import Placement
 from cvzoo.links.model.prepared import AbstractPrepared
 from cvzoo.links.model.thresholds import AbstractThresholds, Preset
 from cvzoo.links.quantization.quantizable import AbstractQuantizable
-
-Found = tuple[np.ndarray, np.ndarray, np.ndarray]  # bbox (R, 4), label (R,), score (R,)
 
 
 class AbstractDetector(AbstractThresholds, AbstractPrepared, AbstractQuantizable, Chain, abc.ABC):
@@ -49,8 +51,17 @@ class AbstractDetector(AbstractThresholds, AbstractPrepared, AbstractQuantizable
         sizes: (H, W) of each photo, in whose pixels the boxes are; finite, but they may stick out of it
         """
 
-    def boxes_on_device(self, x: Any, sizes: Sequence[tuple[int, int]]) -> DeviceBoxes | None:
-        """What `find` finds, suppressed and in the photos, for x on a GPU; None: `find` is asked."""
+    def placement(self, size: tuple[int, int]) -> Placement:
+        """Where an image of `size` (H, W) lies in the network's input.
+
+        Raises UnsupportedError where `prepare` is the detector's own: it then writes this, too, or `decode`.
+        """
+        if self.preparation is None:
+            raise UnsupportedError(f"{type(self).__name__} declares no preparation, so it must write `placement`")
+        return self.preparation.placement(size)
+
+    def finished_boxes(self, x: Any, sizes: Sequence[tuple[int, int]]) -> FinishedBoxes | None:
+        """What `find` finds, suppressed and in the images, on the device of x; None: `find` is asked."""
         return None
 
     # --- predict ----------------------------------------------------------------------------------------------------
@@ -88,7 +99,7 @@ class AbstractDetector(AbstractThresholds, AbstractPrepared, AbstractQuantizable
         """What gives the boxes of the batch's photos, and waits for a GPU where one finds them."""
         # the switches are set around the network only: a generator that is being waited for would leak them
         with self.device, using_config("train", False), no_backprop_mode():
-            boxes = self.boxes_on_device(batch.x, batch.sizes) if is_device_array(batch.x) else None
+            boxes = self.finished_boxes(batch.x, batch.sizes)
             found = [] if boxes is not None else self.find(batch.x, batch.sizes)
         if boxes is None:
             finished = [self.finished(each, size) for each, size in zip(found, batch.sizes)]
@@ -108,7 +119,7 @@ class AbstractDetector(AbstractThresholds, AbstractPrepared, AbstractQuantizable
         inside = clip_bbox(bbox, size)
         seen = (inside[:, 2:] > inside[:, :2]).all(axis=1)  # not wholly in a letterbox's margin, nor empty
         bbox = inside if self.clip else bbox
-        return (
+        return Found(
             np.ascontiguousarray(bbox[seen], dtype=np.float32),
             label[seen].astype(np.int32),
             score[seen].astype(np.float32),
@@ -116,32 +127,50 @@ class AbstractDetector(AbstractThresholds, AbstractPrepared, AbstractQuantizable
 
 
 class AbstractOneStageDetector(AbstractDetector, abc.ABC):
-    """A one-stage detector; a subclass declares `preparation` and writes `forward` and `decode`."""
+    """A one-stage detector; a subclass declares `preparation` and `decoding`, and writes `forward`.
+
+    A subclass whose outputs mean what no value in `cvzoo.links.model.decoding` says writes `decode` instead.
+    """
 
     @abc.abstractmethod
     def forward(self, x: Any) -> Variable | tuple[Variable, ...]:
         """The network's outputs for x (B, C, H', W'): one or several, each with B as its first axis."""
 
-    @abc.abstractmethod
-    def decode(self, outputs: tuple[np.ndarray, ...], size: tuple[int, int]) -> Found:
-        """bbox (R, 4), label (R,), score (R,): what scores above `score_thresh` in one photo, before suppression.
+    @property
+    def decoding(self) -> AbstractDecoding:
+        """What the outputs of `forward` mean."""
+        raise NotImplementedError(f"{type(self).__name__} has neither `decoding` nor `decode`")
 
-        outputs: what `forward` gave for this photo, without the axis B
-        size: (H, W) of the photo, in whose pixels the boxes are; finite, but they may stick out of it
+    def decode(self, outputs: tuple[np.ndarray, ...], size: tuple[int, int]) -> Found:
+        """bbox (R, 4), label (R,), score (R,): what scores above `score_thresh` in one image, before suppression.
+
+        outputs: what `forward` gave for this image, without the axis B
+        size: (H, W) of the image, in whose pixels the boxes are; finite, but they may stick out of it
         """
+        return self.decoding.decode(outputs, size, self.placement(size), self.score_thresh)
 
     def find(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> list[Found]:
         """As in `AbstractDetector`."""
-        arrays = self.outputs(x)
-        if is_device_array(arrays[0]):
-            arrays = download(arrays)
+        arrays = on_host(self.outputs(x))
         return [self.decode(tuple(y[i] for y in arrays), size) for i, size in enumerate(sizes)]
+
+    def finished_boxes(self, x: Any, sizes: Sequence[tuple[int, int]]) -> FinishedBoxes | None:
+        """As in `AbstractDetector`; None where a subclass has a `decode` of its own."""
+        if type(self).decode is not AbstractOneStageDetector.decode:
+            return None
+        outputs, decoding = self.outputs(x), self.decoding
+        backend = backend_of(outputs[0])
+        frames = np.stack([decoding.frame(size, self.placement(size)) for size in sizes])
+        (frames,) = backend.upload([frames])
+        candidates = decoding.candidates(outputs, x.shape[2:], frames, self.score_thresh)
+        kept = backend.nms(candidates, iou_thresh=self.nms_thresh, limit=self.limit)
+
+        def again(i: int) -> Found:
+            return self.finished(self.decode(tuple(on_host([y[i] for y in outputs])), sizes[i]), sizes[i])
+
+        return FinishedBoxes([backend.finish_boxes(kept, frames=frames, cut=self.clip)], again)
 
     def outputs(self, x: Any) -> list[Any]:
         """The arrays that `forward` gives, float32 whatever the network computes in."""
         outputs = self.forward(x)
         return [widened(y).array for y in (outputs if isinstance(outputs, tuple) else (outputs,))]
-
-    def found_again(self, outputs: Sequence[Any], i: int, size: tuple[int, int]) -> Found:
-        """What is in photo `i`, of `size` (H, W), of outputs on a GPU, found on the host."""
-        return self.finished(self.decode(tuple(download([y[i] for y in outputs])), size), size)

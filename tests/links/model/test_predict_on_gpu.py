@@ -10,17 +10,15 @@ from host_cuda.module import ORDERS
 from neighbour import neighbour
 from PIL import Image
 
+from cvzoo.backends.cuda import detection
 from cvzoo.errors.exceptions import ImageError, ShapeError
 from cvzoo.images.read_image import read_image
 from cvzoo.links.model.darknet.detector import DarknetDetector
 from cvzoo.links.model.espnet.espnet import ESPNet
-from cvzoo.links.model.faster_rcnn_fpn import on_device as regions
 from cvzoo.links.model.feature_predictor import FeaturePredictor
 from cvzoo.links.model.predict_ten_crops import predict_ten_crops
 from cvzoo.links.model.retinanet.text import retinanet_text
 from cvzoo.links.model.seen import seeded_page, seeded_photo
-from cvzoo.links.model.ssd import finish, multibox_coder
-from cvzoo.links.model.yolo import frame as yolo_frame
 
 detectors, instances, segmenters, classifiers = (
     neighbour(__file__, name)
@@ -119,8 +117,7 @@ def test_a_classifier_says_the_same(name, machine, photos):
 
 
 def test_where_more_boxes_score_than_kernels_look_at_the_host_finds_them(machine, photos, monkeypatch):
-    for module in (yolo_frame, finish, multibox_coder, regions):
-        monkeypatch.setattr(module, "MOST_CANDIDATES", 5)
+    monkeypatch.setattr(detection, "MOST_CANDIDATES", 5)
     for name in ("YOLOv3", "SSD", "FasterRCNNFPN", "FasterRCNNVGG16"):
         model = copy.deepcopy(detectors._made(name))
         detectors.conformance.let_boxes_through(model)

@@ -1,9 +1,10 @@
-"""What each detector's heads mean, as `decode` has it: the same arithmetic for all places and photos at once."""
+"""What a one-stage detector's outputs mean, as its `decoding` says: for all places and images at once."""
 
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from cvzoo.backends.detection import CellHead
 from cvzoo.errors.exceptions import UnsupportedError
 from cvzoo.export.onnx.boxes.candidates import (
     Candidates,
@@ -15,91 +16,99 @@ from cvzoo.export.onnx.boxes.candidates import (
     of_anchors,
     of_centres,
 )
-from cvzoo.export.onnx.boxes.extents import anchors_at, as_pair, corners, divided, extent_of, n_place, places, steps
+from cvzoo.export.onnx.boxes.extents import (
+    Extent,
+    anchors_at,
+    as_pair,
+    corners,
+    divided,
+    extent_of,
+    fixed_step,
+    n_place,
+    places,
+    steps,
+)
 from cvzoo.export.onnx.onnx_graph import OnnxGraph
 from cvzoo.export.onnx.sizes import SizeDependenceError
-from cvzoo.geometry.anchors import cell_anchors
-from cvzoo.links.chain import Chain
-from cvzoo.links.model.darknet.detector import DarknetDetector
-from cvzoo.links.model.fcos.fcos import FCOS
-from cvzoo.links.model.fcos.places import STRIDES
-from cvzoo.links.model.retinanet.retinanet import RetinaNet
-from cvzoo.links.model.ssd.ssd import SSD
-from cvzoo.links.model.ssdlite.ssdlite import SSDLite
-from cvzoo.links.model.ultra_light_face.priors import SIDES
-from cvzoo.links.model.ultra_light_face.priors import STRIDES as FACE_STRIDES
-from cvzoo.links.model.ultra_light_face.ultra_light_face import UltraLightFace
-from cvzoo.links.model.yolo.decode import RegionHead, YoloHead
-from cvzoo.links.model.yolo.yolo_v2 import YOLOv2
-from cvzoo.links.model.yolo.yolo_v2_tiny import YOLOv2Tiny
-from cvzoo.links.model.yolo.yolo_v3 import YOLOv3
+from cvzoo.links.model.decoding.abstract import AbstractDecoding
+from cvzoo.links.model.decoding.anchor_levels import AnchorLevels
+from cvzoo.links.model.decoding.grid_cells import GridCells
+from cvzoo.links.model.decoding.level_anchors import LevelAnchors
+from cvzoo.links.model.decoding.point_levels import PointLevels
+from cvzoo.links.model.detector import AbstractOneStageDetector
+from cvzoo.links.model.preparation.stretch import Stretch
+from cvzoo.links.model.prepared import declared_preparation
+from cvzoo.links.model.ssd.default_boxes import DefaultBoxes
 
-_FACE_STD = (0.1, 0.1, 0.2, 0.2)
-_LARGEST_LOG = 25  # as YOLO's heads are read in cvzoo.links
+_LARGEST_LOG = 25  # as YOLO's heads are read in cvzoo.backends
+_SIZE = (480, 640)  # of a usual image
 
 
-def candidates(g: OnnxGraph, model: Chain, x: str, outputs: Sequence[str]) -> Candidates:
-    """The boxes that the model's `decode` makes of its outputs, for an input x.
+def candidates(g: OnnxGraph, model: AbstractOneStageDetector, x: str, outputs: Sequence[str]) -> Candidates:
+    """The boxes that the model's `decoding` makes of its outputs, for an input x.
 
-    Raises UnsupportedError for a detector that has no such recipe, SizeDependenceError if its boxes are for one size
+    Raises UnsupportedError for a detector with a `decode` of its own, SizeDependenceError if its boxes are for one size
     and x may be of any.
     """
-    recipe = _RECIPES.get(type(model))
-    if recipe is None:
+    own = type(model).decode is not AbstractOneStageDetector.decode
+    write = None if own else _WRITERS.get(type(model.decoding))
+    if write is None:
         raise UnsupportedError(
             f"ONNX: boxes of a {type(model).__name__} are not exported", hint="export what its heads say, boxes=False"
         )
-    return recipe(g, model, x, outputs)
+    decoding = model.decoding
+    boxes, probs = write(g, decoding, x, outputs, model.placement(_SIZE).input_size)
+    preparation = declared_preparation(model)
+    return Candidates(boxes, probs, decoding.clip, whole=preparation is None or isinstance(preparation, Stretch))
 
 
-def _retinanet(g: OnnxGraph, model: RetinaNet, x: str, outputs: Sequence[str]) -> Candidates:
-    (loc, conf), s, whole = outputs, model.settings, extent_of(g, x)
-    levels = [divided(g, whole, 1 << level) for level in range(s.first_level, s.last_level + 1)]
-    anchors = []
-    for sizes, level in zip(s.anchor_sizes, levels):
-        cell = cell_anchors(sizes, s.anchor_ratios, rounded=s.anchor_rounded)
-        anchors.append(anchors_at(g, level, steps(g, whole, level), cell))
-    boxes = of_anchors(g, loc, g.add("Concat", anchors, {"axis": 0}), (1, 1, 1, 1))
-    counts = [n_place(g, level, s.n_anchor) for level in levels]
-    probs = best_of_levels(g, g.add("Sigmoid", [conf]), counts, model.n_fg_class, model.n_candidate)
-    return Candidates(boxes, probs, True, False)
+def _anchor_levels(
+    g: OnnxGraph, decoding: AnchorLevels, x: str, outputs: Sequence[str], size: tuple[int, int]
+) -> tuple[str, str]:
+    loc, conf = reversed(outputs) if decoding.scores_first else outputs
+    counts = None
+    if isinstance(decoding.anchors, LevelAnchors):
+        whole = extent_of(g, x)
+        levels = [divided(g, whole, stride) for stride in decoding.anchors.strides]
+        anchors = g.add("Concat", level_anchors(g, decoding.anchors, whole, levels), {"axis": 0})
+        boxes = of_anchors(g, loc, anchors, decoding.std)
+        counts = [n_place(g, level, len(cell)) for level, cell in zip(levels, decoding.anchors.cells)]
+    elif isinstance(decoding.anchors, DefaultBoxes):
+        if any(set(sizes) != {side} for sizes, side in zip(g.shape_of(x)[2:], size)):
+            raise SizeDependenceError(f"its default boxes are for {size[0]} x {size[1]}")
+        boxes = of_anchors(g, loc, numbers(g, decoding.anchors.boxes(size)), decoding.std)
+    else:
+        boxes = _of_priors(g, decoding, x, loc)
+    return boxes, _scores(g, decoding, conf, counts)
 
 
-def _fcos(g: OnnxGraph, model: FCOS, x: str, outputs: Sequence[str]) -> Candidates:
-    (loc, conf, center), whole = outputs, extent_of(g, x)
-    levels = [divided(g, whole, stride) for stride in STRIDES]
-    counts = [n_place(g, level) for level in levels]
-    middle = g.add("Concat", [corners(g, level, steps(g, whole, level)) for level in levels], {"axis": 0})
-    one = g.integers(1)
-    parts = [
-        g.add("Expand", [numbers(g, [[s]]), g.add("Concat", [n, one], {"axis": 0})]) for s, n in zip(STRIDES, counts)
-    ]
-    side = g.add("Mul", [loc, g.add("Concat", parts, {"axis": 0})])
-    first, last = g.add("Sub", [middle, columns(g, side, 0, 2)]), g.add("Add", [middle, columns(g, side, 2, 4)])
-    boxes = g.add("Concat", [first, last], {"axis": -1})
-    probs = g.add("Sqrt", [g.add("Mul", [g.add("Sigmoid", [conf]), g.add("Sigmoid", [center])])])
-    return Candidates(boxes, best_of_levels(g, probs, counts, model.n_fg_class, model.n_candidate), True, False)
-
-
-def _ssd(g: OnnxGraph, model: SSD | SSDLite, x: str, outputs: Sequence[str]) -> Candidates:
-    loc, conf = outputs
-    if any(set(sizes) != {model.insize} for sizes in g.shape_of(x)[2:]):
-        raise SizeDependenceError(f"its default boxes are for {model.insize} x {model.insize}")
-    along, across = model.coder.variance
+def _scores(g: OnnxGraph, decoding: AnchorLevels, conf: str, counts: Sequence[str] | None) -> str:
+    """(B, L, A) scores; counts: (1,) int64 of each level, how many anchors it has."""
+    n = decoding.n_candidate
+    if decoding.scores == "sigmoid":
+        return best_of_levels(g, g.add("Sigmoid", [conf]), counts, decoding.n_class, n)
+    if decoding.scores == "probability":
+        return g.add("Transpose", [columns(g, conf, 1, 1 + decoding.n_class)], {"perm": [0, 2, 1]})
     probs = g.add("Transpose", [g.add("Softmax", [conf], {"axis": 2})], {"perm": [0, 2, 1]})
     probs = g.add("Slice", [probs, g.integers(1), g.integers(np.iinfo(np.int64).max), g.integers(1)])
-    n = model.settings.n_candidate
-    if n is not None and n < len(model.coder.default):
-        probs = best(g, probs, g.integers(n))
-    boxes = of_anchors(g, loc, numbers(g, model.coder.default), (along, along, across, across))
-    return Candidates(boxes, probs, isinstance(model, SSDLite) or model.settings.clip, True)
+    n_anchor = g.shape_of(conf)[1][0]
+    return probs if n is None or n >= n_anchor else best(g, probs, g.integers(n))
 
 
-def _faces(g: OnnxGraph, model: UltraLightFace, x: str, outputs: Sequence[str]) -> Candidates:
-    """Priors as `face_priors` has them, as shares of the photo."""
-    (conf, offset), whole = outputs, extent_of(g, x)
+def level_anchors(g: OnnxGraph, anchors: LevelAnchors, whole: Extent, levels: Sequence[Extent]) -> list[str]:
+    """Of each level (A, 4), as `LevelAnchors.by_level` has them; whole: of the input, levels: of the maps."""
+    found = []
+    for cell, stride, level in zip(anchors.cells, anchors.strides, levels):
+        step = steps(g, whole, level) if anchors.whole_steps else fixed_step(g, stride)
+        found.append(anchors_at(g, level, step, np.array(cell)))
+    return found
+
+
+def _of_priors(g: OnnxGraph, decoding: AnchorLevels, x: str, offset: str) -> str:
+    """Boxes from priors in parts of the input's sides, as `face_priors` has them."""
+    whole = extent_of(g, x)
     size, centres, sides = as_pair(g, whole), [], []
-    for stride, squares in zip(FACE_STRIDES, SIDES):
+    for stride, squares in zip(decoding.anchors.strides, decoding.anchors.sides):
         level = divided(g, whole, stride)
         place = g.add("Add", [g.add("Cast", [places(g, level)], {"to": 1}), numbers(g, 0.5)])
         centre = g.add("Unsqueeze", [g.add("Div", [place, as_pair(g, level)]), g.integers(1)])  # (P, 1, 2)
@@ -110,28 +119,38 @@ def _faces(g: OnnxGraph, model: UltraLightFace, x: str, outputs: Sequence[str]) 
         sides.append(g.add("Reshape", [every, g.integers(-1, 2)]))
     code = g.add("Gather", [offset, g.integers(1, 0, 3, 2)], {"axis": 2})
     centre, side = (g.add("Concat", each, {"axis": 0}) for each in (centres, sides))
-    shares = of_centres(g, code, centre, side, _FACE_STD)
-    boxes = g.add("Mul", [shares, g.add("Concat", [size, size], {"axis": 0})])
-    probs = g.add("Transpose", [columns(g, conf, 1, 2)], {"perm": [0, 2, 1]})
-    return Candidates(boxes, probs, False, True)
+    shares = of_centres(g, code, centre, side, decoding.std)
+    return g.add("Mul", [shares, g.add("Concat", [size, size], {"axis": 0})])
 
 
-def _yolo(g: OnnxGraph, model: YOLOv2 | YOLOv2Tiny | YOLOv3, x: str, outputs: Sequence[str]) -> Candidates:
-    return _heads(g, model.heads, x, outputs, whole=False)
+def _point_levels(
+    g: OnnxGraph, decoding: PointLevels, x: str, outputs: Sequence[str], _: tuple[int, int]
+) -> tuple[str, str]:
+    (loc, conf, center), whole = outputs, extent_of(g, x)
+    levels = [divided(g, whole, stride) for stride in decoding.strides]
+    counts = [n_place(g, level) for level in levels]
+    middle = g.add("Concat", [corners(g, level, steps(g, whole, level)) for level in levels], {"axis": 0})
+    parts = [
+        g.add("Expand", [numbers(g, [[stride]]), g.add("Concat", [n, g.integers(1)], {"axis": 0})])
+        for stride, n in zip(decoding.strides, counts)
+    ]
+    side = g.add("Mul", [loc, g.add("Concat", parts, {"axis": 0})])
+    first, last = g.add("Sub", [middle, columns(g, side, 0, 2)]), g.add("Add", [middle, columns(g, side, 2, 4)])
+    probs = g.add("Sqrt", [g.add("Mul", [g.add("Sigmoid", [conf]), g.add("Sigmoid", [center])])])
+    probs = best_of_levels(g, probs, counts, decoding.n_class, decoding.n_candidate)
+    return g.add("Concat", [first, last], {"axis": -1}), probs
 
 
-def _darknet(g: OnnxGraph, model: DarknetDetector, x: str, outputs: Sequence[str]) -> Candidates:
-    return _heads(g, model.network.heads, x, outputs, whole=model.resize == "stretch")
-
-
-def _heads(g: OnnxGraph, heads, x: str, outputs: Sequence[str], *, whole: bool) -> Candidates:
+def _grid_cells(
+    g: OnnxGraph, decoding: GridCells, x: str, outputs: Sequence[str], _: tuple[int, int]
+) -> tuple[str, str]:
     size = as_pair(g, extent_of(g, x))
-    boxes, probs = zip(*[_head(g, head, raw, size) for head, raw in zip(heads, outputs)])
+    boxes, probs = zip(*[_head(g, head.cells, raw, size) for head, raw in zip(decoding.heads, outputs)])
     probs = g.add("Transpose", [g.add("Concat", probs, {"axis": 1})], {"perm": [0, 2, 1]})
-    return Candidates(g.add("Concat", boxes, {"axis": 1}), probs, False, whole)
+    return g.add("Concat", boxes, {"axis": 1}), probs
 
 
-def _head(g: OnnxGraph, head: YoloHead | RegionHead, raw: str, size: str) -> tuple[str, str]:
+def _head(g: OnnxGraph, head: CellHead, raw: str, size: str) -> tuple[str, str]:
     """Boxes (B, A, 4) and probabilities (B, A, L), cell by cell, anchor by anchor."""
     grid, n_anchor, n_value = extent_of(g, raw), len(head.anchors), 5 + head.n_class
     rows = g.add("Reshape", [raw, g.integers(0, n_anchor, n_value, -1)])
@@ -141,15 +160,14 @@ def _head(g: OnnxGraph, head: YoloHead | RegionHead, raw: str, size: str) -> tup
     cell = g.add("Unsqueeze", [g.add("Cast", [places(g, grid)], {"to": 1}), g.integers(1)])  # (cells, 1, 2)
     cell_size = g.add("Div", [size, as_pair(g, grid)])
     anchors = numbers(g, head.anchors)
-    if isinstance(head, YoloHead) and head.new_coords:
+    if head.plain:
         doubled = g.add("Mul", [sides, numbers(g, 2)])
         sides = g.add("Mul", [doubled, doubled])
     else:
         where, objectness = g.add("Sigmoid", [where]), g.add("Sigmoid", [objectness])
         sides = g.add("Exp", [g.add("Min", [sides, numbers(g, _LARGEST_LOG)])])
-        shared = isinstance(head, RegionHead) and head.softmax
-        classes = g.add("Softmax", [classes], {"axis": 3}) if shared else g.add("Sigmoid", [classes])
-    if isinstance(head, YoloHead):
+        classes = g.add("Softmax", [classes], {"axis": 3}) if head.softmax else g.add("Sigmoid", [classes])
+    if not head.in_cells:
         grown = g.add("Mul", [where, numbers(g, head.scale_xy)])
         where = g.add("Sub", [grown, numbers(g, (head.scale_xy - 1) / 2)])
     else:
@@ -160,14 +178,8 @@ def _head(g: OnnxGraph, head: YoloHead | RegionHead, raw: str, size: str) -> tup
     return g.add("Reshape", [boxes, g.integers(0, -1, 4)]), g.add("Reshape", [probs, g.integers(0, -1, head.n_class)])
 
 
-_RECIPES: dict[type[Chain], Callable[..., Candidates]] = {
-    DarknetDetector: _darknet,
-    FCOS: _fcos,
-    RetinaNet: _retinanet,
-    SSD: _ssd,
-    SSDLite: _ssd,
-    UltraLightFace: _faces,
-    YOLOv2: _yolo,
-    YOLOv2Tiny: _yolo,
-    YOLOv3: _yolo,
+_WRITERS: dict[type[AbstractDecoding], Callable[..., tuple[str, str]]] = {
+    AnchorLevels: _anchor_levels,
+    GridCells: _grid_cells,
+    PointLevels: _point_levels,
 }

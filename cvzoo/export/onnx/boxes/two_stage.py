@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from cvzoo.export.onnx.boxes.candidates import columns, numbers, of_anchors, of_centres
-from cvzoo.export.onnx.boxes.extents import anchors_at, at_most, counted, divided, extent_of, fixed_step, steps
+from cvzoo.export.onnx.boxes.extents import at_most, counted, divided, extent_of
+from cvzoo.export.onnx.boxes.one_stage import level_anchors
 from cvzoo.export.onnx.boxes.suppression import (
     Kept,
     Rules,
@@ -18,12 +19,9 @@ from cvzoo.export.onnx.boxes.suppression import (
 )
 from cvzoo.export.onnx.network import add_network
 from cvzoo.export.onnx.onnx_graph import OnnxGraph
-from cvzoo.geometry.anchors import cell_anchors
-from cvzoo.links.model.faster_rcnn_fpn.anchors import rounded_at_stride
+from cvzoo.links.model.decoding.proposals import LevelProposals
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
 from cvzoo.links.model.faster_rcnn_fpn.region_network import RegionNetwork
-
-_MIN_PROPOSAL, _MIN_BOX = 1e-3, 1e-2  # sides in pixels, as in cvzoo.links
 
 
 def found_by_regions(
@@ -42,7 +40,11 @@ def found_by_regions(
     s, n = regions.settings, len(outputs) // 3
     maps, locs, confs = outputs[:n], outputs[n : 2 * n], outputs[2 * n :]
     count = g.add("Shape", [maps[0]], {"start": 0, "end": 1})
-    proposed = _proposals(g, s, _anchors(g, s, x), locs, confs, photo, count)
+    decoding = regions.level_proposals
+    whole = extent_of(g, x)
+    levels = [divided(g, whole, stride) for stride in decoding.anchors.strides]
+    anchors = level_anchors(g, decoding.anchors, whole, levels)
+    proposed = _proposals(g, decoding, anchors, locs, confs, photo, count)
     boxes, photos, inside = regions_by_level(g, s, maps, proposed.boxes, proposed.photos, s.roi_size)
     channels = g.shape_of(maps[0])[1][0]
     shapes = [(k, channels, s.roi_size, s.roi_size) for k in (7, 11)]
@@ -50,31 +52,16 @@ def found_by_regions(
     n_class = g.shape_of(conf)[1][0] - 1
     scores = g.add("Transpose", [columns(g, g.add("Softmax", [conf], {"axis": 1}), 1, n_class + 1)], {"perm": [1, 0]})
     code = g.add("Transpose", [g.add("Reshape", [loc, g.integers(-1, n_class, 4)])], {"perm": [1, 0, 2]})
-    boxes = of_proposals(g, code, boxes, s.loc_std)  # (L, R, 4)
-    boxes, large = cut_at(g, boxes, g.add("Gather", [photo, photos], {"axis": 0}), _MIN_BOX)
+    boxes = of_proposals(g, code, boxes, regions.decoding.std)  # (L, R, 4)
+    boxes, large = cut_at(g, boxes, g.add("Gather", [photo, photos], {"axis": 0}), regions.decoding.min_side)
     scores = g.add("Where", [large, scores, numbers(g, 0)])
     kept, _ = picked_of_classes(g, boxes, scores, photos, count, rules)
     return best_first(g, kept, count, rules.limit)
 
 
-def _anchors(g: OnnxGraph, s: FasterRCNNFPNSettings, x: str) -> list[str]:
-    """Of each level (A, 4), as `level_anchors` has them."""
-    whole, anchors = extent_of(g, x), []
-    for sizes, stride in zip(s.anchor_sizes, (*s.strides, 2 * s.strides[-1])):
-        level, step = divided(g, whole, stride), fixed_step(g, stride)
-        if s.anchor_style == "torchvision":
-            step = steps(g, whole, level)
-        if s.anchor_style == "chainercv":
-            cell = rounded_at_stride(sizes, s.anchor_ratios, stride)
-        else:
-            cell = cell_anchors(sizes, s.anchor_ratios, rounded=s.anchor_style == "torchvision")
-        anchors.append(anchors_at(g, level, step, cell))
-    return anchors
-
-
 def _proposals(
     g: OnnxGraph,
-    s: FasterRCNNFPNSettings,
+    decoding: LevelProposals,
     anchors: Sequence[str],
     locs: Sequence[str],
     confs: Sequence[str],
@@ -85,24 +72,24 @@ def _proposals(
     boxes, scores, levels = [], [], []
     for level, (loc, conf, anchor) in enumerate(zip(locs, confs, anchors)):
         n_anchor = g.add("Shape", [conf], {"start": 1, "end": 2})
-        k = at_most(g, n_anchor, s.n_proposal)
+        k = at_most(g, n_anchor, decoding.n_proposal)
         best, index = g.add_many("TopK", [conf, k], 2, {"axis": 1})
         every = of_anchors(g, loc, anchor, (1, 1, 1, 1))
         boxes.append(g.add("GatherND", [every, g.add("Unsqueeze", [index, g.integers(2)])], {"batch_dims": 1}))
         scores.append(g.add("Sigmoid", [best]))
         levels.append(g.add("Expand", [g.integers(level), k]))
     box, large = cut_at(
-        g, g.add("Concat", boxes, {"axis": 1}), g.add("Unsqueeze", [photo, g.integers(1)]), _MIN_PROPOSAL
+        g, g.add("Concat", boxes, {"axis": 1}), g.add("Unsqueeze", [photo, g.integers(1)]), decoding.min_side
     )
     score = g.add("Concat", scores, {"axis": 1})
-    good = g.add("And", [large, g.add("GreaterOrEqual", [score, numbers(g, s.rpn_score_thresh)])])
+    good = g.add("And", [large, g.add("GreaterOrEqual", [score, numbers(g, decoding.score_thresh)])])
     score = g.add("Unsqueeze", [g.add("Where", [good, score, numbers(g, 0)]), g.integers(1)])
     of_level = g.add("Equal", [g.constant(np.arange(len(anchors))[:, None]), g.add("Concat", levels, {"axis": 0})])
     probs = g.add("Where", [of_level, score, numbers(g, 0)])
-    picked = picked_by_nms(g, box, probs, 0, s.rpn_nms_thresh)
+    picked = picked_by_nms(g, box, probs, 0, decoding.nms_thresh)
     rows = g.add("GatherND", [box, g.add("Gather", [picked, g.integers(0, 2)], {"axis": 1})])
     kept = Kept(rows, g.add("GatherND", [probs, picked]), column(g, picked, 1), column(g, picked, 0))
-    return best_first(g, kept, count, s.n_proposal)
+    return best_first(g, kept, count, decoding.n_proposal)
 
 
 def regions_by_level(

@@ -6,18 +6,15 @@ import pathlib
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import FileFormatError, UnsupportedError, ValueRangeError
 from cvzoo.links.model.darknet.config import DarknetConfig, Sections, cfg_text
 from cvzoo.links.model.darknet.network import DarknetNetwork
+from cvzoo.links.model.decoding.grid_cells import GridCells
 from cvzoo.links.model.detector import AbstractOneStageDetector, Preset
-from cvzoo.links.model.finished_boxes import DeviceBoxes
 from cvzoo.links.model.preparation.letterbox import Letterbox
 from cvzoo.links.model.preparation.stretch import Stretch
-from cvzoo.links.model.yolo.decode import Found
-from cvzoo.links.model.yolo.frame import Fit, boxes_of_heads_on_device, darknet_letterbox, darknet_stretch, decode_heads
+from cvzoo.links.model.yolo.frame import Fit, darknet_letterbox, darknet_stretch
 
 
 class DarknetDetector(AbstractOneStageDetector):
@@ -90,21 +87,10 @@ class DarknetDetector(AbstractOneStageDetector):
         """The inputs of the heads, (B, A * (5 + L), GH, GW) each; x (B, 3, H, W) float32, RGB in [0, 1]."""
         return self.network(x)
 
-    def decode(self, outputs: tuple[np.ndarray, ...], size: tuple[int, int]) -> Found:
-        return decode_heads(
-            self.network.heads,
-            outputs,
-            input_size=self.network.input_size,
-            size=size,
-            fit=self.resize,
-            score_thresh=self.score_thresh,
-        )
-
-    def boxes_on_device(self, x: Any, sizes: Sequence[tuple[int, int]]) -> DeviceBoxes:
-        """As in `AbstractDetector`."""
-        return boxes_of_heads_on_device(
-            *(self, self.network.heads, self.outputs(x), sizes), input_size=self.network.input_size, fit=self.resize
-        )
+    @property
+    def decoding(self) -> GridCells:
+        """As in `AbstractOneStageDetector`."""
+        return GridCells(heads=self.network.heads, letterbox=self.resize == "letterbox")
 
     def describe(self) -> str:
         return f"{self.n_fg_class} classes, resize={self.resize!r}"

@@ -1,7 +1,7 @@
 """darknet's [yolo] and [region]: what the last convolutions mean."""
 
 from cvzoo.links.model.darknet.layer import DarknetLayer, Shape, get_size, keep, refuse_options
-from cvzoo.links.model.yolo.decode import RegionHead, YoloHead
+from cvzoo.links.model.decoding.grid_cells import RegionHead, YoloHead
 from cvzoo.weights.formats.darknet import DarknetSection
 
 

@@ -16,7 +16,7 @@ from cvzoo.links.model.darknet.joining import build_route, build_sam, build_scal
 from cvzoo.links.model.darknet.layer import DarknetLayer, Shape, get_size, keep, refuse_options
 from cvzoo.links.model.darknet.resampling import build_avgpool, build_maxpool, build_reorg, build_upsample
 from cvzoo.links.model.darknet.sums import fused_sums
-from cvzoo.links.model.yolo.decode import RegionHead, YoloHead
+from cvzoo.links.model.decoding.grid_cells import RegionHead, YoloHead
 from cvzoo.weights.formats.darknet import DarknetSection, DarknetWeightsFile, read_darknet_cfg
 
 MAX_NUMBERS = 1 << 28  # the largest public network, the first YOLO, has 190 million

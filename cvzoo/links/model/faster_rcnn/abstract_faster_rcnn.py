@@ -7,18 +7,17 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.cuda.boxes import frame
-from cvzoo.backends.cuda.staging import download, on_host, upload
+from cvzoo.backends.detection import Scoring, frame, unpacked_boxes
+from cvzoo.backends.dispatch import backend_of
 from cvzoo.functions.activation.softmax import softmax
 from cvzoo.functions.array.dtypes import widened
-from cvzoo.geometry.clip_bbox import clip_bbox
 from cvzoo.links.link import Link
-from cvzoo.links.model.detector import AbstractDetector, Found, Preset
-from cvzoo.links.model.faster_rcnn.bbox2loc import loc2bbox
+from cvzoo.links.model.decoding.finished_boxes import FinishedBoxes
+from cvzoo.links.model.decoding.found import Found
+from cvzoo.links.model.decoding.regions import Looked, Regions
+from cvzoo.links.model.detector import AbstractDetector, Preset
 from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
 from cvzoo.links.model.faster_rcnn.region_proposal_network import RegionProposalNetwork
-from cvzoo.links.model.faster_rcnn_fpn.on_device import Proposals, decode_regions_on_device
-from cvzoo.links.model.finished_boxes import DeviceBoxes, photo_numbers
 from cvzoo.links.model.preparation.resize_shortest_edge import ResizeShortestEdge
 
 Four = tuple[float, float, float, float]
@@ -78,57 +77,60 @@ class AbstractFasterRCNN(AbstractDetector, abc.ABC):
         return roi_cls_locs, roi_scores, rois, roi_indices
 
     def find(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> list[Found]:
-        """bbox (R, 4), label (R,), score (R,) of each photo: what scores above `score_thresh`, inside of the photo."""
-        scales = [x.shape[3] / width for _, width in sizes]
-        for_rpn, for_head = self.features(x)
-        _, _, rois, roi_indices, _ = self.rpn(for_rpn, x.shape[2:], scales)
+        """bbox (R, 4), label (R,), score (R,) of each image: what scores above `score_thresh`, inside of the image."""
+        looked, frames = self._looked(x, sizes)
         found = []
-        for i, (size, scale) in enumerate(zip(sizes, scales)):
-            roi = rois[roi_indices == i]
-            # photo by photo: what a matrix product gives a row may depend on how many rows it has
-            one = Variable(for_head.array[i : i + 1], requires_grad=False)
-            locs, scores = self.head(one, roi, np.zeros(len(roi), np.int32))
-            loc, prob = on_host((widened(locs).array, softmax(scores).array))
-            found.append(self._decoded(roi / np.float32(scale), loc, prob, size))
+        for each in looked:
+            candidates = self._candidates(each, frames[each.batch.images])
+            found += [Found(*one) for one in backend_of(each.loc).found_boxes(candidates)]
         return found
 
-    def _decoded(self, roi: np.ndarray, locs: np.ndarray, probs: np.ndarray, size: tuple[int, int]) -> Found:
-        prob = probs[:, 1:]
-        place, label = np.nonzero(prob > self.score_thresh)
-        loc = locs.reshape(len(roi), self.n_class, 4)[place, label + 1]
-        loc = loc * np.asarray(self.loc_normalize_std, np.float32) + np.asarray(self.loc_normalize_mean, np.float32)
-        return clip_bbox(loc2bbox(roi[place], loc), size), label.astype(np.int32), prob[place, label]
-
-    def boxes_on_device(self, x: Any, sizes: Sequence[tuple[int, int]]) -> DeviceBoxes | None:
+    def finished_boxes(self, x: Any, sizes: Sequence[tuple[int, int]]) -> FinishedBoxes:
         """As in `AbstractDetector`."""
-        if any(self.loc_normalize_mean):
-            return None  # kernels know of no mean
-        scales = [x.shape[3] / width for _, width in sizes]
-        for_rpn, for_head = self.features(x)
-        proposals = self.rpn.on_device(for_rpn, x.shape[2:], scales)
-        b, n, _ = proposals.bbox.shape
-        locs, scores = self.head(for_head, proposals.bbox.reshape(-1, 4), photo_numbers(b, n))
-        locs = widened(locs).array.reshape(b, n, self.n_class, 4)
-        frames, factors = upload(
-            [np.stack([frame(size, cut=size) for size in sizes]), np.float32(scales)[:, None, None]]
-        )
-        regions = decode_regions_on_device(
-            Proposals(proposals.bbox / factors, proposals.counts),
-            locs[:, :, 1:],
-            widened(scores).array.reshape(b, n, self.n_class),
-            loc_std=self.loc_normalize_std,
-            score_thresh=self.score_thresh,
-            frames=frames,
-            min_side=-np.inf,
-        )
-        result = regions.suppressed(frames, nms_thresh=self.nms_thresh, limit=self.limit, clip=self.clip)
+        looked, frames = self._looked(x, sizes)
 
         def again(i: int) -> Found:
-            roi, loc, conf, count = download(
-                [regions.proposals.bbox[i], locs[i], regions.conf[i], regions.proposals.counts[i : i + 1]]
-            )
-            kept = slice(int(count[0]))
-            prob = softmax(conf[kept]).array
-            return self.finished(self._decoded(roi[kept], loc[kept], prob, sizes[i]), sizes[i])
+            here = self._finished(looked[0].image_on_host(i), _image_frames(sizes[i : i + 1]))
+            return Found(*unpacked_boxes(here)[0])
 
-        return DeviceBoxes(result, again)
+        return FinishedBoxes([self._finished(each, frames[each.batch.images]) for each in looked], again)
+
+    def _looked(self, x: Any, sizes: Sequence[tuple[int, int]]) -> tuple[list[Looked], Any]:
+        """What the head says of the proposals, in the images' pixels; and the images' frames beside x."""
+        scales = [x.shape[3] / width for _, width in sizes]
+        for_rpn, for_head = self.features(x)
+        proposals = self.rpn.propose(for_rpn, x.shape[2:], scales)
+        factors = np.float32(scales)[:, None, None]
+        frames, factors = backend_of(proposals.bbox).upload([_image_frames(sizes), factors])
+        looked = []
+        for batch in proposals.batches():
+            b, n, _ = batch.proposals.bbox.shape
+            maps = Variable(for_head.array[batch.images], requires_grad=False)
+            locs, scores = self.head(maps, batch.bbox, batch.numbers)
+            bbox = batch.proposals.bbox / factors[batch.images]
+            batch = batch._replace(proposals=batch.proposals._replace(bbox=bbox))
+            locs = widened(locs).array.reshape(b, n, self.n_class, 4)
+            looked.append(Looked(batch, locs[:, :, 1:], widened(scores).array.reshape(b, n, self.n_class)))
+        return looked, frames
+
+    def _candidates(self, looked: Looked, frames: Any) -> Any:
+        batch, loc, conf = looked
+        decoding = Regions(n_class=self.n_fg_class, std=self.loc_normalize_std, mean=self.loc_normalize_mean)
+        scoring = Scoring.SOFTMAX
+        if not batch.is_padded:
+            conf, scoring = softmax(conf[0]).array[None, :, 1:], Scoring.PLAIN
+        return decoding.candidates(
+            batch.proposals, loc, conf, frames=frames, score_thresh=self.score_thresh, scoring=scoring
+        )
+
+    def _finished(self, looked: Looked, frames: Any) -> Any:
+        """(B, N) float32 for `unpacked_boxes`."""
+        backend = backend_of(looked.loc)
+        candidates = self._candidates(looked, frames)
+        kept = backend.nms(candidates, iou_thresh=self.nms_thresh, limit=self.limit)
+        return backend.finish_boxes(kept, frames=frames, cut=self.clip)
+
+
+def _image_frames(sizes: Sequence[tuple[int, int]]) -> np.ndarray:
+    """(B, 11) float32: boxes are in the images' pixels already, and are cut at their edges."""
+    return np.stack([frame(size, cut=size) for size in sizes])

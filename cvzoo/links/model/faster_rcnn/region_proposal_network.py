@@ -7,16 +7,16 @@ import numpy as np
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.cuda.constants import constants
-from cvzoo.backends.cuda.staging import on_host
+from cvzoo.backends.dispatch import backend_of
+from cvzoo.backends.transfer import on_host
 from cvzoo.functions.array.dtypes import widened
 from cvzoo.geometry.anchors import grid_anchors
 from cvzoo.initializers.normal import Normal
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.convolution_2d import Convolution2D
+from cvzoo.links.model.decoding.proposals import Proposals
 from cvzoo.links.model.faster_rcnn.generate_anchor_base import generate_anchor_base
 from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
-from cvzoo.links.model.faster_rcnn_fpn.on_device import Proposals
 
 
 class RegionProposalNetwork(Chain):
@@ -82,20 +82,15 @@ class RegionProposalNetwork(Chain):
         sizes = img_size if np.ndim(img_size) == 2 else [img_size] * n
         scales = np.broadcast_to(np.asarray(scales, float), n).tolist()
         locs, scores = on_host((rpn_locs.array, rpn_scores.array))
-        rois = [
-            self.proposal_creator(loc, score[:, 1], anchor, size, scale)
-            for loc, score, size, scale in zip(locs, scores, sizes, scales)
-        ]
+        rois = self.proposal_creator.propose(locs, scores[:, :, 1], anchor, sizes, scales).on_images()
         roi_indices = np.repeat(np.arange(n, dtype=np.int32), [len(roi) for roi in rois])
         return rpn_locs, rpn_scores, np.concatenate(rois), roi_indices, anchor
 
-    def on_device(self, x: Any, img_size: tuple[int, int], scales: Sequence[float]) -> Proposals:
-        """The regions of x (B, C, H, W) on a GPU, while nothing is trained."""
+    def propose(self, x: Any, img_size: tuple[int, int], scales: Sequence[float]) -> Proposals:
+        """The regions of x (B, C, H, W), on its device; the arguments as for `forward`."""
         locs, scores = self.outputs(x)
-        height, width = x.shape[2:]
-
-        def anchors() -> np.ndarray:
-            return grid_anchors(self.anchor_base, (height, width), (self.feat_stride, self.feat_stride))
-
-        anchor = constants.get(("RPN", self.anchor_base.tobytes(), height, width, self.feat_stride), anchors)
-        return self.proposal_creator.on_device(locs.array, scores.array[:, :, 1], anchor, img_size, scales)
+        step, grid = (self.feat_stride, self.feat_stride), x.shape[2:]
+        key = "RPN", self.anchor_base.tobytes(), grid, self.feat_stride
+        anchor = backend_of(locs.array).constant(key, lambda: grid_anchors(self.anchor_base, grid, step))
+        sizes = [img_size] * len(scales)
+        return self.proposal_creator.propose(locs.array, scores.array[:, :, 1], anchor, sizes, scales)

@@ -4,31 +4,22 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cvzoo.geometry.anchors import cell_anchors, grid_anchors
-from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
+from cvzoo.geometry.anchors import cell_anchors
+from cvzoo.links.model.decoding.level_anchors import LevelAnchors, as_cell
+from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig
 
 
-def level_anchors(settings: FasterRCNNFPNSettings, size: Sequence[int]) -> list[np.ndarray]:
-    """Of each level (A, 4) float32, y_min x_min y_max x_max, pixels of the network's input of `size` (H, W).
-
-    A runs by row, column and anchor of the place.
-    """
-    height, width = size
-    levels = [(-(-height // stride), -(-width // stride)) for stride in settings.strides]
-    levels.append(((levels[-1][0] + 1) // 2, (levels[-1][1] + 1) // 2))
-    anchors = []
-    strides = (*settings.strides, 2 * settings.strides[-1])
-    for sizes, (h, w), stride in zip(settings.anchor_sizes, levels, strides):
-        step: tuple[int, int] = (stride, stride)
-        if settings.anchor_style == "chainercv":
-            cell = rounded_at_stride(sizes, settings.anchor_ratios, stride)
+def region_anchors(config: FasterRCNNFPNConfig) -> LevelAnchors:
+    """The anchors of the region proposal network, in the style of the publisher that the config names."""
+    strides = (*config.strides, 2 * config.strides[-1])
+    cells = []
+    for sizes, stride in zip(config.anchor_sizes, strides):
+        if config.anchor_style == "chainercv":
+            cell = rounded_at_stride(sizes, config.anchor_ratios, stride)
         else:
-            cell = cell_anchors(sizes, settings.anchor_ratios, rounded=settings.anchor_style == "torchvision")
-        if settings.anchor_style == "torchvision":
-            # whole pixels: a map of ceil(n / 2) places has another step than 2^l
-            step = height // h, width // w
-        anchors.append(grid_anchors(cell, (h, w), step))
-    return anchors
+            cell = cell_anchors(sizes, config.anchor_ratios, rounded=config.anchor_style == "torchvision")
+        cells.append(as_cell(cell))
+    return LevelAnchors(tuple(cells), strides[: len(cells)], whole_steps=config.anchor_style == "torchvision")
 
 
 def rounded_at_stride(sizes: Sequence[float], ratios: Sequence[float], stride: int) -> np.ndarray:

@@ -7,15 +7,19 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.detection import frame, unpacked_boxes
+from cvzoo.backends.dispatch import backend_of
 from cvzoo.links.model.config import one_config
-from cvzoo.links.model.detector import AbstractDetector, Found, Preset
+from cvzoo.links.model.decoding.finished_boxes import FinishedBoxes
+from cvzoo.links.model.decoding.found import Found
+from cvzoo.links.model.decoding.proposals import cut_frames
+from cvzoo.links.model.decoding.regions import Looked
+from cvzoo.links.model.detector import AbstractDetector, Preset
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig
-from cvzoo.links.model.faster_rcnn_fpn.on_device import device_frames
 from cvzoo.links.model.faster_rcnn_fpn.preparation import pyramid_preparation
-from cvzoo.links.model.faster_rcnn_fpn.region_network import RegionNetwork, to_photo
+from cvzoo.links.model.faster_rcnn_fpn.region_network import RegionNetwork
 from cvzoo.links.model.faster_rcnn_fpn.source import region_networks_of_file, region_source
 from cvzoo.links.model.faster_rcnn_fpn.weights import WEIGHTS
-from cvzoo.links.model.finished_boxes import DeviceBoxes
 from cvzoo.links.model.preparation.resize_shortest_edge import ResizeShortestEdge
 from cvzoo.links.model.pretrained.load import load_pretrained
 
@@ -77,21 +81,29 @@ class FasterRCNNFPN(AbstractDetector):
 
     def find(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> list[Found]:
         """As in `AbstractDetector`."""
-        seens = [self.preparation.placement(size).resized for size in sizes]
-        found = self.regions.find(self.regions(x), x.shape[2:], seens, self.score_thresh)
-        return [
-            (to_photo(bbox, seen, size), label, score) for (bbox, label, score), seen, size in zip(found, seens, sizes)
-        ]
+        looked, frames, _ = self._looked(x, sizes)
+        found = []
+        for each in looked:
+            candidates = self.regions.candidates(each, frames[each.batch.images], self.score_thresh)
+            found += [Found(*one) for one in backend_of(each.conf).found_boxes(candidates)]
+        return found
 
-    def boxes_on_device(self, x: Any, sizes: Sequence[tuple[int, int]]) -> DeviceBoxes:
+    def finished_boxes(self, x: Any, sizes: Sequence[tuple[int, int]]) -> FinishedBoxes:
         """As in `AbstractDetector`."""
-        seens = [self.preparation.placement(size).resized for size in sizes]
-        thresh, frames = self.score_thresh, device_frames(seens, sizes)
-        regions = self.regions.find_on_device(self.regions(x), x.shape[2:], frames, thresh, in_photo=True)
-        result = regions.suppressed(frames.photo, nms_thresh=self.nms_thresh, limit=self.limit, clip=self.clip)
+        looked, frames, host_frames = self._looked(x, sizes)
 
         def again(i: int) -> Found:
-            found = self.regions.found_again(regions, i, thresh, seens[i], sizes[i])
-            return self.finished(found, sizes[i])
+            here = looked[0].image_on_host(i)
+            return Found(*unpacked_boxes(self.regions.finished(here, host_frames[i : i + 1], self, cut=self.clip))[0])
 
-        return DeviceBoxes(result, again)
+        results = [self.regions.finished(each, frames[each.batch.images], self, cut=self.clip) for each in looked]
+        return FinishedBoxes(results, again)
+
+    def _looked(self, x: Any, sizes: Sequence[tuple[int, int]]) -> tuple[list[Looked], Any, np.ndarray]:
+        """What the second stage says, and the images' frames: beside x, and on the host."""
+        seens = [self.placement(size).resized for size in sizes]
+        pairs = zip(sizes, seens)
+        host_frames = np.stack([frame(z, cut=seen, factor=np.float32(z) / np.float32(seen)) for z, seen in pairs])
+        maps = self.regions(x)
+        cuts, frames = backend_of(maps[0].array).upload([cut_frames(seens), host_frames])
+        return self.regions.look(maps, x.shape[2:], cuts), frames, host_frames

@@ -124,7 +124,7 @@ class RegionLosses:
     def _anchor_rows(self, network: RegionNetwork, size: tuple[int, int]) -> AnchorRows:
         rows = self._rows.pop(size, None)
         if rows is None:
-            rows = AnchorRows(np.concatenate(network.anchors(size)))
+            rows = AnchorRows(network.level_proposals.anchors.boxes(size))
             if len(self._rows) >= _KEPT:
                 del self._rows[next(iter(self._rows))]
         self._rows[size] = rows  # the most recently used stands last

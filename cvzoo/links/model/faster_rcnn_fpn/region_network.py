@@ -1,39 +1,28 @@
-"""What all two-stage detectors on a pyramid share: from photos to maps, to proposals, to boxes of classes."""
+"""What all two-stage detectors on a pyramid share: from images to maps, to proposals, to boxes of classes."""
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.arrays import to_numpy as on_host
-from cvzoo.backends.cuda.boxes import packed_boxes, unpacked
-from cvzoo.backends.cuda.constants import constants
-from cvzoo.backends.cuda.staging import download
+from cvzoo.backends.detection import packed_boxes, unpacked_boxes
+from cvzoo.backends.dispatch import backend_of
+from cvzoo.backends.transfer import on_host
 from cvzoo.functions.array.concat import concat
-from cvzoo.geometry.nms import classwise_nms
 from cvzoo.links.chain import Chain
-from cvzoo.links.model.detector import Found
-from cvzoo.links.model.faster_rcnn_fpn.anchors import level_anchors
+from cvzoo.links.model.decoding.finished_boxes import FinishedBoxes
+from cvzoo.links.model.decoding.found import Found
+from cvzoo.links.model.decoding.proposals import LevelProposals, cut_frames, image_numbers
+from cvzoo.links.model.decoding.regions import Looked, Regions
+from cvzoo.links.model.faster_rcnn_fpn.anchors import region_anchors
 from cvzoo.links.model.faster_rcnn_fpn.backbone import make_backbone, picked_maps
 from cvzoo.links.model.faster_rcnn_fpn.box_head import FPNBoxHead
-from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
-from cvzoo.links.model.faster_rcnn_fpn.decode_regions import decode_regions
-from cvzoo.links.model.faster_rcnn_fpn.on_device import (
-    DeviceFrames,
-    DeviceRegions,
-    decode_regions_on_device,
-    device_frames,
-    propose_on_device,
-)
-from cvzoo.links.model.faster_rcnn_fpn.propose import propose
+from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig
 from cvzoo.links.model.faster_rcnn_fpn.pyramid_regions import pyramid_regions
 from cvzoo.links.model.faster_rcnn_fpn.region_proposal_network import FPNRegionProposalNetwork
-from cvzoo.links.model.finished_boxes import photo_numbers
 from cvzoo.links.model.thresholds import AbstractThresholds
-
-# Sizes of photos whose anchors are kept ready
-_KEPT = 8
 
 
 class RegionNetwork(Chain):
@@ -43,10 +32,10 @@ class RegionNetwork(Chain):
     settings: how it is built
     """
 
-    def __init__(self, n_fg_class: int, settings: FasterRCNNFPNSettings):
+    def __init__(self, n_fg_class: int, settings: FasterRCNNFPNConfig):
         s = settings
         self.settings = s
-        self._anchors: dict[tuple[int, int], list[np.ndarray]] = {}
+        self.decoding = Regions(n_class=n_fg_class, std=tuple(s.loc_std), min_side=1e-2)
         with self.init_scope():
             self.extractor, self.fpn = make_backbone(s)
             self.rpn = FPNRegionProposalNetwork(s.channels, s.n_anchor, depth=s.rpn_depth)
@@ -64,15 +53,16 @@ class RegionNetwork(Chain):
         """The maps (B, channels, H', W'), the finest first, of x (B, 3, H, W); the last is for proposals only."""
         return self.fpn(picked_maps(self.extractor(x), self.settings))
 
-    def anchors(self, size: tuple[int, int]) -> list[np.ndarray]:
-        """Of each level (A, 4) float32 for an input of `size` (H, W); not to be changed."""
-        found = self._anchors.get(size)
-        if found is None:
-            found = level_anchors(self.settings, size)
-            if len(self._anchors) >= _KEPT:
-                self._anchors.clear()  # another dictionary would be another setting: graphs would be made anew
-            self._anchors[size] = found
-        return found
+    @property
+    def level_proposals(self) -> LevelProposals:
+        """What the outputs of the region proposal network mean."""
+        s = self.settings
+        return LevelProposals(
+            anchors=region_anchors(s),
+            n_proposal=s.n_proposal,
+            nms_thresh=s.rpn_nms_thresh,
+            score_thresh=s.rpn_score_thresh,
+        )
 
     def proposals(
         self,
@@ -82,26 +72,17 @@ class RegionNetwork(Chain):
         seens: Sequence[tuple[int, int]],
         n_proposal: int | None = None,
     ) -> list[np.ndarray]:
-        """Of each photo (P, 4) float32, best first.
+        """Of each image (P, 4) float32, best first.
 
-        locs, confs: arrays of each level, as the region proposal network gives them
-        size: (H, W) of the network's input; seens: of each photo, what of it is not padding
-        n_proposal: None: as the settings have it
+        locs, confs: host arrays of each level, as the region proposal network gives them
+        size: (H, W) of the network's input; seens: of each image, what of it is not padding
+        n_proposal: None: as the config has it
         """
-        s = self.settings
-        anchors = self.anchors(size)
-        return [
-            propose(
-                [loc[i] for loc in locs],
-                [conf[i] for conf in confs],
-                anchors,
-                seen=seen,
-                n_proposal=s.n_proposal if n_proposal is None else n_proposal,
-                nms_thresh=s.rpn_nms_thresh,
-                score_thresh=s.rpn_score_thresh,
-            )
-            for i, seen in enumerate(seens)
-        ]
+        decoding = self.level_proposals
+        if n_proposal is not None:
+            decoding = dataclasses.replace(decoding, n_proposal=n_proposal)
+        loc, conf = np.concatenate(locs, axis=1), np.concatenate(confs, axis=1)
+        return decoding.propose(loc, conf, size, cut_frames(seens)).on_images()
 
     def regions(self, maps: Sequence[Any], bbox: np.ndarray, photo: np.ndarray, size: int) -> Variable:
         """(R, C, size, size) of boxes (R, 4) in photos (R,) int32; see `pyramid_regions`."""
@@ -110,38 +91,41 @@ class RegionNetwork(Chain):
             maps, bbox, photo, s.strides, size=size, sampling_ratio=s.sampling_ratio, aligned=s.roi_aligned
         )
 
-    def find_on_device(
-        self, maps: Sequence[Any], size: tuple[int, int], frames: DeviceFrames, thresh: float, *, in_photo: bool
-    ) -> DeviceRegions:
-        """As `find`, of all photos at once, for maps on a GPU.
+    def look(self, maps: Sequence[Any], size: tuple[int, int], frames: Any) -> list[Looked]:
+        """What the second stage says of the proposals, batch by batch.
 
-        frames: of the photos; in_photo: boxes are in the photos' pixels, not in those of the network's input
+        maps: what `forward` gave; size: (H, W) of the network's input
+        frames: (B, 11) float32 beside the maps, what `cut_frames` gives for the resized images
         """
-        s = self.settings
         locs, confs = self.rpn(maps)
-        anchor = constants.get(("RegionNetwork", s, size), lambda: np.concatenate(self.anchors(size)))
-        proposals = propose_on_device(
-            concat(locs, axis=1).array,
-            concat(confs, axis=1).array,
-            anchor,
-            [conf.shape[1] for conf in confs],
-            frames=frames,
-            n_proposal=s.n_proposal,
-            nms_thresh=s.rpn_nms_thresh,
-            score_thresh=s.rpn_score_thresh,
-        )
-        b, n, _ = proposals.bbox.shape
-        loc, conf = self.box_head(self.regions(maps, proposals.bbox.reshape(-1, 4), photo_numbers(b, n), s.roi_size))
-        return decode_regions_on_device(
-            proposals,
-            loc.array.reshape(b, n, -1),
-            conf.array.reshape(b, n, -1),
-            loc_std=s.loc_std,
-            score_thresh=thresh,
-            frames=frames.photo if in_photo else frames.seen,
-        )
+        loc, conf = concat(locs, axis=1).array, concat(confs, axis=1).array
+        looked = []
+        for batch in self.level_proposals.propose(loc, conf, size, frames).batches():
+            numbers = batch.numbers + np.int32(batch.images.start)
+            loc, conf = self.box_head(self.regions(maps, batch.bbox, numbers, self.settings.roi_size))
+            b, n, _ = batch.proposals.bbox.shape
+            looked.append(Looked(batch, loc.array.reshape(b, n, loc.shape[1]), conf.array.reshape(b, n, conf.shape[1])))
+        return looked
 
-    def look_again_on_device(
+    def candidates(self, looked: Looked, frames: Any, score_thresh: float) -> Any:
+        """The boxes that score above `score_thresh`, for `nms` of their backend.
+
+        frames: (B, 11) float32 of the batch's images, see `cvzoo.backends.detection.frame`
+        """
+        batch, loc, conf = looked
+        return self.decoding.candidates(batch.proposals, loc, conf, frames=frames, score_thresh=score_thresh)
+
+    def finished(self, looked: Looked, frames: Any, thresholds: AbstractThresholds, *, cut: bool) -> Any:
+        """(B, N) float32 for `unpacked_boxes`: what the suppression leaves, with `cut` cut at the image's edges.
+
+        thresholds: of the model; frames: as for `candidates`
+        """
+        backend = backend_of(looked.conf)
+        candidates = self.candidates(looked, frames, thresholds.score_thresh)
+        kept = backend.nms(candidates, iou_thresh=thresholds.nms_thresh, limit=thresholds.limit)
+        return backend.finish_boxes(kept, frames=frames, cut=cut)
+
+    def look_again(
         self,
         maps: Sequence[Any],
         size: tuple[int, int],
@@ -150,69 +134,39 @@ class RegionNetwork(Chain):
         thresholds: AbstractThresholds,
         roi_size: int,
         head: Callable[[Variable, Any], Any],
-    ) -> list[tuple[Found, np.ndarray]] | None:
-        """Of each photo what is left after suppression, in pixels of the network's input, and what `head` says of it.
+    ) -> list[tuple[Found, np.ndarray]]:
+        """Of each image what the suppression leaves, in pixels of the network's input, and what `head` says of it.
 
-        thresholds: of the model, which must have a limit: so many boxes of each photo are looked at again
+        seens: (H, W) of the resized images
         head: from regions (R, C, roi_size, roi_size) and labels (R,) to (R, ...)
-        All comes to the host by one copy. None where more boxes score than kernels look at.
+        Of a model with a limit all comes from a GPU by one copy, unless more boxes score than its kernels look at.
         """
-        frames = device_frames(seens, seens)
-        regions = self.find_on_device(maps, size, frames, thresholds.score_thresh, in_photo=False)
-        result = regions.suppressed(frames.seen, nms_thresh=thresholds.nms_thresh, limit=thresholds.limit, clip=False)
-        bbox, label = packed_boxes(result)
-        b, n, _ = bbox.shape
-        said = head(self.regions(maps, bbox.reshape(-1, 4), photo_numbers(b, n), roi_size), label.reshape(-1))
-        boxes, saids = download([result, said])
-        found = unpacked(boxes)
-        if any(each is None for each in found):
-            return None
-        saids = saids.reshape(b, n, *saids.shape[1:])
-        return [(each, one[: len(each[0])]) for each, one in zip(found, saids)]
+        host_frames = cut_frames(seens)
+        (frames,) = backend_of(maps[0].array).upload([host_frames])
+        found: list[tuple[Found, np.ndarray]] = []
+        for looked in self.look(maps, size, frames):
+            images = looked.batch.images
+            result = self.finished(looked, frames[images], thresholds, cut=False)
+            if thresholds.limit is not None:
+                bbox, label = packed_boxes(result)
+                b, n, _ = bbox.shape
+                numbers = image_numbers(b, n, bbox) + np.int32(images.start)
+                said = head(self.regions(maps, bbox.reshape(-1, 4), numbers, roi_size), label.reshape(-1))
+                boxes, said = on_host([result, said])
+                each = unpacked_boxes(boxes)
+                if all(one is not None for one in each):
+                    said = said.reshape(b, n, *said.shape[1:])
+                    found += [(Found(*one), of_one[: len(one[0])]) for one, of_one in zip(each, said)]
+                    continue
 
-    def found_again(
-        self, regions: DeviceRegions, i: int, thresh: float, seen: tuple[int, int], size: tuple[int, int]
-    ) -> Found:
-        """What is in photo `i`, in its pixels, before suppression, found on the host."""
-        bbox, count, loc, conf = download(
-            [regions.proposals.bbox[i], regions.proposals.counts[i : i + 1], regions.loc[i], regions.conf[i]]
-        )
-        n = int(count[0])
-        bbox, label, score = decode_regions(
-            bbox[:n], loc[:n], conf[:n], loc_std=self.settings.loc_std, score_thresh=thresh, seen=seen
-        )
-        return to_photo(bbox, seen, size), label, score
+            def again(i: int, looked: Looked = looked) -> Found:
+                here = looked.image_on_host(i)
+                return Found(*unpacked_boxes(self.finished(here, host_frames[i : i + 1], thresholds, cut=False))[0])
 
-    def find(self, maps: Sequence[Any], size: tuple[int, int], seens: Sequence[tuple[int, int]], thresh: float) -> list:
-        """Of each photo what scores above `thresh`: (bbox, label, score), in pixels of the network's input.
-
-        maps: what `forward` gave; size, seens: as in `proposals`
-        Photo by photo: so the bits do not depend on which photos came together.
-        """
-        locs, confs = self.rpn(maps)
-        arrays = [on_host(each.array) for each in locs], [on_host(each.array) for each in confs]
-        found: list[Found] = []
-        for i, bbox in enumerate(self.proposals(*arrays, size, seens)):
-            # by level: neighbours in memory, and nothing to put back in order
-            loc, conf = self.box_head(self.regions(maps, bbox, np.full(len(bbox), i, np.int32), self.settings.roi_size))
-            found.append(
-                decode_regions(
-                    bbox,
-                    on_host(loc.array),
-                    on_host(conf.array),
-                    loc_std=self.settings.loc_std,
-                    score_thresh=thresh,
-                    seen=seens[i],
-                )
-            )
+            for i, one in enumerate(FinishedBoxes([result], again).on_host(), images.start):
+                regions = self.regions(maps, one.bbox, np.full(len(one.bbox), i, np.int32), roi_size)
+                found.append((one, *on_host([head(regions, one.label)])))
         return found
-
-
-def suppressed(found: Found, nms_thresh: float, limit: int | None) -> Found:
-    """The best of (bbox, label, score), best first, that overlap no better one of their class too much."""
-    bbox, label, score = found
-    keep = classwise_nms(bbox, label, score, iou_thresh=nms_thresh, limit=limit)
-    return bbox[keep], label[keep], score[keep]
 
 
 def to_photo(bbox: np.ndarray, seen: Sequence[int], size: Sequence[int]) -> np.ndarray:

@@ -4,21 +4,15 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.cuda.constants import constants
-from cvzoo.backends.cuda.staging import upload
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.config import one_config
-from cvzoo.links.model.detector import AbstractOneStageDetector, Found, Preset
+from cvzoo.links.model.decoding.point_levels import PointLevels
+from cvzoo.links.model.detector import AbstractOneStageDetector, Preset
 from cvzoo.links.model.fcos.config import FCOSConfig
-from cvzoo.links.model.fcos.decode import decode_places, decode_places_on_device, places_as_anchors
 from cvzoo.links.model.fcos.head import FCOSHead
 from cvzoo.links.model.fcos.names import NAMES, count_classes
-from cvzoo.links.model.fcos.places import pyramid_places
 from cvzoo.links.model.fcos.weights import WEIGHTS
-from cvzoo.links.model.finished_boxes import DeviceBoxes, suppressed_result
 from cvzoo.links.model.fpn.fpn import FPN
 from cvzoo.links.model.preparation.resize_shortest_edge import ResizeShortestEdge
 from cvzoo.links.model.preparation.statistics import MEAN_OF_255, STD_OF_255
@@ -27,8 +21,9 @@ from cvzoo.links.model.pretrained.detector import detector_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.resnet.extractor import ResNetExtractor
 from cvzoo.links.model.resnet.weights import WEIGHTS as RESNET_WEIGHTS
-from cvzoo.links.model.retinanet.decode import fitted_frame
 from cvzoo.links.model.retinanet.head import prior_bias
+
+STRIDES = (8, 16, 32, 64, 128)
 
 
 class FCOS(AbstractOneStageDetector):
@@ -103,35 +98,7 @@ class FCOS(AbstractOneStageDetector):
         """
         return self.head(self.fpn(self.extractor(x)[1:]))
 
-    def decode(self, outputs: tuple[np.ndarray, ...], size: tuple[int, int]) -> Found:
-        """bbox (R, 4), label (R,), score (R,) of what scores above `score_thresh`, at most `n_candidate` a level."""
-        loc, conf, center = outputs
-        seen, padded, _ = self.preparation.placement(size)
-        return decode_places(
-            loc,
-            conf,
-            center,
-            pyramid_places(padded),
-            score_thresh=self.score_thresh,
-            n_candidate=self.n_candidate,
-            seen=seen,
-            size=size,
-        )
-
-    def boxes_on_device(self, x: Any, sizes: Sequence[tuple[int, int]]) -> DeviceBoxes:
-        """As in `AbstractDetector`."""
-        outputs = self.outputs(x)
-        places = pyramid_places(x.shape[2:])
-        place = constants.get(("FCOS", x.shape[2:]), lambda: places_as_anchors(places))
-        seens = [self.preparation.placement(size).resized for size in sizes]
-        (frames,) = upload([np.stack([fitted_frame(size, seen) for size, seen in zip(sizes, seens)])])
-        found = decode_places_on_device(
-            *outputs,
-            place,
-            places.counts,
-            score_thresh=self.score_thresh,
-            n_candidate=self.n_candidate,
-            frames=frames,
-        )
-        result = suppressed_result(*found, frames, nms_thresh=self.nms_thresh, limit=self.limit, clip=self.clip)
-        return DeviceBoxes(result, lambda i: self.found_again(outputs, i, sizes[i]))
+    @property
+    def decoding(self) -> PointLevels:
+        """As in `AbstractOneStageDetector`; at most `n_candidate` of a level, cut at the image's edges."""
+        return PointLevels(strides=STRIDES, n_class=self.n_fg_class, n_candidate=self.n_candidate)

@@ -15,7 +15,6 @@ from cvzoo.functions.loss.labels import beside
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.check_objects import check_objects
 from cvzoo.links.model.fcos.fcos import FCOS
-from cvzoo.links.model.fcos.places import pyramid_places
 from cvzoo.links.model.fcos.targets import assign_targets
 from cvzoo.reporting.reporter import report
 
@@ -55,7 +54,7 @@ class FCOSLoss(Chain):
             raise ShapeError("FCOSLoss: bboxes must be one a photo", expected=x.shape[0], got=len(bboxes))
         check_objects(type(self).__name__, bboxes, labels, self.model.n_fg_class)
         loc, conf, center = self.model(x)
-        places = pyramid_places((x.shape[2], x.shape[3]))
+        places = self.model.decoding.places(x.shape[2:])
         targets = assign_targets(places, bboxes, labels, ignored, radius=self.model.settings.radius)
         divisor = float(max(len(targets.positive), 1))
         conf_loss = focal_loss(conf, targets.label, alpha=self.alpha, gamma=self.gamma, normalizer=divisor)

@@ -9,7 +9,7 @@ from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.loss.focal_loss import BACKGROUND, IGNORED
 from cvzoo.geometry.as_bbox import as_bbox
 from cvzoo.geometry.bbox_area import bbox_area
-from cvzoo.links.model.fcos.places import Places
+from cvzoo.links.model.decoding.point_levels import Places
 
 # a level finds objects whose farthest side is 4 to 8 strides away; the finest also nearer, the coarsest also farther
 _NEAR, _FAR = 4, 8

@@ -8,16 +8,14 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.arrays import is_device_array
-from cvzoo.backends.arrays import to_numpy as on_host
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.functions.array.dtypes import widened
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.config_json import config_from_json
-from cvzoo.links.model.detector import Found
+from cvzoo.links.model.decoding.found import Found
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
 from cvzoo.links.model.faster_rcnn_fpn.preparation import pyramid_preparation
-from cvzoo.links.model.faster_rcnn_fpn.region_network import RegionNetwork, suppressed, to_photo
+from cvzoo.links.model.faster_rcnn_fpn.region_network import RegionNetwork, to_photo
 from cvzoo.links.model.faster_rcnn_fpn.source import region_networks_of_file, region_source
 from cvzoo.links.model.key_point_detector import AbstractKeyPointDetector, FoundPoints
 from cvzoo.links.model.keypoint_rcnn.config import KeypointRCNNFPNConfig, PointHeadConfig
@@ -109,24 +107,13 @@ class KeypointRCNNFPN(AbstractKeyPointDetector):
     def find_points(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> list[FoundPoints]:
         """As in `AbstractKeyPointDetector`."""
         seens = [self.preparation.placement(size).resized for size in sizes]
-        maps = self.regions(x)
-        if is_device_array(x) and self.limit is not None:
-            looked = self.regions.look_again_on_device(
-                *(maps, x.shape[2:], seens),
-                thresholds=self,
-                roi_size=self.point_settings.roi_size,
-                head=lambda regions, label: widened(self.point_head(regions)).array,
-            )
-            if looked is not None:
-                return [self._placed(heat, each, *ends) for (each, heat), *ends in zip(looked, seens, sizes)]
-        found = []
-        for i, each in enumerate(self.regions.find(maps, x.shape[2:], seens, self.score_thresh)):
-            bbox, label, score = suppressed(each, self.nms_thresh, self.limit)
-            photo = np.full(len(bbox), i, np.int32)
-            regions = self.regions.regions(maps, bbox, photo, self.point_settings.roi_size)
-            heat = on_host(widened(self.point_head(regions)).array)
-            found.append(self._placed(heat, (bbox, label, score), seens[i], sizes[i]))
-        return found
+        looked = self.regions.look_again(
+            *(self.regions(x), x.shape[2:], seens),
+            thresholds=self,
+            roi_size=self.point_settings.roi_size,
+            head=lambda regions, label: widened(self.point_head(regions)).array,
+        )
+        return [self._placed(said, each, *ends) for (each, said), *ends in zip(looked, seens, sizes)]
 
     def _placed(self, heat: np.ndarray, found: Found, seen: tuple[int, int], size: tuple[int, int]) -> FoundPoints:
         """heat: (R, K, M, M) of the boxes found, in pixels of the network's input."""

@@ -7,13 +7,11 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.arrays import is_device_array
-from cvzoo.backends.arrays import to_numpy as on_host
 from cvzoo.links.model.config_json import config_from_json
-from cvzoo.links.model.detector import Found
+from cvzoo.links.model.decoding.found import Found
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
 from cvzoo.links.model.faster_rcnn_fpn.preparation import pyramid_preparation
-from cvzoo.links.model.faster_rcnn_fpn.region_network import RegionNetwork, suppressed, to_photo
+from cvzoo.links.model.faster_rcnn_fpn.region_network import RegionNetwork, to_photo
 from cvzoo.links.model.faster_rcnn_fpn.source import region_networks_of_file, region_source
 from cvzoo.links.model.instance_segmenter import AbstractInstanceSegmenter, FoundInstances
 from cvzoo.links.model.mask_rcnn.config import MaskHeadConfig, MaskRCNNFPNConfig
@@ -85,24 +83,13 @@ class MaskRCNNFPN(AbstractInstanceSegmenter):
     def find_instances(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> list[FoundInstances]:
         """As in `AbstractInstanceSegmenter`."""
         seens = [self.preparation.placement(size).resized for size in sizes]
-        maps = self.regions(x)
-        if is_device_array(x) and self.limit is not None:
-            looked = self.regions.look_again_on_device(
-                *(maps, x.shape[2:], seens),
-                thresholds=self,
-                roi_size=self.mask_settings.roi_size,
-                head=self.mask_head.probabilities,
-            )
-            if looked is not None:
-                return [self._pasted(prob, each, *ends) for (each, prob), *ends in zip(looked, seens, sizes)]
-        found = []
-        for i, each in enumerate(self.regions.find(maps, x.shape[2:], seens, self.score_thresh)):
-            bbox, label, score = suppressed(each, self.nms_thresh, self.limit)
-            photo = np.full(len(bbox), i, np.int32)
-            regions = self.regions.regions(maps, bbox, photo, self.mask_settings.roi_size)
-            prob = on_host(self.mask_head.probabilities(regions, label))
-            found.append(self._pasted(prob, (bbox, label, score), seens[i], sizes[i]))
-        return found
+        looked = self.regions.look_again(
+            *(self.regions(x), x.shape[2:], seens),
+            thresholds=self,
+            roi_size=self.mask_settings.roi_size,
+            head=self.mask_head.probabilities,
+        )
+        return [self._pasted(said, each, *ends) for (each, said), *ends in zip(looked, seens, sizes)]
 
     def _pasted(self, prob: np.ndarray, found: Found, seen: tuple[int, int], size: tuple[int, int]) -> FoundInstances:
         """prob: (R, M, M) of the boxes found, in pixels of the network's input."""

@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.cuda.constants import constants
-from cvzoo.backends.cuda.staging import upload
-from cvzoo.geometry.anchors import cell_anchors, grid_anchors
+from cvzoo.geometry.anchors import cell_anchors
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.config import one_config
-from cvzoo.links.model.detector import AbstractOneStageDetector, Found, Preset
-from cvzoo.links.model.finished_boxes import DeviceBoxes, suppressed_result
+from cvzoo.links.model.decoding.anchor_levels import AnchorLevels
+from cvzoo.links.model.decoding.level_anchors import LevelAnchors, as_cell
+from cvzoo.links.model.detector import AbstractOneStageDetector, Preset
 from cvzoo.links.model.fpn.fpn import FPN
 from cvzoo.links.model.preparation.resize_shortest_edge import ResizeShortestEdge
 from cvzoo.links.model.preparation.statistics import MEAN_OF_255, STD_OF_255
@@ -23,7 +22,6 @@ from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.resnet.extractor import ResNetExtractor
 from cvzoo.links.model.resnet.weights import WEIGHTS as RESNET_WEIGHTS
 from cvzoo.links.model.retinanet.config import RetinaNetConfig, with_n_anchor
-from cvzoo.links.model.retinanet.decode import decode_levels, decode_levels_on_device, fitted_frame
 from cvzoo.links.model.retinanet.head import RetinaNetHead, prior_bias
 from cvzoo.links.model.retinanet.names import NAMES, count_classes
 from cvzoo.links.model.retinanet.weights import WEIGHTS
@@ -131,58 +129,19 @@ class RetinaNet(AbstractOneStageDetector):
 
     def grids(self, size: Sequence[int]) -> tuple[tuple[int, int], ...]:
         """(H, W) of each level's map, the finest first, for an input of `size` (H, W)."""
-        height, width = size
-        grids = []
-        for level in range(1, self.settings.last_level + 1):
-            height, width = (height + 1) // 2, (width + 1) // 2
-            if level >= self.settings.first_level:
-                grids.append((height, width))
-        return tuple(grids)
+        return tuple(self.decoding.anchors.grids(size))
 
     def anchors(self, size: Sequence[int]) -> np.ndarray:
         """(A, 4) float32, y_min x_min y_max x_max, in pixels of the network's input of `size` (H, W)."""
-        s = self.settings
-        parts = []
-        for sizes, (height, width) in zip(s.anchor_sizes, self.grids(size)):
-            cell = cell_anchors(sizes, s.anchor_ratios, rounded=s.anchor_rounded)
-            # whole pixels, as the published networks have it; a map of ceil(n / 2) places has another stride than 2^l
-            parts.append(grid_anchors(cell, (height, width), (size[0] // height, size[1] // width)))
-        return np.concatenate(parts)
+        return self.decoding.anchors.boxes(size)
 
-    def decode(self, outputs: tuple[np.ndarray, ...], size: tuple[int, int]) -> Found:
-        """bbox (R, 4), label (R,), score (R,) of what scores above `score_thresh`, at most `n_candidate` a level."""
-        loc, conf = outputs
-        seen, padded, _ = self.preparation.placement(size)
-        return decode_levels(
-            loc,
-            conf,
-            self.anchors(padded),
-            self._counts(padded),
-            score_thresh=self.score_thresh,
-            n_candidate=self.n_candidate,
-            seen=seen,
-            size=size,
+    @property
+    def decoding(self) -> AnchorLevels:
+        """As in `AbstractOneStageDetector`; at most `n_candidate` of a level, cut at the image's edges."""
+        c = self.config
+        cells = [as_cell(cell_anchors(sizes, c.anchor_ratios, rounded=c.anchor_rounded)) for sizes in c.anchor_sizes]
+        # whole pixels from place to place, as the published networks have it
+        anchors = LevelAnchors(tuple(cells), tuple(1 << level for level in range(c.first_level, c.last_level + 1)))
+        return AnchorLevels(
+            anchors=anchors, n_class=self.n_fg_class, scores="sigmoid", n_candidate=self.n_candidate, clip=True
         )
-
-    def boxes_on_device(self, x: Any, sizes: Sequence[tuple[int, int]]) -> DeviceBoxes:
-        """As in `AbstractDetector`."""
-        s = self.settings
-        outputs = self.outputs(x)
-        padded = x.shape[2:]
-        anchor = constants.get(("RetinaNet", s, padded), lambda: self.anchors(padded))
-        seens = [self.preparation.placement(size).resized for size in sizes]
-        (frames,) = upload([np.stack([fitted_frame(size, seen) for size, seen in zip(sizes, seens)])])
-        found = decode_levels_on_device(
-            *outputs,
-            anchor,
-            self._counts(padded),
-            score_thresh=self.score_thresh,
-            n_candidate=self.n_candidate,
-            frames=frames,
-        )
-        result = suppressed_result(*found, frames, nms_thresh=self.nms_thresh, limit=self.limit, clip=self.clip)
-        return DeviceBoxes(result, lambda i: self.found_again(outputs, i, sizes[i]))
-
-    def _counts(self, size: Sequence[int]) -> list[int]:
-        """How many anchors each level has, for an input of `size` (H, W)."""
-        return [height * width * self.settings.n_anchor for height, width in self.grids(size)]

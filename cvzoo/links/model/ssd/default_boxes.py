@@ -1,11 +1,31 @@
 """SSD's default boxes."""
 
+import dataclasses
 import math
 from collections.abc import Sequence
 
 import numpy as np
 
 from cvzoo.errors.exceptions import ValueRangeError
+
+
+@dataclasses.dataclass(frozen=True)
+class DefaultBoxes:
+    """SSD's anchors, for a network's input of one size. The fields are the arguments of `default_boxes`."""
+
+    grids: tuple[int, ...]
+    aspect_ratios: tuple[tuple[float, ...], ...]
+    steps: tuple[float, ...]
+    sizes: tuple[float, ...]
+    largest: float | None = None
+
+    def boxes(self, size: Sequence[int]) -> np.ndarray:
+        """(A, 4) float32, y_min x_min y_max x_max, pixels of the network's input; they are not made for another."""
+        return default_boxes(self.grids, self.aspect_ratios, self.steps, self.sizes, largest=self.largest)
+
+    def counts(self, size: Sequence[int]) -> list[int]:
+        """How many there are at each level."""
+        return [grid * grid * (2 + 2 * len(ratios)) for grid, ratios in zip(self.grids, self.aspect_ratios)]
 
 
 def default_boxes(

@@ -11,13 +11,12 @@ from cvzoo.backends.resampling import Resampling
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.links.model.config import one_config
-from cvzoo.links.model.detector import AbstractOneStageDetector, Found, Preset
-from cvzoo.links.model.finished_boxes import DeviceBoxes
+from cvzoo.links.model.decoding.anchor_levels import AnchorLevels
+from cvzoo.links.model.detector import AbstractOneStageDetector, Preset
 from cvzoo.links.model.preparation.stretch import Stretch
 from cvzoo.links.model.pretrained.detector import detector_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.ssd.config import SSDConfig
-from cvzoo.links.model.ssd.finish import boxes_of_photo, boxes_of_photos_on_device
 from cvzoo.links.model.ssd.multibox import Multibox
 from cvzoo.links.model.ssd.multibox_coder import MultiboxCoder
 from cvzoo.links.model.ssd.names import NAMES, count_classes
@@ -105,13 +104,7 @@ class SSD(AbstractOneStageDetector):
         """
         return self.multibox(self.extractor(x))
 
-    def decode(self, outputs: tuple[np.ndarray, ...], size: tuple[int, int]) -> Found:
-        """bbox (R, 4), label (R,), score (R,) of what scores above `score_thresh`, a box for each class that does."""
-        s = self.settings
-        found = self.coder.decode(*outputs, score_thresh=self.score_thresh, n_candidate=s.n_candidate)
-        return boxes_of_photo(found, (s.insize, s.insize), size, clip=s.clip)
-
-    def boxes_on_device(self, x: Any, sizes: Sequence[tuple[int, int]]) -> DeviceBoxes:
-        """As in `AbstractDetector`."""
-        s = self.settings
-        return boxes_of_photos_on_device(self, self.outputs(x), sizes, n_candidate=s.n_candidate, clip=s.clip)
+    @property
+    def decoding(self) -> AnchorLevels:
+        """As in `AbstractOneStageDetector`: a box for each class that scores."""
+        return self.coder.decoding(self.n_fg_class, n_candidate=self.config.n_candidate, clip=self.config.clip)

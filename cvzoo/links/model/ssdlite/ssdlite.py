@@ -4,18 +4,15 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.resampling import Resampling
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.config import one_config
-from cvzoo.links.model.detector import AbstractOneStageDetector, Found, Preset
-from cvzoo.links.model.finished_boxes import DeviceBoxes
+from cvzoo.links.model.decoding.anchor_levels import AnchorLevels
+from cvzoo.links.model.detector import AbstractOneStageDetector, Preset
 from cvzoo.links.model.preparation.stretch import Stretch
 from cvzoo.links.model.pretrained.detector import detector_source
 from cvzoo.links.model.pretrained.load import load_pretrained
-from cvzoo.links.model.ssd.finish import boxes_of_photo, boxes_of_photos_on_device
 from cvzoo.links.model.ssd.multibox_coder import MultiboxCoder
 from cvzoo.links.model.ssdlite.config import SSDLiteConfig
 from cvzoo.links.model.ssdlite.extractor import SSDLiteExtractor
@@ -102,12 +99,7 @@ class SSDLite(AbstractOneStageDetector):
         """
         return self.multibox(self.extractor(x))
 
-    def decode(self, outputs: tuple[np.ndarray, ...], size: tuple[int, int]) -> Found:
-        """bbox (R, 4), label (R,), score (R,) of what scores above `score_thresh`, a box for each class that does."""
-        found = self.coder.decode(*outputs, score_thresh=self.score_thresh, n_candidate=self.settings.n_candidate)
-        return boxes_of_photo(found, (self.insize, self.insize), size, clip=True)
-
-    def boxes_on_device(self, x: Any, sizes: Sequence[tuple[int, int]]) -> DeviceBoxes:
-        """As in `AbstractDetector`."""
-        n_candidate = self.settings.n_candidate
-        return boxes_of_photos_on_device(self, self.outputs(x), sizes, n_candidate=n_candidate, clip=True)
+    @property
+    def decoding(self) -> AnchorLevels:
+        """As in `AbstractOneStageDetector`: a box for each class that scores."""
+        return self.coder.decoding(self.n_fg_class, n_candidate=self.config.n_candidate, clip=True)

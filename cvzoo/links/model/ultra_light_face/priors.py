@@ -1,12 +1,34 @@
 """The boxes that the face detector starts from."""
 
+import dataclasses
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 # sides of the square priors in pixels of the network's input, map by map
 SIDES = ((10, 16, 24), (32, 48), (64, 96), (128, 192, 256))
 STRIDES = (8, 16, 32, 64)
+
+
+@dataclasses.dataclass(frozen=True)
+class FacePriors:
+    """The boxes that the face detector starts from, in parts of the input's sides; see `face_priors`.
+
+    sides: of the square priors of each map, pixels of the network's input; strides: of the maps
+    """
+
+    sides: tuple[tuple[int, ...], ...] = SIDES
+    strides: tuple[int, ...] = STRIDES
+
+    def boxes(self, size: Sequence[int]) -> np.ndarray:
+        """(A, 4) float32 for a network's input of `size` (H, W)."""
+        return face_priors(size)
+
+    def counts(self, size: Sequence[int]) -> list[int]:
+        """How many there are of each map."""
+        h, w = size
+        return [math.ceil(h / s) * math.ceil(w / s) * len(sides) for s, sides in zip(self.strides, self.sides)]
 
 
 def face_priors(size: tuple[int, int]) -> np.ndarray:

@@ -1,34 +1,25 @@
 """A face detector of 300,000 parameters."""
 
 import dataclasses
-import functools
 import os
-from collections.abc import Sequence
 from typing import Any
-
-import numpy as np
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.cuda.boxes import UNBOUNDED, decode_selected, frame
-from cvzoo.backends.cuda.constants import constants
-from cvzoo.backends.cuda.selection import select_best
-from cvzoo.backends.cuda.staging import upload
 from cvzoo.errors.exceptions import ValueRangeError
-from cvzoo.geometry.coding import decode_bbox
 from cvzoo.links.chain import ChainList, Sequential
 from cvzoo.links.connection.conv_2d_activ import Conv2DActiv
 from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.connection.separable_conv_2d_bn_activ import SeparableConv2DBNActiv
 from cvzoo.links.model.config import AbstractConfig, config_field
+from cvzoo.links.model.decoding.anchor_levels import AnchorLevels
 from cvzoo.links.model.detector import AbstractOneStageDetector, Preset
-from cvzoo.links.model.finished_boxes import DeviceBoxes, as_floats, suppressed_result
 from cvzoo.links.model.preparation.stretch import Stretch
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.pretrained.source import read_pretrained
 from cvzoo.links.model.ultra_light_face.names import face_names
-from cvzoo.links.model.ultra_light_face.priors import SIDES, face_priors
+from cvzoo.links.model.ultra_light_face.priors import SIDES, FacePriors
 from cvzoo.links.model.ultra_light_face.receptive_field_block import ReceptiveFieldBlock
 from cvzoo.links.model.ultra_light_face.weights import FACE_LABELS, WEIGHTS
 
@@ -37,7 +28,6 @@ _WIDTHS = (32, 32, 32, 64, 64, 64, 64, 128, 128, 128, 256, 256)
 _STRIDES = (1, 2, 1, 2, 1, 1, 1, 2, 1, 1, 2, 1)
 _ENDS = (8, 11, 13)  # after so many links of the base the first three heads look
 _SIZE = (240, 320)
-_STD = (0.1, 0.1, 0.2, 0.2)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -108,50 +98,18 @@ class UltraLightFace(AbstractOneStageDetector):
         offsets = [_rows(head(h), 4) for head, h in zip(self.box_heads, maps)]
         return F.softmax(F.concat(scores, axis=1), axis=2), F.concat(offsets, axis=1)
 
-    def decode(
-        self, outputs: tuple[np.ndarray, ...], size: tuple[int, int]
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """bbox (R, 4), label (R,), score (R,) of what scores above `score_thresh`."""
-        score, offset = outputs[0][:, 1], outputs[1]
-        keep = score > self.score_thresh
-        bbox = decode_faces(offset[keep], _priors()[keep]) * np.array(size * 2, np.float32)
-        return bbox, np.zeros(len(bbox), np.int32), score[keep]
-
-    def boxes_on_device(self, x: Any, sizes: Sequence[tuple[int, int]]) -> DeviceBoxes:
-        """As in `AbstractDetector`."""
-        outputs = self.outputs(x)
-        score, offset = as_floats(outputs[0][:, :, 1]), as_floats(outputs[1])
-        code = offset.copy()  # dx dy dw dh are dy dx dh dw
-        code[..., 0::2], code[..., 1::2] = offset[..., 1::2], offset[..., 0::2]
-        n = score.shape[1]
-        selected = select_best(score, [(0, n)], limit=n, above=self.score_thresh)
-        (frames,) = upload([np.stack([frame(size, factor=size) for size in sizes])])
-        prior = constants.get("UltraLightFace", _priors)
-        candidates = decode_selected(selected, code, prior, frames=frames, n_class=1, std=_STD)
-        result = suppressed_result(
-            *(selected, candidates, frames),
-            nms_thresh=self.nms_thresh,
-            limit=self.limit,
-            clip=self.clip,
-            most=UNBOUNDED,
+    @property
+    def decoding(self) -> AnchorLevels:
+        """As in `AbstractOneStageDetector`."""
+        return AnchorLevels(
+            anchors=FacePriors(),
+            n_class=1,
+            scores="probability",
+            std=(0.1, 0.1, 0.2, 0.2),
+            order="xy",
+            scores_first=True,
+            relative=True,
         )
-        return DeviceBoxes(result, lambda i: self.found_again(outputs, i, sizes[i]))
-
-
-def decode_faces(offset: np.ndarray, prior: np.ndarray) -> np.ndarray:
-    """(R, 4) float32, y_min x_min y_max x_max as parts of the photo.
-
-    offset: (R, 4) float32, dx dy dw dh, as the network gives
-    prior: (R, 4) float32, y_min x_min y_max x_max, as `face_priors` gives
-    """
-    return decode_bbox(offset[:, [1, 0, 3, 2]], prior, std=_STD)
-
-
-@functools.cache
-def _priors() -> np.ndarray:
-    priors = face_priors(_SIZE)
-    priors.flags.writeable = False
-    return priors
 
 
 def _head(i: int, n_in: int, n_out: int) -> Sequential | Convolution2D:

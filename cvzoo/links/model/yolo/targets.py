@@ -9,7 +9,7 @@ from cvzoo.errors.exceptions import ShapeError
 from cvzoo.geometry.as_bbox import as_bbox
 from cvzoo.geometry.bbox_area import bbox_area
 from cvzoo.geometry.bbox_iou import bbox_intersection, bbox_iou
-from cvzoo.links.model.yolo.decode import RegionHead, YoloHead, sigmoid
+from cvzoo.links.model.decoding.grid_cells import RegionHead, YoloHead
 
 _LARGEST_LOG = np.float32(25)
 UNKNOWN = -1
@@ -67,7 +67,7 @@ def head_grid(heads: Sequence[YoloHead | RegionHead], shapes: Sequence[tuple[int
 
 def predicted_boxes(code: np.ndarray, grid: Grid) -> np.ndarray:
     """(N, 4) y_min x_min y_max x_max, pixels, of code (N, 4): x, y, width, height as the heads give them."""
-    center = (grid.cell + sigmoid(code[:, 1::-1])) * grid.step
+    center = (grid.cell + _sigmoid(code[:, 1::-1])) * grid.step
     half = np.exp(np.minimum(code[:, 3:1:-1], _LARGEST_LOG)) * grid.anchor / 2
     return np.concatenate([center - half, center + half], axis=1)
 
@@ -152,3 +152,7 @@ def _places(grid: Grid, heads: Sequence[YoloHead | RegionHead], bbox: np.ndarray
     iou = bbox_iou(np.hstack([np.broadcast_to(zeros, side.shape), side]), np.hstack([anchor * 0, anchor]))
     best = iou.argmax(axis=1)
     return np.concatenate(places, axis=1)[np.arange(len(bbox)), best]
+
+
+def _sigmoid(x: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-x))

@@ -5,8 +5,6 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.labels.coco import coco_bbox_label_names
@@ -14,14 +12,13 @@ from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.model.config import COUNT, AbstractConfig, classes_field, config_field, count_field
 from cvzoo.links.model.darknet.resampling import reorg
+from cvzoo.links.model.decoding.grid_cells import GridCells, RegionHead
 from cvzoo.links.model.detector import AbstractOneStageDetector
-from cvzoo.links.model.finished_boxes import DeviceBoxes
 from cvzoo.links.model.preparation.letterbox import Letterbox
 from cvzoo.links.model.pretrained.source import decided_classes
 from cvzoo.links.model.yolo.block import block
 from cvzoo.links.model.yolo.darknet19 import Darknet19Extractor
-from cvzoo.links.model.yolo.decode import Found, RegionHead
-from cvzoo.links.model.yolo.frame import boxes_of_heads_on_device, checked_insize, darknet_letterbox, decode_heads
+from cvzoo.links.model.yolo.frame import checked_insize, darknet_letterbox
 from cvzoo.links.model.yolo.pretrained import PretrainedYOLO
 from cvzoo.links.model.yolo.weights import YOLO_V2_WEIGHTS
 
@@ -138,18 +135,7 @@ class YOLOv2(AbstractOneStageDetector):
         h = F.concat([reorg(self.passthrough(fine)), coarse], axis=1)
         return self.out(self.conv21(h))
 
-    def decode(self, outputs: tuple[np.ndarray, ...], size: tuple[int, int]) -> Found:
-        return decode_heads(
-            self.heads,
-            outputs,
-            input_size=(self.insize, self.insize),
-            size=size,
-            fit="letterbox",
-            score_thresh=self.score_thresh,
-        )
-
-    def boxes_on_device(self, x: Any, sizes: Sequence[tuple[int, int]]) -> DeviceBoxes:
-        """As in `AbstractDetector`."""
-        return boxes_of_heads_on_device(
-            *(self, self.heads, self.outputs(x), sizes), input_size=(self.insize, self.insize), fit="letterbox"
-        )
+    @property
+    def decoding(self) -> GridCells:
+        """As in `AbstractOneStageDetector`."""
+        return GridCells(heads=self.heads, letterbox=True)

@@ -5,21 +5,18 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.model.config import COUNT, AbstractConfig, classes_field, config_field, count_field
+from cvzoo.links.model.decoding.grid_cells import GridCells, RegionHead
 from cvzoo.links.model.detector import AbstractOneStageDetector
-from cvzoo.links.model.finished_boxes import DeviceBoxes
 from cvzoo.links.model.preparation.letterbox import Letterbox
 from cvzoo.links.model.pretrained.source import decided_classes
 from cvzoo.links.model.yolo.block import block, pool
-from cvzoo.links.model.yolo.decode import Found, RegionHead
-from cvzoo.links.model.yolo.frame import boxes_of_heads_on_device, checked_insize, darknet_letterbox, decode_heads
+from cvzoo.links.model.yolo.frame import checked_insize, darknet_letterbox
 from cvzoo.links.model.yolo.pretrained import PretrainedYOLO
 from cvzoo.links.model.yolo.weights import YOLO_V2_TINY_WEIGHTS
 from cvzoo.links.model.yolo.yolo_v2 import COCO_ANCHORS
@@ -133,18 +130,7 @@ class YOLOv2Tiny(AbstractOneStageDetector):
         h = F.max_pooling_2d(self.conv6(h), 2, 1, (0, 1, 0, 1), cover_all=False)
         return self.out(self.conv8(self.conv7(h)))
 
-    def decode(self, outputs: tuple[np.ndarray, ...], size: tuple[int, int]) -> Found:
-        return decode_heads(
-            self.heads,
-            outputs,
-            input_size=(self.insize, self.insize),
-            size=size,
-            fit="letterbox",
-            score_thresh=self.score_thresh,
-        )
-
-    def boxes_on_device(self, x: Any, sizes: Sequence[tuple[int, int]]) -> DeviceBoxes:
-        """As in `AbstractDetector`."""
-        return boxes_of_heads_on_device(
-            *(self, self.heads, self.outputs(x), sizes), input_size=(self.insize, self.insize), fit="letterbox"
-        )
+    @property
+    def decoding(self) -> GridCells:
+        """As in `AbstractOneStageDetector`."""
+        return GridCells(heads=self.heads, letterbox=True)

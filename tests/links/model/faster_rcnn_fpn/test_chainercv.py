@@ -8,7 +8,7 @@ import pytest
 from cvzoo.config.randomness import set_seed
 from cvzoo.errors.exceptions import WeightsMismatchError
 from cvzoo.labels.coco import coco_bbox_label_names
-from cvzoo.links.model.faster_rcnn_fpn.anchors import level_anchors
+from cvzoo.links.model.faster_rcnn_fpn.anchors import region_anchors
 from cvzoo.links.model.faster_rcnn_fpn.names import NAMES
 from cvzoo.links.model.faster_rcnn_fpn.weights import chainercv_config
 from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
@@ -82,7 +82,7 @@ def test_names_without_a_place_stay():
 
 
 def test_anchors_lie_around_the_middle_of_their_place():
-    finest, *_, coarsest = level_anchors(chainercv_config(50), (64, 128))
+    finest, *_, coarsest = region_anchors(chainercv_config(50)).by_level((64, 128))
     assert finest.shape == (16 * 32 * 3, 4)
     # a square of side 4 becomes 3 x 6, 4 x 4 and 6 x 3, eight times enlarged
     np.testing.assert_array_equal(
@@ -93,4 +93,4 @@ def test_anchors_lie_around_the_middle_of_their_place():
     np.testing.assert_array_equal(coarsest[4] - coarsest[1], [0, 64, 0, 64])
     np.testing.assert_array_equal(coarsest[1], [32 - 256, 32 - 256, 32 + 256, 32 + 256])
     several = dataclasses.replace(chainercv_config(50), anchor_sizes=((32, 64),) * 5)
-    assert level_anchors(several, (64, 64))[0].shape == (16 * 16 * 6, 4)
+    assert region_anchors(several).by_level((64, 64))[0].shape == (16 * 16 * 6, 4)

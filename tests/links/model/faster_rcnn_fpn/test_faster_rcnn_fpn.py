@@ -7,17 +7,18 @@ import re
 import numpy as np
 import pytest
 
+from cvzoo.backends.dispatch import backend_of
 from cvzoo.config.randomness import set_seed
 from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
-from cvzoo.links.model.faster_rcnn_fpn.anchors import level_anchors
+from cvzoo.links.model.decoding.proposals import LevelProposals, Proposals, cut_frames
+from cvzoo.links.model.decoding.regions import Regions
+from cvzoo.links.model.faster_rcnn_fpn.anchors import region_anchors
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
-from cvzoo.links.model.faster_rcnn_fpn.decode_regions import decode_regions
 from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import FasterRCNNFPN
 from cvzoo.links.model.faster_rcnn_fpn.listing import ARCHITECTURES, members
 from cvzoo.links.model.faster_rcnn_fpn.names import NAMES as PUBLISHERS
 from cvzoo.links.model.faster_rcnn_fpn.names import torchvision_config
 from cvzoo.links.model.faster_rcnn_fpn.preparation import pyramid_preparation
-from cvzoo.links.model.faster_rcnn_fpn.propose import propose
 from cvzoo.links.model.faster_rcnn_fpn.published import (
     FasterRCNNFPNMobileNetV3Large,
     FasterRCNNFPNMobileNetV3Large320,
@@ -54,31 +55,47 @@ def test_levels_follow_the_golden_sides(shared):
 
 def test_anchors_of_a_place_equal_the_golden_ones(shared):
     want = json.loads((shared / "reference" / "torchvision_golden.json").read_text())["anchors"]
-    for anchors, cell in zip(level_anchors(RESNET50_FPN, (800, 1088)), want["fasterrcnn_fpn_cell"], strict=True):
+    for anchors, cell in zip(
+        region_anchors(RESNET50_FPN).by_level((800, 1088)), want["fasterrcnn_fpn_cell"], strict=True
+    ):
         np.testing.assert_array_equal(anchors[:3][:, [1, 0, 3, 2]], cell)
 
 
 def test_steps_of_anchors_are_whole_only_where_corners_are():
     size = (800, 800)  # the coarsest map has 13 places: 61 pixels a place, or 64
-    rounded = level_anchors(RESNET50_FPN, size)[-1]
-    exact = level_anchors(dataclasses.replace(RESNET50_FPN, anchor_style="detectron2"), size)[-1]
+    rounded = region_anchors(RESNET50_FPN).by_level(size)[-1]
+    exact = region_anchors(dataclasses.replace(RESNET50_FPN, anchor_style="detectron2")).by_level(size)[-1]
     assert rounded[3, 1] - rounded[0, 1] == 61
     assert exact[3, 1] - exact[0, 1] == 64
 
 
+@dataclasses.dataclass(frozen=True)
+class Fixed:
+    """Four anchors, of one level or of two."""
+
+    n: tuple = (4,)
+
+    def boxes(self, size):
+        return np.array([[0, 0, 10, 10], [0, 0, 10, 9], [20, 20, 40, 40], [90, 90, 99, 99]], np.float32)
+
+    def counts(self, size):
+        return self.n
+
+
+def proposed(conf, counts=(4,), n_proposal=10, score_thresh=0.0):
+    decoding = LevelProposals(anchors=Fixed(counts), n_proposal=n_proposal, nms_thresh=0.7, score_thresh=score_thresh)
+    loc, frames = np.zeros((1, 4, 4), np.float32), cut_frames([(30, 30)])
+    return decoding.propose(loc, conf[None], (99, 99), frames).on_images()[0]
+
+
 def test_proposals_are_cut_suppressed_within_levels_and_limited():
-    anchor = np.array([[0, 0, 10, 10], [0, 0, 10, 9], [20, 20, 40, 40], [90, 90, 99, 99]], np.float32)
     conf = np.array([3, 2, 1, 5], np.float32)
-    loc = np.zeros((4, 4), np.float32)
-    settings = {"seen": (30, 30), "n_proposal": 10}
-    found = propose([loc], [conf], [anchor], **settings)
-    np.testing.assert_array_equal(found, [[0, 0, 10, 10], [20, 20, 30, 30]])  # the fourth lies in the padding
-    apart = propose([loc[:1], loc[1:]], [conf[:1], conf[1:]], [anchor[:1], anchor[1:]], **settings)
-    assert len(apart) == 3  # levels do not suppress each other
-    assert len(propose([loc], [conf], [anchor], seen=(30, 30), n_proposal=1)) == 0  # the best of the level was cut
-    high = propose([loc], [conf], [anchor], seen=(30, 30), n_proposal=10, score_thresh=0.9)
-    np.testing.assert_array_equal(high, [[0, 0, 10, 10]])
-    assert propose([loc], [conf], [anchor], seen=(30, 30), n_proposal=10, score_thresh=1.0).shape == (0, 4)
+    # the fourth lies in the padding
+    np.testing.assert_array_equal(proposed(conf), [[0, 0, 10, 10], [20, 20, 30, 30]])
+    assert len(proposed(conf, (1, 3))) == 3  # levels do not suppress each other
+    assert len(proposed(conf, n_proposal=1)) == 0  # the best of the level was cut
+    np.testing.assert_array_equal(proposed(conf, score_thresh=0.9), [[0, 0, 10, 10]])
+    assert proposed(conf, score_thresh=1.0).shape == (0, 4)
 
 
 def test_boxes_of_every_class_come_with_their_own_offsets():
@@ -86,14 +103,19 @@ def test_boxes_of_every_class_come_with_their_own_offsets():
     loc = np.zeros((2, 8), np.float32)
     loc[0, 4] = 5  # class 1: half the height down, at a deviation of 0.1
     conf = np.log(np.array([[0.2, 0.2, 0.6], [0.9, 0.06, 0.04]], np.float32))
-    found, label, score = decode_regions(
-        bbox, loc, conf, loc_std=(0.1, 0.1, 0.2, 0.2), score_thresh=0.05, seen=(35, 100)
-    )
+    decoding = Regions(n_class=2, std=(0.1, 0.1, 0.2, 0.2), min_side=1e-2)
+
+    def decoded(n):
+        proposals, frames = Proposals(bbox[None, :n], np.array([n])), cut_frames([(35, 100)])
+        options = {"frames": frames, "score_thresh": 0.05}
+        found = decoding.candidates(proposals, loc[None, :n], conf[None, :n], **options)
+        return backend_of(bbox).found_boxes(found)[0]
+
+    found, label, score = decoded(2)
     np.testing.assert_allclose(found, [[10, 10, 30, 30], [20, 10, 35, 30], [0, 0, 20, 20]], atol=1e-4)
     assert label.tolist() == [0, 1, 0]
     np.testing.assert_allclose(score, [0.2, 0.6, 0.06], atol=1e-6)
-    empty = decode_regions(bbox[:0], loc[:0], conf[:0], loc_std=(1, 1, 1, 1), score_thresh=0.5, seen=(9, 9))
-    assert [len(part) for part in empty] == [0, 0, 0]
+    assert [len(part) for part in decoded(0)] == [0, 0, 0]
 
 
 def test_regions_come_in_the_order_of_their_boxes():

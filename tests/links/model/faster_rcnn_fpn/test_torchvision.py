@@ -20,7 +20,7 @@ from cvzoo.links.model.faster_rcnn_fpn.published import (
     FasterRCNNFPNMobileNetV3Large320,
     FasterRCNNFPNResNet50,
 )
-from cvzoo.links.model.faster_rcnn_fpn.region_network import suppressed, to_photo
+from cvzoo.links.model.faster_rcnn_fpn.region_network import to_photo
 from cvzoo.links.model.faster_rcnn_fpn.weights import RESNET50_FPN, RESNET50_FPN_V2
 from cvzoo.links.model.keypoint_rcnn.published import KeypointRCNNFPNResNet50
 from cvzoo.links.model.mask_rcnn.paste_mask import paste_window
@@ -54,11 +54,11 @@ def assert_map(h, want):
 def pasted(model, maps, x, want):
     """(R, 1, H, W) float32: the probabilities of the instances' pixels, as torchvision gives them."""
     seen, size = tuple(want["image_size"]), want["input"][1:]
-    (found,) = model.regions.find(maps, x.shape[2:], [seen], model.score_thresh)
-    bbox, label, _ = suppressed(found, model.nms_thresh, model.limit)
-    regions = model.regions.regions(maps, bbox, np.zeros(len(bbox), np.int32), model.mask_settings.roi_size)
+    head, roi_size = model.mask_head.probabilities, model.mask_settings.roi_size
+    looked = model.regions.look_again(maps, x.shape[2:], [seen], thresholds=model, roi_size=roi_size, head=head)
+    ((bbox, _, _), probs) = looked[0]
     out = np.zeros((len(bbox), 1, *size), np.float32)
-    for r, (prob, bb) in enumerate(zip(model.mask_head.probabilities(regions, label), to_photo(bbox, seen, size))):
+    for r, (prob, bb) in enumerate(zip(probs, to_photo(bbox, seen, size))):
         window, (top, left) = paste_window(prob, bb, size)
         out[r, 0, top : top + window.shape[0], left : left + window.shape[1]] = window
     return out

@@ -11,14 +11,14 @@ from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError, WeightsMismatchError
+from cvzoo.links.model.decoding.point_levels import PointLevels
 from cvzoo.links.model.fcos.config import FCOSSettings
-from cvzoo.links.model.fcos.decode import decode_places
-from cvzoo.links.model.fcos.fcos import FCOS
+from cvzoo.links.model.fcos.fcos import FCOS, STRIDES
 from cvzoo.links.model.fcos.listing import ARCHITECTURES, members
 from cvzoo.links.model.fcos.loss import FCOSLoss, centredness
 from cvzoo.links.model.fcos.names import NAMES
-from cvzoo.links.model.fcos.places import pyramid_places
 from cvzoo.links.model.fcos.targets import assign_targets, match_places
+from cvzoo.links.model.preparation.placement import Placement
 from cvzoo.links.model.pretrained.names import by_our_names
 from cvzoo.links.model.pretrained.torchvision_rows import COCO_ROWS
 from cvzoo.reporting.reporter import Reporter
@@ -83,6 +83,10 @@ def test_the_loss_is_torchvisions(shared, seeds):
     np.testing.assert_allclose(found, [839.339172, 0.999999, 1.046092], rtol=1e-5)
 
 
+def pyramid_places(size):
+    return PointLevels(strides=STRIDES, n_class=3, n_candidate=1).places(size)
+
+
 @pytest.mark.parametrize("thresh", [0.0, 0.2, 0.5])
 @pytest.mark.parametrize("n_candidate", [5, 1000])
 def test_decode_is_a_plain_loop(thresh, n_candidate):
@@ -91,9 +95,8 @@ def test_decode_is_a_plain_loop(thresh, n_candidate):
     n = len(places.center)
     loc = rng.uniform(0, 3, (n, 4)).astype(np.float32)
     conf, center = rng.standard_normal((n, 3)).astype(np.float32), rng.standard_normal((n, 1)).astype(np.float32)
-    found = decode_places(
-        loc, conf, center, places, score_thresh=thresh, n_candidate=n_candidate, seen=(60, 90), size=(120, 90)
-    )
+    decoding = PointLevels(strides=STRIDES, n_class=3, n_candidate=n_candidate)
+    found = decoding.decode((loc, conf, center), (120, 90), Placement((60, 90), (64, 96)), thresh)
     score = np.sqrt(1 / (1 + np.exp(-conf.astype(np.float64))) / (1 + np.exp(-center.astype(np.float64))))
     want, start = [], 0
     for count in places.counts:

@@ -12,14 +12,15 @@ from hypothesis import strategies as st
 import cvzoo.functions as F
 from cvzoo.errors.exceptions import CvzooError, ShapeError, ValueRangeError, WeightsMismatchError
 from cvzoo.geometry.coding import encode_bbox
+from cvzoo.links.model.decoding.anchor_levels import AnchorLevels
 from cvzoo.links.model.detector import Preset
+from cvzoo.links.model.preparation.placement import Placement
 from cvzoo.links.model.preparation.resize_shortest_edge import fitted_size
 from cvzoo.links.model.preparation.statistics import MEAN_OF_255 as MEAN
 from cvzoo.links.model.preparation.statistics import STD_OF_255 as STD
 from cvzoo.links.model.preparation.torchvision_detector import torchvision_detector_preparation
 from cvzoo.links.model.resnet.resnet import ResNet
 from cvzoo.links.model.retinanet.config import RetinaNetSettings
-from cvzoo.links.model.retinanet.decode import decode_levels
 from cvzoo.links.model.retinanet.published import (
     retinanet_resnet18,
     retinanet_resnet50_fpn,
@@ -210,9 +211,21 @@ def test_photos_are_resized_as_torchvision_does(shared):
 ANCHORS = np.array([[0, 0, 10, 10], [20, 20, 40, 40], [0, 50, 30, 90], [90, 90, 120, 120]], np.float32)
 
 
-def decoded(loc, conf, counts=(3, 1), **settings):
-    settings = {"score_thresh": 0.3, "n_candidate": 10, "seen": (100, 100), "size": (50, 200), **settings}
-    return decode_levels(np.float32(loc), np.float32(conf), ANCHORS, counts, **settings)
+@dataclasses.dataclass(frozen=True)
+class TwoLevels:
+    """Three anchors of a level and one of the next."""
+
+    def boxes(self, size):
+        return ANCHORS
+
+    def counts(self, size):
+        return (3, 1)
+
+
+def decoded(loc, conf, score_thresh=0.3, n_candidate=10):
+    decoding = AnchorLevels(anchors=TwoLevels(), n_class=2, scores="sigmoid", n_candidate=n_candidate, clip=True)
+    seen = Placement((100, 100), (128, 128))
+    return decoding.decode((np.float32(loc), np.float32(conf)), (50, 200), seen, score_thresh)
 
 
 def test_decode_gives_boxes_in_the_photos_pixels():

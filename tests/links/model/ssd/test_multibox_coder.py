@@ -9,7 +9,7 @@ from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.geometry.bbox_iou import bbox_iou
 from cvzoo.links.model.ssd.config import SSD300_SETTINGS, SSD300_TORCHVISION, SSD512_SETTINGS
 from cvzoo.links.model.ssd.default_boxes import default_boxes
-from cvzoo.links.model.ssd.multibox_coder import MultiboxCoder, best_of_each_class
+from cvzoo.links.model.ssd.multibox_coder import MultiboxCoder
 
 GRIDS, RATIOS, STEPS, SIZES = (4, 2), ((2,), (2, 3)), (16, 32), (20, 40, 60)
 
@@ -135,17 +135,3 @@ def test_what_does_not_belong_together_is_refused(coder):
         coder.encode(random_boxes(2), np.zeros(3, np.int32))
     with pytest.raises(ShapeError, match="bbox"):
         coder.encode(np.zeros((2, 5), np.float32), np.zeros(2, np.int32))
-
-
-def test_the_best_of_each_class():
-    score = np.float32([[0.9, 0.1], [0.5, 0.3], [0.9, 0.2], [0.7, 0.0]])
-    row, label = best_of_each_class(score, 0.05, 2)
-    assert list(zip(row, label)) == [(0, 0), (1, 1), (2, 0), (2, 1)]
-    row, label = best_of_each_class(score, 0.05, None)
-    assert list(zip(row, label)) == [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1), (3, 0)]
-    assert [len(each) for each in best_of_each_class(score[:0], 0.05, 2)] == [0, 0]
-    many = np.random.default_rng(0).integers(0, 9, (200, 3)) / np.float32(9)
-    row, label = best_of_each_class(many, 0.2, 50)
-    for k in range(3):
-        want = np.argsort(-many[:, k], kind="stable")[:50]
-        np.testing.assert_array_equal(row[label == k], np.sort(want[many[want, k] > 0.2]))

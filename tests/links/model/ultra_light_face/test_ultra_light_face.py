@@ -11,7 +11,7 @@ from cvzoo.geometry.bbox_iou import bbox_iou
 from cvzoo.images.read_image import read_image
 from cvzoo.links.model.caffe.caffe_function import CaffeFunction
 from cvzoo.links.model.ultra_light_face.priors import face_priors
-from cvzoo.links.model.ultra_light_face.ultra_light_face import UltraLightFace, decode_faces
+from cvzoo.links.model.ultra_light_face.ultra_light_face import UltraLightFace
 from cvzoo.links.model.ultra_light_face.weights import WEIGHTS
 from cvzoo.serializers import save_npz
 
@@ -57,10 +57,16 @@ def test_sides_of_priors_are_cut_to_the_photo():
 
 
 def test_decoding_moves_and_grows_the_prior():
-    prior = np.array([[0.2, 0.4, 0.4, 0.6]], np.float32)
-    offset = np.array([[1, -2, np.log(2) / 0.2, 0]], np.float32)  # dx dy dw dh
+    net, row = UltraLightFace(), 1000
+    score, offset = np.zeros((4420, 2), np.float32), np.zeros((4420, 4), np.float32)
+    score[row, 1], offset[row] = 0.9, [1, -2, np.log(2) / 0.2, 0]  # dx dy dw dh
+    top, left, bottom, right = face_priors((240, 320))[row] * [100, 200, 100, 200]
+    height, width = bottom - top, right - left
     # 0.1 of a width to the right, 0.2 of a height up, twice as wide
-    np.testing.assert_allclose(decode_faces(offset, prior), [[0.16, 0.32, 0.36, 0.72]], rtol=1e-5)
+    want = [top - 0.2 * height, left - 0.4 * width, bottom - 0.2 * height, right + 0.6 * width]
+    bbox, label, _ = net.decode((score, offset), (100, 200))
+    np.testing.assert_allclose(bbox, [want], rtol=1e-5)
+    assert label.tolist() == [0]
 
 
 @pytest.mark.parametrize("variant", list(WEIGHTS))

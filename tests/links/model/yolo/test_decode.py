@@ -6,10 +6,15 @@ import numpy as np
 import pytest
 
 from cvzoo.errors.exceptions import ShapeError
-from cvzoo.links.model.yolo.decode import RegionHead, YoloHead
-from cvzoo.links.model.yolo.frame import darknet_letterbox, darknet_stretch, decode_heads
+from cvzoo.links.model.decoding.grid_cells import GridCells, RegionHead, YoloHead
+from cvzoo.links.model.preparation.placement import Placement
+from cvzoo.links.model.yolo.frame import darknet_letterbox, darknet_stretch
 
 ANCHORS = ((13.0, 10.0), (30.0, 16.0))
+
+
+def decoded(head, raw, size, thresh):
+    return GridCells(heads=(head,)).decode((raw,), size, Placement(size, size), thresh)
 
 
 def sigmoid(x):
@@ -63,7 +68,7 @@ def test_a_head_equals_the_formulas(kind, head, channels_last):
     expected = plain(raw, ANCHORS, head.n_class, (96, 160), 0.2, kind, vars(head).get("scale_xy", 1.0))
     if channels_last:
         raw = np.ascontiguousarray(raw.transpose(1, 2, 0)).transpose(2, 0, 1)
-    bbox, label, score = head.decode(raw, (96, 160), 0.2)
+    bbox, label, score = decoded(head, raw, (96, 160), 0.2)
     assert len(expected) > 5
     np.testing.assert_allclose(bbox, [each[0] for each in expected], rtol=1e-5, atol=1e-4)
     np.testing.assert_array_equal(label, [each[1] for each in expected])
@@ -75,14 +80,14 @@ def test_a_head_equals_the_formulas(kind, head, channels_last):
 def test_nan_and_infinity_give_no_box_and_no_warning(head):
     for value in (np.nan, np.inf, -np.inf):
         raw = np.full((head.n_channel, 2, 2), value, np.float32)
-        bbox, _, score = head.decode(raw, (64, 64), 0.1)
+        bbox, _, score = decoded(head, raw, (64, 64), 0.1)
         assert np.isfinite(bbox).all()
         assert np.isfinite(score).all()
     raw = np.zeros((head.n_channel, 2, 2), np.float32)
     raw[2, 0, 0] = np.nan  # the width of one box
     raw[4, 0, 1] = np.nan  # the objectness of another
     raw[5, 1, 0] = np.nan  # one class: with a softmax all of them
-    bbox, _, _ = head.decode(raw, (64, 64), 0.05)
+    bbox, _, _ = decoded(head, raw, (64, 64), 0.05)
     assert np.isfinite(bbox).all()
     assert 0 < len(bbox) < 24
 
@@ -90,20 +95,20 @@ def test_nan_and_infinity_give_no_box_and_no_warning(head):
 @pytest.mark.parametrize("head", [YoloHead(ANCHORS, 3), RegionHead(ANCHORS, 3)])
 def test_a_huge_width_stays_finite(head):
     raw = np.full((head.n_channel, 1, 1), 1000, np.float32)
-    bbox, _, score = head.decode(raw, (64, 64), 0.1)
+    bbox, _, score = decoded(head, raw, (64, 64), 0.1)
     assert len(bbox)
     assert np.isfinite(bbox).all()
     assert (score <= 1).all()
 
 
 def test_a_threshold_that_nothing_passes_gives_empty_arrays():
-    bbox, label, score = YoloHead(ANCHORS, 3).decode(np.zeros((16, 2, 2), np.float32), (64, 64), 1.0)
+    bbox, label, score = decoded(YoloHead(ANCHORS, 3), np.zeros((16, 2, 2), np.float32), (64, 64), 1.0)
     assert (bbox.shape, label.shape, score.shape) == ((0, 4), (0,), (0,))
 
 
 def test_other_channels_are_refused():
     with pytest.raises(ShapeError, match="2 anchors and 3 classes"):
-        YoloHead(ANCHORS, 3).decode(np.zeros((17, 2, 2), np.float32), (64, 64), 0.5)
+        decoded(YoloHead(ANCHORS, 3), np.zeros((17, 2, 2), np.float32), (64, 64), 0.5)
 
 
 @pytest.mark.parametrize("fit", ["stretch", "letterbox"])
@@ -112,13 +117,15 @@ def test_boxes_come_back_in_the_pixels_of_the_photo(fit):
     size, input_size = (100, 300), (64, 64)
     raw = np.full((6, 8, 8), -20, np.float32)
     raw[:, 3, 2] = [0, 0, 0, 0, 20, 20]  # one box around the centre of cell (3, 2)
-    bbox, _, _ = decode_heads([head], [raw], input_size=input_size, size=size, fit=fit, score_thresh=0.5)
+    preparation = {"letterbox": darknet_letterbox, "stretch": darknet_stretch}[fit](input_size)
+    decoding = GridCells(heads=(head,), letterbox=fit == "letterbox")
+    bbox, _, _ = decoding.decode((raw,), size, preparation.placement(size), 0.5)
     if fit == "stretch":
         expected = [(28 - 4) * 100 / 64, (20 - 4) * 300 / 64, (28 + 4) * 100 / 64, (20 + 4) * 300 / 64]
     else:  # the photo is 21 x 64 in its letterbox, 21 pixels below the upper edge
         expected = [(24 - 21) * 100 / 21, 16 * 300 / 64, (32 - 21) * 100 / 21, 24 * 300 / 64]
     np.testing.assert_allclose(bbox, [expected], rtol=1e-5)
     img = np.full((3, *size), 255, np.float32)
-    x = {"letterbox": darknet_letterbox, "stretch": darknet_stretch}[fit](input_size)(img)
+    x = preparation(img)
     assert (x.shape, x.dtype) == ((3, 64, 64), np.float32)
     assert (x[:, 0].max(), x[:, 32].max()) == ((1, 1) if fit == "stretch" else (0.5, 1))

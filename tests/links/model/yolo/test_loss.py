@@ -11,8 +11,9 @@ from cvzoo.config.switches import using_config
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.geometry.bbox_iou import bbox_iou
 from cvzoo.links.chain import Chain
+from cvzoo.links.model.decoding.grid_cells import GridCells, RegionHead, YoloHead
+from cvzoo.links.model.preparation.placement import Placement
 from cvzoo.links.model.yolo.augmentation import YOLOTransform
-from cvzoo.links.model.yolo.decode import RegionHead, YoloHead
 from cvzoo.links.model.yolo.listing import ARCHITECTURES
 from cvzoo.links.model.yolo.loss import YOLOLoss
 from cvzoo.links.model.yolo.targets import assign_targets, head_grid, predicted_boxes
@@ -143,8 +144,8 @@ def test_what_a_prediction_says_is_where_decode_finds_it():
     grid = head_grid(some, SHAPES, SIZE)
     code = np.concatenate([each.transpose(1, 2, 0).reshape(-1, 8)[:, :4] for each in y])
     said = predicted_boxes(code, grid)
-    want = [head.decode(each, SIZE, -1.0)[0][::3] for head, each in zip(some, y)]
-    np.testing.assert_allclose(said, np.concatenate(want), rtol=1e-5, atol=1e-4)
+    want = GridCells(heads=some).decode(y, SIZE, Placement(SIZE, SIZE), -1.0).bbox[::3]
+    np.testing.assert_allclose(said, want, rtol=1e-5, atol=1e-4)
 
 
 def test_crowds_do_not_matter_and_the_later_of_two_has_the_place():

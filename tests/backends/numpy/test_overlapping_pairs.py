@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from cvzoo.backends.numpy.overlapping_pairs import overlapped, overlapping_pairs
 from cvzoo.geometry.bbox_iou import bbox_iou
-from cvzoo.geometry.overlapping_pairs import overlapped, overlapping_pairs
 
 
 def boxes(n, span, side, seed=0):

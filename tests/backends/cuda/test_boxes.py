@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from cvzoo.backends.cuda.boxes import Coder, decode_selected, frame
+from cvzoo.backends.cuda.boxes import decode_selected
 from cvzoo.backends.cuda.selection import select_best
-from cvzoo.links.model.finished_boxes import ANY_SIDE, just_below
+from cvzoo.backends.detection import ANY_SIDE, Coder, frame, just_below
 
 TINY = np.finfo(np.float32).tiny
 

@@ -1,0 +1,176 @@
+"""Detection on a GPU: what `AbstractBackend` says of it, in arrays of fixed sizes: nothing waits for the host."""
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cvzoo.backends.constants import constants
+from cvzoo.backends.cuda import boxes as kernels
+from cvzoo.backends.cuda.nms import MOST, Kept, nms_batch
+from cvzoo.backends.cuda.selection import Candidates, Selected, Sorted, sort_candidates
+from cvzoo.backends.cuda.selection import select_best as select_scores
+from cvzoo.backends.cupy.library import cupy
+from cvzoo.backends.detection import CellHead, Coder, Scoring, logit_below
+from cvzoo.backends.transfer import download
+
+__all__ = [
+    "decode_boxes",
+    "decode_cells",
+    "finish_boxes",
+    "found_boxes",
+    "kept_boxes",
+    "nms",
+    "select_best",
+]
+
+# candidates that are looked at where a detector sets no limit of its own
+MOST_CANDIDATES = 8192
+
+
+class DeviceSelected(NamedTuple):
+    """What was selected, what makes scores of it, and how many of a part were looked at."""
+
+    selected: Selected
+    n_class: int
+    scoring: Scoring
+    above: float
+    most: int
+
+
+class DeviceCandidates(NamedTuple):
+    """Boxes of images, and the selection that they come from."""
+
+    boxes: Candidates
+    selected: Selected
+    most: int
+
+
+class DeviceKept(NamedTuple):
+    """Boxes of images in order, which of them stay, and how many were wanted at most."""
+
+    boxes: Sorted
+    kept: Kept
+    candidates: DeviceCandidates
+    wanted: int | None
+
+
+def select_best(
+    score: Any,
+    parts: Sequence[tuple[int, int]],
+    *,
+    n_class: int,
+    limit: int | None,
+    above: float,
+    step: int = 1,
+    scoring: Scoring = Scoring.PLAIN,
+    center: Any = None,
+    counts: Any = None,
+) -> DeviceSelected:
+    """As AbstractBackend.select_best says."""
+    score, bound = _as_floats(score), above
+    if scoring is Scoring.SOFTMAX:
+        score, scoring = kernels.softmax_scores(score, counts), Scoring.PLAIN
+    elif scoring is Scoring.CENTERED:
+        score, scoring = kernels.centered_scores(score, _as_floats(center)), Scoring.PLAIN
+    elif scoring is not Scoring.PLAIN:
+        bound = logit_below(above)
+    most = MOST_CANDIDATES if limit is None else kernels.UNBOUNDED
+    limit = MOST_CANDIDATES if limit is None else limit
+    selected = select_scores(score.reshape(len(score), -1), parts, limit=limit, above=bound, step=step)
+    return DeviceSelected(selected, n_class, scoring, above, most)
+
+
+def decode_boxes(
+    selected: DeviceSelected,
+    code: Any,
+    anchors: Any,
+    *,
+    frames: Any,
+    coder: Coder = Coder.ANCHORS,
+    std: Sequence[float] = (1.0, 1.0, 1.0, 1.0),
+    min_side: float = -math.inf,
+    by_part: bool = False,
+) -> DeviceCandidates:
+    """As AbstractBackend.decode_boxes says."""
+    boxes = kernels.decode_selected(
+        selected.selected,
+        _as_floats(code),
+        anchors,
+        frames=frames,
+        n_class=selected.n_class,
+        coder=coder,
+        std=std,
+        scoring=selected.scoring,
+        above=selected.above,
+        min_side=min_side,
+        by_part=by_part,
+        codes_of_class=code.ndim == 4,
+    )
+    return DeviceCandidates(boxes, selected.selected, selected.most)
+
+
+def decode_cells(
+    raws: Sequence[Any], heads: Sequence[CellHead], *, input_size: tuple[int, int], frames: Any, above: float
+) -> DeviceCandidates:
+    """As AbstractBackend.decode_cells says."""
+    xp = cupy()
+    raws = [_as_floats(raw.transpose(0, 2, 3, 1)) for raw in raws]
+    b, n_class = len(raws[0]), heads[0].n_class
+    counts = [raw.shape[1] * raw.shape[2] * len(head.anchors) for raw, head in zip(raws, heads)]
+    bbox = xp.empty((b, sum(counts), 4), np.float32)
+    score = xp.empty((b, sum(counts), n_class), np.float32)
+    first = 0
+    for head, raw, count in zip(heads, raws, counts):
+        cell = input_size[0] / raw.shape[1], input_size[1] / raw.shape[2]
+        anchors = constants.get(head, lambda head=head: np.array(head.anchors, np.float32))
+        kernels.decode_yolo(raw, anchors, head, cell=cell, above=above, first=first, bbox=bbox, score=score)
+        first += count
+    selected = select_best(score, [(0, sum(counts) * n_class)], n_class=n_class, limit=None, above=above)
+    return decode_boxes(selected, bbox, bbox, frames=frames, coder=Coder.BOXES)
+
+
+def found_boxes(candidates: DeviceCandidates) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """As AbstractBackend.found_boxes says."""
+    bboxes, labels, scores = download(candidates.boxes[:3])
+    counts = scores > -np.inf
+    return [(bbox[kept], label[kept], score[kept]) for bbox, label, score, kept in zip(bboxes, labels, scores, counts)]
+
+
+def nms(
+    candidates: DeviceCandidates,
+    *,
+    iou_thresh: float,
+    limit: int | None,
+    classwise: bool = True,
+    n_best: int | None = None,
+) -> DeviceKept:
+    """As AbstractBackend.nms says."""
+    boxes = sort_candidates(candidates.boxes)
+    most = MOST if n_best is None else n_best
+    kept = nms_batch(boxes, iou_thresh=iou_thresh, limit=limit, classwise=classwise, most=most)
+    return DeviceKept(boxes, kept, candidates, limit)
+
+
+def kept_boxes(kept: DeviceKept) -> tuple[Any, Any]:
+    """As AbstractBackend.kept_boxes says."""
+    return kernels.gather_boxes(kept.boxes, kept.kept), kept.kept.counts
+
+
+def finish_boxes(kept: DeviceKept, *, frames: Any, cut: bool) -> Any:
+    """As AbstractBackend.finish_boxes says."""
+    return kernels.finish_boxes(
+        kept.boxes,
+        kept.kept,
+        frames=frames,
+        cut=cut,
+        selected=kept.candidates.selected,
+        most=kept.candidates.most,
+        wanted=kept.wanted,
+    )
+
+
+def _as_floats(array: Any) -> Any:
+    """`array` in float32 and without gaps, as the kernels of boxes read it."""
+    return cupy().ascontiguousarray(array.astype(np.float32, copy=False))

@@ -1,0 +1,103 @@
+"""From a detector's numbers to the boxes of its images."""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from cvzoo.backends.detection import CellHead, Coder
+
+# exp() of a wild network output must not overflow: detectors never predict a side over 62.5 times the anchor's,
+# which is a 16-pixel anchor grown to 1000 pixels (the bound of Detectron and torchvision)
+SIZE_CLAMP = math.log(1000 / 16)
+# e^25 anchors are wider than any image, and the squares of their sides still fit into float32
+_LARGEST_LOG = np.float32(25)
+
+Four = Sequence[float]
+
+
+def decode_offsets(code: np.ndarray, anchor: np.ndarray, *, mean: Four = (0.0,) * 4, std: Four) -> np.ndarray:
+    """(R, 4): the boxes that offsets code (R, 4) dy dx dh dw, times std plus mean, make of anchor (R, 4)."""
+    code = code * np.asarray(std, code.dtype) + np.asarray(mean, code.dtype)
+    size = anchor[:, 2:] - anchor[:, :2]
+    center = code[:, :2] * size + (anchor[:, :2] + size / 2)
+    half = np.exp(np.minimum(code[:, 2:], code.dtype.type(SIZE_CLAMP))) * size / 2
+    return np.concatenate([center - half, center + half], axis=1)
+
+
+def decoded(code: np.ndarray, anchor: np.ndarray, coder: Coder, std: Four) -> np.ndarray:
+    if coder is Coder.BOXES:
+        return code
+    if coder is Coder.PLACES:
+        side = code * anchor[:, 2:3]
+        return np.concatenate([anchor[:, :2] - side[:, :2], anchor[:, :2] + side[:, 2:]], axis=1)
+    return decode_offsets(code, anchor, std=std)
+
+
+def placed(bbox: np.ndarray, frame: np.ndarray, min_side: float) -> tuple[np.ndarray, np.ndarray]:
+    """The boxes in pixels of their image, and (R,) bool which of them count."""
+    cut, offset, divisor, factor = (np.tile(frame[k : k + 2], 2) for k in (0, 2, 4, 6))
+    if cut[0] >= 0:
+        bbox = np.clip(bbox, 0, cut)
+    kept = np.isfinite(bbox).all(axis=1)
+    shortest = max(min_side, frame[10])
+    if shortest > -math.inf:
+        kept &= ((bbox[:, 2:] - bbox[:, :2]) >= shortest).all(axis=1)
+    if offset.any():
+        bbox = bbox - offset
+    if (divisor != 1).any():
+        bbox = bbox / divisor
+    return (bbox * factor if (factor != 1).any() else bbox), kept
+
+
+class _Places(NamedTuple):
+    """Of rows of a head: cell (R, 2) y x; anchor (R,); cell_size (2,), height and width in pixels."""
+
+    cell: np.ndarray
+    anchor: np.ndarray
+    cell_size: np.ndarray
+
+
+def cell_boxes(
+    raw: np.ndarray, head: CellHead, input_size: tuple[int, int], above: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """bbox (R, 4) in pixels of the network's input, label (R,), score (R,) of raw (A * (5 + L), GH, GW)."""
+    # cell by cell, anchor by anchor; no copy where channels lie last in memory
+    rows = raw.transpose(1, 2, 0).reshape(-1, 5 + head.n_class)
+    with np.errstate(all="ignore"):
+        objectness = rows[:, 4] if head.plain else _sigmoid(rows[:, 4])
+        # no class is surer than the object itself, so most cells need no look at their classes
+        index = np.flatnonzero(objectness > above)
+        rows = rows[index]
+        prob = rows[:, 5:]
+        if not head.plain:
+            prob = _softmax(prob) if head.softmax else _sigmoid(prob)
+        prob = prob * objectness[index, None]
+        place = _places(index, raw.shape[1:], len(head.anchors), input_size)
+        if head.plain:
+            center, side = rows[:, 1::-1], np.square(rows[:, 3:1:-1] * 2)
+        else:
+            center, side = _sigmoid(rows[:, 1::-1]), np.exp(np.minimum(rows[:, 3:1:-1], _LARGEST_LOG))
+        center = center * np.float32(head.scale_xy) - np.float32((head.scale_xy - 1) / 2)
+        side = side * np.array(head.anchors, np.float32)[place.anchor]
+        side = (side * place.cell_size if head.in_cells else side) / 2
+        center = (place.cell + center) * place.cell_size
+        bbox = np.concatenate([center - side, center + side], axis=1)
+        row, label = np.nonzero((prob > above) & np.isfinite(bbox).all(axis=1, keepdims=True))
+    return bbox[row], label.astype(np.int32), prob[row, label]
+
+
+def _places(index: np.ndarray, grid: tuple[int, int], n_anchor: int, input_size: tuple[int, int]) -> _Places:
+    cell, anchor = np.divmod(index, n_anchor)
+    cell = np.stack(np.divmod(cell, grid[1]), axis=1).astype(np.float32)
+    return _Places(cell, anchor, np.array([input_size[0] / grid[0], input_size[1] / grid[1]], np.float32))
+
+
+def _sigmoid(x: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-x))
+
+
+def _softmax(x: np.ndarray) -> np.ndarray:
+    e = np.exp(x - x.max(axis=1, keepdims=True, initial=-np.inf))
+    return e / e.sum(axis=1, keepdims=True)

@@ -1,0 +1,163 @@
+"""Detection in NumPy: what `AbstractBackend` says of it, image by image, where only what scores is computed."""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from cvzoo.backends.detection import FIELDS, HEADER, CellHead, Coder, Scoring, logit_below
+from cvzoo.backends.numpy.boxes import cell_boxes, decoded, placed
+from cvzoo.backends.numpy.selection import best_logits, best_of_parts, part_numbers, part_of, scores_above, sigmoids
+from cvzoo.backends.numpy.suppression import best_first, kept_by_class, kept_rows
+
+__all__ = [
+    "decode_boxes",
+    "decode_cells",
+    "finish_boxes",
+    "found_boxes",
+    "kept_boxes",
+    "nms",
+    "select_best",
+]
+
+
+class Selected(NamedTuple):
+    """Pairs of row and class that were selected, of each image in ascending order.
+
+    pairs: (K,) int64 each, row * n_class + class; scores: (K,) float32 each
+    """
+
+    pairs: list[np.ndarray]
+    scores: list[np.ndarray]
+    parts: Sequence[tuple[int, int]]
+    n_class: int
+
+
+class Candidates(NamedTuple):
+    """Of each image bbox (R, 4) float32, label (R,) int32, score (R,) float32; of equal scores the first is better."""
+
+    bbox: list[np.ndarray]
+    label: list[np.ndarray]
+    score: list[np.ndarray]
+
+
+def select_best(
+    score: np.ndarray,
+    parts: Sequence[tuple[int, int]],
+    *,
+    n_class: int,
+    limit: int | None,
+    above: float,
+    step: int = 1,
+    scoring: Scoring = Scoring.PLAIN,
+    center: np.ndarray | None = None,
+    counts: np.ndarray | None = None,
+) -> Selected:
+    """As AbstractBackend.select_best says."""
+    pairs, scores = [], []
+    for i, rows in enumerate(score):
+        rows = rows if counts is None else rows[: counts[i]]
+        if scoring in (Scoring.SIGMOID, Scoring.SIGMOID_IN_64) and limit is not None:
+            # what is greater before the sigmoid is greater behind it: only the best are computed
+            pair = best_logits(rows, parts, n_class, limit, logit_below(above))
+            value = sigmoids(np.ravel(rows)[pair], scoring)
+            kept = value > above
+            pair, value = pair[kept], value[kept]
+        else:
+            pair, value = scores_above(rows, scoring, above, None if center is None else center[i])
+            if limit is not None:
+                kept = best_of_parts(value, part_of(pair, parts, step), len(parts), limit)
+                pair, value = pair[kept], value[kept]
+        pairs.append(pair)
+        scores.append(value)
+    return Selected(pairs, scores, parts, n_class)
+
+
+def decode_boxes(
+    selected: Selected,
+    code: np.ndarray,
+    anchors: np.ndarray,
+    *,
+    frames: np.ndarray,
+    coder: Coder = Coder.ANCHORS,
+    std: Sequence[float] = (1.0, 1.0, 1.0, 1.0),
+    min_side: float = -math.inf,
+    by_part: bool = False,
+) -> Candidates:
+    """As AbstractBackend.decode_boxes says."""
+    found = []
+    for i, (pair, score) in enumerate(zip(selected.pairs, selected.scores)):
+        row, label = np.divmod(pair, selected.n_class)
+        own = code[i, row, label] if code.ndim == 4 else code[i, row]
+        against = (anchors[i] if anchors.ndim == 3 else anchors)[row]
+        if by_part:
+            label = part_numbers(pair, selected.parts)
+        with np.errstate(all="ignore"):
+            bbox, kept = placed(decoded(own, against, coder, std), frames[i], min_side)
+        found.append((bbox[kept], label[kept].astype(np.int32), score[kept]))
+    return Candidates(*(list(each) for each in zip(*found)))
+
+
+def decode_cells(
+    raws: Sequence[np.ndarray],
+    heads: Sequence[CellHead],
+    *,
+    input_size: tuple[int, int],
+    frames: np.ndarray,
+    above: float,
+) -> Candidates:
+    """As AbstractBackend.decode_cells says."""
+    found = []
+    for i, frame in enumerate(frames):
+        parts = [cell_boxes(raw[i], head, input_size, above) for raw, head in zip(raws, heads)]
+        bbox, label, score = (np.concatenate(each) for each in zip(*parts))
+        with np.errstate(all="ignore"):
+            bbox, kept = placed(bbox, frame, -math.inf)
+        found.append((bbox[kept], label[kept], score[kept]))
+    return Candidates(*(list(each) for each in zip(*found)))
+
+
+def nms(
+    candidates: Candidates, *, iou_thresh: float, limit: int | None, classwise: bool = True, n_best: int | None = None
+) -> Candidates:
+    """As AbstractBackend.nms says."""
+    kept: list[tuple[np.ndarray, ...]] = []
+    for bbox, label, score in zip(*candidates):
+        order = best_first(score)[:n_best]
+        if classwise:
+            order = order[kept_by_class(bbox[order], label[order], np.float32(iou_thresh), limit)]
+        else:
+            order = order[kept_rows(bbox[order], np.float32(iou_thresh), limit)]
+        kept.append((bbox[order], label[order], score[order]))
+    return Candidates(*(list(each) for each in zip(*kept)))
+
+
+def found_boxes(candidates: Candidates) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """As AbstractBackend.found_boxes says."""
+    return list(zip(*candidates))
+
+
+def kept_boxes(kept: Candidates) -> tuple[np.ndarray, np.ndarray]:
+    """As AbstractBackend.kept_boxes says."""
+    counts = np.array([len(bbox) for bbox in kept.bbox], np.int32)
+    padded = np.zeros((len(counts), counts.max(initial=0), 4), np.float32)
+    for to, bbox in zip(padded, kept.bbox):
+        to[: len(bbox)] = bbox
+    return padded, counts
+
+
+def finish_boxes(kept: Candidates, *, frames: np.ndarray, cut: bool) -> np.ndarray:
+    """As AbstractBackend.finish_boxes says."""
+    most = max(map(len, kept.bbox), default=0)
+    result = np.zeros((len(frames), HEADER + FIELDS * most), np.float32)
+    for to, frame, bbox, label, score in zip(result, frames, *kept):
+        inside = np.clip(bbox, 0, np.tile(frame[8:10], 2))
+        seen = (inside[:, 2:] > inside[:, :2]).all(axis=1)  # not wholly in a letterbox's margin, nor empty
+        count = np.count_nonzero(seen)
+        boxes = to[HEADER : HEADER + FIELDS * count].reshape(count, FIELDS)
+        boxes[:, :4] = (inside if cut else bbox)[seen]
+        boxes[:, 4] = score[seen]
+        boxes[:, 5] = label[seen].astype(np.int32).view(np.float32)
+        to[:1].view(np.int32)[0] = count
+    return result

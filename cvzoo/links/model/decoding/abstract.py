@@ -1,0 +1,47 @@
+"""What all descriptions of a one-stage detector's outputs have in common."""
+
+import abc
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cvzoo.backends.detection import frame
+from cvzoo.backends.dispatch import backend_of
+from cvzoo.links.model.decoding.found import Found
+from cvzoo.links.model.preparation.placement import Placement
+
+
+class AbstractDecoding(abc.ABC):
+    """What the outputs of a network mean: a frozen value, hashable; a subclass says how boxes come of them.
+
+    clip: whether boxes are cut at the edges of the image before the suppression
+    """
+
+    clip: bool = False
+
+    @abc.abstractmethod
+    def candidates(self, outputs: Sequence[Any], input_size: tuple[int, int], frames: Any, score_thresh: float) -> Any:
+        """The boxes that score above `score_thresh`, for `nms` of the backend on whose device the outputs lie.
+
+        outputs: what the network gave, float32, each with B as its first axis
+        input_size: (H, W) of the network's input
+        frames: (B, 11) float32 on that device, what `frame` gives of each image
+        """
+
+    def decode(
+        self, outputs: Sequence[np.ndarray], size: tuple[int, int], placement: Placement, score_thresh: float
+    ) -> Found:
+        """The boxes of one image of `size` (H, W) that score above `score_thresh`, in its pixels, before suppression.
+
+        outputs: what the network gave for the image, on the host, without the axis B
+        placement: where in the network's input the image lies
+        """
+        frames = self.frame(size, placement)[None]
+        found = self.candidates([y[None] for y in outputs], placement.input_size, frames, score_thresh)
+        return Found(*backend_of(outputs[0]).found_boxes(found)[0])
+
+    def frame(self, size: tuple[int, int], placement: Placement) -> np.ndarray:
+        """(11,) float32, how boxes in the network's input become those of an image of `size` (H, W)."""
+        seen = placement.resized
+        return frame(size, cut=seen if self.clip else None, factor=np.float32(size) / np.float32(seen))

@@ -1,0 +1,92 @@
+"""Boxes as offsets from anchors, with a score for each class."""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any, Literal, Protocol
+
+import numpy as np
+
+from cvzoo.backends.detection import Scoring, frame
+from cvzoo.backends.dispatch import backend_of
+from cvzoo.links.model.decoding.abstract import AbstractDecoding
+from cvzoo.links.model.preparation.placement import Placement
+
+Four = tuple[float, float, float, float]
+
+
+class Anchors(Protocol):
+    """A hashable description of anchors."""
+
+    def boxes(self, size: Sequence[int]) -> np.ndarray:
+        """(A, 4) float32, y_min x_min y_max x_max, for a network's input of `size` (H, W)."""
+
+    def counts(self, size: Sequence[int]) -> Sequence[int]:
+        """How many of the A belong to each level."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class AnchorLevels(AbstractDecoding):
+    """RetinaNet, SSD and relatives: `outputs` are offsets (B, A, 4) and scores of classes.
+
+    anchors: which the offsets are against
+    n_class: number of classes
+    scores: "sigmoid": scores (B, A, L) are logits; "softmax": (B, A, 1 + L) logits, background first; "probability":
+        (B, A, 1 + L), background first, are probabilities already
+    std: what dy dx dh dw are multiplied by
+    order: "yx": offsets are dy dx dh dw; "xy": dx dy dw dh
+    scores_first: whether the network gives the scores before the offsets
+    n_candidate: of each of `per` at most so many go into the suppression; None: all
+    per: "level" or "class"
+    clip: as in `AbstractDecoding`; relative: whether anchors are in parts of the input's sides
+    """
+
+    anchors: Anchors
+    n_class: int
+    scores: Literal["sigmoid", "softmax", "probability"]
+    std: Four = (1.0, 1.0, 1.0, 1.0)
+    order: Literal["yx", "xy"] = "yx"
+    scores_first: bool = False
+    n_candidate: int | None = None
+    per: Literal["level", "class"] = "level"
+    clip: bool = False
+    relative: bool = False
+
+    def candidates(self, outputs: Sequence[Any], input_size: tuple[int, int], frames: Any, score_thresh: float) -> Any:
+        """As in `AbstractDecoding`."""
+        loc, conf = reversed(outputs) if self.scores_first else outputs
+        backend = backend_of(conf)
+        parts, step = self._parts(input_size)
+        selected = backend.select_best(
+            conf[:, :, 1:] if self.scores == "probability" else conf,
+            parts,
+            n_class=self.n_class,
+            limit=self.n_candidate,
+            above=score_thresh,
+            step=step,
+            scoring=_SCORING[self.scores],
+        )
+        anchors = backend.constant((self.anchors, tuple(input_size)), lambda: self.anchors.boxes(input_size))
+        code = loc[:, :, [1, 0, 3, 2]] if self.order == "xy" else loc
+        return backend.decode_boxes(selected, code, anchors, frames=frames, std=self.std)
+
+    def frame(self, size: tuple[int, int], placement: Placement) -> np.ndarray:
+        """As in `AbstractDecoding`."""
+        return frame(size, factor=size) if self.relative else super().frame(size, placement)
+
+    def _parts(self, input_size: tuple[int, int]) -> tuple[list[tuple[int, int]], int]:
+        """Start and count of what n_candidate is of, and the step from one pair of anchor and class to the next."""
+        counts = self.anchors.counts(input_size)
+        if self.n_candidate is None:
+            return [(0, sum(counts) * self.n_class)], 1
+        if self.per == "class":
+            return [(label, sum(counts)) for label in range(self.n_class)], self.n_class
+        return level_parts(counts, self.n_class), 1
+
+
+def level_parts(counts: Sequence[int], n_class: int) -> list[tuple[int, int]]:
+    """Start and count of each level's pairs of place and class."""
+    starts = np.cumsum([0, *counts]) * n_class
+    return [(int(start), count * n_class) for start, count in zip(starts, counts)]
+
+
+_SCORING = {"sigmoid": Scoring.SIGMOID_IN_64, "softmax": Scoring.SOFTMAX, "probability": Scoring.PLAIN}

@@ -1,0 +1,78 @@
+"""Boxes as distances from places to their sides, with a score for each class and one for how central the place is."""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cvzoo.backends.detection import Coder, Scoring
+from cvzoo.backends.dispatch import backend_of
+from cvzoo.links.model.decoding.abstract import AbstractDecoding
+from cvzoo.links.model.decoding.anchor_levels import level_parts
+
+
+class Places(NamedTuple):
+    """center: (A, 2) float32, y x, pixels of the network's input; stride: (A,) float32, what distances are counted in;
+    counts: places of each level."""
+
+    center: np.ndarray
+    stride: np.ndarray
+    counts: tuple[int, ...]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class PointLevels(AbstractDecoding):
+    """FCOS: `outputs` are distances up, left, down and right (B, A, 4) in strides, and before the sigmoid scores of
+    classes (B, A, L) and centerness (B, A, 1); a score is the geometric mean of both.
+
+    strides: of the levels, the finest first
+    n_class: number of classes
+    n_candidate: of each level at most so many pairs of place and class go into the suppression
+    """
+
+    strides: tuple[int, ...]
+    n_class: int
+    n_candidate: int
+    clip: bool = True
+
+    def candidates(self, outputs: Sequence[Any], input_size: tuple[int, int], frames: Any, score_thresh: float) -> Any:
+        """As in `AbstractDecoding`."""
+        loc, conf, center = outputs
+        backend = backend_of(conf)
+        selected = backend.select_best(
+            conf,
+            level_parts([height * width for height, width in self._grids(input_size)], self.n_class),
+            n_class=self.n_class,
+            limit=self.n_candidate,
+            above=score_thresh,
+            scoring=Scoring.CENTERED,
+            center=center,
+        )
+        anchors = backend.constant(("points", self.strides, tuple(input_size)), lambda: self._anchors(input_size))
+        return backend.decode_boxes(selected, loc, anchors, frames=frames, coder=Coder.PLACES)
+
+    def places(self, size: Sequence[int]) -> Places:
+        """The places for an input of `size` (H, W): the finest level first, by row, then column.
+
+        The first place of a level is the corner, as torchvision has it, not half a stride from it as in the paper.
+        """
+        centers, strides = [], []
+        grids = self._grids(size)
+        for stride, (height, width) in zip(self.strides, grids):
+            # whole pixels: a map of ceil(n / 2) places has another step than 2^l
+            y = np.arange(height, dtype=np.float32) * (size[0] // height)
+            x = np.arange(width, dtype=np.float32) * (size[1] // width)
+            centers.append(np.stack(np.meshgrid(y, x, indexing="ij"), axis=-1).reshape(-1, 2))
+            strides.append(np.full(height * width, stride, np.float32))
+        counts = tuple([height * width for height, width in grids])
+        return Places(np.concatenate(centers), np.concatenate(strides), counts)
+
+    def _grids(self, size: Sequence[int]) -> list[tuple[int, int]]:
+        return [(-(-size[0] // stride), -(-size[1] // stride)) for stride in self.strides]
+
+    def _anchors(self, size: Sequence[int]) -> np.ndarray:
+        """(A, 4) float32: y, x, stride, 0 of each place."""
+        places = self.places(size)
+        stride = places.stride[:, None]
+        return np.concatenate([places.center, stride, 0 * stride], axis=1)

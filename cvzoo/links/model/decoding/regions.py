@@ -1,0 +1,80 @@
+"""Boxes of a second stage: offsets from proposals, of each class its own."""
+
+import dataclasses
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cvzoo.backends.detection import Scoring
+from cvzoo.backends.dispatch import backend_of
+from cvzoo.backends.transfer import on_host
+from cvzoo.links.model.decoding.proposals import Proposals, RegionBatch
+
+Four = tuple[float, float, float, float]
+
+
+class Looked(NamedTuple):
+    """What a second stage says of a batch's proposals.
+
+    loc: (B, P, L, 4) or (B, P, 4 * L) float32; conf: (B, P, 1 + L) float32, before the softmax, background first
+    """
+
+    batch: RegionBatch
+    loc: Any
+    conf: Any
+
+    def image_on_host(self, i: int) -> "Looked":
+        """The same of image i of the batch, on the host."""
+        arrays = (*self.batch.proposals, self.loc, self.conf)
+        bbox, counts, *others = on_host([array[i : i + 1] for array in arrays])
+        bbox, loc, conf = (array[:, : counts[0]] for array in (bbox, *others))
+        return Looked(RegionBatch(slice(i, i + 1), Proposals(bbox, counts), False), loc, conf)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Regions:
+    """Faster R-CNN and relatives.
+
+    n_class: number of classes, without the background
+    std, mean: offsets times std plus mean are dy dx dh dw
+    min_side: a box of which a side, once cut, is shorter is dropped
+    """
+
+    n_class: int
+    std: Four = (1.0, 1.0, 1.0, 1.0)
+    mean: Four = (0.0, 0.0, 0.0, 0.0)
+    min_side: float = -math.inf
+
+    def candidates(
+        self,
+        proposals: Proposals,
+        loc: Any,
+        conf: Any,
+        *,
+        frames: Any,
+        score_thresh: float,
+        scoring: Scoring = Scoring.SOFTMAX,
+    ) -> Any:
+        """The boxes that score above `score_thresh`, for `nms` of the backend on whose device they lie.
+
+        loc: (B, P, L, 4) or (B, P, 4 * L) float32
+        conf: (B, P, 1 + L) float32, before the softmax, background first; or for PLAIN (B, P, L), scores
+        frames: (B, 11) float32 of `cvzoo.backends.detection.frame`, for boxes in the proposals' pixels
+        """
+        backend, n = backend_of(conf), self.n_class
+        b, n_row = conf.shape[:2]
+        selected = backend.select_best(
+            conf,
+            [(0, n_row * n)],
+            n_class=n,
+            limit=None,
+            above=score_thresh,
+            scoring=scoring,
+            counts=proposals.counts,
+        )
+        code, std = loc.reshape(b, n_row, n, 4), self.std
+        if any(self.mean):  # which kernels do not know
+            std, mean = (backend.constant(four, lambda four=four: np.float32(four)) for four in (std, self.mean))
+            code, std = code * std + mean, (1.0, 1.0, 1.0, 1.0)
+        return backend.decode_boxes(selected, code, proposals.bbox, frames=frames, std=std, min_side=self.min_side)
