@@ -1,0 +1,110 @@
+"""`cvzoo info`: what a model is made of, and what a prediction costs."""
+
+import argparse
+import time
+from typing import Any
+
+import numpy as np
+
+from cvzoo.autodiff.hooks.memory_hook import MemoryHook
+from cvzoo.autodiff.hooks.timer_hook import TimerHook
+from cvzoo.cli.json_records import as_json, write_json
+from cvzoo.cli.load_predictor import load_predictor
+from cvzoo.cli.result_table import printable
+from cvzoo.errors.exceptions import ConfigError, UnsupportedError
+from cvzoo.links.chain import Chain
+from cvzoo.links.model.architectures import architecture_of
+from cvzoo.links.model.preparation.abstract import AbstractPreparation
+from cvzoo.links.model.seen import seeded_photo
+from cvzoo.links.model.thresholds import AbstractThresholds
+
+_SHOWN = 8  # kinds of functions that are printed
+
+
+def run(args: argparse.Namespace) -> int:
+    """0. Raises ConfigError if it is not clear which model is meant, and what loading it raises."""
+    if args.model is None and args.cfg is None:
+        raise ConfigError("which model?", hint="cvzoo info NAME, cvzoo info FILE, or --cfg FILE --weights FILE")
+    model = load_predictor(args)
+    record = {"model": args.model or args.cfg, **_facts(model), "prediction": _cost(model, tuple(args.size))}
+    if args.json is not None:
+        if args.json == "-":
+            print(as_json(record, indent=2).decode())
+            return 0
+        write_json(record, args.json)
+    _print(record)
+    return 0
+
+
+def _facts(model: Chain) -> dict[str, Any]:
+    """What the model is, as JSON."""
+    names = getattr(model, "label_names", None)
+    preparation = getattr(model, "preparation", None)
+    facts: dict[str, Any] = {
+        "class": type(model).__name__,
+        "n_class": None if names is None else len(names),
+        "label_names": None if names is None else list(names),
+        "preparation": preparation.describe() if isinstance(preparation, AbstractPreparation) else None,
+        "thresholds": None,
+        "config": None,
+        "parts": {name: _size(part) for name, part in _parts(model).items()},
+        "n_parameter": _size(model)["n_parameter"],
+        "nbytes": _size(model)["nbytes"],
+    }
+    if isinstance(model, AbstractThresholds):
+        facts["thresholds"] = {name: getattr(model, name) for name in ("score_thresh", "nms_thresh", "limit")}
+    try:
+        facts["config"] = architecture_of(type(model)).settings(model)
+    except UnsupportedError:
+        pass  # a network of darknet's .cfg, or a class that no model file holds
+    return facts
+
+
+def _parts(model: Chain) -> dict[str, Chain]:
+    return {link.name: link for link in model.children()}
+
+
+def _size(link: Chain) -> dict[str, int]:
+    arrays = [param.array for param in link.params() if param.array is not None]
+    return {"n_parameter": sum(a.size for a in arrays), "nbytes": sum(a.nbytes for a in arrays)}
+
+
+def _cost(model: Chain, size: tuple[int, int]) -> dict[str, Any]:
+    """Seconds and bytes of the second prediction on an image of `size` (H, W); the first one sets up kernels."""
+    img = seeded_photo(size).astype(np.uint8)
+    model.predict([img])
+    begun = time.perf_counter()
+    model.predict([img])
+    seconds = time.perf_counter() - begun
+    with TimerHook() as timer, MemoryHook() as memory:
+        model.predict([img])
+    functions = {
+        label: {"calls": each.count, "seconds": each.total, "bytes": memory.summary()[label, way].made}
+        for (label, way), each in timer.summary().items()
+    }
+    return {"size": list(size), "seconds": seconds, "peak_bytes": memory.peak, "functions": functions}
+
+
+def _print(record: dict[str, Any]) -> None:
+    names, cost = record["label_names"], record["prediction"]
+    some = "" if names is None else f": {', '.join(names[:6])}{' ...' if len(names) > 6 else ''}"
+    lines = [
+        ("class", record["class"]),
+        ("classes", "not named" if names is None else f"{len(names)}{some}"),
+        ("preparation", record["preparation"] or "of its own"),
+        ("thresholds", ", ".join(f"{name} {value}" for name, value in (record["thresholds"] or {}).items())),
+        ("parameters", f"{record['n_parameter']:,}, {record['nbytes'] / 1e6:.1f} MB"),
+    ]
+    print(printable(str(record["model"])))
+    for what, words in lines:
+        if words:
+            print(f"  {what:<12} {printable(words)}")
+    for name, part in record["parts"].items():
+        print(f"    {name:<20} {part['n_parameter']:>14,}")
+    height, width = cost["size"]
+    print(
+        f"  prediction   of {height} x {width} pixels: {cost['seconds']:.3f} s, {cost['peak_bytes'] / 1e6:.1f} MB of "
+        "arrays at once; functions, with their times measured one by one:"
+    )
+    for label, each in list(cost["functions"].items())[:_SHOWN]:
+        print(f"    {label:<32} {each['calls']:>5} calls  {each['seconds']:8.4f} s  {each['bytes'] / 1e6:9.1f} MB made")

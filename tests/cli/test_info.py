@@ -1,0 +1,55 @@
+"""`cvzoo info`."""
+
+import json
+
+import numpy as np
+import pytest
+
+import cvzoo.links as L
+from cvzoo.cli.main import main
+from cvzoo.serializers import save_model
+
+
+def test_a_models_facts_and_the_cost_of_a_prediction_are_printed(capsys):
+    assert main(["info", "retinanet_text", "--size", "64", "96"]) == 0
+    printed = capsys.readouterr().out
+    for words in ("RetinaNet", "1: text", "padded to multiples of 32", "3,152,018", "extractor", "64 x 96 pixels"):
+        assert words in printed
+
+
+def test_the_same_is_written_as_json_and_adds_up(tmp_path):
+    path = tmp_path / "info.json"
+    assert main(["info", "retinanet_text", "--size", "64", "96", "--json", str(path)]) == 0
+    record = json.loads(path.read_bytes())
+    model = L.retinanet_text()
+    count = sum(param.array.size for param in model.params())
+    assert record["n_parameter"] == count == sum(part["n_parameter"] for part in record["parts"].values())
+    assert record["nbytes"] == 4 * count
+    assert record["config"]["settings"]["n_layer"] == model.settings.n_layer
+    assert record["thresholds"] == {"score_thresh": 0.3, "nms_thresh": 0.5, "limit": 300}
+    functions = record["prediction"]["functions"]
+    assert functions["FusedConvolution2D"]["calls"] > 20
+    assert 0 < record["prediction"]["peak_bytes"] <= sum(each["bytes"] for each in functions.values())
+
+
+def test_a_model_without_thresholds_and_names_says_so(tmp_path, capsys):
+    np.random.seed(0)
+    path = tmp_path / "model.safetensors"
+    save_model(path, L.SqueezeNet1_1(n_class=3))
+    assert main(["info", str(path), "--size", "48", "48"]) == 0
+    printed = capsys.readouterr().out
+    assert "classes      not named" in printed
+    assert "thresholds" not in printed
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [([], "which model?"), (["no_such"], "the zoo has no model"), (["retinanet_text", "--size", "0", "3"], "positive")],
+)
+def test_what_cannot_be_told_is_an_error(words, says, capsys):
+    try:
+        status = main(["info", *words])
+    except SystemExit as stop:
+        status = stop.code
+    assert status == 2
+    assert says in capsys.readouterr().err
