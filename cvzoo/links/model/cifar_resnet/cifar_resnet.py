@@ -13,12 +13,10 @@ from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.cifar_resnet.basic_block import BasicBlock
 from cvzoo.links.model.cifar_resnet.names import NAMES
-from cvzoo.links.model.cifar_resnet.weights import CIFAR10_LABELS, WEIGHTS
+from cvzoo.links.model.cifar_resnet.weights import CIFAR10_LABELS, PREPARATION, WEIGHTS
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.config import AbstractConfig, classes_field, count_field
 from cvzoo.links.model.preparation.center_crop import CenterCrop
-from cvzoo.links.model.preparation.statistics import FACTS_OF_255, MEAN_OF_255, STD_OF_255
-from cvzoo.links.model.preparation.stretch import Stretch
 from cvzoo.links.model.pretrained.classifier import ClassWeights, classifier_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 
@@ -47,12 +45,7 @@ class CIFARResNet(AbstractClassifier):
     Where we differ: photos of another size are resized to 32 x 32.
     """
 
-    preparation = Stretch(
-        (32, 32),
-        mean=MEAN_OF_255,
-        std=STD_OF_255,
-        header=("channels", *FACTS_OF_255, "interpolation", "stretched_to"),
-    )
+    preparation = PREPARATION
     layer_names = ("conv1", "stage1", "stage2", "stage3", "pool", "fc")
 
     def __init__(

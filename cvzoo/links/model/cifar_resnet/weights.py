@@ -1,8 +1,16 @@
 """Published weights of the CIFAR ResNets."""
 
+from cvzoo.links.model.preparation.statistics import FACTS_OF_255, MEAN_OF_255, STD_OF_255
+from cvzoo.links.model.preparation.stretch import Stretch
 from cvzoo.weights.record import Weights
 
 CIFAR10_LABELS = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
+PREPARATION = Stretch(
+    (32, 32),
+    mean=MEAN_OF_255,
+    std=STD_OF_255,
+    header=("channels", *FACTS_OF_255, "interpolation", "stretched_to"),
+)
 _COMMIT = "d5489e8995e81e91ce6b1d69dcc98ad579b0b153"
 
 
@@ -18,7 +26,7 @@ def _record(n_layer: int, file_name: str, sha256: str, size: int, top1: float) -
         score={"top1": top1},  # on the 10,000 test images, as the publisher says
         source=f"github.com/akamaster/pytorch_resnet_cifar10 at {_COMMIT[:7]} (Y. Idelbayev)",
         label_names=CIFAR10_LABELS,
-        preprocessing="32 x 32 RGB; (x / 255 - (.485, .456, .406)) / (.229, .224, .225)",
+        preprocessing=PREPARATION.describe(),
     )
 
 

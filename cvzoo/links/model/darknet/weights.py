@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from cvzoo.links.model.preparation.stretch import Stretch
 from cvzoo.weights.record import Weights
 
 
@@ -37,7 +38,7 @@ YOLO_FASTEST_COCO = DarknetFiles(
         sha256="1c445c42bbd6df63edea2cc69f99667b5650d663ca11e34b116240740cd42890",
         size=1_384_268,
         score={"COCO train2017 (50 photos) AP": 0.1259, "COCO train2017 (50 photos) AP50": 0.2678},
-        preprocessing="320 x 320 by stretching, bilinear with antialias, RGB in [0, 1]",
+        preprocessing=Stretch((320, 320), std=(255.0,) * 3).describe(),
         **_FASTEST_ABOUT,
     ),
     Weights(
@@ -70,7 +71,7 @@ MOBILENET_V2_YOLO_V3_NANO_VOC = DarknetFiles(
         url=_MOBILENET + "MobileNetV2-YOLOv3-Nano/VOC/MobileNetV2-YOLOv3-Nano-voc.weights",
         sha256="3dc752a0dee830fb974bfd518d88df924d1eef03868e551786d606cd0f81c210",
         size=3_079_020,
-        preprocessing="320 x 320 by stretching, bilinear with antialias, RGB in [0, 1]",
+        preprocessing=Stretch((320, 320), std=(255.0,) * 3).describe(),
         **_MOBILENET_ABOUT,
     ),
     Weights(

@@ -18,7 +18,7 @@ from cvzoo.links.model.class_maps import ClassMap
 from cvzoo.links.model.config import AbstractConfig, classes_field, count_field, flip_field, scales_field, width_field
 from cvzoo.links.model.deeplab.names import V3_PLUS_NAMES
 from cvzoo.links.model.deeplab.separable_heads import Decoder, SeparableASPP
-from cvzoo.links.model.deeplab.weights import MIN_INPUT_SIZES, V3_PLUS_RECORDS
+from cvzoo.links.model.deeplab.weights import IN_ONE, MIN_INPUT_SIZES, V3_PLUS_RECORDS
 from cvzoo.links.model.deeplab.xception import Xception65
 from cvzoo.links.model.preparation.as_is import AsIs
 from cvzoo.links.model.pretrained.classifier import segmenter_source
@@ -107,7 +107,7 @@ class DeepLabV3plusXception65(AbstractSegmenter):
     def preparation(self) -> AsIs:  # type: ignore[override]
         """In its own size, in [-1, 1]."""
         header = ("channels", ("formula", "x / 127.5 - 1"), ("padded_to_at_least", self.min_input_size))
-        return AsIs(mean=(127.5,) * 3, std=(127.5,) * 3, arithmetic="x / std - mean / std", header=header)
+        return dataclasses.replace(IN_ONE, header=header)
 
     def training_scores(self, x: Any) -> tuple[Variable, ...]:
         """The scores, alone."""

@@ -4,6 +4,7 @@ from cvzoo.labels.ade20k import ade20k_semantic_segmentation_label_names
 from cvzoo.labels.cityscapes import cityscapes_semantic_segmentation_label_names
 from cvzoo.labels.voc import voc_semantic_segmentation_label_names
 from cvzoo.links.model.gluon_segmentation import gluon_segmenter
+from cvzoo.links.model.preparation.as_is import AsIs
 from cvzoo.links.model.torchvision_segmentation import torchvision_segmenter
 from cvzoo.weights.record import Weights
 
@@ -32,6 +33,9 @@ V3_RECORDS: dict[str, dict[str, Weights]] = {
     },
 }
 
+# RGB in [-1, 1]
+IN_ONE = AsIs(mean=(127.5,) * 3, std=(127.5,) * 3, arithmetic="x / std - mean / std")
+
 
 def _v3_plus(name: str, date: str, data: str, data_licence: str, miou: float, label_names: tuple[str, ...]) -> Weights:
     return Weights(
@@ -44,7 +48,7 @@ def _v3_plus(name: str, date: str, data: str, data_licence: str, miou: float, la
         score={"miou": miou},  # one scale, as ChainerCV says
         source="ChainerCV 0.13, converted from TensorFlow's model garden",
         label_names=label_names,
-        preprocessing="RGB; x / 127.5 - 1; a grey margin below and at the right of small photos",
+        preprocessing=f"{IN_ONE.describe()}; a grey margin below and at the right of small photos",
     )
 
 

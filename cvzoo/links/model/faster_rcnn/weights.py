@@ -1,11 +1,12 @@
 """Where ChainerCV's weights of Faster R-CNN lie; the publisher names no hashes: the first download is pinned."""
 
 from cvzoo.labels.voc import voc_bbox_label_names
+from cvzoo.links.model.preparation.resize_shortest_edge import ResizeShortestEdge
 from cvzoo.links.model.vgg.weights import WEIGHTS as VGG_WEIGHTS
 from cvzoo.weights.record import Weights
 
 SITE = "https://chainercv-models.preferred.jp/"
-_PREPROCESSING = "short side 600, long side at most 1000, bilinear, RGB in [0, 255] less (122.7717, 115.9465, 102.9801)"
+_PREPROCESSING = ResizeShortestEdge(600, 1000, mean=(122.7717, 115.9465, 102.9801)).describe()
 
 
 def _voc(name: str, file: str, data: str, score: float) -> Weights:

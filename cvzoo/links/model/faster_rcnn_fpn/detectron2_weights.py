@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
+from cvzoo.links.model.faster_rcnn_fpn.preparation import pyramid_preparation
 from cvzoo.weights.record import Weights
 
 _SITE = "https://dl.fbaipublicfiles.com/detectron2/"
@@ -50,6 +51,7 @@ def detectron2_files(
         backbone = "_".join([f"{_BACKBONES[letter]}{depth}", *width])
         name = f"{backbone}_coco_detectron2_{schedule}"
         config = f"{folder}/{network}_{variant}"
+        built = detectron2_config(int(depth), groups=32 if width else 1)
         record = Weights(
             name=f"{network}_fpn_{name}",
             url=f"{_SITE}{config}/{file}",
@@ -60,8 +62,7 @@ def detectron2_files(
             score={f"COCO val2017 {score}": value for score, value in zip(scores, values)},
             source=f"detectron2 model zoo, {config}",
             label_names=label_names,
-            preprocessing="short side 800, long side at most 1333, bilinear with antialiasing, padded to multiples of "
-            "32, RGB here and BGR there; x - (123.675, 116.28, 103.53)",
+            preprocessing=f"{pyramid_preparation(built).describe()}; detectron2's networks see BGR",
         )
-        found[name] = record, detectron2_config(int(depth), groups=32 if width else 1)
+        found[name] = record, built
     return found

@@ -5,15 +5,13 @@ from collections.abc import Mapping
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig
 from cvzoo.links.model.faster_rcnn_fpn.detectron2_weights import detectron2_files
+from cvzoo.links.model.faster_rcnn_fpn.preparation import pyramid_preparation
 from cvzoo.links.model.torchvision_record import torchvision_weights
 from cvzoo.weights.record import Weights
 
-TORCHVISION_PREPROCESSING = (
-    "short side 800, long side at most 1333, bilinear without antialiasing, padded to multiples of 32, RGB; "
-    "(x / 255 - (.485, .456, .406)) / (.229, .224, .225)"
-)
 # its normalizations divide by the plain standard deviation
 RESNET50_FPN = FasterRCNNFPNConfig(norm="frozen", bn_eps=0.0)
+TORCHVISION_PREPROCESSING = pyramid_preparation(RESNET50_FPN).describe()
 RESNET50_FPN_V2 = FasterRCNNFPNConfig(fpn_norm="batch", rpn_depth=2, head_convs=4, head_fcs=1)
 _ALL_SIZES = ((32, 64, 128, 256, 512),) * 3
 MOBILENET_V3_LARGE_FPN = FasterRCNNFPNConfig(
@@ -55,8 +53,7 @@ def chainercv_weights(name: str, file: str, *, score: Mapping[str, float]) -> We
         score=score,
         source="ChainerCV, trained by its script of feature pyramids, 2019-03-15",
         label_names=coco_bbox_label_names,
-        preprocessing="short side 800, long side at most 1333, bilinear without antialiasing, padded to multiples of "
-        "32, RGB; x - (123.15, 115.90, 103.06)",
+        preprocessing=pyramid_preparation(chainercv_config(50)).describe(),
     )
 
 
@@ -101,7 +98,7 @@ WEIGHTS: dict[str, tuple[Weights, FasterRCNNFPNConfig]] = {
             "fasterrcnn_mobilenet_v3_large_320_fpn-907ea3f9.pth",
             enum="FasterRCNN_MobileNet_V3_Large_320_FPN_Weights.COCO_V1",
             score={"COCO val2017 AP": 0.228},
-            preprocessing=TORCHVISION_PREPROCESSING.replace("800", "320").replace("1333", "640"),
+            preprocessing=pyramid_preparation(MOBILENET_V3_LARGE_320_FPN).describe(),
             label_names=coco_bbox_label_names,
         ),
         MOBILENET_V3_LARGE_320_FPN,

@@ -5,6 +5,7 @@ from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
 from cvzoo.links.model.faster_rcnn.weights import SITE
 from cvzoo.links.model.light_head_rcnn.weights import RESNET101_IMAGENET
+from cvzoo.links.model.preparation.resize_shortest_edge import ResizeShortestEdge
 from cvzoo.weights.record import Weights
 
 _SBD = ("Semantic Boundaries train, on ResNet-101 from ImageNet-1K", "Flickr terms of use; ImageNet terms of access")
@@ -27,7 +28,7 @@ def _record(
         score=score,
         source=source,
         label_names=names,
-        preprocessing="short side 600, long side at most 1000, bilinear, RGB in [0, 255] less (123.15, 115.90, 103.06)",
+        preprocessing=ResizeShortestEdge(600, 1000, mean=(123.15, 115.90, 103.06)).describe(),
     )
 
 

@@ -2,6 +2,7 @@
 
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.faster_rcnn.weights import SITE
+from cvzoo.links.model.preparation.resize_shortest_edge import ResizeShortestEdge
 from cvzoo.weights.record import Weights
 
 RESNET101_IMAGENET = Weights(
@@ -27,8 +28,7 @@ WEIGHTS: dict[str, Weights] = {
         score={"COCO AP": 0.393},
         source="ChainerCV, trained by it",
         label_names=coco_bbox_label_names,
-        preprocessing="short side 800, long side at most 1333, bilinear, RGB in [0, 255] less "
-        "(122.7717, 115.9465, 102.9801)",
+        preprocessing=ResizeShortestEdge(800, 1333, mean=(122.7717, 115.9465, 102.9801)).describe(),
     ),
     "imagenet": RESNET101_IMAGENET,
 }

@@ -137,7 +137,8 @@ class AbstractPreparation(abc.ABC):
 
     def filter_in_words(self) -> str:
         """How the image is resized, in words."""
-        return _FILTERS[self.resampling][0]
+        how, _ = _FILTERS[self.resampling]
+        return f"{how} without antialiasing" if self.resampling is Resampling.BILINEAR else how
 
     # --- the numbers ------------------------------------------------------------------------------------------------
     def _numbers(self) -> dict[str, Any]:
@@ -171,14 +172,20 @@ class AbstractPreparation(abc.ABC):
 
     def _formula(self) -> str:
         """What comes after the channels' order: a range or a formula."""
-        mean, std = (", ".join(f"{value:.5g}" for value in three) for three in (self.mean, self.std))
-        if mean == "0, 0, 0" and std in ("1, 1, 1", "255, 255, 255"):
+        mean, std = (self._in_words(three) for three in (self.mean, self.std))
+        if mean == "0" and std in ("1", "255"):
             return f" in [0, {self.value_range / self.std[0]:g}]"
         x = "x / 255" if self.value_range == 1 else "x"
         if not self.arithmetic.startswith("("):
-            return f"; {x} / {self.std[0]:.5g} - {self.mean[0] / self.std[0]:.5g}"
-        less = f"{x} - ({mean})" if std == "1, 1, 1" else f"({x} - ({mean})) / ({std})"
+            return f"; {x} / {std} - {self.mean[0] / self.std[0]:.5g}"
+        less = f"{x} - {mean}" if std == "1" else f"({x} - {mean}) / {std}"
         return f"; {less}{' / 255' if self.arithmetic.endswith('255') else ''}"
+
+    def _in_words(self, three: Three) -> str:
+        """The numbers in brackets; of [0, 255], where all three are the same, one."""
+        in_one = self.value_range == 1
+        numbers = [f"{value:.{5 if in_one else 7}g}" for value in three]
+        return numbers[0] if len(set(numbers)) == 1 and not in_one else f"({', '.join(numbers)})"
 
     def _check_numbers(self) -> None:
         """Raises ValueRangeError that names what is wrong with mean, std or the arithmetic; numbers become tuples."""

@@ -3,11 +3,18 @@
 from cvzoo.labels.ade20k import ade20k_semantic_segmentation_label_names
 from cvzoo.labels.cityscapes import cityscapes_semantic_segmentation_label_names
 from cvzoo.links.model.gluon_segmentation import gluon_segmenter
+from cvzoo.links.model.preparation.as_is import AsIs
+from cvzoo.links.model.pspnet.layouts import LAYOUTS, Layout
 from cvzoo.weights.record import Weights
 
 _CITYSCAPES = ("Cityscapes, finely labelled training frames", "Cityscapes terms: research, no commercial use")
 _ADE20K = ("ADE20K, training photos", "ADE20K terms: research, no commercial use")
 _IMAGENET = ("ImageNet-1K, ILSVRC 2012 training photos", "ImageNet terms of access: research, no commercial use")
+
+
+def _words(layout: Layout) -> str:
+    how = AsIs(mean=LAYOUTS[layout].mean, std=LAYOUTS[layout].std)
+    return f"{how.describe()}; windows of the network's input size"
 
 
 def _record(
@@ -23,7 +30,7 @@ def _record(
         score=score,  # on the validation photos with tiles and mirrors, as the publisher says
         source="ChainerCV 0.12",
         label_names=label_names,
-        preprocessing="RGB minus (123.68, 116.779, 103.939); windows of the network's input size",
+        preprocessing=_words("chainercv"),
     )
 
 
@@ -55,9 +62,7 @@ RECORDS[101]["cityscapes_converted"] = _record(
     _CITYSCAPES,
     cityscapes_semantic_segmentation_label_names,
 )
-_GLUON = {
-    "preprocessing": "RGB; (x / 255 - (.485, .456, .406)) / (.229, .224, .225); windows of the network's input size"
-}
+_GLUON = {"preprocessing": _words("gluon")}
 RECORDS[50]["ade20k_gluon"] = gluon_segmenter(
     "psp_resnet50", "ade20k", "3f220f537400dfa607c3d041ed3b172db39b0b01", **_GLUON
 )

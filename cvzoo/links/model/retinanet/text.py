@@ -2,6 +2,7 @@
 
 import pathlib
 
+from cvzoo.links.model.preparation.torchvision_detector import torchvision_detector_preparation
 from cvzoo.links.model.retinanet.retinanet import RetinaNet
 from cvzoo.weights.record import Weights
 
@@ -19,8 +20,7 @@ RETINANET_TEXT = Weights(
     source="trained by train_scripts/detection/train_retinanet_text.py, seed 0, in 0.8 hours on 3 threads of a 4-core "
     "Intel Xeon, 2026-11-21; docs/results/retinanet_text.md",
     label_names=("text",),
-    preprocessing="short side 704 unless the long side would pass 1024, bilinear with antialiasing, padded to "
-    "multiples of 32, RGB; (x / 255 - (.485, .456, .406)) / (.229, .224, .225)",
+    preprocessing=torchvision_detector_preparation(704, 1024, antialias=True).describe(),
 )
 
 

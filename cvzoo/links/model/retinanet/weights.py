@@ -1,6 +1,7 @@
 """torchvision's weights of RetinaNet: they carry the first digits of their hash in the file's name."""
 
 from cvzoo.labels.coco import coco_bbox_label_names
+from cvzoo.links.model.preparation.torchvision_detector import torchvision_detector_preparation
 from cvzoo.links.model.retinanet.config import RetinaNetSettings
 from cvzoo.links.model.torchvision_record import about_size
 from cvzoo.weights.record import Weights
@@ -28,8 +29,7 @@ def _record(version: int, file_name: str, score: float) -> Weights:
         score={"COCO val2017 AP": score},
         source=f"torchvision, RetinaNet_ResNet50_FPN{suffix.upper()}_Weights.COCO_V1",
         label_names=coco_bbox_label_names,
-        preprocessing="short side 800, long side at most 1333, bilinear without antialiasing, padded to multiples of "
-        "32, RGB; (x / 255 - (.485, .456, .406)) / (.229, .224, .225)",
+        preprocessing=torchvision_detector_preparation(800, 1333, antialias=False).describe(),
     )
 
 

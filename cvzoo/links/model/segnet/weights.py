@@ -1,6 +1,7 @@
 """Published weights of SegNet."""
 
 from cvzoo.labels.camvid import camvid_label_names
+from cvzoo.links.model.preparation.as_is import AsIs
 from cvzoo.weights.record import Weights
 
 RECORDS = {
@@ -15,6 +16,6 @@ RECORDS = {
         score={"miou": 0.494, "mean_class_accuracy": 0.671, "pixel_accuracy": 0.827},
         source="ChainerCV 0.12",
         label_names=camvid_label_names,
-        preprocessing="RGB in [0, 255], any size",
+        preprocessing=f"{AsIs().describe()}, any size",
     )
 }

@@ -103,3 +103,4 @@ SSD300_TORCHVISION = SSDConfig(
     cut_sides=True,
     clip=True,
 )
+GLUON_MEAN = (0.485 * 255, 0.456 * 255, 0.406 * 255)

@@ -9,7 +9,7 @@ from cvzoo.errors.exceptions import FileFormatError
 from cvzoo.labels.coco_categories import torchvision_label_names
 from cvzoo.links.model.pretrained.names import Arrays, Names
 from cvzoo.links.model.pretrained.torchvision_rows import foreground_rows, picked, yx_rows
-from cvzoo.links.model.ssd.config import SSD300_SETTINGS, SSD300_TORCHVISION, SSD512_SETTINGS, SSDConfig
+from cvzoo.links.model.ssd.config import GLUON_MEAN, SSD300_SETTINGS, SSD300_TORCHVISION, SSD512_SETTINGS, SSDConfig
 
 _FEATURES = {
     0: "conv1_1", 2: "conv1_2", 5: "conv2_1", 7: "conv2_2", 10: "conv3_1", 12: "conv3_2", 14: "conv3_3",
@@ -18,7 +18,6 @@ _FEATURES = {
 _FIRST_EXTRA = {"1": "conv5_1", "3": "conv5_2", "5": "conv5_3", "7.1": "conv6", "7.3": "conv7"}
 _HEADS = {"classification": "conf", "regression": "loc", "class": "conf", "box": "loc"}
 _VGG16 = ("1_", "2_", "3_", "4_", "5_", "6/", "7/")  # what a classifier has of the extractor
-_GLUON_MEAN = (0.485 * 255, 0.456 * 255, 0.406 * 255)
 _GLUON_STD = np.array([0.229, 0.224, 0.225]) * 255
 _GLUON_ANCHORS = re.compile(r"anchor_generators\.(\d+)\.anchors")
 
@@ -96,7 +95,7 @@ def gluon_config(asked: SSDConfig | None, theirs: Arrays, ours: Arrays) -> SSDCo
         sizes=(*sizes, last),
         aspect_ratios=tuple((2,) if len(boxes) == 4 else (2, 3) for boxes in first),
         steps=tuple(round(2 * float(boxes[0, 1]), 3) for boxes in first),
-        mean=_GLUON_MEAN,
+        mean=GLUON_MEAN,
         antialias=True,
         limit=100,
     )

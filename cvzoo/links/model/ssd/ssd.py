@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.resampling import Resampling
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.links.model.config import one_config
@@ -20,6 +19,7 @@ from cvzoo.links.model.ssd.config import SSDConfig
 from cvzoo.links.model.ssd.multibox import Multibox
 from cvzoo.links.model.ssd.multibox_coder import MultiboxCoder
 from cvzoo.links.model.ssd.names import NAMES, count_classes
+from cvzoo.links.model.ssd.preparation import ssd_preparation
 from cvzoo.links.model.ssd.vgg16 import SSDVGG16Extractor
 from cvzoo.links.model.ssd.weights import SSD300_WEIGHTS
 from cvzoo.weights.record import Weights
@@ -91,11 +91,8 @@ class SSD(AbstractOneStageDetector):
 
     @property
     def preparation(self) -> Stretch:  # type: ignore[override]
-        """Stretched, less the mean."""
-        how = Resampling.ANTIALIASED if self.settings.antialias else Resampling.BILINEAR
-        # files say "bilinear" of both
-        header = ("channels", "mean", "std", "size", ("interpolation", "bilinear"))
-        return Stretch((self.insize, self.insize), mean=self.settings.mean, resampling=how, header=header)
+        """See `ssd_preparation`."""
+        return ssd_preparation(self.settings)
 
     def forward(self, x: Any) -> tuple[Variable, Variable]:
         """mb_loc (B, A, 4): dy dx dh dw against `coder.default`; mb_conf (B, A, 1 + L): scores before the softmax.

@@ -1,16 +1,18 @@
 """Where published weights of SSD lie."""
 
+import dataclasses
+
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.labels.voc import voc_bbox_label_names
+from cvzoo.links.model.ssd.config import GLUON_MEAN, SSD300_SETTINGS, SSD300_TORCHVISION, SSD512_SETTINGS
+from cvzoo.links.model.ssd.preparation import ssd_preparation
 from cvzoo.links.model.torchvision_record import torchvision_weights
 from cvzoo.weights.record import Weights
 
 _SITE = "https://chainercv-models.preferred.jp/"
 _SOURCE = "ChainerCV, from the authors' Caffe weights"
 
-
-def _stretched(insize: int, mean: str) -> str:
-    return f"{insize} x {insize}, sides stretched, bilinear without antialiasing, RGB in [0, 255] less {mean}"
+_SETTINGS = {300: SSD300_SETTINGS, 512: SSD512_SETTINGS}
 
 
 def _chainercv(name: str, file: str, insize: int, score: dict[str, float], source: str = _SOURCE) -> Weights:
@@ -24,7 +26,7 @@ def _chainercv(name: str, file: str, insize: int, score: dict[str, float], sourc
         score=score,
         source=source,
         label_names=voc_bbox_label_names,
-        preprocessing=_stretched(insize, "(123, 117, 104)"),
+        preprocessing=ssd_preparation(_SETTINGS[insize]).describe(),
     )
 
 
@@ -33,6 +35,7 @@ _GLUON = "https://apache-mxnet.s3-accelerate.dualstack.amazonaws.com/gluon/model
 
 def _gluon(insize: int, data: str, digits: str, score: dict[str, float]) -> Weights:
     voc = data == "voc"
+    built = dataclasses.replace(_SETTINGS[insize], mean=GLUON_MEAN, antialias=True)
     return Weights(
         name=f"ssd{insize}_{'voc0712' if voc else 'coco'}_gluon",
         url=f"{_GLUON}ssd_{insize}_vgg16_atrous_{data}-{digits}.zip",
@@ -43,7 +46,7 @@ def _gluon(insize: int, data: str, digits: str, score: dict[str, float]) -> Weig
         score=score,
         source=f"gluon-cv, ssd_{insize}_vgg16_atrous_{data}",
         label_names=voc_bbox_label_names if voc else coco_bbox_label_names,
-        preprocessing=f"{insize} x {insize}, sides stretched, RGB in [0, 255] less 255 * (.485, .456, .406)",
+        preprocessing=ssd_preparation(built).describe(),
     )
 
 
@@ -73,7 +76,7 @@ SSD300_WEIGHTS: dict[str, Weights] = {
         "ssd300_vgg16_coco-b556d3b4.pth",
         enum="SSD300_VGG16_Weights.COCO_V1",
         score={"COCO val2017 AP": 0.251},
-        preprocessing=_stretched(300, "255 * (.48235, .45882, .40784)"),
+        preprocessing=ssd_preparation(SSD300_TORCHVISION).describe(),
         label_names=coco_bbox_label_names,
     ),
     "voc0712_gluon": _gluon(300, "voc", "0e169fbb", {"VOC 2007 mAP, 11-point": 0.776}),

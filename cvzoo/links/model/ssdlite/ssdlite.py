@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.resampling import Resampling
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.config import one_config
 from cvzoo.links.model.decoding.anchor_levels import AnchorLevels
@@ -18,6 +17,7 @@ from cvzoo.links.model.ssdlite.config import SSDLiteConfig
 from cvzoo.links.model.ssdlite.extractor import SSDLiteExtractor
 from cvzoo.links.model.ssdlite.head import LiteMultibox
 from cvzoo.links.model.ssdlite.names import count_classes, ssdlite_names
+from cvzoo.links.model.ssdlite.preparation import ssdlite_preparation
 from cvzoo.links.model.ssdlite.weights import WEIGHTS
 
 
@@ -83,14 +83,8 @@ class SSDLite(AbstractOneStageDetector):
 
     @property
     def preparation(self) -> Stretch:  # type: ignore[override]
-        """Stretched without antialiasing, in [-1, 1]."""
-        return Stretch(
-            (self.insize, self.insize),
-            mean=(127.5,) * 3,
-            std=(127.5,) * 3,
-            arithmetic="x * (1 / std) - mean / std",
-            resampling=Resampling.BILINEAR,
-        )
+        """See `ssdlite_preparation`."""
+        return ssdlite_preparation(self.insize)
 
     def forward(self, x: Any) -> tuple[Variable, Variable]:
         """mb_loc (B, A, 4): dy dx dh dw against `coder.default`; mb_conf (B, A, 1 + L): scores before the softmax.

@@ -1,6 +1,7 @@
 """torchvision's weights of SSDLite."""
 
 from cvzoo.labels.coco import coco_bbox_label_names
+from cvzoo.links.model.ssdlite.preparation import ssdlite_preparation
 from cvzoo.links.model.torchvision_record import torchvision_weights
 from cvzoo.weights.record import Weights
 
@@ -10,7 +11,7 @@ WEIGHTS: dict[str, Weights] = {
         "ssdlite320_mobilenet_v3_large_coco-a79551df.pth",
         enum="SSDLite320_MobileNet_V3_Large_Weights.COCO_V1",
         score={"COCO val2017 AP": 0.213},
-        preprocessing="320 x 320, sides stretched, bilinear without antialiasing, RGB; x / 127.5 - 1",
+        preprocessing=ssdlite_preparation(320).describe(),
         label_names=coco_bbox_label_names,
     )
 }

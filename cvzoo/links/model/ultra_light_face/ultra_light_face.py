@@ -15,13 +15,12 @@ from cvzoo.links.connection.separable_conv_2d_bn_activ import SeparableConv2DBNA
 from cvzoo.links.model.config import AbstractConfig, config_field
 from cvzoo.links.model.decoding.anchor_levels import AnchorLevels
 from cvzoo.links.model.detector import AbstractOneStageDetector, Preset
-from cvzoo.links.model.preparation.stretch import Stretch
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.pretrained.source import read_pretrained
 from cvzoo.links.model.ultra_light_face.names import face_names
 from cvzoo.links.model.ultra_light_face.priors import SIDES, FacePriors
 from cvzoo.links.model.ultra_light_face.receptive_field_block import ReceptiveFieldBlock
-from cvzoo.links.model.ultra_light_face.weights import FACE_LABELS, WEIGHTS
+from cvzoo.links.model.ultra_light_face.weights import FACE_LABELS, PREPARATION, WEIGHTS
 
 # output channels and stride of the separable convolutions after the first one
 _WIDTHS = (32, 32, 32, 64, 64, 64, 64, 128, 128, 128, 256, 256)
@@ -53,13 +52,7 @@ class UltraLightFace(AbstractOneStageDetector):
     n_fg_class = 1
     score_thresh = 0.6
     nms_thresh = 0.3
-    preparation = Stretch(
-        _SIZE,
-        mean=(127 / 255,) * 3,
-        std=(128 / 255,) * 3,
-        value_range=1.0,
-        header=("channels", "mean", "std", "fit", "height", "width"),
-    )
+    preparation = PREPARATION
 
     def __init__(self, pretrained_model: str | os.PathLike | None = None, variant: str = "rfb_320"):
         if variant not in WEIGHTS:

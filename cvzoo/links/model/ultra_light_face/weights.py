@@ -1,8 +1,15 @@
 """Published weights of the face detector."""
 
+from cvzoo.links.model.preparation.stretch import Stretch
 from cvzoo.weights.record import Weights
 
 FACE_LABELS = ("face",)
+PREPARATION = Stretch(
+    (240, 320),
+    mean=(127.0,) * 3,
+    std=(128.0,) * 3,
+    header=("channels", ("mean", (127 / 255,) * 3), ("std", (128 / 255,) * 3), "fit", "height", "width"),
+)
 _COMMIT = "dffdddda9794a50607cba8f318507a28c1c27cab"
 _REPOSITORY = "Linzaer/Ultra-Light-Fast-Generic-Face-Detector-1MB"
 
@@ -19,7 +26,7 @@ def _record(variant: str, file_name: str, sha256: str, size: int, score: dict[st
         score=score,  # on WIDER FACE's validation images at 320 x 240, as the publisher says
         source=f"github.com/{_REPOSITORY} at {_COMMIT[:7]}",
         label_names=FACE_LABELS,
-        preprocessing="320 x 240 (W x H) RGB, stretched; (x - 127) / 128",
+        preprocessing=PREPARATION.describe(),
     )
 
 

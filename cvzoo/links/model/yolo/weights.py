@@ -5,12 +5,13 @@ The publisher names no hashes and the server keeps no versions: the first downlo
 
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.labels.voc import voc_bbox_label_names
+from cvzoo.links.model.preparation.letterbox import Letterbox
 from cvzoo.weights.record import Weights
 
 _SITE = "https://pjreddie.com/media/files/"
 _LICENCE = "public domain (YOLO licence)"
 _SOURCE = "Joseph Redmon, https://pjreddie.com/darknet/yolo"
-_PREPROCESSING = "416 x 416 letterbox filled with grey 0.5, bilinear with aligned corners, RGB in [0, 1]"
+_PREPROCESSING = Letterbox((416, 416)).describe()
 
 
 def _chainercv(name: str, file: str, score: float) -> Weights:
@@ -24,7 +25,7 @@ def _chainercv(name: str, file: str, score: float) -> Weights:
         score={"VOC 2007 mAP, 11-point, at 416": score},
         source="ChainerCV, from the authors' darknet weights",
         label_names=voc_bbox_label_names,
-        preprocessing="416 x 416 letterbox filled with grey 0.5, bilinear, RGB in [0, 1]",
+        preprocessing=_PREPROCESSING,
     )
 
 
