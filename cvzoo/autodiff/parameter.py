@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from cvzoo.autodiff.prepared_weights import PreparedWeights
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.device import Device, device_of, get_device
 from cvzoo.backends.float_types import is_float
@@ -15,12 +16,12 @@ Initializer = Callable[[Any], None]
 
 
 class Kept:
-    """What all handles of one value share: its reordered copies, None while there are none."""
+    """What all handles of one value share: the weights prepared of it, None while there are none."""
 
     __slots__ = ("packs",)
 
     def __init__(self) -> None:
-        self.packs: dict | None = None
+        self.packs: PreparedWeights | None = None
 
 
 class Parameter(Variable):
@@ -30,7 +31,7 @@ class Parameter(Variable):
         leaves NaN, so that nobody computes with it unnoticed
     shape: its shape, or None to leave it to the first call of the layer (`initialize`)
 
-    Reordered copies of the value (`packs`) are kept for inference. Reading `array` forgets them, because the reader
+    Copies of the value that inference prepares (`packs`) are kept. Reading `array` forgets them, because the reader
     may write into it; who writes by another way (a view kept from before) calls `touch()`.
     """
 
@@ -88,7 +89,7 @@ class Parameter(Variable):
         self._kept = Kept()
 
     @property
-    def _packs(self) -> dict | None:
+    def _packs(self) -> PreparedWeights | None:
         return self._kept.packs
 
     @property
@@ -111,8 +112,8 @@ class Parameter(Variable):
             if type(self._array) is np.ndarray:
                 self._array.flags.writeable = True
 
-    def packs(self) -> dict | None:
-        """Where a backend keeps reordered copies of the value, in inference; None while gradients are being taken.
+    def packs(self) -> PreparedWeights | None:
+        """What inference has prepared of the value, and may add to; None while gradients are being taken.
 
         The array is made read-only meanwhile, so that a write through a handle from before fails loudly; an array of a
         GPU cannot be, there such a writer must call `touch()`. Where it is read-only already, because another handle
@@ -123,11 +124,11 @@ class Parameter(Variable):
             return None
         kept = self._kept
         if kept.packs is None and type(self._array) is not np.ndarray:  # arrays of a GPU cannot be locked
-            kept.packs = {}
+            kept.packs = PreparedWeights()
         elif kept.packs is None:
             if not self._array.flags.writeable:  # somebody else's read-only memory, not ours to unlock
-                return {}
-            kept.packs = {}
+                return PreparedWeights()
+            kept.packs = PreparedWeights()
             self._array.flags.writeable = False
         return kept.packs
 

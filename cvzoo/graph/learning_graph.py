@@ -264,7 +264,7 @@ def _complaint(capture: Capture) -> str:
 def _unpack(parameters: Iterable[Parameter]) -> None:
     """Let no parameter keep reordered copies."""
     for parameter in parameters:
-        if parameter._packs:
+        if parameter._packs is not None and not parameter._packs.is_empty:
             parameter.touch()
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from cvzoo.autodiff.changes import changes
 from cvzoo.autodiff.effects import effects
 from cvzoo.autodiff.parameter import Parameter
+from cvzoo.autodiff.prepared_weights import PreparedWeights
 from cvzoo.backends.arrays import is_device_array
 
 _PLAIN = (bool, int, float, str, type(None))
@@ -49,7 +50,7 @@ def same_value(a: Any, b: Any) -> bool:
 class _Seen(NamedTuple):
     parameter: Parameter
     array: np.ndarray
-    packs: dict | None
+    packs: PreparedWeights | None
     copy: np.ndarray | None
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from cvzoo.autodiff.parameter import Parameter
+from cvzoo.autodiff.prepared_weights import PreparedWeights
 from cvzoo.graph.readers import reader_of_values, tell
 
 _lock = threading.Lock()
@@ -34,7 +35,7 @@ class _WatchedParameter(Parameter):
             tell(reader)
         return Parameter.item(self)
 
-    def packs(self) -> dict | None:
+    def packs(self) -> PreparedWeights | None:
         return None
 
 

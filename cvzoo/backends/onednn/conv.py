@@ -3,6 +3,7 @@
 import numpy as np
 
 from cvzoo.backends.abstract import Pad, Pair
+from cvzoo.backends.float_types import is_half
 from cvzoo.backends.in_float32 import in_float32
 from cvzoo.backends.numpy.conv import channel_sum as numpy_channel_sum
 from cvzoo.backends.numpy.conv import conv_2d as numpy_conv_2d
@@ -45,7 +46,6 @@ _BINARY_ADD = 0x1FFF0
 _FIRST_POST_OP_SOURCE = 32768 | 2
 
 
-@in_float32
 def conv_2d(
     x: np.ndarray,
     w: np.ndarray,
@@ -73,19 +73,23 @@ def conv_2d(
             y = new_channels_last(*op.shape)
             op(as_kernels_want(x), w, b, add, y, pack)
             return y
-    return numpy_conv_2d(
-        x,
-        w,
-        b,
-        stride=stride,
-        pad=pad,
-        dilate=dilate,
-        groups=groups,
-        add=add,
-        activation=activation,
-        alpha=alpha,
-        beta=beta,
-    )
+    settings = {
+        "stride": stride,
+        "pad": pad,
+        "dilate": dilate,
+        "groups": groups,
+        "add": add,
+        "activation": activation,
+        "alpha": alpha,
+        "beta": beta,
+    }
+    if is_half(x.dtype):
+        return _conv_2d_of_halves(x, w, b, **settings)
+    return numpy_conv_2d(x, w, b, **settings)
+
+
+# not as a decorator: a network's most frequent kernel is called without another call in between
+_conv_2d_of_halves = in_float32(conv_2d)
 
 
 def _forward_descriptor(

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.parameter import Parameter
+from cvzoo.autodiff.prepared_weights import PreparedWeights
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.backends import float_types
 from cvzoo.backends.float_types import is_half, product_dtype
@@ -58,7 +59,7 @@ def fits_weight(x: Any, weight: Any) -> bool:
     return x == weight or (weight == _FLOAT32 and is_half(x))
 
 
-def rounded_weight(W: Any, dtype: Any, pack: dict | None) -> tuple[Any, dict | None]:
+def rounded_weight(W: Any, dtype: Any, pack: PreparedWeights | None) -> tuple[Any, PreparedWeights | None]:
     """W as `dtype`, and where the backend may keep reordered copies of that.
 
     W: array of float32, or of `dtype` already
@@ -68,7 +69,7 @@ def rounded_weight(W: Any, dtype: Any, pack: dict | None) -> tuple[Any, dict | N
         return W, pack
     if pack is None:
         return float_types.rounded(W, dtype), None
-    kept = pack.get(dtype)
+    kept = pack.made.get(dtype)
     if kept is None:
-        kept = pack[dtype] = (float_types.rounded(W, dtype), {})
+        kept = pack.made[dtype] = (float_types.rounded(W, dtype), PreparedWeights())
     return kept

@@ -3,6 +3,7 @@
 from typing import Any
 
 from cvzoo.autodiff.function_node import FunctionNode
+from cvzoo.autodiff.prepared_weights import PreparedWeights
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import ShapeError
@@ -39,7 +40,7 @@ def bf16_convolution_2d(
     alpha: float = 0.0,
     beta: float = 0.0,
     gives_bits: bool = False,
-    pack: dict | None = None,
+    pack: PreparedWeights | None = None,
 ) -> Variable:
     """As `fused_convolution_2d`, with x and W rounded to bfloat16; sums are float32.
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.parameter import Parameter
+from cvzoo.autodiff.prepared_weights import PreparedWeights
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.float_types import rounded
@@ -65,7 +66,7 @@ def fused_convolution_2d(
     activation: str | None = None,
     alpha: float = 0.0,
     beta: float = 0.0,
-    pack: dict | None = None,
+    pack: PreparedWeights | None = None,
 ) -> Variable:
     """activation(convolution_2d(x, W, b) + add), (B, O, OH, OW), without a gradient.
 

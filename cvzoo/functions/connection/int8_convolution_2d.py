@@ -3,6 +3,7 @@
 from typing import Any
 
 from cvzoo.autodiff.function_node import FunctionNode
+from cvzoo.autodiff.prepared_weights import PreparedWeights
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import ShapeError
@@ -44,7 +45,7 @@ def int8_convolution_2d(
     alpha: float = 0.0,
     beta: float = 0.0,
     out_counting: Counting | None = None,
-    pack: dict | None = None,
+    pack: PreparedWeights | None = None,
 ) -> Variable:
     """activation(scale * convolution_2d(x as bytes, W) + b + add), (B, O, OH, OW), without a gradient.
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from cvzoo.autodiff.function_node import FunctionNode
+from cvzoo.autodiff.prepared_weights import PreparedWeights
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import ShapeError
@@ -16,7 +17,7 @@ class Int8Linear(FunctionNode):
     It is never part of a graph.
     """
 
-    def __init__(self, pack: dict | None):
+    def __init__(self, pack: PreparedWeights | None):
         self._pack = pack
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -32,7 +33,7 @@ def int8_linear(
     n_batch_axes: int = 1,
     *,
     counting: Counting,
-    pack: dict | None = None,
+    pack: PreparedWeights | None = None,
 ) -> Variable:
     """scale * (x as bytes @ W.T) + b: (N, O), or the first n_batch_axes of x and then O; without a gradient.
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.parameter import Parameter
+from cvzoo.autodiff.prepared_weights import PreparedWeights
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.float_types import rounded
@@ -20,7 +21,7 @@ class Linear(FunctionNode):
     W and b of float32 beside an x of 16 bits are rounded to its dtype; their gradients are float32 again.
     """
 
-    def __init__(self, pack: dict | None = None):
+    def __init__(self, pack: PreparedWeights | None = None):
         self._pack = pack
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from cvzoo.autodiff.prepared_weights import PreparedWeights
 from cvzoo.functions.connection.convolution_2d import Convolution2D
 from cvzoo.functions.connection.fused_convolution_2d import FusedConvolution2D
 from cvzoo.functions.normalization.fixed_batch_normalization import FixedBatchNormalization
@@ -36,7 +37,7 @@ def fold_batch_normalization(graph: Graph) -> int:
             graph.add_constant((w * scale[:, None, None, None]).astype(w.dtype), "filters"),
             graph.add_constant((beta + (b - mean) * scale).astype(w.dtype), "bias"),
         )
-        function = FusedConvolution2D({**fused_settings(conv), "pack": {}}, True, False)
+        function = FusedConvolution2D({**fused_settings(conv), "pack": PreparedWeights()}, True, False)
         seconds = conv.seconds + record.seconds
         uses.put(Record(function, reads, record.writes, dict(vars(function)), seconds), conv, (record,))
         folded += 1
@@ -57,5 +58,5 @@ def fused_settings(record: Record) -> dict:
     function = record.function
     if isinstance(function, FusedConvolution2D):
         return dict(function._settings)
-    pack = {} if function._pack is None else function._pack
+    pack = PreparedWeights() if function._pack is None else function._pack
     return {**function._window, "activation": None, "alpha": 0.0, "beta": 0.0, "pack": pack}

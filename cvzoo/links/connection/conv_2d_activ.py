@@ -53,6 +53,6 @@ class Conv2DActiv(Chain):
         """(B, out_channels, OH, OW) of x (B, in_channels, H, W)."""
         conv = self.conv
         if self.activ is relu and not switches.enable_backprop and conv.W.is_initialized:
-            return fused_convolution(conv, x, activation="relu")
+            return fused_convolution(conv)(x, activation="relu")
         h = conv(x)
         return h if self.activ is None else self.activ(h)

@@ -8,8 +8,8 @@ from cvzoo.functions.activation.relu import relu
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.connection.convolution_2d import Convolution2D
-from cvzoo.links.connection.folded_convolution import can_fold, folded_convolution
 from cvzoo.links.connection.fused_activation import fused_activation
+from cvzoo.links.connection.fused_convolution import can_fold, fused_convolution
 
 
 class Conv2DBNActiv(Chain):
@@ -59,7 +59,7 @@ class Conv2DBNActiv(Chain):
         if can_fold(self.conv, self.bn):
             kernel = fused_activation(self.activ)
             kind, alpha, beta = kernel or (None, 0.0, 0.0)
-            h = folded_convolution(self.conv, self.bn, x, activation=kind, alpha=alpha, beta=beta)
+            h = fused_convolution(self.conv, self.bn)(x, activation=kind, alpha=alpha, beta=beta)
             return h if kernel is not None else self.activ(h)
         h = self.bn(self.conv(x))
         return h if self.activ is None else self.activ(h)

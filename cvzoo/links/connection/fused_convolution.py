@@ -1,94 +1,83 @@
 """A convolution layer, its batch normalization, a sum and an activation as one kernel, where nothing is learned."""
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from cvzoo.autodiff.prepared_weights import PreparedWeights
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.arrays import array_module
+from cvzoo.config.switches import switches
 from cvzoo.functions.connection.fused_convolution_2d import fused_convolution_2d
+from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.connection.convolution_2d import Convolution2D
-from cvzoo.links.connection.unchanged import is_unchanged, snapshot
+from cvzoo.links.connection.folded_weights import folded
+from cvzoo.links.connection.frozen_batch_normalization import FrozenBatchNormalization
+from cvzoo.links.link import Link
 
 
-def fused_convolution(
-    conv: Convolution2D,
-    x: Any,
-    *,
-    norm: Any = None,
-    add: Any = None,
-    activation: str | None = None,
-    alpha: float = 0.0,
-    beta: float = 0.0,
-) -> Variable:
-    """activation(norm(conv(x)) + add), by the layer's own kernel if it has one (see `quantize`).
+def can_fold(conv: Convolution2D, norm: Link) -> bool:
+    """Whether `fused_convolution` may stand for norm(conv(x)) now: no gradients, and fixed statistics."""
+    if switches.enable_backprop or conv.W._array is None:
+        return False
+    if isinstance(norm, FrozenBatchNormalization):
+        return True
+    return (
+        isinstance(norm, BatchNormalization)
+        and not switches.train
+        and norm.avg_mean is not None
+        and norm.gamma is not None
+        and norm.beta is not None
+    )
+
+
+def fused_convolution(conv: Convolution2D, norm: Any = None) -> Callable[..., Variable]:
+    """The function of x that is activation(norm(conv(x)) + add), by the layer's own kernel if it has one (see
+    `quantize`): call it with x (B, in_channels, H, W) and, as in `fused_convolution_2d`, add, activation, alpha, beta.
 
     conv: whose W has a value
-    x: (B, in_channels, H, W)
-    norm: a batch normalization with fixed statistics, or None
-    add, activation, alpha, beta: as in `fused_convolution_2d`
+    norm: a batch normalization with fixed statistics (see `can_fold`), or None
     """
-    run = float_convolution if conv.kernel is None else conv.kernel.convolve
-    return run(conv, norm, x, add=add, activation=activation, alpha=alpha, beta=beta)
+    if conv.kernel is not None:
+        return functools.partial(conv.kernel.convolve, conv, norm)
+    return float_convolution(conv, norm)
 
 
-def float_convolution(
-    conv: Convolution2D,
-    norm: Any,
-    x: Any,
-    *,
-    add: Any = None,
-    activation: str | None = None,
-    alpha: float = 0.0,
-    beta: float = 0.0,
-) -> Variable:
+def float_convolution(conv: Convolution2D, norm: Any) -> Callable[..., Variable]:
     """The same in float32, whatever kernel the layer has."""
     W, b, pack = filters_of(conv, norm)
-    return fused_convolution_2d(
-        x,
-        W,
-        b,
-        conv.stride,
-        conv.pad,
+    return functools.partial(
+        fused_convolution_2d,
+        W=W,
+        b=b,
+        stride=conv.stride,
+        pad=conv.pad,
         dilate=conv.dilate,
         groups=conv.groups,
-        add=add,
-        activation=activation,
-        alpha=alpha,
-        beta=beta,
         pack=pack,
     )
 
 
-def filters_of(conv: Convolution2D, norm: Any) -> tuple[Any, Any, dict | None]:
-    """W (O, C / groups, KH, KW) and b (O,) or None of norm(conv(x)), and where copies of that W may be kept.
-
-    The product of filters and scales is kept beside the filters, and made anew when they or the statistics change.
-    """
+def filters_of(conv: Convolution2D, norm: Any) -> tuple[Any, Any, PreparedWeights | None]:
+    """W (O, C / groups, KH, KW) and b (O,) or None of norm(conv(x)), and where copies of that W may be kept."""
     if norm is None:
         return conv.W, conv.b, conv.W.packs()
-    return _kept(conv, norm, "folded", _product)
+    return folded(conv.W, ("filters", id(norm)), _sources(conv, norm), lambda: _product(conv, norm))
 
 
-def factors_of(conv: Convolution2D, norm: Any) -> tuple[np.ndarray | None, Any, dict | None]:
+def factors_of(conv: Convolution2D, norm: Any) -> tuple[np.ndarray | None, Any, PreparedWeights | None]:
     """factor (O,) float64 or None and b (O,) or None, so that norm(conv(x)) is factor * (W * x) + b; and where copies
     of W that know the factors may be kept.
     """
-    return (None, conv.b, conv.W.packs()) if norm is None else _kept(conv, norm, "factors", _factors)
+    if norm is None:
+        return None, conv.b, conv.W.packs()
+    return folded(conv.W, ("factors", id(norm)), _sources(conv, norm), lambda: _factors(conv, norm))
 
 
-def _kept(conv: Convolution2D, norm: Any, key: str, make: Callable[[Convolution2D, Any], tuple[Any, Any]]) -> Any:
-    """make(conv, norm) and a table, kept beside the filters; made anew when they or the statistics change."""
-    statistics = snapshot((norm.gamma, norm.beta, norm.avg_mean, norm.avg_var))
-    packs = conv.W.packs()
-    name = key, id(norm)  # one convolution may have several norms
-    kept = None if packs is None else packs.get(name)
-    if kept is None or not is_unchanged(kept[0], statistics):
-        kept = (statistics, *make(conv, norm), {})
-        if packs is not None:
-            packs[name] = kept
-    return kept[1:]
+def _sources(conv: Convolution2D, norm: Any) -> tuple[Any, ...]:
+    return norm, norm.gamma, norm.beta, norm.avg_mean, norm.avg_var, norm.eps, conv.b
 
 
 def _factors(conv: Convolution2D, norm: Any) -> tuple[np.ndarray, np.ndarray]:

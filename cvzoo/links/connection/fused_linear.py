@@ -3,6 +3,7 @@
 from typing import Any
 
 from cvzoo.autodiff.parameter import Parameter
+from cvzoo.autodiff.prepared_weights import PreparedWeights
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import ShapeError
@@ -11,10 +12,8 @@ from cvzoo.functions.array.reshape import reshape
 from cvzoo.functions.array.transpose import transpose
 from cvzoo.functions.connection.fused_convolution_2d import fused_convolution_2d
 from cvzoo.functions.connection.linear import linear as linear_function
+from cvzoo.links.connection.folded_weights import folded
 from cvzoo.links.connection.linear import Linear
-from cvzoo.links.connection.unchanged import is_unchanged, snapshot
-
-_SCALED = "scaled"
 
 
 def fused_linear(
@@ -77,27 +76,26 @@ def map_as_rows(y: Variable, x_shape: tuple[int, ...]) -> Variable:
     return reshape(transpose(y, (0, 2, 3, 1)), (*x_shape[:-1], y.shape[1]))
 
 
-def filters_of_rows(linear: Linear, scale: Parameter | None) -> tuple[Any, Any, dict]:
+def filters_of_rows(linear: Linear, scale: Parameter | None) -> tuple[Any, Any, PreparedWeights]:
     """W (O, I, 1, 1) and b of a scaled layer, and where their reordered copies are kept."""
-    factor, b, pack = factors_of_rows(linear, scale)
-    W = linear.W._array
-    if factor is not None:
-        W = pack.get(_SCALED)
-        if W is None:
-            W = pack[_SCALED] = linear.W._array * factor[:, None]
-    return W[:, :, None, None], b, pack
+    if scale is None:
+        _, b, pack = factors_of_rows(linear, None)
+        return linear.W._array[:, :, None, None], b, pack
+    return folded(linear.W, "scaled filters", (scale, linear.b), lambda: _scaled(linear, scale))
 
 
-def factors_of_rows(linear: Linear, scale: Parameter | None) -> tuple[Any, Any, dict]:
+def factors_of_rows(linear: Linear, scale: Parameter | None) -> tuple[Any, Any, PreparedWeights]:
     """factor (O,) or None and b (O,) or None, so that a scaled layer is factor * (W * x) + b; and where copies of W
     that know the factor may be kept.
     """
-    packs = linear.W.packs()
     if scale is None:
-        return None, linear.b, packs.setdefault("as filters", {})
-    factor, b = scale._array, None if linear.b is None else linear.b._array
-    now = snapshot((scale,) if b is None else (scale, linear.b))
-    kept = packs.get(_SCALED)
-    if kept is None or not is_unchanged(kept[0], now):
-        kept = packs[_SCALED] = (now, factor.copy(), None if b is None else b * factor, {})
-    return kept[1:]
+        return None, linear.b, linear.W.packs().made.setdefault("filters of one pixel", PreparedWeights())
+    return folded(linear.W, "scale", (scale, linear.b), lambda: (scale._array, _scaled_bias(linear, scale)))
+
+
+def _scaled(linear: Linear, scale: Parameter) -> tuple[Any, Any]:
+    return (linear.W._array * scale._array[:, None])[:, :, None, None], _scaled_bias(linear, scale)
+
+
+def _scaled_bias(linear: Linear, scale: Parameter) -> Any:
+    return None if linear.b is None else linear.b._array * scale._array

@@ -44,4 +44,4 @@ def _layer(conv: Convolution2D, activ: Activ, z: Variable) -> Variable:
     if kernel is None:
         return activ(conv(z))
     kind, alpha, beta = kernel
-    return fused_convolution(conv, z, activation=kind, alpha=alpha, beta=beta)
+    return fused_convolution(conv)(z, activation=kind, alpha=alpha, beta=beta)

@@ -9,8 +9,8 @@ from cvzoo.initializers.normal import HeNormal
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.connection.convolution_2d import Convolution2D
-from cvzoo.links.connection.folded_convolution import can_fold, folded_convolution
 from cvzoo.links.connection.fused_activation import Activ, fused_activation
+from cvzoo.links.connection.fused_convolution import can_fold, fused_convolution
 from cvzoo.links.model.resnet.norm import Norm, make_norm
 
 
@@ -67,7 +67,7 @@ class ConvNormActiv(Chain):
         if can_fold(self.conv, self.bn):
             kernel = fused_activation(self.activ)
             kind, alpha, beta = kernel or (None, 0.0, 0.0)
-            h = folded_convolution(self.conv, self.bn, x, add=residual, activation=kind, alpha=alpha, beta=beta)
+            h = fused_convolution(self.conv, self.bn)(x, add=residual, activation=kind, alpha=alpha, beta=beta)
             return h if kernel is not None else self.activ(h)
         h = self.bn(self.conv(x))
         h = h if residual is None else h + residual

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from cvzoo.autodiff.prepared_weights import PreparedWeights
 from cvzoo.autodiff.variable import Variable
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import GraphError
@@ -93,16 +94,16 @@ class Int8Kernel(AbstractLayerKernel):
         )
         return rearranged(y, lambda y: map_as_rows(y, x.shape))
 
-    def _bytes_of(self, W: np.ndarray, factor: Any, pack: dict | None) -> tuple[np.ndarray, np.ndarray]:
+    def _bytes_of(self, W: np.ndarray, factor: Any, pack: PreparedWeights | None) -> tuple[np.ndarray, np.ndarray]:
         """W as bytes, and what each product of a byte of x and one of a filter (or row) counts, kept in `pack`."""
-        kept = None if pack is None else pack.get(_KEY)
+        kept = None if pack is None else pack.made.get(_KEY)
         if kept is None or kept[2] != self.counting.scale:
             filters, steps = weight_bytes(W)
             counts = steps * np.float64(self.counting.scale)
             counts = (counts if factor is None else counts * factor).astype(np.float32)
             kept = (filters, counts, self.counting.scale)
             if pack is not None:
-                pack[_KEY] = kept
+                pack.made[_KEY] = kept
         return kept[:2]
 
 

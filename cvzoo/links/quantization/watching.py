@@ -51,7 +51,7 @@ class Calibration(AbstractLayerKernel):
         """As AbstractLayerKernel says."""
         self._enter(x)
         return self._leave(
-            add, float_convolution(conv, norm, x, add=add, activation=activation, alpha=alpha, beta=beta)
+            add, float_convolution(conv, norm)(x, add=add, activation=activation, alpha=alpha, beta=beta)
         )
 
     def multiply(self, linear: Linear, x: Any, n_batch_axes: int) -> Variable:
@@ -118,10 +118,10 @@ class Comparison(AbstractLayerKernel):
         beta: float = 0.0,
     ) -> Variable:
         """As AbstractLayerKernel says."""
-        y = float_convolution(conv, norm, x)
+        y = float_convolution(conv, norm)(x)
         bias = conv.b if norm is None else norm.beta
         self._compare(y.array, self.kernel.convolve(conv, norm, x).array, 1, bias)
-        return float_convolution(conv, norm, x, add=add, activation=activation, alpha=alpha, beta=beta)
+        return float_convolution(conv, norm)(x, add=add, activation=activation, alpha=alpha, beta=beta)
 
     def multiply(self, linear: Linear, x: Any, n_batch_axes: int) -> Variable:
         """As AbstractLayerKernel says."""

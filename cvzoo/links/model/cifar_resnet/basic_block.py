@@ -6,7 +6,7 @@ import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv
-from cvzoo.links.connection.folded_convolution import can_fold, folded_convolution
+from cvzoo.links.connection.fused_convolution import can_fold, fused_convolution
 
 
 class BasicBlock(Chain):
@@ -33,5 +33,5 @@ class BasicBlock(Chain):
             x = F.pad(x, ((0, 0), (front, self.n_new - front), (0, 0), (0, 0)), "constant")
         last = self.conv2
         if can_fold(last.conv, last.bn):
-            return folded_convolution(last.conv, last.bn, h, add=x, activation="relu")
+            return fused_convolution(last.conv, last.bn)(h, add=x, activation="relu")
         return F.relu(last(h) + x)

@@ -6,8 +6,8 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.connection.convolution_2d import Convolution2D
-from cvzoo.links.connection.folded_convolution import can_fold, folded_convolution
 from cvzoo.links.connection.fused_activation import fused_activation
+from cvzoo.links.connection.fused_convolution import can_fold, fused_convolution
 from cvzoo.links.model.darknet.activation import Activation, read_activation
 from cvzoo.links.model.darknet.layer import DarknetLayer, Shape, check_fits, check_n_weight, get_size, refuse_options
 from cvzoo.weights.formats.darknet import DarknetSection, DarknetWeightsFile
@@ -67,7 +67,7 @@ class DarknetConvolution(Chain):
         if self.can_add():
             kernel = fused_activation(self.activation)
             kind, alpha, beta = kernel or (None, 0.0, 0.0)
-            h = folded_convolution(self.conv, self.bn, x, activation=kind, alpha=alpha, beta=beta)
+            h = fused_convolution(self.conv, self.bn)(x, activation=kind, alpha=alpha, beta=beta)
             return h if kernel is not None else self.activation(h)
         h = self.conv(x)
         if self.bn is not None:
@@ -81,7 +81,7 @@ class DarknetConvolution(Chain):
     def add_up(self, x: Any, other: Any, activation: Activation | None) -> Variable:
         """activation(bn(conv(x)) + other), in one kernel; wants `can_add()`, and an activation that kernels have."""
         kind, alpha, beta = fused_activation(activation)
-        return folded_convolution(self.conv, self.bn, x, add=other, activation=kind, alpha=alpha, beta=beta)
+        return fused_convolution(self.conv, self.bn)(x, add=other, activation=kind, alpha=alpha, beta=beta)
 
 
 def take_convolution(

@@ -8,7 +8,7 @@ from cvzoo.initializers.normal import HeNormal
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.connection.convolution_2d import Convolution2D
-from cvzoo.links.connection.folded_convolution import can_fold, folded_convolution
+from cvzoo.links.connection.fused_convolution import can_fold, fused_convolution
 from cvzoo.links.connection.prelu import PReLU
 
 EPS = 1e-3
@@ -40,7 +40,7 @@ class ConvNormPReLU(Chain):
     def forward(self, x: Any) -> Variable:
         """(B, out_channels, H / stride, W / stride), sides rounded up, of x (B, in_channels, H, W)."""
         if can_fold(self.conv, self.bn):
-            return self.act(folded_convolution(self.conv, self.bn, x))
+            return self.act(fused_convolution(self.conv, self.bn)(x))
         return self.act(self.bn(self.conv(x)))
 
 

@@ -57,7 +57,7 @@ class RetinaNetHead(Chain):
                 elif switches.enable_backprop:
                     h = F.relu(conv(h))
                 else:
-                    h = fused_convolution(conv, h, activation="relu")
+                    h = fused_convolution(conv)(h, activation="relu")
             h = self.out(h)
             rows.append(F.reshape(F.transpose(h, (0, 2, 3, 1)), (h.shape[0], -1, self.n_out)))
         return F.concat(rows, axis=1)

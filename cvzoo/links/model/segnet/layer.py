@@ -8,7 +8,7 @@ from cvzoo.initializers.normal import HeNormal
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.connection.convolution_2d import Convolution2D
-from cvzoo.links.connection.folded_convolution import can_fold, folded_convolution
+from cvzoo.links.connection.fused_convolution import can_fold, fused_convolution
 
 
 class SegNetLayer(Chain):
@@ -23,6 +23,6 @@ class SegNetLayer(Chain):
     def forward(self, x: Any) -> Variable:
         """(B, out_channels, H, W) of x (B, in_channels, H, W)."""
         if can_fold(self.conv, self.bn):
-            return folded_convolution(self.conv, self.bn, x, activation="relu" if self.activ else None)
+            return fused_convolution(self.conv, self.bn)(x, activation="relu" if self.activ else None)
         h = self.bn(self.conv(x))
         return relu(h) if self.activ else h

@@ -13,4 +13,4 @@ def conv_relu(conv: Convolution2D, x: Any) -> Variable:
     """relu(conv(x)) (B, out_channels, OH, OW) of x (B, in_channels, H, W)."""
     if switches.enable_backprop or not conv.W.is_initialized:
         return F.relu(conv(x))
-    return fused_convolution(conv, x, activation="relu")
+    return fused_convolution(conv)(x, activation="relu")

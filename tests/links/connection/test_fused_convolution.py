@@ -1,5 +1,9 @@
 """A convolution that takes in the batch normalization behind it."""
 
+import copy
+import pickle
+import sys
+
 import numpy as np
 import pytest
 
@@ -10,8 +14,8 @@ from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.connection.conv_2d_activ import Conv2DActiv
 from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv
 from cvzoo.links.connection.convolution_2d import Convolution2D
-from cvzoo.links.connection.folded_convolution import can_fold, folded_convolution
 from cvzoo.links.connection.frozen_batch_normalization import FrozenBatchNormalization
+from cvzoo.links.connection.fused_convolution import can_fold, filters_of, fused_convolution
 from cvzoo.links.connection.group_normalization import GroupNormalization
 from cvzoo.links.model.conv_norm_activ import ConvNormActiv
 
@@ -36,25 +40,96 @@ def test_it_is_normalization_after_convolution(kind, eps, nobias):
     conv, norm, x = layers(kind, nobias, eps)
     with using_config("train", False), no_backprop_mode():
         plain = norm(conv(x))
-        np.testing.assert_allclose(folded_convolution(conv, norm, x).array, plain.array, atol=1e-5)
+        np.testing.assert_allclose(fused_convolution(conv, norm)(x).array, plain.array, atol=1e-5)
         add = np.ones(plain.shape, np.float32)
-        fused = folded_convolution(conv, norm, x, add=add, activation="relu")
+        fused = fused_convolution(conv, norm)(x, add=add, activation="relu")
         np.testing.assert_allclose(fused.array, F.relu(plain + add).array, atol=1e-5)
 
 
-@pytest.mark.parametrize("what", ["W", "gamma", "beta", "avg_mean", "avg_var"])
-def test_what_changes_is_seen(what):
-    conv, norm, x = layers()
+@pytest.mark.parametrize("what", ["W", "b", "gamma", "beta", "avg_mean", "avg_var"])
+@pytest.mark.parametrize("kind", [BatchNormalization, FrozenBatchNormalization])
+def test_what_changes_is_seen(kind, what):
+    conv, norm, x = layers(kind, nobias=False)
     with using_config("train", False), no_backprop_mode():
-        first = folded_convolution(conv, norm, x).array
-        again = folded_convolution(conv, norm, x).array
+        first = fused_convolution(conv, norm)(x).array
+        again = fused_convolution(conv, norm)(x).array
         np.testing.assert_array_equal(first, again)
-        value = conv.W.array if what == "W" else norm.__dict__[what]
+        value = getattr(conv if what in ("W", "b") else norm, what)
         value = value if isinstance(value, np.ndarray) else value.array
         value *= 2
-        changed = folded_convolution(conv, norm, x).array
+        changed = fused_convolution(conv, norm)(x).array
         assert np.abs(changed - first).max() > 0.01
         np.testing.assert_allclose(changed, norm(conv(x)).array, atol=1e-5)
+
+
+def test_another_eps_is_seen():
+    conv, norm, x = layers(eps=1e-5)
+    with using_config("train", False), no_backprop_mode():
+        fused_convolution(conv, norm)(x)
+        norm.eps = 1.0
+        np.testing.assert_allclose(fused_convolution(conv, norm)(x).array, norm(conv(x)).array, atol=1e-5)
+
+
+@pytest.mark.parametrize("value", ["W", "b", "gamma", "beta"])
+def test_a_write_through_a_handle_from_before_fails_loudly_or_is_seen(value):
+    conv, norm, x = layers(nobias=False)
+    parameter = getattr(conv if value in ("W", "b") else norm, value)
+    handle = parameter.array
+    with using_config("train", False), no_backprop_mode():
+        fused_convolution(conv, norm)(x)
+        with pytest.raises(ValueError, match="read-only"):
+            handle *= 2
+        parameter.array[...] *= 2
+        np.testing.assert_allclose(fused_convolution(conv, norm)(x).array, norm(conv(x)).array, atol=1e-5)
+
+
+def test_the_product_is_made_once_and_again_for_another_normalization():
+    conv, norm, _ = layers()
+    _, other, _ = layers()
+    with using_config("train", False), no_backprop_mode():
+        first, _, _ = filters_of(conv, norm)
+        assert filters_of(conv, norm)[0] is first
+        other.avg_var *= 2
+        assert np.abs(filters_of(conv, other)[0] - first).max() > 1e-3
+        assert filters_of(conv, norm)[0] is first
+
+
+def test_copies_prepare_their_weights_themselves():
+    conv, norm, x = layers()
+    with using_config("train", False), no_backprop_mode():
+        first = fused_convolution(conv, norm)(x).array
+        for twin, twin_norm in ((copy.deepcopy(conv), copy.deepcopy(norm)), pickle.loads(pickle.dumps((conv, norm)))):
+            assert twin.W._packs is None
+            np.testing.assert_array_equal(fused_convolution(twin, twin_norm)(x).array, first)
+
+
+def files_on_the_stack(block, x):
+    """The files of cvzoo whose functions are being run when the first convolution's kernel is called."""
+    found = []
+
+    def profile(frame, event, _):
+        code = frame.f_code
+        if event == "call" and code.co_name == "conv_2d" and not found:
+            while frame is not None and frame.f_globals["__name__"].startswith("cvzoo."):
+                found.append(frame.f_globals["__name__"])
+                frame = frame.f_back
+
+    sys.setprofile(profile)
+    try:
+        block(x)
+    finally:
+        sys.setprofile(None)
+    return set(found)
+
+
+@pytest.mark.parametrize("kind", [ConvNormActiv, Conv2DBNActiv, Conv2DActiv, Convolution2D])
+def test_from_a_layer_to_its_kernel_there_are_five_files(kind):
+    block = kind(3, 4, 3)
+    x = np.zeros((1, 3, 6, 6), "float32")
+    with using_config("train", False), no_backprop_mode():
+        assert (
+            3 < len(files_on_the_stack(block, x)) <= 5
+        )  # its own, Link's, the function's, FunctionNode's, the kernel's
 
 
 def test_it_folds_only_where_nothing_is_learned():
