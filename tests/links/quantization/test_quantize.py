@@ -284,7 +284,7 @@ def test_what_layers_lose_has_a_mean_of_nothing_in_each_channel(network, photos)
             (network.b, quantized.b, "", lambda block: block.conv.b),
         ]:
             before, after = getattr(own, norm, None), getattr(there, norm, None)
-            lost = float_convolution(own.conv, before, h).array - eight_bits(there.conv, after, h)
+            lost = float_convolution(own.conv, before)(h).array - eight_bits(there.conv, after, h)
             assert np.abs(lost.mean(axis=(0, 2, 3))).max() < 1e-5 < np.abs(lost).max()
             assert (corrected(there).array != corrected(own).array).any()
             h = own(h)
@@ -295,7 +295,7 @@ def test_the_error_is_what_is_left_after_the_correction(network, photos):
     x = np.stack([network.prepare(img) for img in photos])
     with no_backprop_mode(), using_config("train", False):
         h = network.stem(x)
-        y = float_convolution(network.a.conv, network.a.bn, h).array
+        y = float_convolution(network.a.conv, network.a.bn)(h).array
         lost = y - eight_bits(quantized.a.conv, quantized.a.bn, h)
     error = quantized.quantization_report["/a/conv"].error
     assert error == pytest.approx(np.sqrt(np.square(lost).sum() / np.square(y).sum()), rel=1e-3)
