@@ -9,6 +9,10 @@ import time
 
 import hypothesis
 import pytest
+from fake_gpu import install
+from real_gpu import real_gpu
+
+from cvzoo.backends.cupy.library import why_no_cupy
 
 # the same examples in every run; a slow machine is no failure
 hypothesis.settings.register_profile("cvzoo", derandomize=True, deadline=None)
@@ -86,6 +90,19 @@ def fake_gpu():
     from fake_gpu.install import fake_gpu
 
     return fake_gpu
+
+
+@pytest.fixture(scope="module", params=["stand-in", pytest.param("gpu", marks=pytest.mark.gpu)])
+def gpu(request):
+    """A GPU: the stand-in for one, and the real one of this machine (`pytest -m gpu`)."""
+    if request.param == "gpu":
+        reason = why_no_cupy()
+        if reason is not None:
+            pytest.skip(str(reason))
+    elif shutil.which("g++") is None:
+        pytest.skip("needs g++, which compiles the kernels for the host")
+    with (real_gpu if request.param == "gpu" else install.fake_gpu)() as machine:
+        yield machine
 
 
 @pytest.fixture

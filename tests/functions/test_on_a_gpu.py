@@ -10,7 +10,6 @@ import shutil
 
 import numpy as np
 import pytest
-from fake_gpu.install import fake_gpu
 
 import cvzoo.functions as F
 from cvzoo.autodiff.grad import grad
@@ -46,12 +45,6 @@ CONSTANTS = {
     module: {name: value for name, value in vars(module).items() if name.isupper() and _is_arrays(value)}
     for module in (EVERY, AGREE)
 }
-
-
-@pytest.fixture(scope="module")
-def gpu():
-    with fake_gpu() as machine:
-        yield machine
 
 
 def _there(machine, value):

@@ -25,14 +25,6 @@ GPU.CONSTANTS[BITS._every] = {
 NAMES = [name for name in BITS.CASES if name not in {*GPU.DRAWN, *BITS.ELSEWHERE, "giou_loss"}]
 
 
-@pytest.fixture(scope="module")
-def gpu():
-    from fake_gpu.install import fake_gpu
-
-    with fake_gpu() as machine:
-        yield machine
-
-
 @pytest.mark.parametrize("dtype", BITS.MODES.values(), ids=str)
 @pytest.mark.parametrize("name", NAMES)
 def test_values_and_gradients_are_the_processors(gpu, name, dtype):

@@ -14,14 +14,6 @@ X = np.random.default_rng(0).normal(size=(4, 5)).astype("float32")
 T = np.array([4, 0, 2, 2])
 
 
-@pytest.fixture(scope="module")
-def gpu():
-    from fake_gpu.install import fake_gpu
-
-    with fake_gpu() as machine:
-        yield machine
-
-
 CASES = {
     "get_item": lambda x, t: F.get_item(x, (slice(None), t)),
     "get_item, two": lambda x, t: F.get_item(x, (t % 4, t)),

@@ -44,14 +44,6 @@ CASES = {
 }
 
 
-@pytest.fixture(scope="module")
-def gpu():
-    from fake_gpu.install import fake_gpu
-
-    with fake_gpu() as machine:
-        yield machine
-
-
 def _layer(make):
     set_seed(1)
     return make()

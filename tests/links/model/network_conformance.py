@@ -1,28 +1,19 @@
-"""What every network of the zoo promises beside its predict, as plain check functions that raise AssertionError.
+"""What the zoo's networks promise beside what `cvzoo.testing` holds: model files, gradients, other classes.
 
 predicted: from a model, the arrays of a prediction on the suite's photos
-make_photos: the suite's photos
 """
-
-import threading
 
 import numpy as np
 import pytest
 
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import (
-    BackendError,
     CvzooError,
-    DtypeError,
     FileFormatError,
-    ImageError,
-    ShapeError,
-    ValueRangeError,
 )
 from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.thresholds import AbstractThresholds, Preset
-from cvzoo.serializers.load_weights import load_weights
 from cvzoo.serializers.model_file import load_model, save_model
 from cvzoo.serializers.npz import save_npz
 
@@ -45,63 +36,6 @@ def assert_same(one, other):
     assert len(one) == len(other)
     for a, b in zip(one, other):
         np.testing.assert_array_equal(a, b)
-
-
-def check_bad_input(model, make_photos):
-    """What is no list of photos is refused by name."""
-    img = make_photos()[0]
-    for imgs in (img, "photo.jpg", 3):
-        with pytest.raises((DtypeError, ShapeError)):
-            model.predict(imgs)
-    with pytest.raises(ImageError):
-        model.predict([b"no image"])
-    with pytest.raises(CvzooError):
-        model.predict([np.zeros((5, 8, 8), np.float32)])
-    with pytest.raises(ValueRangeError):
-        model.predict([img], batch_size=0)
-
-
-def check_nothing_is_changed(model, make_photos):
-    """Neither the photos nor the numbers of the network change in predict."""
-    photos = make_photos()
-    before = {name: np.array(array) for name, array in model.state_arrays().items()}
-    model.predict(photos)
-    for img, again in zip(photos, make_photos()):
-        np.testing.assert_array_equal(img, again)
-    for name, array in model.state_arrays().items():
-        np.testing.assert_array_equal(array, before[name], err_msg=name)
-
-
-def check_determinism(model, predicted):
-    """Twice the same bits."""
-    assert_same(predicted(model), predicted(model))
-
-
-def check_threads(model, predicted):
-    """Four threads at once get what one gets."""
-    want, got = predicted(model), [[]] * 4
-
-    def work(i):
-        got[i] = predicted(model)
-
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    for each in got:
-        assert_same(each, want)
-
-
-def check_copies(model, predicted):
-    """A copy predicts the same; what is done to its numbers does not reach the original."""
-    before = predicted(model)
-    assert_same(predicted(model.copy()), before)
-    twin = model.copy("copy")
-    assert_same(predicted(twin), before)
-    for parameter in twin.params():
-        parameter.array[...] = 0
-    assert_same(predicted(model), before)
 
 
 def check_model_file(model, predicted, folder):
@@ -131,20 +65,6 @@ def _check_kept_thresholds(model, path):
             assert (again.nms_thresh, again.score_thresh) == (0.31, 0.27)
     finally:
         model.presets, model.limit = presets, limit
-
-
-def check_numbers_in_npz(model, predicted, folder):
-    """The numbers alone go to `.npz` and back without pickle; a file with one number less is refused."""
-    path = folder / "numbers.npz"
-    save_npz(path, model)
-    with np.load(path, allow_pickle=False) as arrays:
-        assert all(arrays[name].dtype != object for name in arrays)
-    before = predicted(model)
-    twin = model.copy("copy")
-    for parameter in twin.params():
-        parameter.array[...] = 0
-    load_weights(path, twin)
-    assert_same(predicted(twin), before)
 
 
 def check_other_classes(make, predicted, folder, *, heads):
@@ -183,15 +103,6 @@ def check_other_classes(make, predicted, folder, *, heads):
     save_npz(folder / "foreign.npz", Linear(2, 2))
     with pytest.raises(CvzooError):
         make(3, folder / "foreign.npz", None)
-
-
-def check_device(model, predicted):
-    """`to_device` gives the model itself; a device that is not there is told and changes nothing."""
-    before = predicted(model)
-    assert model.to_device("cpu") is model
-    with pytest.raises(BackendError):
-        model.to_device("gpu:99")
-    assert_same(predicted(model), before)
 
 
 def check_gradients(model, loss, *, dead=()):

@@ -28,6 +28,7 @@ from cvzoo.links.model.swin.swin import SwinTransformer
 from cvzoo.links.model.vgg.vgg import VGG
 from cvzoo.links.model.vit.plan import Plan as ViTPlan
 from cvzoo.links.model.vit.vit import ViT
+from cvzoo.testing import assert_is_classification_link
 
 SMALL_PHOTO = PhotoPreparation(36, 32)
 
@@ -71,6 +72,7 @@ def _seen(make, side=32):
     return narrow
 
 
+ON_STAND_IN = {"CIFARResNet", "ViT"}
 # name -> from n_class, pretrained_model and label_names, the narrow network
 CLASSIFIERS = {
     "CIFARResNet": _cifar_resnet,
@@ -114,32 +116,16 @@ def name(request):
     return request.param
 
 
-@pytest.mark.parametrize("check", conformance.CHECKS, ids=lambda check: check.__name__)
-def test_it_keeps_the_contract(name, check):
-    check(_made(name))
+def test_it_is_a_classification_link(name, on_device, request):
+    if "stand-in" in request.node.name and name not in ON_STAND_IN:
+        pytest.skip("a few families show what depends on the device")
+    model = _made(name)
+    with on_device(model):
+        assert_is_classification_link(model, model.n_class)
 
 
-@pytest.mark.parametrize(
-    "check", [network.check_bad_input, network.check_nothing_is_changed], ids=lambda check: check.__name__
-)
-def test_its_predict_is_careful(name, check):
-    check(_made(name), conformance.make_photos)
-
-
-@pytest.mark.parametrize(
-    "check",
-    [network.check_determinism, network.check_copies, network.check_device, network.check_threads],
-    ids=lambda check: check.__name__,
-)
-def test_it_is_a_good_network(name, check):
-    check(_made(name), conformance.predicted)
-
-
-@pytest.mark.parametrize(
-    "check", [network.check_model_file, network.check_numbers_in_npz], ids=lambda check: check.__name__
-)
-def test_it_goes_to_files_and_back(name, check, tmp_path):
-    check(_made(name), conformance.predicted, tmp_path)
+def test_it_goes_to_a_model_file_and_back(name, tmp_path):
+    network.check_model_file(_made(name), conformance.predicted, tmp_path)
 
 
 def test_it_is_fitted_to_other_classes(name, tmp_path):
@@ -151,14 +137,7 @@ def test_a_gradient_reaches_every_parameter(name):
     network.check_gradients(_made(name).copy("copy"), conformance.loss)
 
 
-def test_the_suite_catches_a_dead_parameter_and_a_changed_number():
+def test_the_suite_catches_a_dead_parameter():
     model = _made("CIFARResNet").copy("copy")
     with pytest.raises(AssertionError, match="fc/W"):
         network.check_gradients(model, lambda each: conformance.loss(each) * 0)
-
-    def forgetful(each):
-        each.fc.b.array[0] += 1
-        return conformance.predicted(each)
-
-    with pytest.raises(AssertionError):
-        network.check_determinism(model, forgetful)

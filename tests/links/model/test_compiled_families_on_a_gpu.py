@@ -29,14 +29,6 @@ IN_PARTS = {
 WHOLE = [name for name in plain.SMALLEST if name not in IN_PARTS]
 
 
-@pytest.fixture(scope="module")
-def gpu():
-    from fake_gpu.install import fake_gpu
-
-    with fake_gpu() as machine:
-        yield machine
-
-
 @pytest.mark.parametrize("name", WHOLE)
 def test_a_network_is_one_launch_with_the_same_numbers(gpu, name):
     model = plain._made(name)

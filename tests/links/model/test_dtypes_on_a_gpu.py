@@ -24,14 +24,6 @@ WAITING = {"FCIS", "FasterRCNNVGG16", "LightHeadRCNN"}  # how many regions there
 LIGHT = ("CIFARResNet", "ViT", "RetinaNet", "SSD", "UltraLightFace", "MobileNetV3 small", "ConvNeXt")
 
 
-@pytest.fixture(scope="module")
-def gpu():
-    from fake_gpu.install import fake_gpu
-
-    with fake_gpu() as machine:
-        yield machine
-
-
 def _outputs(model, x):
     with using_config("train", False), no_backprop_mode():
         return [y.array for y in dtypes._outputs(model, x)]

@@ -23,14 +23,6 @@ HEAVY = {"FasterRCNNVGG16", "SSDLite", "MobileNetV3 large", "FCOS", "EfficientNe
 PHOTO = np.random.default_rng(0).integers(0, 256, (3, 70, 90)).astype("f")
 
 
-@pytest.fixture(scope="module")
-def gpu():
-    from fake_gpu.install import fake_gpu
-
-    with fake_gpu() as machine:
-        yield machine
-
-
 def _made(name):
     room, of_room, let_through = FAMILIES[name]
     model = room._made(of_room)

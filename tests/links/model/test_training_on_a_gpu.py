@@ -65,14 +65,6 @@ KINKS = {"FCOS": 5e-2}  # one of whose values is so near a relu's kink that back
 LIGHT = {"CIFARResNet", "ViT", "MobileNetV3 small", "RetinaNet", "SSD", "FasterRCNNFPN", "YOLOv2", "PSPNet, gluon"}
 
 
-@pytest.fixture(scope="module")
-def gpu():
-    from fake_gpu.install import fake_gpu
-
-    with fake_gpu() as machine:
-        yield machine
-
-
 def as_the_processor_draws(gpu, monkeypatch):
     """Noise on the device is what the processor would draw."""
 
