@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from cvzoo.evaluations.analysis.reliability import Reliability, calc_reliability
     from cvzoo.evaluations.analysis.score_thresholds import ScoreThresholds, calc_score_thresholds
     from cvzoo.evaluations.classification.accumulator import ClassificationAccumulator
+    from cvzoo.evaluations.classification.eval_calibration import eval_calibration
     from cvzoo.evaluations.classification.eval_classification import eval_classification
     from cvzoo.evaluations.classification.result import ClassificationResult
     from cvzoo.evaluations.coco.evaluate import evaluate_coco
@@ -87,6 +88,7 @@ __all__ = [
     "DetectionVOCAccumulator",
     "DetectionVOCEvaluator",
     "ErrorTypes",
+    "eval_calibration",
     "eval_classification",
     "eval_detection_coco",
     "eval_detection_voc",

@@ -6,10 +6,17 @@ from cvzoo.lazy_imports.on_demand import import_on_demand
 
 if TYPE_CHECKING:
     from cvzoo.evaluations.classification.accumulator import ClassificationAccumulator
+    from cvzoo.evaluations.classification.eval_calibration import eval_calibration
     from cvzoo.evaluations.classification.eval_classification import eval_classification
     from cvzoo.evaluations.classification.rank_of_label import rank_of_label
     from cvzoo.evaluations.classification.result import ClassificationResult
 
-__all__ = ["ClassificationAccumulator", "ClassificationResult", "eval_classification", "rank_of_label"]
+__all__ = [
+    "ClassificationAccumulator",
+    "ClassificationResult",
+    "eval_calibration",
+    "eval_classification",
+    "rank_of_label",
+]
 
 import_on_demand(__name__)
