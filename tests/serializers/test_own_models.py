@@ -6,7 +6,6 @@ import pathlib
 
 import numpy as np
 import pytest
-from cvzoo.weights.safetensors import read_safetensors, read_safetensors_metadata, write_safetensors
 from neighbour import module_at
 
 from cvzoo.errors.exceptions import DtypeError, FileFormatError, UnsupportedError, WeightsMismatchError
@@ -17,6 +16,7 @@ from cvzoo.links.model.retinanet.retinanet import RetinaNet
 from cvzoo.links.model.seen import same_bits, seeded_photo, seen
 from cvzoo.links.model.thresholds import Preset
 from cvzoo.serializers.model_file import load_model, save_model
+from cvzoo.weights.formats.safetensors import read_safetensors, read_safetensors_metadata, write_safetensors
 from cvzoo.weights.model_header import KEY, read_model_header
 
 example = module_at(pathlib.Path(__file__).parents[2] / "examples" / "own_detector.py")

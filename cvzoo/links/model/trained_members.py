@@ -4,6 +4,8 @@ import functools
 from collections.abc import Callable, Iterable, Mapping
 
 from cvzoo.links.chain import Chain
+from cvzoo.links.model.classifier import AbstractClassifier
+from cvzoo.links.model.pretrained.classifier import ClassWeights
 from cvzoo.links.model.zoo_member import Task, ZooMember
 from cvzoo.weights.record import Weights
 
@@ -21,3 +23,12 @@ def trained_members(
         for make, records in makers
         for key, record in records.items()
     ]
+
+
+def classifier_members(
+    makers: Iterable[tuple[Callable[..., AbstractClassifier], Mapping[str, ClassWeights]]],
+) -> list[ZooMember]:
+    """`trained_members` of tables that say, too, how photos are prepared."""
+    return trained_members(
+        ((make, {key: each.record for key, each in records.items()}) for make, records in makers), "classification"
+    )

@@ -1,6 +1,6 @@
 """torchvision's weights of AlexNet."""
 
-from cvzoo.links.model.torchvision_record import torchvision_classifier
+from cvzoo.links.model.publishers.torchvision import torchvision_classifier
 
 WEIGHTS = {
     "imagenet": torchvision_classifier(

@@ -3,9 +3,9 @@
 import functools
 
 from cvzoo.links.model.architecture import Architecture
-from cvzoo.links.model.classifier_listing import classifier_members
 from cvzoo.links.model.convnext.convnext import ConvNeXt, ConvNeXtConfig
 from cvzoo.links.model.convnext.weights import WEIGHTS
+from cvzoo.links.model.trained_members import classifier_members
 from cvzoo.links.model.zoo_member import ZooMember
 
 ARCHITECTURES = (Architecture("ConvNeXt", ConvNeXt, ConvNeXtConfig),)

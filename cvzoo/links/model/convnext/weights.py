@@ -1,8 +1,8 @@
 """Published weights of ConvNeXt: the size, then what a user asks for."""
 
-from cvzoo.links.model.maker_record import maker_record
 from cvzoo.links.model.pretrained.classifier import ClassWeights
-from cvzoo.links.model.torchvision_record import torchvision_classifier
+from cvzoo.links.model.publishers.makers import maker_record
+from cvzoo.links.model.publishers.torchvision import torchvision_classifier
 
 _SITE = "https://dl.fbaipublicfiles.com/convnext/"
 _LICENCE = "Apache-2.0, as timm says; the makers' code is MIT"

@@ -3,9 +3,10 @@
 from cvzoo.labels.ade20k import ade20k_semantic_segmentation_label_names
 from cvzoo.labels.cityscapes import cityscapes_semantic_segmentation_label_names
 from cvzoo.labels.voc import voc_semantic_segmentation_label_names
-from cvzoo.links.model.gluon_segmentation import gluon_segmenter
 from cvzoo.links.model.preparation.as_is import AsIs
-from cvzoo.links.model.torchvision_segmentation import torchvision_segmenter
+from cvzoo.links.model.publishers.chainercv import chainercv_weights
+from cvzoo.links.model.publishers.gluon_cv import gluon_segmenter
+from cvzoo.links.model.publishers.torchvision import torchvision_segmenter
 from cvzoo.weights.record import Weights
 
 # backbone -> name -> record
@@ -38,10 +39,9 @@ IN_ONE = AsIs(mean=(127.5,) * 3, std=(127.5,) * 3, arithmetic="x / std - mean / 
 
 
 def _v3_plus(name: str, date: str, data: str, data_licence: str, miou: float, label_names: tuple[str, ...]) -> Weights:
-    return Weights(
-        name=f"deeplabv3plus_xception65_{name}",
-        url=f"https://chainercv-models.preferred.jp/deeplabv3plus_xception65_{name}_converted_{date}.npz",
-        sha256=None,
+    return chainercv_weights(
+        f"deeplabv3plus_xception65_{name}",
+        f"deeplabv3plus_xception65_{name}_converted_{date}.npz",
         licence="not stated; converted from TensorFlow's DeepLab, whose code is Apache-2.0; ChainerCV's code is MIT",
         data=data,
         data_licence=data_licence,

@@ -1,7 +1,7 @@
 """torchvision's weights of the DenseNets: number of layers, then what a user asks for."""
 
 from cvzoo.links.model.pretrained.classifier import ClassWeights
-from cvzoo.links.model.torchvision_record import torchvision_classifier
+from cvzoo.links.model.publishers.torchvision import torchvision_classifier
 
 
 def _torchvision(n_layer: int, digits: str, top1: float, top5: float) -> dict[str, ClassWeights]:

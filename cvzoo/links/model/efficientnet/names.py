@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from cvzoo.links.model.efficientnet.variants import Plan
 from cvzoo.links.model.inverted_residual import sequential_places
 from cvzoo.links.model.pretrained.names import Names
-from cvzoo.links.model.pretrained.timm_blocks import TIMM_AROUND, TIMM_MARKS, timm_places
+from cvzoo.links.model.publishers.timm import TIMM_AROUND, TIMM_MARKS, timm_places
 
 
 def torchvision_places(plan: Plan) -> dict[str, str]:

@@ -2,19 +2,17 @@
 
 from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.links.model.preparation.resize_shortest_edge import ResizeShortestEdge
+from cvzoo.links.model.publishers.chainercv import chainercv_weights
 from cvzoo.links.model.vgg.weights import WEIGHTS as VGG_WEIGHTS
 from cvzoo.weights.record import Weights
 
-SITE = "https://chainercv-models.preferred.jp/"
 _PREPROCESSING = ResizeShortestEdge(600, 1000, mean=(122.7717, 115.9465, 102.9801)).describe()
 
 
 def _voc(name: str, file: str, data: str, score: float) -> Weights:
-    return Weights(
-        name=f"faster_rcnn_vgg16_{name}",
-        url=SITE + file,
-        sha256=None,
-        licence="not stated; the code is MIT",
+    return chainercv_weights(
+        f"faster_rcnn_vgg16_{name}",
+        file,
         data=f"Pascal VOC {data} trainval, on VGG16 from ImageNet-1K",
         data_licence="Flickr terms of use; ImageNet terms of access",
         score={"VOC 2007 mAP, 11-point": score},

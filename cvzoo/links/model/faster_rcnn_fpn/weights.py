@@ -6,7 +6,8 @@ from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig
 from cvzoo.links.model.faster_rcnn_fpn.detectron2_weights import detectron2_files
 from cvzoo.links.model.faster_rcnn_fpn.preparation import pyramid_preparation
-from cvzoo.links.model.torchvision_record import torchvision_weights
+from cvzoo.links.model.publishers.chainercv import chainercv_weights
+from cvzoo.links.model.publishers.torchvision import torchvision_weights
 from cvzoo.weights.record import Weights
 
 # its normalizations divide by the plain standard deviation
@@ -41,13 +42,11 @@ def chainercv_config(n_layer: int) -> FasterRCNNFPNConfig:
     )
 
 
-def chainercv_weights(name: str, file: str, *, score: Mapping[str, float]) -> Weights:
+def chainercv_pyramid(name: str, file: str, *, score: Mapping[str, float]) -> Weights:
     """The record of one of ChainerCV's files."""
-    return Weights(
-        name=name,
-        url=f"https://chainercv-models.preferred.jp/{file}",
-        sha256=None,
-        licence="not stated; the code is MIT",
+    return chainercv_weights(
+        name,
+        file,
         data="COCO train2017, on a backbone from ImageNet-1K",
         data_licence="annotations CC BY 4.0; photos: Flickr's terms, each by its owner; ImageNet terms of access",
         score=score,
@@ -115,7 +114,7 @@ WEIGHTS: dict[str, tuple[Weights, FasterRCNNFPNConfig]] = {
         scores=("AP",),
     ),
     "resnet50_coco_chainercv": (
-        chainercv_weights(
+        chainercv_pyramid(
             "faster_rcnn_fpn_resnet50_coco_chainercv",
             "faster_rcnn_fpn_resnet50_coco_trained_2019_03_15.npz",
             score={"COCO val2017 AP": 0.371},
@@ -123,7 +122,7 @@ WEIGHTS: dict[str, tuple[Weights, FasterRCNNFPNConfig]] = {
         chainercv_config(50),
     ),
     "resnet101_coco_chainercv": (
-        chainercv_weights(
+        chainercv_pyramid(
             "faster_rcnn_fpn_resnet101_coco_chainercv",
             "faster_rcnn_fpn_resnet101_coco_trained_2019_03_15.npz",
             score={"COCO val2017 AP": 0.395},

@@ -3,9 +3,9 @@
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
-from cvzoo.links.model.faster_rcnn.weights import SITE
 from cvzoo.links.model.light_head_rcnn.weights import RESNET101_IMAGENET
 from cvzoo.links.model.preparation.resize_shortest_edge import ResizeShortestEdge
+from cvzoo.links.model.publishers.chainercv import chainercv_weights
 from cvzoo.weights.record import Weights
 
 _SBD = ("Semantic Boundaries train, on ResNet-101 from ImageNet-1K", "Flickr terms of use; ImageNet terms of access")
@@ -18,11 +18,9 @@ _COCO = (
 def _record(
     key: str, file: str, data: tuple[str, str], names: tuple[str, ...], score: dict[str, float], source: str
 ) -> Weights:
-    return Weights(
-        name=f"fcis_resnet101_{key}",
-        url=f"{SITE}fcis_resnet101_{file}.npz",
-        sha256=None,
-        licence="not stated; the code is MIT",
+    return chainercv_weights(
+        f"fcis_resnet101_{key}",
+        f"fcis_resnet101_{file}.npz",
         data=data[0],
         data_licence=data[1],
         score=score,

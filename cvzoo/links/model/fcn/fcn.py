@@ -15,10 +15,10 @@ from cvzoo.links.model.dense_backbone import (
 )
 from cvzoo.links.model.fcn.head import FCNHead
 from cvzoo.links.model.fcn.weights import RECORDS
-from cvzoo.links.model.gluon_segmentation import USUAL_NAMES
 from cvzoo.links.model.preparation.short_side import ShortSide
 from cvzoo.links.model.pretrained.classifier import segmenter_source
 from cvzoo.links.model.pretrained.load import load_pretrained
+from cvzoo.links.model.publishers.gluon_cv import USUAL_NAMES
 from cvzoo.links.model.segmenter import AbstractPhotoSegmenter
 
 

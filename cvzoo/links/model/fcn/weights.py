@@ -1,7 +1,7 @@
 """Published weights of FCN."""
 
-from cvzoo.links.model.gluon_segmentation import gluon_segmenter
-from cvzoo.links.model.torchvision_segmentation import torchvision_segmenter
+from cvzoo.links.model.publishers.gluon_cv import gluon_segmenter
+from cvzoo.links.model.publishers.torchvision import torchvision_segmenter
 from cvzoo.weights.record import Weights
 
 # backbone -> name -> record

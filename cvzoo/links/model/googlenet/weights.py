@@ -1,7 +1,7 @@
 """torchvision's weights of GoogLeNet and Inception v3, which Google trained: their photos lie in [-1, 1]."""
 
 from cvzoo.links.model.preparation.center_crop import CenterCrop
-from cvzoo.links.model.torchvision_record import torchvision_classifier
+from cvzoo.links.model.publishers.torchvision import torchvision_classifier
 
 _HALF = (0.5, 0.5, 0.5)
 GOOGLENET_PREPARATION = CenterCrop(mean=_HALF, std=_HALF)

@@ -3,7 +3,7 @@
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
 from cvzoo.links.model.faster_rcnn_fpn.detectron2_weights import detectron2_files
 from cvzoo.links.model.faster_rcnn_fpn.weights import RESNET50_FPN, TORCHVISION_PREPROCESSING
-from cvzoo.links.model.torchvision_record import torchvision_weights
+from cvzoo.links.model.publishers.torchvision import torchvision_weights
 from cvzoo.weights.record import Weights
 
 PERSON = ("person",)

@@ -1,6 +1,6 @@
 """Published weights of LRASPP."""
 
-from cvzoo.links.model.torchvision_segmentation import torchvision_segmenter
+from cvzoo.links.model.publishers.torchvision import torchvision_segmenter
 
 RECORDS = {
     "coco_voc": torchvision_segmenter(

@@ -8,9 +8,9 @@ from cvzoo.links.model.faster_rcnn_fpn.weights import (
     RESNET50_FPN_V2,
     TORCHVISION_PREPROCESSING,
     chainercv_config,
-    chainercv_weights,
+    chainercv_pyramid,
 )
-from cvzoo.links.model.torchvision_record import torchvision_weights
+from cvzoo.links.model.publishers.torchvision import torchvision_weights
 from cvzoo.weights.record import Weights
 
 # name -> (record, how the network is built)
@@ -49,7 +49,7 @@ WEIGHTS: dict[str, tuple[Weights, FasterRCNNFPNSettings]] = {
         scores=("box AP", "mask AP"),
     ),
     "resnet50_coco_chainercv": (
-        chainercv_weights(
+        chainercv_pyramid(
             "mask_rcnn_fpn_resnet50_coco_chainercv",
             "mask_rcnn_fpn_resnet50_coco_trained_2019_03_15.npz",
             score={"COCO val2017 box AP": 0.380, "COCO val2017 mask AP": 0.342},
@@ -57,7 +57,7 @@ WEIGHTS: dict[str, tuple[Weights, FasterRCNNFPNSettings]] = {
         chainercv_config(50),
     ),
     "resnet101_coco_chainercv": (
-        chainercv_weights(
+        chainercv_pyramid(
             "mask_rcnn_fpn_resnet101_coco_chainercv",
             "mask_rcnn_fpn_resnet101_coco_trained_2019_03_15.npz",
             score={"COCO val2017 box AP": 0.404, "COCO val2017 mask AP": 0.360},

@@ -4,7 +4,7 @@ import re
 
 from cvzoo.links.model.mnasnet.extractor import STAGES
 from cvzoo.links.model.pretrained.names import Names
-from cvzoo.links.model.pretrained.timm_blocks import TIMM_AROUND, TIMM_MARKS, timm_places
+from cvzoo.links.model.publishers.timm import TIMM_AROUND, TIMM_MARKS, timm_places
 
 _BLOCK = re.compile(r"layers\.(\d+)\.(\d+)\.layers\.(\d)")
 _ROLES = {

@@ -8,7 +8,7 @@ import numpy as np
 from cvzoo.errors.exceptions import WeightsMismatchError
 from cvzoo.links.model.mobilenet_v2.extractor import ROWS, STAGES, Arch
 from cvzoo.links.model.pretrained.names import Names
-from cvzoo.links.model.pretrained.timm_blocks import TIMM_AROUND, TIMM_MARKS, timm_places
+from cvzoo.links.model.publishers.timm import TIMM_AROUND, TIMM_MARKS, timm_places
 
 _TORCHVISION_EXPAND = (("0.0", "expand/conv"), ("0.1", "expand/bn"))
 _TORCHVISION_LAST = (

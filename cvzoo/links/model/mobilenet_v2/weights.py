@@ -3,29 +3,24 @@
 from cvzoo.labels.imagenet import imagenet_label_names
 from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.classifier import ClassWeights
-from cvzoo.links.model.timm_record import timm_classifier
-from cvzoo.links.model.torchvision_record import torchvision_classifier
-from cvzoo.weights.record import Weights
+from cvzoo.links.model.publishers.chainercv import chainercv_classifier
+from cvzoo.links.model.publishers.timm import timm_classifier
+from cvzoo.links.model.publishers.torchvision import torchvision_classifier
 
 TF_PREPARATION = CenterCrop(mean=(128 / 255,) * 3, std=(128 / 255,) * 3)
 TF_LABEL_NAMES = ("background", *imagenet_label_names)
 
 
 def _chainercv(width: float, top1: float) -> ClassWeights:
-    record = Weights(
-        name=f"mobilenet_v2_tf_{width}_imagenet",
-        url="https://chainercv-models.preferred.jp/"
+    return chainercv_classifier(
+        f"mobilenet_v2_tf_{width}_imagenet",
         f"mobilenet_v2_depth_multiplier_{width}_imagenet_converted_2019_05_13.npz",
-        sha256=None,
-        licence="not stated; TensorFlow's models are Apache-2.0",
-        data="ImageNet-1K, ILSVRC 2012 training photos",
-        data_licence="ImageNet terms of access: research, no commercial use",
-        score={"top1": top1},
+        100 * top1,
         source="TensorFlow's checkpoint, converted by ChainerCV (after 0.13.1)",
+        preparation=TF_PREPARATION,
+        licence="not stated; TensorFlow's models are Apache-2.0",
         label_names=TF_LABEL_NAMES,
-        preprocessing=TF_PREPARATION.describe(),
     )
-    return ClassWeights(record, TF_PREPARATION)
 
 
 WEIGHTS = {

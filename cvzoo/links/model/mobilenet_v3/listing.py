@@ -3,9 +3,9 @@
 import functools
 
 from cvzoo.links.model.architecture import Architecture
-from cvzoo.links.model.classifier_listing import classifier_members
 from cvzoo.links.model.mobilenet_v3.mobilenet_v3 import MobileNetV3, MobileNetV3Config
 from cvzoo.links.model.mobilenet_v3.weights import WEIGHTS
+from cvzoo.links.model.trained_members import classifier_members
 from cvzoo.links.model.zoo_member import ZooMember
 
 ARCHITECTURES = (Architecture("MobileNetV3", MobileNetV3, MobileNetV3Config),)

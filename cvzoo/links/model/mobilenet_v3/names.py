@@ -7,7 +7,7 @@ import numpy as np
 from cvzoo.links.model.inverted_residual import sequential_places
 from cvzoo.links.model.mobilenet_v3.rows import Plan
 from cvzoo.links.model.pretrained.names import Names
-from cvzoo.links.model.pretrained.timm_blocks import TIMM_MARKS, timm_places
+from cvzoo.links.model.publishers.timm import TIMM_MARKS, timm_places
 
 TIMM_EPS = 1e-5  # of timm's normalizations; torchvision's have 1e-3
 _COUNTS = {15: (1, 2, 3, 4, 2, 3), 11: (1, 2, 3, 2, 3)}  # all blocks -> blocks of each of timm's stages

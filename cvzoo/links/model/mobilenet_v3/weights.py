@@ -1,7 +1,7 @@
 """Published weights of MobileNetV3: the size, then what a user asks for."""
 
-from cvzoo.links.model.timm_record import timm_classifier
-from cvzoo.links.model.torchvision_record import torchvision_classifier
+from cvzoo.links.model.publishers.timm import timm_classifier
+from cvzoo.links.model.publishers.torchvision import torchvision_classifier
 
 WEIGHTS = {
     "large": {

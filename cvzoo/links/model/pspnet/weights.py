@@ -2,9 +2,10 @@
 
 from cvzoo.labels.ade20k import ade20k_semantic_segmentation_label_names
 from cvzoo.labels.cityscapes import cityscapes_semantic_segmentation_label_names
-from cvzoo.links.model.gluon_segmentation import gluon_segmenter
 from cvzoo.links.model.preparation.as_is import AsIs
 from cvzoo.links.model.pspnet.layouts import LAYOUTS, Layout
+from cvzoo.links.model.publishers.chainercv import chainercv_weights
+from cvzoo.links.model.publishers.gluon_cv import gluon_segmenter
 from cvzoo.weights.record import Weights
 
 _CITYSCAPES = ("Cityscapes, finely labelled training frames", "Cityscapes terms: research, no commercial use")
@@ -20,11 +21,9 @@ def _words(layout: Layout) -> str:
 def _record(
     name: str, file: str, score: dict[str, float], data: tuple[str, str], label_names: tuple[str, ...] = ()
 ) -> Weights:
-    return Weights(
-        name=name,
-        url=f"https://chainercv-models.preferred.jp/{file}",
-        sha256=None,
-        licence="not stated; the code is MIT",
+    return chainercv_weights(
+        name,
+        file,
         data=data[0],
         data_licence=data[1],
         score=score,  # on the validation photos with tiles and mirrors, as the publisher says

@@ -1,6 +1,6 @@
 """Published weights of the RegNets: the design, then what a user asks for."""
 
-from cvzoo.links.model.torchvision_record import torchvision_classifier
+from cvzoo.links.model.publishers.torchvision import torchvision_classifier
 
 _SWAG = "CC-BY-NC-4.0"
 _INSTAGRAM = "3.6 billion Instagram photos by their hashtags (SWAG), then ImageNet-1K, ILSVRC 2012 training photos"

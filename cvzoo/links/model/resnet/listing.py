@@ -3,9 +3,9 @@
 import functools
 
 from cvzoo.links.model.architecture import Architecture
-from cvzoo.links.model.classifier_listing import classifier_members
 from cvzoo.links.model.resnet.resnet import ResNet, ResNetConfig
 from cvzoo.links.model.resnet.weights import CLASS_WEIGHTS
+from cvzoo.links.model.trained_members import classifier_members
 from cvzoo.links.model.zoo_member import ZooMember
 
 ARCHITECTURES = (Architecture("ResNet", ResNet, ResNetConfig),)

@@ -1,10 +1,11 @@
 """Published weights of the ResNets: torchvision's, timm's, ChainerCV's."""
 
-from cvzoo.labels.imagenet import imagenet_label_names
 from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.classifier import ClassWeights
+from cvzoo.links.model.publishers.chainercv import chainercv_classifier
+from cvzoo.links.model.publishers.imagenet import imagenet_classifier
+from cvzoo.links.model.publishers.torchvision import torchvision_classifier
 from cvzoo.links.model.resnet.names import CAFFE_PREPARATION
-from cvzoo.links.model.torchvision_record import torchvision_classifier
 from cvzoo.weights.record import Weights
 
 # layers, groups, base_width, whether there are gates
@@ -12,8 +13,6 @@ Kind = tuple[int, int, int, bool]
 
 _TIMM = "https://github.com/rwightman/pytorch-image-models/releases/download/v0.1-"
 _GLUON = "https://github.com/rwightman/pytorch-pretrained-gluonresnet/releases/download/v0.1/gluon_"
-_IMAGENET = "ImageNet-1K, ILSVRC 2012 training photos"
-_TERMS = "ImageNet terms of access: research, no commercial use"
 
 
 def _torchvision(name: str, enum: str, *versions: tuple[str, float, float]) -> dict[str, ClassWeights]:
@@ -33,36 +32,13 @@ def _torchvision(name: str, enum: str, *versions: tuple[str, float, float]) -> d
 
 def _timm(name: str, url: str, model: str, top1: float, top5: float, *, interpolation: str) -> ClassWeights:
     preparation = CenterCrop(interpolation=interpolation)
-    record = Weights(
-        name=name,
-        url=url,
-        sha256=None,
-        licence="Apache-2.0",
-        data=_IMAGENET,
-        data_licence=_TERMS,
-        score={"top1": round(top1 / 100, 5), "top5": round(top5 / 100, 5)},
-        source=f"timm, {model}",
-        label_names=imagenet_label_names,
-        preprocessing=preparation.describe(),
-    )
-    return ClassWeights(record, preparation)
+    source = f"timm, {model}"
+    return imagenet_classifier(name, url, top1, top5, source=source, licence="Apache-2.0", preparation=preparation)
 
 
 def _chainercv(name: str, file: str, error: float, source: str) -> ClassWeights:
     """error: of one crop, per cent."""
-    record = Weights(
-        name=name,
-        url=f"https://chainercv-models.preferred.jp/{file}.npz",
-        sha256=None,
-        licence="not stated; the code is MIT",
-        data=_IMAGENET,
-        data_licence=_TERMS,
-        score={"top1": round(1 - error / 100, 5)},
-        source=source,
-        label_names=imagenet_label_names,
-        preprocessing=CAFFE_PREPARATION.describe(),
-    )
-    return ClassWeights(record, CAFFE_PREPARATION)
+    return chainercv_classifier(name, f"{file}.npz", 100 - error, source=source, preparation=CAFFE_PREPARATION)
 
 
 def _chainercv_resnet(n_layer: int, trained: float, converted: float) -> dict[str, ClassWeights]:

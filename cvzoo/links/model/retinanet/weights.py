@@ -2,11 +2,10 @@
 
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.preparation.torchvision_detector import torchvision_detector_preparation
+from cvzoo.links.model.publishers.torchvision import torchvision_weights
 from cvzoo.links.model.retinanet.config import RetinaNetSettings
-from cvzoo.links.model.torchvision_record import about_size
 from cvzoo.weights.record import Weights
 
-_SITE = "https://download.pytorch.org/models/"
 _SIZES = ((32, 40, 50), (64, 80, 101), (128, 161, 203), (256, 322, 406), (512, 645, 812))
 
 # its normalizations divide by the plain standard deviation
@@ -18,18 +17,15 @@ RESNET50_FPN_V2 = RetinaNetSettings(
 
 def _record(version: int, file_name: str, score: float) -> Weights:
     suffix = "" if version == 1 else "_v2"
-    return Weights(
-        name=f"retinanet_resnet50_fpn{suffix}_coco",
-        url=_SITE + file_name,
-        sha256=None,
-        about_size=about_size(file_name),
-        licence="not stated; the code is BSD-3-Clause",
+    return torchvision_weights(
+        f"retinanet_resnet50_fpn{suffix}_coco",
+        file_name,
+        enum=f"RetinaNet_ResNet50_FPN{suffix.upper()}_Weights.COCO_V1",
+        score={"COCO val2017 AP": score},
+        preprocessing=torchvision_detector_preparation(800, 1333, antialias=False).describe(),
         data="COCO 2017 train, on a backbone from ImageNet-1K",
         data_licence="annotations CC BY 4.0, photos Flickr terms of use; ImageNet terms of access",
-        score={"COCO val2017 AP": score},
-        source=f"torchvision, RetinaNet_ResNet50_FPN{suffix.upper()}_Weights.COCO_V1",
         label_names=coco_bbox_label_names,
-        preprocessing=torchvision_detector_preparation(800, 1333, antialias=False).describe(),
     )
 
 

@@ -2,14 +2,12 @@
 
 from cvzoo.labels.camvid import camvid_label_names
 from cvzoo.links.model.preparation.as_is import AsIs
-from cvzoo.weights.record import Weights
+from cvzoo.links.model.publishers.chainercv import chainercv_weights
 
 RECORDS = {
-    "camvid": Weights(
-        name="segnet_camvid",
-        url="https://chainercv-models.preferred.jp/segnet_camvid_trained_2018_12_05.npz",
-        sha256=None,
-        licence="not stated; the code is MIT",
+    "camvid": chainercv_weights(
+        "segnet_camvid",
+        "segnet_camvid_trained_2018_12_05.npz",
         data="CamVid, 367 training frames of 480 x 360",
         data_licence="CC BY-NC 4.0",
         # on CamVid's test frames, as the publisher says

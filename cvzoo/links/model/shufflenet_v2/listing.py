@@ -3,9 +3,9 @@
 import functools
 
 from cvzoo.links.model.architecture import Architecture
-from cvzoo.links.model.classifier_listing import classifier_members
 from cvzoo.links.model.shufflenet_v2.shufflenet_v2 import ShuffleNetV2, ShuffleNetV2Config
 from cvzoo.links.model.shufflenet_v2.weights import WEIGHTS
+from cvzoo.links.model.trained_members import classifier_members
 from cvzoo.links.model.zoo_member import ZooMember
 
 ARCHITECTURES = (Architecture("ShuffleNetV2", ShuffleNetV2, ShuffleNetV2Config),)

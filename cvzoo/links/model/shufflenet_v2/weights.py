@@ -1,6 +1,6 @@
 """Published weights of the ShuffleNetV2s: the width, then what a user asks for."""
 
-from cvzoo.links.model.torchvision_record import torchvision_classifier
+from cvzoo.links.model.publishers.torchvision import torchvision_classifier
 
 WEIGHTS = {
     0.5: {

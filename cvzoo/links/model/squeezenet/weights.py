@@ -1,6 +1,6 @@
 """torchvision's weights of the SqueezeNets: version, then what a user asks for."""
 
-from cvzoo.links.model.torchvision_record import torchvision_classifier
+from cvzoo.links.model.publishers.torchvision import torchvision_classifier
 
 WEIGHTS = {
     "1.0": {

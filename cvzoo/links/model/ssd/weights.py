@@ -4,23 +4,22 @@ import dataclasses
 
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.labels.voc import voc_bbox_label_names
+from cvzoo.links.model.publishers.chainercv import chainercv_weights
+from cvzoo.links.model.publishers.gluon_cv import gluon_weights
+from cvzoo.links.model.publishers.torchvision import torchvision_weights
 from cvzoo.links.model.ssd.config import GLUON_MEAN, SSD300_SETTINGS, SSD300_TORCHVISION, SSD512_SETTINGS
 from cvzoo.links.model.ssd.preparation import ssd_preparation
-from cvzoo.links.model.torchvision_record import torchvision_weights
 from cvzoo.weights.record import Weights
 
-_SITE = "https://chainercv-models.preferred.jp/"
 _SOURCE = "ChainerCV, from the authors' Caffe weights"
 
 _SETTINGS = {300: SSD300_SETTINGS, 512: SSD512_SETTINGS}
 
 
 def _chainercv(name: str, file: str, insize: int, score: dict[str, float], source: str = _SOURCE) -> Weights:
-    return Weights(
-        name=name,
-        url=_SITE + file,
-        sha256=None,
-        licence="not stated; the code is MIT",
+    return chainercv_weights(
+        name,
+        file,
         data="Pascal VOC 2007 and 2012 trainval, on VGG16 from ImageNet-1K",
         data_licence="Flickr terms of use; ImageNet terms of access",
         score=score,
@@ -30,16 +29,12 @@ def _chainercv(name: str, file: str, insize: int, score: dict[str, float], sourc
     )
 
 
-_GLUON = "https://apache-mxnet.s3-accelerate.dualstack.amazonaws.com/gluon/models/"
-
-
 def _gluon(insize: int, data: str, digits: str, score: dict[str, float]) -> Weights:
     voc = data == "voc"
     built = dataclasses.replace(_SETTINGS[insize], mean=GLUON_MEAN, antialias=True)
-    return Weights(
-        name=f"ssd{insize}_{'voc0712' if voc else 'coco'}_gluon",
-        url=f"{_GLUON}ssd_{insize}_vgg16_atrous_{data}-{digits}.zip",
-        sha256=None,
+    return gluon_weights(
+        f"ssd{insize}_{'voc0712' if voc else 'coco'}_gluon",
+        f"ssd_{insize}_vgg16_atrous_{data}-{digits}.zip",
         licence="Apache-2.0 (of the repository)",
         data="Pascal VOC 2007 and 2012 trainval" if voc else "COCO train2017",
         data_licence="Flickr terms of use" if voc else "annotations CC BY 4.0, photos Flickr terms of use",
@@ -50,10 +45,9 @@ def _gluon(insize: int, data: str, digits: str, score: dict[str, float]) -> Weig
     )
 
 
-IMAGENET = Weights(
-    name="ssd_vgg16_imagenet",
-    url=_SITE + "ssd_vgg16_imagenet_converted_2017_06_09.npz",
-    sha256=None,
+IMAGENET = chainercv_weights(
+    "ssd_vgg16_imagenet",
+    "ssd_vgg16_imagenet_converted_2017_06_09.npz",
     licence="not stated; the original is CC BY 4.0",
     data="ImageNet-1K, ILSVRC 2012 training photos",
     data_licence="ImageNet terms of access",

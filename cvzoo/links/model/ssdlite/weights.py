@@ -1,8 +1,8 @@
 """torchvision's weights of SSDLite."""
 
 from cvzoo.labels.coco import coco_bbox_label_names
+from cvzoo.links.model.publishers.torchvision import torchvision_weights
 from cvzoo.links.model.ssdlite.preparation import ssdlite_preparation
-from cvzoo.links.model.torchvision_record import torchvision_weights
 from cvzoo.weights.record import Weights
 
 WEIGHTS: dict[str, Weights] = {

@@ -3,9 +3,9 @@
 import functools
 
 from cvzoo.links.model.architecture import Architecture
-from cvzoo.links.model.classifier_listing import classifier_members
 from cvzoo.links.model.swin.swin import SwinConfig, SwinTransformer
 from cvzoo.links.model.swin.weights import WEIGHTS
+from cvzoo.links.model.trained_members import classifier_members
 from cvzoo.links.model.zoo_member import ZooMember
 
 ARCHITECTURES = (Architecture("SwinTransformer", SwinTransformer, SwinConfig),)

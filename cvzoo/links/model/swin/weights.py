@@ -1,8 +1,8 @@
 """Published weights of the Swin Transformers: the size, then what a user asks for."""
 
-from cvzoo.links.model.maker_record import maker_record
 from cvzoo.links.model.pretrained.classifier import ClassWeights
-from cvzoo.links.model.torchvision_record import torchvision_classifier
+from cvzoo.links.model.publishers.makers import maker_record
+from cvzoo.links.model.publishers.torchvision import torchvision_classifier
 
 _SITE = "https://github.com/SwinTransformer/storage/releases/download/"
 _USUAL_DATA = "ImageNet-1K, ILSVRC 2012 training photos"

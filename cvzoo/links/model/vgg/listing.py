@@ -3,7 +3,7 @@
 import functools
 
 from cvzoo.links.model.architecture import Architecture
-from cvzoo.links.model.classifier_listing import classifier_members
+from cvzoo.links.model.trained_members import classifier_members
 from cvzoo.links.model.vgg.vgg import VGG, VGGConfig
 from cvzoo.links.model.vgg.weights import WEIGHTS
 from cvzoo.links.model.zoo_member import ZooMember

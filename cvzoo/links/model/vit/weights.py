@@ -1,7 +1,7 @@
 """Published weights of the Vision Transformers: the size, then what a user asks for."""
 
 from cvzoo.links.model.pretrained.classifier import ClassWeights
-from cvzoo.links.model.torchvision_record import torchvision_classifier
+from cvzoo.links.model.publishers.torchvision import torchvision_classifier
 
 _SWAG_LICENCE = "CC-BY-NC-4.0"
 _SWAG_DATA = "3.6 billion photos with hashtags (SWAG), then ImageNet-1K, ILSVRC 2012 training photos"

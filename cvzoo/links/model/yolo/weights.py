@@ -6,6 +6,7 @@ The publisher names no hashes and the server keeps no versions: the first downlo
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.links.model.preparation.letterbox import Letterbox
+from cvzoo.links.model.publishers.chainercv import chainercv_weights
 from cvzoo.weights.record import Weights
 
 _SITE = "https://pjreddie.com/media/files/"
@@ -15,10 +16,9 @@ _PREPROCESSING = Letterbox((416, 416)).describe()
 
 
 def _chainercv(name: str, file: str, score: float) -> Weights:
-    return Weights(
-        name=name,
-        url="https://chainercv-models.preferred.jp/" + file,
-        sha256=None,
+    return chainercv_weights(
+        name,
+        file,
         licence=_LICENCE,
         data="Pascal VOC 2007 and 2012 trainval",
         data_licence="Flickr terms of use",

@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 
-from cvzoo.labels.imagenet import imagenet_label_names
+from cvzoo.labels.voc import voc_semantic_segmentation_label_names
 from cvzoo.links.model.preparation.abstract import Three
 from cvzoo.links.model.preparation.center_crop import CenterCrop
+from cvzoo.links.model.preparation.short_side import ShortSide
 from cvzoo.links.model.pretrained.classifier import ClassWeights
-from cvzoo.links.model.torchvision_sizes import MIB
+from cvzoo.links.model.publishers.imagenet import IMAGENET, imagenet_classifier
+from cvzoo.links.model.publishers.torchvision_sizes import MIB
 from cvzoo.weights.record import Weights
 
 _SITE = "https://download.pytorch.org/models/"
@@ -31,7 +33,7 @@ def torchvision_classifier(
     mean: Three = (0.485, 0.456, 0.406),
     std: Three = (0.229, 0.224, 0.225),
     licence: str = _LICENCE,
-    data: str = "ImageNet-1K, ILSVRC 2012 training photos",
+    data: str = IMAGENET,
 ) -> ClassWeights:
     """The record of a classifier of ImageNet, and how it sees a photo.
 
@@ -41,20 +43,17 @@ def torchvision_classifier(
     enum: torchvision's name of it, such as "ResNet18_Weights.IMAGENET1K_V1"
     """
     preparation = CenterCrop(short, crop, interpolation, mean, std)
-    record = Weights(
-        name=name,
-        url=_SITE + file,
-        sha256=None,
-        about_size=about_size(file),
-        licence=licence,
-        data=data,
-        data_licence="ImageNet terms of access: research, no commercial use",
-        score={"top1": round(top1 / 100, 5), "top5": round(top5 / 100, 5)},
+    return imagenet_classifier(
+        name,
+        _SITE + file,
+        top1,
+        top5,
         source=f"torchvision, {enum}",
-        label_names=imagenet_label_names,
-        preprocessing=preparation.describe(),
+        licence=licence,
+        preparation=preparation,
+        data=data,
+        about_size=about_size(file),
     )
-    return ClassWeights(record, preparation)
 
 
 def torchvision_weights(
@@ -82,4 +81,22 @@ def torchvision_weights(
         source=f"torchvision, {enum}",
         label_names=label_names,
         preprocessing=preprocessing,
+    )
+
+
+def torchvision_segmenter(name: str, digits: str, model: str, miou: float, pixel_accuracy: float) -> Weights:
+    """The record of a file.
+
+    name: of the record, and of the file up to the `digits` of its hash
+    model: torchvision's name of it, such as "FCN_ResNet50"
+    miou, pixel_accuracy: as the publisher says, on COCO val2017's photos with these classes
+    """
+    return torchvision_weights(
+        name.removesuffix("_coco"),
+        f"{name}-{digits}.pth",
+        enum=f"{model}_Weights.COCO_WITH_VOC_LABELS_V1",
+        score={"miou": miou, "pixel_accuracy": pixel_accuracy},
+        preprocessing=ShortSide(520).describe(),
+        data="COCO train2017, the photos and pixels of the 20 classes of Pascal VOC",
+        label_names=voc_semantic_segmentation_label_names,
     )

@@ -1,4 +1,6 @@
-"""Records of gluon-cv's segmenters."""
+"""Records of gluon-cv's files."""
+
+from collections.abc import Mapping
 
 from cvzoo.labels.ade20k import ade20k_semantic_segmentation_label_names
 from cvzoo.labels.cityscapes import cityscapes_semantic_segmentation_label_names
@@ -38,6 +40,33 @@ USUAL_NAMES = (
 )
 
 
+def gluon_weights(
+    name: str,
+    file: str,
+    *,
+    data: str,
+    data_licence: str,
+    score: Mapping[str, float],
+    source: str,
+    label_names: tuple[str, ...],
+    preprocessing: str,
+    licence: str = "Apache-2.0",
+) -> Weights:
+    """The record of a file. file: its name on gluon-cv's site; the others as in `Weights`."""
+    return Weights(
+        name=name,
+        url=_SITE + file,
+        sha256=None,
+        licence=licence,
+        data=data,
+        data_licence=data_licence,
+        score=score,
+        source=source,
+        label_names=label_names,
+        preprocessing=preprocessing,
+    )
+
+
 def gluon_segmenter(
     network: str, data: str, sha1: str, miou: float | None = None, *, preprocessing: str = ShortSide(520).describe()
 ) -> Weights:
@@ -50,11 +79,9 @@ def gluon_segmenter(
     preprocessing: in words
     """
     theirs, words, data_licence, label_names = _DATA[data]
-    return Weights(
-        name=f"{network}_{data}_gluon",
-        url=f"{_SITE}{network}_{theirs}-{sha1[:8]}.zip",
-        sha256=None,
-        licence="Apache-2.0",
+    return gluon_weights(
+        f"{network}_{data}_gluon",
+        f"{network}_{theirs}-{sha1[:8]}.zip",
         data=words,
         data_licence=data_licence,
         score={} if miou is None else {"miou": miou},
