@@ -30,7 +30,7 @@ from cvzoo.backends.cudnn.names import (
     Note,
     Type,
 )
-from cvzoo.backends.numpy.conv import conv_2d, conv_2d_input_grad, conv_2d_weight_grad
+from fake_gpu import direct_conv
 
 OK, BAD_PARAM, NOT_FINALIZED, NOT_SUPPORTED, FAILED = 0, 2000, 2004, 3000, 5000
 VERSION = 91900
@@ -330,13 +330,13 @@ def _computed(node: dict, read: Callable[[dict], np.ndarray], pointers: dict[int
         return node["y"], value
     settings = {key: tuple(node[key]) for key in ("stride", "pad", "dilate")} | {"groups": node["groups"]}
     if node["op"] == "forward":
-        result, value = node["y"], conv_2d(read(node["x"]), read(node["w"]), None, **settings)
+        result, value = node["y"], direct_conv.forward(read(node["x"]), read(node["w"]), **settings)
     elif node["op"] == "input_grad":
         size = tuple(node["x"]["dims"][2:])
-        result, value = node["x"], conv_2d_input_grad(read(node["y"]), read(node["w"]), size, **settings)
+        result, value = node["x"], direct_conv.input_grad(read(node["y"]), read(node["w"]), size, **settings)
     else:
         size = tuple(node["w"]["dims"][2:])
-        result, value = node["w"], conv_2d_weight_grad(read(node["x"]), read(node["y"]), size, **settings)
+        result, value = node["w"], direct_conv.weight_grad(read(node["x"]), read(node["y"]), size, **settings)
     if node["beta"]:
         value = value + np.float32(node["beta"]) * _exact(result, read, pointers)
     return result, value
