@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from cvzoo.datasets.doctor.finding import Finding
     from cvzoo.datasets.doctor.write_fixed_dataset import write_fixed_dataset
     from cvzoo.datasets.label_map_splits import label_map_splits
+    from cvzoo.datasets.labeled_image_dataset import LabeledImageDataset
     from cvzoo.datasets.layouts.annotated_set import AnnotatedObject, AnnotatedPhoto, AnnotatedSet
     from cvzoo.datasets.layouts.data_spec import DataSpec, parse_data_spec
     from cvzoo.datasets.layouts.read import read_annotated_set
@@ -177,6 +178,7 @@ __all__ = [
     "get_cross_validation_datasets_random",
     "GetterDataset",
     "label_map_splits",
+    "LabeledImageDataset",
     "Loss",
     "median_frequency_weights",
     "MixUpSoftLabelDataset",

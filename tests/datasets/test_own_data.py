@@ -233,3 +233,43 @@ def test_broken_photos_are_named(tmp_path):
     (root / "images/train/a.jpg").write_bytes(b"no photo")
     with pytest.raises(CvzooError, match=r"a\.jpg"):
         D.YOLOBboxDataset(root / "images/train", ["cat", "dog"])[0]
+
+
+def test_a_text_file_lists_images_with_their_classes(tmp_path):
+    for name in ("a.png", "deep/b c.png"):
+        layouts.photo(tmp_path / name)
+    layouts.write(tmp_path / "list.txt", "a.png 2\n\n  deep/b c.png   0\r\n")
+    dataset = D.LabeledImageDataset(tmp_path / "list.txt")
+    assert_is_label_dataset(dataset, 3)
+    assert_pickles(dataset)
+    assert (dataset.labels.dtype, dataset.labels.tolist(), dataset.label_names) == (np.int32, [2, 0], ("0", "1", "2"))
+    named = D.LabeledImageDataset([("deep/b c.png", 1)], tmp_path, label_names=["cat", "dog"], color=False)
+    assert_is_label_dataset(named, 2, color=False)
+    np.testing.assert_array_equal(D.LabeledImageDataset([("a.png", np.int64(0))], str(tmp_path))[0][0], dataset[0][0])
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a.png 0\na.png", "line 2: no image with a label"),
+        ("a.png zero", "line 1: the label is no integer"),
+        ("a.png 1.5", "line 1: the label is no integer"),
+        ("\na.png -1", "line 2: the label is no class"),
+        ("a.png 99999999999999", "line 1: the label is no class"),
+        ("../a.png 0", "outside"),
+        ("/etc/hostname 0", "outside"),
+    ],
+)
+def test_a_list_of_images_that_is_none_is_explained(tmp_path, text, words):
+    (tmp_path / "data").mkdir()
+    layouts.write(tmp_path / "data/list.txt", text)
+    with pytest.raises(DatasetError, match=words):
+        D.LabeledImageDataset(tmp_path / "data/list.txt")
+
+
+def test_a_list_of_images_that_cannot_be_read_is_explained(tmp_path):
+    for path in (tmp_path / "none.txt", tmp_path):
+        with pytest.raises(DatasetError, match="cannot be read"):
+            D.LabeledImageDataset(path)
+    with pytest.raises(DatasetError, match=r"pair 0: the label is no integer"):
+        D.LabeledImageDataset([("a.png", 0.5)])
