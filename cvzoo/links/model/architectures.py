@@ -16,7 +16,7 @@ _CONTRACT = (
 
 def architectures() -> tuple[Architecture, ...]:
     """All kinds of models of the zoo that files can hold."""
-    return tuple(architecture for family in FAMILIES for architecture in family.ARCHITECTURES)
+    return tuple(architecture for family in FAMILIES for architecture in family.architectures)
 
 
 def architecture_of(model_class: type[Chain]) -> Architecture:

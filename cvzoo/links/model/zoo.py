@@ -6,5 +6,5 @@ from cvzoo.links.model.zoo_member import ZooMember
 
 def zoo_members() -> tuple[ZooMember, ...]:
     """All trained models, sorted by name; nothing is fetched."""
-    members = [member for family in FAMILIES for member in family.members()]
+    members = [member for family in FAMILIES for member in family.members]
     return tuple(sorted(members, key=lambda member: member.name))

@@ -7,6 +7,7 @@ import pathlib
 import numpy as np
 import pytest
 from few_steps import losses_of_steps
+from zoo_family import family_of
 
 import cvzoo.functions as F
 from cvzoo.config.randomness import set_seed
@@ -15,20 +16,17 @@ from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.connection.linear import Linear
-from cvzoo.links.model.efficientnet import listing as efficientnet_listing
+from cvzoo.links.model.architectures import architecture_of
 from cvzoo.links.model.efficientnet import published as efficientnets
 from cvzoo.links.model.efficientnet import variants
 from cvzoo.links.model.efficientnet.efficientnet import EfficientNet
 from cvzoo.links.model.efficientnet.names import efficientnet_names, timm_efficientnet_places
-from cvzoo.links.model.mnasnet import listing as mnasnet_listing
 from cvzoo.links.model.mnasnet import published as mnasnets
 from cvzoo.links.model.mnasnet.mnasnet import MNASNet
 from cvzoo.links.model.mnasnet.names import NAMES as MNASNET_NAMES
 from cvzoo.links.model.mnasnet.names import timm_mnasnet_places
-from cvzoo.links.model.mobilenet_v2 import listing as mobilenet_v2_listing
 from cvzoo.links.model.mobilenet_v2.mobilenet_v2 import MobileNetV2
 from cvzoo.links.model.mobilenet_v2.names import mobilenet_v2_names, timm_mobilenet_v2_places
-from cvzoo.links.model.mobilenet_v3 import listing as mobilenet_v3_listing
 from cvzoo.links.model.mobilenet_v3 import published as mobilenets_v3
 from cvzoo.links.model.mobilenet_v3 import rows
 from cvzoo.links.model.mobilenet_v3.extractor import MobileNetV3Extractor
@@ -36,26 +34,17 @@ from cvzoo.links.model.mobilenet_v3.mobilenet_v3 import MobileNetV3
 from cvzoo.links.model.mobilenet_v3.names import mobilenet_v3_names, timm_mobilenet_v3_places
 from cvzoo.links.model.preparation.center_crop import PhotoPreparation
 from cvzoo.links.model.pretrained.names import by_our_names
-from cvzoo.links.model.regnet import listing as regnet_listing
 from cvzoo.links.model.regnet import published as regnets
 from cvzoo.links.model.regnet.design import Design
 from cvzoo.links.model.regnet.names import NAMES as REGNET_NAMES
 from cvzoo.links.model.regnet.regnet import RegNet
-from cvzoo.links.model.shufflenet_v2 import listing as shufflenet_v2_listing
 from cvzoo.links.model.shufflenet_v2 import published as shufflenets_v2
 from cvzoo.links.model.shufflenet_v2.names import NAMES as SHUFFLENET_V2_NAMES
 from cvzoo.links.model.shufflenet_v2.shufflenet_v2 import ShuffleNetV2
 from cvzoo.optimizers.adam import Adam
 
 STORED = json.loads(pathlib.Path(__file__).with_name("mobile_scores.json").read_text())
-LISTINGS = (
-    efficientnet_listing,
-    mnasnet_listing,
-    mobilenet_v2_listing,
-    mobilenet_v3_listing,
-    regnet_listing,
-    shufflenet_v2_listing,
-)
+NETWORKS = (EfficientNet, MNASNet, MobileNetV2, MobileNetV3, RegNet, ShuffleNetV2)
 TINY = PhotoPreparation(36, 32)
 
 
@@ -310,13 +299,13 @@ def test_names_and_shapes_are_those_of_the_published_file(shared, seeds, name, m
     assert model.count_params() == manifest["num_params"]
 
 
-@pytest.mark.parametrize("listing", LISTINGS, ids=lambda listing: listing.__name__.split(".")[-2])
-def test_records_say_what_the_publisher_says(shared, listing):
+@pytest.mark.parametrize("network", NETWORKS)
+def test_records_say_what_the_publisher_says(shared, network):
     published = {
         f"torchvision, {record['enum']}.{record['member']}": record
         for record in json.loads((shared / "reference" / "torchvision_weights.json").read_text())
     }
-    members = [member for member in listing.members() if member.weights.source in published]
+    members = [member for member in family_of(network).members if member.weights.source in published]
     assert members
     assert len({member.name for member in members}) == len(members)
     for member in members:
@@ -343,7 +332,7 @@ def test_records_of_timm_s_files_say_what_timm_says(shared):
         f"timm, {record['model']}": record
         for record in json.loads((shared / "reference" / "timm_weights.json").read_text())
     }
-    members = [member for listing in LISTINGS for member in listing.members() if "timm" in member.name]
+    members = [member for network in NETWORKS for member in family_of(network).members if "timm" in member.name]
     assert len(members) == 11
     for member in members:
         want, record = published[member.weights.source], member.weights
@@ -393,9 +382,7 @@ def test_a_step_of_training_lowers_the_loss(name):
 @pytest.mark.parametrize("name", NARROW)
 def test_a_file_describes_how_to_build_it_again(name):
     model = NARROW[name][0](3, label_names="abc", preparation=TINY)
-    (architecture,) = [
-        each for listing in LISTINGS for each in listing.ARCHITECTURES if isinstance(model, each.model_class)
-    ]
+    architecture = architecture_of(type(model))
     settings = json.loads(json.dumps(architecture.settings(model)))
     again = architecture.build(settings, model.label_names)
     assert {path: array.shape for path, array in again.state_arrays().items()} == {

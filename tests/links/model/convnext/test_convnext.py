@@ -6,6 +6,7 @@ import pathlib
 import numpy as np
 import pytest
 from few_steps import losses_of_steps
+from zoo_family import family_of
 
 import cvzoo.functions as F
 from cvzoo.config.randomness import set_seed
@@ -13,7 +14,6 @@ from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
 from cvzoo.links.model.convnext.convnext import ConvNeXt
 from cvzoo.links.model.convnext.extractor import ConvNeXtExtractor
-from cvzoo.links.model.convnext.listing import ARCHITECTURES, members
 from cvzoo.links.model.convnext.names import NAMES
 from cvzoo.links.model.convnext.plan import PLANS, Plan
 from cvzoo.links.model.preparation.center_crop import PhotoPreparation
@@ -107,7 +107,7 @@ def test_the_deeper_a_block_the_oftener_it_is_left_out():
 
 
 def test_settings_go_round():
-    (kind,) = ARCHITECTURES
+    (kind,) = family_of(ConvNeXt).architectures
     model = small(label_names=tuple("abcde"))
     again = kind.build(json.loads(json.dumps(kind.settings(model))), model.label_names)
     assert again.plan == model.plan
@@ -117,7 +117,9 @@ def test_settings_go_round():
 
 def test_every_size_has_a_published_file():
     ends = ("", "_fb", "_22k")
-    assert {member.name for member in members()} == {f"convnext_{size}_imagenet{end}" for size in PLANS for end in ends}
+    assert {member.name for member in family_of(ConvNeXt).members} == {
+        f"convnext_{size}_imagenet{end}" for size in PLANS for end in ends
+    }
 
 
 def test_files_that_lack_something_and_unknown_sizes_are_refused(seeds, tmp_path):

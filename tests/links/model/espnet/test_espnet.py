@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from zoo_family import family_of
 
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
@@ -10,7 +11,6 @@ from cvzoo.images.read_image import read_image
 from cvzoo.images.read_label import read_label
 from cvzoo.links.model.espnet.espnet import ESPNet
 from cvzoo.links.model.espnet.frame_preparation import FramePreparation
-from cvzoo.links.model.espnet.listing import ARCHITECTURES, members
 from cvzoo.links.model.espnet.weights import CAMVID_NAMES, RECORDS
 
 
@@ -74,10 +74,10 @@ def test_a_network_of_cityscapes_has_a_narrower_last_convolution():
 
 
 def test_its_settings_are_told_as_json_and_make_it_again(camvid):
-    (architecture,) = ARCHITECTURES
+    (architecture,) = family_of(ESPNet).architectures
     again = architecture.build(architecture.settings(camvid), camvid.label_names)
     assert architecture.settings(again) == architecture.settings(camvid)
-    assert {each.name for each in members()} == {record.name for record in RECORDS.values()}
+    assert {each.name for each in family_of(ESPNet).members} == {record.name for record in RECORDS.values()}
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import zlib
 import numpy as np
 import pytest
 from few_steps import losses_of_steps
+from zoo_family import family_of
 
 from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
@@ -17,7 +18,6 @@ from cvzoo.functions.activation.softmax import softmax
 from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.links.model.faster_rcnn.bbox2loc import loc2bbox
 from cvzoo.links.model.faster_rcnn.faster_rcnn_vgg16 import FasterRCNNVGG16
-from cvzoo.links.model.faster_rcnn.listing import ARCHITECTURES, members
 from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
 from cvzoo.links.model.faster_rcnn.train_chain import FasterRCNNTrainChain
 from cvzoo.links.model.faster_rcnn.transform import FasterRCNNTransform
@@ -136,13 +136,16 @@ def test_a_vgg16_gives_the_backbone_and_the_fully_connected_layers(tmp_path):
 
 
 def test_it_is_described_by_its_settings():
-    (architecture,) = ARCHITECTURES
+    (architecture,) = family_of(FasterRCNNVGG16).architectures
     model = tiny(2, label_names=("a", "b"))
     again = architecture.build(architecture.settings(model), model.label_names)
     again.load_arrays(model.state_arrays())
     for one, other in zip(model.predict([photo()]), again.predict([photo()])):
         np.testing.assert_array_equal(one[0], other[0])
-    assert [member.name for member in members()] == ["faster_rcnn_vgg16_voc0712", "faster_rcnn_vgg16_voc07"]
+    assert [member.name for member in family_of(FasterRCNNVGG16).members] == [
+        "faster_rcnn_vgg16_voc0712",
+        "faster_rcnn_vgg16_voc07",
+    ]
 
 
 def test_training_two_photos_lowers_the_loss_and_reaches_every_parameter():

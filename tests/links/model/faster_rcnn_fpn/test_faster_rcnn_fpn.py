@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from zoo_family import family_of
 
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.config.randomness import set_seed
@@ -15,7 +16,6 @@ from cvzoo.links.model.decoding.regions import Regions
 from cvzoo.links.model.faster_rcnn_fpn.anchors import region_anchors
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
 from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import FasterRCNNFPN
-from cvzoo.links.model.faster_rcnn_fpn.listing import ARCHITECTURES, members
 from cvzoo.links.model.faster_rcnn_fpn.names import NAMES as PUBLISHERS
 from cvzoo.links.model.faster_rcnn_fpn.names import torchvision_config
 from cvzoo.links.model.faster_rcnn_fpn.preparation import pyramid_preparation
@@ -143,7 +143,7 @@ def test_sizes_of_photos_are_torchvisions_or_detectron2s(shared):
 
 
 def test_a_saved_model_is_found_again(model, tmp_path):
-    (architecture,) = ARCHITECTURES
+    (architecture,) = family_of(FasterRCNNFPN).architectures
     model.limit = 7
     settings = json.loads(json.dumps(architecture.settings(model)))
     again = architecture.build(settings, NAMES)
@@ -310,7 +310,7 @@ def test_named_constructors_build_what_they_say():
 
 
 def test_members_are_named_once_and_fetch_one_file():
-    found = members()
+    found = family_of(FasterRCNNFPN).members
     assert len({member.name for member in found}) == len(found) >= 4
     assert all(len(member.files) == 1 and member.task == "detection" for member in found)
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from few_steps import losses_of_steps
+from zoo_family import family_of
 
 from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
@@ -17,7 +18,6 @@ from cvzoo.links.model.faster_rcnn.proposal_target_creator import ProposalTarget
 from cvzoo.links.model.fcis import mask_voting as mask_voting_module
 from cvzoo.links.model.fcis.fcis_resnet101 import FCISResNet101
 from cvzoo.links.model.fcis.head import FCISResNet101Head
-from cvzoo.links.model.fcis.listing import ARCHITECTURES, members
 from cvzoo.links.model.fcis.mask_voting import mask_voting
 from cvzoo.links.model.fcis.train_chain import FCISTrainChain
 from cvzoo.optimizers.adam import Adam
@@ -211,7 +211,7 @@ def test_a_photo_that_is_a_line_is_padded_and_found_in_its_own_pixels():
 
 
 def test_it_is_described_by_its_settings():
-    (architecture,) = ARCHITECTURES
+    (architecture,) = family_of(FCISResNet101).architectures
     model = tiny(2, label_names=("a", "b"))
     again = architecture.build(architecture.settings(model), model.label_names)
     assert architecture.settings(again) == architecture.settings(model)
@@ -219,8 +219,8 @@ def test_it_is_described_by_its_settings():
     x = model.prepare(photo())[None]
     with using_config("train", False), no_backprop_mode():
         np.testing.assert_array_equal(model(x).cls_scores.array, again(x).cls_scores.array)
-    assert {member.task for member in members()} == {"instance segmentation"}
-    assert len(members()) == 4
+    assert {member.task for member in family_of(FCISResNet101).members} == {"instance segmentation"}
+    assert len(family_of(FCISResNet101).members) == 4
 
 
 def rectangles(size):

@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from zoo_family import family_of
 
 import cvzoo.functions as F
 from cvzoo import optimizers
@@ -14,7 +15,6 @@ from cvzoo.errors.exceptions import ShapeError, ValueRangeError, WeightsMismatch
 from cvzoo.links.model.decoding.point_levels import PointLevels
 from cvzoo.links.model.fcos.config import FCOSSettings
 from cvzoo.links.model.fcos.fcos import FCOS, STRIDES
-from cvzoo.links.model.fcos.listing import ARCHITECTURES, members
 from cvzoo.links.model.fcos.loss import FCOSLoss, centredness
 from cvzoo.links.model.fcos.names import NAMES
 from cvzoo.links.model.fcos.targets import assign_targets, match_places
@@ -209,12 +209,12 @@ def test_other_classes_start_anew_and_a_backbone_starts_a_training(tmp_path):
 
 def test_a_tiny_one_can_be_described_and_built_again():
     model = FCOS(2, label_names=("ape", "bee"), settings=TINY)
-    (kind,) = ARCHITECTURES
+    (kind,) = family_of(FCOS).architectures
     twin = kind.build(kind.settings(model), model.label_names)
     twin.load_arrays(model.state_arrays())
     assert (twin.settings, twin.label_names) == (model.settings, model.label_names)
     assert model.preparation.to_header()["short_side"] == 64
-    assert [member.name for member in members()] == ["fcos_resnet50_fpn_coco"]
+    assert [member.name for member in family_of(FCOS).members] == ["fcos_resnet50_fpn_coco"]
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pytest
 from few_steps import losses_of_steps
+from zoo_family import family_of
 
 from cvzoo.config.randomness import set_seed
 from cvzoo.errors.exceptions import ImageError, ShapeError, ValueRangeError, WeightsMismatchError
@@ -16,7 +17,6 @@ from cvzoo.links.model.key_point_detections import KeyPointDetections
 from cvzoo.links.model.keypoint_rcnn.config import PointHeadSettings
 from cvzoo.links.model.keypoint_rcnn.decode_points import cubic_weights, decode_points
 from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import KeypointRCNNFPN
-from cvzoo.links.model.keypoint_rcnn.listing import ARCHITECTURES, members
 from cvzoo.links.model.keypoint_rcnn.loss import KeypointRCNNFPNLoss
 from cvzoo.links.model.keypoint_rcnn.point_targets import point_targets
 from cvzoo.links.model.keypoint_rcnn.published import KeypointRCNNFPNResNet50, KeypointRCNNFPNResNet101
@@ -112,7 +112,7 @@ def test_results_list_draw_and_save_themselves(model, photos, tmp_path):
 
 
 def test_a_saved_model_is_found_again(model, photos):
-    (architecture,) = ARCHITECTURES
+    (architecture,) = family_of(KeypointRCNNFPN).architectures
     again = architecture.build(json.loads(json.dumps(architecture.settings(model))), None)
     again.load_arrays(model.state_arrays())
     again.score_thresh, again.limit = model.score_thresh, model.limit
@@ -123,7 +123,7 @@ def test_a_saved_model_is_found_again(model, photos):
 def test_named_constructors_and_members_agree():
     assert isinstance(KeypointRCNNFPNResNet50(1, settings=TINY), KeypointRCNNFPN)
     assert isinstance(KeypointRCNNFPNResNet101(1, settings=TINY), KeypointRCNNFPN)
-    assert all(member.task == "keypoints" for member in members())
+    assert all(member.task == "keypoints" for member in family_of(KeypointRCNNFPN).members)
     with pytest.raises(ValueRangeError, match="point_names"):
         KeypointRCNNFPN(1, settings=TINY, point_settings=TINY_HEAD, point_names=("nose",))
     with pytest.raises(ValueRangeError, match="PointHeadConfig"):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from few_steps import losses_of_steps
+from zoo_family import family_of
 
 from cvzoo.autodiff.variable import Variable
 from cvzoo.config.randomness import set_seed
@@ -12,7 +13,6 @@ from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
 from cvzoo.links.model.light_head_rcnn.head import LightHeadRCNNResNet101Head
 from cvzoo.links.model.light_head_rcnn.light_head_rcnn_resnet101 import LightHeadRCNNResNet101
-from cvzoo.links.model.light_head_rcnn.listing import ARCHITECTURES, members
 from cvzoo.links.model.light_head_rcnn.names import resnet101_names
 from cvzoo.links.model.light_head_rcnn.train_chain import LightHeadRCNNTrainChain, ohem_losses
 from cvzoo.optimizers.adam import Adam
@@ -205,7 +205,7 @@ def test_training_two_photos_lowers_the_loss_and_reaches_every_parameter():
 
 
 def test_it_is_described_by_its_settings_and_predicts():
-    (architecture,) = ARCHITECTURES
+    (architecture,) = family_of(LightHeadRCNNResNet101).architectures
     model = tiny(2, label_names=("a", "b"))
     model.score_thresh = 0.1
     again = architecture.build(architecture.settings(model), model.label_names)
@@ -214,4 +214,4 @@ def test_it_is_described_by_its_settings_and_predicts():
     for one, other in zip(model.predict([photo()]), again.predict([photo()])):
         assert len(one[0])
         np.testing.assert_array_equal(one[0], other[0])
-    assert [member.name for member in members()] == ["light_head_rcnn_resnet101_coco"]
+    assert [member.name for member in family_of(LightHeadRCNNResNet101).members] == ["light_head_rcnn_resnet101_coco"]

@@ -7,6 +7,7 @@ import zlib
 
 import numpy as np
 import pytest
+from zoo_family import family_of
 
 from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode
@@ -14,7 +15,6 @@ from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
 from cvzoo.links.model.instance_segmentations import InstanceSegmentations
 from cvzoo.links.model.mask_rcnn.config import MaskHeadSettings
-from cvzoo.links.model.mask_rcnn.listing import ARCHITECTURES, members
 from cvzoo.links.model.mask_rcnn.mask_head import MaskHead
 from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
 from cvzoo.links.model.mask_rcnn.paste_mask import paste_masks, paste_window
@@ -124,7 +124,7 @@ def test_a_photo_with_nothing_gives_nothing(model, photos):
 
 
 def test_a_saved_model_is_found_again(model, photos):
-    (architecture,) = ARCHITECTURES
+    (architecture,) = family_of(MaskRCNNFPN).architectures
     again = architecture.build(json.loads(json.dumps(architecture.settings(model))), NAMES)
     again.load_arrays(model.state_arrays())
     again.score_thresh, again.limit = model.score_thresh, model.limit
@@ -134,7 +134,7 @@ def test_a_saved_model_is_found_again(model, photos):
 def test_named_constructors_and_members_agree():
     assert isinstance(MaskRCNNFPNResNet50(2, settings=TINY), MaskRCNNFPN)
     assert isinstance(MaskRCNNFPNResNet101(2, settings=TINY), MaskRCNNFPN)
-    assert all(member.task == "instance segmentation" for member in members())
+    assert all(member.task == "instance segmentation" for member in family_of(MaskRCNNFPN).members)
     with pytest.raises(ValueRangeError, match="MaskHeadConfig"):
         MaskHeadSettings(paste="glue")
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from zoo_family import family_of
 
 from cvzoo.errors.exceptions import WeightsMismatchError
 from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.model.conv_norm_activ import ConvNormActiv
-from cvzoo.links.model.mobilenet_v2.listing import members
 from cvzoo.links.model.mobilenet_v2.mobilenet_v2 import MobileNetV2
 from cvzoo.links.model.mobilenet_v2.names import chainercv_places
 
@@ -49,7 +49,7 @@ def test_published_shapes_are_those_of_the_references():
     arrays = model.state_arrays()
     assert arrays["extractor/blocks/15/depthwise/conv/W"].shape == (960, 1, 3, 3)
     assert arrays["fc/W"].shape == (1001, 1280)
-    assert sum(member.weights.source.startswith("TensorFlow") for member in members()) == 2
+    assert sum(member.weights.source.startswith("TensorFlow") for member in family_of(MobileNetV2).members) == 2
 
 
 def test_photos_are_seen_as_tensorflow_sees_them():

@@ -4,14 +4,15 @@ import re
 
 import numpy as np
 import pytest
+from zoo_family import family_of
 
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import WeightsMismatchError
+from cvzoo.links.model.architectures import architecture_of
 from cvzoo.links.model.preparation.center_crop import PhotoPreparation
 from cvzoo.links.model.pretrained.names import by_our_names
 from cvzoo.links.model.resnet import variants
 from cvzoo.links.model.resnet.extractor import ResNetExtractor
-from cvzoo.links.model.resnet.listing import ARCHITECTURES, members
 from cvzoo.links.model.resnet.names import CAFFE_PREPARATION
 from cvzoo.links.model.resnet.names import NAMES as RESNET_NAMES
 from cvzoo.links.model.resnet.resnet import ResNet
@@ -140,13 +141,13 @@ def test_a_file_with_too_much_or_too_little_is_refused(tmp_path, write):
 
 def test_settings_of_older_files_are_understood():
     old = {"n_layer": 10, "n_class": 3, "base_channels": 8, "arch": "v1.5", "stem": "photo", "norm": "batch"}
-    model = ARCHITECTURES[0].build({**old, "eps": 1e-5, "insize": 32, "short": 40}, None)
+    model = architecture_of(ResNet).build({**old, "eps": 1e-5, "insize": 32, "short": 40}, None)
     assert (model.preparation.crop, model.preparation.short) == (32, 40)
 
 
 def test_a_preparation_that_was_asked_for_is_kept_by_a_network_for_small_pictures():
     model = ResNet(10, 3, base_channels=8, stem="cifar", insize=224, short=256)
-    again = ARCHITECTURES[0].build(ARCHITECTURES[0].settings(model), None)
+    again = architecture_of(ResNet).build(architecture_of(ResNet).settings(model), None)
     assert again.config.preparation == model.config.preparation == PhotoPreparation()
     assert again.preparation == model.preparation
     assert model.preparation.size == (224, 224)  # all of a photo, not its middle
@@ -192,7 +193,7 @@ def test_chainercvs_files_have_as_many_arrays_as_ours():
 
 
 def test_every_published_file_is_listed_once():
-    names = [member.name for member in members()]
+    names = [member.name for member in family_of(ResNet).members]
     assert len(names) == len(set(names)) == 37
 
 

@@ -5,6 +5,7 @@ import functools
 
 import numpy as np
 import pytest
+from zoo_family import family_of
 
 import cvzoo.functions as F
 from cvzoo import optimizers
@@ -14,7 +15,6 @@ from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
 from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.links.model.pretrained.names import by_our_names
 from cvzoo.links.model.ssd.config import SSD300_TORCHVISION, SSDSettings
-from cvzoo.links.model.ssd.listing import ARCHITECTURES, members
 from cvzoo.links.model.ssd.loss import SSDLoss
 from cvzoo.links.model.ssd.multibox_loss import multibox_loss
 from cvzoo.links.model.ssd.names import NAMES
@@ -180,7 +180,7 @@ def test_a_file_of_another_network_is_refused(tmp_path):
 def test_a_tiny_one_can_be_described_and_built_again():
     set_seed(0)
     model = SSD(2, label_names=("ape", "bee"), settings=TINY)
-    (kind,) = ARCHITECTURES
+    (kind,) = family_of(SSD).architectures
     twin = kind.build(kind.settings(model), model.label_names)
     twin.load_arrays(model.state_arrays())
     assert (twin.settings, twin.label_names) == (model.settings, model.label_names)
@@ -190,7 +190,7 @@ def test_a_tiny_one_can_be_described_and_built_again():
 
 
 def test_all_published_ones_are_listed():
-    names = [member.name for member in members()]
+    names = [member.name for member in family_of(SSD).members]
     assert sorted(names) == sorted(set(names))
     assert {"ssd300_voc0712", "ssd512_voc0712", "ssd300_coco"} <= set(names)
 

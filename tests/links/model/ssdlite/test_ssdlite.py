@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from zoo_family import family_of
 
 import cvzoo.functions as F
 from cvzoo import optimizers
@@ -14,7 +15,6 @@ from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.pretrained.names import by_our_names
 from cvzoo.links.model.ssd.loss import SSDLoss
 from cvzoo.links.model.ssdlite.config import SSDLiteSettings
-from cvzoo.links.model.ssdlite.listing import ARCHITECTURES, members
 from cvzoo.links.model.ssdlite.names import ssdlite_names
 from cvzoo.links.model.ssdlite.ssdlite import SSDLite
 
@@ -99,12 +99,12 @@ def test_other_classes_start_anew(tmp_path):
 
 def test_a_tiny_one_can_be_described_and_built_again():
     model = SSDLite(2, label_names=("ape", "bee"), settings=TINY)
-    (kind,) = ARCHITECTURES
+    (kind,) = family_of(SSDLite).architectures
     twin = kind.build(kind.settings(model), model.label_names)
     twin.load_arrays(model.state_arrays())
     assert (twin.settings, twin.label_names) == (model.settings, model.label_names)
     assert model.preparation.to_header()["size"] == [64, 64]
-    assert [member.name for member in members()] == [f"{NAME}_coco"]
+    assert [member.name for member in family_of(SSDLite).members] == [f"{NAME}_coco"]
 
 
 @pytest.mark.parametrize(

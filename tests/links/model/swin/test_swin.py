@@ -6,6 +6,7 @@ import pathlib
 import numpy as np
 import pytest
 from few_steps import losses_of_steps
+from zoo_family import family_of
 
 import cvzoo.functions as F
 from cvzoo.config.randomness import set_seed
@@ -14,7 +15,6 @@ from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
 from cvzoo.links.model.preparation.center_crop import PhotoPreparation
 from cvzoo.links.model.pretrained.names import by_our_names
 from cvzoo.links.model.swin.extractor import SwinExtractor
-from cvzoo.links.model.swin.listing import ARCHITECTURES, members
 from cvzoo.links.model.swin.names import swin_names
 from cvzoo.links.model.swin.plan import PLANS, Plan
 from cvzoo.links.model.swin.swin import SwinTransformer
@@ -139,7 +139,7 @@ def test_maps_of_odd_sizes_are_rounded_up():
 
 @pytest.mark.parametrize("version", SMALL)
 def test_settings_go_round(version):
-    (kind,) = ARCHITECTURES
+    (kind,) = family_of(SwinTransformer).architectures
     model = small(version, label_names=tuple("abcde"))
     again = kind.build(json.loads(json.dumps(kind.settings(model))), model.label_names)
     assert (again.size, again.plan, again.preparation) == (model.size, model.plan, model.preparation)
@@ -147,7 +147,7 @@ def test_settings_go_round(version):
 
 
 def test_every_size_has_a_published_file():
-    names = {member.name for member in members()}
+    names = {member.name for member in family_of(SwinTransformer).members}
     assert names >= {f"swin_{size}_imagenet" for size in PLANS} | {f"swin_{size}_imagenet_ms" for size in "tsb"}
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from few_steps import losses_of_steps
+from zoo_family import family_of
 
 import cvzoo.functions as F
 from cvzoo.config.randomness import set_seed
@@ -11,7 +12,6 @@ from cvzoo.links.model.preparation.center_crop import PhotoPreparation
 from cvzoo.links.model.pretrained.names import by_our_names
 from cvzoo.links.model.vgg import published
 from cvzoo.links.model.vgg.extractor import DEPTHS, VGGExtractor
-from cvzoo.links.model.vgg.listing import members
 from cvzoo.links.model.vgg.names import CAFFE_PREPARATION, torchvision_places, vgg_names
 from cvzoo.links.model.vgg.vgg import VGG
 from cvzoo.optimizers.momentum_sgd import MomentumSGD
@@ -143,8 +143,8 @@ def test_a_training_step_lowers_the_loss():
 
 
 def test_the_names_build_what_they_say():
-    assert len(members()) == 9
-    assert len({member.name for member in members()}) == 9
+    assert len(family_of(VGG).members) == 9
+    assert len({member.name for member in family_of(VGG).members}) == 9
     assert {f"VGG{n}{bn}" for n in DEPTHS for bn in ("", "BN")} <= set(dir(published))
 
 

@@ -6,13 +6,13 @@ import pathlib
 import numpy as np
 import pytest
 from few_steps import losses_of_steps
+from zoo_family import family_of
 
 import cvzoo.functions as F
 from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError, WeightsMismatchError
 from cvzoo.links.model.preparation.center_crop import PhotoPreparation
-from cvzoo.links.model.vit.listing import ARCHITECTURES, members
 from cvzoo.links.model.vit.names import NAMES
 from cvzoo.links.model.vit.plan import PLANS, Plan
 from cvzoo.links.model.vit.positions import resized_positions
@@ -128,7 +128,7 @@ def test_stages_have_the_shapes_that_the_docstring_says():
 
 
 def test_settings_go_round():
-    (kind,) = ARCHITECTURES
+    (kind,) = family_of(ViT).architectures
     model = small(insize=40, label_names=tuple("abcde"))
     again = kind.build(json.loads(json.dumps(kind.settings(model))), model.label_names)
     assert (again.plan, again.insize, again.preparation) == (model.plan, 40, model.preparation)
@@ -136,7 +136,7 @@ def test_settings_go_round():
 
 
 def test_records_say_what_the_files_are_for():
-    assert len(members()) == 10
+    assert len(family_of(ViT).members) == 10
     for size, records in WEIGHTS.items():
         for key, (record, preparation) in records.items():
             assert record.name == f"vit_{size}_{key}"

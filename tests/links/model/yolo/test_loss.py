@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from zoo_family import family_of
 
 from cvzoo import optimizers
 from cvzoo.autodiff.gradient_check import check_backward, check_double_backward
@@ -14,7 +15,6 @@ from cvzoo.links.chain import Chain
 from cvzoo.links.model.decoding.grid_cells import GridCells, RegionHead, YoloHead
 from cvzoo.links.model.preparation.placement import Placement
 from cvzoo.links.model.yolo.augmentation import YOLOTransform
-from cvzoo.links.model.yolo.listing import ARCHITECTURES
 from cvzoo.links.model.yolo.loss import YOLOLoss
 from cvzoo.links.model.yolo.targets import assign_targets, head_grid, predicted_boxes
 from cvzoo.links.model.yolo.yolo_v2 import YOLOv2
@@ -188,7 +188,7 @@ def test_steps_of_training_lower_the_loss(name):
 def test_a_network_of_ones_own_can_be_described_and_built_again(name):
     model = TINY[name]()
     model.label_names = ("ape", "bee", "cat")
-    (kind,) = (each for each in ARCHITECTURES if each.name == name)
+    (kind,) = (each for each in family_of(YOLOv2).architectures if each.name == name)
     settings = kind.settings(model)
     twin = kind.build(settings, model.label_names)
     assert kind.settings(twin) == settings
