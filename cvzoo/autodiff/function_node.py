@@ -11,7 +11,6 @@ from cvzoo.autodiff.effects import effects
 from cvzoo.autodiff.function_hook import AbstractFunctionHook, active_hooks
 from cvzoo.autodiff.variable import Variable, make_output, variable_of
 from cvzoo.autodiff.variable_node import VariableNode
-from cvzoo.backends.arrays import device_number, is_device_array
 from cvzoo.backends.device import device_of, on_device_of
 from cvzoo.backends.float_types import is_float, is_half, rounded, widened
 from cvzoo.config.switches import switches
@@ -60,7 +59,7 @@ class FunctionNode:
         raise GraphError(f"{self.label} has no forward", hint="write forward(self, inputs) -> tuple of arrays")
 
     def forward_gpu(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The outputs of cupy.ndarray inputs."""
+        """The outputs of arrays of a GPU."""
         raise GraphError(f"{self.label} has no forward for GPU arrays")
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -173,14 +172,14 @@ class FunctionNode:
 
     def _on_device(self, arrays: tuple[Any, ...]) -> contextlib.AbstractContextManager:
         """Raises DtypeError if the arrays, of which one at least is no numpy.ndarray, lie on different devices."""
-        numbers = {device_number(array) for array in arrays if np.ndim(array)}
-        if len(numbers) > 1 and not self.crosses_devices:
+        devices = {device_of(array) for array in arrays if np.ndim(array)}
+        if len(devices) > 1 and not self.crosses_devices:
             raise DtypeError(
                 f"{self.label}: its inputs lie on different devices",
                 got=", ".join(device_of(array).name for array in arrays),
                 hint='model.to_device("gpu:0"), functions.copy(x, "gpu:0")',
             )
-        return on_device_of(next((array for array in arrays if is_device_array(array)), None))
+        return on_device_of(*arrays)
 
     def results_of(self, arrays: tuple[Any, ...]) -> Any:
         """What `forward` gives; of 16-bit floats, too, where it knows float32 only (`in_float32`)."""

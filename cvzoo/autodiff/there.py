@@ -7,7 +7,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.arrays import is_device_array
+from cvzoo.backends.arrays import is_array
 from cvzoo.backends.device import on_device_of
 
 P = ParamSpec("P")
@@ -15,7 +15,7 @@ R = TypeVar("R")
 
 
 def there(function: Callable[P, R]) -> Callable[P, R]:
-    """The function, run with the GPU of the first argument that lies on one as CuPy's current one.
+    """The function, run with the GPU of the first argument that lies on one as the current one.
 
     For those that compute with arrays before or after they apply a FunctionNode, which sees to it by itself.
     """
@@ -24,7 +24,7 @@ def there(function: Callable[P, R]) -> Callable[P, R]:
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
         for each in args:
             array: Any = each._array if isinstance(each, Variable) else each
-            if type(array) is not np.ndarray and is_device_array(array):
+            if type(array) is not np.ndarray and is_array(array):
                 with on_device_of(array):
                     return function(*args, **kwargs)
         return function(*args, **kwargs)

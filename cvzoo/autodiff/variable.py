@@ -19,7 +19,7 @@ _KINDS = "fiub"
 class Variable:
     """An array and, when asked for, its gradient and the way it was computed.
 
-    array: any shape; numpy.ndarray or cupy.ndarray (a list is refused: its dtype would be a guess)
+    array: any shape; of NumPy, or of the array module of a GPU (a list is refused: its dtype would be a guess)
     name: shown in graphs and errors
     grad: the gradient to start from, shape and dtype of `array`
     requires_grad: whether gradients are taken with respect to it; always False for integers and booleans

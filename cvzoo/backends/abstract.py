@@ -47,6 +47,9 @@ class AbstractBackend(DetectionKernels, ImageKernels, IndexKernels, LossKernels,
     def zeros(self, shape: Sequence[int], dtype: Any = "float32") -> Array:
         """An array of zeros, channels-last if it is 4-D."""
 
+    def like(self, x: Array) -> Array:
+        """An array of undefined values with x's shape, dtype and order in memory."""
+
     def asarray(self, array: Any, dtype: Any = None) -> Array:
         """`array` (of any device, or a list) on this device; not copied where it is there already."""
 
@@ -309,6 +312,9 @@ class AbstractBackend(DetectionKernels, ImageKernels, IndexKernels, LossKernels,
 
     def standard_normal(self, shape: int | Sequence[int], dtype: Any = "float32", *, rounded: bool = False) -> Array:
         """Of the normal distribution; `rounded`: the processor draws float64, which are rounded to `dtype`."""
+
+    def are_finite(self, arrays: Sequence[Array]) -> list[bool]:
+        """Of each array whether no value is NaN or infinite; arrays of whole numbers are always fine."""
 
     # --- softmax ----------------------------------------------------------------------------------------------------
     def softmax(self, x: Array, *, axis: int) -> Array:

@@ -7,7 +7,7 @@ from typing import Any
 
 from cvzoo.backends.abstract import AbstractBackend, Array
 from cvzoo.backends.arrays import device_number
-from cvzoo.backends.cupy.library import cupy
+from cvzoo.backends.cupy.library import cupy, why_no_cupy
 from cvzoo.backends.dispatch import get_backend, gpu_backend
 from cvzoo.errors.exceptions import BackendError, ValueRangeError
 
@@ -42,6 +42,19 @@ class Device:
         """`array`, of this device, as a numpy.ndarray."""
         with self:
             return self.backend.to_numpy(array)
+
+    def synchronize(self) -> None:
+        """Wait until it has done what it was given."""
+        if self.index >= 0:
+            with self:
+                cupy().cuda.Device().synchronize()
+
+    def is_capturing(self) -> bool:
+        """Whether what is launched there is being captured for a graph, and does not happen now."""
+        if self.index < 0:
+            return False
+        with self:
+            return bool(cupy().cuda.get_current_stream().is_capturing())
 
     def __enter__(self) -> "Device":
         if self.index >= 0:
@@ -86,13 +99,21 @@ def get_device(device: "str | int | Device") -> Device:
     return Device(index)
 
 
+def gpu_count() -> int:
+    """How many GPUs can be used here; 0 where there is no reason to look further."""
+    return 0 if why_no_cupy() is not None else int(cupy().cuda.runtime.getDeviceCount())
+
+
 _STAY = contextlib.nullcontext()
 
 
-def on_device_of(array: Any) -> contextlib.AbstractContextManager:
-    """A block in which CuPy computes on the device of `array`; for arrays of the processor nothing happens."""
-    index = device_number(array)
-    return _STAY if index < 0 else Device(index)
+def on_device_of(*arrays: Any) -> contextlib.AbstractContextManager:
+    """A block that computes on the GPU of the first of the arrays that lies on one; none: nothing happens."""
+    for array in arrays:
+        index = device_number(array)
+        if index >= 0:
+            return Device(index)
+    return _STAY
 
 
 def device_of(array: Any) -> Device:

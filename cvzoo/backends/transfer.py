@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.backends.arrays import is_device_array
+from cvzoo.backends.arrays import device_number, is_device_array
 from cvzoo.backends.cupy import memory as cupy_memory
 from cvzoo.backends.cupy.library import cupy
 
@@ -128,6 +128,29 @@ def along_with(array: Any, x: Any) -> Any:
     if isinstance(array, np.ndarray) and is_device_array(x):
         return cupy_memory.asarray(array)
     return array
+
+
+def number_later(value: Any) -> Any:
+    """The number that an array of one element or a plain number holds; a GPU's as an array of float64 of its own, to be
+    read by `numbers_of` with others, since who reads it waits."""
+    if is_device_array(value):
+        return value.reshape(()).astype(np.float64)
+    return float(value.reshape(())) if isinstance(value, np.ndarray) else float(value)
+
+
+def numbers_of(values: Sequence[Any]) -> list[float]:
+    """The numbers of what `number_later` gave; each device is asked once."""
+    found = [0.0 if is_device_array(value) else value for value in values]
+    places: dict[int, list[int]] = {}
+    for place, value in enumerate(values):
+        if is_device_array(value):
+            places.setdefault(device_number(value), []).append(place)
+    for number, mine in places.items():
+        with cupy().cuda.Device(number):
+            read = cupy().stack([values[place] for place in mine]).get()
+        for place, value in zip(mine, read.tolist()):
+            found[place] = value
+    return found
 
 
 def on_host(arrays: Sequence[Any]) -> list[np.ndarray]:

@@ -13,8 +13,7 @@ import numpy as np
 from PIL import Image, features
 
 from cvzoo.backends.arrays import to_numpy
-from cvzoo.backends.cupy.library import cupy, why_no_cupy
-from cvzoo.backends.device import Device, get_device
+from cvzoo.backends.device import Device, get_device, gpu_count
 from cvzoo.backends.dispatch import get_backend
 from cvzoo.backends.facts import backend_facts
 from cvzoo.backends.gpu_facts import gpu_facts
@@ -94,9 +93,7 @@ def environment_facts() -> dict[str, str]:
 
 def _devices() -> list[Device]:
     """The processor, and each GPU that can be used."""
-    if why_no_cupy() is not None:
-        return [get_device("cpu")]
-    return [get_device("cpu"), *(get_device(n) for n in range(cupy().cuda.runtime.getDeviceCount()))]
+    return [get_device("cpu"), *map(get_device, range(gpu_count()))]
 
 
 def probe(device: Device) -> float:

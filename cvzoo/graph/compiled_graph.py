@@ -247,7 +247,7 @@ def _on_device(
         captured(lambda: call(*arguments[0], **arguments[1]), PrivatePool())  # who waits for numbers is told here
         return program, program(arrays)
     except NotCapturedError as error:
-        raise NotReplayableError(f"no CUDA graph holds it ({error})", result) from error
+        raise NotReplayableError(f"no captured graph holds it ({error})", result) from error
 
 
 def _copied(args: tuple[Any, ...], kwargs: dict[str, Any], change: Callable[[np.ndarray], np.ndarray]) -> Any:

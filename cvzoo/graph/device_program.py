@@ -1,4 +1,4 @@
-"""A graph's records on a GPU, captured as CUDA graphs: one for the pass, or one there and one back."""
+"""A graph's records on a GPU, captured: one for the pass, or one there and one back."""
 
 import os
 import threading
@@ -7,9 +7,8 @@ from typing import Any
 
 from cvzoo.autodiff.effects import effects
 from cvzoo.backends.capture import Captured, PrivatePool, captured, one_after_another, warmed_up
-from cvzoo.backends.cupy.library import cupy
-from cvzoo.backends.cupy.memory import like
 from cvzoo.backends.device import device_of
+from cvzoo.backends.dispatch import gpu_backend
 from cvzoo.graph.hidden import take_array
 from cvzoo.graph.memory_plan import MemoryPlan
 from cvzoo.graph.records import Graph, Record
@@ -21,14 +20,13 @@ class _Results:
     """Arrays that were given at fixed places, gathered in one block, so that one copy hands all of them out."""
 
     def __init__(self, arrays: Sequence[Any]):
-        xp = cupy()
         self._looks = []
         end = 0
         for array in arrays:
-            template = like(array)
+            template = gpu_backend().like(array)
             self._looks.append((end, template.shape, template.dtype, template.strides))
             end += -(-max(template.nbytes, 1) // _ALIGNMENT) * _ALIGNMENT
-        self._block = xp.zeros(max(end, 1), xp.uint8)
+        self._block = gpu_backend().xp.zeros(max(end, 1), "uint8")
 
     def gather(self, arrays: Sequence[Any]) -> None:
         """Copy the arrays into the block."""
@@ -40,7 +38,7 @@ class _Results:
         return self._views(self._block.copy())
 
     def _views(self, block: Any) -> list[Any]:
-        xp, data = cupy(), block.data
+        xp, data = gpu_backend().xp, block.data
         return [xp.ndarray(shape, dtype, data + offset, strides) for offset, shape, dtype, strides in self._looks]
 
 
@@ -90,7 +88,7 @@ class DeviceProgram:
         with self.device:
             places = []
             for value, example in zip(graph.inputs, examples):
-                place = like(example)
+                place = gpu_backend().like(example)
                 place[...] = example
                 places.append((value, place))
             self._halves = [_Half(places[:n_input], graph.outputs[:n_output], graph.records[:n_forward])]
@@ -101,7 +99,7 @@ class DeviceProgram:
 
     @property
     def plan(self) -> MemoryPlan:
-        """What the pool holds that this graph shares with others; where its blocks lie there is CuPy's business."""
+        """What the pool holds that this graph shares with others; where its blocks lie there is the pool's business."""
         return MemoryPlan({}, self._pool.nbytes, 0)
 
     def is_of_this_thread(self) -> bool:

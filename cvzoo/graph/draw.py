@@ -157,7 +157,7 @@ def _draw_times(picture: _Picture, compiled: "CompiledGraph", rows: list[Row], c
 def draw_memory(compiled: "CompiledGraph", path: str | os.PathLike) -> None:
     """Write the picture; the file appears whole or not at all. Raises GraphError for a graph on a GPU."""
     if isinstance(compiled.program, DeviceProgram):
-        raise GraphError("where the blocks of a graph on a GPU lie is CuPy's business", hint="graph.summary()")
+        raise GraphError("where a GPU's graph has its blocks is its memory pool's business", hint="graph.summary()")
     path = pathlib.Path(path)
     with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, suffix=".tmp", delete=False) as file:
         try:

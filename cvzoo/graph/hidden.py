@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.backends.arrays import is_device_array
+from cvzoo.backends.arrays import is_array
 
 _DEEPEST = 4
 _plain = {bool, int, float, str, type(None), type}  # types that hold no arrays, with all that were found to hold none
@@ -31,7 +31,7 @@ def arrays_in(state: Mapping[str, Any]) -> dict[str, np.ndarray]:
 
 
 def _collect(path: str, value: Any, found: dict[str, np.ndarray], depth: int) -> None:
-    if isinstance(value, np.ndarray) or is_device_array(value):
+    if is_array(value):
         found[path] = value
     elif depth and isinstance(value, tuple | list):
         for k, each in enumerate(value):

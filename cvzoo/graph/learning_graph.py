@@ -250,7 +250,7 @@ def _captured(
         with using_random_state(random_state):
             program = DeviceProgram(graph, arrays, pool)
     except NotCapturedError as error:
-        raise NotLearnableError(f"no CUDA graph holds it ({error})") from error
+        raise NotLearnableError(f"no captured graph holds it ({error})") from error
     with using_random_state(random_state):
         results = program.forward(arrays[: graph.n_input])
     return program, results + program.backward(arrays[graph.n_input :])

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cvzoo.backends.arrays import array_module, is_device_array
+from cvzoo.backends.arrays import is_array
+from cvzoo.backends.dispatch import backend_of
 
 
 class Window:
@@ -29,7 +30,7 @@ def address_of(array: Any) -> int:
 
 def root_of(array: Any) -> Any:
     """The object that owns the memory: an array, or what it was made from."""
-    if not isinstance(array, np.ndarray) and is_device_array(array):
+    if not isinstance(array, np.ndarray) and is_array(array):
         return array if array.base is None else array.base
     while isinstance(array, np.ndarray | Window):
         if array.base is None:
@@ -40,9 +41,9 @@ def root_of(array: Any) -> Any:
 
 def view_at(base: Any, address: int, shape: Sequence[int], strides: Sequence[int], dtype: Any) -> Any:
     """An array of the memory at `address`, which `base` keeps alive."""
-    if is_device_array(base):
+    if is_array(base) and not isinstance(base, np.ndarray):
         place = base.data + (address - base.data.ptr)
-        return array_module(base).ndarray(tuple(shape), dtype, place, tuple(strides))
+        return backend_of(base).xp.ndarray(tuple(shape), dtype, place, tuple(strides))
     interface = {
         "version": 3,
         "data": (address, False),

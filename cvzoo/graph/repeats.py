@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.backends.arrays import is_device_array, to_numpy
+from cvzoo.backends.arrays import is_array, to_numpy
 from cvzoo.graph.records import Graph, Record
 
 _SIMPLE = frozenset((bool, int, float, str))
@@ -52,7 +52,7 @@ def _same(a: Any, b: Any, depth: int = 0) -> bool:
         return True
     if type(a) is not type(b) or depth > 8:
         return False
-    if is_device_array(a):
+    if is_array(a):
         a, b = to_numpy(a), to_numpy(b)
     if isinstance(a, np.ndarray):
         return a.shape == b.shape and a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")

@@ -104,7 +104,7 @@ def _summary_on_device(compiled: "CompiledGraph", program: DeviceProgram) -> str
     done = ", ".join(f"{name} {count}" for name, count in compiled.changed.items() if count) or "nothing"
     values = program.graph.values
     lines = [
-        f"{compiled.name or 'graph'}: {compiled.n_record} functions as {program.n_call} of one CUDA graph on "
+        f"{compiled.name or 'graph'}: {compiled.n_record} functions as {program.n_call} of one captured graph on "
         f"{program.device.name}; made in {compiled.seconds:.2f} s",
         f"memory: {compiled.eager_peak / 1e6:.1f} MB eager, {program.plan.nbytes / 1e6:.1f} MB in the pool that graphs "
         "share",

@@ -7,7 +7,7 @@ import numpy as np
 
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.arrays import is_device_array
+from cvzoo.backends.arrays import is_array
 from cvzoo.backends.device import Device, device_of
 
 _PLAIN = (bool, int, float, str, type(None), np.integer, np.floating)
@@ -26,7 +26,7 @@ def flatten(tree: Any, leaves: list[Any]) -> Any:
     if isinstance(tree, Variable):
         leaves.append(tree)
         return "variable"
-    if isinstance(tree, np.ndarray) or is_device_array(tree):
+    if is_array(tree):
         leaves.append(tree)
         return "array"
     kind = type(tree)

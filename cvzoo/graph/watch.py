@@ -9,7 +9,7 @@ from cvzoo.autodiff.changes import changes
 from cvzoo.autodiff.effects import effects
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.prepared_weights import PreparedWeights
-from cvzoo.backends.arrays import is_device_array
+from cvzoo.backends.arrays import is_array
 
 _PLAIN = (bool, int, float, str, type(None))
 _SMALL = 1 << 16  # elements; the numbers of shorter parameters are compared before all is done anew
@@ -66,7 +66,8 @@ class Watch:
         self._places = [(state, name, state[name]) for state, name in persistents]
         self._arrays = [value for _, _, value in self._places if isinstance(value, np.ndarray)]
         self._bytes = self._joined()
-        self._on_device = [(value, value.copy()) for _, _, value in self._places if is_device_array(value)]
+        others = [value for _, _, value in self._places if is_array(value) and not isinstance(value, np.ndarray)]
+        self._on_device = [(value, value.copy()) for value in others]
         self._count = effects.count
 
     def _look(self, parameter: Parameter) -> _Seen:
@@ -100,7 +101,7 @@ class Watch:
 
 
 def _same_numbers(a: Any, b: Any) -> bool:
-    return bool((a == b).all()) if is_device_array(a) else np.array_equal(a, b)
+    return bool((a == b).all())
 
 
 class LearningWatch:

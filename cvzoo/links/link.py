@@ -10,7 +10,7 @@ import numpy as np
 from cvzoo import graph
 from cvzoo.autodiff.effects import effects
 from cvzoo.autodiff.parameter import Parameter
-from cvzoo.backends.arrays import is_device_array, to_numpy
+from cvzoo.backends.arrays import is_array, to_numpy
 from cvzoo.backends.device import Device, device_of, get_device, on_device_of
 from cvzoo.backends.float_types import is_float
 from cvzoo.config.switches import switches
@@ -379,7 +379,7 @@ class Link:
         for path, value in self.namedpersistents():
             if value is None:
                 raise GraphError(f"{path} has no value yet", hint="call the network once, so that its shapes are known")
-            arrays[path[1:]] = value if is_device_array(value) else np.asarray(value)  # numbers have a shape then
+            arrays[path[1:]] = value if is_array(value) else np.asarray(value)  # numbers have a shape then
         return arrays
 
     def load_arrays(
@@ -404,7 +404,7 @@ class Link:
                 places[prefix + name] = (link, name)
         matched, report = match_arrays(wanted, arrays, rename=rename, strict=strict)
         for path, array in matched.items():
-            dtype = array.dtype if is_device_array(array) else np.asarray(array).dtype
+            dtype = array.dtype if is_array(array) else np.asarray(array).dtype
             if not (dtype.kind in "iub" or is_float(dtype)):
                 raise DtypeError(f"the values for {path} are no real numbers", got=dtype)
         for path, array in matched.items():
@@ -414,7 +414,7 @@ class Link:
                 if not value.is_initialized:
                     value.initialize(array.shape)
                 _write(value.array, array)
-            elif (isinstance(value, np.ndarray) and value.ndim) or is_device_array(value):
+            elif is_array(value) and (value.ndim or not isinstance(value, np.ndarray)):
                 _write(value, array)
             else:
                 link.__dict__[name] = (
@@ -437,5 +437,5 @@ class Link:
 def _write(place: Any, array: Any) -> None:
     """Write the values of an array into another, each of any device."""
     with on_device_of(place):
-        place[...] = device_of(place).asarray(array) if is_device_array(place) else to_numpy(array)
+        place[...] = device_of(place).asarray(array)
     effects.count += 1

@@ -6,9 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cvzoo.autodiff.parameter import Parameter
-from cvzoo.backends.arrays import array_module, device_number, is_device_array, to_numpy
-from cvzoo.backends.cupy.library import cupy
-from cvzoo.backends.device import on_device_of
+from cvzoo.backends.device import device_of, on_device_of
+from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import DtypeError, WeightsMismatchError
 from cvzoo.optimizers.update_rule import AbstractUpdateRule
 
@@ -48,11 +47,9 @@ def fits(olds: Sequence[Entry], news: Sequence[Entry]) -> bool:
 
 def placed(array: Any, like: Any) -> Any:
     """`array`, in C order, on the device that `like` lies on."""
-    if not is_device_array(like):
-        return to_numpy(array)
-    with on_device_of(like):
-        made = cupy().asarray(array)
-        return made if made.flags.c_contiguous else made.copy(order="C")
+    with device_of(like) as device:
+        made = device.asarray(array)
+        return made if isinstance(made, np.ndarray) or made.flags.c_contiguous else made.copy(order="C")
 
 
 def prepare_state(entry: Entry) -> None:
@@ -79,11 +76,11 @@ def prepare_state(entry: Entry) -> None:
             )
         if slot is None:
             with on_device_of(array):
-                slot = array_module(array).zeros(array.shape, array.dtype)
+                slot = backend_of(array).xp.zeros(array.shape, array.dtype)
         elif slot.dtype != array.dtype:
             slot = slot.astype(array.dtype)
-        if device_number(slot) != device_number(array):
+        if device_of(slot) != device_of(array):
             slot = placed(slot, array)
-        if device_number(slot) >= 0 and not slot.flags.c_contiguous:
+        if not (isinstance(slot, np.ndarray) or slot.flags.c_contiguous):
             slot = slot.copy(order="C")
         state[name] = slot

@@ -4,7 +4,9 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from cvzoo.backends.device import Device
+import numpy as np
+
+from cvzoo.backends.device import Device, device_of
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.optimizers.on_device.scaling import ScalingOnDevice
 
@@ -57,6 +59,14 @@ class LossScale:
                 )
             self._device = device
         return self._scaling
+
+    def fill(self, loss: Any) -> Any:
+        """An array like the loss, full of the factor, where the loss lies."""
+        if isinstance(loss, np.ndarray):
+            return np.full_like(loss, self.scale)
+        device = device_of(loss)
+        with device:
+            return self.on_device(device).fill(loss)
 
     def if_on(self, device: Device) -> ScalingOnDevice | None:
         """The factor as that GPU keeps it, if it does."""

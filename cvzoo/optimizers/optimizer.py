@@ -6,9 +6,8 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from cvzoo.backends.arrays import device_number, is_device_array
-from cvzoo.backends.cupy.library import cupy
-from cvzoo.backends.device import Device
+from cvzoo.backends.arrays import device_number, is_array
+from cvzoo.backends.device import Device, device_of
 from cvzoo.errors.exceptions import DtypeError, GraphError, ValueRangeError
 from cvzoo.links.link import Link
 from cvzoo.optimizers.entry import Entry
@@ -43,7 +42,7 @@ class AbstractOptimizer(abc.ABC):
     On a GPU one launch updates all parameters of a rule, and nothing waits: whether gradients are finite and how long
     they are is found and used there (`loss_scaling`, GradientClipping). With loss scaling, hooks that are functions of
     your own make an update wait, since they are not called when it is left out. Rules and hooks of your own run as
-    kernels too if they are made of NumPy's elementwise functions and look at no number; others run on CuPy's arrays.
+    kernels too if they are made of NumPy's elementwise functions and look at no number; others run on a GPU's arrays.
 
     target: the link, None before `setup`
     t: how many updates were made; asking waits for a GPU that decides about them
@@ -228,12 +227,7 @@ class AbstractOptimizer(abc.ABC):
     def backward(self, loss: Any) -> None:
         """Call `loss.backward()`, with loss scaling if it is asked for."""
         if self._loss_scale is not None:
-            if is_device_array(loss.array):
-                device = Device(device_number(loss.array))
-                with device:
-                    loss.grad = self._loss_scale.on_device(device).fill(loss.array)
-            else:
-                loss.grad = np.full_like(loss.array, self.loss_scale)
+            loss.grad = self._loss_scale.fill(loss.array)
         loss.backward()
 
     # --- the update -------------------------------------------------------------------------------------------------
@@ -358,8 +352,7 @@ class AbstractOptimizer(abc.ABC):
                 continue
             seen.add(id(param))
             array = param.array
-            place = device_number(array)
-            if place < 0 and not array.flags.writeable:
+            if isinstance(array, np.ndarray) and not array.flags.writeable:
                 array = param.array = array.copy()
             changes = tuple([hook.exempt is None or not hook.exempt(path, param) for hook in hooks])
             exempt = self.exempt is not None and self.exempt(path, param)
@@ -399,12 +392,9 @@ class AbstractOptimizer(abc.ABC):
     def _is_captured(self) -> bool:
         """Whether a graph is being captured, so that nothing of what is launched happens now."""
         grads = [param.grad for param in self.target.params(False)]
-        on_gpu = [device_number(grad) for grad in grads if is_device_array(grad)]
-        if not on_gpu:
+        first = next((grad for grad in grads if is_array(grad) and not isinstance(grad, np.ndarray)), None)
+        if not device_of(first).is_capturing():
             return False
-        with Device(on_gpu[0]):
-            if not cupy().cuda.get_current_stream().is_capturing():
-                return False
         for name, (hook, _) in self._hooks.items():
             if not _replays(hook, self):
                 raise GraphError(f"an update with the hook {name!r} cannot be captured", hint="update without a graph")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cvzoo.autodiff.parameter import Parameter
-from cvzoo.backends.arrays import is_device_array, to_numpy
+from cvzoo.backends.arrays import to_numpy
 from cvzoo.errors.exceptions import WeightsMismatchError
 from cvzoo.optimizers.entry import placed
 from cvzoo.optimizers.optimizer_hook import AbstractOptimizerHook
@@ -71,7 +71,8 @@ def load_optimizer_state(optimizer: "AbstractOptimizer", state: Mapping[str, Any
 
 
 def _on_host(array: Any) -> np.ndarray:
-    return to_numpy(array) if is_device_array(array) else array.copy()
+    host = to_numpy(array)
+    return host.copy() if host is array else host
 
 
 def _rules(optimizer: "AbstractOptimizer") -> dict[str, Parameter]:

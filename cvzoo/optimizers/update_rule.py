@@ -21,7 +21,7 @@ class AbstractUpdateRule(abc.ABC):
     number of updates are equal are updated together, in blocks that fit into the processor's cache: `update_block`
     sees a run of numbers and not a parameter. On a GPU it is called once with stand-ins, and becomes a kernel, if it
     is made of NumPy's elementwise functions (with `np.where`, `np.copyto`, operators) and looks at no number; otherwise
-    it gets CuPy's arrays, parameter by parameter. Numbers that change belong into `coefficients`: others are taken
+    it gets a GPU's arrays, parameter by parameter. Numbers that change belong into `coefficients`: others are taken
     as they were when the kernel was made.
 
     slots: names of the arrays that are remembered of each parameter; zeros at first. Numbers in them that are nearly

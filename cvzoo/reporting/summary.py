@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.arrays import array_module, device_number, is_device_array
-from cvzoo.backends.device import on_device_of
+from cvzoo.backends.arrays import is_array
 from cvzoo.backends.float_types import is_float
+from cvzoo.backends.transfer import number_later, numbers_of
 
 _MOST_WAITING = 256
 
@@ -32,24 +32,14 @@ class Summary:
     def add(self, value: Any, weight: float = 1.0) -> None:
         """Count a number, or an array or Variable that holds one."""
         value = value.array if isinstance(value, Variable) else value
-        if is_device_array(value):
-            self._waiting.append((value.reshape(()).astype(np.float64), weight))  # a copy: replays write over theirs
-            if len(self._waiting) >= _MOST_WAITING:
-                self._bring()
-        else:
+        self._waiting.append((number_later(value), weight))  # a GPU's is a copy: replays write over theirs
+        if len(self._waiting) >= _MOST_WAITING:
             self._bring()
-            self._count(_as_float(value), weight)
 
     def _bring(self) -> None:
         waiting, self._waiting = self._waiting, []
-        while waiting:
-            device = device_number(waiting[0][0])
-            count = next((k for k, (x, _) in enumerate(waiting) if device_number(x) != device), len(waiting))
-            first, waiting = waiting[:count], waiting[count:]
-            with on_device_of(first[0][0]):
-                values = array_module(first[0][0]).stack([x for x, _ in first]).get()
-            for value, (_, weight) in zip(values.tolist(), first):
-                self._count(value, weight)
+        for value, (_, weight) in zip(numbers_of([x for x, _ in waiting]), waiting):
+            self._count(value, weight)
 
     def _count(self, value: float, weight: float) -> None:
         if weight <= 0:
@@ -128,8 +118,7 @@ def _is_number(value: Any) -> bool:
         return False
     if isinstance(value, int | float | np.number):
         return True
-    is_array = isinstance(value, np.ndarray) or is_device_array(value)
-    return is_array and value.size == 1 and (value.dtype.kind in "iu" or is_float(value.dtype))
+    return is_array(value) and value.size == 1 and (value.dtype.kind in "iu" or is_float(value.dtype))
 
 
 def _as_float(value: Any) -> float:

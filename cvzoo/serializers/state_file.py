@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.backends.arrays import is_device_array, to_numpy
+from cvzoo.backends.arrays import is_array, to_numpy
 from cvzoo.errors.exceptions import DtypeError, FileFormatError
 from cvzoo.files.zip_archive import ZipArchive
 from cvzoo.weights.formats.npz import parse_npy, read_npz, write_npz
@@ -73,7 +73,7 @@ def _outline(value: Any, place: str, arrays: dict[str, np.ndarray]) -> Any:
     """The tree as JSON has it; arrays are put aside under the name of their place."""
     if value is None or isinstance(value, bool | str):
         return value
-    if is_device_array(value):
+    if is_array(value):
         value = to_numpy(value)
     if isinstance(value, np.ndarray | np.generic) and not isinstance(value, np.str_):
         name = place.lstrip("/")

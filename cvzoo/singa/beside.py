@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.arrays import is_device_array, to_numpy
+from cvzoo.backends.arrays import to_numpy
 from cvzoo.backends.device import device_of
 
 
@@ -13,7 +13,7 @@ def on_host(x: Any) -> np.ndarray:
     """The numbers of a Tensor, or of what NumPy makes an array of, as a numpy array."""
     if isinstance(x, Variable):
         return to_numpy(x._array)
-    return to_numpy(x) if is_device_array(x) else np.asarray(x)
+    return to_numpy(x)
 
 
 def beside(x: Any, array: Any) -> Any:

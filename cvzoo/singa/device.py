@@ -4,9 +4,8 @@ import sys
 from typing import IO
 
 from cvzoo.autodiff.hooks.timer_hook import TimerHook
-from cvzoo.backends.cupy.library import cupy
 from cvzoo.backends.device import Device as Place
-from cvzoo.backends.device import get_device
+from cvzoo.backends.device import get_device, gpu_count
 from cvzoo.config.randomness import set_seed
 from cvzoo.errors.exceptions import BackendError, ValueRangeError
 
@@ -74,9 +73,7 @@ class Device:
 
     def Sync(self) -> None:
         """Wait until a GPU has done what it was given; on the processor, numbers are there when a function returns."""
-        if self.index >= 0:
-            with self.place:
-                cupy().cuda.Device().synchronize()
+        self.place.synchronize()
 
     def EnableGraph(self, enable: bool) -> None:
         """Remember what was said, for `graph_enabled`. Whether a model is replayed says `Model.compile` or
@@ -124,10 +121,7 @@ def enable_lazy_alloc(enable: bool) -> None:
 
 def get_num_gpus() -> int:
     """How many NVIDIA GPUs can be used here."""
-    try:
-        return int(cupy().cuda.runtime.getDeviceCount())
-    except BackendError:
-        return 0
+    return gpu_count()
 
 
 def create_cuda_gpu() -> Device:

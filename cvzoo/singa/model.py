@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from cvzoo.backends.arrays import device_number
+from cvzoo.backends.device import device_of
 from cvzoo.errors.exceptions import DtypeError, GraphError
 from cvzoo.graph.compiled_graph import CompiledGraph
 from cvzoo.graph.learning_graph import LearningGraph
@@ -170,7 +170,7 @@ class Model(Layer):
     def device(self) -> Device:
         """Where its first parameter lies; the processor before it has any."""
         for parameter in self.params(include_uninit=False):
-            return device_at(device_number(parameter._array))
+            return device_at(device_of(parameter._array).index)
         return get_default_device()
 
     # --- calling ----------------------------------------------------------------------------------------------------

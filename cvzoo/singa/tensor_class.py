@@ -8,8 +8,9 @@ import numpy as np
 
 from cvzoo.autodiff.parameter import Kept, Parameter
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.arrays import device_number, is_device_array, to_numpy
+from cvzoo.backends.arrays import is_array, to_numpy
 from cvzoo.backends.device import Device as Place
+from cvzoo.backends.device import device_of
 from cvzoo.config.randomness import random_generator
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 from cvzoo.functions.array.cast import cast
@@ -98,7 +99,7 @@ class Tensor(Parameter):
     @property
     def device(self) -> Device:
         """Where it lies."""
-        return device_at(device_number(self._array))
+        return device_at(device_of(self._array).index)
 
     # --- what it is -------------------------------------------------------------------------------------------------
     @property
@@ -268,7 +269,7 @@ class Tensor(Parameter):
         Raises ShapeError for another number of elements, DtypeError where integers would lose a fraction,
         ValueRangeError for numbers that 32 bits do not hold.
         """
-        array = to_numpy(np_array) if is_device_array(np_array) else np.asarray(np_array)
+        array = to_numpy(np_array)
         if array.size != self._array.size or offset:
             raise ShapeError(
                 "copy_from_numpy: another number of elements",
@@ -290,7 +291,7 @@ class Tensor(Parameter):
 
     def copy_from(self, t: Any, offset: int = 0) -> None:
         """Take over the numbers of a Tensor or an array."""
-        if not (isinstance(t, Variable | np.ndarray) or is_device_array(t)):
+        if not (isinstance(t, Variable) or is_array(t)):
             raise DtypeError("copy_from wants a Tensor or an array", got=type(t).__name__)
         self.copy_from_numpy(t._array if isinstance(t, Variable) else t, offset)
 

@@ -20,6 +20,7 @@ from cvzoo.backends.cupy.chain import *
 from cvzoo.backends.cupy.concat import *
 from cvzoo.backends.cupy.conv import *
 from cvzoo.backends.cupy.eltwise import *
+from cvzoo.backends.cupy.finite import *
 from cvzoo.backends.cupy.indexing import *
 from cvzoo.backends.cupy.library import cupy as _cupy
 from cvzoo.backends.cupy.matmul import *

@@ -9,7 +9,7 @@ from cvzoo.backends.arrays import device_number, is_device_array
 from cvzoo.backends.arrays import to_numpy as _to_numpy
 from cvzoo.backends.cupy.library import cupy
 
-__all__ = ["asarray", "channels_last", "empty", "reshaped", "to_numpy", "zeros"]
+__all__ = ["asarray", "channels_last", "empty", "like", "reshaped", "to_numpy", "zeros"]
 
 
 def empty(shape: Sequence[int], dtype: Any = "float32") -> Any:

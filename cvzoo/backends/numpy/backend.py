@@ -14,6 +14,7 @@ from cvzoo.backends.numpy.constants import *
 from cvzoo.backends.numpy.conv import *
 from cvzoo.backends.numpy.detection import *
 from cvzoo.backends.numpy.eltwise import *
+from cvzoo.backends.numpy.finite import *
 from cvzoo.backends.numpy.focal_loss import *
 from cvzoo.backends.numpy.indexing import *
 from cvzoo.backends.numpy.loss import *

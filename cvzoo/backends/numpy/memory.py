@@ -7,7 +7,7 @@ import numpy as np
 
 from cvzoo.backends import arrays
 
-__all__ = ["asarray", "channels_last", "empty", "reshaped", "to_numpy", "zeros"]
+__all__ = ["asarray", "channels_last", "empty", "like", "reshaped", "to_numpy", "zeros"]
 
 
 def empty(shape: Sequence[int], dtype: Any = "float32") -> np.ndarray:
@@ -24,6 +24,11 @@ def zeros(shape: Sequence[int], dtype: Any = "float32") -> np.ndarray:
         b, c, h, w = shape
         return np.zeros((b, h, w, c), dtype).transpose(0, 3, 1, 2)
     return np.zeros(tuple(shape), dtype)
+
+
+def like(x: np.ndarray) -> np.ndarray:
+    """As AbstractBackend.like says."""
+    return np.empty_like(x)
 
 
 def asarray(array: Any, dtype: Any = None) -> np.ndarray:

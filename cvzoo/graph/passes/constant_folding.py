@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.backends.arrays import array_module
+from cvzoo.backends.dispatch import backend_of
 from cvzoo.graph.records import Graph
 
 
@@ -29,4 +29,4 @@ def _dense(array: Any) -> Any:
     flags = array.flags
     if flags.c_contiguous or flags.f_contiguous or (array.ndim == 4 and array.transpose(0, 2, 3, 1).flags.c_contiguous):
         return array
-    return array_module(array).ascontiguousarray(array)
+    return backend_of(array).xp.ascontiguousarray(array)

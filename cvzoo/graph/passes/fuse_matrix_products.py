@@ -2,7 +2,7 @@
 
 import math
 
-from cvzoo.backends.arrays import array_module
+from cvzoo.backends.dispatch import backend_of
 from cvzoo.functions.math.add import Add
 from cvzoo.functions.math.fused_matmul import FusedMatMul
 from cvzoo.functions.math.matmul import MatMul
@@ -86,5 +86,5 @@ def _addend(graph: Graph, product: Record, add: Record) -> int | None:
     array = graph.constants[other]
     if array.shape == shape and array.flags.c_contiguous:
         return other
-    xp = array_module(array)
+    xp = backend_of(array).xp
     return graph.add_constant(xp.ascontiguousarray(xp.broadcast_to(array, shape)), "addend")

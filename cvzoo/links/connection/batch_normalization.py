@@ -6,8 +6,8 @@ import numpy as np
 
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable, as_array
-from cvzoo.backends.arrays import array_module
 from cvzoo.backends.device import Device, device_of, get_device
+from cvzoo.backends.dispatch import backend_of
 from cvzoo.config.switches import switches
 from cvzoo.functions.normalization.batch_normalization import batch_normalization
 from cvzoo.functions.normalization.fixed_batch_normalization import fixed_batch_normalization
@@ -63,7 +63,7 @@ class BatchNormalization(Link):
         """
         if self.avg_mean is None:
             self._initialize(x.shape[1], device_of(as_array(x)))
-        xp = array_module(self.avg_mean)
+        xp = backend_of(self.avg_mean).xp
         gamma = self.gamma if self.gamma is not None else xp.ones_like(self.avg_mean)
         beta = self.beta if self.beta is not None else xp.zeros_like(self.avg_mean)
         if not switches.train:

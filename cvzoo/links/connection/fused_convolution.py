@@ -8,7 +8,7 @@ import numpy as np
 
 from cvzoo.autodiff.prepared_weights import PreparedWeights
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.arrays import array_module
+from cvzoo.backends.dispatch import backend_of
 from cvzoo.config.switches import switches
 from cvzoo.functions.connection.fused_convolution_2d import fused_convolution_2d
 from cvzoo.links.connection.batch_normalization import BatchNormalization
@@ -82,7 +82,7 @@ def _sources(conv: Convolution2D, norm: Any) -> tuple[Any, ...]:
 
 def _factors(conv: Convolution2D, norm: Any) -> tuple[np.ndarray, np.ndarray]:
     # in float64: one rounding instead of four
-    xp = array_module(norm.avg_var)
+    xp = backend_of(norm.avg_var).xp
     scale = _array(norm.gamma).astype(np.float64) / xp.sqrt(norm.avg_var.astype(np.float64) + max(norm.eps, 1e-30))
     shift = 0.0 if conv.b is None else _array(conv.b).astype(np.float64)
     b = _array(norm.beta) + (shift - norm.avg_mean) * scale

@@ -8,7 +8,7 @@ import numpy as np
 
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.arrays import is_device_array
-from cvzoo.backends.cuda.staging import download
+from cvzoo.backends.transfer import on_host
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.functions.activation.softmax import softmax
 from cvzoo.functions.array.dtypes import widened
@@ -96,14 +96,13 @@ class AbstractSegmenter(AbstractPrepared, AbstractQuantizable, Chain, abc.ABC):
         with self.device, using_config("train", False), no_backprop_mode():
             maps = self.class_maps(batch.x, batch.sizes)
             seen = [(each.label(), each.probs() if with_probs else None) for each in maps]
-            if is_device_array(batch.x):
-                seen = _on_host(seen)
+            seen = _on_host(seen)
         return [(label, None if prob is None else np.ascontiguousarray(prob)) for label, prob in seen]
 
 
 def _on_host(seen: list[tuple[Any, Any]]) -> list[tuple[np.ndarray, np.ndarray | None]]:
-    """The arrays of all photos, by one copy."""
-    arrays = iter(download([each for pair in seen for each in pair if each is not None]))
+    """The arrays of all photos, from a GPU by one copy."""
+    arrays = iter(on_host([each for pair in seen for each in pair if each is not None]))
     return [(next(arrays), None if prob is None else next(arrays)) for _, prob in seen]
 
 

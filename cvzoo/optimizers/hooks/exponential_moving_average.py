@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.backends.arrays import device_number, to_numpy
+from cvzoo.backends.arrays import to_numpy
+from cvzoo.backends.device import Device, device_of
 from cvzoo.errors.exceptions import GraphError, ValueRangeError, WeightsMismatchError
 from cvzoo.links.link import Link
 from cvzoo.optimizers.blocks import Block, cut_into_blocks
@@ -80,20 +81,18 @@ class ExponentialMovingAverage(AbstractOptimizerHook):
                 average = self.averages.get(path)
                 if average is None:
                     self.averages[path] = value.copy(order="C")
-                elif device_number(average) != device_number(value):
+                elif device_of(average) != device_of(value):
                     self.averages[path] = placed(average, value)
             blocks: list[Block] = []
             on_gpus = []
-            for place, dtype in dict.fromkeys([(device_number(array), array.dtype) for array in arrays]):
-                paths = [
-                    path
-                    for path, array in values.items()
-                    if array.dtype == dtype and device_number(array) == place and array.size
-                ]
+            groups: dict[tuple[Device, Any], list[str]] = {}
+            for path, array in values.items():
+                if array.size:
+                    groups.setdefault((device_of(array), array.dtype), []).append(path)
+            for paths in groups.values():
                 mine = [values[path] for path in paths]
-                if place >= 0:
-                    if paths:
-                        on_gpus.append(DeviceAverage(mine, [self.averages[p] for p in paths], _average, self._rest))
+                if not isinstance(mine[0], np.ndarray):
+                    on_gpus.append(DeviceAverage(mine, [self.averages[p] for p in paths], _average, self._rest))
                     continue
                 states = [{"average": self.averages[path]} for path in paths]
                 blocks += cut_into_blocks(range(len(paths)), mine, states)
@@ -103,7 +102,7 @@ class ExponentialMovingAverage(AbstractOptimizerHook):
 
     def replays(self, optimizer: Any) -> bool:
         arrays = list(_values(optimizer.target).values())
-        return self._is_planned(arrays) and all(device_number(array) >= 0 for array in arrays)
+        return self._is_planned(arrays) and not any(isinstance(array, np.ndarray) for array in arrays)
 
     def left_out(self, count: int) -> None:
         self._t -= count

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.backends.cupy.library import cupy
 from cvzoo.backends.device import device_of
+from cvzoo.backends.gpu_kernels import gpu_arrays
 from cvzoo.optimizers.on_device import formula, kernel_text
 from cvzoo.optimizers.on_device.kernels import Table, kernel_of, write_words
 from cvzoo.optimizers.on_device.plan import NUMBERS
@@ -34,7 +34,7 @@ class DeviceAverage:
         self.shapes = formula.Shapes(np.dtype(arrays[0].dtype), False, 1)
         with self.device:
             self.table = Table(arrays, [averages])
-            self.words = cupy().zeros(NUMBERS, np.int64)
+            self.words = gpu_arrays().zeros(NUMBERS, np.int64)
 
     def update(self, t: int, scaling: ScalingOnDevice | None, mode: str) -> None:
         """Make the update number t, unless `scaling` leaves it out; as the optimizer's mode says."""

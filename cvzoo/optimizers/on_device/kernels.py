@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.backends.cuda.kernel_module import KernelModule
-from cvzoo.backends.cupy.library import cupy
+from cvzoo.backends.gpu_kernels import KernelModule, gpu_arrays
 from cvzoo.optimizers.on_device.functions_text import FUNCTIONS
 from cvzoo.optimizers.on_device.kernel_text import CHUNK, THREADS
 
@@ -46,7 +45,7 @@ class Table:
     """
 
     def __init__(self, arrays: Sequence[Any], slots: Sequence[Sequence[Any]]):
-        loaded = cupy()
+        loaded = gpu_arrays()
         self.flat = [array if array.flags.c_contiguous else loaded.empty(array.shape, array.dtype) for array in arrays]
         self.copied = [(array, flat) for array, flat in zip(arrays, self.flat) if array is not flat]
         self.slots = [list(slot) for slot in slots]

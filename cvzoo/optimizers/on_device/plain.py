@@ -1,17 +1,17 @@
-"""Rules and hooks that cannot be traced: their formulas run on CuPy's arrays, parameter by parameter."""
+"""Rules and hooks that cannot be traced: their formulas run on a GPU's arrays, parameter by parameter."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from cvzoo.backends.cupy.library import cupy
+from cvzoo.backends.gpu_kernels import gpu_arrays
 from cvzoo.optimizers.entry import Entry
 from cvzoo.optimizers.update_rule import AbstractLayerwiseRule, AbstractUpdateRule
 
 
 class PlainUpdate:
-    """An update of entries by the functions that CuPy has under NumPy's names.
+    """An update of entries by the functions that a GPU's arrays have under NumPy's names.
 
     changes: each with a function that gives its coefficients, which may wait for the GPU
     numbers: the rule's coefficients
@@ -50,7 +50,7 @@ class PlainUpdate:
         p = array.reshape(-1)
         g = entry.param.grad.reshape(-1)
         state = tuple([entry.rule.state[name].reshape(-1) for name in entry.rule.slots])
-        scratch = [cupy().empty_like(p) for _ in range(3)]
+        scratch = [gpu_arrays().empty_like(p) for _ in range(3)]
         for change, numbers in changes:
             change(p, g, scratch[0], scratch[1], _of_dtype(numbers, p.dtype))
             g = scratch[0]

@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.backends.cuda.kernel_module import KernelModule
-from cvzoo.backends.cupy.library import cupy
 from cvzoo.backends.device import device_of
+from cvzoo.backends.gpu_kernels import KernelModule, gpu_arrays
 from cvzoo.optimizers.entry import Entry, fits, grouped, prepare_state
 from cvzoo.optimizers.on_device.formula import Shapes
 from cvzoo.optimizers.on_device.kernels import Table
@@ -54,7 +53,7 @@ class DevicePlan:
             for numbers in grouped(entries):
                 self.groups.append(DeviceGroup([entries[k] for k in numbers], first))
                 first += len(numbers)
-            loaded = cupy()
+            loaded = gpu_arrays()
             self.words = loaded.zeros(NUMBERS * len(self.groups) + first, np.int64)
             self.norms = loaded.zeros(NORMS, np.float64)
             self.partials = loaded.zeros(sum(group.table.n_chunk for group in self.groups), np.float64)

@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.backends.cupy.library import cupy
+from cvzoo.backends.device import device_of
+from cvzoo.backends.gpu_kernels import gpu_arrays
 from cvzoo.optimizers.on_device.kernels import FIXED
 
 _ONE = (1, 1, 1)
@@ -18,8 +19,9 @@ class ScalingOnDevice:
     """
 
     def __init__(self, scale: float, n_good: int, interval: int, dynamic: bool, smallest: float, largest: float):
-        self.state = cupy().asarray(np.array([scale, scale, n_good, 0, interval, dynamic, smallest, largest], float))
-        self.found = cupy().zeros(1, np.int32)
+        numbers = [scale, scale, n_good, 0, interval, dynamic, smallest, largest]
+        self.state = gpu_arrays().asarray(np.array(numbers, float))
+        self.found = gpu_arrays().zeros(1, np.int32)
 
     def begin(self) -> None:
         """Before gradients are checked."""
@@ -31,13 +33,13 @@ class ScalingOnDevice:
 
     def fill(self, array: Any) -> Any:
         """An array like the loss, full of the factor."""
-        made = cupy().empty_like(array)
+        made = gpu_arrays().empty_like(array)
         made[...] = self.state[0]
         return made
 
     def read(self) -> tuple[float, int, int]:
         """The factor, for how many updates it has held, how many updates were left out; waits for the GPU."""
-        cupy().cuda.Device().synchronize()  # updates may have been launched on any stream
+        device_of(self.state).synchronize()  # updates may have been launched on any stream
         state = self.state.get()
         return float(state[0]), int(state[2]), int(state[3])
 
@@ -47,4 +49,4 @@ class ScalingOnDevice:
 
     def write(self, scale: float, n_good: int) -> None:
         """Go on from other values."""
-        self.state[:4] = cupy().asarray(np.array([scale, scale, n_good, 0], float))
+        self.state[:4] = gpu_arrays().asarray(np.array([scale, scale, n_good, 0], float))

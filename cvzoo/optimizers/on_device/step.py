@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cvzoo.backends.cupy.library import cupy
+from cvzoo.backends.gpu_kernels import gpu_arrays
 from cvzoo.errors.exceptions import GraphError, ValueRangeError
 from cvzoo.optimizers.gradient_hook import AbstractGradientHook
 from cvzoo.optimizers.on_device import formula, kernel_text
@@ -88,7 +88,7 @@ class DeviceStep:
     def is_finite(self) -> bool:
         """Whether every gradient is a finite number; waits."""
         with self.plan.device:
-            found = cupy().zeros(1, np.int32)
+            found = gpu_arrays().zeros(1, np.int32)
             self._check_all(found)
             self.launch()
             return not int(found[0])
@@ -323,7 +323,7 @@ class DeviceStep:
     def _write_addresses(self) -> None:
         if self._gradients is None:
             grads = [entry.param.grad for group in self.plan.groups for entry in group.entries]
-            loaded = cupy()
+            loaded = gpu_arrays()
             self._gradients = [g if g.flags.c_contiguous else loaded.ascontiguousarray(g) for g in grads]
             addresses = np.array([g.data.ptr for g in self._gradients], np.int64)
             write_words(addresses, self.plan.words[NUMBERS * len(self._parts) :])

@@ -1,4 +1,4 @@
-"""What a formula of NumPy's functions does, written down as lines of CUDA C.
+"""What a formula of NumPy's functions does, written down as lines of C.
 
 Rules and hooks change runs of numbers by NumPy's elementwise functions. Called with cells in place of arrays, the same
 formulas leave behind one line for each function, and that is the body of a kernel: nothing is written twice.
@@ -56,7 +56,7 @@ class NotTraceable(Exception):
 
 
 class Trace:
-    """Lines of CUDA C, each of which names one value.
+    """Lines of C, each of which names one value.
 
     type: "float", "double" or the name of a type; what values are computed in
     prefix: what names of values begin with

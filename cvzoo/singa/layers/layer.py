@@ -9,8 +9,8 @@ import numpy as np
 
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.arrays import device_number, is_device_array, to_numpy
-from cvzoo.backends.device import device_of, on_device_of
+from cvzoo.backends.arrays import is_array, to_numpy
+from cvzoo.backends.device import device_of, get_device, on_device_of
 from cvzoo.config.switches import no_backprop_mode
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError, WeightsMismatchError
 from cvzoo.links.chain import Chain
@@ -163,8 +163,9 @@ def _move_beside(layer: Layer, args: tuple[Any, ...]) -> None:
     """Let what a layer has made lie where its first Tensor does."""
     for each in args:
         if isinstance(each, Variable):
-            if device_number(each._array) >= 0:
-                layer.to_device(device_of(each._array))
+            place = device_of(each._array)
+            if place != get_device("cpu"):
+                layer.to_device(place)
             return
 
 
@@ -184,7 +185,7 @@ def _of_link(link: Link, name: str) -> dict[str, Any]:
 
 
 def _is_array(value: Any) -> bool:
-    return isinstance(value, np.ndarray) or is_device_array(value)
+    return is_array(value)
 
 
 def _states_of(link: Link, name: str) -> dict[str, Any]:
@@ -208,7 +209,7 @@ def _copy(own: Mapping[str, Any], values: Mapping[str, Any]) -> None:
     for name, array in arrays.items():
         place = own[name].array
         with on_device_of(place):
-            place[...] = device_of(place).asarray(to_numpy(array) if is_device_array(array) else array)
+            place[...] = device_of(place).asarray(to_numpy(array))
 
 
 def check_input(layer: str, x: Tensor, n_axis: int, channels: int | None = None) -> None:

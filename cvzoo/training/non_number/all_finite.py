@@ -5,41 +5,26 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.backends.arrays import array_module, device_number, is_device_array, to_numpy
-from cvzoo.backends.device import on_device_of
-from cvzoo.backends.float_types import is_float, widened
+from cvzoo.backends.arrays import to_numpy
+from cvzoo.backends.device import Device, device_of
+from cvzoo.backends.float_types import widened
 
 
 def all_finite(array: Any) -> bool:
     """True if no value is NaN or infinite; arrays of whole numbers are always fine."""
-    if is_device_array(array):
-        return not not_finite([array])
-    array = widened(np.asarray(array))
-    if array.dtype.kind not in "fc" or not array.size:
-        return True
-    flat = array.ravel(order="K")  # a view of whatever is contiguous, channels last, too
-    with np.errstate(all="ignore"):
-        # one pass at memory's speed, by BLAS where it can; a sum may also overflow, so a bad one proves nothing
-        total = np.dot(flat, flat) if flat.dtype.char in "fd" else np.add.reduce(flat)
-        return bool(np.isfinite(total)) or bool(np.isfinite(flat).all())
+    return not not_finite([array])
 
 
 def not_finite(arrays: Sequence[Any]) -> list[int]:
     """The places of the arrays that hold something that is no number; each GPU is asked once."""
-    found = []
-    flags: dict[int, list[tuple[int, Any]]] = {}
+    by_device: dict[Device, list[int]] = {}
     for place, array in enumerate(arrays):
-        if not is_device_array(array):
-            if not all_finite(array):
-                found.append(place)
-        elif is_float(array.dtype) and array.size:
-            with on_device_of(array):
-                flag = array_module(array).isfinite(array).all()
-            flags.setdefault(device_number(array), []).append((place, flag))
-    for each in flags.values():
-        with on_device_of(each[0][1]):
-            fine = array_module(each[0][1]).stack([flag for _, flag in each]).get()
-        found += [place for (place, _), good in zip(each, fine) if not good]
+        by_device.setdefault(device_of(array), []).append(place)
+    found = []
+    for device, places in by_device.items():
+        with device:
+            fine = device.backend.are_finite([arrays[place] for place in places])
+        found += [place for place, good in zip(places, fine) if not good]
     return sorted(found)
 
 

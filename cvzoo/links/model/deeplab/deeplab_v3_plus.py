@@ -9,7 +9,7 @@ import numpy as np
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.arrays import array_module
+from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.labels.ade20k import ade20k_semantic_segmentation_label_names
 from cvzoo.labels.cityscapes import cityscapes_semantic_segmentation_label_names
@@ -129,7 +129,7 @@ class DeepLabV3plusXception65(AbstractSegmenter):
         below = max(0, self.min_input_size[0] - height)
         right = max(0, self.min_input_size[1] - width)
         if below or right:  # 0 is grey here
-            x = array_module(x).pad(x, ((0, 0), (0, 0), (0, below), (0, right)))
+            x = backend_of(x).xp.pad(x, ((0, 0), (0, 0), (0, below), (0, right)))
         probs = F.softmax(self.forward(x), axis=1)
         return F.resize_images(probs, x.shape[2:], align_corners=True).array[:, :, :height, :width]
 

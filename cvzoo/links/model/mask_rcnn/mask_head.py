@@ -6,7 +6,8 @@ import numpy as np
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.arrays import array_module, is_device_array
+from cvzoo.backends.arrays import is_device_array
+from cvzoo.backends.dispatch import backend_of
 from cvzoo.functions.array.dtypes import widened
 from cvzoo.initializers.normal import Normal
 from cvzoo.links.chain import Chain, ChainList
@@ -63,5 +64,5 @@ class MaskHead(Chain):
     def _on_device(self, h: Variable, label: Any) -> Any:
         # a GPU computes all classes sooner than it sorts out filters
         logit = widened(self.out(h)).array
-        own = logit[array_module(logit).arange(logit.shape[0]), label]
+        own = logit[backend_of(logit).xp.arange(logit.shape[0]), label]
         return F.sigmoid(own).array

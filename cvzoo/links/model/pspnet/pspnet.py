@@ -10,8 +10,9 @@ import numpy as np
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.arrays import array_module, is_device_array, to_numpy
+from cvzoo.backends.arrays import to_numpy
 from cvzoo.backends.device import device_of
+from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.labels.ade20k import ade20k_semantic_segmentation_label_names
 from cvzoo.labels.cityscapes import cityscapes_semantic_segmentation_label_names
@@ -176,7 +177,7 @@ class PSPNet(AbstractSegmenter):
             yield ClassMap(probs[0], True)
 
     def _seen_in_windows(self, x: np.ndarray) -> np.ndarray:
-        size, xp = x.shape[2:], array_module(x)
+        size, xp = x.shape[2:], backend_of(x).xp
         if max(size) <= max(self.input_size):
             framed, frame = _framed(x[0], self.input_size)
             y, left, (height, width) = frame["y_offset"], frame["x_offset"], frame["scaled_size"]
@@ -193,20 +194,18 @@ class PSPNet(AbstractSegmenter):
         return total / count
 
     def _window_probs(self, window: np.ndarray) -> np.ndarray:
-        views = array_module(window).stack([window, window[..., ::-1]] if self.flip else [window])
+        views = backend_of(window).xp.stack([window, window[..., ::-1]] if self.flip else [window])
         probs = F.softmax(self.forward(views), axis=1).array
         return (probs[0] + probs[1][..., ::-1]) / 2 if self.flip else probs[0]
 
 
 def _framed(img: Any, size: tuple[int, int]) -> tuple[Any, dict[str, Any]]:
     """As `resize_contain`, with its parameters, of a photo on any device."""
-    if not is_device_array(img):
-        return resize_contain(img, size, return_param=True)
     frame = contain_frame(img.shape[1:], size)
     if frame["scaled_size"] != img.shape[1:]:  # Pillow has it
         framed, frame = resize_contain(to_numpy(img), size, return_param=True)
         return device_of(img).asarray(framed), frame
-    framed = array_module(img).zeros((img.shape[0], *size), img.dtype)
+    framed = backend_of(img).xp.zeros((img.shape[0], *size), img.dtype)
     (y, x), (height, width) = (frame["y_offset"], frame["x_offset"]), img.shape[1:]
     framed[:, y : y + height, x : x + width] = img
     return framed, frame

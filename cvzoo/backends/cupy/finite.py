@@ -1,0 +1,17 @@
+"""Whether arrays hold numbers only; the GPU is asked once."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from cvzoo.backends.cupy.library import cupy
+from cvzoo.backends.float_types import is_float
+
+__all__ = ["are_finite"]
+
+
+def are_finite(arrays: Sequence[Any]) -> list[bool]:
+    """As AbstractBackend.are_finite says."""
+    xp = cupy()
+    flags = {k: xp.isfinite(x).all() for k, x in enumerate(arrays) if is_float(x.dtype) and x.size}
+    found = dict(zip(flags, xp.stack(list(flags.values())).get().tolist())) if flags else {}
+    return [found.get(k, True) for k in range(len(arrays))]
