@@ -7,8 +7,7 @@ import numpy as np
 
 from cvzoo.autodiff.variable import as_array
 from cvzoo.backends import float_types
-from cvzoo.backends.arrays import is_device_array
-from cvzoo.backends.cuda.staging import download
+from cvzoo.backends.transfer import on_host
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 from cvzoo.geometry.as_size import as_size
@@ -114,7 +113,7 @@ def _statistics(extractor: Any, mean: Any) -> tuple[np.ndarray, np.ndarray]:
 def _outputs(y: Any) -> tuple[bool, tuple[np.ndarray, ...]]:
     several = isinstance(y, tuple)
     arrays = [as_array(each) for each in (y if several else (y,))]
-    arrays = download(arrays) if all(map(is_device_array, arrays)) else arrays
+    arrays = on_host(arrays)
     arrays = tuple([float_types.widened(np.asarray(each)) for each in arrays])
     if any(not each.ndim for each in arrays):
         raise ShapeError("FeaturePredictor: the extractor gave no features", expected="(N, ...)", got="a single number")

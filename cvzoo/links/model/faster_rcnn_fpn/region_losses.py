@@ -7,7 +7,7 @@ import numpy as np
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.cuda.staging import on_host
+from cvzoo.backends.transfer import on_host
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.geometry.coding import encode_bbox
 from cvzoo.links.model.faster_rcnn_fpn.region_network import RegionNetwork

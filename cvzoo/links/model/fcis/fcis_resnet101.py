@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.cuda.staging import on_host
+from cvzoo.backends.transfer import on_host
 from cvzoo.functions.activation.softmax import softmax
 from cvzoo.geometry.clip_bbox import clip_bbox
 from cvzoo.geometry.rle import RLEs

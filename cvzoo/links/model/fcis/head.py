@@ -8,7 +8,7 @@ import numpy as np
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.arrays import to_numpy
-from cvzoo.backends.cuda.staging import on_host
+from cvzoo.backends.transfer import on_host
 from cvzoo.functions.array.dtypes import widened
 from cvzoo.geometry.clip_bbox import clip_bbox
 from cvzoo.initializers.normal import Normal

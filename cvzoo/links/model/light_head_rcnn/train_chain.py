@@ -7,7 +7,7 @@ import numpy as np
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.cuda.staging import on_host
+from cvzoo.backends.transfer import on_host
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.functions.loss.labels import beside
 from cvzoo.links.chain import Chain
