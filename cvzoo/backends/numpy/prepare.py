@@ -30,8 +30,7 @@ def prepare_on_host(
 ) -> np.ndarray:
     """As `prepare_images`, with the `resize_2d` of a backend."""
     frame = frame_of(images, plans)
-    x = np.empty((len(images), *frame, channels), np.float32).transpose(0, 3, 1, 2)
-    x[:, 3:] = 0
+    x = np.zeros((len(images), *frame, channels), np.float32).transpose(0, 3, 1, 2)
     for image, plan, out in zip(images, plans, x[:, :3]):
         _prepare(image, plan, out, resize_2d)
     return x.astype(dtype, copy=False)
@@ -41,25 +40,31 @@ def _prepare(image: np.ndarray, plan: PhotoPlan, out: np.ndarray, resize_2d: Cal
     """Carry out the plan, into out (3, H, W)."""
     image = image[::-1] if plan.bgr else image
     if plan.before:
-        image = _normalized(image.astype(np.float32, copy=False), plan, np.empty(image.shape, np.float32))
+        image = _normalized(image, plan, np.empty_like(image, np.float32))
     image = _resampled(image, plan.resized, plan.how, resize_2d)
     source, target = [slice(None)], [slice(None)]
     for new, start, side in zip(plan.resized, plan.offset, plan.frame):
         first, last = max(-start, 0), min(new, side - start)
         source.append(slice(first, last))
         target.append(slice(max(start, 0), max(start, 0) + last - first))
-    if out[tuple(target)].shape != out.shape:
+    image, inside = image[tuple(source)], out[tuple(target)]
+    if inside.shape != out.shape and any(plan.fill):
         out[...] = np.float32(plan.fill)[:, None, None]
-    image, out = image[tuple(source)], out[tuple(target)]
+    # planes are computed as planes: side by side with other channels that takes three times as long
+    x = inside if image.strides[0] < image.strides[2] else np.empty_like(image, np.float32)
     if plan.before:
-        out[...] = image
+        x[...] = image
     else:
-        _normalized(image, plan, out)
-    for number, change in ((plan.factor, np.multiply), (plan.divisor, np.divide)):
-        if number != 1:
-            change(out, np.float32(number), out=out)
+        _normalized(image, plan, x)
+    if plan.factor != 1:
+        x *= np.float32(plan.factor)
+    if plan.divisor != 1:
+        x /= np.float32(plan.divisor)
     if plan.shift:
-        out -= np.float32(plan.shift)
+        x -= np.float32(plan.shift)
+    if x is not inside:
+        for plane, place in zip(x, inside):
+            place[...] = plane
 
 
 def _normalized(image: np.ndarray, plan: PhotoPlan, out: np.ndarray) -> np.ndarray:
@@ -88,8 +93,10 @@ def _resampled(image: np.ndarray, size: Size, how: Resampling, resize_2d: Callab
     if image.shape[1:] == size:
         return image
     if how is Resampling.PILLOW_FLOATS:
-        planes = [Image.fromarray(np.ascontiguousarray(plane)) for plane in image]
-        return np.stack([np.asarray(plane.resize(size[::-1], Image.Resampling.BILINEAR)) for plane in planes])
+        resized = np.empty((3, *size), np.float32)
+        for plane, result in zip(image, resized):
+            result[...] = Image.fromarray(np.ascontiguousarray(plane)).resize(size[::-1], Image.Resampling.BILINEAR)
+        return resized
     if how is Resampling.CORNERS:
         return resize_corners(image, size)
     antialias = how is Resampling.ANTIALIASED

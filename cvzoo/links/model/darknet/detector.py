@@ -14,7 +14,7 @@ from cvzoo.links.model.decoding.grid_cells import GridCells
 from cvzoo.links.model.detector import AbstractOneStageDetector, Preset
 from cvzoo.links.model.preparation.letterbox import Letterbox
 from cvzoo.links.model.preparation.stretch import Stretch
-from cvzoo.links.model.yolo.frame import Fit, darknet_letterbox, darknet_stretch
+from cvzoo.links.model.yolo.preparation import Fit, darknet_letterbox, darknet_stretch
 
 
 class DarknetDetector(AbstractOneStageDetector):

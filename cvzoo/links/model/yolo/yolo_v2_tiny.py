@@ -16,7 +16,7 @@ from cvzoo.links.model.detector import AbstractOneStageDetector
 from cvzoo.links.model.preparation.letterbox import Letterbox
 from cvzoo.links.model.pretrained.source import decided_classes
 from cvzoo.links.model.yolo.block import block, pool
-from cvzoo.links.model.yolo.frame import checked_insize, darknet_letterbox
+from cvzoo.links.model.yolo.preparation import checked_insize, darknet_letterbox
 from cvzoo.links.model.yolo.pretrained import PretrainedYOLO
 from cvzoo.links.model.yolo.weights import YOLO_V2_TINY_WEIGHTS
 from cvzoo.links.model.yolo.yolo_v2 import COCO_ANCHORS
