@@ -10,8 +10,6 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 import cvzoo.functions as F
 import cvzoo.links as L
 import cvzoo.serializers as S
@@ -35,13 +33,13 @@ class PointDetectorConfig(L.AbstractConfig):
 
 
 class PointDetector(L.AbstractOneStageDetector):
-    """Every cell of the two coarsest maps scores the classes, and says how far the sides of its object are, as FCOS.
+    """A small FCOS: every cell of the two coarsest maps scores the classes, and says how far its object's sides are.
 
     config: how it is built; label_names: names of the classes, or None
     """
 
     config_class = PointDetectorConfig
-    strides = (16, 32)
+    limit = 100
 
     def __init__(self, config: PointDetectorConfig, *, label_names: Sequence[str] | None = None):
         self.config = config
@@ -52,39 +50,29 @@ class PointDetector(L.AbstractOneStageDetector):
             self.extractor = L.ResNetExtractor(config.n_layer, base_channels=config.base_channels)
             self.lateral = L.ChainList(*(L.Convolution2D(c, n, 1) for c in self.extractor.channels[-2:]))
             self.tower = L.Conv2DActiv(n, n, 3, 1, 1)
+            self.loc = L.Convolution2D(n, 4, 3, 1, 1, initial_bias=2)
             self.conf = L.Convolution2D(n, config.n_fg_class, 3, 1, 1)
-            self.loc = L.Convolution2D(n, 4, 3, 1, 1)
+            self.center = L.Convolution2D(n, 1, 3, 1, 1)
+        # two values say how an image becomes x, and what the outputs mean: for the CPU, a GPU and ONNX files
         self.preparation = L.Stretch((config.insize, config.insize), mean=MEAN, std=STD)
         self.use_preset("visualize")
 
-    def forward(self, x: Any) -> tuple[Any, Any]:
-        """loc (B, P, 4): logarithms of distances to the top, left, bottom and right side; conf (B, P, L): logits."""
-        locs, confs = [], []
-        for lateral, h in zip(self.lateral, self.extractor(x)[-2:]):
-            h = self.tower(F.relu(lateral(h)))
-            for outputs, layer in ((locs, self.loc), (confs, self.conf)):
-                y = F.transpose(layer(h), (0, 2, 3, 1))
-                outputs.append(F.reshape(y, (y.shape[0], -1, y.shape[3])))
-        return F.concat(locs, axis=1), F.concat(confs, axis=1)
+    @property
+    def decoding(self) -> L.PointLevels:
+        """What the outputs mean."""
+        return L.PointLevels(strides=(16, 32), n_class=self.n_fg_class, n_candidate=1000)
 
-    def decode(self, outputs: tuple[np.ndarray, ...], size: tuple[int, int]) -> tuple[np.ndarray, ...]:
-        """bbox (R, 4), label (R,), score (R,) of what scores above `score_thresh`, in an image of `size` (H, W)."""
-        loc, conf = outputs
-        score = 1 / (1 + np.exp(-conf.astype(np.float64)))
-        where, label = np.nonzero(score > self.score_thresh)
-        center, stride = self._points()
-        distance = np.exp(loc[where].clip(-8, 8)) * stride[where, None] * np.array([-1, -1, 1, 1], np.float32)
-        bbox = (np.tile(center[where], 2) + distance) * (np.tile(size, 2) / self.config.insize)
-        return bbox.astype(np.float32), label.astype(np.int32), score[where, label].astype(np.float32)
+    def forward(self, x: Any) -> tuple[Any, ...]:
+        """loc (B, P, 4): distances up, left, down, right in strides; conf (B, P, L) and center (B, P, 1): logits."""
+        maps = [self.tower(F.relu(lateral(h))) for lateral, h in zip(self.lateral, self.extractor(x)[-2:])]
+        locs = [F.relu(self.loc(h)) for h in maps]
+        return _rows(locs), _rows([self.conf(h) for h in maps]), _rows([self.center(h) for h in maps])
 
-    def _points(self) -> tuple[np.ndarray, np.ndarray]:
-        """The cells' centers (P, 2), y x, in pixels of the network's input, and their strides (P,)."""
-        centers, strides = [], []
-        for stride in self.strides:
-            line = (np.arange(self.config.insize // stride) + 0.5) * stride
-            centers.append(np.stack(np.meshgrid(line, line, indexing="ij"), axis=-1).reshape(-1, 2))
-            strides.append(np.full(len(line) ** 2, stride, np.float32))
-        return np.concatenate(centers), np.concatenate(strides)
+
+def _rows(maps: Sequence[Any]) -> Any:
+    """(B, P, K) of maps (B, K, H, W): P over all maps, in a map by row and column."""
+    rows = [F.reshape(F.transpose(h, (0, 2, 3, 1)), (h.shape[0], -1, h.shape[1])) for h in maps]
+    return F.concat(rows, axis=1)
 
 
 def main(file: str, *, n_fg_class: int = 3, n_layer: int = 18, base_channels: int = 16, insize: int = 64) -> None:

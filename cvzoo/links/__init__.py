@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     from cvzoo.links.model.darknet.detector import DarknetDetector
     from cvzoo.links.model.darknet.network import DarknetNetwork
     from cvzoo.links.model.darknet.published import mobilenet_v2_yolo_v3_nano, yolo_fastest
+    from cvzoo.links.model.decoding.anchor_levels import AnchorLevels
+    from cvzoo.links.model.decoding.grid_cells import GridCells
+    from cvzoo.links.model.decoding.point_levels import PointLevels
     from cvzoo.links.model.deeplab.deeplab_v3 import DeepLabV3
     from cvzoo.links.model.deeplab.deeplab_v3_plus import DeepLabV3plusXception65
     from cvzoo.links.model.deeplab.published import DeepLabV3MobileNetV3Large, DeepLabV3ResNet50, DeepLabV3ResNet101
@@ -245,6 +248,7 @@ __all__ = [
     "AbstractSegmenter",
     "AbstractThresholds",
     "AlexNet",
+    "AnchorLevels",
     "AnchorTargetCreator",
     "Architecture",
     "architectures",
@@ -330,6 +334,7 @@ __all__ = [
     "FrozenBatchNormalization",
     "generate_anchor_base",
     "GoogLeNet",
+    "GridCells",
     "GroupNormalization",
     "InceptionV3",
     "InstanceSegmentations",
@@ -384,6 +389,7 @@ __all__ = [
     "PixelwiseSoftmaxClassifier",
     "PointHeadConfig",
     "PointHeadSettings",
+    "PointLevels",
     "predict_ten_crops",
     "PReLU",
     "Preset",

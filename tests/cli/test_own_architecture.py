@@ -55,10 +55,14 @@ def test_verify_finds_all_in_order(run, model_file):
 
 def test_export_writes_its_network(run, model_file, tmp_path):
     pytest.importorskip("onnxruntime", reason="needs ONNX Runtime: pip install onnxruntime")
-    words = ["--format", "onnx", "--to", tmp_path / "out.onnx", "--no-boxes"]
-    status, printed, errors = run("export", model_file, *OWN, *words)
+    words = ["--format", "onnx", "--to", tmp_path / "out.onnx"]
+    status, printed, errors = run("export", model_file, *OWN, *words, "--no-boxes")
     assert (status, errors) == (0, "")
     assert "ONNX Runtime differs by at most" in printed
+    status, printed, errors = run("export", model_file, *OWN, *words, "--preset", "evaluate")
+    assert (status, errors) == (0, "")
+    assert "boxes (found, 4)" in printed
+    assert "and 0 others" in printed
 
 
 @pytest.mark.parametrize(
