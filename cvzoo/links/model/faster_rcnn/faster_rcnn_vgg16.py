@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from cvzoo.autodiff.variable import Variable
-from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.links.model.faster_rcnn.abstract_faster_rcnn import AbstractFasterRCNN
 from cvzoo.links.model.faster_rcnn.config import FasterRCNNVGG16Config
-from cvzoo.links.model.faster_rcnn.names import NAMES, count_classes
+from cvzoo.links.model.faster_rcnn.names import FILES
 from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
 from cvzoo.links.model.faster_rcnn.region_proposal_network import RegionProposalNetwork
 from cvzoo.links.model.faster_rcnn.vgg16_roi_head import VGG16RoIHead
@@ -55,12 +54,9 @@ class FasterRCNNVGG16(AbstractFasterRCNN):
         source = detector_source(
             pretrained_model,
             WEIGHTS,
-            NAMES,
-            architecture="FasterRCNNVGG16",
-            count_classes=count_classes,
+            FILES,
             n_fg_class=n_fg_class,
             label_names=label_names,
-            default_names=voc_bbox_label_names,
         )
         self.n_fg_class, self.label_names = source.n_fg_class, source.label_names
         self.min_size, self.max_size = min_size, max_size

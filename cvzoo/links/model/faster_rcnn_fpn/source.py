@@ -10,7 +10,7 @@ from cvzoo.links.chain import Chain
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig, with_n_anchor
 from cvzoo.links.model.faster_rcnn_fpn.names import NAMES, count_classes
 from cvzoo.links.model.mobilenet_v3.weights import WEIGHTS as MOBILENET_WEIGHTS
-from cvzoo.links.model.pretrained.detector import DetectorSource, detector_source, networks_of_file
+from cvzoo.links.model.pretrained.detector import DetectorFiles, DetectorSource, detector_source, networks_of_file
 from cvzoo.links.model.resnet.weights import WEIGHTS as RESNET_WEIGHTS
 from cvzoo.weights.record import Weights
 
@@ -37,14 +37,10 @@ def region_source(
     source = detector_source(
         pretrained_model,
         records,
-        NAMES,
-        architecture=architecture,
-        config_class=FasterRCNNFPNConfig,
-        count_classes=count_classes,
+        DetectorFiles(architecture, NAMES, count_classes, FasterRCNNFPNConfig, known_names),
         n_fg_class=n_fg_class,
         label_names=label_names,
         config=config,
-        known_names=known_names,
         published={name: config for name, (_, config) in weights.items()},
     )
     return source if source.config is not None else source._replace(config=FasterRCNNFPNConfig())

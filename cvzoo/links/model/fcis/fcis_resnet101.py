@@ -22,14 +22,13 @@ from cvzoo.links.model.fcis.head import FCISResNet101Head, RegionOutputs
 from cvzoo.links.model.fcis.mask_voting import mask_voting, resize_map, rounded
 from cvzoo.links.model.fcis.weights import COCO_PROPOSALS, SBD_PROPOSALS, WEIGHTS
 from cvzoo.links.model.instance_segmenter import AbstractInstanceSegmenter, FoundInstances
-from cvzoo.links.model.light_head_rcnn.names import class_counter, resnet101_names
+from cvzoo.links.model.light_head_rcnn.names import resnet101_files
 from cvzoo.links.model.preparation.resize_shortest_edge import ResizeShortestEdge
 from cvzoo.links.model.pretrained.detector import detector_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.resnet.extractor import ResNetExtractor
 
 _AT_LEAST = 8  # pixels, or the pooling behind the first convolution sees too few
-_CLASS_ARRAY = "head/cls_seg/b"
 
 
 class FCISResNet101(AbstractInstanceSegmenter):
@@ -85,16 +84,19 @@ class FCISResNet101(AbstractInstanceSegmenter):
         rpn_channels: int = 512,
         mid_channels: int = 1024,
     ):
+        files = resnet101_files(
+            "FCISResNet101",
+            "head/cls_seg/b",
+            n_each=2 * group_size * group_size,
+            known_names=(coco_bbox_label_names,),
+            default_names=voc_bbox_label_names,
+        )
         source = detector_source(
             pretrained_model,
             WEIGHTS,
-            resnet101_names(_CLASS_ARRAY),
-            architecture="FCISResNet101",
-            count_classes=class_counter(_CLASS_ARRAY, 2 * group_size * group_size),
+            files,
             n_fg_class=n_fg_class,
             label_names=label_names,
-            known_names=(coco_bbox_label_names,),
-            default_names=voc_bbox_label_names,
         )
         self.n_fg_class, self.label_names = source.n_fg_class, source.label_names
         trained_on = self.n_fg_class if source.file is None else source.file.n_class or self.n_fg_class

@@ -5,13 +5,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from cvzoo.autodiff.variable import Variable
-from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.config import one_config
 from cvzoo.links.model.decoding.point_levels import PointLevels
 from cvzoo.links.model.detector import AbstractOneStageDetector, Preset
 from cvzoo.links.model.fcos.config import FCOSConfig
 from cvzoo.links.model.fcos.head import FCOSHead
-from cvzoo.links.model.fcos.names import NAMES, count_classes
+from cvzoo.links.model.fcos.names import FILES
 from cvzoo.links.model.fcos.weights import WEIGHTS
 from cvzoo.links.model.fpn.fpn import FPN
 from cvzoo.links.model.preparation.resize_shortest_edge import ResizeShortestEdge
@@ -63,14 +62,10 @@ class FCOS(AbstractOneStageDetector):
         source = detector_source(
             pretrained_model,
             WEIGHTS | RESNET_WEIGHTS.get(50 if config is None else config.n_layer, {}),
-            NAMES,
-            architecture="FCOS",
-            config_class=FCOSConfig,
-            count_classes=count_classes,
+            FILES,
             n_fg_class=n_fg_class,
             label_names=label_names,
             config=config,
-            default_names=coco_bbox_label_names,
         )
         self.n_fg_class, self.label_names = source.n_fg_class, source.label_names
         s = FCOSConfig() if source.config is None else source.config

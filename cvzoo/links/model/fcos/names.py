@@ -5,8 +5,10 @@ import re
 
 import numpy as np
 
+from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.labels.coco_categories import torchvision_label_names
 from cvzoo.links.model.fcos.config import FCOSConfig
+from cvzoo.links.model.pretrained.detector import DetectorFiles
 from cvzoo.links.model.pretrained.names import Arrays, Names
 from cvzoo.links.model.pretrained.torchvision_rows import sigmoid_rows, yx_rows
 from cvzoo.links.model.resnet.names import backbone_names, depth_of, resnet_place
@@ -71,3 +73,12 @@ NAMES = {
     "cvzoo": Names(marks=("head/conf/b",), config=_whole),
     **backbone_names(_on_backbone),
 }
+
+
+FILES = DetectorFiles(
+    architecture="FCOS",
+    names=NAMES,
+    count_classes=count_classes,
+    config_class=FCOSConfig,
+    default_names=coco_bbox_label_names,
+)

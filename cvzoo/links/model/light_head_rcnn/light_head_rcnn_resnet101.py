@@ -12,7 +12,7 @@ from cvzoo.links.model.faster_rcnn.config import LightHeadRCNNConfig
 from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
 from cvzoo.links.model.faster_rcnn.region_proposal_network import RegionProposalNetwork
 from cvzoo.links.model.light_head_rcnn.head import LightHeadRCNNResNet101Head
-from cvzoo.links.model.light_head_rcnn.names import class_counter, resnet101_names
+from cvzoo.links.model.light_head_rcnn.names import resnet101_files
 from cvzoo.links.model.light_head_rcnn.weights import WEIGHTS
 from cvzoo.links.model.pretrained.detector import detector_source
 from cvzoo.links.model.pretrained.load import load_pretrained
@@ -62,15 +62,13 @@ class LightHeadRCNNResNet101(AbstractFasterRCNN):
         mid_channels: int = 256,
         fc_channels: int = 2048,
     ):
+        files = resnet101_files("LightHeadRCNNResNet101", "head/score/b", default_names=coco_bbox_label_names)
         source = detector_source(
             pretrained_model,
             WEIGHTS,
-            resnet101_names("head/score/b"),
-            architecture="LightHeadRCNNResNet101",
-            count_classes=class_counter("head/score/b"),
+            files,
             n_fg_class=n_fg_class,
             label_names=label_names,
-            default_names=coco_bbox_label_names,
         )
         self.n_fg_class, self.label_names = source.n_fg_class, source.label_names
         self.min_size, self.max_size = min_size, max_size

@@ -38,32 +38,40 @@ class DetectorSource(NamedTuple):
         model.use_preset("visualize")
 
 
+class DetectorFiles(NamedTuple):
+    """What a family of detectors declares of its files.
+
+    architecture: what files that cvzoo saved call such a detector
+    names: publisher -> its names
+    count_classes: from the arrays of a detector by our names, how many classes it knows; None: they do not tell
+    config_class: of the config that cvzoo's files give to the constructor; None: they give nothing but names of classes
+    known_names: names of classes, one or several lists of different lengths, where a file does not say them
+    default_names: of the classes where neither the caller nor a file says how many there are
+    """
+
+    architecture: str
+    names: Mapping[str, Names]
+    count_classes: Callable[[Arrays], int | None]
+    config_class: type | None = None
+    known_names: Sequence[tuple[str, ...]] = ()
+    default_names: tuple[str, ...] | None = None
+
+
 def detector_source(
     pretrained_model: str | os.PathLike | None,
     records: Mapping[str, Weights],
-    names: Mapping[str, Names],
+    files: DetectorFiles,
     *,
-    architecture: str,
-    config_class: type | None = None,
-    count_classes: Callable[[Arrays], int | None],
     n_fg_class: int | None,
     label_names: Sequence[str] | None,
     config: Any = None,
-    known_names: Sequence[tuple[str, ...]] = (),
-    default_names: tuple[str, ...] | None = None,
     base: Any = None,
     published: Mapping[str, Any] = MappingProxyType({}),
 ) -> DetectorSource:
     """What a detector is to be built as; the file is fetched and read, nothing is built yet.
 
     pretrained_model: a name in `records`, the path of a file, or None
-    names: publisher -> its names
-    architecture: what files that cvzoo saved call such a detector
-    config_class: of the config that these files give to the constructor; None: they give nothing but names of classes
-    count_classes: from the arrays of a detector by our names, how many classes it knows; None: they do not tell
     n_fg_class, label_names, config: what the caller asked for, None where he did not say
-    known_names: names of classes, one or several lists of different lengths, where the file does not say them
-    default_names: of the classes where neither the caller nor the file says how many there are
     base: what a publisher's table makes the file's config of; None: the config asked for
     published: the config of a name's network, of which its arrays may not tell all
     Raises ValueRangeError for an unknown name, no file, or names that are not as many as the classes;
@@ -73,33 +81,20 @@ def detector_source(
     file = stored = None
     if pretrained_model is not None:
         n_wanted = len(label_names) if n_fg_class is None and label_names is not None else n_fg_class
-        file = read_pretrained(
-            pretrained_model,
-            records,
-            names,
-            architecture=architecture,
-            n_class=n_wanted,
-            config=config if base is None else base,
-        )
-        if file.publisher is None and file.header is None:
-            raise _unknown(file, architecture, names)
-        if file.header is not None and config_class is not None:
-            stored = _stored(file, architecture, config_class)
-        file = _counted(file, stored, names, count_classes, known_names)
-        if isinstance(pretrained_model, str) and pretrained_model in published and stored is None:
+        file, stored = _read(pretrained_model, records, files, n_wanted, config if base is None else base)
+        if stored is None and isinstance(pretrained_model, str) and pretrained_model in published:
             file = file._replace(config=published[pretrained_model])
+    default = files.default_names
     n_fg_class, label_names = decided_classes(
         n_fg_class,
         label_names,
         file,
-        name=f"{architecture}: n_fg_class",
-        default=None if default_names is None else len(default_names),
-        known_names=() if default_names is None else (default_names,),
+        name=f"{files.architecture}: n_fg_class",
+        default=None if default is None else len(default),
+        known_names=() if default is None else (default,),
     )
-    is_asked = config is not None
-    if config is None and file is not None:
-        config = file.config
-    return DetectorSource(n_fg_class, label_names, config, is_asked, file, stored)
+    chosen = file.config if config is None and file is not None else config
+    return DetectorSource(n_fg_class, label_names, chosen, config is not None, file, stored)
 
 
 def networks_of_file(
@@ -124,39 +119,40 @@ def networks_of_file(
     return [lambda own=own: make(file.n_class, own) for own in configs]
 
 
-def _unknown(file: PretrainedFile, architecture: str, names: Mapping[str, Names]) -> WeightsMismatchError:
-    marks = dict.fromkeys(", ".join(each.marks) for each in names.values())
-    return WeightsMismatchError(
-        f"{file.path}: holds no {architecture}, and nothing that one starts from",
-        expected="; or ".join(marks),
-        got=", ".join(list(file.arrays)[:5]) or "no arrays",
-    )
-
-
-def _stored(file: PretrainedFile, architecture: str, config_class: type) -> StoredDetector:
+def _read(
+    pretrained_model: str | os.PathLike,
+    records: Mapping[str, Weights],
+    files: DetectorFiles,
+    n_class: int | None,
+    config: Any,
+) -> tuple[PretrainedFile, StoredDetector | None]:
+    """The file with its classes, of which a backbone's has none, and what `save_model` wrote into it."""
+    names, architecture = files.names, files.architecture
+    file = read_pretrained(pretrained_model, records, names, architecture=architecture, n_class=n_class, config=config)
+    if file.publisher is None and file.header is None:
+        marks = dict.fromkeys(", ".join(each.marks) for each in names.values())
+        raise WeightsMismatchError(
+            f"{file.path}: holds no {architecture}, and nothing that one starts from",
+            expected="; or ".join(marks),
+            got=", ".join(list(file.arrays)[:5]) or "no arrays",
+        )
+    if file.header is None or files.config_class is None:
+        return _counted(file, files), None
     try:
-        return stored_detector(file.header.settings, config_class)
+        stored = stored_detector(file.header.settings, files.config_class)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise FileFormatError(f"{file.path}: its settings make no {architecture}: {str(error)[:200]}") from error
+    return file._replace(config=stored.config, n_class=stored.n_fg_class, label_names=file.header.label_names), stored
 
 
-def _counted(
-    file: PretrainedFile,
-    stored: StoredDetector | None,
-    names: Mapping[str, Names],
-    count_classes: Callable[[Arrays], int | None],
-    known_names: Sequence[tuple[str, ...]],
-) -> PretrainedFile:
-    """The file with its classes, of which a backbone's has none."""
-    if stored is not None:
-        return file._replace(config=stored.config, n_class=stored.n_fg_class, label_names=file.header.label_names)
-    n = count_classes(file.arrays) if file.only == ("",) else None
+def _counted(file: PretrainedFile, files: DetectorFiles) -> PretrainedFile:
+    n = files.count_classes(file.arrays) if file.only == ("",) else None
     if n is None:
         return file
     if file.header is not None:
         return file._replace(n_class=n, label_names=file.header.label_names)
-    of_publisher = None if file.publisher is None else names[file.publisher].label_names
+    of_publisher = None if file.publisher is None else files.names[file.publisher].label_names
     found = None if of_publisher is None else of_publisher(n)
     if found is None:
-        found = next((each for each in known_names if len(each) == n), None)
+        found = next((each for each in files.known_names if len(each) == n), None)
     return file._replace(n_class=n, label_names=found)

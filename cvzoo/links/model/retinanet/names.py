@@ -5,7 +5,9 @@ import re
 
 import numpy as np
 
+from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.labels.coco_categories import torchvision_label_names
+from cvzoo.links.model.pretrained.detector import DetectorFiles
 from cvzoo.links.model.pretrained.names import Arrays, Names, counted_batches
 from cvzoo.links.model.pretrained.torchvision_rows import picked, sigmoid_rows, yx_rows
 from cvzoo.links.model.resnet.names import backbone_names, depth_of, resnet_place
@@ -93,3 +95,12 @@ NAMES = {
     "cvzoo": Names(marks=("fpn/inner/0/W",)),
     **backbone_names(_on_backbone),
 }
+
+
+FILES = DetectorFiles(
+    architecture="RetinaNet",
+    names=NAMES,
+    count_classes=count_classes,
+    config_class=RetinaNetConfig,
+    known_names=(coco_bbox_label_names,),
+)

@@ -8,7 +8,6 @@ import numpy as np
 
 from cvzoo.autodiff.variable import Variable
 from cvzoo.geometry.anchors import cell_anchors
-from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.config import one_config
 from cvzoo.links.model.decoding.anchor_levels import AnchorLevels
 from cvzoo.links.model.decoding.level_anchors import LevelAnchors, as_cell
@@ -23,7 +22,7 @@ from cvzoo.links.model.resnet.extractor import ResNetExtractor
 from cvzoo.links.model.resnet.weights import WEIGHTS as RESNET_WEIGHTS
 from cvzoo.links.model.retinanet.config import RetinaNetConfig, with_n_anchor
 from cvzoo.links.model.retinanet.head import RetinaNetHead, prior_bias
-from cvzoo.links.model.retinanet.names import NAMES, count_classes
+from cvzoo.links.model.retinanet.names import FILES
 from cvzoo.links.model.retinanet.weights import WEIGHTS
 
 
@@ -68,14 +67,10 @@ class RetinaNet(AbstractOneStageDetector):
             pretrained_model,
             {name: record for name, (record, _) in WEIGHTS.items()}
             | RESNET_WEIGHTS.get(50 if chosen is None else chosen.n_layer, {}),
-            NAMES,
-            architecture="RetinaNet",
-            config_class=RetinaNetConfig,
-            count_classes=count_classes,
+            FILES,
             n_fg_class=n_fg_class,
             label_names=label_names,
             config=config,
-            known_names=(coco_bbox_label_names,),
             base=default_settings,
         )
         self.n_fg_class, self.label_names = source.n_fg_class, source.label_names

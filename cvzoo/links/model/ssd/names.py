@@ -6,7 +6,10 @@ from collections.abc import Callable
 import numpy as np
 
 from cvzoo.errors.exceptions import FileFormatError
+from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.labels.coco_categories import torchvision_label_names
+from cvzoo.labels.voc import voc_bbox_label_names
+from cvzoo.links.model.pretrained.detector import DetectorFiles
 from cvzoo.links.model.pretrained.names import Arrays, Names
 from cvzoo.links.model.pretrained.torchvision_rows import foreground_rows, picked, yx_rows
 from cvzoo.links.model.ssd.config import GLUON_MEAN, SSD300_SETTINGS, SSD300_TORCHVISION, SSD512_SETTINGS, SSDConfig
@@ -147,3 +150,13 @@ NAMES = {
         marks=("extractor/conv1_1/W", "multibox/loc/0/W"), config=lambda asked, theirs, ours: SSD300_SETTINGS
     ),
 }
+
+
+FILES = DetectorFiles(
+    architecture="SSD",
+    names=NAMES,
+    count_classes=count_classes,
+    config_class=SSDConfig,
+    known_names=(voc_bbox_label_names, coco_bbox_label_names),
+    default_names=voc_bbox_label_names,
+)

@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
-from cvzoo.labels.coco import coco_bbox_label_names
-from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.links.model.config import one_config
 from cvzoo.links.model.decoding.anchor_levels import AnchorLevels
 from cvzoo.links.model.detector import AbstractOneStageDetector, Preset
@@ -18,7 +16,7 @@ from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.ssd.config import SSDConfig
 from cvzoo.links.model.ssd.multibox import Multibox
 from cvzoo.links.model.ssd.multibox_coder import MultiboxCoder
-from cvzoo.links.model.ssd.names import NAMES, count_classes
+from cvzoo.links.model.ssd.names import FILES
 from cvzoo.links.model.ssd.preparation import ssd_preparation
 from cvzoo.links.model.ssd.vgg16 import SSDVGG16Extractor
 from cvzoo.links.model.ssd.weights import SSD300_WEIGHTS
@@ -59,15 +57,10 @@ class SSD(AbstractOneStageDetector):
         source = detector_source(
             pretrained_model,
             records,
-            NAMES,
-            architecture="SSD",
-            config_class=SSDConfig,
-            count_classes=count_classes,
+            FILES,
             n_fg_class=n_fg_class,
             label_names=label_names,
             config=one_config(config, settings),
-            known_names=(voc_bbox_label_names, coco_bbox_label_names),
-            default_names=voc_bbox_label_names,
         )
         self.n_fg_class, self.label_names = source.n_fg_class, source.label_names
         s = SSDConfig() if source.config is None else source.config

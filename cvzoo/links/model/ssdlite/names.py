@@ -2,14 +2,16 @@
 
 import functools
 import re
-from collections.abc import Mapping
 
+from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.labels.coco_categories import torchvision_label_names
 from cvzoo.links.model.inverted_residual import sequential_places
 from cvzoo.links.model.mobilenet_v3.names import extractor_places
 from cvzoo.links.model.mobilenet_v3.rows import network_plan
+from cvzoo.links.model.pretrained.detector import DetectorFiles
 from cvzoo.links.model.pretrained.names import Arrays, Names
 from cvzoo.links.model.ssd.names import in_our_order
+from cvzoo.links.model.ssdlite.config import SSDLiteConfig
 from cvzoo.links.model.ssdlite.extractor import SPLIT
 
 _EXTRA = re.compile(r"backbone\.extra\.(\d+)\.([012])\.([01])")
@@ -38,8 +40,8 @@ def ssdlite_places(*, width: float = 1.0, reduced_tail: bool = True) -> dict[str
     return theirs
 
 
-def ssdlite_names(*, width: float = 1.0, reduced_tail: bool = True) -> Mapping[str, Names]:
-    """Publisher -> its names in a network of such a backbone."""
+def ssdlite_files(*, width: float = 1.0, reduced_tail: bool = True) -> DetectorFiles:
+    """What files of SSDLites on such a backbone hold."""
     places = ssdlite_places(width=width, reduced_tail=reduced_tail)
 
     def place_of(module: str) -> str | None:
@@ -51,7 +53,7 @@ def ssdlite_names(*, width: float = 1.0, reduced_tail: bool = True) -> Mapping[s
             return f"{_HEADS[match[1]]}/{match[2]}/{_PARTS[match[3]]}"
         return places.get(module)
 
-    return {
+    names = {
         "torchvision": Names(
             marks=("head.regression_head.module_list.0.1.weight", "backbone.features.0.0.0.weight"),
             modules=place_of,
@@ -60,6 +62,7 @@ def ssdlite_names(*, width: float = 1.0, reduced_tail: bool = True) -> Mapping[s
         ),
         "cvzoo": Names(marks=("multibox/loc/0/out/b", "multibox/conf/0/out/b")),
     }
+    return DetectorFiles("SSDLite", names, count_classes, SSDLiteConfig, default_names=coco_bbox_label_names)
 
 
 def count_classes(named: Arrays) -> int | None:

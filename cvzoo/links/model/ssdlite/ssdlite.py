@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from cvzoo.autodiff.variable import Variable
-from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.config import one_config
 from cvzoo.links.model.decoding.anchor_levels import AnchorLevels
 from cvzoo.links.model.detector import AbstractOneStageDetector, Preset
@@ -16,7 +15,7 @@ from cvzoo.links.model.ssd.multibox_coder import MultiboxCoder
 from cvzoo.links.model.ssdlite.config import SSDLiteConfig
 from cvzoo.links.model.ssdlite.extractor import SSDLiteExtractor
 from cvzoo.links.model.ssdlite.head import LiteMultibox
-from cvzoo.links.model.ssdlite.names import count_classes, ssdlite_names
+from cvzoo.links.model.ssdlite.names import ssdlite_files
 from cvzoo.links.model.ssdlite.preparation import ssdlite_preparation
 from cvzoo.links.model.ssdlite.weights import WEIGHTS
 
@@ -54,14 +53,10 @@ class SSDLite(AbstractOneStageDetector):
         source = detector_source(
             pretrained_model,
             WEIGHTS,
-            ssdlite_names(width=built.width, reduced_tail=built.reduced_tail),
-            architecture="SSDLite",
-            config_class=SSDLiteConfig,
-            count_classes=count_classes,
+            ssdlite_files(width=built.width, reduced_tail=built.reduced_tail),
             n_fg_class=n_fg_class,
             label_names=label_names,
             config=config,
-            default_names=coco_bbox_label_names,
         )
         self.n_fg_class, self.label_names = source.n_fg_class, source.label_names
         s = SSDLiteConfig() if source.config is None else source.config

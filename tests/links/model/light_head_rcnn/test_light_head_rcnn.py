@@ -13,7 +13,7 @@ from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
 from cvzoo.links.model.light_head_rcnn.head import LightHeadRCNNResNet101Head
 from cvzoo.links.model.light_head_rcnn.light_head_rcnn_resnet101 import LightHeadRCNNResNet101
-from cvzoo.links.model.light_head_rcnn.names import resnet101_names
+from cvzoo.links.model.light_head_rcnn.names import resnet101_files
 from cvzoo.links.model.light_head_rcnn.train_chain import LightHeadRCNNTrainChain, ohem_losses
 from cvzoo.optimizers.adam import Adam
 from cvzoo.weights.formats.npz import write_npz
@@ -30,7 +30,7 @@ def tiny(n_fg_class=3, **settings):
 
 
 def own_name(name):
-    (ours,) = resnet101_names("head/score/b")["chainercv"]({name: None})
+    (ours,) = resnet101_files("", "head/score/b", default_names=()).names["chainercv"]({name: None})
     return ours
 
 

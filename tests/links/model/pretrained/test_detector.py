@@ -10,7 +10,7 @@ from cvzoo.links.model.fcos.config import FCOSConfig
 from cvzoo.links.model.pretrained.detector import detector_source
 from cvzoo.links.model.pretrained.source import PretrainedFile, decided_classes
 from cvzoo.links.model.ssdlite.config import SSDLiteConfig
-from cvzoo.links.model.ssdlite.names import count_classes, ssdlite_names
+from cvzoo.links.model.ssdlite.names import ssdlite_files
 from cvzoo.links.model.ssdlite.ssdlite import SSDLite
 from cvzoo.serializers.model_file import save_model
 from cvzoo.serializers.npz import save_npz
@@ -47,10 +47,7 @@ def read(path, *, config_class=SSDLiteConfig, config=None):
     return detector_source(
         path,
         {},
-        ssdlite_names(),
-        architecture="SSDLite",
-        config_class=config_class,
-        count_classes=count_classes,
+        ssdlite_files()._replace(config_class=config_class),
         n_fg_class=None,
         label_names=None,
         config=config,

@@ -15,7 +15,7 @@ from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.pretrained.names import by_our_names
 from cvzoo.links.model.ssd.loss import SSDLoss
 from cvzoo.links.model.ssdlite.config import SSDLiteSettings
-from cvzoo.links.model.ssdlite.names import ssdlite_names
+from cvzoo.links.model.ssdlite.names import ssdlite_files
 from cvzoo.links.model.ssdlite.ssdlite import SSDLite
 
 NAME = "ssdlite320_mobilenet_v3_large"
@@ -31,7 +31,7 @@ def numbers(array):
 
 def test_it_has_torchvisions_names_shapes_and_boxes(shared, seeds):
     model = SSDLite(90)
-    named = by_our_names(seeds.empty_network(shared, NAME), ssdlite_names(), 90)
+    named = by_our_names(seeds.empty_network(shared, NAME), ssdlite_files().names, 90)
     assert {k: v.shape for k, v in named.items()} == {k: np.shape(v) for k, v in model.state_arrays().items()}
     assert sum(parameter.size for parameter in model.params()) == 3_440_060
     want = seeds.golden(shared, "anchors", "ssdlite320")
@@ -49,7 +49,7 @@ def test_it_has_torchvisions_names_shapes_and_boxes(shared, seeds):
 def test_it_equals_the_golden_numbers(shared, seeds):
     golden = seeds.golden(shared, "detection", NAME)
     model = SSDLite(90)
-    assert model.load_arrays(by_our_names(seeds.seeded_network(shared, NAME), ssdlite_names(), 90)).is_clean
+    assert model.load_arrays(by_our_names(seeds.seeded_network(shared, NAME), ssdlite_files().names, 90)).is_clean
     model.use_preset("evaluate")
     img = 255 * seeds.seeded_photo(*golden["input"])
     x = model.prepare(img)[None]
