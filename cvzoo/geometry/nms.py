@@ -40,7 +40,7 @@ def classwise_nms(bbox, label, score=None, *, iou_thresh, limit=None):
     label = np.asarray(label)
     if label.shape != (len(bbox),):
         raise ShapeError("label must have one entry a box", expected=(len(bbox),), got=label.shape)
-    return order[kept_by_class(bbox[order], label[order], thresh, limit)]
+    return kept_by_class(bbox, label, order, thresh, limit)
 
 
 def _checked(bbox, score, iou_thresh, limit):

@@ -60,9 +60,9 @@ class _Places(NamedTuple):
 
 
 def cell_boxes(
-    raw: np.ndarray, head: CellHead, input_size: tuple[int, int], above: float
+    raw: np.ndarray, head: CellHead, input_size: tuple[int, int], frame: np.ndarray, above: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """bbox (R, 4) in pixels of the network's input, label (R,), score (R,) of raw (A * (5 + L), GH, GW)."""
+    """bbox (R, 4) in pixels of the image, label (R,), score (R,) of raw (A * (5 + L), GH, GW)."""
     # cell by cell, anchor by anchor; no copy where channels lie last in memory
     rows = raw.transpose(1, 2, 0).reshape(-1, 5 + head.n_class)
     with np.errstate(all="ignore"):
@@ -83,8 +83,8 @@ def cell_boxes(
         side = side * np.array(head.anchors, np.float32)[place.anchor]
         side = (side * place.cell_size if head.in_cells else side) / 2
         center = (place.cell + center) * place.cell_size
-        bbox = np.concatenate([center - side, center + side], axis=1)
-        row, label = np.nonzero((prob > above) & np.isfinite(bbox).all(axis=1, keepdims=True))
+        bbox, kept = placed(np.concatenate([center - side, center + side], axis=1), frame, -math.inf)
+        row, label = np.nonzero((prob > above) & kept[:, None])
     return bbox[row], label.astype(np.int32), prob[row, label]
 
 

@@ -110,11 +110,8 @@ def decode_cells(
     """As AbstractBackend.decode_cells says."""
     found = []
     for i, frame in enumerate(frames):
-        parts = [cell_boxes(raw[i], head, input_size, above) for raw, head in zip(raws, heads)]
-        bbox, label, score = (np.concatenate(each) for each in zip(*parts))
-        with np.errstate(all="ignore"):
-            bbox, kept = placed(bbox, frame, -math.inf)
-        found.append((bbox[kept], label[kept], score[kept]))
+        parts = [cell_boxes(raw[i], head, input_size, frame, above) for raw, head in zip(raws, heads)]
+        found.append([np.concatenate(each) for each in zip(*parts)])
     return Candidates(*(list(each) for each in zip(*found)))
 
 
@@ -126,7 +123,7 @@ def nms(
     for bbox, label, score in zip(*candidates):
         order = best_first(score)[:n_best]
         if classwise:
-            order = order[kept_by_class(bbox[order], label[order], np.float32(iou_thresh), limit)]
+            order = kept_by_class(bbox, label, order, np.float32(iou_thresh), limit)
         else:
             order = order[kept_rows(bbox[order], np.float32(iou_thresh), limit)]
         kept.append((bbox[order], label[order], score[order]))

@@ -31,14 +31,18 @@ def kept_rows(bbox: np.ndarray, thresh: np.float32, limit: int | None) -> np.nda
     return _kept(bbox, thresh, limit)[:limit]
 
 
-def kept_by_class(bbox: np.ndarray, label: np.ndarray, thresh: np.float32, limit: int | None) -> np.ndarray:
-    """As `kept_rows`, where boxes remove only boxes of their own label (R,)."""
+def kept_by_class(
+    bbox: np.ndarray, label: np.ndarray, order: np.ndarray, thresh: np.float32, limit: int | None
+) -> np.ndarray:
+    """Those of `order` (R,), the rows of bbox (R, 4) from the best on, that stay where boxes remove only boxes of their
+    own label (R,)."""
     # what stays depends on better boxes only: where a few are wanted, the worst need no look
-    count = len(bbox) if limit is None else max(_WANTED * limit, _HEAD)
+    count = len(order) if limit is None else max(_WANTED * limit, _HEAD)
     while True:
-        kept = _kept_by_class(bbox[:count], label[:count], thresh, limit)
-        if count >= len(bbox) or len(kept) >= limit:
-            return kept[:limit]
+        first = order[:count]
+        kept = _kept_by_class(bbox[first], label[first], thresh, limit)
+        if count >= len(order) or len(kept) >= limit:
+            return first[kept[:limit]]
         count *= 4
 
 
