@@ -42,7 +42,9 @@ if TYPE_CHECKING:
     from cvzoo.links.model.darknet.network import DarknetNetwork
     from cvzoo.links.model.darknet.published import mobilenet_v2_yolo_v3_nano, yolo_fastest
     from cvzoo.links.model.decoding.anchor_levels import AnchorLevels
-    from cvzoo.links.model.decoding.grid_cells import GridCells
+    from cvzoo.links.model.decoding.found import Found
+    from cvzoo.links.model.decoding.grid_cells import GridCells, RegionHead, YoloHead
+    from cvzoo.links.model.decoding.level_anchors import LevelAnchors
     from cvzoo.links.model.decoding.point_levels import PointLevels
     from cvzoo.links.model.deeplab.deeplab_v3 import DeepLabV3
     from cvzoo.links.model.deeplab.deeplab_v3_plus import DeepLabV3plusXception65
@@ -330,6 +332,7 @@ __all__ = [
     "FCOSResNet50FPN",
     "FCOSSettings",
     "FeaturePredictor",
+    "Found",
     "FPN",
     "FrozenBatchNormalization",
     "generate_anchor_base",
@@ -349,6 +352,7 @@ __all__ = [
     "LayerNormalization",
     "LayerNormalization2D",
     "Letterbox",
+    "LevelAnchors",
     "LightHeadRCNNResNet101",
     "LightHeadRCNNTrainChain",
     "Linear",
@@ -401,6 +405,7 @@ __all__ = [
     "PyramidPoolingModule",
     "RandomPart",
     "recognise",
+    "RegionHead",
     "RegionProposalNetwork",
     "RegionSampling",
     "RegNet",
@@ -504,6 +509,7 @@ __all__ = [
     "WideResNet101_2",
     "WideResNet50_2",
     "yolo_fastest",
+    "YoloHead",
     "YOLOLoss",
     "YOLOTransform",
     "YOLOv2",

@@ -58,7 +58,7 @@ def select_best(
     pairs, scores = [], []
     for i, rows in enumerate(score):
         rows = rows if counts is None else rows[: counts[i]]
-        if scoring in (Scoring.SIGMOID, Scoring.SIGMOID_IN_64) and limit is not None:
+        if scoring in (Scoring.SIGMOID, Scoring.SIGMOID_IN_64) and limit is not None and step == 1:
             # what is greater before the sigmoid is greater behind it: only the best are computed
             pair = best_logits(rows, parts, n_class, limit, logit_below(above))
             value = sigmoids(np.ravel(rows)[pair], scoring)

@@ -36,7 +36,7 @@ def test_what_is_selected_are_the_best_of_each_part(scoring, limit, per_class):
     conf = RNG.normal(size=(2, n_row, n_class + (scoring is Scoring.SOFTMAX))).astype(np.float32)
     center = RNG.normal(size=(2, n_row, 1)).astype(np.float32)
     parts, step = [(0, 30 * n_class), (30 * n_class, 10 * n_class)], 1
-    if per_class and scoring not in (Scoring.SIGMOID, Scoring.SIGMOID_IN_64):
+    if per_class:
         parts, step = [(label, n_row) for label in range(n_class)], n_class
     options = {"n_class": n_class, "limit": limit, "above": above, "step": step, "scoring": scoring}
     selected = backend.select_best(conf, parts, **options, center=center)

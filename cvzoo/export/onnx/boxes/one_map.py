@@ -71,7 +71,7 @@ def found_on_one_map(
     scores = g.add("Transpose", [columns(g, g.add("Softmax", [conf], {"axis": 1}), 1, n_class)], {"perm": [1, 0]})
     code = g.add("Transpose", [g.add("Reshape", [loc, g.integers(-1, n_class, 4)])], {"perm": [1, 0, 2]})
     code = g.add("Slice", [code, g.integers(1), g.integers(n_class), g.integers(0)])  # no boxes of background
-    boxes = of_proposals(g, code, found.boxes, model.loc_normalize_std, model.loc_normalize_mean)
+    boxes = of_proposals(g, code, found.boxes, model.decoding.std, model.decoding.mean)
     boxes, _ = cut_at(g, boxes, g.add("Gather", [photo, found.photos], {"axis": 0}))
     count = g.add("Shape", [of_head], {"start": 0, "end": 1})
     kept, _ = picked_of_classes(g, boxes, scores, found.photos, count, rules)

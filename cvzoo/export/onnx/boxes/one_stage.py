@@ -77,21 +77,25 @@ def _anchor_levels(
         if any(set(sizes) != {side} for sizes, side in zip(g.shape_of(x)[2:], size)):
             raise SizeDependenceError(f"its default boxes are for {size[0]} x {size[1]}")
         boxes = of_anchors(g, loc, numbers(g, decoding.anchors.boxes(size)), decoding.std)
+        counts = [g.integers(count) for count in decoding.anchors.counts(size)]
     else:
         boxes = _of_priors(g, decoding, x, loc)
     return boxes, _scores(g, decoding, conf, counts)
 
 
 def _scores(g: OnnxGraph, decoding: AnchorLevels, conf: str, counts: Sequence[str] | None) -> str:
-    """(B, L, A) scores; counts: (1,) int64 of each level, how many anchors it has."""
-    n = decoding.n_candidate
+    """(B, L, A) scores, 0 where a pair is not among the candidates; counts: (1,) int64, anchors of each level."""
+    n, n_class, n_anchor = decoding.n_candidate, decoding.n_class, g.shape_of(conf)[1][0]
     if decoding.scores == "sigmoid":
-        return best_of_levels(g, g.add("Sigmoid", [conf]), counts, decoding.n_class, n)
-    if decoding.scores == "probability":
-        return g.add("Transpose", [columns(g, conf, 1, 1 + decoding.n_class)], {"perm": [0, 2, 1]})
-    probs = g.add("Transpose", [g.add("Softmax", [conf], {"axis": 2})], {"perm": [0, 2, 1]})
-    probs = g.add("Slice", [probs, g.integers(1), g.integers(np.iinfo(np.int64).max), g.integers(1)])
-    n_anchor = g.shape_of(conf)[1][0]
+        probs = g.add("Sigmoid", [conf])
+    else:
+        probs = conf if decoding.scores == "probability" else g.add("Softmax", [conf], {"axis": 2})
+        probs = columns(g, probs, 1, 1 + n_class)
+    if n is not None and decoding.per == "level":
+        if counts is None:
+            raise UnsupportedError("ONNX: the best of each level are not exported for such anchors")
+        return best_of_levels(g, probs, counts, n_class, n)
+    probs = g.add("Transpose", [probs], {"perm": [0, 2, 1]})
     return probs if n is None or n >= n_anchor else best(g, probs, g.integers(n))
 
 

@@ -35,7 +35,7 @@ class Proposals(NamedTuple):
 
 
 class RegionBatch(NamedTuple):
-    """Proposals of neighbouring images that are looked at together; is_padded: there may be zeros after them."""
+    """Proposals of neighbouring images that are outputs at together; is_padded: there may be zeros after them."""
 
     images: slice
     proposals: Proposals
@@ -47,13 +47,13 @@ class RegionBatch(NamedTuple):
         return self.proposals.bbox.reshape(-1, 4)
 
     @property
-    def numbers(self) -> Any:
+    def image_index(self) -> Any:
         """(R,) int32: which image each box lies in, counted from the batch's first."""
         b, n, _ = self.proposals.bbox.shape
-        return image_numbers(b, n, self.proposals.bbox)
+        return image_indices(b, n, self.proposals.bbox)
 
 
-def image_numbers(b: int, n: int, x: Any) -> Any:
+def image_indices(b: int, n: int, x: Any) -> Any:
     """(b * n,) int32 where x lies: the number of each of b images n times."""
     return beside(np.repeat(np.arange(b, dtype=np.int32), n), x, ("images", b, n))
 

@@ -14,7 +14,7 @@ from cvzoo.links.model.decoding.proposals import Proposals, RegionBatch
 Four = tuple[float, float, float, float]
 
 
-class Looked(NamedTuple):
+class HeadOutputs(NamedTuple):
     """What a second stage says of a batch's proposals.
 
     loc: (B, P, L, 4) or (B, P, 4 * L) float32; conf: (B, P, 1 + L) float32, before the softmax, background first
@@ -24,12 +24,12 @@ class Looked(NamedTuple):
     loc: Any
     conf: Any
 
-    def image_on_host(self, i: int) -> "Looked":
+    def image_on_host(self, i: int) -> "HeadOutputs":
         """The same of image i of the batch, on the host."""
         arrays = (*self.batch.proposals, self.loc, self.conf)
         bbox, counts, *others = on_host([array[i : i + 1] for array in arrays])
         bbox, loc, conf = (array[:, : counts[0]] for array in (bbox, *others))
-        return Looked(RegionBatch(slice(i, i + 1), Proposals(bbox, counts), False), loc, conf)
+        return HeadOutputs(RegionBatch(slice(i, i + 1), Proposals(bbox, counts), False), loc, conf)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

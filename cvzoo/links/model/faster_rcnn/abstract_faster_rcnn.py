@@ -14,7 +14,7 @@ from cvzoo.functions.array.dtypes import widened
 from cvzoo.links.link import Link
 from cvzoo.links.model.decoding.finished_boxes import FinishedBoxes
 from cvzoo.links.model.decoding.found import Found
-from cvzoo.links.model.decoding.regions import Looked, Regions
+from cvzoo.links.model.decoding.regions import HeadOutputs, Regions
 from cvzoo.links.model.detector import AbstractDetector, Preset
 from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
 from cvzoo.links.model.faster_rcnn.region_proposal_network import RegionProposalNetwork
@@ -62,6 +62,11 @@ class AbstractFasterRCNN(AbstractDetector, abc.ABC):
         """Resized, less `mean`."""
         return ResizeShortestEdge(self.min_size, self.max_size, sides="chainercv", one_scale=True, mean=self.mean)
 
+    @property
+    def decoding(self) -> Regions:
+        """What the outputs of the head mean."""
+        return Regions(n_class=self.n_fg_class, std=self.loc_normalize_std, mean=self.loc_normalize_mean)
+
     def forward(
         self, x: Any, scales: float | Sequence[float] = 1.0
     ) -> tuple[Variable, Variable, np.ndarray, np.ndarray]:
@@ -78,55 +83,54 @@ class AbstractFasterRCNN(AbstractDetector, abc.ABC):
 
     def find(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> list[Found]:
         """bbox (R, 4), label (R,), score (R,) of each image: what scores above `score_thresh`, inside of the image."""
-        looked, frames = self._looked(x, sizes)
+        outputs, frames = self._second_stage(x, sizes)
         found = []
-        for each in looked:
+        for each in outputs:
             candidates = self._candidates(each, frames[each.batch.images])
             found += [Found(*one) for one in backend_of(each.loc).found_boxes(candidates)]
         return found
 
     def finished_boxes(self, x: Any, sizes: Sequence[tuple[int, int]]) -> FinishedBoxes:
         """As in `AbstractDetector`."""
-        looked, frames = self._looked(x, sizes)
+        outputs, frames = self._second_stage(x, sizes)
 
         def again(i: int) -> Found:
-            here = self._finished(looked[0].image_on_host(i), _image_frames(sizes[i : i + 1]))
+            here = self._finished(outputs[0].image_on_host(i), _image_frames(sizes[i : i + 1]))
             return Found(*unpacked_boxes(here)[0])
 
-        return FinishedBoxes([self._finished(each, frames[each.batch.images]) for each in looked], again)
+        return FinishedBoxes([self._finished(each, frames[each.batch.images]) for each in outputs], again)
 
-    def _looked(self, x: Any, sizes: Sequence[tuple[int, int]]) -> tuple[list[Looked], Any]:
+    def _second_stage(self, x: Any, sizes: Sequence[tuple[int, int]]) -> tuple[list[HeadOutputs], Any]:
         """What the head says of the proposals, in the images' pixels; and the images' frames beside x."""
         scales = [x.shape[3] / width for _, width in sizes]
         for_rpn, for_head = self.features(x)
         proposals = self.rpn.propose(for_rpn, x.shape[2:], scales)
         factors = np.float32(scales)[:, None, None]
         frames, factors = backend_of(proposals.bbox).upload([_image_frames(sizes), factors])
-        looked = []
+        outputs = []
         for batch in proposals.batches():
             b, n, _ = batch.proposals.bbox.shape
             maps = Variable(for_head.array[batch.images], requires_grad=False)
-            locs, scores = self.head(maps, batch.bbox, batch.numbers)
+            locs, scores = self.head(maps, batch.bbox, batch.image_index)
             bbox = batch.proposals.bbox / factors[batch.images]
             batch = batch._replace(proposals=batch.proposals._replace(bbox=bbox))
             locs = widened(locs).array.reshape(b, n, self.n_class, 4)
-            looked.append(Looked(batch, locs[:, :, 1:], widened(scores).array.reshape(b, n, self.n_class)))
-        return looked, frames
+            outputs.append(HeadOutputs(batch, locs[:, :, 1:], widened(scores).array.reshape(b, n, self.n_class)))
+        return outputs, frames
 
-    def _candidates(self, looked: Looked, frames: Any) -> Any:
-        batch, loc, conf = looked
-        decoding = Regions(n_class=self.n_fg_class, std=self.loc_normalize_std, mean=self.loc_normalize_mean)
+    def _candidates(self, outputs: HeadOutputs, frames: Any) -> Any:
+        batch, loc, conf = outputs
         scoring = Scoring.SOFTMAX
         if not batch.is_padded:
             conf, scoring = softmax(conf[0]).array[None, :, 1:], Scoring.PLAIN
-        return decoding.candidates(
+        return self.decoding.candidates(
             batch.proposals, loc, conf, frames=frames, score_thresh=self.score_thresh, scoring=scoring
         )
 
-    def _finished(self, looked: Looked, frames: Any) -> Any:
+    def _finished(self, outputs: HeadOutputs, frames: Any) -> Any:
         """(B, N) float32 for `unpacked_boxes`."""
-        backend = backend_of(looked.loc)
-        candidates = self._candidates(looked, frames)
+        backend = backend_of(outputs.loc)
+        candidates = self._candidates(outputs, frames)
         kept = backend.nms(candidates, iou_thresh=self.nms_thresh, limit=self.limit)
         return backend.finish_boxes(kept, frames=frames, cut=self.clip)
 

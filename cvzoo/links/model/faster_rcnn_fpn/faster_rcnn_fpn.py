@@ -13,7 +13,7 @@ from cvzoo.links.model.config import one_config
 from cvzoo.links.model.decoding.finished_boxes import FinishedBoxes
 from cvzoo.links.model.decoding.found import Found
 from cvzoo.links.model.decoding.proposals import cut_frames
-from cvzoo.links.model.decoding.regions import Looked
+from cvzoo.links.model.decoding.regions import HeadOutputs
 from cvzoo.links.model.detector import AbstractDetector, Preset
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig
 from cvzoo.links.model.faster_rcnn_fpn.preparation import pyramid_preparation
@@ -81,29 +81,29 @@ class FasterRCNNFPN(AbstractDetector):
 
     def find(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> list[Found]:
         """As in `AbstractDetector`."""
-        looked, frames, _ = self._looked(x, sizes)
+        outputs, frames, _ = self._second_stage(x, sizes)
         found = []
-        for each in looked:
+        for each in outputs:
             candidates = self.regions.candidates(each, frames[each.batch.images], self.score_thresh)
             found += [Found(*one) for one in backend_of(each.conf).found_boxes(candidates)]
         return found
 
     def finished_boxes(self, x: Any, sizes: Sequence[tuple[int, int]]) -> FinishedBoxes:
         """As in `AbstractDetector`."""
-        looked, frames, host_frames = self._looked(x, sizes)
+        outputs, frames, host_frames = self._second_stage(x, sizes)
 
         def again(i: int) -> Found:
-            here = looked[0].image_on_host(i)
+            here = outputs[0].image_on_host(i)
             return Found(*unpacked_boxes(self.regions.finished(here, host_frames[i : i + 1], self, cut=self.clip))[0])
 
-        results = [self.regions.finished(each, frames[each.batch.images], self, cut=self.clip) for each in looked]
+        results = [self.regions.finished(each, frames[each.batch.images], self, cut=self.clip) for each in outputs]
         return FinishedBoxes(results, again)
 
-    def _looked(self, x: Any, sizes: Sequence[tuple[int, int]]) -> tuple[list[Looked], Any, np.ndarray]:
+    def _second_stage(self, x: Any, sizes: Sequence[tuple[int, int]]) -> tuple[list[HeadOutputs], Any, np.ndarray]:
         """What the second stage says, and the images' frames: beside x, and on the host."""
         seens = [self.placement(size).resized for size in sizes]
         pairs = zip(sizes, seens)
         host_frames = np.stack([frame(z, cut=seen, factor=np.float32(z) / np.float32(seen)) for z, seen in pairs])
         maps = self.regions(x)
         cuts, frames = backend_of(maps[0].array).upload([cut_frames(seens), host_frames])
-        return self.regions.look(maps, x.shape[2:], cuts), frames, host_frames
+        return self.regions.second_stage(maps, x.shape[2:], cuts), frames, host_frames

@@ -14,8 +14,8 @@ from cvzoo.functions.array.concat import concat
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.decoding.finished_boxes import FinishedBoxes
 from cvzoo.links.model.decoding.found import Found
-from cvzoo.links.model.decoding.proposals import LevelProposals, cut_frames, image_numbers
-from cvzoo.links.model.decoding.regions import Looked, Regions
+from cvzoo.links.model.decoding.proposals import LevelProposals, cut_frames, image_indices
+from cvzoo.links.model.decoding.regions import HeadOutputs, Regions
 from cvzoo.links.model.faster_rcnn_fpn.anchors import region_anchors
 from cvzoo.links.model.faster_rcnn_fpn.backbone import make_backbone, picked_maps
 from cvzoo.links.model.faster_rcnn_fpn.box_head import FPNBoxHead
@@ -91,7 +91,7 @@ class RegionNetwork(Chain):
             maps, bbox, photo, s.strides, size=size, sampling_ratio=s.sampling_ratio, aligned=s.roi_aligned
         )
 
-    def look(self, maps: Sequence[Any], size: tuple[int, int], frames: Any) -> list[Looked]:
+    def second_stage(self, maps: Sequence[Any], size: tuple[int, int], frames: Any) -> list[HeadOutputs]:
         """What the second stage says of the proposals, batch by batch.
 
         maps: what `forward` gave; size: (H, W) of the network's input
@@ -99,33 +99,35 @@ class RegionNetwork(Chain):
         """
         locs, confs = self.rpn(maps)
         loc, conf = concat(locs, axis=1).array, concat(confs, axis=1).array
-        looked = []
+        outputs = []
         for batch in self.level_proposals.propose(loc, conf, size, frames).batches():
-            numbers = batch.numbers + np.int32(batch.images.start)
+            numbers = batch.image_index + np.int32(batch.images.start)
             loc, conf = self.box_head(self.regions(maps, batch.bbox, numbers, self.settings.roi_size))
             b, n, _ = batch.proposals.bbox.shape
-            looked.append(Looked(batch, loc.array.reshape(b, n, loc.shape[1]), conf.array.reshape(b, n, conf.shape[1])))
-        return looked
+            outputs.append(
+                HeadOutputs(batch, loc.array.reshape(b, n, loc.shape[1]), conf.array.reshape(b, n, conf.shape[1]))
+            )
+        return outputs
 
-    def candidates(self, looked: Looked, frames: Any, score_thresh: float) -> Any:
+    def candidates(self, outputs: HeadOutputs, frames: Any, score_thresh: float) -> Any:
         """The boxes that score above `score_thresh`, for `nms` of their backend.
 
         frames: (B, 11) float32 of the batch's images, see `cvzoo.backends.detection.frame`
         """
-        batch, loc, conf = looked
+        batch, loc, conf = outputs
         return self.decoding.candidates(batch.proposals, loc, conf, frames=frames, score_thresh=score_thresh)
 
-    def finished(self, looked: Looked, frames: Any, thresholds: AbstractThresholds, *, cut: bool) -> Any:
+    def finished(self, outputs: HeadOutputs, frames: Any, thresholds: AbstractThresholds, *, cut: bool) -> Any:
         """(B, N) float32 for `unpacked_boxes`: what the suppression leaves, with `cut` cut at the image's edges.
 
         thresholds: of the model; frames: as for `candidates`
         """
-        backend = backend_of(looked.conf)
-        candidates = self.candidates(looked, frames, thresholds.score_thresh)
+        backend = backend_of(outputs.conf)
+        candidates = self.candidates(outputs, frames, thresholds.score_thresh)
         kept = backend.nms(candidates, iou_thresh=thresholds.nms_thresh, limit=thresholds.limit)
         return backend.finish_boxes(kept, frames=frames, cut=cut)
 
-    def look_again(
+    def third_stage(
         self,
         maps: Sequence[Any],
         size: tuple[int, int],
@@ -144,13 +146,13 @@ class RegionNetwork(Chain):
         host_frames = cut_frames(seens)
         (frames,) = backend_of(maps[0].array).upload([host_frames])
         found: list[tuple[Found, np.ndarray]] = []
-        for looked in self.look(maps, size, frames):
-            images = looked.batch.images
-            result = self.finished(looked, frames[images], thresholds, cut=False)
+        for outputs in self.second_stage(maps, size, frames):
+            images = outputs.batch.images
+            result = self.finished(outputs, frames[images], thresholds, cut=False)
             if thresholds.limit is not None:
                 bbox, label = packed_boxes(result)
                 b, n, _ = bbox.shape
-                numbers = image_numbers(b, n, bbox) + np.int32(images.start)
+                numbers = image_indices(b, n, bbox) + np.int32(images.start)
                 said = head(self.regions(maps, bbox.reshape(-1, 4), numbers, roi_size), label.reshape(-1))
                 boxes, said = on_host([result, said])
                 each = unpacked_boxes(boxes)
@@ -159,8 +161,8 @@ class RegionNetwork(Chain):
                     found += [(Found(*one), of_one[: len(one[0])]) for one, of_one in zip(each, said)]
                     continue
 
-            def again(i: int, looked: Looked = looked) -> Found:
-                here = looked.image_on_host(i)
+            def again(i: int, outputs: HeadOutputs = outputs) -> Found:
+                here = outputs.image_on_host(i)
                 return Found(*unpacked_boxes(self.finished(here, host_frames[i : i + 1], thresholds, cut=False))[0])
 
             for i, one in enumerate(FinishedBoxes([result], again).on_host(), images.start):

@@ -107,13 +107,13 @@ class KeypointRCNNFPN(AbstractKeyPointDetector):
     def find_points(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> list[FoundPoints]:
         """As in `AbstractKeyPointDetector`."""
         seens = [self.preparation.placement(size).resized for size in sizes]
-        looked = self.regions.look_again(
+        outputs = self.regions.third_stage(
             *(self.regions(x), x.shape[2:], seens),
             thresholds=self,
             roi_size=self.point_settings.roi_size,
             head=lambda regions, label: widened(self.point_head(regions)).array,
         )
-        return [self._placed(said, each, *ends) for (each, said), *ends in zip(looked, seens, sizes)]
+        return [self._placed(said, each, *ends) for (each, said), *ends in zip(outputs, seens, sizes)]
 
     def _placed(self, heat: np.ndarray, found: Found, seen: tuple[int, int], size: tuple[int, int]) -> FoundPoints:
         """heat: (R, K, M, M) of the boxes found, in pixels of the network's input."""

@@ -83,13 +83,13 @@ class MaskRCNNFPN(AbstractInstanceSegmenter):
     def find_instances(self, x: np.ndarray, sizes: Sequence[tuple[int, int]]) -> list[FoundInstances]:
         """As in `AbstractInstanceSegmenter`."""
         seens = [self.preparation.placement(size).resized for size in sizes]
-        looked = self.regions.look_again(
+        outputs = self.regions.third_stage(
             *(self.regions(x), x.shape[2:], seens),
             thresholds=self,
             roi_size=self.mask_settings.roi_size,
             head=self.mask_head.probabilities,
         )
-        return [self._pasted(said, each, *ends) for (each, said), *ends in zip(looked, seens, sizes)]
+        return [self._pasted(said, each, *ends) for (each, said), *ends in zip(outputs, seens, sizes)]
 
     def _pasted(self, prob: np.ndarray, found: Found, seen: tuple[int, int], size: tuple[int, int]) -> FoundInstances:
         """prob: (R, M, M) of the boxes found, in pixels of the network's input."""

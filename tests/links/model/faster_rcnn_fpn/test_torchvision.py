@@ -55,8 +55,8 @@ def pasted(model, maps, x, want):
     """(R, 1, H, W) float32: the probabilities of the instances' pixels, as torchvision gives them."""
     seen, size = tuple(want["image_size"]), want["input"][1:]
     head, roi_size = model.mask_head.probabilities, model.mask_settings.roi_size
-    looked = model.regions.look_again(maps, x.shape[2:], [seen], thresholds=model, roi_size=roi_size, head=head)
-    ((bbox, _, _), probs) = looked[0]
+    outputs = model.regions.third_stage(maps, x.shape[2:], [seen], thresholds=model, roi_size=roi_size, head=head)
+    ((bbox, _, _), probs) = outputs[0]
     out = np.zeros((len(bbox), 1, *size), np.float32)
     for r, (prob, bb) in enumerate(zip(probs, to_photo(bbox, seen, size))):
         window, (top, left) = paste_window(prob, bb, size)
