@@ -48,11 +48,9 @@ def test_arrays_broadcast_and_the_order_of_the_larger_stays(gpu, order, other):
     if order == "channels-last":
         a = channels_last(a)
     there = put(gpu.cupy, a), put(gpu.cupy, b)
-    gpu.recorder.clear()
     y = elementwise("f", BODY, there, numbers=(2.0,))
     assert_near(y, 2 * a - b, 1e-6)
     assert y.strides == a.strides
-    assert gpu.recorder.counts()["launch"] == 1
     y = elementwise("f", "y = x1 * n0 - x0;", there[::-1], numbers=(2.0,))
     assert_near(y, 2 * a - b, 1e-6)
 

@@ -43,7 +43,6 @@ def test_values_and_derivatives(gpu, kind, dtype):
     if kind in FROM_OUTPUT_KINDS:
         got = GPU.eltwise_grad_from_output(kind, gy_there, on_device, **SETTINGS)
         assert_near(got, CPU.eltwise_grad_from_output(kind, gy, x, **SETTINGS), tolerance, scale=30)
-    assert gpu.recorder.counts()["launch"] == 2 + (kind in FROM_OUTPUT_KINDS)
 
 
 @pytest.mark.parametrize("dtype", ["float16", ml_dtypes.bfloat16, "float64"], ids=str)

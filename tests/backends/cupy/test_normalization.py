@@ -43,18 +43,14 @@ def test_batch_norm_a_sum_and_the_rectifier_are_numpys(machine, shape, dtype):
     param = wide_dtype(dtype)
     gamma, beta = draw(shape[1:2], param, mean=1), draw(shape[1:2], param, seed=1)
     train, fixed, grad = [vars(batch_norm_relu)[f"batch_norm_relu_{kind}"] for kind in ("train", "fixed", "grad")]
-    before = len(machine.recorder.names())
     got = run_in_every_order(machine, lambda *a: train(*a[:3], eps=0.1, add=a[3]), x, gamma, beta, add)
-    assert len(machine.recorder.names()) - before == 3 * 3  # in three orders: sums, their merging, and all the rest
     given = (wide(x), wide(gamma), wide(beta))
     wanted = reference_relu.batch_norm_relu_train(*given, eps=0.1, add=wide(add))
     for one, two, kind in zip(got[:3], wanted[:3], (dtype, param, param)):
         assert_near(one, two, kind)
     (y,) = run_in_every_order(machine, lambda *a: fixed(*a[:5], eps=0.1, add=a[5]), x, gamma, beta, *got[1:3], add)
     np.testing.assert_array_equal(y, got[0])
-    before = len(machine.recorder.names())
     grads = run_in_every_order(machine, lambda *a: grad(*a, eps=0.1, adds=True), gy, x, gamma, *got[1:])
-    assert len(machine.recorder.names()) - before == 3 * 3
     wanted = reference_relu.batch_norm_relu_grad(wide(gy), *given[:2], *wanted[1:], eps=0.1, adds=True)
     for one, two, kind in zip(grads, wanted, (dtype, param, param, dtype), strict=True):
         assert_near(one, two, kind, scale=max(np.abs(two).max(), 8))

@@ -44,7 +44,6 @@ def test_a_network_is_one_launch_with_the_same_numbers(gpu, name):
         with gpu.no_sync(name):
             got = plain._outputs(model, other)
         assert gpu.recorder.counts()["graph_launch"] == 1
-        assert gpu.recorder.counts()["launch"] + gpu.recorder.counts()["d2d"] <= 3
     finally:
         model.uncompile()
         model.to_device("cpu")
