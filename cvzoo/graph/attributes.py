@@ -2,6 +2,7 @@
 
 import collections
 import functools
+import operator
 import random
 from collections.abc import Collection, Iterable
 from typing import Any
@@ -48,7 +49,7 @@ class Attributes:
                     return name
                 value, contents = kept[name]
                 now = state[name]
-                if now is value and contents is None:
+                if now is value and (contents is None or (type(contents) is dict and _same_items(value, contents))):
                     continue
                 if not same_value(value, now) or not _same_contents(contents, _contents(now)):
                     return name
@@ -61,7 +62,7 @@ class Attributes:
                 del state[name]
             for name, (value, contents) in kept.items():
                 state[name] = value
-                if contents is not None:
+                if contents is not None and not (type(contents) is dict and _same_items(value, contents)):
                     _put(value, contents)
         changes.tree = object()  # links that were added are gone again
 
@@ -97,6 +98,11 @@ def _same_contents(a: Any, b: Any) -> bool:
     if isinstance(a, tuple) and isinstance(b, tuple):
         return len(a) == len(b) and all(same_value(x, y) for x, y in zip(a, b) if x is not y)
     return same_value(a, b)
+
+
+def _same_items(a: dict, b: dict) -> bool:
+    """Whether two dictionaries hold the same objects under the same names, in one order."""
+    return len(a) == len(b) and all(map(operator.is_, a, b)) and all(map(operator.is_, a.values(), b.values()))
 
 
 def _put(value: Any, contents: Any) -> None:

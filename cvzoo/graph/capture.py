@@ -19,7 +19,7 @@ from cvzoo.config.randomness import get_random_state
 from cvzoo.functions.math.add import Add
 from cvzoo.functions.util.forget import Forget
 from cvzoo.graph.gradient_of import GradientOf
-from cvzoo.graph.hidden import arrays_in, state_of
+from cvzoo.graph.hidden import arrays_in
 from cvzoo.graph.idle_pass import idle_pass
 from cvzoo.graph.memory import Area, Roots, address_of, view_at
 from cvzoo.graph.readers import WatchedVariable, recording
@@ -269,7 +269,9 @@ class Capture(AbstractFunctionHook):
         label = function.label
         record.writes = tuple([self._new_value(y._array, label) for y in outputs])
         if self._learns:
-            record.hidden_writes = self._new_arrays(record, before)
+            after = arrays_in(vars(function))
+            if after:
+                record.hidden_writes = self._new_arrays(record, before, after)
             if isinstance(function, Forget):
                 self.seen.append("what forgets and computes again")
         if not self._in_backward:
@@ -320,7 +322,7 @@ class Capture(AbstractFunctionHook):
             for path, array in arrays_in(record.settings).items():
                 if path not in record.hidden_reads:
                     if own is None:
-                        own = {id(each) for each in arrays_in(state_of(function)).values()}
+                        own = {id(each) for each in arrays_in(vars(function)).values()}
                     if id(array) not in own:
                         return False
         areas = [self._roots.look(gx._array)[0] for gx in gxs if gx is not None]
@@ -341,7 +343,7 @@ class Capture(AbstractFunctionHook):
         node = GradientOf(function, indexes, tuple([gy is not None for gy in gys]))
         arrays = [*function.retained_arrays(), *[gy._array for gy in gys if gy is not None]]
         reads = tuple([self._value_of(array) for array in arrays])
-        hidden = self._known_arrays({f"of.{k}": array for k, array in arrays_in(state_of(function)).items()})
+        hidden = self._known_arrays({f"of.{k}": array for k, array in arrays_in(vars(function)).items()})
         settings = {name: value for name, value in vars(node).items() if name != "of"}  # a record of its own says more
         record = Record(node, reads, (), settings, seconds, hidden, in_backward=True)
         record.writes = tuple([self._new_value(gx._array, node.label) for gx in gxs if gx is not None])
@@ -404,11 +406,10 @@ class Capture(AbstractFunctionHook):
                 found[path] = self._value_of(array)
         return found
 
-    def _new_arrays(self, record: Record, before: dict[str, np.ndarray]) -> dict[str, int]:
-        """The arrays that a function's forward put among its attributes, where those of `before` were."""
-        after = arrays_in(state_of(record.function))
-        if not after:
-            return {}
+    def _new_arrays(
+        self, record: Record, before: dict[str, np.ndarray], after: dict[str, np.ndarray]
+    ) -> dict[str, int]:
+        """Those of the arrays among a function's attributes that its forward put there."""
         known = {*map(id, before.values())}
         return {
             path: self._new_value(array, f"{record.label} {path}")

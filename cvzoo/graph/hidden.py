@@ -22,10 +22,16 @@ def state_of(function: Any) -> dict[str, Any]:
 
 
 def arrays_in(state: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """The arrays among attributes, in tuples, lists and small objects among them, too, by path."""
+    """The arrays among a function's attributes, in tuples, lists and small objects among them, too, by path; not those
+    of its place in the graph."""
     found: dict[str, np.ndarray] = {}
     for name, value in state.items():
-        if type(value) not in _plain:
+        kind = type(value)
+        if kind in _plain or name in _GRAPH or (kind is tuple and _plain.issuperset(map(type, value))):
+            continue
+        if kind is np.ndarray:
+            found[name] = value
+        else:
             _collect(name, value, found, _DEEPEST)
     return found
 

@@ -27,6 +27,7 @@ class _Lowering:
         self.roots = Roots()
         self.calls: list[tuple[Primitive, list[_Seen]]] = []
         self.blocks = self.lowered.blocks
+        self.constants: dict[Area, np.ndarray] = {}
         self.facts: dict[Primitive, tuple[str, tuple[frozenset[int], frozenset[int]]]] = {}
         self.trusted: dict[Any, list[dict[str, Any]]] = {}  # what calls of functions with which settings are enough
 
@@ -69,8 +70,8 @@ class _Lowering:
         if not is_plain:
             results += tuple([take_array(record.function, path) for path in record.hidden_writes])
             record.let_go()
-        found = [*map(self.roots.area, results)]
-        given = [*map(self.roots.area, inputs)] if self.calls else []
+        found = [self.roots.look(y)[0] for y in results]
+        given = [self.roots.look(x)[0] for x in inputs] if self.calls else []
         steps = self.as_calls(record, inputs, results, found, given)
         if steps is None:
             own = {self.lowered.areas[v].owner for v in reads if v in self.lowered.areas}
@@ -118,7 +119,9 @@ class _Lowering:
                 elif not is_new:
                     operands.append(area)
                 elif root() is not None:
-                    operands.append(view_at(root(), address, *area[2:]))
+                    if area not in self.constants:
+                        self.constants[area] = view_at(root(), address, *area[2:])
+                    operands.append(self.constants[area])
                 else:
                     return None
             steps.append(Call(record, primitive, operation, operands, frozenset(written)))

@@ -25,7 +25,7 @@ class MemoryPlan:
     lower_bound: int
 
 
-def most_alive(lifetimes: Mapping[int, Lifetime]) -> int:
+def most_alive(lifetimes: Mapping[int, tuple[int, int, int]]) -> int:
     """How many bytes live at once at most, each block rounded up to where the next may begin."""
     changes: dict[int, int] = {}
     for nbytes, first, last in lifetimes.values():
@@ -39,7 +39,7 @@ def most_alive(lifetimes: Mapping[int, Lifetime]) -> int:
     return most
 
 
-def plan_memory(lifetimes: Mapping[int, Lifetime]) -> MemoryPlan:
+def plan_memory(lifetimes: Mapping[int, tuple[int, int, int]]) -> MemoryPlan:
     """Offsets by the greedy rule: the largest block first, each at the lowest place that is free while it lives.
 
     Source: Pisarchyk and Lee, "Efficient memory management for deep neural net inference", 2020, section 5.2 (greedy by

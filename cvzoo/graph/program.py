@@ -14,7 +14,7 @@ from cvzoo.errors.exceptions import GraphError
 from cvzoo.graph.arena import Arena
 from cvzoo.graph.hidden import take_array
 from cvzoo.graph.memory import Area, address_of, view_at
-from cvzoo.graph.memory_plan import ALIGNMENT, Lifetime, MemoryPlan, most_alive, plan_memory
+from cvzoo.graph.memory_plan import ALIGNMENT, MemoryPlan, most_alive, plan_memory
 from cvzoo.graph.records import Record
 from cvzoo.graph.steps import ARENA, GIVEN, OUTSIDE, Block, Call, Evaluate, Lowered
 
@@ -22,7 +22,7 @@ from cvzoo.graph.steps import ARENA, GIVEN, OUTSIDE, Block, Call, Evaluate, Lowe
 def _plan_of(lowered: Lowered, alive: dict[int, tuple[int, int]]) -> MemoryPlan:
     return plan_memory(
         {
-            number: Lifetime(block.nbytes, *alive[number])
+            number: (block.nbytes, *alive[number])
             for number, block in lowered.blocks.items()
             if block.kind == ARENA and number in alive
         }
@@ -208,11 +208,11 @@ class Program:
                 values = [value for number in over for value in values_in.get(number, ())]
                 self._steps.append(_Release(sorted(over), sorted(values), self._state))
             self._belongs += [k] * (len(self._steps) - len(self._belongs))
-        self.scratch_nbytes = max((bound.scratch_size for bound in bound_calls), default=0)
+        self.scratch_nbytes = max([bound.scratch_size for bound in bound_calls], default=0)
         self._bound_calls = bound_calls
         self._passing = (
-            dict.fromkeys(number for number, block in lowered.blocks.items() if block.kind != ARENA),
-            dict.fromkeys(value for value, area in lowered.areas.items() if area.owner not in self.plan.offsets),
+            dict.fromkeys([number for number, block in lowered.blocks.items() if block.kind != ARENA]),
+            dict.fromkeys([value for value, area in lowered.areas.items() if area.owner not in self.plan.offsets]),
         )
         later |= {lowered.areas[v].owner for v in self._outputs(backward=True) if v in lowered.areas}
         self._half = (
@@ -221,7 +221,7 @@ class Program:
         )
         inputs = {owner for _, owner in self._inputs}
         lives = {
-            number: Lifetime(lowered.blocks[number].nbytes, *alive[number]) for number in alive if number not in inputs
+            number: (lowered.blocks[number].nbytes, *alive[number]) for number in alive if number not in inputs
         }
         self.lower_bound = most_alive(lives)
         self.outside_nbytes = most_alive({number: each for number, each in lives.items() if number in self._passing[0]})

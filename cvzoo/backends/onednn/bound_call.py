@@ -81,15 +81,26 @@ class BoundCall:
     It belongs to the thread that made it, as the primitive does. It keeps no array alive.
     """
 
-    __slots__ = ("_alignment", "_arguments", "_keep", "_memories", "_scratch", "_set", "run", "scratch_size")
+    __slots__ = (
+        "_alignment",
+        "_arguments",
+        "_destroy",
+        "_keep",
+        "_memories",
+        "_scratch",
+        "_set",
+        "run",
+        "scratch_size",
+    )
 
     def __init__(self, primitive: Primitive):
         quick = local.library.quick
         self._set = quick.dnnl_memory_set_data_handle
         self._alignment = primitive.alignment
-        self._keep: list[object] = [primitive]
+        self._keep = primitive
         self._arguments = (_Argument * primitive._count)()
-        self._memories = []
+        self._destroy = quick.dnnl_memory_destroy
+        self._memories: list[int] = []
         engine = local.library.engine
         descriptor, memory = ctypes.c_void_p(), ctypes.c_void_p()
         for k in range(primitive._count):
@@ -98,14 +109,17 @@ class BoundCall:
             status = status or quick.dnnl_memory_create(ctypes.byref(memory), descriptor, engine, None)
             if status:
                 check(status, "creating memory")
-            self._keep.append(Handle(memory.value, quick.dnnl_memory_destroy))
             self._memories.append(memory.value)
             self._arguments[k] = _Argument(theirs.kind, memory.value)
         self.scratch_size = primitive.scratch_size
-        self._scratch = self._memories.pop() if self.scratch_size else None
+        self._scratch = self._memories[-1] if self.scratch_size else None
         self.run: Callable[[], int] = functools.partial(
             primitive._execute, primitive._primitive, primitive._stream, primitive._count, self._arguments
         )
+
+    def __del__(self) -> None:
+        for memory in self._memories:
+            self._destroy(memory)
 
     def bind(self, k: int, address: int) -> None:
         """Let argument number k, in the order of the primitive's arrays, lie at `address`."""
