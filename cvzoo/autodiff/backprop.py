@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cvzoo.autodiff.function_hook import active_hooks
+from cvzoo.autodiff.function_hook import this_thread
 from cvzoo.backends.device import on_device_of
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.config.switches import using_config
@@ -39,7 +39,7 @@ class _Gradients:
             self.of[node] = grad
         elif self.double:
             self.of[node] = before + grad
-        elif node in self.own and not active_hooks():
+        elif node in self.own and not this_thread.hooks:
             with on_device_of(before._array):
                 backend_of(before._array).add(before._array, grad._array, out=before._array)
         else:
@@ -48,7 +48,7 @@ class _Gradients:
                 total = backend_of(before._array).add(before._array, grad._array)
             self.of[node] = self.make(total, False)
             self.own.add(node)
-            for hook in active_hooks():
+            for hook in this_thread.hooks:
                 hook.gradients_added(before._array, grad._array, total)
 
     def take(self, node: "VariableNode | None") -> "Variable | None":
@@ -105,9 +105,14 @@ def sweep(
                     finish(node, gy)
             del out_nodes, node, gy
             in_nodes = function.inputs
-            if passed is not None:
-                passed.update([weakref.ref(x.creator) for x in in_nodes if x.creator is not None])
-            indexes = tuple([i for i, x in enumerate(in_nodes) if x.requires_grad and (reach is None or x in reach)])
+            asked = []
+            for i, x in enumerate(in_nodes):
+                if passed is not None and x.creator is not None:
+                    passed.add(weakref.ref(x.creator))
+                if x.requires_grad and (reach is None or x in reach):
+                    asked.append(i)
+            indexes = tuple(asked)
+            del x
             if indexes:
                 gxs = _backward(function, indexes, gys)
                 for i, gx in zip(indexes, gxs):
@@ -153,11 +158,15 @@ def _keep_outermost(passed: "set[weakref.ref[FunctionNode]]") -> None:
 
 
 def _backward(function: "FunctionNode", indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
-    hooks = active_hooks()
+    hooks = this_thread.hooks
     for hook in hooks:
         hook.backward_preprocess(function, indexes, gys)
     try:
-        first = next((gy._array for gy in gys if gy is not None), None)
+        first = None
+        for gy in gys:
+            if gy is not None:
+                first = gy._array
+                break
         if type(first) is np.ndarray or first is None:
             gxs = function.backward(indexes, gys)
         else:

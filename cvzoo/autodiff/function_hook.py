@@ -18,11 +18,11 @@ class AbstractFunctionHook:
     """
 
     def __enter__(self: Hook) -> Hook:
-        _thread.hooks = (*_thread.hooks, self)
+        this_thread.hooks = (*this_thread.hooks, self)
         return self
 
     def __exit__(self, *error: object) -> None:
-        _thread.hooks = tuple(hook for hook in _thread.hooks if hook is not self)
+        this_thread.hooks = tuple(hook for hook in this_thread.hooks if hook is not self)
 
     def forward_preprocess(self, function: "FunctionNode", in_data: tuple[Any, ...]) -> None:
         """Before `forward`."""
@@ -55,9 +55,9 @@ class _Thread(threading.local):
         self.hooks: tuple[AbstractFunctionHook, ...] = ()
 
 
-_thread = _Thread()
+this_thread = _Thread()  # its attribute `hooks` is read for every function, so without a call
 
 
 def active_hooks() -> tuple[AbstractFunctionHook, ...]:
     """The hooks that this thread is inside of, outermost first."""
-    return _thread.hooks
+    return this_thread.hooks

@@ -1,6 +1,7 @@
 """A function's application: a place in the graph between its inputs and its outputs."""
 
 import contextlib
+import itertools
 import weakref
 from collections.abc import Sequence
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.effects import effects
-from cvzoo.autodiff.function_hook import AbstractFunctionHook, active_hooks
+from cvzoo.autodiff.function_hook import AbstractFunctionHook, this_thread
 from cvzoo.autodiff.variable import Variable, make_output, variable_of
 from cvzoo.autodiff.variable_node import VariableNode
 from cvzoo.backends.device import device_of, on_device_of
@@ -17,6 +18,7 @@ from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import DtypeError, GraphError
 
 Variables = tuple[Variable, ...]
+_NO_GRADIENTS = itertools.repeat(False)
 
 
 class FunctionNode:
@@ -126,7 +128,7 @@ class FunctionNode:
                 arrays.append(x)
             all_on_cpu = all_on_cpu and type(arrays[-1]) is np.ndarray
         arrays = tuple(arrays)
-        hooks = active_hooks()
+        hooks = this_thread.hooks
         if all_on_cpu:
             if hooks:
                 results = self._forward_between(hooks, arrays)
@@ -140,7 +142,7 @@ class FunctionNode:
         if type(results) is not tuple:
             raise DtypeError(f"{self.label}.forward must return a tuple", got=type(results).__name__, hint="return y,")
         if not (requires_grad and switches.enable_backprop):
-            variables = tuple([make_output(y, False) for y in results])
+            variables = tuple(map(make_output, results, _NO_GRADIENTS))
             for hook in hooks:
                 hook.outputs_made(self, variables)
             return variables
@@ -148,7 +150,10 @@ class FunctionNode:
         nodes = []
         rank = 0
         for x, array in zip(inputs, arrays):
-            node = x.node if isinstance(x, Variable) else VariableNode(None, array.shape, array.dtype, False)
+            if isinstance(x, Variable):
+                node = x._node or x.node
+            else:
+                node = VariableNode(None, array.shape, array.dtype, False)
             if node.rank > rank:
                 rank = node.rank
             nodes.append(node)

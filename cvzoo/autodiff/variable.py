@@ -336,4 +336,4 @@ def variable_of(node: VariableNode, array: Any) -> Variable:
 
 def variables_of(arrays: Sequence[Any]) -> tuple[Variable, ...]:
     """Variables that no gradient is taken of, one an array."""
-    return tuple(make_output(array, False) for array in arrays)
+    return tuple([make_output(array, False) for array in arrays])

@@ -49,7 +49,7 @@ class Attributes:
                     return name
                 value, contents = kept[name]
                 now = state[name]
-                if now is value and (contents is None or (type(contents) is dict and _same_items(value, contents))):
+                if now is value and (contents is None or (type(value) is dict and _same_items(value, contents))):
                     continue
                 if not same_value(value, now) or not _same_contents(contents, _contents(now)):
                     return name
@@ -62,7 +62,7 @@ class Attributes:
                 del state[name]
             for name, (value, contents) in kept.items():
                 state[name] = value
-                if contents is not None and not (type(contents) is dict and _same_items(value, contents)):
+                if contents is not None and not (type(value) is dict and _same_items(value, contents)):
                     _put(value, contents)
         changes.tree = object()  # links that were added are gone again
 

@@ -259,24 +259,25 @@ class Capture(AbstractFunctionHook):
     def outputs_made(self, function: FunctionNode, outputs: tuple[Variable, ...]) -> None:
         if self.depth:
             return  # a function inside of a function
-        inputs = [np.asarray(x) if isinstance(x, np.generic) else x for x in self._inputs]
-        reads = tuple(map(self._value_of, inputs))
+        reads = tuple(map(self._value_of, self._inputs))
         self._inputs = ()
         record = Record(function, reads, (), self._settings, self._seconds, in_backward=self._in_backward)
         before = arrays_in(self._settings) if self._learns else {}
         if before:
             record.hidden_reads = self._known_arrays(before)
         label = function.label
-        record.writes = tuple([self._new_value(y._array, label) for y in outputs])
+        writes = []
+        for y in outputs:
+            writes.append(self._new_value(y._array, label))
+            if not self._in_backward and type(y) is Variable:
+                self._watch(y)
+        record.writes = tuple(writes)
         if self._learns:
             after = arrays_in(vars(function))
             if after:
                 record.hidden_writes = self._new_arrays(record, before, after)
             if isinstance(function, Forget):
                 self.seen.append("what forgets and computes again")
-        if not self._in_backward:
-            for y in outputs:
-                self._watch(y)
         self.graph.records.append(record)
         self._records[id(function)] = record
 
@@ -325,8 +326,8 @@ class Capture(AbstractFunctionHook):
                         own = {id(each) for each in arrays_in(vars(function)).values()}
                     if id(array) not in own:
                         return False
-        areas = [self._roots.look(gx._array)[0] for gx in gxs if gx is not None]
-        return self._values.keys() >= {*areas}
+        look = self._roots.look
+        return {look(gx._array)[0] for gx in gxs if gx is not None} <= self._values.keys()
 
     def _as_one(self, function: FunctionNode, gxs: tuple[Variable | None, ...], seconds: float) -> None:
         """Let the whole of a backward be one record."""
@@ -385,6 +386,8 @@ class Capture(AbstractFunctionHook):
         return number
 
     def _value_of(self, array: np.ndarray) -> int:
+        if isinstance(array, np.generic):
+            array = np.asarray(array)
         area = self._roots.look(array)[0]
         number = self._values.get(area)
         if number is None and area.owner in self._firsts:

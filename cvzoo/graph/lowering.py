@@ -1,6 +1,8 @@
 """From functions to the primitives that they call, found by running each function once and watching."""
 
+import itertools
 import math
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -41,7 +43,8 @@ class _Lowering:
             areas[value] = self.roots.area(array)
             self.blocks[areas[value].owner] = _block(array, OUTSIDE)
             env[value] = array
-        reads, writes = ([getattr(each, name) for each in graph.records] for name in ("all_reads", "all_writes"))
+        reads = [(*each.reads, *each.hidden_reads.values()) for each in graph.records]
+        writes = [(*each.writes, *each.hidden_writes.values()) for each in graph.records]
         last = {value: k for k in range(len(reads)) for value in (*reads[k], *writes[k])}
         for k, record in enumerate(graph.records):
             self.lower(record, reads[k], writes[k], env)
@@ -182,7 +185,7 @@ class _Lowering:
 
         for step in steps:
             arrays = [*map(array, step.operands)]
-            if any(each is None for each in arrays):
+            if any(map(operator.is_, arrays, itertools.repeat(None))):
                 return False
             step.primitive(*arrays)
         return all(map(_equal, map(array, found), results))

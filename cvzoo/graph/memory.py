@@ -41,7 +41,7 @@ def root_of(array: Any) -> Any:
 
 def view_at(base: Any, address: int, shape: Sequence[int], strides: Sequence[int], dtype: Any) -> Any:
     """An array of the memory at `address`, which `base` keeps alive."""
-    if is_array(base) and not isinstance(base, np.ndarray):
+    if not isinstance(base, np.ndarray) and is_array(base):
         place = base.data + (address - base.data.ptr)
         return backend_of(base).xp.ndarray(tuple(shape), dtype, place, tuple(strides))
     interface = {

@@ -220,9 +220,7 @@ class Program:
             {value: None for value in self._passing[1] if lowered.areas[value].owner not in later},
         )
         inputs = {owner for _, owner in self._inputs}
-        lives = {
-            number: (lowered.blocks[number].nbytes, *alive[number]) for number in alive if number not in inputs
-        }
+        lives = {number: (lowered.blocks[number].nbytes, *alive[number]) for number in alive if number not in inputs}
         self.lower_bound = most_alive(lives)
         self.outside_nbytes = most_alive({number: each for number, each in lives.items() if number in self._passing[0]})
         self._stream = local.stream if bound_calls else None

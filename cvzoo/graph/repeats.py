@@ -52,17 +52,13 @@ def _same(a: Any, b: Any, depth: int = 0) -> bool:
         return True
     if type(a) is not type(b) or depth > 8:
         return False
-    if is_array(a):
-        a, b = to_numpy(a), to_numpy(b)
-    if isinstance(a, np.ndarray):
-        return a.shape == b.shape and a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
     if isinstance(a, dict | tuple | list):
         if len(a) != len(b):
             return False
         if isinstance(a, dict):
             if a.keys() != b.keys():
                 return False
-            b = [b[key] for key in a]
+            b = [*map(b.__getitem__, a)]
             a = a.values()
         for x, y in zip(a, b):  # most parts are one object, or plain numbers
             if x is not y and not (type(x) is type(y) and type(x) in _SIMPLE and x == y) and not _same(x, y, depth + 1):
@@ -70,6 +66,10 @@ def _same(a: Any, b: Any, depth: int = 0) -> bool:
         return True
     if isinstance(a, bool | int | float | str | bytes | slice | np.generic | np.dtype | type):
         return bool(a == b) or (a != a and b != b)
+    if is_array(a):
+        a, b = to_numpy(a), to_numpy(b)
+    if isinstance(a, np.ndarray):
+        return a.shape == b.shape and a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
     state = getattr(a, "__dict__", None)
     return state is not None and _same(state, b.__dict__, depth + 1)
 

@@ -10,7 +10,6 @@ from cvzoo.backends.onednn.primitives import (
     GRADIENTS,
     RESULTS,
     STATISTICS,
-    Handle,
     Primitive,
     _Argument,
     check,

@@ -211,7 +211,7 @@ def primitive_descriptor(operation: str, *arguments: Any) -> Handle | None:
         arguments = (source, found.engine, target, found.engine, attr)
     else:
         arguments = (found.engine, *arguments)
-    plain = (value.address if isinstance(value, Handle) else value for value in arguments)
+    plain = [value.address if isinstance(value, Handle) else value for value in arguments]
     if create(ctypes.byref(result), *plain) != 0:
         return None
     return Handle(result.value, found.quick.dnnl_primitive_desc_destroy)

@@ -8,9 +8,10 @@ def dead_records(graph: Graph) -> int:
     needed = set(graph.outputs)
     kept = []
     for record in reversed(graph.records):
-        if record.function.effect is not None or needed.intersection(record.all_writes):
+        is_needed = not needed.isdisjoint(record.writes) or not needed.isdisjoint(record.hidden_writes.values())
+        if is_needed or record.function.effect is not None:
             kept.append(record)
-            needed.update(record.all_reads)
+            needed.update(record.reads, record.hidden_reads.values())
     dead = len(graph.records) - len(kept)
     graph.records = kept[::-1]
     graph.drop_unused()

@@ -35,12 +35,8 @@ class _Recipe(NamedTuple):
     reads: tuple[int, ...]
 
 
-class _Step(NamedTuple):
-    """A record of the graph, or a recipe for a value, with the values that it reads now, hidden ones last."""
-
-    of: Record | _Recipe
-    reads: tuple[int, ...]
-    writes: tuple[int, ...]
+# a record of the graph, or a recipe for a value; the values that it reads now, hidden ones last; those that it writes
+_Step = tuple[Record | _Recipe, tuple[int, ...], tuple[int, ...]]
 
 
 def recompute(graph: Graph) -> int:
@@ -108,7 +104,7 @@ class Plan:
             if value in self.crossing and value not in outputs and self.recipe(value) is not None
         ]
         self.last_views = _ends_of_views(graph)
-        self._plain = [_Step(record, record.all_reads, record.all_writes) for record in graph.records]
+        self._plain: list[_Step] = [(record, record.all_reads, record.all_writes) for record in graph.records]
         # of each recipe: what it reads, long chains first, so that what is added to them is made only then; and whether
         # that has to be made even if nobody lets it go
         self._wants = {
@@ -148,16 +144,14 @@ class Plan:
         steps: list[_Step] = []
         again: dict[int, int] = {}
         for plain in self._plain:
-            if not plain.of.in_backward:
-                steps.append(plain)
-                continue
-            for value in plain.reads:
-                if value in gone and value not in again:
-                    self._make(value, gone, again, steps)
-            if again.keys().isdisjoint(plain.reads):
-                steps.append(plain)
-            else:
-                steps.append(_Step(plain.of, tuple([again.get(each, each) for each in plain.reads]), plain.writes))
+            record, reads, writes = plain
+            if record.in_backward:
+                for value in reads:
+                    if value in gone and value not in again:
+                        self._make(value, gone, again, steps)
+                if not again.keys().isdisjoint(reads):
+                    plain = record, tuple(map(again.get, reads, reads)), writes
+            steps.append(plain)
         return steps
 
     def _make(self, value: int, gone: dict[int, None], again: dict[int, int], steps: list[_Step]) -> None:
@@ -173,8 +167,8 @@ class Plan:
                 chain.pop()
                 recipe = self.recipes[value]
                 again[value] = -1 - value
-                reads = tuple([again.get(each, each) for each in recipe.reads])
-                steps.append(_Step(recipe, reads, (-1 - value,)))
+                reads = tuple(map(again.get, recipe.reads, recipe.reads))
+                steps.append((recipe, reads, (-1 - value,)))
 
     def peak(self, gone: dict[int, None]) -> int:
         """How many bytes of results are alive at once, without those that the caller gets."""
@@ -219,7 +213,7 @@ class Plan:
         numbers: dict[int, int] = {}
         records = []
         for of, reads, writes in self.steps(gone):
-            reads = tuple([numbers.get(each, each) for each in reads])
+            reads = tuple(map(numbers.get, reads, reads))
             if isinstance(of, _Recipe):
                 old = graph.values[-1 - writes[0]]
                 numbers[writes[0]] = graph.add_value(np.empty(old.shape, old.dtype), f"{old.name} again")
