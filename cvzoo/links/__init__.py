@@ -138,6 +138,7 @@ if TYPE_CHECKING:
     from cvzoo.links.model.photo_transform import PhotoTransform
     from cvzoo.links.model.pixelwise_softmax_classifier import PixelwiseSoftmaxClassifier
     from cvzoo.links.model.predict_ten_crops import predict_ten_crops
+    from cvzoo.links.model.preparation.abstract import AbstractPreparation
     from cvzoo.links.model.preparation.as_is import AsIs
     from cvzoo.links.model.preparation.center_crop import CenterCrop, PhotoPreparation
     from cvzoo.links.model.preparation.letterbox import Letterbox
@@ -247,6 +248,7 @@ __all__ = [
     "AbstractKeyPointDetector",
     "AbstractOneStageDetector",
     "AbstractPhotoSegmenter",
+    "AbstractPreparation",
     "AbstractSegmenter",
     "AbstractThresholds",
     "AlexNet",

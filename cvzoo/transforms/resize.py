@@ -5,6 +5,7 @@ from typing import Literal
 import numpy as np
 from PIL import Image
 
+from cvzoo.backends.numpy.pillow_resize import pillow_resize
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.geometry.as_size import as_size
 from cvzoo.images.import_cv2 import import_cv2
@@ -61,7 +62,7 @@ def resize(img, size, *, interpolation: Interpolation = "bilinear", backend: Bac
     if interpolation == "nearest":
         y, x = (_nearest(old, new) for old, new in zip(img.shape[1:], size))
         return img[:, y[:, None], x]
-    return _pillow(img, size, _RESAMPLING[interpolation])
+    return pillow_resize(img, size, _RESAMPLING[interpolation])
 
 
 def interpolation_name(interpolation):
@@ -76,18 +77,6 @@ def _nearest(old, new):
     # summed up step by step, as Pillow does: where a centre falls between two pixels the rounding decides
     step = old / new
     return np.cumsum(np.r_[step * 0.5, np.full(new - 1, step)]).astype(np.intp)
-
-
-def _pillow(img, size, resampling):
-    height, width = size
-    if img.dtype == np.uint8 and len(img) == 3:
-        pil = Image.fromarray(np.ascontiguousarray(img.transpose(1, 2, 0)))
-        return np.array(pil.resize((width, height), resampling)).transpose(2, 0, 1)
-    out = np.empty((len(img), height, width), dtype=img.dtype)
-    for plane, result in zip(img, out):
-        # bands are resized one by one in Pillow too; mode "F" has float weights and float sums
-        result[...] = Image.fromarray(np.ascontiguousarray(plane)).resize((width, height), resampling)
-    return out
 
 
 def _opencv(img, size, interpolation):

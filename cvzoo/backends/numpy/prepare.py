@@ -1,4 +1,4 @@
-"""Photos made a network's input on the host: resized, normalized and framed, to the bits of Pillow and darknet."""
+"""Images made a network's input on the host: resized, normalized and framed, to the bits of Pillow and darknet."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
+from cvzoo.backends.numpy.pillow_resize import pillow_resize
 from cvzoo.backends.numpy.resize import resize_2d
 from cvzoo.backends.photo_plan import PhotoPlan, frame_of
 from cvzoo.backends.resampling import Resampling, axis_table
@@ -85,18 +86,13 @@ def _resampled(image: np.ndarray, size: Size, how: Resampling, resize_2d: Callab
         pixels = image if image.dtype == np.uint8 else np.clip(np.rint(image), 0, 255).astype(np.uint8)
         if pixels.shape[1:] == size:
             return pixels
-        pil = Image.fromarray(np.ascontiguousarray(pixels.transpose(1, 2, 0)))
         cubic = how is Resampling.PILLOW_CUBIC
-        resampling = Image.Resampling.BICUBIC if cubic else Image.Resampling.BILINEAR
-        return np.asarray(pil.resize(size[::-1], resampling)).transpose(2, 0, 1)
+        return pillow_resize(pixels, size, Image.Resampling.BICUBIC if cubic else Image.Resampling.BILINEAR)
     image = image.astype(np.float32, copy=False)
     if image.shape[1:] == size:
         return image
     if how is Resampling.PILLOW_FLOATS:
-        resized = np.empty((3, *size), np.float32)
-        for plane, result in zip(image, resized):
-            result[...] = Image.fromarray(np.ascontiguousarray(plane)).resize(size[::-1], Image.Resampling.BILINEAR)
-        return resized
+        return pillow_resize(image, size, Image.Resampling.BILINEAR)
     if how is Resampling.CORNERS:
         return resize_corners(image, size)
     antialias = how is Resampling.ANTIALIASED

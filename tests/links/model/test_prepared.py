@@ -1,6 +1,7 @@
 """What a network gets for saying how it sees images: host, GPU, ONNX, header and words."""
 
 import copy
+import dataclasses
 import json
 
 import numpy as np
@@ -13,20 +14,29 @@ from cvzoo.errors.exceptions import UnsupportedError
 from cvzoo.export.onnx.boxes.photo_place import photo_place
 from cvzoo.export.onnx.write import export_onnx
 from cvzoo.links.model.prepared import declared_preparation, preprocessing_header
+from cvzoo.serializers.model_file import load_model, save_model
+from cvzoo.weights.model_header import read_model_header
 
 PHOTOS = [
     np.random.default_rng(k).integers(0, 256, (3, *size)).astype(np.uint8) for k, size in enumerate(((40, 60),) * 2)
 ]
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class CornersConfig(L.AbstractConfig):
+    """What a `Corners` is built of: nothing that could be otherwise."""
+
+
 class Corners(L.AbstractOneStageDetector):
     """A user's detector: one box a cell of 16 pixels, that says how it sees an image and nothing more about it."""
 
     preparation = L.Letterbox((64, 96))
-    label_names = ("corner",)
     score_thresh = 0.0
 
-    def __init__(self):
+    config_class = CornersConfig
+
+    def __init__(self, config=CornersConfig(), label_names=("corner",)):
+        self.config, self.label_names = config, label_names
         with self.init_scope():
             self.score = L.Convolution2D(3, 1, 16, 16)
 
@@ -104,8 +114,14 @@ def test_an_onnx_file_says_how_images_are_prepared(model, tmp_path):
     assert photo_place(model, (40, 40), (64, 96)).tolist() == [0, 16, 64, 80]
 
 
-def test_a_header_and_people_are_told(model):
-    assert preprocessing_header(model)["letterbox"] == [64, 96]
+def test_a_model_file_and_people_are_told(model, tmp_path):
+    save_model(tmp_path / "corners.safetensors", model)
+    header = read_model_header(tmp_path / "corners.safetensors")
+    assert header.preprocessing == preprocessing_header(model)
+    assert header.preprocessing["letterbox"] == [64, 96]
+    again = load_model(tmp_path / "corners.safetensors", architecture=Corners)
+    again.score_thresh = model.score_thresh
+    np.testing.assert_array_equal(again.predict(PHOTOS).scores[0], model.predict(PHOTOS).scores[0])
     assert "letterbox" in model.preparation.describe()
 
 
