@@ -16,6 +16,7 @@ from cvzoo.links.model.retinanet.retinanet import RetinaNet
 from cvzoo.links.model.seen import same_bits, seeded_photo, seen
 from cvzoo.links.model.thresholds import Preset
 from cvzoo.serializers.model_file import load_model, save_model
+from cvzoo.testing import assert_is_detection_link
 from cvzoo.weights.formats.safetensors import read_safetensors, read_safetensors_metadata, write_safetensors
 from cvzoo.weights.model_header import KEY, read_model_header
 
@@ -66,6 +67,10 @@ def test_a_detector_of_ones_own_comes_back(saved):
     photos = [seeded_photo((50, 70)), seeded_photo((80, 40))]
     assert same_bits(seen(again.predict(photos)), seen(model.predict(photos)))
     assert sum(len(label) for label in model.predict(photos).labels) > 0
+
+
+def test_it_keeps_what_a_detector_promises(saved):
+    assert_is_detection_link(load_model(saved[1], architecture=example.PointDetector), n_fg_class=2)
 
 
 def test_its_header_names_the_class_and_says_the_config(saved):
