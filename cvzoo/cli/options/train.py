@@ -9,18 +9,18 @@ from typing import Any
 
 from cvzoo.cli.model_options import add_device_argument
 from cvzoo.errors.exceptions import ConfigError
-from cvzoo.links.model.retinanet.config import RetinaNetSettings
+from cvzoo.links.model.retinanet.config import RetinaNetConfig
 from cvzoo.training.recipes.retinanet_recipe import METRICS, RetinaNetRecipe
 from cvzoo.training.run.command import read_command
 
 # what a user types -> the network; sizes are those of photos of a phone, looked at whole
-MODELS: Mapping[str, RetinaNetSettings] = MappingProxyType(
+MODELS: Mapping[str, RetinaNetConfig] = MappingProxyType(
     {
-        "retinanet_resnet18_small": RetinaNetSettings(
+        "retinanet_resnet18_small": RetinaNetConfig(
             n_layer=18, base_channels=32, channels=64, head_depth=2, min_size=480, max_size=800
         ),
-        "retinanet_resnet18": RetinaNetSettings(n_layer=18, channels=128, head_depth=3, min_size=480, max_size=800),
-        "retinanet_resnet50": RetinaNetSettings(n_layer=50, norm="frozen"),
+        "retinanet_resnet18": RetinaNetConfig(n_layer=18, channels=128, head_depth=3, min_size=480, max_size=800),
+        "retinanet_resnet50": RetinaNetConfig(n_layer=50, norm="frozen"),
     }
 )
 # defaults that the recipe has; an option that was not given is None, so that --resume can tell

@@ -68,7 +68,7 @@ def texts_about_boxes(model: Chain) -> dict[str, str]:
 
     boxes: score_thresh, nms_thresh, limit, clip; scale: "own": each axis has its own pixels of x for one of the photo;
         "width": the width's are for both
-    masks: paste: how a mask is stretched over its box: "whole" or "exact" as in `MaskHeadSettings`; "resized": over the
+    masks: paste: how a mask is stretched over its box: "whole" or "exact" as in `MaskHeadConfig`; "resized": over the
         box rounded to whole pixels; thresh: what is inside is above it
     """
     if not isinstance(model, AbstractThresholds):

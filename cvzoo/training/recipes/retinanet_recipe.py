@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from cvzoo.errors.exceptions import ValueRangeError
-from cvzoo.links.model.retinanet.config import RetinaNetSettings
+from cvzoo.links.model.retinanet.config import RetinaNetConfig
 
 # a metric and what it is called where it is logged
 METRICS: Mapping[str, str] = MappingProxyType(
@@ -34,7 +34,7 @@ class RetinaNetRecipe:
     """
 
     data: str
-    settings: RetinaNetSettings
+    settings: RetinaNetConfig
     pretrained: str | None = None
     epochs: int = 50
     batch_size: int = 4

@@ -20,7 +20,7 @@ from cvzoo.export.onnx.boxes.suppression import (
 from cvzoo.export.onnx.network import add_network
 from cvzoo.export.onnx.onnx_graph import OnnxGraph
 from cvzoo.links.model.decoding.proposals import LevelProposals
-from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
+from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig
 from cvzoo.links.model.faster_rcnn_fpn.region_network import RegionNetwork
 
 
@@ -93,14 +93,14 @@ def _proposals(
 
 
 def regions_by_level(
-    g: OnnxGraph, s: FasterRCNNFPNSettings, maps: Sequence[str], boxes: str, photos: str, size: int
+    g: OnnxGraph, s: FasterRCNNFPNConfig, maps: Sequence[str], boxes: str, photos: str, size: int
 ) -> tuple[str, str, str]:
     """Boxes (R, 4), photos (R,) and regions (R, C, size, size), level by level, as `pyramid_regions` has them."""
     return tuple([g.add("Concat", parts, {"axis": 0}) for parts in _by_level(g, s, maps, boxes, photos, size)[:3]])
 
 
 def regions_in_order(
-    g: OnnxGraph, s: FasterRCNNFPNSettings, maps: Sequence[str], boxes: str, photos: str, size: int
+    g: OnnxGraph, s: FasterRCNNFPNConfig, maps: Sequence[str], boxes: str, photos: str, size: int
 ) -> str:
     """Regions (R, C, size, size) of boxes (R, 4) in photos (R,), in the order of the boxes."""
     _, _, regions, ranks = _by_level(g, s, maps, boxes, photos, size)
@@ -110,7 +110,7 @@ def regions_in_order(
 
 
 def _by_level(
-    g: OnnxGraph, s: FasterRCNNFPNSettings, maps: Sequence[str], boxes: str, photos: str, size: int
+    g: OnnxGraph, s: FasterRCNNFPNConfig, maps: Sequence[str], boxes: str, photos: str, size: int
 ) -> tuple[list[str], list[str], list[str], list[str]]:
     """Of each level its boxes, photos, regions, and which of all boxes they are."""
     sides = g.add("Sub", [columns(g, boxes, 2, 4), columns(g, boxes, 0, 2)])

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from cvzoo.links.chain import Chain
-from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
+from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig
 from cvzoo.links.model.fpn.fpn import FPN
 from cvzoo.links.model.mobilenet_v3.extractor import MobileNetV3Extractor
 from cvzoo.links.model.resnet.extractor import ResNetExtractor
@@ -13,7 +13,7 @@ from cvzoo.links.model.resnet.extractor import ResNetExtractor
 _MOBILENET_LAYERS = (13, 16)
 
 
-def make_backbone(settings: FasterRCNNFPNSettings) -> tuple[Chain, FPN]:
+def make_backbone(settings: FasterRCNNFPNConfig) -> tuple[Chain, FPN]:
     """The backbone, and the pyramid on `picked_maps` of what it gives for x (B, 3, H, W), with one level more."""
     s = settings
     if s.backbone == "resnet":
@@ -32,6 +32,6 @@ def make_backbone(settings: FasterRCNNFPNSettings) -> tuple[Chain, FPN]:
     return extractor, FPN(channels, s.channels, n_extra=1, extra_from="pool", norm=s.fpn_norm)
 
 
-def picked_maps(maps: Sequence[Any], settings: FasterRCNNFPNSettings) -> list[Any]:
+def picked_maps(maps: Sequence[Any], settings: FasterRCNNFPNConfig) -> list[Any]:
     """The backbone's maps that the pyramid takes, the finest first."""
     return list(maps) if settings.backbone == "resnet" else [maps[i] for i in _MOBILENET_LAYERS]

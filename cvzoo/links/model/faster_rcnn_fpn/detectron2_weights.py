@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from cvzoo.labels.coco import coco_bbox_label_names
-from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
+from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig
 from cvzoo.links.model.faster_rcnn_fpn.preparation import pyramid_preparation
 from cvzoo.weights.record import Weights
 
@@ -11,11 +11,11 @@ _SITE = "https://dl.fbaipublicfiles.com/detectron2/"
 _BACKBONES = {"R": "resnet", "X": "resnext"}
 
 
-def detectron2_config(n_layer: int, *, groups: int = 1) -> FasterRCNNFPNSettings:
+def detectron2_config(n_layer: int, *, groups: int = 1) -> FasterRCNNFPNConfig:
     """How detectron2 builds its networks: on MSRA's ResNets, whose first convolution of a block has the stride, or on
     ResNeXt 32x8d.
     """
-    return FasterRCNNFPNSettings(
+    return FasterRCNNFPNConfig(
         n_layer=n_layer,
         arch="he" if groups == 1 else "v1.5",
         groups=groups,
@@ -37,7 +37,7 @@ def detectron2_files(
     *,
     scores: tuple[str, ...],
     label_names: tuple[str, ...] = coco_bbox_label_names,
-) -> dict[str, tuple[Weights, FasterRCNNFPNSettings]]:
+) -> dict[str, tuple[Weights, FasterRCNNFPNConfig]]:
     """Files of one kind of network: name, such as "resnet50_coco_detectron2_1x" -> (record, how it is built).
 
     network: detectron2's name of it, such as "mask_rcnn"

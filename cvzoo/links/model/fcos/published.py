@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 
-from cvzoo.links.model.fcos.config import FCOSSettings
+from cvzoo.links.model.fcos.config import FCOSConfig
 from cvzoo.links.model.fcos.fcos import FCOS
 
 
@@ -14,4 +14,4 @@ def FCOSResNet50FPN(
     label_names: Sequence[str] | None = None,
 ) -> FCOS:
     """An `FCOS` as torchvision's `fcos_resnet50_fpn`; arguments as there, COCO's weights are "coco"."""
-    return FCOS(n_fg_class, pretrained_model, label_names=label_names, settings=FCOSSettings())
+    return FCOS(n_fg_class, pretrained_model, label_names=label_names, settings=FCOSConfig())

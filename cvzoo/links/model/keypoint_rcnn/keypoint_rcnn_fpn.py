@@ -13,7 +13,7 @@ from cvzoo.functions.array.dtypes import widened
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.config_json import config_from_json
 from cvzoo.links.model.decoding.found import Found
-from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
+from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig
 from cvzoo.links.model.faster_rcnn_fpn.preparation import pyramid_preparation
 from cvzoo.links.model.faster_rcnn_fpn.region_network import RegionNetwork, to_photo
 from cvzoo.links.model.faster_rcnn_fpn.source import region_networks_of_file, region_source
@@ -43,7 +43,7 @@ class KeypointRCNNFPN(AbstractKeyPointDetector):
         pretrained_model: str | os.PathLike | None = None,
         *,
         label_names: Sequence[str] | None = None,
-        settings: FasterRCNNFPNSettings | None = None,
+        settings: FasterRCNNFPNConfig | None = None,
         point_settings: PointHeadConfig | None = None,
         point_names: Sequence[str] | None = None,
     ):
@@ -85,7 +85,7 @@ class KeypointRCNNFPN(AbstractKeyPointDetector):
             self.regions = RegionNetwork(self.n_fg_class, self.settings)
             self.point_head = PointHead(self.settings.channels, point_settings)
 
-        def make(n: int, own: FasterRCNNFPNSettings) -> KeypointRCNNFPN:
+        def make(n: int, own: FasterRCNNFPNConfig) -> KeypointRCNNFPN:
             head = stored
             if head is None:
                 n_point = max(np.size(arrays.get("point_head/out/b", ())), 1) if is_asked else point_settings.n_point

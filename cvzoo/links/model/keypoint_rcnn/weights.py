@@ -1,6 +1,6 @@
 """Published weights of Keypoint R-CNN on pyramids."""
 
-from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
+from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig
 from cvzoo.links.model.faster_rcnn_fpn.detectron2_weights import detectron2_files
 from cvzoo.links.model.faster_rcnn_fpn.weights import RESNET50_FPN, TORCHVISION_PREPROCESSING
 from cvzoo.links.model.publishers.torchvision import torchvision_weights
@@ -26,7 +26,7 @@ def _record(name: str, file: str, enum: str, box: float, point: float) -> Weight
 
 
 # name -> (record, how the network is built)
-WEIGHTS: dict[str, tuple[Weights, FasterRCNNFPNSettings]] = {
+WEIGHTS: dict[str, tuple[Weights, FasterRCNNFPNConfig]] = {
     "resnet50_coco": (
         _record(
             "keypoint_rcnn_fpn_resnet50_coco", "keypointrcnn_resnet50_fpn_coco-fc266e95.pth", "COCO_V1", 0.546, 0.650

@@ -20,7 +20,7 @@ def paste_masks(
     """Where the enlarged probabilities pass `thresh`: R masks of the photo.
 
     prob: (R, M, M) float32; bbox: (R, 4) float32, pixels of the photo; size: (H, W) of it
-    how: as in `MaskHeadSettings`
+    how: as in `MaskHeadConfig`
     A mask is enlarged within its box only: the photo's size costs nothing.
     """
     found = [window_rles([], np.zeros((0, 2), np.int64), size)]

@@ -1,7 +1,7 @@
 """Published weights of Mask R-CNN on pyramids."""
 
 from cvzoo.labels.coco import coco_bbox_label_names
-from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
+from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig
 from cvzoo.links.model.faster_rcnn_fpn.detectron2_weights import detectron2_files
 from cvzoo.links.model.faster_rcnn_fpn.weights import (
     RESNET50_FPN,
@@ -14,7 +14,7 @@ from cvzoo.links.model.publishers.torchvision import torchvision_weights
 from cvzoo.weights.record import Weights
 
 # name -> (record, how the network is built)
-WEIGHTS: dict[str, tuple[Weights, FasterRCNNFPNSettings]] = {
+WEIGHTS: dict[str, tuple[Weights, FasterRCNNFPNConfig]] = {
     "resnet50_coco": (
         torchvision_weights(
             "mask_rcnn_fpn_resnet50_coco",

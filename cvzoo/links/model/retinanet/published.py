@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 
-from cvzoo.links.model.retinanet.config import RetinaNetSettings
+from cvzoo.links.model.retinanet.config import RetinaNetConfig
 from cvzoo.links.model.retinanet.retinanet import RetinaNet
 from cvzoo.links.model.retinanet.weights import RESNET50_FPN, RESNET50_FPN_V2
 
@@ -15,9 +15,9 @@ def retinanet_resnet18(
     label_names: Sequence[str] | None = None,
 ) -> RetinaNet:
     """A `RetinaNet` on a ResNet-18; arguments as there."""
-    settings = RetinaNetSettings(n_layer=18) if pretrained_model is None else None
+    settings = RetinaNetConfig(n_layer=18) if pretrained_model is None else None
     if pretrained_model in ("imagenet", "imagenet_v2"):
-        settings = RetinaNetSettings(n_layer=18, norm="frozen")
+        settings = RetinaNetConfig(n_layer=18, norm="frozen")
     return RetinaNet(n_fg_class, pretrained_model, label_names=label_names, settings=settings)
 
 

@@ -3,14 +3,14 @@
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.preparation.torchvision_detector import torchvision_detector_preparation
 from cvzoo.links.model.publishers.torchvision import torchvision_weights
-from cvzoo.links.model.retinanet.config import RetinaNetSettings
+from cvzoo.links.model.retinanet.config import RetinaNetConfig
 from cvzoo.weights.record import Weights
 
 _SIZES = ((32, 40, 50), (64, 80, 101), (128, 161, 203), (256, 322, 406), (512, 645, 812))
 
 # its normalizations divide by the plain standard deviation
-RESNET50_FPN = RetinaNetSettings(norm="frozen", bn_eps=0.0, anchor_sizes=_SIZES, anchor_rounded=True, antialias=False)
-RESNET50_FPN_V2 = RetinaNetSettings(
+RESNET50_FPN = RetinaNetConfig(norm="frozen", bn_eps=0.0, anchor_sizes=_SIZES, anchor_rounded=True, antialias=False)
+RESNET50_FPN_V2 = RetinaNetConfig(
     extra_from="C5", head_groups=32, anchor_sizes=_SIZES, anchor_rounded=True, antialias=False
 )
 
@@ -30,7 +30,7 @@ def _record(version: int, file_name: str, score: float) -> Weights:
 
 
 # name -> (record, how the network is built)
-WEIGHTS: dict[str, tuple[Weights, RetinaNetSettings]] = {
+WEIGHTS: dict[str, tuple[Weights, RetinaNetConfig]] = {
     "coco": (_record(1, "retinanet_resnet50_fpn_coco-eeacb38b.pth", 0.364), RESNET50_FPN),
     "coco_v2": (_record(2, "retinanet_resnet50_fpn_v2_coco-5905b1c5.pth", 0.415), RESNET50_FPN_V2),
 }

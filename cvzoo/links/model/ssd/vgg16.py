@@ -19,7 +19,7 @@ _WINDOWS = {"halve": (3, 2, 1), "valid": (3, 1, 0), "valid4": (4, 1, 1)}
 class SSDVGG16Extractor(Chain):
     """Maps of conv4_3 (normalized), conv7, conv8_2, conv9_2 ...
 
-    extras: what follows conv7, see `SSDSettings`; four levels for 300 x 300, five for 512 x 512
+    extras: what follows conv7, see `SSDConfig`; four levels for 300 x 300, five for 512 x 512
     base_channels: of the first convolution
 
     `channels` are the maps' channels. conv6 and conv7 are the fully connected layers of VGG16, thinned out; conv6 reads

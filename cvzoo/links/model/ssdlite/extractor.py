@@ -17,7 +17,7 @@ class SSDLiteExtractor(Chain):
     """Maps of strides 16, 32, 64 ...: MobileNetV3 (large) inside its 13th block and at its end, and coarser ones.
 
     extras: channels of the coarser maps, each of half the side
-    width, reduced_tail, eps: see `SSDLiteSettings`
+    width, reduced_tail, eps: see `SSDLiteConfig`
 
     `channels` are the maps' channels.
     """

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 
-from cvzoo.links.model.ssdlite.config import SSDLiteSettings
+from cvzoo.links.model.ssdlite.config import SSDLiteConfig
 from cvzoo.links.model.ssdlite.ssdlite import SSDLite
 
 
@@ -14,4 +14,4 @@ def SSDLite320MobileNetV3Large(
     label_names: Sequence[str] | None = None,
 ) -> SSDLite:
     """An `SSDLite` as torchvision's `ssdlite320_mobilenet_v3_large`; arguments as there, COCO's weights are "coco"."""
-    return SSDLite(n_fg_class, pretrained_model, label_names=label_names, settings=SSDLiteSettings())
+    return SSDLite(n_fg_class, pretrained_model, label_names=label_names, settings=SSDLiteConfig())
