@@ -6,14 +6,10 @@ import math
 import os
 import pathlib
 import tempfile
-from typing import TYPE_CHECKING
 
 from cvzoo.errors.exceptions import GraphError
 from cvzoo.graph.device_program import DeviceProgram
-from cvzoo.graph.summary import Row, rows_of
-
-if TYPE_CHECKING:
-    from cvzoo.graph.compiled_graph import CompiledGraph
+from cvzoo.graph.summary import Compiled, Row, rows_of
 
 _WIDTH, _HEIGHT, _LEFT, _RIGHT = 1000, 640, 70, 980
 _TOP, _BOTTOM = 84, 460  # of the memory
@@ -65,7 +61,7 @@ class _Picture:
             self.text(_LEFT - 8, y + 4, f"{tick:g} {unit}", 'text-anchor="end" font-size="12"')
 
 
-def memory_svg(compiled: "CompiledGraph") -> str:
+def memory_svg(compiled: Compiled) -> str:
     """SVG text, 1000 x 640: steps to the right; one box a block of the planned memory, from its first write to its last
     read, coloured by the kernel that writes it first, at its address; how much is alive; below, the steps' times."""
     rows = rows_of(compiled)
@@ -109,7 +105,7 @@ def _x(step: float, rows: list[Row]) -> float:
     return _LEFT + (_RIGHT - _LEFT) * step / max(len(rows), 1)
 
 
-def _draw_memory(picture: _Picture, compiled: "CompiledGraph", rows: list[Row], colours: dict[str, str]) -> None:
+def _draw_memory(picture: _Picture, compiled: Compiled, rows: list[Row], colours: dict[str, str]) -> None:
     lowered, plan = compiled.program.lowered, compiled.program.plan
     alive = lowered.lifetimes()
     total = max(plan.nbytes, 1)
@@ -141,7 +137,7 @@ def _draw_memory(picture: _Picture, compiled: "CompiledGraph", rows: list[Row], 
         picture.line(path, 'stroke="#000000" stroke-width="1.5"')
 
 
-def _draw_times(picture: _Picture, compiled: "CompiledGraph", rows: list[Row], colours: dict[str, str]) -> None:
+def _draw_times(picture: _Picture, compiled: Compiled, rows: list[Row], colours: dict[str, str]) -> None:
     times = [(row.seconds or 0) * 1e3 for row in rows]
     which = "the recorded pass" if compiled.program.profiled is None else "a replay"
     most = max(times, default=0)
@@ -154,7 +150,7 @@ def _draw_times(picture: _Picture, compiled: "CompiledGraph", rows: list[Row], c
             picture.box(place, colours[_kind(row)], f"step {k}, {row.function}: {row.kernel}, {ms:.3f} ms", "time")
 
 
-def draw_memory(compiled: "CompiledGraph", path: str | os.PathLike) -> None:
+def draw_memory(compiled: Compiled, path: str | os.PathLike) -> None:
     """Write the picture; the file appears whole or not at all. Raises GraphError for a graph on a GPU."""
     if isinstance(compiled.program, DeviceProgram):
         raise GraphError("where a GPU's graph has its blocks is its memory pool's business", hint="graph.summary()")

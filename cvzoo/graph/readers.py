@@ -2,22 +2,29 @@
 
 import sys
 import threading
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection
+from typing import Any, Protocol
 
 from cvzoo.autodiff.variable import Variable
-
-if TYPE_CHECKING:
-    from cvzoo.graph.capture import Capture
 
 # who reads arrays there looks at their types, or computes the same from them again
 _MAY_READ = ("cvzoo.functions.", "cvzoo.graph.", "cvzoo.backends.")
 _PASSED_BY = ("cvzoo.autodiff.", "cvzoo.singa.", "numpy.")  # who hands numbers on
 
 
+class Recorded(Protocol):
+    """A pass that is being recorded, as far as readers of numbers concern it; see `Capture`."""
+
+    seen: list[str]
+    depth: int
+    is_idle: bool
+    before: Collection[int]
+
+
 class _Recording(threading.local):
     """The pass that this thread records."""
 
-    capture: "Capture | None" = None
+    capture: Recorded | None = None
 
 
 recording = _Recording()

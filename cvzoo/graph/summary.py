@@ -1,13 +1,11 @@
 """A graph in words."""
 
 import dataclasses
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from cvzoo.graph.device_program import DeviceProgram
+from cvzoo.graph.program import Program
 from cvzoo.graph.steps import ARENA, GIVEN, Call, Lowered
-
-if TYPE_CHECKING:
-    from cvzoo.graph.compiled_graph import CompiledGraph
 
 _HEAD = ("step", "function", "kernel", "ms", "reads", "writes", "shape", "MB", "at MB", "until")
 _LEFT = {1, 2, 4, 5, 6}
@@ -15,6 +13,23 @@ _EXPLAINED = (
     "#: blocks of the planned memory, at: where, until: the last step that needs it; "
     "in: inputs, out: results, new each time, own: made by functions that run as they are"
 )
+
+
+class Compiled(Protocol):
+    """What is told about a compiled graph, whether it learns or not; see `CompiledGraph`."""
+
+    program: Program | DeviceProgram
+    name: str
+    n_record: int
+    eager_peak: int
+    changed: dict[str, int]
+    seconds: float
+
+    @property
+    def planned_peak(self) -> int: ...
+
+    @property
+    def lower_bound(self) -> int: ...
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,7 +43,7 @@ class Row:
     writes: tuple[int, ...]
 
 
-def rows_of(compiled: "CompiledGraph") -> list[Row]:
+def rows_of(compiled: Compiled) -> list[Row]:
     """The steps in order; with times of a replay if it was profiled, else of the recorded pass."""
     lowered = compiled.program.lowered
     rows: list[Row] = []
@@ -65,7 +80,7 @@ def _names(lowered: Lowered, rows: list[Row]) -> dict[int, str]:
     return names
 
 
-def summary_of(compiled: "CompiledGraph") -> str:
+def summary_of(compiled: Compiled) -> str:
     """Lines about the whole, then a table of the steps."""
     program = compiled.program
     if isinstance(program, DeviceProgram):
@@ -99,7 +114,7 @@ def summary_of(compiled: "CompiledGraph") -> str:
     )
 
 
-def _summary_on_device(compiled: "CompiledGraph", program: DeviceProgram) -> str:
+def _summary_on_device(compiled: Compiled, program: DeviceProgram) -> str:
     """Lines about the whole, then the functions that were captured, in order."""
     done = ", ".join(f"{name} {count}" for name, count in compiled.changed.items() if count) or "nothing"
     values = program.graph.values
@@ -117,7 +132,7 @@ def _summary_on_device(compiled: "CompiledGraph", program: DeviceProgram) -> str
     return "\n".join(lines)
 
 
-def _cells(compiled: "CompiledGraph", rows: list[Row]) -> list[tuple[str, ...]]:
+def _cells(compiled: Compiled, rows: list[Row]) -> list[tuple[str, ...]]:
     lowered, offsets = compiled.program.lowered, compiled.program.plan.offsets
     alive, names = lowered.lifetimes(), _names(compiled.program.lowered, rows)
     cells = []

@@ -405,6 +405,7 @@ class AbstractOptimizer(abc.ABC):
     # --- going on ---------------------------------------------------------------------------------------------------
     def state(self) -> dict[str, Any]:
         """All that a resumed run needs, as a tree of numbers, strings and arrays (copies); parameters' values apart."""
+        self._settle()
         return optimizer_state(self)
 
     def load_state(self, state: Mapping[str, Any]) -> None:

@@ -1,23 +1,34 @@
 """An optimizer's memory as a tree that can be stored, and back."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.backends.arrays import to_numpy
 from cvzoo.errors.exceptions import WeightsMismatchError
+from cvzoo.links.link import Link
 from cvzoo.optimizers.entry import placed
+from cvzoo.optimizers.hyperparameter import Hyperparameter
+from cvzoo.optimizers.loss_scale import LossScale
 from cvzoo.optimizers.optimizer_hook import AbstractOptimizerHook
 
-if TYPE_CHECKING:
-    from cvzoo.optimizers.optimizer import AbstractOptimizer
+
+class Remembering(Protocol):
+    """An optimizer, as far as its memory is concerned; see `AbstractOptimizer`."""
+
+    target: Link | None
+    t: int
+    epoch: int
+    hyperparam: Hyperparameter
+    _n_gradient: int
+    _loss_scale: LossScale | None
+    _hooks: dict[str, tuple[Any, Any]]
 
 
-def optimizer_state(optimizer: "AbstractOptimizer") -> dict[str, Any]:
+def optimizer_state(optimizer: Remembering) -> dict[str, Any]:
     """As AbstractOptimizer.state says."""
-    optimizer._settle()
     params = {}
     for path, param in _rules(optimizer).items():
         rule = param.update_rule
@@ -43,7 +54,7 @@ def optimizer_state(optimizer: "AbstractOptimizer") -> dict[str, Any]:
     }
 
 
-def load_optimizer_state(optimizer: "AbstractOptimizer", state: Mapping[str, Any]) -> None:
+def load_optimizer_state(optimizer: Remembering, state: Mapping[str, Any]) -> None:
     """As AbstractOptimizer.load_state says."""
     rules = _rules(optimizer)
     hooks = _stateful_hooks(optimizer)
@@ -75,7 +86,7 @@ def _on_host(array: Any) -> np.ndarray:
     return host.copy() if host is array else host
 
 
-def _rules(optimizer: "AbstractOptimizer") -> dict[str, Parameter]:
+def _rules(optimizer: Remembering) -> dict[str, Parameter]:
     """The parameters that have a rule, each by its first path."""
     found: dict[str, Parameter] = {}
     if optimizer.target is not None:
@@ -87,12 +98,12 @@ def _rules(optimizer: "AbstractOptimizer") -> dict[str, Parameter]:
     return found
 
 
-def _stateful_hooks(optimizer: "AbstractOptimizer") -> dict[str, AbstractOptimizerHook]:
+def _stateful_hooks(optimizer: Remembering) -> dict[str, AbstractOptimizerHook]:
     return {name: hook for name, (hook, _) in optimizer._hooks.items() if isinstance(hook, AbstractOptimizerHook)}
 
 
 def _check(
-    optimizer: "AbstractOptimizer",
+    optimizer: Remembering,
     state: Mapping[str, Any],
     rules: Mapping[str, Parameter],
     hooks: Mapping[str, AbstractOptimizerHook],
