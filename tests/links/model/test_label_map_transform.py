@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from by_our_names import by_our_names
 
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.links.model.deeplab.deeplab_v3 import DeepLabV3
 from cvzoo.links.model.dense_backbone import DenseBackbone, backbone_names, backbone_records
 from cvzoo.links.model.label_map_transform import LabelMapTransform, ResizeExamples
-from cvzoo.links.model.pretrained.names import by_our_names
 from cvzoo.links.model.segnet.segnet_basic import SegNetBasic
 
 

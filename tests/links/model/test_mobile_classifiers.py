@@ -6,6 +6,7 @@ import pathlib
 
 import numpy as np
 import pytest
+from by_our_names import by_our_names
 from few_steps import losses_of_steps
 from zoo_family import family_of
 
@@ -33,7 +34,6 @@ from cvzoo.links.model.mobilenet_v3.extractor import MobileNetV3Extractor
 from cvzoo.links.model.mobilenet_v3.mobilenet_v3 import MobileNetV3
 from cvzoo.links.model.mobilenet_v3.names import mobilenet_v3_names, timm_mobilenet_v3_places
 from cvzoo.links.model.preparation.center_crop import PhotoPreparation
-from cvzoo.links.model.pretrained.names import by_our_names
 from cvzoo.links.model.regnet import published as regnets
 from cvzoo.links.model.regnet.design import Design
 from cvzoo.links.model.regnet.names import NAMES as REGNET_NAMES

@@ -74,12 +74,6 @@ def publisher_of(arrays: Arrays, names: Mapping[str, Names]) -> str | None:
     return next((publisher for publisher, each in names.items() if each.fit(arrays)), None)
 
 
-def by_our_names(arrays: Arrays, names: Mapping[str, Names], n_class: int | None = None) -> dict[str, np.ndarray]:
-    """The arrays of a file by our names, whoever of the table published it. n_class: of the model to be."""
-    publisher = publisher_of(arrays, names)
-    return dict(arrays) if publisher is None else names[publisher](arrays, n_class)
-
-
 def own_names(arrays: Arrays, modules: Mapping[str, str] | Callable[[str], str | None]) -> dict[str, np.ndarray]:
     """The arrays of a file of torch, MXNet or Chainer by our names; those that have no place here keep theirs.
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from by_our_names import by_our_names
 from few_steps import losses_of_steps
 
 import cvzoo.functions as F
@@ -9,7 +10,6 @@ from cvzoo.config.randomness import set_seed
 from cvzoo.errors.exceptions import WeightsMismatchError
 from cvzoo.links.model.alexnet.alexnet import AlexNet
 from cvzoo.links.model.alexnet.names import NAMES
-from cvzoo.links.model.pretrained.names import by_our_names
 from cvzoo.optimizers.momentum_sgd import MomentumSGD
 
 

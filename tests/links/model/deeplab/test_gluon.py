@@ -5,6 +5,7 @@ import pathlib
 
 import numpy as np
 import pytest
+from by_our_names import by_our_names
 from neighbour import neighbour
 
 import cvzoo.functions as F
@@ -15,7 +16,6 @@ from cvzoo.links.model.deeplab.names import NAMES
 from cvzoo.links.model.deeplab.weights import V3_RECORDS
 from cvzoo.links.model.fcn.fcn import FCN
 from cvzoo.links.model.fcn.weights import RECORDS
-from cvzoo.links.model.pretrained.names import by_our_names
 from cvzoo.links.model.pspnet.names import NAMES as PSPNET_NAMES
 from cvzoo.links.model.pspnet.pspnet import PSPNet
 from cvzoo.links.model.pspnet.weights import INPUT_SIZES

@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from by_our_names import by_our_names
 from few_steps import losses_of_steps
 
 import cvzoo.functions as F
@@ -11,7 +12,6 @@ from cvzoo.config.randomness import set_seed
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.model.densenet.densenet import DEPTHS, DenseNet
 from cvzoo.links.model.densenet.names import NAMES, densenet_place
-from cvzoo.links.model.pretrained.names import by_our_names
 from cvzoo.optimizers.momentum_sgd import MomentumSGD
 
 

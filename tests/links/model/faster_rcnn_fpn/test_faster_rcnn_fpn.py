@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from by_our_names import by_our_names
 from zoo_family import family_of
 
 from cvzoo.backends.dispatch import backend_of
@@ -27,7 +28,6 @@ from cvzoo.links.model.faster_rcnn_fpn.published import (
 )
 from cvzoo.links.model.faster_rcnn_fpn.pyramid_regions import pyramid_regions, region_levels
 from cvzoo.links.model.faster_rcnn_fpn.weights import MOBILENET_V3_LARGE_320_FPN, RESNET50_FPN
-from cvzoo.links.model.pretrained.names import by_our_names
 from cvzoo.links.model.resnet.resnet import ResNet
 from cvzoo.serializers.model_file import save_model
 from cvzoo.weights.formats.safetensors import read_safetensors_metadata, write_safetensors

@@ -11,6 +11,7 @@ import pathlib
 
 import numpy as np
 import pytest
+from by_our_names import by_our_names
 
 from cvzoo.autodiff.variable import Variable
 from cvzoo.config.switches import no_backprop_mode, using_config
@@ -25,7 +26,6 @@ from cvzoo.links.model.faster_rcnn_fpn.weights import RESNET50_FPN, RESNET50_FPN
 from cvzoo.links.model.keypoint_rcnn.published import KeypointRCNNFPNResNet50
 from cvzoo.links.model.mask_rcnn.paste_mask import paste_window
 from cvzoo.links.model.mask_rcnn.published import MaskRCNNFPNResNet50
-from cvzoo.links.model.pretrained.names import by_our_names
 
 FOUND = json.loads(pathlib.Path(__file__).with_name("torchvision.json").read_text())
 FROZEN = "(COCO_V1 config: FrozenBN eps=0)"

@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from by_our_names import by_our_names
 from zoo_family import family_of
 
 import cvzoo.functions as F
@@ -19,7 +20,6 @@ from cvzoo.links.model.fcos.loss import FCOSLoss, centredness
 from cvzoo.links.model.fcos.names import NAMES
 from cvzoo.links.model.fcos.targets import assign_targets, match_places
 from cvzoo.links.model.preparation.placement import Placement
-from cvzoo.links.model.pretrained.names import by_our_names
 from cvzoo.links.model.pretrained.torchvision_rows import COCO_ROWS
 from cvzoo.reporting.reporter import Reporter
 

@@ -9,6 +9,7 @@ import pathlib
 
 import numpy as np
 import pytest
+from by_our_names import by_our_names
 
 import cvzoo.functions as F
 from cvzoo.config.randomness import set_seed
@@ -18,7 +19,6 @@ from cvzoo.links.model.googlenet.googlenet import BLOCKS, GoogLeNet
 from cvzoo.links.model.googlenet.inception_v3 import InceptionV3
 from cvzoo.links.model.googlenet.mixed import Layer, Mixed
 from cvzoo.links.model.googlenet.names import googlenet_names, inception_v3_names
-from cvzoo.links.model.pretrained.names import by_our_names
 from cvzoo.optimizers.momentum_sgd import MomentumSGD
 from cvzoo.serializers.npz import save_npz
 

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from by_our_names import by_our_names
 
-from cvzoo.links.model.pretrained.names import Names, by_our_names, counted_batches, publisher_of
+from cvzoo.links.model.pretrained.names import Names, counted_batches, publisher_of
 
 
 def ones(*names, shape=(2, 3)):

@@ -4,13 +4,13 @@ import re
 
 import numpy as np
 import pytest
+from by_our_names import by_our_names
 from zoo_family import family_of
 
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import WeightsMismatchError
 from cvzoo.links.model.architectures import architecture_of
 from cvzoo.links.model.preparation.center_crop import PhotoPreparation
-from cvzoo.links.model.pretrained.names import by_our_names
 from cvzoo.links.model.resnet import variants
 from cvzoo.links.model.resnet.extractor import ResNetExtractor
 from cvzoo.links.model.resnet.names import CAFFE_PREPARATION

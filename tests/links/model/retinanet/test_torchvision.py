@@ -11,11 +11,12 @@ import pathlib
 
 import numpy as np
 import pytest
+from by_our_names import by_our_names
 from neighbour import module_at
 
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import WeightsMismatchError
-from cvzoo.links.model.pretrained.names import by_our_names, publisher_of
+from cvzoo.links.model.pretrained.names import publisher_of
 from cvzoo.links.model.pretrained.torchvision_rows import COCO_ROWS
 from cvzoo.links.model.resnet.names import NAMES as RESNET_NAMES
 from cvzoo.links.model.resnet.resnet import ResNet

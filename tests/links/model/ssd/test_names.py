@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from by_our_names import by_our_names
 
 from cvzoo.config.randomness import set_seed
 from cvzoo.errors.exceptions import FileFormatError, ValueRangeError, WeightsMismatchError
 from cvzoo.labels.voc import voc_bbox_label_names
-from cvzoo.links.model.pretrained.names import by_our_names, publisher_of
+from cvzoo.links.model.pretrained.names import publisher_of
 from cvzoo.links.model.ssd.names import NAMES, gluon_config
 from cvzoo.links.model.ssd.published import SSD300, SSD512
 

@@ -5,6 +5,7 @@ import functools
 
 import numpy as np
 import pytest
+from by_our_names import by_our_names
 from zoo_family import family_of
 
 import cvzoo.functions as F
@@ -13,7 +14,6 @@ from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
 from cvzoo.labels.voc import voc_bbox_label_names
-from cvzoo.links.model.pretrained.names import by_our_names
 from cvzoo.links.model.ssd.config import SSD300_TORCHVISION, SSDSettings
 from cvzoo.links.model.ssd.loss import SSDLoss
 from cvzoo.links.model.ssd.multibox_loss import multibox_loss

@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from by_our_names import by_our_names
 from zoo_family import family_of
 
 import cvzoo.functions as F
@@ -12,7 +13,6 @@ from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
 from cvzoo.labels.coco import coco_bbox_label_names
-from cvzoo.links.model.pretrained.names import by_our_names
 from cvzoo.links.model.ssd.loss import SSDLoss
 from cvzoo.links.model.ssdlite.config import SSDLiteSettings
 from cvzoo.links.model.ssdlite.names import ssdlite_files

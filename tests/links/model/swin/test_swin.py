@@ -5,6 +5,7 @@ import pathlib
 
 import numpy as np
 import pytest
+from by_our_names import by_our_names
 from few_steps import losses_of_steps
 from zoo_family import family_of
 
@@ -13,7 +14,6 @@ from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
 from cvzoo.links.model.preparation.center_crop import PhotoPreparation
-from cvzoo.links.model.pretrained.names import by_our_names
 from cvzoo.links.model.swin.extractor import SwinExtractor
 from cvzoo.links.model.swin.names import swin_names
 from cvzoo.links.model.swin.plan import PLANS, Plan

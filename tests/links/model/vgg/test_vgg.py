@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from by_our_names import by_our_names
 from few_steps import losses_of_steps
 from zoo_family import family_of
 
@@ -9,7 +10,6 @@ import cvzoo.functions as F
 from cvzoo.config.randomness import set_seed
 from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
 from cvzoo.links.model.preparation.center_crop import PhotoPreparation
-from cvzoo.links.model.pretrained.names import by_our_names
 from cvzoo.links.model.vgg import published
 from cvzoo.links.model.vgg.extractor import DEPTHS, VGGExtractor
 from cvzoo.links.model.vgg.names import CAFFE_PREPARATION, torchvision_places, vgg_names
