@@ -21,7 +21,6 @@ from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.model.class_maps import ClassMap
 from cvzoo.links.model.config import AbstractConfig, classes_field, config_field, count_field, flip_field, scales_field
-from cvzoo.links.model.one_of import one_of
 from cvzoo.links.model.preparation.as_is import AsIs
 from cvzoo.links.model.pretrained.classifier import segmenter_source
 from cvzoo.links.model.pretrained.load import load_pretrained
@@ -37,6 +36,13 @@ from cvzoo.links.model.views import mean_of_views
 from cvzoo.transforms.resize_contain import contain_frame, resize_contain
 
 _STRIDE = 8
+
+
+_USUAL_NAMES = (
+    cityscapes_semantic_segmentation_label_names,
+    ade20k_semantic_segmentation_label_names,
+    voc_semantic_segmentation_label_names,
+)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -100,37 +106,35 @@ class PSPNet(AbstractSegmenter):
             heads=("head_conv2", "aux_conv2"),
             n_class=n_class,
             label_names=label_names,
-            usual_names=(
-                cityscapes_semantic_segmentation_label_names,
-                ade20k_semantic_segmentation_label_names,
-                voc_semantic_segmentation_label_names,
-            ),
+            usual_names=_USUAL_NAMES,
         )
-        if source.file is not None and source.file.publisher == "gluon":
-            layout, aux = "gluon", True
-        self.n_class, self.label_names = source.n_class, source.label_names
         if input_size is None:
             known = isinstance(pretrained_model, str) and pretrained_model in INPUT_SIZES
             input_size = INPUT_SIZES[pretrained_model] if known else 713
-        self.input_size = _size(input_size)
+        is_gluon = source.file is not None and source.file.publisher == "gluon"
         self.config = PSPNetConfig(
             n_layer=n_layer,
-            n_class=self.n_class,
-            input_size=self.input_size,
+            n_class=source.n_class,
+            input_size=_size(input_size),
             base_channels=base_channels,
-            aux=aux,
-            layout=layout,
+            aux=aux or is_gluon,
+            layout="gluon" if is_gluon else layout,
             scales=self.scales,
             flip=True,
         )
-        self.aux, self.layout = aux, layout
-        kind = one_of(LAYOUTS, layout, "PSPNet: layout")
-        self._mean, self._std = (np.array(three, np.float32)[:, None, None] for three in (kind.mean, kind.std))
-        self.flip = True
+        self.label_names = source.label_names
+        self._build(self.config)
+        load_pretrained(self, backbone)
+        self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
+
+    def _build(self, c: PSPNetConfig) -> None:
+        self.n_class, self.input_size = c.n_class, c.input_size
+        self.aux, self.layout, self.flip = c.aux, c.layout, c.flip
+        kind = LAYOUTS[c.layout]
         with self.init_scope():
             self.extractor = ResNetExtractor(
-                n_layer,
-                base_channels=base_channels,
+                c.n_layer,
+                base_channels=c.base_channels,
                 stem="deep",
                 dilations=(1, 1, 2, 4),
                 dilate_first=kind.dilate_first,
@@ -138,17 +142,15 @@ class PSPNet(AbstractSegmenter):
             )
             middle, last = self.extractor.channels[2:]
             self.ppm = PyramidPoolingModule(
-                last, [side // _STRIDE for side in self.input_size], kind.pyramids, eps=kind.eps
+                last, [side // _STRIDE for side in c.input_size], kind.pyramids, eps=kind.eps
             )
             self.head_conv1 = Conv2DBNActiv(2 * last, last // 4, 3, 1, 1, bn_eps=kind.eps)
-            self.head_conv2 = Convolution2D(last // 4, self.n_class, 1)
+            self.head_conv2 = Convolution2D(last // 4, c.n_class, 1)
             self.aux_conv1 = self.aux_conv2 = None
-            if aux:
+            if c.aux:
                 wide, ksize = int(middle * kind.aux_channels), kind.aux_ksize
                 self.aux_conv1 = Conv2DBNActiv(middle, wide, 3, 1, 1, bn_eps=kind.eps)
-                self.aux_conv2 = Convolution2D(wide, self.n_class, ksize, 1, ksize // 2)
-        load_pretrained(self, backbone)
-        self.load_report = load_pretrained(self, source.file, may_start_anew=source.may_start_anew)
+                self.aux_conv2 = Convolution2D(wide, c.n_class, ksize, 1, ksize // 2)
 
     @property
     def preparation(self) -> AsIs:  # type: ignore[override]
