@@ -9,20 +9,15 @@ if TYPE_CHECKING:
     from cvzoo.files.file_bytes import file_bytes, file_size
     from cvzoo.files.file_hash import remembered_sha256, sha256_of
     from cvzoo.files.file_lock import file_lock
-    from cvzoo.files.zip_archive import MAX_ENTRIES, MAX_RATIO, MAX_TOTAL, MAX_TOTAL_RATIO, SMALL, ZipArchive
+    from cvzoo.files.zip_archive import ZipArchive
 
 __all__ = [
     "atomic_write",
     "file_bytes",
     "file_lock",
     "file_size",
-    "MAX_ENTRIES",
-    "MAX_RATIO",
-    "MAX_TOTAL",
-    "MAX_TOTAL_RATIO",
     "remembered_sha256",
     "sha256_of",
-    "SMALL",
     "sync_folder",
     "ZipArchive",
 ]
