@@ -27,7 +27,7 @@ class FramePreparation(AbstractPreparation):
     channels = "BGR"
     normalize_first = True
     resampling = Resampling.BILINEAR
-    header = ("channels", "insize", "mean", "std")
+    usual_header = ("channels", "insize", "mean", "std")
 
     def __post_init__(self):
         if len(self.insize) != 2 or any(type(side) is not int or side < 8 or side % 8 for side in self.insize):

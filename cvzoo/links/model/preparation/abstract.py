@@ -1,7 +1,7 @@
 """What all descriptions of an image's preparation have in common, and all that reads them."""
 
 import abc
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -39,7 +39,8 @@ class AbstractPreparation(abc.ABC):
     normalize_first: whether mean and std come before the resizing
     channels: their order
     fill: the value beside the image, in [0, 255]; None: zeros in the network's input
-    header: what the header of a model file says, in order: names of facts, or names with values of the model's own
+    header: what the header of a model file says, in order: names of facts, or names with values of the model's own;
+        None: `usual_header`
     """
 
     mean: Three = (0.0, 0.0, 0.0)
@@ -50,7 +51,8 @@ class AbstractPreparation(abc.ABC):
     normalize_first: bool = False
     channels: Literal["RGB", "BGR"] = "RGB"
     fill: float | None = None
-    header: tuple[Fact, ...] = ()
+    header: tuple[Fact, ...] | None = None
+    usual_header: tuple[str, ...] = ()
 
     # --- what a kind of preparation says ----------------------------------------------------------------------------
     @abc.abstractmethod
@@ -127,7 +129,8 @@ class AbstractPreparation(abc.ABC):
         """How images are prepared, as JSON, for the headers of model files."""
         facts = {"channels": self.channels, "mean": self.mean, "std": self.std}
         facts |= {"interpolation": _FILTERS[self.resampling][0]} | self.facts()
-        told = [(fact, facts[fact]) if isinstance(fact, str) else fact for fact in self.header]
+        header = self.usual_header if self.header is None else self.header
+        told = [(fact, facts[fact]) if isinstance(fact, str) else fact for fact in header]
         return {name: list(value) if isinstance(value, tuple) else value for name, value in told if value is not None}
 
     def describe(self) -> str:
@@ -193,6 +196,12 @@ class AbstractPreparation(abc.ABC):
         for field, positive in (("mean", False), ("std", True)):
             numbers = checked_numbers(f"{name}: {field}", getattr(self, field), positive=positive)
             object.__setattr__(self, field, numbers)
+        if self.value_range not in (1, 255):
+            raise ValueRangeError(f"{name}: value_range", expected="1 or 255", got=self.value_range)
+        if self.arithmetic not in get_args(Arithmetic):
+            raise ValueRangeError(
+                f"{name}: arithmetic", expected=" or ".join(map(repr, get_args(Arithmetic))), got=self.arithmetic
+            )
         one_each = len(set(self.mean)) == len(set(self.std)) == 1
         if self.arithmetic.startswith("x") and not one_each:
             raise ValueRangeError(f"{name}: mean and std must be one number for {self.arithmetic!r}", got=self.mean)

@@ -4,30 +4,22 @@ import dataclasses
 from typing import Any
 
 from cvzoo.backends.resampling import Resampling
-from cvzoo.links.model.preparation.abstract import AbstractPreparation, Arithmetic, Fact, Size, Three
+from cvzoo.links.model.preparation.abstract import Size
+from cvzoo.links.model.preparation.normalized import AbstractNormalizedPreparation
 from cvzoo.links.model.preparation.placement import Placement
-
-_HEADER = ("channels", "mean", "std")
 
 
 @dataclasses.dataclass(frozen=True)
-class AsIs(AbstractPreparation):
-    """Not resized. The fields are those of `AbstractPreparation`.
+class AsIs(AbstractNormalizedPreparation):
+    """Not resized. The fields are those of `AbstractNormalizedPreparation`.
 
     Raises ValueRangeError that names the field.
     """
 
     _: dataclasses.KW_ONLY
-    mean: Three = (0.0, 0.0, 0.0)
-    std: Three = (1.0, 1.0, 1.0)
-    value_range: float = 255.0
-    arithmetic: Arithmetic = "(x - mean) / std"
-    header: tuple[Fact, ...] = dataclasses.field(default=_HEADER, compare=False)
+    resampling: Resampling = Resampling.BILINEAR
 
-    resampling = Resampling.BILINEAR
-
-    def __post_init__(self):
-        self._check_numbers()
+    usual_header = ("channels", "mean", "std")
 
     def placement(self, size: Size) -> Placement:
         return Placement(size, size)

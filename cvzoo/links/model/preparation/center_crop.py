@@ -12,8 +12,6 @@ from cvzoo.links.model.preparation.placement import Placement
 from cvzoo.links.model.preparation.short_side import short_side_size
 from cvzoo.links.model.preparation.statistics import IMAGENET_MEAN, IMAGENET_STD
 
-_HEADER = ("short", "crop", "interpolation", "mean", "std")
-
 
 @dataclasses.dataclass(frozen=True)
 class CenterCrop(AbstractPreparation):
@@ -33,8 +31,9 @@ class CenterCrop(AbstractPreparation):
     mean: Three = IMAGENET_MEAN
     std: Three = IMAGENET_STD
     _: dataclasses.KW_ONLY
-    header: tuple[Fact, ...] = dataclasses.field(default=_HEADER, compare=False)
+    header: tuple[Fact, ...] | None = dataclasses.field(default=None, compare=False)
 
+    usual_header = ("short", "crop", "interpolation", "mean", "std")
     value_range = 1.0
     fill = 0.0
 

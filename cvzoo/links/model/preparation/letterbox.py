@@ -4,35 +4,32 @@ import dataclasses
 from typing import Any
 
 from cvzoo.backends.resampling import Resampling
-from cvzoo.links.model.preparation.abstract import AbstractPreparation, Arithmetic, Fact, Size, Three
+from cvzoo.links.model.preparation.abstract import Size, Three
 from cvzoo.links.model.preparation.checks import checked_size
+from cvzoo.links.model.preparation.normalized import AbstractNormalizedPreparation
 from cvzoo.links.model.preparation.placement import Placement
 from cvzoo.transforms.letterbox import letterbox_frame
 
-_HEADER = ("channels", "mean", "std", "letterbox", "fill", "interpolation")
-
 
 @dataclasses.dataclass(frozen=True)
-class Letterbox(AbstractPreparation):
+class Letterbox(AbstractNormalizedPreparation):
     """Resized to fit into `size` (H, W) in its proportions, in the middle; `fill` on both sides.
 
-    The other fields are those of `AbstractPreparation`; by default values come into [0, 1], as darknet's.
+    The other fields are those of `AbstractNormalizedPreparation`; by default values come into [0, 1], as darknet's.
     Raises ValueRangeError that names the field.
     """
 
     size: Size
     _: dataclasses.KW_ONLY
-    mean: Three = (0.0, 0.0, 0.0)
     std: Three = (255.0, 255.0, 255.0)
-    value_range: float = 255.0
-    arithmetic: Arithmetic = "(x - mean) / std"
     fill: float = 127.5
     resampling: Resampling = Resampling.CORNERS
-    header: tuple[Fact, ...] = dataclasses.field(default=_HEADER, compare=False)
+
+    usual_header = ("channels", "mean", "std", "letterbox", "fill", "interpolation")
 
     def __post_init__(self):
         object.__setattr__(self, "size", checked_size("Letterbox: size", self.size))
-        self._check_numbers()
+        super().__post_init__()
 
     def placement(self, size: Size) -> Placement:
         resized, offset = letterbox_frame(size, self.size)

@@ -5,10 +5,10 @@ import math
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from cvzoo.backends.resampling import Resampling
 from cvzoo.errors.exceptions import ValueRangeError
-from cvzoo.links.model.preparation.abstract import AbstractPreparation, Fact, Size, Three
+from cvzoo.links.model.preparation.abstract import Size
 from cvzoo.links.model.preparation.checks import checked_side
+from cvzoo.links.model.preparation.normalized import AbstractNormalizedPreparation
 from cvzoo.links.model.preparation.placement import Placement
 
 Sides = Literal["torchvision", "chainercv", "detectron2"]
@@ -18,13 +18,13 @@ RESIZED_FACTS = ("short_side", "long_side_at_most", "interpolation", "padded_to_
 
 
 @dataclasses.dataclass(frozen=True)
-class ResizeShortestEdge(AbstractPreparation):
+class ResizeShortestEdge(AbstractNormalizedPreparation):
     """Resized in its proportions until the short side is `min_size`, or the long one `max_size`, whichever is smaller.
 
     sides: in whose arithmetic sides become whole pixels: torchvision's and ChainerCV's cut off, Detectron2's rounds
     multiple: zeros below and at the right make sides multiples of it; at_least: and so long
     one_scale: whether boxes are scaled by the width's factor along both axes, as in py-faster-rcnn
-    The other fields are those of `AbstractPreparation`.
+    The other fields are those of `AbstractNormalizedPreparation`.
     Raises ValueRangeError that names the field.
     """
 
@@ -35,11 +35,8 @@ class ResizeShortestEdge(AbstractPreparation):
     multiple: int = 1
     at_least: int = 1
     one_scale: bool = False
-    mean: Three = (0.0, 0.0, 0.0)
-    std: Three = (1.0, 1.0, 1.0)
-    resampling: Resampling = Resampling.PILLOW_FLOATS
-    normalize_first: bool = False
-    header: tuple[Fact, ...] = dataclasses.field(default=("channels", "mean", "std", *RESIZED_FACTS), compare=False)
+
+    usual_header = ("channels", "mean", "std", *RESIZED_FACTS)
 
     def __post_init__(self):
         for name in ("multiple", "at_least"):
@@ -47,7 +44,7 @@ class ResizeShortestEdge(AbstractPreparation):
         for name in ("min_size", "max_size"):
             if not getattr(self, name) > 0:
                 raise ValueRangeError(f"ResizeShortestEdge: {name} must be positive", got=getattr(self, name))
-        self._check_numbers()
+        super().__post_init__()
 
     def placement(self, size: Size) -> Placement:
         resized = _SIZES[self.sides](size, self.min_size, self.max_size)

@@ -4,19 +4,18 @@ import dataclasses
 from typing import Any
 
 from cvzoo.backends.resampling import Resampling
-from cvzoo.links.model.preparation.abstract import AbstractPreparation, Fact, Size, Three
+from cvzoo.links.model.preparation.abstract import Size, Three
 from cvzoo.links.model.preparation.checks import checked_side
+from cvzoo.links.model.preparation.normalized import AbstractNormalizedPreparation
 from cvzoo.links.model.preparation.placement import Placement
 from cvzoo.links.model.preparation.statistics import IMAGENET_MEAN, IMAGENET_STD
 
-_HEADER = ("channels", "mean", "std", "short_side", "interpolation")
-
 
 @dataclasses.dataclass(frozen=True)
-class ShortSide(AbstractPreparation):
+class ShortSide(AbstractNormalizedPreparation):
     """Resized in its proportions until the short side is `short`, as torchvision does; no part is cut off.
 
-    The other fields are those of `AbstractPreparation`; mean and std are by default ImageNet's, of RGB in [0, 1].
+    The other fields are those of `AbstractNormalizedPreparation`, mean and std by default ImageNet's of RGB in [0, 1].
     Raises ValueRangeError that names the field.
     """
 
@@ -26,11 +25,12 @@ class ShortSide(AbstractPreparation):
     std: Three = IMAGENET_STD
     value_range: float = 1.0
     resampling: Resampling = Resampling.PILLOW
-    header: tuple[Fact, ...] = dataclasses.field(default=_HEADER, compare=False)
+
+    usual_header = ("channels", "mean", "std", "short_side", "interpolation")
 
     def __post_init__(self):
         checked_side("short", self.short)
-        self._check_numbers()
+        super().__post_init__()
 
     def placement(self, size: Size) -> Placement:
         resized = short_side_size(size, self.short)

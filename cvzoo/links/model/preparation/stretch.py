@@ -3,34 +3,27 @@
 import dataclasses
 from typing import Any
 
-from cvzoo.backends.resampling import Resampling
-from cvzoo.links.model.preparation.abstract import AbstractPreparation, Arithmetic, Fact, Size, Three
+from cvzoo.links.model.preparation.abstract import Size
 from cvzoo.links.model.preparation.checks import checked_size
+from cvzoo.links.model.preparation.normalized import AbstractNormalizedPreparation
 from cvzoo.links.model.preparation.placement import Placement
-
-_HEADER = ("channels", "mean", "std", "size", "interpolation")
 
 
 @dataclasses.dataclass(frozen=True)
-class Stretch(AbstractPreparation):
+class Stretch(AbstractNormalizedPreparation):
     """Resized to `size` (H, W) whatever its proportions.
 
-    The other fields are those of `AbstractPreparation`.
+    The other fields are those of `AbstractNormalizedPreparation`.
     Raises ValueRangeError that names the field.
     """
 
     size: Size
-    _: dataclasses.KW_ONLY
-    mean: Three = (0.0, 0.0, 0.0)
-    std: Three = (1.0, 1.0, 1.0)
-    value_range: float = 255.0
-    arithmetic: Arithmetic = "(x - mean) / std"
-    resampling: Resampling = Resampling.PILLOW_FLOATS
-    header: tuple[Fact, ...] = dataclasses.field(default=_HEADER, compare=False)
+
+    usual_header = ("channels", "mean", "std", "size", "interpolation")
 
     def __post_init__(self):
         object.__setattr__(self, "size", checked_size("Stretch: size", self.size))
-        self._check_numbers()
+        super().__post_init__()
 
     def placement(self, size: Size) -> Placement:
         return Placement(self.size, self.size)

@@ -184,6 +184,6 @@ class ResNet(AbstractClassifier):
 def _seen(how: CenterCrop, *, stretched: bool) -> CenterCrop | Stretch:
     """As the network sees a photo; stretched: all of it instead of the middle."""
     if not stretched:
-        return dataclasses.replace(how, header=("channels", *how.header))
+        return dataclasses.replace(how, header=("channels", *how.usual_header))
     header = ("channels", ("interpolation", how.interpolation), "mean", "std", "stretched_to")
     return Stretch((how.crop, how.crop), mean=how.mean, std=how.std, value_range=1.0, header=header)

@@ -85,12 +85,8 @@ def test_arithmetic_is_as_it_is_written():
 
 
 def test_blue_may_come_first():
-    @dataclasses.dataclass(frozen=True)
-    class Reversed(Stretch):
-        channels: str = "BGR"
-
     img = photo()
-    np.testing.assert_array_equal(Reversed((20, 50))(img), img[::-1])
+    np.testing.assert_array_equal(Stretch((20, 50), channels="BGR")(img), img[::-1])
 
 
 def test_the_short_side_is_long_enough_unless_the_long_one_is_too_long():
@@ -131,6 +127,8 @@ def test_values_are_normalized_before_or_after_the_resizing():
         (lambda: ShortSide(True), "short"),
         (lambda: ResizeShortestEdge(0, 5), "min_size"),
         (lambda: ResizeShortestEdge(3, 5, multiple=0), "multiple"),
+        (lambda: AsIs(value_range=100.0), "value_range"),
+        (lambda: AsIs(arithmetic="x + mean"), "arithmetic"),
         (lambda: AsIs(mean=(1, 2, 3), arithmetic="x / std - mean / std"), "one number"),
     ],
 )
