@@ -150,6 +150,7 @@ def changed(path, change):
         (lambda own: own.update(label_names=["text"]), FileFormatError, "no RetinaNet"),
         (lambda own: own.update(architecture="YourNet"), UnsupportedError, "YourNet"),
         (lambda own: own["settings"].update(presets=3), FileFormatError, "no RetinaNet"),
+        (lambda own: own["settings"].update(n_fg_class=10**9), FileFormatError, "n_fg_class"),
         (lambda own: own["settings"].pop("n_fg_class"), FileFormatError, "no RetinaNet"),
         (lambda own: own["settings"].update(novelty=1), FileFormatError, "novelty"),
         (lambda own: own["settings"].update(settings=[]), FileFormatError, "no RetinaNet"),

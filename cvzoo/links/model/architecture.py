@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.chain import Chain
-from cvzoo.links.model.config import checked_values
+from cvzoo.links.model.config import checked_values, classes_field
 from cvzoo.links.model.config_json import config_from_json, config_to_json
 from cvzoo.links.model.thresholds import (
     AbstractThresholds,
@@ -95,7 +95,7 @@ def present_config(model: Any) -> Any:
 
 @dataclasses.dataclass(frozen=True)
 class _Classes:
-    n_fg_class: int
+    n_fg_class: int = classes_field()
 
 
 def _keyed(config_class: type, settings: Mapping[str, Any], key: str) -> tuple[int, Any]:
