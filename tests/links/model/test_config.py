@@ -17,6 +17,8 @@ from cvzoo.links.model.config import AbstractConfig, config_field, count_field, 
 from cvzoo.links.model.config_json import config_from_json, config_to_json
 from cvzoo.links.model.resnet.resnet import ResNet
 from cvzoo.links.model.ssd.config import SSDConfig
+from cvzoo.links.model.ssdlite.config import SSDLiteConfig, SSDLiteSettings
+from cvzoo.links.model.ssdlite.ssdlite import SSDLite
 
 
 class Plan(NamedTuple):
@@ -171,6 +173,16 @@ def test_a_config_may_be_given_under_one_name_only():
     assert one_config(None, None) is None
     with pytest.raises(ValueRangeError, match="config and settings"):
         one_config(CONFIG, CONFIG)
+
+
+def test_a_detector_takes_its_config_under_the_older_name_too():
+    small = SSDLiteConfig(
+        insize=64, width=0.25, extras=(16,), scales=(0.2, 0.4, 0.7, 0.9), aspect_ratios=((2,), (2, 3), (2,))
+    )
+    assert SSDLite(2, config=small).config == SSDLite(2, settings=small).settings == small
+    assert SSDLiteSettings is SSDLiteConfig
+    with pytest.raises(ValueRangeError, match="config and settings"):
+        SSDLite(2, config=small, settings=small)
 
 
 @pytest.mark.parametrize("architecture", architectures(), ids=lambda each: each.name)
