@@ -16,7 +16,8 @@ from convolutions import milliseconds, photos
 
 from cvzoo.backends.cuda.batch_norm import batch_norm_gradients, batch_norm_learn
 from cvzoo.backends.cuda.depthwise import depthwise_conv_2d, depthwise_input_grad, depthwise_weight_grad
-from cvzoo.backends.cupy import normalization, pooling
+from cvzoo.backends.cuda.layer_norm import layer_norm, layer_norm_grad
+from cvzoo.backends.cupy import pooling
 from cvzoo.backends.cupy.library import cupy
 from cvzoo.backends.float_types import bfloat16
 from cvzoo.backends.numpy.windows import out_size
@@ -149,9 +150,9 @@ def layer_norms(batch: int, dtype) -> list[Case]:
         for _ in range(ROTATED):
             x = photos((batch, length, rows, 1), dtype).transpose(0, 2, 3, 1).reshape(-1, length)
             gamma, beta = xp.ones(length, "float32"), xp.zeros(length, "float32")
-            _, mean, var = normalization.layer_norm(x, gamma, beta, eps=1e-5)
-            forward.append(lambda x=x, g=gamma, b=beta: normalization.layer_norm(x, g, b, eps=1e-5))
-            back.append(lambda x=x, g=gamma, m=mean, v=var: normalization.layer_norm_grad(x, x, g, m, v, eps=1e-5))
+            _, mean, var = layer_norm(x, gamma, beta, eps=1e-5)
+            forward.append(lambda x=x, g=gamma, b=beta: layer_norm(x, g, b, eps=1e-5))
+            back.append(lambda x=x, g=gamma, m=mean, v=var: layer_norm_grad(x, x, g, m, v, eps=1e-5))
 
             def make(x=x, length=length):
                 x = torchs(x)

@@ -9,6 +9,15 @@ from cvzoo.backends.cuda.pixel_rows import are_whole, as_channels, as_vector, la
 from cvzoo.backends.cuda.suffix import suffix
 from cvzoo.backends.cupy.library import cupy
 
+__all__ = [
+    "batch_norm_fixed",
+    "batch_norm_grad",
+    "batch_norm_relu_fixed",
+    "batch_norm_relu_grad",
+    "batch_norm_relu_train",
+    "batch_norm_train",
+]
+
 _KERNELS = KernelModule("batch_norm")
 _BLOCK = (256, 1, 1)
 _ENOUGH = 1024  # blocks that keep any GPU busy; a number of its own would change the sums' order
@@ -161,3 +170,40 @@ def batch_norm_gradients(
         (gy, rows.x, mask, gx, gadd, gamma, mean, var, ggamma, gbeta, np.float64(eps), *rows.shape(step)),
     )
     return as_channels(gx), ggamma, gbeta, None if gadd is None else as_channels(gadd)
+
+
+def batch_norm_train(x: Any, gamma: Any, beta: Any, *, eps: float) -> tuple[Any, Any, Any]:
+    """As AbstractBackend.batch_norm_train says."""
+    return batch_norm_learn(x, gamma, beta, eps=eps)[:3]
+
+
+def batch_norm_fixed(x: Any, gamma: Any, beta: Any, mean: Any, var: Any, *, eps: float) -> Any:
+    """As AbstractBackend.batch_norm_fixed says."""
+    return batch_norm_apply(x, gamma, beta, mean, var, eps=eps)
+
+
+def batch_norm_grad(gy: Any, x: Any, gamma: Any, mean: Any, var: Any, *, eps: float) -> tuple[Any, Any, Any]:
+    """As AbstractBackend.batch_norm_grad says."""
+    return batch_norm_gradients(gy, x, gamma, mean, var, eps=eps)[:3]
+
+
+def batch_norm_relu_train(
+    x: Any, gamma: Any, beta: Any, *, eps: float, add: Any | None = None
+) -> tuple[Any, Any, Any, Any]:
+    """As AbstractBackend.batch_norm_relu_train says; the mask has one bit a number. NaN stays NaN."""
+    return batch_norm_learn(x, gamma, beta, eps=eps, add=add, relu=True)
+
+
+def batch_norm_relu_fixed(
+    x: Any, gamma: Any, beta: Any, mean: Any, var: Any, *, eps: float, add: Any | None = None
+) -> Any:
+    """As AbstractBackend.batch_norm_relu_fixed says. NaN stays NaN."""
+    return batch_norm_apply(x, gamma, beta, mean, var, eps=eps, add=add, relu=True)
+
+
+def batch_norm_relu_grad(
+    gy: Any, x: Any, gamma: Any, mean: Any, var: Any, mask: Any, *, eps: float, adds: bool = False
+) -> tuple[Any, ...]:
+    """As AbstractBackend.batch_norm_relu_grad says."""
+    found = batch_norm_gradients(gy, x, gamma, mean, var, eps=eps, mask=mask, adds=adds)
+    return found if adds else found[:3]

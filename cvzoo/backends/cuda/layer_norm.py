@@ -9,6 +9,8 @@ from cvzoo.backends.cuda.pixel_rows import are_whole, as_vector, lanes_for
 from cvzoo.backends.cuda.suffix import suffix
 from cvzoo.backends.cupy.library import cupy
 
+__all__ = ["layer_norm", "layer_norm_grad"]
+
 _KERNELS = KernelModule("layer_norm")
 _BLOCK = (256, 1, 1)
 _LONG = 4096  # a row of so many numbers is worth a block, shorter ones a warp each
@@ -23,8 +25,8 @@ def _wide(x: Any) -> Any:
     return np.float64 if x.dtype == np.float64 else np.float32
 
 
-def layer_norm_forward(x: Any, gamma: Any, beta: Any, *, eps: float) -> tuple[Any, Any, Any]:
-    """y (N, I), mean (N,), var (N,) of x (N, I), gamma (I,), beta (I,); all but x and y float32 beside 16 bits."""
+def layer_norm(x: Any, gamma: Any, beta: Any, *, eps: float) -> tuple[Any, Any, Any]:
+    """As AbstractBackend.layer_norm says."""
     xp, wide = cupy(), _wide(x)
     n, length = x.shape
     x = xp.ascontiguousarray(x)
@@ -44,8 +46,8 @@ def layer_norm_forward(x: Any, gamma: Any, beta: Any, *, eps: float) -> tuple[An
     return y, mean, var
 
 
-def layer_norm_gradients(gy: Any, x: Any, gamma: Any, mean: Any, var: Any, *, eps: float) -> tuple[Any, Any, Any]:
-    """gx (N, I), ggamma (I,), gbeta (I,) of layer_norm_forward."""
+def layer_norm_grad(gy: Any, x: Any, gamma: Any, mean: Any, var: Any, *, eps: float) -> tuple[Any, Any, Any]:
+    """As AbstractBackend.layer_norm_grad says."""
     xp, wide = cupy(), _wide(x)
     n, length = x.shape
     x, gy = xp.ascontiguousarray(x), xp.ascontiguousarray(gy)

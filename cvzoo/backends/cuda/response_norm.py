@@ -9,6 +9,8 @@ from cvzoo.backends.cuda.pixel_rows import as_channels, new_rows, pixel_rows
 from cvzoo.backends.cuda.suffix import suffix
 from cvzoo.backends.cupy.library import cupy
 
+__all__ = ["local_response_norm", "local_response_norm_grad"]
+
 _KERNELS = KernelModule("response_norm")
 _BLOCK = (256, 1, 1)
 
@@ -20,8 +22,8 @@ def _numbers(x: Any, n: int, k: float, alpha: float, beta: float) -> tuple:
     )
 
 
-def response_norm(x: Any, *, n: int, k: float, alpha: float, beta: float) -> Any:
-    """x / (k + alpha * s) ** beta of x (B, C, H, W), s the sum of squares over n channels, n // 2 of them below."""
+def local_response_norm(x: Any, *, n: int, k: float, alpha: float, beta: float) -> Any:
+    """As AbstractBackend.local_response_norm says; of an even n, one more channel lies below than above."""
     if not x.size:
         return as_channels(new_rows(x))
     x = pixel_rows(x)
@@ -31,8 +33,8 @@ def response_norm(x: Any, *, n: int, k: float, alpha: float, beta: float) -> Any
     return as_channels(y)
 
 
-def response_norm_gradient(gy: Any, x: Any, *, n: int, k: float, alpha: float, beta: float) -> Any:
-    """gx of response_norm."""
+def local_response_norm_grad(gy: Any, x: Any, *, n: int, k: float, alpha: float, beta: float) -> Any:
+    """As AbstractBackend.local_response_norm_grad says."""
     if not x.size:
         return as_channels(new_rows(x))
     xp = cupy()

@@ -8,13 +8,15 @@ from typing import Any
 
 from cvzoo.backends.constants import constant as constant
 from cvzoo.backends.cuda.arithmetic import *
+from cvzoo.backends.cuda.batch_norm import *
 from cvzoo.backends.cuda.detection import *
 from cvzoo.backends.cuda.focal_loss import *
+from cvzoo.backends.cuda.layer_norm import *
 from cvzoo.backends.cuda.loss import *
 from cvzoo.backends.cuda.prepare import *
 from cvzoo.backends.cuda.random_numbers import *
+from cvzoo.backends.cuda.response_norm import *
 from cvzoo.backends.cuda.roi import *
-from cvzoo.backends.cupy.batch_norm_relu import *
 from cvzoo.backends.cupy.bfloat16 import *
 from cvzoo.backends.cupy.chain import *
 from cvzoo.backends.cupy.concat import *
@@ -25,7 +27,6 @@ from cvzoo.backends.cupy.indexing import *
 from cvzoo.backends.cupy.library import cupy as _cupy
 from cvzoo.backends.cupy.matmul import *
 from cvzoo.backends.cupy.memory import *
-from cvzoo.backends.cupy.normalization import *
 from cvzoo.backends.cupy.pooling import *
 from cvzoo.backends.cupy.quantized import *
 from cvzoo.backends.cupy.resize import *

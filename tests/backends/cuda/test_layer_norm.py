@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from kernel_proofs import FLOATS, assert_near, draw, run_in_every_order, wide, wide_dtype
 
-from cvzoo.backends.cuda.layer_norm import layer_norm_forward, layer_norm_gradients
+from cvzoo.backends.cuda.layer_norm import layer_norm, layer_norm_grad
 from cvzoo.backends.numpy import normalization as reference
 
 EPS = 1e-5
@@ -22,12 +22,12 @@ def machine(fake_gpu):
 def test_rows_and_their_gradients_are_numpys(machine, shape, dtype):
     x, gy = draw(shape, dtype, mean=2), draw(shape, dtype, seed=1)
     gamma, beta = draw(shape[1:], wide_dtype(dtype), mean=1), draw(shape[1:], wide_dtype(dtype), seed=1)
-    y, mean, var = run_in_every_order(machine, lambda *a: layer_norm_forward(*a, eps=EPS), x, gamma, beta)
+    y, mean, var = run_in_every_order(machine, lambda *a: layer_norm(*a, eps=EPS), x, gamma, beta)
     wanted = reference.layer_norm(wide(x), wide(gamma), wide(beta), eps=EPS)
     assert_near(y, wanted[0], dtype)
     assert_near(mean, wanted[1], wide_dtype(dtype), scale=4)
     assert_near(var, wanted[2], wide_dtype(dtype), scale=4)
-    got = run_in_every_order(machine, lambda *a: layer_norm_gradients(*a, eps=EPS), gy, x, gamma, mean, var)
+    got = run_in_every_order(machine, lambda *a: layer_norm_grad(*a, eps=EPS), gy, x, gamma, mean, var)
     wanted = reference.layer_norm_grad(wide(gy), wide(x), wide(gamma), *wanted[1:], eps=EPS)
     if shape[1] > 1:  # a row of one number has the gradient 0, and what is left of it is rounding
         assert_near(got[0], wanted[0], dtype)
@@ -38,7 +38,7 @@ def test_rows_and_their_gradients_are_numpys(machine, shape, dtype):
 def test_statistics_survive_a_mean_a_thousand_times_the_deviation(machine):
     x = draw((3, 1000), np.float64, mean=1000.0).astype(np.float32)
     ones = np.ones(1000, np.float32)
-    _, mean, var = run_in_every_order(machine, lambda *a: layer_norm_forward(*a, eps=EPS), x, ones, ones)
+    _, mean, var = run_in_every_order(machine, lambda *a: layer_norm(*a, eps=EPS), x, ones, ones)
     np.testing.assert_allclose(mean, wide(x).mean(axis=1), rtol=3e-7)
     np.testing.assert_allclose(var, wide(x).var(axis=1), rtol=3e-6)
 
@@ -48,6 +48,6 @@ def test_nan_stays_in_its_row(machine, length):
     x = draw((3, length), np.float32)
     x[1, 7] = np.nan
     ones = np.ones(length, np.float32)
-    y, _, _ = run_in_every_order(machine, lambda *a: layer_norm_forward(*a, eps=EPS), x, ones, ones)
+    y, _, _ = run_in_every_order(machine, lambda *a: layer_norm(*a, eps=EPS), x, ones, ones)
     np.testing.assert_array_equal(np.isnan(y).all(axis=1), [False, True, False])
     np.testing.assert_array_equal(np.isnan(y).any(axis=1), [False, True, False])

@@ -1,12 +1,32 @@
 """Functions that are applied element by element."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
+from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.errors.exceptions import UnsupportedError
 from cvzoo.export.onnx.onnx_graph import OnnxGraph
 from cvzoo.export.onnx.step import Step
+from cvzoo.functions.activation.elu import ELU
+from cvzoo.functions.activation.gelu import GELU, GELUByTanh
+from cvzoo.functions.activation.hard_sigmoid import HardSigmoid, HardSwish
+from cvzoo.functions.activation.leaky_relu import LeakyReLU
+from cvzoo.functions.activation.prelu import PReLU
+from cvzoo.functions.activation.relu import ReLU
+from cvzoo.functions.activation.sigmoid import Sigmoid
+from cvzoo.functions.activation.softmax import LogSoftmax, Softmax
+from cvzoo.functions.activation.softplus import Softplus
+from cvzoo.functions.activation.swish import Swish
+from cvzoo.functions.activation.tanh import Tanh
+from cvzoo.functions.math.absolute import Absolute
+from cvzoo.functions.math.add import Negative
+from cvzoo.functions.math.clip import Clip
+from cvzoo.functions.math.erf import Erf
+from cvzoo.functions.math.exp import Exp
+from cvzoo.functions.math.log import Log
+from cvzoo.functions.math.sqrt import Sqrt
 
 _BY_NAME = {
     "relu": "Relu",
@@ -84,3 +104,28 @@ def log_softmax(g: OnnxGraph, step: Step) -> tuple[str, ...]:
 
 def _axis(step: Step) -> int:
     return step.setting("axis") % len(step.in_shapes[0])
+
+
+CONVERTERS: dict[type[FunctionNode], Callable[[OnnxGraph, Step], tuple[str, ...]]] = {
+    Absolute: elementwise,
+    Clip: elementwise,
+    ELU: elementwise,
+    Erf: pointwise("Erf"),
+    Exp: elementwise,
+    GELU: elementwise,
+    GELUByTanh: elementwise,
+    HardSigmoid: elementwise,
+    HardSwish: elementwise,
+    LeakyReLU: elementwise,
+    Log: elementwise,
+    Negative: pointwise("Neg"),
+    PReLU: pointwise("PRelu"),
+    ReLU: elementwise,
+    Sigmoid: elementwise,
+    Softplus: elementwise,
+    Sqrt: elementwise,
+    Swish: elementwise,
+    Tanh: elementwise,
+    LogSoftmax: log_softmax,
+    Softmax: softmax,
+}

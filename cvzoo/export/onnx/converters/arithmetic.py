@@ -1,10 +1,25 @@
 """Sums, products, powers, extrema, reductions, matrix products."""
 
+from collections.abc import Callable
+
 import numpy as np
 
-from cvzoo.export.onnx.converters.activation import number
+from cvzoo.autodiff.function_node import FunctionNode
+from cvzoo.export.onnx.converters.activation import number, pointwise
 from cvzoo.export.onnx.onnx_graph import OnnxGraph
 from cvzoo.export.onnx.step import Step
+from cvzoo.functions.array.cast import Cast
+from cvzoo.functions.math.add import Add, AddConstant, Subtract, SubtractConstant, SubtractFromConstant
+from cvzoo.functions.math.divide import Divide, DivideByConstant, DivideConstant
+from cvzoo.functions.math.extremum import Extremum
+from cvzoo.functions.math.matmul import MatMul
+from cvzoo.functions.math.maximum import Maximum, Minimum
+from cvzoo.functions.math.multiply import Multiply, MultiplyConstant
+from cvzoo.functions.math.norm import Norm
+from cvzoo.functions.math.power import Power, PowerByConstant
+from cvzoo.functions.math.prod import Prod
+from cvzoo.functions.math.square import Square
+from cvzoo.functions.math.sum import Sum
 
 
 def with_constant(op: str, *, first: bool = False):
@@ -64,3 +79,28 @@ def _reduced(op: str):
         return (g.add(op, step.inputs, {"axes": axes, "keepdims": int(step.setting("keepdims"))}),)
 
     return convert
+
+
+CONVERTERS: dict[type[FunctionNode], Callable[[OnnxGraph, Step], tuple[str, ...]]] = {
+    Square: square,
+    Add: pointwise("Add"),
+    AddConstant: with_constant("Add"),
+    Divide: pointwise("Div"),
+    DivideByConstant: with_constant("Div"),
+    DivideConstant: with_constant("Div", first=True),
+    MatMul: mat_mul,
+    Maximum: pointwise("Max"),
+    Minimum: pointwise("Min"),
+    Multiply: pointwise("Mul"),
+    MultiplyConstant: with_constant("Mul"),
+    Power: pointwise("Pow"),
+    PowerByConstant: with_constant("Pow"),
+    Subtract: pointwise("Sub"),
+    SubtractConstant: with_constant("Sub"),
+    SubtractFromConstant: with_constant("Sub", first=True),
+    Extremum: extremum,
+    Norm: norm,
+    Prod: prod,
+    Sum: sum_,
+    Cast: cast,
+}

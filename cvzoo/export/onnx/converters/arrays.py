@@ -1,9 +1,22 @@
 """Functions that move numbers without changing them."""
 
+from collections.abc import Callable
+
 import numpy as np
 
+from cvzoo.autodiff.function_node import FunctionNode
+from cvzoo.export.onnx.converters.activation import pointwise
 from cvzoo.export.onnx.onnx_graph import OnnxGraph
 from cvzoo.export.onnx.step import Step
+from cvzoo.functions.array.broadcast_to import BroadcastTo
+from cvzoo.functions.array.channel_shuffle import ChannelShuffle
+from cvzoo.functions.array.concat import Concat, SplitAxis
+from cvzoo.functions.array.copy import Copy
+from cvzoo.functions.array.pad import Pad
+from cvzoo.functions.array.reshape import Reshape
+from cvzoo.functions.array.roll import Roll
+from cvzoo.functions.array.transpose import Transpose
+from cvzoo.functions.array.where import Where
 
 
 def reshape(g: OnnxGraph, step: Step) -> tuple[str, ...]:
@@ -70,3 +83,17 @@ def channel_shuffle(g: OnnxGraph, step: Step) -> tuple[str, ...]:
     parts = g.add("Reshape", [x, g.integers(0, groups, channels // groups, -1)])
     turned = g.add("Transpose", [parts], {"perm": [0, 2, 1, 3]})
     return (g.add("Reshape", [turned, g.add("Shape", [x])]),)
+
+
+CONVERTERS: dict[type[FunctionNode], Callable[[OnnxGraph, Step], tuple[str, ...]]] = {
+    BroadcastTo: broadcast_to,
+    ChannelShuffle: channel_shuffle,
+    Concat: concat,
+    Copy: pointwise("Identity"),
+    Pad: pad,
+    Reshape: reshape,
+    Roll: roll,
+    SplitAxis: split_axis,
+    Transpose: transpose,
+    Where: where,
+}

@@ -1,10 +1,16 @@
 """Convolutions and matrix products with parameters."""
 
+from collections.abc import Callable
 from typing import Any
 
+from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.export.onnx.converters.activation import curve
 from cvzoo.export.onnx.onnx_graph import OnnxGraph
 from cvzoo.export.onnx.step import Step
+from cvzoo.functions.connection.convolution_2d import Convolution2D, Deconvolution2D
+from cvzoo.functions.connection.embed_id import EmbedID
+from cvzoo.functions.connection.fused_convolution_2d import FusedConvolution2D
+from cvzoo.functions.connection.linear import Linear
 from cvzoo.graph.records import Record
 
 
@@ -63,3 +69,12 @@ def _window(step: Step, window: dict[str, Any]) -> dict[str, Any]:
 
 def _without_pack(record: Record) -> dict[str, Any]:
     return {name: value for name, value in record.settings["_settings"].items() if name != "pack"}
+
+
+CONVERTERS: dict[type[FunctionNode], Callable[[OnnxGraph, Step], tuple[str, ...]]] = {
+    Convolution2D: convolution_2d,
+    Deconvolution2D: deconvolution_2d,
+    EmbedID: embed_id,
+    FusedConvolution2D: fused_convolution_2d,
+    Linear: linear,
+}

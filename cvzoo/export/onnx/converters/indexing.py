@@ -1,11 +1,14 @@
 """x[...] by NumPy's rules."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.export.onnx.onnx_graph import OnnxGraph
 from cvzoo.export.onnx.step import Step
+from cvzoo.functions.array.get_item import GetItem
 
 _END = np.iinfo(np.int64).max
 
@@ -74,3 +77,8 @@ def _new_axes(parts: list[Any]) -> list[int]:
         elif not isinstance(part, int):
             axis += 1
     return new
+
+
+CONVERTERS: dict[type[FunctionNode], Callable[[OnnxGraph, Step], tuple[str, ...]]] = {
+    GetItem: get_item,
+}

@@ -1,9 +1,16 @@
 """Normalizations."""
 
+from collections.abc import Callable
+
 import numpy as np
 
+from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.export.onnx.onnx_graph import OnnxGraph
 from cvzoo.export.onnx.step import Step
+from cvzoo.functions.normalization.fixed_batch_normalization import FixedBatchNormalization
+from cvzoo.functions.normalization.group_normalization import GroupNormalization
+from cvzoo.functions.normalization.layer_normalization import LayerNormalization
+from cvzoo.functions.normalization.local_response_normalization import LocalResponseNormalization
 
 
 def fixed_batch_normalization(g: OnnxGraph, step: Step) -> tuple[str, ...]:
@@ -40,3 +47,11 @@ def local_response_normalization(g: OnnxGraph, step: Step) -> tuple[str, ...]:
         "bias": float(settings["k"]),
     }
     return (g.add("LRN", step.inputs, attributes),)
+
+
+CONVERTERS: dict[type[FunctionNode], Callable[[OnnxGraph, Step], tuple[str, ...]]] = {
+    FixedBatchNormalization: fixed_batch_normalization,
+    GroupNormalization: group_normalization,
+    LayerNormalization: layer_normalization,
+    LocalResponseNormalization: local_response_normalization,
+}

@@ -1,11 +1,17 @@
 """Poolings."""
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
+from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.export.onnx.converters.activation import number
 from cvzoo.export.onnx.onnx_graph import OnnxGraph
 from cvzoo.export.onnx.step import Step
+from cvzoo.functions.pooling.adaptive_average_pooling_2d import WeighRowsAndColumns
+from cvzoo.functions.pooling.average_pooling_2d import AveragePooling2D
+from cvzoo.functions.pooling.max_pooling_2d import MaxPooling2D
+from cvzoo.functions.pooling.upsampling_2d import Upsampling2D
 from cvzoo.shapes.pads import end_pad
 
 
@@ -78,3 +84,11 @@ def _covering(step: Step, k: int, pad: tuple[int, ...]) -> tuple[int, ...]:
     (kh, kw), (sy, sx), (top, bottom, left, right) = window["ksize"], window["stride"], pad
     h, w = step.in_shapes[0][2][k], step.in_shapes[0][3][k]
     return top, end_pad(h, kh, sy, top, bottom), left, end_pad(w, kw, sx, left, right)
+
+
+CONVERTERS: dict[type[FunctionNode], Callable[[OnnxGraph, Step], tuple[str, ...]]] = {
+    AveragePooling2D: average_pooling_2d,
+    MaxPooling2D: max_pooling_2d,
+    Upsampling2D: upsampling_2d,
+    WeighRowsAndColumns: weigh_rows_and_columns,
+}

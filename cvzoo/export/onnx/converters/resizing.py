@@ -1,10 +1,14 @@
 """Feature maps at another size."""
 
+from collections.abc import Callable
+
 import numpy as np
 
+from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.export.onnx.onnx_graph import OnnxGraph
 from cvzoo.export.onnx.sizes import Sizes
 from cvzoo.export.onnx.step import Step
+from cvzoo.functions.array.resize_images import ResizeImages
 
 
 def resize_images(g: OnnxGraph, step: Step) -> tuple[str, ...]:
@@ -45,3 +49,8 @@ def _pick(g: OnnxGraph, x: str, axis: int, before: Sizes, after: Sizes) -> str:
     scalar = g.add("Squeeze", [oh, zero])
     i = g.add("Range", [g.add("Squeeze", [zero, zero]), scalar, g.add("Squeeze", [one, zero])])
     return g.add("Gather", [x, g.add("Div", [g.add("Mul", [i, h]), oh])], {"axis": axis})
+
+
+CONVERTERS: dict[type[FunctionNode], Callable[[OnnxGraph, Step], tuple[str, ...]]] = {
+    ResizeImages: resize_images,
+}
