@@ -1,5 +1,6 @@
 """The anchors of every level of a pyramid."""
 
+import functools
 from collections.abc import Sequence
 
 import numpy as np
@@ -9,6 +10,7 @@ from cvzoo.links.model.decoding.level_anchors import LevelAnchors, as_cell
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig
 
 
+@functools.lru_cache(maxsize=32)
 def region_anchors(config: FasterRCNNFPNConfig) -> LevelAnchors:
     """The anchors of the region proposal network, in the style of the publisher that the config names."""
     strides = (*config.strides, 2 * config.strides[-1])

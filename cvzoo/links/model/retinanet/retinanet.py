@@ -1,5 +1,6 @@
 """RetinaNet."""
 
+import functools
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -133,10 +134,20 @@ class RetinaNet(AbstractOneStageDetector):
     @property
     def decoding(self) -> AnchorLevels:
         """As in `AbstractOneStageDetector`; at most `n_candidate` of a level, cut at the image's edges."""
-        c = self.config
-        cells = [as_cell(cell_anchors(sizes, c.anchor_ratios, rounded=c.anchor_rounded)) for sizes in c.anchor_sizes]
-        # whole pixels from place to place, as the published networks have it
-        anchors = LevelAnchors(tuple(cells), tuple(1 << level for level in range(c.first_level, c.last_level + 1)))
         return AnchorLevels(
-            anchors=anchors, n_class=self.n_fg_class, scores="sigmoid", n_candidate=self.n_candidate, clip=True
+            anchors=_level_anchors(self.config),
+            n_class=self.n_fg_class,
+            scores="sigmoid",
+            n_candidate=self.n_candidate,
+            clip=True,
         )
+
+
+@functools.lru_cache(maxsize=32)
+def _level_anchors(config: RetinaNetConfig) -> LevelAnchors:
+    cells = [
+        as_cell(cell_anchors(sizes, config.anchor_ratios, rounded=config.anchor_rounded))
+        for sizes in config.anchor_sizes
+    ]
+    # whole pixels from place to place, as the published networks have it
+    return LevelAnchors(tuple(cells), tuple(1 << level for level in range(config.first_level, config.last_level + 1)))
