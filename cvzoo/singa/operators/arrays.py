@@ -6,9 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
-from cvzoo.functions.array.broadcast_to import broadcast_to
 from cvzoo.functions.array.cast import cast as _cast
 from cvzoo.functions.array.concat import concat, split_axis
 from cvzoo.functions.array.expand_dims import expand_dims
@@ -25,7 +23,7 @@ from cvzoo.functions.math.sum import sum
 from cvzoo.functions.pooling.global_average_pooling_2d import global_average_pooling_2d
 from cvzoo.singa.beside import beside, on_host
 from cvzoo.singa.operators.elementwise import add, div, mul, sqrt
-from cvzoo.singa.tensor_class import Tensor, apply, as_dtype, hold
+from cvzoo.singa.tensor_class import Tensor, apply, as_dtype
 
 
 # --- products ---------------------------------------------------------------------------------------------------------
@@ -99,11 +97,6 @@ def squeeze(x: Tensor, axis: int | Sequence[int] = ()) -> Tensor:
     return apply(_squeeze, x, axes or None)
 
 
-def expand(x: Tensor, shape: Sequence[int]) -> Tensor:
-    """x repeated along axes of size 1 and new ones in front, up to the shape."""
-    return apply(broadcast_to, x, np.broadcast_shapes(x.shape, tuple(shape)))
-
-
 def tile(x: Tensor, repeats: int | Sequence[int]) -> Tensor:
     """x side by side so many times along each axis."""
     return apply(_tile, x, repeats if isinstance(repeats, int) else tuple(repeats))
@@ -154,14 +147,6 @@ def gather(x: Tensor, axis: int, indices: Any) -> Tensor:
 def where(x: Tensor, y: Tensor, condition: Any) -> Tensor:
     """x where the condition is not 0, else y."""
     return apply(_where, beside(x, on_host(condition).astype(bool)), x, y)
-
-
-def onehot(axis: int, indices: Any, depth: int, values: Sequence[float]) -> Tensor:
-    """values[1] where the new axis has the number that `indices` says, else values[0]; no gradient."""
-    numbers = on_host(indices).astype(np.int32) % int(depth)
-    hot = np.where(np.eye(int(depth), dtype=bool)[numbers], *[np.float32(values[k]) for k in (1, 0)])
-    hot = np.moveaxis(hot, -1, axis).astype(np.float32)
-    return hold(beside(indices, hot) if isinstance(indices, Variable) else hot)
 
 
 # --- sums -------------------------------------------------------------------------------------------------------------
