@@ -6,7 +6,7 @@ import numpy as np
 
 from cvzoo.backends.in_float32 import in_float32
 from cvzoo.backends.native.library import native
-from cvzoo.backends.native.plans import BITS, BYTES, NO_MASK, BatchNormPlan
+from cvzoo.backends.native.plans import BITS, BYTES, NO_MASK, BatchNormPlan, LayerNormPlan
 from cvzoo.backends.numpy.normalization import batch_norm_fixed as numpy_batch_norm_fixed
 from cvzoo.backends.numpy.normalization import batch_norm_grad as numpy_batch_norm_grad
 from cvzoo.backends.numpy.normalization import batch_norm_train as numpy_batch_norm_train
@@ -259,7 +259,10 @@ def layer_norm(
     return y, mean, var
 
 
-def _make_layer_grad(shape: tuple[int, int], eps: float) -> Primitive | bool:
+def _make_layer_grad(shape: tuple[int, int], eps: float) -> Primitive | NativePrimitive | bool:
+    if native() is not None:
+        kinds = (SRC, DIFF_DST, DIFF_SRC, MEAN, VARIANCE, SCALE, SHIFT, DIFF_SCALE, DIFF_SHIFT)
+        return NativePrimitive("layer normalization", "layer_norm_grad", LayerNormPlan(*shape, eps), kinds)
     rows, number, vector = describe(shape, (shape[1], 1)), describe(shape[:1], (1,)), describe(shape[1:], (1,))
     flags = _USE_SCALE | _USE_SHIFT
     hint = primitive_descriptor(

@@ -7,7 +7,9 @@ import numpy as np
 
 from cvzoo.backends.abstract import Pad, Pair
 from cvzoo.backends.in_float32 import in_float32
-from cvzoo.backends.numpy.pooling import Stage, average_stages
+from cvzoo.backends.native.library import native
+from cvzoo.backends.native.plans import AveragePoolPlan, sum_plan
+from cvzoo.backends.numpy.pooling import FEW, Stage, average_stages
 from cvzoo.backends.numpy.pooling import average_pool_2d as numpy_average_pool_2d
 from cvzoo.backends.numpy.pooling import average_pool_2d_grad as numpy_average_pool_2d_grad
 from cvzoo.backends.numpy.pooling import max_pool_2d as numpy_max_pool_2d
@@ -15,6 +17,7 @@ from cvzoo.backends.numpy.pooling import max_pool_2d_grad as numpy_max_pool_2d_g
 from cvzoo.backends.numpy.windows import out_size
 from cvzoo.backends.onednn.algorithms import ELTWISE
 from cvzoo.backends.onednn.memory import as_kernels_want, new_bytes, new_channels_last
+from cvzoo.backends.onednn.native_primitive import NativePrimitive
 from cvzoo.backends.onednn.primitives import (
     DIFF_DST,
     DIFF_SRC,
@@ -39,6 +42,7 @@ from cvzoo.backends.onednn.primitives import (
 
 __all__ = ["average_pool_2d", "average_pool_2d_grad", "max_pool_2d", "max_pool_2d_grad"]
 
+_MANY = 1024  # pixels of a window that several threads may share
 _MAX, _MEAN_WITH_PAD, _MEAN = 0x1FF, 0x2FF, 0x3FF
 
 
@@ -169,6 +173,9 @@ def average_pool_2d(x: np.ndarray, *, ksize: Pair, stride: Pair, pad: Pad, count
 def _make_average(
     x_shape: Sequence[int], ksize: Pair, stride: Pair, pad: Pad, count_pad: bool
 ) -> list[_Pooling] | bool:
+    apart = ksize == tuple(x_shape[2:]) or (stride[0] >= ksize[0] and stride[1] >= ksize[1])
+    if native() is not None and apart and ksize[0] * ksize[1] > FEW:
+        return [_make_native_average(x_shape, ksize, stride, pad, count_pad)]
     ops = []
     for stage in average_stages(tuple(x_shape[2:]), ksize, stride, pad):
         kind = _MEAN_WITH_PAD if count_pad or not any(pad) else _MEAN
@@ -178,6 +185,23 @@ def _make_average(
         ops.append(op)
         x_shape = op.shape
     return ops
+
+
+def _make_native_average(x_shape: Sequence[int], ksize: Pair, stride: Pair, pad: Pad, count_pad: bool) -> _Pooling:
+    b, c, h, w = x_shape
+    oh, ow = out_size(x_shape[2:], ksize, stride, pad)
+    if any(pad) or ksize[0] * ksize[1] < _MANY:
+        name = "average_pool"
+        plan = AveragePoolPlan(b, h, w, c, oh, ow, *ksize, *stride, pad[0], pad[2], count_pad)
+    else:
+        name = "sum"
+        kept = [(b, h * w * c), (oh, stride[0] * w * c), (ow, stride[1] * c), (c, 1)]
+        plan = sum_plan(kept, [(ksize[0], w * c), (ksize[1], c)], ksize[0] * ksize[1])
+    made = _Pooling()
+    made.run = NativePrimitive("pooling", name, plan, (SRC, DST))
+    made.shape = (b, c, oh, ow)
+    made.kept_size = 0
+    return made
 
 
 @in_float32

@@ -42,14 +42,14 @@ def all_axes(ndim):
 
 @pytest.mark.parametrize("keepdims", [False, True])
 @pytest.mark.parametrize("name", ARRAYS)
-def test_a_sum_is_float64s_rounded_once(name, keepdims):
+def test_a_sum_is_within_two_roundings_of_float64s(name, keepdims):
     x = ARRAYS[name]
     for axes in all_axes(x.ndim):
         want = x.sum(axes, dtype=np.float64, keepdims=keepdims)
         got = sums.sum_natively(x, axes, keepdims=keepdims)
         assert got.dtype == np.float32
         assert got.shape == want.shape
-        np.testing.assert_allclose(got, want, rtol=6.1e-8, err_msg=str(axes))
+        np.testing.assert_allclose(got, want, rtol=1.8e-7, err_msg=str(axes))
 
 
 @pytest.mark.parametrize("name", ARRAYS)

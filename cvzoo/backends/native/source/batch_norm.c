@@ -213,7 +213,7 @@ static inline __attribute__((always_inline)) void add_few_products(const Gradien
             {
                 prefetch_tile(x + at + (j + n * m) * rows.step);
                 prefetch_tile(gy + at + (j + n * m) * rows.step);
-                _Pragma("GCC unroll 2") for (int k = 0; k < UNROLLED / 2; k++)
+                HALVES(k)
                 {
                     int64_t here = at + j * rows.step + k * 2 * LANES;
                     Full each = passed(gy, mask, kind, here), product = each * (load(x + here) - mid[k]);
@@ -221,7 +221,7 @@ static inline __attribute__((always_inline)) void add_few_products(const Gradien
                     h[k] = j ? h[k] + product : product;
                 }
             }
-            _Pragma("GCC unroll 2") for (int k = 0; k < UNROLLED / 2; k++)
+            HALVES(k)
             {
                 s[2 * k] += widened(low_half(g[k])), s[2 * k + 1] += widened(high_half(g[k]));
                 p[2 * k] += widened(low_half(h[k])), p[2 * k + 1] += widened(high_half(h[k]));

@@ -45,6 +45,7 @@ enum {
     UNROLLED = 4, /* registers of sums: additions one after the other would wait for each other */
     TILE = UNROLLED * LANES,
 };
+#define HALVES(k) _Pragma("GCC unroll 2") for (int k = 0; k < UNROLLED / 2; k++)
 #define EACH(k) _Pragma("GCC unroll 4") for (int k = 0; k < UNROLLED; k++)
 
 static inline void prefetch_tile(const float *p)

@@ -1,0 +1,32 @@
+"""Means over windows by our own kernels, against float64."""
+
+import numpy as np
+import pytest
+
+from cvzoo.backends.dispatch import get_backend
+from cvzoo.backends.native.library import why_no_native
+from cvzoo.backends.onednn.library import why_no_onednn
+
+REASON = why_no_native() or why_no_onednn()
+pytestmark = pytest.mark.skipif(REASON is not None, reason=str(REASON))
+
+CASES = {  # shape, window, step, padding
+    "a whole map of one pixel too many": ((2, 37, 6, 7), (6, 7), (1, 1), (0, 0, 0, 0)),
+    "a whole map": ((1, 300, 40, 41), (40, 41), (1, 1), (0, 0, 0, 0)),
+    "a whole map of few channels": ((2, 3, 64, 65), (64, 65), (1, 1), (0, 0, 0, 0)),
+    "tiles": ((2, 40, 24, 27), (8, 9), (8, 9), (0, 0, 0, 0)),
+    "tiles with gaps, and pixels left over": ((2, 17, 29, 31), (5, 6), (7, 8), (0, 0, 0, 0)),
+    "padding": ((3, 50, 20, 22), (7, 6), (7, 6), (2, 2, 1, 3)),
+    "padding on three sides": ((1, 1030, 13, 14), (6, 8), (7, 9), (3, 0, 5, 2)),
+}
+
+
+@pytest.mark.parametrize("count_pad", [False, True])
+@pytest.mark.parametrize("name", CASES)
+def test_a_mean_is_float64s(name, count_pad):
+    shape, ksize, stride, pad = CASES[name]
+    x = np.random.default_rng(0).random(shape, np.float32) + np.float32(0.5)
+    window = {"ksize": ksize, "stride": stride, "pad": pad, "count_pad": count_pad}
+    want = get_backend("numpy").average_pool_2d(x.astype(np.float64), **window)
+    got = get_backend("onednn").average_pool_2d(x, **window)
+    np.testing.assert_allclose(got, want, rtol=3e-7)
