@@ -9,8 +9,12 @@ import pytest
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends.dispatch import backend_of
+from cvzoo.backends.native.library import native, why_no_native
 from cvzoo.config.switches import using_config
 from cvzoo.functions.normalization.group_normalization import GroupNormalization
+from cvzoo.links import Linear
+from cvzoo.optimizers import SGD, GradientClipping
+from cvzoo.reporting.summary import Summary
 
 SIZES = [(1, 5, 7, 7), (2, 24, 56, 56), (1, 8, 127, 131), (1, 3, 400, 400), (1, 2, 512, 512)]
 
@@ -60,9 +64,9 @@ def group_statistics(x):
     return np.concatenate(function._statistics[0])
 
 
-def by_depthwise_weights(x):
-    W = Variable(np.ones((x.shape[1], 1, 1, 1), x.dtype))
-    y = F.convolution_2d(x, W, groups=x.shape[1])
+def by_depthwise_weights(x, size, pad):
+    W = Variable(np.ones((x.shape[1], 1, size, size), x.dtype))
+    y = F.convolution_2d(x, W, pad=pad, groups=x.shape[1])
     y.grad = x
     y.backward()
     return W.grad
@@ -73,6 +77,45 @@ def by_normalization(x, which):
     ones = np.ones(x.shape[1], x.dtype)
     backend = backend_of(x)
     return backend.batch_norm_grad(x, x, ones, ones - ones / 2, ones, eps=1e-5)[which]
+
+
+def by_layer_normalization(x, which):
+    """The gradient of a layer normalization's gamma or beta, over rows of channels."""
+    rows = np.ascontiguousarray(x.transpose(0, 2, 3, 1)).reshape(-1, x.shape[1])
+    zeros, ones = np.zeros(len(rows), x.dtype), np.ones(len(rows), x.dtype)
+    return backend_of(x).layer_norm_grad(rows, rows, np.ones(x.shape[1], x.dtype), zeros, ones, eps=1e-5)[which]
+
+
+def by_clipping(x):
+    """The norm of gradients, and where they end that are clipped to 1."""
+    link = Linear(x.size, 1, nobias=True)
+    link.W.array[...] = 0
+    optimizer = SGD(1).setup(link)
+    clipping = GradientClipping(1.0)
+    optimizer.add_hook(clipping)
+    link.W.grad = x.reshape(1, -1).astype(np.float32)
+    optimizer.update()
+    norm = np.sqrt(np.sum(np.square(x, dtype=np.float64)))
+    return np.array([clipping.norm, norm * -link.W.array.sum(dtype=np.float64)], x.dtype)
+
+
+def reported(x):
+    """The mean of a thousand numbers reported one after another."""
+    summary = Summary()
+    for number in x.reshape(-1)[:1000]:
+        summary.add(number)
+    return np.array(summary.make_statistics(), x.dtype)
+
+
+def of_regions(function):
+    """The means of 2 x 2 cells of a whole map and of most of one."""
+
+    def run(x):
+        h, w = x.shape[2:]
+        rois = np.array([[0, 0, h, w], [h / 8, w / 4, h * 3 / 4, w * 7 / 8]], x.dtype)
+        return function(x, rois, np.zeros(2, np.int32), (2, 2), 1.0)
+
+    return run
 
 
 def by_bias(x):
@@ -120,12 +163,20 @@ REDUCTIONS = {
     "statistics of batch normalization and relu": lambda x: batch_statistics(x, relu=True),
     "statistics of group normalization": group_statistics,
     "statistics of layer normalization": whole_rows(layer_statistics),
+    "average_pooling_2d of 7 x 7 that overlap": lambda x: F.average_pooling_2d(x, 7, 3, 3),
+    "roi_average_pooling_2d": of_regions(F.roi_average_pooling_2d),
+    "roi_average_align_2d": of_regions(F.roi_average_align_2d),
+    "norm of clipped gradients": by_clipping,
+    "reported means": reported,
 }
 
 
-# what oneDNN adds by itself, one number after the other, in kernels that do more than that
-OF_NUMPY = {
-    "gradient of depthwise weights": by_depthwise_weights,
+# what oneDNN adds one number after the other, in kernels that do more than that, where ours are not built
+OF_OURS = {
+    "gradient of depthwise weights": lambda x: by_depthwise_weights(x, 5, 2),
+    "average_pooling_2d of 7 x 7": lambda x: F.average_pooling_2d(x, 7, 7),
+    "gradient of layer normalization's gamma": lambda x: by_layer_normalization(x, 1),
+    "gradient of layer normalization's beta": lambda x: by_layer_normalization(x, 2),
     "gradient of batch normalization's gamma": lambda x: by_normalization(x, 1),
     "gradient of batch normalization's beta": lambda x: by_normalization(x, 2),
 }
@@ -154,10 +205,19 @@ def test_a_reduction_keeps_its_digits(name, order, backend):
         assert error_of(REDUCTIONS[name], in_order(x, order)) < 4e-7, size
 
 
+@pytest.mark.parametrize("size", [1, 3])
+def test_gradients_of_small_depthwise_filters_of_numpy_keep_their_digits(size):
+    for shape in SIZES:
+        x = np.random.default_rng([1, *shape]).random(shape, np.float32) + np.float32(0.5)
+        with using_config("backend", "numpy"):
+            assert error_of(lambda x: by_depthwise_weights(x, size, size // 2), x) < 4e-7, shape
+
+
 @pytest.mark.parametrize("order", ["channels_first", "channels_last", "sliced"])
-@pytest.mark.parametrize("name", OF_NUMPY)
-def test_a_reduction_of_numpy_keeps_its_digits(name, order):
+@pytest.mark.parametrize("name", OF_OURS)
+def test_a_reduction_of_our_own_kernels_keeps_its_digits(name, order, backend):
+    if backend == "onednn" and native() is None:
+        pytest.skip(why_no_native())
     for size in SIZES:
         x = np.random.default_rng([1, *size]).random(size, np.float32) + np.float32(0.5)
-        with using_config("backend", "numpy"):
-            assert error_of(OF_NUMPY[name], in_order(x, order)) < 4e-7, size
+        assert error_of(OF_OURS[name], in_order(x, order)) < 4e-7, size

@@ -151,8 +151,12 @@ def _average(x: np.ndarray, stage: Stage, count_pad: bool) -> np.ndarray:
     size = out_size(x.shape[2:], ksize, stride, pad)
     dtype = np.result_type(x.dtype, np.float16)
     y = np.zeros((x.shape[0], *size, x.shape[1]), dtype)
-    for _, _, seen in taps(padded_nhwc(x, pad, 0), ksize, stride, size):
-        y += seen
+    of_row = y if ksize[0] * ksize[1] <= FEW else np.zeros_like(y)  # larger windows row by row: fewer roundings
+    for _, j, seen in taps(padded_nhwc(x, pad, 0), ksize, stride, size):
+        of_row += seen
+        if of_row is not y and j == ksize[1] - 1:
+            y += of_row
+            of_row[...] = 0
     y /= _divisor(x.shape[2:], size, ksize, stride, pad, count_pad, dtype)
     if factor != 1:
         y *= dtype.type(factor)

@@ -5,12 +5,15 @@ import numpy as np
 from cvzoo.backends.abstract import Pad, Pair
 from cvzoo.backends.float_types import is_half
 from cvzoo.backends.in_float32 import in_float32
+from cvzoo.backends.native.library import native
+from cvzoo.backends.native.plans import DepthwisePlan
 from cvzoo.backends.numpy.conv import channel_sum as numpy_channel_sum
 from cvzoo.backends.numpy.conv import conv_2d as numpy_conv_2d
 from cvzoo.backends.numpy.conv import conv_2d_input_grad as numpy_conv_2d_input_grad
 from cvzoo.backends.numpy.conv import conv_2d_weight_grad as numpy_conv_2d_weight_grad
 from cvzoo.backends.onednn.forward_convolution import DIRECT, describe_weights, make_forward, window_of
 from cvzoo.backends.onednn.memory import as_kernels_want, new_channels_last, new_dense
+from cvzoo.backends.onednn.native_primitive import NativePrimitive
 from cvzoo.backends.onednn.packing import PackedWeights, with_plain_strides
 from cvzoo.backends.onednn.primitives import (
     DIFF_DST,
@@ -42,6 +45,7 @@ from cvzoo.backends.onednn.primitives import (
 __all__ = ["channel_sum", "conv_2d", "conv_2d_input_grad", "conv_2d_weight_grad"]
 
 _DIRECT_DECONVOLUTION = 0xA
+_FEW_TAPS = 9  # of a depthwise filter, whose gradient takes oneDNN less time than our kernel, and digits
 _BINARY_ADD = 0x1FFF0
 _FIRST_POST_OP_SOURCE = 32768 | 2
 
@@ -230,6 +234,17 @@ def _make_pick(x_shape: tuple[int, ...], picked: tuple[int, ...], stride: Pair) 
     return Primitive(primitive_descriptor("reorder", source, target, attributes()), [(SRC, source), (DST, target)])
 
 
+def _make_depthwise_weight_grad(
+    x_shape: tuple[int, ...], gy_shape: tuple[int, ...], w_size: Pair, stride: Pair, pad: Pad, dilate: Pair
+) -> _WeightGrad:
+    made = _WeightGrad()
+    plan = DepthwisePlan(*x_shape, *gy_shape[2:], *w_size, *stride, *dilate, pad[0], pad[2])
+    made.run = NativePrimitive("convolution", "depthwise_weight_grad", plan, (SRC, DIFF_DST, DIFF_WEIGHTS))
+    made.pick = made.order = None
+    made.shape = (x_shape[1], 1, *w_size)
+    return made
+
+
 def _make_weight_grad(
     x_shape: tuple[int, ...],
     gy_shape: tuple[int, ...],
@@ -239,6 +254,8 @@ def _make_weight_grad(
     dilate: Pair,
     groups: int,
 ) -> _WeightGrad | bool:
+    if native() is not None and groups == x_shape[1] == gy_shape[1] and w_size[0] * w_size[1] > _FEW_TAPS:
+        return _make_depthwise_weight_grad(x_shape, gy_shape, w_size, stride, pad, dilate)
     picked = (*x_shape[:2], *gy_shape[2:])
     if _steps_evenly(x_shape[2:], gy_shape[2:], w_size, stride, pad):
         made = _make_weight_grad(picked, gy_shape, w_size, (1, 1), (0, 0, 0, 0), (1, 1), groups)

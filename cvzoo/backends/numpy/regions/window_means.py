@@ -14,6 +14,7 @@ from cvzoo.backends.numpy.regions.axis_weights import AxisWeights
 
 # Multiplications that BLAS does in one thread. Larger products would be shared among threads, and waking these for
 # each region costs fifty times what they save
+_MANY = 64  # pixels along an axis of a cell
 _ALONE = 1 << 18
 # Regions that a thread takes at a time
 _SHARE = 64
@@ -85,6 +86,13 @@ def add_spread(gy: np.ndarray, gx: np.ndarray, windows: Windows) -> None:
 def _multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
     """out = a @ b, of (m, k) and (..., k, n), in as many parts of n as keep each product in one thread."""
     m, k = a.shape
+    if k > _MANY * m:  # cells of so many pixels: shorter sums lose fewer digits
+        half = k // 2
+        _multiply(a[:, :half], b[..., :half, :], out)
+        rest = np.empty(out.shape, out.dtype)
+        _multiply(a[:, half:], b[..., half:, :], rest)
+        out += rest
+        return
     n, parts = b.shape[-1], 1
     while m * k * (n // parts) > _ALONE and n // parts % 2 == 0:
         parts *= 2
