@@ -13,7 +13,7 @@ typedef struct {
     int64_t rows, c, joined, n_chunk, n_block, block;
 } Cut;
 
-enum { FEW_ROWS = 128, MOST_CHUNKS = 64, BLOCK = 256, LARGE = 1 << 21 };
+enum { FEW_ROWS = 128, MOST_CHUNKS = 64, BLOCK = 2048, LARGE = 1 << 21 };
 
 static Cut cut_of(int64_t rows, int64_t c)
 {
@@ -303,7 +303,8 @@ static inline __attribute__((always_inline)) void few_rows_gradient(const Gradie
             if (all->streams) {
                 stream(gx + at, g);
             } else {
-                __builtin_prefetch(gx + at + 8 * rows.step, 1);
+                if (rows.step <= 256) /* of longer rows the processor sees what comes next */
+                    __builtin_prefetch(gx + at + 8 * rows.step, 1);
                 store(gx + at, g);
             }
         }

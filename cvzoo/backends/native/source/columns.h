@@ -8,6 +8,7 @@ the width of the processor's registers. */
 enum {
     CACHED = 1 << 12, /* numbers that stay in a level-1 cache while their columns are added, some at a time */
     NARROW = 32,
+    WIDE = 256,
     WIDEST = 256, /* of narrow rows joined to one */
 };
 
@@ -26,6 +27,20 @@ static inline int64_t rows_joined(int64_t width)
 static inline Full add_four(const float *x, int64_t step)
 {
     return (load(x) + load(x + step)) + (load(x + 2 * step) + load(x + 3 * step));
+}
+
+/* Eight rows of many columns, from left to right. */
+static inline void add_eight_rows(const float *x, int64_t step, int64_t width, double *sums)
+{
+    int64_t c = 0;
+    for (; c + 2 * LANES <= width; c += 2 * LANES) {
+        Full eight = add_four(x + c, step) + add_four(x + c + 4 * step, step);
+        store_double(sums + c, load_double(sums + c) + widened(low_half(eight)));
+        store_double(sums + c + LANES, load_double(sums + c + LANES) + widened(high_half(eight)));
+    }
+    for (; c < width; c++)
+        for (int64_t r = 0; r < 8; r++)
+            sums[c] += x[r * step + c];
 }
 
 static inline void add_few_columns(const float *x, int64_t m, int64_t step, int64_t width, double *sums)
@@ -77,8 +92,11 @@ static inline void add_columns(const float *x, int64_t m, int64_t step, int64_t 
         x += n * wide_width;
         m -= n * joined;
     }
-    int64_t some = most(CACHED / width / 4 * 4, 8);
-    for (int64_t r = 0; r < m; r += some)
+    int64_t some = most(CACHED / width / 4 * 4, 8), r = 0;
+    if (width >= WIDE)
+        for (; r + 8 <= m; r += 8)
+            add_eight_rows(x + r * step, step, width, sums);
+    for (; r < m; r += some)
         add_few_columns(x + r * step, least(some, m - r), step, width, sums);
 }
 

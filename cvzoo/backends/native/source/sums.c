@@ -33,22 +33,25 @@ static int64_t offset_of(int64_t k, int64_t n, const int64_t *sizes, const int64
     return offset;
 }
 
-/* As if a register held 32 numbers, whatever it holds: the same bits on every processor. */
 static double add_row(const float *x, int64_t n)
 {
-    enum { AT_ONCE = 32, REGISTERS = AT_ONCE / LANES };
     double sum = 0;
     int64_t k = 0;
-    if (n >= AT_ONCE) {
-        Wide s[REGISTERS] = {{0}};
-        for (; k + AT_ONCE <= n; k += AT_ONCE)
-            _Pragma("GCC unroll 16") for (int j = 0; j < REGISTERS; j++) s[j] += load_wide(x + k + j * LANES);
-        double all[AT_ONCE];
-        _Pragma("GCC unroll 16") for (int j = 0; j < REGISTERS; j++) store_double(all + j * LANES, s[j]);
-        for (int half = AT_ONCE / 2; half; half /= 2)
-            for (int j = 0; j < half; j++)
-                all[j] += all[j + half];
-        sum = all[0];
+    if (n >= LANES) {
+        Wide s[UNROLLED] = {{0}};
+        for (; k + 4 * TILE <= n; k += 4 * TILE)
+            HALVES(j)
+            {
+                Full four = add_four(x + k + 2 * j * LANES, TILE);
+                s[2 * j] += widened(low_half(four)), s[2 * j + 1] += widened(high_half(four));
+            }
+        for (; k + TILE <= n; k += TILE)
+            EACH(j) s[j] += load_wide(x + k + j * LANES);
+        for (; k + LANES <= n; k += LANES)
+            s[0] += load_wide(x + k);
+        s[0] = (s[0] + s[1]) + (s[2] + s[3]);
+        for (int lane = 0; lane < LANES; lane++)
+            sum += s[0][lane];
     }
     for (; k < n; k++)
         sum += x[k];
