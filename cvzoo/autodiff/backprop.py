@@ -112,7 +112,6 @@ def sweep(
                 if x.requires_grad and (reach is None or x in reach):
                     asked.append(i)
             indexes = tuple(asked)
-            del x
             if indexes:
                 gxs = _backward(function, indexes, gys)
                 for i, gx in zip(indexes, gxs):
@@ -131,7 +130,7 @@ def sweep(
                             )
                         arrive(in_nodes[i], gx)
                 gxs = gx = None
-            function = in_nodes = gys = None  # so that the next step does not keep this one's arrays alive
+            function = in_nodes = gys = x = None  # so that the next step does not keep this one's arrays alive
         for node, grad in grads.of.items():
             finish(node, grad)
     if passed:

@@ -203,7 +203,7 @@ class FunctionNode:
         for hook in hooks:
             hook.forward_preprocess(self, arrays)
         try:
-            return self.results_of(arrays)
+            return self.results_of(arrays) if self.in_float32 else self.forward(arrays)
         finally:
             for hook in reversed(hooks):
                 hook.forward_postprocess(self, arrays)

@@ -181,7 +181,7 @@ class Variable:
     @property
     def grad(self) -> Any:
         """The gradient's array, or None."""
-        grad = self.grad_var
+        grad = None if self._node is None else self._node.grad_var
         return None if grad is None else grad.array
 
     @grad.setter

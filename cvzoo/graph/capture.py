@@ -1,6 +1,7 @@
 """Recording one ordinary pass, forward or there and back: each function with the arrays it read and made."""
 
 import contextlib
+import operator
 import time
 import weakref
 from collections.abc import Callable, Collection
@@ -45,16 +46,16 @@ class _Alive:
     def __init__(self) -> None:
         self.nbytes = self.peak = 0
         self._seen: dict[int, tuple[Any, int]] = {}  # weak references, which know not what they hash, and sizes
+        self._dead: list[Any] = []  # the references of arrays that went since the last one came
 
     def grow(self, root: Any, nbytes: int) -> None:
+        while self._dead:
+            self.nbytes -= self._seen.pop(id(self._dead.pop()))[1]
         self.nbytes += nbytes
         if self.nbytes > self.peak:
             self.peak = self.nbytes
-        reference = weakref.ref(root, self._shrink)
+        reference = weakref.ref(root, self._dead.append)
         self._seen[id(reference)] = reference, nbytes
-
-    def _shrink(self, reference: Any) -> None:
-        self.nbytes -= self._seen.pop(id(reference))[1]
 
 
 class Capture(AbstractFunctionHook):
@@ -69,6 +70,7 @@ class Capture(AbstractFunctionHook):
     is_random: whether random numbers were drawn
     depth: how many functions' `forward` are being run, one within another
     before: arrays that functions changed in place, with their numbers before, by `id`
+    in_backward: whether gradients are being computed at the moment
     is_idle: to be set before `learn`: primitives do not run, so that all numbers are wrong (see `idle_pass`)
     """
 
@@ -90,7 +92,7 @@ class Capture(AbstractFunctionHook):
         self.given: list[np.ndarray] = []
         self.is_random = False
         self._learns = False
-        self._in_backward = False
+        self.in_backward = False
         self._backward_depth = 0
         self._stripped: set[int] = set()  # records, by `id`, whose functions keep no arrays alive any more
         self._records: dict[int, Record] = {}  # by the function's id, which lives as long as the record
@@ -123,7 +125,7 @@ class Capture(AbstractFunctionHook):
         then those of parameters (`leaves`).
         Raises NotATreeError if arguments or results are other things than arrays.
         """
-        with idle_pass(lambda: self._in_backward) if self.is_idle else contextlib.nullcontext():
+        with idle_pass(self) if self.is_idle else contextlib.nullcontext():
             return self._learn(call, args, kwargs, without)
 
     def _learn(
@@ -152,7 +154,7 @@ class Capture(AbstractFunctionHook):
             self.given.append(gy)
             self.seeds.append(k)
             graph.inputs += (self._new_value(gy, "gradient"),)
-            self._in_backward = True
+            self.in_backward = True
             if y.node in seeds:  # one value given back twice
                 before = seeds[y.node]._array
                 total = before + gy
@@ -161,7 +163,7 @@ class Capture(AbstractFunctionHook):
                 seeds[y.node] = make_output(total, False)
             else:
                 seeds[y.node] = make_output(gy, False)
-            self._in_backward = False
+            self.in_backward = False
         gradients = self._backward(seeds)
         places = {variable.node: k for k, variable in sources.items() if variable.requires_grad}
         found = {}
@@ -231,7 +233,7 @@ class Capture(AbstractFunctionHook):
             if node.creator is None and node not in seeds and node.requires_grad:
                 found[node] = gradient
 
-        self._in_backward = True
+        self.in_backward = True
         with self:
             release = not _lie_behind_others(seeds)
             sweep(list(seeds.items()), finish=finish, double=False, make=make_output, release=release)
@@ -261,19 +263,26 @@ class Capture(AbstractFunctionHook):
             return  # a function inside of a function
         reads = tuple(map(self._value_of, self._inputs))
         self._inputs = ()
-        record = Record(function, reads, (), self._settings, self._seconds, in_backward=self._in_backward)
-        before = arrays_in(self._settings) if self._learns else {}
-        if before:
-            record.hidden_reads = self._known_arrays(before)
+        record = Record(function, reads, (), self._settings, self._seconds, in_backward=self.in_backward)
+        before: dict[str, np.ndarray] = {}
+        after: dict[str, np.ndarray] = {}
+        if self._learns:
+            settings, now = self._settings, vars(function)
+            after = arrays_in(now)
+            if not all(map(operator.is_, settings.values(), now.values())):
+                before = arrays_in(settings)
+            elif after:  # the forward only added attributes
+                before = {path: array for path, array in after.items() if path.split(".")[0] in settings}
+            if before:
+                record.hidden_reads = self._known_arrays(before)
         label = function.label
         writes = []
         for y in outputs:
             writes.append(self._new_value(y._array, label))
-            if not self._in_backward and type(y) is Variable:
+            if not self.in_backward and type(y) is Variable:
                 self._watch(y)
         record.writes = tuple(writes)
         if self._learns:
-            after = arrays_in(vars(function))
             if after:
                 record.hidden_writes = self._new_arrays(record, before, after)
             if isinstance(function, Forget):
@@ -282,7 +291,7 @@ class Capture(AbstractFunctionHook):
         self._records[id(function)] = record
 
     def backward_preprocess(self, function: FunctionNode, target_input_indexes: Any, grad_outputs: Any) -> None:
-        if not self._in_backward:
+        if not self.in_backward:
             self.seen.append("what takes gradients on the way")
         self._backward_depth += 1
         if self._backward_depth == 1:
@@ -294,7 +303,7 @@ class Capture(AbstractFunctionHook):
         self._backward_depth -= 1
 
     def gradients_made(self, function: FunctionNode, grad_inputs: tuple[Variable | None, ...]) -> None:
-        if self._backward_depth or not self._in_backward:
+        if self._backward_depth or not self.in_backward:
             return
         seconds = time.perf_counter() - self._start_backward
         made = self.graph.records[self._mark[0] :]
@@ -309,7 +318,7 @@ class Capture(AbstractFunctionHook):
     def gradients_added(self, a: Any, b: Any, total: Any) -> None:
         reads = self._value_of(a), self._value_of(b)
         function = Add()
-        record = Record(function, reads, (), dict(vars(function)), in_backward=self._in_backward)
+        record = Record(function, reads, (), dict(vars(function)), in_backward=self.in_backward)
         record.writes = (self._new_value(total, "sum of gradients"),)
         self.graph.records.append(record)
 

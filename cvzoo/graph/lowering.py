@@ -66,7 +66,8 @@ class _Lowering:
         self.calls = []
         before, local.recorder = local.recorder, self.note
         try:
-            results = record.function.results_of(inputs[: len(record.reads)])
+            function = record.function
+            results = (function.results_of if function.in_float32 else function.forward)(inputs[: len(record.reads)])
         finally:
             local.recorder = before
         results = tuple(map(np.asarray, results))
@@ -132,7 +133,7 @@ class _Lowering:
             return None
         key, settings = self.appearance(record, steps, given, found), _settings(record)
         known = self.trusted.setdefault(key, [])
-        if not any(same_settings(settings, each) for each in known):
+        if not any(map(same_settings, known, itertools.repeat(settings))):
             if not self.does_the_same(steps, made, dict(zip([area.owner for area in given], inputs)), results, found):
                 return None
             known.append(settings)

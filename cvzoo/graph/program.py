@@ -55,8 +55,9 @@ class _MovingCall:
         self._run = bound.run
 
     def __call__(self) -> int:
+        bind, origins = self._bound.bind, self._origins
         for k, block, offset in self._moving:
-            self._bound.bind(k, address_of(self._origins[block]) + offset)
+            bind(k, origins[block].__array_interface__["data"][0] + offset)
         return self._run()
 
 
@@ -164,7 +165,7 @@ class Program:
     def __init__(self, lowered: Lowered, arena: Arena | None = None):
         self.lowered = lowered
         self.graph = lowered.graph
-        touched = [*map(lowered.touched, lowered.steps)]
+        touched = lowered.all_touched()
         alive = lowered.lifetimes(touched)
         self.plan = _plan_of(lowered, alive)
         self.given_nbytes = sum(block.nbytes for block in lowered.blocks.values() if block.kind == GIVEN)

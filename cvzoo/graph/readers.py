@@ -17,6 +17,7 @@ class Recorded(Protocol):
 
     seen: list[str]
     depth: int
+    in_backward: bool
     is_idle: bool
     before: Collection[int]
 

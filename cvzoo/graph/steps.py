@@ -75,15 +75,24 @@ class Lowered:
 
     def touched(self, step: Step) -> set[int]:
         """The blocks that a step reads or writes."""
-        found: set[int] = set()
-        if isinstance(step, Call):
-            for operand in step.operands:
-                if type(operand) is Area:
-                    found.add(operand.owner)
-            return found
-        for value in (*step.record.all_reads, *step.record.all_writes):
-            if value in self.areas:
-                found.add(self.areas[value].owner)
+        return self.all_touched([step])[0]
+
+    def all_touched(self, steps: Sequence[Step] | None = None) -> list[set[int]]:
+        """The blocks that each of the steps reads or writes; without an argument of all."""
+        areas, found = self.areas, []
+        for step in self.steps if steps is None else steps:
+            blocks: set[int] = set()
+            found.append(blocks)
+            if isinstance(step, Call):
+                for operand in step.operands:
+                    if type(operand) is Area:
+                        blocks.add(operand.owner)
+                continue
+            record = step.record
+            for values in (record.reads, record.hidden_reads.values(), record.writes, record.hidden_writes.values()):
+                for value in values:
+                    if value in areas:
+                        blocks.add(areas[value].owner)
         return found
 
     def lifetimes(self, touched: Sequence[Iterable[int]] | None = None) -> dict[int, tuple[int, int]]:
@@ -92,7 +101,7 @@ class Lowered:
         touched: of each step what `touched` gives, from those who have asked already
         """
         found: dict[int, tuple[int, int]] = {}
-        for k, blocks in enumerate(map(self.touched, self.steps) if touched is None else touched):
+        for k, blocks in enumerate(self.all_touched() if touched is None else touched):
             for block in blocks:
                 found[block] = found[block][0] if block in found else k, k
         for value in self.graph.inputs:
