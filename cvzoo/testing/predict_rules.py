@@ -247,9 +247,12 @@ def _threads(contract: Contract) -> None:
     for parameter in link.params():
         parameter.touch()  # the threads meet a link that was never run
 
+    backend, dtype = switches.backend, switches.dtype
+
     def work(number: int) -> None:
         try:
-            results[number] = contract.predict(images, batch_size=1 + number)
+            with using_config("backend", backend), using_config("dtype", dtype):  # switches are a thread's own
+                results[number] = contract.predict(images, batch_size=1 + number)
         except Exception as error:  # an error in a thread would go unseen
             results[number] = error
 
