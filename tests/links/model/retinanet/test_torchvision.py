@@ -191,7 +191,7 @@ def test_normalizations_that_counted_batches_are_ordinary_ones(count, norm, eps,
         ("backbone.fpn.inner_blocks.1.0.bias", "fpn/inner/1/b"),
         ("head.classification_head.cls_logits.bias", "conf_head/out/b"),
         ("head.regression_head.bbox_reg.weight", "loc_head/out/W"),
-        ("head.regression_head.bbox_reg.bias", "bbox_reg.bias"),
+        ("head.regression_head.bbox_reg.bias", "loc_head/out/b"),
     ],
 )
 @pytest.mark.parametrize("n_fg_class", [None, 3])
