@@ -1,7 +1,6 @@
 """Where an array lies, asked without importing CuPy."""
 
 import sys
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -28,11 +27,6 @@ def range_of(array: Any) -> tuple[Any, Any] | None:
     if is_device_array(array) or not array.size:
         return None
     return array.min(), array.max()
-
-
-def array_module(array: Any) -> ModuleType:
-    """cupy for a cupy.ndarray, numpy for anything else."""
-    return sys.modules["cupy"] if is_device_array(array) else np
 
 
 def to_numpy(array: Any) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 import argparse
 import pathlib
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,10 +12,10 @@ from cvzoo.images.read_label import read_label
 from cvzoo.links.model.segmenter import AbstractSegmenter
 
 
-class FoundMaps(Protocol):
-    """Where maps come from.
+class StoredMaps(NamedTuple):
+    """Files whose pixels are class numbers.
 
-    folder: of the files that stand for them; names: of the classes, or None
+    folder: of the files; names: of the classes, or None
     """
 
     folder: pathlib.Path
@@ -23,28 +23,21 @@ class FoundMaps(Protocol):
 
     def read(self, path: pathlib.Path) -> np.ndarray:
         """The map (H, W) int32 that belongs to a file of the folder."""
-
-
-class StoredMaps(NamedTuple):
-    """Files whose pixels are class numbers."""
-
-    folder: pathlib.Path
-    names: list[str] | None
-
-    def read(self, path: pathlib.Path) -> np.ndarray:
-        """As in `FoundMaps`."""
         return read_label(path)
 
 
 class PredictedMaps(NamedTuple):
-    """Photos that a segmenter looks at."""
+    """Photos that a segmenter looks at.
+
+    folder: of the photos; names: of the classes, or None
+    """
 
     folder: pathlib.Path
     names: list[str] | None
     model: AbstractSegmenter
 
     def read(self, path: pathlib.Path) -> np.ndarray:
-        """As in `FoundMaps`."""
+        """The map (H, W) int32 that belongs to a file of the folder."""
         return self.model.predict([path])[0]
 
 

@@ -25,32 +25,7 @@ class SumPlan(ctypes.Structure):
 
 
 class BatchNormPlan(ctypes.Structure):
-    """mask: how it lies; class LayerNormPlan(ctypes.Structure):
-            _fields_ = [("rows", ctypes.c_int64), ("c", ctypes.c_int64), ("eps", ctypes.c_float)]
-
-
-        class AveragePoolPlan(ctypes.Structure):
-                _fields_ = [
-                    (name, ctypes.c_int64)
-                    for name in (
-                        *("b", "h", "w", "c"),
-                        *("out_h", "out_w", "window_h", "window_w", "step_h", "step_w", "top", "left"),
-                        "counts_pad",
-                    )
-                ]
-
-
-            class DepthwisePlan(ctypes.Structure):
-        _fields_ = [
-            (name, ctypes.c_int64)
-            for name in (
-                *("b", "c", "h", "w", "out_h", "out_w", "window_h", "window_w"),
-                *("step_h", "step_w", "dilate_h", "dilate_w", "top", "left"),
-            )
-        ]
-
-
-    NO_MASK, BYTES or BITS."""
+    """mask: how it lies; NO_MASK, BYTES or BITS."""
 
     _fields_ = [
         ("rows", ctypes.c_int64),

@@ -97,7 +97,7 @@ def linear(x: Any, W: Any, b: Any = None, n_batch_axes: int = 1) -> Variable:
         raise GraphError("linear: W has no value yet", hint="parameter.initialize(shape)")
     plain = len(x_shape) == 2 and n_batch_axes == 1
     if not plain:
-        x = _flattened(x, n_batch_axes, w_shape)
+        x = _flattened(x, n_batch_axes)
     if (
         len(w_shape) != 2
         or x.shape[1] != w_shape[1]
@@ -110,7 +110,7 @@ def linear(x: Any, W: Any, b: Any = None, n_batch_axes: int = 1) -> Variable:
     return y if plain or n_batch_axes == 1 else reshape(y, x_shape[:n_batch_axes] + (w_shape[0],))
 
 
-def _flattened(x: Variable, n_batch_axes: int, w_shape: tuple[int, ...]) -> Variable:
+def _flattened(x: Variable, n_batch_axes: int) -> Variable:
     if not 1 <= n_batch_axes < x.ndim:
         raise ValueRangeError(
             "linear: n_batch_axes must leave at least one axis of x", expected=f"1 to {x.ndim - 1}", got=n_batch_axes

@@ -109,12 +109,12 @@ class GroupNormalizationGrad(FunctionNode):
             ggamma += gamma_part
             gbeta += beta_part
             root = 1 / xp.sqrt(var + gamma.dtype.type(self._eps))
-            slope, shift = (root / count * self._off_mean(xp, gamma * part) for part in (gamma_part, beta_part))
+            slope, shift = (root / count * self._off_mean(gamma * part) for part in (gamma_part, beta_part))
             rest = backend.batch_norm_fixed(sample, slope, shift, mean, var, eps=self._eps)
             parts.append(backend.add(gx, rest, out=gx))
         return (backend.concat(parts, axis=0) if len(parts) > 1 else parts[0]), ggamma, gbeta
 
-    def _off_mean(self, xp: Any, v: Any) -> Any:
+    def _off_mean(self, v: Any) -> Any:
         """(C,) less the mean over each group."""
         grouped = v.reshape(self._groups, -1)
         return (grouped - grouped.mean(axis=1, keepdims=True)).reshape(-1)

@@ -186,7 +186,7 @@ def _found(folder: str, filename: str, *, tells: bool = True) -> list[tuple[tupl
             found.append((state_order(path), int(match[1]), path))
         except FileError as error:
             if tells:
-                _warn_of_damage(path, error)
+                _warn_of_damage(error)
     return sorted(found, reverse=True)
 
 
@@ -195,7 +195,7 @@ def _load_newest(trainer: "Trainer", found: list[tuple[tuple[int, int], int, pat
         try:
             state = read_state(path)
         except FileError as error:
-            _warn_of_damage(path, error)
+            _warn_of_damage(error)
             continue
         for note in trainer.load_state(state):
             warnings.warn(f"{path}: {note}", RuntimeWarning, stacklevel=2)
@@ -203,5 +203,5 @@ def _load_newest(trainer: "Trainer", found: list[tuple[tuple[int, int], int, pat
     return None
 
 
-def _warn_of_damage(path: pathlib.Path, error: FileError) -> None:
+def _warn_of_damage(error: FileError) -> None:
     warnings.warn(f"a damaged snapshot is passed over: {error}", RuntimeWarning, stacklevel=3)
