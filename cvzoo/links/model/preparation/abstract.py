@@ -1,6 +1,8 @@
 """What all descriptions of an image's preparation have in common, and all that reads them."""
 
 import abc
+import dataclasses
+from collections.abc import Sequence
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -9,7 +11,6 @@ from cvzoo.backends.dispatch import get_backend
 from cvzoo.backends.photo_plan import PhotoPlan
 from cvzoo.backends.resampling import Resampling
 from cvzoo.errors.exceptions import ValueRangeError
-from cvzoo.links.model.preparation.checks import checked_numbers
 from cvzoo.links.model.preparation.placement import Placement
 from cvzoo.transforms.pillow_passes import rows_first
 
@@ -205,3 +206,47 @@ class AbstractPreparation(abc.ABC):
         one_each = len(set(self.mean)) == len(set(self.std)) == 1
         if self.arithmetic.startswith("x") and not one_each:
             raise ValueRangeError(f"{name}: mean and std must be one number for {self.arithmetic!r}", got=self.mean)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class AbstractNormalizedPreparation(AbstractPreparation):
+    """A preparation with the fields of `AbstractPreparation`, by name. Raises ValueRangeError that names the field."""
+
+    mean: Three = (0.0, 0.0, 0.0)
+    std: Three = (1.0, 1.0, 1.0)
+    value_range: float = 255.0
+    arithmetic: Arithmetic = "(x - mean) / std"
+    resampling: Resampling = Resampling.PILLOW_FLOATS
+    normalize_first: bool = False
+    channels: Literal["RGB", "BGR"] = "RGB"
+    header: tuple[Fact, ...] | None = dataclasses.field(default=None, compare=False)
+
+    def __post_init__(self):
+        self._check_numbers()
+
+
+def checked_side(name: str, value: Any) -> int:
+    """value. Raises ValueRangeError, which names it, unless it is a positive integer."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ValueRangeError(f"{name} must be a positive integer", got=repr(value))
+    return value
+
+
+def checked_size(name: str, value: Sequence[int]) -> tuple[int, int]:
+    """(H, W) as a tuple. Raises ValueRangeError, which names it, unless it is two positive integers."""
+    if not isinstance(value, Sequence) or len(value) != 2:
+        raise ValueRangeError(f"{name} must be two positive integers (H, W)", got=repr(value)[:80])
+    height, width = (checked_side(name, side) for side in value)
+    return height, width
+
+
+def checked_numbers(name: str, value: Any, *, positive: bool = False) -> tuple[float, float, float]:
+    """Three floats, of one number or of three. Raises ValueRangeError, which names it, for anything else."""
+    try:
+        array = np.asarray(value, np.float64)
+    except (TypeError, ValueError):
+        array = np.full(1, np.nan)
+    if array.shape not in ((), (3,)) or not np.isfinite(array).all() or (positive and not (array > 0).all()):
+        raise ValueRangeError(f"{name} must be three numbers", got=repr(value)[:80])
+    red, green, blue = np.broadcast_to(array, 3).tolist()
+    return red, green, blue

@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from cvzoo.errors.exceptions import ValueRangeError
-from cvzoo.links.model.preparation.abstract import Size
-from cvzoo.links.model.preparation.checks import checked_side
-from cvzoo.links.model.preparation.normalized import AbstractNormalizedPreparation
+from cvzoo.links.model.preparation.abstract import AbstractNormalizedPreparation, Size, checked_side
 from cvzoo.links.model.preparation.placement import Placement
 
 Sides = Literal["torchvision", "chainercv", "detectron2"]

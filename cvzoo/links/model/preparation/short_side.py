@@ -4,9 +4,7 @@ import dataclasses
 from typing import Any
 
 from cvzoo.backends.resampling import Resampling
-from cvzoo.links.model.preparation.abstract import Size, Three
-from cvzoo.links.model.preparation.checks import checked_side
-from cvzoo.links.model.preparation.normalized import AbstractNormalizedPreparation
+from cvzoo.links.model.preparation.abstract import AbstractNormalizedPreparation, Size, Three, checked_side
 from cvzoo.links.model.preparation.placement import Placement
 from cvzoo.links.model.preparation.statistics import IMAGENET_MEAN, IMAGENET_STD
 

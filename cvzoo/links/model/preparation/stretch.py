@@ -3,9 +3,7 @@
 import dataclasses
 from typing import Any
 
-from cvzoo.links.model.preparation.abstract import Size
-from cvzoo.links.model.preparation.checks import checked_size
-from cvzoo.links.model.preparation.normalized import AbstractNormalizedPreparation
+from cvzoo.links.model.preparation.abstract import AbstractNormalizedPreparation, Size, checked_size
 from cvzoo.links.model.preparation.placement import Placement
 
 
