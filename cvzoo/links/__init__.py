@@ -41,10 +41,9 @@ if TYPE_CHECKING:
     from cvzoo.links.model.darknet.detector import DarknetDetector
     from cvzoo.links.model.darknet.network import DarknetNetwork
     from cvzoo.links.model.darknet.published import mobilenet_v2_yolo_v3_nano, yolo_fastest
-    from cvzoo.links.model.decoding.anchor_levels import AnchorLevels
+    from cvzoo.links.model.decoding.anchor_levels import AnchorLevels, LevelAnchors
     from cvzoo.links.model.decoding.found import Found
     from cvzoo.links.model.decoding.grid_cells import GridCells, RegionHead, YoloHead
-    from cvzoo.links.model.decoding.level_anchors import LevelAnchors
     from cvzoo.links.model.decoding.point_levels import PointLevels
     from cvzoo.links.model.deeplab.deeplab_v3 import DeepLabV3
     from cvzoo.links.model.deeplab.deeplab_v3_plus import DeepLabV3plusXception65

@@ -11,7 +11,7 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.config.switches import using_config
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 from cvzoo.functions.roi.roi_average_align_2d import roi_average_align_levels
-from cvzoo.links.model.faster_rcnn_fpn.pyramid_regions import region_levels
+from cvzoo.links.model.faster_rcnn_fpn.region_network import region_levels
 
 SCALE = 0.25
 

@@ -31,9 +31,8 @@ from cvzoo.export.onnx.boxes.extents import (
 from cvzoo.export.onnx.onnx_graph import OnnxGraph
 from cvzoo.export.onnx.sizes import SizeDependenceError
 from cvzoo.links.model.decoding.abstract import AbstractDecoding
-from cvzoo.links.model.decoding.anchor_levels import AnchorLevels
+from cvzoo.links.model.decoding.anchor_levels import AnchorLevels, LevelAnchors
 from cvzoo.links.model.decoding.grid_cells import GridCells
-from cvzoo.links.model.decoding.level_anchors import LevelAnchors
 from cvzoo.links.model.decoding.point_levels import PointLevels
 from cvzoo.links.model.detector import AbstractOneStageDetector
 from cvzoo.links.model.preparation.stretch import Stretch

@@ -10,8 +10,7 @@ from cvzoo.backends.arrays import is_device_array
 from cvzoo.backends.constants import beside
 from cvzoo.backends.detection import Scoring, frame, just_below
 from cvzoo.backends.dispatch import backend_of
-from cvzoo.links.model.decoding.anchor_levels import level_parts
-from cvzoo.links.model.decoding.level_anchors import LevelAnchors
+from cvzoo.links.model.decoding.anchor_levels import LevelAnchors, level_parts
 
 
 class Proposals(NamedTuple):

@@ -3,7 +3,9 @@
 import dataclasses
 from typing import Literal
 
+from cvzoo.backends.resampling import Resampling
 from cvzoo.links.model.config import AbstractConfig, config_field, count_field
+from cvzoo.links.model.preparation.resize_shortest_edge import ResizeShortestEdge
 
 Sizes = tuple[tuple[float, ...], ...]
 Triple = tuple[float, float, float]
@@ -115,3 +117,17 @@ def with_n_anchor(config: FasterRCNNFPNConfig, n_anchor: int) -> FasterRCNNFPNCo
     """The same with so many anchors of any sizes in a place: the arrays of a network tell of no more."""
     sizes = ((32.0,) * n_anchor,) * len(config.anchor_sizes)
     return dataclasses.replace(config, anchor_sizes=sizes, anchor_ratios=(1.0,))
+
+
+def pyramid_preparation(config: FasterRCNNFPNConfig) -> ResizeShortestEdge:
+    """As Detectron2 has it, of 8 bits and with rounded sides, if images are antialiased; else as torchvision has it."""
+    return ResizeShortestEdge(
+        config.min_size,
+        config.max_size,
+        sides="detectron2" if config.antialias else "torchvision",
+        multiple=32,
+        mean=config.mean,
+        std=config.std,
+        resampling=Resampling.PILLOW if config.antialias else Resampling.BILINEAR,
+        normalize_first=not config.antialias,
+    )

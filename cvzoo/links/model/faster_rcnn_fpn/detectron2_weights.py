@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 
 from cvzoo.labels.coco import coco_bbox_label_names
-from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig
-from cvzoo.links.model.faster_rcnn_fpn.preparation import pyramid_preparation
+from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig, pyramid_preparation
 from cvzoo.weights.record import Weights
 
 _SITE = "https://dl.fbaipublicfiles.com/detectron2/"

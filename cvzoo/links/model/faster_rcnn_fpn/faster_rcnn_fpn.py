@@ -10,13 +10,11 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.detection import frame, unpacked_boxes
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.links.model.config import one_config
-from cvzoo.links.model.decoding.finished_boxes import FinishedBoxes
-from cvzoo.links.model.decoding.found import Found
+from cvzoo.links.model.decoding.found import FinishedBoxes, Found
 from cvzoo.links.model.decoding.proposals import cut_frames
 from cvzoo.links.model.decoding.regions import HeadOutputs
 from cvzoo.links.model.detector import AbstractDetector, Preset
-from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig
-from cvzoo.links.model.faster_rcnn_fpn.preparation import pyramid_preparation
+from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig, pyramid_preparation
 from cvzoo.links.model.faster_rcnn_fpn.region_network import RegionNetwork
 from cvzoo.links.model.faster_rcnn_fpn.source import region_networks_of_file, region_source
 from cvzoo.links.model.faster_rcnn_fpn.weights import WEIGHTS

@@ -11,17 +11,17 @@ from cvzoo.backends.detection import packed_boxes, unpacked_boxes
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.transfer import on_host
 from cvzoo.functions.array.concat import concat
+from cvzoo.functions.roi.roi_average_align_2d import roi_average_align_levels
 from cvzoo.links.chain import Chain
-from cvzoo.links.model.decoding.finished_boxes import FinishedBoxes
-from cvzoo.links.model.decoding.found import Found
+from cvzoo.links.model.decoding.found import FinishedBoxes, Found
 from cvzoo.links.model.decoding.proposals import LevelProposals, cut_frames, image_indices
 from cvzoo.links.model.decoding.regions import HeadOutputs, Regions
-from cvzoo.links.model.faster_rcnn_fpn.anchors import region_anchors
-from cvzoo.links.model.faster_rcnn_fpn.backbone import make_backbone, picked_maps
 from cvzoo.links.model.faster_rcnn_fpn.box_head import FPNBoxHead
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig
-from cvzoo.links.model.faster_rcnn_fpn.pyramid_regions import pyramid_regions
-from cvzoo.links.model.faster_rcnn_fpn.region_proposal_network import FPNRegionProposalNetwork
+from cvzoo.links.model.faster_rcnn_fpn.region_proposal_network import FPNRegionProposalNetwork, region_anchors
+from cvzoo.links.model.fpn.fpn import FPN
+from cvzoo.links.model.mobilenet_v3.extractor import MobileNetV3Extractor
+from cvzoo.links.model.resnet.extractor import ResNetExtractor
 from cvzoo.links.model.thresholds import AbstractThresholds
 
 
@@ -174,3 +174,62 @@ class RegionNetwork(Chain):
 def to_photo(bbox: np.ndarray, seen: Sequence[int], size: Sequence[int]) -> np.ndarray:
     """The boxes in pixels of the photo of `size` (H, W), of which the network saw `seen` (H, W)."""
     return bbox * np.tile(np.float32(size) / np.float32(seen), 2)
+
+
+# layers of MobileNetV3 whose outputs the pyramid takes: the first of the last stage, and the last
+_MOBILENET_LAYERS = (13, 16)
+
+
+def make_backbone(settings: FasterRCNNFPNConfig) -> tuple[Chain, FPN]:
+    """The backbone, and the pyramid on `picked_maps` of what it gives for x (B, 3, H, W), with one level more."""
+    s = settings
+    if s.backbone == "resnet":
+        extractor = ResNetExtractor(
+            s.n_layer,
+            base_channels=s.base_channels,
+            arch=s.arch,
+            groups=s.groups,
+            base_width=s.base_width,
+            norm=s.norm,
+            eps=s.bn_eps,
+        )
+    else:
+        extractor = MobileNetV3Extractor("large", width=s.width, norm=s.norm, eps=s.bn_eps)
+    channels = picked_maps(extractor.channels, s)
+    return extractor, FPN(channels, s.channels, n_extra=1, extra_from="pool", norm=s.fpn_norm)
+
+
+def picked_maps(maps: Sequence[Any], settings: FasterRCNNFPNConfig) -> list[Any]:
+    """The backbone's maps that the pyramid takes, the finest first."""
+    return list(maps) if settings.backbone == "resnet" else [maps[i] for i in _MOBILENET_LAYERS]
+
+
+def region_levels(bbox: Any, strides: Sequence[int]) -> Any:
+    """(R,) int64 (int32 on a GPU), which of the maps each box (R, 4) looks at: one of side 224 at that of stride 16.
+
+    Where maps share a stride, the first of them is looked at.
+    Source: Lin et al., Feature Pyramid Networks, CVPR 2017, equation 1, in float32 with 1e-6 added to the logarithm.
+    """
+    first, last = round(np.log2(strides[0])), round(np.log2(strides[-1]))
+    return backend_of(bbox).region_levels(bbox, first, last)
+
+
+def pyramid_regions(
+    maps: Sequence[Any],
+    bbox: np.ndarray,
+    photo: np.ndarray,
+    strides: Sequence[int],
+    *,
+    size: int,
+    sampling_ratio: int | None = 2,
+    aligned: bool = False,
+) -> Variable:
+    """(R, C, size, size): the inside of each box, from the map of its level.
+
+    maps: (B, C, H, W) each, the finest first; there may be more than strides
+    bbox: (R, 4) float32, pixels of the network's input; photo: (R,) int32, which of the B each lies in
+    sampling_ratio, aligned: as in `roi_average_align_2d`
+    """
+    scales = [1 / stride for stride in strides]
+    level = region_levels(bbox, strides)
+    return roi_average_align_levels(maps, bbox, photo, level, size, scales, sampling_ratio, aligned=aligned)

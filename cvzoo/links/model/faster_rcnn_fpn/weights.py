@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 
 from cvzoo.labels.coco import coco_bbox_label_names
-from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig
+from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig, pyramid_preparation
 from cvzoo.links.model.faster_rcnn_fpn.detectron2_weights import detectron2_files
-from cvzoo.links.model.faster_rcnn_fpn.preparation import pyramid_preparation
 from cvzoo.links.model.publishers.chainercv import chainercv_weights
 from cvzoo.links.model.publishers.torchvision import torchvision_weights
 from cvzoo.weights.record import Weights

@@ -13,8 +13,7 @@ from cvzoo.functions.array.dtypes import widened
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.config_json import config_from_json
 from cvzoo.links.model.decoding.found import Found
-from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig
-from cvzoo.links.model.faster_rcnn_fpn.preparation import pyramid_preparation
+from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig, pyramid_preparation
 from cvzoo.links.model.faster_rcnn_fpn.region_network import RegionNetwork, to_photo
 from cvzoo.links.model.faster_rcnn_fpn.source import region_networks_of_file, region_source
 from cvzoo.links.model.key_point_detector import AbstractKeyPointDetector, FoundPoints

@@ -9,8 +9,7 @@ import numpy as np
 from cvzoo.autodiff.variable import Variable
 from cvzoo.links.model.config_json import config_from_json
 from cvzoo.links.model.decoding.found import Found
-from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig
-from cvzoo.links.model.faster_rcnn_fpn.preparation import pyramid_preparation
+from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig, pyramid_preparation
 from cvzoo.links.model.faster_rcnn_fpn.region_network import RegionNetwork, to_photo
 from cvzoo.links.model.faster_rcnn_fpn.source import region_networks_of_file, region_source
 from cvzoo.links.model.instance_segmenter import AbstractInstanceSegmenter, FoundInstances

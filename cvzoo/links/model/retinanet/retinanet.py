@@ -10,8 +10,7 @@ import numpy as np
 from cvzoo.autodiff.variable import Variable
 from cvzoo.geometry.anchors import cell_anchors
 from cvzoo.links.model.config import one_config
-from cvzoo.links.model.decoding.anchor_levels import AnchorLevels
-from cvzoo.links.model.decoding.level_anchors import LevelAnchors, as_cell
+from cvzoo.links.model.decoding.anchor_levels import AnchorLevels, LevelAnchors, as_cell
 from cvzoo.links.model.detector import AbstractOneStageDetector, Preset
 from cvzoo.links.model.fpn.fpn import FPN
 from cvzoo.links.model.preparation.resize_shortest_edge import ResizeShortestEdge

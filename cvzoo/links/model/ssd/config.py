@@ -3,7 +3,9 @@
 import dataclasses
 from typing import Literal
 
+from cvzoo.backends.resampling import Resampling
 from cvzoo.links.model.config import AbstractConfig, config_field, count_field
+from cvzoo.links.model.preparation.stretch import Stretch
 
 Extra = Literal["halve", "valid", "valid4"]
 Ratios = tuple[tuple[float, ...], ...]
@@ -104,3 +106,11 @@ SSD300_TORCHVISION = SSDConfig(
     clip=True,
 )
 GLUON_MEAN = (0.485 * 255, 0.456 * 255, 0.406 * 255)
+
+
+def ssd_preparation(config: SSDConfig) -> Stretch:
+    """Stretched, less the mean."""
+    how = Resampling.ANTIALIASED if config.antialias else Resampling.BILINEAR
+    # headers say "bilinear" of both
+    header = ("channels", "mean", "std", "size", ("interpolation", "bilinear"))
+    return Stretch((config.insize, config.insize), mean=config.mean, resampling=how, header=header)

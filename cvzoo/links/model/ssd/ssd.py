@@ -13,11 +13,10 @@ from cvzoo.links.model.detector import AbstractOneStageDetector, Preset
 from cvzoo.links.model.preparation.stretch import Stretch
 from cvzoo.links.model.pretrained.detector import detector_source
 from cvzoo.links.model.pretrained.load import load_pretrained
-from cvzoo.links.model.ssd.config import SSDConfig
+from cvzoo.links.model.ssd.config import SSDConfig, ssd_preparation
 from cvzoo.links.model.ssd.multibox import Multibox
 from cvzoo.links.model.ssd.multibox_coder import MultiboxCoder
 from cvzoo.links.model.ssd.names import FILES
-from cvzoo.links.model.ssd.preparation import ssd_preparation
 from cvzoo.links.model.ssd.vgg16 import SSDVGG16Extractor
 from cvzoo.links.model.ssd.weights import SSD300_WEIGHTS
 from cvzoo.weights.record import Weights

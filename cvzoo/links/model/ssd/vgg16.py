@@ -5,11 +5,12 @@ from typing import Any
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
+from cvzoo.config.switches import switches
 from cvzoo.initializers.uniform import LeCunUniform
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.convolution_2d import Convolution2D
+from cvzoo.links.connection.fused_convolution import fused_convolution
 from cvzoo.links.model.ssd.config import Extra
-from cvzoo.links.model.ssd.conv_relu import conv_relu
 from cvzoo.links.model.ssd.normalize import Normalize
 
 # what each level after conv7 is made with: ksize, stride and pad of its second convolution
@@ -71,6 +72,13 @@ class SSDVGG16Extractor(Chain):
             h = conv_relu(convs[f"conv{i}_2"], conv_relu(convs[f"conv{i}_1"], h))
             maps.append(h)
         return maps
+
+
+def conv_relu(conv: Convolution2D, x: Any) -> Variable:
+    """relu(conv(x)) (B, out_channels, OH, OW) of x (B, in_channels, H, W)."""
+    if switches.enable_backprop or not conv.W.is_initialized:
+        return F.relu(conv(x))
+    return fused_convolution(conv)(x, activation="relu")
 
 
 def _conv(n_in: int, n_out: int, ksize: int = 3, stride: int = 1, pad: int = 1, dilate: int = 1) -> Convolution2D:

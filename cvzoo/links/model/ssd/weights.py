@@ -7,8 +7,13 @@ from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.links.model.publishers.chainercv import chainercv_weights
 from cvzoo.links.model.publishers.gluon_cv import gluon_weights
 from cvzoo.links.model.publishers.torchvision import torchvision_weights
-from cvzoo.links.model.ssd.config import GLUON_MEAN, SSD300_SETTINGS, SSD300_TORCHVISION, SSD512_SETTINGS
-from cvzoo.links.model.ssd.preparation import ssd_preparation
+from cvzoo.links.model.ssd.config import (
+    GLUON_MEAN,
+    SSD300_SETTINGS,
+    SSD300_TORCHVISION,
+    SSD512_SETTINGS,
+    ssd_preparation,
+)
 from cvzoo.weights.record import Weights
 
 _SOURCE = "ChainerCV, from the authors' Caffe weights"

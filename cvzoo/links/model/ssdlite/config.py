@@ -2,7 +2,9 @@
 
 import dataclasses
 
+from cvzoo.backends.resampling import Resampling
 from cvzoo.links.model.config import AbstractConfig, config_field, count_field
+from cvzoo.links.model.preparation.stretch import Stretch
 
 Ratios = tuple[tuple[float, ...], ...]
 
@@ -57,3 +59,14 @@ class SSDLiteConfig(AbstractConfig):
 
 
 SSDLiteSettings = SSDLiteConfig  # its name before configs were files' headers, too
+
+
+def ssdlite_preparation(insize: int) -> Stretch:
+    """Stretched without antialiasing, in [-1, 1]."""
+    return Stretch(
+        (insize, insize),
+        mean=(127.5,) * 3,
+        std=(127.5,) * 3,
+        arithmetic="x * (1 / std) - mean / std",
+        resampling=Resampling.BILINEAR,
+    )

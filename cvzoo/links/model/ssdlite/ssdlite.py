@@ -12,11 +12,10 @@ from cvzoo.links.model.preparation.stretch import Stretch
 from cvzoo.links.model.pretrained.detector import detector_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.ssd.multibox_coder import MultiboxCoder
-from cvzoo.links.model.ssdlite.config import SSDLiteConfig
+from cvzoo.links.model.ssdlite.config import SSDLiteConfig, ssdlite_preparation
 from cvzoo.links.model.ssdlite.extractor import SSDLiteExtractor
 from cvzoo.links.model.ssdlite.head import LiteMultibox
 from cvzoo.links.model.ssdlite.names import ssdlite_files
-from cvzoo.links.model.ssdlite.preparation import ssdlite_preparation
 from cvzoo.links.model.ssdlite.weights import WEIGHTS
 
 

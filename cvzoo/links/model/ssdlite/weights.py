@@ -2,7 +2,7 @@
 
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.publishers.torchvision import torchvision_weights
-from cvzoo.links.model.ssdlite.preparation import ssdlite_preparation
+from cvzoo.links.model.ssdlite.config import ssdlite_preparation
 from cvzoo.weights.record import Weights
 
 WEIGHTS: dict[str, Weights] = {
