@@ -30,9 +30,7 @@ from cvzoo.backends.cupy.memory import *
 from cvzoo.backends.cupy.pooling import *
 from cvzoo.backends.cupy.quantized import *
 from cvzoo.backends.cupy.resize import *
-from cvzoo.backends.cupy.separable import *
 from cvzoo.backends.cupy.softmax import *
-from cvzoo.backends.cupy.upsampling import *
 from cvzoo.backends.transfer import upload as upload
 
 name = "cupy"

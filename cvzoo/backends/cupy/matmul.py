@@ -1,16 +1,17 @@
-"""Products of matrices by cuBLAS; whole numbers by CuPy."""
+"""Products of matrices by cuBLAS, also with weights of the rows and columns of maps; whole numbers by CuPy."""
 
 import math
 from typing import Any
 
 import numpy as np
 
+from cvzoo.backends.constants import constants
 from cvzoo.backends.cuda.blas import TYPES, gemm
 from cvzoo.backends.cuda.blas_lt import gemm_with_bias
 from cvzoo.backends.cupy.eltwise import add as add_arrays
 from cvzoo.backends.cupy.library import cupy
 
-__all__ = ["linear", "matmul"]
+__all__ = ["linear", "matmul", "separable_2d"]
 
 _FLOATS = frozenset(TYPES) - {"int8", "int32"}
 
@@ -69,3 +70,16 @@ def linear(x: Any, w: Any, b: Any, *, pack: dict | None = None) -> Any:
     if b.dtype == x.dtype and gemm_with_bias(x, w.T, b, y):
         return y
     return add_arrays(gemm(x, w.T, y), b, out=y)
+
+
+def separable_2d(x: Any, rows: np.ndarray, columns: np.ndarray) -> Any:
+    """As AbstractBackend.separable_2d says; the weights are copied once."""
+    b, c, h, w = x.shape
+    oh, ow = len(rows), len(columns)
+    y = matmul(_constant(rows.astype(x.dtype)), x.transpose(0, 2, 3, 1).reshape(b, h, w * c))  # (B, OH, W * C)
+    y = matmul(_constant(columns.astype(x.dtype)), y.reshape(b * oh, w, c))  # (B * OH, OW, C)
+    return y.reshape(b, oh, ow, c).transpose(0, 3, 1, 2)
+
+
+def _constant(weights: np.ndarray) -> Any:
+    return constants.get(("weights", weights.shape, weights.dtype.str, weights.tobytes()), lambda: weights)

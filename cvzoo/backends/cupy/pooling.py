@@ -1,4 +1,4 @@
-"""Maxima and means over windows, by kernels/pooling.cu."""
+"""Maxima and means over windows, by kernels/pooling.cu, and pixels put back where a maximum was taken from."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,13 +8,23 @@ import numpy as np
 from cvzoo.backends.abstract import Pad, Pair
 from cvzoo.backends.cuda.kernel_module import KernelModule, blocks
 from cvzoo.backends.cuda.pixel_rows import are_whole, as_channels, lanes_for, pixel_rows
+from cvzoo.backends.cuda.scatter import add_pixels, take_pixels
 from cvzoo.backends.cuda.suffix import suffix
 from cvzoo.backends.cupy.library import cupy
+from cvzoo.backends.cupy.memory import zeros
 from cvzoo.backends.float_types import is_float
 from cvzoo.backends.numpy.windows import out_size
 from cvzoo.errors.exceptions import DtypeError
 
-__all__ = ["average_pool_2d", "average_pool_2d_grad", "max_pool_2d", "max_pool_2d_grad", "max_pool_2d_indices"]
+__all__ = [
+    "average_pool_2d",
+    "average_pool_2d_grad",
+    "max_pool_2d",
+    "max_pool_2d_grad",
+    "max_pool_2d_indices",
+    "upsampling_2d",
+    "upsampling_2d_grad",
+]
 
 _KERNELS = KernelModule("pooling")
 _BLOCK = (256, 1, 1)
@@ -162,3 +172,25 @@ def average_pool_2d_grad(
             (rows, gx, *numbers, np.int32(count_pad), are_whole(c, rows)),
         )
     return as_channels(gx.astype(gy.dtype, copy=False))
+
+
+def upsampling_2d(x: Any, indices: Any, size: Pair) -> Any:
+    """As AbstractBackend.upsampling_2d says; places outside of the plane are left out."""
+    b, c = x.shape[:2]
+    h, w = size
+    y = zeros((b, c, h, w), x.dtype)
+    lying = y.transpose(0, 2, 3, 1).reshape(b, h * w, c)  # a view: the result lies channels-last
+    add_pixels(lying, _by_pixel(indices, np.int64), _by_pixel(x))
+    return y
+
+
+def upsampling_2d_grad(gy: Any, indices: Any) -> Any:
+    """As AbstractBackend.upsampling_2d_grad says; places outside of the plane give 0."""
+    b, c, oh, ow = indices.shape
+    return take_pixels(_by_pixel(gy), _by_pixel(indices, np.int64)).reshape(b, oh, ow, c).transpose(0, 3, 1, 2)
+
+
+def _by_pixel(x: Any, dtype: Any = None) -> Any:
+    """(B, H * W, C) of (B, C, H, W), without gaps."""
+    b, c = x.shape[:2]
+    return cupy().ascontiguousarray(x.transpose(0, 2, 3, 1).reshape(b, -1, c), dtype)

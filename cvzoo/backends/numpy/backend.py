@@ -27,10 +27,8 @@ from cvzoo.backends.numpy.quantized import *
 from cvzoo.backends.numpy.random_numbers import *
 from cvzoo.backends.numpy.resize import *
 from cvzoo.backends.numpy.roi import *
-from cvzoo.backends.numpy.separable import *
 from cvzoo.backends.numpy.softmax import *
 from cvzoo.backends.numpy.transfer import *
-from cvzoo.backends.numpy.upsampling import *
 
 name = "numpy"
 xp = np

@@ -1,10 +1,10 @@
-"""Products of matrices."""
+"""Products of matrices, also with weights of the rows and columns of maps."""
 
 import numpy as np
 
 from cvzoo.backends.in_float32 import in_float32
 
-__all__ = ["linear", "matmul"]
+__all__ = ["linear", "matmul", "separable_2d"]
 
 
 @in_float32
@@ -23,3 +23,12 @@ def linear(x: np.ndarray, w: np.ndarray, b: np.ndarray | None, *, pack: dict | N
     if b is not None:
         y += b
     return y
+
+
+def separable_2d(x: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """As AbstractBackend.separable_2d says."""
+    b, c, h, w = x.shape
+    oh, ow = len(rows), len(columns)
+    y = np.matmul(rows.astype(x.dtype), x.transpose(0, 2, 3, 1).reshape(b, h, w * c))  # (B, OH, W * C)
+    y = np.matmul(columns.astype(x.dtype), y.reshape(b * oh, w, c))  # (B * OH, OW, C)
+    return y.reshape(b, oh, ow, c).transpose(0, 3, 1, 2)

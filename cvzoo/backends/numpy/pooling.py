@@ -1,4 +1,4 @@
-"""Maxima and means over windows."""
+"""Maxima and means over windows, and pixels put back where a maximum was taken from."""
 
 import functools
 from collections.abc import Sequence
@@ -8,9 +8,18 @@ import numpy as np
 
 from cvzoo.backends.abstract import Pad, Pair
 from cvzoo.backends.in_float32 import in_float32
+from cvzoo.backends.numpy.memory import zeros
 from cvzoo.backends.numpy.windows import out_size, padded_nhwc, taps, unpadded
 
-__all__ = ["average_pool_2d", "average_pool_2d_grad", "max_pool_2d", "max_pool_2d_grad", "max_pool_2d_indices"]
+__all__ = [
+    "average_pool_2d",
+    "average_pool_2d_grad",
+    "max_pool_2d",
+    "max_pool_2d_grad",
+    "max_pool_2d_indices",
+    "upsampling_2d",
+    "upsampling_2d_grad",
+]
 
 FEW = 25  # pixels whose mean, taken one after the other, is off by 4e-7 at most
 _FEW = 49  # and by 4.5e-7 at most, where two passes would be slower
@@ -187,3 +196,26 @@ def _average_grad(gy: np.ndarray, x_size: Pair, stage: Stage, count_pad: bool) -
     for _, _, seen in taps(gx, ksize, stride, size):
         seen += share
     return unpadded(gx, (h, w), pad)
+
+
+def upsampling_2d(x: np.ndarray, indices: np.ndarray, size: Pair) -> np.ndarray:
+    """As AbstractBackend.upsampling_2d says."""
+    b, c = x.shape[:2]
+    h, w = size
+    y = zeros((b, c, h, w), x.dtype)
+    lying = y.transpose(0, 2, 3, 1).reshape(b, h * w, c)  # a view: the result lies channels-last
+    np.add.at(lying, (np.arange(b)[:, None, None], _by_pixel(indices), np.arange(c)), _by_pixel(x))
+    return y
+
+
+def upsampling_2d_grad(gy: np.ndarray, indices: np.ndarray) -> np.ndarray:
+    """As AbstractBackend.upsampling_2d_grad says."""
+    b, c, oh, ow = indices.shape
+    y = np.take_along_axis(_by_pixel(gy), _by_pixel(indices), axis=1)
+    return y.reshape(b, oh, ow, c).transpose(0, 3, 1, 2)
+
+
+def _by_pixel(x: np.ndarray) -> np.ndarray:
+    """(B, H * W, C) of (B, C, H, W)."""
+    b, c = x.shape[:2]
+    return x.transpose(0, 2, 3, 1).reshape(b, -1, c)

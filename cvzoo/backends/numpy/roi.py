@@ -9,8 +9,7 @@ from cvzoo.backends.float_types import rounded, widened
 from cvzoo.backends.in_float32 import in_float32
 from cvzoo.backends.numpy.memory import channels_last, empty, zeros
 from cvzoo.backends.numpy.regions.axis_bins import rounded_bins
-from cvzoo.backends.numpy.regions.axis_samples import axis_samples
-from cvzoo.backends.numpy.regions.axis_weights import AxisWeights, bin_weights, sample_weights
+from cvzoo.backends.numpy.regions.axis_weights import AxisWeights, axis_samples, bin_weights, sample_weights
 from cvzoo.backends.numpy.regions.rounded_maxima import rounded_maxima
 from cvzoo.backends.numpy.regions.row_sums import picked, picked_grad, row_sums, row_sums_grad
 from cvzoo.backends.numpy.regions.rows_of_cells import (

@@ -19,8 +19,7 @@ from cvzoo.functions.math.add import add, subtract
 from cvzoo.functions.math.multiply import multiply
 from cvzoo.functions.math.power import power
 from cvzoo.functions.math.sum import sum
-from cvzoo.functions.normalization.batch_normalization import check_statistics
-from cvzoo.functions.normalization.normalize_groups import normalize_groups
+from cvzoo.functions.normalization.batch_normalization import BatchNormalization, check_statistics
 
 _FEW = 256  # pixels that the kernel adds one after the other
 _WIDE = 4096  # channels of the kernel at most where there are more
@@ -165,3 +164,14 @@ def group_normalization(x: Any, groups: int, gamma: Any, beta: Any, eps: float =
     y = normalize_groups(widened(x), x.shape[0] * groups, eps)
     across = (c,) + (1,) * (x.ndim - 2)
     return cast(add(multiply(y, reshape(gamma, across)), reshape(beta, across)), x.dtype)
+
+
+def normalize_groups(x: Variable, n_group: int, eps: float) -> Variable:
+    """x's shape; each n_group-th part of its values, in row-major order, has mean 0 and variance 1.
+
+    A group is a channel of a batch of one, so the kernel and its derivatives are batch normalization's.
+    """
+    xp = backend_of(x.array).xp
+    flat = reshape(x, (1, n_group, x.size // max(n_group, 1)))
+    ones, zeros = xp.ones(n_group, x.dtype), xp.zeros(n_group, x.dtype)
+    return reshape(BatchNormalization(eps).apply((flat, ones, zeros))[0], x.shape)

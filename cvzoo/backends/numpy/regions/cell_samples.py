@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cvzoo.backends.numpy.regions.axis_bins import AxisBins
-from cvzoo.backends.numpy.regions.axis_samples import AxisSamples
+from cvzoo.backends.numpy.regions.axis_weights import AxisSamples
 
 
 class CellSamples(NamedTuple):

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from cvzoo.backends.numpy.regions.axis_bins import real_bins
-from cvzoo.backends.numpy.regions.axis_samples import axis_samples
+from cvzoo.backends.numpy.regions.axis_weights import axis_samples
 from cvzoo.backends.numpy.regions.cell_samples import CellSamples, cell_pixels, cell_samples
 from cvzoo.backends.regions import Cells, Regions
 
