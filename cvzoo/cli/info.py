@@ -8,10 +8,12 @@ import numpy as np
 
 from cvzoo.autodiff.hooks.memory_hook import MemoryHook
 from cvzoo.autodiff.hooks.timer_hook import TimerHook
+from cvzoo.cli.check_target import check_target
 from cvzoo.cli.json_records import as_json, write_json
 from cvzoo.cli.load_predictor import load_predictor
 from cvzoo.cli.result_table import printable
 from cvzoo.errors.exceptions import ConfigError, UnsupportedError
+from cvzoo.images.read_image import MAX_PIXELS
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.architectures import architecture_of
 from cvzoo.links.model.preparation.abstract import AbstractPreparation
@@ -25,7 +27,13 @@ def run(args: argparse.Namespace) -> int:
     """0. Raises ConfigError if it is not clear which model is meant, and what loading it raises."""
     if args.model is None and args.cfg is None:
         raise ConfigError("which model?", hint="cvzoo info NAME, cvzoo info FILE, or --cfg FILE --weights FILE")
+    check_target(args.json)
+    height, width = args.size
+    if height * width > MAX_PIXELS:
+        raise ConfigError(f"--size {height} {width}: images have {MAX_PIXELS:,} pixels at most")
     model = load_predictor(args)
+    if not callable(getattr(model, "predict", None)):
+        raise UnsupportedError(f"a {type(model).__name__} has no predict whose cost could be measured")
     record = {"model": args.model or args.cfg, **_facts(model), "prediction": _cost(model, tuple(args.size))}
     if args.json is not None:
         if args.json == "-":

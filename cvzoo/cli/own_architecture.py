@@ -55,8 +55,8 @@ def _module(place: str) -> ModuleType:
     try:
         with _importable(os.getcwd()):
             return importlib.import_module(place)
-    except Exception as error:
-        raise ConfigError(f"--architecture: {place} cannot be imported: {error}", expected=_FORM) from error
+    except (Exception, SystemExit) as error:
+        raise ConfigError(f"--architecture: {place} cannot be imported: {_words(error)}", expected=_FORM) from error
 
 
 def _of_file(path: pathlib.Path) -> ModuleType:
@@ -69,10 +69,16 @@ def _of_file(path: pathlib.Path) -> ModuleType:
     try:
         with _importable(str(path.resolve().parent)):
             spec.loader.exec_module(module)
-    except Exception as error:
-        del sys.modules[name]
-        raise ConfigError(f"--architecture: {path} cannot be imported: {type(error).__name__}: {error}") from error
+    except (Exception, SystemExit) as error:
+        sys.modules.pop(name, None)
+        raise ConfigError(f"--architecture: {path} cannot be imported: {_words(error)}") from error
     return module
+
+
+def _words(error: BaseException) -> str:
+    if isinstance(error, SystemExit):  # a script that runs where it is imported
+        return f'it ended with sys.exit({error.code!r}); put what it runs below `if __name__ == "__main__":`'
+    return f"{type(error).__name__}: {error}"
 
 
 @contextmanager

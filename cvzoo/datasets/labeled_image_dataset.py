@@ -44,7 +44,7 @@ class LabeledImageDataset(GetterDataset):
         is_file = isinstance(pairs, str | os.PathLike)
         source = os.fspath(pairs) if is_file else "pairs"
         folder = pathlib.Path(root if root is not None else pathlib.Path(source).parent if is_file else ".")
-        rows = _lines(pathlib.Path(source)) if is_file else [(i, *pair) for i, pair in enumerate(pairs)]
+        rows = _lines(pathlib.Path(source)) if is_file else [_pair(i, pair) for i, pair in enumerate(pairs)]
         labels = [_label(label, f"{source}, {'line' if is_file else 'pair'} {at}") for at, _, label in rows]
         n_class = min(max(labels, default=-1) + 1, _MOST) if label_names is None else len(label_names)
         self.label_names = tuple(map(str, range(n_class)) if label_names is None else label_names)
@@ -74,7 +74,7 @@ class LabeledImageDataset(GetterDataset):
 def _lines(path: pathlib.Path) -> list[tuple[int, str, str]]:
     """Number of the line, path and label of each line that is not empty."""
     try:
-        text = file_bytes(path).decode("utf-8")
+        text = file_bytes(path).decode("utf-8-sig")
     except (FileError, FileFormatError, UnicodeDecodeError) as error:
         raise DatasetError(f"{path}: the list of images cannot be read: {error}") from error
     rows = []
@@ -85,6 +85,16 @@ def _lines(path: pathlib.Path) -> list[tuple[int, str, str]]:
         if words:
             rows.append((number, words[0], words[1]))
     return rows
+
+
+def _pair(i: int, pair: object) -> tuple[int, str, object]:
+    try:
+        path, label = pair  # type: ignore[misc]
+        if not isinstance(pair, str):
+            return i, os.fspath(path), label
+    except (TypeError, ValueError):
+        pass
+    raise DatasetError(f"pairs, pair {i}: no image with a label", expected="(path, label)", got=repr(pair)[:80])
 
 
 def _label(label: object, where: str) -> int:

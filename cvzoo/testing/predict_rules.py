@@ -69,8 +69,8 @@ def _repeated(contract: Contract) -> None:
     """The same images give the same bits again."""
     images = seeded_images()[:2]
     first, again = contract.predict(images), contract.predict(images)
-    for i, (ours, theirs) in enumerate(zip(first, again)):
-        for a, b in zip(ours, theirs):
+    for i, (ours, theirs) in enumerate(zip(first, again, strict=True)):
+        for a, b in zip(ours, theirs, strict=True):
             require(np.array_equal(a, b), f"image {i} gives another result the second time")
 
 

@@ -7,6 +7,7 @@ import pytest
 
 import cvzoo.links as L
 from cvzoo.cli.main import main
+from cvzoo.cli.own_architecture import own_architecture
 from cvzoo.serializers import save_model
 
 
@@ -53,3 +54,40 @@ def test_what_cannot_be_told_is_an_error(words, says, capsys):
         status = stop.code
     assert status == 2
     assert says in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--size", "1000000", "1000000"], "pixels at most"),
+        (["--json", "nowhere/at_all.json"], "there is no folder"),
+    ],
+)
+def test_what_would_fail_after_the_work_is_told_before_a_model_is_loaded(words, says, capsys, monkeypatch):
+    monkeypatch.setattr("cvzoo.cli.info.load_predictor", None)
+    assert main(["info", "retinanet_text", *words]) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_a_model_that_predicts_nothing_is_told(tmp_path, capsys):
+    source = """
+import dataclasses
+import cvzoo
+
+@dataclasses.dataclass(frozen=True)
+class Config:
+    width: int = 4
+
+class Silent(cvzoo.Chain):
+    config_class = Config
+
+    def __init__(self, config, *, label_names=None):
+        super().__init__(layer=cvzoo.links.Linear(3, config.width))
+        self.config, self.label_names = config, label_names
+"""
+    (tmp_path / "silent.py").write_text(source)
+    made = own_architecture(f"{tmp_path / 'silent.py'}:Silent")
+    save_model(tmp_path / "silent.safetensors", made(made.config_class()))
+    words = [str(tmp_path / "silent.safetensors"), "--architecture", f"{tmp_path / 'silent.py'}:Silent"]
+    assert main(["info", *words]) == 2
+    assert "no predict" in capsys.readouterr().err

@@ -138,3 +138,18 @@ def test_a_member_of_the_zoo_needs_no_class(words, run, photos):
     status, _, error = run(*[photos / word if word == "a.jpg" else word for word in words], *OWN)
     assert status == 2
     assert "--architecture is for a model FILE" in error
+
+
+@pytest.mark.parametrize("code", ["", "3", "'no arguments'"])
+def test_a_script_that_ends_the_process_where_it_is_imported_is_told(tmp_path, code):
+    file = tmp_path / "script.py"
+    file.write_text(f"import sys\nsys.exit({code})\n")
+    with pytest.raises(ConfigError, match=r"sys\.exit"):
+        own_architecture(f"{file}:Net")
+
+
+def test_a_script_that_takes_itself_out_of_the_modules_is_told(tmp_path):
+    file = tmp_path / "script.py"
+    file.write_text("import sys\ndel sys.modules[__name__]\n1 / 0\n")
+    with pytest.raises(ConfigError, match="ZeroDivisionError"):
+        own_architecture(f"{file}:Net")

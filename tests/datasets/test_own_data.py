@@ -238,7 +238,7 @@ def test_broken_photos_are_named(tmp_path):
 def test_a_text_file_lists_images_with_their_classes(tmp_path):
     for name in ("a.png", "deep/b c.png"):
         layouts.photo(tmp_path / name)
-    layouts.write(tmp_path / "list.txt", "a.png 2\n\n  deep/b c.png   0\r\n")
+    layouts.write(tmp_path / "list.txt", "\ufeffa.png 2\n\n  deep/b c.png   0\r\n")
     dataset = D.LabeledImageDataset(tmp_path / "list.txt")
     assert_is_label_dataset(dataset, 3)
     assert_pickles(dataset)
@@ -258,6 +258,7 @@ def test_a_text_file_lists_images_with_their_classes(tmp_path):
         ("a.png 99999999999999", "line 1: the label is no class"),
         ("../a.png 0", "outside"),
         ("/etc/hostname 0", "outside"),
+        ("a\0.png 0", "zero byte"),
     ],
 )
 def test_a_list_of_images_that_is_none_is_explained(tmp_path, text, words):
@@ -271,5 +272,8 @@ def test_a_list_of_images_that_cannot_be_read_is_explained(tmp_path):
     for path in (tmp_path / "none.txt", tmp_path):
         with pytest.raises(DatasetError, match="cannot be read"):
             D.LabeledImageDataset(path)
+    for odd in (("b.png", 0, 1), 5, (5, 0), "b.png 0", "ab"):
+        with pytest.raises(DatasetError, match=r"pair 1: no image with a label"):
+            D.LabeledImageDataset([("a.png", 0), odd])
     with pytest.raises(DatasetError, match=r"pair 0: the label is no integer"):
         D.LabeledImageDataset([("a.png", 0.5)])

@@ -62,7 +62,11 @@ def build(folder: pathlib.Path = FOLDER, *, sanitized: bool = False) -> pathlib.
     sanitized: with AddressSanitizer and UndefinedBehaviorSanitizer
     Raises OSError if there is no compiler, or if it refuses; the message ends with what the compiler said.
     """
-    compiler = shlex.split(os.environ.get("CC") or "cc")
+    words = os.environ.get("CC", "").strip() or "cc"
+    try:
+        compiler = shlex.split(words)
+    except ValueError as error:
+        raise OSError(f"CC={words} is no command: {error}") from error
     with tempfile.TemporaryDirectory(dir=folder) as work:  # beside the result, so that it can be renamed
         for command in _commands(compiler, pathlib.Path(work), _SANITIZED if sanitized else ()):
             done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -63,7 +63,8 @@ def _load(path: pathlib.Path) -> Native:
 def _search() -> Native | BackendError:
     if os.environ.get("CVZOO_NATIVE") == "0":
         return BackendError("CVZOO_NATIVE is 0")
-    path = pathlib.Path(os.environ.get("CVZOO_NATIVE_LIBRARY") or FOLDER / NAME)
+    # absolute: a name without a folder means the system's libraries
+    path = pathlib.Path(os.environ.get("CVZOO_NATIVE_LIBRARY") or FOLDER / NAME).absolute()
     if not path.is_file():
         return BackendError(f"{path.name} is not built ({_HOW})")
     try:

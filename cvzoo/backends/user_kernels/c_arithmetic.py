@@ -29,7 +29,7 @@ _FUNCTIONS: dict[str, Any] = {
     "erf": erf,
     "fabs": np.abs,
     "pow": np.power,
-    "round": lambda x: np.trunc(x) + np.trunc(2 * (x - np.trunc(x))),  # half away from zero
+    "round": lambda x: np.where(np.isinf(x), x, np.trunc(x) + np.trunc(2 * (x - np.trunc(x)))),  # half away from zero
     "rsqrt": lambda x: 1 / np.sqrt(x),
 }
 _OF_TWO = {"atan2", "pow", "copysign", "fmax", "fmin", "fmod", "hypot"}

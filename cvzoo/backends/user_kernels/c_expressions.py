@@ -1,7 +1,7 @@
 """Evaluates C assignments and expressions on NumPy arrays, for all elements at once."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 import numpy as np
@@ -49,21 +49,26 @@ class CExpressions:
 
     def run(self) -> dict[str, Array]:
         """Evaluates all statements; the variables after them."""
-        with np.errstate(all="ignore"):  # as in C
-            while self._next < len(self._tokens):
-                if not self._take(";"):
-                    self._statement()
-                    if self._next < len(self._tokens):
-                        self._expect(";")
+        while self._next < len(self._tokens):
+            if not self._take(";"):
+                self._evaluate(self._statement)
+                if self._next < len(self._tokens):
+                    self._expect(";")
         return self.variables
 
     def value(self) -> Array:
         """The value of the text as a single expression."""
-        with np.errstate(all="ignore"):
-            value = self._expression()
+        value = self._evaluate(self._expression)
         if self._next < len(self._tokens):
             self._refuse("the end")
         return value
+
+    def _evaluate(self, part: Callable[[], Any]) -> Any:
+        try:
+            with np.errstate(all="ignore"):  # as in C
+                return part()
+        except RecursionError:
+            raise UnsupportedError("kernel source is nested too deep for the CPU") from None
 
     def _statement(self) -> None:
         dtype = self._type()
@@ -171,13 +176,17 @@ class CExpressions:
 
 
 def _number(text: str) -> Array:
-    """A literal, in the type that its suffix and its size give it."""
+    """A literal, in the type that its suffix and its size give it. Raises ValueRangeError if C has none for it."""
     if not text.startswith("0x") and re.search("[.e]", text):
         return np.asarray(float(text.rstrip("f")), "float32" if text.endswith("f") else "float64")
     digits = text.rstrip("ul")
     suffix = text[len(digits) :]
     octal = digits.startswith("0") and digits.isdigit() and len(digits) > 1
+    if len(digits) > 24 or (octal and not set(digits) <= set("01234567")):  # 2**64 - 1 has 23 digits at most
+        raise ValueRangeError("kernel source has a number that C does not know", got=text[:40])
     value = int(digits, 8 if octal else 16 if digits.startswith("0x") else 10)
+    if value >= 2**64:
+        raise ValueRangeError("kernel source has a number of more than 64 bits", got=text[:40])
     for bits in (64,) if "l" in suffix else (32, 64):
         if "u" not in suffix and value < 2 ** (bits - 1):
             return np.asarray(value, f"int{bits}")

@@ -93,7 +93,7 @@ def bind(
     for parameter, value in pairs:  # type names that only plain numbers stand for
         if parameter.dtype is None:
             types.setdefault(parameter.type_name, np.asarray(value).dtype)
-    inputs = {p.name: np.asarray(x, p.dtype or types[p.type_name]) for p, x in zip(parameters, arguments)}
+    inputs = {p.name: _as_array(kernel, p, x, p.dtype or types[p.type_name]) for p, x in zip(parameters, arguments)}
     shapes = [x.shape for x in inputs.values()]
     try:
         shape = np.broadcast_shapes(*shapes)
@@ -101,3 +101,13 @@ def bind(
         raise ShapeError(f"{kernel}: the arguments do not broadcast", got=", ".join(map(str, shapes))) from None
     n = int(np.prod(shape))
     return Bound({**inputs, "i": np.arange(n).reshape(shape), "n": np.asarray(n)}, types, shape)
+
+
+def _as_array(kernel: str, parameter: Parameter, value: Any, dtype: np.dtype) -> Array:
+    """A plain number or an array in the parameter's type. Raises DtypeError for a number that it cannot hold."""
+    if dtype.kind not in "biufc":
+        raise DtypeError(f"{kernel}: {parameter.name} is of no type that kernels compute with", got=dtype)
+    try:
+        return np.asarray(value, dtype)
+    except OverflowError as error:
+        raise DtypeError(f"{kernel}: {parameter.name} is no {dtype}", got=str(value)[:40]) from error

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from cvzoo.errors.exceptions import ConfigError, ValueRangeError
-from cvzoo.evaluations.panoptic.match_segments import match_segments
+from cvzoo.evaluations.panoptic.match_segments import LARGEST, match_segments
 from cvzoo.evaluations.panoptic.result import PanopticResult
 from cvzoo.evaluations.photos import photos_in_step
 
@@ -22,6 +22,9 @@ class PanopticAccumulator:
             table = [(each["id"], bool(each["isthing"]), str(each.get("name", each["id"]))) for each in categories]
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueRangeError("categories must be dictionaries of id, isthing and name") from error
+        odd = [row[0] for row in table if not isinstance(row[0], int | np.integer) or abs(int(row[0])) > LARGEST]
+        if odd:
+            raise ValueRangeError("a category's id is a whole number of 63 bits", got=odd[0])
         self._classes = {number: place for place, (number, _, _) in enumerate(table)}
         for what, values in (("ids", [row[0] for row in table]), ("names", [row[2] for row in table])):
             if len(set(values)) < len(values):

@@ -7,6 +7,7 @@ import numpy as np
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 
 VOID = 0  # pixels of no segment
+LARGEST = 2**63 - 1  # id
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -68,12 +69,14 @@ def _table(segments, classes, name):
         try:
             number, category = int(segment["id"]), segment["category_id"]
             crowd, area = bool(segment.get("iscrowd", 0)), float(segment.get("area", np.nan))
-        except (KeyError, TypeError, AttributeError, ValueError) as error:
+        except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
             raise ValueRangeError(f"{name}: segment {n} is no dictionary of id and category_id", got=segment) from error
         if category not in classes:
             raise ValueRangeError(f"{name}: segment {n} is of an unknown category", got=category)
         if number == VOID or area < 0:
             raise ValueRangeError(f"{name}: segment {n} has an id of 0 or a negative area", got=segment)
+        if not -LARGEST <= number <= LARGEST:
+            raise ValueRangeError(f"{name}: segment {n} has an id of more than 63 bits", got=number)
         rows.append((number, classes[category], crowd, area))
     number, place, crowd, area = zip(*rows) if rows else ((),) * 4
     if len(set(number)) < len(number):

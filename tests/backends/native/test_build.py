@@ -20,6 +20,12 @@ def test_no_compiler_is_an_error(tmp_path, monkeypatch):
         build.build(tmp_path)
 
 
+def test_a_compiler_with_an_open_quotation_mark_is_an_error(tmp_path, monkeypatch):
+    monkeypatch.setenv("CC", "'cc")
+    with pytest.raises(OSError, match="CC"):
+        build.build(tmp_path)
+
+
 def test_nothing_is_built_where_nobody_wants_it(monkeypatch):
     monkeypatch.setenv("CVZOO_NATIVE", "0")
     assert build.why_not_built() == "CVZOO_NATIVE is 0"

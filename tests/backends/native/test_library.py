@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from cvzoo.backends.native import build
-from cvzoo.backends.native.library import native, why_no_native
+from cvzoo.backends.native.library import _search, native, why_no_native
 
 needs_library = pytest.mark.skipif(native() is None, reason=f"no library: {why_no_native()}")
 TELL = """
@@ -76,3 +76,13 @@ def test_a_forked_child_adds_alone():
         "print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))"
     )
     assert run(code, CVZOO_NUM_THREADS="2").stdout.strip() == "0"
+
+
+def test_a_library_in_the_current_folder_is_the_one_that_is_loaded(tmp_path, monkeypatch):
+    (tmp_path / "own.so").write_text("no library")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CVZOO_NATIVE_LIBRARY", "own.so")
+    monkeypatch.delenv("CVZOO_NATIVE", raising=False)
+    found = _search.__wrapped__()
+    assert str(tmp_path / "own.so") in str(found)
+    assert "no such file" not in str(found).lower()

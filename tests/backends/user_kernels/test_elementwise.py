@@ -185,3 +185,34 @@ def test_statements_do_what_a_compiler_makes_of_them():
     wanted = c_kernels.run_elementwise(operation, inputs, {"y": np.zeros(5, "float32"), "z": np.zeros(5, "int32")})
     np.testing.assert_array_equal(y, wanted["y"])
     np.testing.assert_array_equal(z, wanted["z"])
+
+
+@pytest.mark.parametrize("x", [np.inf, -np.inf, 2.5, -2.5, 0.49999997, -0.0])
+def test_round_is_that_of_c(x):
+    y = elementwise("float32 x", "float32 y", "y = round(x)", "round_it")(np.array([x], "float32"))
+    expected = {2.5: 3.0, -2.5: -3.0}.get(x, x if abs(x) > 1 or x == 0 else 0.0)
+    np.testing.assert_array_equal(y, np.array([expected], "float32"))
+
+
+@pytest.mark.parametrize("number", ["08", "0778", "18446744073709551616", "0x10000000000000000", "9" * 5000])
+def test_numbers_that_c_does_not_know_are_refused(number):
+    with pytest.raises(ValueRangeError, match="number"):
+        elementwise("T x", "T y", f"y = x + {number}", "odd_number")(A)
+
+
+def test_the_largest_number_of_64_bits_is_one():
+    largest = elementwise("uint64 x", "uint64 y", "y = x + 01777777777777777777777u", "largest")
+    assert largest(np.zeros(1, "uint64"))[0] == 2**64 - 1
+
+
+def test_what_is_nested_too_deep_is_refused():
+    kernel = elementwise("T x", "T y", f"y = {'(' * 5000}x{')' * 5000}", "deep")
+    with pytest.raises(UnsupportedError, match="nested"):
+        kernel(A)
+
+
+@pytest.mark.parametrize(("params", "number"), [("uint8 x", 300), ("uint8 x", -1), ("int32 x", 2**40), ("T x", 2**70)])
+def test_a_number_that_the_parameters_type_cannot_hold_is_refused(params, number):
+    kernel = elementwise(f"{params}, float32 z", "float32 y", "y = x + z", "too_large")
+    with pytest.raises(DtypeError, match="x"):
+        kernel(number, A)

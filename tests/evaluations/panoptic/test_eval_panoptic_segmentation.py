@@ -148,3 +148,11 @@ def test_the_stored_reference_is_met(shared):
         np.testing.assert_allclose(list(result.mean(of).values()), expected[key], rtol=0, atol=1e-12)
     counts = np.stack([result.iou, result.tp, result.fp, result.fn], axis=1)
     np.testing.assert_allclose(counts, expected["class_iou_tp_fp_fn"], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("number", [2**63, -(2**70), float("inf")])
+def test_ids_of_more_than_63_bits_are_refused(number):
+    with pytest.raises(ValueRangeError, match="segment 0"):
+        score(strip((5, 2)), {5: 1}, strip((7, 2)), {number: 1})
+    with pytest.raises(ValueRangeError, match="id"):
+        PanopticAccumulator([{"id": number, "isthing": 1, "name": "cat"}])
