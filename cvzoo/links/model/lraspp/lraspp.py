@@ -5,10 +5,13 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.labels.voc import voc_semantic_segmentation_label_names
+from cvzoo.links.chain import Chain
+from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.model.config import AbstractConfig, classes_field, short_side_field, width_field
-from cvzoo.links.model.lraspp.head import LRASPPHead
+from cvzoo.links.model.conv_norm_activ import ConvNormActiv
 from cvzoo.links.model.lraspp.names import NAMES
 from cvzoo.links.model.lraspp.weights import RECORDS
 from cvzoo.links.model.mobilenet_v3.extractor import MobileNetV3Extractor
@@ -19,6 +22,30 @@ from cvzoo.links.model.segmenter import AbstractPhotoSegmenter
 
 # layers of the extractor: the last of stride 8 that begins a stage, and the last of all
 _FINE, _COARSE = 4, 16
+
+
+class LRASPPHead(Chain):
+    """low(fine) + high(conv(coarse) * gate(the photo's mean), enlarged).
+
+    fine_channels, coarse_channels: of the maps
+    middle: channels of `conv` and `gate`
+    Source: Howard et al., Searching for MobileNetV3, ICCV 2019, section 6.4. Where we differ: as torchvision, the gate
+    sees the mean of the whole photo instead of large windows'.
+    """
+
+    def __init__(self, fine_channels: int, coarse_channels: int, n_class: int, *, middle: int = 128):
+        with self.init_scope():
+            self.conv = ConvNormActiv(coarse_channels, middle, 1)
+            self.gate = Convolution2D(coarse_channels, middle, 1, nobias=True)
+            self.low = Convolution2D(fine_channels, n_class, 1)
+            self.high = Convolution2D(middle, n_class, 1)
+
+    def forward(self, fine: Any, coarse: Any) -> Variable:
+        """(B, n_class, H, W) of fine (B, fine_channels, H, W) and coarse (B, coarse_channels, H', W')."""
+        mean = F.reshape(F.global_average_pooling_2d(coarse), (*coarse.shape[:2], 1, 1))
+        gate = F.sigmoid(self.gate(mean))
+        h = F.resize_images(self.conv(coarse) * gate, fine.shape[2:], align_corners=False)
+        return self.low(fine) + self.high(h)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -7,17 +7,37 @@ from typing import Any
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
+from cvzoo.functions.activation.relu import relu
 from cvzoo.initializers.normal import HeNormal
 from cvzoo.labels.camvid import camvid_label_names
+from cvzoo.links.chain import Chain
+from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.connection.convolution_2d import Convolution2D
+from cvzoo.links.connection.fused_convolution import can_fold, fused_convolution
 from cvzoo.links.model.config import AbstractConfig, classes_field, count_field
 from cvzoo.links.model.preparation.as_is import AsIs
 from cvzoo.links.model.pretrained.classifier import segmenter_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.segmenter import AbstractPhotoSegmenter
-from cvzoo.links.model.segnet.layer import SegNetLayer
 from cvzoo.links.model.segnet.names import NAMES
 from cvzoo.links.model.segnet.weights import RECORDS
+
+
+class SegNetLayer(Chain):
+    """relu(bn(conv(x))), 7 x 7; activ=False leaves out the relu, as the decoder does."""
+
+    def __init__(self, in_channels: int, out_channels: int, *, activ: bool):
+        self.activ = activ
+        with self.init_scope():
+            self.conv = Convolution2D(in_channels, out_channels, 7, 1, 3, nobias=True, initialW=HeNormal())
+            self.bn = BatchNormalization(out_channels, initial_beta=0.001)
+
+    def forward(self, x: Any) -> Variable:
+        """(B, out_channels, H, W) of x (B, in_channels, H, W)."""
+        if can_fold(self.conv, self.bn):
+            return fused_convolution(self.conv, self.bn)(x, activation="relu" if self.activ else None)
+        h = self.bn(self.conv(x))
+        return relu(h) if self.activ else h
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -11,20 +11,42 @@ from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.initializers.normal import LeCunNormal, Normal
-from cvzoo.links.chain import ChainList
+from cvzoo.initializers.uniform import GlorotUniform
+from cvzoo.links.chain import Chain, ChainList
 from cvzoo.links.connection.convolution_2d import Convolution2D
+from cvzoo.links.connection.fused_linear import fused_linear
 from cvzoo.links.connection.layer_normalization import LayerNormalization
 from cvzoo.links.connection.linear import Linear
+from cvzoo.links.connection.multi_head_attention import MultiHeadAttention
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.config import AbstractConfig, classes_field, config_field, count_field, preparation_field
 from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.classifier import ClassSource, classifier_source
 from cvzoo.links.model.pretrained.load import load_pretrained
-from cvzoo.links.model.vit.block import ViTBlock
 from cvzoo.links.model.vit.names import NAMES
 from cvzoo.links.model.vit.plan import Plan, Size, plan_of
 from cvzoo.links.model.vit.positions import resized_positions
 from cvzoo.links.model.vit.weights import WEIGHTS
+
+
+class ViTBlock(Chain):
+    """x + attention(norm1(x)), then that + narrow(gelu(widen(norm2(that)))).
+
+    n_unit: channels of a token; n_head: heads; n_hidden: outputs of `widen`
+    """
+
+    def __init__(self, n_unit: int, n_head: int, n_hidden: int):
+        with self.init_scope():
+            self.norm1 = LayerNormalization(n_unit, eps=1e-6)
+            self.attention = MultiHeadAttention(n_unit, n_head)
+            self.norm2 = LayerNormalization(n_unit, eps=1e-6)
+            self.widen = Linear(n_unit, n_hidden, initialW=GlorotUniform(), initial_bias=Normal(1e-6))
+            self.narrow = Linear(n_hidden, n_unit, initialW=GlorotUniform(), initial_bias=Normal(1e-6))
+
+    def forward(self, x: Any) -> Variable:
+        """(B, N, n_unit) of x (B, N, n_unit)."""
+        h = self.attention(self.norm1(x), add=x)
+        return fused_linear(self.narrow, fused_linear(self.widen, self.norm2(h), with_gelu=True), add=h)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -16,9 +16,8 @@ from cvzoo.links.model.faster_rcnn_fpn.region_losses import RegionSampling
 from cvzoo.links.model.faster_rcnn_fpn.sampling import Truth, sample_anchors, sample_regions, truths
 from cvzoo.links.model.mask_rcnn.augmentation import MaskRCNNTransform
 from cvzoo.links.model.mask_rcnn.config import MaskHeadSettings
-from cvzoo.links.model.mask_rcnn.loss import MaskRCNNFPNLoss
+from cvzoo.links.model.mask_rcnn.loss import MaskRCNNFPNLoss, mask_targets
 from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
-from cvzoo.links.model.mask_rcnn.mask_targets import mask_targets
 from cvzoo.links.model.retinanet.anchor_rows import AnchorRows
 from cvzoo.links.model.retinanet.collate import collate_photos
 from cvzoo.reporting.reporter import Reporter

@@ -17,8 +17,7 @@ from cvzoo.links.model.key_point_detections import KeyPointDetections
 from cvzoo.links.model.keypoint_rcnn.config import PointHeadSettings
 from cvzoo.links.model.keypoint_rcnn.decode_points import cubic_weights, decode_points
 from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import KeypointRCNNFPN
-from cvzoo.links.model.keypoint_rcnn.loss import KeypointRCNNFPNLoss
-from cvzoo.links.model.keypoint_rcnn.point_targets import point_targets
+from cvzoo.links.model.keypoint_rcnn.loss import KeypointRCNNFPNLoss, point_targets
 from cvzoo.links.model.keypoint_rcnn.published import KeypointRCNNFPNResNet50, KeypointRCNNFPNResNet101
 from cvzoo.optimizers.adam import Adam
 from cvzoo.serializers.model_file import save_model
