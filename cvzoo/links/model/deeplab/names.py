@@ -1,11 +1,10 @@
 """Publishers' names in the DeepLabs and the FCNs, and ours."""
 
-import re
 from collections.abc import Mapping
 
 from cvzoo.links.model.mobilenet_v3.names import extractor_places
 from cvzoo.links.model.mobilenet_v3.rows import network_plan
-from cvzoo.links.model.pretrained.names import Names, Rule
+from cvzoo.links.model.pretrained.names import Names, Rule, place_of
 from cvzoo.links.model.resnet.names import resnet_place
 
 _FCN_HEAD = {"0": "conv/conv", "1": "conv/bn", "4": "out"}
@@ -55,11 +54,7 @@ _GLUON = (
 
 def gluon_place(module: str) -> str | None:
     """Our path of a module of gluon-cv's segmenters; None: none."""
-    for pattern, place in _GLUON:
-        match = re.fullmatch(pattern, module)
-        if match:
-            return place if isinstance(place, str) else place(match)
-    return None
+    return place_of(module, _GLUON)
 
 
 def _torchvision(head: Mapping[str, str], *marks: str) -> Names:

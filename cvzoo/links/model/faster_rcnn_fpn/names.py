@@ -18,7 +18,7 @@ from cvzoo.links.model.faster_rcnn_fpn.weights import (
 )
 from cvzoo.links.model.mobilenet_v3.names import extractor_places
 from cvzoo.links.model.mobilenet_v3.rows import network_plan
-from cvzoo.links.model.pretrained.names import Arrays, Names, counted_batches
+from cvzoo.links.model.pretrained.names import Arrays, Names, counted_batches, place_of
 from cvzoo.links.model.pretrained.torchvision_rows import foreground_rows, yx_rows
 from cvzoo.links.model.resnet.names import CHAINERCV_RULES, backbone_names, depth_of, resnet_place, without_first_bias
 
@@ -107,7 +107,7 @@ def torchvision_place(module: str, *, normed: bool = False, body: Mapping[str, s
     match = re.fullmatch(r"roi_heads\.keypoint_head\.(\d+)", module)
     if match:  # relus are counted, too
         return f"point_head/convs/{int(match[1]) // 2}/conv"
-    return _first_place(module, _TORCHVISION)
+    return place_of(module, _TORCHVISION)
 
 
 def detectron2_place(module: str) -> str | None:
@@ -116,17 +116,12 @@ def detectron2_place(module: str) -> str | None:
         match = re.fullmatch(pattern, module)
         if match:
             return place.format(int(match[1]) - first)
-    return _first_place(module, _DETECTRON2)
+    return place_of(module, _DETECTRON2)
 
 
 def count_classes(named: Arrays) -> int | None:
     """How many classes the arrays of such a network, by our names, are of; None if they do not tell."""
     return len(named["regions/box_head/conf/b"]) - 1 if "regions/box_head/conf/b" in named else None
-
-
-def _first_place(module: str, places: tuple[tuple[str, str], ...]) -> str | None:
-    matches = ((re.fullmatch(pattern, module), place) for pattern, place in places)
-    return next((match.expand(place) for match, place in matches if match), None)
 
 
 def _as_windows(named: Arrays) -> dict[str, np.ndarray]:

@@ -9,7 +9,7 @@ from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.labels.coco_categories import torchvision_label_names
 from cvzoo.links.model.fcos.config import FCOSConfig
 from cvzoo.links.model.pretrained.detector import DetectorFiles
-from cvzoo.links.model.pretrained.names import Arrays, Names
+from cvzoo.links.model.pretrained.names import Arrays, Names, place_of
 from cvzoo.links.model.pretrained.torchvision_rows import sigmoid_rows, yx_rows
 from cvzoo.links.model.resnet.names import backbone_names, depth_of, resnet_place
 
@@ -29,10 +29,9 @@ def fcos_place(module: str) -> str | None:
     """Our path of a module of torchvision's FCOS, None where there is none."""
     if module.startswith("backbone.body."):
         return resnet_place(module.removeprefix("backbone.body."))
-    for pattern, place in _PLACES:
-        match = re.fullmatch(pattern, module)
-        if match:
-            return match.expand(place)
+    place = place_of(module, _PLACES)
+    if place is not None:
+        return place
     match = re.fullmatch(r"head\.(classification|regression)_head\.conv\.(\d+)", module)
     if match is None or int(match[2]) % 3 == 2:  # convolution, normalization, relu, and again
         return None

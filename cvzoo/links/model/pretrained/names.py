@@ -95,6 +95,15 @@ def own_names(arrays: Arrays, modules: Mapping[str, str] | Callable[[str], str |
     return named
 
 
+def place_of(module: str, places: Sequence[Rule]) -> str | None:
+    """Our path of a publisher's module, by the first of the places whose expression fits its whole name; None: none."""
+    for pattern, place in places:
+        match = re.fullmatch(pattern, module)
+        if match:
+            return match.expand(place) if isinstance(place, str) else place(match)
+    return None
+
+
 def counted_batches(arrays: Arrays, prefix: str = "") -> bool:
     """Whether normalizations below `prefix` were trained: frozen ones count no batches, so their files have no counts.
 

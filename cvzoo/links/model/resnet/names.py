@@ -9,7 +9,7 @@ import numpy as np
 
 from cvzoo.errors.exceptions import WeightsMismatchError
 from cvzoo.links.model.preparation.center_crop import CenterCrop
-from cvzoo.links.model.pretrained.names import Arrays, Names, Rule
+from cvzoo.links.model.pretrained.names import Arrays, Names, Rule, place_of
 
 # Caffe's networks see 0 to 255, and the mean of each channel is taken off
 CAFFE_PREPARATION = CenterCrop(mean=(123.15163 / 255, 115.90288 / 255, 103.06262 / 255), std=(1 / 255,) * 3)
@@ -43,15 +43,11 @@ CHAINERCV_RULES: tuple[Rule, ...] = (
 
 def resnet_place(module: str) -> str | None:
     """Our path of a module of torchvision's ResNet: "extractor/res2/0/conv1/bn" of "layer1.0.bn1"; None: none."""
-    for pattern, place in _MODULES:
-        match = re.fullmatch(pattern, module)
-        if match:
-            path = match.expand(place)
-            if "/res" in path:
-                for inner, ours in _IN_BLOCK:
-                    path = re.sub(inner, ours, path)
-            return path
-    return None
+    path = place_of(module, _MODULES)
+    if path is not None and "/res" in path:
+        for inner, ours in _IN_BLOCK:
+            path = re.sub(inner, ours, path)
+    return path
 
 
 def without_first_bias(named: dict[str, np.ndarray], n_class: int | None = None) -> dict[str, np.ndarray]:

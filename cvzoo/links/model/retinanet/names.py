@@ -8,7 +8,7 @@ import numpy as np
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.labels.coco_categories import torchvision_label_names
 from cvzoo.links.model.pretrained.detector import DetectorFiles
-from cvzoo.links.model.pretrained.names import Arrays, Names, counted_batches
+from cvzoo.links.model.pretrained.names import Arrays, Names, counted_batches, place_of
 from cvzoo.links.model.pretrained.torchvision_rows import picked, sigmoid_rows, yx_rows
 from cvzoo.links.model.resnet.names import backbone_names, depth_of, resnet_place
 from cvzoo.links.model.retinanet.config import RetinaNetConfig
@@ -28,10 +28,9 @@ def retinanet_place(module: str) -> str | None:
     """Our path of a module of torchvision's RetinaNet, None where there is none."""
     if module.startswith("backbone.body."):
         return resnet_place(module.removeprefix("backbone.body."))
-    for pattern, place in _PLACES:
-        match = re.fullmatch(pattern, module)
-        if match:
-            return match.expand(place)
+    place = place_of(module, _PLACES)
+    if place is not None:
+        return place
     match = re.fullmatch(_HEAD + r"(cls_logits|bbox_reg)", module)
     if match:
         return f"{_OURS[match[1]]}/out"

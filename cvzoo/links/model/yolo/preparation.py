@@ -1,13 +1,25 @@
 """How images become the input of a YOLO network."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.links.model.config import COUNT, config_field
 from cvzoo.links.model.preparation.letterbox import Letterbox
 from cvzoo.links.model.preparation.stretch import Stretch
 
 Fit = Literal["stretch", "letterbox"]
 _IN_ONE = "x * (1 / std) - mean / std"
+
+
+def insize_field() -> Any:
+    """The side of the square that a network sees; the model has it as its attribute."""
+    return config_field(
+        help="height and width of the network's input, a multiple of 32",
+        unit="pixels",
+        at_least=1,
+        at_most=COUNT,
+        adjustable=True,
+    )
 
 
 def checked_insize(insize: int) -> int:

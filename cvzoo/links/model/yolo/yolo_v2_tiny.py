@@ -10,13 +10,13 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.links.connection.convolution_2d import Convolution2D
-from cvzoo.links.model.config import COUNT, AbstractConfig, classes_field, config_field, count_field
+from cvzoo.links.model.config import AbstractConfig, classes_field, config_field, count_field
 from cvzoo.links.model.decoding.grid_cells import GridCells, RegionHead
 from cvzoo.links.model.detector import AbstractOneStageDetector
 from cvzoo.links.model.preparation.letterbox import Letterbox
 from cvzoo.links.model.pretrained.source import decided_classes
 from cvzoo.links.model.yolo.block import block, pool
-from cvzoo.links.model.yolo.preparation import checked_insize, darknet_letterbox
+from cvzoo.links.model.yolo.preparation import checked_insize, darknet_letterbox, insize_field
 from cvzoo.links.model.yolo.pretrained import PretrainedYOLO
 from cvzoo.links.model.yolo.weights import YOLO_V2_TINY_WEIGHTS
 from cvzoo.links.model.yolo.yolo_v2 import COCO_ANCHORS
@@ -31,13 +31,7 @@ class YOLOv2TinyConfig(AbstractConfig):
 
     n_fg_class: int = classes_field()
     anchors: tuple[tuple[float, float], ...] = config_field(help="(height, width) each", unit="cells", above=0)
-    insize: int = config_field(
-        help="height and width of the network's input, a multiple of 32",
-        unit="pixels",
-        at_least=1,
-        at_most=COUNT,
-        adjustable=True,
-    )
+    insize: int = insize_field()
     base_channels: int = count_field(help="channels of the first convolution, all others in proportion")
     mid_channels: int = count_field(help="channels of the last but one convolution")
 

@@ -11,7 +11,7 @@ from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.convolution_2d import Convolution2D
-from cvzoo.links.model.config import COUNT, AbstractConfig, classes_field, config_field, count_field
+from cvzoo.links.model.config import AbstractConfig, classes_field, config_field, count_field
 from cvzoo.links.model.darknet.resampling import enlarge
 from cvzoo.links.model.decoding.grid_cells import GridCells, YoloHead
 from cvzoo.links.model.detector import AbstractOneStageDetector
@@ -19,7 +19,7 @@ from cvzoo.links.model.preparation.letterbox import Letterbox
 from cvzoo.links.model.pretrained.source import decided_classes
 from cvzoo.links.model.yolo.block import block, load_darknet
 from cvzoo.links.model.yolo.darknet53 import Darknet53Extractor
-from cvzoo.links.model.yolo.preparation import checked_insize, darknet_letterbox
+from cvzoo.links.model.yolo.preparation import checked_insize, darknet_letterbox, insize_field
 from cvzoo.links.model.yolo.pretrained import PretrainedYOLO
 from cvzoo.links.model.yolo.weights import DARKNET53_IMAGENET, YOLO_V3_WEIGHTS
 from cvzoo.weights.download import fetch_weights, pin_weights
@@ -67,13 +67,7 @@ class YOLOv3Config(AbstractConfig):
     anchors: tuple[tuple[tuple[float, float], ...], ...] = config_field(
         help="(height, width) each, of three heads, the coarsest grid first", unit="pixels", above=0
     )
-    insize: int = config_field(
-        help="height and width of the network's input, a multiple of 32",
-        unit="pixels",
-        at_least=1,
-        at_most=COUNT,
-        adjustable=True,
-    )
+    insize: int = insize_field()
     base_channels: int = count_field(help="channels of the first convolution, all others in proportion")
     blocks: tuple[int, int, int, int, int] = count_field(help="residual blocks of Darknet-53's stages", at_least=0)
 
