@@ -11,8 +11,7 @@ import numpy as np
 from cvzoo.cli.about_evaluation import about_evaluation
 from cvzoo.cli.class_truth import ClassTruth, load_class_truth
 from cvzoo.cli.json_records import as_json, write_json
-from cvzoo.cli.load_classifier import load_classifier
-from cvzoo.cli.load_predictor import compile_if_asked
+from cvzoo.cli.load_predictor import compile_if_asked, named_model
 from cvzoo.cli.match_classes import places_of_classes
 from cvzoo.cli.progress import Progress, as_time
 from cvzoo.cli.result_table import printable
@@ -22,6 +21,7 @@ from cvzoo.evaluations.analysis.analyze_classes import analyze_classes
 from cvzoo.evaluations.classification.accumulator import ClassificationAccumulator
 from cvzoo.evaluations.results.class_results import read_class_results
 from cvzoo.images.read_image import read_image
+from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.visualizations.report.classification_report import write_classification_report
 from cvzoo.visualizations.report.detection_report import ReportPicture
 
@@ -145,3 +145,18 @@ def _pictures(truth, worst):
         img = read_image(truth.paths[each["index"]]) if photos is None else photos[each["index"]]
         words = f"{each['photo']}: {each['guess']} {each['score']:.2f}, is {each['label']} {each['label_score']:.2f}"
         yield ReportPicture(img, [], words)
+
+
+def load_classifier(args: argparse.Namespace) -> AbstractClassifier:
+    """The classifier, with its weights. Raises ConfigError if it is none, and what reading the files raises."""
+    if args.model is None:
+        raise ConfigError("classes of photos need a classifier", hint="--model NAME or --model FILE.safetensors")
+    for option in ("cfg", "weights", "names", "resize", "clip", "score_thresh", "nms_thresh"):
+        if vars(args)[option] is not None:
+            raise ConfigError(f"--{option.replace('_', '-')} is for detectors, and {args.data} has a class a photo")
+    model = named_model(args.model, args.architecture)
+    if not isinstance(model, AbstractClassifier):
+        raise ConfigError(f"{args.model} is no classifier, and {args.data} has a class a photo")
+    if args.device != "cpu":
+        model.to_device(args.device)
+    return model

@@ -1,16 +1,22 @@
 """`cvzoo quantize PHOTO... --model NAME --to OUT.safetensors`: a model file that computes in fewer bits."""
 
 import argparse
+import contextlib
+import io
+import json
 import pathlib
 import sys
+import tempfile
+from collections.abc import Sequence
 
 import numpy as np
 
-from cvzoo.cli.evaluated import evaluated
+from cvzoo.cli import evaluate
 from cvzoo.cli.load_predictor import load_predictor
+from cvzoo.cli.options.evaluate import add_arguments
 from cvzoo.cli.photo_sources import Trouble, photo_sources, read_photo
 from cvzoo.cli.result_table import printable
-from cvzoo.cli.score_text import comparison_text
+from cvzoo.cli.score_text import MEANINGS, comparison_text
 from cvzoo.errors.exceptions import ConfigError, CvzooError
 from cvzoo.links.quantization.quantizable import AbstractQuantizable
 from cvzoo.serializers.model_file import save_model
@@ -89,3 +95,17 @@ def _photos(words: list[str], limit: int) -> list[np.ndarray]:
         except (CvzooError, OSError, ValueError) as error:
             raise ConfigError(f"{printable(str(path))} cannot be read: {error}") from error
     return photos
+
+
+def evaluated(words: Sequence[str]) -> dict[str, float]:
+    """Scores by name, in the order in which `cvzoo evaluate` with these words prints them; progress on standard error.
+
+    Raises what `cvzoo evaluate` raises.
+    """
+    parser = argparse.ArgumentParser(prog="cvzoo evaluate", allow_abbrev=False)
+    add_arguments(parser)
+    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
+        path = pathlib.Path(folder) / "scores.json"
+        evaluate.run(parser.parse_args([*words, "--json", str(path)]))
+        record = json.loads(path.read_bytes())
+    return {key: record[key] for key in record if key in MEANINGS}

@@ -6,11 +6,31 @@ from typing import Any
 import numpy as np
 
 from cvzoo.errors.exceptions import UnsupportedError
+from cvzoo.export.onnx.converters import (
+    activation,
+    arithmetic,
+    arrays,
+    connection,
+    indexing,
+    normalization,
+    pooling,
+    resizing,
+)
 from cvzoo.export.onnx.onnx_graph import OnnxGraph, Shape
 from cvzoo.export.onnx.probes import Probes
 from cvzoo.export.onnx.sizes import SizeDependenceError
 from cvzoo.export.onnx.step import Step
-from cvzoo.export.onnx.table import CONVERTERS
+
+CONVERTERS = {
+    **activation.CONVERTERS,
+    **arithmetic.CONVERTERS,
+    **arrays.CONVERTERS,
+    **connection.CONVERTERS,
+    **indexing.CONVERTERS,
+    **normalization.CONVERTERS,
+    **pooling.CONVERTERS,
+    **resizing.CONVERTERS,
+}
 
 
 def add_network(
