@@ -88,7 +88,7 @@ def load_model(file: str | os.PathLike, *, architecture: type[Chain] | None = No
     chosen = _architecture(file, header, asked)
     try:
         model = chosen.build(header.settings, header.label_names)
-    except (CvzooError, LookupError, TypeError, ValueError, AttributeError) as error:
+    except (CvzooError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, MemoryError) as error:
         raise FileFormatError(
             f"{os.fspath(file)}: its settings make no {header.architecture}: {str(error)[:200]}"
         ) from error

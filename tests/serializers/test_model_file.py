@@ -159,6 +159,9 @@ def changed(path, change):
         (lambda own: own["settings"]["settings"].update(prior=float("nan")), FileFormatError, "prior"),
         (lambda own: own["settings"]["settings"].update(prior="low"), FileFormatError, "prior"),
         (lambda own: own["settings"]["settings"].update(anchor_sizes=[[1, None]] * 5), FileFormatError, "anchor_sizes"),
+        (lambda own: own["settings"]["settings"].update(prior=10**400), FileFormatError, "prior"),
+        (lambda own: own["settings"].update(presets={"visualize": [10**400, 0.5]}), FileFormatError, "presets"),
+        (lambda own: own["settings"].update(limit=-3), FileFormatError, "limit"),
         (lambda own: own["settings"].update(n_fg_class="two"), FileFormatError, "no RetinaNet"),
         (lambda own: own["settings"]["settings"].update(n_layer=19), FileFormatError, "no RetinaNet"),
         (lambda own: own["settings"]["settings"].update(novelty=1), FileFormatError, "no RetinaNet"),
@@ -202,3 +205,23 @@ def test_an_unwritable_place_leaves_the_old_file(tmp_path, monkeypatch):
         save_model(path, model)
     assert path.read_bytes() == before
     assert os.listdir(tmp_path) == ["m.safetensors"]
+
+
+@pytest.mark.parametrize("error", [MemoryError, ZeroDivisionError, OverflowError])
+def test_settings_that_no_machine_can_build_are_told(error, tmp_path, monkeypatch):
+    def build(*_):
+        raise error("too large")
+
+    save_model(tmp_path / "m.safetensors", make_resnet())
+    monkeypatch.setattr("cvzoo.links.model.architecture.Architecture.build", build)
+    with pytest.raises(FileFormatError, match="make no ResNet: too large"):
+        load_model(tmp_path / "m.safetensors")
+
+
+@pytest.mark.parametrize("name", ["mean", "std"])
+def test_a_preparation_with_numbers_that_are_no_floats_is_told(name, tmp_path):
+    path = tmp_path / "m.safetensors"
+    save_model(path, make_resnet())
+    changed(path, lambda own: own["settings"]["preparation"].update({name: [10**400, 1, 1]}))
+    with pytest.raises(FileFormatError, match="no ResNet"):
+        load_model(path)

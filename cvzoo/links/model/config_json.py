@@ -99,7 +99,7 @@ def _built(kind: Any, value: Any) -> Any:
             return own(value)
         except KeyError as error:
             raise ValueRangeError(f"{kind.__name__}: {error} is missing") from error
-        except (TypeError, AttributeError) as error:
+        except (TypeError, AttributeError, ArithmeticError) as error:
             raise ValueRangeError(f"{kind.__name__}: {error}", got=repr(value)[:80]) from error
     if not is_named_tuple(kind):
         return config_from_json(kind, value)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from cvzoo.errors.exceptions import ValueRangeError
-from cvzoo.links.model.typed_value import expected_words, typed_value
+from cvzoo.links.model.typed_value import NO_LIMITS, Limits, expected_words, typed_value
 
 
 class Preset(NamedTuple):
@@ -68,15 +68,15 @@ def stored_presets(settings: Mapping[str, Any]) -> dict[str, Preset] | None:
 
 def stored_limit(settings: Mapping[str, Any]) -> int | None:
     """How many instances a photo keeps at most. Raises ValueRangeError."""
-    return _stored(settings, "limit", int | None)
+    return _stored(settings, "limit", int | None, Limits(at_least=0))
 
 
-def _stored(settings: Mapping[str, Any], name: str, kind: Any) -> Any:
+def _stored(settings: Mapping[str, Any], name: str, kind: Any, limits: Limits = NO_LIMITS) -> Any:
     value = settings.get(name)
     try:
-        return typed_value(kind, value)
+        return typed_value(kind, value, limits)
     except (TypeError, ValueError, OverflowError) as error:
-        raise ValueRangeError(name, expected=expected_words(kind), got=repr(value)[:80]) from error
+        raise ValueRangeError(name, expected=expected_words(kind, limits), got=repr(value)[:80]) from error
 
 
 def use_stored_thresholds(model: AbstractThresholds, settings: Mapping[str, Any]) -> None:

@@ -111,6 +111,8 @@ def _number(kind: type, value: Any, limits: Limits) -> int | float:
         raise TypeError("no such number")
     if isinstance(value, numbers.Integral):
         value = operator.index(value)  # NumPy's, too
+        if kind is float:
+            float(value)  # OverflowError for whole numbers that are no float
     elif not math.isfinite(value := float(value)):
         raise ValueError("not finite")
     if not limits.hold(value):

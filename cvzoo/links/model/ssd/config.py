@@ -37,12 +37,14 @@ class SSDConfig(AbstractConfig):
     aspect_ratios: Ratios = config_field(
         ((2,), (2, 3), (2, 3), (2, 3), (2,), (2,)),
         help="of each level's further boxes, each of which stands for a wide and a tall one",
+        above=0,
         group="anchors",
     )
     steps: tuple[float, ...] | None = config_field(
         (8, 16, 32, 64, 100, 300),
         help="distance between the cells of each level; None: insize over the map's side",
         unit="pixels",
+        above=0,
         group="anchors",
     )
     variance: tuple[float, float] = config_field(

@@ -36,6 +36,7 @@ class SSDLiteConfig(AbstractConfig):
     aspect_ratios: Ratios = config_field(
         ((2, 3),) * 6,
         help="of each level's further boxes, each of which stands for a wide and a tall one",
+        above=0,
         group="anchors",
     )
     n_candidate: int | None = config_field(
