@@ -41,7 +41,15 @@ class Switches(threading.local):
         self.device = os.environ.get("CVZOO_DEVICE", "cpu") or "cpu"
 
 
+class _Open(threading.local):
+    """The blocks that this thread is inside of: of each switch its values before, outermost first."""
+
+    def __init__(self) -> None:
+        self.blocks: dict[str, dict[object, object]] = {}
+
+
 switches = Switches()
+_open = _Open()
 
 
 def _check(name: str, value: object) -> None:
@@ -68,13 +76,17 @@ def using_config(name: str, value: object) -> Iterator[None]:
     Raises ConfigError if there is no such switch or it cannot have this value.
     """
     _check(name, value)
-    state = switches.__dict__
-    before = state[name]
-    state[name] = value
+    state, blocks, block = switches.__dict__, _open.blocks.setdefault(name, {}), object()
     try:
+        blocks[block] = state[name]
+        state[name] = value
         yield
     finally:
-        state[name] = before
+        # a block that Ctrl-C kept from ending is closed when its traceback goes; the blocks around it have ended by then
+        if block in blocks:
+            state[name] = blocks[block]
+            while blocks.popitem()[0] is not block:
+                pass
 
 
 def no_backprop_mode() -> contextlib.AbstractContextManager[None]:

@@ -75,3 +75,21 @@ def test_a_mode_can_be_a_decorator():
         return switches.enable_backprop
 
     assert [ask(), ask(), switches.enable_backprop] == [False, False, True]
+
+
+def test_a_block_that_ends_after_the_one_around_it_changes_nothing():
+    outer, inner = no_backprop_mode(), force_backprop_mode()
+    outer.__enter__()
+    inner.__enter__()
+    outer.__exit__(None, None, None)  # Ctrl-C came while the inner one ended
+    assert switches.enable_backprop
+    inner.__exit__(None, None, None)  # its traceback is forgotten
+    assert switches.enable_backprop
+
+
+def test_a_block_that_is_never_ended_ends_when_it_is_forgotten():
+    block = no_backprop_mode()
+    block.__enter__()
+    assert not switches.enable_backprop
+    del block
+    assert switches.enable_backprop

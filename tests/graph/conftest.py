@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cvzoo.config.switches import no_backprop_mode, using_config
+from cvzoo.config.switches import no_backprop_mode, switches, using_config
 from cvzoo.graph.capture import Capture
 from cvzoo.graph.lowering import lower
 from cvzoo.graph.program import Program
@@ -13,6 +13,15 @@ from cvzoo.graph.program import Program
 def inference():
     with using_config("train", False), no_backprop_mode():
         yield
+
+
+@pytest.fixture
+def own_switches():
+    """A test of interrupts keeps to itself what one leaves behind that strikes at the end of a block of switches: an
+    exception out of a destructor gets lost, and the block's end with it."""
+    before = dict(switches.__dict__)
+    yield
+    switches.__dict__.update(before)
 
 
 @pytest.fixture

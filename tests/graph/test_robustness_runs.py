@@ -195,7 +195,7 @@ class Alarm(BaseException):
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers")
 @pytest.mark.skipif(threading.current_thread() is not threading.main_thread(), reason="signals want the main thread")
-def test_interrupts_at_any_time_leave_the_network_usable(model, monkeypatch):
+def test_interrupts_at_any_time_leave_the_network_usable(own_switches, model, monkeypatch):
     def ring(number, frame):
         raise Alarm
 

@@ -416,7 +416,7 @@ class Alarm(BaseException):
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers")
 @pytest.mark.skipif(threading.current_thread() is not threading.main_thread(), reason="signals want the main thread")
-def test_interrupts_at_any_time_leave_learning_usable(monkeypatch):
+def test_interrupts_at_any_time_leave_learning_usable(own_switches, monkeypatch):
     def ring(number, frame):
         raise Alarm
 
