@@ -82,7 +82,7 @@ def using_config(name: str, value: object) -> Iterator[None]:
         state[name] = value
         yield
     finally:
-        # a block that Ctrl-C kept from ending is closed when its traceback goes; the blocks around it have ended by then
+        # a block that Ctrl-C kept from ending is closed when its traceback goes; those around it have ended by then
         if block in blocks:
             state[name] = blocks[block]
             while blocks.popitem()[0] is not block:
