@@ -81,9 +81,14 @@ def using_config(name: str, value: object) -> Iterator[None]:
         blocks[block] = state[name]
         state[name] = value
         yield
+    except GeneratorExit:
+        # Ctrl-C kept the block from ending, and its traceback is forgotten now: blocks begun since keep their values
+        later = list(blocks)[list(blocks).index(block) + 1 :] if block in blocks else []
+        if later:
+            blocks[later[0]] = blocks.pop(block)
+        raise
     finally:
-        # a block that Ctrl-C kept from ending is closed when its traceback goes; those around it have ended by then
-        if block in blocks:
+        if block in blocks:  # else one around it has ended before it
             state[name] = blocks[block]
             while blocks.popitem()[0] is not block:
                 pass

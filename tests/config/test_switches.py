@@ -93,3 +93,14 @@ def test_a_block_that_is_never_ended_ends_when_it_is_forgotten():
     assert not switches.enable_backprop
     del block
     assert switches.enable_backprop
+
+
+def test_a_block_that_is_forgotten_within_a_later_one_leaves_that_ones_value():
+    forgotten = no_backprop_mode()
+    forgotten.__enter__()
+    with using_config("enable_backprop", False):
+        del forgotten
+        assert not switches.enable_backprop
+        with force_backprop_mode():
+            assert switches.enable_backprop
+    assert switches.enable_backprop
