@@ -2,6 +2,9 @@ import numpy as np
 import pytest
 
 from cvzoo.backends.dispatch import backend_of, get_backend
+from cvzoo.backends.numpy import NumpyBackend
+from cvzoo.backends.onednn import OneDNNBackend
+from cvzoo.backends.onednn.library import why_no_onednn
 from cvzoo.config.switches import using_config
 from cvzoo.errors.exceptions import BackendError, DtypeError
 
@@ -25,3 +28,9 @@ def test_an_unknown_backend_is_refused_by_name():
 def test_what_is_no_array_is_refused():
     with pytest.raises(DtypeError, match="list"):
         backend_of([1, 2])
+
+
+def test_backends_go_by_their_older_names_too():
+    assert NumpyBackend() is get_backend("numpy")
+    if why_no_onednn() is None:
+        assert OneDNNBackend() is get_backend("onednn")

@@ -1,1 +1,12 @@
 """The reference kernels, in NumPy."""
+
+from typing import TYPE_CHECKING
+
+from cvzoo.lazy_imports.on_demand import import_on_demand
+
+if TYPE_CHECKING:
+    from cvzoo.backends.older_names import NumpyBackend
+
+__all__ = ["NumpyBackend"]
+
+import_on_demand(__name__)

@@ -1,1 +1,12 @@
 """The fast kernels of a processor: oneDNN through ctypes."""
+
+from typing import TYPE_CHECKING
+
+from cvzoo.lazy_imports.on_demand import import_on_demand
+
+if TYPE_CHECKING:
+    from cvzoo.backends.older_names import OneDNNBackend
+
+__all__ = ["OneDNNBackend"]
+
+import_on_demand(__name__)
