@@ -1,5 +1,7 @@
 """What a detector takes from a file, and what it refuses."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -14,6 +16,8 @@ from cvzoo.links.model.ssdlite.names import ssdlite_files
 from cvzoo.links.model.ssdlite.ssdlite import SSDLite
 from cvzoo.serializers.model_file import save_model
 from cvzoo.serializers.npz import save_npz
+from cvzoo.weights.formats.safetensors import read_safetensors, write_safetensors
+from cvzoo.weights.model_header import read_model_header
 
 TINY = SSDLiteConfig(insize=64, width=0.25, extras=(16,), scales=(0.2, 0.4, 0.7, 0.9), aspect_ratios=((2,),) * 3)
 SOURCE = PretrainedFile("file", {}, n_class=2, label_names=("ape", "bee"))
@@ -43,11 +47,11 @@ def test_wrong_numbers_of_classes_are_refused(n, names):
         decided_classes(n, names, None, name="Model: n_fg_class")
 
 
-def read(path, *, config_class=SSDLiteConfig, config=None):
+def read(path, *, config_class=SSDLiteConfig, config=None, key="settings"):
     return detector_source(
         path,
         {},
-        ssdlite_files()._replace(config_class=config_class),
+        ssdlite_files()._replace(config_class=config_class, key=key),
         n_fg_class=None,
         label_names=None,
         config=config,
@@ -64,6 +68,17 @@ def test_a_file_that_cvzoo_saved_says_how_its_detector_is_built(tmp_path):
     save_npz(tmp_path / "numbers.npz", SSDLite(2, settings=TINY))
     source = read(tmp_path / "numbers.npz")
     assert (source.config, source.n_fg_class, source.stored) == (None, 2, None)
+
+
+def test_the_config_stands_where_the_family_says(tmp_path):
+    path = tmp_path / "model.safetensors"
+    save_model(path, SSDLite(2, settings=TINY))
+    header, arrays = read_model_header(path), read_safetensors(path)
+    settings = {"n_fg_class": 2, "config": header.settings["settings"]}
+    write_safetensors(path, arrays, metadata=dataclasses.replace(header, settings=settings).to_metadata())
+    assert read(path, key="config").config == TINY
+    with pytest.raises(FileFormatError, match="settings is missing"):
+        read(path)
 
 
 def test_a_file_of_another_network_is_refused_at_once(tmp_path):
