@@ -55,6 +55,28 @@ def watched(act):
     return walk
 
 
+def _retinanet_loss():
+    settings = L.RetinaNetSettings(n_layer=18, base_channels=16, channels=32, head_depth=4)
+    loss = L.RetinaNetLoss(L.RetinaNet(n_fg_class=3, settings=settings))
+    optimizer = MomentumSGD(0.01).setup(loss)
+    x, bbox = np.random.rand(2, 3, 128, 128).astype("f"), np.array([[10, 10, 60, 80]], "f")
+
+    def step():
+        loss.cleargrads()
+        loss(x, [bbox] * 2, [np.array([1], "i")] * 2).backward()
+        optimizer.update()
+
+    step()
+    return loss, step
+
+
+def _compile_and_step(made):
+    loss, step = made
+    loss.compile(train=True)
+    for _ in range(3):
+        step()
+
+
 def walks():
     """Name and what to call."""
     np.random.seed(0)
@@ -76,6 +98,8 @@ def walks():
         optimizer.update()
 
     yield "training step of ResNet18, eager", step
+    losses = [_retinanet_loss(), _retinanet_loss()]
+    yield "RetinaNet-18: compiled, three steps", lambda: _compile_and_step(losses.pop())
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "model.safetensors"
         save_model(path, ssd)
