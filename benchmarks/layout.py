@@ -2,7 +2,7 @@
 
     python benchmarks/layout.py [PACKAGE]
 
-PACKAGE: a folder cvzoo, by default that of this checkout; `git archive COMMIT cvzoo | tar x -C OTHER` gives an older one.
+PACKAGE: a folder cvzoo, by default that of this checkout; `git archive COMMIT cvzoo | tar x -C OLD` gives an older one.
 """
 
 import argparse
@@ -56,7 +56,7 @@ def reached(graph, start):
 
 
 def in_cycles(modules, *, is_typed):
-    """Modules that import themselves through others. For type checkers an `__init__` that only lists names counts not."""
+    """Modules that import themselves through others; for type checkers an `__init__` only lists names."""
     graph = {
         name: set() if is_typed and path.name == "__init__.py" else imported(path, modules, is_typed=is_typed)
         for name, path in modules.items()
