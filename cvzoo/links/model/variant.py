@@ -55,12 +55,17 @@ def variant(
     doc: of the function, up to what it says of the arguments
     """
 
+    whole = inspect.signature(template)
+    signature = whole.replace(parameters=list(whole.parameters.values())[1:])
+
     def construct(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Model:
+        try:
+            signature.bind(*args, **kwargs)
+        except TypeError as error:  # Python's would name the template, which nobody called
+            raise TypeError(f"{name}() {error}") from None
         return template(first, *args, **kwargs)
 
-    signature = inspect.signature(template)
-    rest = list(signature.parameters.values())[1:]
-    return _named(construct, name, doc, signature.replace(parameters=rest))
+    return _named(construct, name, doc, signature)
 
 
 def _named(function: Any, name: str, doc: str, signature: inspect.Signature) -> Any:

@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
+from cvzoo.errors.exceptions import CvzooError, ValueRangeError, WeightsMismatchError
 from cvzoo.links.model.pretrained.names import Arrays, Names, publisher_of
 from cvzoo.links.model.pretrained.path import pretrained_path
 from cvzoo.weights.model_header import ModelHeader, read_model_header
@@ -51,7 +51,7 @@ def read_pretrained(
     architecture: what `save_model` calls such a network: a file that says it is one has our names
     n_class, config: of the model to be, as far as they are known
     Raises ValueRangeError for an unknown name, WeightsMismatchError if the file lacks an array without which the others
-    cannot be laid out, and what reading the file raises.
+    cannot be laid out or has it in a shape that no such network has, and what reading the file raises.
     """
     path = os.fspath(pretrained_path(pretrained_model, records))
     header, theirs = read_model_header(path), read_arrays(path)
@@ -66,6 +66,10 @@ def read_pretrained(
         told = None if table.config is None else table.config(config, theirs, ours)
     except KeyError as error:
         raise WeightsMismatchError(f"{path}: it lacks an array", expected=str(error.args[0])[:120]) from error
+    except CvzooError:
+        raise
+    except (IndexError, TypeError, ValueError) as error:
+        raise WeightsMismatchError(f"{path}: an array has a shape that {publisher}'s have not: {error}") from error
     return PretrainedFile(path, ours, publisher, header, table.only, told)
 
 

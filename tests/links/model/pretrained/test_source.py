@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.errors.exceptions import UnsupportedError, ValueRangeError, WeightsMismatchError
 from cvzoo.links.model.pretrained.names import Names
 from cvzoo.links.model.pretrained.source import read_pretrained
 from cvzoo.weights.formats.safetensors import write_safetensors
@@ -44,3 +44,21 @@ def test_a_file_that_says_it_is_such_a_network_has_our_names(file, architecture,
 def test_an_unknown_name_is_refused():
     with pytest.raises(ValueRangeError, match="neither a known name nor a file"):
         read_pretrained("nothing", {}, TABLE)
+
+
+@pytest.mark.parametrize("column", ["finish", "config"])
+@pytest.mark.parametrize("error", [TypeError, ValueError, IndexError])
+def test_arrays_that_cannot_be_laid_out_are_told_with_the_file(file, column, error):
+    def fail(*_):
+        raise error("a vector where a matrix should be")
+
+    with pytest.raises(WeightsMismatchError, match=r"net\.safetensors: an array has a shape .* a vector"):
+        read_pretrained(file, {}, {"the publisher": Names(marks=("fc.weight",), **{column: fail})})
+
+
+def test_an_error_in_our_own_words_is_passed_on(file):
+    def fail(*_):
+        raise UnsupportedError("no such network here")
+
+    with pytest.raises(UnsupportedError, match="no such network"):
+        read_pretrained(file, {}, {"the publisher": Names(marks=("fc.weight",), config=fail)})
