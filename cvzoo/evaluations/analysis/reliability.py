@@ -6,6 +6,8 @@ import numpy as np
 
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 
+_MOST_BINS = 1_000_000
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Reliability:
@@ -41,14 +43,14 @@ def calc_reliability(score, correct, *, n_bin=15) -> Reliability:
 
     score: (D,) float in [0, 1]; correct: (D,) bool, whether the guess was right
     n_bin: bins of equal width
-    Raises ShapeError if the lengths differ, ValueRangeError if a score is NaN or out of range, or n_bin below 1.
+    Raises ShapeError if the lengths differ, ValueRangeError if a score is NaN or out of range, or n_bin is.
     Source: On Calibration of Modern Neural Networks (Guo et al., 2017).
     """
     score, correct = np.asarray(score, np.float64), np.asarray(correct, bool)
     if score.ndim != 1 or score.shape != correct.shape:
         raise ShapeError("score and correct must be (D,)", got=(score.shape, correct.shape))
-    if n_bin < 1:
-        raise ValueRangeError("n_bin must be 1 or more", got=n_bin)
+    if not isinstance(n_bin, int | np.integer) or not 1 <= n_bin <= _MOST_BINS:
+        raise ValueRangeError(f"n_bin must be a whole number from 1 to {_MOST_BINS:,}", got=n_bin)
     wrong = ~((score >= 0) & (score <= 1))
     if wrong.any():
         row = int(np.argmax(wrong))

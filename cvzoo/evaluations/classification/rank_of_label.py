@@ -14,6 +14,8 @@ def rank_of_label(probs, labels):
     probs, labels = np.asarray(probs), np.asarray(labels)
     if probs.ndim != 2 or labels.shape != probs.shape[:1]:
         raise ShapeError("probs must be (B, L) and labels (B,)", got=(probs.shape, labels.shape))
+    if probs.dtype.kind in "OSUcmM":  # bfloat16 is of a kind of its own
+        raise DtypeError("probs must be real numbers", got=probs.dtype)
     if labels.size and labels.dtype.kind not in "iu":
         raise DtypeError("labels must be integers", got=labels.dtype)
     n_class = probs.shape[1]

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from cvzoo.errors import ValueRangeError
+from cvzoo.errors import DtypeError, ValueRangeError
 from cvzoo.evaluations import eval_calibration
 
 
@@ -50,3 +50,15 @@ def test_without_images_there_is_no_number():
 def test_logits_are_refused(probs, words):
     with pytest.raises(ValueRangeError, match=words):
         eval_calibration(probs, np.zeros(len(probs), int))
+
+
+@pytest.mark.parametrize("probs", [[["a", "b"]], [[None, 1.0]], [[1j, 0]]])
+def test_probabilities_that_are_no_real_numbers_are_refused(probs):
+    with pytest.raises(DtypeError, match="real numbers"):
+        eval_calibration(probs, [0])
+
+
+@pytest.mark.parametrize("n_bin", [0, 2.5, "3", None, 10**12])
+def test_a_number_of_bins_that_is_none_is_refused(n_bin):
+    with pytest.raises(ValueRangeError, match="n_bin"):
+        eval_calibration([[1.0, 0.0]], [0], n_bin=n_bin)
