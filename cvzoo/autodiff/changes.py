@@ -2,12 +2,15 @@
 
 
 class _Changes:
-    """count: of all assignments; tree: another object after each that adds, removes or replaces a link or parameter."""
+    """latest: another object after each assignment; tree: after each that adds, removes or replaces a part of a link.
 
-    __slots__ = ("count", "tree")
+    Objects and no counts: of two threads that count at once, one may set back what the other has been seen to count.
+    """
+
+    __slots__ = ("latest", "tree")
 
     def __init__(self) -> None:
-        self.count = 0
+        self.latest = object()
         self.tree = object()
 
 

@@ -126,7 +126,7 @@ class Glance:
     """Which of the settings seen so far a tree of links has now, by number."""
 
     def __init__(self) -> None:
-        self._count = -1
+        self._latest: object = None
         self._counts: list[int] = []
         self._known: list[tuple[int, Fingerprint]] = []
         self._next = 0
@@ -137,8 +137,8 @@ class Glance:
 
         They are compared if one of these links was assigned to, and these are asked if any link was.
         """
-        count = changes.count
-        counts = self._counts if count == self._count else link.change_counts()
+        latest = changes.latest
+        counts = self._counts if latest is self._latest else link.change_counts()
         if counts != self._counts or self.number < 0:
             now = Fingerprint(link.states(), hidden)
             for number, known in self._known:
@@ -150,5 +150,5 @@ class Glance:
                 self._next += 1
                 self._known = [*self._known[-7:], (self.number, now)]
             self._counts = counts
-        self._count = count
+        self._latest = latest
         return self.number

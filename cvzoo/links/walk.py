@@ -29,7 +29,7 @@ class Walk:
         To be called after the change: another thread that walks in between walks again.
         """
         self.n_set += 1
-        changes.count += 1
+        changes.latest = object()
         if tree:
             self._found = None
             changes.tree = object()
