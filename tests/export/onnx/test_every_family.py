@@ -63,7 +63,8 @@ def test_the_reader_finds_what_the_model_finds(suite, name, reader, photo, tmp_p
     out = reader.run(str(file), img)
     ours = model.predict([img.transpose(2, 0, 1)])
     if isinstance(model, AbstractClassifier):
-        np.testing.assert_allclose(out["probs"], ours[0], atol=1e-5)
+        # the random EfficientNet amplifies rounding: NumPy's float32 is up to 1.4e-5 from float64, ONNX Runtime's 2e-6
+        np.testing.assert_allclose(out["probs"], ours[0], atol=2e-5)
     elif isinstance(model, AbstractPhotoSegmenter):
         assert (out["label"] == ours[0]).mean() > 0.99
     elif boxes:
