@@ -149,6 +149,12 @@ class ThawedConfig:
     n_out: int = 3
 
 
+def test_a_class_that_inherits_its_constructor_is_a_model_file(tmp_path):
+    path = tmp_path / "m.safetensors"
+    save_model(path, own_class()(PlainConfig(3)))
+    assert load_model(path, architecture=own_class()).config == PlainConfig(3)
+
+
 @pytest.mark.parametrize(
     ("made", "error", "words"),
     [

@@ -108,7 +108,7 @@ def _keyed(config_class: type, settings: Mapping[str, Any], key: str) -> tuple[i
 
 
 def _built(model_class: type[Chain], config: Any, label_names: Sequence[str] | None) -> Chain:
-    takes = inspect.signature(model_class).parameters
+    takes = inspect.signature(model_class.__init__).parameters
     names = {"label_names": label_names} if "label_names" in takes else {}
     if "config" in takes:
         return model_class(config=config, **names)

@@ -39,11 +39,11 @@ def architecture_of(model_class: type[Chain]) -> Architecture:
         raise UnsupportedError(f"{name} does not say what its models are built of", expected=_CONTRACT)
     if not (isinstance(config_class, type) and dataclasses.is_dataclass(config_class) and _is_frozen(config_class)):
         raise UnsupportedError(f"{name}.config_class is no frozen dataclass", expected=_CONTRACT, got=config_class)
-    takes = inspect.signature(model_class).parameters
+    takes = inspect.signature(model_class.__init__).parameters  # of the class, older Pythons give that of Link.__new__
     lacking = {"config", "label_names"} - takes.keys()
     if lacking:
         raise UnsupportedError(
-            f"{name} takes no {sorted(lacking)[0]}", expected=_CONTRACT, got=f"{name}({', '.join(takes)})"
+            f"{name} takes no {sorted(lacking)[0]}", expected=_CONTRACT, got=f"{name}.__init__({', '.join(takes)})"
         )
     if name in {each.name for each in known}:
         raise UnsupportedError(f"{name} is the name of an architecture of the zoo", hint="call your class otherwise")
