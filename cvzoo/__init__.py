@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         testing,
         training,
         transforms,
+        typing,
         visualizations,
         weights,
     )
@@ -91,6 +92,7 @@ __all__ = [
     "testing",
     "training",
     "transforms",
+    "typing",
     "using_config",
     "Variable",
     "visualizations",

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pytest
 
 TIERS = (
-    {"errors", "lazy_imports"},
+    {"errors", "lazy_imports", "typing"},
     {"config", "files", "labels", "shapes"},
     {"backends", "initializers"},
     {"autodiff"},

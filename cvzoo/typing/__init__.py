@@ -1,0 +1,41 @@
+"""Names for the types of arrays and arguments, as numpy.typing has them: `Image`, `BBox`, `Mask`, `FilePath`."""
+
+from cvzoo.typing.aliases import (
+    Area,
+    Array,
+    ArrayLike,
+    BBox,
+    Box,
+    ClassMap,
+    FilePath,
+    Flags,
+    Image,
+    Label,
+    LabelNames,
+    Mask,
+    Point,
+    Prob,
+    Score,
+    Shape,
+    Size,
+)
+
+__all__ = [
+    "Area",
+    "Array",
+    "ArrayLike",
+    "BBox",
+    "Box",
+    "ClassMap",
+    "FilePath",
+    "Flags",
+    "Image",
+    "Label",
+    "LabelNames",
+    "Mask",
+    "Point",
+    "Prob",
+    "Score",
+    "Shape",
+    "Size",
+]
