@@ -26,7 +26,7 @@ TIERS = (
 LEVEL = {room: level for level, rooms in enumerate(TIERS) for room in rooms}
 PACKAGE = pathlib.Path(__file__).parents[1] / "cvzoo"
 REQUIRED = {"msgspec", "numpy", "PIL"}  # what every installation has; may be imported at the top
-# only inside functions, with an error that helps
+# only inside functions or for type checkers, with an error that helps; matplotlib is required, but slow to import
 EXTRAS = {"cupy", "cupyx", "cv2", "matplotlib", "ml_dtypes", "mpi4py", "nvidia", "onnxruntime", "pynvml", "ray"}
 
 
@@ -103,7 +103,7 @@ def complaints(path, source):
         return [f"cvzoo/{path}: the room {room} is in no tier; put it into TIERS and into docs/ARCHITECTURE.md"]
     is_door = path.name == "__init__.py"
     found = []
-    for name, line, late, _ in imports_of(source):
+    for name, line, late, typing in imports_of(source):
         where = f"cvzoo/{path}:{line}"
         parts = name.split(".")
         if name.startswith("."):
@@ -131,9 +131,9 @@ def complaints(path, source):
             if is_door and other not in {room, "errors", "lazy_imports", more}:
                 found.append(f"{where}: a room's door gathers its own names only, not {name}")
         elif parts[0] not in sys.stdlib_module_names:
-            if late and parts[0] not in REQUIRED | EXTRAS:
+            if (late or typing) and parts[0] not in REQUIRED | EXTRAS:
                 found.append(f"{where}: {parts[0]} is no dependency; put it into EXTRAS and pyproject.toml first")
-            elif not late and parts[0] not in REQUIRED:
+            elif not late and not typing and parts[0] not in REQUIRED:
                 found.append(f"{where}: {parts[0]} is optional; import it where it is used, with a MissingExtraError")
     return found
 
@@ -170,6 +170,7 @@ BAD = [
     ("geometry/box.py", "import cvzoo.nowhere", "there is no room nowhere"),
     ("geometry/box.py", "import scipy", "scipy is optional"),
     ("geometry/box.py", "def f():\n    import scipy", "scipy is no dependency"),
+    ("geometry/box.py", "if TYPE_CHECKING:\n    import scipy", "scipy is no dependency"),
     ("backends/cupy/conv.py", "import cupy", "cupy is optional"),
     ("links/connection/linear.py", "from cvzoo.links.model.vgg.vgg import VGG16", "a layer may not import a model"),
     ("geometry/__init__.py", "from cvzoo.functions.math.add import add", "gathers its own names only"),
@@ -181,6 +182,7 @@ GOOD = [
     ("geometry/box.py", "from cvzoo.errors import exceptions"),  # a file by another spelling
     ("geometry/__init__.py", "from cvzoo.geometry.nms import nms"),
     ("backends/cupy/conv.py", "def f():\n    import cupy"),
+    ("visualizations/vis_image.py", "if TYPE_CHECKING:\n    from matplotlib.axes import Axes"),
     ("links/model/vgg.py", "import cvzoo.functions as F\nimport cvzoo.links.connection.linear as L"),
 ]
 

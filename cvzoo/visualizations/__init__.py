@@ -25,6 +25,12 @@ if TYPE_CHECKING:
     from cvzoo.visualizations.svg.heat_map import heat_map
     from cvzoo.visualizations.svg.line_plot import Line, line_plot
     from cvzoo.visualizations.svg.photo_overlay import OverlayBox, photo_overlay
+    from cvzoo.visualizations.vis_bbox import vis_bbox
+    from cvzoo.visualizations.vis_image import vis_image
+    from cvzoo.visualizations.vis_instance_segmentation import vis_instance_segmentation
+    from cvzoo.visualizations.vis_point import vis_point
+    from cvzoo.visualizations.vis_semantic_segmentation import vis_semantic_segmentation
+    from cvzoo.visualizations.voc_colormap import voc_colormap
 
 __all__ = [
     "bar_plot",
@@ -46,6 +52,12 @@ __all__ = [
     "photo_overlay",
     "ReportPicture",
     "segmentation_report_html",
+    "vis_bbox",
+    "vis_image",
+    "vis_instance_segmentation",
+    "vis_point",
+    "vis_semantic_segmentation",
+    "voc_colormap",
     "write_classification_report",
     "write_detection_report",
     "write_segmentation_report",

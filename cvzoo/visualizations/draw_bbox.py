@@ -1,8 +1,10 @@
 """Draw boxes, labels and scores on a photo, without a window."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from PIL import ImageDraw, ImageFont
 
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
@@ -34,7 +36,7 @@ def draw_bbox(img, bbox, label=None, score=None, *, label_names=None, line_width
     The plate with the name stands on the box's upper left corner, or at the next place that is free and in the photo;
     its letters are black or white, whichever reads better on the colour of the class.
     """
-    bbox, label, score = _checked(bbox, label, score, label_names)
+    bbox, label, score = checked_boxes(bbox, label, score, label_names)
     pil = to_pil(np.asarray(img)).convert("RGB")
     scale = max(pil.size) / 1000
     widest = max(round(_LINE_WIDTH * scale), 1) if line_width is None else line_width
@@ -155,7 +157,10 @@ def _fitting(draw, text, font_size, size, fonts):
         font_size -= 1
 
 
-def _checked(bbox, label, score, label_names):
+def checked_boxes(
+    bbox: npt.ArrayLike, label: npt.ArrayLike | None, score: npt.ArrayLike | None, label_names: Sequence[str] | None
+) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
+    """The three as arrays. Raises ShapeError and ValueRangeError as `draw_bbox` says."""
     bbox = as_bbox(bbox)
     if not np.isfinite(bbox).all():
         raise ValueRangeError("bbox holds NaN or infinite coordinates")

@@ -1,6 +1,7 @@
 """Mark key points on a photo."""
 
 import numpy as np
+import numpy.typing as npt
 from PIL import ImageDraw
 
 from cvzoo.errors.exceptions import ShapeError
@@ -18,15 +19,7 @@ def draw_point(img, point, visible=None, *, radius=None):
     radius: pixels; None scales it with the photo
     The k-th points of all objects have one colour. Raises ShapeError if the shapes do not match.
     """
-    point = np.asarray(point, np.float32)
-    if point.ndim != 3 or point.shape[2] != 2:
-        raise ShapeError("point must be (R, K, 2)", got=point.shape)
-    shown = np.isfinite(point).all(axis=2)
-    if visible is not None:
-        visible = np.asarray(visible, bool)
-        if visible.shape != shown.shape:
-            raise ShapeError("visible must be (R, K)", expected=shown.shape, got=visible.shape)
-        shown &= visible
+    point, shown = checked_points(point, visible)
     pil = to_pil(np.asarray(img)).convert("RGB")
     if radius is None:
         radius = max(round(max(pil.size) / 160), 2)
@@ -35,3 +28,17 @@ def draw_point(img, point, visible=None, *, radius=None):
         y, x = (float(value) for value in point[r, k])
         draw.ellipse((x - radius, y - radius, x + radius, y + radius), fill=label_color(int(k)), outline=(0, 0, 0))
     return from_pil(pil, color=True, background=None, name="img")
+
+
+def checked_points(point: npt.ArrayLike, visible: npt.ArrayLike | None) -> tuple[np.ndarray, np.ndarray]:
+    """The points, (R, K, 2) float32, and which of them are drawn, (R, K) bool. Raises ShapeError as `draw_point`."""
+    points = np.asarray(point, np.float32)
+    if points.ndim != 3 or points.shape[2] != 2:
+        raise ShapeError("point must be (R, K, 2)", got=points.shape)
+    shown = np.isfinite(points).all(axis=2)
+    if visible is not None:
+        visible = np.asarray(visible, bool)
+        if visible.shape != shown.shape:
+            raise ShapeError("visible must be (R, K)", expected=shown.shape, got=visible.shape)
+        shown &= visible
+    return points, shown

@@ -2,11 +2,17 @@
 
 import html
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
+from cvzoo.links.model.shown_photos import check_photo, photo_of
+from cvzoo.visualizations.show_axes import show_axes
+from cvzoo.visualizations.vis_image import vis_image
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _SHOWN = 20  # photos in a repr or a notebook's cell
 
@@ -73,6 +79,23 @@ class Classifications(Sequence):
 
     def _name(self, label: int) -> str:
         return str(label) if self.label_names is None else self.label_names[label]
+
+    def show(self, i: int = 0, *, img: Any = None, k: int = 3, ax: "Axes | None" = None) -> "Axes":
+        """matplotlib's axes with photo `i` and its k best classes, shown in a notebook's cell or in a window.
+
+        ax: axes to draw on, which are then not shown by us
+        img: the photo, where it cannot be read a second time; anything that `read_image` takes
+        Raises ValueRangeError if there is no photo `i`, ImageError if it cannot be read.
+        """
+        check_photo(i, len(self))
+        picture = photo_of(self.sources, i, img)
+        names, probs, _ = self.top(k)
+        lines = [f"{name} {prob:.3f}" for name, prob in zip(names[i], probs[i])]
+
+        def plot(axes: "Axes") -> None:
+            vis_image(picture, axes).set_title("\n".join(lines), fontsize=10, parse_math=False)
+
+        return show_axes(plot, ax)
 
     def to_records(self, k: int = 5) -> list[dict[str, Any]]:
         """A dict for each of the k best classes of each photo: photo, rank (from 1), label, name, score."""

@@ -2,7 +2,8 @@
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from PIL import Image
@@ -10,6 +11,10 @@ from PIL import Image
 from cvzoo import visualizations
 from cvzoo.images.write_image import write_image
 from cvzoo.links.model.shown_photos import SHOWN, check_photo, notebook_html, notebook_png, photo_of
+from cvzoo.visualizations.show_axes import show_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 class _Lists(NamedTuple):
@@ -59,6 +64,15 @@ class Detections(_Lists):
         """
         self.check(i)
         return self._over(self.photo(i, img), i, visualizations.draw_bbox)
+
+    def show(self, i: int = 0, *, img: Any = None, ax: "Axes | None" = None) -> "Axes":
+        """matplotlib's axes with photo `i` and its boxes, shown in a notebook's cell or in a window.
+
+        ax: axes to draw on, which are then not shown by us; img, and what is raised: as in `draw`
+        """
+        self.check(i)
+        picture = self.photo(i, img)
+        return show_axes(lambda axes: self._over(picture, i, partial(visualizations.vis_bbox, ax=axes)), ax)
 
     def save(self, i: int, path: str | os.PathLike, *, img: Any = None) -> os.PathLike:
         """The path, once photo `i` with its boxes lies there (.png, .jpg ...). Raises as `draw`, `write_image`."""

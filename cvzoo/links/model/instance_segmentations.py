@@ -1,7 +1,7 @@
 """Instances and their masks, as arrays that can show themselves."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -10,6 +10,10 @@ from cvzoo.errors.exceptions import ShapeError
 from cvzoo.geometry.rle import RLEs
 from cvzoo.links.model.detections import Detections
 from cvzoo.links.model.instances import AbstractInstances
+from cvzoo.visualizations.show_axes import show_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 class _Lists(NamedTuple):
@@ -62,6 +66,13 @@ class InstanceSegmentations(AbstractInstances, _Lists):
         """
         self.detections.check(i)
         return self.detections.draw(i, img=self._tinted(i, img))
+
+    def show(self, i: int = 0, *, img: Any = None, ax: "Axes | None" = None) -> "Axes":
+        """matplotlib's axes with photo `i` and its masks. The arguments are those of `Detections.show`."""
+        self.detections.check(i)
+        picture = self.detections.photo(i, img)
+        found = self.masks[i], self.labels[i], self.scores[i], self.label_names
+        return show_axes(lambda axes: visualizations.vis_instance_segmentation(picture, *found, ax=axes), ax)
 
     def to_records(self, i: int | None = None) -> list[dict[str, Any]]:
         """One dict an instance, ready for JSON: the fields of `Detections.to_records` and mask, {size, counts}.

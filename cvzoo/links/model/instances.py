@@ -2,12 +2,15 @@
 
 import abc
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cvzoo.images.write_image import write_image
 from cvzoo.links.model.detections import Detections
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 class AbstractInstances(abc.ABC):
@@ -38,6 +41,10 @@ class AbstractInstances(abc.ABC):
 
         img, and what is raised: as in `Detections.draw`
         """
+
+    @abc.abstractmethod
+    def show(self, i: int = 0, *, img: Any = None, ax: "Axes | None" = None) -> "Axes":
+        """matplotlib's axes with photo `i` and what was found. The arguments are those of `Detections.show`."""
 
     def save(self, i: int, path: str | os.PathLike, *, img: Any = None) -> os.PathLike:
         """The path, once `draw(i)` lies there (.png, .jpg ...). Raises as `draw`, `write_image`."""

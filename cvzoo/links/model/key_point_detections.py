@@ -1,7 +1,7 @@
 """Instances and their key points, as arrays that can show themselves."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,10 @@ from cvzoo.images.write_image import encode_png
 from cvzoo.links.model.detections import Detections
 from cvzoo.links.model.instances import AbstractInstances
 from cvzoo.links.model.shown_photos import notebook_png
+from cvzoo.visualizations.show_axes import show_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 class _Lists(NamedTuple):
@@ -62,6 +66,17 @@ class KeyPointDetections(AbstractInstances, _Lists):
         img, and what is raised: as in `Detections.draw`
         """
         return visualizations.draw_point(self.detections.draw(i, img=img), self.points[i])
+
+    def show(self, i: int = 0, *, img: Any = None, ax: "Axes | None" = None) -> "Axes":
+        """matplotlib's axes with photo `i`, its boxes and points. The arguments are those of `Detections.show`."""
+        self.detections.check(i)
+        picture = self.detections.photo(i, img)
+
+        def plot(axes: "Axes") -> None:
+            self.detections.show(i, img=picture, ax=axes)
+            visualizations.vis_point(None, self.points[i], ax=axes)
+
+        return show_axes(plot, ax)
 
     def to_records(self, i: int | None = None) -> list[dict[str, Any]]:
         """One dict an instance, ready for JSON: the fields of `Detections.to_records` and points.

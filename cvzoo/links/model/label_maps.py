@@ -3,7 +3,7 @@
 import html
 import os
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from PIL import Image
@@ -18,6 +18,11 @@ from cvzoo.transforms.scale import scaled_size
 from cvzoo.visualizations.colors import label_color
 from cvzoo.visualizations.draw_mask import draw_label_map
 from cvzoo.visualizations.html import LONG_SIDE, inline_jpeg
+from cvzoo.visualizations.show_axes import show_axes
+from cvzoo.visualizations.vis_semantic_segmentation import vis_semantic_segmentation
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _IGNORED = 255  # in a PNG, where -1 cannot stand
 
@@ -56,6 +61,25 @@ class LabelMaps(list):
         """
         check_photo(i, len(self))
         return draw_label_map(photo_of(self.sources, i, img), self[i], opacity=opacity)
+
+    def show(self, i: int = 0, *, img: Any = None, opacity: float = 0.5, ax: "Axes | None" = None) -> "Axes":
+        """matplotlib's axes with the tinted photo `i` and a legend, shown in a notebook's cell or in a window.
+
+        ax: axes to draw on, which are then not shown by us; img, opacity, and what is raised: as in `draw`
+        """
+        check_photo(i, len(self))
+        picture, label = photo_of(self.sources, i, img), self[i]
+        n_class = max(int(label.max(initial=0)) + 1, len(self.label_names or ()))
+        names = self.label_names or tuple(map(str, range(n_class)))
+        colors = [label_color(each) for each in range(n_class)]
+
+        def plot(axes: "Axes") -> None:
+            _, handles = vis_semantic_segmentation(picture, label, names, colors, alpha=opacity, ax=axes)
+            legend = axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(1, 1), fontsize=8)
+            for text in legend.get_texts():
+                text.set_parse_math(False)  # a dollar sign in a name is no formula
+
+        return show_axes(plot, ax)
 
     def save(self, i: int, path: str | os.PathLike, *, img: Any = None) -> os.PathLike:
         """The path, once the tinted photo `i` lies there (.png, .jpg ...). Raises as `draw`, `write_image`."""

@@ -21,7 +21,7 @@ def photo_of(sources: Sequence[Any], i: int, img: Any = None) -> np.ndarray:
     """Photo `i`, (3, H, W) float32 RGB in [0, 255]: read from its source, or from `img`. Raises ImageError."""
     source = img if img is not None else sources[i] if len(sources) else None
     if source is None:
-        raise ImageError(f"photo {i} was not kept", hint="draw(i, img=the photo)")
+        raise ImageError(f"photo {i} was not kept", hint="give the photo: img=...")
     return read_image(source)
 
 

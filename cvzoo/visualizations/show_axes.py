@@ -1,0 +1,34 @@
+"""Show a plot in a notebook's cell or in a window."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from cvzoo.errors.exceptions import MissingExtraError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def show_axes(plot: Callable[["Axes"], object], ax: "Axes | None" = None) -> "Axes":
+    """The axes on which `plot(ax)` has drawn, shown unless the caller gave his own.
+
+    ax: axes of the caller, who shows them himself; None: new ones of pyplot, shown in a notebook's cell or in a window
+    Without a display nothing opens; `ax.figure.savefig(path)` works all the same.
+    Raises MissingExtraError if matplotlib is not installed.
+    """
+    if ax is not None:
+        plot(ax)
+        return ax
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise MissingExtraError("matplotlib is not installed", hint="pip install matplotlib") from error
+    figure = pyplot.figure()
+    ax = figure.add_subplot()
+    try:
+        plot(ax)
+        pyplot.show()
+    finally:
+        if not pyplot.isinteractive():  # show() has waited until the window was closed, or there is none
+            pyplot.close(figure)
+    return ax
