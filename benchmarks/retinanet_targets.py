@@ -57,8 +57,7 @@ def anchors_and_boxes(size: tuple[int, int], n: int, lines: bool) -> tuple[np.nd
 def serve_cvzoo() -> None:
     import cvzoo.functions as F
     from cvzoo import Variable
-    from cvzoo.links.model.retinanet.anchor_rows import AnchorRows
-    from cvzoo.links.model.retinanet.targets import match_anchors
+    from cvzoo.links.model.retinanet.targets import AnchorRows, match_anchors
 
     def learn(x: np.ndarray, t: np.ndarray) -> None:
         x = Variable(x)

@@ -35,27 +35,33 @@ if TYPE_CHECKING:
     from cvzoo.links.model.classifications import Classifications
     from cvzoo.links.model.classifier import AbstractClassifier
     from cvzoo.links.model.config import AbstractConfig, config_field, count_field
-    from cvzoo.links.model.convnext.convnext import ConvNeXt
-    from cvzoo.links.model.convnext.extractor import ConvNeXtExtractor
-    from cvzoo.links.model.convnext.published import ConvNeXtBase, ConvNeXtLarge, ConvNeXtSmall, ConvNeXtTiny
-    from cvzoo.links.model.darknet.detector import DarknetDetector
+    from cvzoo.links.model.convnext.convnext import (
+        ConvNeXt,
+        ConvNeXtBase,
+        ConvNeXtExtractor,
+        ConvNeXtLarge,
+        ConvNeXtSmall,
+        ConvNeXtTiny,
+    )
+    from cvzoo.links.model.darknet.detector import DarknetDetector, mobilenet_v2_yolo_v3_nano, yolo_fastest
     from cvzoo.links.model.darknet.network import DarknetNetwork
-    from cvzoo.links.model.darknet.published import mobilenet_v2_yolo_v3_nano, yolo_fastest
+    from cvzoo.links.model.decoding.abstract import Found
     from cvzoo.links.model.decoding.anchor_levels import AnchorLevels, LevelAnchors
-    from cvzoo.links.model.decoding.found import Found
     from cvzoo.links.model.decoding.grid_cells import GridCells, RegionHead, YoloHead
     from cvzoo.links.model.decoding.point_levels import PointLevels
-    from cvzoo.links.model.deeplab.deeplab_v3 import DeepLabV3
+    from cvzoo.links.model.deeplab.deeplab_v3 import (
+        DeepLabV3,
+        DeepLabV3MobileNetV3Large,
+        DeepLabV3ResNet50,
+        DeepLabV3ResNet101,
+    )
     from cvzoo.links.model.deeplab.deeplab_v3_plus import DeepLabV3plusXception65
-    from cvzoo.links.model.deeplab.published import DeepLabV3MobileNetV3Large, DeepLabV3ResNet50, DeepLabV3ResNet101
     from cvzoo.links.model.dense_backbone import DenseBackbone
-    from cvzoo.links.model.densenet.densenet import DenseNet
-    from cvzoo.links.model.densenet.published import DenseNet121, DenseNet161, DenseNet169, DenseNet201
+    from cvzoo.links.model.densenet.densenet import DenseNet, DenseNet121, DenseNet161, DenseNet169, DenseNet201
     from cvzoo.links.model.detections import Detections
     from cvzoo.links.model.detector import AbstractDetector, AbstractOneStageDetector, Preset
-    from cvzoo.links.model.efficientnet.efficientnet import EfficientNet
-    from cvzoo.links.model.efficientnet.extractor import EfficientNetExtractor
-    from cvzoo.links.model.efficientnet.published import (
+    from cvzoo.links.model.efficientnet.efficientnet import (
+        EfficientNet,
         EfficientNetB0,
         EfficientNetB1,
         EfficientNetB2,
@@ -68,6 +74,7 @@ if TYPE_CHECKING:
         EfficientNetV2M,
         EfficientNetV2S,
     )
+    from cvzoo.links.model.efficientnet.extractor import EfficientNetExtractor
     from cvzoo.links.model.espnet.espnet import ESPNet
     from cvzoo.links.model.faster_rcnn.abstract_faster_rcnn import AbstractFasterRCNN
     from cvzoo.links.model.faster_rcnn.anchor_target_creator import AnchorTargetCreator
@@ -81,21 +88,19 @@ if TYPE_CHECKING:
     from cvzoo.links.model.faster_rcnn.transform import FasterRCNNTransform
     from cvzoo.links.model.faster_rcnn.vgg16_roi_head import VGG16RoIHead
     from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig, FasterRCNNFPNSettings
-    from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import FasterRCNNFPN
-    from cvzoo.links.model.faster_rcnn_fpn.loss import FasterRCNNFPNLoss
-    from cvzoo.links.model.faster_rcnn_fpn.published import (
+    from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import (
+        FasterRCNNFPN,
         FasterRCNNFPNMobileNetV3Large,
         FasterRCNNFPNMobileNetV3Large320,
         FasterRCNNFPNResNet50,
         FasterRCNNFPNResNet101,
         FasterRCNNFPNResNeXt101,
     )
-    from cvzoo.links.model.faster_rcnn_fpn.region_losses import RegionSampling
+    from cvzoo.links.model.faster_rcnn_fpn.loss import FasterRCNNFPNLoss, RegionSampling
     from cvzoo.links.model.fcis.fcis_resnet101 import FCISResNet101
     from cvzoo.links.model.fcis.mask_voting import mask_voting
     from cvzoo.links.model.fcis.train_chain import FCISTrainChain
-    from cvzoo.links.model.fcn.fcn import FCN
-    from cvzoo.links.model.fcn.published import FCNResNet50, FCNResNet101
+    from cvzoo.links.model.fcn.fcn import FCN, FCNResNet50, FCNResNet101
     from cvzoo.links.model.fcos.config import FCOSConfig, FCOSSettings
     from cvzoo.links.model.fcos.fcos import FCOS
     from cvzoo.links.model.fcos.loss import FCOSLoss
@@ -108,32 +113,36 @@ if TYPE_CHECKING:
     from cvzoo.links.model.instance_segmenter import AbstractInstanceSegmenter
     from cvzoo.links.model.key_point_detections import KeyPointDetections
     from cvzoo.links.model.key_point_detector import AbstractKeyPointDetector
-    from cvzoo.links.model.keypoint_rcnn.config import PointHeadConfig, PointHeadSettings
-    from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import KeypointRCNNFPN
-    from cvzoo.links.model.keypoint_rcnn.loss import KeypointRCNNFPNLoss
-    from cvzoo.links.model.keypoint_rcnn.published import (
+    from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import (
+        KeypointRCNNFPN,
         KeypointRCNNFPNResNet50,
         KeypointRCNNFPNResNet101,
         KeypointRCNNFPNResNeXt101,
+        PointHeadConfig,
+        PointHeadSettings,
     )
+    from cvzoo.links.model.keypoint_rcnn.loss import KeypointRCNNFPNLoss
     from cvzoo.links.model.label_map_transform import LabelMapTransform, ResizeExamples
     from cvzoo.links.model.label_maps import LabelMaps
     from cvzoo.links.model.light_head_rcnn.light_head_rcnn_resnet101 import LightHeadRCNNResNet101
     from cvzoo.links.model.light_head_rcnn.train_chain import LightHeadRCNNTrainChain
     from cvzoo.links.model.lraspp.lraspp import LRASPPMobileNetV3Large
     from cvzoo.links.model.mask_rcnn.augmentation import MaskRCNNTransform
-    from cvzoo.links.model.mask_rcnn.config import MaskHeadConfig, MaskHeadSettings
     from cvzoo.links.model.mask_rcnn.loss import MaskRCNNFPNLoss
-    from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
-    from cvzoo.links.model.mask_rcnn.published import MaskRCNNFPNResNet50, MaskRCNNFPNResNet101, MaskRCNNFPNResNeXt101
+    from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import (
+        MaskHeadConfig,
+        MaskHeadSettings,
+        MaskRCNNFPN,
+        MaskRCNNFPNResNet50,
+        MaskRCNNFPNResNet101,
+        MaskRCNNFPNResNeXt101,
+    )
     from cvzoo.links.model.mnasnet.extractor import MNASNetExtractor
-    from cvzoo.links.model.mnasnet.mnasnet import MNASNet
-    from cvzoo.links.model.mnasnet.published import MNASNet0_5, MNASNet0_75, MNASNet1_0, MNASNet1_3
+    from cvzoo.links.model.mnasnet.mnasnet import MNASNet, MNASNet0_5, MNASNet0_75, MNASNet1_0, MNASNet1_3
     from cvzoo.links.model.mobilenet_v2.extractor import MobileNetV2Extractor
     from cvzoo.links.model.mobilenet_v2.mobilenet_v2 import MobileNetV2
     from cvzoo.links.model.mobilenet_v3.extractor import MobileNetV3Extractor
-    from cvzoo.links.model.mobilenet_v3.mobilenet_v3 import MobileNetV3
-    from cvzoo.links.model.mobilenet_v3.published import MobileNetV3Large, MobileNetV3Small
+    from cvzoo.links.model.mobilenet_v3.mobilenet_v3 import MobileNetV3, MobileNetV3Large, MobileNetV3Small
     from cvzoo.links.model.photo_transform import PhotoTransform
     from cvzoo.links.model.pixelwise_softmax_classifier import PixelwiseSoftmaxClassifier
     from cvzoo.links.model.predict_ten_crops import predict_ten_crops
@@ -144,12 +153,11 @@ if TYPE_CHECKING:
     from cvzoo.links.model.preparation.resize_shortest_edge import ResizeShortestEdge
     from cvzoo.links.model.preparation.short_side import ShortSide
     from cvzoo.links.model.preparation.stretch import Stretch
-    from cvzoo.links.model.pspnet.pspnet import PSPNet
-    from cvzoo.links.model.pspnet.published import PSPNetResNet50, PSPNetResNet101
-    from cvzoo.links.model.pspnet.pyramid_pooling import PyramidPoolingModule
+    from cvzoo.links.model.pspnet.pspnet import PSPNet, PSPNetResNet50, PSPNetResNet101, PyramidPoolingModule
     from cvzoo.links.model.recognition import recognise
     from cvzoo.links.model.regnet.extractor import RegNetExtractor
-    from cvzoo.links.model.regnet.published import (
+    from cvzoo.links.model.regnet.regnet import (
+        RegNet,
         RegNetX1_6GF,
         RegNetX3_2GF,
         RegNetX8GF,
@@ -166,7 +174,7 @@ if TYPE_CHECKING:
         RegNetY400MF,
         RegNetY800MF,
     )
-    from cvzoo.links.model.regnet.regnet import RegNet
+    from cvzoo.links.model.resnet.block import zero_last_gamma
     from cvzoo.links.model.resnet.depths import ResNet18, ResNet34, ResNet50, ResNet101, ResNet152
     from cvzoo.links.model.resnet.extractor import ResNetExtractor
     from cvzoo.links.model.resnet.resnet import ResNet
@@ -183,9 +191,7 @@ if TYPE_CHECKING:
         WideResNet50_2,
         WideResNet101_2,
     )
-    from cvzoo.links.model.resnet.zero_last_gamma import zero_last_gamma
-    from cvzoo.links.model.retinanet.augmentation import RandomPart, RetinaNetTransform
-    from cvzoo.links.model.retinanet.collate import collate_photos
+    from cvzoo.links.model.retinanet.augmentation import RandomPart, RetinaNetTransform, collate_photos
     from cvzoo.links.model.retinanet.config import RetinaNetConfig, RetinaNetSettings
     from cvzoo.links.model.retinanet.loss import RetinaNetLoss
     from cvzoo.links.model.retinanet.published import (
@@ -197,39 +203,32 @@ if TYPE_CHECKING:
     from cvzoo.links.model.retinanet.text import retinanet_text
     from cvzoo.links.model.segmenter import AbstractPhotoSegmenter, AbstractSegmenter
     from cvzoo.links.model.segnet.segnet_basic import SegNetBasic
-    from cvzoo.links.model.shufflenet_v2.extractor import ShuffleNetV2Extractor
-    from cvzoo.links.model.shufflenet_v2.published import (
+    from cvzoo.links.model.shufflenet_v2.shufflenet_v2 import (
+        ShuffleNetV2,
+        ShuffleNetV2Extractor,
         ShuffleNetV2X0_5,
         ShuffleNetV2X1_0,
         ShuffleNetV2X1_5,
         ShuffleNetV2X2_0,
     )
-    from cvzoo.links.model.shufflenet_v2.shufflenet_v2 import ShuffleNetV2
-    from cvzoo.links.model.squeezenet.published import SqueezeNet1_0, SqueezeNet1_1
-    from cvzoo.links.model.squeezenet.squeezenet import SqueezeNet
+    from cvzoo.links.model.squeezenet.squeezenet import SqueezeNet, SqueezeNet1_0, SqueezeNet1_1
     from cvzoo.links.model.ssd.augmentation import SSDTransform
     from cvzoo.links.model.ssd.config import SSDConfig, SSDSettings
-    from cvzoo.links.model.ssd.loss import SSDLoss, collate_multibox
+    from cvzoo.links.model.ssd.loss import SSDLoss, collate_multibox, multibox_loss
     from cvzoo.links.model.ssd.multibox import Multibox
     from cvzoo.links.model.ssd.multibox_coder import MultiboxCoder
-    from cvzoo.links.model.ssd.multibox_loss import multibox_loss
-    from cvzoo.links.model.ssd.normalize import Normalize
     from cvzoo.links.model.ssd.published import SSD300, SSD512
     from cvzoo.links.model.ssd.ssd import SSD
-    from cvzoo.links.model.ssd.vgg16 import SSDVGG16Extractor
+    from cvzoo.links.model.ssd.vgg16 import Normalize, SSDVGG16Extractor
     from cvzoo.links.model.ssdlite.config import SSDLiteConfig, SSDLiteSettings
-    from cvzoo.links.model.ssdlite.published import SSDLite320MobileNetV3Large
-    from cvzoo.links.model.ssdlite.ssdlite import SSDLite
+    from cvzoo.links.model.ssdlite.ssdlite import SSDLite, SSDLite320MobileNetV3Large
     from cvzoo.links.model.swin.extractor import SwinExtractor
-    from cvzoo.links.model.swin.published import SwinB, SwinS, SwinT, SwinV2B, SwinV2S, SwinV2T
-    from cvzoo.links.model.swin.swin import SwinTransformer
+    from cvzoo.links.model.swin.swin import SwinB, SwinS, SwinT, SwinTransformer, SwinV2B, SwinV2S, SwinV2T
     from cvzoo.links.model.thresholds import AbstractThresholds
     from cvzoo.links.model.ultra_light_face.ultra_light_face import UltraLightFace
     from cvzoo.links.model.vgg.extractor import VGGExtractor
-    from cvzoo.links.model.vgg.published import VGG11, VGG11BN, VGG13, VGG13BN, VGG16, VGG16BN, VGG19, VGG19BN
-    from cvzoo.links.model.vgg.vgg import VGG
-    from cvzoo.links.model.vit.published import ViTB16, ViTB32, ViTH14, ViTL16, ViTL32
-    from cvzoo.links.model.vit.vit import ViT
+    from cvzoo.links.model.vgg.vgg import VGG, VGG11, VGG11BN, VGG13, VGG13BN, VGG16, VGG16BN, VGG19, VGG19BN
+    from cvzoo.links.model.vit.vit import ViT, ViTB16, ViTB32, ViTH14, ViTL16, ViTL32
     from cvzoo.links.model.yolo.augmentation import YOLOTransform
     from cvzoo.links.model.yolo.loss import YOLOLoss
     from cvzoo.links.model.yolo.yolo_v2 import YOLOv2

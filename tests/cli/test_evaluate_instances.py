@@ -9,10 +9,8 @@ from PIL import Image
 from cvzoo.config.randomness import set_seed
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
 from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import FasterRCNNFPN
-from cvzoo.links.model.keypoint_rcnn.config import PointHeadSettings
-from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import KeypointRCNNFPN
-from cvzoo.links.model.mask_rcnn.config import MaskHeadSettings
-from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
+from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import KeypointRCNNFPN, PointHeadSettings
+from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskHeadSettings, MaskRCNNFPN
 from cvzoo.serializers.model_file import save_model
 
 TINY = FasterRCNNFPNSettings(

@@ -9,10 +9,8 @@ from PIL import Image
 from cvzoo.config import set_seed
 from cvzoo.geometry.rle import RLEs
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
-from cvzoo.links.model.keypoint_rcnn.config import PointHeadSettings
-from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import KeypointRCNNFPN
-from cvzoo.links.model.mask_rcnn.config import MaskHeadSettings
-from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
+from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import KeypointRCNNFPN, PointHeadSettings
+from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskHeadSettings, MaskRCNNFPN
 from cvzoo.links.model.segnet.segnet_basic import SegNetBasic
 from cvzoo.serializers.model_file import save_model
 

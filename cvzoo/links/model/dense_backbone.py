@@ -9,15 +9,14 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.config import AbstractConfig, classes_field, config_field, short_side_field, width_field
-from cvzoo.links.model.mobilenet_v3.extractor import MobileNetV3Extractor
-from cvzoo.links.model.mobilenet_v3.names import extractor_places
-from cvzoo.links.model.mobilenet_v3.rows import network_plan
+from cvzoo.links.model.mobilenet_v3.extractor import MobileNetV3Extractor, network_plan
 from cvzoo.links.model.mobilenet_v3.weights import WEIGHTS as MOBILENET_V3_WEIGHTS
+from cvzoo.links.model.mobilenet_v3.weights import extractor_places
 from cvzoo.links.model.pretrained.names import Names
 from cvzoo.links.model.pretrained.source import PretrainedFile, read_pretrained
 from cvzoo.links.model.resnet.extractor import ResNetExtractor, Stem
-from cvzoo.links.model.resnet.names import resnet_place
 from cvzoo.links.model.resnet.weights import WEIGHTS as RESNET_WEIGHTS
+from cvzoo.links.model.resnet.weights import resnet_place
 from cvzoo.weights.record import Weights
 
 Backbone = Literal["resnet18", "resnet50", "resnet101", "resnet50s", "resnet101s", "mobilenet_v3_large"]

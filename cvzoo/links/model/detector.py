@@ -15,8 +15,7 @@ from cvzoo.functions.array.dtypes import widened
 from cvzoo.geometry.clip_bbox import clip_bbox
 from cvzoo.geometry.nms import classwise_nms
 from cvzoo.links.chain import Chain
-from cvzoo.links.model.decoding.abstract import AbstractDecoding
-from cvzoo.links.model.decoding.found import FinishedBoxes, Found
+from cvzoo.links.model.decoding.abstract import AbstractDecoding, FinishedBoxes, Found
 from cvzoo.links.model.detections import Detections, kept_source
 from cvzoo.links.model.photos import PreparedBatch, batches_for
 from cvzoo.links.model.preparation.placement import Placement

@@ -12,9 +12,7 @@ from cvzoo.links.model.cifar_resnet.cifar_resnet import CIFARResNet, CIFARResNet
 from cvzoo.links.model.cifar_resnet.weights import WEIGHTS as CIFAR_RESNET_WEIGHTS
 from cvzoo.links.model.convnext.convnext import ConvNeXt, ConvNeXtConfig
 from cvzoo.links.model.convnext.weights import WEIGHTS as CONVNEXT_WEIGHTS
-from cvzoo.links.model.darknet.config import DarknetConfig
-from cvzoo.links.model.darknet.detector import DarknetDetector
-from cvzoo.links.model.darknet.published import mobilenet_v2_yolo_v3_nano, yolo_fastest
+from cvzoo.links.model.darknet.detector import DarknetConfig, DarknetDetector, mobilenet_v2_yolo_v3_nano, yolo_fastest
 from cvzoo.links.model.darknet.weights import MOBILENET_V2_YOLO_V3_NANO_VOC, YOLO_FASTEST_COCO
 from cvzoo.links.model.deeplab.deeplab_v3 import DeepLabV3
 from cvzoo.links.model.deeplab.deeplab_v3_plus import DeepLabV3plusConfig, DeepLabV3plusXception65
@@ -30,8 +28,8 @@ from cvzoo.links.model.faster_rcnn.config import FasterRCNNVGG16Config, FCISConf
 from cvzoo.links.model.faster_rcnn.faster_rcnn_vgg16 import FasterRCNNVGG16
 from cvzoo.links.model.faster_rcnn.weights import WEIGHTS as FASTER_RCNN_WEIGHTS
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig
-from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import FasterRCNNFPN
-from cvzoo.links.model.faster_rcnn_fpn.published import (
+from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import (
+    FasterRCNNFPN,
     FasterRCNNFPNMobileNetV3Large,
     FasterRCNNFPNMobileNetV3Large320,
     FasterRCNNFPNResNet50,
@@ -47,13 +45,13 @@ from cvzoo.links.model.fcos.config import FCOSConfig
 from cvzoo.links.model.fcos.fcos import FCOS
 from cvzoo.links.model.fcos.published import FCOSResNet50FPN
 from cvzoo.links.model.fcos.weights import WEIGHTS as FCOS_WEIGHTS
-from cvzoo.links.model.googlenet.config import InceptionConfig
 from cvzoo.links.model.googlenet.googlenet import GoogLeNet
 from cvzoo.links.model.googlenet.inception_v3 import InceptionV3
+from cvzoo.links.model.googlenet.mixed import InceptionConfig
 from cvzoo.links.model.googlenet.weights import GOOGLENET, INCEPTION_V3
-from cvzoo.links.model.keypoint_rcnn.config import KeypointRCNNFPNConfig
-from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import KeypointRCNNFPN
-from cvzoo.links.model.keypoint_rcnn.published import (
+from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import (
+    KeypointRCNNFPN,
+    KeypointRCNNFPNConfig,
     KeypointRCNNFPNResNet50,
     KeypointRCNNFPNResNet101,
     KeypointRCNNFPNResNeXt101,
@@ -63,9 +61,13 @@ from cvzoo.links.model.light_head_rcnn.light_head_rcnn_resnet101 import LightHea
 from cvzoo.links.model.light_head_rcnn.weights import WEIGHTS as LIGHT_HEAD_RCNN_WEIGHTS
 from cvzoo.links.model.lraspp.lraspp import LRASPPConfig, LRASPPMobileNetV3Large
 from cvzoo.links.model.lraspp.weights import RECORDS as LRASPP_WEIGHTS
-from cvzoo.links.model.mask_rcnn.config import MaskRCNNFPNConfig
-from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
-from cvzoo.links.model.mask_rcnn.published import MaskRCNNFPNResNet50, MaskRCNNFPNResNet101, MaskRCNNFPNResNeXt101
+from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import (
+    MaskRCNNFPN,
+    MaskRCNNFPNConfig,
+    MaskRCNNFPNResNet50,
+    MaskRCNNFPNResNet101,
+    MaskRCNNFPNResNeXt101,
+)
 from cvzoo.links.model.mask_rcnn.weights import WEIGHTS as MASK_RCNN_WEIGHTS
 from cvzoo.links.model.mnasnet.mnasnet import MNASNet, MNASNetConfig
 from cvzoo.links.model.mnasnet.weights import WEIGHTS as MNASNET_WEIGHTS
@@ -95,8 +97,7 @@ from cvzoo.links.model.ssd.published import SSD300, SSD512
 from cvzoo.links.model.ssd.ssd import SSD
 from cvzoo.links.model.ssd.weights import SSD300_WEIGHTS, SSD512_WEIGHTS
 from cvzoo.links.model.ssdlite.config import SSDLiteConfig
-from cvzoo.links.model.ssdlite.published import SSDLite320MobileNetV3Large
-from cvzoo.links.model.ssdlite.ssdlite import SSDLite
+from cvzoo.links.model.ssdlite.ssdlite import SSDLite, SSDLite320MobileNetV3Large
 from cvzoo.links.model.ssdlite.weights import WEIGHTS as SSDLITE_WEIGHTS
 from cvzoo.links.model.swin.swin import SwinConfig, SwinTransformer
 from cvzoo.links.model.swin.weights import WEIGHTS as SWIN_WEIGHTS

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cvzoo.links.chain import Chain
-from cvzoo.links.model.publishers.torchvision_marks import MARKS, Marks
+from cvzoo.links.model.publishers.torchvision_files import MARKS, Marks
 from cvzoo.links.model.zoo_member import ZooMember
 from cvzoo.weights.name_digits import file_hashes, published_as
 from cvzoo.weights.record import Weights

@@ -14,8 +14,7 @@ from cvzoo.evaluations.evaluators.detection_voc_evaluator import DetectionVOCEva
 from cvzoo.geometry.bbox_area import bbox_area
 from cvzoo.iterators.serial_iterator import SerialIterator
 from cvzoo.links.model.preparation.statistics import MEAN_OF_255, STD_OF_255
-from cvzoo.links.model.retinanet.augmentation import RetinaNetTransform
-from cvzoo.links.model.retinanet.collate import collate_photos
+from cvzoo.links.model.retinanet.augmentation import RetinaNetTransform, collate_photos
 from cvzoo.links.model.retinanet.loss import RetinaNetLoss
 from cvzoo.links.model.retinanet.retinanet import RetinaNet
 from cvzoo.optimizers.adam_w import AdamW

@@ -15,9 +15,8 @@ from cvzoo.errors.exceptions import WeightsMismatchError
 from cvzoo.links.model.deeplab.deeplab_v3_plus import DeepLabV3plusXception65
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.pretrained.source import read_pretrained
-from cvzoo.links.model.pspnet.names import BACKBONE_NAMES
-from cvzoo.links.model.pspnet.pspnet import PSPNet
-from cvzoo.links.model.pspnet.published import PSPNetResNet50
+from cvzoo.links.model.pspnet.pspnet import PSPNet, PSPNetResNet50
+from cvzoo.links.model.pspnet.weights import BACKBONE_NAMES
 from cvzoo.links.model.segnet.segnet_basic import SegNetBasic
 from cvzoo.weights.formats.npz import write_npz
 

@@ -9,7 +9,7 @@ from cvzoo.config.randomness import set_seed
 from cvzoo.links.model.alexnet.alexnet import AlexNet
 from cvzoo.links.model.cifar_resnet.cifar_resnet import CIFARResNet
 from cvzoo.links.model.convnext.convnext import ConvNeXt
-from cvzoo.links.model.convnext.plan import Plan as ConvNeXtPlan
+from cvzoo.links.model.convnext.convnext import Plan as ConvNeXtPlan
 from cvzoo.links.model.densenet.densenet import DenseNet
 from cvzoo.links.model.efficientnet.efficientnet import EfficientNet
 from cvzoo.links.model.googlenet.googlenet import GoogLeNet
@@ -18,15 +18,15 @@ from cvzoo.links.model.mnasnet.mnasnet import MNASNet
 from cvzoo.links.model.mobilenet_v2.mobilenet_v2 import MobileNetV2
 from cvzoo.links.model.mobilenet_v3.mobilenet_v3 import MobileNetV3
 from cvzoo.links.model.preparation.center_crop import PhotoPreparation
-from cvzoo.links.model.regnet.design import Design
+from cvzoo.links.model.regnet.extractor import Design
 from cvzoo.links.model.regnet.regnet import RegNet
 from cvzoo.links.model.resnet.resnet import ResNet
 from cvzoo.links.model.shufflenet_v2.shufflenet_v2 import ShuffleNetV2
 from cvzoo.links.model.squeezenet.squeezenet import SqueezeNet
-from cvzoo.links.model.swin.plan import Plan as SwinPlan
+from cvzoo.links.model.swin.extractor import Plan as SwinPlan
 from cvzoo.links.model.swin.swin import SwinTransformer
 from cvzoo.links.model.vgg.vgg import VGG
-from cvzoo.links.model.vit.plan import Plan as ViTPlan
+from cvzoo.links.model.vit.vit import Plan as ViTPlan
 from cvzoo.links.model.vit.vit import ViT
 from cvzoo.testing import assert_is_classification_link
 

@@ -13,8 +13,7 @@ from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
 from cvzoo.links.model.faster_rcnn.train_chain import FasterRCNNTrainChain
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
 from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import FasterRCNNFPN
-from cvzoo.links.model.faster_rcnn_fpn.loss import FasterRCNNFPNLoss
-from cvzoo.links.model.faster_rcnn_fpn.region_losses import RegionSampling
+from cvzoo.links.model.faster_rcnn_fpn.loss import FasterRCNNFPNLoss, RegionSampling
 from cvzoo.links.model.fcos.config import FCOSSettings
 from cvzoo.links.model.fcos.fcos import FCOS
 from cvzoo.links.model.light_head_rcnn.light_head_rcnn_resnet101 import LightHeadRCNNResNet101

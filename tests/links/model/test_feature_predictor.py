@@ -7,8 +7,7 @@ import cvzoo.functions as F
 from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import DtypeError, ImageError, ShapeError, ValueRangeError
-from cvzoo.links.model.convnext.convnext import ConvNeXt
-from cvzoo.links.model.convnext.plan import Plan
+from cvzoo.links.model.convnext.convnext import ConvNeXt, Plan
 from cvzoo.links.model.feature_predictor import FeaturePredictor
 from cvzoo.links.model.predict_ten_crops import predict_ten_crops
 from cvzoo.links.model.preparation.center_crop import PhotoPreparation

@@ -9,15 +9,13 @@ from neighbour import neighbour
 from cvzoo.config.randomness import set_seed
 from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
-from cvzoo.links.model.faster_rcnn_fpn.region_losses import RegionSampling
+from cvzoo.links.model.faster_rcnn_fpn.loss import RegionSampling
 from cvzoo.links.model.fcis.fcis_resnet101 import FCISResNet101
 from cvzoo.links.model.fcis.train_chain import FCISTrainChain
-from cvzoo.links.model.keypoint_rcnn.config import PointHeadSettings
-from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import KeypointRCNNFPN
+from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import KeypointRCNNFPN, PointHeadSettings
 from cvzoo.links.model.keypoint_rcnn.loss import KeypointRCNNFPNLoss
-from cvzoo.links.model.mask_rcnn.config import MaskHeadSettings
 from cvzoo.links.model.mask_rcnn.loss import MaskRCNNFPNLoss
-from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
+from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskHeadSettings, MaskRCNNFPN
 from cvzoo.testing import assert_is_instance_segmentation_link, assert_is_point_link
 
 conformance, network = (neighbour(__file__, name) for name in ("instance_conformance", "network_conformance"))

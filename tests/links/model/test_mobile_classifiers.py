@@ -18,29 +18,29 @@ from cvzoo.links.chain import Chain
 from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.architectures import architecture_of
-from cvzoo.links.model.efficientnet import published as efficientnets
-from cvzoo.links.model.efficientnet import variants
+from cvzoo.links.model.efficientnet import efficientnet as efficientnets
+from cvzoo.links.model.efficientnet import extractor as variants
 from cvzoo.links.model.efficientnet.efficientnet import EfficientNet
-from cvzoo.links.model.efficientnet.names import efficientnet_names, timm_efficientnet_places
-from cvzoo.links.model.mnasnet import published as mnasnets
+from cvzoo.links.model.efficientnet.weights import efficientnet_names, timm_efficientnet_places
+from cvzoo.links.model.mnasnet import mnasnet as mnasnets
 from cvzoo.links.model.mnasnet.mnasnet import MNASNet
-from cvzoo.links.model.mnasnet.names import NAMES as MNASNET_NAMES
-from cvzoo.links.model.mnasnet.names import timm_mnasnet_places
+from cvzoo.links.model.mnasnet.weights import NAMES as MNASNET_NAMES
+from cvzoo.links.model.mnasnet.weights import timm_mnasnet_places
 from cvzoo.links.model.mobilenet_v2.mobilenet_v2 import MobileNetV2
-from cvzoo.links.model.mobilenet_v2.names import mobilenet_v2_names, timm_mobilenet_v2_places
-from cvzoo.links.model.mobilenet_v3 import published as mobilenets_v3
-from cvzoo.links.model.mobilenet_v3 import rows
+from cvzoo.links.model.mobilenet_v2.weights import mobilenet_v2_names, timm_mobilenet_v2_places
+from cvzoo.links.model.mobilenet_v3 import extractor as rows
+from cvzoo.links.model.mobilenet_v3 import mobilenet_v3 as mobilenets_v3
 from cvzoo.links.model.mobilenet_v3.extractor import MobileNetV3Extractor
 from cvzoo.links.model.mobilenet_v3.mobilenet_v3 import MobileNetV3
-from cvzoo.links.model.mobilenet_v3.names import mobilenet_v3_names, timm_mobilenet_v3_places
+from cvzoo.links.model.mobilenet_v3.weights import mobilenet_v3_names, timm_mobilenet_v3_places
 from cvzoo.links.model.preparation.center_crop import PhotoPreparation
-from cvzoo.links.model.regnet import published as regnets
-from cvzoo.links.model.regnet.design import Design
-from cvzoo.links.model.regnet.names import NAMES as REGNET_NAMES
+from cvzoo.links.model.regnet import regnet as regnets
+from cvzoo.links.model.regnet.extractor import Design
 from cvzoo.links.model.regnet.regnet import RegNet
-from cvzoo.links.model.shufflenet_v2 import published as shufflenets_v2
-from cvzoo.links.model.shufflenet_v2.names import NAMES as SHUFFLENET_V2_NAMES
+from cvzoo.links.model.regnet.weights import NAMES as REGNET_NAMES
+from cvzoo.links.model.shufflenet_v2 import shufflenet_v2 as shufflenets_v2
 from cvzoo.links.model.shufflenet_v2.shufflenet_v2 import ShuffleNetV2
+from cvzoo.links.model.shufflenet_v2.weights import NAMES as SHUFFLENET_V2_NAMES
 from cvzoo.optimizers.adam import Adam
 
 STORED = json.loads(pathlib.Path(__file__).with_name("mobile_scores.json").read_text())

@@ -12,20 +12,20 @@ import pytest
 
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.links.model.alexnet.alexnet import AlexNet
-from cvzoo.links.model.convnext.published import ConvNeXtTiny
-from cvzoo.links.model.densenet.published import DenseNet121
-from cvzoo.links.model.efficientnet.published import EfficientNetB0
+from cvzoo.links.model.convnext.convnext import ConvNeXtTiny
+from cvzoo.links.model.densenet.densenet import DenseNet121
+from cvzoo.links.model.efficientnet.efficientnet import EfficientNetB0
 from cvzoo.links.model.googlenet.googlenet import GoogLeNet
 from cvzoo.links.model.googlenet.inception_v3 import InceptionV3
-from cvzoo.links.model.mnasnet.published import MNASNet0_5
+from cvzoo.links.model.mnasnet.mnasnet import MNASNet0_5
 from cvzoo.links.model.mobilenet_v2.mobilenet_v2 import MobileNetV2
-from cvzoo.links.model.mobilenet_v3.published import MobileNetV3Small
-from cvzoo.links.model.regnet.published import RegNetX400MF, RegNetY400MF
+from cvzoo.links.model.mobilenet_v3.mobilenet_v3 import MobileNetV3Small
+from cvzoo.links.model.regnet.regnet import RegNetX400MF, RegNetY400MF
 from cvzoo.links.model.resnet.depths import ResNet18
 from cvzoo.links.model.resnet.variants import ResNeXt50_32x4d, WideResNet50_2
-from cvzoo.links.model.shufflenet_v2.published import ShuffleNetV2X0_5
-from cvzoo.links.model.squeezenet.published import SqueezeNet1_0, SqueezeNet1_1
-from cvzoo.links.model.swin.published import SwinT
+from cvzoo.links.model.shufflenet_v2.shufflenet_v2 import ShuffleNetV2X0_5
+from cvzoo.links.model.squeezenet.squeezenet import SqueezeNet1_0, SqueezeNet1_1
+from cvzoo.links.model.swin.swin import SwinT
 
 STORED = json.loads(pathlib.Path(__file__).with_name("odd_sizes.json").read_text())
 NETWORKS = {

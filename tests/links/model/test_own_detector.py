@@ -6,7 +6,7 @@ import pytest
 import cvzoo.links as L
 from cvzoo.errors.exceptions import UnsupportedError
 from cvzoo.export.onnx.write import export_onnx
-from cvzoo.links.model.decoding.found import Found
+from cvzoo.links.model.decoding.abstract import Found
 from cvzoo.links.model.decoding.grid_cells import GridCells, YoloHead
 from cvzoo.links.model.detector import AbstractOneStageDetector
 from cvzoo.links.model.preparation.stretch import Stretch

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cvzoo.links.chain import Chain
-from cvzoo.links.model.publishers.torchvision_marks import MARKS
+from cvzoo.links.model.publishers.torchvision_files import MARKS
 from cvzoo.links.model.recognition import loader, recognise, torchvision_name
 from cvzoo.links.model.zoo import zoo_members
 from cvzoo.links.model.zoo_member import ZooMember

@@ -9,8 +9,7 @@ import pytest
 from cvzoo.links.model.resnet.depths import ResNet18
 from cvzoo.links.model.resnet.resnet import ResNet
 from cvzoo.links.model.variant import classifier_variant, variant
-from cvzoo.links.model.vgg.published import VGG11BN
-from cvzoo.links.model.vgg.vgg import VGG
+from cvzoo.links.model.vgg.vgg import VGG, VGG11BN
 
 
 class Net:

@@ -10,8 +10,7 @@ from cvzoo.backends.onednn.library import why_no_bf16
 from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import CvzooError, FileFormatError, GraphError, UnsupportedError, ValueRangeError
-from cvzoo.links.model.convnext.convnext import ConvNeXt
-from cvzoo.links.model.convnext.plan import Plan
+from cvzoo.links.model.convnext.convnext import ConvNeXt, Plan
 from cvzoo.links.model.resnet.resnet import ResNet
 from cvzoo.links.quantization import stored
 from cvzoo.serializers import load_model, save_model

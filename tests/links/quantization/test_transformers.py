@@ -12,12 +12,12 @@ from cvzoo.functions.connection.byte_variable import ByteVariable
 from cvzoo.images.read_image import read_image
 from cvzoo.links.connection.fused_linear import fused_linear
 from cvzoo.links.connection.linear import Linear
-from cvzoo.links.model.convnext import plan as convnext_plan
+from cvzoo.links.model.convnext import convnext as convnext_plan
 from cvzoo.links.model.convnext.convnext import ConvNeXt
 from cvzoo.links.model.preparation.center_crop import PhotoPreparation
-from cvzoo.links.model.swin import plan as swin_plan
+from cvzoo.links.model.swin import extractor as swin_plan
 from cvzoo.links.model.swin.swin import SwinTransformer
-from cvzoo.links.model.vit import plan as vit_plan
+from cvzoo.links.model.vit import vit as vit_plan
 from cvzoo.links.model.vit.vit import ViT
 
 SMALL = PhotoPreparation(short=64, crop=64)

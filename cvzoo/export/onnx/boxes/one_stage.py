@@ -37,7 +37,7 @@ from cvzoo.links.model.decoding.point_levels import PointLevels
 from cvzoo.links.model.detector import AbstractOneStageDetector
 from cvzoo.links.model.preparation.stretch import Stretch
 from cvzoo.links.model.prepared import declared_preparation
-from cvzoo.links.model.ssd.default_boxes import DefaultBoxes
+from cvzoo.links.model.ssd.multibox_coder import DefaultBoxes
 
 _LARGEST_LOG = 25  # as YOLO's heads are read in cvzoo.backends
 _SIZE = (480, 640)  # of a usual image

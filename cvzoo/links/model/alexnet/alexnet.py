@@ -10,8 +10,7 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.initializers.normal import HeNormal
 from cvzoo.links.connection.conv_2d_activ import Conv2DActiv
 from cvzoo.links.connection.linear import Linear
-from cvzoo.links.model.alexnet.names import NAMES
-from cvzoo.links.model.alexnet.weights import WEIGHTS
+from cvzoo.links.model.alexnet.weights import NAMES, WEIGHTS
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.config import (
     AbstractConfig,

@@ -1,6 +1,23 @@
-"""torchvision's weights of AlexNet."""
+"""torchvision's weights of AlexNet.
 
+torchvision's names in an AlexNet, and ours.
+"""
+
+from cvzoo.links.model.pretrained.names import Names
 from cvzoo.links.model.publishers.torchvision import torchvision_classifier
+
+_MODULES = {
+    "features.0": "conv1/conv",
+    "features.3": "conv2/conv",
+    "features.6": "conv3/conv",
+    "features.8": "conv4/conv",
+    "features.10": "conv5/conv",
+    "classifier.1": "fc6",
+    "classifier.4": "fc7",
+    "classifier.6": "fc8",
+}
+NAMES = {"torchvision": Names(marks=("features.0.weight",), modules=_MODULES)}
+
 
 WEIGHTS = {
     "imagenet": torchvision_classifier(

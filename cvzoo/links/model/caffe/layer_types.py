@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 from cvzoo.errors.exceptions import UnsupportedError
 from cvzoo.links.link import Link
-from cvzoo.links.model.caffe.convolution import make_convolution, make_deconvolution, make_inner_product
 from cvzoo.links.model.caffe.elementwise import (
     Power,
     make_absolute,
@@ -19,8 +18,8 @@ from cvzoo.links.model.caffe.elementwise import (
 from cvzoo.links.model.caffe.joining import Concat, Eltwise, Silence, Slice, Split
 from cvzoo.links.model.caffe.loss import SoftmaxWithLoss
 from cvzoo.links.model.caffe.normalization import LRN, BatchNorm, Normalize, make_bias, make_scale
-from cvzoo.links.model.caffe.pooling import Pooling
 from cvzoo.links.model.caffe.shaping import Crop, Flatten, Permute, Reshape, Upsample
+from cvzoo.links.model.caffe.windows import Pooling, make_convolution, make_deconvolution, make_inner_product
 from cvzoo.weights.formats.caffe.net import CaffeLayer
 
 MAKERS: dict[str, Callable[[CaffeLayer], Link]] = {

@@ -8,17 +8,45 @@ from typing import Any
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ValueRangeError
-from cvzoo.links.chain import ChainList
+from cvzoo.links.chain import Chain, ChainList
 from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv
+from cvzoo.links.connection.fused_convolution import can_fold, fused_convolution
 from cvzoo.links.connection.linear import Linear
-from cvzoo.links.model.cifar_resnet.basic_block import BasicBlock
-from cvzoo.links.model.cifar_resnet.names import NAMES
-from cvzoo.links.model.cifar_resnet.weights import CIFAR10_LABELS, PREPARATION, WEIGHTS
+from cvzoo.links.model.cifar_resnet.weights import CIFAR10_LABELS, NAMES, PREPARATION, WEIGHTS
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.config import AbstractConfig, classes_field, count_field
 from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.classifier import ClassWeights, classifier_source
 from cvzoo.links.model.pretrained.load import load_pretrained
+
+
+class BasicBlock(Chain):
+    """relu(conv2(conv1(x)) + x).
+
+    Where the stride is 2 the shortcut takes every second pixel, and new channels, half of them in front, are 0
+    (option A of the paper).
+    """
+
+    def __init__(self, in_channels: int, out_channels: int, stride: int):
+        self.stride = stride
+        self.n_new = out_channels - in_channels
+        with self.init_scope():
+            self.conv1 = Conv2DBNActiv(in_channels, out_channels, 3, stride, 1, bn_eps=1e-5)
+            self.conv2 = Conv2DBNActiv(out_channels, out_channels, 3, 1, 1, activ=None, bn_eps=1e-5)
+
+    def forward(self, x: Any) -> Variable:
+        """(B, out_channels, H / stride, W / stride) of x (B, in_channels, H, W)."""
+        h = self.conv1(x)
+        if self.stride > 1:
+            x = x[:, :, :: self.stride, :: self.stride]
+        if self.n_new:
+            front = self.n_new // 2
+            x = F.pad(x, ((0, 0), (front, self.n_new - front), (0, 0), (0, 0)), "constant")
+        last = self.conv2
+        if can_fold(last.conv, last.bn):
+            return fused_convolution(last.conv, last.bn)(h, add=x, activation="relu")
+        return F.relu(last(h) + x)
+
 
 _PREPARATION = CenterCrop(32, 32)  # what records of weights want; photos are stretched
 

@@ -3,22 +3,157 @@
 import dataclasses
 import os
 from collections.abc import Iterator, Sequence
-from typing import Any
+from functools import partial
+from typing import Any, Literal, NamedTuple
 
 import cvzoo.functions as F
+from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable
+from cvzoo.config.switches import switches
+from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.initializers.normal import Normal
+from cvzoo.links.chain import Chain, ChainList
+from cvzoo.links.connection.convolution_2d import Convolution2D
+from cvzoo.links.connection.fused_linear import fused_linear
 from cvzoo.links.connection.layer_normalization import LayerNormalization
+from cvzoo.links.connection.layer_normalization_2d import LayerNormalization2D
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.config import AbstractConfig, classes_field, config_field, preparation_field
-from cvzoo.links.model.convnext.extractor import ConvNeXtExtractor
-from cvzoo.links.model.convnext.names import NAMES
-from cvzoo.links.model.convnext.plan import Plan, Size, plan_of
-from cvzoo.links.model.convnext.weights import WEIGHTS
+from cvzoo.links.model.convnext.weights import NAMES, WEIGHTS
+from cvzoo.links.model.one_of import one_of
+from cvzoo.links.model.plan_numbers import check_plan_numbers
 from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.classifier import classifier_source
 from cvzoo.links.model.pretrained.load import load_pretrained
+from cvzoo.links.model.variant import classifier_variant
+
+_SCALE_START = 1e-6  # the paper's: a block begins as the identity
+
+
+class ConvNeXtBlock(Chain):
+    """x + scale * narrow(gelu(widen(norm(7 x 7 depthwise convolution of x)))).
+
+    n_channel: of x; the hidden layer has four times as many
+    drop_path: the probability with which a photo goes round the block while training
+    """
+
+    def __init__(self, n_channel: int, drop_path: float = 0.0):
+        self.drop_path = drop_path
+        with self.init_scope():
+            self.depthwise = Convolution2D(n_channel, n_channel, 7, 1, 3, groups=n_channel, initialW=Normal(0.02))
+            self.norm = LayerNormalization2D(n_channel)
+            self.widen = Linear(n_channel, 4 * n_channel, initialW=Normal(0.02))
+            self.narrow = Linear(4 * n_channel, n_channel, initialW=Normal(0.02))
+            self.scale = Parameter(_SCALE_START, n_channel)
+
+    def forward(self, x: Any) -> Variable:
+        """x's shape; x is (B, n_channel, H, W)."""
+        h = F.transpose(self.norm(self.depthwise(x)), (0, 2, 3, 1))
+        h = fused_linear(self.widen, h, with_gelu=True)
+        around = F.transpose(x, (0, 2, 3, 1))
+        if switches.train and self.drop_path:
+            h = fused_linear(self.narrow, h, scale=self.scale)
+            h = around + F.stochastic_depth(h, self.drop_path)
+        else:
+            h = fused_linear(self.narrow, h, scale=self.scale, add=around)
+        return F.transpose(h, (0, 3, 1, 2))
+
+
+Size = Literal["tiny", "small", "base", "large"]
+
+
+class Plan(NamedTuple):
+    """The network's shape.
+
+    channels, depths: of the four stages: channels of the maps, how many blocks
+    drop_path: with what probability the last block is left out while training; it grows from 0 block by block
+    """
+
+    channels: tuple[int, int, int, int]
+    depths: tuple[int, int, int, int]
+    drop_path: float
+
+
+# the paper's table 10; drop_path as torchvision trained them
+PLANS: dict[str, Plan] = {
+    "tiny": Plan((96, 192, 384, 768), (3, 3, 9, 3), 0.1),
+    "small": Plan((96, 192, 384, 768), (3, 3, 27, 3), 0.4),
+    "base": Plan((128, 256, 512, 1024), (3, 3, 27, 3), 0.5),
+    "large": Plan((192, 384, 768, 1536), (3, 3, 27, 3), 0.5),
+}
+
+
+def plan_of(size: str, plan: Plan | None) -> Plan:
+    """The plan, or without one that of the size. Raises ValueRangeError for another size or numbers of no network."""
+    usual = one_of(PLANS, size, "ConvNeXt: there is no size")
+    if plan is None:
+        return usual
+    what = "ConvNeXt: plan"
+    check_plan_numbers(what, {"channels": plan.channels, "depths": plan.depths}, drop_path=plan.drop_path)
+    if len(plan.channels) != 4 or len(plan.depths) != 4:
+        raise ValueRangeError(what, expected="four stages", got=f"{len(plan.channels)} and {len(plan.depths)}")
+    return plan
+
+
+class ConvNeXtStem(Chain):
+    """norm(conv(x)): 4 x 4 pixels become one."""
+
+    def __init__(self, n_channel: int):
+        with self.init_scope():
+            self.conv = Convolution2D(3, n_channel, 4, 4, initialW=Normal(0.02))
+            self.norm = LayerNormalization2D(n_channel)
+
+    def forward(self, x: Any) -> Variable:
+        return self.norm(self.conv(x))
+
+
+class ConvNeXtDown(Chain):
+    """conv(norm(x)): 2 x 2 pixels become one."""
+
+    def __init__(self, in_channels: int, out_channels: int):
+        with self.init_scope():
+            self.norm = LayerNormalization2D(in_channels)
+            self.conv = Convolution2D(in_channels, out_channels, 2, 2, initialW=Normal(0.02))
+
+    def forward(self, x: Any) -> Variable:
+        return self.conv(self.norm(x))
+
+
+class ConvNeXtExtractor(Chain):
+    """(C2, C3, C4, C5) of a photo: maps at 1/4, 1/8, 1/16 and 1/32 of its size.
+
+    plan: how deep and wide
+    channels: of the four maps
+    """
+
+    def __init__(self, plan: Plan):
+        self.channels = plan.channels
+        n_block = sum(plan.depths)
+        rates = iter([plan.drop_path * i / max(n_block - 1, 1) for i in range(n_block)])
+        with self.init_scope():
+            self.stem = ConvNeXtStem(plan.channels[0])
+            for i, (n_channel, depth) in enumerate(zip(plan.channels, plan.depths)):
+                if i:
+                    self.add_link(f"down{i + 2}", ConvNeXtDown(plan.channels[i - 1], n_channel))
+                blocks = [ConvNeXtBlock(n_channel, next(rates)) for _ in range(depth)]
+                self.add_link(f"res{i + 2}", ChainList(*blocks))
+
+    def stage(self, i: int, x: Any) -> Variable:
+        """The map number i (0 to 3) from the one before, or from the stem's."""
+        h = self[f"down{i + 2}"](x) if i else x
+        for block in self[f"res{i + 2}"]:
+            h = block(h)
+        return h
+
+    def forward(self, x: Any) -> tuple[Variable, ...]:
+        """Four maps, (B, channels[i], H / 4 / 2^i, W / 4 / 2^i), of x (B, 3, H, W)."""
+        h = self.stem(x)
+        maps = []
+        for i in range(4):
+            h = self.stage(i, h)
+            maps.append(h)
+        return tuple(maps)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -90,3 +225,17 @@ class ConvNeXt(AbstractClassifier):
         h = F.global_average_pooling_2d(h)
         yield "pool5", h
         yield "fc6", self.fc(self.norm(h))
+
+
+ConvNeXtTiny = classifier_variant("ConvNeXtTiny", partial(ConvNeXt, "tiny"), "A tiny `ConvNeXt`, 29 million parameters")
+ConvNeXtSmall = classifier_variant(
+    "ConvNeXtSmall", partial(ConvNeXt, "small"), "A small `ConvNeXt`, 50 million parameters"
+)
+ConvNeXtBase = classifier_variant(
+    "ConvNeXtBase",
+    partial(ConvNeXt, "base"),
+    "A `ConvNeXt` of the paper's base size, 89 million parameters",
+)
+ConvNeXtLarge = classifier_variant(
+    "ConvNeXtLarge", partial(ConvNeXt, "large"), "A large `ConvNeXt`, 198 million parameters"
+)

@@ -3,18 +3,46 @@
 import dataclasses
 import os
 import pathlib
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
 
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import FileFormatError, UnsupportedError, ValueRangeError
-from cvzoo.links.model.darknet.config import DarknetConfig, Sections, cfg_text
+from cvzoo.links.model.config import AbstractConfig, config_field, count_field
 from cvzoo.links.model.darknet.network import DarknetNetwork
+from cvzoo.links.model.darknet.weights import MOBILENET_V2_YOLO_V3_NANO_VOC, YOLO_FASTEST_COCO, DarknetFiles
 from cvzoo.links.model.decoding.grid_cells import GridCells
 from cvzoo.links.model.detector import AbstractOneStageDetector, Preset
 from cvzoo.links.model.preparation.letterbox import Letterbox
 from cvzoo.links.model.preparation.stretch import Stretch
 from cvzoo.links.model.yolo.preparation import Fit, darknet_letterbox, darknet_stretch
+from cvzoo.weights.download import fetch_weights
+
+Sections = tuple[tuple[str, Mapping[str, str]], ...]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class DarknetConfig(AbstractConfig):
+    """What a DarknetDetector is built of; its fields are the constructor's arguments."""
+
+    cfg: Sections = config_field(help="sections of the cfg, each its name and its options")
+    resize: Literal["stretch", "letterbox"] = config_field(
+        help="how an image becomes the network's input: with or without keeping its proportions", adjustable=True
+    )
+    size: tuple[int, int] = count_field(help="(H, W) of the network's input", unit="pixels")
+    clip: bool = config_field(False, help="whether boxes are clipped to the image", adjustable=True)
+
+    def check_together(self) -> None:
+        """Raises ValueRangeError for a cfg without sections."""
+        self.require(len(self.cfg) > 0, "cfg", "at least one section")
+
+
+def cfg_text(sections: Sections) -> str:
+    """A cfg of these sections; with its last line break it is a text, which is never taken for a path."""
+    lines = []
+    for name, options in sections:
+        lines += [f"[{name}]", *(f"{option}={text}" for option, text in options.items())]
+    return "\n".join(lines) + "\n"
 
 
 class DarknetDetector(AbstractOneStageDetector):
@@ -117,3 +145,29 @@ def read_label_names(names: str | os.PathLike | Sequence[str] | None, n_class: i
             f"{where}: the number of names is not the network's number of classes", expected=n_class, got=len(names)
         )
     return names
+
+
+def yolo_fastest(*, progress: Callable[[int, int | None], object] | None = None) -> DarknetDetector:
+    """Yolo-Fastest 1.1 for the 80 classes of COCO: 0.35 million parameters, 320 x 320. Fetches 1.4 MB the first time.
+
+    progress: called with (bytes so far, bytes in all or None) while a file is fetched
+    Raises DownloadError if a file cannot be had.
+    """
+    return fetch_detector(YOLO_FASTEST_COCO, progress=progress)
+
+
+def mobilenet_v2_yolo_v3_nano(*, progress: Callable[[int, int | None], object] | None = None) -> DarknetDetector:
+    """MobileNetV2-YOLOv3-Nano for the 20 classes of Pascal VOC, 320 x 320. Fetches 3.1 MB the first time.
+
+    progress: called with (bytes so far, bytes in all or None) while a file is fetched
+    Raises DownloadError if a file cannot be had.
+    """
+    return fetch_detector(MOBILENET_V2_YOLO_V3_NANO_VOC, progress=progress)
+
+
+def fetch_detector(
+    files: DarknetFiles, *, progress: Callable[[int, int | None], object] | None = None
+) -> DarknetDetector:
+    """The detector that the three records describe. Raises DownloadError if a file cannot be had."""
+    cfg, weights, names = (fetch_weights(record, progress=progress) for record in files)
+    return DarknetDetector(cfg, weights, label_names=names)

@@ -6,13 +6,14 @@ from typing import Any
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
-from cvzoo.links.model.darknet.activation import Activation, read_activation
 from cvzoo.links.model.darknet.layer import (
+    Activation,
     DarknetLayer,
     Shape,
     get_place,
     get_size,
     keep,
+    read_activation,
     refuse_options,
     same_size,
 )

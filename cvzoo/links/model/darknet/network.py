@@ -2,22 +2,72 @@
 
 import functools
 import os
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.errors.exceptions import FileFormatError, ShapeError, UnsupportedError
 from cvzoo.geometry.as_size import as_size
 from cvzoo.links.chain import Chain
-from cvzoo.links.model.darknet.connected import DarknetConnected, build_connected
-from cvzoo.links.model.darknet.convolution import DarknetConvolution, build_convolution
+from cvzoo.links.connection.fused_activation import fused_activation
+from cvzoo.links.model.darknet.convolution import (
+    DarknetConnected,
+    DarknetConvolution,
+    build_connected,
+    build_convolution,
+)
 from cvzoo.links.model.darknet.heads import build_region, build_yolo
 from cvzoo.links.model.darknet.joining import build_route, build_sam, build_scale_channels, build_shortcut
-from cvzoo.links.model.darknet.layer import DarknetLayer, Shape, get_size, keep, refuse_options
+from cvzoo.links.model.darknet.layer import PHOTO, Activation, DarknetLayer, Shape, get_size, keep, refuse_options
 from cvzoo.links.model.darknet.resampling import build_avgpool, build_maxpool, build_reorg, build_upsample
-from cvzoo.links.model.darknet.sums import fused_sums
 from cvzoo.links.model.decoding.grid_cells import RegionHead, YoloHead
 from cvzoo.weights.formats.darknet import DarknetSection, DarknetWeightsFile, read_darknet_cfg
+
+
+class FusedSum(NamedTuple):
+    """A [shortcut] that a convolution can do.
+
+    place: of the shortcut; other: of what it adds; activation: what it applies to the sum
+    """
+
+    place: int
+    other: int
+    activation: Activation | None
+
+
+def fused_sums(layers: Sequence[DarknetLayer], outputs: Sequence[int]) -> dict[int, FusedSum]:
+    """By the place of a convolution, the sum that follows it, but for dropout between; nobody else reads what lies
+    between.
+
+    outputs: places of what the network gives
+    """
+    n_reader = [0] * len(layers)
+    for layer in layers:
+        for place in layer.sources:
+            if place != PHOTO:
+                n_reader[place] += 1
+    found = {}
+    for place, layer in enumerate(layers):
+        if layer.section.name != "shortcut" or len(layer.sources) != 2 or not isinstance(layer.run, functools.partial):
+            continue
+        first = place - 1
+        while first > 0 and layers[first].section.name == "dropout":
+            first -= 1
+        conv, other = layers[first].run, layer.sources[1]
+        alone = all(n_reader[k] == 1 and k not in outputs for k in range(first, place))
+        plain = isinstance(conv, DarknetConvolution) and conv.activation is None and conv.bn is not None
+        activation = layer.run.keywords["activation"]
+        if (
+            plain
+            and alone
+            and PHOTO < other < first
+            and layers[other].shape == layer.shape
+            and fused_activation(activation) is not None
+        ):
+            found[first] = FusedSum(place, other, activation)
+    return found
+
 
 MAX_NUMBERS = 1 << 28  # the largest public network, the first YOLO, has 190 million
 

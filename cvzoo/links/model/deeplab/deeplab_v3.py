@@ -4,10 +4,12 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
-from cvzoo.links.model.deeplab.aspp import DeepLabV3Head
-from cvzoo.links.model.deeplab.names import NAMES
-from cvzoo.links.model.deeplab.weights import V3_RECORDS
+from cvzoo.links.chain import Chain, ChainList
+from cvzoo.links.connection.convolution_2d import Convolution2D
+from cvzoo.links.model.conv_norm_activ import ConvNormActiv
+from cvzoo.links.model.deeplab.weights import NAMES, V3_RECORDS
 from cvzoo.links.model.dense_backbone import (
     GLUON_BACKBONES,
     Backbone,
@@ -15,12 +17,53 @@ from cvzoo.links.model.dense_backbone import (
     DenseSegmenterConfig,
     read_backbone,
 )
-from cvzoo.links.model.fcn.head import FCNHead
+from cvzoo.links.model.fcn.fcn import FCNHead
 from cvzoo.links.model.preparation.short_side import ShortSide
 from cvzoo.links.model.pretrained.classifier import segmenter_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.publishers.gluon_cv import USUAL_NAMES
 from cvzoo.links.model.segmenter import AbstractPhotoSegmenter
+from cvzoo.links.model.variant import variant
+
+
+class ASPP(Chain):
+    """Atrous spatial pyramid pooling: one pixel, three dilated looks and the photo's mean, joined by `project`.
+
+    dilations: of the looks
+    dropout: how much of the result is dropped while training
+    Source: Chen et al., Rethinking Atrous Convolution for Semantic Image Segmentation, 2017.
+    """
+
+    def __init__(
+        self, in_channels: int, out_channels: int, *, dilations: Sequence[int] = (12, 24, 36), dropout: float = 0.5
+    ):
+        self.dropout = dropout
+        with self.init_scope():
+            self.near = ConvNormActiv(in_channels, out_channels, 1)
+            self.atrous = ChainList(*(ConvNormActiv(in_channels, out_channels, 3, dilate=d) for d in dilations))
+            self.whole = ConvNormActiv(in_channels, out_channels, 1)
+            self.project = ConvNormActiv((2 + len(dilations)) * out_channels, out_channels, 1)
+
+    def forward(self, x: Any) -> Variable:
+        """(B, out_channels, H, W) of x (B, in_channels, H, W)."""
+        mean = self.whole(F.reshape(F.global_average_pooling_2d(x), (*x.shape[:2], 1, 1)))
+        looks = [self.near(x), *(look(x) for look in self.atrous)]
+        looks.append(F.broadcast_to(mean, looks[0].shape))
+        return F.dropout(self.project(F.concat(looks, axis=1)), self.dropout)
+
+
+class DeepLabV3Head(Chain):
+    """One number a class: out(conv(aspp(x)))."""
+
+    def __init__(self, in_channels: int, n_class: int, *, middle: int = 256, dilations: Sequence[int] = (12, 24, 36)):
+        with self.init_scope():
+            self.aspp = ASPP(in_channels, middle, dilations=dilations)
+            self.conv = ConvNormActiv(middle, middle, 3)
+            self.out = Convolution2D(middle, n_class, 1)
+
+    def forward(self, x: Any) -> Variable:
+        """(B, n_class, H, W) of x (B, in_channels, H, W)."""
+        return self.out(self.conv(self.aspp(x)))
 
 
 class DeepLabV3(AbstractPhotoSegmenter):
@@ -85,3 +128,22 @@ class DeepLabV3(AbstractPhotoSegmenter):
     def coarse_scores(self, x: Any) -> Variable:
         """Scores before the softmax (B, n_class, h, w), at the backbone's stride, for x (B, 3, H, W)."""
         return self.head(self.backbone(x)[1])
+
+
+def _build(
+    backbone: Backbone,
+    n_class: int | None = None,
+    pretrained_model: str | os.PathLike | None = None,
+    *,
+    label_names: Sequence[str] | None = None,
+    width: float = 1.0,
+    short: int = 520,
+) -> DeepLabV3:
+    return DeepLabV3(backbone, n_class, pretrained_model, label_names=label_names, width=width, short=short)
+
+
+DeepLabV3ResNet50 = variant("DeepLabV3ResNet50", _build, "resnet50", "A `DeepLabV3` on resnet50")
+DeepLabV3ResNet101 = variant("DeepLabV3ResNet101", _build, "resnet101", "A `DeepLabV3` on resnet101")
+DeepLabV3MobileNetV3Large = variant(
+    "DeepLabV3MobileNetV3Large", _build, "mobilenet_v3_large", "A `DeepLabV3` on mobilenet_v3_large"
+)

@@ -3,22 +3,68 @@
 import dataclasses
 import os
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.initializers.normal import HeNormal
+from cvzoo.links.chain import Chain, ChainList
 from cvzoo.links.connection.batch_normalization import BatchNormalization
+from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.config import AbstractConfig, classes_field, count_field, preparation_field
 from cvzoo.links.model.conv_norm_activ import ConvNormActiv
-from cvzoo.links.model.densenet.block import EPS, DenseBlock, Transition
-from cvzoo.links.model.densenet.names import NAMES
-from cvzoo.links.model.densenet.weights import WEIGHTS
+from cvzoo.links.model.densenet.weights import NAMES, WEIGHTS
 from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.classifier import classifier_source
 from cvzoo.links.model.pretrained.load import load_pretrained
+from cvzoo.links.model.variant import classifier_variant
+
+EPS = 1e-5
+
+
+class DenseLayer(Chain):
+    """x and `growth` new channels behind it: conv(squeeze(relu(norm(x)))), 1 x 1 to 4 * growth channels, then 3 x 3."""
+
+    def __init__(self, in_channels: int, growth: int):
+        with self.init_scope():
+            self.norm = BatchNormalization(in_channels, eps=EPS)
+            self.squeeze = ConvNormActiv(in_channels, 4 * growth, 1, eps=EPS)
+            self.conv = Convolution2D(4 * growth, growth, 3, 1, 1, nobias=True, initialW=HeNormal())
+
+    def forward(self, x: Any) -> Variable:
+        """(B, in_channels + growth, H, W) of x (B, in_channels, H, W)."""
+        return F.concat((x, self.conv(self.squeeze(F.relu(self.norm(x))))), axis=1)
+
+
+class DenseBlock(ChainList):
+    """`count` dense layers, one after another."""
+
+    def __init__(self, in_channels: int, growth: int, count: int):
+        super().__init__(*(DenseLayer(in_channels + i * growth, growth) for i in range(count)))
+
+    def forward(self, x: Any) -> Variable:
+        """(B, in_channels + count * growth, H, W) of x (B, in_channels, H, W)."""
+        for layer in self:
+            x = layer(x)
+        return x
+
+
+class Transition(Chain):
+    """Half the channels, half the height and width: means of 2 x 2 of conv(relu(norm(x)))."""
+
+    def __init__(self, in_channels: int):
+        with self.init_scope():
+            self.norm = BatchNormalization(in_channels, eps=EPS)
+            self.conv = Convolution2D(in_channels, in_channels // 2, 1, nobias=True, initialW=HeNormal())
+
+    def forward(self, x: Any) -> Variable:
+        """(B, in_channels // 2, H // 2, W // 2) of x (B, in_channels, H, W)."""
+        return F.average_pooling_2d(self.conv(F.relu(self.norm(x))), 2)
+
 
 # layers -> (growth, channels of the first convolution, layers in each block); 13 is no depth of the paper
 DEPTHS = {
@@ -120,3 +166,9 @@ class DenseNet(AbstractClassifier):
         h = F.global_average_pooling_2d(h)
         yield "pool5", h
         yield "fc6", self.fc(h)
+
+
+DenseNet121 = classifier_variant("DenseNet121", partial(DenseNet, 121), "A `DenseNet` of 121 layers")
+DenseNet161 = classifier_variant("DenseNet161", partial(DenseNet, 161), "A `DenseNet` of 161 layers")
+DenseNet169 = classifier_variant("DenseNet169", partial(DenseNet, 169), "A `DenseNet` of 169 layers")
+DenseNet201 = classifier_variant("DenseNet201", partial(DenseNet, 201), "A `DenseNet` of 201 layers")

@@ -1,7 +1,42 @@
-"""torchvision's weights of the DenseNets: number of layers, then what a user asks for."""
+"""torchvision's weights of the DenseNets: number of layers, then what a user asks for.
+
+torchvision's names in a DenseNet, and ours.
+"""
+
+import re
 
 from cvzoo.links.model.pretrained.classifier import ClassWeights
+from cvzoo.links.model.pretrained.names import Names
 from cvzoo.links.model.publishers.torchvision import torchvision_classifier
+
+# of modules
+PATTERNS = (
+    (r"features\.conv0", r"conv1/conv"),
+    (r"features\.norm0", r"conv1/bn"),
+    (r"features\.denseblock(\d)\.denselayer(\d+)\.(norm1|conv1|norm2|conv2)", None),
+    (r"features\.transition(\d)\.(norm|conv)", r"transition\1/\2"),
+    (r"features\.norm5", r"norm5"),
+    (r"classifier", r"fc"),
+)
+_IN_LAYER = {"norm1": "norm", "conv1": "squeeze/conv", "norm2": "squeeze/bn", "conv2": "conv"}
+
+
+def densenet_place(module: str) -> str | None:
+    """Our path of a module of torchvision's: "block1/0/norm" of "features.denseblock1.denselayer1.norm1"; None: none.
+
+    Files of before 2018 write "norm.1" for "norm1".
+    """
+    module = re.sub(r"\.(norm|conv)\.([12])$", r".\1\2", module)
+    for pattern, place in PATTERNS:
+        match = re.fullmatch(pattern, module)
+        if match and place is None:
+            return f"block{match[1]}/{int(match[2]) - 1}/{_IN_LAYER[match[3]]}"
+        if match:
+            return match.expand(place)
+    return None
+
+
+NAMES = {"torchvision": Names(marks=("features.conv0.weight",), modules=densenet_place)}
 
 
 def _torchvision(n_layer: int, digits: str, top1: float, top5: float) -> dict[str, ClassWeights]:

@@ -3,6 +3,7 @@
 import dataclasses
 import os
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import cvzoo.functions as F
@@ -18,13 +19,12 @@ from cvzoo.links.model.config import (
     preparation_field,
     width_field,
 )
-from cvzoo.links.model.efficientnet.extractor import EfficientNetExtractor
-from cvzoo.links.model.efficientnet.names import efficientnet_names
-from cvzoo.links.model.efficientnet.variants import VARIANTS, network_plan
-from cvzoo.links.model.efficientnet.weights import PREPARATIONS, WEIGHTS
+from cvzoo.links.model.efficientnet.extractor import VARIANTS, EfficientNetExtractor, network_plan
+from cvzoo.links.model.efficientnet.weights import PREPARATIONS, WEIGHTS, efficientnet_names
 from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.classifier import classifier_source
 from cvzoo.links.model.pretrained.load import load_pretrained
+from cvzoo.links.model.variant import classifier_variant
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -118,3 +118,16 @@ class EfficientNet(AbstractClassifier):
         h = F.global_average_pooling_2d(h)
         yield "pool5", h
         yield "fc6", self.fc(F.dropout(h, self.dropout))
+
+
+EfficientNetB0 = classifier_variant("EfficientNetB0", partial(EfficientNet, "b0"), "An `EfficientNet` B0")
+EfficientNetB1 = classifier_variant("EfficientNetB1", partial(EfficientNet, "b1"), "An `EfficientNet` B1")
+EfficientNetB2 = classifier_variant("EfficientNetB2", partial(EfficientNet, "b2"), "An `EfficientNet` B2")
+EfficientNetB3 = classifier_variant("EfficientNetB3", partial(EfficientNet, "b3"), "An `EfficientNet` B3")
+EfficientNetB4 = classifier_variant("EfficientNetB4", partial(EfficientNet, "b4"), "An `EfficientNet` B4")
+EfficientNetB5 = classifier_variant("EfficientNetB5", partial(EfficientNet, "b5"), "An `EfficientNet` B5")
+EfficientNetB6 = classifier_variant("EfficientNetB6", partial(EfficientNet, "b6"), "An `EfficientNet` B6")
+EfficientNetB7 = classifier_variant("EfficientNetB7", partial(EfficientNet, "b7"), "An `EfficientNet` B7")
+EfficientNetV2S = classifier_variant("EfficientNetV2S", partial(EfficientNet, "v2_s"), "An `EfficientNet` V2-S")
+EfficientNetV2M = classifier_variant("EfficientNetV2M", partial(EfficientNet, "v2_m"), "An `EfficientNet` V2-M")
+EfficientNetV2L = classifier_variant("EfficientNetV2L", partial(EfficientNet, "v2_l"), "An `EfficientNet` V2-L")

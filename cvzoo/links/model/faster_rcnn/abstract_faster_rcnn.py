@@ -12,7 +12,7 @@ from cvzoo.backends.dispatch import backend_of
 from cvzoo.functions.activation.softmax import softmax
 from cvzoo.functions.array.dtypes import widened
 from cvzoo.links.link import Link
-from cvzoo.links.model.decoding.found import FinishedBoxes, Found
+from cvzoo.links.model.decoding.abstract import FinishedBoxes, Found
 from cvzoo.links.model.decoding.regions import HeadOutputs, Regions
 from cvzoo.links.model.detector import AbstractDetector, Preset
 from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator

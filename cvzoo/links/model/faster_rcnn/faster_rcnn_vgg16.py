@@ -7,11 +7,10 @@ from typing import Any
 from cvzoo.autodiff.variable import Variable
 from cvzoo.links.model.faster_rcnn.abstract_faster_rcnn import AbstractFasterRCNN
 from cvzoo.links.model.faster_rcnn.config import FasterRCNNVGG16Config
-from cvzoo.links.model.faster_rcnn.names import FILES
 from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
 from cvzoo.links.model.faster_rcnn.region_proposal_network import RegionProposalNetwork
 from cvzoo.links.model.faster_rcnn.vgg16_roi_head import VGG16RoIHead
-from cvzoo.links.model.faster_rcnn.weights import WEIGHTS
+from cvzoo.links.model.faster_rcnn.weights import FILES, WEIGHTS
 from cvzoo.links.model.pretrained.detector import detector_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.vgg.extractor import VGGExtractor

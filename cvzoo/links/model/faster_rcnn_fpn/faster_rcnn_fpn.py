@@ -1,7 +1,7 @@
 """Faster R-CNN on a feature pyramid."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,16 +10,22 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.detection import frame, unpacked_boxes
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.links.model.config import one_config
-from cvzoo.links.model.decoding.found import FinishedBoxes, Found
+from cvzoo.links.model.decoding.abstract import FinishedBoxes, Found
 from cvzoo.links.model.decoding.proposals import cut_frames
 from cvzoo.links.model.decoding.regions import HeadOutputs
 from cvzoo.links.model.detector import AbstractDetector, Preset
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig, pyramid_preparation
+from cvzoo.links.model.faster_rcnn_fpn.names import region_networks_of_file, region_source
 from cvzoo.links.model.faster_rcnn_fpn.region_network import RegionNetwork
-from cvzoo.links.model.faster_rcnn_fpn.source import region_networks_of_file, region_source
-from cvzoo.links.model.faster_rcnn_fpn.weights import WEIGHTS
+from cvzoo.links.model.faster_rcnn_fpn.weights import (
+    MOBILENET_V3_LARGE_320_FPN,
+    MOBILENET_V3_LARGE_FPN,
+    WEIGHTS,
+    detectron2_config,
+)
 from cvzoo.links.model.preparation.resize_shortest_edge import ResizeShortestEdge
 from cvzoo.links.model.pretrained.load import load_pretrained
+from cvzoo.links.model.variant import variant
 
 
 class FasterRCNNFPN(AbstractDetector):
@@ -105,3 +111,76 @@ class FasterRCNNFPN(AbstractDetector):
         maps = self.regions(x)
         cuts, frames = backend_of(maps[0].array).upload([cut_frames(seens), host_frames])
         return self.regions.second_stage(maps, x.shape[2:], cuts), frames, host_frames
+
+
+Name = str | os.PathLike | None
+_MOBILENETS = {"mobilenet_v3_large": MOBILENET_V3_LARGE_FPN, "mobilenet_v3_large_320": MOBILENET_V3_LARGE_320_FPN}
+
+
+def published_variant(
+    kind: str, pretrained_model: Name, config: FasterRCNNFPNConfig | None, weights: Mapping[str, Any]
+) -> tuple[Name, FasterRCNNFPNConfig | None]:
+    """What a constructor's pretrained_model and config mean for a variant.
+
+    kind: of the backbone, as the keys of the family's table begin
+    Returns the key of the family's table: "resnet50_coco" of "coco" (what is no key of the variant stays as it is), and
+    the variant's config where neither the user nor a file of a whole detector has any.
+    """
+    name = f"{kind}_{pretrained_model}"
+    if config is None:
+        config = _usual_config(kind, pretrained_model)
+    return name if isinstance(pretrained_model, str) and name in weights else pretrained_model, config
+
+
+def _usual_config(kind: str, pretrained_model: Name) -> FasterRCNNFPNConfig | None:
+    if kind in _MOBILENETS:
+        return _MOBILENETS[kind]
+    if kind == "resnet101" and pretrained_model in ("imagenet", "imagenet_v2"):
+        return FasterRCNNFPNConfig(n_layer=101, norm="frozen")
+    if kind == "resnet50" or pretrained_model is not None:
+        return None
+    return FasterRCNNFPNConfig(n_layer=101) if kind == "resnet101" else detectron2_config(101, groups=32)
+
+
+def _build(
+    kind: str,
+    n_fg_class: int | None = None,
+    pretrained_model: str | os.PathLike | None = None,
+    *,
+    label_names: Sequence[str] | None = None,
+    settings: FasterRCNNFPNConfig | None = None,
+) -> FasterRCNNFPN:
+    name, settings = published_variant(kind, pretrained_model, settings, WEIGHTS)
+    return FasterRCNNFPN(n_fg_class, name, label_names=label_names, settings=settings)
+
+
+FasterRCNNFPNResNet50 = variant(
+    "FasterRCNNFPNResNet50",
+    _build,
+    "resnet50",
+    'A `FasterRCNNFPN` on a ResNet-50; "coco" and "coco_v2" are torchvision\'s weights, "imagenet" is a backbone',
+)
+FasterRCNNFPNResNet101 = variant(
+    "FasterRCNNFPNResNet101",
+    _build,
+    "resnet101",
+    'A `FasterRCNNFPN` on a ResNet-101; "coco_detectron2_3x" and "coco_chainercv" are weights',
+)
+FasterRCNNFPNResNeXt101 = variant(
+    "FasterRCNNFPNResNeXt101",
+    _build,
+    "resnext101_32x8d",
+    'A `FasterRCNNFPN` on a ResNeXt-101 32x8d; "coco_detectron2_3x" are detectron2\'s weights',
+)
+FasterRCNNFPNMobileNetV3Large = variant(
+    "FasterRCNNFPNMobileNetV3Large",
+    _build,
+    "mobilenet_v3_large",
+    'A `FasterRCNNFPN` on a MobileNetV3; "coco" are torchvision\'s weights',
+)
+FasterRCNNFPNMobileNetV3Large320 = variant(
+    "FasterRCNNFPNMobileNetV3Large320",
+    _build,
+    "mobilenet_v3_large_320",
+    'A `FasterRCNNFPN` on a MobileNetV3 that sees small photos; "coco" are torchvision\'s weights',
+)

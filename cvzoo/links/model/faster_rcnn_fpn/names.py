@@ -2,25 +2,31 @@
 
 import dataclasses
 import functools
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.labels.coco_categories import torchvision_label_names
-from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig
-from cvzoo.links.model.faster_rcnn_fpn.detectron2_weights import detectron2_config
+from cvzoo.links.chain import Chain
+from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig, with_n_anchor
 from cvzoo.links.model.faster_rcnn_fpn.weights import (
     MOBILENET_V3_LARGE_FPN,
     RESNET50_FPN,
     RESNET50_FPN_V2,
     chainercv_config,
+    detectron2_config,
 )
-from cvzoo.links.model.mobilenet_v3.names import extractor_places
-from cvzoo.links.model.mobilenet_v3.rows import network_plan
-from cvzoo.links.model.pretrained.names import Arrays, Names, counted_batches, place_of
-from cvzoo.links.model.pretrained.torchvision_rows import foreground_rows, yx_rows
-from cvzoo.links.model.resnet.names import CHAINERCV_RULES, backbone_names, depth_of, resnet_place, without_first_bias
+from cvzoo.links.model.mobilenet_v3.extractor import network_plan
+from cvzoo.links.model.mobilenet_v3.weights import WEIGHTS as MOBILENET_WEIGHTS
+from cvzoo.links.model.mobilenet_v3.weights import extractor_places
+from cvzoo.links.model.pretrained.detector import DetectorFiles, DetectorSource, detector_source, networks_of_file
+from cvzoo.links.model.pretrained.names import Arrays, Names, counted_batches, foreground_rows, place_of, yx_rows
+from cvzoo.links.model.resnet.weights import CHAINERCV_RULES, backbone_names, depth_of, resnet_place, without_first_bias
+from cvzoo.links.model.resnet.weights import WEIGHTS as RESNET_WEIGHTS
+from cvzoo.weights.record import Weights
 
 _REGIONS = "regions/"
 _ROI_SIZE = 7  # cells of a region along a side
@@ -263,3 +269,46 @@ NAMES = {
     "cvzoo's backbone": Names(marks=("regions/extractor/conv1/conv/W",), only=("regions/extractor/",)),
     **backbone_names(_on_resnet, inside=_REGIONS),
 }
+
+
+def region_source(
+    pretrained_model: str | os.PathLike | None,
+    weights: Mapping[str, tuple[Weights, FasterRCNNFPNConfig]],
+    *,
+    architecture: str,
+    n_fg_class: int | None,
+    label_names: Sequence[str] | None,
+    config: FasterRCNNFPNConfig | None,
+    known_names: Sequence[tuple[str, ...]] = (coco_bbox_label_names,),
+) -> DetectorSource:
+    """All that a constructor's arguments lead to, see `detector_source`; its config is never None.
+
+    weights: name -> (record, config)
+    """
+    records = {name: record for name, (record, _) in weights.items()}
+    if config is not None and config.backbone == "mobilenet_v3_large":
+        records |= {name: each.record for name, each in MOBILENET_WEIGHTS["large"].items() if "timm" not in name}
+    else:
+        records |= RESNET_WEIGHTS.get(50 if config is None else config.n_layer, {})
+    source = detector_source(
+        pretrained_model,
+        records,
+        DetectorFiles(architecture, NAMES, count_classes, FasterRCNNFPNConfig, known_names),
+        n_fg_class=n_fg_class,
+        label_names=label_names,
+        config=config,
+        published={name: config for name, (_, config) in weights.items()},
+    )
+    return source if source.config is not None else source._replace(config=FasterRCNNFPNConfig())
+
+
+def region_networks_of_file(
+    source: DetectorSource, make: Callable[[int, FasterRCNNFPNConfig], Chain]
+) -> list[Callable[[], Chain]]:
+    """As `networks_of_file`. make: from classes and a config, the detector."""
+    return networks_of_file(
+        source,
+        source.config,
+        make,
+        lambda config, arrays: with_n_anchor(config, max(np.size(arrays.get("regions/rpn/conf/b", ())), 1)),
+    )

@@ -11,8 +11,7 @@ from cvzoo.functions.loss.focal_loss import BACKGROUND
 from cvzoo.geometry.as_bbox import as_bbox
 from cvzoo.geometry.bbox_area import bbox_area
 from cvzoo.geometry.bbox_iou import bbox_intersection, bbox_iou
-from cvzoo.links.model.retinanet.anchor_rows import AnchorRows
-from cvzoo.links.model.retinanet.targets import match_anchors
+from cvzoo.links.model.retinanet.targets import AnchorRows, match_anchors
 
 
 class Truth(NamedTuple):

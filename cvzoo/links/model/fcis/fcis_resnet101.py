@@ -22,7 +22,7 @@ from cvzoo.links.model.fcis.head import FCISResNet101Head, RegionOutputs
 from cvzoo.links.model.fcis.mask_voting import mask_voting, resize_map, rounded
 from cvzoo.links.model.fcis.weights import COCO_PROPOSALS, SBD_PROPOSALS, WEIGHTS
 from cvzoo.links.model.instance_segmenter import AbstractInstanceSegmenter, FoundInstances
-from cvzoo.links.model.light_head_rcnn.names import resnet101_files
+from cvzoo.links.model.light_head_rcnn.weights import resnet101_files
 from cvzoo.links.model.preparation.resize_shortest_edge import ResizeShortestEdge
 from cvzoo.links.model.pretrained.detector import detector_source
 from cvzoo.links.model.pretrained.load import load_pretrained

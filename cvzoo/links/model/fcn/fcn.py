@@ -4,8 +4,12 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
-from cvzoo.links.model.deeplab.names import NAMES
+from cvzoo.links.chain import Chain
+from cvzoo.links.connection.convolution_2d import Convolution2D
+from cvzoo.links.model.conv_norm_activ import ConvNormActiv
+from cvzoo.links.model.deeplab.weights import NAMES
 from cvzoo.links.model.dense_backbone import (
     GLUON_BACKBONES,
     Backbone,
@@ -13,13 +17,32 @@ from cvzoo.links.model.dense_backbone import (
     DenseSegmenterConfig,
     read_backbone,
 )
-from cvzoo.links.model.fcn.head import FCNHead
 from cvzoo.links.model.fcn.weights import RECORDS
 from cvzoo.links.model.preparation.short_side import ShortSide
 from cvzoo.links.model.pretrained.classifier import segmenter_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.publishers.gluon_cv import USUAL_NAMES
 from cvzoo.links.model.segmenter import AbstractPhotoSegmenter
+from cvzoo.links.model.variant import variant
+
+
+class FCNHead(Chain):
+    """out(dropout(conv(x))): 3 x 3 to a quarter of the channels, then one number a class.
+
+    dropout: how much of the middle is dropped while training
+    Source: torchvision's head of this name.
+    """
+
+    def __init__(self, in_channels: int, n_class: int, *, dropout: float = 0.1):
+        self.dropout = dropout
+        middle = max(1, in_channels // 4)
+        with self.init_scope():
+            self.conv = ConvNormActiv(in_channels, middle, 3)
+            self.out = Convolution2D(middle, n_class, 1)
+
+    def forward(self, x: Any) -> Variable:
+        """(B, n_class, H, W) of x (B, in_channels, H, W)."""
+        return self.out(F.dropout(self.conv(x), self.dropout))
 
 
 class FCN(AbstractPhotoSegmenter):
@@ -85,3 +108,19 @@ class FCN(AbstractPhotoSegmenter):
     def coarse_scores(self, x: Any) -> Variable:
         """Scores before the softmax (B, n_class, h, w), at the backbone's stride, for x (B, 3, H, W)."""
         return self.head(self.backbone(x)[1])
+
+
+def _build(
+    backbone: Backbone,
+    n_class: int | None = None,
+    pretrained_model: str | os.PathLike | None = None,
+    *,
+    label_names: Sequence[str] | None = None,
+    width: float = 1.0,
+    short: int = 520,
+) -> FCN:
+    return FCN(backbone, n_class, pretrained_model, label_names=label_names, width=width, short=short)
+
+
+FCNResNet50 = variant("FCNResNet50", _build, "resnet50", "A `FCN` on resnet50")
+FCNResNet101 = variant("FCNResNet101", _build, "resnet101", "A `FCN` on resnet101")

@@ -10,12 +10,10 @@ from cvzoo.links.model.decoding.point_levels import PointLevels
 from cvzoo.links.model.detector import AbstractOneStageDetector, Preset
 from cvzoo.links.model.fcos.config import FCOSConfig
 from cvzoo.links.model.fcos.head import FCOSHead
-from cvzoo.links.model.fcos.names import FILES
-from cvzoo.links.model.fcos.weights import WEIGHTS
+from cvzoo.links.model.fcos.weights import FILES, WEIGHTS
 from cvzoo.links.model.fpn.fpn import FPN
-from cvzoo.links.model.preparation.resize_shortest_edge import ResizeShortestEdge
+from cvzoo.links.model.preparation.resize_shortest_edge import ResizeShortestEdge, torchvision_detector_preparation
 from cvzoo.links.model.preparation.statistics import MEAN_OF_255, STD_OF_255
-from cvzoo.links.model.preparation.torchvision_detector import torchvision_detector_preparation
 from cvzoo.links.model.pretrained.detector import detector_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.resnet.extractor import ResNetExtractor

@@ -12,10 +12,8 @@ from cvzoo.links.chain import Chain
 from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.classifier import AbstractClassifier
-from cvzoo.links.model.googlenet.config import InceptionConfig
-from cvzoo.links.model.googlenet.mixed import EPS, Layer, Mixed, convolution
-from cvzoo.links.model.googlenet.names import googlenet_names
-from cvzoo.links.model.googlenet.weights import GOOGLENET, GOOGLENET_PREPARATION
+from cvzoo.links.model.googlenet.mixed import EPS, InceptionConfig, Layer, Mixed, convolution
+from cvzoo.links.model.googlenet.weights import GOOGLENET, GOOGLENET_PREPARATION, googlenet_names
 from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.classifier import classifier_source
 from cvzoo.links.model.pretrained.load import load_pretrained

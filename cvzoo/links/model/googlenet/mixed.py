@@ -1,5 +1,6 @@
-"""Inception blocks: several short branches side by side."""
+"""What GoogLeNet and Inception v3 share: their config, and blocks of parallel branches."""
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
@@ -8,6 +9,15 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.initializers.normal import HeNormal
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv
+from cvzoo.links.model.config import (
+    AbstractConfig,
+    classes_field,
+    config_field,
+    dropout_field,
+    preparation_field,
+    width_field,
+)
+from cvzoo.links.model.preparation.center_crop import CenterCrop
 
 EPS = 1e-3
 # what the last branch does: means or maxima of 3 x 3, then its layers; or maxima of half the size as they are
@@ -82,3 +92,14 @@ class Mixed(Chain):
         for name in names:
             h = self[name](h)
         return [h]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class InceptionConfig(AbstractConfig):
+    """What a GoogLeNet or an Inception v3 is built of; its fields are the constructors' arguments."""
+
+    n_class: int = classes_field()
+    aux: bool = config_field(help="also the classifiers in the middle, which training alone needs")
+    width: float = width_field()
+    dropout: float = dropout_field()
+    preparation: CenterCrop = preparation_field()

@@ -1,7 +1,38 @@
-"""torchvision's weights of GoogLeNet and Inception v3, which Google trained: their photos lie in [-1, 1]."""
+"""torchvision's weights of GoogLeNet and Inception v3, which Google trained: their photos lie in [-1, 1].
+
+torchvision's names in GoogLeNet and Inception v3, and ours.
+"""
+
+import re
+from collections.abc import Mapping
 
 from cvzoo.links.model.preparation.center_crop import CenterCrop
+from cvzoo.links.model.pretrained.names import Names
 from cvzoo.links.model.publishers.torchvision import torchvision_classifier
+
+
+def googlenet_names(*, aux: bool) -> Mapping[str, Names]:
+    """torchvision's names in a GoogLeNet; without `aux`, the classifiers in the middle are left out."""
+    drop = () if aux else ("aux1/", "aux2/")
+    return {"torchvision": Names(marks=("conv1.conv.weight",), modules=_googlenet_place, drop=drop)}
+
+
+def inception_v3_names(*, aux: bool) -> Mapping[str, Names]:
+    """As `googlenet_names`, for Inception v3."""
+    drop = () if aux else ("aux/",)
+    return {"torchvision": Names(marks=("Conv2d_1a_3x3.conv.weight",), modules=_inception_v3_place, drop=drop)}
+
+
+def _googlenet_place(module: str) -> str:
+    # branch2.0 is branch2_0 here
+    return re.sub(r"\.(branch\d)\.(\d)\.", r".\1_\2.", module).replace(".", "/")
+
+
+def _inception_v3_place(module: str) -> str:
+    module = re.sub(r"^Conv2d_(\d[ab])_\dx\d", r"conv\1", module)
+    module = re.sub(r"^Mixed_", "mixed", module)
+    return re.sub(r"^AuxLogits", "aux", module).replace(".", "/")
+
 
 _HALF = (0.5, 0.5, 0.5)
 GOOGLENET_PREPARATION = CenterCrop(mean=_HALF, std=_HALF)

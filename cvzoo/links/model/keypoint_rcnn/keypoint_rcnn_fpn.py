@@ -7,22 +7,109 @@ from typing import Any
 
 import numpy as np
 
+import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.functions.array.dtypes import widened
+from cvzoo.initializers.normal import Normal
 from cvzoo.labels.coco import coco_bbox_label_names
+from cvzoo.links.chain import Chain, ChainList
+from cvzoo.links.connection.deconvolution_2d import Deconvolution2D
+from cvzoo.links.model.config import AbstractConfig, config_field, count_field
 from cvzoo.links.model.config_json import config_from_json
-from cvzoo.links.model.decoding.found import Found
+from cvzoo.links.model.decoding.abstract import Found
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig, pyramid_preparation
-from cvzoo.links.model.faster_rcnn_fpn.region_network import RegionNetwork, to_photo
-from cvzoo.links.model.faster_rcnn_fpn.source import region_networks_of_file, region_source
+from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import published_variant
+from cvzoo.links.model.faster_rcnn_fpn.names import region_networks_of_file, region_source
+from cvzoo.links.model.faster_rcnn_fpn.region_network import RegionNetwork, region_conv, to_photo
 from cvzoo.links.model.key_point_detector import AbstractKeyPointDetector, FoundPoints
-from cvzoo.links.model.keypoint_rcnn.config import KeypointRCNNFPNConfig, PointHeadConfig
-from cvzoo.links.model.keypoint_rcnn.decode_points import decode_points
-from cvzoo.links.model.keypoint_rcnn.point_head import PointHead
 from cvzoo.links.model.keypoint_rcnn.weights import COCO_POINT_NAMES, WEIGHTS
 from cvzoo.links.model.preparation.resize_shortest_edge import ResizeShortestEdge
 from cvzoo.links.model.pretrained.load import load_pretrained
+from cvzoo.links.model.variant import variant
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class PointHeadConfig(AbstractConfig):
+    """How a keypoint head is built. Raises ValueRangeError."""
+
+    n_point: int = count_field(17, help="keypoints of an object")
+    depth: int = count_field(8, help="3 x 3 convolutions of `channels`", at_least=0)
+    channels: int = count_field(512, help="channels of the convolutions")
+    roi_size: int = count_field(14, help="cells of a region along a side; the maps have four times as many")
+
+
+PointHeadSettings = PointHeadConfig  # its name before configs were files' headers, too
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class KeypointRCNNFPNConfig(AbstractConfig):
+    """A Keypoint R-CNN as files describe it; its fields are the constructor's arguments."""
+
+    n_fg_class: int = count_field(help="number of classes")
+    settings: FasterRCNNFPNConfig = config_field(help="the network that finds boxes")
+    point_settings: PointHeadConfig = config_field(help="the keypoint head")
+    point_names: tuple[str, ...] | None = config_field(help="names of the keypoints; None: they have none")
+
+
+class PointHead(Chain):
+    """Convolutions, a transposed one that doubles the sides, and an enlargement that doubles them again."""
+
+    rows_vary = True
+
+    def __init__(self, in_channels: int, settings: PointHeadConfig):
+        s = settings
+        with self.init_scope():
+            self.convs = ChainList()
+            width = in_channels
+            for _ in range(s.depth):
+                self.convs.append(region_conv(width, s.channels, None))
+                width = s.channels
+            self.out = Deconvolution2D(width, s.n_point, 4, 2, 1, initialW=Normal((2 / (16 * s.n_point)) ** 0.5))
+
+    def forward(self, x: Any) -> Variable:
+        """(R, n_point, 4 * size, 4 * size): scores of every place; x: (R, in_channels, size, size)."""
+        for conv in self.convs:
+            x = conv(x)
+        h = self.out(x)
+        return F.resize_images(h, (2 * h.shape[2], 2 * h.shape[3]), align_corners=False)
+
+
+def decode_points(maps: np.ndarray, bbox: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(R, K, 2) float32, y x, and (R, K) float32 scores: the highest place of each map, as fine as the box's pixels.
+
+    maps: (R, K, M, M) float32; bbox: (R, 4) float32, y_min x_min y_max x_max: what each map is stretched over
+
+    Maps are enlarged by cubic interpolation to the box's size, rounded up, and the middle of the best pixel is taken.
+    Source: He et al., Mask R-CNN, 2017, section 5; the cubic as torchvision has it (a = -0.75).
+    """
+    point = np.empty((*maps.shape[:2], 2), np.float32)
+    score = np.empty(maps.shape[:2], np.float32)
+    for r, (one, bb) in enumerate(zip(maps, bbox)):
+        sides = np.maximum(bb[2:] - bb[:2], np.float32(1))
+        height, width = (int(n) for n in np.ceil(sides))
+        rows, columns = cubic_weights(one.shape[1], height), cubic_weights(one.shape[2], width)
+        large = (rows @ one @ columns.T).reshape(len(one), -1)
+        best = large.argmax(axis=1)
+        place = np.stack(np.divmod(best, width), axis=1).astype(np.float32) + np.float32(0.5)
+        point[r] = place * (sides / np.float32([height, width])) + bb[:2]
+        score[r] = large[np.arange(len(one)), best]
+    return point, score
+
+
+def cubic_weights(n_in: int, n_out: int, a: float = -0.75) -> np.ndarray:
+    """(n_out, n_in) float32: how much each of n_out pixels takes of each of n_in, pixel centres at half."""
+    place = (np.arange(n_out, dtype=np.float32) + np.float32(0.5)) * np.float32(n_in / n_out) - np.float32(0.5)
+    low = np.floor(place)
+    t = place - low
+    weights = np.zeros((n_out, n_in), np.float32)
+    row = np.arange(n_out)
+    for k in range(-1, 3):
+        d = np.abs(t - k)
+        near = ((a + 2) * d - (a + 3)) * d * d + 1
+        far = ((a * d - 5 * a) * d + 8 * a) * d - 4 * a
+        np.add.at(weights, (row, np.clip(low.astype(np.int64) + k, 0, n_in - 1)), np.where(d <= 1, near, far))
+    return weights
 
 
 class KeypointRCNNFPN(AbstractKeyPointDetector):
@@ -120,3 +207,35 @@ class KeypointRCNNFPN(AbstractKeyPointDetector):
         point, point_score = decode_points(heat, bbox)
         point = point * (np.float32(size) / np.float32(seen))
         return FoundPoints(point, to_photo(bbox, seen, size), label, score, point_score)
+
+
+def _build(
+    kind: str,
+    n_fg_class: int | None = None,
+    pretrained_model: str | os.PathLike | None = None,
+    *,
+    label_names: Sequence[str] | None = None,
+    settings: FasterRCNNFPNConfig | None = None,
+) -> KeypointRCNNFPN:
+    name, settings = published_variant(kind, pretrained_model, settings, WEIGHTS)
+    return KeypointRCNNFPN(n_fg_class, name, label_names=label_names, settings=settings)
+
+
+KeypointRCNNFPNResNet50 = variant(
+    "KeypointRCNNFPNResNet50",
+    _build,
+    "resnet50",
+    'A `KeypointRCNNFPN` on a ResNet-50; "coco" are torchvision\'s weights, "imagenet" is a backbone',
+)
+KeypointRCNNFPNResNet101 = variant(
+    "KeypointRCNNFPNResNet101",
+    _build,
+    "resnet101",
+    'A `KeypointRCNNFPN` on a ResNet-101; "coco_detectron2_3x" are detectron2\'s weights, "imagenet" is a backbone',
+)
+KeypointRCNNFPNResNeXt101 = variant(
+    "KeypointRCNNFPNResNeXt101",
+    _build,
+    "resnext101_32x8d",
+    'A `KeypointRCNNFPN` on a ResNeXt-101 32x8d; "coco_detectron2_3x" are detectron2\'s weights',
+)

@@ -10,8 +10,7 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.check_objects import check_objects
-from cvzoo.links.model.faster_rcnn_fpn.loss import reported
-from cvzoo.links.model.faster_rcnn_fpn.region_losses import RegionLosses, RegionSampling, joined
+from cvzoo.links.model.faster_rcnn_fpn.loss import RegionLosses, RegionSampling, joined, reported
 from cvzoo.links.model.faster_rcnn_fpn.sampling import truths
 from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import KeypointRCNNFPN
 

@@ -1,8 +1,7 @@
 """Published weights of Keypoint R-CNN on pyramids."""
 
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig
-from cvzoo.links.model.faster_rcnn_fpn.detectron2_weights import detectron2_files
-from cvzoo.links.model.faster_rcnn_fpn.weights import RESNET50_FPN, TORCHVISION_PREPROCESSING
+from cvzoo.links.model.faster_rcnn_fpn.weights import RESNET50_FPN, TORCHVISION_PREPROCESSING, detectron2_files
 from cvzoo.links.model.publishers.torchvision import torchvision_weights
 from cvzoo.weights.record import Weights
 

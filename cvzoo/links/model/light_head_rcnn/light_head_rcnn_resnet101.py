@@ -4,19 +4,90 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
+from cvzoo.initializers.normal import Normal
 from cvzoo.labels.coco import coco_bbox_label_names
+from cvzoo.links.chain import Chain
+from cvzoo.links.connection.convolution_2d import Convolution2D
+from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.detector import Preset
 from cvzoo.links.model.faster_rcnn.abstract_faster_rcnn import AbstractFasterRCNN
 from cvzoo.links.model.faster_rcnn.config import LightHeadRCNNConfig
 from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
 from cvzoo.links.model.faster_rcnn.region_proposal_network import RegionProposalNetwork
-from cvzoo.links.model.light_head_rcnn.head import LightHeadRCNNResNet101Head
-from cvzoo.links.model.light_head_rcnn.names import resnet101_files
-from cvzoo.links.model.light_head_rcnn.weights import WEIGHTS
+from cvzoo.links.model.light_head_rcnn.weights import WEIGHTS, resnet101_files
 from cvzoo.links.model.pretrained.detector import detector_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.resnet.extractor import ResNetExtractor
+
+
+class GlobalContextModule(Chain):
+    """relu(col(col_max(x)) + row(row_max(x))): k x 1 then 1 x k, and 1 x k then k x 1.
+
+    in_channels, mid_channels, out_channels: before, between and after the strokes
+    ksize: k, odd: the size stays
+    initialW: what the weights start from; Normal(0.01) by default
+
+    Source: Li et al., "Light-Head R-CNN: In Defense of Two-Stage Object Detector", 2017, section 3.2; the names are
+    those of ChainerCV's files.
+    """
+
+    def __init__(self, in_channels: int, mid_channels: int, out_channels: int, ksize: int, *, initialW: Any = None):
+        initialW = Normal(0.01) if initialW is None else initialW
+        pad = (ksize - 1) // 2
+        tall, wide = ((ksize, 1), 1, (pad, 0)), ((1, ksize), 1, (0, pad))
+        with self.init_scope():
+            self.col_max = Convolution2D(in_channels, mid_channels, *tall, initialW=initialW)
+            self.col = Convolution2D(mid_channels, out_channels, *wide, initialW=initialW)
+            self.row_max = Convolution2D(in_channels, mid_channels, *wide, initialW=initialW)
+            self.row = Convolution2D(mid_channels, out_channels, *tall, initialW=initialW)
+
+    def forward(self, x: Any) -> Variable:
+        """(B, out_channels, H, W) of x (B, in_channels, H, W)."""
+        return F.relu(self.col(self.col_max(x)) + self.row(self.row_max(x)))
+
+
+_THIN = 10  # channels of a cell
+
+
+class LightHeadRCNNResNet101Head(Chain):
+    """Offsets of each class and scores from a thin map.
+
+    n_class: with the background
+    roi_size: a region becomes roi_size x roi_size cells of 10 channels of their own
+    spatial_scale: pixels of the map for one of the network's input
+    in_channels, mid_channels, fc_channels: of C5, between the strokes of the large kernels, and of fc1
+    """
+
+    def __init__(
+        self,
+        n_class: int,
+        roi_size: int = 7,
+        spatial_scale: float = 1 / 16,
+        *,
+        in_channels: int = 2048,
+        mid_channels: int = 256,
+        fc_channels: int = 2048,
+    ):
+        self.n_class = n_class
+        self.roi_size = roi_size
+        self.spatial_scale = spatial_scale
+        n = _THIN * roi_size * roi_size
+        with self.init_scope():
+            self.global_context_module = GlobalContextModule(in_channels, mid_channels, n, 15)
+            self.fc1 = Linear(n, fc_channels, initialW=Normal(0.01))
+            self.score = Linear(fc_channels, n_class, initialW=Normal(0.01))
+            self.cls_loc = Linear(fc_channels, 4 * n_class, initialW=Normal(0.001))
+
+    def forward(self, x: Any, rois: Any, roi_indices: Any) -> tuple[Variable, Variable]:
+        """(R, n_class * 4) offsets, (R, n_class) scores before a softmax, of the regions of x (B, C, H, W)."""
+        h = self.global_context_module(x)
+        size = self.roi_size
+        pool = F.ps_roi_max_align_2d(h, rois, roi_indices, (_THIN, size, size), self.spatial_scale, size, 2)
+        h = F.relu(self.fc1(pool))
+        return self.cls_loc(h), self.score(h)
+
 
 PROPOSALS = ProposalCreator(n_test_post_nms=1000, min_size=0)
 

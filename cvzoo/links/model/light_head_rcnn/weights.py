@@ -1,9 +1,52 @@
-"""Where ChainerCV's weights of Light-Head R-CNN lie; the publisher names no hashes: the first download is pinned."""
+"""Where ChainerCV's weights of Light-Head R-CNN lie; the publisher names no hashes: the first download is pinned.
+
+ChainerCV's names in the networks in two stages on ResNet-101, and ours.
+"""
+
+import functools
+from collections.abc import Sequence
 
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.preparation.resize_shortest_edge import ResizeShortestEdge
+from cvzoo.links.model.pretrained.detector import DetectorFiles
+from cvzoo.links.model.pretrained.names import Arrays, Names
 from cvzoo.links.model.publishers.chainercv import chainercv_weights
+from cvzoo.links.model.resnet.weights import CHAINERCV_RULES, without_first_bias
 from cvzoo.weights.record import Weights
+
+
+def resnet101_files(
+    architecture: str,
+    class_array: str,
+    *,
+    n_each: int = 1,
+    default_names: tuple[str, ...],
+    known_names: Sequence[tuple[str, ...]] = (),
+) -> DetectorFiles:
+    """What files of detectors whose `extractor` is a ResNet-101 hold.
+
+    class_array: the array that has n_each numbers for each class, the background counted; the others as in
+        `DetectorFiles`
+    """
+    names = {
+        "ChainerCV's ResNet-101": Names(
+            marks=("conv1/conv/W", "res2/a/conv1/conv/W"),
+            rules=(*CHAINERCV_RULES, ("^", "extractor/")),
+            drop=("extractor/fc6/",),
+            finish=without_first_bias,
+            only=("extractor/",),
+        ),
+        "chainercv": Names(
+            marks=("extractor/conv1/conv/W", class_array), rules=CHAINERCV_RULES, finish=without_first_bias
+        ),
+    }
+    counter = functools.partial(_count, class_array=class_array, n_each=n_each)
+    return DetectorFiles(architecture, names, counter, known_names=known_names, default_names=default_names)
+
+
+def _count(named: Arrays, *, class_array: str, n_each: int) -> int | None:
+    return len(named[class_array]) // n_each - 1 if class_array in named else None
+
 
 RESNET101_IMAGENET = chainercv_weights(
     "resnet101_imagenet_he",

@@ -12,8 +12,7 @@ from cvzoo.links.chain import Chain
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.model.config import AbstractConfig, classes_field, short_side_field, width_field
 from cvzoo.links.model.conv_norm_activ import ConvNormActiv
-from cvzoo.links.model.lraspp.names import NAMES
-from cvzoo.links.model.lraspp.weights import RECORDS
+from cvzoo.links.model.lraspp.weights import NAMES, RECORDS
 from cvzoo.links.model.mobilenet_v3.extractor import MobileNetV3Extractor
 from cvzoo.links.model.preparation.short_side import ShortSide
 from cvzoo.links.model.pretrained.classifier import segmenter_source

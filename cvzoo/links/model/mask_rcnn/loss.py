@@ -12,8 +12,7 @@ from cvzoo.functions.roi.roi_average_align_2d import roi_average_align_2d
 from cvzoo.geometry.rle import RLEs
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.check_objects import check_objects
-from cvzoo.links.model.faster_rcnn_fpn.loss import reported
-from cvzoo.links.model.faster_rcnn_fpn.region_losses import RegionLosses, RegionSampling, joined
+from cvzoo.links.model.faster_rcnn_fpn.loss import RegionLosses, RegionSampling, joined, reported
 from cvzoo.links.model.faster_rcnn_fpn.sampling import SampledRegions, truths
 from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
 

@@ -1,24 +1,110 @@
 """Mask R-CNN on a feature pyramid."""
 
+import dataclasses
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
+import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.arrays import is_device_array
+from cvzoo.backends.dispatch import backend_of
+from cvzoo.functions.array.dtypes import widened
+from cvzoo.initializers.normal import Normal
+from cvzoo.links.chain import Chain, ChainList
+from cvzoo.links.connection.convolution_2d import Convolution2D
+from cvzoo.links.connection.deconvolution_2d import Deconvolution2D
+from cvzoo.links.model.config import AbstractConfig, config_field, count_field
 from cvzoo.links.model.config_json import config_from_json
-from cvzoo.links.model.decoding.found import Found
+from cvzoo.links.model.decoding.abstract import Found
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig, pyramid_preparation
-from cvzoo.links.model.faster_rcnn_fpn.region_network import RegionNetwork, to_photo
-from cvzoo.links.model.faster_rcnn_fpn.source import region_networks_of_file, region_source
+from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import published_variant
+from cvzoo.links.model.faster_rcnn_fpn.names import region_networks_of_file, region_source
+from cvzoo.links.model.faster_rcnn_fpn.region_network import RegionNetwork, region_conv, to_photo
 from cvzoo.links.model.instance_segmenter import AbstractInstanceSegmenter, FoundInstances
-from cvzoo.links.model.mask_rcnn.config import MaskHeadConfig, MaskRCNNFPNConfig
-from cvzoo.links.model.mask_rcnn.mask_head import MaskHead
 from cvzoo.links.model.mask_rcnn.paste_mask import paste_masks
 from cvzoo.links.model.mask_rcnn.weights import WEIGHTS
 from cvzoo.links.model.preparation.resize_shortest_edge import ResizeShortestEdge
 from cvzoo.links.model.pretrained.load import load_pretrained
+from cvzoo.links.model.resnet.norm import Norm
+from cvzoo.links.model.variant import variant
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class MaskHeadConfig(AbstractConfig):
+    """How a mask head is built, and how its masks become the image's. Raises ValueRangeError."""
+
+    depth: int = count_field(4, help="3 x 3 convolutions of `channels`", at_least=0)
+    channels: int = count_field(256, help="channels of the convolutions")
+    roi_size: int = count_field(14, help="cells of a region along a side; the mask has twice as many")
+    paste: Literal["whole", "exact"] = config_field(
+        "whole",
+        help="whole: boxes are widened to whole pixels, as in torchvision; exact: as they are, as in detectron2",
+    )
+
+
+MaskHeadSettings = MaskHeadConfig  # its name before configs were files' headers, too
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class MaskRCNNFPNConfig(AbstractConfig):
+    """A Mask R-CNN as files describe it; its fields are the constructor's arguments."""
+
+    n_fg_class: int = count_field(help="number of classes")
+    settings: FasterRCNNFPNConfig = config_field(help="the network that finds boxes")
+    mask_settings: MaskHeadConfig = config_field(help="the mask head")
+
+
+class MaskHead(Chain):
+    """Convolutions, one that doubles the sides, and a map of scores for each class.
+
+    in_channels: of the regions; norm: of the convolutions, None: they have biases
+    """
+
+    rows_vary = True
+
+    def __init__(self, in_channels: int, n_fg_class: int, settings: MaskHeadConfig, *, norm: Norm | None = None):
+        s = settings
+        with self.init_scope():
+            self.convs = ChainList()
+            width = in_channels
+            for _ in range(s.depth):
+                self.convs.append(region_conv(width, s.channels, norm))
+                width = s.channels
+            self.up = Deconvolution2D(width, s.channels, 2, 2, initialW=Normal((2 / (4 * s.channels)) ** 0.5))
+            self.out = Convolution2D(s.channels, n_fg_class, 1, initialW=Normal(0.01))
+
+    def features(self, x: Any) -> Variable:
+        """(R, channels, 2 * size, 2 * size), what the scores are made of; x: (R, in_channels, size, size)."""
+        for conv in self.convs:
+            x = conv(x)
+        return F.relu(self.up(x))
+
+    def forward(self, x: Any) -> Variable:
+        """(R, n_fg_class, 2 * size, 2 * size), before the sigmoid."""
+        return self.out(self.features(x))
+
+    def probabilities(self, x: Any, label: np.ndarray) -> np.ndarray:
+        """(R, 2 * size, 2 * size) float32 of the class label (R,) of each region alone: the others are not computed."""
+        h = widened(self.features(x))
+        if is_device_array(h.array):
+            return self._on_device(h, label)
+        h = h.array
+        n, channels, height, width = h.shape
+        rows = h.transpose(0, 2, 3, 1).reshape(n, height * width, channels)
+        filters = self.out.W.array[label, :, 0, 0]
+        # not by BLAS, which would wake all its threads for each region's few numbers
+        logit = np.einsum("rpc,rc->rp", rows, filters) + self.out.b.array[label][:, None]
+        with np.errstate(over="ignore"):  # 1 / (1 + inf) is the 0 that is meant
+            return (1 / (1 + np.exp(-logit))).reshape(n, height, width)
+
+    def _on_device(self, h: Variable, label: Any) -> Any:
+        # a GPU computes all classes sooner than it sorts out filters
+        logit = widened(self.out(h)).array
+        own = logit[backend_of(logit).xp.arange(logit.shape[0]), label]
+        return F.sigmoid(own).array
 
 
 class MaskRCNNFPN(AbstractInstanceSegmenter):
@@ -96,3 +182,35 @@ class MaskRCNNFPN(AbstractInstanceSegmenter):
         bbox = to_photo(bbox, seen, size)
         mask = paste_masks(prob, bbox, size, thresh=self.mask_thresh, how=self.mask_settings.paste)
         return FoundInstances(mask, bbox, label, score)
+
+
+def _build(
+    kind: str,
+    n_fg_class: int | None = None,
+    pretrained_model: str | os.PathLike | None = None,
+    *,
+    label_names: Sequence[str] | None = None,
+    settings: FasterRCNNFPNConfig | None = None,
+) -> MaskRCNNFPN:
+    name, settings = published_variant(kind, pretrained_model, settings, WEIGHTS)
+    return MaskRCNNFPN(n_fg_class, name, label_names=label_names, settings=settings)
+
+
+MaskRCNNFPNResNet50 = variant(
+    "MaskRCNNFPNResNet50",
+    _build,
+    "resnet50",
+    'A `MaskRCNNFPN` on a ResNet-50; "coco" are torchvision\'s weights, "imagenet" is a backbone',
+)
+MaskRCNNFPNResNet101 = variant(
+    "MaskRCNNFPNResNet101",
+    _build,
+    "resnet101",
+    'A `MaskRCNNFPN` on a ResNet-101; "coco_detectron2_3x" and "coco_chainercv" are weights',
+)
+MaskRCNNFPNResNeXt101 = variant(
+    "MaskRCNNFPNResNeXt101",
+    _build,
+    "resnext101_32x8d",
+    'A `MaskRCNNFPN` on a ResNeXt-101 32x8d; "coco_detectron2_3x" are detectron2\'s weights',
+)

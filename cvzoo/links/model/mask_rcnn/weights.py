@@ -2,13 +2,13 @@
 
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig
-from cvzoo.links.model.faster_rcnn_fpn.detectron2_weights import detectron2_files
 from cvzoo.links.model.faster_rcnn_fpn.weights import (
     RESNET50_FPN,
     RESNET50_FPN_V2,
     TORCHVISION_PREPROCESSING,
     chainercv_config,
     chainercv_pyramid,
+    detectron2_files,
 )
 from cvzoo.links.model.publishers.torchvision import torchvision_weights
 from cvzoo.weights.record import Weights

@@ -3,6 +3,7 @@
 import dataclasses
 import os
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import cvzoo.functions as F
@@ -19,11 +20,11 @@ from cvzoo.links.model.config import (
     width_field,
 )
 from cvzoo.links.model.mnasnet.extractor import STAGES, MNASNetExtractor
-from cvzoo.links.model.mnasnet.names import NAMES
-from cvzoo.links.model.mnasnet.weights import WEIGHTS
+from cvzoo.links.model.mnasnet.weights import NAMES, WEIGHTS
 from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.classifier import classifier_source
 from cvzoo.links.model.pretrained.load import load_pretrained
+from cvzoo.links.model.variant import classifier_variant
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -97,3 +98,9 @@ class MNASNet(AbstractClassifier):
         h = F.global_average_pooling_2d(h)
         yield "pool5", h
         yield "fc6", self.fc(F.dropout(h, self.dropout))
+
+
+MNASNet0_5 = classifier_variant("MNASNet0_5", partial(MNASNet, 0.5), "An `MNASNet` of width 0.5")
+MNASNet0_75 = classifier_variant("MNASNet0_75", partial(MNASNet, 0.75), "An `MNASNet` of width 0.75")
+MNASNet1_0 = classifier_variant("MNASNet1_0", partial(MNASNet, 1.0), "An `MNASNet` of width 1.0")
+MNASNet1_3 = classifier_variant("MNASNet1_3", partial(MNASNet, 1.3), "An `MNASNet` of width 1.3")

@@ -19,8 +19,7 @@ from cvzoo.links.model.config import (
     width_field,
 )
 from cvzoo.links.model.mobilenet_v2.extractor import ROWS, Arch, MobileNetV2Extractor
-from cvzoo.links.model.mobilenet_v2.names import mobilenet_v2_names
-from cvzoo.links.model.mobilenet_v2.weights import TF_LABEL_NAMES, TF_PREPARATION, WEIGHTS
+from cvzoo.links.model.mobilenet_v2.weights import TF_LABEL_NAMES, TF_PREPARATION, WEIGHTS, mobilenet_v2_names
 from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.classifier import classifier_source
 from cvzoo.links.model.pretrained.load import load_pretrained

@@ -1,11 +1,92 @@
-"""Published weights of MobileNetV2: (arch, width), then what a user asks for."""
+"""Published weights of MobileNetV2: (arch, width), then what a user asks for.
 
+torchvision's, timm's and ChainerCV's names in a MobileNetV2, and ours.
+"""
+
+import functools
+from collections.abc import Mapping
+
+import numpy as np
+
+from cvzoo.errors.exceptions import WeightsMismatchError
 from cvzoo.labels.imagenet import imagenet_label_names
+from cvzoo.links.model.mobilenet_v2.extractor import ROWS, STAGES, Arch
 from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.classifier import ClassWeights
+from cvzoo.links.model.pretrained.names import Names
 from cvzoo.links.model.publishers.chainercv import chainercv_classifier
-from cvzoo.links.model.publishers.timm import timm_classifier
+from cvzoo.links.model.publishers.timm import TIMM_AROUND, TIMM_MARKS, timm_classifier, timm_places
 from cvzoo.links.model.publishers.torchvision import torchvision_classifier
+
+_TORCHVISION_EXPAND = (("0.0", "expand/conv"), ("0.1", "expand/bn"))
+_TORCHVISION_LAST = (
+    ("{0}.0", "depthwise/conv"),
+    ("{0}.1", "depthwise/bn"),
+    ("{1}", "project/conv"),
+    ("{2}", "project/bn"),
+)
+
+
+def torchvision_places() -> dict[str, str]:
+    """Our path of each module of torchvision's."""
+    places = {"features.0.0": "extractor/stem/conv", "features.0.1": "extractor/stem/bn"}
+    for i, row in enumerate(ROWS):
+        theirs, ours = f"features.{i + 1}.conv", f"extractor/blocks/{i}"
+        first = 0 if row.factor == 1 else 1
+        if first:
+            places.update({f"{theirs}.{name}": f"{ours}/{path}" for name, path in _TORCHVISION_EXPAND})
+        for name, path in _TORCHVISION_LAST:
+            places[f"{theirs}.{name.format(first, first + 1, first + 2)}"] = f"{ours}/{path}"
+    last = f"features.{len(ROWS) + 1}"
+    return {**places, f"{last}.0": "extractor/last/conv", f"{last}.1": "extractor/last/bn", "classifier.1": "fc"}
+
+
+def timm_mobilenet_v2_places() -> dict[str, str]:
+    """Our path of each module of timm's."""
+    places, counts = dict(TIMM_AROUND), dict.fromkeys(range(len(STAGES)), 0)
+    stage_of = [s for s, stage in enumerate(STAGES) for _ in range(stage.count)]
+    for i, row in enumerate(ROWS):
+        s = stage_of[i]
+        block = f"blocks.{s}.{counts[s]}", f"extractor/blocks/{i}"
+        places.update(timm_places(*block, expand=row.factor > 1, excite=False))
+        counts[s] += 1
+    return places
+
+
+def chainercv_places() -> dict[str, str]:
+    """Our path of each link of ChainerCV's."""
+    links = {"conv": "extractor/stem", "conv1": "extractor/last"}
+    for i, row in enumerate(ROWS):
+        for role in ("expand", "depthwise", "project") if row.factor > 1 else ("depthwise", "project"):
+            links[f"expanded_conv_{i}/{role}" if i else f"expanded_conv/{role}"] = f"extractor/blocks/{i}/{role}"
+    places = {"logits_conv/conv": "fc"}
+    for theirs, ours in links.items():
+        places.update({f"{theirs}/conv/conv": f"{ours}/conv", f"{theirs}/bn": f"{ours}/bn"})
+    return places
+
+
+def mobilenet_v2_names(arch: Arch) -> Mapping[str, Names]:
+    """Publisher -> its names; "tf" are ChainerCV's files of TensorFlow's networks, which pad in another way."""
+    of_tf, of_torch = (functools.partial(_checked, theirs=theirs, asked=arch) for theirs in ("tf", "torchvision"))
+    return {
+        "tf": Names(
+            marks=("logits_conv/conv/W",),
+            modules=chainercv_places(),
+            values=[("fc/W", lambda array: array.reshape(array.shape[:2]))],  # a convolution of one pixel is a matrix
+            finish=of_tf,
+        ),
+        "timm": Names(marks=TIMM_MARKS, modules=timm_mobilenet_v2_places(), finish=of_torch),
+        "torchvision": Names(marks=("features.0.0.weight",), modules=torchvision_places(), finish=of_torch),
+    }
+
+
+def _checked(named: dict[str, np.ndarray], n_class: int | None, *, theirs: str, asked: str) -> dict[str, np.ndarray]:
+    if theirs != asked:
+        raise WeightsMismatchError(
+            "MobileNetV2: the file's network pads in another way", expected=f"arch={asked!r}", got=f"arch={theirs!r}"
+        )
+    return named
+
 
 TF_PREPARATION = CenterCrop(mean=(128 / 255,) * 3, std=(128 / 255,) * 3)
 TF_LABEL_NAMES = ("background", *imagenet_label_names)

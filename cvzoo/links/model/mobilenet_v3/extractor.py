@@ -1,17 +1,108 @@
 """The convolutions of MobileNetV3."""
 
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
+from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.chain import Chain, ChainList
 from cvzoo.links.connection.fused_activation import hard_gate
 from cvzoo.links.link import Link
 from cvzoo.links.model.conv_norm_activ import ConvNormActiv
 from cvzoo.links.model.inverted_residual import InvertedResidual
-from cvzoo.links.model.mobilenet_v3.rows import Size, network_plan
 from cvzoo.links.model.resnet.norm import Norm
 from cvzoo.links.model.round_channels import round_channels
+
+Size = Literal["large", "small"]
+
+
+class BlockRow(NamedTuple):
+    """A block.
+
+    ksize, stride, dilate: of its depthwise convolution
+    expanded, out_channels: channels of the depthwise convolution and of what comes out
+    excite: whether it has a squeeze-and-excite
+    hard: whether the activation is hard swish, else relu
+    """
+
+    ksize: int
+    expanded: int
+    out_channels: int
+    excite: bool
+    hard: bool
+    stride: int
+    dilate: int = 1
+
+
+class Plan(NamedTuple):
+    """A whole network: the first convolution's channels, the blocks, the hidden layer of the classifier."""
+
+    stem: int
+    rows: tuple[BlockRow, ...]
+    hidden: int
+
+
+_LARGE = (
+    BlockRow(3, 16, 16, False, False, 1),
+    BlockRow(3, 64, 24, False, False, 2),
+    BlockRow(3, 72, 24, False, False, 1),
+    BlockRow(5, 72, 40, True, False, 2),
+    BlockRow(5, 120, 40, True, False, 1),
+    BlockRow(5, 120, 40, True, False, 1),
+    BlockRow(3, 240, 80, False, True, 2),
+    BlockRow(3, 200, 80, False, True, 1),
+    BlockRow(3, 184, 80, False, True, 1),
+    BlockRow(3, 184, 80, False, True, 1),
+    BlockRow(3, 480, 112, True, True, 1),
+    BlockRow(3, 672, 112, True, True, 1),
+    BlockRow(5, 672, 160, True, True, 2),
+    BlockRow(5, 960, 160, True, True, 1),
+    BlockRow(5, 960, 160, True, True, 1),
+)
+_SMALL = (
+    BlockRow(3, 16, 16, True, False, 2),
+    BlockRow(3, 72, 24, False, False, 2),
+    BlockRow(3, 88, 24, False, False, 1),
+    BlockRow(5, 96, 40, True, True, 2),
+    BlockRow(5, 240, 40, True, True, 1),
+    BlockRow(5, 240, 40, True, True, 1),
+    BlockRow(5, 120, 48, True, True, 1),
+    BlockRow(5, 144, 48, True, True, 1),
+    BlockRow(5, 288, 96, True, True, 2),
+    BlockRow(5, 576, 96, True, True, 1),
+    BlockRow(5, 576, 96, True, True, 1),
+)
+_HIDDEN = {"large": 1280, "small": 1024}
+_TAIL = 3  # blocks of the last stage
+
+
+def network_plan(size: Size, *, width: float = 1.0, reduced_tail: bool = False, dilated: bool = False) -> Plan:
+    """The blocks of a network.
+
+    width: all channels times this
+    reduced_tail: half the channels from the last stage on, as detectors take it
+    dilated: the last stage with a dilation of 2 instead of a stride, for dense maps
+    Raises ValueRangeError for another size or a width that is not positive.
+    """
+    if size not in _HIDDEN:
+        raise ValueRangeError("MobileNetV3: size", expected="'large' or 'small'", got=repr(size))
+    if not 0 < width < 100:
+        raise ValueRangeError("MobileNetV3: width must be positive and below 100", got=width)
+    part = 2 if reduced_tail else 1
+    rows = []
+    table = _LARGE if size == "large" else _SMALL
+    for i, row in enumerate(table):
+        tail = i - (len(table) - _TAIL)  # 0 for the first block of the last stage
+        expanded = row.expanded // part if tail > 0 else row.expanded
+        out_channels = row.out_channels // part if tail >= 0 else row.out_channels
+        rows.append(
+            row._replace(
+                expanded=round_channels(expanded * width),
+                out_channels=round_channels(out_channels * width),
+                dilate=2 if dilated and tail >= 0 else 1,
+            )
+        )
+    return Plan(round_channels(16 * width), tuple(rows), round_channels(_HIDDEN[size] // part * width))
 
 
 class MobileNetV3Extractor(Chain):

@@ -3,6 +3,7 @@
 import dataclasses
 import os
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import cvzoo.functions as F
@@ -18,13 +19,12 @@ from cvzoo.links.model.config import (
     preparation_field,
     width_field,
 )
-from cvzoo.links.model.mobilenet_v3.extractor import MobileNetV3Extractor
-from cvzoo.links.model.mobilenet_v3.names import TIMM_EPS, mobilenet_v3_names
-from cvzoo.links.model.mobilenet_v3.rows import Size, network_plan
-from cvzoo.links.model.mobilenet_v3.weights import WEIGHTS
+from cvzoo.links.model.mobilenet_v3.extractor import MobileNetV3Extractor, Size, network_plan
+from cvzoo.links.model.mobilenet_v3.weights import TIMM_EPS, WEIGHTS, mobilenet_v3_names
 from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.classifier import classifier_source
 from cvzoo.links.model.pretrained.load import load_pretrained
+from cvzoo.links.model.variant import classifier_variant
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -107,3 +107,7 @@ class MobileNetV3(AbstractClassifier):
         h = F.hard_swish(self.fc6(h))
         yield "fc6", h
         yield "fc7", self.fc7(F.dropout(h, self.dropout))
+
+
+MobileNetV3Large = classifier_variant("MobileNetV3Large", partial(MobileNetV3, "large"), "A large `MobileNetV3`")
+MobileNetV3Small = classifier_variant("MobileNetV3Small", partial(MobileNetV3, "small"), "A small `MobileNetV3`")

@@ -1,7 +1,67 @@
-"""Published weights of MobileNetV3: the size, then what a user asks for."""
+"""Published weights of MobileNetV3: the size, then what a user asks for.
 
-from cvzoo.links.model.publishers.timm import timm_classifier
+torchvision's and timm's names in a MobileNetV3, and ours.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from cvzoo.links.model.inverted_residual import sequential_places
+from cvzoo.links.model.mobilenet_v3.extractor import Plan
+from cvzoo.links.model.pretrained.names import Names
+from cvzoo.links.model.publishers.timm import TIMM_MARKS, timm_classifier, timm_places
 from cvzoo.links.model.publishers.torchvision import torchvision_classifier
+
+TIMM_EPS = 1e-5  # of timm's normalizations; torchvision's have 1e-3
+_COUNTS = {15: (1, 2, 3, 4, 2, 3), 11: (1, 2, 3, 2, 3)}  # all blocks -> blocks of each of timm's stages
+
+
+def extractor_places(plan: Plan, *, theirs: str = "features", ours: str = "extractor") -> dict[str, str]:
+    """Our path of each module of the convolutions, by torchvision's name.
+
+    theirs: what torchvision calls the list of layers: "features", or "backbone" or "backbone.body" in other models
+    ours: the path of the `MobileNetV3Extractor`
+    """
+    places = {f"{theirs}.0.0": f"{ours}/stem/conv", f"{theirs}.0.1": f"{ours}/stem/bn"}
+    width = plan.stem
+    for i, row in enumerate(plan.rows):
+        block = f"{theirs}.{i + 1}.block", f"{ours}/blocks/{i}"
+        places.update(sequential_places(*block, expand=row.expanded != width, excite=row.excite))
+        width = row.out_channels
+    last = len(plan.rows) + 1
+    places.update({f"{theirs}.{last}.0": f"{ours}/last/conv", f"{theirs}.{last}.1": f"{ours}/last/bn"})
+    return places
+
+
+def timm_mobilenet_v3_places(plan: Plan) -> dict[str, str]:
+    """Our path of each module of timm's: there the last convolution is a block, and the hidden layer the head."""
+    places = {"conv_stem": "extractor/stem/conv", "bn1": "extractor/stem/bn", "conv_head": "fc6", "classifier": "fc7"}
+    counts = _COUNTS[len(plan.rows)]
+    names = [f"blocks.{s}.{i}" for s, count in enumerate(counts) for i in range(count)]
+    width = plan.stem
+    for i, (name, row) in enumerate(zip(names, plan.rows)):
+        block = name, f"extractor/blocks/{i}"
+        places.update(timm_places(*block, expand=row.expanded != width, excite=row.excite))
+        width = row.out_channels
+    last = f"blocks.{len(counts)}.0"
+    return {**places, f"{last}.conv": "extractor/last/conv", f"{last}.bn1": "extractor/last/bn"}
+
+
+def mobilenet_v3_names(plan: Plan) -> Mapping[str, Names]:
+    """Publisher -> its names in a network of this plan."""
+    return {
+        "timm": Names(marks=TIMM_MARKS, modules=timm_mobilenet_v3_places(plan), values=[("fc6/W", _as_matrix)]),
+        "torchvision": Names(
+            marks=(), modules={**extractor_places(plan), "classifier.0": "fc6", "classifier.3": "fc7"}
+        ),
+    }
+
+
+def _as_matrix(array: np.ndarray) -> np.ndarray:
+    """A convolution of one pixel is a matrix."""
+    return array.reshape(array.shape[:2]) if array.ndim == 4 else array
+
 
 WEIGHTS = {
     "large": {

@@ -5,9 +5,11 @@ import math
 from collections.abc import Sequence
 from typing import Any, Literal
 
+from cvzoo.backends.resampling import Resampling
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.model.preparation.abstract import AbstractNormalizedPreparation, Size, checked_side
 from cvzoo.links.model.preparation.placement import Placement
+from cvzoo.links.model.preparation.statistics import FACTS_OF_255, MEAN_OF_255, STD_OF_255
 
 Sides = Literal["torchvision", "chainercv", "detectron2"]
 
@@ -92,3 +94,20 @@ def _rounded(size: Sequence[int], min_size: int, max_size: int) -> Size:
 
 
 _SIZES = {"torchvision": fitted_size, "chainercv": _cut_off, "detectron2": _rounded}
+
+
+def torchvision_detector_preparation(min_size: int, max_size: int, *, antialias: bool) -> ResizeShortestEdge:
+    """The short side min_size, normalized by ImageNet's statistics, sides padded to multiples of 32.
+
+    antialias: shrunk as Pillow does, then normalized; else normalized, then resized by four pixels' bilinear mean
+    """
+    return ResizeShortestEdge(
+        min_size,
+        max_size,
+        multiple=32,  # the stride of C5: the maps' sides then halve without a rest
+        mean=MEAN_OF_255,
+        std=STD_OF_255,
+        resampling=Resampling.PILLOW_FLOATS if antialias else Resampling.BILINEAR,
+        normalize_first=not antialias,
+        header=("channels", *FACTS_OF_255, *RESIZED_FACTS),
+    )

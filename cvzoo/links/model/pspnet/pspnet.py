@@ -4,7 +4,7 @@ import dataclasses
 import math
 import os
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.labels.ade20k import ade20k_semantic_segmentation_label_names
 from cvzoo.labels.cityscapes import cityscapes_semantic_segmentation_label_names
 from cvzoo.labels.voc import voc_semantic_segmentation_label_names
+from cvzoo.links.chain import ChainList
 from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.model.class_maps import ClassMap
@@ -25,15 +26,78 @@ from cvzoo.links.model.preparation.as_is import AsIs
 from cvzoo.links.model.pretrained.classifier import segmenter_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.pretrained.source import read_pretrained
-from cvzoo.links.model.pspnet.layouts import LAYOUTS, Layout
-from cvzoo.links.model.pspnet.names import BACKBONE_NAMES, NAMES
-from cvzoo.links.model.pspnet.pyramid_pooling import PyramidPoolingModule
-from cvzoo.links.model.pspnet.tiles import cover_with_tiles
-from cvzoo.links.model.pspnet.weights import BACKBONE_RECORDS, INPUT_SIZES, RECORDS
+from cvzoo.links.model.pspnet.weights import (
+    BACKBONE_NAMES,
+    BACKBONE_RECORDS,
+    INPUT_SIZES,
+    LAYOUTS,
+    NAMES,
+    RECORDS,
+    Layout,
+)
 from cvzoo.links.model.resnet.extractor import ResNetExtractor
 from cvzoo.links.model.segmenter import AbstractSegmenter
+from cvzoo.links.model.variant import variant
 from cvzoo.links.model.views import mean_of_views
 from cvzoo.transforms.resize_contain import contain_frame, resize_contain
+
+
+class Tile(NamedTuple):
+    """A window: where it lies in the photo, and where that part of the photo lies in the window.
+
+    A window that is larger than the photo sticks out of it on both sides.
+    """
+
+    photo: tuple[slice, slice]
+    window: tuple[slice, slice]
+
+
+def cover_with_tiles(size: Sequence[int], window: Sequence[int], stride: Sequence[int]) -> list[Tile]:
+    """Windows that cover a photo, row by row, as many as the strides need and in the photo's middle.
+
+    size, window, stride: (H, W) each
+    Source: PSPNet's sliding evaluation, as ChainerCV has it.
+    """
+    rows, columns = (_along(*each) for each in zip(size, window, stride))
+    return [Tile((y, x), (wy, wx)) for y, wy in rows for x, wx in columns]
+
+
+def _along(side: int, window: int, stride: int) -> list[tuple[slice, slice]]:
+    n = max(1, math.ceil((side - window) / stride) + 1)
+    start = (side - window - stride * (n - 1)) // 2
+    spans = []
+    for i in range(n):
+        low = start + i * stride
+        high = low + window
+        spans.append((slice(max(low, 0), min(high, side)), slice(max(-low, 0), window - max(high - side, 0))))
+    return spans
+
+
+class PyramidPoolingModule(ChainList):
+    """x and, for each level of a pyramid, its means over a grid, convolved and enlarged: twice the channels.
+
+    feat_size: (H, W) of the maps that the network is made for; a level's windows have the size that divides it into
+        `pyramids` parts, cut off to whole pixels, whatever the size of x
+    eps: of the normalizations
+    Source: Zhao et al., Pyramid Scene Parsing Network, CVPR 2017.
+    """
+
+    def __init__(
+        self, in_channels: int, feat_size: Sequence[int], pyramids: Sequence[int] = (6, 3, 2, 1), *, eps: float = 2e-5
+    ):
+        out_channels = in_channels // len(pyramids)
+        super().__init__(*(Conv2DBNActiv(in_channels, out_channels, 1, bn_eps=eps) for _ in pyramids))
+        self.ksizes = [tuple(max(1, side // parts) for side in feat_size) for parts in pyramids]
+
+    def forward(self, x: Any) -> Variable:
+        """(B, 2 * in_channels, H, W) of x (B, in_channels, H, W)."""
+        size = x.shape[2:]
+        maps = [x]
+        for conv, ksize in zip(self, self.ksizes):
+            ksize = tuple(min(k, side) for k, side in zip(ksize, size))  # a smaller map is one window
+            maps.append(F.resize_images(conv(F.average_pooling_2d(x, ksize, ksize)), size, align_corners=True))
+        return F.concat(maps, axis=1)
+
 
 _STRIDE = 8
 
@@ -218,3 +282,19 @@ def _size(value: int | Sequence[int]) -> tuple[int, int]:
     if len(size) != 2 or any(type(side) is not int or side < 8 for side in size):
         raise ValueRangeError("input_size must be a number of at least 8, or (H, W)", got=repr(value))
     return size
+
+
+def _pspnet(
+    n_layer: int,
+    n_class: int | None = None,
+    pretrained_model: str | os.PathLike | None = None,
+    input_size: int | tuple[int, int] | None = None,
+    *,
+    label_names: Sequence[str] | None = None,
+    aux: bool = False,
+) -> PSPNet:
+    return PSPNet(n_layer, n_class, pretrained_model, input_size, label_names=label_names, aux=aux)
+
+
+PSPNetResNet50 = variant("PSPNetResNet50", _pspnet, 50, "A `PSPNet` on a ResNet of 50 layers")
+PSPNetResNet101 = variant("PSPNetResNet101", _pspnet, 101, "A `PSPNet` on a ResNet of 101 layers")

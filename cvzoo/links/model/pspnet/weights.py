@@ -1,12 +1,74 @@
-"""Published weights of PSPNet."""
+"""Weights of PSPNet: the files, their layouts, and what their arrays are called here."""
+
+from typing import Literal, NamedTuple
 
 from cvzoo.labels.ade20k import ade20k_semantic_segmentation_label_names
 from cvzoo.labels.cityscapes import cityscapes_semantic_segmentation_label_names
+from cvzoo.links.model.deeplab.weights import gluon_place
 from cvzoo.links.model.preparation.as_is import AsIs
-from cvzoo.links.model.pspnet.layouts import LAYOUTS, Layout
+from cvzoo.links.model.pretrained.names import Names, Rule
 from cvzoo.links.model.publishers.chainercv import chainercv_weights
 from cvzoo.links.model.publishers.gluon_cv import gluon_segmenter
 from cvzoo.weights.record import Weights
+
+Layout = Literal["chainercv", "gluon"]
+
+
+class PSPLayout(NamedTuple):
+    """Settings that a file's shapes do not show.
+
+    dilate_first: as in `ResNetExtractor`
+    eps: of the normalizations
+    pyramids: into how many parts each level of the pyramid divides a side, in the order of the levels
+    mean, std: of RGB in [0, 255]
+    aux_ksize: of the auxiliary head's last convolution
+    aux_channels: of its first, as a share of the channels that it sees
+    """
+
+    dilate_first: bool
+    eps: float
+    pyramids: tuple[int, ...]
+    mean: tuple[float, float, float]
+    std: tuple[float, float, float]
+    aux_ksize: int
+    aux_channels: float
+
+
+LAYOUTS: dict[str, PSPLayout] = {
+    "chainercv": PSPLayout(True, 2e-5, (6, 3, 2, 1), (123.68, 116.779, 103.939), (1.0, 1.0, 1.0), 3, 1 / 2),
+    "gluon": PSPLayout(False, 1e-5, (1, 2, 3, 6), (123.675, 116.28, 103.53), (58.395, 57.12, 57.375), 1, 1 / 4),
+}
+
+
+_CHAINERCV: tuple[Rule, ...] = (
+    (r"^extractor/conv1_(\d)/", lambda match: f"extractor/conv1/{int(match[1]) - 1}/"),
+    (r"^extractor/(res\d)/a/", r"extractor/\1/0/"),
+    (r"^extractor/(res\d)/b(\d+)/", r"extractor/\1/\2/"),
+    (r"/residual_conv/", "/shortcut/"),
+)
+# our names in a DeepLab -> those in a PSPNet
+_OF_DEEPLAB: tuple[Rule, ...] = (
+    (r"^backbone/layers/", "extractor/"),
+    (r"^head/ppm/", "ppm/"),
+    (r"^head/conv/", "head_conv1/"),
+    (r"^head/out/", "head_conv2/"),
+    (r"^aux/conv/", "aux_conv1/"),
+    (r"^aux/out/", "aux_conv2/"),
+)
+NAMES = {
+    "gluon": Names(marks=("head.psp.conv1.0.weight",), modules=gluon_place, rules=_OF_DEEPLAB),
+    "chainercv": Names(marks=(), rules=_CHAINERCV),
+}
+# of a file of the backbone alone, whose classifier a segmenter has no use for
+BACKBONE_NAMES = {
+    "chainercv": Names(
+        marks=(),
+        rules=[(r"^(?!extractor/)", "extractor/"), *_CHAINERCV],
+        drop=("extractor/fc6/",),
+        only=("extractor/",),
+    )
+}
+
 
 _CITYSCAPES = ("Cityscapes, finely labelled training frames", "Cityscapes terms: research, no commercial use")
 _ADE20K = ("ADE20K, training photos", "ADE20K terms: research, no commercial use")

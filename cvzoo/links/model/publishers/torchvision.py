@@ -8,7 +8,7 @@ from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.preparation.short_side import ShortSide
 from cvzoo.links.model.pretrained.classifier import ClassWeights
 from cvzoo.links.model.publishers.imagenet import IMAGENET, imagenet_classifier
-from cvzoo.links.model.publishers.torchvision_sizes import MIB
+from cvzoo.links.model.publishers.torchvision_files import MIB
 from cvzoo.weights.record import Weights
 
 _SITE = "https://download.pytorch.org/models/"

@@ -1,13 +1,92 @@
 """The convolutions of a RegNet."""
 
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from cvzoo.autodiff.variable import Variable
+from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.chain import Chain, ChainList
 from cvzoo.links.connection.squeeze_excite_2d import SqueezeExcite2D
 from cvzoo.links.model.conv_norm_activ import ConvNormActiv
-from cvzoo.links.model.regnet.design import Design, design_of, stages_of
 from cvzoo.links.model.resnet.norm import Norm
+from cvzoo.links.model.round_channels import round_channels
+
+
+class Design(NamedTuple):
+    """The numbers that make a network.
+
+    depth: blocks in all
+    start, slope: the line of the blocks' widths, start + slope * i
+    ratio: of the widths of two stages in a row, on which the line is rounded
+    group_width: channels of a group of the 3 x 3 convolutions
+    squeeze: hidden channels of the squeeze-and-excites by channels of the block's input; None: there are none (X)
+    """
+
+    depth: int
+    start: int
+    slope: float
+    ratio: float
+    group_width: int
+    squeeze: float | None
+
+
+class Stage(NamedTuple):
+    """Blocks of one width; the first has a stride of 2."""
+
+    width: int
+    count: int
+    group_width: int
+
+
+# the paper's tables for 200 MF to 32 GF as torchvision trained them; 128 GF: Singh et al. (2022)
+DESIGNS = {
+    "x_400mf": Design(22, 24, 24.48, 2.54, 16, None),
+    "x_800mf": Design(16, 56, 35.73, 2.28, 16, None),
+    "x_1_6gf": Design(18, 80, 34.01, 2.25, 24, None),
+    "x_3_2gf": Design(25, 88, 26.31, 2.25, 48, None),
+    "x_8gf": Design(23, 80, 49.56, 2.88, 120, None),
+    "x_16gf": Design(22, 216, 55.59, 2.1, 128, None),
+    "x_32gf": Design(23, 320, 69.86, 2.0, 168, None),
+    "y_400mf": Design(16, 48, 27.89, 2.09, 8, 0.25),
+    "y_800mf": Design(14, 56, 38.84, 2.4, 16, 0.25),
+    "y_1_6gf": Design(27, 48, 20.71, 2.65, 24, 0.25),
+    "y_3_2gf": Design(21, 80, 42.63, 2.66, 24, 0.25),
+    "y_8gf": Design(17, 192, 76.82, 2.19, 56, 0.25),
+    "y_16gf": Design(18, 200, 106.23, 2.48, 112, 0.25),
+    "y_32gf": Design(20, 232, 115.89, 2.53, 232, 0.25),
+    "y_128gf": Design(27, 456, 160.83, 2.52, 264, 0.25),
+}
+
+
+def design_of(design: str | tuple) -> Design:
+    """The design itself, or the one of that name. Raises ValueRangeError for another name or numbers of no network."""
+    if not isinstance(design, str):
+        design = Design(*design)
+        whole = (design.depth, design.start, design.group_width)
+        if not (min(whole) >= 1 and max(whole) < 10_000 and 0 <= design.slope < 10_000 and 1 < design.ratio < 100):
+            raise ValueRangeError("RegNet: there is no such design", got=repr(design))
+        return design
+    if design not in DESIGNS:
+        raise ValueRangeError("RegNet: design", expected=", ".join(DESIGNS), got=repr(design))
+    return DESIGNS[design]
+
+
+def stages_of(design: Design) -> tuple[Stage, ...]:
+    """The stages of a network.
+
+    Source: Radosavovic et al., equations 2 to 4: the widths of a line, each rounded to start * ratio ** k with a whole
+    k and to a multiple of 8; then to a multiple of the group's width, which is at most the stage's.
+    """
+    line = design.start + design.slope * np.arange(design.depth)
+    powers = np.round(np.log(line / design.start) / np.log(design.ratio))
+    rounded = (np.round(design.start * design.ratio**powers / 8) * 8).astype(int)
+    widths, counts = np.unique(rounded, return_counts=True)  # they never shrink
+    stages = []
+    for width, count in zip(widths.tolist(), counts.tolist()):
+        group = min(design.group_width, width)
+        stages.append(Stage(round_channels(width, group), count, group))
+    return tuple(stages)
 
 
 class RegNetBlock(Chain):

@@ -16,9 +16,8 @@ from cvzoo.links.model.pretrained.classifier import classifier_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.resnet.block import Arch
 from cvzoo.links.model.resnet.extractor import Pool, ResNetExtractor, Stem
-from cvzoo.links.model.resnet.names import NAMES
 from cvzoo.links.model.resnet.norm import Norm
-from cvzoo.links.model.resnet.weights import CLASS_WEIGHTS
+from cvzoo.links.model.resnet.weights import CLASS_WEIGHTS, NAMES
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

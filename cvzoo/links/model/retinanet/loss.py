@@ -15,9 +15,8 @@ from cvzoo.functions.loss.labels import beside
 from cvzoo.geometry.coding import SIZE_CLAMP, encode_bbox
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.check_objects import check_objects
-from cvzoo.links.model.retinanet.anchor_rows import AnchorRows
 from cvzoo.links.model.retinanet.retinanet import RetinaNet
-from cvzoo.links.model.retinanet.targets import Targets, assign_targets
+from cvzoo.links.model.retinanet.targets import AnchorRows, Targets, assign_targets
 from cvzoo.reporting.reporter import report
 
 # Sizes of batches whose anchors are kept ready: multi-scale training comes back to the same few

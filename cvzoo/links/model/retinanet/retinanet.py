@@ -13,17 +13,15 @@ from cvzoo.links.model.config import one_config
 from cvzoo.links.model.decoding.anchor_levels import AnchorLevels, LevelAnchors, as_cell
 from cvzoo.links.model.detector import AbstractOneStageDetector, Preset
 from cvzoo.links.model.fpn.fpn import FPN
-from cvzoo.links.model.preparation.resize_shortest_edge import ResizeShortestEdge
+from cvzoo.links.model.preparation.resize_shortest_edge import ResizeShortestEdge, torchvision_detector_preparation
 from cvzoo.links.model.preparation.statistics import MEAN_OF_255, STD_OF_255
-from cvzoo.links.model.preparation.torchvision_detector import torchvision_detector_preparation
 from cvzoo.links.model.pretrained.detector import detector_source, networks_of_file
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.resnet.extractor import ResNetExtractor
 from cvzoo.links.model.resnet.weights import WEIGHTS as RESNET_WEIGHTS
 from cvzoo.links.model.retinanet.config import RetinaNetConfig, with_n_anchor
 from cvzoo.links.model.retinanet.head import RetinaNetHead, prior_bias
-from cvzoo.links.model.retinanet.names import FILES
-from cvzoo.links.model.retinanet.weights import WEIGHTS
+from cvzoo.links.model.retinanet.weights import FILES, WEIGHTS
 
 
 class RetinaNet(AbstractOneStageDetector):

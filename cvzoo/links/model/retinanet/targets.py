@@ -7,7 +7,122 @@ import numpy as np
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.functions.loss.focal_loss import BACKGROUND, IGNORED
 from cvzoo.geometry.as_bbox import as_bbox
-from cvzoo.links.model.retinanet.anchor_rows import AnchorRows
+from cvzoo.geometry.bbox_area import bbox_area
+from cvzoo.geometry.bbox_iou import bbox_iou
+
+# Pairs whose IoU is computed in one go: it bounds the memory
+_PAIRS = 1 << 20
+
+
+class Overlaps(NamedTuple):
+    """Pairs of an object's box and an anchor.
+
+    box, anchor: (P,) int64 indices; iou: (P,) float32
+    """
+
+    box: np.ndarray
+    anchor: np.ndarray
+    iou: np.ndarray
+
+
+class AnchorRows:
+    """Anchors ordered for search: those of one vertical extent stand in a row, from left to right.
+
+    anchors: (A, 4) float32, y_min x_min y_max x_max, of any order; a detector's grid has few different extents
+
+    Two boxes reach an IoU only if their shadows on either axis do, so a box is compared with the rows whose shadow
+    fits, and in them with the anchors that begin near enough: the work grows with the boxes, not with the anchors.
+    """
+
+    def __init__(self, anchors: np.ndarray):
+        self.anchors = as_bbox(anchors, "anchors").astype(np.float32, copy=False)
+        # a pair of numbers as one: rows need no order among themselves
+        pairs = np.ascontiguousarray(self.anchors[:, ::2], np.float32).view(np.int64)[:, 0]
+        _, first, row = np.unique(pairs, return_index=True, return_inverse=True)
+        extents = self.anchors[first, ::2]
+        self._order = np.lexsort((self.anchors[:, 1], row))
+        self._low, self._high = extents[:, 0].copy(), extents[:, 1].copy()
+        # one sorted array for all rows: rows are further apart than anything in them
+        x_min = self.anchors[self._order, 1].astype(np.float64)
+        self._left = float(x_min.min()) if len(x_min) else 0.0
+        self._span = float(x_min.max()) - self._left + 1 if len(x_min) else 1.0
+        self._keys = (x_min - self._left) + row[self._order] * (2 * self._span)
+        self._area = bbox_area(self.anchors)
+
+    def __len__(self) -> int:
+        return len(self.anchors)
+
+    def overlaps(self, bbox: np.ndarray, thresh: float) -> Overlaps:
+        """All pairs of IoU >= thresh, with bits as `bbox_iou` has them, in no particular order.
+
+        bbox: (R, 4) float32; thresh: above 0
+        """
+        bbox = as_bbox(bbox)
+        found = [Overlaps(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))]
+        box, row = np.nonzero(self._shadows(bbox) >= thresh * (1 - 1e-5))
+        width = bbox[:, 3] - bbox[:, 1]
+        # x_min of the anchor and of the box differ by less than the union less the box: widened against rounding
+        slack = (1 / thresh - 1) * width * (1 + 1e-5) + 1e-3
+        first = np.clip(bbox[box, 1] - slack[box] - self._left, 0, self._span)
+        last = np.clip(bbox[box, 1] + slack[box] - self._left, 0, self._span)
+        start = np.searchsorted(self._keys, first + row * (2 * self._span), side="left")
+        stop = np.searchsorted(self._keys, last + row * (2 * self._span), side="right")
+        counts = stop - start
+        ends = np.cumsum(counts)
+        cuts = np.searchsorted(ends, np.arange(_PAIRS, ends[-1] if len(ends) else 0, _PAIRS))
+        for part in np.split(np.arange(len(counts)), cuts):
+            found.append(self._exact(bbox, np.repeat(box[part], counts[part]), start[part], counts[part], thresh))
+        return Overlaps(*map(np.concatenate, zip(*found)))
+
+    def nearest_best(self, bbox: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Each box's anchor of highest IoU, (R,) int64, and that IoU, (R,) float32.
+
+        Of equals the one whose middle is nearest, then the first; -1 where no anchor overlaps. Looks at every pair:
+        meant for the few boxes that `overlaps` misses.
+        """
+        bbox = as_bbox(bbox)
+        best, height = np.full(len(bbox), -1, np.int64), np.zeros(len(bbox), np.float32)
+        if not len(self.anchors):
+            return best, height
+        middle = self.anchors[:, :2] + self.anchors[:, 2:]
+        for i, bb in enumerate(bbox):
+            iou = bbox_iou(bb[None], self.anchors)[0]
+            equal = np.flatnonzero(iou >= iou.max())
+            height[i] = iou[equal[0]]
+            if height[i] > 0:
+                far = ((middle[equal] - (bb[:2] + bb[2:])) ** 2).sum(axis=1)
+                best[i] = equal[far.argmin()]
+        return best, height
+
+    def covered(self, region: np.ndarray, thresh: float) -> np.ndarray:
+        """(A,) bool: at least `thresh` of the anchor's area lies in one of the regions (K, 4)."""
+        region = as_bbox(region, "region")
+        covered = np.zeros(len(self.anchors), bool)
+        for bb in region:
+            side = np.minimum(self.anchors[:, 2:], bb[2:]) - np.maximum(self.anchors[:, :2], bb[:2])
+            inside = np.maximum(side, 0).prod(axis=1)
+            covered |= (inside >= thresh * self._area) & (inside > 0)
+        return covered
+
+    def _shadows(self, bbox: np.ndarray) -> np.ndarray:
+        """(R, rows) IoU of the boxes' and the rows' vertical extents."""
+        low, high = bbox[:, :1], bbox[:, 2:3]
+        inter = np.maximum(np.minimum(high, self._high) - np.maximum(low, self._low), 0)
+        union = (high - low) + (self._high - self._low) - inter
+        return np.divide(inter, union, out=np.zeros_like(inter), where=union > 0)
+
+    def _exact(
+        self, bbox: np.ndarray, box: np.ndarray, start: np.ndarray, counts: np.ndarray, thresh: float
+    ) -> Overlaps:
+        before = np.repeat(np.cumsum(counts) - counts, counts)
+        anchor = self._order[np.arange(len(box)) - before + np.repeat(start, counts)]
+        a, b = self.anchors[anchor], bbox[box]
+        side = np.maximum(np.minimum(a[:, 2:], b[:, 2:]) - np.maximum(a[:, :2], b[:, :2]), 0)
+        inter = side[:, 0] * side[:, 1]
+        union = self._area[anchor] + bbox_area(bbox)[box] - inter
+        iou = np.divide(inter, union, out=np.zeros_like(inter), where=union > 0)
+        kept = iou >= thresh
+        return Overlaps(box[kept], anchor[kept], iou[kept])
 
 
 class Targets(NamedTuple):

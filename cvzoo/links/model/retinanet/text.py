@@ -2,7 +2,7 @@
 
 import pathlib
 
-from cvzoo.links.model.preparation.torchvision_detector import torchvision_detector_preparation
+from cvzoo.links.model.preparation.resize_shortest_edge import torchvision_detector_preparation
 from cvzoo.links.model.retinanet.retinanet import RetinaNet
 from cvzoo.weights.record import Weights
 

@@ -19,8 +19,7 @@ from cvzoo.links.model.preparation.as_is import AsIs
 from cvzoo.links.model.pretrained.classifier import segmenter_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.segmenter import AbstractPhotoSegmenter
-from cvzoo.links.model.segnet.names import NAMES
-from cvzoo.links.model.segnet.weights import RECORDS
+from cvzoo.links.model.segnet.weights import NAMES, RECORDS
 
 
 class SegNetLayer(Chain):

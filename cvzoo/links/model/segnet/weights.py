@@ -1,8 +1,23 @@
-"""Published weights of SegNet."""
+"""Published weights of SegNet.
+
+ChainerCV's names in a SegNet, and ours: its normalizations lie beside their convolutions, ours inside of layers.
+"""
 
 from cvzoo.labels.camvid import camvid_label_names
 from cvzoo.links.model.preparation.as_is import AsIs
+from cvzoo.links.model.pretrained.names import Names
 from cvzoo.links.model.publishers.chainercv import chainercv_weights
+
+NAMES = {
+    "chainercv": Names(
+        marks=(),
+        rules=[
+            (r"^(conv\d|conv_decode\d)/W$", r"\1/conv/W"),
+            (r"^(conv\d|conv_decode\d)_bn/", r"\1/bn/"),
+        ],
+    )
+}
+
 
 RECORDS = {
     "camvid": chainercv_weights(

@@ -3,6 +3,7 @@
 import dataclasses
 import os
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, Literal
 
 import cvzoo.functions as F
@@ -24,8 +25,8 @@ from cvzoo.links.model.one_of import one_of
 from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.classifier import classifier_source
 from cvzoo.links.model.pretrained.load import load_pretrained
-from cvzoo.links.model.squeezenet.names import squeezenet_names
-from cvzoo.links.model.squeezenet.weights import WEIGHTS
+from cvzoo.links.model.squeezenet.weights import WEIGHTS, squeezenet_names
+from cvzoo.links.model.variant import classifier_variant
 
 Version = Literal["1.0", "1.1"]
 
@@ -139,3 +140,7 @@ class SqueezeNet(AbstractClassifier):
         h = self.conv10(F.dropout(h, self.dropout))
         yield "conv10", h
         yield "pool10", F.global_average_pooling_2d(h)
+
+
+SqueezeNet1_0 = classifier_variant("SqueezeNet1_0", partial(SqueezeNet, "1.0"), "A `SqueezeNet` of version 1.0")
+SqueezeNet1_1 = classifier_variant("SqueezeNet1_1", partial(SqueezeNet, "1.1"), "A `SqueezeNet` of version 1.1")

@@ -5,12 +5,81 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.autodiff.variable import Variable
+import cvzoo.functions as F
+from cvzoo.autodiff.variable import Variable, as_variable
+from cvzoo.backends.arrays import is_device_array
 from cvzoo.backends.device import get_device
+from cvzoo.backends.dispatch import backend_of
+from cvzoo.errors.exceptions import ShapeError, ValueRangeError
+from cvzoo.functions.loss.softmax_cross_entropy import softmax_cross_entropy
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.detector import AbstractOneStageDetector
-from cvzoo.links.model.ssd.multibox_loss import multibox_loss
 from cvzoo.reporting.reporter import report
+
+
+def multibox_loss(
+    mb_locs: Any, mb_confs: Any, gt_mb_locs: Any, gt_mb_labels: Any, k: float, *, n_positive: float | None = None
+) -> tuple[Variable, Variable]:
+    """(loss of the offsets, loss of the classes): two numbers, each divided by the default boxes that have an object.
+
+    mb_locs: (B, A, 4); mb_confs: (B, A, 1 + L) before the softmax, background first
+    gt_mb_locs: (B, A, 4) float32; gt_mb_labels: (B, A) integers, 0 background, -1 ignored
+    k: of a photo's background boxes, those k times as many as its objects' boxes count whose loss is highest
+    n_positive: what is divided by; None: the objects' boxes of the batch, at least 1. In training on several devices
+        the mean over the devices belongs here
+    Without any object the classes' loss is 0, since no background counts.
+    Raises ShapeError if the arrays do not fit, ValueRangeError if k is negative.
+
+    Source: Liu et al., SSD: Single Shot MultiBox Detector, ECCV 2016, section 2.2, equations 1 to 3.
+    """
+    mb_locs, mb_confs = as_variable(mb_locs), as_variable(mb_confs)
+    rows = mb_locs.shape[:2]
+    if (
+        mb_locs.ndim != 3
+        or mb_confs.shape[:2] != rows
+        or gt_mb_locs.shape != mb_locs.shape
+        or gt_mb_labels.shape != rows
+    ):
+        raise ShapeError(
+            "multibox_loss: the arrays do not fit",
+            expected="(B, A, 4), (B, A, 1 + L), (B, A, 4), (B, A)",
+            got=f"{mb_locs.shape}, {mb_confs.shape}, {gt_mb_locs.shape}, {gt_mb_labels.shape}",
+        )
+    if not k >= 0:
+        raise ValueRangeError("multibox_loss: k must not be negative", got=k)
+    if n_positive is not None and not n_positive > 0:
+        raise ValueRangeError("multibox_loss: n_positive must be positive", got=n_positive)
+    xp = backend_of(gt_mb_labels).xp
+    positive = gt_mb_labels > 0
+    off, wanted = F.reshape(mb_locs, (-1, 4)), gt_mb_locs.reshape(-1, 4)
+    if is_device_array(gt_mb_labels):  # how many there are the host does not know, nor wait for
+        each = F.huber_loss(off, wanted, 1.0, reduce="no")
+        loc_loss = F.sum(each * positive.reshape(-1, 1).astype(each.dtype))
+        divisor = xp.maximum(positive.sum(), 1).astype(each.dtype) if n_positive is None else n_positive
+    else:
+        index = xp.flatnonzero(positive)
+        loc_loss = F.huber_loss(off[index], wanted[index], 1.0, reduce="sum")
+        divisor = max(int(positive.sum()), 1) if n_positive is None else n_positive
+    n_class = mb_confs.shape[2]
+    labels = xp.maximum(gt_mb_labels, 0).reshape(-1)
+    losses = softmax_cross_entropy(F.reshape(mb_confs, (-1, n_class)), labels, reduce="no")
+    counted = positive | hard_negatives(losses.array.reshape(rows), gt_mb_labels, k)
+    conf_loss = F.sum(losses * counted.reshape(-1).astype(losses.dtype))
+    return loc_loss * (1 / divisor), conf_loss * (1 / divisor)
+
+
+def hard_negatives(loss: np.ndarray, label: np.ndarray, k: float) -> np.ndarray:
+    """(B, A) bool: of each photo's background boxes the k times as many as its objects' boxes whose loss is highest.
+
+    loss: (B, A); label: (B, A) integers, 0 background; of equal losses the first
+    """
+    xp = backend_of(label).xp
+    negative = label == 0
+    order = xp.argsort(xp.where(negative, -loss, xp.inf), axis=1, kind="stable")
+    n_taken = xp.minimum((k * (label > 0).sum(axis=1)).astype(xp.int64), negative.sum(axis=1))
+    taken = xp.zeros(label.shape, bool)
+    xp.put_along_axis(taken, order, xp.arange(label.shape[1])[None] < n_taken[:, None], axis=1)
+    return taken
 
 
 class SSDLoss(Chain):

@@ -16,9 +16,8 @@ from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.ssd.config import SSDConfig, ssd_preparation
 from cvzoo.links.model.ssd.multibox import Multibox
 from cvzoo.links.model.ssd.multibox_coder import MultiboxCoder
-from cvzoo.links.model.ssd.names import FILES
 from cvzoo.links.model.ssd.vgg16 import SSDVGG16Extractor
-from cvzoo.links.model.ssd.weights import SSD300_WEIGHTS
+from cvzoo.links.model.ssd.weights import FILES, SSD300_WEIGHTS
 from cvzoo.weights.record import Weights
 
 

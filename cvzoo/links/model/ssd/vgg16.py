@@ -4,14 +4,36 @@ from collections.abc import Sequence
 from typing import Any
 
 import cvzoo.functions as F
+from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable
 from cvzoo.config.switches import switches
 from cvzoo.initializers.uniform import LeCunUniform
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.connection.fused_convolution import fused_convolution
+from cvzoo.links.link import Link
 from cvzoo.links.model.ssd.config import Extra
-from cvzoo.links.model.ssd.normalize import Normalize
+
+
+class Normalize(Link):
+    """scale * x / (|x| + eps), |x| being the length of a place's channels.
+
+    n_channel: C
+    initial: what `scale` (C,) starts from
+
+    Source: Liu et al., ParseNet, 2015, section 3.3; SSD's conv4_3 starts from 20.
+    """
+
+    def __init__(self, n_channel: int, initial: Any = 1, eps: float = 1e-5):
+        self.eps = eps
+        with self.init_scope():
+            self.scale = Parameter(initial, (n_channel,))
+
+    def forward(self, x: Any) -> Variable:
+        """x's shape (B, C, H, W)."""
+        length = F.norm(x, axis=1, keepdims=True) + self.eps
+        return x * F.reshape(self.scale, (1, -1, 1, 1)) / length
+
 
 # what each level after conv7 is made with: ksize, stride and pad of its second convolution
 _WINDOWS = {"halve": (3, 2, 1), "valid": (3, 1, 0), "valid4": (4, 1, 1)}

@@ -1,9 +1,20 @@
-"""Where published weights of SSD lie."""
+"""Where published weights of SSD lie.
+
+torchvision's, gluon-cv's and ChainerCV's names in an SSD on VGG16, and ours; their default boxes.
+"""
 
 import dataclasses
+import re
+from collections.abc import Callable
 
+import numpy as np
+
+from cvzoo.errors.exceptions import FileFormatError
 from cvzoo.labels.coco import coco_bbox_label_names
+from cvzoo.labels.coco_categories import torchvision_label_names
 from cvzoo.labels.voc import voc_bbox_label_names
+from cvzoo.links.model.pretrained.detector import DetectorFiles
+from cvzoo.links.model.pretrained.names import Arrays, Names, foreground_rows, picked, yx_rows
 from cvzoo.links.model.publishers.chainercv import chainercv_weights
 from cvzoo.links.model.publishers.gluon_cv import gluon_weights
 from cvzoo.links.model.publishers.torchvision import torchvision_weights
@@ -12,9 +23,158 @@ from cvzoo.links.model.ssd.config import (
     SSD300_SETTINGS,
     SSD300_TORCHVISION,
     SSD512_SETTINGS,
+    SSDConfig,
     ssd_preparation,
 )
 from cvzoo.weights.record import Weights
+
+_FEATURES = {
+    0: "conv1_1", 2: "conv1_2", 5: "conv2_1", 7: "conv2_2", 10: "conv3_1", 12: "conv3_2", 14: "conv3_3",
+    17: "conv4_1", 19: "conv4_2", 21: "conv4_3",
+}  # fmt: skip
+_FIRST_EXTRA = {"1": "conv5_1", "3": "conv5_2", "5": "conv5_3", "7.1": "conv6", "7.3": "conv7"}
+_HEADS = {"classification": "conf", "regression": "loc", "class": "conf", "box": "loc"}
+_VGG16 = ("1_", "2_", "3_", "4_", "5_", "6/", "7/")  # what a classifier has of the extractor
+_GLUON_STD = np.array([0.229, 0.224, 0.225]) * 255
+_GLUON_ANCHORS = re.compile(r"anchor_generators\.(\d+)\.anchors")
+
+
+def torchvision_place(module: str) -> str | None:
+    """Our path of a module of torchvision's SSD, None where there is none."""
+    match = re.fullmatch(r"backbone\.features\.(\d+)", module)
+    if match:
+        name = _FEATURES.get(int(match[1]))
+        return None if name is None else f"extractor/{name}"
+    match = re.fullmatch(r"backbone\.extra\.0\.(\d(?:\.\d)?)", module)
+    if match:
+        name = _FIRST_EXTRA.get(match[1])
+        return None if name is None else f"extractor/{name}"
+    match = re.fullmatch(r"backbone\.extra\.([1-9])\.([02])", module)
+    if match:
+        return f"extractor/conv{7 + int(match[1])}_{1 + int(match[2]) // 2}"
+    match = re.fullmatch(r"head\.(classification|regression)_head\.module_list\.(\d+)", module)
+    return None if match is None else f"multibox/{_HEADS[match[1]]}/{match[2]}"
+
+
+def gluon_place(module: str) -> str | None:
+    """Our path of a module of gluon-cv's SSD, None where there is none."""
+    match = re.fullmatch(r"features\.stages\.([0-5])\.([024])", module)
+    if match:  # each convolution is followed by its relu, which counts
+        stage, i = int(match[1]), int(match[2]) // 2
+        return f"extractor/conv{6 + i}" if stage == 5 else f"extractor/conv{stage + 1}_{i + 1}"
+    match = re.fullmatch(r"features\.extras\.(\d)\.([02])", module)
+    if match:
+        return f"extractor/conv{8 + int(match[1])}_{1 + int(match[2]) // 2}"
+    match = re.fullmatch(r"(class|box)_predictors\.(\d)\.predictor", module)
+    return None if match is None else f"multibox/{_HEADS[match[1]]}/{match[2]}"
+
+
+def in_our_order(
+    named: dict[str, np.ndarray],
+    n_fg_class: int | None,
+    *,
+    is_last: Callable[[str], re.Match | None] = re.compile(r"multibox/(loc|conf)/\d+/[Wb]").fullmatch,
+) -> dict[str, np.ndarray]:
+    """The arrays by our names, dx dy dw dh as dy dx dh dw, and of the classes those that are wanted.
+
+    n_fg_class: of the model to be, see `foreground_rows`
+    is_last: of the heads' last convolutions a match whose first group is "loc" or "conf"
+    """
+    named, n_box = dict(named), {}
+    for name, array in named.items():
+        match = is_last(name)
+        if match and match[1] == "loc":
+            n_box[name.replace("/loc/", "/conf/")] = len(array) // 4
+            named[name] = yx_rows(array)
+    for name, n in n_box.items():
+        n_class = len(named[name]) // n
+        named[name] = picked(named[name], n_class, np.append(0, foreground_rows(n_class, n_fg_class)))
+    return named
+
+
+def gluon_config(asked: SSDConfig | None, theirs: Arrays, ours: Arrays) -> SSDConfig:
+    """How the network of gluon-cv's arrays is built: its file holds its default boxes.
+
+    Raises FileFormatError if it has another number of levels than the published ones.
+    """
+    cells = {int(match[1]): theirs[match[0]] for match in map(_GLUON_ANCHORS.fullmatch, theirs) if match}
+    known = {each.n_level: each for each in (SSD300_SETTINGS, SSD512_SETTINGS)}
+    if sorted(cells) != list(range(len(cells))) or len(cells) not in known:
+        raise FileFormatError("an SSD of gluon-cv has 6 or 7 levels of default boxes", got=len(cells))
+    # of the first place: centre x, centre y, width, height of the small square, then of the large one
+    first = [np.asarray(cells[i], np.float64)[0, 0, 0, 0].reshape(-1, 4) for i in range(len(cells))]
+    sizes = [round(float(boxes[0, 2]), 3) for boxes in first]
+    last = round(float(first[-1][1, 2] ** 2 / first[-1][0, 2]), 3)
+    base = known[len(cells)]
+    return SSDConfig(
+        insize=base.insize,
+        extras=base.extras,
+        sizes=(*sizes, last),
+        aspect_ratios=tuple((2,) if len(boxes) == 4 else (2, 3) for boxes in first),
+        steps=tuple(round(2 * float(boxes[0, 1]), 3) for boxes in first),
+        mean=GLUON_MEAN,
+        antialias=True,
+        limit=100,
+    )
+
+
+def count_classes(named: Arrays) -> int | None:
+    """How many classes the arrays of an SSD, by our names, are of; None if they do not tell."""
+    conf, loc = (named.get(f"multibox/{kind}/0/b") for kind in ("conf", "loc"))
+    return None if conf is None or loc is None else 4 * len(conf) // len(loc) - 1
+
+
+def _from_gluon(named: dict[str, np.ndarray], n_fg_class: int | None) -> dict[str, np.ndarray]:
+    """Without the factor that undoes the division by the standard deviation; all classes.
+
+    Raises FileFormatError if the factor is another.
+    """
+    factor = named.pop("features.init_scale", None)
+    if factor is not None and not np.allclose(np.ravel(factor), _GLUON_STD, rtol=1e-3):
+        raise FileFormatError("features.init_scale is not 255 * (.229, .224, .225)", got=np.ravel(factor)[:3].tolist())
+    return in_our_order(named, None)
+
+
+NAMES = {
+    "torchvision": Names(
+        marks=("backbone.scale_weight", "head.regression_head.module_list.0.weight"),
+        modules=torchvision_place,
+        rules=[(r"^backbone\.scale_weight$", "extractor/norm4/scale")],
+        finish=in_our_order,
+        config=lambda asked, theirs, ours: SSD300_TORCHVISION,
+        label_names=torchvision_label_names,
+    ),
+    "gluon-cv": Names(
+        marks=("features.norm4.scale", "class_predictors.0.predictor.weight"),
+        modules=gluon_place,
+        rules=[(r"^features\.norm4\.scale$", "extractor/norm4/scale")],
+        drop=("anchor_generators.",),
+        values=[("extractor/norm4/scale", np.ravel)],
+        finish=_from_gluon,
+        config=gluon_config,
+    ),
+    "ChainerCV's VGG16": Names(
+        marks=("conv1_1/W",), rules=[("^", "extractor/")], only=tuple(f"extractor/conv{i}" for i in _VGG16)
+    ),
+    "cvzoo, seven levels": Names(
+        marks=("extractor/conv1_1/W", "multibox/loc/0/W", "multibox/loc/6/W"),
+        config=lambda asked, theirs, ours: SSD512_SETTINGS,
+    ),
+    "cvzoo": Names(
+        marks=("extractor/conv1_1/W", "multibox/loc/0/W"), config=lambda asked, theirs, ours: SSD300_SETTINGS
+    ),
+}
+
+
+FILES = DetectorFiles(
+    architecture="SSD",
+    names=NAMES,
+    count_classes=count_classes,
+    config_class=SSDConfig,
+    known_names=(voc_bbox_label_names, coco_bbox_label_names),
+    default_names=voc_bbox_label_names,
+)
+
 
 _SOURCE = "ChainerCV, from the authors' Caffe weights"
 

@@ -3,6 +3,7 @@
 import dataclasses
 import os
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import cvzoo.functions as F
@@ -15,11 +16,9 @@ from cvzoo.links.model.config import AbstractConfig, classes_field, config_field
 from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.classifier import classifier_source
 from cvzoo.links.model.pretrained.load import load_pretrained
-from cvzoo.links.model.swin.block import EPS
-from cvzoo.links.model.swin.extractor import SwinExtractor
-from cvzoo.links.model.swin.names import swin_names
-from cvzoo.links.model.swin.plan import Plan, Size, plan_of
-from cvzoo.links.model.swin.weights import WEIGHTS
+from cvzoo.links.model.swin.extractor import EPS, Plan, Size, SwinExtractor, plan_of
+from cvzoo.links.model.swin.weights import WEIGHTS, swin_names
+from cvzoo.links.model.variant import classifier_variant
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -95,3 +94,35 @@ class SwinTransformer(AbstractClassifier):
         h = F.global_average_pooling_2d(h)
         yield "pool", h
         yield "fc", self.fc(h)
+
+
+SwinT = classifier_variant(
+    "SwinT",
+    partial(SwinTransformer, "t"),
+    "The first paper's tiny `SwinTransformer`, 28 million parameters",
+)
+SwinS = classifier_variant(
+    "SwinS",
+    partial(SwinTransformer, "s"),
+    "The first paper's small `SwinTransformer`, 50 million parameters",
+)
+SwinB = classifier_variant(
+    "SwinB",
+    partial(SwinTransformer, "b"),
+    "The first paper's base `SwinTransformer`, 88 million parameters",
+)
+SwinV2T = classifier_variant(
+    "SwinV2T",
+    partial(SwinTransformer, "v2_t"),
+    "The second paper's tiny `SwinTransformer`, 28 million parameters",
+)
+SwinV2S = classifier_variant(
+    "SwinV2S",
+    partial(SwinTransformer, "v2_s"),
+    "The second paper's small `SwinTransformer`, 50 million parameters",
+)
+SwinV2B = classifier_variant(
+    "SwinV2B",
+    partial(SwinTransformer, "v2_b"),
+    "The second paper's base `SwinTransformer`, 88 million parameters",
+)

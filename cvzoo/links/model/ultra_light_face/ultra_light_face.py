@@ -1,13 +1,17 @@
 """A face detector of 300,000 parameters."""
 
 import dataclasses
+import math
 import os
+from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ValueRangeError
-from cvzoo.links.chain import ChainList, Sequential
+from cvzoo.links.chain import Chain, ChainList, Sequential
 from cvzoo.links.connection.conv_2d_activ import Conv2DActiv
 from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv
 from cvzoo.links.connection.convolution_2d import Convolution2D
@@ -17,10 +21,92 @@ from cvzoo.links.model.decoding.anchor_levels import AnchorLevels
 from cvzoo.links.model.detector import AbstractOneStageDetector, Preset
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.pretrained.source import read_pretrained
-from cvzoo.links.model.ultra_light_face.names import face_names
-from cvzoo.links.model.ultra_light_face.priors import SIDES, FacePriors
-from cvzoo.links.model.ultra_light_face.receptive_field_block import ReceptiveFieldBlock
-from cvzoo.links.model.ultra_light_face.weights import FACE_LABELS, PREPARATION, WEIGHTS
+from cvzoo.links.model.ultra_light_face.weights import FACE_LABELS, PREPARATION, WEIGHTS, face_names
+
+
+def _conv(n_in: int, n_out: int, ksize: int, dilate: int = 1, *, has_relu: bool = True) -> Conv2DBNActiv:
+    pad = dilate * (ksize // 2)
+    return Conv2DBNActiv(n_in, n_out, ksize, 1, pad, dilate=dilate, activ=F.relu if has_relu else None, bn_eps=1e-5)
+
+
+class ReceptiveFieldBlock(Chain):
+    """relu(join(branches of x) + shortcut(x)): dilated convolutions of 2, 3 and 5 pixels side by side.
+
+    Source: Liu, Huang and Wang, Receptive Field Block Net, ECCV 2018, in the shape of the published face detector.
+    """
+
+    def __init__(self, n_channel: int):
+        n = n_channel // 8
+        with self.init_scope():
+            self.branch0 = Sequential(
+                _conv(n_channel, n, 1, has_relu=False), _conv(n, 2 * n, 3), _conv(2 * n, 2 * n, 3, 2, has_relu=False)
+            )
+            self.branch1 = Sequential(
+                _conv(n_channel, n, 1, has_relu=False), _conv(n, 2 * n, 3), _conv(2 * n, 2 * n, 3, 3, has_relu=False)
+            )
+            self.branch2 = Sequential(
+                _conv(n_channel, n, 1, has_relu=False),
+                _conv(n, n // 2 * 3, 3),
+                _conv(n // 2 * 3, 2 * n, 3),
+                _conv(2 * n, 2 * n, 3, 5, has_relu=False),
+            )
+            self.join = _conv(6 * n, n_channel, 1, has_relu=False)
+            self.shortcut = _conv(n_channel, n_channel, 1, has_relu=False)
+
+    def forward(self, x: Any) -> Variable:
+        """x's shape; x is (B, n_channel, H, W)."""
+        h = F.concat([self.branch0(x), self.branch1(x), self.branch2(x)], axis=1)
+        return F.relu(self.join(h) + self.shortcut(x))
+
+
+# sides of the square priors in pixels of the network's input, map by map
+SIDES = ((10, 16, 24), (32, 48), (64, 96), (128, 192, 256))
+STRIDES = (8, 16, 32, 64)
+
+
+@dataclasses.dataclass(frozen=True)
+class FacePriors:
+    """The boxes that the face detector starts from, in parts of the input's sides; see `face_priors`.
+
+    sides: of the square priors of each map, pixels of the network's input; strides: of the maps
+    """
+
+    sides: tuple[tuple[int, ...], ...] = SIDES
+    strides: tuple[int, ...] = STRIDES
+
+    def boxes(self, size: Sequence[int]) -> np.ndarray:
+        """(A, 4) float32 for a network's input of `size` (H, W)."""
+        return face_priors(size, self.sides, self.strides)
+
+    def counts(self, size: Sequence[int]) -> list[int]:
+        """How many there are of each map."""
+        h, w = size
+        return [math.ceil(h / s) * math.ceil(w / s) * len(sides) for s, sides in zip(self.strides, self.sides)]
+
+
+def face_priors(
+    size: Sequence[int], sides: Sequence[Sequence[int]] = SIDES, strides: Sequence[int] = STRIDES
+) -> np.ndarray:
+    """(R, 4) float32, y_min x_min y_max x_max as parts of the photo: 4,420 of them for (240, 320).
+
+    size: (H, W) of the network's input; sides, strides: as in `FacePriors`
+    Row by row of the finest map first, then the coarser ones; the priors of one cell stand together. Sides are cut to
+    the photo's size, centres are not moved by that, so that a prior may stick out.
+
+    Source: the publisher's generate_priors (facts).
+    """
+    h, w = size
+    maps = []
+    for stride, squares in zip(strides, sides):
+        rows, columns = math.ceil(h / stride), math.ceil(w / stride)
+        # cells divide the photo evenly, also where the last one reaches beyond it
+        y = (np.arange(rows) + 0.5) / rows
+        x = (np.arange(columns) + 0.5) / columns
+        center = np.stack(np.meshgrid(y, x, indexing="ij"), axis=-1)[:, :, None]  # (rows, columns, 1, 2)
+        half = np.minimum(np.array(squares)[:, None] / (h, w), 1) / 2  # (K, 2)
+        maps.append(np.concatenate([center - half, center + half], axis=-1).reshape(-1, 4))
+    return np.concatenate(maps).astype(np.float32)
+
 
 # output channels and stride of the separable convolutions after the first one
 _WIDTHS = (32, 32, 32, 64, 64, 64, 64, 128, 128, 128, 256, 256)

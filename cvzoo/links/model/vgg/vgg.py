@@ -3,6 +3,7 @@
 import dataclasses
 import os
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import cvzoo.functions as F
@@ -21,9 +22,9 @@ from cvzoo.links.model.config import (
 from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.classifier import classifier_source
 from cvzoo.links.model.pretrained.load import load_pretrained
+from cvzoo.links.model.variant import classifier_variant
 from cvzoo.links.model.vgg.extractor import VGGExtractor, VGGNorm
-from cvzoo.links.model.vgg.names import vgg_names
-from cvzoo.links.model.vgg.weights import WEIGHTS
+from cvzoo.links.model.vgg.weights import WEIGHTS, vgg_names
 
 _SIDE = 7  # of the map that the fully connected layers see
 
@@ -119,3 +120,21 @@ class VGG(AbstractClassifier):
         h = F.relu(h)
         yield "fc7_relu", h
         yield "fc8", self.fc8(F.dropout(h, self.dropout))
+
+
+VGG11 = classifier_variant("VGG11", partial(VGG, 11), "A `VGG` of 11 layers")
+VGG11BN = classifier_variant(
+    "VGG11BN", partial(VGG, 11, norm="batch"), "A `VGG` of 11 layers with batch normalizations"
+)
+VGG13 = classifier_variant("VGG13", partial(VGG, 13), "A `VGG` of 13 layers")
+VGG13BN = classifier_variant(
+    "VGG13BN", partial(VGG, 13, norm="batch"), "A `VGG` of 13 layers with batch normalizations"
+)
+VGG16 = classifier_variant("VGG16", partial(VGG, 16), "A `VGG` of 16 layers")
+VGG16BN = classifier_variant(
+    "VGG16BN", partial(VGG, 16, norm="batch"), "A `VGG` of 16 layers with batch normalizations"
+)
+VGG19 = classifier_variant("VGG19", partial(VGG, 19), "A `VGG` of 19 layers")
+VGG19BN = classifier_variant(
+    "VGG19BN", partial(VGG, 19, norm="batch"), "A `VGG` of 19 layers with batch normalizations"
+)

@@ -4,7 +4,9 @@ import dataclasses
 import math
 import os
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
 
 import cvzoo.functions as F
 from cvzoo.autodiff.parameter import Parameter
@@ -20,13 +22,94 @@ from cvzoo.links.connection.linear import Linear
 from cvzoo.links.connection.multi_head_attention import MultiHeadAttention
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.config import AbstractConfig, classes_field, config_field, count_field, preparation_field
+from cvzoo.links.model.one_of import one_of
+from cvzoo.links.model.plan_numbers import check_plan_numbers
 from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.classifier import ClassSource, classifier_source
 from cvzoo.links.model.pretrained.load import load_pretrained
-from cvzoo.links.model.vit.names import NAMES
-from cvzoo.links.model.vit.plan import Plan, Size, plan_of
-from cvzoo.links.model.vit.positions import resized_positions
-from cvzoo.links.model.vit.weights import WEIGHTS
+from cvzoo.links.model.variant import variant
+from cvzoo.links.model.vit.weights import NAMES, WEIGHTS
+
+Size = Literal["b_16", "b_32", "l_16", "l_32", "h_14"]
+
+
+class Plan(NamedTuple):
+    """The network's shape.
+
+    patch: side of the squares that the photo is cut into, pixels
+    n_layer: how many blocks
+    n_head: heads of attention in each
+    n_unit: channels of a token
+    n_hidden: units between the two layers behind the attention
+    """
+
+    patch: int
+    n_layer: int
+    n_head: int
+    n_unit: int
+    n_hidden: int
+
+
+# the paper's table 1
+PLANS: dict[str, Plan] = {
+    "b_16": Plan(16, 12, 12, 768, 3072),
+    "b_32": Plan(32, 12, 12, 768, 3072),
+    "l_16": Plan(16, 24, 16, 1024, 4096),
+    "l_32": Plan(32, 24, 16, 1024, 4096),
+    "h_14": Plan(14, 32, 16, 1280, 5120),
+}
+
+
+def plan_of(size: str, plan: Plan | None) -> Plan:
+    """The plan, or without one that of the size. Raises ValueRangeError for another size or numbers of no network."""
+    usual = one_of(PLANS, size, "ViT: there is no size")
+    if plan is None:
+        return usual
+    check_plan_numbers("ViT: plan", plan._asdict())
+    return plan
+
+
+_CUBIC = -0.75  # the cubic of torch and OpenCV; Pillow's is -0.5
+
+
+def resized_positions(positions: np.ndarray, side: int) -> np.ndarray:
+    """(1, 1 + side * side, C) of positions (1, 1 + N, C), the first of which is the class token's and stays.
+
+    Raises ShapeError if the other N are no square.
+    Source: torchvision's way: a bicubic of -0.75 whose corners are aligned.
+    """
+    n = positions.shape[1] - 1 if positions.ndim == 3 else 0
+    old = math.isqrt(max(n, 0))
+    if n < 1 or old * old != n or len(positions) != 1:
+        raise ShapeError(
+            "position embeddings are no square of patches", expected="(1, 1 + n * n, C)", got=positions.shape
+        )
+    if old == side:
+        return positions
+    weights = _cubic_weights(old, side)
+    grid = positions[0, 1:].reshape(old, old, -1).astype(np.float64)
+    grid = np.einsum("yi,xj,ijc->yxc", weights, weights, grid)
+    rest = grid.reshape(1, side * side, -1).astype(positions.dtype)
+    return np.concatenate([positions[:, :1], rest], axis=1)
+
+
+def _cubic_weights(old: int, new: int) -> np.ndarray:
+    """(new, old): what each new place takes from each old one; beyond the ends the last one counts."""
+    weights = np.zeros((new, old))
+    for i in range(new):
+        place = i * (old - 1) / (new - 1) if new > 1 else 0.0
+        first = math.floor(place)
+        for k in range(first - 1, first + 3):
+            weights[i, min(max(k, 0), old - 1)] += _cubic(abs(place - k))
+    return weights
+
+
+def _cubic(d: float) -> float:
+    if d <= 1:
+        return ((_CUBIC + 2) * d - (_CUBIC + 3)) * d * d + 1
+    if d < 2:
+        return ((_CUBIC * d - 5 * _CUBIC) * d + 8 * _CUBIC) * d - 4 * _CUBIC
+    return 0.0
 
 
 class ViTBlock(Chain):
@@ -170,3 +253,21 @@ def _in_proportion(preparation: CenterCrop, insize: int) -> CenterCrop:
         return preparation
     short = round(preparation.short * insize / preparation.crop)
     return dataclasses.replace(preparation, short=short, crop=insize)
+
+
+def _vit(
+    size: Size,
+    n_class: int | None = None,
+    pretrained_model: str | os.PathLike | None = None,
+    *,
+    label_names: Sequence[str] | None = None,
+    insize: int | None = None,
+) -> ViT:
+    return ViT(size, n_class, pretrained_model, label_names=label_names, insize=insize)
+
+
+ViTB16 = variant("ViTB16", _vit, "b_16", "The base `ViT` on patches of 16 pixels, 87 million parameters")
+ViTB32 = variant("ViTB32", _vit, "b_32", "The base `ViT` on patches of 32 pixels, 88 million parameters")
+ViTL16 = variant("ViTL16", _vit, "l_16", "The large `ViT` on patches of 16 pixels, 304 million parameters")
+ViTL32 = variant("ViTL32", _vit, "l_32", "The large `ViT` on patches of 32 pixels, 307 million parameters")
+ViTH14 = variant("ViTH14", _vit, "h_14", "The huge `ViT` on patches of 14 pixels, 632 million parameters")

@@ -16,8 +16,7 @@ from cvzoo.links.model.decoding.grid_cells import GridCells, RegionHead
 from cvzoo.links.model.detector import AbstractOneStageDetector
 from cvzoo.links.model.preparation.letterbox import Letterbox
 from cvzoo.links.model.pretrained.source import decided_classes
-from cvzoo.links.model.yolo.block import block
-from cvzoo.links.model.yolo.darknet19 import Darknet19Extractor
+from cvzoo.links.model.yolo.darknet import Darknet19Extractor, block
 from cvzoo.links.model.yolo.preparation import checked_insize, darknet_letterbox, insize_field
 from cvzoo.links.model.yolo.pretrained import PretrainedYOLO
 from cvzoo.links.model.yolo.weights import YOLO_V2_WEIGHTS

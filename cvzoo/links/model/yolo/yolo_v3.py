@@ -17,8 +17,7 @@ from cvzoo.links.model.decoding.grid_cells import GridCells, YoloHead
 from cvzoo.links.model.detector import AbstractOneStageDetector
 from cvzoo.links.model.preparation.letterbox import Letterbox
 from cvzoo.links.model.pretrained.source import decided_classes
-from cvzoo.links.model.yolo.block import block, load_darknet
-from cvzoo.links.model.yolo.darknet53 import Darknet53Extractor
+from cvzoo.links.model.yolo.darknet import Darknet53Extractor, block, load_darknet
 from cvzoo.links.model.yolo.preparation import checked_insize, darknet_letterbox, insize_field
 from cvzoo.links.model.yolo.pretrained import PretrainedYOLO
 from cvzoo.links.model.yolo.weights import DARKNET53_IMAGENET, YOLO_V3_WEIGHTS

@@ -9,7 +9,7 @@ import cvzoo.functions as F
 from cvzoo.config.randomness import set_seed
 from cvzoo.errors.exceptions import WeightsMismatchError
 from cvzoo.links.model.alexnet.alexnet import AlexNet
-from cvzoo.links.model.alexnet.names import NAMES
+from cvzoo.links.model.alexnet.weights import NAMES
 from cvzoo.optimizers.momentum_sgd import MomentumSGD
 
 

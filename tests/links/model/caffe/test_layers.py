@@ -10,7 +10,7 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.config.switches import using_config
 from cvzoo.errors.exceptions import ShapeError, UnsupportedError, WeightsMismatchError
 from cvzoo.links.model.caffe.layer_types import MAKERS, N_BOTTOM, make_link
-from cvzoo.links.model.caffe.pooling import pooled_size
+from cvzoo.links.model.caffe.windows import pooled_size
 from cvzoo.weights.formats.caffe.net import CaffeLayer
 
 

@@ -9,8 +9,7 @@ import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
-from cvzoo.links.model.cifar_resnet.basic_block import BasicBlock
-from cvzoo.links.model.cifar_resnet.cifar_resnet import CIFARResNet
+from cvzoo.links.model.cifar_resnet.cifar_resnet import BasicBlock, CIFARResNet
 from cvzoo.links.model.cifar_resnet.weights import CIFAR10_LABELS, WEIGHTS
 from cvzoo.serializers import save_npz
 

@@ -12,10 +12,8 @@ import cvzoo.functions as F
 from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
-from cvzoo.links.model.convnext.convnext import ConvNeXt
-from cvzoo.links.model.convnext.extractor import ConvNeXtExtractor
-from cvzoo.links.model.convnext.names import NAMES
-from cvzoo.links.model.convnext.plan import PLANS, Plan
+from cvzoo.links.model.convnext.convnext import PLANS, ConvNeXt, ConvNeXtExtractor, Plan
+from cvzoo.links.model.convnext.weights import NAMES
 from cvzoo.links.model.preparation.center_crop import PhotoPreparation
 from cvzoo.optimizers.adam import Adam
 

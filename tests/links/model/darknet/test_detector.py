@@ -6,8 +6,7 @@ import pytest
 from cvzoo.config.randomness import set_seed
 from cvzoo.errors.exceptions import FileFormatError, UnsupportedError, ValueRangeError, WeightsError
 from cvzoo.geometry.clip_bbox import clip_bbox
-from cvzoo.links.model.darknet.detector import DarknetDetector
-from cvzoo.links.model.darknet.published import fetch_detector
+from cvzoo.links.model.darknet.detector import DarknetDetector, fetch_detector
 from cvzoo.links.model.darknet.weights import MOBILENET_V2_YOLO_V3_NANO_VOC, YOLO_FASTEST_COCO
 from cvzoo.links.model.zoo import zoo_members
 from cvzoo.serializers.model_file import load_model, save_model

@@ -12,13 +12,12 @@ import cvzoo.functions as F
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import WeightsMismatchError
 from cvzoo.links.model.deeplab.deeplab_v3 import DeepLabV3
-from cvzoo.links.model.deeplab.names import NAMES
-from cvzoo.links.model.deeplab.weights import V3_RECORDS
+from cvzoo.links.model.deeplab.weights import NAMES, V3_RECORDS
 from cvzoo.links.model.fcn.fcn import FCN
 from cvzoo.links.model.fcn.weights import RECORDS
-from cvzoo.links.model.pspnet.names import NAMES as PSPNET_NAMES
 from cvzoo.links.model.pspnet.pspnet import PSPNet
 from cvzoo.links.model.pspnet.weights import INPUT_SIZES
+from cvzoo.links.model.pspnet.weights import NAMES as PSPNET_NAMES
 from cvzoo.links.model.pspnet.weights import RECORDS as PSPNET_RECORDS
 from cvzoo.weights.formats.npz import write_npz
 

@@ -10,9 +10,13 @@ import cvzoo.functions as F
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import WeightsMismatchError
 from cvzoo.images.read_image import read_image
-from cvzoo.links.model.deeplab.deeplab_v3 import DeepLabV3
-from cvzoo.links.model.deeplab.published import DeepLabV3MobileNetV3Large, DeepLabV3ResNet50, DeepLabV3ResNet101
-from cvzoo.links.model.fcn.published import FCNResNet50, FCNResNet101
+from cvzoo.links.model.deeplab.deeplab_v3 import (
+    DeepLabV3,
+    DeepLabV3MobileNetV3Large,
+    DeepLabV3ResNet50,
+    DeepLabV3ResNet101,
+)
+from cvzoo.links.model.fcn.fcn import FCNResNet50, FCNResNet101
 from cvzoo.links.model.lraspp.lraspp import LRASPPMobileNetV3Large
 from cvzoo.weights.formats.npz import write_npz
 

@@ -11,7 +11,7 @@ import cvzoo.functions as F
 from cvzoo.config.randomness import set_seed
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.model.densenet.densenet import DEPTHS, DenseNet
-from cvzoo.links.model.densenet.names import NAMES, densenet_place
+from cvzoo.links.model.densenet.weights import NAMES, densenet_place
 from cvzoo.optimizers.momentum_sgd import MomentumSGD
 
 

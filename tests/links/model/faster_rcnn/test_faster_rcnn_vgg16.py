@@ -22,7 +22,7 @@ from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
 from cvzoo.links.model.faster_rcnn.train_chain import FasterRCNNTrainChain
 from cvzoo.links.model.faster_rcnn.transform import FasterRCNNTransform
 from cvzoo.links.model.faster_rcnn.weights import WEIGHTS
-from cvzoo.links.model.retinanet.collate import collate_photos
+from cvzoo.links.model.retinanet.augmentation import collate_photos
 from cvzoo.optimizers.adam import Adam
 from cvzoo.serializers.npz import save_npz
 from cvzoo.weights.cache import cached_path

@@ -8,9 +8,9 @@ import pytest
 from cvzoo.config.randomness import set_seed
 from cvzoo.errors.exceptions import WeightsMismatchError
 from cvzoo.labels.coco import coco_bbox_label_names
-from cvzoo.links.model.faster_rcnn_fpn.detectron2_weights import detectron2_config
 from cvzoo.links.model.faster_rcnn_fpn.names import NAMES
-from cvzoo.links.model.keypoint_rcnn.published import KeypointRCNNFPNResNet50
+from cvzoo.links.model.faster_rcnn_fpn.weights import detectron2_config
+from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import KeypointRCNNFPNResNet50
 from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
 from cvzoo.links.model.pretrained.names import publisher_of
 from cvzoo.weights.formats.safetensors import write_safetensors

@@ -15,15 +15,15 @@ from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
 from cvzoo.links.model.decoding.proposals import LevelProposals, Proposals, cut_frames
 from cvzoo.links.model.decoding.regions import Regions
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings, pyramid_preparation
-from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import FasterRCNNFPN
-from cvzoo.links.model.faster_rcnn_fpn.names import NAMES as PUBLISHERS
-from cvzoo.links.model.faster_rcnn_fpn.names import torchvision_config
-from cvzoo.links.model.faster_rcnn_fpn.published import (
+from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import (
+    FasterRCNNFPN,
     FasterRCNNFPNMobileNetV3Large,
     FasterRCNNFPNMobileNetV3Large320,
     FasterRCNNFPNResNet50,
     FasterRCNNFPNResNet101,
 )
+from cvzoo.links.model.faster_rcnn_fpn.names import NAMES as PUBLISHERS
+from cvzoo.links.model.faster_rcnn_fpn.names import torchvision_config
 from cvzoo.links.model.faster_rcnn_fpn.region_network import pyramid_regions, region_levels
 from cvzoo.links.model.faster_rcnn_fpn.region_proposal_network import region_anchors
 from cvzoo.links.model.faster_rcnn_fpn.weights import MOBILENET_V3_LARGE_320_FPN, RESNET50_FPN

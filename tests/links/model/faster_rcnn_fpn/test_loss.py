@@ -11,15 +11,13 @@ from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.geometry.rle import RLEs
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
 from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import FasterRCNNFPN
-from cvzoo.links.model.faster_rcnn_fpn.loss import FasterRCNNFPNLoss
-from cvzoo.links.model.faster_rcnn_fpn.region_losses import RegionSampling
+from cvzoo.links.model.faster_rcnn_fpn.loss import FasterRCNNFPNLoss, RegionSampling
 from cvzoo.links.model.faster_rcnn_fpn.sampling import Truth, sample_anchors, sample_regions, truths
 from cvzoo.links.model.mask_rcnn.augmentation import MaskRCNNTransform
-from cvzoo.links.model.mask_rcnn.config import MaskHeadSettings
 from cvzoo.links.model.mask_rcnn.loss import MaskRCNNFPNLoss, mask_targets
-from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
-from cvzoo.links.model.retinanet.anchor_rows import AnchorRows
-from cvzoo.links.model.retinanet.collate import collate_photos
+from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskHeadSettings, MaskRCNNFPN
+from cvzoo.links.model.retinanet.augmentation import collate_photos
+from cvzoo.links.model.retinanet.targets import AnchorRows
 from cvzoo.reporting.reporter import Reporter
 
 TINY = FasterRCNNFPNSettings(

@@ -15,17 +15,17 @@ from by_our_names import by_our_names
 
 from cvzoo.autodiff.variable import Variable
 from cvzoo.config.switches import no_backprop_mode, using_config
-from cvzoo.links.model.faster_rcnn_fpn.names import NAMES
-from cvzoo.links.model.faster_rcnn_fpn.published import (
+from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import (
     FasterRCNNFPNMobileNetV3Large,
     FasterRCNNFPNMobileNetV3Large320,
     FasterRCNNFPNResNet50,
 )
+from cvzoo.links.model.faster_rcnn_fpn.names import NAMES
 from cvzoo.links.model.faster_rcnn_fpn.region_network import to_photo
 from cvzoo.links.model.faster_rcnn_fpn.weights import RESNET50_FPN, RESNET50_FPN_V2
-from cvzoo.links.model.keypoint_rcnn.published import KeypointRCNNFPNResNet50
+from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import KeypointRCNNFPNResNet50
+from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPNResNet50
 from cvzoo.links.model.mask_rcnn.paste_mask import paste_window
-from cvzoo.links.model.mask_rcnn.published import MaskRCNNFPNResNet50
 
 FOUND = json.loads(pathlib.Path(__file__).with_name("torchvision.json").read_text())
 FROZEN = "(COCO_V1 config: FrozenBN eps=0)"

@@ -17,10 +17,10 @@ from cvzoo.links.model.decoding.point_levels import PointLevels
 from cvzoo.links.model.fcos.config import FCOSSettings
 from cvzoo.links.model.fcos.fcos import FCOS, STRIDES
 from cvzoo.links.model.fcos.loss import FCOSLoss, centredness
-from cvzoo.links.model.fcos.names import NAMES
 from cvzoo.links.model.fcos.targets import assign_targets, match_places
+from cvzoo.links.model.fcos.weights import NAMES
 from cvzoo.links.model.preparation.placement import Placement
-from cvzoo.links.model.pretrained.torchvision_rows import COCO_ROWS
+from cvzoo.links.model.pretrained.names import COCO_ROWS
 from cvzoo.reporting.reporter import Reporter
 
 NAME = "fcos_resnet50_fpn"

@@ -18,7 +18,7 @@ from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
 from cvzoo.links.model.googlenet.googlenet import BLOCKS, GoogLeNet
 from cvzoo.links.model.googlenet.inception_v3 import InceptionV3
 from cvzoo.links.model.googlenet.mixed import Layer, Mixed
-from cvzoo.links.model.googlenet.names import googlenet_names, inception_v3_names
+from cvzoo.links.model.googlenet.weights import googlenet_names, inception_v3_names
 from cvzoo.optimizers.momentum_sgd import MomentumSGD
 from cvzoo.serializers.npz import save_npz
 

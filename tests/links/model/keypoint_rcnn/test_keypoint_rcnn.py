@@ -12,13 +12,17 @@ from cvzoo.config.randomness import set_seed
 from cvzoo.errors.exceptions import ImageError, ShapeError, ValueRangeError, WeightsMismatchError
 from cvzoo.evaluations.eval_keypoint_coco import eval_keypoint_coco
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
-from cvzoo.links.model.faster_rcnn_fpn.region_losses import RegionSampling
+from cvzoo.links.model.faster_rcnn_fpn.loss import RegionSampling
 from cvzoo.links.model.key_point_detections import KeyPointDetections
-from cvzoo.links.model.keypoint_rcnn.config import PointHeadSettings
-from cvzoo.links.model.keypoint_rcnn.decode_points import cubic_weights, decode_points
-from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import KeypointRCNNFPN
+from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import (
+    KeypointRCNNFPN,
+    KeypointRCNNFPNResNet50,
+    KeypointRCNNFPNResNet101,
+    PointHeadSettings,
+    cubic_weights,
+    decode_points,
+)
 from cvzoo.links.model.keypoint_rcnn.loss import KeypointRCNNFPNLoss, point_targets
-from cvzoo.links.model.keypoint_rcnn.published import KeypointRCNNFPNResNet50, KeypointRCNNFPNResNet101
 from cvzoo.optimizers.adam import Adam
 from cvzoo.serializers.model_file import save_model
 from cvzoo.weights.formats.safetensors import read_safetensors_metadata, write_safetensors

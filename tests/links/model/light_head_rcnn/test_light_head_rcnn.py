@@ -11,10 +11,12 @@ from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError, WeightsMismatchError
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
-from cvzoo.links.model.light_head_rcnn.head import LightHeadRCNNResNet101Head
-from cvzoo.links.model.light_head_rcnn.light_head_rcnn_resnet101 import LightHeadRCNNResNet101
-from cvzoo.links.model.light_head_rcnn.names import resnet101_files
+from cvzoo.links.model.light_head_rcnn.light_head_rcnn_resnet101 import (
+    LightHeadRCNNResNet101,
+    LightHeadRCNNResNet101Head,
+)
 from cvzoo.links.model.light_head_rcnn.train_chain import LightHeadRCNNTrainChain, ohem_losses
+from cvzoo.links.model.light_head_rcnn.weights import resnet101_files
 from cvzoo.optimizers.adam import Adam
 from cvzoo.weights.formats.npz import write_npz
 

@@ -3,8 +3,7 @@
 import numpy as np
 
 from cvzoo.config.switches import no_backprop_mode
-from cvzoo.links.model.mask_rcnn.config import MaskHeadSettings
-from cvzoo.links.model.mask_rcnn.mask_head import MaskHead
+from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskHead, MaskHeadSettings
 
 
 def test_a_network_that_is_very_sure_gives_nought_and_one_without_a_warning():

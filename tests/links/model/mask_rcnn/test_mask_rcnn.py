@@ -14,11 +14,14 @@ from cvzoo.config.switches import no_backprop_mode
 from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
 from cvzoo.links.model.instance_segmentations import InstanceSegmentations
-from cvzoo.links.model.mask_rcnn.config import MaskHeadSettings
-from cvzoo.links.model.mask_rcnn.mask_head import MaskHead
-from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskRCNNFPN
+from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import (
+    MaskHead,
+    MaskHeadSettings,
+    MaskRCNNFPN,
+    MaskRCNNFPNResNet50,
+    MaskRCNNFPNResNet101,
+)
 from cvzoo.links.model.mask_rcnn.paste_mask import paste_masks, paste_window
-from cvzoo.links.model.mask_rcnn.published import MaskRCNNFPNResNet50, MaskRCNNFPNResNet101
 from cvzoo.serializers.model_file import save_model
 from cvzoo.weights.formats.safetensors import read_safetensors_metadata, write_safetensors
 

@@ -8,7 +8,7 @@ from cvzoo.errors.exceptions import WeightsMismatchError
 from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.model.conv_norm_activ import ConvNormActiv
 from cvzoo.links.model.mobilenet_v2.mobilenet_v2 import MobileNetV2
-from cvzoo.links.model.mobilenet_v2.names import chainercv_places
+from cvzoo.links.model.mobilenet_v2.weights import chainercv_places
 
 WIDTH = 0.1
 

@@ -12,8 +12,8 @@ from cvzoo.links.model.fcos.config import FCOSConfig
 from cvzoo.links.model.pretrained.detector import detector_source
 from cvzoo.links.model.pretrained.source import PretrainedFile, decided_classes
 from cvzoo.links.model.ssdlite.config import SSDLiteConfig
-from cvzoo.links.model.ssdlite.names import ssdlite_files
 from cvzoo.links.model.ssdlite.ssdlite import SSDLite
+from cvzoo.links.model.ssdlite.weights import ssdlite_files
 from cvzoo.serializers.model_file import save_model
 from cvzoo.serializers.npz import save_npz
 from cvzoo.weights.formats.safetensors import read_safetensors, write_safetensors

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cvzoo.links.model.pretrained.torchvision_rows import COCO_ROWS, foreground_rows, picked, sigmoid_rows, yx_rows
+from cvzoo.links.model.pretrained.names import COCO_ROWS, foreground_rows, picked, sigmoid_rows, yx_rows
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,9 @@ from cvzoo.links.model.architectures import architecture_of
 from cvzoo.links.model.preparation.center_crop import PhotoPreparation
 from cvzoo.links.model.resnet import variants
 from cvzoo.links.model.resnet.extractor import ResNetExtractor
-from cvzoo.links.model.resnet.names import CAFFE_PREPARATION
-from cvzoo.links.model.resnet.names import NAMES as RESNET_NAMES
 from cvzoo.links.model.resnet.resnet import ResNet
+from cvzoo.links.model.resnet.weights import CAFFE_PREPARATION
+from cvzoo.links.model.resnet.weights import NAMES as RESNET_NAMES
 
 LEAVES = {"W": "weight", "b": "bias", "gamma": "weight", "beta": "bias"}
 LEAVES |= {"avg_mean": "running_mean", "avg_var": "running_var", "N": "num_batches_tracked"}

@@ -7,8 +7,8 @@ import cvzoo.functions as F
 from cvzoo.config.switches import using_config
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.connection.linear import Linear
+from cvzoo.links.model.resnet.block import zero_last_gamma
 from cvzoo.links.model.resnet.resnet import ResNet
-from cvzoo.links.model.resnet.zero_last_gamma import zero_last_gamma
 
 
 @pytest.mark.parametrize(("n_layer", "se", "n_block"), [(10, 0, 4), (18, 16, 8), (50, 0, 16)])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cvzoo.errors.exceptions import CvzooError, ShapeError
-from cvzoo.links.model.retinanet.collate import collate_photos
+from cvzoo.links.model.retinanet.augmentation import collate_photos
 
 
 def _photo(height, width, seed=0):

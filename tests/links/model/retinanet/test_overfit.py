@@ -7,8 +7,7 @@ from cvzoo.config import set_seed
 from cvzoo.datasets import TransformDataset, VOCFolderBboxDataset
 from cvzoo.evaluations import eval_detection_voc
 from cvzoo.iterators import SerialIterator
-from cvzoo.links.model.retinanet.augmentation import RetinaNetTransform
-from cvzoo.links.model.retinanet.collate import collate_photos
+from cvzoo.links.model.retinanet.augmentation import RetinaNetTransform, collate_photos
 from cvzoo.links.model.retinanet.config import RetinaNetSettings
 from cvzoo.links.model.retinanet.loss import RetinaNetLoss
 from cvzoo.links.model.retinanet.retinanet import RetinaNet

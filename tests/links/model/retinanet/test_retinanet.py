@@ -15,10 +15,9 @@ from cvzoo.geometry.coding import encode_bbox
 from cvzoo.links.model.decoding.anchor_levels import AnchorLevels
 from cvzoo.links.model.detector import Preset
 from cvzoo.links.model.preparation.placement import Placement
-from cvzoo.links.model.preparation.resize_shortest_edge import fitted_size
+from cvzoo.links.model.preparation.resize_shortest_edge import fitted_size, torchvision_detector_preparation
 from cvzoo.links.model.preparation.statistics import MEAN_OF_255 as MEAN
 from cvzoo.links.model.preparation.statistics import STD_OF_255 as STD
-from cvzoo.links.model.preparation.torchvision_detector import torchvision_detector_preparation
 from cvzoo.links.model.resnet.resnet import ResNet
 from cvzoo.links.model.retinanet.config import RetinaNetSettings
 from cvzoo.links.model.retinanet.published import (

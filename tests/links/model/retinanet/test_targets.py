@@ -9,9 +9,8 @@ import pytest
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.geometry.anchors import cell_anchors, grid_anchors
 from cvzoo.geometry.bbox_iou import bbox_iou
-from cvzoo.links.model.retinanet import anchor_rows
-from cvzoo.links.model.retinanet.anchor_rows import AnchorRows
-from cvzoo.links.model.retinanet.targets import assign_targets, match_anchors
+from cvzoo.links.model.retinanet import targets as anchor_rows
+from cvzoo.links.model.retinanet.targets import AnchorRows, assign_targets, match_anchors
 
 ANCHORS = np.concatenate(
     [

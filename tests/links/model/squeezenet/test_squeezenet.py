@@ -9,8 +9,8 @@ import cvzoo.functions as F
 from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ValueRangeError
-from cvzoo.links.model.squeezenet.names import squeezenet_names
 from cvzoo.links.model.squeezenet.squeezenet import SqueezeNet, stage_names
+from cvzoo.links.model.squeezenet.weights import squeezenet_names
 from cvzoo.optimizers.momentum_sgd import MomentumSGD
 
 

@@ -8,8 +8,7 @@ import pytest
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.geometry.bbox_iou import bbox_iou
 from cvzoo.links.model.ssd.config import SSD300_SETTINGS, SSD300_TORCHVISION, SSD512_SETTINGS
-from cvzoo.links.model.ssd.default_boxes import default_boxes
-from cvzoo.links.model.ssd.multibox_coder import MultiboxCoder
+from cvzoo.links.model.ssd.multibox_coder import MultiboxCoder, default_boxes
 
 GRIDS, RATIOS, STEPS, SIZES = (4, 2), ((2,), (2, 3)), (16, 32), (20, 40, 60)
 

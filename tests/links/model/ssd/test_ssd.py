@@ -15,12 +15,10 @@ from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
 from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.links.model.ssd.config import SSD300_TORCHVISION, SSDSettings
-from cvzoo.links.model.ssd.loss import SSDLoss
-from cvzoo.links.model.ssd.multibox_loss import multibox_loss
-from cvzoo.links.model.ssd.names import NAMES
+from cvzoo.links.model.ssd.loss import SSDLoss, multibox_loss
 from cvzoo.links.model.ssd.published import SSD300, SSD512
 from cvzoo.links.model.ssd.ssd import SSD
-from cvzoo.links.model.ssd.weights import SSD300_WEIGHTS
+from cvzoo.links.model.ssd.weights import NAMES, SSD300_WEIGHTS
 from cvzoo.weights.cache import cached_path
 
 TINY = SSDSettings(

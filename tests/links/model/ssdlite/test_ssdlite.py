@@ -15,8 +15,8 @@ from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.model.ssd.loss import SSDLoss
 from cvzoo.links.model.ssdlite.config import SSDLiteSettings
-from cvzoo.links.model.ssdlite.names import ssdlite_files
 from cvzoo.links.model.ssdlite.ssdlite import SSDLite
+from cvzoo.links.model.ssdlite.weights import ssdlite_files
 
 NAME = "ssdlite320_mobilenet_v3_large"
 TINY = SSDLiteSettings(

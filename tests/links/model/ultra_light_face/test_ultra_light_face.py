@@ -10,8 +10,7 @@ from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
 from cvzoo.geometry.bbox_iou import bbox_iou
 from cvzoo.images.read_image import read_image
 from cvzoo.links.model.caffe.caffe_function import CaffeFunction
-from cvzoo.links.model.ultra_light_face.priors import face_priors
-from cvzoo.links.model.ultra_light_face.ultra_light_face import UltraLightFace
+from cvzoo.links.model.ultra_light_face.ultra_light_face import UltraLightFace, face_priors
 from cvzoo.links.model.ultra_light_face.weights import WEIGHTS
 from cvzoo.serializers import save_npz
 

@@ -10,10 +10,10 @@ import cvzoo.functions as F
 from cvzoo.config.randomness import set_seed
 from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
 from cvzoo.links.model.preparation.center_crop import PhotoPreparation
-from cvzoo.links.model.vgg import published
+from cvzoo.links.model.vgg import vgg as published
 from cvzoo.links.model.vgg.extractor import DEPTHS, VGGExtractor
-from cvzoo.links.model.vgg.names import CAFFE_PREPARATION, torchvision_places, vgg_names
 from cvzoo.links.model.vgg.vgg import VGG
+from cvzoo.links.model.vgg.weights import CAFFE_PREPARATION, torchvision_places, vgg_names
 from cvzoo.optimizers.momentum_sgd import MomentumSGD
 
 KINDS = [(n_layer, norm) for n_layer in DEPTHS for norm in (None, "batch")]

@@ -13,11 +13,8 @@ from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError, WeightsMismatchError
 from cvzoo.links.model.preparation.center_crop import PhotoPreparation
-from cvzoo.links.model.vit.names import NAMES
-from cvzoo.links.model.vit.plan import PLANS, Plan
-from cvzoo.links.model.vit.positions import resized_positions
-from cvzoo.links.model.vit.vit import ViT
-from cvzoo.links.model.vit.weights import WEIGHTS
+from cvzoo.links.model.vit.vit import PLANS, Plan, ViT, resized_positions
+from cvzoo.links.model.vit.weights import NAMES, WEIGHTS
 from cvzoo.optimizers.adam import Adam
 
 SMALL = Plan(8, 2, 2, 16, 24)
