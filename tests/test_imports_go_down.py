@@ -21,8 +21,10 @@ TIERS = (
     {"links"},
     {"optimizers", "distributed", "serializers"},
     {"export", "singa", "testing", "training"},
-    {"cli", "studio"},
+    {"cli", "studio", "chainer_experimental", "experimental", "extensions", "utils"},
 )
+# names of ChainerCV that other rooms define, where its users look for them: nothing but `__init__`s
+DOORS = {"chainer_experimental", "experimental", "extensions", "utils"}
 LEVEL = {room: level for level, rooms in enumerate(TIERS) for room in rooms}
 PACKAGE = pathlib.Path(__file__).parents[1] / "cvzoo"
 REQUIRED = {"msgspec", "numpy", "PIL"}  # what every installation has; may be imported at the top
@@ -103,6 +105,8 @@ def complaints(path, source):
         return [f"cvzoo/{path}: the room {room} is in no tier; put it into TIERS and into docs/ARCHITECTURE.md"]
     is_door = path.name == "__init__.py"
     found = []
+    if room in DOORS and not is_door:
+        found.append(f"cvzoo/{path}: {room} gathers names of other rooms only; put it where it belongs")
     for name, line, late, typing in imports_of(source):
         where = f"cvzoo/{path}:{line}"
         parts = name.split(".")
@@ -125,10 +129,10 @@ def complaints(path, source):
                 found.append(f"{where}: imports its own room's door {name}; import the file that defines the name")
             elif room == "links" and "connection" in path.parts and name.startswith("cvzoo.links.model"):
                 found.append(f"{where}: a layer may not import a model ({name})")
-            # ChainerCV's users look for the names of a data set's classes beside the data set
-            # and the assertions about data sets beside those about models
-            more = {"datasets": "labels", "testing": "datasets"}.get(room, room)
-            if is_door and other not in {room, "errors", "lazy_imports", more}:
+            # ChainerCV's users look for the names of a data set's classes beside the data set, for the assertions about
+            # data sets beside those about models, and for SSD's transforms beside SSD
+            more = {"datasets": "labels", "testing": "datasets", "links": "transforms"}.get(room, room)
+            if is_door and room not in DOORS and other not in {room, "errors", "lazy_imports", more}:
                 found.append(f"{where}: a room's door gathers its own names only, not {name}")
         elif parts[0] not in sys.stdlib_module_names:
             if (late or typing) and parts[0] not in REQUIRED | EXTRAS:
@@ -174,13 +178,15 @@ BAD = [
     ("backends/cupy/conv.py", "import cupy", "cupy is optional"),
     ("links/connection/linear.py", "from cvzoo.links.model.vgg.vgg import VGG16", "a layer may not import a model"),
     ("geometry/__init__.py", "from cvzoo.functions.math.add import add", "gathers its own names only"),
-    ("utils/box.py", "", "the room utils is in no tier"),
+    ("helpers/box.py", "", "the room helpers is in no tier"),
+    ("utils/box.py", "", "gathers names of other rooms only"),
 ]
 GOOD = [
     ("geometry/box.py", "import numpy as np\nfrom cvzoo.errors.exceptions import ShapeError"),
     ("geometry/box.py", "from cvzoo.geometry.nms import nms\nimport os.path"),
     ("geometry/box.py", "from cvzoo.errors import exceptions"),  # a file by another spelling
     ("geometry/__init__.py", "from cvzoo.geometry.nms import nms"),
+    ("utils/__init__.py", "from cvzoo.geometry.nms import nms"),
     ("backends/cupy/conv.py", "def f():\n    import cupy"),
     ("visualizations/vis_image.py", "if TYPE_CHECKING:\n    from matplotlib.axes import Axes"),
     ("links/model/vgg.py", "import cvzoo.functions as F\nimport cvzoo.links.connection.linear as L"),

@@ -10,6 +10,7 @@
     ├── BackendError (RuntimeError)      a device or a vendor's library is absent or refused a call
     ├── UnsupportedError (ValueError)    a file or a network asks for something that cvzoo does not have
     ├── MissingExtraError (ImportError)  an optional package is absent; the message holds the pip command
+    ├── ReplacedNameError (ImportError)  a name of Chainer or ChainerCV has another here; the message says which
     ├── ImageError (ValueError)          a photo is corrupt, empty, too large or of an unknown kind
     ├── DatasetError (ValueError)        a data set's files are absent, or hold what they must not
     │   ├── ExampleIndexError (IndexError)   there is no example of this number
@@ -85,6 +86,10 @@ class UnsupportedError(CvzooError, ValueError):
 
 class MissingExtraError(CvzooError, ImportError):
     """An optional package is absent."""
+
+
+class ReplacedNameError(CvzooError, ImportError):
+    """A name of Chainer or ChainerCV has another here."""
 
 
 class ImageError(CvzooError, ValueError):

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     )
     from cvzoo.geometry.mask_iou import mask_iou
     from cvzoo.geometry.mask_to_bbox import mask_to_bbox
-    from cvzoo.geometry.nms import classwise_nms, nms
+    from cvzoo.geometry.nms import classwise_nms, nms, non_maximum_suppression
     from cvzoo.geometry.polygons_to_rle import polygons_to_rle
     from cvzoo.geometry.quads import bbox_to_quad, quad_to_bbox
     from cvzoo.geometry.rle import RLEs
@@ -64,6 +64,7 @@ __all__ = [
     "mask_to_bbox",
     "merge_rles",
     "nms",
+    "non_maximum_suppression",
     "polygons_to_rle",
     "quad_to_bbox",
     "rle_iou",

@@ -59,3 +59,17 @@ def _checked(bbox, score, iou_thresh, limit):
     if score.dtype.kind == "f" and np.isnan(score).any():
         raise ValueRangeError("score holds NaN", hint="look at the network: softmax and sigmoid never give NaN")
     return bbox, best_first(score), np.float32(iou_thresh)
+
+
+def non_maximum_suppression(bbox, thresh, score=None, limit=None):
+    """Indices of the boxes that stay, best first, by ChainerCV's rule: an IoU of exactly `thresh` is too much already.
+
+    thresh: in [0, 1]; a box goes if its IoU with a better one that stayed is at least this
+    bbox, score, limit and what is raised: as for `nms`
+    Returns (K,) int32.
+    """
+    bbox, order, thresh = _checked(bbox, score, thresh, limit)
+    if thresh == 0:  # every pair of boxes overlaps by at least nothing
+        return order[: 1 if limit is None else min(limit, 1)].astype(np.int32)
+    just_below = np.nextafter(thresh, np.float32(-1))
+    return order[kept_rows(bbox[order], just_below, limit)].astype(np.int32)

@@ -3,9 +3,10 @@
 import ast
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from importlib.util import find_spec
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 
@@ -21,9 +22,14 @@ class _LazyPackage(types.ModuleType):
 
     _homes: dict[str, _Home]
     _after: str | None
+    _replaced: Mapping[str, str]
 
     def __getattr__(self, name: str) -> Any:
         home = self.__dict__["_homes"].get(name)
+        if name in self.__dict__["_replaced"]:
+            # no AttributeError: `from package import name` would say "cannot import name" in its place
+            replaced_name_error = import_module("cvzoo.errors.exceptions").ReplacedNameError
+            raise replaced_name_error(f"{self.__name__} has no {name}: use {self.__dict__['_replaced'][name]}")
         if home is None and not name.startswith("_") and find_spec(f"{self.__name__}.{name}") is not None:
             home = _Home(f"{self.__name__}.{name}", None)  # a part of the package
         if home is None:
@@ -51,11 +57,15 @@ class _LazyPackage(types.ModuleType):
         return import_module, (self.__name__,)
 
 
-def import_on_demand(package: str, *, after: str | None = None) -> None:
+def import_on_demand(
+    package: str, *, after: str | None = None, replaced: Mapping[str, str] = MappingProxyType({})
+) -> None:
     """Let names that the package's `__init__.py` imports under `if TYPE_CHECKING:` be imported when they are used.
 
     That block is the one list of public names: type checkers read it, and so does this function. `package` is the
     `__name__` of the `__init__.py` that calls it. `after`: a module that is imported before the first of the names.
+    `replaced`: names of Chainer or ChainerCV that the package does not have, and for each what to use: asking for one
+    raises ReplacedNameError, which says so.
 
     Raises:
         ImportError: the file `__init__.py` is not there, only its compiled form.
@@ -66,6 +76,7 @@ def import_on_demand(package: str, *, after: str | None = None) -> None:
         raise ImportError(f"{package} was installed without its source file __init__.py; install cvzoo's wheel again")
     module.__dict__["_homes"] = homes_in(source, package)
     module.__dict__["_after"] = after
+    module.__dict__["_replaced"] = replaced
     module.__class__ = _LazyPackage
 
 

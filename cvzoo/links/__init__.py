@@ -97,6 +97,8 @@ if TYPE_CHECKING:
         FasterRCNNFPNResNeXt101,
     )
     from cvzoo.links.model.faster_rcnn_fpn.loss import FasterRCNNFPNLoss, RegionSampling
+    from cvzoo.links.model.faster_rcnn_fpn.region_network import FPNBoxHead
+    from cvzoo.links.model.faster_rcnn_fpn.region_proposal_network import FPNRegionProposalNetwork
     from cvzoo.links.model.fcis.fcis_resnet101 import FCISResNet101
     from cvzoo.links.model.fcis.mask_voting import mask_voting
     from cvzoo.links.model.fcis.train_chain import FCISTrainChain
@@ -130,6 +132,7 @@ if TYPE_CHECKING:
     from cvzoo.links.model.mask_rcnn.augmentation import MaskRCNNTransform
     from cvzoo.links.model.mask_rcnn.loss import MaskRCNNFPNLoss
     from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import (
+        MaskHead,
         MaskHeadConfig,
         MaskHeadSettings,
         MaskRCNNFPN,
@@ -144,6 +147,7 @@ if TYPE_CHECKING:
     from cvzoo.links.model.mobilenet_v3.extractor import MobileNetV3Extractor
     from cvzoo.links.model.mobilenet_v3.mobilenet_v3 import MobileNetV3, MobileNetV3Large, MobileNetV3Small
     from cvzoo.links.model.photo_transform import PhotoTransform
+    from cvzoo.links.model.pickable_sequential_chain import PickableSequentialChain
     from cvzoo.links.model.pixelwise_softmax_classifier import PixelwiseSoftmaxClassifier
     from cvzoo.links.model.predict_ten_crops import predict_ten_crops
     from cvzoo.links.model.preparation.abstract import AbstractPreparation
@@ -334,6 +338,8 @@ __all__ = [
     "FeaturePredictor",
     "Found",
     "FPN",
+    "FPNBoxHead",
+    "FPNRegionProposalNetwork",
     "FrozenBatchNormalization",
     "generate_anchor_base",
     "GoogLeNet",
@@ -361,6 +367,7 @@ __all__ = [
     "LRASPPMobileNetV3Large",
     "LSTM",
     "mask_voting",
+    "MaskHead",
     "MaskHeadConfig",
     "MaskHeadSettings",
     "MaskRCNNFPN",
@@ -390,6 +397,7 @@ __all__ = [
     "Normalize",
     "PhotoPreparation",
     "PhotoTransform",
+    "PickableSequentialChain",
     "PixelwiseSoftmaxClassifier",
     "PointHeadConfig",
     "PointHeadSettings",

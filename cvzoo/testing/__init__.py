@@ -16,9 +16,11 @@ if TYPE_CHECKING:
         assert_is_semantic_segmentation_dataset,
     )
     from cvzoo.testing.classification_link import assert_is_classification_link
+    from cvzoo.testing.constant_stub_link import ConstantStubLink
     from cvzoo.testing.detection_link import assert_is_detection_link
     from cvzoo.testing.instance_segmentation_link import assert_is_instance_segmentation_link
     from cvzoo.testing.point_link import assert_is_point_link
+    from cvzoo.testing.random_bbox import generate_random_bbox
     from cvzoo.testing.semantic_segmentation_link import assert_is_semantic_segmentation_link
 
 __all__ = [
@@ -35,6 +37,8 @@ __all__ = [
     "assert_is_point_link",
     "assert_is_semantic_segmentation_dataset",
     "assert_is_semantic_segmentation_link",
+    "ConstantStubLink",
+    "generate_random_bbox",
 ]
 
 import_on_demand(__name__)

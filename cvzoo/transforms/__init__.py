@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from cvzoo.transforms.flip import flip, flip_bbox, flip_point
     from cvzoo.transforms.label_maps import crop_label_map, flip_label_map, resize_label_map, rotate_label_map
     from cvzoo.transforms.letterbox import Frame, letterbox, letterbox_bbox, letterbox_frame, unletterbox_bbox
-    from cvzoo.transforms.masks import crop_mask, flip_mask, resize_mask, rotate_mask
+    from cvzoo.transforms.masks import crop_mask, flip_mask, resize_mask, rotate_mask, scale_mask
     from cvzoo.transforms.normalize import normalize
     from cvzoo.transforms.pca_lighting import pca_lighting
     from cvzoo.transforms.random_crop import random_crop
@@ -153,8 +153,9 @@ __all__ = [
     "rotated_size",
     "Sample",
     "sample_generator",
-    "Scale",
     "scale",
+    "Scale",
+    "scale_mask",
     "scaled_size",
     "Sometimes",
     "ten_crop",

@@ -1,5 +1,9 @@
 """Instance masks that follow their photo."""
 
+import numpy as np
+
+from cvzoo.errors.exceptions import ShapeError
+from cvzoo.geometry.as_bbox import as_bbox
 from cvzoo.transforms.as_mask import as_mask
 from cvzoo.transforms.crop import crop
 from cvzoo.transforms.flip import flip
@@ -40,3 +44,32 @@ def rotate_mask(mask, angle, *, expand=True):
     Raises ShapeError or DtypeError for other masks.
     """
     return rotate(as_mask(mask), angle, expand=expand, fill=False, interpolation="nearest")
+
+
+def scale_mask(mask, bbox, size):
+    """The masks of an image whose shorter side becomes `size`, (R, H', W') bool, a new array.
+
+    mask: (R, H, W) bool
+    bbox: (R, 4), boxes around the masks, as `geometry.mask_to_bbox` gives them: each mask is resized within its box
+        only, whose edges go to whole pixels outwards
+    size: pixels
+    Raises ShapeError or DtypeError for other masks; ShapeError if there is not one box a mask.
+    Source: ChainerCV's function of this name.
+    """
+    mask = as_mask(mask)
+    bbox = as_bbox(bbox)
+    if len(bbox) != len(mask):
+        raise ShapeError("scale_mask: one box a mask", expected=len(mask), got=len(bbox))
+    height, width = mask.shape[1:]
+    factor = size / min(height, width)
+    scaled = (size, int(size * width / height)) if height < width else (int(size * height / width), size)
+    result = np.zeros((len(mask), *scaled), np.bool_)
+    edges = np.concatenate([np.floor(bbox[:, :2]), np.ceil(bbox[:, 2:])], axis=1).astype(np.int64)
+    places = edges * factor
+    places = np.concatenate([np.floor(places[:, :2]), np.ceil(places[:, 2:])], axis=1).astype(np.int64)
+    for one, old, new, target in zip(mask, edges, places, result):
+        window = target[new[0] : new[2], new[1] : new[3]]
+        if window.size:
+            piece = resize_mask(one[None, old[0] : old[2], old[1] : old[3]], new[2:] - new[:2])[0]
+            window[:] = piece[: window.shape[0], : window.shape[1]]
+    return result

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from cvzoo.visualizations.svg.heat_map import heat_map
     from cvzoo.visualizations.svg.line_plot import Line, line_plot
     from cvzoo.visualizations.svg.photo_overlay import OverlayBox, photo_overlay
+    from cvzoo.visualizations.tile_images import tile_images
     from cvzoo.visualizations.vis_bbox import vis_bbox
     from cvzoo.visualizations.vis_image import vis_image
     from cvzoo.visualizations.vis_instance_segmentation import vis_instance_segmentation
@@ -52,6 +53,7 @@ __all__ = [
     "photo_overlay",
     "ReportPicture",
     "segmentation_report_html",
+    "tile_images",
     "vis_bbox",
     "vis_image",
     "vis_instance_segmentation",

@@ -21,6 +21,7 @@ BUILT_IN = {
     "GraphError": RuntimeError,
     "ImageError": ValueError,
     "MissingExtraError": ImportError,
+    "ReplacedNameError": ImportError,
     "ShapeError": ValueError,
     "UnsafeFileError": ValueError,
     "UnsupportedError": ValueError,

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from cvzoo.errors import ShapeError, ValueRangeError
-from cvzoo.geometry import bbox_iou, classwise_nms, nms
+from cvzoo.geometry import bbox_iou, classwise_nms, nms, non_maximum_suppression
 
 
 def plain_nms(bbox, score, iou_thresh):
@@ -187,3 +187,27 @@ def test_a_limit_gives_the_first_of_all_classes_that_stay(bbox, limit):
     label, score = rng.integers(0, 30, len(bbox)), rng.random(len(bbox)).round(3)
     whole = classwise_nms(bbox, label, score, iou_thresh=0.4)
     np.testing.assert_array_equal(classwise_nms(bbox, label, score, iou_thresh=0.4, limit=limit), whole[:limit])
+
+
+@pytest.mark.parametrize(
+    ("thresh", "kept"),
+    [
+        (1, [0, 1, 2, 3]),
+        (0.5, [0, 2, 3]),  # the second's IoU with the first is exactly this
+        (0.51, [0, 1, 2, 3]),
+        (1 / 3, [0, 2, 3]),
+        (0, [0]),
+    ],
+)
+def test_by_chainercvs_rule_an_iou_of_exactly_the_threshold_is_too_much(thresh, kept):
+    bbox = np.array([[0, 0, 4, 4], [0, 0, 4, 2], [0, 4, 4, 8], [9, 9, 10, 10]], np.float32)
+    found = non_maximum_suppression(bbox, thresh)
+    assert found.tolist() == kept
+    assert found.dtype == np.int32
+
+
+def test_by_chainercvs_rule_scores_and_a_limit_are_the_later_arguments():
+    bbox = np.array([[0, 0, 4, 4], [0, 0, 4, 4], [8, 8, 9, 9]], np.float32)
+    assert non_maximum_suppression(bbox, 0.5, np.array([0.1, 0.9, 0.5])).tolist() == [1, 2]
+    assert non_maximum_suppression(bbox, 0.5, np.array([0.1, 0.9, 0.5]), 1).tolist() == [1]
+    assert non_maximum_suppression(bbox, 0, limit=0).tolist() == []

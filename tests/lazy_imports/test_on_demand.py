@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from cvzoo.cli.verbs import summaries
+from cvzoo.errors.exceptions import ReplacedNameError
 from cvzoo.lazy_imports.on_demand import homes_in
 
 COUNT = "\nimport sys; print(sum(name.split('.')[0] == 'cvzoo' for name in sys.modules))"
@@ -58,6 +59,16 @@ def test_an_unknown_name_is_an_attribute_error():
 
     with pytest.raises(AttributeError, match=r"module 'cvzoo\.geometry' has no attribute 'boxes'"):
         _ = cvzoo.geometry.boxes
+
+
+@pytest.mark.parametrize(
+    "statement", ["from cvzoo.utils import download_model", "import cvzoo.utils\ncvzoo.utils.download_model"]
+)
+def test_a_name_that_has_another_here_is_an_error_that_says_which(statement):
+    with pytest.raises(
+        ReplacedNameError, match=r"cvzoo\.utils has no download_model: use cvzoo\.weights\.fetch_weights"
+    ):
+        exec(statement, {})
 
 
 def test_a_package_is_pickled_by_its_name_for_the_processes_of_joblib_and_others():

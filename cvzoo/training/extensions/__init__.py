@@ -7,6 +7,7 @@ from cvzoo.lazy_imports.on_demand import import_on_demand
 if TYPE_CHECKING:
     from cvzoo.training.extensions.best_model import BestModel
     from cvzoo.training.extensions.csv_report import CSVReport
+    from cvzoo.training.extensions.detection_vis_report import DetectionVisReport
     from cvzoo.training.extensions.dump_graph import DumpGraph, dump_graph
     from cvzoo.training.extensions.evaluator import Evaluator
     from cvzoo.training.extensions.fail_on_non_number import FailOnNonNumber
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from cvzoo.training.extensions.shifts.cosine_shift import CosineShift
     from cvzoo.training.extensions.shifts.exponential_shift import ExponentialShift
     from cvzoo.training.extensions.shifts.linear_shift import LinearShift
+    from cvzoo.training.extensions.shifts.make_shift import make_shift
     from cvzoo.training.extensions.shifts.one_cycle_shift import OneCycleShift
     from cvzoo.training.extensions.shifts.polynomial_shift import PolynomialShift
     from cvzoo.training.extensions.shifts.step_shift import MultistepShift, StepShift
@@ -35,6 +37,7 @@ __all__ = [
     "BestModel",
     "CosineShift",
     "CSVReport",
+    "DetectionVisReport",
     "dump_graph",
     "DumpGraph",
     "Evaluator",
@@ -44,6 +47,7 @@ __all__ = [
     "LinearShift",
     "load_newest_snapshot",
     "LogReport",
+    "make_shift",
     "MultistepShift",
     "observe_lr",
     "observe_value",
@@ -54,8 +58,8 @@ __all__ = [
     "PrintReport",
     "ProgressBar",
     "RunReport",
-    "Snapshot",
     "snapshot",
+    "Snapshot",
     "snapshot_object",
     "SnapshotObject",
     "StepShift",

@@ -17,6 +17,7 @@ from cvzoo.training.extensions import (
     PolynomialShift,
     StepShift,
     WarmupShift,
+    make_shift,
 )
 
 # the first values of each plan, of an optimizer whose lr is 0.8
@@ -143,3 +144,23 @@ def test_a_schedule_by_epochs(small):
     it.trainer.extend(ExponentialShift("lr", 0.5), trigger=(1, "epoch"))
     it.trainer.run()
     assert it.optimizer.lr == 0.1 * 0.5**3
+
+
+def test_a_function_of_the_trainer_becomes_a_shift():
+    @make_shift("alpha")
+    def twice_the_lr(trainer):
+        return 2 * trainer.updater.get_optimizer("main").lr
+
+    optimizer = Optimizer()
+    assert twice_the_lr.default_name == "twice_the_lr"
+    twice_the_lr.initialize(trainer_of(optimizer))
+    assert optimizer.alpha == 1.6
+    optimizer.lr = 1.0
+    twice_the_lr(trainer_of(optimizer))
+    assert optimizer.alpha == 2.0
+
+
+def test_a_functions_shift_may_have_an_optimizer_of_its_own():
+    own = Optimizer()
+    make_shift("lr", own)(lambda trainer: 3)(trainer_of(Optimizer()))
+    assert own.lr == 3

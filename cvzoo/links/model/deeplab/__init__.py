@@ -1,1 +1,23 @@
 """DeepLab: label maps with atrous convolutions (Chen et al., 2017, 2018)."""
+
+from typing import TYPE_CHECKING
+
+from cvzoo.lazy_imports.on_demand import import_on_demand
+
+if TYPE_CHECKING:
+    from cvzoo.links.model.deeplab.deeplab_v3_plus import Decoder, DeepLabV3plusXception65, SeparableASPP
+    from cvzoo.links.model.deeplab.xception import Xception65, XceptionBlock
+
+__all__ = [
+    "Decoder",
+    "DeepLabV3plusXception65",
+    "SeparableASPP",
+    "Xception65",
+    "XceptionBlock",
+]
+
+_REPLACED = {
+    "DeepLabV3plus": "cvzoo.links.DeepLabV3plusXception65, or a class of your own below cvzoo.links.AbstractSegmenter",
+}
+
+import_on_demand(__name__, replaced=_REPLACED)

@@ -73,6 +73,28 @@ def _along(side: int, window: int, stride: int) -> list[tuple[slice, slice]]:
     return spans
 
 
+def convolution_crop(
+    img: np.ndarray, size: Sequence[int], stride: Sequence[int], return_param: bool = False
+) -> np.ndarray | tuple[np.ndarray, dict[str, list[slice]]]:
+    """The windows of an image that `cover_with_tiles` gives, (N, C, *size), 0 where they stick out of it.
+
+    img: (C, H, W); size, stride: (H, W) each
+    return_param: a pair, the second a dictionary of N slices each: "y_slices", "x_slices", where a window lies in the
+        image, "crop_y_slices", "crop_x_slices", where that part of the image lies in the window
+    Source: ChainerCV's function of this name.
+    """
+    tiles = cover_with_tiles(img.shape[1:], size, stride)
+    windows = np.zeros((len(tiles), len(img), *size), img.dtype)
+    for window, tile in zip(windows, tiles):
+        window[(slice(None), *tile.window)] = img[(slice(None), *tile.photo)]
+    if not return_param:
+        return windows
+    names = ("y_slices", "x_slices"), ("crop_y_slices", "crop_x_slices")
+    return windows, {
+        name: [tile[which][axis] for tile in tiles] for which in (0, 1) for axis, name in enumerate(names[which])
+    }
+
+
 class PyramidPoolingModule(ChainList):
     """x and, for each level of a pyramid, its means over a grid, convolved and enlarged: twice the channels.
 

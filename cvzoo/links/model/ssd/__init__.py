@@ -1,1 +1,38 @@
 """SSD: one look at a photo, with boxes on maps of many scales."""
+
+from typing import TYPE_CHECKING
+
+from cvzoo.lazy_imports.on_demand import import_on_demand
+
+if TYPE_CHECKING:
+    from cvzoo.links.model.ssd.loss import multibox_loss
+    from cvzoo.links.model.ssd.multibox import Multibox
+    from cvzoo.links.model.ssd.multibox_coder import MultiboxCoder
+    from cvzoo.links.model.ssd.published import SSD300, SSD512
+    from cvzoo.links.model.ssd.ssd import SSD
+    from cvzoo.links.model.ssd.vgg16 import Normalize
+    from cvzoo.transforms.random_crop_with_bbox_constraints import random_crop_with_bbox_constraints
+    from cvzoo.transforms.random_distort import random_distort
+    from cvzoo.transforms.resize_with_random_interpolation import resize_with_random_interpolation
+
+__all__ = [
+    "Multibox",
+    "multibox_loss",
+    "MultiboxCoder",
+    "Normalize",
+    "random_crop_with_bbox_constraints",
+    "random_distort",
+    "resize_with_random_interpolation",
+    "SSD",
+    "SSD300",
+    "SSD512",
+]
+
+_REPLACED = {
+    "GradientScaling": "cvzoo.optimizers.GradientScaling",
+    "VGG16": "cvzoo.links.SSDVGG16Extractor()",
+    "VGG16Extractor300": "cvzoo.links.SSDVGG16Extractor()",
+    "VGG16Extractor512": "cvzoo.links.SSDVGG16Extractor(('halve', 'halve', 'halve', 'halve', 'valid4'))",
+}
+
+import_on_demand(__name__, replaced=_REPLACED)

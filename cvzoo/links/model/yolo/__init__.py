@@ -1,1 +1,25 @@
 """YOLOv2 and YOLOv3, written out as links."""
+
+from typing import TYPE_CHECKING
+
+from cvzoo.lazy_imports.on_demand import import_on_demand
+
+if TYPE_CHECKING:
+    from cvzoo.links.model.yolo.darknet import Darknet19Extractor, Darknet53Extractor
+    from cvzoo.links.model.yolo.yolo_v2 import YOLOv2
+    from cvzoo.links.model.yolo.yolo_v3 import YOLOv3
+
+__all__ = [
+    "Darknet19Extractor",
+    "Darknet53Extractor",
+    "YOLOv2",
+    "YOLOv3",
+]
+
+_REPLACED = {
+    "ResidualBlock": "the stages of cvzoo.links.model.yolo.Darknet53Extractor",
+    "YOLOBase": "cvzoo.links.AbstractOneStageDetector, a class of your own below it",
+    "YOLOv2Base": "cvzoo.links.YOLOv2(anchors=...), or a class of your own below cvzoo.links.AbstractOneStageDetector",
+}
+
+import_on_demand(__name__, replaced=_REPLACED)

@@ -1,0 +1,18 @@
+"""ChainerCV's `chainercv.experimental.links.model.yolo`: its names, which other rooms define."""
+
+from typing import TYPE_CHECKING
+
+from cvzoo.lazy_imports.on_demand import import_on_demand
+
+if TYPE_CHECKING:
+    from cvzoo.links.model.yolo.yolo_v2_tiny import YOLOv2Tiny
+
+__all__ = [
+    "YOLOv2Tiny",
+]
+
+_REPLACED = {
+    "DarknetExtractor": "cvzoo.links.YOLOv2Tiny, whose conv1 to conv8 it was",
+}
+
+import_on_demand(__name__, replaced=_REPLACED)

@@ -1,0 +1,64 @@
+"""Pictures of what a detector finds while it is trained."""
+
+import copy
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cvzoo.backends.arrays import to_numpy
+from cvzoo.images.write_image import write_image
+from cvzoo.training.extension import AbstractExtension
+from cvzoo.visualizations.draw_bbox import draw_bbox
+from cvzoo.visualizations.tile_images import tile_images
+
+if TYPE_CHECKING:
+    from cvzoo.training.trainer import Trainer
+
+
+class DetectionVisReport(AbstractExtension):
+    """Writes a picture an example: the true boxes above, the predicted ones below.
+
+    iterator: batches of (img, bbox, label) that end, gone through from the start each time
+    target: a detector, anything with `predict(imgs)`
+    label_names: names of the classes; None: numbers are written
+    filename: in the trainer's folder, with {iteration} and {index}, the number of the example
+
+    Needs no matplotlib. Source: ChainerCV's extension of this name.
+    """
+
+    def __init__(
+        self,
+        iterator: Any,
+        target: Any,
+        label_names: Any = None,
+        filename: str = "detection_iter={iteration}_idx={index}.jpg",
+    ):
+        self.iterator = iterator
+        self.target = target
+        self.label_names = None if label_names is None else tuple(label_names)
+        self.filename = filename
+
+    @staticmethod
+    def available() -> bool:
+        """True: it draws without any optional package."""
+        return True
+
+    def __call__(self, trainer: "Trainer") -> None:
+        if hasattr(self.iterator, "reset"):
+            self.iterator.reset()
+            batches = self.iterator
+        else:
+            batches = copy.copy(self.iterator)
+        index = 0
+        for batch in batches:
+            found = self.target.predict([img for img, _, _ in batch])
+            for (img, bbox, label), *predicted in zip(batch, *found):
+                name = self.filename.format(iteration=trainer.updater.iteration, index=index)
+                picture = self._picture(img, (bbox, label), predicted)
+                write_image(picture, os.path.join(trainer.out, name))
+                index += 1
+
+    def _picture(self, img: np.ndarray, truth: Any, predicted: Any) -> np.ndarray:
+        drawn = (draw_bbox(img, *map(to_numpy, boxes), label_names=self.label_names) for boxes in (truth, predicted))
+        return tile_images(np.stack(list(drawn)), 1, fill=255)

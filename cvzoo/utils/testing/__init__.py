@@ -1,0 +1,49 @@
+"""ChainerCV's `chainercv.utils.testing`: its names, which other rooms define."""
+
+from typing import TYPE_CHECKING
+
+from cvzoo.lazy_imports.on_demand import import_on_demand
+
+if TYPE_CHECKING:
+    from cvzoo.datasets.conformance import (
+        assert_is_bbox,
+        assert_is_bbox_dataset,
+        assert_is_image,
+        assert_is_instance_segmentation_dataset,
+        assert_is_label_dataset,
+        assert_is_point,
+        assert_is_point_dataset,
+        assert_is_semantic_segmentation_dataset,
+    )
+    from cvzoo.testing.constant_stub_link import ConstantStubLink
+    from cvzoo.testing.detection_link import assert_is_detection_link
+    from cvzoo.testing.instance_segmentation_link import assert_is_instance_segmentation_link
+    from cvzoo.testing.random_bbox import generate_random_bbox
+    from cvzoo.testing.semantic_segmentation_link import assert_is_semantic_segmentation_link
+    from cvzoo.utils.testing import assertions
+
+__all__ = [
+    "assert_is_bbox",
+    "assert_is_bbox_dataset",
+    "assert_is_detection_link",
+    "assert_is_image",
+    "assert_is_instance_segmentation_dataset",
+    "assert_is_instance_segmentation_link",
+    "assert_is_label_dataset",
+    "assert_is_point",
+    "assert_is_point_dataset",
+    "assert_is_semantic_segmentation_dataset",
+    "assert_is_semantic_segmentation_link",
+    "assertions",
+    "ConstantStubLink",
+    "generate_random_bbox",
+]
+
+_REPLACED = {
+    "parameterize": "pytest.mark.parametrize",
+    "product": "pytest.mark.parametrize, once an argument",
+    "product_dict": "pytest.mark.parametrize",
+    "run_module": "the command pytest FILE",
+}
+
+import_on_demand(__name__, replaced=_REPLACED)

@@ -1,0 +1,36 @@
+"""ChainerCV's `chainercv.utils.testing.assertions`: its names, which other rooms define."""
+
+from typing import TYPE_CHECKING
+
+from cvzoo.lazy_imports.on_demand import import_on_demand
+
+if TYPE_CHECKING:
+    from cvzoo.datasets.conformance import (
+        assert_is_bbox,
+        assert_is_bbox_dataset,
+        assert_is_image,
+        assert_is_instance_segmentation_dataset,
+        assert_is_label_dataset,
+        assert_is_point,
+        assert_is_point_dataset,
+        assert_is_semantic_segmentation_dataset,
+    )
+    from cvzoo.testing.detection_link import assert_is_detection_link
+    from cvzoo.testing.instance_segmentation_link import assert_is_instance_segmentation_link
+    from cvzoo.testing.semantic_segmentation_link import assert_is_semantic_segmentation_link
+
+__all__ = [
+    "assert_is_bbox",
+    "assert_is_bbox_dataset",
+    "assert_is_detection_link",
+    "assert_is_image",
+    "assert_is_instance_segmentation_dataset",
+    "assert_is_instance_segmentation_link",
+    "assert_is_label_dataset",
+    "assert_is_point",
+    "assert_is_point_dataset",
+    "assert_is_semantic_segmentation_dataset",
+    "assert_is_semantic_segmentation_link",
+]
+
+import_on_demand(__name__)

@@ -1,0 +1,153 @@
+"""Every public name of ChainerCV 0.13 is where its users look for it, or says what to use."""
+
+import importlib
+import re
+
+import pytest
+
+from cvzoo.errors.exceptions import ReplacedNameError
+
+# package below `chainercv` -> the names that its `__init__` shows
+NAMES = {
+    "chainer_experimental": "datasets training",
+    "chainer_experimental.datasets": "sliceable",
+    "chainer_experimental.datasets.sliceable": (
+        "ConcatenatedDataset GetterDataset SliceableDataset TransformDataset TupleDataset"
+    ),
+    "chainer_experimental.training": "extensions",
+    "chainer_experimental.training.extensions": "make_shift",
+    "datasets": (
+        "ade20k_semantic_segmentation_label_colors ade20k_semantic_segmentation_label_names "
+        "ADE20KSemanticSegmentationDataset ADE20KTestImageDataset camvid_ignore_label_color "
+        "camvid_label_colors camvid_label_names CamVidDataset cityscapes_semantic_segmentation_label_colors "
+        "cityscapes_semantic_segmentation_label_names CityscapesSemanticSegmentationDataset "
+        "CityscapesTestImageDataset coco_bbox_label_names coco_instance_segmentation_label_names "
+        "coco_semantic_segmentation_label_colors coco_semantic_segmentation_label_names COCOBboxDataset "
+        "COCOInstanceSegmentationDataset COCOSemanticSegmentationDataset cub_label_names CUBKeypointDataset "
+        "CUBLabelDataset directory_parsing_label_names DirectoryParsingLabelDataset MixUpSoftLabelDataset "
+        "online_products_super_label_names OnlineProductsDataset sbd_instance_segmentation_label_names "
+        "SBDInstanceSegmentationDataset SiameseDataset voc_bbox_label_names "
+        "voc_instance_segmentation_label_names voc_semantic_segmentation_ignore_label_color "
+        "voc_semantic_segmentation_label_colors voc_semantic_segmentation_label_names VOCBboxDataset "
+        "VOCInstanceSegmentationDataset VOCSemanticSegmentationDataset"
+    ),
+    "evaluations": (
+        "calc_detection_voc_ap calc_detection_voc_prec_rec calc_instance_segmentation_voc_prec_rec "
+        "calc_semantic_segmentation_confusion calc_semantic_segmentation_iou eval_detection_coco "
+        "eval_detection_voc eval_instance_segmentation_coco eval_instance_segmentation_voc "
+        "eval_semantic_segmentation"
+    ),
+    "experimental": "links",
+    "experimental.links": "FCISResNet101 FCISTrainChain PSPNetResNet101 PSPNetResNet50 YOLOv2Tiny",
+    "experimental.links.model.fcis": (
+        "FCIS FCISResNet101 FCISResNet101Head FCISTrainChain mask_voting ProposalTargetCreator ResNet101Extractor"
+    ),
+    "experimental.links.model.pspnet": "convolution_crop PSPNet PSPNetResNet101 PSPNetResNet50",
+    "experimental.links.model.yolo": "DarknetExtractor YOLOv2Tiny",
+    "extensions": (
+        "DetectionCOCOEvaluator DetectionVisReport DetectionVOCEvaluator InstanceSegmentationCOCOEvaluator "
+        "InstanceSegmentationVOCEvaluator SemanticSegmentationEvaluator"
+    ),
+    "functions": "ps_roi_average_align_2d ps_roi_average_pooling_2d ps_roi_max_align_2d ps_roi_max_pooling_2d",
+    "links": (
+        "Conv2DActiv Conv2DBNActiv DeepLabV3plusXception65 FasterRCNNFPNResNet101 FasterRCNNFPNResNet50 "
+        "FasterRCNNVGG16 FeaturePredictor LightHeadRCNNResNet101 MaskRCNNFPNResNet101 MaskRCNNFPNResNet50 "
+        "MobileNetV2 PickableSequentialChain PixelwiseSoftmaxClassifier ResNet101 ResNet152 ResNet50 SEBlock "
+        "SegNetBasic SeparableConv2DBNActiv SEResNet101 SEResNet152 SEResNet50 SEResNeXt101 SEResNeXt50 "
+        "SSD300 SSD512 VGG16 YOLOv2 YOLOv3"
+    ),
+    "links.connection": "Conv2DActiv Conv2DBNActiv SEBlock SeparableConv2DBNActiv",
+    "links.model.deeplab": "Decoder DeepLabV3plus DeepLabV3plusXception65 SeparableASPP Xception65 XceptionBlock",
+    "links.model.faster_rcnn": (
+        "AnchorTargetCreator bbox2loc FasterRCNN FasterRCNNTrainChain FasterRCNNVGG16 generate_anchor_base "
+        "loc2bbox ProposalCreator ProposalTargetCreator RegionProposalNetwork VGG16RoIHead"
+    ),
+    "links.model.fpn": (
+        "bbox_head_loss_post bbox_head_loss_pre BboxHead FasterRCNN FasterRCNNFPNResNet "
+        "FasterRCNNFPNResNet101 FasterRCNNFPNResNet50 FPN mask_head_loss_post mask_head_loss_pre mask_to_segm "
+        "MaskHead MaskRCNNFPNResNet101 MaskRCNNFPNResNet50 RPN rpn_loss segm_to_mask"
+    ),
+    "links.model.light_head_rcnn": "GlobalContextModule LightHeadRCNN LightHeadRCNNResNet101 LightHeadRCNNTrainChain",
+    "links.model.mobilenet": "ExpandedConv2D MobileNetV2 TFConv2DBNActiv TFConvolution2D",
+    "links.model.resnet": "Bottleneck ResBlock ResNet ResNet101 ResNet152 ResNet50",
+    "links.model.segnet": "SegNetBasic",
+    "links.model.senet": "SEResNet SEResNet101 SEResNet152 SEResNet50 SEResNeXt SEResNeXt101 SEResNeXt50",
+    "links.model.ssd": (
+        "GradientScaling Multibox multibox_loss MultiboxCoder Normalize random_crop_with_bbox_constraints "
+        "random_distort resize_with_random_interpolation SSD SSD300 SSD512 VGG16 VGG16Extractor300 "
+        "VGG16Extractor512"
+    ),
+    "links.model.vgg": "VGG16",
+    "links.model.yolo": "Darknet19Extractor Darknet53Extractor ResidualBlock YOLOBase YOLOv2 YOLOv2Base YOLOv3",
+    "transforms": (
+        "center_crop crop_bbox flip flip_bbox flip_point pca_lighting random_crop random_expand random_flip "
+        "random_rotate random_sized_crop resize resize_bbox resize_contain resize_point rotate rotate_bbox "
+        "scale ten_crop translate_bbox translate_point"
+    ),
+    "utils": (
+        "apply_to_iterator assert_is_bbox assert_is_bbox_dataset assert_is_detection_link assert_is_image "
+        "assert_is_instance_segmentation_dataset assert_is_instance_segmentation_link assert_is_label_dataset "
+        "assert_is_point assert_is_point_dataset assert_is_semantic_segmentation_dataset "
+        "assert_is_semantic_segmentation_link bbox_iou cached_download ConstantStubLink download_model "
+        "extractall generate_random_bbox mask_iou mask_to_bbox non_maximum_suppression "
+        "prepare_pretrained_model ProgressHook read_image read_label scale_mask tile_images unzip write_image"
+    ),
+    "utils.image": "read_image read_label tile_images write_image",
+    "utils.iterator": "apply_to_iterator ProgressHook unzip",
+    "utils.testing": (
+        "assert_is_bbox assert_is_bbox_dataset assert_is_detection_link assert_is_image "
+        "assert_is_instance_segmentation_dataset assert_is_instance_segmentation_link assert_is_label_dataset "
+        "assert_is_point assert_is_point_dataset assert_is_semantic_segmentation_dataset "
+        "assert_is_semantic_segmentation_link ConstantStubLink generate_random_bbox parameterize product "
+        "product_dict run_module"
+    ),
+    "utils.testing.assertions": (
+        "assert_is_bbox assert_is_bbox_dataset assert_is_detection_link assert_is_image "
+        "assert_is_instance_segmentation_dataset assert_is_instance_segmentation_link assert_is_label_dataset "
+        "assert_is_point assert_is_point_dataset assert_is_semantic_segmentation_dataset "
+        "assert_is_semantic_segmentation_link"
+    ),
+    "visualizations": "vis_bbox vis_image vis_instance_segmentation vis_point vis_semantic_segmentation",
+}
+# names that are not there: asking for one says what to use
+REPLACED = {
+    "experimental.links.model.fcis": "FCIS ProposalTargetCreator ResNet101Extractor",
+    "experimental.links.model.yolo": "DarknetExtractor",
+    "links.model.deeplab": "DeepLabV3plus",
+    "links.model.fpn": (
+        "bbox_head_loss_post bbox_head_loss_pre BboxHead FasterRCNN FasterRCNNFPNResNet mask_head_loss_post "
+        "mask_head_loss_pre MaskHead RPN rpn_loss"
+    ),
+    "links.model.mobilenet": "ExpandedConv2D TFConv2DBNActiv TFConvolution2D",
+    "links.model.resnet": "Bottleneck ResBlock",
+    "links.model.senet": "SEResNet SEResNeXt",
+    "links.model.ssd": "GradientScaling VGG16 VGG16Extractor300 VGG16Extractor512",
+    "links.model.yolo": "ResidualBlock YOLOBase YOLOv2Base",
+    "utils": "cached_download download_model extractall prepare_pretrained_model",
+    "utils.testing": "parameterize product product_dict run_module",
+}
+
+
+def is_replaced(package, name):
+    return name in REPLACED.get(package, "").split()
+
+
+@pytest.mark.parametrize("package", NAMES)
+def test_a_public_name_of_chainercv_is_there_or_says_what_to_use(package):
+    module = importlib.import_module(f"cvzoo.{package}")
+    for name in NAMES[package].split():
+        if is_replaced(package, name):
+            with pytest.raises(ReplacedNameError, match=f"has no {name}: use "):
+                getattr(module, name)
+        else:
+            assert getattr(module, name) is not None
+
+
+def test_what_replaces_a_name_is_there():
+    for package, names in REPLACED.items():
+        for name in names.split():
+            with pytest.raises(ReplacedNameError) as caught:
+                getattr(importlib.import_module(f"cvzoo.{package}"), name)
+            for word in re.findall(r"cvzoo(?:\.\w+)+", str(caught.value).partition(": use ")[2]):
+                *path, last = word.split(".")
+                assert hasattr(importlib.import_module(".".join(path)), last), word
