@@ -28,8 +28,22 @@ DOORS = {"chainer_experimental", "experimental", "extensions", "utils"}
 LEVEL = {room: level for level, rooms in enumerate(TIERS) for room in rooms}
 PACKAGE = pathlib.Path(__file__).parents[1] / "cvzoo"
 REQUIRED = {"msgspec", "numpy", "PIL"}  # what every installation has; may be imported at the top
-# only inside functions or for type checkers, with an error that helps; matplotlib is required, but slow to import
-EXTRAS = {"cupy", "cupyx", "cv2", "matplotlib", "ml_dtypes", "mpi4py", "nvidia", "onnxruntime", "pynvml", "ray"}
+# only inside functions or for type checkers, with an error that helps; matplotlib and
+# requests are required, but slow to import
+EXTRAS = {
+    "cupy",
+    "cupyx",
+    "cv2",
+    "matplotlib",
+    "ml_dtypes",
+    "mpi4py",
+    "nvidia",
+    "onnxruntime",
+    "pynvml",
+    "ray",
+    "requests",
+    "urllib3",
+}
 
 
 class Import(NamedTuple):

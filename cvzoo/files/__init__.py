@@ -1,4 +1,4 @@
-"""Reading and writing files safely: atomic writes, bounded reads, hashes, locks, checked zip archives."""
+"""Reading and writing files safely: atomic writes, bounded reads, hashes, locks, checked zip archives, HTTP."""
 
 from typing import TYPE_CHECKING
 

@@ -1,10 +1,9 @@
 """Read a photo from an address, on purpose and within limits."""
 
-import http.client
 import time
-import urllib.request
 
 from cvzoo.errors.exceptions import ImageError
+from cvzoo.files.http_get import Answer, http_get
 from cvzoo.images.decode import open_bytes
 from cvzoo.images.from_pil import from_pil
 from cvzoo.images.read_image import MAX_PIXELS, WHITE
@@ -35,20 +34,18 @@ def read_image_url(
     if not url.lower().startswith(("http://", "https://")):
         raise ImageError(f"{url}: not an address of http or https", hint="read_image for a path")
     try:
-        # some hosts refuse urllib's own name
-        request = urllib.request.Request(url, headers={"User-Agent": "cvzoo"})
-        with urllib.request.urlopen(request, timeout=timeout) as response:
-            data = _read(response, url, max_bytes, time.monotonic() + max_seconds)
-    except (OSError, ValueError, OverflowError, http.client.HTTPException) as error:
-        if isinstance(error, ImageError):
-            raise
+        with http_get(url, headers={}, timeout=timeout) as answer:
+            if answer.status != 200:
+                raise ImageError(f"{url}: cannot be fetched: the server answers {answer.status} {answer.reason}")
+            data = _read(answer, url, max_bytes, time.monotonic() + max_seconds)
+    except ConnectionError as error:
         raise ImageError(f"{url}: cannot be fetched: {error}") from error
     return from_pil(open_bytes(data, name=url, max_pixels=max_pixels), color=color, background=background, name=url)
 
 
-def _read(response, url, max_bytes, until):
+def _read(answer: Answer, url: str, max_bytes: int, until: float) -> bytes:
     parts, size = [], 0
-    while part := response.read1(_CHUNK):
+    while part := answer.read1(_CHUNK):
         parts.append(part)
         size += len(part)
         if size > max_bytes:

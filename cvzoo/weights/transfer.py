@@ -2,20 +2,20 @@
 
 import contextlib
 import errno
-import http.client
+import io
 import json
 import os
 import pathlib
 import re
 import shutil
 import time
-import urllib.error
+import urllib.parse
 import urllib.request
-from collections.abc import Callable
-from typing import Any, BinaryIO
+from collections.abc import Callable, Iterator
+from typing import BinaryIO, NoReturn
 
 from cvzoo.errors.exceptions import DownloadError
-from cvzoo.weights.paced_http import paced_handlers
+from cvzoo.files.http_get import Answer, http_get
 
 TRIES = 4
 WAIT = 0.5  # seconds before the second try, twice as long before each further one
@@ -29,13 +29,6 @@ _LATER = (408, 425, 429, 500, 502, 503, 504)  # statuses that may be gone a mome
 
 class _Broken(Exception):
     """The connection failed in a way that another try may mend."""
-
-
-class _SameSchemeRedirects(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, req, fp, code, msg, headers, newurl):
-        if req.full_url.startswith("https:") and not newurl.startswith("https:"):
-            raise DownloadError("the server sends us from https to an address that is not", got=newurl[:200])
-        return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
 def transfer(
@@ -62,28 +55,15 @@ def transfer(
 
 
 def _attempt(url: str, part: pathlib.Path, size: int | None, progress: Callable | None) -> None:
-    request = urllib.request.Request(url, headers={"Accept-Encoding": "identity", "User-Agent": "cvzoo"})
     start, validator = _resumable(url, part)
-    if start:
-        request.add_header("Range", f"bytes={start}-")
-        request.add_header("If-Range", validator)
-    try:
-        with _opened(request) as response:
-            start, total = _placed(response, start, part)
-            _check_total(total, size, start, part)
-            _remember(url, part, response)
-            done = _receive(response, part, start, total, size if size is not None else total, progress)
-    except urllib.error.HTTPError as error:
-        with error:
-            if error.code == 416:  # what we have is longer than what the server has: begin again
-                _remove(part)
-            if error.code in _LATER or (error.code == 416 and start):
-                raise _Broken(f"the server answers {error.code} {error.reason}") from error
-            raise DownloadError(f"the server answers {error.code} {error.reason}") from error
-    except (urllib.error.URLError, http.client.HTTPException, ConnectionError, TimeoutError) as error:
-        if isinstance(error, urllib.error.URLError) and url.startswith("file:"):
-            raise DownloadError(f"cannot be read: {error.reason}") from error
-        raise _Broken(f"the connection failed: {error}") from error
+    headers = {"Range": f"bytes={start}-", "If-Range": validator} if start else {}
+    with _opened(url, headers) as answer:
+        if answer.status not in (200, 206):
+            _refuse(answer, start, part)
+        start, total = _placed(answer, start, part)
+        _check_total(total, size, start, part)
+        _remember(url, part, answer)
+        done = _receive(answer, part, start, total, size if size is not None else total, progress)
     if total is not None and done < total:
         raise _Broken(f"the connection ended after {done} of {total} bytes")
     if size is not None and done != size:
@@ -92,15 +72,41 @@ def _attempt(url: str, part: pathlib.Path, size: int | None, progress: Callable 
     _meta(part).unlink(missing_ok=True)
 
 
-def _opened(request: urllib.request.Request) -> Any:
-    """The answer. Raises DownloadError where the address, or one that a server sends us to, cannot be one."""
-    opener = urllib.request.build_opener(_SameSchemeRedirects, *paced_handlers())
-    try:
-        return opener.open(request, timeout=TIMEOUT)
-    except (DownloadError, OSError, http.client.HTTPException):
-        raise
-    except (ValueError, OverflowError) as error:  # a host's name, a port or brackets that make no sense
-        raise DownloadError(f"the server sends us to an address that makes no sense: {str(error)[:200]}") from error
+class _FileAnswer:
+    """A file: address, read like a server's answer."""
+
+    def __init__(self, file: io.BufferedReader) -> None:
+        self.status, self.reason = 200, ""
+        self.headers = {"Content-Length": str(os.fstat(file.fileno()).st_size)}
+        self.read1 = file.read1
+
+
+@contextlib.contextmanager
+def _opened(url: str, headers: dict[str, str]) -> Iterator[Answer | _FileAnswer]:
+    """The answer to our question. Raises DownloadError where there is none."""
+    with contextlib.ExitStack() as stack:
+        answer: Answer | _FileAnswer
+        try:
+            if url.startswith("file:"):
+                path = urllib.request.url2pathname(urllib.parse.urlsplit(url).path)
+                answer = _FileAnswer(stack.enter_context(open(path, "rb")))
+            else:
+                answer = stack.enter_context(http_get(url, headers=headers, timeout=TIMEOUT))
+        except ConnectionError as error:
+            raise DownloadError(f"the connection failed: {error}") from error
+        except OSError as error:
+            raise DownloadError(f"cannot be read: {error}") from error
+        yield answer
+
+
+def _refuse(answer: Answer | _FileAnswer, start: int, part: pathlib.Path) -> NoReturn:
+    """Raises what a status means that brings no file."""
+    if answer.status == 416:  # what we have is longer than what the server has: begin again
+        _remove(part)
+    what = f"the server answers {answer.status} {answer.reason}"
+    if answer.status in _LATER or (answer.status == 416 and start):
+        raise _Broken(what)
+    raise DownloadError(what)
 
 
 def _meta(part: pathlib.Path) -> pathlib.Path:
@@ -121,14 +127,14 @@ def _resumable(url: str, part: pathlib.Path) -> tuple[int, str]:
     return 0, ""
 
 
-def _remember(url: str, part: pathlib.Path, response) -> None:
+def _remember(url: str, part: pathlib.Path, response: Answer | _FileAnswer) -> None:
     etag = response.headers.get("ETag", "")
     # a weak tag promises the same meaning, not the same bytes
     validator = etag if etag.startswith('"') else response.headers.get("Last-Modified", "")
     _meta(part).write_text(json.dumps({"url": url, "validator": validator}), encoding="utf-8")
 
 
-def _placed(response, start: int, part: pathlib.Path) -> tuple[int, int | None]:
+def _placed(response: Answer | _FileAnswer, start: int, part: pathlib.Path) -> tuple[int, int | None]:
     """Where in the file the body begins, and the file's whole size if the server says so."""
     if response.headers.get("Content-Encoding", "identity") != "identity":
         raise DownloadError("the server packs the file although asked not to")
@@ -140,7 +146,7 @@ def _placed(response, start: int, part: pathlib.Path) -> tuple[int, int | None]:
             _remove(part)
             raise _Broken("the server sends another part of the file than asked for")
         return start, int(match[3]) if match[3] != "*" else None if n is None else start + n
-    if response.status not in (None, 200):  # None: a file: address
+    if response.status != 200:
         raise DownloadError(f"the server answers {response.status}, which makes no sense here")
     return 0, n  # the server ignored the range, or the file has changed since
 
@@ -156,7 +162,12 @@ def _check_total(total: int | None, size: int | None, start: int, part: pathlib.
 
 
 def _receive(
-    response, part: pathlib.Path, start: int, total: int | None, most: int | None, progress: Callable | None
+    response: Answer | _FileAnswer,
+    part: pathlib.Path,
+    start: int,
+    total: int | None,
+    most: int | None,
+    progress: Callable | None,
 ) -> int:
     """Append the body to the part file from `start` on; returns the part's size then.
 
@@ -186,7 +197,14 @@ def _receive(
     return done
 
 
-def _copy(response, file: BinaryIO, start: int, total: int | None, most: int | None, progress: Callable | None) -> int:
+def _copy(
+    response: Answer | _FileAnswer,
+    file: BinaryIO,
+    start: int,
+    total: int | None,
+    most: int | None,
+    progress: Callable | None,
+) -> int:
     """Write the body; returns where it ended, at once where it goes beyond `most`."""
     done, last = start, MAX_BYTES if most is None else most
     deadline = time.monotonic() + TOTAL_SECONDS

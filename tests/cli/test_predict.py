@@ -1,5 +1,6 @@
 """`cvzoo predict`, used well and badly."""
 
+import contextlib
 import io
 import json
 import pathlib
@@ -7,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+import types
 
 import pytest
 from PIL import Image
@@ -67,11 +69,12 @@ def test_a_bad_photo_is_told_and_skipped_and_the_exit_status_says_so(run, net, p
 def test_a_photo_may_be_at_an_address(run, net, photos, tmp_path, monkeypatch):
     asked = []
 
-    def open_url(request, timeout):
-        asked.append(request.full_url)
-        return (photos / "a.jpg").open("rb")
+    def answer(url, *, headers, timeout):
+        asked.append(url)
+        status = types.SimpleNamespace(status=200, read1=io.BytesIO((photos / "a.jpg").read_bytes()).read1)
+        return contextlib.nullcontext(status)
 
-    monkeypatch.setattr("urllib.request.urlopen", open_url)
+    monkeypatch.setattr(sys.modules["cvzoo.images.read_image_url"], "http_get", answer)
     url = "https://example.org/pets/a.jpg?w=60"
     status, printed, _ = run("predict", url, *net, "--out", tmp_path / "out", "--score-thresh", "0")
     assert (status, asked) == (0, [url])

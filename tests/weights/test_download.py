@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from cvzoo.errors.exceptions import ConfigError, DownloadError
-from cvzoo.files import file_hash
-from cvzoo.weights import download, paced_http, transfer, unproven
+from cvzoo.files import file_hash, http_get, paced_http
+from cvzoo.weights import download, transfer, unproven
 from cvzoo.weights.cache import cached_path, is_cached
 from cvzoo.weights.download import fetch_weights, pin_weights
 from cvzoo.weights.record import Weights
@@ -117,6 +117,7 @@ def surroundings(monkeypatch, tmp_path):
     monkeypatch.delenv("CVZOO_OFFLINE", raising=False)
     monkeypatch.setenv("no_proxy", "*")
     monkeypatch.setattr(transfer, "WAIT", 0.001)
+    monkeypatch.setattr(http_get, "BACKOFF", 0.001)
 
 
 def record_of(url, body=BODY, **changes):

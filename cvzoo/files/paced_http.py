@@ -1,14 +1,15 @@
 """HTTP whose answers must come at a lowest speed, their heads in a given time: a server that drips is given up.
 
-A time limit of the socket is for one piece of data only, however small; a byte now and then would satisfy it for ever.
+A timeout of the socket is for one piece of data only, however small; a byte now and then would satisfy it for ever.
 """
 
 import functools
 import http.client
 import io
 import time
-import urllib.request
 from typing import Any
+
+from cvzoo.files.import_requests import import_requests
 
 HEAD_SECONDS = 60.0  # for status and headers
 WINDOW = 60.0  # seconds over which the speed is taken
@@ -16,8 +17,12 @@ LOWEST_SPEED = 1024  # bytes a second
 _now = time.monotonic
 
 
+class SlowServerError(OSError):
+    """A server answers more slowly than we wait for; urllib3 would hide the words of a TimeoutError."""
+
+
 class PacedBytes(io.RawIOBase):
-    """What a connection gives, as a raw stream. Raises TimeoutError when it comes too slowly.
+    """What a connection gives, as a raw stream. Raises SlowServerError when it comes too slowly.
 
     raw: the connection's stream
     head_seconds: how long reading may take until `end_head` is called; the lowest speed is asked for from then on
@@ -43,10 +48,10 @@ class PacedBytes(io.RawIOBase):
         now = _now()
         if self._deadline is not None:
             if n and now > self._deadline:
-                raise TimeoutError("the server takes too long for its headers")
+                raise SlowServerError("the server takes too long for its headers")
         elif n and now - self._begun >= WINDOW:
             if self._n < LOWEST_SPEED * (now - self._begun):
-                raise TimeoutError(f"the server sends less than {LOWEST_SPEED} bytes a second")
+                raise SlowServerError(f"the server sends less than {LOWEST_SPEED} bytes a second")
             self._begun, self._n = now, 0
         return n
 
@@ -68,26 +73,32 @@ class _PacedResponse(http.client.HTTPResponse):
         self._paced.end_head()
 
 
-def _connection(kind: type[http.client.HTTPConnection], *args: Any, **keywords: Any) -> http.client.HTTPConnection:
-    connection = kind(*args, **keywords)
-    connection.response_class = _PacedResponse
-    return connection
+@functools.cache
+def paced_adapter() -> Any:
+    """A transport adapter of requests, a class, whose connections give such answers."""
+    requests = import_requests()
+    import urllib3  # which requests stands on
 
+    class Connection(urllib3.connection.HTTPConnection):
+        response_class = _PacedResponse
 
-class _PacedHTTP(urllib.request.HTTPHandler):
-    """Opens http: addresses for urllib."""
+    class SecureConnection(urllib3.connection.HTTPSConnection):
+        response_class = _PacedResponse
 
-    def do_open(self, http_class: Any, req: urllib.request.Request, **http_conn_args: Any) -> Any:
-        return super().do_open(functools.partial(_connection, http_class), req, **http_conn_args)
+    class Pool(urllib3.HTTPConnectionPool):
+        ConnectionCls = Connection
 
+    class SecurePool(urllib3.HTTPSConnectionPool):
+        ConnectionCls = SecureConnection
 
-class _PacedHTTPS(urllib.request.HTTPSHandler):
-    """Opens https: addresses for urllib."""
+    class Adapter(requests.adapters.HTTPAdapter):  # type: ignore[misc,name-defined]
+        def init_poolmanager(self, *args: Any, **keywords: Any) -> None:
+            super().init_poolmanager(*args, **keywords)
+            self.poolmanager.pool_classes_by_scheme = {"http": Pool, "https": SecurePool}
 
-    def do_open(self, http_class: Any, req: urllib.request.Request, **http_conn_args: Any) -> Any:
-        return super().do_open(functools.partial(_connection, http_class), req, **http_conn_args)
+        def proxy_manager_for(self, *args: Any, **keywords: Any) -> Any:
+            manager = super().proxy_manager_for(*args, **keywords)
+            manager.pool_classes_by_scheme = {"http": Pool, "https": SecurePool}
+            return manager
 
-
-def paced_handlers() -> tuple[type[urllib.request.HTTPHandler], type[urllib.request.HTTPSHandler]]:
-    """What opens http: and https: addresses so, for `urllib.request.build_opener`."""
-    return _PacedHTTP, _PacedHTTPS
+    return Adapter
