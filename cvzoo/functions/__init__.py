@@ -29,12 +29,14 @@ if TYPE_CHECKING:
     from cvzoo.functions.array.expand_dims import expand_dims, flatten, squeeze
     from cvzoo.functions.array.flip import flip, fliplr, flipud
     from cvzoo.functions.array.get_item import get_item, scatter_add
+    from cvzoo.functions.array.im2col import im2col
     from cvzoo.functions.array.moveaxis import moveaxis, rollaxis, swapaxes
     from cvzoo.functions.array.pad import crop, pad
     from cvzoo.functions.array.reshape import reshape
     from cvzoo.functions.array.resize_images import resize_images, upsample_nearest
     from cvzoo.functions.array.roll import roll
     from cvzoo.functions.array.select_item import permutate, select_item
+    from cvzoo.functions.array.spatial_transformer import spatial_transformer_grid, spatial_transformer_sampler
     from cvzoo.functions.array.stack import hstack, separate, stack, vstack
     from cvzoo.functions.array.tile import repeat, tile
     from cvzoo.functions.array.transpose import transpose
@@ -42,13 +44,26 @@ if TYPE_CHECKING:
     from cvzoo.functions.attention.scaled_dot_product_attention import scaled_dot_product_attention
     from cvzoo.functions.connection.channel_sum import channel_sum
     from cvzoo.functions.connection.convolution_2d import convolution_2d, deconvolution_2d
+    from cvzoo.functions.connection.convolution_nd import convolution_1d, convolution_3d, convolution_nd
+    from cvzoo.functions.connection.deformable_convolution_2d_sampler import deformable_convolution_2d_sampler
     from cvzoo.functions.connection.depthwise_convolution_2d import depthwise_convolution_2d
+    from cvzoo.functions.connection.dilated_convolution_2d import dilated_convolution_2d
     from cvzoo.functions.connection.embed_id import embed_id
     from cvzoo.functions.connection.linear import linear
     from cvzoo.functions.evaluation.accuracy import accuracy
+    from cvzoo.functions.evaluation.binary_accuracy import binary_accuracy
+    from cvzoo.functions.evaluation.classification_summary import (
+        classification_summary,
+        f1_score,
+        fbeta_score,
+        precision,
+        recall,
+    )
     from cvzoo.functions.loss.binary_cross_entropy import binary_cross_entropy
+    from cvzoo.functions.loss.contrastive import contrastive
     from cvzoo.functions.loss.focal_loss import focal_loss
     from cvzoo.functions.loss.giou_loss import giou_loss
+    from cvzoo.functions.loss.hinge import hinge
     from cvzoo.functions.loss.huber_loss import huber_loss
     from cvzoo.functions.loss.mean_absolute_error import mean_absolute_error
     from cvzoo.functions.loss.mean_squared_error import mean_squared_error
@@ -56,6 +71,8 @@ if TYPE_CHECKING:
     from cvzoo.functions.loss.sigmoid_focal_loss import sigmoid_focal_loss
     from cvzoo.functions.loss.smooth_l1 import smooth_l1
     from cvzoo.functions.loss.softmax_cross_entropy import softmax_cross_entropy
+    from cvzoo.functions.loss.squared_error import absolute_error, squared_error
+    from cvzoo.functions.loss.triplet import triplet
     from cvzoo.functions.math.absolute import absolute
     from cvzoo.functions.math.add import add, negative, subtract
     from cvzoo.functions.math.argmax import argmax, argmin
@@ -63,6 +80,7 @@ if TYPE_CHECKING:
     from cvzoo.functions.math.clip import clip
     from cvzoo.functions.math.cumsum import cumsum
     from cvzoo.functions.math.divide import divide
+    from cvzoo.functions.math.einsum import einsum, tensordot
     from cvzoo.functions.math.erf import erf
     from cvzoo.functions.math.exp import exp
     from cvzoo.functions.math.expm1 import expm1
@@ -101,6 +119,14 @@ if TYPE_CHECKING:
     from cvzoo.functions.pooling.global_average_pooling_2d import global_average_pooling_2d
     from cvzoo.functions.pooling.global_max_pooling_2d import global_max_pooling_2d
     from cvzoo.functions.pooling.max_pooling_2d import max_pooling_2d
+    from cvzoo.functions.pooling.pooling_nd import (
+        average_pooling_1d,
+        average_pooling_3d,
+        average_pooling_nd,
+        max_pooling_1d,
+        max_pooling_3d,
+        max_pooling_nd,
+    )
     from cvzoo.functions.pooling.spatial_pyramid_pooling_2d import spatial_pyramid_pooling_2d
     from cvzoo.functions.pooling.unpooling_2d import unpooling_2d
     from cvzoo.functions.pooling.upsampling_2d import upsampling_2d
@@ -111,10 +137,13 @@ if TYPE_CHECKING:
     from cvzoo.functions.roi.roi_average_pooling_2d import roi_average_pooling_2d
     from cvzoo.functions.roi.roi_max_align_2d import roi_max_align_2d
     from cvzoo.functions.roi.roi_max_pooling_2d import roi_max_pooling_2d
+    from cvzoo.functions.roi.roi_pooling_2d import roi_pooling_2d
     from cvzoo.functions.util.forget import forget
+    from cvzoo.functions.util.identity import identity
 
 __all__ = [
     "absolute",
+    "absolute_error",
     "accuracy",
     "adaptive_average_pooling_2d",
     "add",
@@ -125,10 +154,14 @@ __all__ = [
     "argmax",
     "argmin",
     "average",
+    "average_pooling_1d",
     "average_pooling_2d",
+    "average_pooling_3d",
+    "average_pooling_nd",
     "batch_l2_norm_squared",
     "batch_matmul",
     "batch_normalization",
+    "binary_accuracy",
     "binary_cross_entropy",
     "broadcast",
     "broadcast_to",
@@ -136,10 +169,15 @@ __all__ = [
     "ceil",
     "channel_shuffle",
     "channel_sum",
+    "classification_summary",
     "clip",
     "clipped_relu",
     "concat",
+    "contrastive",
+    "convolution_1d",
     "convolution_2d",
+    "convolution_3d",
+    "convolution_nd",
     "copy",
     "cos",
     "cosh",
@@ -147,16 +185,21 @@ __all__ = [
     "crop",
     "cumsum",
     "deconvolution_2d",
+    "deformable_convolution_2d_sampler",
     "depth2space",
     "depthwise_convolution_2d",
+    "dilated_convolution_2d",
     "divide",
     "dropout",
+    "einsum",
     "elu",
     "embed_id",
     "erf",
     "exp",
     "expand_dims",
     "expm1",
+    "f1_score",
+    "fbeta_score",
     "fix",
     "fixed_batch_normalization",
     "flatten",
@@ -176,8 +219,11 @@ __all__ = [
     "group_normalization",
     "hard_sigmoid",
     "hard_swish",
+    "hinge",
     "hstack",
     "huber_loss",
+    "identity",
+    "im2col",
     "layer_normalization",
     "leaky_relu",
     "linear",
@@ -192,7 +238,10 @@ __all__ = [
     "lstm",
     "matmul",
     "max",
+    "max_pooling_1d",
     "max_pooling_2d",
+    "max_pooling_3d",
+    "max_pooling_nd",
     "maximum",
     "maxout",
     "mean",
@@ -208,12 +257,14 @@ __all__ = [
     "pad",
     "permutate",
     "power",
+    "precision",
     "prelu",
     "prod",
     "ps_roi_average_align_2d",
     "ps_roi_average_pooling_2d",
     "ps_roi_max_align_2d",
     "ps_roi_max_pooling_2d",
+    "recall",
     "relu",
     "relu6",
     "repeat",
@@ -223,6 +274,7 @@ __all__ = [
     "roi_average_pooling_2d",
     "roi_max_align_2d",
     "roi_max_pooling_2d",
+    "roi_pooling_2d",
     "roll",
     "rollaxis",
     "rsqrt",
@@ -244,9 +296,12 @@ __all__ = [
     "softplus",
     "space2depth",
     "spatial_pyramid_pooling_2d",
+    "spatial_transformer_grid",
+    "spatial_transformer_sampler",
     "split_axis",
     "sqrt",
     "square",
+    "squared_error",
     "squeeze",
     "stack",
     "stochastic_depth",
@@ -257,8 +312,10 @@ __all__ = [
     "swish",
     "tan",
     "tanh",
+    "tensordot",
     "tile",
     "transpose",
+    "triplet",
     "unpooling_2d",
     "upsample_nearest",
     "upsampling_2d",

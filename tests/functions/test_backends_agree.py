@@ -17,6 +17,9 @@ LABELS = np.random.default_rng(7).integers(-1, 8, size=(3, 11, 9))
 ANSWERS = np.random.default_rng(8).integers(-1, 2, size=(3, 8, 11, 9))
 PLACES = np.random.default_rng(9).integers(0, 80, size=(3, 8, 5, 4))
 PHOTO, MAP, ROWS = (2, 3, 33, 41), (3, 8, 11, 9), (5, 24)
+VIDEO = (2, 8, 5, 9, 7)
+TRUTHS = np.int32([1, 0, 0, 1, 0])
+NUMBERED_ROIS = np.float32([[0, 0, 0, 17, 21], [2, 2, 3, 9, 15], [2, 1, 8, 17, 12]])
 UNIT = "0..1"
 ROIS = np.float32([[0, 0, 21, 17], [3, 2, 15, 9], [8, 1, 12, 17]]), np.int32([0, 2, 2])
 
@@ -216,11 +219,43 @@ CASES = {
     "upsampling_2d": (lambda x: F.upsampling_2d(x, PLACES, 2), [(3, 8, 5, 4)]),
     "vstack": (lambda x, y: F.vstack([x, y]), [MAP, MAP]),
     "where": (lambda x, y: F.where(ANSWERS > 0, x, y), [MAP, MAP]),
+    "absolute_error": (F.absolute_error, [ROWS, ROWS]),
+    "average_pooling_1d": (lambda x: F.average_pooling_1d(x, 3, 2, 1), [(3, 8, 40)]),
+    "average_pooling_3d": (lambda x: F.average_pooling_3d(x, 3, 2, 1, None), [VIDEO]),
+    "average_pooling_nd": (lambda x: F.average_pooling_nd(x, (1, 2, 3)), [VIDEO]),
+    "contrastive": (lambda a, b: F.contrastive(a, b, TRUTHS, 9.0), [ROWS, ROWS]),
+    "convolution_1d": (lambda x, W, b: F.convolution_1d(x, W, b, pad=2), [(3, 8, 40), (16, 8, 5), (16,)]),
+    "convolution_3d": (lambda x, W, b: F.convolution_3d(x, W, b, pad=1), [VIDEO, (16, 8, 3, 3, 3), (16,)]),
+    "convolution_nd": (lambda x, W: F.convolution_nd(x, W, None, (2, 1, 1), groups=2), [VIDEO, (8, 4, 3, 1, 3)]),
+    "deformable_convolution_2d_sampler": (
+        lambda x, offset, W, b: F.deformable_convolution_2d_sampler(x, offset, W, b, pad=1),
+        [MAP, (UNIT, 3, 18, 11, 9), (16, 8, 3, 3), (16,)],
+    ),
+    "dilated_convolution_2d": (lambda x, W: F.dilated_convolution_2d(x, W, pad=2, dilate=2), [MAP, (8, 8, 3, 3)]),
+    "einsum": (lambda a, b: F.einsum("bchw,chk->bkw", a, b), [MAP, (8, 11, 5)]),
+    "hinge": (lambda x: F.hinge(x, TRUTHS), [ROWS]),
+    "identity": (F.identity, [MAP]),
+    "im2col": (lambda x: F.im2col(x, 3, 2, 1), [MAP]),
+    "max_pooling_1d": (lambda x: F.max_pooling_1d(x, 3, 2, 1), [(3, 8, 40)]),
+    "max_pooling_3d": (lambda x: F.max_pooling_3d(x, 3, 2, 1), [VIDEO]),
+    "max_pooling_nd": (lambda x: F.max_pooling_nd(x, (1, 2, 3)), [VIDEO]),
+    "roi_pooling_2d": (lambda x: F.roi_pooling_2d(x, NUMBERED_ROIS, 3, 4, 0.5), [MAP]),
+    "spatial_transformer_grid": (lambda x: F.spatial_transformer_grid(x, (9, 7)), [(3, 2, 3)]),
+    "spatial_transformer_sampler": (F.spatial_transformer_sampler, [MAP, (UNIT, 3, 2, 10, 12)]),
+    "squared_error": (F.squared_error, [ROWS, ROWS]),
+    "tensordot": (lambda a, b: F.tensordot(a, b, 2), [(3, 8, 11, 9), (11, 9, 6)]),
+    "triplet": (F.triplet, [ROWS, ROWS, ROWS]),
 }
 WITHOUT_GRADIENT = {
     "accuracy": lambda x: F.accuracy(x, LABELS, ignore_label=-1),
     "argmax": lambda x: F.argmax(x, 1),
     "argmin": lambda x: F.argmin(x, 1),
+    "binary_accuracy": lambda x: F.binary_accuracy(x, ANSWERS),
+    "classification_summary": lambda x: F.classification_summary(x, LABELS)[0],
+    "f1_score": lambda x: F.f1_score(x, LABELS)[0],
+    "fbeta_score": lambda x: F.fbeta_score(x, LABELS, beta=2.0)[0],
+    "precision": lambda x: F.precision(x, LABELS)[0],
+    "recall": lambda x: F.recall(x, LABELS)[1],
     "ceil": F.ceil,
     "fix": F.fix,
     "floor": F.floor,

@@ -11,10 +11,15 @@ from cvzoo.autodiff.gradient_check import check_backward, check_double_backward
 from cvzoo.autodiff.variable import Variable
 from cvzoo.config.switches import using_config
 
-FLAT = {"accuracy", "argmax", "argmin", "ceil", "fix", "floor", "floor_divide", "sign"}  # their docstrings say so
+FLAT = {
+    *("accuracy", "argmax", "argmin", "ceil", "fix", "floor", "floor_divide", "sign"),  # their docstrings say so
+    *("binary_accuracy", "classification_summary", "f1_score", "fbeta_score", "precision", "recall"),
+}
 ROWS, CUBE, MAP = (3, 4), (2, 3, 4), (2, 4, 5, 5)
+SEQUENCE, VIDEO = (2, 4, 5), (1, 2, 4, 3, 3)
 LABELS = np.array([0, -1, 3])
 ROIS = np.array([[0.0, 1, 8, 9], [2, 3, 9, 6], [-3, 0, 8, 8]], "float32"), np.array([0, 1, 1])
+NUMBERED_ROIS = np.array([[0, 1.0, 0, 9, 8], [1, 3, 2, 6, 9]])
 ANSWERS = np.array([[0, 1, -1, 1], [1, 1, 0, 0], [-1, 0, 1, 0]])
 BBOX = np.array([[0.0, 1, 5, 9], [2, 3, 9, 6], [1, 0, 8, 8]])
 INDICES = np.array([[[[0, 3], [8, 15]]]])
@@ -23,6 +28,7 @@ MASK = np.array([[2.0, 0, 2, 0], [0, 2, 2, 2], [2, 2, 0, 0]])
 # name: (function of Variables, shapes of its inputs); an input whose shape begins with "+" lies within 0.2 and 0.8
 CASES = {
     "absolute": (F.absolute, [ROWS]),
+    "absolute_error": (F.absolute_error, [ROWS, ROWS]),
     "adaptive_average_pooling_2d": (lambda x: F.adaptive_average_pooling_2d(x, (3, 7)), [MAP]),
     "add": (F.add, [CUBE, (3, 1), CUBE]),
     "arccos": (F.arccos, [("+", *ROWS)]),
@@ -30,7 +36,10 @@ CASES = {
     "arctan": (F.arctan, [ROWS]),
     "arctan2": (F.arctan2, [ROWS, (4,)]),
     "average": (lambda x, w: F.average(x, 1, w), [CUBE, ("+", 3)]),
+    "average_pooling_1d": (lambda x: F.average_pooling_1d(x, 2, 1, 1), [SEQUENCE]),
     "average_pooling_2d": (lambda x: F.average_pooling_2d(x, 3, 2, 1, count_pad=False, cover_all=True), [MAP]),
+    "average_pooling_3d": (lambda x: F.average_pooling_3d(x, 2, 1, 1, None), [VIDEO]),
+    "average_pooling_nd": (lambda x: F.average_pooling_nd(x, (3, 2, 2), (2, 1, 1)), [VIDEO]),
     "batch_l2_norm_squared": (F.batch_l2_norm_squared, [CUBE]),
     "batch_matmul": (F.batch_matmul, [CUBE, (2, 4, 2)]),
     "batch_normalization": (F.batch_normalization, [MAP, (4,), (4,)]),
@@ -43,9 +52,16 @@ CASES = {
     "clip": (lambda x: F.clip(x, -0.5, 0.7), [ROWS]),
     "clipped_relu": (lambda x: F.clipped_relu(x, 0.9), [ROWS]),
     "concat": (lambda x, y: F.concat([x, y, x]), [CUBE, (2, 1, 4)]),
+    "contrastive": (lambda a, b: F.contrastive(a, b, np.array([1, 0, 0]), 2.5), [ROWS, ROWS]),
+    "convolution_1d": (lambda x, W, b: F.convolution_1d(x, W, b, 2, 1), [SEQUENCE, (6, 4, 3), (6,)]),
     "convolution_2d": (
         lambda x, W, b: F.convolution_2d(x, W, b, 2, (1, 0, 2, 1), groups=2, dilate=(1, 2)),
         [MAP, (6, 2, 2, 2), (6,)],
+    ),
+    "convolution_3d": (lambda x, W, b: F.convolution_3d(x, W, b, pad=1), [VIDEO, (2, 2, 3, 2, 2), (2,)]),
+    "convolution_nd": (
+        lambda x, W, b: F.convolution_nd(x, W, b, (2, 1, 1), (1, 0, 1), True, (1, 2, 1), 2),
+        [VIDEO, (4, 1, 3, 2, 2), (4,)],
     ),
     "copy": (F.copy, [ROWS]),
     "cos": (F.cos, [ROWS]),
@@ -57,10 +73,16 @@ CASES = {
         lambda x, W, b: F.deconvolution_2d(x, W, b, 2, 1, (9, 10), groups=2),
         [MAP, (4, 3, 3, 3), (6,)],
     ),
+    "deformable_convolution_2d_sampler": (
+        lambda x, offset, W, b: F.deformable_convolution_2d_sampler(x, offset, W, b, 2, 1),
+        [MAP, ("+", 2, 8, 3, 3), (2, 4, 2, 2), (2,)],
+    ),
     "depth2space": (lambda x: F.depth2space(x, 2), [MAP]),
     "depthwise_convolution_2d": (lambda x, W: F.depthwise_convolution_2d(x, W, pad=1), [MAP, (2, 4, 3, 3)]),
+    "dilated_convolution_2d": (lambda x, W: F.dilated_convolution_2d(x, W, dilate=2), [MAP, (2, 4, 2, 2)]),
     "divide": (F.divide, [CUBE, ("+", 4)]),
     "dropout": (F.dropout, [ROWS]),
+    "einsum": (lambda a, b, c: F.einsum("ijk,jkl,ii->li", a, b, c), [CUBE, (3, 4, 2), (2, 2)]),
     "elu": (F.elu, [ROWS]),
     "embed_id": (lambda W: F.embed_id(np.array([[2, 0], [-1, 2]]), W, ignore_label=-1), [ROWS]),
     "erf": (F.erf, [ROWS]),
@@ -83,8 +105,11 @@ CASES = {
     "group_normalization": (lambda x, g, b: F.group_normalization(x, 2, g, b), [MAP, (4,), (4,)]),
     "hard_sigmoid": (F.hard_sigmoid, [ROWS]),
     "hard_swish": (F.hard_swish, [ROWS]),
+    "hinge": (lambda x: F.hinge(x, np.array([0, 3, 1]), "L2"), [ROWS]),
     "hstack": (lambda x, y: F.hstack([x, y]), [ROWS, (3, 1)]),
     "huber_loss": (lambda x, t: F.huber_loss(x, t, 0.7), [ROWS, ROWS]),
+    "identity": (F.identity, [ROWS]),
+    "im2col": (lambda x: F.im2col(x, (2, 3), 2, 1, dilate=(1, 2)), [MAP]),
     "layer_normalization": (F.layer_normalization, [ROWS, (4,), (4,)]),
     "leaky_relu": (F.leaky_relu, [ROWS]),
     "linear": (F.linear, [CUBE, (5, 12), (5,)]),
@@ -99,7 +124,10 @@ CASES = {
     "lstm": (F.lstm, [(2, 3), (2, 12)]),
     "matmul": (lambda a, b: F.matmul(a, b, transb=True), [CUBE, (5, 4)]),
     "max": (lambda x: F.max(x, 1), [CUBE]),
+    "max_pooling_1d": (lambda x: F.max_pooling_1d(x, 2, 1, 1), [SEQUENCE]),
     "max_pooling_2d": (lambda x: F.max_pooling_2d(x, 3, 2, 1), [MAP]),
+    "max_pooling_3d": (lambda x: F.max_pooling_3d(x, 2, 1, 1), [VIDEO]),
+    "max_pooling_nd": (lambda x: F.max_pooling_nd(x, (3, 2, 2), (2, 1, 1)), [VIDEO]),
     "maximum": (F.maximum, [CUBE, (4,)]),
     "maxout": (lambda x: F.maxout(x, 2), [ROWS]),
     "mean": (lambda x: F.mean(x, (0, 2)), [CUBE]),
@@ -129,11 +157,12 @@ CASES = {
         lambda x: F.resize_images(x, (3, 8), align_corners=False, antialias=True),
         [MAP],
     ),
-    "roll": (lambda x: F.roll(x, (1, -2), (0, 2)), [CUBE]),
     "roi_average_align_2d": (lambda x: F.roi_average_align_2d(x, *ROIS, 3, 0.5, 2), [MAP]),
     "roi_average_pooling_2d": (lambda x: F.roi_average_pooling_2d(x, *ROIS, 3, 0.5), [MAP]),
     "roi_max_align_2d": (lambda x: F.roi_max_align_2d(x, *ROIS, 3, 0.5, 2), [MAP]),
     "roi_max_pooling_2d": (lambda x: F.roi_max_pooling_2d(x, *ROIS, 3, 0.5), [MAP]),
+    "roi_pooling_2d": (lambda x: F.roi_pooling_2d(x, NUMBERED_ROIS, 3, 3, 0.5), [MAP]),
+    "roll": (lambda x: F.roll(x, (1, -2), (0, 2)), [CUBE]),
     "rollaxis": (lambda x: F.rollaxis(x, 2), [CUBE]),
     "rsqrt": (F.rsqrt, [("+", *ROWS)]),
     "scaled_dot_product_attention": (
@@ -159,9 +188,12 @@ CASES = {
     "softplus": (lambda x: F.softplus(x, 2.0), [ROWS]),
     "space2depth": (lambda x: F.space2depth(x, 2), [(1, 2, 4, 4)]),
     "spatial_pyramid_pooling_2d": (lambda x: F.spatial_pyramid_pooling_2d(x, 2), [MAP]),
+    "spatial_transformer_grid": (lambda x: F.spatial_transformer_grid(x, (3, 2)), [(2, 2, 3)]),
+    "spatial_transformer_sampler": (F.spatial_transformer_sampler, [MAP, ("+", 2, 2, 3, 2)]),
     "split_axis": (lambda x: F.split_axis(x, [1], 1), [CUBE]),
     "sqrt": (F.sqrt, [("+", *ROWS)]),
     "square": (F.square, [ROWS]),
+    "squared_error": (F.squared_error, [ROWS, ROWS]),
     "squeeze": (lambda x: F.squeeze(x, 1), [(3, 1, 4)]),
     "stack": (lambda x, y: F.stack([x, y], 1), [ROWS, ROWS]),
     "stochastic_depth": (lambda x: F.stochastic_depth(x, 0.4), [ROWS]),
@@ -172,8 +204,10 @@ CASES = {
     "swish": (F.swish, [MAP, (4,)]),
     "tan": (F.tan, [("+", *ROWS)]),
     "tanh": (F.tanh, [ROWS]),
+    "tensordot": (lambda a, b: F.tensordot(a, b, ((0, 2), (1, 0))), [CUBE, (4, 2, 3)]),
     "tile": (lambda x: F.tile(x, (2, 1, 2)), [ROWS]),
     "transpose": (lambda x: F.transpose(x, (1, 2, 0)), [CUBE]),
+    "triplet": (F.triplet, [ROWS, ROWS, ROWS]),
     "unpooling_2d": (lambda x: F.unpooling_2d(x, 3, 2, cover_all=False), [(1, 2, 3, 3)]),
     "upsample_nearest": (lambda x: F.upsample_nearest(x, (2, 3)), [(1, 2, 3, 3)]),
     "upsampling_2d": (lambda x: F.upsampling_2d(x, INDICES, 2), [(1, 1, 2, 2)]),
@@ -211,5 +245,10 @@ def test_derivatives_of_first_and_second_order_are_those_of_the_formula(name, ba
 def test_functions_without_a_gradient_say_so(name):
     assert re.search("gradient|not differentiable", inspect.getdoc(getattr(F, name)))
     x = Variable(np.array([[1.5, -2.25, 3.75, 0.5]] * 3))
-    second = {"accuracy": (np.array([0, 1, 2]),), "floor_divide": (0.7,)}.get(name, ())
-    assert getattr(F, name)(x, *second).creator is None or name == "floor_divide"
+    labels = np.array([0, 1, 2])
+    second = {"floor_divide": (0.7,), "binary_accuracy": (np.ones((3, 4), int),)}
+    second |= dict.fromkeys(
+        ("accuracy", "classification_summary", "f1_score", "fbeta_score", "precision", "recall"), (labels,)
+    )
+    y = getattr(F, name)(x, *second.get(name, ()))
+    assert all(each.creator is None for each in (y if isinstance(y, tuple) else (y,))) or name == "floor_divide"

@@ -34,12 +34,15 @@ CASES = {
 FLOAT32 = {
     *("binary_cross_entropy", "focal_loss", "giou_loss", "huber_loss", "mean_absolute_error", "mean_squared_error"),
     *("sigmoid_cross_entropy", "sigmoid_focal_loss", "smooth_l1", "softmax_cross_entropy"),
+    *("absolute_error", "contrastive", "hinge", "squared_error", "triplet"),
     *("channel_sum", "embed_id", "log_softmax", "softmax"),
 }
 # what has float32 parameters beside a 16-bit x: the number of its first inputs that have 16 bits
 WITH_PARAMETERS = {
     **dict.fromkeys(("batch_normalization", "fixed_batch_normalization", "group_normalization"), 1),
     **dict.fromkeys(("convolution_2d", "deconvolution_2d", "depthwise_convolution_2d", "layer_normalization"), 1),
+    **dict.fromkeys(("convolution_1d", "convolution_3d", "convolution_nd", "dilated_convolution_2d"), 1),
+    "deformable_convolution_2d_sampler": 2,
     "linear": 1,
     "embed_id": 0,
 }

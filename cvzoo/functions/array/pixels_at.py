@@ -1,0 +1,103 @@
+"""Feature maps looked up at points between their pixels."""
+
+from typing import Any
+
+from cvzoo.autodiff.function_node import FunctionNode
+from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.dispatch import backend_of
+from cvzoo.functions.array.cast import cast
+from cvzoo.functions.array.dtypes import widened
+from cvzoo.functions.array.expand_dims import expand_dims
+from cvzoo.functions.math.add import add, subtract
+from cvzoo.functions.math.multiply import multiply
+
+
+class Fraction(FunctionNode):
+    """x - floor(x); the slope is 1."""
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        (x,) = inputs
+        return (x - backend_of(x).xp.floor(x),)
+
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+        return gys
+
+
+class PixelsAt(FunctionNode):
+    """x (B, C, H, W) and points' rows and columns (B, P) to (B, P, C): the pixel `down` and `right` of each point's
+    upper left one, 0 outside of x.
+
+    The points are inputs, not settings, so that who records functions records where they come from; they get no
+    gradient here.
+    """
+
+    def __init__(self, down: int, right: int):
+        self._step = down, right
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        x, rows, columns = inputs
+        self.retain_inputs((1, 2))
+        self._shape = b, c, h, w = x.shape
+        backend = backend_of(x)
+        ids, inside = _places(backend.xp, rows, columns, self._shape, self._step)
+        return (backend.embed_id(x.transpose(0, 2, 3, 1).reshape(b * h * w, c), ids, inside),)
+
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+        rows, columns = self.get_retained_inputs()
+        return tuple(
+            [None if i else PixelsAtGrad(self._step, self._shape).apply((*gys, rows, columns))[0] for i in indexes]
+        )
+
+
+class PixelsAtGrad(FunctionNode):
+    """gy (B, P, C) and the points to gx (B, C, H, W): each number added to the pixel that it was taken from."""
+
+    def __init__(self, step: tuple[int, int], shape: tuple[int, ...]):
+        self._step = step
+        self._shape = shape
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        gy, rows, columns = inputs
+        self.retain_inputs((1, 2))
+        b, c, h, w = self._shape
+        backend = backend_of(gy)
+        ids, inside = _places(backend.xp, rows, columns, self._shape, self._step)
+        gx = backend.embed_id_grad(gy, ids, inside, (b * h * w, c))
+        return (gx.reshape(b, h, w, c).transpose(0, 3, 1, 2),)
+
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+        rows, columns = self.get_retained_inputs()
+        return tuple([None if i else PixelsAt(*self._step).apply((*gys, rows, columns))[0] for i in indexes])
+
+
+def _places(xp: Any, rows: Any, columns: Any, shape: tuple[int, ...], step: tuple[int, int]) -> tuple[Any, Any]:
+    """(B, P) int64: which of the B * H * W pixels; (B, P) bool: whether the point lies on x."""
+    b, _, h, w = shape
+    # what lies far outside, or is no number, must not overflow the integers
+    y, x = [
+        xp.nan_to_num(xp.clip(xp.floor(place), -2, size + 1), nan=-2).astype("int64") + move
+        for place, size, move in zip((rows, columns), (h, w), step)
+    ]
+    inside = (y >= 0) & (y < h) & (x >= 0) & (x < w)
+    flat = (xp.arange(b)[:, None] * h + xp.clip(y, 0, h - 1)) * w + xp.clip(x, 0, w - 1)
+    return flat, inside
+
+
+def pixels_between(x: Variable, rows: Variable, columns: Variable) -> Variable:
+    """(B, P, C) in x's dtype: x at points between its pixels, bilinearly, as if zeros were around it.
+
+    x: (B, C, H, W)
+    rows, columns: (B, P) floating, in pixels; whole numbers are pixels' centres
+    Both x and the points get gradients; numbers of 16 bits are computed with in float32.
+    """
+    dtype = x.dtype
+    x = widened(x)
+    rows, columns = [cast(widened(each), x.dtype) for each in (rows, columns)]
+    lower, later = [expand_dims(Fraction().apply((each,))[0], 2) for each in (rows, columns)]
+    upper, earlier = subtract(1.0, lower), subtract(1.0, later)
+    parts = [
+        multiply(PixelsAt(down, right).apply((x, rows, columns))[0], multiply(y_share, x_share))
+        for down, y_share in enumerate((upper, lower))
+        for right, x_share in enumerate((earlier, later))
+    ]
+    return cast(add(*parts), dtype)

@@ -1,0 +1,68 @@
+"""Convolution whose taps are moved by offsets."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cvzoo.autodiff.there import there
+from cvzoo.autodiff.variable import Variable, as_variable
+from cvzoo.backends.transfer import along_with
+from cvzoo.errors.exceptions import DtypeError, ShapeError
+from cvzoo.functions.array.dtypes import fits_weight, for_product, widened
+from cvzoo.functions.array.pixels_at import pixels_between
+from cvzoo.functions.array.reshape import reshape
+from cvzoo.functions.array.transpose import transpose
+from cvzoo.functions.connection.linear import linear
+from cvzoo.functions.math.add import add
+from cvzoo.shapes.check import pair
+from cvzoo.shapes.sizes import conv_out_size
+
+Sizes = int | Sequence[int]
+_NAME = "deformable_convolution_2d_sampler"
+
+
+@there
+def deformable_convolution_2d_sampler(
+    x: Any, offset: Any, W: Any, b: Any = None, stride: Sizes = 1, pad: Sizes = 0
+) -> Variable:
+    """`convolution_2d` whose taps look `offset` beside their places, between pixels bilinearly: (B, O, OH, OW).
+
+    x: (B, C, H, W)
+    offset: (B, 2 * KH * KW, OH, OW), pixels: how far right each tap looks, row by row of the filter, then how far down
+    W: (O, C, KH, KW)
+    b: (O,) or None
+    stride, pad: a number or (rows, columns); around x lie zeros
+    Raises ShapeError if channels or sizes do not fit, DtypeError if dtypes differ.
+    Source: Dai et al., "Deformable convolutional networks", ICCV 2017.
+    """
+    x, offset, W = for_product(as_variable(x)), as_variable(offset), as_variable(W)
+    if x.ndim != 4 or W.ndim != 4 or offset.ndim != 4 or x.shape[1] != W.shape[1]:
+        raise ShapeError(
+            f"{_NAME}: x, offset and W do not fit",
+            expected="x (B, C, H, W), offset (B, 2 KH KW, OH, OW), W (O, C, KH, KW)",
+            got=f"x {x.shape}, offset {offset.shape}, W {W.shape}",
+        )
+    if not fits_weight(x.dtype, W.dtype):
+        raise DtypeError(f"{_NAME}: x and W must have one dtype", got=f"{x.dtype} and {W.dtype}")
+    n, c, h, w = x.shape
+    o, _, kh, kw = W.shape
+    (sy, sx), (ph, pw) = [pair(each, name=name, function=_NAME) for each, name in ((stride, "stride"), (pad, "pad"))]
+    size = conv_out_size(h, kh, sy, ph, ph), conv_out_size(w, kw, sx, pw, pw)
+    if offset.shape != (n, 2 * kh * kw, *size):
+        raise ShapeError(f"{_NAME}: offset has another shape", expected=(n, 2 * kh * kw, *size), got=offset.shape)
+    moved = reshape(widened(offset), (n, 2, kh * kw, *size))
+    rows, columns = [
+        reshape(add(moved[:, k], along_with(taps.astype(moved.dtype), x.array)), (n, -1))
+        for k, taps in ((1, _taps(kh, kw, sy, ph, size, 0)), (0, _taps(kh, kw, sx, pw, size, 1)))
+    ]
+    seen = reshape(pixels_between(x, rows, columns), (n, kh * kw, *size, c))
+    seen = reshape(transpose(seen, (0, 2, 3, 1, 4)), (-1, kh * kw * c))
+    y = linear(seen, reshape(transpose(W, (0, 2, 3, 1)), (o, -1)), b)
+    return transpose(reshape(y, (n, *size, o)), (0, 3, 1, 2))
+
+
+def _taps(kh: int, kw: int, stride: int, pad: int, size: tuple[int, int], axis: int) -> np.ndarray:
+    """(KH * KW, OH, OW): the row (axis 0) or column (1) where each tap of each window lies."""
+    taps = np.broadcast_to(np.indices((kh, kw))[axis].reshape(-1, 1, 1), (kh * kw, *size))
+    return taps + np.indices(size)[axis] * stride - pad

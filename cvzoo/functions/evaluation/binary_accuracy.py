@@ -1,0 +1,32 @@
+"""How many answers of yes or no are right."""
+
+from typing import Any
+
+from cvzoo.autodiff.there import there
+from cvzoo.autodiff.variable import Variable, as_array
+from cvzoo.backends.dispatch import backend_of
+from cvzoo.backends.float_types import is_float, is_half, widened
+from cvzoo.backends.transfer import along_with
+from cvzoo.errors.exceptions import DtypeError, ShapeError
+
+
+@there
+def binary_accuracy(y: Any, t: Any) -> Variable:
+    """The share of right answers, 0 to 1: a number in y's dtype, float32 of 16 bits. No gradient.
+
+    y: logits of any shape; 0 and above answers yes
+    t: y's shape; integers 1 (yes), 0 (no) or -1, which is not counted; 0 if nothing is left
+    Raises ShapeError or DtypeError if y and t do not fit.
+    """
+    y = as_array(y)
+    xp = backend_of(y).xp
+    t = as_array(t)
+    backend_of(t)
+    t = along_with(t, y)
+    if t.shape != y.shape:
+        raise ShapeError("binary_accuracy: y and t must have one shape", got=f"y {y.shape}, t {t.shape}")
+    if t.dtype.kind not in "iu" or not is_float(y.dtype):
+        raise DtypeError("binary_accuracy: y must be floating and t of integers", got=f"y {y.dtype}, t {t.dtype}")
+    right = (widened(y) >= 0) == t
+    share = right.sum() / xp.maximum((t != -1).sum(), 1)
+    return Variable(xp.asarray(share, "float32" if is_half(y.dtype) else y.dtype), requires_grad=False)

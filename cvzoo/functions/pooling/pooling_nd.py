@@ -1,0 +1,111 @@
+"""Maxima and means of windows over any number of axes, made of two-dimensional poolings, axis by axis."""
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from cvzoo.autodiff.variable import Variable, as_variable
+from cvzoo.errors.exceptions import ShapeError, ValueRangeError
+from cvzoo.functions.array.reshape import reshape
+from cvzoo.functions.connection.convolution_nd import each_axis
+from cvzoo.functions.pooling.average_pooling_2d import average_pooling_2d
+from cvzoo.functions.pooling.max_pooling_2d import max_pooling_2d
+
+Sizes = int | Sequence[int]
+Pool = Callable[..., Any]  # (x, ksize, stride, pad), each setting a pair
+
+
+def max_pooling_nd(
+    x: Any, ksize: Sizes, stride: Sizes | None = None, pad: Sizes = 0, cover_all: bool = True
+) -> Variable:
+    """The maximum of each window over all axes after the second: (B, C, O1, ..., ON).
+
+    x: (B, C, D1, ..., DN), N at least 1
+    ksize: a number, or one for each axis
+    stride: likewise; None for ksize, so that windows touch
+    pad: never a maximum; likewise
+    cover_all: one place more at the end where pixels would be left over
+    Raises ShapeError if the window does not fit. Of equal maxima the first gets the gradient.
+    """
+    return _pooled(x, ksize, stride, pad, _maximum(cover_all), function="max_pooling_nd")
+
+
+def max_pooling_1d(
+    x: Any, ksize: Sizes, stride: Sizes | None = None, pad: Sizes = 0, cover_all: bool = True
+) -> Variable:
+    """`max_pooling_nd` along one axis: (B, C, OW) of x (B, C, W)."""
+    return _pooled(x, ksize, stride, pad, _maximum(cover_all), function="max_pooling_1d", n=1)
+
+
+def max_pooling_3d(
+    x: Any, ksize: Sizes, stride: Sizes | None = None, pad: Sizes = 0, cover_all: bool = True
+) -> Variable:
+    """`max_pooling_nd` over three axes: (B, C, OD, OH, OW) of x (B, C, D, H, W)."""
+    return _pooled(x, ksize, stride, pad, _maximum(cover_all), function="max_pooling_3d", n=3)
+
+
+def average_pooling_nd(
+    x: Any, ksize: Sizes, stride: Sizes | None = None, pad: Sizes = 0, pad_value: int | None = 0
+) -> Variable:
+    """The mean of each window over all axes after the second: (B, C, O1, ..., ON).
+
+    x: (B, C, D1, ..., DN), N at least 1
+    ksize: a number, or one for each axis
+    stride: likewise; None for ksize, so that windows touch
+    pad: zeros around x; likewise
+    pad_value: 0: padded zeros count in the mean; None: each sum is divided by the pixels that the window sees
+    Raises ShapeError if the window does not fit, ValueRangeError for another pad_value.
+    """
+    return _pooled(x, ksize, stride, pad, _mean(pad_value, "average_pooling_nd"), function="average_pooling_nd")
+
+
+def average_pooling_1d(
+    x: Any, ksize: Sizes, stride: Sizes | None = None, pad: Sizes = 0, pad_value: int | None = 0
+) -> Variable:
+    """`average_pooling_nd` along one axis: (B, C, OW) of x (B, C, W)."""
+    return _pooled(x, ksize, stride, pad, _mean(pad_value, "average_pooling_1d"), function="average_pooling_1d", n=1)
+
+
+def average_pooling_3d(
+    x: Any, ksize: Sizes, stride: Sizes | None = None, pad: Sizes = 0, pad_value: int | None = 0
+) -> Variable:
+    """`average_pooling_nd` over three axes: (B, C, OD, OH, OW) of x (B, C, D, H, W)."""
+    return _pooled(x, ksize, stride, pad, _mean(pad_value, "average_pooling_3d"), function="average_pooling_3d", n=3)
+
+
+def _maximum(cover_all: bool) -> Pool:
+    return functools.partial(max_pooling_2d, cover_all=cover_all)
+
+
+def _mean(pad_value: int | None, function: str) -> Pool:
+    if pad_value not in (0, None):
+        raise ValueRangeError(f"{function}: pad_value is neither 0 nor None", got=repr(pad_value))
+    return functools.partial(average_pooling_2d, count_pad=pad_value is not None)
+
+
+def _pooled(
+    x: Any, ksize: Sizes, stride: Sizes | None, pad: Sizes, pool: Pool, *, function: str, n: int | None = None
+) -> Variable:
+    """x (B, C, D1, ..., DN) pooled over its last two axes, then over each one before: maxima and means allow that.
+
+    n: how many axes there must be; None for any number
+    """
+    x = as_variable(x)
+    axes = x.ndim - 2 if n is None else n
+    if axes < 1 or x.ndim != axes + 2:
+        wanted = {1: "(B, C, W)", 3: "(B, C, D, H, W)"}.get(axes, "(B, C, D1, ..., DN)")
+        raise ShapeError(f"{function}: x has another number of axes", expected=wanted, got=x.shape)
+    k = each_axis(ksize, axes, name="ksize", function=function)
+    s = k if stride is None else each_axis(stride, axes, name="stride", function=function)
+    p = each_axis(pad, axes, name="pad", function=function)
+    lead, sizes = x.shape[:2], list(x.shape[2:])
+    if axes > 1:
+        x = reshape(x, (lead[0], -1, *sizes[-2:]))
+        x = pool(x, (k[-2], k[-1]), (s[-2], s[-1]), (p[-2], p[-1]))
+        sizes[-2:] = x.shape[2:]
+    for i in reversed(range(axes - 2 if axes > 1 else 1)):
+        x = reshape(x, (lead[0], -1, sizes[i], math.prod(sizes[i + 1 :])))
+        x = pool(x, (k[i], 1), (s[i], 1), (p[i], 0))
+        sizes[i] = x.shape[2]
+    return reshape(x, (*lead, *sizes))
