@@ -35,13 +35,13 @@ def random_generator() -> np.random.Generator:
 def set_seed(seed: int) -> None:
     """Start this thread's generators anew. Without it a thread starts from seed 0.
 
-    A GPU's draws are other numbers than the processor's from the same seed; the same on every GPU.
+    From one seed a GPU draws different numbers than the CPU; every GPU draws the same.
     """
     _held.start(seed)
 
 
 def reserve_device_blocks(count: int) -> tuple[int, int]:
-    """(key, first) of `count` blocks of a GPU's random numbers, from `first` on, which nobody else gets."""
+    """(key, first) of `count` blocks of a GPU's random numbers, from `first` on, reserved for the caller."""
     first = _held.device_drawn
     _held.device_drawn = first + count
     return _held.device_key, first

@@ -11,10 +11,10 @@
     ├── UnsupportedError (ValueError)    a file or a network asks for something that cvzoo does not have
     ├── MissingExtraError (ImportError)  an optional package is absent; the message holds the pip command
     ├── ReplacedNameError (ImportError)  a name of Chainer or ChainerCV has another here; the message says which
-    ├── ImageError (ValueError)          a photo is corrupt, empty, too large or of an unknown kind
+    ├── ImageError (ValueError)          an image is corrupt, empty, too large or of an unknown kind
     ├── DatasetError (ValueError)        a data set's files are absent, or hold what they must not
     │   ├── ExampleIndexError (IndexError)   there is no example of this number
-    │   └── ExampleError                 an example could not be read; the message names its photo
+    │   └── ExampleError                 an example could not be read; the message names its image
     └── FileError (ValueError)           a file is absent, damaged, or not the one that is wanted
         ├── FileFormatError              a file is truncated, oversized or not what its name says
         │   └── UnsafeFileError          a file asks to run code or to reach outside of its folder
@@ -93,7 +93,7 @@ class ReplacedNameError(CvzooError, ImportError):
 
 
 class ImageError(CvzooError, ValueError):
-    """A photo is corrupt, empty, too large or of an unknown kind."""
+    """An image is corrupt, empty, too large or of an unknown kind."""
 
 
 class DatasetError(CvzooError, ValueError):

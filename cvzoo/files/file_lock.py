@@ -11,7 +11,7 @@ _log = logging.getLogger("cvzoo.weights")
 
 @contextlib.contextmanager
 def file_lock(path: str | os.PathLike) -> Iterator[None]:
-    """Holds the lock for the block; whoever comes second says so in the log and waits, and Ctrl-C ends the wait.
+    """Holds an exclusive lock on the file for the block; a second process logs that it waits; Ctrl-C ends the wait.
 
     The kernel frees it when a process dies. The file stays: removing it would let two processes lock two different
     files of one name.

@@ -92,5 +92,5 @@ class ZipArchive:
     def __enter__(self) -> "ZipArchive":
         return self
 
-    def __exit__(self, *exc_info) -> None:
+    def __exit__(self, *exc_info: object) -> None:
         self.close()

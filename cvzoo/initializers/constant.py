@@ -34,7 +34,7 @@ class One:
 
 
 class NaN:
-    """Fills with NaN: whoever computes with it notices."""
+    """Fills with NaN, so that a use before training is noticed."""
 
     def __call__(self, array: Any) -> None:
         array.fill(np.nan)

@@ -50,7 +50,9 @@ class HeNormal:
 
     def __init__(self, scale: float = 1.0, fan_option: str = "fan_in"):
         if fan_option not in ("fan_in", "fan_out"):
-            raise ValueRangeError("HeNormal: fan_option", expected="'fan_in' or 'fan_out'", got=repr(fan_option))
+            raise ValueRangeError(
+                "HeNormal: unknown fan_option", expected="'fan_in' or 'fan_out'", got=repr(fan_option)
+            )
         self.scale = scale
         self.fan_option = fan_option
 

@@ -5,6 +5,7 @@ import sys
 import types
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from importlib.abc import InspectLoader
 from importlib.util import find_spec
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -68,10 +69,12 @@ def import_on_demand(
     raises ReplacedNameError, which says so.
 
     Raises:
-        ImportError: the file `__init__.py` is not there, only its compiled form.
+        ImportError: the source file `__init__.py` is missing.
     """
     module = sys.modules[package]
-    source = module.__spec__.loader.get_source(package)  # also of a package in a zip file
+    loader = module.__spec__.loader if module.__spec__ else None
+    # also of a package in a zip file
+    source = loader.get_source(package) if isinstance(loader, InspectLoader) else None
     if source is None:
         raise ImportError(f"{package} was installed without its source file __init__.py; install cvzoo's wheel again")
     module.__dict__["_homes"] = homes_in(source, package)
@@ -87,6 +90,8 @@ def homes_in(source: str, package: str) -> dict[str, _Home]:
         if not (isinstance(block, ast.If) and isinstance(block.test, ast.Name) and block.test.id == "TYPE_CHECKING"):
             continue
         for statement in block.body:
+            if not isinstance(statement, ast.ImportFrom) or statement.module is None:
+                continue
             for alias in statement.names:
                 own = statement.module == package  # `from cvzoo import links` in cvzoo itself: a part, not a name
                 name = alias.name

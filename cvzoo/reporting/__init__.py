@@ -1,4 +1,4 @@
-"""Values that links and evaluators tell to whoever observes them, and their means."""
+"""Values that links and evaluators report to the current reporter, and their means."""
 
 from typing import TYPE_CHECKING
 

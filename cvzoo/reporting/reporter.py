@@ -53,14 +53,14 @@ class Reporter:
     def report(self, values: Mapping[str, Any], observer: object = None) -> None:
         """Put `values` into the observation, under the observer's name if one is given.
 
-        Raises ValueRangeError if the observer has no name here.
+        Raises ValueRangeError if the observer is not registered.
         """
         prefix = ""
         if observer is not None:
             if id(observer) not in self._names:
                 raise ValueRangeError(
-                    f"report: this {type(observer).__name__} has no name here",
-                    expected=", ".join(sorted(self._names.values())) or "nobody was added",
+                    f"report: this {type(observer).__name__} is not registered",
+                    expected=", ".join(sorted(self._names.values())) or "no observer was added",
                     hint="reporter.add_observer(name, observer); a trainer adds its optimizers' targets",
                 )
             prefix = self._names[id(observer)] + "/"
@@ -88,15 +88,15 @@ class Reporter:
 def get_current_reporter() -> Reporter:
     """The innermost reporter of this thread. Raises GraphError if there is none."""
     if not _current.reporters:
-        raise GraphError("nobody listens to reports here", hint="with Reporter(): ..., or inside of a trainer")
+        raise GraphError("there is no current reporter", hint="with Reporter(): ..., or inside of a trainer")
     return _current.reporters[-1]
 
 
 def report(values: Mapping[str, Any], observer: object = None) -> None:
-    """Tell the current reporter these values, such as {"loss": loss}; nothing happens where there is none.
+    """Report values to the current reporter, such as {"loss": loss}; nothing happens where there is none.
 
     values: numbers, 0-d arrays or Variables by name
-    observer: who says it, whose name the keys begin with
+    observer: the reporting link or evaluator; its name is the prefix of the keys
     """
     if _current.reporters:
         _current.reporters[-1].report(values, observer)

@@ -1,4 +1,4 @@
-"""Somebody else's file of weights into a model file of ours, with a certificate of what became of every number."""
+"""Conversion of a foreign weights file into a model file, with a certificate: mapping and error of each tensor."""
 
 import datetime
 import importlib.metadata

@@ -23,6 +23,7 @@ from cvzoo.links.model.architectures import architecture_of, architectures
 from cvzoo.links.model.config import checked_values
 from cvzoo.links.model.config_json import config_from_json, config_to_json
 from cvzoo.links.model.prepared import preprocessing_header
+from cvzoo.links.quantization.quantizable import AbstractQuantizable
 from cvzoo.links.quantization.stored import KEY as QUANTIZATION
 from cvzoo.links.quantization.stored import is_quantized, stored_quantization, take_quantization
 from cvzoo.weights.formats.safetensors import read_safetensors, write_safetensors
@@ -35,7 +36,7 @@ def save_model(
 ) -> None:
     """Write the model, so that `load_model(file)` gives it back; the file is whole or not there (an old one stays).
 
-    model: of the zoo, or of a class of your own, see `load_model`; may be quantized: weights of eight bits are stored
+    model: of the zoo, or of a class of your own, see `load_model`; may be quantized: int8 weights are stored
         as they are, and the model comes back quantized
     half: filters and matrices are stored in float16, half the size; what float16 cannot hold stays as it is
     metadata: more texts for the header; what is no text is stored as JSON
@@ -49,7 +50,7 @@ def save_model(
     for name in (KEY, QUANTIZATION):
         if name in texts:
             raise ValueRangeError(f"save_model: metadata must not be called {name!r}")
-    if is_quantized(model):
+    if isinstance(model, AbstractQuantizable) and is_quantized(model):
         arrays, texts[QUANTIZATION] = stored_quantization(model)
     else:
         arrays = model.state_arrays()

@@ -7,7 +7,7 @@ numbers are kept. That a place is the right one is shown by the tests against th
 import dataclasses
 import hashlib
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -131,8 +131,8 @@ class _Search:
         sizes = {array.size for array in self.targets.values()}
         self._pair(lambda x: _digest(np.sort(x, axis=None)) if x.size in sizes else None, lambda x, y: REORDERED)
 
-    def _pair(self, key_of, how) -> None:
-        waiting = defaultdict(list)
+    def _pair(self, key_of: Callable[[np.ndarray], bytes | None], how: Callable[[np.ndarray, np.ndarray], str]) -> None:
+        waiting: defaultdict[bytes | None, list[str]] = defaultdict(list)
         for name, array in self.targets.items():
             waiting[key_of(array)].append(name)
         for name, array in list(self.sources.items()):
@@ -172,12 +172,12 @@ def _is_real(array: np.ndarray) -> bool:
 
 
 def _digest(array: np.ndarray) -> bytes:
-    return hashlib.sha256(np.ascontiguousarray(array)).digest() + str(array.size).encode()
+    return hashlib.sha256(np.ascontiguousarray(array).data).digest() + str(array.size).encode()
 
 
 def _row_keys(array: np.ndarray) -> list[bytes]:
     flat = np.ascontiguousarray(array).reshape(len(array), -1)
-    return [row.tobytes() if row.nbytes <= 64 else hashlib.sha256(row).digest() for row in flat]
+    return [row.tobytes() if row.nbytes <= 64 else hashlib.sha256(row.data).digest() for row in flat]
 
 
 def _off(a: np.ndarray, b: np.ndarray) -> float:

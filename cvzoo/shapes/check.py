@@ -1,8 +1,9 @@
-"""Checks of shapes at the public door of a function, with errors that teach."""
+"""Checks of the shapes of a public function's arguments, with errors that name the axes."""
 
 import contextlib
 import operator
 from collections.abc import Sequence
+from typing import SupportsIndex
 
 from cvzoo.errors.exceptions import DtypeError, ShapeError
 
@@ -11,8 +12,8 @@ def check_shape(shape: Sequence[int], pattern: str, *, name: str, function: str)
     """The size of each letter of `pattern`, for example {"B": 2, "C": 3} for "B C 4".
 
     shape: the array's shape
-    pattern: letters and numbers divided by blanks, one an axis; a letter that comes twice must have one size;
-        "..." in front stands for any number of axes
+    pattern: letters and numbers separated by spaces, one per axis; a repeated letter stands for one size;
+        "..." in front matches any number of axes
     Raises ShapeError that names `function`, `name`, the pattern and the shape.
     """
     wanted = pattern.split()
@@ -30,7 +31,7 @@ def check_shape(shape: Sequence[int], pattern: str, *, name: str, function: str)
             elif sizes.setdefault(word, size) != size:
                 fits = False
     if not fits:
-        raise ShapeError(f"{function}: {name} has another shape", expected=f"({', '.join(pattern.split())})", got=got)
+        raise ShapeError(f"{function}: {name} has the wrong shape", expected=f"({', '.join(pattern.split())})", got=got)
     return sizes
 
 
@@ -39,11 +40,12 @@ def pair(value: int | Sequence[int], *, name: str, function: str) -> tuple[int, 
 
     Raises DtypeError if it is neither.
     """
-    with contextlib.suppress(TypeError):
-        number = operator.index(value)
-        return number, number
+    if isinstance(value, SupportsIndex):
+        with contextlib.suppress(TypeError):  # an array has the method, and refuses unless it holds one integer
+            number = operator.index(value)
+            return number, number
     try:
-        first, second = value
+        first, second = value  # type: ignore[misc]  # an int has no items: TypeError
         return operator.index(first), operator.index(second)
     except (TypeError, ValueError):
         raise DtypeError(f"{function}: {name} must be a number or a pair (rows, columns)", got=repr(value)) from None

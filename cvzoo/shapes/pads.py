@@ -1,4 +1,4 @@
-"""Padding of a window that slides over a photo, as the four numbers that kernels want."""
+"""Padding of a window that slides over an image, as the four numbers that kernels want."""
 
 import operator
 from collections.abc import Sequence

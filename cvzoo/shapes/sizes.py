@@ -20,7 +20,7 @@ def conv_out_size(
             f"a window of {window} pixels (ksize {ksize}, dilate {dilate}) does not fit in {size} pixels",
             expected=f"at least {window} pixels with padding",
             got=f"{size} + {pad_before} + {pad_after}",
-            hint="a larger photo, more padding or a smaller ksize",
+            hint="a larger image, more padding or a smaller ksize",
         )
     return (room + (stride - 1 if cover_all else 0)) // stride + 1
 

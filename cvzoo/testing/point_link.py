@@ -1,4 +1,4 @@
-"""What a key point detector promises."""
+"""Requirements on a keypoint detector."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from cvzoo.testing.predict_rules import keep_predict_rules, low_thresholds
 
 
 def assert_is_point_link(link: Any, n_fg_class: int, n_point: int | None = None) -> None:
-    """Raises AssertionError, which names the rule, unless the link finds key points as evaluators want them.
+    """Raises AssertionError, which names the rule, unless the link detects keypoints as evaluators expect.
 
     link: any object whose `predict(imgs)` takes a list of (3, H, W) float32 images and gives `points, labels, scores`,
         lists with one array per image: (R, K, 2) float32 `y, x` in pixels; (R,) int32; (R,) float32

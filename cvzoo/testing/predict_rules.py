@@ -1,6 +1,7 @@
 """Rules that every `predict` keeps, whatever the task."""
 
 import contextlib
+import functools
 import os
 import pathlib
 import tempfile
@@ -198,7 +199,7 @@ def _refusals(contract: Contract) -> None:
     for single in ("image.png", pathlib.Path("image.png"), b"bytes", Image.new("RGB", (4, 4)), img):
         require_raises(
             (DtypeError, ShapeError),
-            lambda single=single: predict(single),
+            functools.partial(predict, single),
             f"a single {type(single).__name__}",
             "several",
         )
@@ -206,12 +207,12 @@ def _refusals(contract: Contract) -> None:
     for batch_size in (0, -1, 1.5, None, True):
         require_raises(
             ValueRangeError,
-            lambda batch_size=batch_size: predict([img], batch_size=batch_size),
+            functools.partial(predict, [img], batch_size=batch_size),
             f"batch_size={batch_size}",
             "batch_size",
         )
     for bad in (np.full((3, 8, 8), np.nan, np.float32), img.transpose(1, 2, 0), np.zeros((3, 0, 5)), object()):
-        require_raises(CvzooError, lambda bad=bad: predict([bad]), f"{type(bad).__name__} that is no image")
+        require_raises(CvzooError, functools.partial(predict, [bad]), f"{type(bad).__name__} that is no image")
     with tempfile.TemporaryDirectory() as folder:
         nowhere, broken = pathlib.Path(folder) / "nowhere.png", pathlib.Path(folder) / "broken.png"
         require_raises(FileNotFoundError, lambda: predict([nowhere]), "a missing file", "nowhere")

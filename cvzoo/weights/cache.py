@@ -7,17 +7,17 @@ from cvzoo.weights.record import Weights
 
 
 def cached_path(record: Weights) -> pathlib.Path:
-    """Where the record's file lies once it is fetched: `<home>/weights/<name>/<file name>`."""
+    """Path of the record's downloaded file: `<home>/weights/<name>/<file name>`."""
     return cvzoo_home() / "weights" / record.name / record.file_name
 
 
 def unproven_mark(path: pathlib.Path) -> pathlib.Path:
-    """The path of the mark that lies beside a fetched file until a model has taken it."""
+    """Path of the marker file that stays next to a downloaded file until a model has loaded it."""
     return path.with_name(f".{path.name}.unproven")
 
 
 def is_cached(record: Weights) -> bool:
-    """Whether a file of the right size lies there, and not one that no model ever took; its hash is checked later."""
+    """Whether a file of the right size is cached and was loaded once; its hash is checked later."""
     path = cached_path(record)
     try:
         if unproven_mark(path).exists():

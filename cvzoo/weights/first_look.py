@@ -19,7 +19,7 @@ def refuse_page(path: str | os.PathLike) -> None:
 
 
 def check_weights(path: str | os.PathLike, *, name: str, whole: bool) -> None:
-    """Nothing, or FileFormatError if the file is not of the kind that its published name says.
+    """Raises FileFormatError if the file is not of the kind that its published name's ending means.
 
     whole: it is read to its end, so that it also holds arrays, or raises what its reader raises
     """
@@ -31,9 +31,7 @@ def check_weights(path: str | os.PathLike, *, name: str, whole: bool) -> None:
     if found != wanted:
         with open(path, "rb") as file:
             head = file.read(64)
-        raise FileFormatError(
-            f"{found or 'something unknown'} came", expected=f"a file of kind {wanted}", got=_shown(head)
-        )
+        raise FileFormatError(f"{name}: the file is of kind {found or 'unknown'}, not {wanted}", got=_shown(head))
     if wanted == DARKNET:
         DarknetWeightsFile(path).close()
     elif whole:

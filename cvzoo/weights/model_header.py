@@ -21,7 +21,7 @@ class ModelHeader:
     architecture: its name
     settings: what the architecture is built with, as JSON has it
     label_names: of the classes, or None
-    preprocessing: how a photo is prepared, for readers other than cvzoo
+    preprocessing: how an image is prepared, for readers other than cvzoo
     metadata: other texts that the file's maker put in
     """
 

@@ -41,7 +41,7 @@ class Weights:
     score: what the publisher or our own evaluation reached, such as {"AP50": 0.268}
     source: who made them, and the commit or version
     label_names: the classes in the order of the outputs
-    preprocessing: how a photo is prepared, in words or as a small table
+    preprocessing: how an image is prepared, in words or as a small table
     file_name: what the file is called in the cache; by default as in the url
     Raises ValueRangeError or DtypeError that names the record and the field.
     """
@@ -61,7 +61,7 @@ class Weights:
     preprocessing: str | Mapping[str, object] = dataclasses.field(default="", hash=False)
     file_name: str = ""
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
             raise ValueRangeError("Weights: name must be letters, digits and ._+-", got=repr(self.name)[:80])
         for field in ("licence", "data", "data_licence", "source"):
@@ -108,7 +108,8 @@ class Weights:
     def _check_url(self, field: str, url: object) -> None:
         parts = urllib.parse.urlsplit(url) if isinstance(url, str) else None
         if (
-            parts is None
+            not isinstance(url, str)
+            or parts is None
             or parts.scheme not in SCHEMES
             or (parts.scheme != "file" and not parts.hostname)
             or parts.username is not None

@@ -66,12 +66,15 @@ def match_arrays(
         if new in named:
             raise WeightsMismatchError(f"two arrays of the file are meant for {new!r}", got=name)
         named[new] = array
-    fitting, missing, mismatching = {}, [], {}
+    fitting: dict[str, np.ndarray] = {}
+    missing: list[str] = []
+    mismatching: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {}
     for name, shape in wanted.items():
-        array = named.get(name)
-        if array is None:
+        if name not in named:
             missing.append(name)
-        elif shape is not None and tuple(array.shape) != tuple(shape):
+            continue
+        array = named[name]
+        if shape is not None and tuple(array.shape) != tuple(shape):
             mismatching[name] = (tuple(shape), tuple(array.shape))
         else:
             fitting[name] = array

@@ -32,7 +32,7 @@ def test_a_fitting_shape_gives_the_letters_sizes(shape, pattern, sizes):
 
 @pytest.mark.parametrize(("shape", "pattern"), DOES_NOT_FIT)
 def test_another_shape_is_refused_and_both_are_named(shape, pattern):
-    with pytest.raises(ShapeError, match="nms: bbox has another shape") as error:
+    with pytest.raises(ShapeError, match="nms: bbox has the wrong shape") as error:
         check_shape(shape, pattern, name="bbox", function="nms")
     assert str(shape) in str(error.value)
     assert ", ".join(pattern.split()) in str(error.value)

@@ -1,4 +1,4 @@
-"""Whether ONNX Runtime says the same of a photo as the model that was exported."""
+"""Whether ONNX Runtime says the same of an image as the model that was exported."""
 
 import os
 from typing import Any, NamedTuple
@@ -69,12 +69,12 @@ def compare_boxes_with_onnxruntime(
     model: AbstractDetector | AbstractInstanceSegmenter | AbstractKeyPointDetector,
     img: np.ndarray,
 ) -> BoxAgreement:
-    """How many boxes `model.predict` and ONNX Runtime find in a photo, and how many of them are the same.
+    """How many boxes `model.predict` and ONNX Runtime find in an image, and how many of them are the same.
 
-    file: written by `export_onnx` with boxes, for any size or the one that `prepare` makes of the photo
+    file: written by `export_onnx` with boxes, for any size or the one that `prepare` makes of the image
     img: (3, H, W) float32 RGB [0, 255]
     Raises MissingExtraError where ONNX Runtime is not installed, UnsupportedError for a file without boxes, ShapeError
-    for a photo of another prepared size.
+    for an image of another prepared size.
     """
     session = _session(file)
     if "boxes" not in [port.name for port in session.get_outputs()]:
@@ -82,7 +82,7 @@ def compare_boxes_with_onnxruntime(
     x = model.prepare(img)[None]
     wanted = tuple(session.get_inputs()[0].shape[2:])
     if any(isinstance(side, int) and side != own for side, own in zip(wanted, x.shape[2:])):
-        raise ShapeError("the file is for photos of another prepared size", expected=wanted, got=x.shape[2:])
+        raise ShapeError("the file is for images of another prepared size", expected=wanted, got=x.shape[2:])
     result = model.predict([img])
     ours, labels, scores = result.bboxes[0], result.labels[0], result.scores[0]
     place = photo_place(model, img.shape[1:], x.shape[2:])

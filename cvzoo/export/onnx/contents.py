@@ -24,7 +24,7 @@ from cvzoo.links.model.segmenter import AbstractPhotoSegmenter, AbstractSegmente
 from cvzoo.links.quantization.quantizable import AbstractQuantizable
 
 _TASKS = {FasterRCNNFPN: "detection", MaskRCNNFPN: "instance segmentation", KeypointRCNNFPN: "keypoints"}
-_PHOTO = (480, 640)  # of a usual photo: what models make of it is the size that files are written for
+_PHOTO = (480, 640)  # of a usual image: what models make of it is the size that files are written for
 
 
 class Contents(NamedTuple):
@@ -32,7 +32,7 @@ class Contents(NamedTuple):
 
     call: from x (B, C, H, W) float32, prepared, what the file gives
     outputs: names of what `call` gives, in order; where it is None they are numbered
-    channels, size: C and (H, W) of what `prepare` gives of a usual photo
+    channels, size: C and (H, W) of what `prepare` gives of a usual image
     metadata: texts about the model, JSON where they are more than a word
     """
 
@@ -52,6 +52,8 @@ def contents_of(model: Chain) -> Contents:
             f"ONNX: a quantized {type(model).__name__} is not exported",
             hint="export the model it was made of, and quantize the file with the runtime's own tools",
         )
+    call: Callable[[Any], Any]
+    outputs: tuple[str, ...] | None
     if isinstance(model, AbstractClassifier):
         call, outputs, task = model.scores, ("scores",), "classification"
     elif isinstance(model, AbstractOneStageDetector):

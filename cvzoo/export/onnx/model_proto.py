@@ -107,7 +107,7 @@ def tensor_message(name: str, array: np.ndarray) -> Message:
 def array_bytes(array: np.ndarray) -> memoryview:
     """The numbers as ONNX has them: the last axis innermost and the low bytes first."""
     lying = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
-    return memoryview(lying.reshape(-1).view(np.uint8))
+    return lying.reshape(-1).view(np.uint8).data
 
 
 def _outside_message(name: str, array: np.ndarray, outside: Outside) -> Message:
@@ -149,8 +149,8 @@ def _node_message(node: Node, name: str) -> Message:
     for value in node.outputs:
         message.text(2, value)
     message.text(3, name).text(4, node.op)
-    for key, value in node.attributes.items():
-        message.message(5, _attribute_message(key, value, name))
+    for key, attribute in node.attributes.items():
+        message.message(5, _attribute_message(key, attribute, name))
     return message
 
 

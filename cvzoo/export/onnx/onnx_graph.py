@@ -29,7 +29,7 @@ class OnnxGraph:
 
     # --- values -----------------------------------------------------------------------------------------------------
     def new_name(self, stem: str) -> str:
-        """A name that nobody has."""
+        """A name that is not used yet."""
         self._count += 1
         return f"{stem}_{self._count}"
 
@@ -138,9 +138,9 @@ class OnnxGraph:
         return self.add("Reshape", [x, self.shape(sizes, x)])
 
     def shape_of(self, name: str) -> Shape:
-        """How large a value was in each probe. Raises UnsupportedError if nobody said."""
+        """The shape of a value in each probe. Raises UnsupportedError if it is unknown."""
         if name not in self._shapes:
-            raise UnsupportedError(f"ONNX: nobody knows how large {name} is")
+            raise UnsupportedError(f"ONNX: the shape of {name} is unknown")
         return self._shapes[name]
 
     def _computed(self, sources: Sources) -> str:

@@ -15,7 +15,7 @@ class Plan(NamedTuple):
 
     batch, size: None where it is left open
     step: sizes must be a multiple of it
-    shapes: of the probes; at least two, as numbers that a network computes from photos must not become constants
+    shapes: of the probes; at least two, as numbers that a network computes from images must not become constants
     """
 
     batch: int | None

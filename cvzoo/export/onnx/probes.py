@@ -19,7 +19,7 @@ _SEED = 20170615
 class Probes:
     """The graphs of one call with inputs of several shapes.
 
-    graphs: one a probe; all have the same records in the same order, and the same numbers of values
+    graphs: one per probe; all have the same records in the same order, and the same numbers of values
     """
 
     def __init__(self, call: Callable[[Any], Any], shapes: Sequence[tuple[int, ...]]):

@@ -11,7 +11,7 @@ Sizes = tuple[int, ...]  # one number a probe
 
 
 class SizeDependenceError(UnsupportedError):
-    """Something changes with the batch or the photo's size in a way that the file could not repeat."""
+    """Something changes with the batch or the image's size in a way that the file could not repeat."""
 
 
 class Sources(NamedTuple):
@@ -34,7 +34,7 @@ def is_fixed(sizes: Sizes) -> bool:
 def find_sources(sizes: Sizes, places: Mapping[Sizes, tuple[str, int]]) -> Sources | None:
     """How to compute the sizes from those of `places`; the simplest way, None if none of the simple ones does.
 
-    It is a guess from a few probes, which is why their sizes are chosen so that they agree for no other reason.
+    It is inferred from a few probes, which is why their sizes are chosen so that they agree for no other reason.
     """
     if sizes in places:
         return Sources((places[sizes],))

@@ -64,9 +64,9 @@ def texts_about(model: Chain, architecture: Architecture | None, task: str) -> d
 
 
 def texts_about_boxes(model: Chain) -> dict[str, str]:
-    """About the boxes, masks and points in the file: by which thresholds, and how they lie in the photo.
+    """About the boxes, masks and points in the file: by which thresholds, and how they lie in the image.
 
-    boxes: score_thresh, nms_thresh, limit, clip; scale: "own": each axis has its own pixels of x for one of the photo;
+    boxes: score_thresh, nms_thresh, limit, clip; scale: "own": each axis has its own pixels of x for one of the image;
         "width": the width's are for both
     masks: paste: how a mask is stretched over its box: "whole" or "exact" as in `MaskHeadConfig`; "resized": over the
         box rounded to whole pixels; thresh: what is inside is above it

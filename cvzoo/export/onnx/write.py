@@ -34,25 +34,24 @@ def export_onnx(
     weights: Weights | None = None,
     metadata: Mapping[str, Any] | None = None,
 ) -> Exported:
-    """What was written: the model as an ONNX file of opset 17, whole or not there at all.
+    """Export the model as an ONNX file of opset 17, written atomically; returns a description of the file.
 
-    Numbers that would make it larger than 2 GiB go into a second file beside it, `file` with `.data` at its end.
-    batch: how many photos go in at once; None leaves it open where the model allows
-    size: (H, W) of the prepared photos that go in, or a number for both; None leaves it open where the model allows
-    boxes: of a model that finds instances, not what its heads say but what is left after the suppression, with its
-        present thresholds: `boxes` (K, 4) y_min x_min y_max x_max in pixels of x, `scores` (K,), `labels` (K,) and
-        `photos` (K,) int64, which of the batch each is in, best first; `masks` (K, M, M), how likely each cell of a box
-        is inside; `points` (K, P, 2) y x in pixels of x, and `point_scores` (K, P). Where photos do not fill x, a
-        second input `photo` (B, 4) says where they lie in it, see `photo_place`; where rules are in the photos' own
-        pixels, `photo_size` (B, 2) float32 is their height and width
-    weights: the record of its numbers, for the file's metadata: source, licence
-    metadata: more texts for the file by name; what is no text is stored as JSON
-    The input is `x` (B, C, H, W) float32, prepared as the file's metadata say.
-    Raises UnsupportedError that names what cannot be converted, for quantized models, and for a size that the network
-    does not take; DtypeError for arguments in another order, a batch or size of no whole numbers and metadata that JSON
-    cannot hold,
-    ValueRangeError if they are below 1 or make more than 16 million pixels, and for metadata that use our own names;
-    OSError where the file cannot be written.
+    Weights beyond ONNX's limit of 2 GiB go into a second file next to it, `file` with `.data` appended.
+    batch: the batch size; None: dynamic where the model allows it
+    size: (H, W) of the preprocessed images, or one number for both; None: dynamic where the model allows it
+    boxes: for detectors: export final detections after non-maximum suppression (NMS) at the current thresholds instead
+        of raw outputs: `boxes` (K, 4) y_min x_min y_max x_max in pixels of x, `scores` (K,), `labels` (K,) and `photos`
+        (K,) int64, the index in the batch, by descending score; `masks` (K, M, M), the foreground probability of each
+        cell of a box; `points` (K, P, 2) y x in pixels of x, and `point_scores` (K, P). Where images are padded in x, a
+        second input `photo` (B, 4) gives their extent, see `photo_place`; where thresholds are in pixels of the
+        original images, `photo_size` (B, 2) float32 is their height and width
+    weights: the record of the pretrained weights, for the file's metadata: source, licence
+    metadata: more metadata by name; values that are not text are stored as JSON
+    The input is `x` (B, C, H, W) float32, preprocessed as the file's metadata describe.
+    Raises UnsupportedError for operations without a converter, for quantized models, and for a size that the network
+    does not take; DtypeError for swapped arguments, a batch or size that is not an integer and metadata that JSON
+    cannot hold; ValueRangeError if they are below 1 or make more than 16 million pixels, and for reserved names in the
+    metadata; OSError if the file cannot be written.
     """
     check_file_then_model("export_onnx", file, model)
     batch = None if batch is None else _whole(batch)
@@ -65,7 +64,7 @@ def export_onnx(
     here = contents.size if size is None else size
     if (batch or 1) * here[0] * here[1] > _MOST_PIXELS:
         raise ValueRangeError(
-            "export_onnx: a pass of such photos is recorded, which would take the machine's memory",
+            "export_onnx: a pass of such images is recorded, which would take the machine's memory",
             expected=f"at most {_MOST_PIXELS} pixels",
             got=f"batch {batch or 1}, size {here}",
             hint="leave the size or the batch open: the file then takes any",
@@ -81,7 +80,7 @@ def export_onnx(
                 if size is None or isinstance(error, UnsupportedError):
                     raise
                 raise UnsupportedError(
-                    f"ONNX: the network takes no photos of size {size}: {why}",
+                    f"ONNX: the network takes no images of size {size}: {why}",
                     hint="multiples of 32, or leave the size open: the file then says which it takes",
                 ) from error
             reasons.append(f"{plan.freedom}: {why}")
@@ -132,8 +131,8 @@ def _write(
         batch=plan.batch,
         size=plan.size,
         reasons=reasons,
-        inputs=tuple([(port.name, port.shape) for port in inputs]),
-        outputs=tuple([(port.name, port.shape) for port in outputs]),
+        inputs=tuple([(port.name, port.shape or ()) for port in inputs]),
+        outputs=tuple([(port.name, port.shape or ()) for port in outputs]),
         n_operator=len(g.nodes),
         opset=OPSET,
         size_step=plan.step,

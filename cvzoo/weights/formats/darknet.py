@@ -11,7 +11,8 @@ import math
 import os
 import pathlib
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -68,10 +69,10 @@ class DarknetSection:
 
     def error(self, what: str, *, option: str | None = None, hint: str | None = None) -> FileFormatError:
         """An error, to be raised by the caller, that names this section and its line (or the option's line)."""
-        line = self.option_lines.get(option, self.line)
+        line = self.line if option is None else self.option_lines.get(option, self.line)
         return FileFormatError(f"{self.cfg} line {line}, [{self.name}]: {what}", hint=hint)
 
-    def _get(self, option: str, default, convert, kind: str):
+    def _get(self, option: str, default: Any, convert: Callable[[str], Any], kind: str) -> Any:
         if option not in self.options:
             if default is _WANTED:
                 raise self.error(f"option {option!r} is missing")
@@ -88,17 +89,17 @@ def _split(text: str) -> list[str]:
 
 def _whole(text: str) -> int:
     if len(text) > 32:
-        raise ValueError("too long")
+        raise ValueError("number too long to parse")
     value = float(text)
     if not value.is_integer():
-        raise ValueError("not whole")
+        raise ValueError("expected an integer")
     return int(value)
 
 
 def _finite(text: str) -> float:
     value = float(text)
     if not math.isfinite(value):
-        raise ValueError("not finite")
+        raise ValueError("expected a finite number")
     return value
 
 
@@ -148,7 +149,7 @@ class DarknetWeightsFile:
     """A `.weights` file, read from front to back; also a context manager.
 
     major, minor, revision: the version in the header
-    seen: how many photos the network had been trained on
+    seen: how many images the network had been trained on
     transposed: whether fully connected layers are stored (in, out), as very old files do
     n_float: how many float32 follow the header; `left` of them are not taken yet
     Raises FileFormatError if the header is cut off or cannot be darknet's.
@@ -178,7 +179,7 @@ class DarknetWeightsFile:
                 expected="a version such as 0.2.0",
                 got=f"{self.major}.{self.minor}.{self.revision}",
             )
-        # from version 0.2 on, the count of photos has 64 bits
+        # from version 0.2 on, the count of images has 64 bits
         wide = self.major * 10 + self.minor >= 2 and self.major < 1000 and self.minor < 1000
         if wide and len(head) < 20:
             raise FileFormatError(f"{self.path}: ends inside of the header", expected="20 bytes", got=len(head))
@@ -228,5 +229,5 @@ class DarknetWeightsFile:
     def __enter__(self) -> "DarknetWeightsFile":
         return self
 
-    def __exit__(self, *exc_info) -> None:
+    def __exit__(self, *exc_info: object) -> None:
         self.close()

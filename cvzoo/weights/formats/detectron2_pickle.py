@@ -2,13 +2,14 @@
 
 Source: the way NumPy pickles arrays (`ndarray.__reduce__`, `dtype.__reduce__`), protocols 2 to 5, by Python 2 and 3.
 We differ: the pickle is read by a machine that knows arrays of numbers and plain values only; arrays of objects are
-refused; the arrays together may not be larger than the file can honestly hold.
+refused; the arrays together may not be larger than the file's bytes allow.
 """
 
 import math
 import os
 import re
 from collections.abc import Mapping
+from typing import Any, Literal
 
 import numpy as np
 
@@ -22,15 +23,17 @@ MAX_SIZE = 8 << 30
 STATE_KEYS = ("model", "blobs", "state_dict")
 _DESCR = re.compile(r"[<>|=]?(?:[bB?]1?|[iu][1248]|f[248])")
 _BUDGET_OVER = 64 << 20
+_ByteOrder = Literal["<", ">", "|", "="]
 
 
 class _Dtype(Stateful):
     """Stands in for `numpy.dtype`."""
 
-    def __init__(self, descr, align=False, copy=False):
+    def __init__(self, descr: object, align: object = False, copy: object = False):
         if not isinstance(descr, str) or len(descr) > 20:
             raise TypeError("a dtype is text")
-        self.descr, self.order = descr, "="
+        self.descr = descr
+        self.order: _ByteOrder = "="
 
     def set_state(self, state: object) -> None:
         # (version, byte order, subdtype, names, fields, itemsize, alignment, flags)
@@ -51,8 +54,14 @@ class _Dtype(Stateful):
 class _Array(Stateful):
     """Stands in for an array that is filled later: the bytes stay as they came until everything has been checked."""
 
-    def __init__(self, *args):
-        self.shape, self.dtype, self.fortran, self.raw = None, None, False, None
+    shape: tuple[int, ...]
+    dtype: _Dtype
+    raw: bytes | str | list[Any]
+    fortran = False
+    is_filled = False
+
+    def __init__(self, *args: object):
+        pass
 
     def set_state(self, state: object) -> None:
         if not isinstance(state, tuple) or len(state) not in (4, 5):
@@ -67,27 +76,28 @@ class _Array(Stateful):
         if not isinstance(raw, (bytes, str, list)):
             raise ValueError("an array without bytes")
         self.shape, self.dtype, self.fortran, self.raw = shape, dtype, bool(fortran), raw
+        self.is_filled = True
         return self
 
 
-def _encode(text, encoding="latin1"):
+def _encode(text: object, encoding: object = "latin1") -> str:
     # protocol 2 writes bytes as text, a letter a byte; it is turned back only when it is an array's
     if not isinstance(text, str) or encoding not in ("latin1", "latin-1"):
         raise TypeError("only Latin-1 stands for bytes")
     return text
 
 
-def _empty_bytes(*args):
+def _empty_bytes(*args: object) -> str:
     if args:
         raise TypeError("only empty bytes are written so")
     return ""
 
 
-def _scalar(dtype, raw):
+def _scalar(dtype: object, raw: object) -> _Array:
     return _Array().fill((), dtype, False, raw)
 
 
-def _from_buffer(raw, dtype, shape, order):
+def _from_buffer(raw: object, dtype: object, shape: object, order: object) -> _Array:
     return _Array().fill(shape, dtype, order == "F", raw)
 
 
@@ -110,8 +120,8 @@ def _table() -> dict[tuple[str, str], object]:
 def read_detectron2(path: str | os.PathLike, *, key: str | None = None) -> dict[str, np.ndarray]:
     """The arrays in a `.pkl` of detectron2 or Detectron by name, in the file's order, each of its own.
 
-    key: under which name the file keeps them, such as "model" or "blobs"; None looks for it
-    What is no array is left out.
+    key: name of their dict in the file, such as "model" or "blobs"; None searches for it
+    Values that are not arrays are left out.
     Raises UnsafeFileError if the file asks for anything but arrays of numbers and plain values; FileFormatError, naming
     the array where there is one, if it is damaged; FileError if it holds no arrays that have names.
     """
@@ -131,11 +141,11 @@ def read_detectron2(path: str | os.PathLike, *, key: str | None = None) -> dict[
     arrays = {}
     for name, stub in stubs.items():
         if not isinstance(name, str) or len(name) > 1000:
-            raise FileFormatError(f"{where}: an array's name is no text of an honest length")
+            raise FileFormatError(f"{where}: an array's name is not a short text")
         array = _array(stub, name, where)
         budget -= array.nbytes
         if budget < 0:
-            raise FileFormatError(f"{where}: {name!r} unfolds to more than {len(data)} bytes can honestly hold")
+            raise FileFormatError(f"{where}: {name!r} expands to more than {len(data)} bytes can hold")
         arrays[name] = array
     return arrays
 
@@ -153,7 +163,7 @@ def _state(value: object, where: str, key: str | None) -> Mapping:
 
 
 def _array(stub: _Array, name: str, where: str) -> np.ndarray:
-    if stub.shape is None:
+    if not stub.is_filled:
         raise FileFormatError(f"{where}: {name!r} was never filled")
     dtype = stub.dtype.resolved(f"{where}: {name[:80]!r}")
     if isinstance(stub.raw, list):

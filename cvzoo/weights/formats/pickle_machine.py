@@ -1,16 +1,17 @@
-"""A pickle reader that can only build plain values: it has no way to import or call anything.
+"""A pickle reader that builds plain values only and can neither import nor call anything.
 
-Python's own unpickler is a small machine that may be told to call any function; this one knows the same codes, but
-`GLOBAL` looks a name up in a table that the caller gives, and `REDUCE` calls what it found there, nothing else.
-It is also safe from files that are made to exhaust memory or time: no code announces a size that is believed before
-the bytes are there, the number of steps is bounded, what calls copy is counted against the pickle's size, and keys of
-dicts are such that none can be chosen to collide.
+Python's own unpickler is a stack machine that a file can make call any function; this one has the same opcodes, but
+`GLOBAL` looks names up in a table that the caller gives, and `REDUCE` calls entries of that table only.
+It is also safe from files made to exhaust memory or time: no announced size is trusted before the bytes are there,
+the number of steps is bounded, copies made by calls count against the pickle's size, and keys of dicts are restricted
+to types and ranges without chosen hash collisions.
 Source: the opcode list of Python's `pickletools`. We differ: extension registries, out-of-band buffers and objects
 with code of their own are refused.
 """
 
 import struct
 from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from cvzoo.errors.exceptions import FileFormatError, UnsafeFileError
 
@@ -24,7 +25,7 @@ MAX_TEXT_KEY = 4096  # equal keys are compared letter by letter
 
 
 class Callee:
-    """What a pickle's global name stands for: calling it is calling `build` with the pickled arguments."""
+    """The function that replaces a global of a pickle: `build` is called with the pickled arguments."""
 
     def __init__(self, name: str, build: Callable):
         self.name = name
@@ -32,23 +33,23 @@ class Callee:
 
 
 class Inert:
-    """A value that is carried along but never looked into: a learning-rate schedule, a NumPy scalar, a device."""
+    """A placeholder for a value that is not needed: a learning-rate schedule, a NumPy scalar, a device."""
 
     __slots__ = ()
 
-    def __init__(self, *args):
+    def __init__(self, *args: object):
         pass
 
 
 def dict_of_pairs(items: Iterable = ()) -> dict:
-    """What `OrderedDict(items)` means. Raises TypeError or ValueError where a key is none that weights need."""
+    """The dict that `OrderedDict(items)` builds. Raises TypeError or ValueError for keys that weights do not need."""
     pairs = [(key, value) for key, value in items]
     check_keys([key for key, _ in pairs])
     return dict(pairs)
 
 
 def check_keys(keys: Iterable) -> None:
-    """Nothing, or ValueError if one of the values should not become a dict's key."""
+    """Raises ValueError if one of the values must not become a key of a dict."""
     for key in keys:
         if not isinstance(key, KEYS):
             raise ValueError("a dict's key is neither text nor number")
@@ -59,7 +60,7 @@ def check_keys(keys: Iterable) -> None:
 
 
 class Stateful:
-    """A value that a pickle makes first and tells its content afterwards; any other value's state is dropped."""
+    """A value whose state the pickle sets after creating it; the state of any other value is dropped."""
 
     def set_state(self, state: object) -> None:
         """Take the content. Raises ValueError or TypeError if it cannot be right."""
@@ -67,7 +68,7 @@ class Stateful:
 
 
 class PickleMachine:
-    """Runs one pickle that lies in `data` from `position` on; afterwards `position` is behind its end.
+    """Executes the pickle in `data` that starts at `position`; afterwards `position` is past its end.
 
     table: (module, name) -> what the global stands for: a Callee, or any inert value
     load_persistent: turns a persistent id into a value; None refuses them
@@ -93,7 +94,7 @@ class PickleMachine:
         self._memo: dict[int, object] = {}
         self._items_left = len(self.data) + FREE_ITEMS
 
-    def load(self):
+    def load(self) -> Any:
         """The pickled value. Raises UnsafeFileError for a global outside of the table, FileFormatError otherwise."""
         for _ in range(MAX_STEPS):
             code = self._take(1)[0]
@@ -118,7 +119,7 @@ class PickleMachine:
         self.position = end
         return part
 
-    def _number(self, form: str) -> int | float:
+    def _number(self, form: str) -> Any:
         return struct.unpack(form, self._take(struct.calcsize(form)))[0]
 
     def _line(self, encoding: str = "latin-1") -> str:
@@ -140,16 +141,16 @@ class PickleMachine:
 
     # the stack
 
-    def _push(self, value) -> None:
+    def _push(self, value: object) -> None:
         self._stack.append(value)
 
-    def _pop(self):
+    def _pop(self) -> Any:
         floor = self._marks[-1] if self._marks else 0
         if len(self._stack) <= floor:
             raise self._error("it takes from an empty stack")
         return self._stack.pop()
 
-    def _top(self, kind: type):
+    def _top(self, kind: type) -> Any:
         floor = self._marks[-1] if self._marks else 0
         if len(self._stack) <= floor or not isinstance(self._stack[-1], kind):
             raise self._error(f"it wants a {kind.__name__}")
@@ -250,7 +251,7 @@ class PickleMachine:
             except (TypeError, ValueError) as error:
                 raise self._error(f"a state that does not fit: {str(error)[:100]}") from error
 
-    def _persistent(self, name) -> None:
+    def _persistent(self, name: object) -> None:
         if self._load_persistent is None:
             raise self._error("it refers to data outside")
         self._push(self._load_persistent(name))

@@ -8,6 +8,7 @@ import dataclasses
 import os
 import struct
 from collections.abc import Callable, Mapping
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -26,11 +27,11 @@ STATE_KEYS = ("state_dict", "model_state_dict", "model_state", "model", "net", "
 
 
 def _inert(*names: str) -> dict[tuple[str, str], Callee]:
-    pairs = (tuple(name.rsplit(".", 1)) for name in names)
-    return {pair: Callee(".".join(pair), Inert) for pair in pairs}
+    parts = ((name, name.rpartition(".")) for name in names)
+    return {(module, attribute): Callee(name, Inert) for name, (module, _, attribute) in parts}
 
 
-def _callee(module: str, name: str, build) -> dict[tuple[str, str], Callee]:
+def _callee(module: str, name: str, build: Callable[..., object]) -> dict[tuple[str, str], Callee]:
     return {(module, name): Callee(f"{module}.{name}", build)}
 
 
@@ -76,7 +77,7 @@ class _Content:
 def read_torch(path: str | os.PathLike, *, key: str | None = None, drop_prefix: str = "") -> dict[str, np.ndarray]:
     """The arrays of the state dict in a torch file, by name, in the file's order.
 
-    key: under which name the file keeps the state dict, such as "state_dict"; None looks for it
+    key: name of the state dict in the file, such as "state_dict"; None searches for it
     drop_prefix: text taken off the names that begin with it, such as "module."
     Returns contiguous arrays of their own in the native byte order; bfloat16 becomes float32.
     Raises UnsafeFileError if the file asks for anything but tensors and plain values; FileFormatError, naming the
@@ -101,7 +102,7 @@ def read_torch(path: str | os.PathLike, *, key: str | None = None, drop_prefix: 
 # the two kinds
 
 
-def _storage(parts, where: str, *, may_be_view: bool) -> tt.TorchStorage:
+def _storage(parts: object, where: str, *, may_be_view: bool) -> tt.TorchStorage:
     wrong = FileFormatError(f"{where}: a reference to a storage is damaged")
     if not isinstance(parts, tuple) or len(parts) not in (5, 6) or parts[0] != "storage":
         raise wrong
@@ -154,7 +155,7 @@ def _read_zip(archive: ZipArchive, where: str) -> _Content:
     return _Content(machine.load(), read, order == b"big")
 
 
-def _read_legacy(file, where: str, size: int) -> _Content:
+def _read_legacy(file: BinaryIO, where: str, size: int) -> _Content:
     head = file.read(min(size, MAX_PICKLE))  # asking for more reserves it at once
     machine = PickleMachine(head, table=TABLE, where=where)
     if machine.load() != TORCH_MAGIC:
@@ -168,7 +169,7 @@ def _read_legacy(file, where: str, size: int) -> _Content:
         raise FileFormatError(f"{where}: its description of the machine is damaged")
     storages: dict[str, tt.TorchStorage] = {}
 
-    def remember(parts) -> tt.TorchStorage:
+    def remember(parts: Any) -> tt.TorchStorage:
         storage = _storage(parts, where, may_be_view=True)
         storages.setdefault(storage.key, dataclasses.replace(storage, n=parts[4], start=0))
         return storage
@@ -214,7 +215,7 @@ def _machine(head: bytes, position: int, where: str) -> PickleMachine:
     return PickleMachine(head, position=position, table=TABLE, where=where)
 
 
-def _next(head: bytes, machine: PickleMachine, where: str):
+def _next(head: bytes, machine: PickleMachine, where: str) -> object:
     following = _machine(head, machine.position, where)
     value = following.load()
     machine.position = following.position
@@ -232,7 +233,7 @@ def _arrays(content: _Content, where: str, size: int, key: str | None, drop_pref
     for name, tensor in tensors.items():
         budget -= tt.check_tensor(tensor, name, where) * max(tensor.dtype.itemsize, 4)
         if budget < 0:
-            raise FileFormatError(f"{where}: {name!r} unfolds to more than a file of {size} bytes can honestly hold")
+            raise FileFormatError(f"{where}: {name!r} expands to more than a file of {size} bytes can hold")
     arrays: dict[str, np.ndarray] = {}
     last: tuple[tt.TorchStorage, bytes] | None = None
     to_read = 16 * size + (64 << 20)
@@ -241,7 +242,7 @@ def _arrays(content: _Content, where: str, size: int, key: str | None, drop_pref
             last = tensor.storage, content.read(tensor.storage, name)
             to_read -= len(last[1])
             if to_read < 0:
-                raise FileFormatError(f"{where}: its tensors share storages in an absurd way, seen at {name!r}")
+                raise FileFormatError(f"{where}: its tensors share storages too often, first seen at {name!r}")
         plain = name.removeprefix(drop_prefix)
         if plain in arrays:
             raise WeightsMismatchError(f"{where}: without {drop_prefix!r} two tensors are called {plain!r}")
@@ -251,7 +252,7 @@ def _arrays(content: _Content, where: str, size: int, key: str | None, drop_pref
     return arrays
 
 
-def _state_dict(value, where: str, key: str | None, depth: int = 0) -> dict:
+def _state_dict(value: object, where: str, key: str | None, depth: int = 0) -> dict:
     if not isinstance(value, dict):
         what = "a whole model" if isinstance(value, Inert) else type(value).__name__
         raise FileError(f"{where}: holds {what}, not a dict of tensors", hint="save model.state_dict()")
@@ -281,7 +282,7 @@ def _named_tensors(state: dict, where: str, size: int) -> dict[str, tt.TorchTens
         n = len(value) if isinstance(value, (dict, list, tuple)) else 0
         left -= (1 + n) * (1 + len(prefix) // 16)  # each of the n gets a name that begins so
         if left < 0:
-            raise FileFormatError(f"{where}: its dicts stand in each other more often than in an honest file")
+            raise FileFormatError(f"{where}: its dicts are nested in each other too often")
         if isinstance(value, tt.TorchTensor):
             if prefix in found:
                 raise FileFormatError(f"{where}: two tensors are called {prefix!r}")
@@ -301,9 +302,9 @@ def _named_tensors(state: dict, where: str, size: int) -> dict[str, tt.TorchTens
     return found
 
 
-def _part(key, where: str) -> str:
+def _part(key: object, where: str) -> str:
     if isinstance(key, str) and len(key) <= 1000:
         return key
     if isinstance(key, int) and abs(key) < 2**63:
         return str(key)
-    raise FileFormatError(f"{where}: a tensor's name is neither text of an honest length nor a number")
+    raise FileFormatError(f"{where}: a tensor's name is neither a short text nor a number")

@@ -2,6 +2,8 @@
 
 import dataclasses
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -58,7 +60,7 @@ class TorchDtype:
 
 @dataclasses.dataclass(frozen=True)
 class TorchStorage:
-    """A run of numbers in the file: `n` of them, from number `start` of the storage `key`."""
+    """A range of elements in the file: `n` of them, from element `start` of the storage `key`."""
 
     key: str
     dtype: TorchDtype
@@ -77,30 +79,36 @@ class TorchTensor:
     dtype: TorchDtype
 
 
-def rebuild_tensor(storage, offset, shape, stride, *rest) -> TorchTensor:
-    """What torch's `_rebuild_tensor`, `_rebuild_tensor_v2` mean."""
-    return TorchTensor(storage, offset, shape, stride, storage.dtype if isinstance(storage, TorchStorage) else None)
+# the arguments come from a foreign file: whatever their types say, `check_tensor` looks at each before it is used
 
 
-def rebuild_tensor_v3(storage, offset, shape, stride, requires_grad, hooks, dtype, *rest) -> TorchTensor:
-    """What torch's `_rebuild_tensor_v3` means: the storage has bytes, the tensor says of which dtype."""
+def rebuild_tensor(storage: Any, offset: Any, shape: Any, stride: Any, *rest: object) -> TorchTensor:
+    """Torch's `_rebuild_tensor` and `_rebuild_tensor_v2`."""
+    dtype: Any = storage.dtype if isinstance(storage, TorchStorage) else None
     return TorchTensor(storage, offset, shape, stride, dtype)
 
 
-def rebuild_parameter(data, *rest):
-    """What torch's `_rebuild_parameter` means: the tensor itself."""
+def rebuild_tensor_v3(
+    storage: Any, offset: Any, shape: Any, stride: Any, requires_grad: object, hooks: object, dtype: Any, *rest: object
+) -> TorchTensor:
+    """Torch's `_rebuild_tensor_v3`: the storage is untyped, the tensor has the dtype."""
+    return TorchTensor(storage, offset, shape, stride, dtype)
+
+
+def rebuild_parameter(data: object, *rest: object) -> object:
+    """Torch's `_rebuild_parameter`: the tensor itself."""
     return data
 
 
-def rebuild_from_type(function, kind, args, state):
-    """What torch's `_rebuild_from_type_v2` means: the tensor, without the attributes somebody hung on it."""
+def rebuild_from_type(function: object, kind: object, args: Any, state: object) -> object:
+    """Torch's `_rebuild_from_type_v2`: the tensor, without the attributes that were set on it."""
     if not isinstance(function, Callee) or function.build not in (rebuild_tensor, rebuild_tensor_v3, rebuild_parameter):
         raise TypeError("not a function that makes a tensor")  # others copy what they are given, here uncounted
     return function.build(*args)
 
 
 def check_tensor(tensor: TorchTensor, name: str, where: str) -> int:
-    """How many elements the tensor has. Raises FileFormatError, naming it, unless it lies inside of its storage."""
+    """The number of elements. Raises FileFormatError, naming the tensor, unless it is inside of its storage."""
 
     def error(what: str) -> FileFormatError:
         return FileFormatError(f"{where}: tensor {name!r} {what}")
@@ -124,20 +132,19 @@ def check_tensor(tensor: TorchTensor, name: str, where: str) -> int:
     return n
 
 
-def _sizes(value, error) -> tuple:
+def _sizes(value: object, error: Callable[[str], FileFormatError]) -> tuple[Any, ...]:
     if not isinstance(value, (tuple, list)):
         raise error("has sizes that are no tuple")
     return tuple(value)
 
 
 def tensor_array(tensor: TorchTensor, raw: bytes | memoryview, *, big_endian: bool) -> np.ndarray:
-    """The tensor's numbers as a contiguous array of its own; bfloat16 becomes float32.
+    """The tensor's values as a new contiguous array; bfloat16 becomes float32.
 
     tensor: must have passed check_tensor
     raw: the bytes of its storage
     """
-    order = ">" if big_endian else "<"
-    stored = np.dtype(DTYPES[tensor.dtype.name]).newbyteorder(order)
+    stored = np.dtype(DTYPES[tensor.dtype.name]).newbyteorder(">" if big_endian else "<")
     flat = np.frombuffer(raw, stored, len(raw) // stored.itemsize)
     if math.prod(tensor.shape) == 0:
         view = np.empty(tensor.shape, stored)
@@ -154,5 +161,5 @@ def tensor_array(tensor: TorchTensor, raw: bytes | memoryview, *, big_endian: bo
 
 
 def widen_bfloat16(bits: np.ndarray) -> np.ndarray:
-    """The float32 numbers whose upper halves are `bits`, uint16 of any shape. Exact."""
+    """The float32 values whose upper halves are `bits`, uint16 of any shape. Exact."""
     return (np.ascontiguousarray(bits).astype(np.uint32) << 16).view(np.float32).reshape(bits.shape)

@@ -62,10 +62,10 @@ def add_boxes(
         return FoundPorts(told, (*ports, *points), (*values, *points_of(g, model, outputs, kept, names)))
     told_size = Port(PHOTO_SIZE, "float32", (batch, 2))
     if isinstance(model, FCISResNet101):
-        kept, masks = found_by_place(g, model, x, outputs, PHOTO, PHOTO_SIZE, rules_of(model))
+        kept, of_instances = found_by_place(g, model, x, outputs, PHOTO, PHOTO_SIZE, rules_of(model))
         ports, values = _boxes(kept)
         port = Port("masks", "float32", ("found", model.head.roi_size, model.head.roi_size))
-        return FoundPorts((*told, told_size), (*ports, port), (*values, masks))
+        return FoundPorts((*told, told_size), (*ports, port), (*values, of_instances))
     if isinstance(model, AbstractFasterRCNN):
         kept = found_on_one_map(g, model, x, outputs, PHOTO_SIZE, rules_of(model), names)
         return FoundPorts((told_size,), *_boxes(kept))

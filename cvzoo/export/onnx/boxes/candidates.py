@@ -8,6 +8,7 @@ import numpy as np
 from cvzoo.export.onnx.boxes.extents import at_most
 from cvzoo.export.onnx.onnx_graph import OnnxGraph
 from cvzoo.geometry.coding import SIZE_CLAMP
+from cvzoo.typing.aliases import ArrayLike
 
 
 class Candidates(NamedTuple):
@@ -15,8 +16,8 @@ class Candidates(NamedTuple):
 
     boxes: (B, A, 4) y_min x_min y_max x_max, pixels of the network's input
     probs: (B, L, A) scores
-    cut: whether boxes are cut at the photo's edges before they are compared
-    whole: whether the photo fills the network's input; else the file is told where it lies
+    cut: whether boxes are cut at the image's edges before they are compared
+    whole: whether the image fills the network's input; else the file is told where it lies
     """
 
     boxes: str
@@ -30,7 +31,7 @@ def columns(g: OnnxGraph, x: str, start: int, end: int) -> str:
     return g.add("Slice", [x, g.integers(start), g.integers(end), g.integers(-1)])
 
 
-def numbers(g: OnnxGraph, values) -> str:
+def numbers(g: OnnxGraph, values: ArrayLike) -> str:
     """A float32 constant."""
     return g.constant(np.asarray(values, np.float32))
 
@@ -41,14 +42,16 @@ def around(g: OnnxGraph, centre: str, side: str) -> str:
     return g.add("Concat", [g.add("Sub", [centre, half]), g.add("Add", [centre, half])], {"axis": -1})
 
 
-def of_anchors(g: OnnxGraph, code: str, anchor: str, std) -> str:
+def of_anchors(g: OnnxGraph, code: str, anchor: str, std: Sequence[float]) -> str:
     """As `decode_bbox` in cvzoo.geometry: boxes (..., 4) of offsets (..., 4) from anchors (A, 4)."""
     first = columns(g, anchor, 0, 2)
     size = g.add("Sub", [columns(g, anchor, 2, 4), first])
     return of_centres(g, code, g.add("Add", [first, g.add("Mul", [size, numbers(g, 0.5)])]), size, std)
 
 
-def of_centres(g: OnnxGraph, code: str, centre: str, size: str, std, mean=(0, 0, 0, 0)) -> str:
+def of_centres(
+    g: OnnxGraph, code: str, centre: str, size: str, std: Sequence[float], mean: Sequence[float] = (0, 0, 0, 0)
+) -> str:
     """The same of anchors' centres and sides, (A, 2) each."""
     if tuple(std) != (1, 1, 1, 1):
         code = g.add("Mul", [code, numbers(g, std)])

@@ -7,11 +7,12 @@ import numpy as np
 from cvzoo.export.onnx.boxes.candidates import columns, numbers
 from cvzoo.export.onnx.boxes.extents import as_pair, extent_of
 from cvzoo.export.onnx.boxes.proposals import Proposed
+from cvzoo.export.onnx.model_proto import Attribute
 from cvzoo.export.onnx.onnx_graph import OnnxGraph
 
 
 class PlacedMaps(NamedTuple):
-    """Maps (B * G * G, C, H, W), one a place; group: G."""
+    """Maps (B * G * G, C, H, W), one per position of the grid; group: G."""
 
     maps: str
     group: int
@@ -64,7 +65,7 @@ def greatest_of_samples(g: OnnxGraph, placed: PlacedMaps, found: Proposed, size:
 def means_of_pixels(g: OnnxGraph, placed: PlacedMaps, found: Proposed, size: int, scale: float) -> str:
     """(R, C, size, size), as `ps_roi_average_pooling_2d`: every pixel that a cell touches counts wholly.
 
-    A cell from one whole pixel to another, with a sample a pixel: the samples lie on the pixels' middles.
+    A cell from one whole pixel to another, with a sample a pixel: the samples are the pixels' centers.
     """
     first, last = _ends(g, found.boxes, scale)
     length = g.add("Max", [g.add("Sub", [last, first]), numbers(g, 0.1)])
@@ -100,7 +101,7 @@ def _aligned(
     place = (place[:, 0] * placed.group + place[:, 1]).astype(np.int64)
     of_photo = g.add("Unsqueeze", [g.add("Mul", [found.photos, g.integers(placed.group**2)]), g.integers(1)])
     index = g.add("Reshape", [g.add("Add", [of_photo, g.constant(place)]), g.integers(-1)])
-    attributes = {
+    attributes: dict[str, Attribute] = {
         "output_height": n_out,
         "output_width": n_out,
         "sampling_ratio": sampling,

@@ -1,4 +1,4 @@
-"""Sizes of maps and what lies on their places, computed in the graph: a file with boxes is for photos of any size."""
+"""Sizes of maps and what lies on their places, computed in the graph: a file with boxes is for images of any size."""
 
 from typing import NamedTuple
 

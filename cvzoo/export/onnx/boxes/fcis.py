@@ -40,9 +40,11 @@ def fcis_first_stage(model: FCISResNet101) -> Callable[[Any], Any]:
 def found_by_place(
     g: OnnxGraph, model: FCISResNet101, x: str, outputs: Sequence[str], photo: str, photo_size: str, rules: Rules
 ) -> tuple[Kept, str]:
-    """The instances, best first, boxes in pixels of x; and (K, S, S) float32, their masks' probabilities.
+    """The instances by descending score, boxes in pixels of x; and (K, S, S) float32, mask probabilities.
 
-    outputs: what `fcis_first_stage` gives; photo: (B, 4), where in x the photos lie; photo_size: (B, 2), theirs
+    outputs: of `fcis_first_stage`
+    photo: (B, 4), extents of the images in x
+    photo_size: (B, 2), their sizes
     """
     of_seg, of_loc, loc, score = outputs
     head = model.head
@@ -67,7 +69,7 @@ def found_by_place(
     prob = g.add("Softmax", [seen.mask], {"axis": 1})
     prob = g.add("Gather", [prob, g.constant(np.array(1, np.int64))], {"axis": 1})
     classes = g.add("Softmax", [seen.classes], {"axis": 1})
-    # from here on in the photos' own pixels: masks are joined there
+    # from here on in the images' own pixels: masks are joined there
     sizes = g.add("Gather", [photo_size, found.photos], {"axis": 0})
     scales = g.add("Gather", [scale, found.photos], {"axis": 0})
     frames = g.add("Concat", [g.add("Mul", [sizes, numbers(g, 0)]), sizes], {"axis": 1})

@@ -56,11 +56,13 @@ def found_on_one_map(
     of_head, loc, score = outputs
     scale, photo = scale_and_place(g, x, photo_size)
     found = proposed_regions(g, model.rpn, extent_of(g, x), extent_of(g, of_head), loc, score, scale)
-    size, head = model.head.roi_size, model.head
+    head = model.head
     if isinstance(head, VGG16RoIHead):
+        size = head.roi_size
         regions = max_pooled(g, of_head, found, size, head.spatial_scale)
         channels = g.shape_of(of_head)[1][0]
     elif isinstance(head, LightHeadRCNNResNet101Head):
+        size = head.roi_size
         regions = greatest_of_samples(g, placed_maps(g, of_head, size), found, size, head.spatial_scale)
         channels = g.shape_of(of_head)[1][0] // size**2
     else:

@@ -38,6 +38,7 @@ from cvzoo.links.model.detector import AbstractOneStageDetector
 from cvzoo.links.model.preparation.stretch import Stretch
 from cvzoo.links.model.prepared import declared_preparation
 from cvzoo.links.model.ssd.multibox_coder import DefaultBoxes
+from cvzoo.links.model.ultra_light_face.ultra_light_face import FacePriors
 
 _LARGEST_LOG = 25  # as YOLO's heads are read in cvzoo.backends
 _SIZE = (480, 640)  # of a usual image
@@ -77,8 +78,10 @@ def _anchor_levels(
             raise SizeDependenceError(f"its default boxes are for {size[0]} x {size[1]}")
         boxes = of_anchors(g, loc, numbers(g, decoding.anchors.boxes(size)), decoding.std)
         counts = [g.integers(count) for count in decoding.anchors.counts(size)]
+    elif isinstance(decoding.anchors, FacePriors):
+        boxes = _of_priors(g, decoding, decoding.anchors, x, loc)
     else:
-        boxes = _of_priors(g, decoding, x, loc)
+        raise UnsupportedError(f"ONNX: anchors of kind {type(decoding.anchors).__name__} are not exported")
     return boxes, _scores(g, decoding, conf, counts)
 
 
@@ -107,11 +110,11 @@ def level_anchors(g: OnnxGraph, anchors: LevelAnchors, whole: Extent, levels: Se
     return found
 
 
-def _of_priors(g: OnnxGraph, decoding: AnchorLevels, x: str, offset: str) -> str:
+def _of_priors(g: OnnxGraph, decoding: AnchorLevels, priors: FacePriors, x: str, offset: str) -> str:
     """Boxes from priors in parts of the input's sides, as `face_priors` has them."""
     whole = extent_of(g, x)
     size, centres, sides = as_pair(g, whole), [], []
-    for stride, squares in zip(decoding.anchors.strides, decoding.anchors.sides):
+    for stride, squares in zip(priors.strides, priors.sides):
         level = divided(g, whole, stride)
         place = g.add("Add", [g.add("Cast", [places(g, level)], {"to": 1}), numbers(g, 0.5)])
         centre = g.add("Unsqueeze", [g.add("Div", [place, as_pair(g, level)]), g.integers(1)])  # (P, 1, 2)
@@ -148,8 +151,8 @@ def _grid_cells(
     g: OnnxGraph, decoding: GridCells, x: str, outputs: Sequence[str], _: tuple[int, int]
 ) -> tuple[str, str]:
     size = as_pair(g, extent_of(g, x))
-    boxes, probs = zip(*[_head(g, head.cells, raw, size) for head, raw in zip(decoding.heads, outputs)])
-    probs = g.add("Transpose", [g.add("Concat", probs, {"axis": 1})], {"perm": [0, 2, 1]})
+    boxes, scores = zip(*[_head(g, head.cells, raw, size) for head, raw in zip(decoding.heads, outputs)])
+    probs = g.add("Transpose", [g.add("Concat", scores, {"axis": 1})], {"perm": [0, 2, 1]})
     return g.add("Concat", boxes, {"axis": 1}), probs
 
 

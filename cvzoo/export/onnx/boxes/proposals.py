@@ -14,7 +14,7 @@ _LEAST = -3e38
 
 
 class Proposed(NamedTuple):
-    """Names of values: boxes (R, 4), pixels of the network's input; photos (R,) int64, which photo each is in."""
+    """Names of values: boxes (R, 4), pixels of the network's input; images (R,) int64, which image each is in."""
 
     boxes: str
     photos: str
@@ -23,10 +23,10 @@ class Proposed(NamedTuple):
 def proposed_regions(
     g: OnnxGraph, rpn: RegionProposalNetwork, whole: Extent, grid: Extent, loc: str, score: str, scale: str
 ) -> Proposed:
-    """The best regions, photo by photo, best first.
+    """The best regions, image by image, best first.
 
     whole, grid: of the network's input and of the map; loc: (B, S, 4), score: (B, S, 2)
-    scale: (B, 1), the network's pixels for one of the photo
+    scale: (B, 1), the network's pixels for one of the image
     """
     rules = rpn.proposal_creator
     anchors = anchors_at(g, grid, fixed_step(g, rpn.feat_stride), rpn.anchor_base)
@@ -53,9 +53,9 @@ def proposed_regions(
 
 
 def scale_and_place(g: OnnxGraph, x: str, photo_size: str) -> tuple[str, str]:
-    """(B, 1): x's pixels for one of the photo, along the width; and (B, 4): where with that scale the photo lies in x.
+    """(B, 1): x's pixels for one of the image, along the width; and (B, 4): where with that scale the image lies in x.
 
-    photo_size: (B, 2) float32, height and width of the photos as they were read
+    photo_size: (B, 2) float32, height and width of the images as they were read
     """
     width = g.add("Cast", [extent_of(g, x).width], {"to": 1})
     scale = g.add("Div", [width, columns(g, photo_size, 1, 2)])

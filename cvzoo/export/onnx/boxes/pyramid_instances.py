@@ -1,4 +1,4 @@
-"""Masks and key points of what was found on a pyramid: the third head looks at each box once more."""
+"""Instance masks and keypoints of detections on a feature pyramid, from the head that runs on each detected box."""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,6 +8,7 @@ from cvzoo.export.onnx.boxes.candidates import columns, numbers
 from cvzoo.export.onnx.boxes.extents import scalar
 from cvzoo.export.onnx.boxes.suppression import Kept
 from cvzoo.export.onnx.boxes.two_stage import regions_in_order
+from cvzoo.export.onnx.model_proto import Attribute
 from cvzoo.export.onnx.network import add_network
 from cvzoo.export.onnx.onnx_graph import OnnxGraph
 from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import KeypointRCNNFPN
@@ -41,7 +42,7 @@ def points_of(
         one, corner, side = (g.add("Gather", [each, row], {"axis": 0}) for each in (large, first, sides))
         pixels = g.add("Squeeze", [g.add("Ceil", [side]), g.integers(0)])
         extent = g.add("Cast", [pixels], {"to": 7})
-        attributes = {
+        attributes: dict[str, Attribute] = {
             "mode": "cubic",
             "cubic_coeff_a": -0.75,
             "coordinate_transformation_mode": "half_pixel",

@@ -1,4 +1,4 @@
-"""From boxes that overlap to those that stay, photo by photo, best first."""
+"""From boxes that overlap to those that stay, image by image, best first."""
 
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ from cvzoo.export.onnx.onnx_graph import OnnxGraph
 class Kept(NamedTuple):
     """Names of values, a row a box.
 
-    boxes (K, 4) y_min x_min y_max x_max, pixels of the network's input; scores (K,); labels (K,) int64; photos (K,)
+    boxes (K, 4) y_min x_min y_max x_max, pixels of the network's input; scores (K,); labels (K,) int64; images (K,)
     int64, which of the batch it is in
     """
 
@@ -34,7 +34,7 @@ class Rules(NamedTuple):
 def suppressed(g: OnnxGraph, found: Candidates, photo: str, rules: Rules) -> Kept:
     """What stays of the candidates by the rules of `AbstractDetector.predict`, in its order.
 
-    photo: (B, 4) or (1, 4), where in the network's input the photo lies
+    photo: (B, 4) or (1, 4), where in the network's input the image lies
     """
     boxes, probs = found.boxes, found.probs
     if found.cut:
@@ -49,9 +49,9 @@ def suppressed(g: OnnxGraph, found: Candidates, photo: str, rules: Rules) -> Kep
 def picked_by_nms(
     g: OnnxGraph, boxes: str, probs: str, score_thresh: float, nms_thresh: float, *, limit: int | None = None
 ) -> str:
-    """(K, 3) int64: photo, class and place of what stays, for boxes (B, A, 4) and probs (B, L, A).
+    """(K, 3) int64: image, class and place of what stays, for boxes (B, A, 4) and probs (B, L, A).
 
-    limit: how many of each photo and class stay at most
+    limit: how many of each image and class stay at most
     """
     most = g.integers(np.iinfo(np.int32).max if limit is None else limit)
     # a threshold of 0 would let through what was set to 0
@@ -62,9 +62,9 @@ def picked_by_nms(
 def picked_of_classes(g: OnnxGraph, boxes: str, scores: str, photos: str, count: str, rules: Rules) -> tuple[Kept, str]:
     """What stays where each class has boxes of its own, not put in order; and which rows they are (K,) int64.
 
-    boxes: (L, R, 4); scores: (L, R); photos: (R,) int64, which of the `count` (1,) photos each is in
+    boxes: (L, R, 4); scores: (L, R); images: (R,) int64, which of the `count` (1,) images each is in
     """
-    # a box is for one class only: each class is what a photo is elsewhere, and a photo what a class is
+    # a box is for one class only: each class is what an image is elsewhere, and an image what a class is
     mine = g.add("Equal", [g.add("Unsqueeze", [counted(g, count), g.integers(1)]), photos])  # (B, R)
     probs = g.add("Where", [mine, g.add("Unsqueeze", [scores, g.integers(1)]), numbers(g, 0)])
     picked = picked_by_nms(g, boxes, probs, rules.score_thresh, rules.nms_thresh)
@@ -74,9 +74,9 @@ def picked_of_classes(g: OnnxGraph, boxes: str, scores: str, photos: str, count:
 
 
 def best_first(g: OnnxGraph, kept: Kept, count: str, limit: int | None) -> Kept:
-    """By photo, then best first, and of a photo at most `limit`; `count` (1,) int64 is how many photos there are.
+    """By image, then best first, and of an image at most `limit`; `count` (1,) int64 is how many images there are.
 
-    The key is float64, in which a photo's number leaves the score's digits alone.
+    The key is float64, in which an image's number leaves the score's digits alone.
     """
     scores, photos = (g.add("Cast", [each], {"to": 11}) for each in (kept.scores, kept.photos))
     key = g.add("Sub", [scores, g.add("Mul", [photos, g.constant(np.array(2, np.float64))])])
@@ -88,7 +88,7 @@ def best_first(g: OnnxGraph, kept: Kept, count: str, limit: int | None) -> Kept:
 
 
 def in_photos(g: OnnxGraph, kept: Kept, photo: str, *, whole: bool, clip: bool) -> Kept:
-    """Those that are not wholly beside their photo; with `clip`, cut at its edges."""
+    """Those that are not wholly beside their image; with `clip`, cut at its edges."""
     if not whole:
         photo = g.add("Gather", [photo, kept.photos], {"axis": 0})
     boxes, inside = cut_at(g, kept.boxes, photo)
@@ -101,7 +101,7 @@ def column(g: OnnxGraph, picked: str, i: int) -> str:
 
 
 def cut_at(g: OnnxGraph, boxes: str, photo: str, least_side: float = 0) -> tuple[str, str]:
-    """The boxes cut at the photo's edges, and whether both sides of what is left of each are large enough.
+    """The boxes cut at the image's edges, and whether both sides of what is left of each are large enough.
 
     least_side: 0: anything above it; else this or more
     """
@@ -121,7 +121,7 @@ def compressed(g: OnnxGraph, kept: Kept, condition: str) -> Kept:
 
 
 def _ranks(g: OnnxGraph, photos: str, count: str) -> str:
-    """(K,) int64: how many boxes of its photo come before each."""
+    """(K,) int64: how many boxes of its image come before each."""
     first = g.constant(np.array(0, np.int64))
     zeros = g.add("Expand", [g.integers(0), count])
     ones = g.add("Expand", [g.integers(1), g.add("Shape", [photos])])

@@ -95,14 +95,16 @@ def _proposals(
 def regions_by_level(
     g: OnnxGraph, s: FasterRCNNFPNConfig, maps: Sequence[str], boxes: str, photos: str, size: int
 ) -> tuple[str, str, str]:
-    """Boxes (R, 4), photos (R,) and regions (R, C, size, size), level by level, as `pyramid_regions` has them."""
-    return tuple([g.add("Concat", parts, {"axis": 0}) for parts in _by_level(g, s, maps, boxes, photos, size)[:3]])
+    """Boxes (R, 4), images (R,) and regions (R, C, size, size), level by level, as `pyramid_regions` has them."""
+    by_level = _by_level(g, s, maps, boxes, photos, size)[:3]
+    in_levels, of_images, regions = [g.add("Concat", parts, {"axis": 0}) for parts in by_level]
+    return in_levels, of_images, regions
 
 
 def regions_in_order(
     g: OnnxGraph, s: FasterRCNNFPNConfig, maps: Sequence[str], boxes: str, photos: str, size: int
 ) -> str:
-    """Regions (R, C, size, size) of boxes (R, 4) in photos (R,), in the order of the boxes."""
+    """Regions (R, C, size, size) of boxes (R, 4) in images (R,), in the order of the boxes."""
     _, _, regions, ranks = _by_level(g, s, maps, boxes, photos, size)
     rank = g.add("Concat", ranks, {"axis": 0})
     _, back = g.add_many("TopK", [rank, g.add("Shape", [rank])], 2, {"axis": 0, "largest": 0})
@@ -112,7 +114,7 @@ def regions_in_order(
 def _by_level(
     g: OnnxGraph, s: FasterRCNNFPNConfig, maps: Sequence[str], boxes: str, photos: str, size: int
 ) -> tuple[list[str], list[str], list[str], list[str]]:
-    """Of each level its boxes, photos, regions, and which of all boxes they are."""
+    """Of each level its boxes, images, regions, and which of all boxes they are."""
     sides = g.add("Sub", [columns(g, boxes, 2, 4), columns(g, boxes, 0, 2)])
     side = g.add("Sqrt", [g.add("ReduceProd", [sides], {"axes": [1], "keepdims": 0})])
     octave = g.add("Div", [g.add("Log", [g.add("Div", [side, numbers(g, 224)])]), numbers(g, math.log(2))])

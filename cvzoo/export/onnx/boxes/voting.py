@@ -11,7 +11,7 @@ from cvzoo.export.onnx.onnx_graph import OnnxGraph
 class Voters(NamedTuple):
     """Names of values of R regions.
 
-    boxes: (R, 4), pixels of the photos; photos: (R,) int64; prob: (R, S, S); classes: (R, n_class), background first
+    boxes: (R, 4), pixels of the images; images: (R,) int64; prob: (R, S, S); classes: (R, n_class), background first
     side: S
     """
 
@@ -23,7 +23,7 @@ class Voters(NamedTuple):
 
 
 class Voted(NamedTuple):
-    """Names: boxes (K, 4), whole pixels of the photos; masks (K, S, S); is_seen (K,) bool: whether there is a mask."""
+    """Names: boxes (K, 4), whole pixels of the images; masks (K, S, S); is_seen (K,) bool: whether there is a mask."""
 
     boxes: str
     masks: str
@@ -36,7 +36,7 @@ def voted(g: OnnxGraph, voters: Voters, kept: Kept, place: str, merge_thresh: fl
     place: (K,) int64, which of the regions each is
     merge_thresh: regions of at least this IoU vote; thresh: a pixel of a region's mask, or of the votes, counts from it
     """
-    pixels = g.add("Round", [voters.boxes])  # within the photo already, whose sides are whole
+    pixels = g.add("Round", [voters.boxes])  # within the image already, whose sides are whole
     likely = g.add("Gather", [voters.classes, g.add("Add", [kept.labels, g.integers(1)])], {"axis": 1})  # (R, K)
     likely = g.add("Transpose", [likely], {"perm": [1, 0]})
     areas = g.add("ReduceProd", [_sides(g, voters.boxes)], {"axes": [1], "keepdims": 0})
@@ -100,7 +100,7 @@ def _sides(g: OnnxGraph, boxes: str) -> str:
 
 
 def _places(g: OnnxGraph, extent: str, first: str, axis: int) -> str:
-    """(n,) float32: the window's pixels along an axis, as pixels of the photo."""
+    """(n,) float32: the window's pixels along an axis, as pixels of the image."""
     n = g.add("Gather", [extent, g.integers(axis)])
     return g.add("Add", [g.add("Cast", [counted(g, n)], {"to": 1}), g.add("Gather", [first, g.integers(axis)])])
 

@@ -46,7 +46,7 @@ def elementwise(g: OnnxGraph, step: Step) -> tuple[str, ...]:
     return (curve(g, step.inputs[0], kind, alpha, beta),)
 
 
-def pointwise(op: str):
+def pointwise(op: str) -> Callable[[OnnxGraph, Step], tuple[str, ...]]:
     """From ONNX's name, the converter of a function without settings."""
 
     def convert(g: OnnxGraph, step: Step) -> tuple[str, ...]:
@@ -56,7 +56,7 @@ def pointwise(op: str):
 
 
 def curve(g: OnnxGraph, x: str, kind: str, alpha: float, beta: float) -> str:
-    """The kind of `eltwise` of float32 x. Raises UnsupportedError if it is another one than those known."""
+    """The kind of `eltwise` of float32 x. Raises UnsupportedError for an unknown kind."""
     if kind in _BY_NAME:
         return g.add(_BY_NAME[kind], [x])
     if kind == "leaky_relu":

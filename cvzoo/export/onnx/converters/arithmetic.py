@@ -22,7 +22,7 @@ from cvzoo.functions.math.square import Square
 from cvzoo.functions.math.sum import Sum
 
 
-def with_constant(op: str, *, first: bool = False):
+def with_constant(op: str, *, first: bool = False) -> Callable[[OnnxGraph, Step], tuple[str, ...]]:
     """From ONNX's name, the converter of a function of x and a number; `first`: the number comes first."""
 
     def convert(g: OnnxGraph, step: Step) -> tuple[str, ...]:
@@ -73,7 +73,7 @@ def cast(g: OnnxGraph, step: Step) -> tuple[str, ...]:
     return (g.add("Identity", step.inputs),)
 
 
-def _reduced(op: str):
+def _reduced(op: str) -> Callable[[OnnxGraph, Step], tuple[str, ...]]:
     def convert(g: OnnxGraph, step: Step) -> tuple[str, ...]:
         axes = step.function.axes  # type: ignore[attr-defined]
         return (g.add(op, step.inputs, {"axes": axes, "keepdims": int(step.setting("keepdims"))}),)

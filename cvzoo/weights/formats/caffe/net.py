@@ -95,15 +95,12 @@ def read_caffe(
     if caffemodel is None and prototxt is None:
         raise FileError("read_caffe needs a caffemodel, a prototxt or both")
     model = None if caffemodel is None else _net(read_caffemodel(caffemodel))
-    if prototxt is None:
-        net = model
-    else:
-        net = _net(read_prototxt(prototxt))
-        if not net.layers:
-            raise FileFormatError("the prototxt holds no layers", hint="a network, not a solver, is wanted")
-        if model is not None:
-            net = _joined(net, model, strict=strict)
+    net = model if prototxt is None else _net(read_prototxt(prototxt))
+    assert net is not None
+    if not net.layers and prototxt is not None:
+        raise FileFormatError("the prototxt holds no layers", hint="a network, not a solver, is wanted")
     if model is not None:
+        net = net if net is model else _joined(net, model, strict=strict)
         _check_sizes(net)
     return net
 
@@ -143,7 +140,7 @@ def _layer(values: dict) -> CaffeLayer:
 
 def _inputs(values: dict, layers: Sequence[CaffeLayer]) -> dict[str, tuple[int, ...] | None]:
     names, dims = values.get("input", []), values.get("input_dim", [])
-    shapes = [tuple(shape.get("dim", ())) for shape in values.get("input_shape", [])]
+    shapes: list[tuple[int, ...] | None] = [tuple(shape.get("dim", ())) for shape in values.get("input_shape", [])]
     if dims and not shapes:
         if len(dims) != 4 * len(names):
             raise FileFormatError("input_dim: four sizes for each input", expected=4 * len(names), got=len(dims))
@@ -153,7 +150,8 @@ def _inputs(values: dict, layers: Sequence[CaffeLayer]) -> dict[str, tuple[int, 
     inputs: dict[str, tuple[int, ...] | None] = dict(zip(names, shapes or [None] * len(names)))
     for layer in layers:
         if layer.type == "Input":
-            given = [tuple(shape.get("dim", ())) for shape in layer.params.get("input_param", {}).get("shape", [])]
+            declared = layer.params.get("input_param", {}).get("shape", [])
+            given: list[tuple[int, ...] | None] = [tuple(shape.get("dim", ())) for shape in declared]
             if len(given) not in (0, 1, len(layer.tops)):
                 raise FileFormatError(f"{layer}: {len(given)} shapes for {len(layer.tops)} tops")
             inputs.update(zip(layer.tops, given * len(layer.tops) if len(given) == 1 else given or [None] * 99))

@@ -8,6 +8,7 @@ import math
 import os
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from cvzoo.errors.exceptions import FileFormatError
 from cvzoo.files.file_bytes import file_bytes
@@ -66,7 +67,7 @@ class _Parser:
             if match.lastgroup == "line":
                 self._next_line += 1
             elif match.lastgroup != "blank":
-                yield match.lastgroup, match.group()
+                yield str(match.lastgroup), match.group()
 
     def _advance(self) -> tuple[str, str] | None:
         """The token at hand; the one behind it comes to hand. `line` is the line of the token at hand."""
@@ -85,8 +86,8 @@ class _Parser:
         """
         if depth > MAX_DEPTH:
             raise self.error(f"messages are nested more than {MAX_DEPTH} deep")
-        fields = MESSAGES.get(kind, {})
-        values: dict = {}
+        fields = MESSAGES.get(kind or "", {})
+        values: dict[str, Any] = {}
         if kind in ("LayerParameter", "V1LayerParameter"):
             values["line"] = line
         while self._next != (("mark", closing) if closing else None):
@@ -135,7 +136,7 @@ class _Parser:
         else:
             values[name] = items[0]
 
-    def _value(self, name: str, field: Field | None, colon: bool, depth: int, field_line: int):
+    def _value(self, name: str, field: Field | None, colon: bool, depth: int, field_line: int) -> object:
         token, text = self._next or ("end", "")
         if token == "mark" and text in _CLOSING:
             if field is not None and field.kind not in MESSAGES:
@@ -151,7 +152,7 @@ class _Parser:
             while self._next is not None and self._next[0] == "string":  # neighbours are one string
                 parts.append(self._next[1][1:-1])
                 self._advance()
-            value = _ESCAPE.sub(_unescape, "".join(parts))
+            value: str | float = _ESCAPE.sub(_unescape, "".join(parts))
         elif token == "number":
             value = _number(text)
         else:
@@ -159,7 +160,8 @@ class _Parser:
         try:
             return value if field is None else _typed(value, field)
         except (ValueError, OverflowError) as error:
-            raise FileFormatError(f"{self._where}, line {line}: {name} is a {field.kind}, not {text[:40]}") from error
+            kind = "value" if field is None else field.kind
+            raise FileFormatError(f"{self._where}, line {line}: {name} is a {kind}, not {text[:40]}") from error
 
 
 def _unescape(match: re.Match) -> str:
@@ -184,7 +186,7 @@ def _number(text: str) -> int | float:
     return float(text.rstrip("fF") if digits[0] not in "in" else text[: 4 if text[0] == "-" else 3])
 
 
-def _typed(value, field: Field):
+def _typed(value: Any, field: Field) -> str | float:
     """The value as its field's kind. Raises ValueError if it is none."""
     kind = field.kind
     if kind in MESSAGES or kind == "Blob":
@@ -208,7 +210,7 @@ def _typed(value, field: Field):
     return value
 
 
-def _enumerated(value, names: dict[int, str], spelling: dict[str, str]) -> str:
+def _enumerated(value: object, names: dict[int, str], spelling: dict[str, str]) -> str:
     if type(value) is int and value in names:
         return names[value]
     name = spelling.get(value, value) if isinstance(value, str) else value
