@@ -16,7 +16,6 @@ NOT_YET = {
     "cvzoo/datasets",
     "cvzoo/evaluations",
     "cvzoo/functions",
-    "cvzoo/geometry",
     "cvzoo/graph",
     "cvzoo/images",
     "cvzoo/iterators",

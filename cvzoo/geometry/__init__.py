@@ -1,4 +1,4 @@
-"""Boxes and masks as plain arrays: area, overlap, coding, formats, run lengths. No gradients, no photos, no models."""
+"""Boxes and masks as plain arrays: areas, overlaps, NMS, anchors, box coding, formats and run-length encoding."""
 
 from typing import TYPE_CHECKING
 

@@ -1,12 +1,13 @@
-"""The one check at the public door of every function that takes boxes."""
+"""The argument check of every public function that takes boxes."""
 
 import numpy as np
 
 from cvzoo.errors.exceptions import DtypeError, ShapeError
+from cvzoo.typing.aliases import ArrayLike, BBox
 
 
-def as_bbox(bbox, name="bbox"):
-    """The boxes as a floating (R, 4) array: the array itself if it is one, else a float32 copy.
+def as_bbox(bbox: ArrayLike, name: str = "bbox") -> BBox:
+    """The boxes as a floating-point (R, 4) array: the array itself if it is one, else a float32 copy.
 
     bbox: (R, 4) of any real dtype, or a list of four-tuples; an empty list is (0, 4)
     Raises ShapeError if it is not (R, 4), DtypeError if it does not hold real numbers.

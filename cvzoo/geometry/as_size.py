@@ -1,10 +1,13 @@
-"""The one check of sizes (H, W) for boxes and photos."""
+"""The argument check of image sizes (H, W)."""
+
+from collections.abc import Sequence
 
 from cvzoo.errors.exceptions import ShapeError
+from cvzoo.typing.aliases import Array, Size
 
 
-def as_size(size, name="size"):
-    """The size as a pair of positive Python integers (H, W); whole floats and NumPy integers pass.
+def as_size(size: Sequence[int] | Array, name: str = "size") -> Size:
+    """The size as a pair of positive Python integers (H, W); accepts whole floats and NumPy integers.
 
     Raises ShapeError if it is not a pair of positive whole numbers.
     """

@@ -1,10 +1,11 @@
-"""Areas of boxes."""
+"""Areas of bounding boxes."""
 
 from cvzoo.backends.numpy.iou import box_area
 from cvzoo.geometry.as_bbox import as_bbox
+from cvzoo.typing.aliases import Area, ArrayLike
 
 
-def bbox_area(bbox):
+def bbox_area(bbox: ArrayLike) -> Area:
     """Area of each box: height times width, without the "+1" of inclusive pixels.
 
     bbox: (R, 4) float32, y_min x_min y_max x_max, pixels

@@ -5,10 +5,11 @@ import numpy as np
 from cvzoo.geometry.as_bbox import as_bbox
 from cvzoo.geometry.bbox_area import bbox_area
 from cvzoo.geometry.bbox_iou import bbox_intersection
+from cvzoo.typing.aliases import Array, ArrayLike
 
 
-def bbox_giou(bbox_a, bbox_b):
-    """Generalized IoU of every pair of boxes: IoU less the share of the enclosing box that neither covers.
+def bbox_giou(bbox_a: ArrayLike, bbox_b: ArrayLike) -> Array:
+    """Generalized IoU of every pair of boxes: IoU minus the fraction of the enclosing box that neither box covers.
 
     bbox_a: (N, 4) float32, y_min x_min y_max x_max, pixels
     bbox_b: (K, 4) float32, likewise

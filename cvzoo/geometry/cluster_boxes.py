@@ -1,25 +1,26 @@
-"""Boxes grouped by their shape."""
+"""k-means clustering of box shapes."""
 
 import numpy as np
 
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.geometry.best_anchor_iou import iou_at_offset
+from cvzoo.typing.aliases import Array
 
-# k-means ends where no box changes its group, which need not be the best place: the best of so many is taken
+# k-means converges to a local optimum: the best of this many random initializations is returned
 _N_START = 8
 
 
-def cluster_boxes(side: np.ndarray, n_cluster: int, *, seed: int = 0, n_round: int = 100) -> np.ndarray:
-    """The middles of `n_cluster` groups of boxes, small to large: (n_cluster, 2) float32, height and width.
+def cluster_boxes(side: Array, n_cluster: int, *, seed: int = 0, n_round: int = 100) -> Array:
+    """The centers of `n_cluster` clusters of box shapes, small to large: (n_cluster, 2) float32, height and width.
 
     side: (R, 2) float32, heights and widths, positive
-    seed: of the first middles; the same seed gives the same bits
-    n_round: at most so often boxes are given to the nearest middle, and middles moved
-    Raises ShapeError if side is not (R, 2), ValueRangeError if there are fewer different boxes than groups or a side is
-    not positive.
+    seed: of the initial centers; the same seed gives the same bits
+    n_round: maximum number of k-means iterations
+    Raises ShapeError if side is not (R, 2), ValueRangeError if there are fewer distinct shapes than clusters or a side
+    is not positive.
 
-    Source: k-means by 1 - IoU as YOLOv2 has it (Redmon and Farhadi, "YOLO9000", 2017, section 2), started as k-means++
-    (Arthur and Vassilvitskii, 2007). A middle is the mean of its boxes' sides.
+    Source: k-means with distance 1 - IoU as in YOLOv2 (Redmon and Farhadi, "YOLO9000", 2017, section 2), initialized
+    by k-means++ (Arthur and Vassilvitskii, 2007). A center is the mean of the sides of its boxes.
     """
     side = np.asarray(side, np.float32)
     if side.ndim != 2 or side.shape[1] != 2:
@@ -29,36 +30,38 @@ def cluster_boxes(side: np.ndarray, n_cluster: int, *, seed: int = 0, n_round: i
     n_shape = len(np.unique(side, axis=0))
     if not 1 <= n_cluster <= n_shape:
         raise ValueRangeError(
-            "cluster_boxes: there must be a group, and no more than there are shapes",
+            "cluster_boxes: n_cluster must be positive and at most the number of distinct shapes",
             expected=f"1 to {n_shape}",
             got=n_cluster,
         )
     random = np.random.default_rng(seed)
-    tries = [_moved(side, _started(side, n_cluster, random), n_round) for _ in range(_N_START)]
-    middle = max(tries, key=lambda middle: float(iou_at_offset(side, middle).max(axis=1).sum()))
-    return middle[np.argsort(middle.prod(axis=1), kind="stable")]
+    tries = [_iterated(side, _initial_centers(side, n_cluster, random), n_round) for _ in range(_N_START)]
+    center = max(tries, key=lambda center: float(iou_at_offset(side, center).max(axis=1).sum()))
+    return center[np.argsort(center.prod(axis=1), kind="stable")]
 
 
-def _started(side: np.ndarray, n_cluster: int, random: np.random.Generator) -> np.ndarray:
-    """Boxes as first middles: each is likelier the farther it is from those before."""
-    middle = side[random.integers(len(side))][None]
-    while len(middle) < n_cluster:
-        far = 1 - iou_at_offset(side, middle).max(axis=1).astype(np.float64)
+def _initial_centers(side: Array, n_cluster: int, random: np.random.Generator) -> Array:
+    """k-means++: boxes as initial centers, drawn with a probability that grows with the distance to those before."""
+    center = side[random.integers(len(side))][None]
+    while len(center) < n_cluster:
+        far = 1 - iou_at_offset(side, center).max(axis=1).astype(np.float64)
         far = np.where(far < 1e-6, 0, far) ** 2
-        # distances may be rounded to 0 before there are enough middles: then any other shape will do
-        far = far if far.any() else (side[:, None] != middle).any(axis=2).all(axis=1).astype(np.float64)
-        middle = np.concatenate([middle, side[random.choice(len(side), p=far / far.sum())][None]])
-    return middle
+        # distances may round to 0 before there are enough centers: then any other shape will do
+        far = far if far.any() else (side[:, None] != center).any(axis=2).all(axis=1).astype(np.float64)
+        center = np.concatenate([center, side[random.choice(len(side), p=far / far.sum())][None]])
+    return center
 
 
-def _moved(side: np.ndarray, middle: np.ndarray, n_round: int) -> np.ndarray:
+def _iterated(side: Array, center: Array, n_round: int) -> Array:
+    """The centers after at most n_round iterations of assignment and update."""
     before = None
     for _ in range(n_round):
-        group = iou_at_offset(side, middle).argmax(axis=1)
-        if before is not None and np.array_equal(group, before):
+        cluster = iou_at_offset(side, center).argmax(axis=1)
+        if before is not None and np.array_equal(cluster, before):
             break
-        before = group
-        count = np.bincount(group, minlength=len(middle))[:, None]
-        total = np.stack([np.bincount(group, side[:, i], len(middle)) for i in (0, 1)], axis=1)
-        middle = np.where(count > 0, total / np.maximum(count, 1), middle).astype(np.float32)
-    return middle
+        before = cluster
+        count = np.bincount(cluster, minlength=len(center))[:, None]
+        total = np.stack([np.bincount(cluster, side[:, i], len(center)) for i in (0, 1)], axis=1)
+        # an empty cluster keeps its center
+        center = np.where(count > 0, total / np.maximum(count, 1), center).astype(np.float32)
+    return center

@@ -1,4 +1,4 @@
-"""Anchors' sizes and shapes that fit a data set."""
+"""Anchor sizes and aspect ratios fitted to a data set."""
 
 import math
 from collections.abc import Sequence
@@ -9,22 +9,23 @@ import numpy as np
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.geometry.as_bbox import as_bbox
 from cvzoo.geometry.best_anchor_iou import best_anchor_iou
+from cvzoo.typing.aliases import Array, BBox
 
-# Factors by which a number is tried to be made larger and smaller, coarse ones first
+# Step factors of the coordinate search, coarse ones first
 _STEPS = (1.6, 1.3, 1.15, 1.07, 1.03)
-# More boxes than these tell nothing new
+# A random sample of this many boxes gives the same anchors
 _ENOUGH = 3000
 
 
 class AnchorFit(NamedTuple):
-    """sizes: for each level the square roots of the areas, pixels; ratios: heights over widths, small to large."""
+    """Fitted anchors. sizes: square roots of the areas by level, pixels; ratios: heights over widths, ascending."""
 
     sizes: tuple[tuple[float, ...], ...]
     ratios: tuple[float, ...]
 
 
 def fit_anchors(
-    bbox: np.ndarray,
+    bbox: Array,
     strides: Sequence[float],
     *,
     n_size: int = 3,
@@ -32,15 +33,15 @@ def fit_anchors(
     thresh: float = 0.5,
     seed: int = 0,
 ) -> AnchorFit:
-    """Sizes and ratios of a pyramid's anchors, of which as many boxes as can be have one with IoU >= thresh.
+    """Anchor sizes and ratios of a feature pyramid, chosen so that most boxes have an anchor with IoU >= thresh.
 
     bbox: (R, 4) float32, y_min x_min y_max x_max, pixels of the network's input
     strides: of the levels, the finest first
-    n_size, n_ratio: how many sizes a level, and shapes a size, there are
-    seed: which boxes are looked at where there are more than 3000
-    Sizes are those of RetinaNet's form: a smallest one, times 2 ** (k / n_size) within a level, times the stride's
-    ratio from level to level. So there is one size to find and the ratios: each is moved as long as the share of boxes
-    above `thresh`, and a little the mean IoU, grows.
+    n_size, n_ratio: number of sizes per level and of ratios per size
+    seed: of the random subset that is used where there are more than 3000 boxes
+    Sizes have RetinaNet's form: a smallest one, times 2 ** (k / n_size) within a level, times the ratio of the strides
+    from level to level. The free parameters, that size and the ratios, are found by coordinate search; the objective
+    is the recall at `thresh` plus a fifth of the mean IoU.
     Raises ValueRangeError if no box has an area, or a count is not positive.
     """
     bbox = as_bbox(bbox).astype(np.float32, copy=False)
@@ -48,7 +49,7 @@ def fit_anchors(
     bbox = bbox[(side > 0).all(axis=1) & np.isfinite(bbox).all(axis=1)]
     if not len(bbox) or min(n_size, n_ratio) < 1:
         raise ValueRangeError(
-            "fit_anchors wants boxes with an area, sizes and ratios", got=(len(bbox), n_size, n_ratio)
+            "fit_anchors needs boxes with an area, and positive n_size and n_ratio", got=(len(bbox), n_size, n_ratio)
         )
     if len(bbox) > _ENOUGH:
         bbox = bbox[np.random.default_rng(seed).choice(len(bbox), _ENOUGH, replace=False)]
@@ -62,7 +63,7 @@ def fit_anchors(
     return _unpacked(best, strides, n_size)
 
 
-def _unpacked(values, strides, n_size):
+def _unpacked(values: Sequence[float], strides: Sequence[float], n_size: int) -> AnchorFit:
     smallest, *shapes = values
     sizes = tuple(
         tuple(round(math.exp(smallest) * stride / strides[0] * 2 ** (k / n_size), 2) for k in range(n_size))
@@ -71,10 +72,12 @@ def _unpacked(values, strides, n_size):
     return AnchorFit(sizes, tuple(sorted(float(f"{math.exp(shape):.3g}") for shape in shapes)))
 
 
-def _climbed(bbox, values, strides, n_size, thresh):
-    """(score, values) after each of the logarithms was moved while that helped."""
+def _climbed(
+    bbox: BBox, values: Sequence[float], strides: Sequence[float], n_size: int, thresh: float
+) -> tuple[float, list[float]]:
+    """(score, values) of the coordinate search: each logarithm is changed as long as the score improves."""
 
-    def score(values):
+    def score(values: Sequence[float]) -> float:
         fit = _unpacked(values, strides, n_size)
         iou = best_anchor_iou(bbox, fit.sizes, fit.ratios, strides)
         return float((iou >= thresh).mean()) + 0.2 * float(iou.mean())

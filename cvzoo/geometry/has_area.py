@@ -1,11 +1,13 @@
-"""Whether boxes have an area."""
+"""Which boxes have an area."""
 
 import numpy as np
 
+from cvzoo.typing.aliases import Array
 
-def has_area(bbox: np.ndarray) -> np.ndarray:
-    """(R,) bool: the box ends behind its start in both directions; NaN does not.
+
+def has_area(bbox: np.ndarray) -> Array:
+    """(R,) bool, whether each box has a positive height and width; false for NaN.
 
     bbox: (R, 4), y_min x_min y_max x_max
     """
-    return (bbox[:, 2:] > bbox[:, :2]).all(axis=1)
+    return np.all(bbox[:, 2:] > bbox[:, :2], axis=1)

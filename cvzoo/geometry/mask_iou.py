@@ -1,13 +1,14 @@
-"""Intersection over union of dense masks."""
+"""Intersection over union of dense binary masks."""
 
 import numpy as np
 
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.geometry.rle import RLEs
 from cvzoo.geometry.rle_iou import rle_iou
+from cvzoo.typing.aliases import Array, ArrayLike
 
 
-def mask_iou(mask_a, mask_b):
+def mask_iou(mask_a: ArrayLike, mask_b: ArrayLike) -> Array:
     """Intersection over union of every pair of masks.
 
     mask_a: (N, H, W) bool; mask_b: (K, H, W) bool

@@ -1,30 +1,35 @@
-"""Masks of polygons, pixel for pixel those of COCO's own tool."""
+"""Rasterization of polygons into run-length encoded masks, pixel for pixel as pycocotools."""
 
 import itertools
+from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
 
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.geometry.rle import RLEs
-from cvzoo.geometry.rle_merge import merge_rles, turns_to_rles
+from cvzoo.geometry.rle_merge import changes_to_rles, merge_rles
+from cvzoo.typing.aliases import Array, ArrayLike
 
-_SCALE = 5  # the grid that vertices are rounded to is so many times finer than the pixels
+Polygon: TypeAlias = Sequence[float] | Array  # x0, y0, x1, y1, ..., pixels
+
+_SCALE = 5  # vertices are rounded to a grid this many times finer than the pixels
 _LIMIT = 1e8  # beyond it, coordinates on the fine grid would not fit into int32
 
 
-def polygons_to_rle(polygons, sizes):
-    """One mask an object, the union of its polygons.
+def polygons_to_rle(polygons: Sequence[Sequence[Polygon]], sizes: ArrayLike) -> RLEs:
+    """One mask per object, the union of its polygons.
 
     polygons: R lists of polygons; a polygon is a flat sequence x0, y0, x1, y1, ... of three points or more, pixels
-    sizes: (R, 2) int, (H, W), or one pair for all
-    Returns RLEs of R masks. A polygon of under a pixel may have none; what lies outside of the photo is cut off.
-    Raises ShapeError with the object's index if it has no polygon or a polygon is no flat list of three points or
+    sizes: (R, 2) int, (H, W) of the images, or one pair for all
+    Returns RLEs of R masks, clipped to the image. The mask of a polygon smaller than a pixel may be empty.
+    Raises ShapeError with the object's index if it has no polygon or a polygon is not a flat list of three points or
     more, ValueRangeError if a coordinate is NaN, infinite or beyond 1e8.
 
     Source: pycocotools' maskApi (rleFrPoly), in double precision without fused operations. Vertices are rounded to a
-    grid five times finer; each edge is a line of grid points, one a step along its longer axis; where the line steps
-    over the middle of a column of pixels, everything in the column from there on changes sides. We compute these
-    steps alone instead of walking along the edges.
+    grid five times finer; each edge is a line of grid points, with one point per step along its longer axis; where the
+    line crosses the center of a pixel column, foreground and background swap in the column from there on. We compute
+    these crossings directly instead of stepping along the edges.
     """
     sizes = np.broadcast_to(np.asarray(sizes, np.int64), (len(polygons), 2))
     n_ring = [len(rings) for rings in polygons]
@@ -37,68 +42,70 @@ def polygons_to_rle(polygons, sizes):
     if not (np.abs(xy) <= _LIMIT).all():
         bad = np.flatnonzero(~(np.abs(xy) <= _LIMIT).all(axis=1))[0]
         r = int(owner[np.searchsorted(np.cumsum(length), bad, side="right")])
-        raise ValueRangeError(f"object {r} has a vertex that cannot be", got=tuple(xy[bad].tolist()))
+        raise ValueRangeError(
+            f"object {r} has a vertex out of range", expected="|x|, |y| <= 1e8", got=tuple(xy[bad].tolist())
+        )
     x, y = np.trunc(_SCALE * xy.T + 0.5).astype(np.int32)
     follower = np.arange(1, len(x) + 1)
     last = np.cumsum(length) - 1
     follower[last] = last - length + 1
     part = np.repeat(np.arange(len(length)), length)
     height, width = sizes.astype(np.int32)[owner][part].T
-    place, edge = _turns(x, y, x[follower], y[follower], height, width)
-    rles = turns_to_rles(place, part[edge], sizes[owner])
+    position, edge = _crossings(x, y, x[follower], y[follower], height, width)
+    rles = changes_to_rles(position, part[edge], sizes[owner])
     return rles if len(length) == len(polygons) else merge_rles(rles, group=owner)
 
 
-def _vertices(rings, owner):
-    """How many points each ring has, (P,) int64, and all of them, (N, 2) float64."""
+def _vertices(rings: Sequence[Polygon], owner: Array) -> tuple[Array, Array]:
+    """The number of points of each ring, (P,) int64, and the points of all rings, (N, 2) float64."""
     if all(type(ring) is list and len(ring) >= 6 and len(ring) % 2 == 0 for ring in rings):
         length = np.array([len(ring) for ring in rings]) // 2
-        try:  # numbers of one list after another, without an array for each
+        try:  # one pass over all lists, without an array for each
             return length, np.fromiter(itertools.chain.from_iterable(rings), np.float64).reshape(-1, 2)
         except (TypeError, ValueError, OverflowError):
-            pass  # the way that names the object
+            pass  # the loop below finds the object for the error message
     parts = [_points(ring, r) for ring, r in zip(rings, owner.tolist())]
     return np.array([len(part) for part in parts]), np.concatenate(parts)
 
 
-def _points(ring, r):
+def _points(ring: Polygon, r: int) -> Array:
     try:
         points = np.asarray(ring, np.float64)
     except (TypeError, ValueError, OverflowError) as error:
-        raise ShapeError(f"object {r} has a polygon that is no list of numbers", got=ring) from error
+        raise ShapeError(f"object {r} has a polygon that is not a list of numbers", got=ring) from error
     if points.ndim != 1 or len(points) % 2 or len(points) < 6:
         raise ShapeError(
-            f"object {r} has a polygon that is no flat list x, y of three points or more", got=points.shape
+            f"object {r} has a polygon that is not a flat list x, y of three points or more", got=points.shape
         )
     return points.reshape(-1, 2)
 
 
-def _turns(x, y, x_to, y_to, height, width):
-    """Where edges change pixels, x * H + y, and the edge that does so.
+def _crossings(x: Array, y: Array, x_to: Array, y_to: Array, height: Array, width: Array) -> tuple[Array, Array]:
+    """The positions x * H + y where edges cross column centers, and the index of each one's edge.
 
     x, y, x_to, y_to: (E,) int32, start and end on the fine grid; height, width: (E,) int32, of the mask of each edge
     """
-    # the walk goes up the longer axis, whichever way the edge points
+    # steps go in the positive direction of the longer axis, whatever the direction of the edge
     wide = np.abs(x_to - x) >= np.abs(y_to - y)
     swap = np.where(wide, x > x_to, y > y_to)
     (x, x_to), (y, y_to) = ((np.where(swap, b, a), np.where(swap, a, b)) for a, b in ((x, x_to), (y, y_to)))
     dx, dy = x_to - x, y_to - y
     long = np.where(wide, dx, dy)
     slope = np.where(wide, dy, dx) / np.maximum(long, 1)
-    # the columns whose middle, between 5 x + 2 and 5 x + 3 on the grid, the edge steps over
+    # the columns whose center, between 5 x + 2 and 5 x + 3 on the grid, the edge crosses
     first = np.maximum(-(-(np.minimum(x, x_to) - _SCALE // 2) // _SCALE), 0)
     n = np.maximum(np.minimum((np.maximum(x, x_to) - _SCALE // 2 - 1) // _SCALE, width - 1) + 1 - first, 0)
     edges, columns, rows = [], [], []
     for along_x in (True, False):
         edge, column = _each_column(np.flatnonzero(wide == along_x), first, n)
-        middle = _SCALE * column + _SCALE // 2
+        center = _SCALE * column + _SCALE // 2
         tilt = slope[edge]
-        if along_x:  # the step is between the two points at the middle's sides: take the upper one
-            middle -= x[edge]
-            middle += tilt < 0
-            rows.append(_rounded(y[edge], tilt, middle))
+        if along_x:  # the crossing is between the two points next to the center: take the upper one
+            center -= x[edge]
+            center += tilt < 0
+            rows.append(_rounded(y[edge], tilt, center))
         else:  # between the last point on one side and the first one on the other
-            rows.append(y[edge] + _steps_before(x[edge], tilt, middle, long[edge]))
+            rows.append(y[edge] + _steps_before(x[edge], tilt, center, long[edge]))
         edges.append(edge)
         columns.append(column)
     edge, column, row = np.concatenate(edges), np.concatenate(columns), np.concatenate(rows)
@@ -107,37 +114,37 @@ def _turns(x, y, x_to, y_to, height, width):
     return column * height + row, edge
 
 
-def _each_column(edges, first, n):
+def _each_column(edges: Array, first: Array, n: Array) -> tuple[Array, Array]:
     """Every pair of one of the edges and one of the n[edge] columns that follow first[edge]: two arrays, int32."""
     n, first = n[edges], first[edges]
     edge = np.repeat(edges, n)
     return edge, np.arange(len(edge), dtype=np.int32) + np.repeat(first - (np.cumsum(n, dtype=np.int32) - n), n)
 
 
-def _rounded(base, slope, step):
+def _rounded(base: Array, slope: Array, step: Array) -> Array:
     return np.trunc(base + slope * step + 0.5).astype(np.int32)
 
 
-def _steps_before(x, slope, middle, long):
-    """How many steps leave the line's x on the side of the middle that it starts from.
+def _steps_before(x: Array, slope: Array, center: Array, long: Array) -> Array:
+    """The number of steps after which the line's x is still on its starting side of the column center.
 
-    The quotient finds the step but for rounding; the very expression that the walk uses then decides.
+    A quotient estimates the step up to rounding; the expression that pycocotools evaluates at each step then decides.
     """
     right = np.where(slope > 0, 1, -1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        guess = np.nan_to_num(np.floor((middle + 0.5 - x) / slope), nan=0, posinf=0, neginf=0)
-    step = np.clip(guess, 0, long).astype(np.int32)
+        estimate = np.nan_to_num(np.floor((center + 0.5 - x) / slope), nan=0, posinf=0, neginf=0)
+    step = np.clip(estimate, 0, long).astype(np.int32)
     for way in (1, -1):
         left = np.arange(len(step))
         while len(left):
-            # on the starting side after `step` steps (way -1: not so)
+            # upwards while the next step is on the starting side, downwards while this one is not
             now = step[left]
-            ahead = _on_start_side(x[left], slope[left], now + (way > 0), middle[left], right[left])
+            ahead = _on_start_side(x[left], slope[left], now + (way > 0), center[left], right[left])
             left = left[(ahead & (now < long[left])) if way > 0 else (~ahead & (now > 0))]
             step[left] += way
     return step
 
 
-def _on_start_side(x, slope, step, middle, right):
-    past = np.trunc(x + slope * step + 0.5) > middle
+def _on_start_side(x: Array, slope: Array, step: Array, center: Array, right: Array) -> Array:
+    past = np.trunc(x + slope * step + 0.5) > center
     return np.where(right > 0, ~past, past)

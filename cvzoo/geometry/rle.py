@@ -1,40 +1,44 @@
-"""Run-length encoded masks, many in three arrays."""
+"""Run-length encoding (RLE) of binary masks, many masks in three arrays."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 from cvzoo.geometry.rle_string import blocks_of_masks, decode_rle_strings, encode_rle_strings
+from cvzoo.typing.aliases import Area, Array, ArrayLike, BBox, Mask
 
-# Pixels of dense masks that are handled at once
+# Pixels of dense masks that are encoded at once, which limits the temporary memory
 _PIXELS = 1 << 24
 
 
 class RLEs:
-    """R run-length encoded masks, each of its own size, held by columns.
+    """R run-length encoded (RLE) masks, each of its own size, stored as three arrays.
 
-    counts: (N,) int32, the lengths of the runs of all masks one after another. Within a mask the runs go down the
-        first column, then down the second and so on, and background and foreground alternate; the first run is
-        background (0 long where the first pixel is foreground)
+    counts: (N,) int32, the lengths of the runs of all masks one after another. Within a mask the runs are in
+        column-major order, and background and foreground alternate; the first run is background (of length 0 where
+        the first pixel is foreground)
     offsets: (R + 1,) int64, mask r has the runs counts[offsets[r]:offsets[r + 1]]
     sizes: (R, 2) int32, (H, W) of each mask
 
-    The arrays are not to be changed. `len(rles)`, `rles[i]` (an index, a slice, an array of indices or booleans; the
+    The arrays must not be changed. `len(rles)`, `rles[i]` (an index, a slice, an array of indices or booleans; the
     result is always RLEs) and `==` work as for arrays.
-    Raises ShapeError or DtypeError if the arrays do not fit together, ValueRangeError with the mask's index if a run
-    is negative or the runs of a mask do not cover it.
+    Raises ShapeError or DtypeError if the arrays do not match each other, ValueRangeError with the mask's index if a
+    run has a negative length or the runs of a mask do not add up to its number of pixels.
     """
 
     __slots__ = ("counts", "offsets", "sizes")
 
-    def __init__(self, counts, offsets, sizes):
+    def __init__(self, counts: ArrayLike, offsets: ArrayLike, sizes: ArrayLike) -> None:
         self.counts = _integers(counts, np.int32, "counts", 1)
         self.offsets = _integers(offsets, np.int64, "offsets", 1)
         self.sizes = _integers(sizes, np.int32, "sizes", 2)
         _check(self)
 
     @classmethod
-    def from_counts(cls, counts, sizes):
-        """Masks from a list of lists of runs, COCO's uncompressed form.
+    def from_counts(cls, counts: Sequence[Sequence[int] | Array], sizes: ArrayLike) -> "RLEs":
+        """Masks from lists of the lengths of runs, COCO's uncompressed format.
 
         counts: R sequences of int; sizes: (R, 2) int, (H, W)
         """
@@ -44,34 +48,38 @@ class RLEs:
         return cls(np.concatenate(parts) if parts else np.empty(0, np.int32), offsets, _rows(sizes))
 
     @classmethod
-    def from_strings(cls, strings, sizes):
-        """Masks from COCO's compressed strings, all decoded at once.
+    def from_strings(cls, strings: Iterable[str | bytes], sizes: ArrayLike) -> "RLEs":
+        """Masks from COCO's compressed RLE strings, all decoded at once.
 
         strings: R of str or bytes; sizes: (R, 2) int, (H, W)
-        Raises ValueRangeError with the string's index if one is malformed or does not cover its mask.
+        Raises ValueRangeError with the string's index if one is malformed or does not match the size of its mask.
         """
         return cls(*decode_rle_strings(strings), _rows(sizes))
 
     @classmethod
-    def from_coco(cls, records):
-        """Masks from COCO's dictionaries {"size": [H, W], "counts": a string, bytes or a list of runs}.
+    def from_coco(cls, records: Sequence[Mapping[str, Any]]) -> "RLEs":
+        """Masks from COCO's RLE dictionaries {"size": [H, W], "counts": a string, bytes or a list of integers}.
 
-        Raises ValueRangeError with the record's index if a field is missing or of the wrong kind.
+        Raises ValueRangeError with the record's index if a field is missing or malformed.
         """
         sizes = np.empty((len(records), 2), np.int64)
-        strings, lists = [], []
+        strings: list[tuple[int, str | bytes]] = []
+        lists: list[tuple[int, Sequence[int] | Array]] = []
         for r, record in enumerate(records):
             try:
                 counts, (height, width) = record["counts"], record["size"]
                 sizes[r] = height, width
             except (KeyError, TypeError, ValueError, OverflowError) as error:
-                raise ValueRangeError(f"RLE {r} is no dictionary of size (H, W) and counts", got=record) from error
-            (strings if isinstance(counts, (str, bytes)) else lists).append((r, counts))
+                raise ValueRangeError(f"RLE {r} is not a dictionary of size (H, W) and counts", got=record) from error
+            if isinstance(counts, (str, bytes)):
+                strings.append((r, counts))
+            else:
+                lists.append((r, counts))
         if not lists:
             return cls.from_strings([counts for _, counts in strings], sizes)
         if not strings:
             return cls.from_counts([counts for _, counts in lists], sizes)
-        order = np.array([r for r, _ in strings + lists])
+        order = np.array([r for r, _ in (*strings, *lists)])
         parts = (
             cls.from_strings([counts for _, counts in strings], sizes[order[: len(strings)]]),
             cls.from_counts([counts for _, counts in lists], sizes[order[len(strings) :]]),
@@ -79,10 +87,10 @@ class RLEs:
         return cls.concatenate(parts)[np.argsort(order)]
 
     @classmethod
-    def from_masks(cls, masks):
-        """Masks from dense ones.
+    def from_masks(cls, masks: ArrayLike) -> "RLEs":
+        """Masks from dense binary masks.
 
-        masks: (R, H, W) bool, or integers of which 0 is background
+        masks: (R, H, W) bool, or integers where 0 is background
         """
         masks = np.asarray(masks)
         if masks.ndim != 3:
@@ -99,7 +107,7 @@ class RLEs:
         return cls(counts, offsets, np.full((n, 2), (height, width), np.int32))
 
     @classmethod
-    def concatenate(cls, parts):
+    def concatenate(cls, parts: Iterable["RLEs"]) -> "RLEs":
         """The masks of several RLEs one after another."""
         parts = list(parts)
         starts = np.cumsum([0] + [len(part.counts) for part in parts])
@@ -109,54 +117,54 @@ class RLEs:
             np.concatenate([part.sizes for part in parts] + [np.empty((0, 2), np.int32)]),
         )
 
-    def to_strings(self):
-        """R of COCO's compressed strings, str."""
+    def to_strings(self) -> list[str]:
+        """The masks as R compressed RLE strings of COCO."""
         return encode_rle_strings(self.counts, self.offsets)
 
-    def to_coco(self):
-        """R of COCO's dictionaries {"size": [H, W], "counts": str}, as JSON can hold them."""
+    def to_coco(self) -> list[dict[str, Any]]:
+        """The masks as R RLE dictionaries of COCO, {"size": [H, W], "counts": str}, which JSON can store."""
         return [{"size": size, "counts": text} for size, text in zip(self.sizes.tolist(), self.to_strings())]
 
-    def to_masks(self):
-        """(R, H, W) bool; (0, 0, 0) if there are no masks. Raises ShapeError unless all masks are of one size."""
+    def to_masks(self) -> Mask:
+        """Dense masks, (R, H, W) bool; (0, 0, 0) if there are none. Raises ShapeError unless all have the same size."""
         if len(self) == 0:
             return np.zeros((0, 0, 0), bool)
         if (self.sizes != self.sizes[0]).any():
-            raise ShapeError("masks of different sizes have no common array", hint="rles[i].to_masks() one by one")
+            raise ShapeError("masks of different sizes cannot be one array", hint="rles[i].to_masks() one by one")
         height, width = self.sizes[0].tolist()
         flat = np.repeat(self.run_indices() % 2 == 1, self.counts)
         return np.ascontiguousarray(flat.reshape(len(self), width, height).transpose(0, 2, 1))
 
-    def run_indices(self):
-        """(N,) int64, the place of each run within its mask: even ones are background."""
+    def run_indices(self) -> Array:
+        """(N,) int64, the index of each run within its mask: even ones are background."""
         return np.arange(len(self.counts)) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
 
-    def run_ends(self):
-        """(N,) int32, where in its mask each run ends: x * H + y of the first pixel after it."""
+    def run_ends(self) -> Array:
+        """(N,) int32, the end of each run within its mask: x * H + y of the first pixel after it."""
         ends = np.empty_like(self.counts)
         for begin, end in blocks_of_masks(self.offsets):
             offsets = self.offsets[begin : end + 1]
             runs = slice(offsets[0], offsets[-1])
-            # sums of int32 wrap around; differences of two of them are right all the same
+            # int32 sums may wrap around; the difference of two of them is correct nevertheless
             total = np.cumsum(self.counts[runs], dtype=np.int32)
             before = np.concatenate([np.zeros(1, np.int32), total])[offsets[:-1] - offsets[0]]
             np.subtract(total, np.repeat(before, np.diff(offsets)), out=ends[runs])
         return ends
 
-    def area(self):
-        """(R,) int64, pixels of foreground."""
-        # foreground lies at the odd places of counts in a mask that starts at an even one, else at the even ones
+    def area(self) -> Area:
+        """(R,) int64, the number of foreground pixels."""
+        # foreground runs have odd indices in counts if their mask starts at an even index, else even ones
         odd, even = (
             sums_between(self.counts[1::2], self.offsets // 2),
             sums_between(self.counts[::2], (self.offsets + 1) // 2),
         )
         return np.where(self.offsets[:-1] % 2 == 0, odd, even)
 
-    def to_bbox(self):
-        """(R, 4) float32 y_min, x_min, y_max, x_max, pixels; zeros for a mask without foreground.
+    def to_bbox(self) -> BBox:
+        """(R, 4) float32 y_min, x_min, y_max, x_max, pixels; zeros for an empty mask.
 
-        As pycocotools has it: where a foreground run is 0 long (nobody's encoder writes that inside a mask), the
-        pixel before it and the one after count as its ends.
+        As in pycocotools, a foreground run of length 0 inside a mask, which no known encoder writes, extends the box to
+        the pixels before and after it.
         """
         bbox = np.zeros((len(self), 4), np.float32)
         some = np.flatnonzero(np.diff(self.offsets) > 1)
@@ -164,41 +172,41 @@ class RLEs:
             bbox[some[begin:end]] = self._bbox_of_nonempty(some[begin:end])
         return bbox
 
-    def _bbox_of_nonempty(self, some):
-        # only whole pairs (background, foreground) count
+    def _bbox_of_nonempty(self, some: Array) -> Array:
+        # only complete pairs (background, foreground) count
         first_run, height = self.offsets[some], self.sizes[some, 0]
         n_pair = (self.offsets[some + 1] - first_run) // 2
         first = np.cumsum(n_pair) - n_pair
         before = np.repeat(first_run - first * 2, n_pair)
         before += np.arange(0, 2 * len(before), 2)
         background, foreground = self.counts[before], self.counts[before + 1]
-        # sums of int32 wrap around; differences of two of them are right all the same
+        # int32 sums may wrap around; the difference of two of them is correct nevertheless
         total = np.cumsum(background + foreground, dtype=np.int32)
         total -= np.repeat(np.concatenate([np.zeros(1, np.int32), total[first[1:] - 1]]), n_pair)
         start, stop = total - foreground, total - np.int32(1)
-        # an exact division: the half keeps what is a multiple of the height from falling below it
+        # an exact division: the added half keeps multiples of the height from being rounded down
         per_height = np.repeat(1 / height.astype(np.float64), n_pair)
         height = np.repeat(height, n_pair)
         start_x, stop_x = (((each + 0.5) * per_height).astype(np.int32) for each in (start, stop))
         start_y, stop_y = start - start_x * height, stop - stop_x * height
-        tall = start_x < stop_x  # the run goes on in the next column: it reaches both borders
+        tall = start_x < stop_x  # the run continues in the next column: it reaches the upper and the lower border
         y_min = np.minimum.reduceat(np.where(tall, np.int32(0), np.minimum(start_y, stop_y)), first)
         y_max = np.maximum.reduceat(np.where(tall, height - 1, np.maximum(start_y, stop_y)), first)
         x_min = np.minimum.reduceat(np.minimum(start_x, stop_x), first)
         x_max = np.maximum.reduceat(np.maximum(start_x, stop_x), first)
         return np.stack([y_min, x_min, y_max + 1, x_max + 1], axis=1)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.sizes)
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: Any) -> "RLEs":
         index = np.atleast_1d(np.arange(len(self))[index])
         length = np.diff(self.offsets)[index]
         offsets = np.concatenate([[0], np.cumsum(length)])
         runs = np.arange(offsets[-1]) + np.repeat(self.offsets[index] - offsets[:-1], length)
         return RLEs(self.counts[runs], offsets, self.sizes[index])
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         if not isinstance(other, RLEs):
             return NotImplemented
         return all(
@@ -206,19 +214,19 @@ class RLEs:
             for mine, its in ((self.counts, other.counts), (self.offsets, other.offsets), (self.sizes, other.sizes))
         )
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]  # the arrays behind == cannot be hashed
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"RLEs({len(self)} masks, {len(self.counts)} runs)"
 
 
-def sums_between(values, offsets):
-    """(R,) int64, the sum of values[offsets[r]:offsets[r + 1]]; offsets climb and end at len(values).
+def sums_between(values: Array, offsets: Array) -> Array:
+    """(R,) int64, the sum of values[offsets[r]:offsets[r + 1]]; offsets ascend and end at len(values).
 
-    Each sum is made on its own, which takes a tenth of the time of differences of sums over all.
+    Summing each segment takes a tenth of the time of differences of one cumulative sum.
     """
     sums = np.zeros(len(offsets) - 1, np.int64)
-    for begin, end in blocks_of_masks(offsets):  # numpy makes an int64 copy of what it is to add up
+    for begin, end in blocks_of_masks(offsets):  # in blocks, since NumPy makes an int64 copy of what it sums up
         first = offsets[begin : end + 1]
         some = np.flatnonzero(first[1:] > first[:-1])
         if len(some):
@@ -227,12 +235,12 @@ def sums_between(values, offsets):
     return sums
 
 
-def _integers(array, dtype, name, ndim):
+def _integers(array: ArrayLike, dtype: type[np.integer[Any]], name: str, ndim: int) -> Array:
     array = np.asarray(array)
     if array.size == 0 and array.ndim == 1 and ndim == 2:
         array = array.reshape(0, 2)
     if array.ndim != ndim or (ndim == 2 and array.shape[1] != 2):
-        raise ShapeError(f"{name} must be {'(R, 2): H, W' if ndim == 2 else 'one row of integers'}", got=array.shape)
+        raise ShapeError(f"{name} must be {'(R, 2): H, W' if ndim == 2 else 'one-dimensional'}", got=array.shape)
     if array.size and array.dtype.kind not in "iu":
         raise DtypeError(f"{name} must be integers", got=array.dtype)
     if array.size and not np.can_cast(array.dtype, dtype):
@@ -242,14 +250,15 @@ def _integers(array, dtype, name, ndim):
     return np.ascontiguousarray(array, dtype)
 
 
-def _rows(sizes):
-    return np.asarray(sizes, dtype=np.int64).reshape(-1, 2) if len(sizes) == 0 else sizes
+def _rows(sizes: ArrayLike) -> Array:
+    array = np.asarray(sizes)
+    return array.reshape(-1, 2).astype(np.int64) if array.size == 0 else array
 
 
-def _check(rles):
+def _check(rles: RLEs) -> None:
     n, offsets, sizes = len(rles.sizes), rles.offsets, rles.sizes
     if len(offsets) != n + 1 or offsets[0] != 0 or offsets[-1] != len(rles.counts) or (np.diff(offsets) < 0).any():
-        raise ShapeError("offsets must climb from 0 to len(counts), one more of them than of sizes")
+        raise ShapeError("offsets must ascend from 0 to len(counts) and be one more than sizes")
     if (sizes < 0).any():
         r = int(np.flatnonzero((sizes < 0).any(axis=1))[0])
         raise ValueRangeError(f"RLE {r} has a negative size", got=tuple(sizes[r].tolist()))
@@ -265,26 +274,26 @@ def _check(rles):
         r = int(np.flatnonzero(covered != pixels)[0])
         height, width = sizes[r].tolist()
         raise ValueRangeError(
-            f"the runs of RLE {r} do not cover its mask",
+            f"the runs of RLE {r} do not add up to its size",
             expected=f"{height} * {width} = {pixels[r]} pixels",
             got=int(covered[r]),
         )
 
 
-def _encoded(masks):
-    """Runs (int32) and their number a mask, of (R, H, W) bool."""
+def _encoded(masks: Mask) -> tuple[Array, list[int]]:
+    """The lengths of the runs (int32) of (R, H, W) bool, and the number of runs of each mask."""
     n, height, width = masks.shape
     pixels = height * width
     if pixels == 0:
         return np.zeros(n, np.int32), [1] * n
     flat = np.ascontiguousarray(masks.transpose(0, 2, 1)).reshape(n, pixels)
-    turns = np.empty((n, pixels + 1), bool)  # where a run ends; the last run ends behind the last pixel
-    turns[:, 0] = flat[:, 0]
-    np.not_equal(flat[:, 1:], flat[:, :-1], out=turns[:, 1:-1])
-    turns[:, -1] = True
-    row, place = np.divmod(np.flatnonzero(turns), pixels + 1)
+    is_end = np.empty((n, pixels + 1), bool)  # whether a run ends before the pixel; the last one ends after the last
+    is_end[:, 0] = flat[:, 0]
+    np.not_equal(flat[:, 1:], flat[:, :-1], out=is_end[:, 1:-1])
+    is_end[:, -1] = True
+    row, position = np.divmod(np.flatnonzero(is_end), pixels + 1)
     length = np.bincount(row, minlength=n)
-    counts = np.diff(place, prepend=0)
+    counts = np.diff(position, prepend=0)
     first = np.cumsum(length)[:-1]
-    counts[first] = place[first]
+    counts[first] = position[first]
     return counts.astype(np.int32), length.tolist()

@@ -1,18 +1,19 @@
-"""Overlaps of run-length encoded masks, for many pairs at once and without decoding them."""
+"""IoU of run-length encoded masks, for many pairs at once and without decoding."""
 
 import numpy as np
 
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
-from cvzoo.geometry.rle import sums_between
+from cvzoo.geometry.rle import RLEs, sums_between
+from cvzoo.typing.aliases import Array, ArrayLike, BBox
 
-# Ends of runs that are merged at once: the temporaries stay in a level-2 cache
+# Run ends that are merged at once: the temporaries fit into the L2 cache
 _BLOCK = 1 << 17
 
 
-def rle_iou(rles_a, rles_b, crowd_b=None):
+def rle_iou(rles_a: RLEs, rles_b: RLEs, crowd_b: ArrayLike | None = None) -> Array:
     """Intersection over union of every pair of masks.
 
-    rles_a: N masks; rles_b: K masks; crowd_b: (K,) bool, those whose overlap is inter / area_a instead (COCO's crowds)
+    rles_a: N masks; rles_b: K masks; crowd_b: (K,) bool, crowd regions of COCO, whose overlap is inter / area_a instead
     Returns (N, K) float64; see `rle_iou_pairs`.
     """
     n, k = len(rles_a), len(rles_b)
@@ -23,28 +24,36 @@ def rle_iou(rles_a, rles_b, crowd_b=None):
     return iou
 
 
-def rle_iou_pairs(rles_a, rles_b, index_a, index_b, crowd_b=None, *, at_least=0.0):
-    """Intersection over union of the masks rles_a[index_a[p]] and rles_b[index_b[p]], for each p.
+def rle_iou_pairs(
+    rles_a: RLEs,
+    rles_b: RLEs,
+    index_a: ArrayLike,
+    index_b: ArrayLike,
+    crowd_b: ArrayLike | None = None,
+    *,
+    at_least: float = 0.0,
+) -> Array:
+    """Intersection over union of the pairs of masks rles_a[index_a[p]] and rles_b[index_b[p]].
 
     rles_a: N masks; rles_b: K masks
-    index_a, index_b: (P,) int, without negative ones
-    crowd_b: (K,) bool, those whose overlap is inter / area_a instead (COCO's crowds)
-    at_least: overlaps that the boxes and areas prove to be below it may be returned as 0, which saves time
-    Returns (P,) float64; 0 where the bounding boxes do not meet, else -1 where the two sizes differ, as pycocotools.
+    index_a, index_b: (P,) int, not negative
+    crowd_b: (K,) bool, crowd regions of COCO, whose overlap is inter / area_a instead
+    at_least: overlaps that are below it by an upper bound from the areas may be returned as 0, which saves time
+    Returns (P,) float64; 0 where the boxes are disjoint, else -1 where the two sizes differ, as in pycocotools.
     Raises ShapeError if the indices do not match each other or crowd_b does not match rles_b, ValueRangeError if an
     index is out of range.
     """
     index_a, index_b = (np.asarray(each, np.int64) for each in (index_a, index_b))
     if index_a.ndim != 1 or index_a.shape != index_b.shape:
-        raise ShapeError("index_a and index_b must be one row each, equally long", got=(index_a.shape, index_b.shape))
+        raise ShapeError("index_a and index_b must be (P,), of the same length", got=(index_a.shape, index_b.shape))
     for index, rles, name in ((index_a, rles_a, "index_a"), (index_b, rles_b, "index_b")):
         if len(index) and not (index.min() >= 0 and index.max() < len(rles)):
             raise ValueRangeError(f"{name} is out of range", expected=f"0 .. {len(rles) - 1}", got=index.max())
     crowd = np.zeros(len(rles_b), bool) if crowd_b is None else np.asarray(crowd_b).astype(bool)
     if crowd.shape != (len(rles_b),):
-        raise ShapeError("crowd_b must hold one flag a mask of rles_b", expected=(len(rles_b),), got=crowd.shape)
+        raise ShapeError("crowd_b must have one value per mask of rles_b", expected=(len(rles_b),), got=crowd.shape)
     iou = np.zeros(len(index_a))
-    near = _meeting(rles_a.to_bbox(), rles_b.to_bbox(), index_a, index_b)
+    near = _intersecting(rles_a.to_bbox(), rles_b.to_bbox(), index_a, index_b)
     a, b = index_a[near], index_b[near]
     unlike = (rles_a.sizes[a] != rles_b.sizes[b]).any(axis=1)
     if unlike.any():
@@ -62,8 +71,8 @@ def rle_iou_pairs(rles_a, rles_b, index_a, index_b, crowd_b=None, *, at_least=0.
     return iou
 
 
-def _meeting(bbox_a, bbox_b, index_a, index_b):
-    """Which pairs have boxes that share a pixel."""
+def _intersecting(bbox_a: BBox, bbox_b: BBox, index_a: Array, index_b: Array) -> Array:
+    """Indices of the pairs whose bounding boxes intersect."""
     alive = np.arange(len(index_a))
     for axis in (1, 0):
         a, b = index_a[alive], index_b[alive]
@@ -73,15 +82,15 @@ def _meeting(bbox_a, bbox_b, index_a, index_b):
     return alive
 
 
-def rle_difference(rles_a, rles_b, index_a, index_b):
-    """(P,) int64, in how many pixels the masks rles_a[index_a[p]] and rles_b[index_b[p]] differ.
+def rle_difference(rles_a: RLEs, rles_b: RLEs, index_a: Array, index_b: Array) -> Array:
+    """(P,) int64, the number of pixels in which the masks rles_a[index_a[p]] and rles_b[index_b[p]] differ.
 
-    index_a, index_b: (P,) int64, in range; the two masks of a pair are of one size
+    index_a, index_b: (P,) int64, in range; the two masks of a pair have the same size
 
-    The masks differ from an odd to the next even of all the ends of runs of both, put in order: so the ends need only
-    be merged, and nothing need be known about which mask each comes from. Sums over the runs of many masks lift each
-    mask's ends above those of the mask before, on both sides alike. The end of the last run is the same on both sides:
-    both have it or none, so where one mask ends in foreground and the other does not, an empty run evens them out.
+    If the run ends of both masks are merged and sorted, the masks differ exactly between the 1st and the 2nd, the 3rd
+    and the 4th end and so on, whichever mask each end is from. All pairs of a block are sorted at once: cumulative sums
+    over the runs raise the ends of each pair above those of the pair before, for both masks alike. Both masks end at
+    their last pixel, so where the numbers of runs differ in parity, one more end at that pixel makes the total even.
     """
     out = np.zeros(len(index_a), np.int64)
     length_a, length_b = np.diff(rles_a.offsets)[index_a], np.diff(rles_b.offsets)[index_b]
@@ -109,9 +118,9 @@ def rle_difference(rles_a, rles_b, index_a, index_b):
     return out
 
 
-def _lifted_ends(rles, index, length):
-    """All ends of runs of each mask of index, above the pixels of the masks before it."""
+def _lifted_ends(rles: RLEs, index: Array, length: Array) -> Array:
+    """The run ends of the masks of index, each mask's raised by the number of pixels of those before it."""
     first = np.cumsum(length) - length
-    place = np.repeat(rles.offsets[index] - first, length)
-    place += np.arange(place.size)
-    return np.cumsum(rles.counts[place], dtype=np.int32)
+    run = np.repeat(rles.offsets[index] - first, length)
+    run += np.arange(run.size)
+    return np.cumsum(rles.counts[run], dtype=np.int32)

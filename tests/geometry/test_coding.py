@@ -63,5 +63,5 @@ def test_no_boxes_have_no_offsets():
 
 def test_rows_must_match():
     for function in (encode_bbox, decode_bbox):
-        with pytest.raises(ShapeError, match="one row for each other"):
+        with pytest.raises(ShapeError, match="must have the same shape"):
             function(boxes(3), boxes(4))

@@ -167,7 +167,7 @@ def test_wrong_arguments_are_refused():
     bbox = spread(5)
     with pytest.raises(ShapeError, match=r"bbox\.T"):
         nms(bbox[:4].T[:, :3], iou_thresh=0.5)
-    with pytest.raises(ShapeError, match="one entry a box"):
+    with pytest.raises(ShapeError, match="one value per box"):
         nms(bbox, np.zeros(4), iou_thresh=0.5)
     with pytest.raises(ShapeError, match="label"):
         classwise_nms(bbox, np.zeros(4, np.int32), np.zeros(5), iou_thresh=0.5)
