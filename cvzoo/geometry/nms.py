@@ -70,15 +70,17 @@ def _checked(
     return bbox, best_first(score), np.float32(iou_thresh)
 
 
-def non_maximum_suppression(bbox, thresh, score=None, limit=None):
-    """Indices of the boxes that stay, best first, by ChainerCV's rule: an IoU of exactly `thresh` is too much already.
+def non_maximum_suppression(
+    bbox: ArrayLike, thresh: float, score: ArrayLike | None = None, limit: int | None = None
+) -> Array:
+    """Indices of the boxes that NMS keeps by ChainerCV's rule, which removes boxes of an IoU of exactly `thresh`, too.
 
-    thresh: in [0, 1]; a box goes if its IoU with a better one that stayed is at least this
-    bbox, score, limit and what is raised: as for `nms`
+    thresh: in [0, 1]; a box is removed if its IoU with a kept one of higher score is at least this
+    bbox, score, limit and the errors: as for `nms`
     Returns (K,) int32.
     """
-    bbox, order, thresh = _checked(bbox, score, thresh, limit)
-    if thresh == 0:  # every pair of boxes overlaps by at least nothing
+    bbox, order, least = _checked(bbox, score, thresh, limit)
+    if least == 0:  # every pair of boxes has an IoU of at least 0
         return order[: 1 if limit is None else min(limit, 1)].astype(np.int32)
-    just_below = np.nextafter(thresh, np.float32(-1))
+    just_below = np.nextafter(least, np.float32(-1))
     return order[kept_rows(bbox[order], just_below, limit)].astype(np.int32)
