@@ -1,4 +1,4 @@
-"""Reading and writing photos: files, bytes, PIL images and arrays in, (3, H, W) float32 RGB in [0, 255] out."""
+"""Reads and writes images: files, bytes, PIL images and arrays in, (3, H, W) float32 RGB in [0, 255] out."""
 
 from typing import TYPE_CHECKING
 

@@ -1,10 +1,18 @@
-"""A PIL image of any mode as an array in the convention of cvzoo."""
+"""Converts a PIL image of any mode to cvzoo's image layout: (3, H, W) float32, RGB in [0, 255]."""
+
+from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
+import PIL.Image
 
 from cvzoo.errors.exceptions import ImageError
+from cvzoo.typing.aliases import Array, Image
 
-# ITU-R 601-2, the weights that Pillow, libjpeg and OpenCV use for grey
+Background: TypeAlias = Sequence[float] | None  # (R, G, B) in [0, 255], behind transparent pixels
+
+# ITU-R 601-2 luma, the weights of Pillow, libjpeg and OpenCV for grayscale
 LUMA = np.array([0.299, 0.587, 0.114], dtype=np.float32)
 
 _WITH_ALPHA = ("RGBA", "LA", "PA", "RGBa", "La")
@@ -12,11 +20,11 @@ _WITH_ALPHA = ("RGBA", "LA", "PA", "RGBa", "La")
 _SCALE_16_BIT = np.float32(257)
 
 
-def from_pil(pil, *, color, background, name):
-    """The pixels of a decoded PIL image: (3, H, W) float32 RGB in [0, 255], or (1, H, W) when color is false.
+def from_pil(pil: PIL.Image.Image, *, color: bool, background: Background, name: str) -> Image:
+    """The pixels of a decoded PIL image: (3, H, W) float32 RGB in [0, 255], or (1, H, W) if color is false.
 
-    background: (R, G, B) in [0, 255] that shines through where the photo is transparent, or None to drop transparency
-    name: what an error calls the photo
+    background: (R, G, B) in [0, 255] that transparent pixels are blended with, or None to drop the alpha channel
+    name: what an error calls the image
     Raises ImageError for a mode that cannot be converted and for values that are not finite.
     """
     if pil.mode.startswith("I") or pil.mode == "F":
@@ -31,31 +39,31 @@ def from_pil(pil, *, color, background, name):
     return set_color(img, color)
 
 
-def from_pil_8bit(pil, *, color, background, name):
-    """As `from_pil`, but uint8: rounded where the values are not whole. A colour photo lies (H, W, 3) in memory."""
+def from_pil_8bit(pil: PIL.Image.Image, *, color: bool, background: Background, name: str) -> Image:
+    """Like `from_pil`, but rounded to uint8. A color image is a view of an array (H, W, 3)."""
     plain = pil.mode in ("RGB", "YCbCr", "CMYK", "HSV", "LAB") and "transparency" not in pil.info
     if color and plain:
         return np.array(_convert(pil, "RGB", name)).transpose(2, 0, 1)
     return np.rint(from_pil(pil, color=color, background=background, name=name)).clip(0, 255).astype(np.uint8)
 
 
-def from_pixels(pixels, *, color, dtype):
-    """As `from_pil` or `from_pil_8bit`, of decoded pixels (H, W, 3) or (H, W) uint8, which may be taken as they are."""
+def from_pixels(pixels: Array, *, color: bool, dtype: npt.DTypeLike) -> Image:
+    """Like `from_pil` or `from_pil_8bit`, for pixels (H, W, 3) or (H, W) uint8, which the result may be a view of."""
     if dtype == np.uint8 and color and pixels.ndim == 3:
         return pixels.transpose(2, 0, 1)
     img = set_color(planes(pixels), color)
     return img if dtype == np.float32 else np.rint(img).astype(np.uint8)
 
 
-def planes(pil):
+def planes(pil: PIL.Image.Image | Array) -> Image:
     """The bands of an 8-bit PIL image, or an array (H, W, C) or (H, W), as a new contiguous (C, H, W) float32 array."""
     pixels = np.asarray(pil)
     pixels = pixels[None] if pixels.ndim == 2 else pixels.transpose(2, 0, 1)
     return np.ascontiguousarray(pixels, dtype=np.float32)
 
 
-def blend(rgb, alpha, background):
-    """rgb (3, H, W) over a plain background, with opacity alpha (H, W) in [0, 255]; an opaque photo keeps its bits."""
+def blend(rgb: Image, alpha: Array, background: Sequence[float]) -> Image:
+    """rgb (3, H, W) over a plain background, with opacity alpha (H, W) in [0, 255]; an opaque image keeps its bits."""
     if alpha.min() == 255:
         return np.ascontiguousarray(rgb)
     opacity = alpha / np.float32(255)
@@ -63,8 +71,8 @@ def blend(rgb, alpha, background):
     return rgb * opacity + behind * (1 - opacity)
 
 
-def set_color(img, color):
-    """img as (3, H, W) or, when color is false, as grey (1, H, W)."""
+def set_color(img: Image, color: bool) -> Image:
+    """img as (3, H, W) or, if color is false, as gray (1, H, W)."""
     if color and len(img) == 1:
         return np.repeat(img, 3, axis=0)
     if not color and len(img) == 3:
@@ -72,16 +80,16 @@ def set_color(img, color):
     return img
 
 
-def _deep_gray(pil, name):
+def _deep_gray(pil: PIL.Image.Image, name: str) -> Array:
     values = np.asarray(pil, dtype=np.float32)
     if not np.isfinite(values).all():
-        raise ImageError(f"{name}: the photo holds NaN or infinite values")
-    # "F" carries no range of its own: it is taken as it is, like an array of floats
+        raise ImageError(f"{name}: the image contains NaN or infinite values")
+    # mode "F" has no defined range: its values are used as they are, like those of a float array
     if pil.mode == "F":
         return values
     if values.min() < 0 or values.max() > 65535:
         raise ImageError(
-            f"{name}: 32-bit grey values beyond 16 bits have no known white",
+            f"{name}: 32-bit gray values beyond 16 bits have no defined white",
             expected="values in 0 .. 65535",
             got=f"{values.min():.0f} .. {values.max():.0f}",
             hint="scale the array to [0, 255] yourself and pass that",
@@ -89,10 +97,10 @@ def _deep_gray(pil, name):
     return values / _SCALE_16_BIT
 
 
-def _convert(pil, mode, name):
+def _convert(pil: PIL.Image.Image, mode: str, name: str) -> PIL.Image.Image:
     if pil.mode == mode:
         return pil
     try:
         return pil.convert(mode)
     except (ValueError, OSError, KeyError) as error:
-        raise ImageError(f"{name}: cannot turn a photo of mode {pil.mode} into {mode}", got=error) from error
+        raise ImageError(f"{name}: an image of mode {pil.mode} cannot be converted to {mode}", got=error) from error

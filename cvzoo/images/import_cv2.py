@@ -1,9 +1,11 @@
-"""OpenCV, where it is installed."""
+"""Imports OpenCV where it is used, since it is an optional dependency."""
+
+from types import ModuleType
 
 from cvzoo.errors.exceptions import MissingExtraError
 
 
-def import_cv2():
+def import_cv2() -> ModuleType:
     """The module cv2. Raises MissingExtraError if it is not installed."""
     try:
         import cv2

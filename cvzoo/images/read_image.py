@@ -1,19 +1,22 @@
-"""Read a photo from wherever it is."""
+"""Reads an image from a path, bytes, an open file, a PIL image or an array."""
 
 import os
 import pathlib
 import warnings
-from typing import Any, Literal, Protocol, runtime_checkable
+from collections.abc import Sequence
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
+import numpy.typing as npt
 from PIL import Image
 
 from cvzoo.errors.exceptions import DtypeError, ImageError, ValueRangeError
-from cvzoo.images.decode import check_pixel_count, load, open_bytes, open_file, open_image, upright
+from cvzoo.images.decode import Bytes, check_pixel_count, load, open_bytes, open_file, open_image, upright
 from cvzoo.images.decode_opencv import open_bytes_opencv
 from cvzoo.images.from_array import from_array
 from cvzoo.images.from_pil import from_pil, from_pil_8bit, from_pixels
 from cvzoo.images.why_no_image import why_no_image
+from cvzoo.typing.aliases import Array, FilePath
 
 # As many pixels as Pillow takes without a warning: 1 GiB as (3, H, W) float32
 MAX_PIXELS = 89_478_485
@@ -23,43 +26,55 @@ WHITE = (255, 255, 255)
 Decoder = Literal["pillow", "opencv"]
 
 
+@runtime_checkable
+class _Readable(Protocol):
+    def read(self) -> Bytes: ...
+
+
+@runtime_checkable
+class _Named(Protocol):
+    name: str
+
+
+ImageSource: TypeAlias = FilePath | Bytes | _Readable | Image.Image | Array
+
+
 def read_image(
-    source,
+    source: ImageSource,
     *,
-    color=True,
-    max_pixels=MAX_PIXELS,
-    background=WHITE,
-    dtype=np.float32,
+    color: bool = True,
+    max_pixels: int = MAX_PIXELS,
+    background: Sequence[float] | None = WHITE,
+    dtype: npt.DTypeLike = np.float32,
     decoder: Decoder = "pillow",
-):
-    """The photo as a new, contiguous (3, H, W) float32 array, RGB in [0, 255]; (1, H, W) grey when color is false.
+) -> Array:
+    """The image as a new, contiguous (3, H, W) float32 array, RGB in [0, 255]; (1, H, W) gray if color is false.
 
     source: a path; the bytes of a file; an open binary file, read to its end; a PIL image; or an array (3, H, W),
         (1, H, W) or (H, W) of uint8 or float in [0, 255], uint16 in [0, 65535], or bool
-    max_pixels: the largest H * W that is decoded, judged by the file's header; beyond 178,956,970 Pillow's own
-        PIL.Image.MAX_IMAGE_PIXELS must be raised too
-    background: (R, G, B) in [0, 255] that shines through transparent pixels, as on a white page; None drops
-        transparency and shows whatever colours the file keeps there
-    dtype: float32, or uint8: a quarter of the memory and faster for transforms, rounded where a file is deeper than
-        8 bits, and not contiguous but, as decoders have it, (H, W, 3) in memory
-    decoder: what decodes a sound JPEG in colour or grey from a file or bytes; "opencv" is up to a quarter quicker as
-        uint8, hardly as float32, and needs the extra cv2. All else Pillow decodes, whatever stands here, so errors are
-        the same. The bits are those of either's libjpeg: equal wherever both carry libjpeg-turbo, as the wheels on
-        PyPI do
+    max_pixels: the largest H * W that is decoded, by the file's header; beyond 178,956,970, Pillow's own
+        PIL.Image.MAX_IMAGE_PIXELS must be raised, too
+    background: (R, G, B) in [0, 255] that transparent pixels are blended with; None drops the alpha channel and keeps
+        the colors that the file has in transparent pixels
+    dtype: float32, or uint8: a quarter of the memory and faster for transforms, rounded if the file has more than
+        8 bits per channel, and not contiguous but a view of an array (H, W, 3), the layout of decoders
+    decoder: decoder of intact JPEG files in color or gray; "opencv" is up to a quarter faster as uint8, hardly as
+        float32, and needs OpenCV. Pillow decodes everything else, so errors are the same. The bits are the same if
+        both use libjpeg-turbo, as the wheels on PyPI do
 
-    EXIF orientation is applied. 16-bit grey is scaled so that 65535 becomes 255. Palettes, CMYK and 1-bit become RGB,
-    an animation gives its first frame, colour profiles are ignored. Floats in [0, 1], and 32-bit integers of PIL in
-    [0, 255], are nearly black as they are taken: a RuntimeWarning says so.
+    EXIF orientation is applied. 16-bit gray is scaled so that 65535 becomes 255. Palettes, CMYK and 1-bit become RGB,
+    of an animation the first frame is read, color profiles are ignored. Floats in [0, 1] and PIL's 32-bit integers in
+    [0, 255] are not rescaled, thus nearly black: a RuntimeWarning says so.
 
-    Raises FileNotFoundError (or another OSError) if the path cannot be read; ImageError, naming the file, if it is of
-    an unknown kind, truncated, corrupt, empty or too large, or if an array holds NaN; ShapeError or DtypeError for an
-    array in another layout; DtypeError for a source of another type, or for another dtype; ValueRangeError for another
-    decoder, MissingExtraError if OpenCV is to decode and is absent.
+    Raises FileNotFoundError (or another OSError) if the path cannot be read; ImageError, naming the file, if its format
+    is unknown or it is truncated, corrupt, empty or too large, or if an array contains NaN; ShapeError or DtypeError
+    for an array in another layout; DtypeError for a source of another type, or for another dtype; ValueRangeError for
+    another decoder, MissingExtraError if OpenCV is requested and not installed.
     """
     if np.dtype(dtype) not in (np.float32, np.uint8):
-        raise DtypeError("a photo is read as float32 or uint8", got=dtype)
+        raise DtypeError("an image can be read as float32 or uint8 only", got=dtype)
     if decoder not in ("pillow", "opencv"):
-        raise ValueRangeError("no such decoder", expected="pillow, opencv", got=decoder)
+        raise ValueRangeError(f"unknown image decoder {decoder!r}", expected="pillow, opencv", got=decoder)
     if isinstance(source, np.ndarray):
         check_pixel_count(source.shape[:-3:-1] if source.ndim >= 2 else (1, 1), name="the array", max_pixels=max_pixels)
         img = from_array(source, color=color)
@@ -69,39 +84,40 @@ def read_image(
     if isinstance(source, Image.Image):
         check_pixel_count(source.size, name="the PIL image", max_pixels=max_pixels)
         pil, name = upright(load(source, name="the PIL image")), "the PIL image"
-        if pil.mode == "F":
+        if source.mode == "F":
             _warn_if_dark(np.asarray(pil), 1, "a PIL image of mode F", "np.asarray(pil) * 255")
-        elif pil.mode == "I":
+        elif source.mode == "I":
             _warn_if_dark(np.asarray(pil), 255, "a PIL image of mode I, whose white is 65535,", 'pil.convert("L")')
     else:
-        pil, name = _decode(source, max_pixels, decoder)
-        if isinstance(pil, np.ndarray):
-            return from_pixels(pil, color=color, dtype=dtype)
+        decoded, name = _decode(source, max_pixels, decoder)
+        if isinstance(decoded, np.ndarray):
+            return from_pixels(decoded, color=color, dtype=dtype)
+        pil = decoded
     convert = from_pil if dtype == np.float32 else from_pil_8bit
     return convert(pil, color=color, background=background, name=name)
 
 
 def _warn_if_dark(values: np.ndarray, white: int, what: str, hint: str) -> None:
-    """Warn if the values, which are not all 0, lie in [0, white], where nobody means them to be black."""
+    """Warns if the values, which are not all 0, are in [0, white], where they were hardly meant to be black."""
     top = values.max(initial=0)
     if 0 < top <= white and values.min(initial=0) >= 0:
-        # one text for all images: Python shows it once for each place that it comes from
-        text = f"{what} holds values in 0 .. {white} only and is taken as nearly black; if that is white: {hint}"
+        # the same text for all images: Python then shows the warning once per calling line
+        text = f"{what} has values in 0 .. {white} only, which are nearly black; if {white} is white: {hint}"
         warnings.warn(text, RuntimeWarning, stacklevel=3)
 
 
 def _check_path(path: str) -> None:
-    """Raises ImageError for what opening the path would say in words that help nobody."""
+    """Raises ImageError where the error of opening the path would not say what to do."""
     if not path:
-        raise ImageError("an empty path names no image")
+        raise ImageError("the path of the image is empty")
     if path.startswith(("http://", "https://")):
-        raise ImageError(f"{path} is an address, not a file", hint="cvzoo.images.read_image_url")
+        raise ImageError(f"{path} is a URL, not a file", hint="cvzoo.images.read_image_url")
     if (why := why_no_image(path)) is not None:
-        raise ImageError(f"{path}: {why}")
+        raise ImageError(f"{path} is {why}")
 
 
-def _no_source(source: Any) -> DtypeError:
-    """What is said of a source of a type that holds no image."""
+def _not_a_source(source: object) -> DtypeError:
+    """The error for a source of a type that is no image."""
     kind = type(source)
     what, hint = f"an object of type {kind.__name__}", None
     if isinstance(source, int | float | np.number):
@@ -111,22 +127,12 @@ def _no_source(source: Any) -> DtypeError:
     elif hasattr(source, "__array__"):
         hint = "np.asarray(img)"
     return DtypeError(
-        f"{what} is no image", expected="a path, bytes, an open binary file, a PIL image or an array", hint=hint
+        f"{what} is not an image", expected="a path, bytes, an open binary file, a PIL image or an array", hint=hint
     )
 
 
-@runtime_checkable
-class _Readable(Protocol):
-    def read(self): ...
-
-
-@runtime_checkable
-class _Named(Protocol):
-    name: str
-
-
-def _decode(source, max_pixels, decoder):
-    """A PIL image, or the array of its pixels, and what an error calls it."""
+def _decode(source: ImageSource, max_pixels: int, decoder: Decoder) -> tuple[Image.Image | Array, str]:
+    """A PIL image, or the array of its pixels, and its name in error messages."""
     if isinstance(source, str | os.PathLike):
         _check_path(os.fsdecode(source))
         path = pathlib.Path(source)
@@ -138,10 +144,10 @@ def _decode(source, max_pixels, decoder):
         name = str(source.name) if isinstance(source, _Named) else "the open file"
         source = source.read()
         if isinstance(source, str):
-            raise DtypeError(f"{name} is open as text", hint='open(path, "rb")')
+            raise DtypeError(f"{name} is open in text mode", hint='open(path, "rb")')
     elif isinstance(source, bytes | bytearray | memoryview):
         name = f"{len(source)} bytes"
     else:
-        raise _no_source(source)
+        raise _not_a_source(source)
     open_data = open_bytes if decoder == "pillow" else open_bytes_opencv
     return open_data(source, name=name, max_pixels=max_pixels), name

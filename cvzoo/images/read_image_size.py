@@ -1,12 +1,13 @@
-"""The size of a photo, without decoding it."""
+"""Reads the size of an image from its header, without decoding it."""
 
 import os
 
 from cvzoo.images.decode import identify, is_turned, open_file
+from cvzoo.typing.aliases import FilePath, Size
 
 
-def read_image_size(path):
-    """(H, W) in pixels of the photo as `read_image` gives it, EXIF orientation applied; only the header is read.
+def read_image_size(path: FilePath) -> Size:
+    """(H, W) in pixels of the image as `read_image` returns it, EXIF orientation applied; only the header is read.
 
     Raises FileNotFoundError (or another OSError), or ImageError, naming the file.
     """

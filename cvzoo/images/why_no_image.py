@@ -1,4 +1,4 @@
-"""What is said of videos, cameras and streams where an image is wanted."""
+"""The error message for videos, cameras and streams where an image is expected."""
 
 import os
 import pathlib
@@ -9,9 +9,9 @@ _STREAMS = ("rtsp://", "rtsps://", "rtmp://", "rtp://", "udp://", "mms://")
 
 
 def why_no_image(name: str) -> str | None:
-    """Why a path or address holds no image, and what to do, in a line; None if it may hold one.
+    """A line that says why a path or URL is not an image, and what to do; None if it may be one.
 
-    name: a path, which need not be there, or an address
+    name: a path, which need not exist, or a URL
     """
     where = name.partition("?")[0]
     if name.lower().startswith(_STREAMS):
@@ -22,4 +22,4 @@ def why_no_image(name: str) -> str | None:
         what, source = "a camera", name if name.startswith("/") else f"/dev/video{name}"
     else:
         return None
-    return f"{what}, and cvzoo reads images; extract frames: ffmpeg -i {shlex.quote(source)} -vf fps=1 frame_%05d.jpg"
+    return f"{what}, but cvzoo reads images; extract frames: ffmpeg -i {shlex.quote(source)} -vf fps=1 frame_%05d.jpg"

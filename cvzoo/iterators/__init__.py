@@ -1,4 +1,4 @@
-"""Batches of data sets, in one order whoever reads them, and functions applied to them."""
+"""Iterators over data sets in batches, serial or with data-loading workers, and `apply_to_iterator` for inference."""
 
 from typing import TYPE_CHECKING
 

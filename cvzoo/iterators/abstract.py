@@ -1,117 +1,130 @@
-"""What all iterators share: the order, the places that Chainer's trainers read, state and end."""
+"""The base class of all iterators: batches, Chainer's attributes, serializable state, finalization."""
 
 import abc
+from typing import Generic, TypeVar
 
-from cvzoo.iterators.cursor import Cursor
+from cvzoo.iterators.cursor import Cursor, IteratorState
+from cvzoo.iterators.fetch import IndexableDataset
+
+Example = TypeVar("Example")
+Self = TypeVar("Self", bound="AbstractIterator")
 
 
-class AbstractIterator(abc.ABC):
-    """Batches, lists of examples, of a data set.
+class AbstractIterator(abc.ABC, Generic[Example]):
+    """Iterates over a data set in batches, which are lists of examples.
 
-    The same seed gives the same batches, to the bits of what random transforms draw (from `cvzoo.config`'s generator
-    or `rng=None`), whatever kind of iterator reads them with however many workers, and also after `load_state`.
+    The same seed gives the same batches, bit for bit, random transforms included (those that draw from `cvzoo.config`'s
+    generator or take `rng=None`), for every kind of iterator, any number of workers, and after `load_state`.
 
-    dataset: anything with a length and numbered examples
-    batch_size: how many examples a batch has; with `repeat` every one, else the last may have fewer
-    repeat: go on forever; False: stop after each example came once
-    shuffle: a new order every epoch; None: True, as Chainer has it
-    seed: a whole number; None draws one from cvzoo's generator (`cvzoo.set_seed`)
+    dataset: any object with `len(dataset)` and `dataset[index]`
+    batch_size: examples per batch; without `repeat`, the last batch may have fewer
+    repeat: iterate endlessly; False: stop after one epoch
+    shuffle: a new random order each epoch; None: True, as in Chainer
+    seed: a non-negative integer; None draws one from cvzoo's generator (`cvzoo.set_seed`)
 
-    epoch, is_new_epoch, epoch_detail, previous_epoch_detail, current_position, next(), reset(), finalize(): Chainer's
+    epoch, is_new_epoch, epoch_detail, previous_epoch_detail, current_position, next(), reset(), finalize(): as in
+    Chainer
     """
 
-    def __init__(self, dataset, batch_size, repeat, shuffle, seed):
+    def __init__(
+        self,
+        dataset: IndexableDataset[Example],
+        batch_size: int,
+        repeat: bool,
+        shuffle: bool | None,
+        seed: int | None,
+    ) -> None:
         self.dataset = dataset
         shuffle = True if shuffle is None else shuffle
         self._cursor = Cursor(len(dataset), batch_size, repeat=repeat, shuffle=shuffle, seed=seed)
 
     @abc.abstractmethod
-    def _next_batch(self):
-        """The examples of the cursor's next batch, a list, or None at the end; moves the cursor."""
+    def _next_batch(self) -> list[Example] | None:
+        """The examples of the next batch, or None at the end; advances the cursor."""
 
     @abc.abstractmethod
-    def _restart(self):
-        """Forget whatever was read ahead: the cursor was moved."""
+    def _restart(self) -> None:
+        """Discards prefetched examples, after the cursor was moved."""
 
     @abc.abstractmethod
-    def finalize(self):
-        """End workers; more than once does no harm, and reading on starts them again."""
+    def finalize(self) -> None:
+        """Stops the workers; may be called repeatedly, and the next batch starts them again."""
 
-    def __iter__(self):
+    def __iter__(self: Self) -> Self:
         return self
 
-    def __next__(self):
+    def __next__(self) -> list[Example]:
         batch = self._next_batch()
         if batch is None:
             raise StopIteration
         return batch
 
-    def next(self):
-        """The next batch, as `next(iterator)`."""
+    def next(self) -> list[Example]:
+        """The next batch, same as `next(iterator)`."""
         return self.__next__()
 
-    def reset(self):
-        """Back to the beginning, with the same order as before."""
+    def reset(self) -> None:
+        """Restarts from the first epoch, in the same order."""
         self._cursor.reset()
         self._restart()
 
-    def state(self):
-        """Where we are, a dictionary of whole numbers, after the batch that was given last."""
+    def state(self) -> IteratorState:
+        """The position after the last returned batch, a dictionary of integers."""
         return self._cursor.state()
 
-    def load_state(self, state):
-        """Go on from a state: the next batch is the one that would have come then.
+    def load_state(self, state: IteratorState) -> None:
+        """Resumes from a state: the next batch is the one that followed it.
 
-        Raises ValueRangeError if the state is of a data set of another length, or of another order.
+        Raises ValueRangeError if the state is of a data set of another length, or with another `shuffle`.
         """
         self._cursor.load_state(state)
         self._restart()
 
     @property
-    def batch_size(self):
-        """How many examples a batch has."""
+    def batch_size(self) -> int:
+        """Examples per batch."""
         return self._cursor.batch_size
 
     @property
-    def repeat(self):
-        """Whether it goes on forever."""
+    def repeat(self) -> bool:
+        """Whether iteration is endless."""
         return self._cursor.repeat
 
     @property
-    def seed(self):
-        """The seed, also if it was drawn."""
+    def seed(self) -> int:
+        """The seed of order and transforms, given or drawn."""
         return self._cursor.seed
 
     @property
-    def epoch(self):
-        """How many times all examples were given."""
+    def epoch(self) -> int:
+        """Completed epochs."""
         return self._cursor.epoch
 
     @property
-    def current_position(self):
-        """How many examples of the current epoch were given."""
+    def current_position(self) -> int:
+        """Examples of the current epoch that were returned."""
         return self._cursor.position
 
     @property
-    def is_new_epoch(self):
-        """Whether the last batch finished an epoch."""
+    def is_new_epoch(self) -> bool:
+        """Whether the last batch completed an epoch."""
         return self._cursor.is_new_epoch
 
     @property
-    def epoch_detail(self):
-        """The epoch with its fraction."""
+    def epoch_detail(self) -> float:
+        """Completed epochs, including the fraction of the current one."""
         return self._detail(self._cursor.epoch, self._cursor.position)
 
     @property
-    def previous_epoch_detail(self):
+    def previous_epoch_detail(self) -> float | None:
         """`epoch_detail` before the last batch; None before the first."""
         return None if self._cursor.previous is None else self._detail(*self._cursor.previous)
 
-    def _detail(self, epoch, position):
+    def _detail(self, epoch: int, position: int) -> float:
         return epoch + position / self._cursor.n_example if self._cursor.n_example else float(epoch)
 
-    def __enter__(self):
+    def __enter__(self: Self) -> Self:
         return self
 
-    def __exit__(self, *exc_info):
+    def __exit__(self, *exc_info: object) -> None:
         self.finalize()

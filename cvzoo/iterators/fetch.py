@@ -1,39 +1,49 @@
-"""One example read, with random numbers of its own, and errors that name its photo."""
+"""Reads one example, with random numbers of its own and errors that name its image."""
 
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeVar, runtime_checkable
 
 from cvzoo.config.randomness import using_random_state
 from cvzoo.errors.exceptions import ExampleError
 from cvzoo.transforms.sample_generator import sample_generator
 
+Example = TypeVar("Example", covariant=True)
+T = TypeVar("T")
+
+
+class IndexableDataset(Protocol[Example]):
+    """Any sequence of examples: `len(dataset)` and `dataset[index]`."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, index: int, /) -> Example: ...
+
 
 @runtime_checkable
-class _Naming(Protocol):
-    def name(self, index): ...
+class _HasNames(Protocol):
+    def name(self, index: int) -> str: ...
 
 
-def example_name(dataset, index):
-    """What errors call an example: its number, and its photo's path if the data set knows one."""
+def example_name(dataset: object, index: int) -> str:
+    """An example's name in error messages: its index, and the path of its image if `dataset.name` gives it."""
     plain = f"example {index}"
-    if not isinstance(dataset, _Naming):
+    if not isinstance(dataset, _HasNames):
         return plain
     try:
         name = str(dataset.name(index))
-    except Exception:  # a name is for an error's text: it must not hide that error
+    except Exception:  # the name is for the text of another error, which a failure here must not hide
         return plain
     return plain if name == plain else f"{plain} ({name})"
 
 
-def fetch(dataset, seed, epoch, index):
-    """dataset[index]; while it is read, cvzoo's generator depends on (seed, epoch, index) and nothing else.
+def fetch(dataset: IndexableDataset[T], seed: int, epoch: int, index: int) -> T:
+    """dataset[index], read while cvzoo's generator is seeded with (seed, epoch, index).
 
-    Raises ExampleError that names the example, from whatever the data set raised.
+    Raises ExampleError that names the example, with the data set's exception as its cause.
     """
     with using_random_state(sample_generator(seed, epoch, index).bit_generator.state):
         try:
             return dataset[index]
         except ExampleError:
-            raise  # it names its photo already, and what failed on it
+            raise  # it names the image already, and what failed
         except Exception as error:
             raise ExampleError(
                 f"{example_name(dataset, index)} cannot be read: {type(error).__name__}: {error}"

@@ -1,4 +1,4 @@
-"""Batches read by other processes, ahead of their use."""
+"""An iterator whose batches are prefetched by worker processes."""
 
 import collections
 import multiprocessing
@@ -6,59 +6,63 @@ import os
 import weakref
 
 from cvzoo.errors.exceptions import ExampleError, ValueRangeError
-from cvzoo.iterators.abstract import AbstractIterator
+from cvzoo.iterators.abstract import AbstractIterator, Example
+from cvzoo.iterators.cursor import Cursor
+from cvzoo.iterators.fetch import IndexableDataset
 from cvzoo.iterators.worker_pool import WorkerPool
 
-_SLOT_SIZE = 16 << 20  # a photo of 1080 x 1280 in float32
-_IN_USE = 2  # batches that a caller holds: the one it works on, and the one before until the new one has its name
+_SLOT_SIZE = 16 << 20  # an image of 1080 x 1280 in float32
+_IN_USE = 2  # batches that a caller holds: `batch = next(it)` frees the previous one only after the new one was read
 
 
-class MultiprocessIterator(AbstractIterator):
-    """Batches of a data set, read ahead by worker processes. See AbstractIterator for the other arguments.
+class MultiprocessIterator(AbstractIterator[Example]):
+    """Iterates over a data set in batches that worker processes prefetch. Other arguments: see AbstractIterator.
 
-    n_processes: how many; None: as many as processors this process may use
-    n_prefetch: how many batches are read ahead; None: one, or as many as give each process two examples
-    shared_mem: bytes of shared memory an example, which are taken only as far as they are used; None: 16 MiB. The
-        arrays of larger examples go through pipes, which is slower and nothing else
-    start_method: "forkserver" or "spawn": workers start from nothing, which is safe with every library, and the data
-        set must be picklable; "fork": they start as copies of this process, which is quick, but a library that had
-        threads running may hang in them; None: "forkserver" where there is one
-    timeout: seconds to wait for the next example; None: without end
+    n_processes: number of data-loading workers; None: the CPU cores available to this process
+    n_prefetch: prefetched batches; None: one, or more if needed to give each worker two examples
+    shared_mem: bytes of shared memory per example, allocated as far as they are used; None: 16 MiB. The arrays of
+        larger examples are sent through pipes, which is slower
+    start_method: "forkserver" or "spawn": workers start as new processes, which is safe with every library, but the
+        data set must be picklable; "fork": they start as copies of this process, which is fast, but libraries that had
+        threads running may hang; None: "forkserver" where available
+    timeout: seconds to wait for the next example; None: no limit
 
-    Arrays of 32 KiB and more are not copied: they lie in the memory that the workers share, each until nobody has it
-    any more, also after `finalize`. Who keeps more than two batches of them is given copies from then on.
-    Each example is read with one thread a library. As everywhere with spawned processes, a program's main part must
-    stand below `if __name__ == "__main__":`.
-    Raises ExampleError, naming the photo, if an example cannot be read (its cause is the worker's error, whose
-    traceback is in the text) or a worker died; the next call tries the same batch again. DtypeError if the data set
-    cannot be sent to another process.
+    Arrays of 32 KiB or more are not copied but views of shared memory, valid as long as they are referenced, even after
+    `finalize`. From more than two retained batches on, arrays are copied.
+    Workers use one thread per library. As always with spawned processes, the main part of a program must be guarded by
+    `if __name__ == "__main__":`.
+    Raises ExampleError, naming the image, if an example cannot be read (its cause is the worker's error, its text has
+    the worker's traceback) or a worker died; the next call retries the same batch. DtypeError if the data set cannot be
+    pickled.
     """
 
     def __init__(
         self,
-        dataset,
-        batch_size,
-        repeat=True,
-        shuffle=None,
-        n_processes=None,
-        n_prefetch=None,
-        shared_mem=None,
+        dataset: IndexableDataset[Example],
+        batch_size: int,
+        repeat: bool = True,
+        shuffle: bool | None = None,
+        n_processes: int | None = None,
+        n_prefetch: int | None = None,
+        shared_mem: int | None = None,
         *,
-        seed=None,
-        start_method=None,
-        timeout=None,
-    ):
+        seed: int | None = None,
+        start_method: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
         super().__init__(dataset, batch_size, repeat, shuffle, seed)
         methods = multiprocessing.get_all_start_methods()
         if start_method is None:
             start_method = "forkserver" if "forkserver" in methods else "spawn"
         if start_method not in methods:
-            raise ValueRangeError("there is no such start_method", expected=" or ".join(methods), got=start_method)
+            raise ValueRangeError(
+                f"unknown start_method {start_method!r}", expected=" or ".join(methods), got=start_method
+            )
         if n_processes is None:
             n_processes = len(os.sched_getaffinity(0))
         if n_processes < 1 or (n_prefetch is not None and n_prefetch < 0):
             raise ValueRangeError(
-                "n_processes must be positive, n_prefetch not negative", got=(n_processes, n_prefetch)
+                "n_processes must be positive and n_prefetch non-negative", got=(n_processes, n_prefetch)
             )
         if n_prefetch is None:
             n_prefetch = -(-2 * n_processes // self.batch_size)
@@ -68,47 +72,45 @@ class MultiprocessIterator(AbstractIterator):
         self._shared_mem = shared_mem
         self._start_method = start_method
         self._timeout = timeout
-        self._pool = None
-        self._closing = None
-        self._ahead = None
-        self._waiting = collections.deque()  # (tickets of a batch, the cursor after it)
+        self._pool: WorkerPool | None = None
+        self._closing: weakref.finalize | None = None
+        self._ahead: Cursor | None = None
+        self._waiting: collections.deque[tuple[list[int], Cursor]] = collections.deque()  # (tickets, cursor after them)
 
-    def _next_batch(self):
+    def _next_batch(self) -> list[Example] | None:
         try:
             self._fill()
-            if not self._waiting:
+            if not self._waiting or self._pool is None:
                 return None
             tickets, cursor = self._waiting[0]
             batch = self._pool.collect(tickets, timeout=self._timeout)
             self._waiting.popleft()
-            self._read_on()
+            self._prefetch()
         except BaseException:
-            # whatever happened, Ctrl-C included: nothing is on its way any more, nothing stays behind, and the next
-            # call gives this batch
+            # after any error, Ctrl-C included, no task is pending and no process left; the next call retries this batch
             self.finalize()
             raise
         self._cursor = cursor
         return batch
 
-    def _read_on(self):
+    def _prefetch(self) -> None:
         try:
             self._fill()
         except ExampleError:
-            self.finalize()  # the next call meets the same trouble, and says so
+            self.finalize()  # the batch in hand is complete; the next call raises the error
 
-    def _fill(self):
+    def _fill(self) -> None:
         if self._ahead is None:
             self._ahead = self._cursor.copy()
         while len(self._waiting) <= self._n_prefetch:
-            places = self._ahead.next_batch()
-            if places is None:
+            indices = self._ahead.next_batch()
+            if indices is None:
                 return
-            if self._pool is None:
-                self._start()
-            tickets = [self._pool.submit(self._ahead.seed, epoch, index) for epoch, index in places]
+            pool = self._pool or self._start()
+            tickets = [pool.submit(self._ahead.seed, epoch, index) for epoch, index in indices]
             self._waiting.append((tickets, self._ahead.copy()))
 
-    def _start(self):
+    def _start(self) -> WorkerPool:
         self._pool = WorkerPool(
             self.dataset,
             n_process=self._n_processes,
@@ -117,23 +119,25 @@ class MultiprocessIterator(AbstractIterator):
             slot_size=self._shared_mem,
         )
         self._closing = weakref.finalize(self, self._pool.close)
+        return self._pool
 
-    def _restart(self):
+    def _restart(self) -> None:
         if self._pool is not None:
             for tickets, _ in self._waiting:
                 self._pool.discard(tickets)
         self._waiting.clear()
         self._ahead = None
 
-    def finalize(self):
-        """End the worker processes; reading on starts new ones."""
+    def finalize(self) -> None:
+        """Stops the worker processes; the next batch starts new ones."""
         self._waiting.clear()
         self._ahead = None
-        if self._pool is not None:
-            self._pool = None
-            self._closing()
+        self._pool = None
+        if self._closing is not None:
+            closing, self._closing = self._closing, None
+            closing()
 
-    def __copy__(self):
+    def __copy__(self) -> "MultiprocessIterator[Example]":
         other = MultiprocessIterator(
             self.dataset,
             self.batch_size,

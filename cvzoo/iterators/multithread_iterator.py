@@ -1,35 +1,47 @@
-"""Batches read by threads, ahead of their use."""
+"""An iterator whose batches are prefetched by threads."""
 
 import collections
 import concurrent.futures
 
 from cvzoo.errors.exceptions import ValueRangeError
-from cvzoo.iterators.abstract import AbstractIterator
-from cvzoo.iterators.fetch import fetch
+from cvzoo.iterators.abstract import AbstractIterator, Example
+from cvzoo.iterators.cursor import Cursor
+from cvzoo.iterators.fetch import IndexableDataset, fetch
 
 
-class MultithreadIterator(AbstractIterator):
-    """Batches of a data set, read ahead by threads of this process. See AbstractIterator for the other arguments.
+class MultithreadIterator(AbstractIterator[Example]):
+    """Iterates over a data set in batches that threads of this process prefetch. Other arguments: see AbstractIterator.
 
-    n_threads: how many examples are read at once
-    n_prefetch: how many batches are read ahead
+    n_threads: examples read concurrently
+    n_prefetch: prefetched batches
 
-    Decoding photos and most of NumPy let other threads run meanwhile; transforms written in Python do not: see
-    MultiprocessIterator. The data set must bear being read by several threads.
-    Raises ExampleError, naming the photo, if an example cannot be read; the next call tries the same batch again.
+    Decoding images and most of NumPy release the GIL; transforms written in Python do not: see MultiprocessIterator.
+    The data set must be thread-safe.
+    Raises ExampleError, naming the image, if an example cannot be read; the next call retries the same batch.
     """
 
-    def __init__(self, dataset, batch_size, repeat=True, shuffle=None, n_threads=1, *, n_prefetch=1, seed=None):
+    def __init__(
+        self,
+        dataset: IndexableDataset[Example],
+        batch_size: int,
+        repeat: bool = True,
+        shuffle: bool | None = None,
+        n_threads: int = 1,
+        *,
+        n_prefetch: int = 1,
+        seed: int | None = None,
+    ) -> None:
         super().__init__(dataset, batch_size, repeat, shuffle, seed)
         if n_threads < 1 or n_prefetch < 0:
-            raise ValueRangeError("n_threads must be positive, n_prefetch not negative", got=(n_threads, n_prefetch))
+            raise ValueRangeError("n_threads must be positive and n_prefetch non-negative", got=(n_threads, n_prefetch))
         self._n_threads = n_threads
         self._n_prefetch = n_prefetch
-        self._pool = None
-        self._ahead = None
-        self._waiting = collections.deque()  # (futures of a batch, the cursor after it)
+        self._pool: concurrent.futures.ThreadPoolExecutor | None = None
+        self._ahead: Cursor | None = None
+        # (futures of a batch, the cursor after it)
+        self._waiting: collections.deque[tuple[list[concurrent.futures.Future[Example]], Cursor]] = collections.deque()
 
-    def _next_batch(self):
+    def _next_batch(self) -> list[Example] | None:
         self._fill()
         if not self._waiting:
             return None
@@ -44,34 +56,34 @@ class MultithreadIterator(AbstractIterator):
         self._fill()
         return batch
 
-    def _fill(self):
+    def _fill(self) -> None:
         if self._pool is None:
             self._pool = concurrent.futures.ThreadPoolExecutor(self._n_threads, thread_name_prefix="cvzoo-iterator")
         if self._ahead is None:
             self._ahead = self._cursor.copy()
         while len(self._waiting) <= self._n_prefetch:
-            places = self._ahead.next_batch()
-            if places is None:
+            indices = self._ahead.next_batch()
+            if indices is None:
                 return
             seed = self._ahead.seed
-            futures = [self._pool.submit(fetch, self.dataset, seed, epoch, index) for epoch, index in places]
+            futures = [self._pool.submit(fetch, self.dataset, seed, epoch, index) for epoch, index in indices]
             self._waiting.append((futures, self._ahead.copy()))
 
-    def _restart(self):
+    def _restart(self) -> None:
         for futures, _ in self._waiting:
             for future in futures:
                 future.cancel()
         self._waiting.clear()
         self._ahead = None
 
-    def finalize(self):
-        """End the threads, after the examples they are at; reading on starts new ones."""
+    def finalize(self) -> None:
+        """Stops the threads after their current examples; the next batch starts new ones."""
         self._restart()
         if self._pool is not None:
             self._pool.shutdown(wait=True, cancel_futures=True)
             self._pool = None
 
-    def __copy__(self):
+    def __copy__(self) -> "MultithreadIterator[Example]":
         other = MultithreadIterator(
             self.dataset,
             self.batch_size,

@@ -1,53 +1,61 @@
-"""How far a pass over a data set is."""
+"""Prints the progress of a pass over a data set."""
 
 import sys
 import time
+from collections.abc import Callable, Sequence
+from typing import Any, TextIO
 
 from cvzoo.reporting.as_time import as_time
 
-_BETWEEN = 0.2  # seconds between two lines on a terminal
-_BETWEEN_ELSEWHERE = 10.0
+_TERMINAL_INTERVAL = 0.2  # seconds between two lines
+_FILE_INTERVAL = 10.0
 
 
 class ProgressHook:
-    """A hook for `apply_to_iterator` and evaluators: examples done, how many a second, and how long the rest will take.
+    """A hook of `apply_to_iterator` and evaluators that prints processed examples, examples per second and time left.
 
-    n_total: how many there are, usually len(dataset); None if nobody knows
-    stream: where to; None: standard error. On a terminal the line is rewritten, elsewhere there is one now and then
-    clock: seconds, for tests
+    n_total: number of examples, usually len(dataset); None if unknown
+    stream: output; None: standard error. On a terminal the line is rewritten, elsewhere one is added every 10 seconds
+    clock: returns seconds; for tests
     """
 
-    def __init__(self, n_total=None, *, stream=None, clock=time.monotonic):
+    def __init__(
+        self,
+        n_total: int | None = None,
+        *,
+        stream: TextIO | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.n_done = 0
         self._n_total = n_total
         self._stream = sys.stderr if stream is None else stream
         self._clock = clock
-        self._start = None
+        self._start: float | None = None
         self._first = 0
-        self._said = -1e9
-        self._shown = 0
+        self._last_printed = -1e9
+        self._width = 0
 
-    def __call__(self, in_values, out_values, rest_values):
+    def __call__(self, in_values: Sequence[Sequence[Any]], out_values: Any, rest_values: Any) -> None:
         now = self._clock()
         if self._start is None:
-            self._start = now  # what came before the first batch is loading, not work
+            self._start = now  # the time before the first result is start-up, not throughput
             self._first = len(in_values[0])
         self.n_done += len(in_values[0])
         is_terminal = self._stream.isatty()
         is_last = self.n_done == self._n_total
-        if not is_last and now - self._said < (_BETWEEN if is_terminal else _BETWEEN_ELSEWHERE):
+        if not is_last and now - self._last_printed < (_TERMINAL_INTERVAL if is_terminal else _FILE_INTERVAL):
             return
-        self._said = now
+        self._last_printed = now
         line = self.text()
         if is_terminal:
-            self._stream.write("\r" + line.ljust(self._shown) + ("\n" if is_last else ""))
-            self._shown = len(line)
+            self._stream.write("\r" + line.ljust(self._width) + ("\n" if is_last else ""))
+            self._width = len(line)
         else:
             self._stream.write(line + "\n")
         self._stream.flush()
 
-    def text(self):
-        """As "40 of 1000 examples, 8.3 a second, 1:56 left"."""
+    def text(self) -> str:
+        """The progress as in "40 of 1000 examples, 8.3 a second, 1:56 left"."""
         parts = [f"{self.n_done} examples" if self._n_total is None else f"{self.n_done} of {self._n_total} examples"]
         elapsed = 0.0 if self._start is None else self._clock() - self._start
         counted = self.n_done - self._first

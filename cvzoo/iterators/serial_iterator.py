@@ -1,34 +1,42 @@
-"""Batches read one example after another."""
+"""An iterator without workers: each batch is read when it is requested."""
 
-from cvzoo.iterators.abstract import AbstractIterator
-from cvzoo.iterators.fetch import fetch
+from cvzoo.iterators.abstract import AbstractIterator, Example
+from cvzoo.iterators.fetch import IndexableDataset, fetch
 
 
-class SerialIterator(AbstractIterator):
-    """Batches of a data set, read when they are asked for, in this thread. See AbstractIterator for the arguments.
+class SerialIterator(AbstractIterator[Example]):
+    """Iterates over a data set in batches, read when requested, in this thread. Arguments: see AbstractIterator.
 
-    Raises ExampleError, naming the photo, if an example cannot be read; the next call tries the same batch again.
+    Raises ExampleError, naming the image, if an example cannot be read; the next call retries the same batch.
     """
 
-    def __init__(self, dataset, batch_size, repeat=True, shuffle=None, *, seed=None):
+    def __init__(
+        self,
+        dataset: IndexableDataset[Example],
+        batch_size: int,
+        repeat: bool = True,
+        shuffle: bool | None = None,
+        *,
+        seed: int | None = None,
+    ) -> None:
         super().__init__(dataset, batch_size, repeat, shuffle, seed)
 
-    def _next_batch(self):
+    def _next_batch(self) -> list[Example] | None:
         ahead = self._cursor.copy()
-        places = ahead.next_batch()
-        if places is None:
+        indices = ahead.next_batch()
+        if indices is None:
             return None
-        batch = [fetch(self.dataset, ahead.seed, epoch, index) for epoch, index in places]
+        batch = [fetch(self.dataset, ahead.seed, epoch, index) for epoch, index in indices]
         self._cursor = ahead
         return batch
 
-    def _restart(self):
-        """Nothing is read ahead."""
+    def _restart(self) -> None:
+        """Does nothing: there are no prefetched examples."""
 
-    def finalize(self):
-        """There is nothing to end."""
+    def finalize(self) -> None:
+        """Does nothing: there are no workers."""
 
-    def __copy__(self):
-        other = object.__new__(SerialIterator)
+    def __copy__(self) -> "SerialIterator[Example]":
+        other: SerialIterator[Example] = object.__new__(SerialIterator)
         other.__dict__.update(self.__dict__, _cursor=self._cursor.copy())
         return other

@@ -1,14 +1,16 @@
-"""An iterator of tuples as a tuple of iterators."""
+"""Turns an iterator of tuples into a tuple of iterators."""
 
 import collections
 import weakref
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 
-def unzip(iterable):
-    """A tuple of iterators: the first gives the first values of the tuples, and so on.
+def unzip(iterable: Iterable[Sequence[Any]]) -> tuple[Iterator[Any], ...]:
+    """A tuple of iterators: the first yields the first value of each tuple, and so on.
 
-    Tuples are taken from the iterable only as far as one of the iterators asks; what others have not asked for yet
-    waits for them, and is not kept for iterators that nobody holds any more. Of an empty iterable, an empty tuple.
+    Evaluation is lazy: a tuple is consumed when the first of the iterators needs it, and its other values are buffered
+    for those iterators that still exist. Returns an empty tuple for an empty iterable.
     """
     iterator = iter(iterable)
     first = next(iterator, None)
@@ -21,27 +23,27 @@ def unzip(iterable):
 
 
 class _Source:
-    def __init__(self, iterator):
+    def __init__(self, iterator: Iterator[Sequence[Any]]) -> None:
         self._iterator = iterator
-        self.columns = []
+        self.columns: list[weakref.ref[_Column]] = []
 
-    def advance(self):
+    def advance(self) -> None:
         values = next(self._iterator)
         for column, value in zip(self.columns, values):
-            living = column()
-            if living is not None:
-                living.waiting.append(value)
+            alive = column()
+            if alive is not None:
+                alive.buffer.append(value)
 
 
 class _Column:
-    def __init__(self, source, value):
+    def __init__(self, source: _Source, value: Any) -> None:
         self._source = source
-        self.waiting = collections.deque([value])
+        self.buffer = collections.deque([value])
 
-    def __iter__(self):
+    def __iter__(self) -> "_Column":
         return self
 
-    def __next__(self):
-        if not self.waiting:
+    def __next__(self) -> Any:
+        if not self.buffer:
             self._source.advance()
-        return self.waiting.popleft()
+        return self.buffer.popleft()

@@ -1,4 +1,4 @@
-"""What a worker process does: it reads examples and lays their arrays into shared memory."""
+"""The main function of a data-loading worker process, which reads examples and writes their arrays to shared memory."""
 
 import ctypes
 import os
@@ -8,35 +8,51 @@ import re
 import signal
 import sys
 import traceback
+from collections.abc import Sequence
+from multiprocessing.connection import Connection
+from typing import Any
 
 import numpy as np
 
 from cvzoo.errors.exceptions import ExampleError
-from cvzoo.iterators.fetch import fetch
+from cvzoo.iterators.fetch import IndexableDataset, fetch
+from cvzoo.iterators.shared_block import SharedBlock
 
 ALIGNMENT = 64  # a cache line
-LARGE = 32 << 10  # bytes of an array; smaller ones are copied: a box that somebody keeps must not keep a photo's place
-# Terminals and queueing systems send them to all processes of a program, which ends its workers itself: closed
-# connections tell them, however it ends
+LARGE = 32 << 10  # bytes; smaller arrays are copied, so that a retained bounding box does not occupy an image's slot
+# Terminals and batch systems send these to all processes of a program, which has to save its work first; workers end
+# when their connection closes, however the program ends
 ENDING_SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # of glibc's malloc.h
-_QUIET = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "CVZOO_NUM_THREADS", "OPENCV_FOR_THREADS_NUM")
+_THREAD_VARIABLES = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "CVZOO_NUM_THREADS",
+    "OPENCV_FOR_THREADS_NUM",
+)
 
 
-def work(connection, block, slot_size, dataset, strangers):
-    """Read what is asked for until the connection ends.
+def work(
+    connection: Connection,
+    block: SharedBlock,
+    slot_size: int,
+    dataset: IndexableDataset[Any] | None,
+    inherited: Sequence[Connection],
+) -> None:
+    """Reads the requested examples until the connection is closed.
 
-    connection: tasks (ticket, slot, seed, epoch, index) come, answers (ticket, kind, payload) go
-    dataset: the data set, or None: it comes first through the connection, as bytes
-    strangers: ends of other workers' connections that a forked process inherits; as long as it held them, those
-        workers would not notice the end of the program
+    connection: receives tasks (ticket, slot, seed, epoch, index), sends results (ticket, kind, payload)
+    dataset: the data set, or None: it is received first, pickled
+    inherited: ends of other workers' connections that a forked process inherits and must close; otherwise those workers
+        would not notice the end of the program
     """
     for number in ENDING_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
-    for stranger in strangers:
-        stranger.close()
+    for other in inherited:
+        other.close()
     _use_one_thread()
-    _keep_memory()
+    _reuse_memory()
     try:
         if dataset is None:
             try:
@@ -49,27 +65,27 @@ def work(connection, block, slot_size, dataset, strangers):
         while (task := connection.recv()) is not None:
             ticket, slot, seed, epoch, index = task
             start = slot * slot_size
-            connection.send((ticket, *_answer(dataset, seed, epoch, index, block.view[start : start + slot_size])))
+            connection.send((ticket, *_result(dataset, seed, epoch, index, block.view[start : start + slot_size])))
     except (EOFError, BrokenPipeError, ConnectionResetError):
         return  # the program has gone
 
 
-def _answer(dataset, seed, epoch, index, room):
-    # what draws from these two is at least not the same in all workers
+def _result(dataset: IndexableDataset[Any], seed: int, epoch: int, index: int, slot: memoryview) -> tuple[str, Any]:
+    # transforms that use these global generators at least do not draw the same numbers in all workers
     random.seed(hash((seed, epoch, index)))
     np.random.seed([seed & 0xFFFFFFFF, epoch & 0xFFFFFFFF, index & 0xFFFFFFFF])
     try:
-        return pack(fetch(dataset, seed, epoch, index), room)
+        return pack(fetch(dataset, seed, epoch, index), slot)
     except ExampleError as error:
         cause = error.__cause__
-        return "error", (str(error), _portable(cause), "".join(traceback.format_exception(cause)))
+        return "error", (str(error), _pickled(cause), "".join(traceback.format_exception(cause)))
     except Exception as error:  # an example that cannot be pickled
-        text = f"example {index} cannot be sent from a worker: {type(error).__name__}: {error}"
+        text = f"example {index} cannot be pickled in a worker: {type(error).__name__}: {error}"
         return "error", (text, None, traceback.format_exc())
 
 
-def _portable(error):
-    """The error as bytes, or None if it does not survive the way."""
+def _pickled(error: BaseException | None) -> bytes | None:
+    """The error as bytes, or None if it cannot be pickled and unpickled."""
     try:
         data = pickle.dumps(error)
         pickle.loads(data)
@@ -78,46 +94,47 @@ def _portable(error):
     return data
 
 
-def pack(example, room):
-    """("shared", (bytes, spans of the arrays in room)), or ("plain", bytes) if the arrays do not fit."""
-    buffers = []
+def pack(example: object, slot: memoryview) -> tuple[str, Any]:
+    """("shared", (pickle, spans of the arrays in the slot)), or ("plain", pickle) if the arrays do not fit."""
+    buffers: list[pickle.PickleBuffer] = []
     data = pickle.dumps(example, protocol=5, buffer_callback=buffers.append)
     parts = [buffer.raw() for buffer in buffers]
-    spans, end = [], 0
+    spans: list[tuple[int, int]] = []
+    end = 0
     for part in parts:
         spans.append((end, part.nbytes))
         end += -(-part.nbytes // ALIGNMENT) * ALIGNMENT
-    if end > len(room):
+    if end > len(slot):
         return "plain", pickle.dumps(example, protocol=5)
     for part, (start, size) in zip(parts, spans):
-        room[start : start + size] = part
+        slot[start : start + size] = part
     return "shared", (data, spans)
 
 
-def unpack(kind, payload, room, *, lent=False):
-    """The example; its arrays may be written to.
+def unpack(kind: str, payload: Any, slot: memoryview, *, lent: bool = False) -> Any:
+    """The example; its arrays are writable.
 
-    room: what `pack` wrote into
-    lent: large arrays are views of room; otherwise all are copies
+    slot: what `pack` wrote to
+    lent: large arrays are views of the slot; otherwise all are copies
     """
     if kind == "plain":
         return pickle.loads(payload)
     data, spans = payload
-    buffers = []
+    buffers: list[memoryview | bytearray] = []
     for start, size in spans:
-        part = room[start : start + size]
+        part = slot[start : start + size]
         buffers.append(part if lent and size >= LARGE else bytearray(part))
     return pickle.loads(data, buffers=buffers)
 
 
-def is_worth_lending(kind, payload):
-    """Whether the example has arrays so large that views of them are worth it."""
+def is_worth_lending(kind: str, payload: Any) -> bool:
+    """Whether any array of the example is large enough to be a view instead of a copy."""
     return kind == "shared" and any(size >= LARGE for _, size in payload[1])
 
 
-def _use_one_thread():
-    """One thread a library: workers are many, and a forked process must not use a pool whose threads stayed behind."""
-    for name in _QUIET:
+def _use_one_thread() -> None:
+    """Limits libraries to one thread each: a forked process must not use a thread pool, whose threads do not exist."""
+    for name in _THREAD_VARIABLES:
         os.environ[name] = "1"
     try:
         with open("/proc/self/maps", encoding="utf-8", errors="replace") as file:
@@ -134,8 +151,8 @@ def _use_one_thread():
         opencv.setNumThreads(0)
 
 
-def _keep_memory():
-    """Photos' memory, of which a worker needs the same again and again, does not go back to the system in between."""
+def _reuse_memory() -> None:
+    """Makes malloc retain freed memory: a worker allocates arrays of the size of an image again and again."""
     try:
         mallopt = ctypes.CDLL(None).mallopt
     except (OSError, AttributeError):  # another C library

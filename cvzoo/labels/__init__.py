@@ -1,4 +1,4 @@
-"""Names and colours of the classes of public data sets; facts, no code."""
+"""Names and colors of the classes of public data sets, in the order of their labels."""
 
 from typing import TYPE_CHECKING
 

@@ -1,6 +1,6 @@
-"""The 150 classes of ADE20K's scene parsing benchmark and their colours, in the order of their labels.
+"""The 150 classes of ADE20K's scene parsing benchmark and their colors, in the order of their labels.
 
-Source: objectInfo150 and color150 of the benchmark; of several words for a class, the first.
+Source: objectInfo150 and color150 of the benchmark; the first of several names of a class.
 """
 
 # fmt: off

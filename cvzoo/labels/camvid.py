@@ -1,4 +1,4 @@
-"""The 11 classes of CamVid as SegNet's authors grouped them, and their colours."""
+"""The 11 classes of CamVid as SegNet's authors grouped them, and their colors."""
 
 # fmt: off
 camvid_label_names = (

@@ -1,5 +1,5 @@
-"""The 19 classes of Cityscapes that count, their colours and their ids in its files, in the order of their labels; and
-all 34 that its files tell apart, in the order of their ids.
+"""The 19 classes that Cityscapes evaluates, with colors and ids in its files, in the order of their labels; and all 34
+classes of its files, in the order of their ids.
 
 Source: labels.py of the official cityscapesScripts.
 """
@@ -31,6 +31,6 @@ cityscapes_file_label_colors = (
     (0, 80, 100), (0, 0, 230), (119, 11, 32),
 )
 
-# what a *_labelIds.png holds where the class stands; every other value counts as ignored
+# the value of each evaluated class in a *_labelIds.png; all other values are ignored
 cityscapes_label_ids = (7, 8, 11, 12, 13, 17, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 31, 32, 33)
 # fmt: on

@@ -1,4 +1,4 @@
-"""The classes and key points of MS COCO, in the order of their labels. Source: the official annotation files."""
+"""The classes and keypoints of MS COCO, in the order of their labels. Source: the official annotation files."""
 
 # fmt: off
 coco_bbox_label_names = (
@@ -20,7 +20,7 @@ coco_keypoint_names = (
     "right_ankle",
 )
 
-# pairs of key points that a line joins, counted from 0
+# pairs of 0-based indices of keypoints that are connected by a line
 coco_keypoint_skeleton = (
     (15, 13), (13, 11), (16, 14), (14, 12), (11, 12), (5, 11), (6, 12), (5, 6), (5, 7), (6, 8), (7, 9), (8, 10),
     (1, 2), (0, 1), (0, 2), (1, 3), (2, 4), (3, 5), (4, 6),

@@ -1,8 +1,8 @@
-"""COCO's classes by the numbers of its categories, 1 to 90, of which ten are unused: as torchvision counts them."""
+"""COCO's classes by category id, 1 to 90, of which ten are unused: the labels of torchvision's models."""
 
 from cvzoo.labels.coco import coco_bbox_label_names
 
-# numbers of categories that COCO once had; networks that count by category keep their places
+# ids of removed categories; networks whose labels are category ids have outputs for them
 unused_coco_categories = (12, 26, 29, 30, 45, 66, 68, 69, 71, 83)
 _category_names = list(coco_bbox_label_names)
 for _number in unused_coco_categories:
@@ -11,6 +11,6 @@ _names_by_count = {80: coco_bbox_label_names, 90: tuple(_category_names), 91: ("
 
 
 def torchvision_label_names(n_class: int) -> tuple[str, ...] | None:
-    """Names of the classes of a detector of torchvision's file: of COCO's 80, or of the 90 that it counts to, or of
-    these and an unused first; None for other numbers."""
+    """Names of the n_class classes of a torchvision detector: COCO's 80 classes, its 90 category ids, or these after an
+    unused first (91); None for any other n_class."""
     return _names_by_count.get(n_class)

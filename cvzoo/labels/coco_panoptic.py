@@ -1,4 +1,4 @@
-"""The 133 classes of COCO's panoptic files and their colours: 80 things, then 53 kinds of stuff.
+"""The 133 classes of COCO's panoptic segmentation and their colors: 80 thing classes, then 53 stuff classes.
 
 Source: panoptic_coco_categories.json of the official panopticapi.
 """

@@ -1,6 +1,6 @@
 """The 1000 classes of ImageNet's challenge (ILSVRC 2012), in the order of their labels: the first word of each synset.
 
-Two pairs of synsets share their first word: the bird among the cranes and the second maillot carry one more.
+Two pairs of synsets have the same first word, "crane" and "maillot": one of each pair has a second word added.
 """
 
 # fmt: off

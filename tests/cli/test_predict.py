@@ -86,7 +86,7 @@ def test_a_photo_may_be_at_an_address(run, net, photos, tmp_path, monkeypatch):
 def test_a_video_and_a_camera_are_refused_by_their_names(run, net):
     status, _, errors = run("predict", "movie.mp4", "0", *net)
     assert status == 1
-    assert "movie.mp4: a video, and cvzoo reads images; extract frames: ffmpeg" in errors
+    assert "movie.mp4: a video, but cvzoo reads images; extract frames: ffmpeg" in errors
     assert "0: a camera" in errors
 
 

@@ -1,4 +1,4 @@
-"""Photos of every kind come out in one layout; broken, huge and odd ones are refused by name."""
+"""Images of every kind come out in one layout; broken, huge and odd ones are refused by name."""
 
 import io
 import struct
@@ -64,13 +64,13 @@ def test_jpeg_is_close():
     np.testing.assert_allclose(img, smooth.transpose(2, 0, 1), atol=6)
 
 
-# every mode of Pillow's that a file can have, made from a photo whose RGB is known
+# every mode of Pillow's that a file can have, made from an image whose RGB is known
 MODES = {
     "grey": (Image.fromarray(GRAY), np.stack([GRAY] * 3)),
     "black and white": (Image.fromarray(GRAY > 99), np.stack([(GRAY > 99) * 255] * 3)),
-    "16-bit grey": (Image.fromarray(GRAY.astype(np.uint16) * 257), np.stack([GRAY] * 3)),
+    "16-bit gray": (Image.fromarray(GRAY.astype(np.uint16) * 257), np.stack([GRAY] * 3)),
     "opaque RGBA": (Image.fromarray(np.dstack([RGB, np.full_like(GRAY, 255)])), CHW),
-    "opaque grey and alpha": (
+    "opaque gray and alpha": (
         Image.merge("LA", [Image.fromarray(GRAY), Image.fromarray(np.full_like(GRAY, 255))]),
         np.stack([GRAY] * 3),
     ),
@@ -138,7 +138,7 @@ def test_a_transparent_palette_entry_shows_the_background():
 def test_exif_orientation_is_applied(kind, orientation):
     upright = np.zeros((16, 24, 3), dtype=np.uint8)
     upright[:8, :8] = 255  # one corner tells all eight apart, since the sides differ
-    # what a camera stores, so that turning it as the tag says gives the upright photo
+    # what a camera stores, so that turning it as the tag says gives the upright image
     stored = {
         1: upright,
         2: upright[:, ::-1],
@@ -224,7 +224,7 @@ def test_arrays_of_other_kinds(array, expected):
         (RGB, r"img\.transpose\(2, 0, 1\)"),
         (np.zeros((9, 7, 4), np.uint8), r"\[:, :, :3\]"),
         (np.zeros((4, 9, 7), np.uint8), r"img\[:3\]"),
-        (np.zeros((2, 3, 9, 7), np.uint8), "one photo at a time"),
+        (np.zeros((2, 3, 9, 7), np.uint8), "one image at a time"),
         (np.zeros(9, np.uint8), r"\(3, H, W\)"),
         (np.zeros((5, 9, 7), np.uint8), r"\(3, H, W\)"),
     ],
@@ -260,11 +260,11 @@ def test_empty_arrays_are_refused(shape):
 @pytest.mark.parametrize(
     ("source", "first_line"),
     [
-        (None, "an object of type NoneType is no image"),
-        (3, "the number 3 is no image"),
-        (np.float32(0.5), "the number np.float32(0.5) is no image"),
-        ([1, 2], "an object of type list is no image"),
-        ({"path": "x"}, "an object of type dict is no image"),
+        (None, "an object of type NoneType is not an image"),
+        (3, "the number 3 is not an image"),
+        (np.float32(0.5), "the number np.float32(0.5) is not an image"),
+        ([1, 2], "an object of type list is not an image"),
+        ({"path": "x"}, "an object of type dict is not an image"),
     ],
 )
 def test_sources_of_another_type_are_refused_in_the_first_line(source, first_line):
@@ -277,7 +277,7 @@ def test_sources_of_another_type_are_refused_in_the_first_line(source, first_lin
 
 def test_a_tensor_of_torch_is_refused_with_what_makes_an_array_of_it():
     tensor = type("Tensor", (), {"__module__": "torch", "__array__": lambda self: CHW})()
-    with pytest.raises(DtypeError, match=r"torch\.Tensor is no image[^$]*\.numpy\(\)"):
+    with pytest.raises(DtypeError, match=r"torch\.Tensor is not an image[^$]*\.numpy\(\)"):
         read_image(tensor)
     other = type("Tensor", (), {"__module__": "jax", "__array__": lambda self: CHW})()
     with pytest.raises(DtypeError, match=r"np\.asarray"):
@@ -285,7 +285,7 @@ def test_a_tensor_of_torch_is_refused_with_what_makes_an_array_of_it():
 
 
 def test_an_empty_path_is_refused():
-    with pytest.raises(ImageError, match="an empty path names no image"):
+    with pytest.raises(ImageError, match="the path of the image is empty"):
         read_image("")
 
 
@@ -331,9 +331,9 @@ def test_a_missing_file_is_a_missing_file(tmp_path):
 @pytest.mark.parametrize("share", [0.02, 0.3, 0.6, 0.9])
 def test_a_truncated_file_is_named(tmp_path, kind, share):
     data = encoded(Image.fromarray(RNG.integers(0, 256, (60, 80, 3), dtype=np.uint8)), kind)
-    path = tmp_path / "half a photo.bin"
+    path = tmp_path / "half an image.bin"
     path.write_bytes(data[: int(len(data) * share)])
-    with pytest.raises(ImageError, match=r"half a photo\.bin"):
+    with pytest.raises(ImageError, match=r"half an image\.bin"):
         read_image(path)
 
 
@@ -341,7 +341,7 @@ def test_a_truncated_file_is_named(tmp_path, kind, share):
 def test_what_is_no_photo_is_named(tmp_path, data):
     path = tmp_path / "letter.jpg"
     path.write_bytes(data)
-    with pytest.raises(ImageError, match=r"letter\.jpg: not a photo of a known kind"):
+    with pytest.raises(ImageError, match=r"letter\.jpg: not an image file of a supported format"):
         read_image(path)
     with pytest.raises(ImageError, match=f"{len(data)} bytes"):
         read_image(data)
@@ -361,7 +361,7 @@ def test_broken_bytes_never_raise_anything_else():
 
 
 def bomb(height, width):
-    """A PNG whose header promises a photo of this size; the rest is missing, and must never be asked for."""
+    """A PNG whose header promises an image of this size; the rest is missing, and must never be asked for."""
     head = b"IHDR" + struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     return b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + head + struct.pack(">I", zlib.crc32(head)) + b"\0\0\0\0IDAT"
 

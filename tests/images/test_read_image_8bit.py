@@ -1,4 +1,4 @@
-"""Reading a photo as uint8 gives what reading it as float32 gives, rounded."""
+"""Reading an image as uint8 gives what reading it as float32 gives, rounded."""
 
 import numpy as np
 import pytest

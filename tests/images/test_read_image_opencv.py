@@ -1,4 +1,4 @@
-"""OpenCV as decoder: the same photos and the same errors as with Pillow."""
+"""OpenCV as decoder: the same images and the same errors as with Pillow."""
 
 import io
 import sys
@@ -37,8 +37,8 @@ FILES = {
 }
 FILES |= {f"EXIF {orientation}": turned(orientation) for orientation in (1, 2, 3, 4, 5, 6, 7, 8, 77)}
 FILES |= {
-    "EXIF of a grey photo": turned(6, PHOTO.convert("L")),
-    "grey JPEG": encoded(PHOTO.convert("L")),
+    "EXIF of a gray image": turned(6, PHOTO.convert("L")),
+    "gray JPEG": encoded(PHOTO.convert("L")),
     "JPEG in RGB": encoded(PHOTO, keep_rgb=True),
     "JPEG with restarts": encoded(PHOTO, restart_marker_rows=1),
     "JPEG with something behind it": encoded(PHOTO) + b"\xff\xc0 and more",
@@ -46,7 +46,7 @@ FILES |= {
     "CMYK JPEG": encoded(PHOTO.convert("CMYK")),
     "PNG": encoded(PHOTO, "PNG"),
     "palette": encoded(PHOTO.quantize(9), "PNG"),
-    "16-bit grey": encoded(Image.fromarray(SMOOTH[..., 0].astype(np.uint16) * 257), "PNG"),
+    "16-bit gray": encoded(Image.fromarray(SMOOTH[..., 0].astype(np.uint16) * 257), "PNG"),
     "transparent": encoded(Image.fromarray(np.dstack([SMOOTH, SMOOTH[..., 0]])), "PNG"),
     "GIF": encoded(PHOTO, "GIF"),
 }
@@ -68,7 +68,7 @@ def test_both_decoders_give_the_same_photo(kind, color, dtype):
 def test_paths_and_files_are_decoded_too(tmp_path):
     pytest.importorskip("cv2", reason="needs the extra cv2")
     path = tmp_path / "photo.jpg"
-    path.write_bytes(FILES["grey JPEG"])
+    path.write_bytes(FILES["gray JPEG"])
     expected = read_image(path)
     with open(path, "rb") as file:
         for source in (path, str(path), file, bytearray(path.read_bytes()), memoryview(path.read_bytes())):
@@ -81,7 +81,7 @@ def test_sound_colour_jpegs_do_reach_opencv(monkeypatch):
     decode = cv2.imdecode
     monkeypatch.setattr(cv2, "imdecode", lambda *arguments: seen.append(arguments) or decode(*arguments))
     read_image(FILES["JPEG 75 2 False"], decoder="opencv")
-    read_image(FILES["grey JPEG"], decoder="opencv")
+    read_image(FILES["gray JPEG"], decoder="opencv")
     assert len(seen) == 2
     read_image(FILES["PNG"], decoder="opencv")
     read_image(FILES["CMYK JPEG"], decoder="opencv")
@@ -129,7 +129,7 @@ def test_damaged_files_are_the_same_errors_or_the_same_photos(progressive, capfd
 def test_the_limit_of_pixels_holds():
     pytest.importorskip("cv2", reason="needs the extra cv2")
     with pytest.raises(ImageError, match="too many pixels"):
-        read_image(FILES["grey JPEG"], max_pixels=61 * 97 - 1, decoder="opencv")
+        read_image(FILES["gray JPEG"], max_pixels=61 * 97 - 1, decoder="opencv")
 
 
 def test_arrays_need_no_decoder(monkeypatch):

@@ -1,4 +1,4 @@
-"""Photos by address, from a server on this machine."""
+"""Images by address, from a server on this machine."""
 
 import functools
 import http.server
@@ -39,15 +39,15 @@ def test_a_photo_comes_from_its_address(address):
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_failures_name_the_address(address):
-    with pytest.raises(ImageError, match=r"absent\.png: cannot be fetched"):
+    with pytest.raises(ImageError, match=r"absent\.png: cannot be downloaded"):
         read_image_url(f"{address}/absent.png")
-    with pytest.raises(ImageError, match=r"letter\.png: not a photo"):
+    with pytest.raises(ImageError, match=r"letter\.png: not an image"):
         read_image_url(f"{address}/letter.png")
-    with pytest.raises(ImageError, match=r"photo\.png: too large"):
+    with pytest.raises(ImageError, match=r"photo\.png: the file is too large"):
         read_image_url(f"{address}/photo.png", max_bytes=20)
     with pytest.raises(ImageError, match="at most 34 pixels"):
         read_image_url(f"{address}/photo.png", max_pixels=34)
-    with pytest.raises(ImageError, match=r"photo\.png: takes too long"):
+    with pytest.raises(ImageError, match=r"photo\.png: the download takes too long"):
         read_image_url(f"{address}/photo.png", max_seconds=-1)
     for url in (
         "http://exa mple/a.png",
@@ -55,7 +55,7 @@ def test_failures_name_the_address(address):
         "http://127.0.0.1:99999/a.png",
         f"http://127.0.0.1:{10**20}/a.png",
     ):
-        with pytest.raises(ImageError, match="cannot be fetched"):
+        with pytest.raises(ImageError, match="cannot be downloaded"):
             read_image_url(url)
 
 
@@ -63,5 +63,5 @@ def test_failures_name_the_address(address):
     "url", ["file:///etc/hostname", "ftp://example.com/a.png", "dog.jpg", "data:image/png;base64,"]
 )
 def test_only_http_and_https_are_fetched(url):
-    with pytest.raises(ImageError, match="not an address"):
+    with pytest.raises(ImageError, match="not an http"):
         read_image_url(url)

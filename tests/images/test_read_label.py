@@ -42,7 +42,7 @@ def test_the_dtype_can_be_chosen_and_the_array_written_to():
 
 def test_colours_and_broken_files_are_refused(tmp_path):
     Image.new("RGB", (4, 3)).save(tmp_path / "photo.png")
-    with pytest.raises(ImageError, match="has colours"):
+    with pytest.raises(ImageError, match="has colors"):
         read_label(tmp_path / "photo.png")
     (tmp_path / "broken.png").write_bytes((tmp_path / "photo.png").read_bytes()[:40])
     with pytest.raises(ImageError, match=r"broken\.png"):

@@ -42,5 +42,5 @@ def test_images_are_not_refused(tmp_path, monkeypatch):
 
 def test_read_image_says_so_too():
     for source in ("movie.mp4", pathlib.Path("movie.mp4")):
-        with pytest.raises(ImageError, match=r"^movie\.mp4: a video, and cvzoo reads images; extract frames"):
+        with pytest.raises(ImageError, match=r"^movie\.mp4 is a video, but cvzoo reads images; extract frames"):
             read_image(source)

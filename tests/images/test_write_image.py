@@ -1,4 +1,4 @@
-"""Photos are written whole or not at all."""
+"""Images are written whole or not at all."""
 
 import io
 import os

@@ -50,7 +50,7 @@ def test_the_hook_sees_every_batch():
 
 
 def test_bad_functions_and_examples_are_explained():
-    with pytest.raises(ShapeError, match="one result an example"):
+    with pytest.raises(ShapeError, match="one result per example"):
         apply_to_iterator(lambda a: [1], batches())
     with pytest.raises(ValueRangeError, match="at least 4"):
         apply_to_iterator(lambda a, b, c, d: a, batches(), n_input=4)

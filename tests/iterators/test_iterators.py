@@ -158,7 +158,7 @@ def test_errors_name_the_photo_and_the_batch_can_be_tried_again(make):
     it = make(dataset, 4, repeat=False, shuffle=False)
     assert numbers(next(it)) == [0, 1, 2, 3]
     for _ in range(2):
-        with pytest.raises(ExampleError, match=r"example 5 \(photos/5\.jpg\).*the photo is cut off") as caught:
+        with pytest.raises(ExampleError, match=r"example 5 \(photos/5\.jpg\).*the image is cut off") as caught:
             next(it)
         assert isinstance(caught.value.__cause__, ValueError)
         assert it.current_position == 4
@@ -194,7 +194,10 @@ BAD = [
     (lambda: SerialIterator([1], 1).load_state({"epoch": 1}), "not the state"),
     (lambda: SerialIterator([1], 1).load_state(SerialIterator([1, 2], 1).state()), "another n_example"),
     (lambda: SerialIterator([1], 1).load_state(SerialIterator([1], 1, shuffle=False).state()), "another shuffle"),
-    (lambda: SerialIterator([1], 1).load_state({**SerialIterator([1], 1).state(), "position": 2}), "no place"),
+    (
+        lambda: SerialIterator([1], 1).load_state({**SerialIterator([1], 1).state(), "position": 2}),
+        "outside the data set",
+    ),
 ]
 
 

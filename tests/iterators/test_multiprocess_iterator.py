@@ -141,7 +141,7 @@ def test_errors_of_workers_come_with_the_photos_name_and_their_traceback(method)
 TROUBLE = [
     ("stop", "StopIteration"),
     ("unpicklable error", "no way"),
-    ("unpicklable value", "cannot be sent"),
+    ("unpicklable value", "cannot be pickled"),
     ("exit", r"exit status 3.*photos/5\.jpg"),
     ("kill", r"SIGKILL.*photos/5\.jpg"),
 ]
@@ -368,7 +368,7 @@ def test_a_forkserver_that_is_killed_while_workers_start_is_named(monkeypatch):
     with MultiprocessIterator(Numbers(), 2, n_processes=2, start_method="forkserver") as it:
         with monkeypatch.context() as patch:
             patch.setattr(multiprocessing.forkserver, "connect_to_new_process", killed)
-            with pytest.raises(ExampleError, match=r"could not be started.*forkserver"):
+            with pytest.raises(ExampleError, match=r"cannot be started.*forkserver"):
                 next(it)
         assert len(next(it)) == 2  # by another one
 

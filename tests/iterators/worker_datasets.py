@@ -36,7 +36,7 @@ class Odd(Numbers):
     def __getitem__(self, index):
         if index == 5:
             if self.kind == "error":
-                raise ValueError("the photo is cut off")
+                raise ValueError("the image is cut off")
             if self.kind == "stop":
                 raise StopIteration
             if self.kind == "unpicklable error":
