@@ -45,7 +45,8 @@ def run(args: argparse.Namespace) -> int:
             raise ConfigError(f"--out {out} is a file", expected="a folder, which is made if it is not there")
         out.mkdir(parents=True, exist_ok=True)
     lines = args.json_lines if args.json_lines is not None or out is None else out / "results.jsonl"
-    photos, total = photo_sources(args.photos, sys.stdin.buffer if "-" in args.photos else ())
+    listed = sys.stdin.buffer if "-" in args.photos else ()
+    photos, total = photo_sources(args.photos, listed, frame_step=args.frame_step)
     draws = presentation.draw is not None and not args.no_draw
     if out is not None and draws:
         photos = _kept_apart(photos, out)

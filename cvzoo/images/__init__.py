@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from cvzoo.images.read_image_size import read_image_size
     from cvzoo.images.read_image_url import read_image_url
     from cvzoo.images.read_label import read_label
+    from cvzoo.images.read_video import read_video
     from cvzoo.images.write_image import encode_jpeg, encode_png, to_pil, write_image
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "read_image_size",
     "read_image_url",
     "read_label",
+    "read_video",
     "to_pil",
     "write_image",
 ]

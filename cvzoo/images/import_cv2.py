@@ -1,14 +1,24 @@
-"""Imports OpenCV where it is used, since it is an optional dependency."""
+"""OpenCV, imported when it is used, whichever of its packages is installed."""
 
 from types import ModuleType
 
 from cvzoo.errors.exceptions import MissingExtraError
 
+_INSTALL = "pip install --force-reinstall --no-deps opencv-python-headless, or the opencv-python that you had"
+
 
 def import_cv2() -> ModuleType:
-    """The module cv2. Raises MissingExtraError if it is not installed."""
+    """The module cv2, of opencv-python-headless, opencv-python or opencv-contrib-python.
+
+    Raises MissingExtraError if there is none, or if what is left of it cannot be used: these packages share their
+    files, and who uninstalls one of two breaks the other.
+    """
     try:
         import cv2
-    except ImportError as error:
-        raise MissingExtraError("OpenCV is not installed", hint='pip install "cvzoo[cv2]"') from error
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("OpenCV is not installed", hint="pip install opencv-python-headless") from error
+    except ImportError as error:  # opencv-python where there is no libGL
+        raise MissingExtraError(f"OpenCV cannot be imported: {error}", hint=_INSTALL) from error
+    if cv2.__file__ is None:  # an empty folder is a package to Python
+        raise MissingExtraError("OpenCV's files are gone", hint=_INSTALL)
     return cv2

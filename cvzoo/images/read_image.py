@@ -15,7 +15,7 @@ from cvzoo.images.decode import Bytes, check_pixel_count, load, open_bytes, open
 from cvzoo.images.decode_opencv import open_bytes_opencv
 from cvzoo.images.from_array import from_array
 from cvzoo.images.from_pil import from_pil, from_pil_8bit, from_pixels
-from cvzoo.images.why_no_image import why_no_image
+from cvzoo.images.video_kind import video_kind
 from cvzoo.typing.aliases import Array, FilePath
 
 # As many pixels as Pillow takes without a warning: 1 GiB as (3, H, W) float32
@@ -59,7 +59,7 @@ def read_image(
     dtype: float32, or uint8: a quarter of the memory and faster for transforms, rounded if the file has more than
         8 bits per channel, and not contiguous but a view of an array (H, W, 3), the layout of decoders
     decoder: decoder of intact JPEG files in color or gray; "opencv" is up to a quarter faster as uint8, hardly as
-        float32, and needs OpenCV. Pillow decodes everything else, so errors are the same. The bits are the same if
+        float32. Pillow decodes everything else, so errors are the same. The bits are the same if
         both use libjpeg-turbo, as the wheels on PyPI do
 
     EXIF orientation is applied. 16-bit gray is scaled so that 65535 becomes 255. Palettes, CMYK and 1-bit become RGB,
@@ -112,8 +112,8 @@ def _check_path(path: str) -> None:
         raise ImageError("the path of the image is empty")
     if path.startswith(("http://", "https://")):
         raise ImageError(f"{path} is a URL, not a file", hint="cvzoo.images.read_image_url")
-    if (why := why_no_image(path)) is not None:
-        raise ImageError(f"{path} is {why}")
+    if (kind := video_kind(path)) is not None:
+        raise ImageError(f"{path} is {kind}, not an image", hint=f"its frames: cvzoo.images.read_video({path!r})")
 
 
 def _not_a_source(source: object) -> DtypeError:
@@ -121,7 +121,7 @@ def _not_a_source(source: object) -> DtypeError:
     kind = type(source)
     what, hint = f"an object of type {kind.__name__}", None
     if isinstance(source, int | float | np.number):
-        what, hint = f"the number {source!r}", "a path; each frame of a camera or video as an array"
+        what, hint = f"the number {source!r}", "a path; the frames of a camera: cvzoo.images.read_video"
     elif kind.__module__.partition(".")[0] == "torch":
         what, hint = "a torch.Tensor", "tensor.cpu().numpy(), times 255 if its values are in [0, 1]"
     elif hasattr(source, "__array__"):

@@ -33,7 +33,7 @@ def color_jitter(
     brightness, contrast, saturation: the factor is drawn from [1 - this, 1 + this], not below 0, or from a pair
     hue: the shift is drawn from [-this, this], in turns of the hue circle, at most 0.5, or from a pair
     backend: "numpy" computes in float32 and rounds once, if at all; "opencv", for uint8 RGB photos, takes half the
-        time, rounds after every step, knows 256 hues, and needs the extra cv2
+        time, rounds after every step, knows 256 hues
     dtype: of the result; None is that of img, float32 spares a uint8 photo the rounding
     rng: where to draw from; None is this thread's generator
     Returns the same shape in [0, 255]; with return_param also a dictionary of brightness, contrast,

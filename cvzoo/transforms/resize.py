@@ -36,7 +36,7 @@ def resize(img, size, *, interpolation: Interpolation = "bilinear", backend: Bac
     backend: "pillow" gives the bits of `PIL.Image.resize`, which widens its kernel when it shrinks (antialias);
         "opencv" those of `cv2.resize`, of an (H, W, 3) uint8 photo or else of each channel by itself (floats that it
         resizes together may differ in their last bits). It does not widen its kernel (box, its INTER_AREA, apart) and
-        is several times faster; it needs the extra cv2.
+        is several times faster.
     Returns (C, H', W'): uint8 for uint8, rounded; the dtype of img for "nearest"; float32 for all else, computed in
     floats and not rounded. float32 is contiguous; uint8 lies (H', W', C) in memory, as decoders and Pillow keep it.
     Raises ShapeError if img is not (C, H, W) or size no pair, ValueRangeError for another interpolation or backend,

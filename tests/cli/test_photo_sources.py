@@ -91,10 +91,30 @@ def test_an_address_stays_as_it_is_and_names_its_results_by_its_path():
     assert path_of(found).name == "my dog_.jpg"
 
 
-def test_a_video_is_told_with_what_makes_photos_of_it():
+def test_a_video_is_a_trouble_where_images_are_wanted():
     (trouble,) = photo_sources(["clip.webm"], ())[0]
-    assert trouble.why.startswith("a video")
-    assert "ffmpeg -i clip.webm" in trouble.why
+    assert trouble.name == "clip.webm"
+    assert trouble.why.startswith("a video, and images are wanted")
+    assert "ffmpeg" in trouble.why
+
+
+def test_frames_stand_in_the_place_of_their_video(monkeypatch, tmp_path):
+    steps = []
+
+    def read_video(source, *, step):
+        steps.append((source, step))
+        if source == "b.mp4":
+            raise FileNotFoundError(2, "No such file", source)
+        return iter(range(3))
+
+    monkeypatch.setattr("cvzoo.cli.photo_sources.read_video", read_video)
+    found, total = photo_sources(["a.jpg", "a.mp4", "b.mp4", "0"], (), frame_step=5)
+    assert (total, steps) == (None, [])  # no frame is read before it is asked for
+    paths = [each if isinstance(each, Trouble) else str(path_of(each)) for each in found]
+    assert paths[:4] == ["a.jpg", "a_000000.jpg", "a_000005.jpg", "a_000010.jpg"]
+    assert paths[4].name == "b.mp4"
+    assert paths[5:] == ["camera_0_000000.jpg", "camera_0_000005.jpg", "camera_0_000010.jpg"]
+    assert steps == [("a.mp4", 5), ("b.mp4", 5), ("0", 5)]
 
 
 @pytest.mark.parametrize("word", ["ftp://example.org/dog.jpg", "file:///photos/dog.jpg", "s3://photos/*.jpg"])

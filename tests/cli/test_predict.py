@@ -10,6 +10,8 @@ import sys
 import time
 import types
 
+import cv2
+import numpy as np
 import pytest
 from PIL import Image
 
@@ -83,11 +85,27 @@ def test_a_photo_may_be_at_an_address(run, net, photos, tmp_path, monkeypatch):
     assert (tmp_path / "out" / "a.jpg").is_file()
 
 
-def test_a_video_and_a_camera_are_refused_by_their_names(run, net):
-    status, _, errors = run("predict", "movie.mp4", "0", *net)
+def test_the_frames_of_a_video_are_predicted_one_by_one(run, net, tmp_path):
+    movie = tmp_path / "movie.avi"
+    writer = cv2.VideoWriter(str(movie), cv2.VideoWriter_fourcc(*"MJPG"), 10, (64, 48))
+    for k in range(5):
+        writer.write(np.full((48, 64, 3), 50 * k, np.uint8))
+    writer.release()
+    out = tmp_path / "out"
+    status, printed, errors = run("predict", movie, *net, "--out", out, "--frame-step", 2, "--batch-size", 2)
+    assert status == 0, errors
+    assert "movie.avi#4" in printed
+    names = ["movie_000000", "movie_000002", "movie_000004"]
+    assert sorted(path.stem for path in out.glob("*.json")) == names
+    assert sorted(path.stem for path in out.glob("*.jpg")) == names
+    assert [each["photo"] for each in records(out / "results.jsonl")] == [f"{movie}#{k}" for k in (0, 2, 4)]
+
+
+def test_a_video_and_a_camera_that_are_not_there_are_named(run, net):
+    status, _, errors = run("predict", "movie.mp4", "/dev/video99", *net)
     assert status == 1
-    assert "movie.mp4: a video, but cvzoo reads images; extract frames: ffmpeg" in errors
-    assert "0: a camera" in errors
+    assert "movie.mp4: No such file" in errors
+    assert "/dev/video99: cannot be opened as a camera" in errors
 
 
 def test_equal_names_from_different_folders_do_not_replace_each_other(run, net, photos, tmp_path):

@@ -4,6 +4,7 @@ import json
 import pathlib
 import shutil
 
+import cv2
 import numpy as np
 from neighbour import module_at
 from PIL import Image
@@ -215,6 +216,14 @@ def singa(folder):
     rng = np.random.default_rng(0)
     draw = lambda: (rng.normal(size=(64, 784)).astype("float32"), rng.integers(0, 10, 64).astype("int32"))  # noqa: E731
     return {"batches": [draw() for _ in range(3)]}
+
+
+def images(folder):
+    writer = cv2.VideoWriter(str(folder / "movie.mp4"), cv2.VideoWriter_fourcc(*"mp4v"), 10, (64, 48))
+    for k in range(12):
+        writer.write(np.full((48, 64, 3), 20 * k, np.uint8))
+    writer.release()
+    return {"cvzoo": cvzoo, "model": retinanet_text()}
 
 
 def gpu(folder):

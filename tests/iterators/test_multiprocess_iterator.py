@@ -10,6 +10,7 @@ import subprocess
 import sys
 import weakref
 
+import cv2
 import numpy as np
 import pytest
 from worker_datasets import BrokenOnArrival, Numbers, Odd
@@ -213,7 +214,6 @@ def test_a_forked_worker_may_use_kernels_after_its_parent_did(tmp_path):
 
 
 def test_opencv_in_workers_does_not_hang():
-    cv2 = pytest.importorskip("cv2")
     cv2.GaussianBlur(np.zeros((999, 999, 3), np.uint8), (9, 9), 3)
     with MultiprocessIterator(Numbers(), 4, n_processes=2, start_method="fork", timeout=60) as it:
         assert len(next(it)) == 4

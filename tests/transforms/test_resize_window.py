@@ -63,7 +63,6 @@ def test_pillows_bits_are_kept(seed, y_slice, x_slice, size, interpolation, dtyp
     pixels_together=st.booleans(),
 )
 def test_opencvs_bits_are_kept(seed, y_slice, x_slice, size, interpolation, dtype, pixels_together):
-    pytest.importorskip("cv2", reason="needs the extra cv2")
     img = photo(seed, dtype, pixels_together=pixels_together)
     assert_is_the_resized_crop(img, y_slice, x_slice, size, interpolation, "opencv")
 
@@ -71,8 +70,6 @@ def test_opencvs_bits_are_kept(seed, y_slice, x_slice, size, interpolation, dtyp
 @pytest.mark.parametrize("backend", ["pillow", "opencv"])
 @pytest.mark.parametrize("step", [1, 2, 3, 4])
 def test_whole_steps_whose_kernels_end_on_pixels_keep_their_bits(backend, step):
-    if backend == "opencv":
-        pytest.importorskip("cv2", reason="needs the extra cv2")
     img = photo(0, np.uint8, pixels_together=True)
     for offset in range(-9, 0):
         sides = slice(offset, offset + 30 * step), slice(offset * 2, offset * 2 + 40 * step)

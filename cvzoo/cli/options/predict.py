@@ -16,8 +16,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "photos",
         nargs="+",
         metavar="PHOTO",
-        help="a file, a folder, a glob in quotes ('photos/**/*.jpg'), an http(s) address, or - for a list of them on "
-        "standard input",
+        help="a file, a folder, a glob in quotes ('photos/**/*.jpg'), an http(s) address, a video, the number of a "
+        "camera (until Ctrl-C), or - for a list of them on standard input",
+    )
+    parser.add_argument(
+        "--frame-step", type=positive, default=1, metavar="N", help="of a video every Nth frame (default: 1, all)"
     )
     add_model_arguments(parser)
     group = parser.add_argument_group("the results")

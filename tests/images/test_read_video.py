@@ -1,0 +1,91 @@
+"""Frames of videos and cameras come one at a time, as images do."""
+
+import cv2
+import numpy as np
+import pytest
+
+from cvzoo.errors import ImageError, ValueRangeError
+from cvzoo.images import read_video
+
+COLORS = [(250, 20, 20), (20, 250, 20), (20, 20, 250), (128, 128, 128), (240, 240, 10)]
+
+
+@pytest.fixture
+def movie(tmp_path):
+    path = tmp_path / "movie.avi"
+    writer = cv2.VideoWriter(str(path), cv2.VideoWriter_fourcc(*"MJPG"), 10, (32, 16))
+    for color in COLORS:
+        writer.write(np.full((16, 32, 3), color[::-1], np.uint8))
+    writer.release()
+    return path
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.uint8])
+def test_the_frames_come_in_order_as_rgb(movie, dtype):
+    frames = list(read_video(movie, dtype=dtype))
+    assert len(frames) == 5
+    for frame, color in zip(frames, COLORS):
+        assert (frame.shape, frame.dtype) == ((3, 16, 32), dtype)
+        np.testing.assert_allclose(frame[:, 8, 16].astype(int), color, atol=8)
+    assert not np.shares_memory(frames[0], frames[1])
+
+
+def test_a_step_leaves_frames_out(movie):
+    every, some = list(read_video(movie)), list(read_video(str(movie), step=2))
+    assert len(some) == 3
+    np.testing.assert_array_equal(some, every[::2])
+
+
+class Camera:
+    """Stands in for OpenCV's capture of a camera: frames without an end."""
+
+    opened, released = [], 0
+
+    def __init__(self, source):
+        self.opened.append(source)
+
+    def isOpened(self):
+        return self.opened[-1] != 7
+
+    def grab(self):
+        return True
+
+    def retrieve(self):
+        return True, np.zeros((4, 6, 3), np.uint8)
+
+    def release(self):
+        Camera.released += 1
+
+
+def test_a_camera_is_named_by_its_number_and_let_go_when_nobody_looks(monkeypatch):
+    monkeypatch.setattr(cv2, "VideoCapture", Camera)
+    for source, opened in ((0, 0), ("1", 1), ("/dev/video3", "/dev/video3"), ("rtsp://host/1", "rtsp://host/1")):
+        frames = read_video(source)
+        assert [next(frames).shape for _ in range(3)] == [(3, 4, 6)] * 3
+        frames.close()
+        assert Camera.opened[-1] == opened
+    assert Camera.released == 4
+    with pytest.raises(ImageError, match="7: cannot be opened as a camera"):
+        read_video(7)
+
+
+def test_what_is_no_video_is_refused(movie, tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"none\.mp4"):
+        read_video(tmp_path / "none.mp4")
+    (tmp_path / "letter.mp4").write_bytes(b"dear reader")
+    with pytest.raises(ImageError, match=r"letter\.mp4: cannot be opened as a video"):
+        read_video(tmp_path / "letter.mp4")
+    with pytest.raises(ValueRangeError, match="step"):
+        read_video(movie, step=0)
+    with pytest.raises(ImageError, match="frame 0: too many pixels"):
+        next(read_video(movie, max_pixels=100))
+
+
+def test_a_video_without_frames_is_an_error_and_a_broken_one_ends(movie, monkeypatch):
+    whole = len(list(read_video(movie)))
+    movie.write_bytes(movie.read_bytes()[:-900])
+    assert 0 < len(list(read_video(movie))) <= whole
+    monkeypatch.setattr(Camera, "grab", lambda self: False)
+    monkeypatch.setattr(cv2, "VideoCapture", Camera)
+    with pytest.raises(ImageError, match="no frame can be read"):
+        next(read_video(movie))
