@@ -33,9 +33,9 @@ def test_images_are_no_videos(tmp_path, monkeypatch):
 
 
 def test_where_an_image_is_wanted_the_error_names_what_reads_the_frames():
-    with pytest.raises(ImageError, match=r"movie\.mp4: a video, not an image") as caught:
+    with pytest.raises(ImageError, match=r"movie\.mp4 is a video, not an image") as caught:
         read_image("movie.mp4")
     assert "cvzoo.images.read_video('movie.mp4')" in str(caught.value)
-    with pytest.raises(DtypeError, match="the number 0 is no image") as caught:
+    with pytest.raises(DtypeError, match="the number 0 is not an image") as caught:
         read_image(0)
     assert "read_video" in str(caught.value)
