@@ -1,0 +1,129 @@
+"""The public names of cvzoo and where the API reference documents each."""
+
+import functools
+import importlib
+import inspect
+import pathlib
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+PACKAGE = pathlib.Path(__file__).resolve().parents[2] / "cvzoo"
+
+
+class PublicName(NamedTuple):
+    """A name of a public module.
+
+    door: the public module, such as "cvzoo.geometry"
+    name, value: the name, and what it stands for
+    kind: "class", "function" or "data"
+    folder: the folder of the file that defines it, below the door's own ("model/ssd"); "" if it is none
+    entry: the full public name under which the reference documents it, of another door if this is a re-export
+    """
+
+    door: str
+    name: str
+    value: Any
+    kind: str
+    folder: str
+    entry: str
+
+    @property
+    def path(self) -> str:
+        """The full public name: door, dot, name."""
+        return f"{self.door}.{self.name}"
+
+    @property
+    def is_alias(self) -> bool:
+        """Whether another public name documents it."""
+        return self.path != self.entry
+
+
+@functools.cache
+def doors() -> tuple[str, ...]:
+    """The modules with public names: cvzoo, its rooms, and the modules that a room lists among its names."""
+    rooms = ["cvzoo", *(f"cvzoo.{path.parent.name}" for path in sorted(PACKAGE.glob("*/__init__.py")))]
+    listed = [
+        value.__name__
+        for room in rooms
+        for name, value in _members(importlib.import_module(room))
+        if inspect.ismodule(value)
+    ]
+    inner = {name for name in listed if name not in rooms}
+    return tuple(room for room in rooms if _members(importlib.import_module(room))) + tuple(sorted(inner))
+
+
+@functools.cache
+def public_names() -> tuple[PublicName, ...]:
+    """Every public name, door by door; modules, which are doors, are left out."""
+    found = [
+        (door, name, value)
+        for door in doors()
+        for name, value in _members(importlib.import_module(door))
+        if not inspect.ismodule(value)
+    ]
+    entries: dict[int, tuple[int, str]] = {}
+    for door, name, value in found:
+        if not _may_have_aliases(value):
+            continue
+        rank = _rank(door, name, value)
+        if id(value) not in entries or rank < entries[id(value)][0]:
+            entries[id(value)] = rank, f"{door}.{name}"
+    return tuple(
+        PublicName(
+            door,
+            name,
+            value,
+            kind_of(value),
+            _folder(door, value),
+            entries[id(value)][1] if _may_have_aliases(value) else f"{door}.{name}",
+        )
+        for door, name, value in found
+    )
+
+
+@functools.cache
+def entries() -> dict[str, PublicName]:
+    """Full public name -> the name, of those that the reference documents at this place."""
+    return {each.path: each for each in public_names() if not each.is_alias}
+
+
+def kind_of(value: object) -> str:
+    """ "class", "function" or "data"."""
+    if inspect.isclass(value):
+        return "class"
+    return "function" if inspect.isroutine(value) else "data"
+
+
+def summary_of(value: object) -> str:
+    """The first paragraph of a docstring in one line; of data its type and size."""
+    if kind_of(value) == "data":
+        size = f" of {len(value)}" if isinstance(value, tuple | frozenset) else ""
+        return f"A {type(value).__name__.strip('_')}{size}."
+    return " ".join((inspect.getdoc(value) or "").split("\n\n")[0].split())
+
+
+def _members(module: Any) -> Iterator[tuple[str, Any]] | list[tuple[str, Any]]:
+    names = getattr(module, "__all__", None)
+    if names is None:  # a module without a list: what it defines itself
+        values = ((name, value) for name, value in vars(module).items() if not name.startswith("_"))
+        return [pair for pair in values if getattr(pair[1], "__module__", None) == module.__name__]
+    return [(name, getattr(module, name)) for name in names]
+
+
+def _may_have_aliases(value: object) -> bool:
+    # equal numbers and tuples are often one object by chance
+    return kind_of(value) != "data" or (isinstance(value, tuple) and len(value) > 1)
+
+
+def _rank(door: str, name: str, value: object) -> int:
+    """The lower, the better the place to document it: its own room, its own name, and not cvzoo itself."""
+    own = (getattr(value, "__module__", None) or "").startswith(f"{door}.") and door != "cvzoo"
+    own = own or (door == "cvzoo.labels" and kind_of(value) == "data")
+    return 2 * (not own) + (getattr(value, "__name__", name) != name)
+
+
+def _folder(door: str, value: object) -> str:
+    module = (getattr(value, "__module__", None) or "") if kind_of(value) != "data" else ""
+    if not module.startswith(f"{door}."):
+        return ""
+    return "/".join(module.removeprefix(f"{door}.").split(".")[:-1])
