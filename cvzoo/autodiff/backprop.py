@@ -1,4 +1,4 @@
-"""One reverse sweep over the graph that frees nodes as it goes."""
+"""Backpropagation: one pass over the graph in reverse order that frees nodes as it goes."""
 
 import heapq
 import weakref
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
 MakeVariable = Callable[[Any, bool], "Variable"]
 
-RELEASED = "the graph behind this value was given up by an earlier backward()"
+RELEASED = "the graph of this value was released by an earlier backward()"
 RELEASED_HINT = "call the earlier one as backward(retain_graph=True)"
 
 
 class _Gradients:
-    """The gradients that are on their way, each summed from the functions that used the value."""
+    """Gradients that are not final yet, each the sum over the functions that used the value."""
 
     def __init__(self, double: bool, make: MakeVariable):
         self.double = double
         self.make = make
         self.of: dict[VariableNode, Variable] = {}
-        self.own: set[VariableNode] = set()  # whose array was made here, so that it may be added to in place
+        self.own: set[VariableNode] = set()  # whose array was allocated here, so that in-place addition is safe
 
     def add(self, node: "VariableNode", grad: "Variable") -> None:
         before = self.of.get(node)
@@ -43,7 +43,7 @@ class _Gradients:
             with on_device_of(before._array):
                 backend_of(before._array).add(before._array, grad._array, out=before._array)
         else:
-            # neither array is surely ours: a function may hand out one array as the gradient of two inputs
+            # neither array may be changed: a function can return one array as the gradient of two inputs
             with on_device_of(before._array):
                 total = backend_of(before._array).add(before._array, grad._array)
             self.of[node] = self.make(total, False)
@@ -67,17 +67,17 @@ def sweep(
     release: bool = False,
     reach: "set[VariableNode] | None" = None,
 ) -> None:
-    """Walk from the seeds to the leaves and hand every value's final gradient to `finish`.
+    """Traverse the graph from the seeds to the leaves and call `finish` with each value and its final gradient.
 
     seeds: the values to start from with their gradients
     double: the gradients are differentiable themselves
-    make: a Variable of (array, requires_grad)
-    release: cut the seeds off, so that what nobody else holds dies while the walk goes on
-    reach: only these nodes are walked to; None for all
+    make: builds a Variable from (array, requires_grad)
+    release: detach the seeds, so that memory that is not referenced elsewhere is freed during the traversal
+    reach: only these nodes are visited; None for all
     """
     grads = _Gradients(double, make)
     heap: list[tuple[int, int, FunctionNode]] = []
-    queued: set[int] = set()  # ids are safe: the heap, then the walk, holds the functions; ranks never rise again
+    queued: set[int] = set()  # ids are safe: the heap, then the loop, references the functions; ranks only fall
     count = 0
 
     def arrive(node: "VariableNode", grad: "Variable") -> None:
@@ -99,11 +99,11 @@ def sweep(
             function = heapq.heappop(heap)[2]
             queued.discard(id(function))
             out_nodes = [reference() for reference in function.outputs]
-            gys = tuple([grads.take(node) for node in out_nodes])
-            for node, gy in zip(out_nodes, gys):
-                if gy is not None:
-                    finish(node, gy)
-            del out_nodes, node, gy
+            gys: tuple[Variable | None, ...] = tuple([grads.take(node) for node in out_nodes])
+            for out_node, gy in zip(out_nodes, gys):
+                if out_node is not None and gy is not None:
+                    finish(out_node, gy)
+            del out_nodes, out_node, gy
             in_nodes = function.inputs
             asked = []
             for i, x in enumerate(in_nodes):
@@ -130,7 +130,9 @@ def sweep(
                             )
                         arrive(in_nodes[i], gx)
                 gxs = gx = None
-            function = in_nodes = gys = x = None  # so that the next step does not keep this one's arrays alive
+            # so that the next step does not keep this one's arrays alive
+            function = in_nodes = x = None  # type: ignore[assignment]
+            del gys
         for node, grad in grads.of.items():
             finish(node, grad)
     if passed:
@@ -138,7 +140,7 @@ def sweep(
 
 
 def _give_up(nodes: Iterable["VariableNode"]) -> "set[weakref.ref[FunctionNode]]":
-    """Cut the nodes off what they were computed by; what they remember of it, weakly, to be added to on the way."""
+    """Detach the nodes from their creators; weak references to these, which the traversal adds to."""
     passed: set[weakref.ref[FunctionNode]] = set()
     for node in nodes:
         if node.creator is not None:
@@ -149,7 +151,7 @@ def _give_up(nodes: Iterable["VariableNode"]) -> "set[weakref.ref[FunctionNode]]
 
 
 def _keep_outermost(passed: "set[weakref.ref[FunctionNode]]") -> None:
-    """Forget those functions that have died, and those that another one holds."""
+    """Drop the functions that were freed, and those that another one references."""
     alive = [function for function in (reference() for reference in passed) if function is not None]
     held = {x.creator for function in alive for x in function.inputs}
     passed.clear()
@@ -186,7 +188,7 @@ def _backward(function: "FunctionNode", indexes: tuple[int, ...], gys: tuple[Any
 
 
 def _is_writeable(array: Any) -> bool:
-    return type(array) is not np.ndarray or array.flags.writeable  # a GPU's arrays cannot be locked
+    return type(array) is not np.ndarray or array.flags.writeable  # arrays of a GPU have no such flag
 
 
 def _memory_of(array: Any) -> int:
@@ -194,9 +196,10 @@ def _memory_of(array: Any) -> int:
 
 
 def backprop(root: "VariableNode", *, retain_grad: bool, double: bool, retain_graph: bool, make: MakeVariable) -> None:
-    """Fill the gradients of the leaves that `root` was computed from, starting from root's own."""
+    """Compute the gradients of the leaves that `root` depends on, starting from the gradient of `root`."""
     start = root.grad_var
-    # A function may hand the same memory to two leaves (both inputs of an addition); each must own its gradient,
+    assert start is not None  # `Variable.backward` sets it
+    # A function may return the same memory for two leaves (both inputs of an addition); each must own its gradient,
     # since optimizers change gradients in place.
     taken = {_memory_of(start._array)}
 
@@ -205,7 +208,7 @@ def backprop(root: "VariableNode", *, retain_grad: bool, double: bool, retain_gr
             return
         leaf = node.creator is None
         if not (leaf or retain_grad):
-            node.grad_var = None  # what an earlier backward(retain_grad=True) left is no longer true
+            node.grad_var = None  # the gradient of an earlier backward(retain_grad=True) is out of date
             return
         if node.variable() is None:
             return
@@ -228,7 +231,7 @@ def backprop(root: "VariableNode", *, retain_grad: bool, double: bool, retain_gr
 
 
 def unchain_behind(node: "VariableNode") -> None:
-    """Cut every function that `node` was computed by out of the graph."""
+    """Remove from the graph every function that `node` depends on."""
     functions = node.behind()
     node.unchain()
     while functions:

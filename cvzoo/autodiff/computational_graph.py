@@ -31,7 +31,7 @@ class GraphValue:
         if self.is_leaf and not self.released:
             words.append("leaf" if self.requires_grad else "constant")
         if self.released:
-            words.append("graph given up")
+            words.append("graph released")
         if self.is_output:
             words.append("output")
         return ", ".join(words)
@@ -39,7 +39,7 @@ class GraphValue:
 
 @dataclasses.dataclass(frozen=True)
 class GraphFunction:
-    """A function's application; `inputs` and `outputs` are numbers of values, None for an output nobody used."""
+    """A function's application; `inputs` and `outputs` are numbers of values, None for an unused output."""
 
     label: str
     inputs: tuple[int, ...]
@@ -59,7 +59,7 @@ class ComputationalGraph:
         rankdir: where inputs stand: "TB" top, "LR" left, "BT" bottom, "RL" right
         """
         if rankdir not in ("TB", "LR", "BT", "RL"):
-            raise ValueRangeError("to_dot: rankdir", expected="TB, LR, BT or RL", got=repr(rankdir))
+            raise ValueRangeError(f"to_dot: unknown rankdir {rankdir!r}", expected="TB, LR, BT or RL")
         lines = ["digraph graphname {", f"  rankdir={rankdir};"]
         for i, value in enumerate(self.values):
             text = f"{value.shape}, {value.dtype}"
@@ -73,9 +73,9 @@ class ComputationalGraph:
         return "\n".join([*lines, "}", ""])
 
     def to_text(self) -> str:
-        """The graph as a listing: a line a leaf or a function, every value under a number of its own.
+        """The graph as a listing: one line per leaf or function, every value with a number.
 
-        `  %2 = MatMul(%0, %1)  float32 (2, 4)  h`; an output that nobody uses is `_`.
+        `  %2 = MatMul(%0, %1)  float32 (2, 4)  h`; an unused output is `_`.
         """
         made = {y for function in self.functions for y in function.outputs if y is not None}
         rows = [(f"%{i}", *self._about((i,))) for i in range(len(self.values)) if i not in made]
@@ -93,7 +93,7 @@ class ComputationalGraph:
             return self.to_dot()
         if format == "text":
             return self.to_text()
-        raise ValueRangeError("dump: format", expected="'dot' or 'text'", got=repr(format))
+        raise ValueRangeError(f"dump: unknown format {format!r}", expected="'dot' or 'text'")
 
     def _about(self, numbers: Sequence[int | None]) -> tuple[str, str]:
         values = [self.values[i] for i in numbers if i is not None]
@@ -156,11 +156,8 @@ def _graph(
     rows = []
     for function in functions:
         alive = [reference() for reference in function.outputs]
-        rows.append(
-            GraphFunction(
-                function.label, tuple(numbers[x] for x in function.inputs), tuple(numbers.get(y) for y in alive)
-            )
-        )
+        outputs = tuple(None if y is None else numbers.get(y) for y in alive)
+        rows.append(GraphFunction(function.label, tuple(numbers[x] for x in function.inputs), outputs))
     return ComputationalGraph(values, tuple(rows))
 
 

@@ -1,4 +1,4 @@
-"""A function's application: a place in the graph between its inputs and its outputs."""
+"""The application of a function: the node of the graph between its inputs and its outputs."""
 
 import contextlib
 import itertools
@@ -22,10 +22,10 @@ _NO_GRADIENTS = itertools.repeat(False)
 
 
 class FunctionNode:
-    """What every differentiable function derives from: write `forward` and `backward`, then call `apply`.
+    """Base class of differentiable functions: implement `forward` and `backward`, then call `apply`.
 
-    `forward(inputs)` takes a tuple of arrays and returns a tuple of arrays. Nothing is kept for `backward` unless it
-    says so by `retain_inputs` / `retain_outputs`: what is not retained dies as soon as the user drops it.
+    `forward(inputs)` takes a tuple of arrays and returns a tuple of arrays. No array is kept for `backward` unless
+    `forward` calls `retain_inputs` / `retain_outputs`: other arrays are freed as soon as the user drops them.
 
     `backward(target_input_indexes, grad_outputs)` takes and returns Variables and is made of differentiable functions,
     so that it can be differentiated again. It returns one gradient (or None) for each of `target_input_indexes`;
@@ -34,20 +34,21 @@ class FunctionNode:
     A node is applied once. Source: Chainer's contract (Tokui et al., KDD 2019, section 3.1).
     """
 
-    inputs: tuple[VariableNode, ...] | None = None
-    outputs: tuple["weakref.ref[VariableNode]", ...] | None = None
+    # None until `apply` records the graph; typed as it is there, where each backward pass reads it
+    inputs: tuple[VariableNode, ...] = None  # type: ignore[assignment]
+    outputs: tuple["weakref.ref[VariableNode]", ...] = None  # type: ignore[assignment]
     rank = 0
-    crosses_devices = False  # whether its inputs may lie on different devices
-    effect: Any = None  # the array that `forward` changes in place, where it does: who records functions must know
-    _retained_inputs: dict[int, Any] | None = None
-    _retained_outputs: dict[int, Any] | None = None
-    in_float32 = False  # `forward` knows no 16-bit floats: it is given float32 for them, and its results are rounded
+    crosses_devices = False  # whether its inputs may be on different devices
+    effect: Any = None  # the array that `forward` changes in place, if any: recorded graphs must repeat the change
+    _retained_inputs: dict[int, Any] = None  # type: ignore[assignment]
+    _retained_outputs: dict[int, Any] = None  # type: ignore[assignment]
+    in_float32 = False  # `forward` has no 16-bit kernel: its inputs are widened to float32 and its outputs rounded
     _input_indexes: Sequence[int] = ()
     _output_indexes: Sequence[int] = ()
 
     @property
     def label(self) -> str:
-        """What graphs and error messages call it."""
+        """The name in graphs and error messages."""
         return type(self).__name__
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -77,21 +78,21 @@ class FunctionNode:
         self._output_indexes = indexes
 
     def get_retained_inputs(self) -> Variables:
-        """Called in `backward`: the retained inputs as Variables, in the order they were asked for."""
-        if not switches.enable_backprop:  # nobody will differentiate what backward does: no place in the graph needed
+        """Called in `backward`: the retained inputs as Variables, in the order of `retain_inputs`."""
+        if not switches.enable_backprop:  # backward itself will not be differentiated: its values need no graph nodes
             nodes, arrays = self.inputs, self._retained_inputs
             return tuple([make_output(arrays[i], nodes[i].requires_grad) for i in self._input_indexes])
         return tuple(variable_of(self.inputs[i], self._retained_inputs[i]) for i in self._input_indexes)
 
     def get_retained_outputs(self) -> Variables:
-        """Called in `backward`: the retained outputs as Variables, in the order they were asked for."""
+        """Called in `backward`: the retained outputs as Variables, in the order of `retain_outputs`."""
         if not switches.enable_backprop:
             return tuple([make_output(self._retained_outputs[i], True) for i in self._output_indexes])
         variables = []
         for i in self._output_indexes:
             node = self.outputs[i]()
             array = self._retained_outputs[i]
-            if node is None:  # nobody held the output; give it a node again so that it can be differentiated
+            if node is None:  # the user dropped the output: a new node, so that it can be differentiated
                 variable = make_output(array, True)
                 node = variable.node
                 node.creator = self
@@ -105,7 +106,7 @@ class FunctionNode:
         return tuple(variables)
 
     def apply(self, inputs: Sequence[Any]) -> Variables:
-        """The outputs as Variables, and the graph behind them if config.enable_backprop and an input asks for it.
+        """The outputs as Variables; the graph is recorded if config.enable_backprop and an input requires a gradient.
 
         inputs: Variables or arrays
         Raises GraphError if this node was applied before.
@@ -113,26 +114,26 @@ class FunctionNode:
         if self.inputs is not None:
             raise GraphError(f"{self.label} is applied twice", hint="make a new node for every application")
         requires_grad = False
-        arrays = []
+        values = []
         all_on_cpu = True
         for x in inputs:
             if isinstance(x, Variable):
                 if x._array is None:
                     raise GraphError(
                         f"{self.label}: the parameter {x.name or ''} has no value yet",
-                        hint="call the layer once with a photo, or parameter.initialize(shape)",
+                        hint="call the layer once with an input, or parameter.initialize(shape)",
                     )
-                arrays.append(x._array)
+                values.append(x._array)
                 requires_grad = requires_grad or x._requires_grad
             else:
-                arrays.append(x)
-            all_on_cpu = all_on_cpu and type(arrays[-1]) is np.ndarray
-        arrays = tuple(arrays)
+                values.append(x)
+            all_on_cpu = all_on_cpu and type(values[-1]) is np.ndarray
+        arrays = tuple(values)
         hooks = this_thread.hooks
         if all_on_cpu:
             if hooks:
                 results = self._forward_between(hooks, arrays)
-            else:  # without another call where there is nothing to widen: it is done for every function
+            else:  # inlined, since a further call costs every function half a microsecond
                 results = self.results_of(arrays) if self.in_float32 else self.forward(arrays)
         else:
             with self._on_device(arrays):
@@ -176,23 +177,23 @@ class FunctionNode:
         return variables
 
     def _on_device(self, arrays: tuple[Any, ...]) -> contextlib.AbstractContextManager:
-        """Raises DtypeError if the arrays, of which one at least is no numpy.ndarray, lie on different devices."""
+        """The device of the arrays, at least one of them on a GPU, as a context. Raises DtypeError if they differ."""
         devices = {device_of(array) for array in arrays if np.ndim(array)}
         if len(devices) > 1 and not self.crosses_devices:
             raise DtypeError(
-                f"{self.label}: its inputs lie on different devices",
+                f"{self.label}: its inputs are on different devices",
                 got=", ".join(device_of(array).name for array in arrays),
                 hint='model.to_device("gpu:0"), functions.copy(x, "gpu:0")',
             )
         return on_device_of(*arrays)
 
     def results_of(self, arrays: tuple[Any, ...]) -> Any:
-        """What `forward` gives; of 16-bit floats, too, where it knows float32 only (`in_float32`)."""
+        """The results of `forward`; where it has only a float32 kernel (`in_float32`), of 16-bit floats, too."""
         if not self.in_float32:
             return self.forward(arrays)
         try:
             halves = [x.dtype for x in arrays if is_half(x.dtype)]
-        except AttributeError:  # something is no array, which `forward` says better
+        except AttributeError:  # an argument is not an array: `forward` raises the better error
             halves = []
         if not halves:
             return self.forward(arrays)
@@ -209,16 +210,16 @@ class FunctionNode:
                 hook.forward_postprocess(self, arrays)
 
     def retained_arrays(self) -> tuple[Any, ...]:
-        """What it keeps for `backward`, inputs first."""
+        """The arrays retained for `backward`, inputs first."""
         inputs, outputs = self._retained_inputs or {}, self._retained_outputs or {}
         return (*inputs.values(), *outputs.values())
 
     def unchain(self) -> None:
-        """Cut this node out of the graph and let go of what it retained."""
+        """Cut this node out of the graph and drop the retained arrays."""
         if self.outputs is not None:
             for reference in self.outputs:
                 node = reference()
                 if node is not None:
                     node.unchain()
         self.inputs = ()
-        self._retained_inputs = self._retained_outputs = None
+        self._retained_inputs = self._retained_outputs = None  # type: ignore[assignment]

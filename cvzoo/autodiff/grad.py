@@ -18,13 +18,13 @@ def grad(
     *,
     enable_double_backprop: bool = False,
 ) -> list[Variable | None]:
-    """The gradients of the sum of `outputs` with respect to `inputs`; None where an input had no part.
+    """The gradients of the sum of `outputs` with respect to `inputs`; None for an input that they do not depend on.
 
-    outputs, inputs: Variables; an input may be any value on the way
-    grad_outputs: what to weight the outputs with, an array, Variable or None each; None weights with ones
+    outputs, inputs: Variables; an input may be an intermediate value
+    grad_outputs: the gradients of the outputs, each an array, Variable or None; None is an array of ones
     enable_double_backprop: the gradients can themselves be differentiated
-    The graph stays, and nobody's `grad` is touched.
-    Raises GraphError if an earlier backward() gave up the graph.
+    The graph is kept, and no Variable's `grad` is changed.
+    Raises GraphError if an earlier backward() has released the graph.
     """
     for name, values in (("outputs", outputs), ("inputs", inputs)):
         if isinstance(values, Variable) or not all(isinstance(v, Variable) for v in values):
@@ -72,7 +72,7 @@ def _between(outputs: set[VariableNode], inputs: set[VariableNode]) -> set[Varia
         if node.creator is None:
             if node.released:
                 raise GraphError(
-                    "grad: the graph was given up by an earlier backward()", hint="backward(retain_graph=True)"
+                    "grad: the graph was released by an earlier backward()", hint="backward(retain_graph=True)"
                 )
             continue
         for x in node.creator.inputs:

@@ -200,7 +200,7 @@ def assert_allclose(actual: Any, expected: Any, *, atol: float = 1e-5, rtol: flo
     if bad.any():
         with np.errstate(all="ignore"):
             excess = np.where(bad, np.nan_to_num(np.abs(actual - expected) - rtol * np.abs(expected), nan=np.inf), -1)
-        worst = _index(excess.argmax(), actual.shape)
+        worst = _index(int(excess.argmax()), actual.shape)
         raise AssertionError(
             explain(
                 f"{bad.sum()} of {bad.size} elements differ (atol {atol:g}, rtol {rtol:g}), most at {worst}",
@@ -214,14 +214,14 @@ def _check_one(
     loss: Callable[[], float],
     name: str,
     x: np.ndarray,
-    gx: Variable | None,
+    grad: Variable | None,
     eps: float,
     atol: float,
     rtol: float,
     random: np.random.Generator,
 ) -> None:
-    missing = gx is None
-    gx = np.zeros_like(x) if gx is None else gx.array
+    missing = grad is None
+    gx = np.zeros_like(x) if grad is None else grad.array
     if gx.dtype != x.dtype:
         raise GradientError(f"the gradient of {name} has another dtype", expected=x.dtype, got=gx.dtype)
     if x.size <= _FULL:
@@ -330,11 +330,11 @@ def _weights(ys: Sequence[Variable], y_grad: Any, dtype: Any, random: np.random.
     gys = _sequence(y_grad)
     if len(gys) != len(ys):
         raise ShapeError("gradient check: one y_grad for each output", expected=len(ys), got=len(gys))
-    gys = [None if gy is None else _cast(gy, dtype) for gy in gys]
-    for i, (y, gy) in enumerate(zip(ys, gys)):
+    weights = [None if gy is None else _cast(gy, dtype) for gy in gys]
+    for i, (y, gy) in enumerate(zip(ys, weights)):
         if gy is not None and gy.shape != y.shape:
             raise ShapeError(f"gradient check: y_grad {i} has another shape", expected=y.shape, got=gy.shape)
-    return gys
+    return weights
 
 
 def _outputs(ys: Any) -> tuple[Variable, ...]:

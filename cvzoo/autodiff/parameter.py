@@ -16,7 +16,7 @@ Initializer = Callable[[Any], None]
 
 
 class Kept:
-    """What all handles of one value share: the weights prepared of it, None while there are none."""
+    """State shared by all handles of one value: its prepared weights, None while there are none."""
 
     __slots__ = ("packs",)
 
@@ -25,14 +25,14 @@ class Kept:
 
 
 class Parameter(Variable):
-    """A learned array.
+    """A trainable array of a link.
 
     initializer: a function that fills an array it is given (see `cvzoo.initializers`), a number, or an array; None
-        leaves NaN, so that nobody computes with it unnoticed
-    shape: its shape, or None to leave it to the first call of the layer (`initialize`)
+        fills with NaN, so that its use is noticed
+    shape: its shape, or None to defer initialization to the first call of the layer (`initialize`)
 
-    Copies of the value that inference prepares (`packs`) are kept. Reading `array` forgets them, because the reader
-    may write into it; who writes by another way (a view kept from before) calls `touch()`.
+    Weights prepared for inference (`packs`) are cached. Reading `array` drops them, because the reader may write into
+    it; after a write through another reference (an older view), call `touch()`.
     """
 
     __slots__ = ("_device", "_grad_cleared", "_initializer", "_kept", "update_rule")
@@ -94,7 +94,7 @@ class Parameter(Variable):
 
     @property
     def array(self) -> Any:
-        """The value itself; reading it forgets the reordered copies, since the reader may change it."""
+        """The value itself; reading it drops prepared copies, since the reader may change it."""
         if self._kept.packs is not None:
             self.touch()
         return self._array
@@ -102,23 +102,23 @@ class Parameter(Variable):
     @array.setter
     def array(self, array: Any) -> None:
         self.touch()
-        self._kept = Kept()  # other handles go on with the value that they have
+        self._kept = Kept()  # other handles keep the old value
         Variable.array.fset(self, array)  # type: ignore[attr-defined]
 
     def touch(self) -> None:
-        """Say that the value was changed: reordered copies are forgotten."""
-        if self._kept.packs is not None:  # else, if it is read-only, somebody else made it so
+        """Declare that the value was changed: prepared copies are dropped."""
+        if self._kept.packs is not None:  # else, if it is read-only, it was not locked here
             self._kept.packs = None
             if type(self._array) is np.ndarray:
                 self._array.flags.writeable = True
 
     def packs(self) -> PreparedWeights | None:
-        """What inference has prepared of the value, and may add to; None while gradients are being taken.
+        """The cache of weights prepared for inference, which kernels fill; None while gradients are recorded.
 
-        The array is made read-only meanwhile, so that a write through a handle from before fails loudly; an array of a
-        GPU cannot be, there such a writer must call `touch()`. Where it is read-only already, because another handle
-        keeps copies, nothing is kept: each call gets a table of its own, and the same kernels, thus the same bits, as
-        the other handle. Copies of this parameter that have the same value share what is kept, and forget it together.
+        The array is read-only meanwhile, so that a write through an older reference raises; an array of a GPU cannot
+        be locked, there such a writer must call `touch()`. Where the array is read-only already, locked by another
+        handle, nothing is cached: each call gets a table of its own, and thus the same kernels and the same bits as the
+        other handle. Copies of this parameter with the same value share the cache and drop it together.
         """
         if switches.enable_backprop:
             return None
@@ -126,14 +126,14 @@ class Parameter(Variable):
         if kept.packs is None and type(self._array) is not np.ndarray:  # arrays of a GPU cannot be locked
             kept.packs = PreparedWeights()
         elif kept.packs is None:
-            if not self._array.flags.writeable:  # somebody else's read-only memory, not ours to unlock
+            if not self._array.flags.writeable:  # memory of the caller, not ours to unlock
                 return PreparedWeights()
             kept.packs = PreparedWeights()
             self._array.flags.writeable = False
         return kept.packs
 
     @property
-    def shape(self) -> tuple[int, ...] | None:
+    def shape(self) -> tuple[int, ...] | None:  # type: ignore[override]  # deferred initialization
         """The shape, or None before it is initialized."""
         return None if self._array is None else self._array.shape
 
@@ -164,13 +164,13 @@ class Parameter(Variable):
 
     @property
     def device(self) -> Device:
-        """Where the value lies, or will be made."""
+        """The device of the value, or where it will be initialized."""
         if self._array is not None:
             return device_of(self._array)
         return self._device or get_device(switches.device)
 
     def to_device(self, device: str | int | Device) -> None:
-        """Move the value and the gradient; a value that is not there yet will be made on that device."""
+        """Move the value and the gradient; an uninitialized value will be created on that device."""
         self._device = get_device(device)
         Variable.to_device(self, self._device)
 

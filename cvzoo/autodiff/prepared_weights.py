@@ -1,21 +1,21 @@
-"""What inference makes of a parameter's value once, and keeps."""
+"""A cache of weights in the forms that inference kernels read."""
 
 from collections.abc import Hashable
 from typing import Any
 
 
 class PreparedWeights(dict):
-    """Weights prepared for inference: the one place where copies of a parameter's value are kept.
+    """Prepared copies of one parameter's value: the only place where such copies are cached.
 
-    The items are copies in the order that a kernel wants, by the order's name: backends fill them in (the argument
-    `pack` of their convolutions and products).
+    The items are copies in a kernel's memory format, by the format's name; backends fill them in (the argument `pack`
+    of their convolutions and products).
 
-    made: other forms of the weights, each with prepared weights of its own: rounded to 16 bits (by dtype), in eight
-        bits, as filters of one pixel, multiplied with what stands behind the layer (see `folded_weights`)
-    mark: an object of its own, to tell tables apart by
+    made: other forms of the weights, each with prepared weights of its own: rounded to 16 bits (by dtype), quantized
+        to int8, as 1x1 filters, with a following normalization folded in (see `folded_weights`)
+    mark: a unique object that identifies this table
 
-    A table belongs to one value: the parameter drops it, and begins another, when the value may change (see
-    `Parameter`). So as long as a parameter's table has the same mark, the value is what it was.
+    A table belongs to one value: the parameter drops it when the value may change (see `Parameter`). As long as a
+    parameter's table has the same mark, the value is unchanged.
     """
 
     __slots__ = ("made", "mark")
@@ -25,7 +25,7 @@ class PreparedWeights(dict):
         self.mark = object()
 
     def __reduce__(self) -> tuple:
-        return PreparedWeights, ()  # who copies weights prepares them anew
+        return PreparedWeights, ()  # copies of the weights are prepared anew
 
     @property
     def is_empty(self) -> bool:

@@ -1,7 +1,7 @@
-"""The user's handle of an array that gradients can be taken of."""
+"""Variable: an array that takes part in a computational graph."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,9 +17,9 @@ _KINDS = "fiub"
 
 
 class Variable:
-    """An array and, when asked for, its gradient and the way it was computed.
+    """An array with its gradient and its place in the computational graph.
 
-    array: any shape; of NumPy, or of the array module of a GPU (a list is refused: its dtype would be a guess)
+    array: any shape; of NumPy, or of the array module of a GPU (a list is refused: its dtype would be ambiguous)
     name: shown in graphs and errors
     grad: the gradient to start from, shape and dtype of `array`
     requires_grad: whether gradients are taken with respect to it; always False for integers and booleans
@@ -61,7 +61,7 @@ class Variable:
         self._array = array
         node = self._node
         if node is not None and (node.shape != array.shape or node.dtype != array.dtype):
-            self._node = None  # the place in the graph, and the gradient there, belong to another kind of value
+            self._node = None  # graph and gradient belong to a value of another shape or dtype
         if not is_float(array.dtype):
             self._requires_grad = False
 
@@ -110,11 +110,11 @@ class Variable:
 
     @property
     def device(self) -> Device:
-        """Where the value lies."""
+        """The device of the array."""
         return device_of(self._array)
 
     def to_device(self, device: str | int | Device) -> None:
-        """Move the value and the gradient to "cpu" or "gpu:0"; the graph it came from is forgotten (`functions.copy`).
+        """Move the array and the gradient to "cpu" or "gpu:0", without a graph (`functions.copy` is differentiable).
 
         Raises BackendError if there is no such device.
         """
@@ -148,7 +148,7 @@ class Variable:
     # --- the gradient -----------------------------------------------------------------------------------------------
     @property
     def node(self) -> VariableNode:
-        """The place in the graph; made when first asked for."""
+        """The node in the graph; created at the first access."""
         node = self._node
         if node is None:
             array = self._array
@@ -156,7 +156,7 @@ class Variable:
                 node = VariableNode(self, (), None, self._requires_grad)
             else:
                 node = VariableNode(self, array.shape, array.dtype, self._requires_grad)
-            node.name = self.name  # graphs and errors name it also when this handle is gone
+            node.name = self.name  # for graphs and errors after this handle was freed
             self._node = node
         return node
 
@@ -193,21 +193,21 @@ class Variable:
             self.grad_var = Variable(grad, requires_grad=False)
 
     def cleargrad(self) -> None:
-        """Forget the gradient."""
+        """Set the gradient to None."""
         if self._node is not None:
             self._node.grad_var = None
 
     def backward(
         self, retain_grad: bool = False, enable_double_backprop: bool = False, retain_graph: bool | None = None
     ) -> None:
-        """Fill `grad` of every leaf that this value was computed from, adding to what is there.
+        """Backpropagation: add to `grad` of every leaf that this value depends on.
 
-        retain_grad: also of the values in between that somebody still holds
+        retain_grad: also of intermediate values that are still referenced
         enable_double_backprop: the gradients can themselves be differentiated
-        retain_graph: keep the graph so that backward() can be called again; by default only where one of the two
-            above asks for it, else memory is given back while the sweep goes.
-        A value of one element starts with gradient 1, another with what was put in its `grad`.
-        Raises GraphError if there is no gradient to start from, or an earlier backward() gave up the graph.
+        retain_graph: keep the graph so that backward() can be called again; by default only if one of the two above
+            is set, else memory is freed during the backward pass
+        A value of one element starts with gradient 1, any other with its `grad`.
+        Raises GraphError if there is no gradient to start from, or an earlier backward() has released the graph.
         """
         if retain_graph is None:
             retain_graph = retain_grad or enable_double_backprop
@@ -238,20 +238,51 @@ class Variable:
         return 0 if self._node is None else self._node.rank
 
     def unchain(self) -> None:
-        """Forget how this value was computed."""
+        """Detach this value from its graph."""
         if self._node is not None:
             self._node.unchain()
 
     def unchain_backward(self) -> None:
-        """Forget how this value and all values before it were computed: they are leaves from then on.
+        """Detach this value and all values before it from their graphs: they become leaves.
 
-        After `loss.backward()` it cuts what others still hold of the graph behind the loss, such as the state of a
+        After `loss.backward()` it cuts those parts of the graph that are still referenced, such as the state of a
         recurrent network: truncated backpropagation through time.
         """
         if self._node is not None:
             unchain_behind(self._node)
 
-    # --- what must not happen silently ------------------------------------------------------------------------------
+    # --- refused operations ------------------------------------------------------------------------------
+    if TYPE_CHECKING:  # set by `cvzoo.functions`, see functions/math/operators.py
+
+        def __add__(self, other: Any) -> "Variable": ...
+        def __radd__(self, other: Any) -> "Variable": ...
+        def __sub__(self, other: Any) -> "Variable": ...
+        def __rsub__(self, other: Any) -> "Variable": ...
+        def __mul__(self, other: Any) -> "Variable": ...
+        def __rmul__(self, other: Any) -> "Variable": ...
+        def __truediv__(self, other: Any) -> "Variable": ...
+        def __rtruediv__(self, other: Any) -> "Variable": ...
+        def __floordiv__(self, other: Any) -> "Variable": ...
+        def __rfloordiv__(self, other: Any) -> "Variable": ...
+        def __pow__(self, other: Any) -> "Variable": ...
+        def __rpow__(self, other: Any) -> "Variable": ...
+        def __matmul__(self, other: Any) -> "Variable": ...
+        def __rmatmul__(self, other: Any) -> "Variable": ...
+        def __neg__(self) -> "Variable": ...
+        def __pos__(self) -> "Variable": ...
+        def __abs__(self) -> "Variable": ...
+        def __getitem__(self, index: Any) -> "Variable": ...
+        def __iter__(self) -> Iterator["Variable"]: ...
+        def reshape(self, *shape: int | Sequence[int]) -> "Variable": ...
+        def transpose(self, *axes: int | Sequence[int] | None) -> "Variable": ...
+        def flatten(self) -> "Variable": ...
+        def sum(self, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> "Variable": ...
+        def mean(self, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> "Variable": ...
+        def max(self, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> "Variable": ...
+        def min(self, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> "Variable": ...
+        @property
+        def T(self) -> "Variable": ...
+
     __hash__ = object.__hash__
 
     def __bool__(self) -> bool:
@@ -260,7 +291,7 @@ class Variable:
     def _refuse_comparison(self, other: Any) -> bool:
         raise DtypeError("Variables are not compared", hint="compare the arrays: x.array > 0")
 
-    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse_comparison  # type: ignore[assignment]
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse_comparison
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         raise DtypeError("NumPy would lose the graph of a Variable", hint="numpy.asarray(x.array)")
@@ -268,12 +299,12 @@ class Variable:
     def __float__(self) -> float:
         raise DtypeError("a Variable is no Python number", hint="x.item()")
 
-    __int__ = __float__  # type: ignore[assignment]
+    __int__ = __float__
 
     def __setitem__(self, index: Any, value: Any) -> None:
         raise GraphError(
             "values in a graph are not written into",
-            hint="functions.where or functions.scatter_add give new ones; x.array[...] = for a value nobody used yet",
+            hint="functions.where or functions.scatter_add return new ones; x.array[...] = for an unused value",
         )
 
     def __contains__(self, item: Any) -> bool:

@@ -1,21 +1,21 @@
-"""The graph's side of a variable: knows where a value came from, does not hold the value."""
+"""The graph node of a variable: references the function that computed the value, not the value itself."""
 
 import weakref
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:  # the knot of every define-by-run core: a node names its creator, a creator names its nodes
+if TYPE_CHECKING:  # every define-by-run core has this cycle: nodes reference functions, functions their nodes
     from cvzoo.autodiff.function_node import FunctionNode
     from cvzoo.autodiff.variable import Variable
 
 
 class VariableNode:
-    """A place in the graph.
+    """A value's node in the graph.
 
     creator: the function whose output it is; None for a leaf
     rank: 0 for a leaf, else one more than its creator's highest input
-    given_up: None; or, once a `backward()` gave up the graph behind it, the functions there that others may still hold,
-        weakly: those, and what they hold, are all that is left to cut
+    given_up: None; once a `backward()` has released the graph of this value, weak references to those of its functions
+        that may still be referenced elsewhere, which `unchain_behind` has to cut
     grad_var: the gradient as a Variable, or None
     """
 
@@ -45,11 +45,11 @@ class VariableNode:
 
     @property
     def released(self) -> bool:
-        """Whether the graph behind it was given up by a `backward()`, so that no gradient goes there any more."""
+        """Whether a `backward()` has released the graph of this value: gradients cannot be propagated any more."""
         return self.given_up is not None
 
     def behind(self) -> list["FunctionNode"]:
-        """Its creator; or of a value whose graph was given up, the functions there that somebody still holds."""
+        """Its creator; if its graph was released, those of the graph's functions that are still referenced."""
         if self.creator is not None:
             return [self.creator]
         return [function for function in (reference() for reference in self.given_up or ()) if function is not None]
@@ -61,9 +61,9 @@ class VariableNode:
         self.given_up = None
 
     def variable(self) -> "Variable | None":
-        """The user's handle if it still lives, else None."""
+        """The user's Variable if it is still referenced, else None."""
         return None if self._variable is None else self._variable()
 
     def bind(self, variable: "Variable") -> None:
-        """Make `variable` the user's handle of this place."""
+        """Make `variable` the user's handle of this node."""
         self._variable = weakref.ref(variable)

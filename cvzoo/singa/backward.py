@@ -40,7 +40,7 @@ def fill_gradients(y: Tensor, dy: Any = None) -> list[Parameter]:
         raise ShapeError("backward starts from one number", got=f"shape {y.shape}", hint="a loss")
     if y.creator is None:
         if y.node.released:
-            raise GraphError("the graph behind this loss was given up by an earlier backward()")
+            raise GraphError("the graph of this loss was released by an earlier backward()")
         raise GraphError(
             "nothing was recorded on the way to this loss",
             hint="autograd.training = True, and parameters with stores_grad=True",

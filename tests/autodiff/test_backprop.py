@@ -223,9 +223,9 @@ def test_a_second_backward_says_that_the_graph_is_gone():
     y.backward()
     with pytest.raises(GraphError, match=r"retain_graph=True"):
         y.backward()
-    with pytest.raises(GraphError, match="given up by an earlier"):
+    with pytest.raises(GraphError, match="released by an earlier"):
         (y * 2.0).backward()
-    with pytest.raises(GraphError, match="given up by an earlier"):
+    with pytest.raises(GraphError, match="released by an earlier"):
         grad([y * 2.0], [x])
     assert x.grad == 4
 

@@ -110,7 +110,7 @@ def test_a_graph_that_was_given_up_says_so():
     y.backward()
     graph = build_computational_graph(y)
     assert graph.functions == ()
-    assert "graph given up, output" in graph.to_text()
+    assert "graph released, output" in graph.to_text()
 
 
 def test_leaves_alone_are_a_graph():

@@ -13,7 +13,7 @@ from cvzoo.autodiff.variable import Variable
 class FunctionMemory(NamedTuple):
     """Bytes of all calls of one function in one direction."""
 
-    count: int
+    count: int  # type: ignore[assignment]  # hides tuple.count
     made: int
     retained: int
 

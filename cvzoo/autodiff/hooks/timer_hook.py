@@ -12,7 +12,7 @@ from cvzoo.autodiff.hooks.table import table
 class FunctionTime(NamedTuple):
     """Times of all calls of one function in one direction, in seconds."""
 
-    count: int
+    count: int  # type: ignore[assignment]  # hides tuple.count
     total: float
     median: float
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.autodiff.there import there
+from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable, as_array, as_variable
 from cvzoo.backends.arrays import is_array, range_of
 from cvzoo.backends.dispatch import backend_of
@@ -16,7 +16,7 @@ from cvzoo.functions.array.get_item import get_item
 from cvzoo.functions.array.where import where
 
 
-@there
+@on_device_of_arguments
 def select_item(x: Variable | Any, t: Variable | Any) -> Variable:
     """(B,): x[i, t[i]] of x (B, L) and t (B,) int.
 
@@ -41,7 +41,7 @@ def select_item(x: Variable | Any, t: Variable | Any) -> Variable:
     return get_item(x, (np.arange(len(t)), t))
 
 
-@there
+@on_device_of_arguments
 def permutate(x: Variable | Any, indices: Variable | Any, axis: int = 0, inv: bool = False) -> Variable:
     """x with the places along `axis` in the order `indices`, or, with `inv`, put back from that order.
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.autodiff.there import there
+from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.backends.float_types import is_float, is_half
 from cvzoo.backends.transfer import along_with
@@ -21,7 +21,7 @@ from cvzoo.functions.math.multiply import multiply
 from cvzoo.shapes.check import pair
 
 
-@there
+@on_device_of_arguments
 def spatial_transformer_grid(theta: Any, output_shape: Sequence[int]) -> Variable:
     """(B, 2, OH, OW): for each pixel of the output, the point of the input that it shows, x first, then y.
 
@@ -49,7 +49,7 @@ def spatial_transformer_grid(theta: Any, output_shape: Sequence[int]) -> Variabl
     return cast(reshape(grid, (len(theta), 2, h, w)), theta.dtype)
 
 
-@there
+@on_device_of_arguments
 def spatial_transformer_sampler(x: Any, grid: Any) -> Variable:
     """(B, C, OH, OW): x at the points of the grid, bilinearly, as if zeros were around it.
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.autodiff.there import there
+from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.backends.transfer import along_with
 from cvzoo.errors.exceptions import DtypeError, ShapeError
@@ -22,7 +22,7 @@ Sizes = int | Sequence[int]
 _NAME = "deformable_convolution_2d_sampler"
 
 
-@there
+@on_device_of_arguments
 def deformable_convolution_2d_sampler(
     x: Any, offset: Any, W: Any, b: Any = None, stride: Sizes = 1, pad: Sizes = 0
 ) -> Variable:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from cvzoo.autodiff.function_node import FunctionNode
-from cvzoo.autodiff.there import there
+from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable, as_array, as_variable
 from cvzoo.backends.arrays import range_of
 from cvzoo.backends.dispatch import backend_of
@@ -44,7 +44,7 @@ class EmbedIDGrad(FunctionNode):
         return EmbedID(self._ids, self._seen).apply(gys)
 
 
-@there
+@on_device_of_arguments
 def embed_id(x: Any, W: Any, ignore_label: int | None = None) -> Variable:
     """The rows of W that x names: (..., D).
 

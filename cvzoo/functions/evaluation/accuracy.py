@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from cvzoo.autodiff.there import there
+from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.float_types import is_float, is_half, widened
@@ -10,7 +10,7 @@ from cvzoo.backends.transfer import along_with
 from cvzoo.errors.exceptions import DtypeError, ShapeError
 
 
-@there
+@on_device_of_arguments
 def accuracy(y: Any, t: Any, ignore_label: int | None = None) -> Variable:
     """The share of labels whose class has the highest score, 0 to 1: a number in y's dtype, not differentiable.
 

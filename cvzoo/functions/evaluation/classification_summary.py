@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from cvzoo.autodiff.there import there
+from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.float_types import is_float, is_half, widened
@@ -10,7 +10,7 @@ from cvzoo.backends.transfer import along_with
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 
 
-@there
+@on_device_of_arguments
 def classification_summary(
     y: Any, t: Any, label_num: int | None = None, beta: float = 1.0, ignore_label: int = -1
 ) -> tuple[Variable, Variable, Variable, Variable]:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from cvzoo.autodiff.there import there
+from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends.arrays import range_of
 from cvzoo.backends.dispatch import backend_of
@@ -16,7 +16,7 @@ from cvzoo.functions.math.log import log
 from cvzoo.functions.math.multiply import multiply
 
 
-@there
+@on_device_of_arguments
 def binary_cross_entropy(p: Any, t: Any, *, reduce: str = "mean") -> Variable:
     """-(t * log(p) + (1 - t) * log(1 - p)): a number, or p's shape with reduce="no".
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from cvzoo.autodiff.there import there
+from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
@@ -16,7 +16,7 @@ from cvzoo.functions.math.norm import norm
 from cvzoo.functions.math.square import square
 
 
-@there
+@on_device_of_arguments
 def contrastive(x0: Any, x1: Any, y: Any, margin: float = 1, reduce: str = "mean") -> Variable:
     """Half of d**2 for similar pairs, half of max(margin - d, 0)**2 for others, d being the Euclidean distance.
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from cvzoo.autodiff.function_node import FunctionNode
-from cvzoo.autodiff.there import there
+from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends.arrays import range_of
 from cvzoo.backends.dispatch import backend_of
@@ -77,7 +77,7 @@ def _second_grads(
     return tuple([grad if i == 0 else sum(grad) for i, grad in zip(indexes, grads)])
 
 
-@there
+@on_device_of_arguments
 def focal_loss(
     x: Any, t: Any, *, alpha: float | None = 0.25, gamma: float = 2.0, normalizer: float | None = None
 ) -> Variable:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from cvzoo.autodiff.there import there
+from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.array.dtypes import widened
@@ -14,7 +14,7 @@ from cvzoo.functions.math.maximum import maximum, minimum
 from cvzoo.functions.math.multiply import multiply
 
 
-@there
+@on_device_of_arguments
 def giou_loss(bbox: Any, t: Any, *, reduce: str = "mean", eps: float = 1e-7) -> Variable:
     """1 - generalized IoU of each box with its true one, 0 to 2: a number, or (R,) with reduce="no".
 

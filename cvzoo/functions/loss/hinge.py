@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from cvzoo.autodiff.there import there
+from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
@@ -15,7 +15,7 @@ from cvzoo.functions.math.multiply import multiply
 from cvzoo.functions.math.square import square
 
 
-@there
+@on_device_of_arguments
 def hinge(x: Any, t: Any, norm: str = "L1", reduce: str = "mean") -> Variable:
     """max(1 - s * x, 0) with s = 1 for the true class and -1 for others: summed over classes, a mean over the batch.
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from cvzoo.autodiff.function_node import FunctionNode
-from cvzoo.autodiff.there import there
+from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
@@ -32,7 +32,7 @@ class HuberLoss(FunctionNode):
         return (multiply(clip(d, -self._delta, self._delta), gys[0]),)
 
 
-@there
+@on_device_of_arguments
 def huber_loss(x: Any, t: Any, delta: float, reduce: str = "sum_along_second_axis") -> Variable:
     """d**2 / 2 where |d| < delta, else delta * (|d| - delta / 2), for d = x - t.
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from cvzoo.autodiff.there import there
+from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable
 from cvzoo.functions.array.dtypes import widened
 from cvzoo.functions.loss.labels import beside, check_like
@@ -11,7 +11,7 @@ from cvzoo.functions.math.absolute import absolute
 from cvzoo.functions.math.add import subtract
 
 
-@there
+@on_device_of_arguments
 def mean_absolute_error(x0: Any, x1: Any) -> Variable:
     """The mean of |x0 - x1| over all elements: a number; 0 if there are none.
 

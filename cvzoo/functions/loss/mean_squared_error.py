@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from cvzoo.autodiff.there import there
+from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable
 from cvzoo.functions.array.dtypes import widened
 from cvzoo.functions.loss.labels import beside, check_like
@@ -11,7 +11,7 @@ from cvzoo.functions.math.add import subtract
 from cvzoo.functions.math.square import square
 
 
-@there
+@on_device_of_arguments
 def mean_squared_error(x0: Any, x1: Any) -> Variable:
     """The mean of (x0 - x1)**2 over all elements: a number; 0 if there are none.
 

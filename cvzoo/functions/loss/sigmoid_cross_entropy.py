@@ -3,7 +3,7 @@
 from typing import Any
 
 from cvzoo.autodiff.function_node import FunctionNode
-from cvzoo.autodiff.there import there
+from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends.arrays import range_of
 from cvzoo.backends.dispatch import backend_of
@@ -37,7 +37,7 @@ class SigmoidCrossEntropy(FunctionNode):
         return (multiply(slope, gys[0]),)
 
 
-@there
+@on_device_of_arguments
 def sigmoid_cross_entropy(
     x: Any, t: Any, *, normalize: bool = True, reduce: str = "mean", ignore_label: int = -1
 ) -> Variable:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from cvzoo.autodiff.function_node import FunctionNode
-from cvzoo.autodiff.there import there
+from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.label_weights import sign_and_weight
@@ -80,7 +80,7 @@ def focal_slope_grads(
     return tuple(grads)
 
 
-@there
+@on_device_of_arguments
 def sigmoid_focal_loss(
     x: Any, t: Any, *, alpha: float | None = 0.25, gamma: float = 2.0, reduce: str = "mean", ignore_label: int = -1
 ) -> Variable:

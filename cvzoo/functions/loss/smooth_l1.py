@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from cvzoo.autodiff.there import there
+from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable
 from cvzoo.functions.loss.huber_loss import huber_loss
 from cvzoo.functions.math.multiply import multiply
 
 
-@there
+@on_device_of_arguments
 def smooth_l1(x: Any, t: Any, *, beta: float = 1.0, reduce: str = "mean") -> Variable:
     """d**2 / (2 * beta) where |d| < beta, else |d| - beta / 2, for d = x - t: a number, or x's shape.
 

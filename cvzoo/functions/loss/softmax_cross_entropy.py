@@ -3,7 +3,7 @@
 from typing import Any
 
 from cvzoo.autodiff.function_node import FunctionNode
-from cvzoo.autodiff.there import there
+from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.float_types import is_float
@@ -88,7 +88,7 @@ def _second_grads(
     return tuple(grads)
 
 
-@there
+@on_device_of_arguments
 def softmax_cross_entropy(
     x: Any,
     t: Any,

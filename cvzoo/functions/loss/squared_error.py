@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from cvzoo.autodiff.there import there
+from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable
 from cvzoo.functions.array.dtypes import widened
 from cvzoo.functions.loss.labels import beside, check_like
@@ -11,7 +11,7 @@ from cvzoo.functions.math.add import subtract
 from cvzoo.functions.math.square import square
 
 
-@there
+@on_device_of_arguments
 def squared_error(x0: Any, x1: Any) -> Variable:
     """(x0 - x1)**2, element by element; `mean_squared_error` is its mean.
 
@@ -21,7 +21,7 @@ def squared_error(x0: Any, x1: Any) -> Variable:
     return square(_difference(x0, x1, "squared_error"))
 
 
-@there
+@on_device_of_arguments
 def absolute_error(x0: Any, x1: Any) -> Variable:
     """|x0 - x1|, element by element; `mean_absolute_error` is its mean.
 

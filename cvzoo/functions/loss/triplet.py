@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from cvzoo.autodiff.there import there
+from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.activation.relu import relu
@@ -15,7 +15,7 @@ from cvzoo.functions.math.square import square
 from cvzoo.functions.math.sum import sum
 
 
-@there
+@on_device_of_arguments
 def triplet(anchor: Any, positive: Any, negative: Any, margin: float = 0.2, reduce: str = "mean") -> Variable:
     """max(|anchor - positive|**2 - |anchor - negative|**2 + margin, 0): a number, or (N,) with reduce="no".
 

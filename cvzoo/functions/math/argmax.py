@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from cvzoo.autodiff.there import there
+from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable, as_array, as_variable
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.float_types import widened
@@ -21,7 +21,7 @@ def _find(x: Variable | Any, axis: int | None, function: str) -> Variable:
     return as_variable(xp.asarray(find(array, axis=axis)).astype("int32"))
 
 
-@there
+@on_device_of_arguments
 def argmax(x: Variable | Any, axis: int | None = None) -> Variable:
     """int32: the place of the largest value along `axis` (first of equals), or in the flattened x. No gradient.
 
@@ -30,7 +30,7 @@ def argmax(x: Variable | Any, axis: int | None = None) -> Variable:
     return _find(x, axis, "argmax")
 
 
-@there
+@on_device_of_arguments
 def argmin(x: Variable | Any, axis: int | None = None) -> Variable:
     """int32: the place of the smallest value, as `argmax`. No gradient."""
     return _find(x, axis, "argmin")

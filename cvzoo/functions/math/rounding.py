@@ -2,33 +2,33 @@
 
 from typing import Any
 
-from cvzoo.autodiff.there import there
+from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable, as_array, as_variable
 from cvzoo.backends.dispatch import backend_of
 
 
-@there
+@on_device_of_arguments
 def sign(x: Variable | Any) -> Variable:
     """-1, 0 or 1, by the sign of x. No gradient."""
     array = as_array(x)
     return as_variable(backend_of(array).xp.sign(array))
 
 
-@there
+@on_device_of_arguments
 def floor(x: Variable | Any) -> Variable:
     """The largest whole numbers that are not above x. No gradient."""
     array = as_array(x)
     return as_variable(backend_of(array).xp.floor(array))
 
 
-@there
+@on_device_of_arguments
 def ceil(x: Variable | Any) -> Variable:
     """The smallest whole numbers that are not below x. No gradient."""
     array = as_array(x)
     return as_variable(backend_of(array).xp.ceil(array))
 
 
-@there
+@on_device_of_arguments
 def fix(x: Variable | Any) -> Variable:
     """x without its fraction: rounded towards 0. No gradient."""
     array = as_array(x)

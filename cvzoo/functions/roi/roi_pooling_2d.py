@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from cvzoo.autodiff.there import there
+from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.roi.roi_max_pooling_2d import roi_max_pooling_2d
 
 
-@there
+@on_device_of_arguments
 def roi_pooling_2d(x: Any, rois: Any, outh: int, outw: int, spatial_scale: float) -> Variable:
     """(R, C, outh, outw): `roi_max_pooling_2d(..., inclusive=True)` of regions with their image's index in front.
 

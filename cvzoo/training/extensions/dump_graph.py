@@ -74,7 +74,7 @@ def dump_graph(root_name: str, filename: str | None = None) -> DumpGraph:
 
 
 class _GraphHook(AbstractFunctionHook):
-    """Takes the graph when backward() begins: afterwards it is given up."""
+    """Takes the graph when backward() begins: afterwards it is released."""
 
     def __init__(self, trainer: "Trainer", root_name: str):
         self.graph: ComputationalGraph | None = None

@@ -1,4 +1,4 @@
-"""Functions that compute where their arguments lie, whatever GPU is the current one."""
+"""A decorator that makes the device of the arguments the current one."""
 
 import functools
 from collections.abc import Callable
@@ -14,10 +14,10 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def there(function: Callable[P, R]) -> Callable[P, R]:
-    """The function, run with the GPU of the first argument that lies on one as the current one.
+def on_device_of_arguments(function: Callable[P, R]) -> Callable[P, R]:
+    """Decorator: makes the device of the first GPU argument current during the call.
 
-    For those that compute with arrays before or after they apply a FunctionNode, which sees to it by itself.
+    For functions that compute with arrays before or after they apply a FunctionNode, which does so by itself.
     """
 
     @functools.wraps(function)
