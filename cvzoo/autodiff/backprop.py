@@ -129,7 +129,7 @@ def sweep(
                                 got=shape,
                             )
                         arrive(in_nodes[i], gx)
-                gxs = gx = None
+                gxs = gx = None  # type: ignore[assignment]
             # so that the next step does not keep this one's arrays alive
             function = in_nodes = x = None  # type: ignore[assignment]
             del gys
