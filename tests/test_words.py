@@ -20,7 +20,6 @@ NOT_YET = {
     "cvzoo/optimizers",
     "cvzoo/singa",
     "cvzoo/training",
-    "cvzoo/transforms",
     "cvzoo/visualizations",
     "cvzoo/weights/download.py",
     "cvzoo/weights/transfer.py",

@@ -1,4 +1,4 @@
-"""Photos, boxes, masks, points and label maps changed together. Pure functions of arrays, and samples of them all."""
+"""Image transforms and data augmentation, with boxes, masks, points and label maps: functions of arrays or samples."""
 
 from typing import TYPE_CHECKING
 
@@ -55,13 +55,13 @@ if TYPE_CHECKING:
         RandomExpand,
         RandomSizedCrop,
     )
+    from cvzoo.transforms.sample.flips_and_rotations import RandomFlip, RandomRotate, RandomTilt
+    from cvzoo.transforms.sample.geometric import crop_sample, flip_sample, resize_sample, rotate_sample
     from cvzoo.transforms.sample.mix_up import cut_mix, mix_up
     from cvzoo.transforms.sample.mosaic import mosaic
-    from cvzoo.transforms.sample.moves import crop_sample, flip_sample, resize_sample, rotate_sample
     from cvzoo.transforms.sample.resizes import Letterbox, Resize, ResizeContain, ResizeWithRandomInterpolation, Scale
     from cvzoo.transforms.sample.sample import Sample
     from cvzoo.transforms.sample.transform import AbstractTransform, Compose, OneOf, Sometimes
-    from cvzoo.transforms.sample.turns import RandomFlip, RandomRotate, RandomTilt
     from cvzoo.transforms.sample_generator import sample_generator
     from cvzoo.transforms.scale import scale, scaled_size
     from cvzoo.transforms.ten_crop import ten_crop

@@ -1,12 +1,13 @@
-"""The one check at the public door of every function that takes points."""
+"""The argument check of every public function that takes points."""
 
 import numpy as np
 
 from cvzoo.errors.exceptions import DtypeError, ShapeError
+from cvzoo.typing.aliases import ArrayLike, Point
 
 
-def as_point(point, name="point"):
-    """The points as a floating array whose last axis is (y, x): the array itself if it is one, else a float32 copy.
+def as_point(point: ArrayLike, name: str = "point") -> Point:
+    """The points as a floating-point array with (y, x) as its last axis: the array itself or a float32 copy.
 
     point: (R, K, 2), or (K, 2) of one instance; the corners of quadrilaterals are (R, 4, 2)
     Raises ShapeError if the last axis is not 2, DtypeError if it does not hold real numbers.

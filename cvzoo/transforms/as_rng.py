@@ -1,4 +1,4 @@
-"""Where a random transform draws from."""
+"""The argument check of random generators."""
 
 import numpy as np
 
@@ -6,10 +6,10 @@ from cvzoo.config.randomness import random_generator
 from cvzoo.errors.exceptions import DtypeError
 
 
-def as_rng(rng):
+def as_rng(rng: np.random.Generator | None) -> np.random.Generator:
     """The generator itself, or for None this thread's own, which `config.set_seed` seeds.
 
-    Raises DtypeError for anything else: a number would draw the same again and again.
+    Raises DtypeError for any other input: a seed would give the same random numbers in every call.
     """
     if rng is None:
         return random_generator()

@@ -1,4 +1,6 @@
-"""Mirror a photo, its boxes and its points."""
+"""Flip an image, its boxes and its points."""
+
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -6,10 +8,11 @@ from cvzoo.geometry.as_bbox import as_bbox
 from cvzoo.geometry.as_size import as_size
 from cvzoo.transforms.as_img import as_img
 from cvzoo.transforms.as_point import as_point
+from cvzoo.typing.aliases import ArrayLike, BBox, Image, Point
 
 
-def flip(img, *, y_flip=False, x_flip=False):
-    """The photo mirrored top to bottom (y_flip), left to right (x_flip) or both; a new contiguous array.
+def flip(img: Image, *, y_flip: bool = False, x_flip: bool = False) -> Image:
+    """The image flipped vertically (y_flip), horizontally (x_flip) or both; a new contiguous array.
 
     img: (C, H, W), any dtype
     Raises ShapeError if img is not (C, H, W).
@@ -18,13 +21,13 @@ def flip(img, *, y_flip=False, x_flip=False):
     return img[:, :: -1 if y_flip else 1, :: -1 if x_flip else 1].copy()
 
 
-def flip_bbox(bbox, size, *, y_flip=False, x_flip=False):
-    """The boxes of a mirrored photo.
+def flip_bbox(bbox: ArrayLike, size: Sequence[int], *, y_flip: bool = False, x_flip: bool = False) -> BBox:
+    """The boxes of a flipped image.
 
     bbox: (R, 4) float32, y_min x_min y_max x_max, pixels
-    size: (H, W) of the photo
+    size: (H, W) of the image
     Returns (R, 4) of the same dtype, a new array.
-    Raises ShapeError if bbox is not (R, 4) or size no pair.
+    Raises ShapeError if bbox is not (R, 4) or size is not a pair.
     """
     bbox = as_bbox(bbox).copy()
     height, width = as_size(size)
@@ -35,13 +38,13 @@ def flip_bbox(bbox, size, *, y_flip=False, x_flip=False):
     return np.ascontiguousarray(bbox)
 
 
-def flip_point(point, size, *, y_flip=False, x_flip=False):
-    """The points of a mirrored photo.
+def flip_point(point: ArrayLike, size: Sequence[int], *, y_flip: bool = False, x_flip: bool = False) -> Point:
+    """The points of a flipped image.
 
-    point: (R, K, 2) or (K, 2) float32, y x, pixels; the middle of the first pixel is (0.5, 0.5)
-    size: (H, W) of the photo
-    Returns the same shape and dtype, a new array. Which point is the left eye is for the caller to swap.
-    Raises ShapeError if point is not (..., 2) or size no pair.
+    point: (R, K, 2) or (K, 2) float32, y x, pixels; the center of the first pixel is (0.5, 0.5)
+    size: (H, W) of the image
+    Returns the same shape and dtype, a new array. Swapping left and right keypoints is up to the caller.
+    Raises ShapeError if point is not (..., 2) or size is not a pair.
     """
     point = as_point(point).copy()
     height, width = as_size(size)

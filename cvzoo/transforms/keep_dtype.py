@@ -1,10 +1,14 @@
-"""Computed in floats, returned as it came."""
+"""Conversion of float32 results back to the dtype of the input."""
+
+from typing import Any
 
 import numpy as np
 
+from cvzoo.typing.aliases import Image
 
-def keep_dtype(img, dtype):
-    """The float32 array in another dtype: rounded and clipped to what it holds if that is of integers.
+
+def keep_dtype(img: Image, dtype: np.dtype[Any]) -> Image:
+    """The float32 array in another dtype: rounded and clipped to its range if it is an integer dtype.
 
     img: any shape, float32; it may be overwritten
     """

@@ -1,6 +1,7 @@
-"""Fit a photo into a frame without changing its proportions, and carry boxes there and back."""
+"""Letterbox: resize an image to fit into a given size with the same aspect ratio, and pad it."""
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -8,22 +9,23 @@ from cvzoo.geometry.as_bbox import as_bbox
 from cvzoo.geometry.as_size import as_size
 from cvzoo.transforms.as_img import as_img
 from cvzoo.transforms.resize_align_corners import resize_align_corners
+from cvzoo.typing.aliases import Array, ArrayLike, BBox, Image
 
 
 class Frame(NamedTuple):
-    """Where a photo lies in its letterbox: all in pixels of the letterbox, whole numbers."""
+    """Position of an image in its letterbox, in whole pixels of the letterbox."""
 
     size: tuple[int, int]
-    """(H, W) of the photo once resized"""
+    """(H, W) of the resized image"""
     offset: tuple[int, int]
     """(y, x) of its upper left corner"""
 
 
-def letterbox_frame(in_size, size):
-    """Where a photo of in_size (H, W) lies in a letterbox of size (H, W): the largest that fits, centred.
+def letterbox_frame(in_size: Sequence[int], size: Sequence[int]) -> Frame:
+    """Size and position of an image of in_size (H, W) in a letterbox of size (H, W): the largest that fits, centered.
 
-    Sides and margins are cut to whole pixels as darknet does (`letterbox_image`); no side becomes less than 1.
-    Raises ShapeError if either is no pair of positive integers.
+    Sides and margins are rounded down as in darknet's `letterbox_image`; no side becomes less than 1.
+    Raises ShapeError if either is not a pair of positive integers.
     """
     (in_h, in_w), (height, width) = as_size(in_size, "in_size"), as_size(size)
     if width * in_h < height * in_w:
@@ -33,14 +35,14 @@ def letterbox_frame(in_size, size):
     return Frame(new, ((height - new[0]) // 2, (width - new[1]) // 2))
 
 
-def letterbox(img, size, *, fill=127.5):
-    """The photo resized to fit into size, in the middle, with `fill` on both sides of it.
+def letterbox(img: Image, size: Sequence[int], *, fill: float = 127.5) -> Image:
+    """The image resized to fit into size with the same aspect ratio, centered and padded with `fill`.
 
     img: (C, H, W), [0, 255]
     size: (H, W) of the letterbox
-    fill: the value of the margins; darknet's 0.5 of [0, 1] is 127.5
-    Returns (C, *size) float32. The resizing is `resize_align_corners`, darknet's.
-    Raises ShapeError if img is not (C, H, W) or size no pair.
+    fill: value of the padding; darknet's 0.5 of [0, 1] is 127.5
+    Returns (C, *size) float32. The image is resized by `resize_align_corners`, as in darknet.
+    Raises ShapeError if img is not (C, H, W) or size is not a pair.
     """
     img = as_img(img)
     frame = letterbox_frame(img.shape[1:], size)
@@ -50,11 +52,11 @@ def letterbox(img, size, *, fill=127.5):
     return out
 
 
-def letterbox_bbox(bbox, in_size, size):
-    """Boxes of the photo as boxes of its letterbox.
+def letterbox_bbox(bbox: ArrayLike, in_size: Sequence[int], size: Sequence[int]) -> BBox:
+    """Boxes converted from the image to its letterbox.
 
-    bbox: (R, 4) float32, y_min x_min y_max x_max, pixels of the photo
-    in_size, size: (H, W) of the photo and of the letterbox
+    bbox: (R, 4) float32, y_min x_min y_max x_max, pixels of the image
+    in_size, size: (H, W) of the image and of the letterbox
     Returns (R, 4) of the same dtype, pixels of the letterbox.
     """
     bbox = as_bbox(bbox)
@@ -62,14 +64,14 @@ def letterbox_bbox(bbox, in_size, size):
     return bbox * scale + offset
 
 
-def unletterbox_bbox(bbox, in_size, size):
-    """Boxes of a letterbox as boxes of the photo in it, the inverse of `letterbox_bbox`; not clipped to the photo."""
+def unletterbox_bbox(bbox: ArrayLike, in_size: Sequence[int], size: Sequence[int]) -> BBox:
+    """Boxes converted from a letterbox to its image, the inverse of `letterbox_bbox`; not clipped to the image."""
     bbox = as_bbox(bbox)
     scale, offset = _scale_offset(in_size, size, bbox.dtype)
     return (bbox - offset) / scale
 
 
-def _scale_offset(in_size, size, dtype):
+def _scale_offset(in_size: Sequence[int], size: Sequence[int], dtype: np.dtype[Any]) -> tuple[Array, Array]:
     frame = letterbox_frame(in_size, size)
     scale = [new / old for new, old in zip(frame.size, as_size(in_size))]
     return np.array(scale * 2, dtype=dtype), np.array(frame.offset * 2, dtype=dtype)

@@ -1,44 +1,76 @@
-"""SSD's crop: a window that overlaps with the objects as much as a drawn constraint asks for."""
+"""SSD's random crop: a window that satisfies a random constraint on its IoU with the objects."""
+
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias, overload
 
 import numpy as np
 
 from cvzoo.geometry.as_bbox import as_bbox
 from cvzoo.transforms.as_img import as_img
 from cvzoo.transforms.as_rng import as_rng
+from cvzoo.typing.aliases import Array, ArrayLike, BBox, Image
 
-# lowest and highest overlap (IoU) of the window with the boxes; None asks for nothing
-CONSTRAINTS = ((0.1, None), (0.3, None), (0.5, None), (0.7, None), (0.9, None), (None, 1))
+Constraint: TypeAlias = tuple[float | None, float | None]
+
+# lowest and highest IoU of the window with the boxes; None is no limit
+CONSTRAINTS: Sequence[Constraint] = ((0.1, None), (0.3, None), (0.5, None), (0.7, None), (0.9, None), (None, 1))
 
 
+@overload
 def random_crop_with_bbox_constraints(
-    img,
-    bbox,
+    img: Image,
+    bbox: ArrayLike,
     *,
-    min_scale=0.3,
-    max_scale=1,
-    max_aspect_ratio=2,
-    constraints=None,
-    max_trial=50,
-    return_param=False,
-    rng=None,
-):
-    """A window of the photo whose overlap with every box obeys one of the constraints, drawn anew; a new array.
+    min_scale: float = ...,
+    max_scale: float = ...,
+    max_aspect_ratio: float = ...,
+    constraints: Sequence[Constraint] | None = ...,
+    max_trial: int = ...,
+    return_param: Literal[False] = False,
+    rng: np.random.Generator | None = ...,
+) -> Image: ...
+@overload
+def random_crop_with_bbox_constraints(
+    img: Image,
+    bbox: ArrayLike,
+    *,
+    min_scale: float = ...,
+    max_scale: float = ...,
+    max_aspect_ratio: float = ...,
+    constraints: Sequence[Constraint] | None = ...,
+    max_trial: int = ...,
+    return_param: Literal[True],
+    rng: np.random.Generator | None = ...,
+) -> tuple[Image, dict[str, Any]]: ...
+def random_crop_with_bbox_constraints(
+    img: Image,
+    bbox: ArrayLike,
+    *,
+    min_scale: float = 0.3,
+    max_scale: float = 1,
+    max_aspect_ratio: float = 2,
+    constraints: Sequence[Constraint] | None = None,
+    max_trial: int = 50,
+    return_param: bool = False,
+    rng: np.random.Generator | None = None,
+) -> Image | tuple[Image, dict[str, Any]]:
+    """A random window of the image whose IoU with every box satisfies a random one of the constraints; a new array.
 
     img: (C, H, W), any dtype
     bbox: (R, 4) float32, y_min x_min y_max x_max, pixels
-    min_scale, max_scale: the side of the window over that of the photo, before its proportions
-    max_aspect_ratio: of width to height relative to the photo's, and its inverse
+    min_scale, max_scale: side of the window over that of the image, before the aspect ratio is applied
+    max_aspect_ratio: limit of width over height relative to the image's, and of its inverse
     constraints: pairs of the lowest and the highest IoU with any box; None are SSD's
-    max_trial: windows drawn for a constraint before it is given up
-    rng: where to draw from; None is this thread's generator
-    Returns (C, H', W'); with return_param also a dictionary of constraint (None for the whole photo), scale,
-    aspect_ratio (width to height relative to the photo's), y_slice and x_slice: the boxes follow by
+    max_trial: number of windows tried for a constraint
+    rng: random generator; None is this thread's
+    Returns (C, H', W'); with return_param, also a dictionary of constraint (None for the whole image), scale,
+    aspect_ratio (width over height relative to the image's), y_slice and x_slice: transform the boxes by
     `crop_bbox(..., allow_outside_center=False)`.
     Raises ShapeError if img is not (C, H, W) or bbox not (R, 4).
 
-    Source: Liu et al., "SSD: Single Shot MultiBox Detector", 2016, section 2.2, with the numbers of its Caffe code.
-    Where we differ: constraints are tried in random order until one finds a window, instead of all before one is
-    chosen; the result is distributed alike.
+    Source: Liu et al., "SSD: Single Shot MultiBox Detector", 2016, section 2.2, with the constants of its Caffe code.
+    Where we differ: constraints are tried in random order until one has a window, instead of all before one is chosen;
+    the distribution of the result is the same.
     """
     img = as_img(img)
     param = draw_constrained_window(
@@ -48,20 +80,28 @@ def random_crop_with_bbox_constraints(
     return (cropped, param) if return_param else cropped
 
 
-def draw_constrained_window(in_size, bbox, scale_range, max_aspect_ratio, constraints, max_trial, rng):
-    """A dictionary of constraint, scale, aspect_ratio, y_slice and x_slice."""
+def draw_constrained_window(
+    in_size: Sequence[int],
+    bbox: ArrayLike,
+    scale_range: tuple[float, float],
+    max_aspect_ratio: float,
+    constraints: Sequence[Constraint] | None,
+    max_trial: int,
+    rng: np.random.Generator,
+) -> dict[str, Any]:
+    """Random parameters of the crop: a dictionary of constraint, scale, aspect_ratio, y_slice and x_slice."""
     bbox = as_bbox(bbox)
     constraints = CONSTRAINTS if constraints is None else constraints
     height, width = in_size
     if len(bbox):
         areas = (bbox[:, 2] - bbox[:, 0]) * (bbox[:, 3] - bbox[:, 1])
-        # one more, the whole photo, always fits
+        # the last index is the whole image, which always fits
         for index in rng.permutation(len(constraints) + 1):
             if index == len(constraints):
                 break
             low, high = constraints[index]
             if low is not None and areas.min() < low * low * areas.max() * (1 - 1e-4):
-                # a window that overlaps so much with the largest box is too large for the smallest one
+                # a window with an IoU of low with the largest box is too large for that IoU with the smallest one
                 continue
             free = (low is None or low <= 0) and (high is None or high >= 1)
             windows, scale, aspect_ratio = _draw_windows(
@@ -81,11 +121,13 @@ def draw_constrained_window(in_size, bbox, scale_range, max_aspect_ratio, constr
     return {"constraint": None, "scale": 1.0, "aspect_ratio": 1.0, **whole}
 
 
-def _draw_windows(in_size, scale_range, max_aspect_ratio, n, rng):
-    """(n, 4) float32 windows of whole pixels, at least one pixel a side; their scales and proportions, (n,) float64."""
+def _draw_windows(
+    in_size: Sequence[int], scale_range: tuple[float, float], max_aspect_ratio: float, n: int, rng: np.random.Generator
+) -> tuple[Array, Array, Array]:
+    """(n, 4) float32 windows of whole pixels, at least 1 by 1; their scales and aspect ratios, (n,) float64."""
     draws = rng.random((4, n))
     scale = scale_range[0] + draws[0] * (scale_range[1] - scale_range[0])
-    # within these proportions neither side passes the photo's
+    # within these aspect ratios neither side exceeds the image's
     low = np.maximum(1 / max_aspect_ratio, scale * scale)
     high = np.minimum(max_aspect_ratio, 1 / (scale * scale))
     aspect_ratio = low + draws[1] * (high - low)
@@ -98,9 +140,9 @@ def _draw_windows(in_size, scale_range, max_aspect_ratio, n, rng):
     return windows, scale, aspect_ratio
 
 
-def _first_fit(windows, bbox, areas, low, high):
-    """The first window whose overlap with every box obeys, or None."""
-    # as `bbox_iou`, without its checks, which would take longer than these few numbers do
+def _first_fit(windows: Array, bbox: BBox, areas: Array, low: float | None, high: float | None) -> int | None:
+    """The first window whose IoU with every box is within the limits, or None."""
+    # as `bbox_iou` without its argument checks, which would take longer than the arithmetic
     sides = np.minimum(windows[:, None, 2:], bbox[:, 2:]) - np.maximum(windows[:, None, :2], bbox[:, :2])
     np.maximum(sides, 0, out=sides)
     inter = sides[..., 0] * sides[..., 1]

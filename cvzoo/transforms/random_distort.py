@@ -1,44 +1,79 @@
-"""SSD's changes of colour."""
+"""SSD's photometric distortion."""
+
+from collections.abc import Mapping
+from typing import Any, Literal, overload
 
 import numpy as np
+import numpy.typing as npt
 
 from cvzoo.transforms.as_rng import as_rng
 from cvzoo.transforms.color import add, as_float, multiply, turn_hsv
 from cvzoo.transforms.color_8bit import Pixels, check_backend
 from cvzoo.transforms.color_jitter import ColorBackend
 from cvzoo.transforms.keep_dtype import keep_dtype
+from cvzoo.typing.aliases import Image
 
 
+@overload
 def random_distort(
-    img,
+    img: Image,
     *,
-    brightness_delta=32,
-    contrast_low=0.5,
-    contrast_high=1.5,
-    saturation_low=0.5,
-    saturation_high=1.5,
-    hue_delta=18,
-    dtype=None,
+    brightness_delta: float = ...,
+    contrast_low: float = ...,
+    contrast_high: float = ...,
+    saturation_low: float = ...,
+    saturation_high: float = ...,
+    hue_delta: float = ...,
+    dtype: npt.DTypeLike | None = ...,
+    backend: ColorBackend = ...,
+    return_param: Literal[False] = False,
+    rng: np.random.Generator | None = ...,
+) -> Image: ...
+@overload
+def random_distort(
+    img: Image,
+    *,
+    brightness_delta: float = ...,
+    contrast_low: float = ...,
+    contrast_high: float = ...,
+    saturation_low: float = ...,
+    saturation_high: float = ...,
+    hue_delta: float = ...,
+    dtype: npt.DTypeLike | None = ...,
+    backend: ColorBackend = ...,
+    return_param: Literal[True],
+    rng: np.random.Generator | None = ...,
+) -> tuple[Image, dict[str, Any]]: ...
+def random_distort(
+    img: Image,
+    *,
+    brightness_delta: float = 32,
+    contrast_low: float = 0.5,
+    contrast_high: float = 1.5,
+    saturation_low: float = 0.5,
+    saturation_high: float = 1.5,
+    hue_delta: float = 18,
+    dtype: npt.DTypeLike | None = None,
     backend: ColorBackend = "numpy",
-    return_param=False,
-    rng=None,
-):
-    """The photo with brightness, contrast, saturation and hue changed, each with probability one half.
+    return_param: bool = False,
+    rng: np.random.Generator | None = None,
+) -> Image | tuple[Image, dict[str, Any]]:
+    """The image with random brightness, contrast, saturation and hue, each changed with probability 1/2.
 
     img: (3, H, W) RGB in [0, 255], uint8 or float
-    brightness_delta: the most that is added to or taken from every value
-    contrast_low, contrast_high: the range of the factor of every value
-    saturation_low, saturation_high: the range of the factor of HSV's saturation
-    hue_delta: the most that hue moves either way, in units of two degrees as OpenCV counts
+    brightness_delta: maximum that is added to or subtracted from every value
+    contrast_low, contrast_high: range of the factor of every value
+    saturation_low, saturation_high: range of the factor of the HSV saturation
+    hue_delta: maximum shift of the hue in either direction, in OpenCV's units of two degrees
     backend: "numpy" or "opencv", as in `color_jitter`
-    dtype: of the result; None is that of img, float32 spares a uint8 photo the rounding
-    rng: where to draw from; None is this thread's generator
-    Returns the same shape in [0, 255], a new contiguous array; with return_param also a dictionary of
+    dtype: of the result; None is that of img, float32 avoids the rounding of a uint8 image
+    rng: random generator; None is this thread's
+    Returns the same shape in [0, 255], a new contiguous array; with return_param, also a dictionary of
     brightness, contrast, saturation, hue (those that are not drawn are None) and contrast_first.
     Raises ShapeError if img is not (1 or 3, H, W).
 
-    Source: Liu et al., "SSD: Single Shot MultiBox Detector", 2016, section 3.6, and its Caffe code for the numbers.
-    Where we differ: nothing is cut to whole numbers between the steps, and hue moves by fractions of a unit.
+    Source: Liu et al., "SSD: Single Shot MultiBox Detector", 2016, section 3.6, with the constants of its Caffe code.
+    Where we differ: there is no rounding between the steps, and hue moves by fractions of a unit.
     """
     param = draw_distortion(
         brightness_delta, (contrast_low, contrast_high), (saturation_low, saturation_high), hue_delta, as_rng(rng)
@@ -47,8 +82,14 @@ def random_distort(
     return (distorted, param) if return_param else distorted
 
 
-def draw_distortion(brightness_delta, contrast_range, saturation_range, hue_delta, rng):
-    """A dictionary of brightness, contrast, saturation, hue and contrast_first."""
+def draw_distortion(
+    brightness_delta: float,
+    contrast_range: tuple[float, float],
+    saturation_range: tuple[float, float],
+    hue_delta: float,
+    rng: np.random.Generator,
+) -> dict[str, Any]:
+    """Random parameters of `random_distort`: brightness, contrast, saturation, hue and contrast_first."""
     ranges = {
         "brightness": (-brightness_delta, brightness_delta),
         "contrast": contrast_range,
@@ -60,8 +101,10 @@ def draw_distortion(brightness_delta, contrast_range, saturation_range, hue_delt
     return param
 
 
-def apply_distortion(img, param, dtype=None, backend="numpy"):
-    """The photo changed as drawn, a new contiguous array."""
+def apply_distortion(
+    img: Image, param: Mapping[str, Any], dtype: npt.DTypeLike | None = None, backend: ColorBackend = "numpy"
+) -> Image:
+    """The image with drawn parameters applied, a new contiguous array."""
     check_backend(backend)
     dtype = np.dtype(dtype or np.asarray(img).dtype)
     if backend == "opencv":
@@ -77,7 +120,7 @@ def apply_distortion(img, param, dtype=None, backend="numpy"):
     return keep_dtype(x, dtype)
 
 
-def _apply_8bit(pixels, param):
+def _apply_8bit(pixels: Pixels, param: Mapping[str, Any]) -> Pixels:
     for name, value in _steps(param):
         if name == "brightness":
             pixels.affine(1, value)
@@ -88,8 +131,8 @@ def _apply_8bit(pixels, param):
     return pixels
 
 
-def _steps(param):
-    """Names and values in their order; hue and saturation are one step."""
+def _steps(param: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """(name, value) of each step in order; hue and saturation are one step."""
     contrast = [("contrast", param["contrast"])] if param["contrast"] is not None else []
     hsv = []
     if param["saturation"] is not None or param["hue"] is not None:

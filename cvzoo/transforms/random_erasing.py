@@ -1,6 +1,8 @@
-"""Cover a random rectangle of a photo."""
+"""Random erasing of a rectangle of an image."""
 
 import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -8,33 +10,56 @@ from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.transforms.as_img import as_img
 from cvzoo.transforms.as_rng import as_rng
 from cvzoo.transforms.keep_dtype import keep_dtype
+from cvzoo.typing.aliases import ArrayLike, Image
 
 _N_TRIAL = 100
 
 
+@overload
 def random_erasing(
-    img,
+    img: Image,
     *,
-    prob=0.5,
-    scale_ratio_range=(0.02, 0.4),
-    aspect_ratio_range=(0.3, 1 / 0.3),
-    fill=None,
-    return_param=False,
-    rng=None,
-):
-    """The photo, with probability prob, with a rectangle of it covered; a new array.
+    prob: float = ...,
+    scale_ratio_range: tuple[float, float] = ...,
+    aspect_ratio_range: tuple[float, float] = ...,
+    fill: ArrayLike | None = ...,
+    return_param: Literal[False] = False,
+    rng: np.random.Generator | None = ...,
+) -> Image: ...
+@overload
+def random_erasing(
+    img: Image,
+    *,
+    prob: float = ...,
+    scale_ratio_range: tuple[float, float] = ...,
+    aspect_ratio_range: tuple[float, float] = ...,
+    fill: ArrayLike | None = ...,
+    return_param: Literal[True],
+    rng: np.random.Generator | None = ...,
+) -> tuple[Image, dict[str, Any]]: ...
+def random_erasing(
+    img: Image,
+    *,
+    prob: float = 0.5,
+    scale_ratio_range: tuple[float, float] = (0.02, 0.4),
+    aspect_ratio_range: tuple[float, float] = (0.3, 1 / 0.3),
+    fill: ArrayLike | None = None,
+    return_param: bool = False,
+    rng: np.random.Generator | None = None,
+) -> Image | tuple[Image, dict[str, Any]]:
+    """The image with, at probability prob, a random rectangle erased; a new array.
 
     img: (C, H, W) in [0, 255], any real dtype
-    scale_ratio_range: the area of the rectangle over that of the photo
+    scale_ratio_range: area of the rectangle over that of the image
     aspect_ratio_range: height over width of the rectangle
-    fill: what covers it, one number or one a channel; None is noise, every value drawn from [0, 255]
-    rng: where to draw from; None is this thread's generator
-    Returns the same shape and dtype; with return_param also a dictionary of y_slice, x_slice (both None where nothing
-    is covered) and noise_seed.
+    fill: value of the rectangle, one or one per channel; None is noise, every value drawn from [0, 255]
+    rng: random generator; None is this thread's
+    Returns the same shape and dtype; with return_param, also a dictionary of y_slice, x_slice (both None where nothing
+    is erased) and noise_seed.
     Raises ShapeError if img is not (C, H, W), ValueRangeError if a range is not positive and ascending.
 
     Source: Zhong et al., "Random Erasing Data Augmentation", 2017, algorithm 1. Where we differ: after a hundred
-    rectangles that do not fit, none is.
+    rectangles that do not fit, nothing is erased.
     """
     img = as_img(img)
     param = draw_rectangle(img.shape[1:], prob, scale_ratio_range, aspect_ratio_range, as_rng(rng))
@@ -42,8 +67,14 @@ def random_erasing(
     return (erased, param) if return_param else erased
 
 
-def draw_rectangle(in_size, prob, scale_ratio_range, aspect_ratio_range, rng):
-    """A dictionary of y_slice, x_slice and noise_seed."""
+def draw_rectangle(
+    in_size: Sequence[int],
+    prob: float,
+    scale_ratio_range: tuple[float, float],
+    aspect_ratio_range: tuple[float, float],
+    rng: np.random.Generator,
+) -> dict[str, Any]:
+    """Random parameters of `random_erasing`: a dictionary of y_slice, x_slice and noise_seed."""
     for name, (low, high) in (("scale_ratio_range", scale_ratio_range), ("aspect_ratio_range", aspect_ratio_range)):
         if not 0 < low <= high:
             raise ValueRangeError(f"{name} must be positive and ascending", got=(low, high))
@@ -60,14 +91,14 @@ def draw_rectangle(in_size, prob, scale_ratio_range, aspect_ratio_range, rng):
     return {"y_slice": None, "x_slice": None, "noise_seed": None}
 
 
-def cover(img, fill, param):
-    """A copy of the photo with the rectangle covered."""
+def cover(img: Image, fill: ArrayLike | None, param: Mapping[str, Any]) -> Image:
+    """A copy of the image with the rectangle filled."""
     out = img.copy("K")
     if param["y_slice"] is None:
         return out
     window = out[:, param["y_slice"], param["x_slice"]]
     if fill is None:
-        # drawn from its own seed, so that the same draw gives the same pixels again
+        # noise of a seed of its own, so that the same parameters give the same pixels again
         noise = np.random.default_rng(param["noise_seed"]).random(window.shape, np.float32)
         window[...] = keep_dtype(noise * np.float32(255), img.dtype)
     else:

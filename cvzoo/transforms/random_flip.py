@@ -1,17 +1,47 @@
-"""Mirror a photo, or not."""
+"""Random flip."""
+
+from typing import Literal, overload
+
+import numpy as np
 
 from cvzoo.transforms.as_img import as_img
 from cvzoo.transforms.as_rng import as_rng
 from cvzoo.transforms.flip import flip
+from cvzoo.typing.aliases import Image
 
 
-def random_flip(img, *, y_random=False, x_random=False, return_param=False, rng=None):
-    """The photo mirrored or not, each side by the toss of a coin; a new contiguous array.
+@overload
+def random_flip(
+    img: Image,
+    *,
+    y_random: bool = ...,
+    x_random: bool = ...,
+    return_param: Literal[False] = False,
+    rng: np.random.Generator | None = ...,
+) -> Image: ...
+@overload
+def random_flip(
+    img: Image,
+    *,
+    y_random: bool = ...,
+    x_random: bool = ...,
+    return_param: Literal[True],
+    rng: np.random.Generator | None = ...,
+) -> tuple[Image, dict[str, bool]]: ...
+def random_flip(
+    img: Image,
+    *,
+    y_random: bool = False,
+    x_random: bool = False,
+    return_param: bool = False,
+    rng: np.random.Generator | None = None,
+) -> Image | tuple[Image, dict[str, bool]]:
+    """The image, flipped with probability 1/2 along each enabled axis; a new contiguous array.
 
     img: (C, H, W), any dtype
-    y_random, x_random: which sides may be mirrored
-    rng: where to draw from; None is this thread's generator
-    Returns (C, H, W); with return_param also a dictionary of y_flip and x_flip.
+    y_random, x_random: whether to flip vertically and horizontally
+    rng: random generator; None is this thread's
+    Returns (C, H, W); with return_param, also a dictionary of y_flip and x_flip.
     Raises ShapeError if img is not (C, H, W).
     """
     img = as_img(img)
@@ -20,6 +50,6 @@ def random_flip(img, *, y_random=False, x_random=False, return_param=False, rng=
     return (flipped, param) if return_param else flipped
 
 
-def draw_flip(y_random, x_random, rng):
-    """A dictionary of y_flip and x_flip."""
+def draw_flip(y_random: bool, x_random: bool, rng: np.random.Generator) -> dict[str, bool]:
+    """Random parameters of `random_flip`: a dictionary of y_flip and x_flip."""
     return {"y_flip": bool(y_random and rng.random() < 0.5), "x_flip": bool(x_random and rng.random() < 0.5)}

@@ -1,36 +1,39 @@
-"""Boxes and points of a resized photo."""
+"""Bounding boxes and points of a resized image."""
+
+from collections.abc import Sequence
 
 import numpy as np
 
 from cvzoo.geometry.as_bbox import as_bbox
 from cvzoo.geometry.as_size import as_size
 from cvzoo.transforms.as_point import as_point
+from cvzoo.typing.aliases import ArrayLike, BBox, Point
 
 
-def resize_bbox(bbox, in_size, out_size):
-    """The boxes scaled as the photo was, height and width each by its own factor.
+def resize_bbox(bbox: ArrayLike, in_size: Sequence[int], out_size: Sequence[int]) -> BBox:
+    """The boxes scaled as the image was, height and width each by its own factor.
 
     bbox: (R, 4) float32, y_min x_min y_max x_max, pixels
-    in_size, out_size: (H, W) of the photo before and after
+    in_size, out_size: (H, W) of the image before and after
     Returns (R, 4) of the same dtype, a new array.
-    Raises ShapeError if bbox is not (R, 4) or a size no pair.
+    Raises ShapeError if bbox is not (R, 4) or a size is not a pair.
     """
     bbox = as_bbox(bbox)
     return bbox * np.array(_factors(in_size, out_size) * 2, dtype=bbox.dtype)
 
 
-def resize_point(point, in_size, out_size):
-    """The points scaled as the photo was, height and width each by its own factor.
+def resize_point(point: ArrayLike, in_size: Sequence[int], out_size: Sequence[int]) -> Point:
+    """The points scaled as the image was, height and width each by its own factor.
 
     point: (R, K, 2) or (K, 2) float32, y x, pixels
-    in_size, out_size: (H, W) of the photo before and after
+    in_size, out_size: (H, W) of the image before and after
     Returns the same shape and dtype, a new array.
-    Raises ShapeError if point is not (..., 2) or a size no pair.
+    Raises ShapeError if point is not (..., 2) or a size is not a pair.
     """
     point = as_point(point)
     return point * np.array(_factors(in_size, out_size), dtype=point.dtype)
 
 
-def _factors(in_size, out_size):
+def _factors(in_size: Sequence[int], out_size: Sequence[int]) -> list[float]:
     (in_h, in_w), (out_h, out_w) = as_size(in_size, "in_size"), as_size(out_size, "out_size")
     return [out_h / in_h, out_w / in_w]

@@ -1,21 +1,52 @@
-"""Resize a photo in one of five ways, so that a network gets used to all."""
+"""Resize an image with a random interpolation, SSD's augmentation against dependence on any one of them."""
+
+from collections.abc import Sequence
+from typing import Literal, overload
+
+import numpy as np
 
 from cvzoo.transforms.as_img import as_img
 from cvzoo.transforms.as_rng import as_rng
-from cvzoo.transforms.resize import Backend, resize
+from cvzoo.transforms.resize import Backend, Interpolation, resize
+from cvzoo.typing.aliases import Image
 
-INTERPOLATIONS = ("bilinear", "box", "nearest", "bicubic", "lanczos")
+INTERPOLATIONS: Sequence[Interpolation] = ("bilinear", "box", "nearest", "bicubic", "lanczos")
 
 
-def resize_with_random_interpolation(img, size, *, backend: Backend = "pillow", return_param=False, rng=None):
-    """The photo in another size, the interpolation drawn from the five of `resize`; a new array.
+@overload
+def resize_with_random_interpolation(
+    img: Image,
+    size: Sequence[int],
+    *,
+    backend: Backend = ...,
+    return_param: Literal[False] = False,
+    rng: np.random.Generator | None = ...,
+) -> Image: ...
+@overload
+def resize_with_random_interpolation(
+    img: Image,
+    size: Sequence[int],
+    *,
+    backend: Backend = ...,
+    return_param: Literal[True],
+    rng: np.random.Generator | None = ...,
+) -> tuple[Image, dict[str, Interpolation]]: ...
+def resize_with_random_interpolation(
+    img: Image,
+    size: Sequence[int],
+    *,
+    backend: Backend = "pillow",
+    return_param: bool = False,
+    rng: np.random.Generator | None = None,
+) -> Image | tuple[Image, dict[str, Interpolation]]:
+    """The image resized with a random one of the five interpolations of `resize`; a new array.
 
     img: (C, H, W), any real dtype
-    size: (H, W) to come
+    size: (H, W) of the result
     backend: as in `resize`
-    rng: where to draw from; None is this thread's generator
-    Returns (C, *size) of the dtype that `resize` gives; with return_param also a dictionary of interpolation.
-    Raises ShapeError if img is not (C, H, W) or size no pair.
+    rng: random generator; None is this thread's
+    Returns (C, *size) of the dtype that `resize` gives; with return_param, also a dictionary of interpolation.
+    Raises ShapeError if img is not (C, H, W) or size is not a pair.
     """
     img = as_img(img)
     param = draw_interpolation(as_rng(rng))
@@ -23,6 +54,6 @@ def resize_with_random_interpolation(img, size, *, backend: Backend = "pillow", 
     return (resized, param) if return_param else resized
 
 
-def draw_interpolation(rng):
-    """A dictionary of interpolation."""
+def draw_interpolation(rng: np.random.Generator) -> dict[str, Interpolation]:
+    """Random parameters of `resize_with_random_interpolation`: a dictionary of interpolation."""
     return {"interpolation": INTERPOLATIONS[int(rng.integers(len(INTERPOLATIONS)))]}

@@ -1,16 +1,16 @@
-"""The randomness of one sample of a data set."""
+"""Random generators by sample of a data set."""
 
 import numpy as np
 
 from cvzoo.errors.exceptions import ValueRangeError
 
 
-def sample_generator(seed, epoch, index):
-    """A generator that depends on these three numbers only: not on order, batch or worker.
+def sample_generator(seed: int, epoch: int, index: int) -> np.random.Generator:
+    """A random generator that depends only on seed, epoch and index, and not on order, batch or worker.
 
-    seed: of the run; epoch: how often the data set was seen; index: which sample; all whole and not negative
-    Give it to a transform as rng. Two samples, or one sample in two epochs, draw independently.
-    Raises ValueRangeError for a negative number.
+    seed: of the run; epoch: number of completed epochs; index: of the sample; all integers, not negative
+    Pass it to a transform as rng. The random numbers of two samples, or of one sample in two epochs, are independent.
+    Raises ValueRangeError for a negative argument.
     """
     if min(seed, epoch, index) < 0:
         raise ValueRangeError("seed, epoch and index must not be negative", got=(seed, epoch, index))

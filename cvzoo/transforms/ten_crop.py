@@ -1,18 +1,21 @@
-"""Ten windows of a photo, whose scores a classifier averages."""
+"""Ten-crop evaluation: ten windows of an image over which a classifier's scores are averaged."""
+
+from collections.abc import Sequence
 
 import numpy as np
 
 from cvzoo.geometry.as_size import as_size
 from cvzoo.transforms.as_img import as_img
 from cvzoo.transforms.center_crop import check_fits
+from cvzoo.typing.aliases import Array, Image
 
 
-def ten_crop(img, size):
-    """The middle and the four corners of the photo, then the same mirrored left to right.
+def ten_crop(img: Image, size: Sequence[int]) -> Array:
+    """The center and the four corners of the image, then the same flipped horizontally.
 
     img: (C, H, W), any dtype
     size: (H, W) of a window
-    Returns (10, C, *size) of the same dtype: middle, top left, bottom left, top right, bottom right, and again.
+    Returns (10, C, *size) of the same dtype: center, top left, bottom left, top right, bottom right, then flipped.
     Raises ShapeError if img is not (C, H, W) or smaller than size.
 
     Source: Krizhevsky et al., "ImageNet Classification with Deep Convolutional Neural Networks", 2012, section 4.1;

@@ -1,13 +1,14 @@
-"""Boxes and points of a photo that was moved, by padding or cropping."""
+"""Bounding boxes and points of an image that is translated by padding or cropping."""
 
 import numpy as np
 
 from cvzoo.geometry.as_bbox import as_bbox
 from cvzoo.transforms.as_point import as_point
+from cvzoo.typing.aliases import ArrayLike, BBox, Point
 
 
-def translate_bbox(bbox, *, y_offset=0, x_offset=0):
-    """The boxes moved down by y_offset and right by x_offset pixels; a new array.
+def translate_bbox(bbox: ArrayLike, *, y_offset: float = 0, x_offset: float = 0) -> BBox:
+    """The boxes translated down by y_offset and right by x_offset pixels; a new array.
 
     bbox: (R, 4) float32, y_min x_min y_max x_max, pixels
     Raises ShapeError if bbox is not (R, 4).
@@ -16,8 +17,8 @@ def translate_bbox(bbox, *, y_offset=0, x_offset=0):
     return bbox + np.array([y_offset, x_offset] * 2, dtype=bbox.dtype)
 
 
-def translate_point(point, *, y_offset=0, x_offset=0):
-    """The points moved down by y_offset and right by x_offset pixels; a new array.
+def translate_point(point: ArrayLike, *, y_offset: float = 0, x_offset: float = 0) -> Point:
+    """The points translated down by y_offset and right by x_offset pixels; a new array.
 
     point: (R, K, 2) or (K, 2) float32, y x, pixels
     Raises ShapeError if point is not (..., 2).

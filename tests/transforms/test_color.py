@@ -150,7 +150,7 @@ def test_lighting_adds_one_colour():
     assert pca_lighting(IMG, 5.0).dtype == np.uint8
     own = pca_lighting(img, 1, eigen_value=(1, 0, 0), eigen_vector=np.eye(3)) - img
     assert (own[1:] == 0).all()
-    with pytest.raises(ShapeError, match="colours"):
+    with pytest.raises(ShapeError, match="color noise"):
         pca_lighting(IMG[:1], 25.5)
 
 

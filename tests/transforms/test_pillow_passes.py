@@ -28,9 +28,9 @@ def test_passes_in_that_order_have_pillows_bits(size, new, resampling):
     np.testing.assert_array_equal(in_passes, photo.resize(new[::-1], resampling))
 
 
-def test_an_order_that_no_rule_foretells_is_unknown(monkeypatch):
+def test_an_order_that_no_rule_predicts_is_unknown(monkeypatch):
     pillow_passes._rule.cache_clear()
-    monkeypatch.setattr(pillow_passes, "_foretells", lambda *arguments: False)
+    monkeypatch.setattr(pillow_passes, "_predicts", lambda *arguments: False)
     try:
         assert rows_first((300, 300), (100, 100)) is None
     finally:

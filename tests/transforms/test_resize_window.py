@@ -92,7 +92,7 @@ def test_bad_windows_and_fills_are_refused():
     img = photo(0, np.uint8, pixels_together=True)
     with pytest.raises(ShapeError, match="empty"):
         resize_window(img, slice(3, 3), slice(0, 9), (5, 5), fill=0)
-    with pytest.raises(ShapeError, match="one a channel"):
+    with pytest.raises(ShapeError, match="one per channel"):
         resize_window(img, slice(-3, 9), slice(0, 9), (5, 5), fill=(1, 2))
 
 

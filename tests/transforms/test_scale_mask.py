@@ -24,5 +24,5 @@ def test_a_mask_is_resized_within_its_box_only():
 
 
 def test_boxes_are_one_a_mask():
-    with pytest.raises(ShapeError, match="one box a mask"):
+    with pytest.raises(ShapeError, match="one box per mask"):
         scale_mask(np.zeros((2, 4, 4), np.bool_), np.zeros((1, 4), np.float32), 2)

@@ -1,1 +1,1 @@
-"""A photo with all that is known about it, and transforms that change everything together."""
+"""Images with their annotations, and transforms that change both consistently."""

@@ -1,15 +1,18 @@
-"""Instances of several samples in one photo."""
+"""Concatenation of the instances of several samples."""
+
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from cvzoo.transforms.sample.mask_forms import join_masks
-from cvzoo.transforms.sample.sample import PER_INSTANCE
+from cvzoo.transforms.sample.mask_formats import join_masks
+from cvzoo.transforms.sample.sample import PER_INSTANCE, Sample
 
 
-def instances_of_all(samples):
-    """The instances of all samples, fields by name: one after another where all samples know the field, else None.
+def instances_of_all(samples: Sequence[Sample]) -> dict[str, Any]:
+    """The instance fields of all samples by name: concatenated where all samples have the field, else None.
 
-    The class label of a whole photo does not count; it becomes None.
+    A label of a whole image is not an instance field; it becomes None.
     """
     known = [sample.instances() for sample in samples]
     joined = dict.fromkeys(PER_INSTANCE)

@@ -1,28 +1,55 @@
-"""Two photos through one another, or a piece of one in the other: what classifiers are trained with."""
+"""mixup and CutMix augmentation."""
 
 import dataclasses
 import math
+from typing import Any, Literal, overload
 
 import numpy as np
 
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.transforms.as_rng import as_rng
+from cvzoo.transforms.crop import Slices
 from cvzoo.transforms.keep_dtype import keep_dtype
+from cvzoo.transforms.sample.geometric import crop_sample
 from cvzoo.transforms.sample.join import instances_of_all
-from cvzoo.transforms.sample.moves import crop_sample
-from cvzoo.transforms.sample.sample import settle
+from cvzoo.transforms.sample.sample import Sample, settle
 
 
-def mix_up(sample_a, sample_b, *, alpha=1.5, return_param=False, rng=None):
-    """Two photos blended, `ratio * a + (1 - ratio) * b`, with the instances of both.
+@overload
+def mix_up(
+    sample_a: Sample,
+    sample_b: Sample,
+    *,
+    alpha: float = ...,
+    return_param: Literal[False] = False,
+    rng: np.random.Generator | None = ...,
+) -> Sample: ...
+@overload
+def mix_up(
+    sample_a: Sample,
+    sample_b: Sample,
+    *,
+    alpha: float = ...,
+    return_param: Literal[True],
+    rng: np.random.Generator | None = ...,
+) -> tuple[Sample, dict[str, float]]: ...
+def mix_up(
+    sample_a: Sample,
+    sample_b: Sample,
+    *,
+    alpha: float = 1.5,
+    return_param: bool = False,
+    rng: np.random.Generator | None = None,
+) -> Sample | tuple[Sample, dict[str, float]]:
+    """mixup: two images blended, `ratio * a + (1 - ratio) * b`, with the instances of both.
 
-    sample_a, sample_b: of as many channels; where sizes differ both are set into the upper left of a frame that holds
-        both, on black
+    sample_a, sample_b: of the same number of channels; if the sizes differ, both are padded with black at the bottom
+        and right to the larger height and width
     alpha: the ratio is drawn from the beta distribution of (alpha, alpha); 1.5 suits detectors, 0.2 classifiers
-    rng: where to draw from; None is this thread's generator
+    rng: random generator; None is this thread's
     Returns a Sample whose weight is the ratio for the instances of a and 1 - ratio for those of b, of a's dtype;
-    with return_param also a dictionary of ratio. A label of the whole photo becomes None: mix the losses by ratio.
-    Raises ShapeError if the channels differ, ValueRangeError if alpha is not positive.
+    with return_param, also a dictionary of ratio. A label of the whole image becomes None: mix the losses by ratio.
+    Raises ShapeError if the numbers of channels differ, ValueRangeError if alpha is not positive.
 
     Source: Zhang et al., "mixup: Beyond Empirical Risk Minimization", 2018; for detectors Zhang et al., "Bag of
     Freebies for Training Object Detection Neural Networks", 2019, section 3.1.
@@ -30,7 +57,7 @@ def mix_up(sample_a, sample_b, *, alpha=1.5, return_param=False, rng=None):
     param = {"ratio": _draw_ratio(alpha, rng)}
     size = tuple(max(sides) for sides in zip(sample_a.size, sample_b.size))
     _check_channels(sample_a, sample_b)
-    window = {"y_slice": slice(0, size[0]), "x_slice": slice(0, size[1])}
+    window: Slices = {"y_slice": slice(0, size[0]), "x_slice": slice(0, size[1])}
     first, second = (settle(crop_sample(sample, **window)) for sample in (sample_a, sample_b))
     ratio = np.float32(param["ratio"])
     img = first.img * ratio + second.img * (1 - ratio)
@@ -42,24 +69,49 @@ def mix_up(sample_a, sample_b, *, alpha=1.5, return_param=False, rng=None):
     return (mixed, param) if return_param else mixed
 
 
-def cut_mix(sample_a, sample_b, *, alpha=1.0, return_param=False, rng=None):
-    """The photo of a with a rectangle of b's in its place; for classifiers and label maps, instances are not kept.
+@overload
+def cut_mix(
+    sample_a: Sample,
+    sample_b: Sample,
+    *,
+    alpha: float = ...,
+    return_param: Literal[False] = False,
+    rng: np.random.Generator | None = ...,
+) -> Sample: ...
+@overload
+def cut_mix(
+    sample_a: Sample,
+    sample_b: Sample,
+    *,
+    alpha: float = ...,
+    return_param: Literal[True],
+    rng: np.random.Generator | None = ...,
+) -> tuple[Sample, dict[str, Any]]: ...
+def cut_mix(
+    sample_a: Sample,
+    sample_b: Sample,
+    *,
+    alpha: float = 1.0,
+    return_param: bool = False,
+    rng: np.random.Generator | None = None,
+) -> Sample | tuple[Sample, dict[str, Any]]:
+    """CutMix: the image of a with a rectangle of b pasted in; for classifiers and label maps, instances are dropped.
 
-    sample_a, sample_b: of one size and as many channels
-    alpha: the part of a is drawn from the beta distribution of (alpha, alpha)
-    rng: where to draw from; None is this thread's generator
-    Returns a Sample of img and, if both have one, label_map; with return_param also a dictionary of y_slice, x_slice
-    and ratio, the part of the pixels that are a's: mix the losses by it.
-    Raises ShapeError if sizes or channels differ, ValueRangeError if alpha is not positive.
+    sample_a, sample_b: of the same size and number of channels
+    alpha: the area ratio of a is drawn from the beta distribution of (alpha, alpha)
+    rng: random generator; None is this thread's
+    Returns a Sample of img and, if both have one, label_map; with return_param, also a dictionary of y_slice, x_slice
+    and ratio, the fraction of the pixels that are from a: mix the losses by it.
+    Raises ShapeError if sizes or numbers of channels differ, ValueRangeError if alpha is not positive.
 
     Source: Yun et al., "CutMix: Regularization Strategy to Train Strong Classifiers with Localizable Features", 2019.
     """
     if sample_a.size != sample_b.size:
-        raise ShapeError("both photos must be of one size", expected=sample_a.size, got=sample_b.size)
+        raise ShapeError("both images must have the same size", expected=sample_a.size, got=sample_b.size)
     _check_channels(sample_a, sample_b)
     rng = as_rng(rng)
     side = math.sqrt(1 - _draw_ratio(alpha, rng))
-    # a rectangle around a random point, cut at the photo's edge: the ratio is what is left after that
+    # a rectangle around a random point, clipped to the image: the ratio is computed after that
     slices = [_around(rng.uniform(0, length), length * side, length) for length in sample_a.size]
     area = math.prod(each.stop - each.start for each in slices)
     param = {"y_slice": slices[0], "x_slice": slices[1], "ratio": 1 - area / math.prod(sample_a.size)}
@@ -73,18 +125,20 @@ def cut_mix(sample_a, sample_b, *, alpha=1.0, return_param=False, rng=None):
     return (mixed, param) if return_param else mixed
 
 
-def _draw_ratio(alpha, rng):
+def _draw_ratio(alpha: float, rng: np.random.Generator | None) -> float:
     if not alpha > 0:
         raise ValueRangeError("alpha must be positive", got=alpha)
     return float(as_rng(rng).beta(alpha, alpha))
 
 
-def _check_channels(sample_a, sample_b):
+def _check_channels(sample_a: Sample, sample_b: Sample) -> None:
     if len(sample_a.img) != len(sample_b.img):
-        raise ShapeError("both photos must have as many channels", expected=len(sample_a.img), got=len(sample_b.img))
+        raise ShapeError(
+            "both images must have the same number of channels", expected=len(sample_a.img), got=len(sample_b.img)
+        )
 
 
-def _with_weight(sample, ratio):
+def _with_weight(sample: Sample, ratio: np.float32) -> Sample:
     fields = sample.instances()
     if not fields:
         return sample
@@ -93,5 +147,5 @@ def _with_weight(sample, ratio):
     return dataclasses.replace(sample, weight=weight * ratio)
 
 
-def _around(middle, length, limit):
+def _around(middle: float, length: float, limit: int) -> slice:
     return slice(max(int(middle - length / 2), 0), min(int(middle + length / 2), limit))

@@ -1,57 +1,93 @@
-"""Four photos in one."""
+"""Mosaic augmentation: four images in one."""
 
 import dataclasses
+from collections.abc import Sequence
+from typing import Literal, overload
+
+import numpy as np
 
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.geometry.as_size import as_size
 from cvzoo.transforms.as_rng import as_rng
+from cvzoo.transforms.sample.geometric import crop_sample
 from cvzoo.transforms.sample.join import instances_of_all
-from cvzoo.transforms.sample.moves import crop_sample
-from cvzoo.transforms.sample.sample import settle
+from cvzoo.transforms.sample.sample import Sample, settle
+from cvzoo.typing.aliases import ArrayLike, Size
 
 
-def mosaic(samples, size, *, center_range=(0.25, 0.75), fill=0, return_param=False, rng=None):
-    """Four samples around one point of a new photo, each cut where it meets the others or the edge.
+@overload
+def mosaic(
+    samples: Sequence[Sample],
+    size: Sequence[int],
+    *,
+    center_range: tuple[float, float] = ...,
+    fill: ArrayLike = ...,
+    return_param: Literal[False] = False,
+    rng: np.random.Generator | None = ...,
+) -> Sample: ...
+@overload
+def mosaic(
+    samples: Sequence[Sample],
+    size: Sequence[int],
+    *,
+    center_range: tuple[float, float] = ...,
+    fill: ArrayLike = ...,
+    return_param: Literal[True],
+    rng: np.random.Generator | None = ...,
+) -> tuple[Sample, dict[str, Size]]: ...
+def mosaic(
+    samples: Sequence[Sample],
+    size: Sequence[int],
+    *,
+    center_range: tuple[float, float] = (0.25, 0.75),
+    fill: ArrayLike = 0,
+    return_param: bool = False,
+    rng: np.random.Generator | None = None,
+) -> Sample | tuple[Sample, dict[str, Size]]:
+    """Four samples around one point of a new image, each cropped to its quadrant.
 
-    samples: four, of photos with as many channels and the same dtype: top left, top right, bottom left, bottom right.
-        Resize them before to the scale in which they shall appear
-    size: (H, W) of the new photo, at least (2, 2)
-    center_range: where the point lies, in parts of height and width
-    fill: what shows where a photo is smaller than its quarter, one number or one a channel
-    rng: where to draw from; None is this thread's generator
-    Returns a Sample with the instances of all four, and of each field only if all four know it; with return_param also
-    a dictionary of center, (y, x).
-    Raises ShapeError if there are not four samples or the new photo is too small.
+    samples: four, of images with the same number of channels and dtype: top left, top right, bottom left, bottom right.
+        Resize them before to the scale that they are to have
+    size: (H, W) of the new image, at least (2, 2)
+    center_range: range of the point, in fractions of height and width
+    fill: value of the padding where an image is smaller than its quadrant, one or one per channel
+    rng: random generator; None is this thread's
+    Returns a Sample with the instances of all four; a field is None unless all four samples have it. With return_param,
+    also a dictionary of center, (y, x).
+    Raises ShapeError if there are not four samples or the new image is too small.
 
     Source: Bochkovskiy et al., "YOLOv4: Optimal Speed and Accuracy of Object Detection", 2020, section 3.3.
     """
     size = as_size(size)
     if len(samples) != 4 or min(size) < 2:
-        raise ShapeError("a mosaic is of four samples, at least (2, 2)", got=f"{len(samples)} samples, {size}")
+        raise ShapeError(
+            "mosaic needs four samples and a size of at least (2, 2)", got=f"{len(samples)} samples, {size}"
+        )
     rng = as_rng(rng)
-    center = tuple(min(max(int(side * rng.uniform(*center_range)), 1), side - 1) for side in size)
+    y, x = (min(max(int(side * rng.uniform(*center_range)), 1), side - 1) for side in size)
+    center = y, x
     parts, quarters = [], []
     for index, sample in enumerate(samples):
         lower_right = divmod(index, 2)
         edges = zip(lower_right, center, size)
         quarter = [slice(point, side) if far else slice(0, point) for far, point, side in edges]
         lengths = [each.stop - each.start for each in quarter]
-        # the corner of the sample that is nearest to the point lies on it
+        # the corner of each sample that is next to the point is placed on it
         starts = [0 if far else own - length for far, own, length in zip(lower_right, sample.size, lengths)]
-        cut = _seen(sample, starts, lengths, fill)
-        parts.append(_seen(cut, [-each.start for each in quarter], size, fill))
+        cut = _window_of(sample, starts, lengths, fill)
+        parts.append(_window_of(cut, [-each.start for each in quarter], size, fill))
         quarters.append(tuple(quarter))
     img = parts[0].img.copy()
-    has_map = all(part.label_map is not None for part in parts)
-    label_map = parts[0].label_map.copy() if has_map else None
-    for part, (rows, columns) in zip(parts, quarters):
+    label_maps = [part.label_map for part in parts if part.label_map is not None]
+    label_map = label_maps[0].copy() if len(label_maps) == len(parts) else None
+    for index, (part, (rows, columns)) in enumerate(zip(parts, quarters)):
         img[:, rows, columns] = part.img[:, rows, columns]
-        if has_map:
-            label_map[rows, columns] = part.label_map[rows, columns]
+        if label_map is not None:
+            label_map[rows, columns] = label_maps[index][rows, columns]
     joined = dataclasses.replace(parts[0], img=img, label_map=label_map, **instances_of_all(parts))
     return (joined, {"center": center}) if return_param else joined
 
 
-def _seen(sample, starts, lengths, fill):
+def _window_of(sample: Sample, starts: Sequence[int], lengths: Sequence[int], fill: ArrayLike) -> Sample:
     y_slice, x_slice = (slice(start, start + length) for start, length in zip(starts, lengths))
     return settle(crop_sample(sample, y_slice=y_slice, x_slice=x_slice, fill=fill))

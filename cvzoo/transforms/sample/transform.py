@@ -1,6 +1,10 @@
-"""What a transform of samples is, and how several are put together."""
+"""The base class of sample transforms, and their composition."""
 
 import abc
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, overload
+
+import numpy as np
 
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 from cvzoo.transforms.as_rng import as_rng
@@ -8,27 +12,37 @@ from cvzoo.transforms.sample.sample import Sample, settle
 
 
 class AbstractTransform(abc.ABC):
-    """A change of samples in two steps: `draw` decides, `change` does it to the photo and all that belongs to it.
+    """Base class of transforms: `draw` draws random parameters, `change` applies them to image and annotations.
 
-    A transform holds settings and no state: one object serves all threads, and a draw can be applied again.
+    A transform has settings and no state: one object serves all threads, and drawn parameters can be applied again.
     """
 
     @abc.abstractmethod
-    def draw(self, sample, rng):
-        """A dictionary of what was drawn for this sample, all that `change` needs to know."""
+    def draw(self, sample: Sample, rng: np.random.Generator) -> Mapping[str, Any]:
+        """Random parameters for this sample: a dictionary of all that `change` needs."""
 
     @abc.abstractmethod
-    def change(self, sample, param):
-        """The changed sample; a crop of its pixels may be left pending."""
+    def change(self, sample: Sample, param: Mapping[str, Any]) -> Sample:
+        """The transformed sample; a crop of its pixels may be left pending."""
 
-    def apply(self, sample, param):
-        """The sample changed as drawn. param: what `draw` or a call with return_param gave."""
+    def apply(self, sample: Sample, param: Mapping[str, Any]) -> Sample:
+        """The sample with drawn parameters applied. param: the result of `draw` or of a call with return_param."""
         return settle(self.change(sample, param))
 
-    def __call__(self, sample, *, rng=None, return_param=False):
-        """The sample changed at random; with return_param also what was drawn.
+    @overload
+    def __call__(
+        self, sample: Sample, *, rng: np.random.Generator | None = ..., return_param: Literal[False] = False
+    ) -> Sample: ...
+    @overload
+    def __call__(
+        self, sample: Sample, *, rng: np.random.Generator | None = ..., return_param: Literal[True]
+    ) -> tuple[Sample, Mapping[str, Any]]: ...
+    def __call__(
+        self, sample: Sample, *, rng: np.random.Generator | None = None, return_param: bool = False
+    ) -> Sample | tuple[Sample, Mapping[str, Any]]:
+        """The randomly transformed sample; with return_param, also the drawn parameters.
 
-        rng: where to draw from, such as `sample_generator(seed, epoch, index)`; None is this thread's generator
+        rng: random generator, such as `sample_generator(seed, epoch, index)`; None is this thread's
         """
         param = self.draw(_as_sample(sample), as_rng(rng))
         changed = self.apply(sample, param)
@@ -36,28 +50,40 @@ class AbstractTransform(abc.ABC):
 
 
 class Compose:
-    """Transforms one after another, to photo, boxes, masks, points and label map alike.
+    """A sequence of transforms, applied to image, boxes, masks, points and label map consistently.
 
     transforms: transforms and other Composes, first to last
-    Crops that follow one another, a canvas among them, are cut once: an expanded photo of which a part is then cropped
-    is never painted in full. The result is the same to the bit.
-    Raises DtypeError if a part is no transform.
+    Consecutive crops and expansions are combined into one: an expanded image that is cropped next is never allocated
+    in full. The result is the same to the bit.
+    Raises DtypeError if an element is not a transform.
     """
 
-    def __init__(self, transforms):
-        self.transforms = []
+    def __init__(self, transforms: Iterable["AbstractTransform | Compose"]) -> None:
+        self.transforms: list[AbstractTransform] = []
         for transform in transforms:
             if isinstance(transform, Compose):
                 self.transforms += transform.transforms
             elif isinstance(transform, AbstractTransform):
                 self.transforms.append(transform)
             else:
-                raise DtypeError("Compose takes transforms", expected="AbstractTransform", got=type(transform).__name__)
+                raise DtypeError(
+                    "Compose takes transforms only", expected="AbstractTransform", got=type(transform).__name__
+                )
 
-    def __call__(self, sample, *, rng=None, return_param=False):
-        """The sample changed at random; with return_param also a list of what each transform drew.
+    @overload
+    def __call__(
+        self, sample: Sample, *, rng: np.random.Generator | None = ..., return_param: Literal[False] = False
+    ) -> Sample: ...
+    @overload
+    def __call__(
+        self, sample: Sample, *, rng: np.random.Generator | None = ..., return_param: Literal[True]
+    ) -> tuple[Sample, list[Mapping[str, Any]]]: ...
+    def __call__(
+        self, sample: Sample, *, rng: np.random.Generator | None = None, return_param: bool = False
+    ) -> Sample | tuple[Sample, list[Mapping[str, Any]]]:
+        """The randomly transformed sample; with return_param, also a list of the parameters of each transform.
 
-        rng: where to draw from, such as `sample_generator(seed, epoch, index)`; None is this thread's generator
+        rng: random generator, such as `sample_generator(seed, epoch, index)`; None is this thread's
         """
         sample, rng, params = _as_sample(sample), as_rng(rng), []
         for transform in self.transforms:
@@ -66,54 +92,56 @@ class Compose:
         sample = settle(sample)
         return (sample, params) if return_param else sample
 
-    def apply(self, sample, params):
-        """The sample changed as drawn before, perhaps for another sample of the same size.
+    def apply(self, sample: Sample, params: Sequence[Mapping[str, Any]]) -> Sample:
+        """The sample with parameters drawn before applied, possibly for another sample of the same size.
 
-        params: the list that a call with return_param gave
-        Raises ShapeError if it is of another length.
+        params: the list returned by a call with return_param
+        Raises ShapeError if its length differs from the number of transforms.
         """
         if len(params) != len(self.transforms):
-            raise ShapeError("as many params as transforms", expected=len(self.transforms), got=len(params))
+            raise ShapeError(
+                "params must have one element per transform", expected=len(self.transforms), got=len(params)
+            )
         sample = _as_sample(sample)
         for transform, param in zip(self.transforms, params):
             sample = transform.change(sample, param)
         return settle(sample)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Compose({self.transforms!r})"
 
 
 class Sometimes(AbstractTransform):
-    """A transform that is done with probability prob, and otherwise not. Raises ValueRangeError for no probability."""
+    """A transform applied with probability prob. Raises ValueRangeError if prob is not in [0, 1]."""
 
-    def __init__(self, transform, prob=0.5):
+    def __init__(self, transform: AbstractTransform, prob: float = 0.5) -> None:
         if not 0 <= prob <= 1:
             raise ValueRangeError("prob must be in [0, 1]", got=prob)
         self.transform = transform
         self.prob = prob
 
-    def draw(self, sample, rng):
+    def draw(self, sample: Sample, rng: np.random.Generator) -> Mapping[str, Any]:
         return {"param": self.transform.draw(sample, rng) if rng.random() < self.prob else None}
 
-    def change(self, sample, param):
+    def change(self, sample: Sample, param: Mapping[str, Any]) -> Sample:
         return sample if param["param"] is None else self.transform.change(sample, param["param"])
 
 
 class OneOf(AbstractTransform):
-    """One of several transforms, each equally likely."""
+    """A random one of several transforms, all equally likely."""
 
-    def __init__(self, transforms):
+    def __init__(self, transforms: Iterable[AbstractTransform]) -> None:
         self.transforms = list(transforms)
 
-    def draw(self, sample, rng):
+    def draw(self, sample: Sample, rng: np.random.Generator) -> Mapping[str, Any]:
         index = int(rng.integers(len(self.transforms)))
         return {"index": index, "param": self.transforms[index].draw(sample, rng)}
 
-    def change(self, sample, param):
+    def change(self, sample: Sample, param: Mapping[str, Any]) -> Sample:
         return self.transforms[param["index"]].change(sample, param["param"])
 
 
-def _as_sample(sample):
+def _as_sample(sample: object) -> Sample:
     if not isinstance(sample, Sample):
         raise DtypeError("a transform takes a Sample", got=type(sample).__name__, hint="Sample(img=img, bbox=bbox)")
     return sample

@@ -256,16 +256,16 @@ def test_a_sample_gives_the_fields_of_an_example():
     img, label = sample.values(("img", "label"))
     assert img is sample.img
     assert label is sample.label
-    with pytest.raises(ValueRangeError, match="no such field"):
+    with pytest.raises(ValueRangeError, match="does not have the requested field"):
         sample.values(("img", "boxes"))
 
 
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"bbox": np.zeros((2, 4)), "label": np.zeros(3)}, "disagree"),
-        ({"mask": np.zeros((1, 9, 9), bool)}, "mask has another size"),
-        ({"label_map": np.zeros((9, 9), np.int32)}, "label_map has another size"),
+        ({"bbox": np.zeros((2, 4)), "label": np.zeros(3)}, "different numbers of instances"),
+        ({"mask": np.zeros((1, 9, 9), bool)}, "mask has a different size"),
+        ({"label_map": np.zeros((9, 9), np.int32)}, "label_map has a different size"),
         ({"img": np.zeros((60, 80))}, r"\(C, H, W\)"),
     ],
 )

@@ -88,7 +88,7 @@ def test_no_masks_at_all_are_taken(transform):
 def test_encoded_masks_of_another_size_or_number_are_refused():
     img = np.zeros((3, *SIZE), np.uint8)
     masks = RLEs.concatenate([RLEs.from_masks(np.ones((1, *size), bool)) for size in (SIZE, (9, 8))])
-    with pytest.raises(ShapeError, match=r"mask has another size(.|\n)*9, 8"):
+    with pytest.raises(ShapeError, match=r"mask has a different size(.|\n)*9, 8"):
         T.Sample(img=img, mask=masks)
-    with pytest.raises(ShapeError, match="number of instances"):
+    with pytest.raises(ShapeError, match="numbers of instances"):
         T.Sample(img=img, mask=masks[:1], bbox=np.zeros((2, 4), np.float32))

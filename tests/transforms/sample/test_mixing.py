@@ -125,7 +125,7 @@ def test_bad_samples_are_refused():
     for function in (T.mix_up, T.cut_mix, T.copy_paste):
         with pytest.raises(ShapeError, match="channels"):
             function(sample, gray)
-    with pytest.raises(ShapeError, match="one size"):
+    with pytest.raises(ShapeError, match="same size"):
         T.cut_mix(sample, rectangle(100, size=(41, 50)))
     with pytest.raises(ValueRangeError, match="alpha"):
         T.mix_up(sample, sample, alpha=0)

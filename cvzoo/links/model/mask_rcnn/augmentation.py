@@ -8,9 +8,9 @@ from cvzoo.errors.exceptions import ShapeError
 from cvzoo.geometry.rle import RLEs
 from cvzoo.links.model.retinanet.augmentation import RandomFit
 from cvzoo.transforms.normalize import normalize
+from cvzoo.transforms.sample.flips_and_rotations import RandomFlip
 from cvzoo.transforms.sample.sample import Sample
 from cvzoo.transforms.sample.transform import AbstractTransform, Compose
-from cvzoo.transforms.sample.turns import RandomFlip
 
 Example = tuple[np.ndarray, np.ndarray, np.ndarray, RLEs, np.ndarray]
 

@@ -13,10 +13,10 @@ from cvzoo.links.model.preparation.resize_shortest_edge import fitted_size
 from cvzoo.links.model.preparation.statistics import MEAN_OF_255, STD_OF_255
 from cvzoo.transforms.normalize import normalize
 from cvzoo.transforms.sample.colors import ColorJitter
-from cvzoo.transforms.sample.moves import crop_sample, resize_sample
+from cvzoo.transforms.sample.flips_and_rotations import RandomFlip
+from cvzoo.transforms.sample.geometric import crop_sample, resize_sample
 from cvzoo.transforms.sample.sample import Sample
 from cvzoo.transforms.sample.transform import AbstractTransform, Compose
-from cvzoo.transforms.sample.turns import RandomFlip
 
 
 class RandomFit(AbstractTransform):

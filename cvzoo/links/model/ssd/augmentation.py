@@ -9,10 +9,10 @@ from cvzoo.links.model.ssd.multibox_coder import MultiboxCoder
 from cvzoo.transforms.normalize import normalize
 from cvzoo.transforms.sample.colors import RandomDistort
 from cvzoo.transforms.sample.crops import RandomCropWithBboxConstraints, RandomExpand
+from cvzoo.transforms.sample.flips_and_rotations import RandomFlip
 from cvzoo.transforms.sample.resizes import Resize, ResizeWithRandomInterpolation
 from cvzoo.transforms.sample.sample import Sample
 from cvzoo.transforms.sample.transform import AbstractTransform, Compose, Sometimes
-from cvzoo.transforms.sample.turns import RandomFlip
 
 
 class SSDTransform:

@@ -5,10 +5,10 @@ import numpy as np
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.transforms.sample.colors import ColorJitter
 from cvzoo.transforms.sample.crops import RandomCropWithBboxConstraints, RandomExpand
+from cvzoo.transforms.sample.flips_and_rotations import RandomFlip
 from cvzoo.transforms.sample.resizes import Letterbox
 from cvzoo.transforms.sample.sample import Sample
 from cvzoo.transforms.sample.transform import AbstractTransform, Compose, Sometimes
-from cvzoo.transforms.sample.turns import RandomFlip
 
 
 class YOLOTransform:

@@ -1,35 +1,40 @@
-"""The four ways in which a sample's geometry changes: crop (and pad), resize, flip, rotate."""
+"""The geometric transforms of samples: crop (and pad), resize, flip, rotate."""
 
 import dataclasses
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from cvzoo.transforms.crop_bbox import crop_bbox
 from cvzoo.transforms.flip import flip, flip_bbox, flip_point
 from cvzoo.transforms.label_maps import flip_label_map, resize_label_map, rotate_label_map
-from cvzoo.transforms.resize import resize
+from cvzoo.transforms.resize import Backend, Interpolation, resize
 from cvzoo.transforms.resize_bbox import resize_bbox, resize_point
 from cvzoo.transforms.resize_window import resize_window
 from cvzoo.transforms.rotate import rotate, rotate_bbox, rotate_point
 from cvzoo.transforms.rotated_bbox import flip_rbbox, resize_rbbox, rotate_rbbox, translate_rbbox
-from cvzoo.transforms.sample.mask_forms import flip_masks, resize_masks, rotate_masks, seen_masks
-from cvzoo.transforms.sample.sample import Window, cut_maps, settle
+from cvzoo.transforms.sample.mask_formats import flip_masks, masks_in_window, resize_masks, rotate_masks
+from cvzoo.transforms.sample.sample import Sample, Window, cut_maps, settle
 from cvzoo.transforms.translate import translate_point
+from cvzoo.typing.aliases import Array, ArrayLike, BBox, Point
 
 
-def crop_sample(sample, *, y_slice, x_slice, fill=0, allow_outside_center=True):
-    """The sample seen through a window, which may reach beyond the photo; pixels may be pending (see `settle`).
+def crop_sample(
+    sample: Sample, *, y_slice: slice, x_slice: slice, fill: ArrayLike = 0, allow_outside_center: bool = True
+) -> Sample:
+    """The sample cropped to a window, which may extend outside of the image; pixels may be pending (see `settle`).
 
-    Instances are dropped whose box, or without boxes whose mask or turned box's middle, leaves the window; points
-    outside become invisible.
+    Instances outside of the window are dropped, by their box, or without boxes by their mask or the center of their
+    rotated box; points outside become invisible.
     """
     size = sample.size
     within = y_slice.start >= 0 and x_slice.start >= 0 and y_slice.stop <= size[0] and x_slice.stop <= size[1]
     if not within or (sample.bbox is None and sample.mask is not None):
-        # a window in a window is one window, unless the first has cut away what the second would show again
+        # two crops combine into one window, unless the second one extends outside of the first one: that part is fill
         sample = settle(sample)
     top, left = y_slice.start, x_slice.start
-    changes = {"pending": Window(y_slice, x_slice, fill)}
+    changes: dict[str, Any] = {"pending": Window(y_slice, x_slice, fill)}
     if sample.pending is not None:
         outer = sample.pending
         changes["pending"] = Window(
@@ -51,10 +56,10 @@ def crop_sample(sample, *, y_slice, x_slice, fill=0, allow_outside_center=True):
         if len(index) < len(sample.bbox):
             sample = sample.take(index)
     elif sample.mask is not None:
-        sample = sample.take(seen_masks(sample.mask, y_slice=y_slice, x_slice=x_slice))
+        sample = sample.take(masks_in_window(sample.mask, y_slice=y_slice, x_slice=x_slice))
     elif sample.rbbox is not None:
-        middle = sample.rbbox[:, :2]
-        after_start, before_stop = middle >= (top, left), middle < (y_slice.stop, x_slice.stop)
+        center = sample.rbbox[:, :2]
+        after_start, before_stop = center >= (top, left), center < (y_slice.stop, x_slice.stop)
         sample = sample.take((after_start & before_stop).all(axis=1))
     if sample.rbbox is not None:
         changes["rbbox"] = translate_rbbox(sample.rbbox, y_offset=-top, x_offset=-left)
@@ -64,15 +69,16 @@ def crop_sample(sample, *, y_slice, x_slice, fill=0, allow_outside_center=True):
     return dataclasses.replace(sample, **changes)
 
 
-def resize_sample(sample, size, *, interpolation="bilinear", backend="pillow"):
-    """The sample in another size (H, W); masks and label map keep their values."""
+def resize_sample(
+    sample: Sample, size: Sequence[int], *, interpolation: Interpolation | int = "bilinear", backend: Backend = "pillow"
+) -> Sample:
+    """The sample resized to (H, W); masks and label map by nearest-neighbor interpolation."""
     in_size = sample.size
-    resampling = {"interpolation": interpolation, "backend": backend}
     if sample.pending is None:
-        changes = {"img": resize(sample.img, size, **resampling)}
+        changes: dict[str, Any] = {"img": resize(sample.img, size, interpolation=interpolation, backend=backend)}
     else:
         y_slice, x_slice, fill = sample.pending
-        img = resize_window(sample.img, y_slice, x_slice, size, fill=fill, **resampling)
+        img = resize_window(sample.img, y_slice, x_slice, size, fill=fill, interpolation=interpolation, backend=backend)
         changes = {"img": img, "pending": None}
     if sample.bbox is not None:
         changes["bbox"] = resize_bbox(sample.bbox, in_size, size)
@@ -90,13 +96,13 @@ def resize_sample(sample, size, *, interpolation="bilinear", backend="pillow"):
     return dataclasses.replace(sample, **changes)
 
 
-def flip_sample(sample, *, y_flip=False, x_flip=False):
-    """The mirrored sample; the sample itself if neither side is mirrored."""
+def flip_sample(sample: Sample, *, y_flip: bool = False, x_flip: bool = False) -> Sample:
+    """The flipped sample; the sample itself if neither axis is flipped."""
     if not y_flip and not x_flip:
         return sample
     sample = settle(sample)
     sides = {"y_flip": y_flip, "x_flip": x_flip}
-    changes = {"img": flip(sample.img, **sides)}
+    changes: dict[str, Any] = {"img": flip(sample.img, **sides)}
     if sample.bbox is not None:
         changes["bbox"] = flip_bbox(sample.bbox, sample.size, **sides)
     if sample.rbbox is not None:
@@ -110,11 +116,18 @@ def flip_sample(sample, *, y_flip=False, x_flip=False):
     return dataclasses.replace(sample, **changes)
 
 
-def rotate_sample(sample, angle, *, expand=True, fill=0, interpolation="bilinear"):
-    """The sample turned counterclockwise by degrees; boxes become the upright boxes around the turned ones."""
+def rotate_sample(
+    sample: Sample,
+    angle: float,
+    *,
+    expand: bool = True,
+    fill: ArrayLike = 0,
+    interpolation: Interpolation | int = "bilinear",
+) -> Sample:
+    """The sample rotated counterclockwise by angle degrees; boxes become the axis-aligned boxes around rotated ones."""
     sample = settle(sample)
     size = sample.size
-    changes = {"img": rotate(sample.img, angle, expand=expand, fill=fill, interpolation=interpolation)}
+    changes: dict[str, Any] = {"img": rotate(sample.img, angle, expand=expand, fill=fill, interpolation=interpolation)}
     new_size = changes["img"].shape[1:]
     if sample.rbbox is not None:
         changes["rbbox"] = rotate_rbbox(sample.rbbox, angle, size, expand=expand)
@@ -130,15 +143,15 @@ def rotate_sample(sample, angle, *, expand=True, fill=0, interpolation="bilinear
     turned = dataclasses.replace(sample, **changes)
     if expand:
         return turned
-    # corners have left the frame: boxes are cut to it and what is wholly outside is dropped, as a crop does
+    # corners are now outside of the image: as in a crop, boxes are clipped and instances outside are dropped
     return settle(crop_sample(turned, y_slice=slice(0, new_size[0]), x_slice=slice(0, new_size[1])))
 
 
-def _in_view(point, visible, size):
-    inside = ((point >= 0) & (point < np.array(size, point.dtype))).all(axis=2)
+def _in_view(point: Point, visible: Array | None, size: Sequence[int]) -> Array:
+    inside = np.all((point >= 0) & (point < np.array(size, point.dtype)), axis=2)
     return inside if visible is None else inside & visible
 
 
-def _share(before, after):
+def _share(before: BBox, after: BBox) -> Array:
     whole, left = ((bbox[:, 2:] - bbox[:, :2]).prod(axis=1) for bbox in (before, after))
     return np.divide(left, whole, out=np.zeros_like(whole), where=whole > 0)
