@@ -6,7 +6,8 @@ keeps here a key, made of the same seed, and how many blocks were drawn: numbers
 
 import contextlib
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -53,21 +54,21 @@ def get_random_state() -> dict:
     return {**_held.generator.bit_generator.state, "device": device}
 
 
-def set_random_state(state: dict) -> None:
+def set_random_state(state: Mapping[str, Any]) -> None:
     """Continue from a state that `get_random_state` gave; one of NumPy's PCG64 leaves the GPUs' generator as it is."""
     _held.generator.bit_generator.state = {name: value for name, value in state.items() if name != "device"}
     if "device" in state:
         set_device_state(state)
 
 
-def set_device_state(state: dict) -> None:
+def set_device_state(state: Mapping[str, Any]) -> None:
     """Of a state that `get_random_state` gave, continue the GPUs' part alone."""
     _held.device_key = int(state["device"]["key"])
     _held.device_drawn = int(state["device"]["drawn"])
 
 
 @contextlib.contextmanager
-def using_random_state(state: dict) -> Iterator[None]:
+def using_random_state(state: Mapping[str, Any]) -> Iterator[None]:
     """Draw from `state` inside the block; afterwards go on as if the block had drawn nothing."""
     before = get_random_state()
     set_random_state(state)
