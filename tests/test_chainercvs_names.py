@@ -1,11 +1,15 @@
 """Every public name of ChainerCV 0.13 is where its users look for it, or says what to use."""
 
 import importlib
+import inspect
 import re
 
+import numpy as np
 import pytest
 
+from cvzoo.datasets import TupleDataset
 from cvzoo.errors.exceptions import ReplacedNameError
+from cvzoo.utils import assert_is_image
 
 # package below `chainercv` -> the names that its `__init__` shows
 NAMES = {
@@ -151,3 +155,73 @@ def test_what_replaces_a_name_is_there():
             for word in re.findall(r"cvzoo(?:\.\w+)+", str(caught.value).partition(": use ")[2]):
                 *path, last = word.split(".")
                 assert hasattr(importlib.import_module(".".join(path)), last), word
+
+
+# name -> ChainerCV's arguments that may be given by position, in order
+BY_POSITION = {
+    "extensions.DetectionCOCOEvaluator": "iterator target label_names",
+    "extensions.DetectionVOCEvaluator": "iterator target use_07_metric label_names",
+    "extensions.InstanceSegmentationCOCOEvaluator": "iterator target label_names",
+    "extensions.InstanceSegmentationVOCEvaluator": "iterator target iou_thresh use_07_metric label_names",
+    "extensions.SemanticSegmentationEvaluator": "iterator target label_names",
+    "links.Conv2DActiv": "in_channels out_channels ksize stride pad dilate nobias initialW initial_bias activ",
+    "links.Conv2DBNActiv": "in_channels out_channels ksize stride pad dilate groups nobias initialW initial_bias activ",
+    "links.FeaturePredictor": "extractor crop_size scale_size crop mean",
+    "links.model.faster_rcnn.FasterRCNN": (
+        "extractor rpn head mean min_size max_size loc_normalize_mean loc_normalize_std"
+    ),
+    "links.model.faster_rcnn.FasterRCNNTrainChain": (
+        "faster_rcnn rpn_sigma roi_sigma anchor_target_creator proposal_target_creator"
+    ),
+    "links.model.faster_rcnn.RegionProposalNetwork": (
+        "in_channels mid_channels ratios anchor_scales feat_stride initialW"
+    ),
+    "links.model.light_head_rcnn.LightHeadRCNNTrainChain": (
+        "light_head_rcnn rpn_sigma roi_sigma n_ohem_sample anchor_target_creator proposal_target_creator"
+    ),
+    "links.model.ssd.random_crop_with_bbox_constraints": (
+        "img bbox min_scale max_scale max_aspect_ratio constraints max_trial return_param"
+    ),
+    "links.model.ssd.random_distort": (
+        "img brightness_delta contrast_low contrast_high saturation_low saturation_high hue_delta"
+    ),
+    "links.model.ssd.resize_with_random_interpolation": "img size return_param",
+    "transforms.center_crop": "img size return_param",
+    "transforms.crop_bbox": "bbox y_slice x_slice allow_outside_center return_param",
+    "transforms.flip": "img y_flip x_flip",
+    "transforms.flip_bbox": "bbox size y_flip x_flip",
+    "transforms.flip_point": "point size y_flip x_flip",
+    "transforms.pca_lighting": "img sigma eigen_value eigen_vector",
+    "transforms.random_crop": "img size return_param",
+    "transforms.random_expand": "img max_ratio fill return_param",
+    "transforms.random_flip": "img y_random x_random return_param",
+    "transforms.random_rotate": "img return_param",
+    "transforms.random_sized_crop": "img scale_ratio_range aspect_ratio_range return_param",
+    "transforms.resize": "img size interpolation",
+    "transforms.resize_contain": "img size fill interpolation return_param",
+    "transforms.rotate": "img angle expand fill interpolation",
+    "transforms.scale": "img size fit_short interpolation",
+    "transforms.translate_bbox": "bbox y_offset x_offset",
+    "transforms.translate_point": "point y_offset x_offset",
+    "utils.non_maximum_suppression": "bbox thresh score limit",
+    "utils.write_image": "img file format",
+}
+
+
+@pytest.mark.parametrize("name", BY_POSITION)
+def test_arguments_come_in_chainercvs_order(name):
+    package, _, last = name.rpartition(".")
+    function = getattr(importlib.import_module(f"cvzoo.{package}"), last)
+    parameters = inspect.signature(function).parameters.values()
+    names = [each.name for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD]
+    assert names[: len(BY_POSITION[name].split())] == BY_POSITION[name].split()
+
+
+def test_errors_are_those_that_chainercvs_programs_catch():
+    dataset = TupleDataset(("img", [0]), ("label", [1]))
+    with pytest.raises(KeyError, match="no such key"):
+        dataset.slice[:, "bbox"]
+    with pytest.raises(IndexError, match="no such key"):
+        dataset.slice[:, 2]
+    with pytest.raises(AssertionError, match="wrong dtype"):
+        assert_is_image(np.zeros((3, 4, 4), np.int64))

@@ -1,12 +1,12 @@
 """The rules that every data set of a kind keeps, as checks that anybody may run on their own.
 
-Each raises DatasetError that names the example and says what is wrong; none returns anything.
+Each raises BrokenRuleError, an AssertionError, that names the example and says what is wrong; none returns anything.
 """
 
 import numpy as np
 
 from cvzoo.datasets.sliceable.abstract import AbstractSliceableDataset
-from cvzoo.errors.exceptions import DatasetError
+from cvzoo.errors.exceptions import BrokenRuleError
 
 
 def assert_is_image(img, color=True, check_range=True):
@@ -128,9 +128,9 @@ def _check_dataset(dataset, n_example, n_value, check):
             check(example)
             if isinstance(dataset, AbstractSliceableDataset):
                 _check_slices(dataset, index, example)
-        except DatasetError as error:
+        except BrokenRuleError as error:
             name = dataset.name(index) if isinstance(dataset, AbstractSliceableDataset) else "a plain data set"
-            raise DatasetError(f"example {index} ({name}): {error}") from error
+            raise BrokenRuleError(f"example {index} ({name}): {error}") from error
 
 
 def _check_slices(dataset, index, example):
@@ -168,4 +168,4 @@ def _row(table, rows):
 
 def _check(is_right, what, expected=None, got=None):
     if not is_right:
-        raise DatasetError(what, expected=expected, got=got)
+        raise BrokenRuleError(what, expected=expected, got=got)

@@ -2,6 +2,7 @@
 
 from cvzoo.errors.exceptions import (
     BackendError,
+    BrokenRuleError,
     ConfigError,
     CvzooError,
     DatasetError,
@@ -15,6 +16,7 @@ from cvzoo.errors.exceptions import (
     GraphError,
     ImageError,
     MissingExtraError,
+    NoSuchKeyError,
     ReplacedNameError,
     ShapeError,
     UnsafeFileError,
@@ -26,6 +28,7 @@ from cvzoo.errors.exceptions import (
 
 __all__ = [
     "BackendError",
+    "BrokenRuleError",
     "ConfigError",
     "CvzooError",
     "DatasetError",
@@ -39,6 +42,7 @@ __all__ = [
     "GraphError",
     "ImageError",
     "MissingExtraError",
+    "NoSuchKeyError",
     "ReplacedNameError",
     "ShapeError",
     "UnsafeFileError",

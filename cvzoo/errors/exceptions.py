@@ -4,6 +4,7 @@
     ├── ShapeError (ValueError)          an array's shape, rank or length does not fit
     ├── DtypeError (TypeError)           an array's dtype, or an argument's type, does not fit
     ├── ValueRangeError (ValueError)     a value is outside of what makes sense (NaN, negative size, unknown class)
+    │   └── NoSuchKeyError (KeyError, IndexError)  examples of a data set have no value of this name or number
     ├── ConfigError (ValueError)         a switch or an environment variable has no such name or value
     ├── GraphError (RuntimeError)        the computational graph is used in a way that cannot work
     ├── GradientError (AssertionError)   gradient_check found a derivative that disagrees with numbers
@@ -13,6 +14,7 @@
     ├── ReplacedNameError (ImportError)  a name of Chainer or ChainerCV has another here; the message says which
     ├── ImageError (ValueError)          an image is corrupt, empty, too large or of an unknown kind
     ├── DatasetError (ValueError)        a data set's files are absent, or hold what they must not
+    │   ├── BrokenRuleError (AssertionError) an example breaks a rule of its kind of data set
     │   ├── ExampleIndexError (IndexError)   there is no example of this number
     │   └── ExampleError                 an example could not be read; the message names its image
     └── FileError (ValueError)           a file is absent, damaged, or not the one that is wanted
@@ -64,6 +66,10 @@ class ValueRangeError(CvzooError, ValueError):
     """A value is outside of what makes sense."""
 
 
+class NoSuchKeyError(ValueRangeError, KeyError, IndexError):
+    """Examples of a data set have no value of this name or number."""
+
+
 class ConfigError(CvzooError, ValueError):
     """A switch or an environment variable has no such name or value."""
 
@@ -98,6 +104,10 @@ class ImageError(CvzooError, ValueError):
 
 class DatasetError(CvzooError, ValueError):
     """A data set's files are absent, or hold what they must not."""
+
+
+class BrokenRuleError(DatasetError, AssertionError):
+    """An example breaks a rule of its kind of data set."""
 
 
 class ExampleIndexError(DatasetError, IndexError):

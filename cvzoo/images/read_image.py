@@ -41,11 +41,11 @@ ImageSource: TypeAlias = FilePath | Bytes | _Readable | Image.Image | Array
 
 def read_image(
     source: ImageSource,
-    *,
+    dtype: npt.DTypeLike = np.float32,
     color: bool = True,
+    *,
     max_pixels: int = MAX_PIXELS,
     background: Sequence[float] | None = WHITE,
-    dtype: npt.DTypeLike = np.float32,
     decoder: Decoder = "pillow",
 ) -> Array:
     """The image as a new, contiguous (3, H, W) float32 array, RGB in [0, 255]; (1, H, W) gray if color is false.

@@ -15,7 +15,7 @@ from cvzoo.typing.aliases import ClassMap, FilePath
 
 
 def read_label(
-    source: FilePath | BinaryIO | Image.Image, *, dtype: npt.DTypeLike = np.int32, max_pixels: int = MAX_PIXELS
+    source: FilePath | BinaryIO | Image.Image, dtype: npt.DTypeLike = np.int32, *, max_pixels: int = MAX_PIXELS
 ) -> ClassMap:
     """The pixel values (H, W) of a label map: palette indices or gray values, never colors.
 

@@ -4,6 +4,7 @@ import io
 import os
 import pathlib
 import secrets
+from typing import BinaryIO, overload
 
 import numpy as np
 from PIL import Image
@@ -12,7 +13,15 @@ from cvzoo.errors.exceptions import ImageError
 from cvzoo.images.from_array import from_array
 from cvzoo.typing.aliases import Array, FilePath
 
-_FORMAT_OF_ENDING = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP", ".bmp": "BMP"}
+_FORMAT_OF_ENDING = {
+    ".png": "PNG",
+    ".jpg": "JPEG",
+    ".jpeg": "JPEG",
+    ".webp": "WEBP",
+    ".bmp": "BMP",
+    ".ppm": "PPM",
+    ".pgm": "PPM",
+}
 
 
 def to_pil(img: Array) -> Image.Image:
@@ -53,16 +62,33 @@ def image_format(path: FilePath) -> str:
     return _FORMAT_OF_ENDING[suffix.lower()]
 
 
-def write_image(img: Array, path: FilePath, *, quality: int = 95) -> pathlib.Path:
+@overload
+def write_image(
+    img: Array, file: FilePath, format: str | None = None, *, quality: int = 95
+) -> pathlib.Path: ...  # pragma: no cover
+@overload
+def write_image(
+    img: Array, file: BinaryIO, format: str | None = None, *, quality: int = 95
+) -> None: ...  # pragma: no cover
+def write_image(
+    img: Array, file: FilePath | BinaryIO, format: str | None = None, *, quality: int = 95
+) -> pathlib.Path | None:
     """Writes an image file atomically (other processes see the old file or the new one) and returns its path.
 
     img: (3, H, W) or (1, H, W) float32 in [0, 255], as for `to_pil`
-    path: its extension gives the format: .png .jpg .jpeg .webp .bmp; the folder must exist
+    file: a path, whose folder must exist; or a file open for writing, which is written to where it stands: None comes
+        back
+    format: "png", "jpeg", "webp", "bmp" or "ppm"; None: as the path's extension says, .png .jpg .jpeg .webp .bmp .ppm
+        .pgm
     quality: 1 to 100, for JPEG and WebP
-    Raises ImageError for another extension, OSError if the folder cannot be written.
+    Raises ImageError for another format or extension, or for an open file without a format; OSError if the folder
+    cannot be written.
     """
-    path = pathlib.Path(path)
-    kind = image_format(path)
+    if not isinstance(file, str | os.PathLike):
+        to_pil(img).save(file, format=_named_format(format), quality=quality)
+        return None
+    path = pathlib.Path(file)
+    kind = image_format(path) if format is None else _named_format(format)
     pil = to_pil(img)
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.part")
     # not tempfile.mkstemp, which makes files that only their owner may read: here the user's umask decides
@@ -72,13 +98,24 @@ def write_image(img: Array, path: FilePath, *, quality: int = 95) -> pathlib.Pat
         error.filename = str(path)  # the path that the caller passed, not the temporary one
         raise
     try:
-        with os.fdopen(descriptor, "wb") as file:
-            pil.save(file, format=kind, quality=quality)
-            file.flush()
-            os.fsync(file.fileno())
+        with os.fdopen(descriptor, "wb") as written:
+            pil.save(written, format=kind, quality=quality)
+            written.flush()
+            os.fsync(written.fileno())
         os.replace(temporary, path)
     except BaseException:
         # no partial file remains, after Ctrl-C either
         os.unlink(temporary)
         raise
     return path
+
+
+def _named_format(format: str | None) -> str:
+    """Pillow's name of a format. Raises ImageError for one that is not written."""
+    kind = "" if format is None else _FORMAT_OF_ENDING.get(f".{format.lower()}", "")
+    if not kind:
+        known = " ".join(sorted({each.lower() for each in _FORMAT_OF_ENDING.values()}))
+        raise ImageError(
+            "write_image: no such format, and an open file needs a format", expected=known, got=repr(format)
+        )
+    return kind

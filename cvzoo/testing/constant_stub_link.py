@@ -6,7 +6,7 @@ import numpy as np
 
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.device import get_device
-from cvzoo.errors.exceptions import DtypeError
+from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.link import Link
 
 
@@ -14,14 +14,14 @@ class ConstantStubLink(Link):
     """Gives the same numbers whatever it is called with.
 
     outputs: an array, of which a call gives a Variable; or a tuple of arrays, of which it gives a tuple
-    Raises DtypeError if an output is no NumPy array.
+    Raises ValueRangeError if an output is no NumPy array.
     """
 
     def __init__(self, outputs: np.ndarray | tuple[np.ndarray, ...]):
         arrays = outputs if isinstance(outputs, tuple) else (outputs,)
         for array in arrays:
             if not isinstance(array, np.ndarray):
-                raise DtypeError("ConstantStubLink: outputs must be arrays", got=type(array).__name__)
+                raise ValueRangeError("ConstantStubLink: outputs must be arrays", got=type(array).__name__)
         self._is_tuple = isinstance(outputs, tuple)
         self._outputs = tuple(Variable(array) for array in arrays)
 

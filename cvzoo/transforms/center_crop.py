@@ -11,10 +11,10 @@ from cvzoo.typing.aliases import Image
 
 
 @overload
-def center_crop(img: Image, size: Sequence[int], *, return_param: Literal[False] = False) -> Image: ...
+def center_crop(img: Image, size: Sequence[int], return_param: Literal[False] = False) -> Image: ...
 @overload
-def center_crop(img: Image, size: Sequence[int], *, return_param: Literal[True]) -> tuple[Image, Slices]: ...
-def center_crop(img: Image, size: Sequence[int], *, return_param: bool = False) -> Image | tuple[Image, Slices]:
+def center_crop(img: Image, size: Sequence[int], return_param: Literal[True]) -> tuple[Image, Slices]: ...
+def center_crop(img: Image, size: Sequence[int], return_param: bool = False) -> Image | tuple[Image, Slices]:
     """The center of the image, a new contiguous array; half a pixel of margin is rounded to even.
 
     img: (C, H, W), any dtype

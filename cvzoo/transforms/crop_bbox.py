@@ -11,7 +11,6 @@ from cvzoo.typing.aliases import Array, ArrayLike, BBox
 @overload
 def crop_bbox(
     bbox: ArrayLike,
-    *,
     y_slice: slice | None = ...,
     x_slice: slice | None = ...,
     allow_outside_center: bool = ...,
@@ -20,15 +19,14 @@ def crop_bbox(
 @overload
 def crop_bbox(
     bbox: ArrayLike,
-    *,
     y_slice: slice | None = ...,
     x_slice: slice | None = ...,
     allow_outside_center: bool = ...,
+    *,
     return_param: Literal[True],
 ) -> tuple[BBox, dict[str, Array]]: ...
 def crop_bbox(
     bbox: ArrayLike,
-    *,
     y_slice: slice | None = None,
     x_slice: slice | None = None,
     allow_outside_center: bool = True,

@@ -1,17 +1,18 @@
 """Flip an image, its boxes and its points."""
 
 from collections.abc import Sequence
+from typing import overload
 
 import numpy as np
 
 from cvzoo.geometry.as_bbox import as_bbox
 from cvzoo.geometry.as_size import as_size
 from cvzoo.transforms.as_img import as_img
-from cvzoo.transforms.as_point import as_point
-from cvzoo.typing.aliases import ArrayLike, BBox, Image, Point
+from cvzoo.transforms.as_point import as_point, is_list_of_points
+from cvzoo.typing.aliases import Array, ArrayLike, BBox, Image, Point
 
 
-def flip(img: Image, *, y_flip: bool = False, x_flip: bool = False) -> Image:
+def flip(img: Image, y_flip: bool = False, x_flip: bool = False) -> Image:
     """The image flipped vertically (y_flip), horizontally (x_flip) or both; a new contiguous array.
 
     img: (C, H, W), any dtype
@@ -21,7 +22,7 @@ def flip(img: Image, *, y_flip: bool = False, x_flip: bool = False) -> Image:
     return img[:, :: -1 if y_flip else 1, :: -1 if x_flip else 1].copy()
 
 
-def flip_bbox(bbox: ArrayLike, size: Sequence[int], *, y_flip: bool = False, x_flip: bool = False) -> BBox:
+def flip_bbox(bbox: ArrayLike, size: Sequence[int], y_flip: bool = False, x_flip: bool = False) -> BBox:
     """The boxes of a flipped image.
 
     bbox: (R, 4) float32, y_min x_min y_max x_max, pixels
@@ -38,14 +39,22 @@ def flip_bbox(bbox: ArrayLike, size: Sequence[int], *, y_flip: bool = False, x_f
     return np.ascontiguousarray(bbox)
 
 
-def flip_point(point: ArrayLike, size: Sequence[int], *, y_flip: bool = False, x_flip: bool = False) -> Point:
+@overload
+def flip_point(point: ArrayLike, size: Sequence[int], y_flip: bool = ..., x_flip: bool = ...) -> Point: ...
+@overload
+def flip_point(point: Sequence[Array], size: Sequence[int], y_flip: bool = ..., x_flip: bool = ...) -> list[Point]: ...
+def flip_point(
+    point: ArrayLike | Sequence[Array], size: Sequence[int], y_flip: bool = False, x_flip: bool = False
+) -> Point | list[Point]:
     """The points of a flipped image.
 
-    point: (R, K, 2) or (K, 2) float32, y x, pixels; the center of the first pixel is (0.5, 0.5)
+    point: (R, K, 2) or (K, 2) float32, y x, pixels, or a list of arrays (K, 2); the center of the first pixel is (0.5, 0.5)
     size: (H, W) of the image
-    Returns the same shape and dtype, a new array. Swapping left and right keypoints is up to the caller.
+    Returns the same shapes and dtypes, a new array or a list of such. Swapping left and right keypoints is up to the caller.
     Raises ShapeError if point is not (..., 2) or size is not a pair.
     """
+    if is_list_of_points(point):
+        return [flip_point(each, size, y_flip, x_flip) for each in point]
     point = as_point(point).copy()
     height, width = as_size(size)
     if y_flip:

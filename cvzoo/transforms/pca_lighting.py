@@ -19,9 +19,9 @@ EIGEN_VECTOR = np.array(((-0.5675, 0.7192, 0.4009), (-0.5808, -0.0045, -0.8140),
 def pca_lighting(
     img: Image,
     sigma: float,
-    *,
     eigen_value: ArrayLike | None = ...,
     eigen_vector: ArrayLike | None = ...,
+    *,
     return_param: Literal[False] = False,
     rng: np.random.Generator | None = ...,
 ) -> Image: ...
@@ -29,18 +29,18 @@ def pca_lighting(
 def pca_lighting(
     img: Image,
     sigma: float,
-    *,
     eigen_value: ArrayLike | None = ...,
     eigen_vector: ArrayLike | None = ...,
+    *,
     return_param: Literal[True],
     rng: np.random.Generator | None = ...,
 ) -> tuple[Image, dict[str, Array]]: ...
 def pca_lighting(
     img: Image,
     sigma: float,
-    *,
     eigen_value: ArrayLike | None = None,
     eigen_vector: ArrayLike | None = None,
+    *,
     return_param: bool = False,
     rng: np.random.Generator | None = None,
 ) -> Image | tuple[Image, dict[str, Array]]:
@@ -78,4 +78,5 @@ def draw_lighting(
 
 def add_color(img: Image, color: Array) -> Image:
     """The image plus a color (C,), in the dtype of img."""
-    return keep_dtype(img.astype(np.float32) + color[:, None, None], img.dtype)
+    wide = img if img.dtype in (np.float32, np.float64) else img.astype(np.float32)
+    return keep_dtype(wide + color[:, None, None], img.dtype)

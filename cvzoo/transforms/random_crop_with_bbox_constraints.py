@@ -20,38 +20,38 @@ CONSTRAINTS: Sequence[Constraint] = ((0.1, None), (0.3, None), (0.5, None), (0.7
 def random_crop_with_bbox_constraints(
     img: Image,
     bbox: ArrayLike,
-    *,
     min_scale: float = ...,
     max_scale: float = ...,
     max_aspect_ratio: float = ...,
     constraints: Sequence[Constraint] | None = ...,
     max_trial: int = ...,
     return_param: Literal[False] = False,
+    *,
     rng: np.random.Generator | None = ...,
 ) -> Image: ...
 @overload
 def random_crop_with_bbox_constraints(
     img: Image,
     bbox: ArrayLike,
-    *,
     min_scale: float = ...,
     max_scale: float = ...,
     max_aspect_ratio: float = ...,
     constraints: Sequence[Constraint] | None = ...,
     max_trial: int = ...,
+    *,
     return_param: Literal[True],
     rng: np.random.Generator | None = ...,
 ) -> tuple[Image, dict[str, Any]]: ...
 def random_crop_with_bbox_constraints(
     img: Image,
     bbox: ArrayLike,
-    *,
     min_scale: float = 0.3,
     max_scale: float = 1,
     max_aspect_ratio: float = 2,
     constraints: Sequence[Constraint] | None = None,
     max_trial: int = 50,
     return_param: bool = False,
+    *,
     rng: np.random.Generator | None = None,
 ) -> Image | tuple[Image, dict[str, Any]]:
     """A random window of the image whose IoU with every box satisfies a random one of the constraints; a new array.

@@ -17,13 +17,13 @@ from cvzoo.typing.aliases import Image
 @overload
 def random_distort(
     img: Image,
-    *,
     brightness_delta: float = ...,
     contrast_low: float = ...,
     contrast_high: float = ...,
     saturation_low: float = ...,
     saturation_high: float = ...,
     hue_delta: float = ...,
+    *,
     dtype: npt.DTypeLike | None = ...,
     backend: ColorBackend = ...,
     return_param: Literal[False] = False,
@@ -32,13 +32,13 @@ def random_distort(
 @overload
 def random_distort(
     img: Image,
-    *,
     brightness_delta: float = ...,
     contrast_low: float = ...,
     contrast_high: float = ...,
     saturation_low: float = ...,
     saturation_high: float = ...,
     hue_delta: float = ...,
+    *,
     dtype: npt.DTypeLike | None = ...,
     backend: ColorBackend = ...,
     return_param: Literal[True],
@@ -46,13 +46,13 @@ def random_distort(
 ) -> tuple[Image, dict[str, Any]]: ...
 def random_distort(
     img: Image,
-    *,
     brightness_delta: float = 32,
     contrast_low: float = 0.5,
     contrast_high: float = 1.5,
     saturation_low: float = 0.5,
     saturation_high: float = 1.5,
     hue_delta: float = 18,
+    *,
     dtype: npt.DTypeLike | None = None,
     backend: ColorBackend = "numpy",
     return_param: bool = False,

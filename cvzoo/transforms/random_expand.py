@@ -15,27 +15,27 @@ from cvzoo.typing.aliases import ArrayLike, Image
 @overload
 def random_expand(
     img: Image,
-    *,
     max_ratio: float = ...,
     fill: ArrayLike = ...,
     return_param: Literal[False] = False,
+    *,
     rng: np.random.Generator | None = ...,
 ) -> Image: ...
 @overload
 def random_expand(
     img: Image,
-    *,
     max_ratio: float = ...,
     fill: ArrayLike = ...,
+    *,
     return_param: Literal[True],
     rng: np.random.Generator | None = ...,
 ) -> tuple[Image, dict[str, Any]]: ...
 def random_expand(
     img: Image,
-    *,
     max_ratio: float = 4,
     fill: ArrayLike = 0,
     return_param: bool = False,
+    *,
     rng: np.random.Generator | None = None,
 ) -> Image | tuple[Image, dict[str, Any]]:
     """The image at a random position of a canvas up to max_ratio times as high and as wide; a new array.

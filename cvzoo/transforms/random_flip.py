@@ -13,27 +13,27 @@ from cvzoo.typing.aliases import Image
 @overload
 def random_flip(
     img: Image,
-    *,
     y_random: bool = ...,
     x_random: bool = ...,
     return_param: Literal[False] = False,
+    *,
     rng: np.random.Generator | None = ...,
 ) -> Image: ...
 @overload
 def random_flip(
     img: Image,
-    *,
     y_random: bool = ...,
     x_random: bool = ...,
+    *,
     return_param: Literal[True],
     rng: np.random.Generator | None = ...,
 ) -> tuple[Image, dict[str, bool]]: ...
 def random_flip(
     img: Image,
-    *,
     y_random: bool = False,
     x_random: bool = False,
     return_param: bool = False,
+    *,
     rng: np.random.Generator | None = None,
 ) -> Image | tuple[Image, dict[str, bool]]:
     """The image, flipped with probability 1/2 along each enabled axis; a new contiguous array.

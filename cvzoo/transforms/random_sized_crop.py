@@ -18,27 +18,27 @@ _N_TRIAL = 10
 @overload
 def random_sized_crop(
     img: Image,
-    *,
     scale_ratio_range: tuple[float, float] = ...,
     aspect_ratio_range: tuple[float, float] = ...,
     return_param: Literal[False] = False,
+    *,
     rng: np.random.Generator | None = ...,
 ) -> Image: ...
 @overload
 def random_sized_crop(
     img: Image,
-    *,
     scale_ratio_range: tuple[float, float] = ...,
     aspect_ratio_range: tuple[float, float] = ...,
+    *,
     return_param: Literal[True],
     rng: np.random.Generator | None = ...,
 ) -> tuple[Image, dict[str, Any]]: ...
 def random_sized_crop(
     img: Image,
-    *,
     scale_ratio_range: tuple[float, float] = (0.08, 1),
     aspect_ratio_range: tuple[float, float] = (3 / 4, 4 / 3),
     return_param: bool = False,
+    *,
     rng: np.random.Generator | None = None,
 ) -> Image | tuple[Image, dict[str, Any]]:
     """A window of random area and aspect ratio at a random position; a new contiguous array.

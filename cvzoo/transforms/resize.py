@@ -28,7 +28,7 @@ _OPENCV: dict[Interpolation, int] = {"nearest": 0, "bilinear": 1, "bicubic": 2, 
 
 
 def resize(
-    img: Image, size: Sequence[int], *, interpolation: Interpolation | int = "bilinear", backend: Backend = "pillow"
+    img: Image, size: Sequence[int], interpolation: Interpolation | int = "bilinear", *, backend: Backend = "pillow"
 ) -> Array:
     """The resized image, a new array.
 

@@ -1,13 +1,14 @@
 """Bounding boxes and points of a resized image."""
 
 from collections.abc import Sequence
+from typing import overload
 
 import numpy as np
 
 from cvzoo.geometry.as_bbox import as_bbox
 from cvzoo.geometry.as_size import as_size
-from cvzoo.transforms.as_point import as_point
-from cvzoo.typing.aliases import ArrayLike, BBox, Point
+from cvzoo.transforms.as_point import as_point, is_list_of_points
+from cvzoo.typing.aliases import Array, ArrayLike, BBox, Point
 
 
 def resize_bbox(bbox: ArrayLike, in_size: Sequence[int], out_size: Sequence[int]) -> BBox:
@@ -22,14 +23,22 @@ def resize_bbox(bbox: ArrayLike, in_size: Sequence[int], out_size: Sequence[int]
     return bbox * np.array(_factors(in_size, out_size) * 2, dtype=bbox.dtype)
 
 
-def resize_point(point: ArrayLike, in_size: Sequence[int], out_size: Sequence[int]) -> Point:
+@overload
+def resize_point(point: ArrayLike, in_size: Sequence[int], out_size: Sequence[int]) -> Point: ...
+@overload
+def resize_point(point: Sequence[Array], in_size: Sequence[int], out_size: Sequence[int]) -> list[Point]: ...
+def resize_point(
+    point: ArrayLike | Sequence[Array], in_size: Sequence[int], out_size: Sequence[int]
+) -> Point | list[Point]:
     """The points scaled as the image was, height and width each by its own factor.
 
-    point: (R, K, 2) or (K, 2) float32, y x, pixels
+    point: (R, K, 2) or (K, 2) float32, y x, pixels, or a list of arrays (K, 2)
     in_size, out_size: (H, W) of the image before and after
-    Returns the same shape and dtype, a new array.
+    Returns the same shapes and dtypes, a new array or a list of such.
     Raises ShapeError if point is not (..., 2) or a size is not a pair.
     """
+    if is_list_of_points(point):
+        return [resize_point(each, in_size, out_size) for each in point]
     point = as_point(point)
     return point * np.array(_factors(in_size, out_size), dtype=point.dtype)
 

@@ -16,30 +16,30 @@ from cvzoo.typing.aliases import ArrayLike, Image
 def resize_contain(
     img: Image,
     size: Sequence[int],
-    *,
     fill: ArrayLike = ...,
     interpolation: Interpolation | int = ...,
-    backend: Backend = ...,
     return_param: Literal[False] = False,
+    *,
+    backend: Backend = ...,
 ) -> Image: ...
 @overload
 def resize_contain(
     img: Image,
     size: Sequence[int],
-    *,
     fill: ArrayLike = ...,
     interpolation: Interpolation | int = ...,
+    *,
     backend: Backend = ...,
     return_param: Literal[True],
 ) -> tuple[Image, dict[str, Any]]: ...
 def resize_contain(
     img: Image,
     size: Sequence[int],
-    *,
     fill: ArrayLike = 0,
     interpolation: Interpolation | int = "bilinear",
-    backend: Backend = "pillow",
     return_param: bool = False,
+    *,
+    backend: Backend = "pillow",
 ) -> Image | tuple[Image, dict[str, Any]]:
     """The image centered in a frame of the given size, shrunk with its aspect ratio if it is larger, never enlarged.
 

@@ -17,26 +17,26 @@ INTERPOLATIONS: Sequence[Interpolation] = ("bilinear", "box", "nearest", "bicubi
 def resize_with_random_interpolation(
     img: Image,
     size: Sequence[int],
+    return_param: Literal[False] = False,
     *,
     backend: Backend = ...,
-    return_param: Literal[False] = False,
     rng: np.random.Generator | None = ...,
 ) -> Image: ...
 @overload
 def resize_with_random_interpolation(
     img: Image,
     size: Sequence[int],
+    return_param: Literal[True],
     *,
     backend: Backend = ...,
-    return_param: Literal[True],
     rng: np.random.Generator | None = ...,
 ) -> tuple[Image, dict[str, Interpolation]]: ...
 def resize_with_random_interpolation(
     img: Image,
     size: Sequence[int],
+    return_param: bool = False,
     *,
     backend: Backend = "pillow",
-    return_param: bool = False,
     rng: np.random.Generator | None = None,
 ) -> Image | tuple[Image, dict[str, Interpolation]]:
     """The image resized with a random one of the five interpolations of `resize`; a new array.

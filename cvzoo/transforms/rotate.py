@@ -20,12 +20,7 @@ _QUARTERS = ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))
 
 
 def rotate(
-    img: Array,
-    angle: float,
-    *,
-    expand: bool = True,
-    fill: ArrayLike = 0,
-    interpolation: Interpolation | int = "bilinear",
+    img: Array, angle: float, expand: bool = True, fill: ArrayLike = 0, interpolation: Interpolation | int = "bilinear"
 ) -> Array:
     """The image rotated counterclockwise around its center, a new contiguous array.
 

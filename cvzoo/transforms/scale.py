@@ -27,11 +27,11 @@ def scaled_size(in_size: Sequence[int], *, short: int | None = None, long: int |
 def scale(
     img: Image,
     size: int | None = None,
-    *,
     fit_short: bool = True,
+    interpolation: Interpolation | int = "bilinear",
+    *,
     short: int | None = None,
     long: int | None = None,
-    interpolation: Interpolation | int = "bilinear",
     backend: Backend = "pillow",
 ) -> Image:
     """The image resized with its aspect ratio to a short side of `short` or a long side of `long`, the smaller result.

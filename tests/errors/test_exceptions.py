@@ -9,6 +9,7 @@ from cvzoo.errors.exceptions import explain
 
 BUILT_IN = {
     "BackendError": RuntimeError,
+    "BrokenRuleError": AssertionError,
     "ConfigError": ValueError,
     "DatasetError": ValueError,
     "DownloadError": ValueError,
@@ -21,6 +22,7 @@ BUILT_IN = {
     "GraphError": RuntimeError,
     "ImageError": ValueError,
     "MissingExtraError": ImportError,
+    "NoSuchKeyError": LookupError,
     "ReplacedNameError": ImportError,
     "ShapeError": ValueError,
     "UnsafeFileError": ValueError,

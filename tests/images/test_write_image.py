@@ -65,9 +65,22 @@ def test_files_can_be_read_as_the_umask_says(tmp_path):
     assert (tmp_path / "a.png").stat().st_mode == (tmp_path / "plain").stat().st_mode
 
 
+@pytest.mark.parametrize("name", ["png", "bmp", "ppm"])
+def test_a_format_by_name_goes_into_an_open_file_or_under_another_extension(tmp_path, name):
+    file = io.BytesIO()
+    assert write_image(IMG, file, format=name) is None
+    np.testing.assert_array_equal(read_image(file.getvalue()), read_image(encode_png(IMG)))
+    write_image(IMG, tmp_path / "a.dat", name)
+    assert (tmp_path / "a.dat").read_bytes() == file.getvalue()
+
+
 def test_wrong_arguments_are_refused(tmp_path):
     with pytest.raises(ImageError, match=r"\.tiff"):
         write_image(IMG, tmp_path / "a.tiff")
+    with pytest.raises(ImageError, match="needs a format"):
+        write_image(IMG, io.BytesIO())
+    with pytest.raises(ImageError, match="needs a format"):
+        write_image(IMG, tmp_path / "a.png", format="tiff")
     with pytest.raises(FileNotFoundError):
         write_image(IMG, tmp_path / "nowhere" / "a.png")
     with pytest.raises(ShapeError, match="transpose"):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import cvzoo
-from cvzoo.errors.exceptions import DtypeError
+from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.testing import ConstantStubLink, assert_is_bbox, generate_random_bbox
 
 
@@ -15,7 +15,7 @@ def test_a_stub_gives_its_output_whatever_it_is_called_with():
 
 
 def test_a_stub_of_anything_but_arrays_is_refused():
-    with pytest.raises(DtypeError, match="outputs must be arrays"):
+    with pytest.raises(ValueRangeError, match="outputs must be arrays"):
         ConstantStubLink([1, 2])
 
 

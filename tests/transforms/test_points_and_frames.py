@@ -36,6 +36,13 @@ def test_points_follow_flips_and_moves(point):
     assert point.reshape(-1, 2)[0].tolist() == [1, 2]
 
 
+def test_a_list_of_points_of_instances_gives_a_list():
+    points = [np.array([[1, 2]], np.float32), np.array([[0, 0], [4, 6]], np.float32)]
+    assert [each.tolist() for each in flip_point(points, (5, 7), y_flip=True)] == [[[4, 2]], [[5, 0], [1, 6]]]
+    assert [each.tolist() for each in resize_point(points, (5, 7), (10, 7))] == [[[2, 2]], [[0, 0], [8, 6]]]
+    assert [each.tolist() for each in translate_point(points, y_offset=1)] == [[[2, 2]], [[1, 0], [5, 6]]]
+
+
 @given(st.booleans(), st.booleans())
 def test_flipping_points_twice_gives_the_same(y_flip, x_flip):
     there = flip_point(POINT, (5, 7), y_flip=y_flip, x_flip=x_flip)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cvzoo.errors.exceptions import DtypeError, ExampleIndexError, ShapeError, ValueRangeError
+from cvzoo.errors.exceptions import DtypeError, ExampleIndexError, NoSuchKeyError, ShapeError
 
 
 def example_index(index, n_example):
@@ -54,7 +54,7 @@ def key_indices(chosen, keys):
 
     chosen: a key's name or its number, a slice, a sequence of names or numbers, or of len(keys) booleans
     keys: the names, a tuple of str
-    Raises ValueRangeError that lists the keys there are.
+    Raises NoSuchKeyError that lists the keys there are.
     """
     if isinstance(chosen, (str, int, np.integer)) and not isinstance(chosen, bool):
         return (_key_index(chosen, keys),), True
@@ -77,4 +77,4 @@ def _key_index(key, keys):
             return keys.index(key)
     elif isinstance(key, (int, np.integer)) and not isinstance(key, bool) and -len(keys) <= key < len(keys):
         return int(key) % len(keys)
-    raise ValueRangeError("the data set has no such key", expected=", ".join(keys), got=repr(key)[:80])
+    raise NoSuchKeyError("the data set has no such key", expected=", ".join(keys), got=repr(key)[:80])

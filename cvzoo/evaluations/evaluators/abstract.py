@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequenc
 from typing import Any, Protocol, runtime_checkable
 
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
+from cvzoo.reporting.reporter import report
 
 Hook = Callable[[tuple[list, ...], tuple, tuple[list, ...]], None]
 
@@ -53,8 +54,8 @@ class AbstractEvaluator(abc.ABC):
         self,
         iterator: Iterable[list],
         target: Predicting,
-        *,
         label_names: Sequence[str] | None = None,
+        *,
         hook: Hook | None = None,
     ):
         self.iterator = iterator
@@ -88,13 +89,18 @@ class AbstractEvaluator(abc.ABC):
 
     # --- running ----------------------------------------------------------------------------------------------------
     def __call__(self, trainer: Observing | None = None) -> dict[str, float]:
-        """The scores by key; a trainer's observation gets them as well. Afterwards `result` is the structured one."""
+        """The scores by key; a trainer's observation, or else the current reporter, gets them as well.
+
+        Afterwards `result` is the structured one.
+        """
         name = self.default_name if self.name is None and trainer is not None else self.name
         scores = self.evaluate()
         if name is not None:
             scores = {f"{name}/{key}": value for key, value in scores.items()}
         if trainer is not None:
             trainer.observation.update(scores)
+        else:
+            report(scores)
         return scores
 
     def evaluate(self) -> dict[str, float]:

@@ -16,7 +16,7 @@ class DetectionCOCOEvaluator(AbstractCOCOEvaluator):
     >>> result = DetectionCOCOEvaluator(it, model, label_names=coco_bbox_label_names)()
     """
 
-    def __init__(self, iterator, target, *, label_names=None, parameters=None, decimals=2, hook=None):
+    def __init__(self, iterator, target, label_names=None, *, parameters=None, decimals=2, hook=None):
         super().__init__(iterator, target, label_names=label_names, hook=hook)
         self.parameters = parameters
         self.decimals = decimals

@@ -20,7 +20,7 @@ class DetectionVOCEvaluator(AbstractEvaluator):
     counts as wrong.
     """
 
-    def __init__(self, iterator, target, *, use_07_metric=False, label_names=None, iou_thresh=0.5, plus=1, hook=None):
+    def __init__(self, iterator, target, use_07_metric=False, label_names=None, *, iou_thresh=0.5, plus=1, hook=None):
         super().__init__(iterator, target, label_names=label_names, hook=hook)
         self.use_07_metric = use_07_metric
         self.iou_thresh = iou_thresh

@@ -12,7 +12,7 @@ class InstanceSegmentationCOCOEvaluator(AbstractCOCOEvaluator):
     parameters: as for `eval_instance_segmentation_coco`; label_names, hook: as for AbstractEvaluator
     """
 
-    def __init__(self, iterator, target, *, label_names=None, parameters=None, hook=None):
+    def __init__(self, iterator, target, label_names=None, *, parameters=None, hook=None):
         super().__init__(iterator, target, label_names=label_names, hook=hook)
         self.parameters = parameters
 

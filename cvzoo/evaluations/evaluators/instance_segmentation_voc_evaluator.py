@@ -11,7 +11,7 @@ class InstanceSegmentationVOCEvaluator(AbstractEvaluator):
     iou_thresh, use_07_metric: as for `eval_instance_segmentation_voc`; label_names, hook: as for AbstractEvaluator
     """
 
-    def __init__(self, iterator, target, *, iou_thresh=0.5, use_07_metric=False, label_names=None, hook=None):
+    def __init__(self, iterator, target, iou_thresh=0.5, use_07_metric=False, label_names=None, *, hook=None):
         super().__init__(iterator, target, label_names=label_names, hook=hook)
         self.iou_thresh = iou_thresh
         self.use_07_metric = use_07_metric

@@ -12,6 +12,8 @@ from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 from cvzoo.shapes.check import pair
 
 Sampling = int | Sequence[int] | None
+# (C, OH, OW), or (OH, OW) or one number for both where the map's channels say C
+PlacedOutsize = int | Sequence[int]
 
 
 def checked_maps(x: Any, rois: Any, roi_indices: Any, *, function: str) -> Variable:
@@ -75,16 +77,20 @@ def checked_sampling(sampling_ratio: Sampling, *, function: str) -> tuple[int, i
     return sampling
 
 
-def checked_placed_outsize(x: Any, outsize: Sequence[int], group_size: int, *, function: str) -> tuple[int, int]:
-    """OH and OW of outsize (C, OH, OW). Raises DtypeError or ShapeError unless it fits position-sensitive maps x."""
-    try:
-        c, oh, ow = outsize
-    except (TypeError, ValueError):
-        raise DtypeError(f"{function}: outsize must be (channels, rows, columns)", got=repr(outsize)) from None
-    oh, ow = checked_outsize((oh, ow), function=function)
+def checked_placed_outsize(x: Any, outsize: PlacedOutsize, group_size: int, *, function: str) -> tuple[int, int]:
+    """OH and OW of outsize. Raises DtypeError or ShapeError unless it fits position-sensitive maps x."""
+    size = tuple(outsize) if isinstance(outsize, Sequence) else (outsize, outsize)
+    if len(size) not in (2, 3):
+        raise DtypeError(f"{function}: outsize must be (channels, rows, columns)", got=repr(outsize))
+    oh, ow = checked_outsize(size[-2:], function=function)
     g = group_size
-    if g < 1 or c < 1 or x.shape[1] != c * g * g:
+    groups = max(g, 1) ** 2
+    c = size[0] if len(size) == 3 else x.shape[1] // groups
+    if type(c) is bool or not isinstance(c, int | np.integer):
+        raise DtypeError(f"{function}: outsize must be (channels, rows, columns)", got=repr(outsize))
+    if g < 1 or c < 1 or x.shape[1] != c * groups:
+        expected = c * groups if len(size) == 3 else f"a multiple of {groups}"
         raise ShapeError(
-            f"{function}: x must have outsize[0] * group_size ** 2 channels", expected=c * g * g, got=x.shape[1]
+            f"{function}: x must have outsize[0] * group_size ** 2 channels", expected=expected, got=x.shape[1]
         )
     return oh, ow

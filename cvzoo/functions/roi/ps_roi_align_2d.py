@@ -1,11 +1,10 @@
 """Position-sensitive regions by bilinear interpolation: means and maxima of samples."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends.regions import Cells
-from cvzoo.functions.roi.checks import Sampling, checked_placed_outsize, checked_sampling
+from cvzoo.functions.roi.checks import PlacedOutsize, Sampling, checked_placed_outsize, checked_sampling
 from cvzoo.functions.roi.regions_of_maps import regions_of_maps
 
 
@@ -13,7 +12,7 @@ def ps_roi_average_align_2d(
     x: Any,
     rois: Any,
     roi_indices: Any,
-    outsize: Sequence[int],
+    outsize: PlacedOutsize,
     spatial_scale: float,
     group_size: int,
     sampling_ratio: Sampling = None,
@@ -25,7 +24,7 @@ def ps_roi_average_align_2d(
     x: (B, C * group_size ** 2, H, W), channel (c * group_size + gy) * group_size + gx
     rois: (R, 4) float32, y_min x_min y_max x_max, pixels of the photo; no gradient is taken of them
     roi_indices: (R,) int32, which of the B maps each region lies on
-    outsize: (C, OH, OW)
+    outsize: (C, OH, OW); or (OH, OW), or a number for both
     spatial_scale: pixels of the map for one of the photo
     group_size: cell (oy, ox) looks at gy = oy * group_size // OH, gx = ox * group_size // OW
     sampling_ratio, aligned: as for `roi_average_align_2d`; torchvision's ps_roi_align is aligned
@@ -48,7 +47,7 @@ def ps_roi_max_align_2d(
     x: Any,
     rois: Any,
     roi_indices: Any,
-    outsize: Sequence[int],
+    outsize: PlacedOutsize,
     spatial_scale: float,
     group_size: int,
     sampling_ratio: Sampling = None,

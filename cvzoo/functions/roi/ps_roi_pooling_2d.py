@@ -1,23 +1,22 @@
 """Position-sensitive regions of whole pixels: means and maxima."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends.regions import Cells
-from cvzoo.functions.roi.checks import checked_placed_outsize
+from cvzoo.functions.roi.checks import PlacedOutsize, checked_placed_outsize
 from cvzoo.functions.roi.regions_of_maps import regions_of_maps
 
 
 def ps_roi_average_pooling_2d(
-    x: Any, rois: Any, roi_indices: Any, outsize: Sequence[int], spatial_scale: float, group_size: int
+    x: Any, rois: Any, roi_indices: Any, outsize: PlacedOutsize, spatial_scale: float, group_size: int
 ) -> Variable:
     """(R, C, OH, OW): each region, each cell the mean of the pixels of channels of its own; 0 where it sees none.
 
     x: (B, C * group_size ** 2, H, W), channel (c * group_size + gy) * group_size + gx
     rois: (R, 4) float32, y_min x_min y_max x_max, pixels of the photo; no gradient is taken of them
     roi_indices: (R,) int32, which of the B maps each region lies on
-    outsize: (C, OH, OW)
+    outsize: (C, OH, OW); or (OH, OW), or a number for both
     spatial_scale: pixels of the map for one of the photo
     group_size: cell (oy, ox) looks at gy = oy * group_size // OH, gx = ox * group_size // OW
     Every pixel that a cell touches counts wholly.
@@ -31,7 +30,7 @@ def ps_roi_average_pooling_2d(
 
 
 def ps_roi_max_pooling_2d(
-    x: Any, rois: Any, roi_indices: Any, outsize: Sequence[int], spatial_scale: float, group_size: int
+    x: Any, rois: Any, roi_indices: Any, outsize: PlacedOutsize, spatial_scale: float, group_size: int
 ) -> Variable:
     """(R, C, OH, OW): each region, each cell the greatest pixel of channels of its own; 0 where it sees none.
 

@@ -23,17 +23,19 @@ class Conv2DActiv(Chain):
         self,
         in_channels: int | None,
         out_channels: int,
-        ksize: int | tuple[int, int],
+        ksize: int | tuple[int, int] | None = None,
         stride: int | tuple[int, int] = 1,
         pad: int | Sequence[int] = 0,
-        *,
         dilate: int | tuple[int, int] = 1,
-        groups: int = 1,
         nobias: bool = False,
         initialW: Any = None,
         initial_bias: Any = None,
         activ: Callable[[Variable], Variable] | None = relu,
+        *,
+        groups: int = 1,
     ):
+        if ksize is None:  # as in Convolution2D: (out_channels, ksize)
+            in_channels, out_channels, ksize = None, in_channels, out_channels
         self.activ = activ
         with self.init_scope():
             self.conv = Convolution2D(

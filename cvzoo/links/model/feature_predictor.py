@@ -1,7 +1,7 @@
 """Features of photos: what a network's stages say of them, perhaps averaged over ten crops."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -25,6 +25,11 @@ Crop = Literal["center", "10"]
 Features = np.ndarray | tuple[np.ndarray, ...]
 
 
+@runtime_checkable
+class _HasMean(Protocol):
+    mean: Any
+
+
 class FeaturePredictor(AbstractQuantizable, Chain):
     """`predict(imgs)` gives what the extractor says of each photo: of its middle, or on average of ten crops.
 
@@ -33,18 +38,17 @@ class FeaturePredictor(AbstractQuantizable, Chain):
     crop_size: of what the extractor sees: (H, W), or the side of a square
     scale_size: to what a photo is resized before: its short side, or (H, W); None: not at all
     crop: "center", or "10": the middle and the corners, and all of them mirrored
-    mean: three numbers of RGB in [0, 255], which are subtracted; None: a photo is normalized as the classifier's
-        weights want it
+    mean: a number, or three of RGB in [0, 255], which are subtracted; None: a photo is normalized as the classifier's
+        weights want it; of another extractor its attribute `mean` is subtracted
     Raises ValueRangeError for settings that make no sense, or no mean where the extractor does not say one.
 
-    Source: ChainerCV's class. Where we differ: settings are named; without a mean the spread is divided out as well,
+    Source: ChainerCV's class. Where we differ: without a mean the spread is divided out as well,
     where the classifier was trained so.
     """
 
     def __init__(
         self,
         extractor: Callable[[Any], Any],
-        *,
         crop_size: int | Sequence[int],
         scale_size: int | Sequence[int] | None = None,
         crop: Crop = "center",
@@ -100,14 +104,14 @@ class FeaturePredictor(AbstractQuantizable, Chain):
 
 def _statistics(extractor: Any, mean: Any) -> tuple[np.ndarray, np.ndarray]:
     """What is subtracted and what is divided by, (3, 1, 1) float32 each."""
-    if mean is not None:
-        numbers = np.asarray(mean, np.float32).ravel()
-        if numbers.shape != (3,) or not np.isfinite(numbers).all():
-            raise ValueRangeError("FeaturePredictor: mean must be three numbers", got=repr(mean)[:80])
-        return numbers.reshape(3, 1, 1), np.ones((3, 1, 1), np.float32)
-    if not isinstance(extractor, AbstractClassifier) or extractor.preparation is None:
+    if mean is None and isinstance(extractor, AbstractClassifier) and extractor.preparation is not None:
+        return extractor.preparation.mean_and_std()
+    if mean is None and not isinstance(extractor, _HasMean):
         raise ValueRangeError("FeaturePredictor: the extractor does not say how photos are normalized", hint="mean=...")
-    return extractor.preparation.mean_and_std()
+    numbers = np.asarray(extractor.mean if mean is None else mean, np.float32).ravel()
+    if numbers.shape not in ((1,), (3,)) or not np.isfinite(numbers).all():
+        raise ValueRangeError("FeaturePredictor: mean must be one number or three", got=repr(mean)[:80])
+    return np.broadcast_to(numbers, 3).reshape(3, 1, 1), np.ones((3, 1, 1), np.float32)
 
 
 def _outputs(y: Any) -> tuple[bool, tuple[np.ndarray, ...]]:

@@ -8,6 +8,7 @@ import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.links.chain import Chain
+from cvzoo.links.link import Link
 from cvzoo.links.model.segmenter import AbstractSegmenter
 from cvzoo.reporting.reporter import report
 
@@ -15,7 +16,7 @@ from cvzoo.reporting.reporter import report
 class PixelwiseSoftmaxClassifier(Chain):
     """`PixelwiseSoftmaxClassifier(model)(x, t)` is what to make small: the cross entropy of all pixels' classes.
 
-    predictor: the segmenter
+    predictor: the segmenter, or another link from x to scores (B, n_class, H, W) before the softmax
     ignore_label: pixels with this number count nothing
     class_weight: (n_class,), or None: multiplies the loss of a pixel of that class
     aux_weight: what the losses of auxiliary heads are multiplied by, where the predictor has such
@@ -27,7 +28,7 @@ class PixelwiseSoftmaxClassifier(Chain):
 
     def __init__(
         self,
-        predictor: AbstractSegmenter,
+        predictor: Link,
         ignore_label: int = -1,
         class_weight: Any = None,
         *,
@@ -35,7 +36,7 @@ class PixelwiseSoftmaxClassifier(Chain):
     ):
         if class_weight is not None:
             class_weight = np.asarray(class_weight, np.float32)
-            if class_weight.shape != (predictor.n_class,):
+            if isinstance(predictor, AbstractSegmenter) and class_weight.shape != (predictor.n_class,):
                 raise ShapeError(
                     "class_weight must be one number a class", expected=(predictor.n_class,), got=class_weight.shape
                 )
@@ -44,6 +45,7 @@ class PixelwiseSoftmaxClassifier(Chain):
         self.ignore_label = ignore_label
         self.class_weight = class_weight
         self.aux_weight = aux_weight
+        self._align_corners = isinstance(predictor, AbstractSegmenter) and predictor.align_corners
         with self.init_scope():
             self.predictor = predictor
 
@@ -53,7 +55,7 @@ class PixelwiseSoftmaxClassifier(Chain):
         x: (B, C, H, W) float32, as the predictor wants it
         t: (B, H', W') integers, classes or ignore_label; scores are resized to (H', W') where they differ
         """
-        main, *aux = [self._loss(scores, t) for scores in self.predictor.training_scores(x)]
+        main, *aux = [self._loss(scores, t) for scores in self._scores(x)]
         if not aux:
             report({"loss": main}, self)
             return main
@@ -64,7 +66,13 @@ class PixelwiseSoftmaxClassifier(Chain):
         report({"loss": loss, "loss/main": main, "loss/aux": rest}, self)
         return loss
 
+    def _scores(self, x: Any) -> tuple[Variable, ...]:
+        """The predictor's scores, and those of its auxiliary heads."""
+        if isinstance(self.predictor, AbstractSegmenter):
+            return self.predictor.training_scores(x)
+        return (self.predictor(x),)
+
     def _loss(self, scores: Variable, t: Any) -> Variable:
         if scores.shape[2:] != t.shape[1:]:
-            scores = F.resize_images(scores, t.shape[1:], align_corners=self.predictor.align_corners)
+            scores = F.resize_images(scores, t.shape[1:], align_corners=self._align_corners)
         return F.softmax_cross_entropy(scores, t, class_weight=self.class_weight, ignore_label=self.ignore_label)

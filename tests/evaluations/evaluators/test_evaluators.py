@@ -15,6 +15,7 @@ from cvzoo.evaluations.evaluators.instance_segmentation_voc_evaluator import Ins
 from cvzoo.evaluations.evaluators.panoptic_segmentation_evaluator import PanopticSegmentationEvaluator
 from cvzoo.evaluations.evaluators.semantic_segmentation_evaluator import SemanticSegmentationEvaluator
 from cvzoo.evaluations.voc.eval_detection_voc import eval_detection_voc
+from cvzoo.reporting.reporter import Reporter
 
 NAMES = ("cat", "dog", "fox")
 
@@ -227,6 +228,15 @@ def test_a_trainers_observation_gets_the_scores_under_validation(scenes):
     assert list(result) == ["validation/main/map"]
     evaluator.name = "test"
     assert list(evaluator(trainer)) == ["test/main/map"]
+
+
+def test_outside_of_a_trainer_the_current_reporter_gets_the_scores(scenes):
+    truths, found = scenes
+    it = batches([(img, *truth) for img, truth in zip(photos(7), truths)], 2)
+    reporter = Reporter()
+    with reporter:
+        result = DetectionVOCEvaluator(it, Recorded(*zip(*found)))()
+    assert reporter.observation == result
 
 
 def test_the_hook_sees_every_batch_and_nothing_is_kept(scenes):

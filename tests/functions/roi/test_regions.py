@@ -224,4 +224,16 @@ def test_channels_that_cannot_be_shared_out_are_refused():
     with pytest.raises(ShapeError, match="channels"):
         F.ps_roi_average_pooling_2d(np.ones((1, 18, 5, 6), "float32"), *regions, (3, 3, 3), 0.25, 3)
     with pytest.raises(DtypeError, match="outsize"):
-        F.ps_roi_max_align_2d(np.ones((1, 18, 5, 6), "float32"), *regions, 3, 0.25, 3)
+        F.ps_roi_max_align_2d(np.ones((1, 18, 5, 6), "float32"), *regions, (2, 3, 3, 3), 0.25, 3)
+    with pytest.raises(ShapeError, match="channels"):
+        F.ps_roi_max_align_2d(np.ones((1, 19, 5, 6), "float32"), *regions, 3, 0.25, 3)
+
+
+@pytest.mark.parametrize("name", [name for name in CALLS if name.startswith("ps_roi")])
+def test_the_channels_of_the_maps_say_how_many_come_out_where_outsize_does_not(name):
+    x = np.random.default_rng(0).normal(size=(1, 18, 5, 6)).astype("float32")
+    regions = np.array([[0, 0, 12, 16]], "float32"), np.zeros(1, "int32")
+    function = getattr(F, name)
+    wanted = function(x, *regions, (2, 3, 3), 0.25, 3).array
+    for outsize in ((3, 3), 3):
+        np.testing.assert_array_equal(function(x, *regions, outsize, 0.25, 3).array, wanted)

@@ -8,6 +8,7 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.config.switches import using_config
 from cvzoo.links.connection.bias import Bias
 from cvzoo.links.connection.conv_2d_activ import Conv2DActiv
+from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv
 from cvzoo.links.connection.deconvolution_2d import Deconvolution2D
 from cvzoo.links.connection.depthwise_convolution_2d import DepthwiseConvolution2D
 from cvzoo.links.connection.embed_id import EmbedID
@@ -233,3 +234,11 @@ def test_lstm_learns_through_time_and_is_cut_by_unchain():
 def test_what_does_not_fit_is_said(call, words):
     with pytest.raises((ValueError, TypeError), match=words):
         call()
+
+
+@pytest.mark.parametrize("block", [Conv2DActiv, Conv2DBNActiv])
+def test_blocks_of_convolutions_learn_their_channels_from_the_first_input(block):
+    x = np.ones((2, 3, 6, 6), np.float32)
+    link = block(5, 3)  # out_channels, ksize
+    assert link(x).shape == (2, 5, 4, 4)
+    assert link.conv.W.shape == (5, 3, 3, 3)

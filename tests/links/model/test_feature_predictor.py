@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import cvzoo
 import cvzoo.functions as F
 from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
@@ -87,12 +88,25 @@ def test_no_photos_have_no_features(model):
     assert (pool5.shape, fc6.shape) == ((0, 16), (0, 5))
 
 
+def test_the_attribute_mean_of_an_extractor_is_subtracted_and_one_number_from_all_channels():
+    class Extractor(cvzoo.Link):
+        mean = np.reshape(MEAN, (3, 1, 1))
+
+        def forward(self, x):
+            return means(x)
+
+    wanted = FeaturePredictor(means, 20, mean=MEAN).predict(PHOTOS)
+    np.testing.assert_array_equal(FeaturePredictor(Extractor(), 20).predict(PHOTOS), wanted)
+    one = FeaturePredictor(means, 20, None, "center", 5.0).predict(PHOTOS)
+    np.testing.assert_array_equal(one, FeaturePredictor(means, 20, mean=(5, 5, 5)).predict(PHOTOS))
+
+
 def test_settings_that_make_no_sense_are_refused(model):
     with pytest.raises(ValueRangeError, match="crop"):
         FeaturePredictor(model, crop_size=32, crop="9")
     with pytest.raises(ValueRangeError, match="mean"):
         FeaturePredictor(means, crop_size=32)
-    with pytest.raises(ValueRangeError, match="three numbers"):
+    with pytest.raises(ValueRangeError, match="one number or three"):
         FeaturePredictor(means, crop_size=32, mean=(1, 2))
     with pytest.raises(ShapeError, match="smaller than the crop"):
         FeaturePredictor(model, crop_size=41).predict(PHOTOS[:1])

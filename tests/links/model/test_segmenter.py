@@ -124,6 +124,15 @@ def test_auxiliary_heads_count_as_much_as_is_said_and_are_reported():
     assert seen["loss/aux"] != seen["loss/main"]
 
 
+def test_any_link_that_gives_scores_learns_as_a_segmenter_does():
+    x, t = np.random.default_rng(0).random((2, 3, 4, 4), dtype=np.float32), np.zeros((2, 8, 8), np.int32)
+    conv = Convolution2D(3, 3, 1, initialW=np.eye(3, dtype=np.float32)[:, :, None, None])
+    loss = PixelwiseSoftmaxClassifier(conv, class_weight=(1, 2, 3))
+    scores = F.resize_images(conv(x), (8, 8), align_corners=False)
+    want = F.softmax_cross_entropy(scores, t, class_weight=np.array([1, 2, 3], np.float32))
+    assert float(loss(x, t).array) == pytest.approx(float(want.array))
+
+
 def test_settings_of_the_loss_that_do_not_fit_are_refused():
     with pytest.raises(ShapeError, match="class_weight"):
         PixelwiseSoftmaxClassifier(Shades(), class_weight=(1, 2))

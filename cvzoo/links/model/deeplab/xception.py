@@ -25,7 +25,6 @@ class XceptionBlock(Chain):
         self,
         in_channels: int,
         widths: tuple[int, int, int],
-        *,
         stride: int = 1,
         dilate: int = 1,
         skip: Skip = "conv",

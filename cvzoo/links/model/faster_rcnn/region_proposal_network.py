@@ -38,11 +38,11 @@ class RegionProposalNetwork(Chain):
         self,
         in_channels: int = 512,
         mid_channels: int = 512,
-        *,
         ratios: Sequence[float] = (0.5, 1, 2),
         anchor_scales: Sequence[float] = (8, 16, 32),
         feat_stride: int = 16,
         initialW: Any = None,
+        *,
         proposal_creator: ProposalCreator | None = None,
     ):
         self.anchor_base = generate_anchor_base(ratios=ratios, anchor_scales=anchor_scales)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 import cvzoo.functions as F
-from cvzoo.autodiff.variable import Variable
+from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.check_objects import check_objects
 from cvzoo.links.model.faster_rcnn.abstract_faster_rcnn import AbstractFasterRCNN
@@ -37,7 +37,6 @@ class FasterRCNNTrainChain(Chain):
     def __init__(
         self,
         faster_rcnn: AbstractFasterRCNN,
-        *,
         rpn_sigma: float = 3.0,
         roi_sigma: float = 1.0,
         anchor_target_creator: AnchorTargetCreator | None = None,
@@ -68,6 +67,7 @@ class FasterRCNNTrainChain(Chain):
         Raises ShapeError if there is not one element a photo.
         What `check_objects` raises.
         """
+        bboxes, labels, scales = as_array(bboxes), as_array(labels), as_array(scales)
         sizes = sizes_of_photos(self, imgs, sizes, bboxes, labels)
         model = self.faster_rcnn
         check_objects(type(self).__name__, bboxes, labels, model.n_fg_class)

@@ -37,7 +37,6 @@ def mask_voting(
     bbox: np.ndarray,
     roi_cls_prob: np.ndarray,
     size: tuple[int, int],
-    *,
     score_thresh: float,
     nms_thresh: float,
     mask_merge_thresh: float = 0.5,

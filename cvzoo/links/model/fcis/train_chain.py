@@ -36,11 +36,11 @@ class FCISTrainChain(Chain):
     def __init__(
         self,
         fcis: FCISResNet101,
-        *,
         rpn_sigma: float = 3.0,
         roi_sigma: float = 1.0,
         anchor_target_creator: AnchorTargetCreator | None = None,
         proposal_target_creator: ProposalTargetCreator | None = None,
+        *,
         binary_thresh: float = 0.4,
     ):
         self.rpn_sigma, self.roi_sigma = rpn_sigma, roi_sigma

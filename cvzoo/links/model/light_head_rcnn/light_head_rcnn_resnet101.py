@@ -33,7 +33,7 @@ class GlobalContextModule(Chain):
     those of ChainerCV's files.
     """
 
-    def __init__(self, in_channels: int, mid_channels: int, out_channels: int, ksize: int, *, initialW: Any = None):
+    def __init__(self, in_channels: int, mid_channels: int, out_channels: int, ksize: int, initialW: Any = None):
         initialW = Normal(0.01) if initialW is None else initialW
         pad = (ksize - 1) // 2
         tall, wide = ((ksize, 1), 1, (pad, 0)), ((1, ksize), 1, (0, pad))

@@ -34,7 +34,6 @@ class LightHeadRCNNTrainChain(Chain):
     def __init__(
         self,
         light_head_rcnn: LightHeadRCNNResNet101,
-        *,
         rpn_sigma: float = 3.0,
         roi_sigma: float = 1.0,
         n_ohem_sample: int = 256,

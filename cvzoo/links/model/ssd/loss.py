@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 import cvzoo.functions as F
-from cvzoo.autodiff.variable import Variable, as_variable
+from cvzoo.autodiff.variable import Variable, as_array, as_variable
 from cvzoo.backends.arrays import is_device_array
 from cvzoo.backends.device import get_device
 from cvzoo.backends.dispatch import backend_of
@@ -33,6 +33,7 @@ def multibox_loss(
     Source: Liu et al., SSD: Single Shot MultiBox Detector, ECCV 2016, section 2.2, equations 1 to 3.
     """
     mb_locs, mb_confs = as_variable(mb_locs), as_variable(mb_confs)
+    gt_mb_locs, gt_mb_labels = as_array(gt_mb_locs), as_array(gt_mb_labels)
     rows = mb_locs.shape[:2]
     if (
         mb_locs.ndim != 3

@@ -1,0 +1,26 @@
+"""Runs the tests of a checkout of ChainerCV against cvzoo."""
+
+import argparse
+import pathlib
+import sys
+
+import pytest
+
+
+def main() -> int:
+    """The exit status of pytest."""
+    parser = argparse.ArgumentParser(prog="scripts/chainercv_tests", description=__doc__)
+    parser.add_argument("folder", type=pathlib.Path, help="a checkout of ChainerCV, or some of its tests")
+    parser.add_argument("--slow", action="store_true", help="also those that build whole networks")
+    parser.add_argument("more", nargs="*", help="options of pytest, after --")
+    arguments = parser.parse_args()
+    tests = arguments.folder / "tests" if (arguments.folder / "chainercv").is_dir() else arguments.folder
+    options = ["-p", "chainercv_suite.plugin", "-p", "no:cacheprovider", "-c", "/dev/null", "--import-mode=importlib"]
+    options += ["-q", "--continue-on-collection-errors", "-W", "ignore", "-r", "fExX"] + (
+        [] if arguments.slow else ["-m", "not slow"]
+    )
+    return pytest.main([*options, "--rootdir", str(tests), str(tests), *arguments.more])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
