@@ -40,17 +40,19 @@ def flip_bbox(bbox: ArrayLike, size: Sequence[int], y_flip: bool = False, x_flip
 
 
 @overload
-def flip_point(point: ArrayLike, size: Sequence[int], y_flip: bool = ..., x_flip: bool = ...) -> Point: ...
-@overload
 def flip_point(point: Sequence[Array], size: Sequence[int], y_flip: bool = ..., x_flip: bool = ...) -> list[Point]: ...
+@overload
+def flip_point(point: ArrayLike, size: Sequence[int], y_flip: bool = ..., x_flip: bool = ...) -> Point: ...
 def flip_point(
     point: ArrayLike | Sequence[Array], size: Sequence[int], y_flip: bool = False, x_flip: bool = False
 ) -> Point | list[Point]:
     """The points of a flipped image.
 
-    point: (R, K, 2) or (K, 2) float32, y x, pixels, or a list of arrays (K, 2); the center of the first pixel is (0.5, 0.5)
+    point: (R, K, 2) or (K, 2) float32, y x, pixels, or a list of arrays (K, 2); the center of the
+        first pixel is (0.5, 0.5)
     size: (H, W) of the image
-    Returns the same shapes and dtypes, a new array or a list of such. Swapping left and right keypoints is up to the caller.
+    Returns the same shapes and dtypes, a new array or a list of such. Swapping left and right keypoints is up
+    to the caller.
     Raises ShapeError if point is not (..., 2) or size is not a pair.
     """
     if is_list_of_points(point):

@@ -24,9 +24,9 @@ def resize_bbox(bbox: ArrayLike, in_size: Sequence[int], out_size: Sequence[int]
 
 
 @overload
-def resize_point(point: ArrayLike, in_size: Sequence[int], out_size: Sequence[int]) -> Point: ...
-@overload
 def resize_point(point: Sequence[Array], in_size: Sequence[int], out_size: Sequence[int]) -> list[Point]: ...
+@overload
+def resize_point(point: ArrayLike, in_size: Sequence[int], out_size: Sequence[int]) -> Point: ...
 def resize_point(
     point: ArrayLike | Sequence[Array], in_size: Sequence[int], out_size: Sequence[int]
 ) -> Point | list[Point]:

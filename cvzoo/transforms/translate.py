@@ -21,9 +21,9 @@ def translate_bbox(bbox: ArrayLike, y_offset: float = 0, x_offset: float = 0) ->
 
 
 @overload
-def translate_point(point: ArrayLike, y_offset: float = ..., x_offset: float = ...) -> Point: ...
-@overload
 def translate_point(point: Sequence[Array], y_offset: float = ..., x_offset: float = ...) -> list[Point]: ...
+@overload
+def translate_point(point: ArrayLike, y_offset: float = ..., x_offset: float = ...) -> Point: ...
 def translate_point(
     point: ArrayLike | Sequence[Array], y_offset: float = 0, x_offset: float = 0
 ) -> Point | list[Point]:
