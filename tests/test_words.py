@@ -17,7 +17,6 @@ NOT_YET = {
     "cvzoo/functions",
     "cvzoo/graph",
     "cvzoo/links",
-    "cvzoo/optimizers",
     "cvzoo/singa",
     "cvzoo/training",
     "cvzoo/visualizations",

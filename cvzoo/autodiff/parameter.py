@@ -47,7 +47,7 @@ class Parameter(Variable):
         self._node = None
         self.name = name
         self._requires_grad = True
-        self.update_rule = None
+        self.update_rule: Any = None  # an AbstractUpdateRule of cvzoo.optimizers, which is a room above
         self._kept = Kept()
         self._device: Device | None = None  # where its value shall be made; None: where config.device says
         if isinstance(initializer, np.ndarray | np.generic) and np.ndim(initializer):

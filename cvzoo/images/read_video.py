@@ -27,9 +27,9 @@ def read_video(
     """The frames of a video in order, each a new (3, H, W) array, RGB in [0, 255], read when it is asked for.
 
     source: the path of a video file, the number of a camera (its name in /dev does as well), or the address of a stream
-    step: of so many frames one is given, the first
+    step: every `step`-th frame is returned
     max_pixels, dtype: as for `read_image`
-    The frames of a camera do not end. Frames are turned upright as the file says. A file that breaks off ends there.
+    The frames of a camera do not end. Frames are turned upright as the file says. A file that is truncated ends there.
     Raises FileNotFoundError, ImageError for what cannot be opened or has no frame, or too large ones; ValueRangeError
     for a step below 1, MissingExtraError without OpenCV.
     """

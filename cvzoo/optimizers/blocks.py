@@ -1,4 +1,4 @@
-"""Many arrays seen as blocks that fit into a cache: long ones are cut, short ones are gathered.
+"""Cache-sized blocks of many arrays: long arrays are split, short ones are concatenated.
 
 An update makes a dozen passes over its numbers. Over whole arrays each pass would go through main memory; array by
 array most passes would be over a few hundred numbers, and cost more in calls than in work.

@@ -1,4 +1,4 @@
-"""Parameters that are going to be updated, and which of them together."""
+"""The parameters of an update, and the key by which they are grouped."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -46,7 +46,7 @@ def fits(olds: Sequence[Entry], news: Sequence[Entry]) -> bool:
 
 
 def placed(array: Any, like: Any) -> Any:
-    """`array`, in C order, on the device that `like` lies on."""
+    """`array`, in C order, on the device of `like`."""
     with device_of(like) as device:
         made = device.asarray(array)
         return made if isinstance(made, np.ndarray) or made.flags.c_contiguous else made.copy(order="C")

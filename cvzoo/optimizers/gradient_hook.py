@@ -1,4 +1,4 @@
-"""What may stand between a gradient and its use: number by number, in the same pass as the update."""
+"""Gradient hooks: elementwise changes of gradients, fused into the update."""
 
 import abc
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""Numbers that steer an update, with those of one parameter in front of those of the whole optimizer."""
+"""Hyperparameters, with per-parameter values in front of the optimizer's."""
 
 import math
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""LAMB: Adam's direction with a length that the layer's weights allow."""
+"""LAMB: Adam with layer-wise adaptive step sizes."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -42,7 +42,8 @@ class LAMBRule(AbstractLayerwiseRule):
         self, p: Array, g: Array, state: Sequence[Array], c: Sequence[Array], scratch: Sequence[Array], ratio: Any
     ) -> None:
         alpha = c[4]
-        step = _direction(p, *state, c[2:], scratch)
+        m, v = state
+        step = _direction(p, m, v, c[2:], scratch)
         np.multiply(step, alpha, step)
         np.multiply(step, ratio, step)
         np.subtract(p, step, p)

@@ -1,4 +1,4 @@
-"""LARS: a step as long as the layer's weights allow."""
+"""LARS: SGD with layer-wise adaptive step sizes."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""A factor that keeps small gradients from vanishing in half precision."""
+"""Loss scaling: a factor that keeps small gradients from underflowing in half precision."""
 
 import math
 from collections.abc import Mapping
@@ -16,13 +16,13 @@ SMALLEST = 1.0
 
 
 class LossScale:
-    """The factor of losses.
+    """The loss scale, fixed or dynamic.
 
     scale: fixed, or None: start at 32768, halve at an overflow, double after `interval` updates without one
     Raises ValueRangeError for a scale or an interval that is not positive.
 
-    Where the parameters lie on a GPU, the GPU keeps the factor and decides by itself whether an update is made
-    (`on_device`). Who asks for `scale` or the state then waits for it.
+    If the parameters are on a GPU, the GPU holds the factor and decides by itself whether an update is skipped
+    (`on_device`). Reading `scale` or the state then synchronizes.
 
     Source: Mixed Precision Training (Micikevicius et al., ICLR 2018), section 3.2, https://arxiv.org/abs/1710.03740
     """
@@ -34,9 +34,8 @@ class LossScale:
         self.dynamic = scale is None
         self._scale = FIRST if scale is None else float(scale)
         self._n_good = 0
-        self._scaling: ScalingOnDevice | None = None
-        self._device: Device | None = None
-        self._is_read = True  # whether the host knows what the GPU does
+        self._on_gpu: tuple[Device, ScalingOnDevice] | None = None
+        self._is_read = True  # whether the values on the host are those on the GPU
 
     @property
     def scale(self) -> float:
@@ -45,23 +44,21 @@ class LossScale:
 
     @property
     def n_good(self) -> int:
-        """For how many updates the factor has held."""
+        """Number of updates since the last change of the factor."""
         self._read()
         return self._n_good
 
     def on_device(self, device: Device) -> ScalingOnDevice:
-        """The factor as that GPU keeps it, from now on."""
-        if self._scaling is None or self._device != device:
+        """The state on that GPU, moved there if needed."""
+        if self._on_gpu is None or self._on_gpu[0] != device:
             self.on_host()
             with device:
-                self._scaling = ScalingOnDevice(
-                    self._scale, self._n_good, self.interval, self.dynamic, SMALLEST, LARGEST
-                )
-            self._device = device
-        return self._scaling
+                scaling = ScalingOnDevice(self._scale, self._n_good, self.interval, self.dynamic, SMALLEST, LARGEST)
+            self._on_gpu = device, scaling
+        return self._on_gpu[1]
 
     def fill(self, loss: Any) -> Any:
-        """An array like the loss, full of the factor, where the loss lies."""
+        """An array like the loss, on its device, filled with the factor."""
         if isinstance(loss, np.ndarray):
             return np.full_like(loss, self.scale)
         device = device_of(loss)
@@ -69,56 +66,59 @@ class LossScale:
             return self.on_device(device).fill(loss)
 
     def if_on(self, device: Device) -> ScalingOnDevice | None:
-        """The factor as that GPU keeps it, if it does."""
-        return self._scaling if self._device == device else None
+        """The state on that GPU, None if it is elsewhere."""
+        return self._on_gpu[1] if self._on_gpu is not None and self._on_gpu[0] == device else None
 
     def on_host(self) -> None:
-        """The host decides from now on."""
+        """Move the state to the host."""
         self._read()
-        self._scaling = self._device = None
+        self._on_gpu = None
 
     def changed(self) -> None:
-        """The GPU was told to check gradients: what the host knows may be old."""
+        """The GPU checks gradients: the values on the host may be out of date."""
         self._is_read = False
 
     def take_skipped(self) -> int:
-        """How many updates the GPU left out since this was asked last."""
-        if self._is_read:
+        """Number of updates that the GPU skipped since the last call."""
+        if self._is_read or self._on_gpu is None:
             return 0
-        with self._device:
-            self._scale, self._n_good, skipped = self._scaling.read()
+        device, scaling = self._on_gpu
+        with device:
+            self._scale, self._n_good, skipped = scaling.read()
             if skipped:
-                self._scaling.forget_skipped()
+                scaling.forget_skipped()
         self._is_read = True
         return skipped
 
     def _read(self) -> None:
-        if not self._is_read:
-            with self._device:
-                self._scale, self._n_good, _ = self._scaling.read()
+        if not self._is_read and self._on_gpu is not None:
+            device, scaling = self._on_gpu
+            with device:
+                self._scale, self._n_good, _ = scaling.read()
 
     def overflowed(self) -> None:
-        """An update was left out."""
+        """Record a skipped update."""
         self._n_good = 0
         if self.dynamic:
             self._scale = max(self._scale / 2, SMALLEST)
 
     def went_well(self) -> None:
-        """Gradients were finite."""
+        """Record an update with finite gradients."""
         self._n_good += 1
         if self.dynamic and self._n_good >= self.interval:
             self._n_good = 0
             self._scale = min(self._scale * 2, LARGEST)
 
     def state(self) -> dict[str, Any]:
-        """The factor and how long it held."""
+        """The factor and the number of updates since its last change."""
         return {"scale": self.scale, "n_good": self.n_good}
 
     def load_state(self, state: Mapping[str, Any]) -> None:
-        """Go on from a state."""
+        """Restore a state."""
         self._scale = float(state["scale"])
         self._n_good = int(state["n_good"])
         self._is_read = True
-        if self._scaling is not None:  # the memory stays: a captured graph may use it
-            with self._device:
-                self._scaling.write(self._scale, self._n_good)
+        if self._on_gpu is not None:  # the memory stays: a captured graph may use it
+            device, scaling = self._on_gpu
+            with device:
+                scaling.write(self._scale, self._n_good)

@@ -1,4 +1,4 @@
-"""The two moving means of Adam and its family."""
+"""The first and second moment of Adam and its family."""
 
 from collections.abc import Mapping
 from typing import Any

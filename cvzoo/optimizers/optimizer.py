@@ -1,4 +1,4 @@
-"""What all optimizers share: rules for the parameters of a link, hooks, and the update."""
+"""Base class of the optimizers: update rules for the parameters of a link, hooks, and the update step."""
 
 import abc
 from collections.abc import Callable, Mapping
@@ -28,29 +28,29 @@ Self = TypeVar("Self", bound="AbstractOptimizer")
 
 
 class AbstractOptimizer(abc.ABC):
-    """Changes the parameters of a link by their gradients.
+    """Base class of the optimizers: updates the parameters of a link by their gradients.
 
     >>> optimizer = optimizers.Adam(alpha=1e-3).setup(model)
     >>> optimizer.add_hook(optimizers.WeightDecay(1e-4))
     >>> optimizer.update(lambda x, t: F.softmax_cross_entropy(model(x), t), x, t)
 
     Parameters without a gradient, with `requires_grad` False, without a rule (`param.update_rule = None`) or with
-    `param.update_rule.enabled` False are left as they are. Values are changed where they lie; a value that was replaced
-    (`param.array = ...`) is found, one that is read-only is replaced by a copy. A parameter that stands in two places
-    is updated once. Optimizers cannot be given attributes that they do not have: a misspelt hyper-parameter raises.
+    `param.update_rule.enabled` False are not updated. Values are updated in place; a replaced value
+    (`param.array = ...`) is noticed, a read-only one is replaced by a copy. A shared parameter is updated once.
+    Optimizers have fixed attributes: a misspelled hyperparameter raises.
 
-    On a GPU one launch updates all parameters of a rule, and nothing waits: whether gradients are finite and how long
-    they are is found and used there (`loss_scaling`, GradientClipping). With loss scaling, hooks that are functions of
-    your own make an update wait, since they are not called when it is left out. Rules and hooks of your own run as
-    kernels too if they are made of NumPy's elementwise functions and look at no number; others run on a GPU's arrays.
+    On a GPU one kernel launch updates all parameters of a rule, without synchronization: the check for finite gradients
+    and their norm stay on the device (`loss_scaling`, GradientClipping). With loss scaling, your own hook functions
+    synchronize, since they are not called when an update is skipped. Your own rules and hooks are compiled to kernels,
+    too, if they consist of NumPy's elementwise functions without data-dependent branches; others run on GPU arrays.
 
     target: the link, None before `setup`
-    t: how many updates were made; asking waits for a GPU that decides about them
-    epoch: how many times `new_epoch()` was called
-    hyperparam: the numbers of all parameters; also attributes of the optimizer
-    exempt: (path, param) -> bool, the parameters that decoupled weight decay and trust ratios leave alone; or None
+    t: number of updates; reading it synchronizes with a GPU that may skip updates
+    epoch: number of calls of `new_epoch()`
+    hyperparam: the hyperparameters of all parameters; also attributes of the optimizer
+    exempt: (path, param) -> bool, parameters without decoupled weight decay and trust ratio; or None
     use_auto_new_epoch: whether the updater calls `new_epoch(auto=True)`
-    accumulation: how many calls of `update` make one update, by the mean of their gradients (`accumulate`)
+    accumulation: gradient accumulation: number of calls of `update` per update, by the mean gradient (`accumulate`)
 
     Source: Chainer's contract. Where we differ: built-in gradient hooks do not write into gradients.
     """
@@ -84,12 +84,12 @@ class AbstractOptimizer(abc.ABC):
         self._loss_scale: LossScale | None = None
         self._n_gradient = 0
         self._plans: dict[int, Plan | DevicePlan] = {}  # by the device's number
-        self._recorded: list[tuple] | None = None  # what the graph that was captured last launches
+        self._recorded: list[tuple[Any, ...]] | None = None  # the launches of the last captured graph
         self.mode = "run"
 
-    # --- what is optimized ------------------------------------------------------------------------------------------
+    # --- setup ------------------------------------------------------------------------------------------
     def setup(self: Self, link: Link) -> Self:
-        """This optimizer, with fresh rules for the link's parameters, also for those that have no value yet.
+        """This optimizer, with new update rules for the link's parameters, also for uninitialized ones.
 
         Raises DtypeError if it is no link, GraphError if it is quantized.
         """
@@ -113,13 +113,18 @@ class AbstractOptimizer(abc.ABC):
         self._settle()
         self._t = t
 
+    def _link(self) -> Link:
+        if self.target is None:
+            raise GraphError(f"{type(self).__name__}: update before setup", hint="optimizer.setup(model)")
+        return self.target
+
     def _forget_plans(self) -> None:
         self._settle()
         self._plans.clear()
         self._recorded = None
 
     def _settle(self) -> None:
-        """Take back updates that were counted and that a GPU left out."""
+        """Subtract the updates that a GPU skipped from the counts."""
         skipped = 0 if self._loss_scale is None else self._loss_scale.take_skipped()
         if skipped:
             self._t -= skipped
@@ -131,11 +136,11 @@ class AbstractOptimizer(abc.ABC):
                     hook.left_out(skipped)
 
     def create_update_rule(self) -> AbstractUpdateRule:
-        """A rule for one more parameter: `param.update_rule = optimizer.create_update_rule()`."""
+        """An update rule for another parameter: `param.update_rule = optimizer.create_update_rule()`."""
         return self.rule_class(self.hyperparam)
 
     def new_epoch(self, auto: bool = False) -> None:
-        """Count an epoch; `auto` is the updater's word."""
+        """Count an epoch; `auto`: called by the updater."""
         if auto != self.use_auto_new_epoch:
             raise GraphError(
                 "new_epoch() is called by the updater and by you",
@@ -145,24 +150,25 @@ class AbstractOptimizer(abc.ABC):
 
     # --- hooks ------------------------------------------------------------------------------------------------------
     def add_hook(self, hook: Hook, name: str | None = None, timing: str | None = None) -> None:
-        """Call `hook` at every update, after those that were added before it.
+        """Call `hook` at every update, after the hooks added before it.
 
         hook: a gradient hook (WeightDecay ...), an optimizer hook, or a function of the optimizer
-        name: how to find it again; by default the hook's own name
-        timing: "pre" or "post" the update, for functions; other hooks know theirs. "first": before all hooks, for a
-            function that looks at gradients as backward() left them
+        name: by default the hook's own name
+        timing: of a function: "pre" or "post", before or after the update; "first": before all hooks, to see the
+            gradients of backward(). Other hooks have their own
         Raises ValueRangeError if the name is taken.
         """
         if not callable(hook) and not isinstance(hook, AbstractGradientHook):
             raise DtypeError("a hook is called with the optimizer", got=type(hook).__name__)
         own = isinstance(hook, AbstractGradientHook | AbstractOptimizerHook)
         if name is None:
-            name = hook.name if own else hook.__name__
+            name = getattr(hook, "name" if own else "__name__")
+            assert isinstance(name, str)
         if timing is None:
             timing = hook.timing if isinstance(hook, AbstractOptimizerHook) else "pre"
         if timing not in ("first", "pre", "post") or (timing != "pre" and isinstance(hook, AbstractGradientHook)):
             expected = "'pre' or, unless it changes gradients, 'first' or 'post'"
-            raise ValueRangeError("add_hook: timing", expected=expected, got=timing)
+            raise ValueRangeError(f"add_hook: wrong timing {timing!r}", expected=expected)
         if name in self._hooks:
             raise ValueRangeError(f"there is a hook {name!r} already", hint="add_hook(hook, name=...)")
         if timing == "first":
@@ -172,7 +178,7 @@ class AbstractOptimizer(abc.ABC):
         self._forget_plans()
 
     def remove_hook(self, name: str) -> None:
-        """Do without the hook of that name.
+        """Remove the hook of that name.
 
         Raises ValueRangeError if there is none.
         """
@@ -191,20 +197,20 @@ class AbstractOptimizer(abc.ABC):
 
     # --- gradients --------------------------------------------------------------------------------------------------
     def accumulate(self: Self, count: int) -> Self:
-        """This optimizer, updating at every `count`th call of `update`, by the mean of the gradients since the last.
+        """Gradient accumulation: this optimizer, updating at every `count`th call of `update` by the mean gradient.
 
-        Who calls `update()` without a loss leaves the gradients between the calls: backward() adds to them.
+        With `update()` without a loss, do not clear gradients between the calls: backward() adds to them.
         """
         if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-            raise ValueRangeError("accumulate: how many batches make one update", expected="1 or more", got=count)
+            raise ValueRangeError("accumulate: count must be 1 or more", got=repr(count))
         self.accumulation = count
         return self
 
     def loss_scaling(self: Self, *, interval: int = 1000, scale: float | None = None) -> Self:
-        """This optimizer, multiplying losses before backward() so that small gradients survive half precision.
+        """This optimizer with loss scaling, so that small gradients do not underflow in half precision.
 
-        scale: a fixed factor; None lets it grow twofold after `interval` updates without overflow, and halves it at an
-            overflow, whose update is left out
+        scale: a fixed factor; None: dynamic, doubled after `interval` updates without overflow and halved at an
+            overflow, whose update is skipped
         """
         self._settle()
         self._loss_scale = LossScale(interval=interval, scale=scale)
@@ -217,30 +223,29 @@ class AbstractOptimizer(abc.ABC):
 
     @property
     def loss_scale(self) -> float:
-        """What losses are multiplied with; 1 without loss scaling."""
+        """The factor of the loss; 1 without loss scaling."""
         return 1.0 if self._loss_scale is None else self._loss_scale.scale
 
     def scaling_on(self, device: Device) -> ScalingOnDevice | None:
-        """What decides on that GPU whether an update is made; None if the host does."""
+        """The loss scaling state on that GPU, which decides on skipping; None if the host does."""
         return None if self._loss_scale is None else self._loss_scale.if_on(device)
 
     def backward(self, loss: Any) -> None:
-        """Call `loss.backward()`, with loss scaling if it is asked for."""
+        """Call `loss.backward()`, with loss scaling if it is enabled."""
         if self._loss_scale is not None:
             loss.grad = self._loss_scale.fill(loss.array)
         loss.backward()
 
     # --- the update -------------------------------------------------------------------------------------------------
     def update(self, lossfun: Callable[..., Any] | None = None, *args: Any, **kwds: Any) -> None:
-        """Change the parameters by their gradients, or first compute these from `lossfun(*args, **kwds)`, a Variable.
+        """Update the parameters by their gradients, after computing these from `lossfun(*args, **kwds)` if given.
 
         Raises GraphError before `setup`.
         """
-        if self.target is None:
-            raise GraphError(f"{type(self).__name__} has nothing to update", hint="optimizer.setup(model)")
+        link = self._link()
         if lossfun is not None:
             if self._n_gradient == 0:
-                self.target.cleargrads()
+                link.cleargrads()
             loss = lossfun(*args, **kwds)
             self.backward(loss)
             del loss
@@ -255,8 +260,9 @@ class AbstractOptimizer(abc.ABC):
             self.mode = "run"
 
     def _update(self, count: int) -> None:
-        step = self._begin(count)
-        if self._loss_scale is not None and not self._check(step):
+        step: Step | Steps | DeviceStep | None = self._begin(count)
+        assert step is not None
+        if self._loss_scale is not None and not self._check(step, self._loss_scale):
             return
         number = 0
         for hook, timing in list(self._hooks.values()):
@@ -272,20 +278,23 @@ class AbstractOptimizer(abc.ABC):
                 step = None
             hook(self)
         step = step or self._begin(None)
-        if self.mode == "prepare" and [launch.what for launch in step.launches_of_update()] != self._recorded:
+        if (
+            isinstance(step, DeviceStep)
+            and self.mode == "prepare"
+            and [launch.what for launch in step.launches_of_update()] != self._recorded
+        ):
             raise _CaptureAgain
         if self.mode != "record":
             self._t += 1
         step.update()
-        if self.mode == "record":
+        if isinstance(step, DeviceStep) and self.mode == "record":
             self._recorded = [launch.what for launch in step.launches]
         for hook, timing in list(self._hooks.values()):
-            if timing == "post":
+            if timing == "post" and not isinstance(hook, AbstractGradientHook):
                 hook(self)
 
-    def _check(self, step: Step | Steps | DeviceStep) -> bool:
-        """Whether the update goes on: gradients are finite, or only the GPU knows."""
-        scale = self._loss_scale
+    def _check(self, step: Step | Steps | DeviceStep, scale: LossScale) -> bool:
+        """Whether to continue with the update: gradients are finite, or only the GPU knows."""
         if isinstance(step, DeviceStep):
             waits = self.mode == "run" and not all(_runs_on_device(hook) for hook, _ in self._hooks.values())
             if waits:
@@ -304,25 +313,27 @@ class AbstractOptimizer(abc.ABC):
         return finite
 
     def _begin(self, count: int | None) -> Step | Steps | DeviceStep:
-        """A step for the gradients at hand; they are divided by `count` and the factor of losses, None: they were."""
+        """A step for the present gradients, divided by `count` and the loss scale; None: already divided."""
         entries = self._entries()
         by_place: dict[int, list[Entry]] = {}
         for entry in entries:
             by_place.setdefault(device_number(entry.array), []).append(entry)
         if not by_place:
             by_place[-1] = []
-        plans = {place: self._plans.get(place) for place in by_place}
-        if len(plans) != len(self._plans) or any(p is None or not p.fits(by_place[k]) for k, p in plans.items()):
+        known = {place: self._plans[place] for place in by_place if place in self._plans}
+        if not len(known) == len(by_place) == len(self._plans) or any(
+            not p.fits(by_place[k]) for k, p in known.items()
+        ):
             if self.mode == "record":
                 raise GraphError("an update is captured that was not made before", hint="update once, then capture")
             if self.mode == "prepare":
                 raise _CaptureAgain
             self._settle()
-            make = {place: Plan if place < 0 else DevicePlan for place in by_place}
-            self._plans = plans = {place: make[place](mine) for place, mine in by_place.items()}
+            known = {place: (Plan if place < 0 else DevicePlan)(mine) for place, mine in by_place.items()}
+            self._plans = known
         t = self._t + 1
-        ((first, plan), *others) = plans.items()
-        if first >= 0 and not others:
+        plan, *others = known.values()
+        if isinstance(plan, DevicePlan) and not others:
             scaling = None if self._loss_scale is None else self._loss_scale.on_device(plan.device)
             return DeviceStep(plan, t, count, scaling=scaling, mode=self.mode)
         if self._loss_scale is not None:
@@ -331,9 +342,9 @@ class AbstractOptimizer(abc.ABC):
         divisor = None if count is None else count * self.loss_scale
         steps = [
             Step(plan, t, 1.0 if divisor is None else 1.0 / divisor)
-            if place < 0
+            if isinstance(plan, Plan)
             else DeviceStep(plan, t, divisor, mode=self.mode)
-            for place, plan in plans.items()
+            for plan in known.values()
         ]
         return steps[0] if len(steps) == 1 else Steps(steps)
 
@@ -343,7 +354,7 @@ class AbstractOptimizer(abc.ABC):
         t = self.t if frozen else self._t
         entries = []
         seen = set()
-        for path, param in self.target.namedparams(False):
+        for path, param in self._link().namedparams(False):
             rule = param.update_rule
             if rule is None or not rule.enabled or not param.requires_grad or id(param) in seen:
                 continue
@@ -372,11 +383,12 @@ class AbstractOptimizer(abc.ABC):
 
     # --- captured updates -------------------------------------------------------------------------------------------
     def prepare_replay(self) -> bool:
-        """Whether the graph that was captured last, with an `update` in it, may be launched: the GPU has the numbers of
-        the next update then, and it counts as made.
+        """Whether the last captured graph with an `update` in it may be launched.
 
-        False: capture it again, since it would not do what is asked for by now: a rate that became 0, another hook, a
-        frozen parameter. Nothing waits. Call it on the stream that the graph is launched on.
+        True: the update is counted, and the GPU has its scalars.
+
+        False: capture it again, since the update has changed: a learning rate became 0, another hook, a frozen
+        parameter. Does not synchronize. Call it on the stream that the graph is launched on.
         """
         if self._recorded is None or self._n_gradient or not all(_replays(h, self) for h, _ in self._hooks.values()):
             return False
@@ -390,8 +402,8 @@ class AbstractOptimizer(abc.ABC):
         return True
 
     def _is_captured(self) -> bool:
-        """Whether a graph is being captured, so that nothing of what is launched happens now."""
-        grads = [param.grad for param in self.target.params(False)]
+        """Whether a graph is being captured, so that launches are recorded and not executed."""
+        grads = [param.grad for param in self._link().params(False)]
         first = next((grad for grad in grads if is_array(grad) and not isinstance(grad, np.ndarray)), None)
         if not device_of(first).is_capturing():
             return False
@@ -402,28 +414,28 @@ class AbstractOptimizer(abc.ABC):
             raise GraphError("an update of accumulated gradients cannot be captured", hint="accumulate(1)")
         return True
 
-    # --- going on ---------------------------------------------------------------------------------------------------
+    # --- state ---------------------------------------------------------------------------------------------------
     def state(self) -> dict[str, Any]:
-        """All that a resumed run needs, as a tree of numbers, strings and arrays (copies); parameters' values apart."""
+        """The state that a resumed run needs, as a tree of numbers, strings and copied arrays, without the weights."""
         self._settle()
         return optimizer_state(self)
 
     def load_state(self, state: Mapping[str, Any]) -> None:
-        """Go on from a state of the same kind of optimizer on the same network; `setup` and hooks come before.
+        """Restore a state of the same kind of optimizer on the same network, after `setup` and `add_hook`.
 
-        Raises WeightsMismatchError that lists the names if the state is of another network, other hooks or another
-        optimizer; nothing has been changed then.
+        Raises WeightsMismatchError that lists the names if network, hooks or kind of optimizer differ; then nothing is
+        changed.
         """
         load_optimizer_state(self, state)
         self._forget_plans()
 
 
 class _CaptureAgain(Exception):
-    """A captured graph does not do what is asked for any more."""
+    """A captured graph is out of date."""
 
 
 def _runs_on_device(hook: Hook) -> bool:
-    """Whether a hook heeds a GPU's decision to leave an update out."""
+    """Whether a hook follows a GPU's decision to skip an update."""
     return isinstance(hook, AbstractGradientHook) or (isinstance(hook, AbstractOptimizerHook) and hook.runs_on_device)
 
 

@@ -1,4 +1,4 @@
-"""What is called with the optimizer at every update."""
+"""Optimizer hooks: callables that run at every update."""
 
 import abc
 from collections.abc import Mapping

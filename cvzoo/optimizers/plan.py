@@ -1,4 +1,4 @@
-"""Which parameters are updated together, and the passes over them."""
+"""Groups of parameters that are updated together, and the passes over their blocks."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -152,7 +152,8 @@ class Step:
         totals = np.zeros((2, len(self.plan.entries)))
         for block, sums in zip(group.blocks, self._over(group, changes, work)):
             totals[:, block.members] += sums
-        return rule.ratio(*np.sqrt(totals), hp, group.exempt)
+        first, second = np.sqrt(totals)
+        return rule.ratio(first, second, hp, group.exempt)
 
     def _pairs(self) -> Any:
         return zip(self.plan.groups, self._changes)
@@ -189,7 +190,7 @@ def _updater(step: Step, rule: AbstractUpdateRule, c: Sequence[Any], ratios: np.
     return work
 
 
-def _sum_of_squares(x: np.ndarray, scratch: np.ndarray, starts: Sequence[int]) -> np.ndarray:
+def _sum_of_squares(x: np.ndarray, scratch: np.ndarray, starts: Sequence[int] | np.ndarray) -> np.ndarray:
     """(K,): of the runs that begin at `starts`, in x's dtype: NumPy adds pairwise, and blocks are short."""
     return np.add.reduceat(np.multiply(x, x, scratch), starts)
 

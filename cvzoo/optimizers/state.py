@@ -1,4 +1,4 @@
-"""An optimizer's memory as a tree that can be stored, and back."""
+"""The state of an optimizer as a tree that can be serialized, and its restoration."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -16,7 +16,7 @@ from cvzoo.optimizers.optimizer_hook import AbstractOptimizerHook
 
 
 class Remembering(Protocol):
-    """An optimizer, as far as its memory is concerned; see `AbstractOptimizer`."""
+    """The attributes of `AbstractOptimizer` that make up its state."""
 
     target: Link | None
     t: int
@@ -90,7 +90,7 @@ def _rules(optimizer: Remembering) -> dict[str, Parameter]:
     """The parameters that have a rule, each by its first path."""
     found: dict[str, Parameter] = {}
     if optimizer.target is not None:
-        seen = set()
+        seen: set[int] = set()
         for path, param in optimizer.target.namedparams():
             if param.update_rule is not None and id(param) not in seen:
                 seen.add(id(param))

@@ -1,4 +1,4 @@
-"""An update of parameters that lie in several places: the processor's memory, one GPU or more."""
+"""An update of parameters on several devices: the CPU, one or more GPUs."""
 
 import math
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from cvzoo.optimizers.gradient_hook import AbstractGradientHook
 
 
 class Steps:
-    """The steps of the places, as one; what concerns all gradients together is told to the host, which waits for it."""
+    """The steps on several devices as one; norms over all gradients are computed on the host, which synchronizes."""
 
     def __init__(self, steps: Sequence[Any]):
         self.steps = steps

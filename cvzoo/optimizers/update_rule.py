@@ -1,4 +1,4 @@
-"""How one parameter changes in one step."""
+"""Update rules: the formula of an optimizer for one parameter."""
 
 import abc
 from collections.abc import Mapping, Sequence
@@ -15,22 +15,22 @@ Coefficients = tuple[Any, ...]
 
 
 class AbstractUpdateRule(abc.ABC):
-    """The formula of an optimizer, and what it remembers of one parameter.
+    """The update formula of an optimizer and its state for one parameter.
 
-    A rule of your own writes `coefficients` and `update_block`. Parameters of one rule whose hyper-parameters and
-    number of updates are equal are updated together, in blocks that fit into the processor's cache: `update_block`
-    sees a run of numbers and not a parameter. On a GPU it is called once with stand-ins, and becomes a kernel, if it
-    is made of NumPy's elementwise functions (with `np.where`, `np.copyto`, operators) and looks at no number; otherwise
-    it gets a GPU's arrays, parameter by parameter. Numbers that change belong into `coefficients`: others are taken
-    as they were when the kernel was made.
+    Your own rule implements `coefficients` and `update_block`. Parameters of one rule with equal hyperparameters and
+    number of updates are updated together, in blocks that fit into the CPU's cache: `update_block` gets a range of
+    elements, not a parameter. On a GPU it is called once with symbolic arrays, and compiled to a kernel, if it consists
+    of NumPy's elementwise functions (with `np.where`, `np.copyto`, operators) without data-dependent branches;
+    otherwise it gets GPU arrays, parameter by parameter. Changing scalars belong into `coefficients`: others are
+    constants of the kernel.
 
-    slots: names of the arrays that are remembered of each parameter; zeros at first. Numbers in them that are nearly
-        denormal (1e-33 in float32) become zero now and then on the CPU, since processors are slow at those
-    hyperparam: the parameter's own numbers in front of the optimizer's
-    enabled: False leaves the parameter as it is
-    t: how many times the parameter was updated
-    state: the arrays by their slot, of the parameter's shape; empty before the first update
-    hooks: gradient hooks of this parameter alone
+    slots: names of the state arrays of each parameter; initially zeros. Values that are nearly denormal (1e-33 in
+        float32) are flushed to zero now and then on the CPU, where denormal arithmetic is slow
+    hyperparam: the parameter's own hyperparameters in front of the optimizer's
+    enabled: False: the parameter is not updated
+    t: number of updates of the parameter
+    state: the arrays by slot, of the parameter's shape; empty before the first update
+    hooks: gradient hooks of this parameter only
     """
 
     slots: ClassVar[tuple[str, ...]] = ()
@@ -44,20 +44,20 @@ class AbstractUpdateRule(abc.ABC):
 
     @abc.abstractmethod
     def coefficients(self, hp: Mapping[str, float], t: int, exempt: bool) -> Coefficients:
-        """The numbers that `update_block` needs in the update number t (from 1); None stays None: "leave that out".
+        """The scalars of `update_block` in update t (from 1); None stays None: the term is left out.
 
-        exempt: the parameter is one of those that the optimizer's `exempt` names
+        exempt: whether the optimizer's `exempt` selects the parameter
         """
 
     @abc.abstractmethod
     def update_block(
         self, p: Array, g: Array, state: Sequence[Array], c: Sequence[Array], scratch: Sequence[Array], ratio: Any
     ) -> None:
-        """Change p (n,) by the gradient g (n,), and the slots' arrays (n,) with it, in place; g is left as it is.
+        """Update p (n,) by the gradient g (n,), and the state (n,), in place; g is not changed.
 
-        c: the coefficients as numbers of p's dtype: arrays of no dimension, or what stands for them
-        scratch: two arrays (n,) that may be written over
-        ratio: what `AbstractLayerwiseRule.ratio` gave; None for other rules
+        c: the coefficients in p's dtype: 0-d arrays, or symbolic scalars
+        scratch: two arrays (n,) for temporaries
+        ratio: of `AbstractLayerwiseRule.ratio`; None for other rules
         """
 
     def add_hook(self, hook: AbstractGradientHook) -> None:

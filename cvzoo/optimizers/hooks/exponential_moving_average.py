@@ -39,7 +39,7 @@ class ExponentialMovingAverage(AbstractOptimizerHook):
 
     def __init__(self, decay: float = 0.999, *, warm_up: bool = True):
         if not 0 <= decay < 1:
-            raise ValueRangeError("ExponentialMovingAverage: decay", expected="a number in [0, 1)", got=decay)
+            raise ValueRangeError("ExponentialMovingAverage: decay must be in [0, 1)", got=decay)
         self.decay = decay
         self.warm_up = warm_up
         self.averages: dict[str, Any] = {}
@@ -98,6 +98,7 @@ class ExponentialMovingAverage(AbstractOptimizerHook):
                 blocks += cut_into_blocks(range(len(paths)), mine, states)
                 self.averages.update((path, state["average"]) for path, state in zip(paths, states))
             self._plan = (arrays, blocks, on_gpus)
+        assert self._plan is not None
         return self._plan[1:]
 
     def replays(self, optimizer: Any) -> bool:

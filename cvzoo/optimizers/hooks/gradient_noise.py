@@ -10,7 +10,7 @@ from cvzoo.optimizers.optimizer_hook import AbstractOptimizerHook
 class GradientNoise(AbstractOptimizerHook):
     """Normal noise, of variance eta / (1 + t)^gamma after t updates, added to the gradients themselves.
 
-    It is drawn from cvzoo's generators (`cvzoo.set_seed`); a GPU draws other numbers than the processor.
+    It is drawn from cvzoo's generators (`cvzoo.set_seed`); a GPU draws different values than the CPU.
 
     Source: Adding Gradient Noise Improves Learning for Very Deep Networks (Neelakantan et al., 2015), equation 1,
     https://arxiv.org/abs/1511.06807

@@ -1,1 +1,1 @@
-"""Updates on a GPU: formulas written for NumPy, traced once and run as one kernel over all parameters of a group."""
+"""Updates on a GPU: formulas written in NumPy, traced once and run as one kernel per group of parameters."""

@@ -1,4 +1,4 @@
-"""Formulas of rules and hooks, traced: what a group's kernels are made of."""
+"""Traced formulas of rules and hooks, from which a group's kernels are generated."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple

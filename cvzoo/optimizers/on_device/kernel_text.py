@@ -1,4 +1,4 @@
-"""The kernel around a traced formula: which arrays it walks over, what it stores, what it sums."""
+"""The CUDA C source of a kernel around a traced formula: loads, stores and partial sums."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -7,23 +7,23 @@ import numpy as np
 
 THREADS = 256
 CHUNK = 8192  # numbers a block: enough blocks for a GPU of small networks, enough work a block of large ones
-AT_ONCE = 4  # numbers a thread loads before it computes
+AT_ONCE = 4  # elements that a thread loads before it computes
 
 REAL = {"float32": "float", "float64": "double"}
 
 
 class Formula(NamedTuple):
-    """What happens to a number of each array of a group.
+    """The computation on one element of each array of a group.
 
     dtype: of parameters, gradients and slots, float32 or float64
     gradients: whether there are any
-    scalars: lines that compute in float64 what is the same for all numbers
+    scalars: lines that compute in float64 what is equal for all elements
     coefficients: the names of those that the lines below see as c0, c1 ...
     lines: of p, g, s0, s1 ... and ratio, in dtype
     stored: target ("p", "g", "s0" ...) and name of the value, for each that changed
     summed: names of values whose squares are summed, chunk by chunk
     checked: whether it is only asked if gradients are finite
-    n_slot: how many arrays stand beside each parameter
+    n_slot: number of state arrays per parameter
     layerwise: whether the lines see the array's `ratio`
     """
 
@@ -40,7 +40,7 @@ class Formula(NamedTuple):
 
 
 def update_text(formula: Formula) -> str:
-    """C of the kernel `over_chunks`, to stand behind foundation.cu and FUNCTIONS.
+    """C of the kernel `over_chunks`, appended to foundation.cu and FUNCTIONS.
 
     table: (2 + S, K) int64: addresses of the parameters, of the slots, and the sizes
     gradients: (K,) int64, addresses

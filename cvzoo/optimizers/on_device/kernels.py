@@ -1,4 +1,4 @@
-"""Kernels written for formulas, and the few that are the same for all."""
+"""Compiled kernels: generated from formulas, and the fixed ones."""
 
 from collections.abc import Sequence
 from typing import Any

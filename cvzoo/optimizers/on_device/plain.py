@@ -1,4 +1,4 @@
-"""Rules and hooks that cannot be traced: their formulas run on a GPU's arrays, parameter by parameter."""
+"""Fallback for rules and hooks that cannot be traced: their formulas run on GPU arrays, one parameter at a time."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,16 +13,16 @@ from cvzoo.optimizers.update_rule import AbstractLayerwiseRule, AbstractUpdateRu
 class PlainUpdate:
     """An update of entries by the functions that a GPU's arrays have under NumPy's names.
 
-    changes: each with a function that gives its coefficients, which may wait for the GPU
+    changes: each with a function that returns its coefficients, which may synchronize
     numbers: the rule's coefficients
-    skipped: (1,) int32, whether the update is to be left out, which is waited for; or None
+    skipped: (1,) int32, whether the update is skipped, read with a synchronization; or None
     """
 
     def __init__(
         self,
         entries: Sequence[Entry],
         rule: AbstractUpdateRule,
-        changes: Sequence[tuple[Callable[..., None], Callable[[], tuple]]],
+        changes: Sequence[tuple[Callable[..., None], Callable[[], Sequence[Any]]]],
         numbers: Sequence[float | None],
         hp: dict[str, float],
         exempt: bool,
@@ -37,14 +37,14 @@ class PlainUpdate:
         self.skipped = skipped
 
     def run(self) -> None:
-        """Do it."""
+        """Make the update."""
         if self.skipped is not None and int(self.skipped[0]):
             return
         changes = [(change, numbers()) for change, numbers in self.changes]
         for entry in self.entries:
             self._update(entry, changes)
 
-    def _update(self, entry: Entry, changes: Sequence[tuple[Callable[..., None], tuple]]) -> None:
+    def _update(self, entry: Entry, changes: Sequence[tuple[Callable[..., None], Sequence[Any]]]) -> None:
         array = entry.array
         flat = array.flags.c_contiguous
         p = array.reshape(-1)
@@ -58,8 +58,8 @@ class PlainUpdate:
         ratio = None
         if isinstance(self.rule, AbstractLayerwiseRule):
             pair = self.rule.measure_block(p, g, state, c, scratch[1:])
-            norms = [np.array([float((x.astype(np.float64) ** 2).sum()) ** 0.5]) for x in pair]
-            ratio = p.dtype.type(self.rule.ratio(*norms, self.hp, self.exempt)[0])
+            first, second = [np.array([float((x.astype(np.float64) ** 2).sum()) ** 0.5]) for x in pair]
+            ratio = p.dtype.type(self.rule.ratio(first, second, self.hp, self.exempt)[0])
         self.rule.update_block(p, g, state, c, scratch[1:], ratio)
         if not flat:
             array[...] = p.reshape(array.shape)

@@ -1,4 +1,4 @@
-"""Parameters of one GPU that are updated together: one launch a group, whatever the number of parameters."""
+"""Parameters of one GPU that are updated together: one launch per group, whatever their number."""
 
 from collections.abc import Sequence
 from typing import Any

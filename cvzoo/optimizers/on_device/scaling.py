@@ -1,4 +1,4 @@
-"""Loss scaling that the GPU decides on: nothing waits for it to say whether gradients were finite."""
+"""Loss scaling decided on the GPU, without synchronization."""
 
 from typing import Any
 

@@ -1,5 +1,6 @@
-"""One update on a GPU: what is to be launched is collected, then launched in order, and nothing waits."""
+"""One update on a GPU: kernel launches are collected, then launched in order without synchronization."""
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -18,46 +19,53 @@ from cvzoo.optimizers.update_rule import AbstractLayerwiseRule
 
 
 class Launch(NamedTuple):
-    """what: equal where the same kernels are launched on the same arrays"""
+    """A kernel launch; `what` is equal for the same kernels on the same arrays."""
 
-    what: tuple
+    what: tuple[Any, ...]
     run: Callable[[], None]
 
 
 class _Part:
-    """What a step does to one group: numbers of this step, and the changes of gradients so far."""
+    """A step of one group of parameters: its scalars, and the changes of gradients so far."""
 
     def __init__(self, k: int, group: DeviceGroup):
         self.k = k
         self.group = group
         self.scalars = Trace("double", "n", lift=True)
         self.changes: list[formula.Change] = []
-        self.plain: list[tuple[Callable[..., None], Callable[[], tuple]]] = []  # the same with numbers of the host
+        # the same with scalars on the host
+        self.plain: list[tuple[Callable[..., None], Callable[[], Sequence[Any]]]] = []
 
     def cells(self, numbers: Sequence[Any]) -> tuple[Cell | None, ...]:
         """Numbers of the host, or of the device, as cells; None stays None."""
         return tuple([x if x is None or isinstance(x, Cell) else self.scalars.number(x) for x in numbers])
 
-    def key(self, kind: str, coefficients: Sequence[Cell | None] = ()) -> tuple:
+    def key(self, kind: str, coefficients: Sequence[Cell | None] = ()) -> tuple[Any, ...]:
         changes = tuple([(change, _names(cells)) for change, cells in self.changes])
         return (kind, self.group.shapes, tuple(self.scalars.lines), changes, _names(coefficients))
 
 
-def _names(cells: Sequence[Cell | None]) -> tuple:
+def _names(cells: Sequence[Cell | None]) -> tuple[str | None, ...]:
     return tuple([None if cell is None else cell.name for cell in cells])
 
 
 class DeviceStep:
-    """One update of a plan. As Step, except that what only the GPU knows is not told.
+    """One update of a plan. As Step, but without values that only the GPU knows.
 
-    count: gradients are divided by it first, and by the factor of losses; None: that was done
-    scaling: decides on the GPU whether the update is made; None: it is
-    mode: "run"; "record": a graph is being captured, which will find its numbers written by somebody else; "prepare":
-        write the numbers for the next replay, and launch nothing
+    count: gradients are first divided by it and by the loss scale; None: they were divided already
+    scaling: decides on the GPU whether the update is skipped; None: it is not
+    mode: "run"; "record": a graph is being captured, whose scalars are written before each replay; "prepare": write the
+        scalars of the next replay, and launch nothing
     """
 
     def __init__(
-        self, plan: DevicePlan, t: int, count: int | None, *, scaling: ScalingOnDevice | None = None, mode: str = "run"
+        self,
+        plan: DevicePlan,
+        t: int,
+        count: float | None,
+        *,
+        scaling: ScalingOnDevice | None = None,
+        mode: str = "run",
     ):
         self.plan = plan
         self.t = t
@@ -80,13 +88,14 @@ class DeviceStep:
 
     # --- gradients --------------------------------------------------------------------------------------------------
     def check(self) -> None:
-        """Find out, on the GPU, whether every gradient is a finite number; if not the update will change nothing."""
+        """Check on the GPU whether all gradients are finite; otherwise the update is skipped. Needs `scaling`."""
+        assert self.scaling is not None
         self._launch(("begin_check",), self.scaling.begin)
         self._check_all(self.scaling.found)
         self._launch(("end_check",), self.scaling.end)
 
     def is_finite(self) -> bool:
-        """Whether every gradient is a finite number; waits."""
+        """Whether all gradients are finite; synchronizes."""
         with self.plan.device:
             found = gpu_arrays().zeros(1, np.int32)
             self._check_all(found)
@@ -94,15 +103,16 @@ class DeviceStep:
             return not int(found[0])
 
     def was_skipped(self) -> bool:
-        """Whether `check` found what is not finite; waits."""
+        """Whether `check` found a gradient that is not finite; synchronizes. Needs `scaling`."""
+        assert self.scaling is not None
         self.launch()
         with self.plan.device:
             return bool(int(self.scaling.found[0]))
 
     def add(self, number: int, hook: AbstractGradientHook, norm: float | None = None) -> None:
-        """Change gradients by the optimizer's gradient hook of that number.
+        """Apply the gradient hook with this index.
 
-        norm: of all gradients, where those of this step are not all
+        norm: of all gradients, if other steps have some of them
         """
         if hook.needs_norm and norm is None:
             if hook.coefficients_of_norm(self.t, np.float64(1)) is None:
@@ -115,7 +125,7 @@ class DeviceStep:
             self._change_all(hook.change, numbers, number)
 
     def norm(self) -> float:
-        """The Euclidean norm of all gradients, changed as they are so far; waits."""
+        """The Euclidean norm of all gradients after the changes so far; synchronizes."""
         place = self._measure()
         self.launch()
         with self.plan.device:
@@ -127,9 +137,10 @@ class DeviceStep:
         hook.measured(norms[place])
         for part in self._parts:
             if part.group.changes[number]:
-                cells = part.cells(hook.coefficients_of_norm(self.t, part.scalars.cell(f"norms[{place}]")))
-                part.changes.append(formula.Change(hook.change, cells))
-                known = lambda: hook.coefficients_of_norm(self.t, np.float64(norms[place].get()))  # noqa: E731
+                coefficients = hook.coefficients_of_norm(self.t, part.scalars.cell(f"norms[{place}]"))
+                assert coefficients is not None  # asked by `add`
+                part.changes.append(formula.Change(hook.change, part.cells(coefficients)))
+                known = lambda: hook.coefficients_of_norm(self.t, np.float64(norms[place].get())) or ()  # noqa: E731
                 part.plain.append((hook.change, known))
 
     def _change_all(self, change: Callable[..., None], numbers: Sequence[Any], number: int | None = None) -> None:
@@ -141,7 +152,7 @@ class DeviceStep:
     def _measure(self) -> int:
         place, self._n_norm = self._n_norm, self._n_norm + 1
         if place >= NORMS:
-            raise ValueRangeError("hooks that look at the norm of gradients", expected=f"at most {NORMS}")
+            raise ValueRangeError(f"too many hooks that read the norm of gradients: more than {NORMS}")
         norms = self.plan.norms[place:]
         for part in self._parts:
             key = part.key("norm")
@@ -158,7 +169,7 @@ class DeviceStep:
             self._over_chunks(part, ("check", part.group.shapes), make, found=found)
 
     def write_gradients(self) -> None:
-        """Change the gradients themselves, for those who want to see them."""
+        """Write the changes into the gradients, for hooks that read them."""
         for part in self._parts:
             if part.changes:
                 key = part.key("write")
@@ -173,7 +184,7 @@ class DeviceStep:
 
     # --- the update -------------------------------------------------------------------------------------------------
     def launches_of_update(self) -> list[Launch]:
-        """All that an update launches, those of `update` included."""
+        """All launches of the update, including those of `update`."""
         if not self._is_complete:
             self._is_complete = True
             for part in self._parts:
@@ -181,7 +192,7 @@ class DeviceStep:
         return self.launches
 
     def update(self) -> None:
-        """Change the parameters. It counts as made even if the GPU leaves it out: `scaling` counts those."""
+        """Update the parameters. A skipped update is counted, too: `scaling` has the number of those."""
         self.launches_of_update()
         if self.mode == "prepare":
             with self.plan.device:
@@ -201,11 +212,11 @@ class DeviceStep:
             numbers = hook.coefficients(t, None)
             if numbers is not None:
                 part.changes.append(formula.Change(hook.change, part.cells(numbers)))
-                part.plain.append((hook.change, lambda numbers=numbers: numbers))
+                part.plain.append((hook.change, functools.partial(tuple, numbers)))
         hp = rule.hyperparam.get_dict()
         numbers = rule.coefficients(hp, t, group.exempt)
         cells = None
-        if self.scaling is not None:  # the number of the update, if some were left out, is known to the GPU alone
+        if self.scaling is not None:  # only the GPU knows how many updates were skipped
             mark = len(scalars.lines), len(scalars.lifted)
             true_t = scalars.number(t) - scalars.cell("loss_scale[3]")
             cells = formula.traced(lambda: part.cells(rule.coefficients(hp, true_t, group.exempt)))
@@ -213,26 +224,26 @@ class DeviceStep:
                 del scalars.lines[mark[0] :], scalars.lifted[mark[1] :]
         if cells is None:
             cells = part.cells(numbers)
-        layerwise = isinstance(rule, AbstractLayerwiseRule)
+        layerwise = rule if isinstance(rule, AbstractLayerwiseRule) else None
         shapes, changes = group.shapes, part.changes
         key = (*part.key("update", cells), type(rule))
         measure_key = (*part.key("measure", cells), type(rule))
         update = self._kernel(
-            part, key, lambda: formula.update_formula(scalars, shapes, changes, rule, cells, layerwise)
+            part, key, lambda: formula.update_formula(scalars, shapes, changes, rule, cells, layerwise is not None)
         )
         ratio = measure = None
-        if layerwise:
+        if layerwise is not None:
             measure = self._kernel(
-                part, measure_key, lambda: formula.measure_formula(scalars, shapes, changes, rule, cells)
+                part, measure_key, lambda: formula.measure_formula(scalars, shapes, changes, layerwise, cells)
             )
-            ratio = self._ratio(part, rule, hp)
-        if update is None or (layerwise and (measure is None or ratio is None)):
+            ratio = self._ratio(part, layerwise, hp)
+        if update is None or (layerwise is not None and (measure is None or ratio is None)):
             self._update_plainly(part, numbers, hp)
             return
         if group.table.copied:
             self._launch(("load", part.k), group.table.load)
         found = None if self.scaling is None else self.scaling.found
-        if layerwise:
+        if ratio is not None:
             self._over_chunks(part, measure_key, None, found=found)
             numbers_here = self.plan.numbers(part.k)
             self._launch(("ratio", part.k, ratio), lambda: group.table.of_entries(ratio, numbers_here))
@@ -243,7 +254,8 @@ class DeviceStep:
     def _ratio(self, part: _Part, rule: AbstractLayerwiseRule, hp: dict[str, float]) -> Any:
         trace = Trace("double", "r", lift=True)
         trace.lifted = part.scalars.lifted
-        first, second = trace.cell("first"), trace.cell("second")
+        first: Any = trace.cell("first")  # cells stand for the arrays of norms
+        second: Any = trace.cell("second")
         made = formula.traced(lambda: trace.name_of(rule.ratio(first, second, hp, part.group.exempt)))
         return None if made is None else kernel_of(kernel_text.ratio_text(trace.lines, made))
 
@@ -275,8 +287,8 @@ class DeviceStep:
         found: Any = None,
         must: bool = False,
     ) -> None:
-        kernel = part.group.kernels[key] if make is None else self._kernel(part, key, make)
-        if kernel is None and must:
+        kernel: Any = part.group.kernels[key] if make is None else self._kernel(part, key, make)
+        if kernel is None and must and make is not None:
             make()  # raises, with the reason
         plan = self.plan
         numbers, gradients = plan.numbers(part.k), plan.addresses(part.k)
@@ -295,11 +307,11 @@ class DeviceStep:
 
         self._launch((part.k, key), run)
 
-    def _launch(self, what: tuple, run: Callable[[], None]) -> None:
+    def _launch(self, what: tuple[Any, ...], run: Callable[[], None]) -> None:
         self.launches.append(Launch(what, run))
 
     def launch(self) -> None:
-        """Write this step's numbers to the GPU, and launch what was collected."""
+        """Write the scalars of this step to the GPU, and launch the collected kernels."""
         if self.mode == "prepare":
             return
         with self.plan.device:
@@ -311,12 +323,12 @@ class DeviceStep:
         self._n_launched = len(self.launches)
 
     def write_numbers(self) -> None:
-        """Write this step's numbers to the GPU."""
+        """Write the scalars of this step to the GPU."""
         values = np.zeros((len(self._parts), NUMBERS))
         for part in self._parts:
             lifted = part.scalars.lifted
             if len(lifted) > NUMBERS:
-                raise ValueRangeError("numbers of an update", expected=f"at most {NUMBERS}", got=len(lifted))
+                raise ValueRangeError(f"an update has too many scalars: {len(lifted)}, at most {NUMBERS}")
             values[part.k, : len(lifted)] = lifted
         write_words(values.reshape(-1).view(np.int64), self.plan.words)
 

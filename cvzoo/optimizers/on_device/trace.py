@@ -68,7 +68,8 @@ class Trace:
         self.type = type
         self.prefix = prefix
         self.lines: list[str] = []
-        self.lifted: list[float] | None = [] if lift else None
+        self.lift = lift
+        self.lifted: list[float] = []
 
     def cell(self, name: str | None = None) -> "Cell":
         """A cell that holds the value of that name; None: nothing yet."""
@@ -96,10 +97,10 @@ class Trace:
             value = value[()]
         if not isinstance(value, numbers.Real | np.bool_):
             raise NotTraceable(f"an operand is a {type(value).__name__}")
-        if self.lifted is not None:
+        if self.lift:
             self.lifted.append(float(value))
             return f"numbers[{len(self.lifted) - 1}]"
-        if not np.isfinite(value):
+        if not np.isfinite(float(value)):
             raise NotTraceable("a constant is not finite")
         return f"({self.type})({float(value)!r})"
 
@@ -112,7 +113,7 @@ class Cell(NDArrayOperatorsMixin):
     """
 
     __slots__ = ("condition", "name", "trace")
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, trace: Trace, name: str | None, condition: bool = False):
         self.trace = trace
@@ -200,7 +201,7 @@ def _clip(trace: Trace, a: Any, a_min: Any = None, a_max: Any = None, out: Any =
     return made if out is None else _write(out, made, True)
 
 
-FUNCTIONS = {
+FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     np.clip: _clip,
     np.copyto: _copyto,
     np.ones_like: lambda trace, a: trace.number(1.0),
