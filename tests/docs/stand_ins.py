@@ -11,6 +11,7 @@ from PIL import Image
 
 import cvzoo
 import cvzoo.links as L
+from cvzoo.cli.options.train import MODELS
 from cvzoo.cli.zoo_member import zoo_member
 from cvzoo.datasets import GetterDataset, voc_bbox_label_names
 from cvzoo.datasets.archive import dataset_home
@@ -48,17 +49,19 @@ def voc_folder(shared, root, splits):
             shutil.copy(bccd / "JPEGImages" / f"{name}.jpg", root / "JPEGImages")
 
 
-def drawn_voc(root, split):
-    """Two photos of noise with a cat and a dog, in VOC's layout."""
-    for number in (1, 2):
-        photo(root / "JPEGImages" / f"{number:06}.jpg", number)
+def drawn_voc(root, *splits, n=2):
+    """Photos of noise with a cat or a dog, n a split, in VOC's layout."""
     for folder in ("Annotations", "ImageSets/Main"):
         (root / folder).mkdir(parents=True)
-    for number, name in ((1, "cat"), (2, "dog")):
-        box = "<bndbox><xmin>3</xmin><ymin>5</ymin><xmax>30</xmax><ymax>20</ymax></bndbox>"
-        text = f"<annotation><object><name>{name}</name><difficult>0</difficult>{box}</object></annotation>"
-        (root / "Annotations" / f"{number:06}.xml").write_text(text)
-    (root / "ImageSets" / "Main" / f"{split}.txt").write_text("000001\n000002\n")
+    box = "<bndbox><xmin>3</xmin><ymin>5</ymin><xmax>30</xmax><ymax>20</ymax></bndbox>"
+    for first, split in enumerate(splits):
+        numbers = range(first * n + 1, first * n + n + 1)
+        for number in numbers:
+            photo(root / "JPEGImages" / f"{number:06}.jpg", number)
+            name = ("dog", "cat")[number % 2]
+            text = f"<annotation><object><name>{name}</name><difficult>0</difficult>{box}</object></annotation>"
+            (root / "Annotations" / f"{number:06}.xml").write_text(text)
+        (root / "ImageSets" / "Main" / f"{split}.txt").write_text("".join(f"{number:06}\n" for number in numbers))
 
 
 def coco_file(shared, path, photos, count=3):
@@ -238,6 +241,30 @@ def zoo(shared, folder):
     own = module_at(ROOT / "examples/own_detector.py")
     own.main(folder / "own.safetensors")
     return {"L": L, "x": np.zeros((1, 3, 224, 224), "float32"), "PointDetector": own.PointDetector}
+
+
+def tutorials_predict(folder):
+    (folder / "examples").symlink_to(ROOT / "examples")
+
+
+def tutorials_evaluate(folder):
+    tutorials_predict(folder)
+
+
+def tutorials_export(folder):
+    tutorials_predict(folder)
+
+
+def tutorials_detector(folder):
+    tutorials_predict(folder)
+    module_at(ROOT / "examples/own_detector.py").main(folder / "own.safetensors")
+
+
+def tutorials_finetune(folder):
+    drawn_voc(folder / "ROOT", "train", "val", n=4)
+    (folder / "runs" / "other").mkdir(parents=True)
+    other = L.RetinaNet(3, config=MODELS["retinanet_resnet18_small"])
+    save_model(folder / "runs" / "other" / "best.safetensors", other)
 
 
 FETCHED = {  # constructor: its files' names in the zoo, what stands for it, the number of classes in the file

@@ -56,6 +56,15 @@ LONG = {
     ("docs/zoo.md", 'model = L.VGG16(pretrained_model="imagenet")'),
     ("docs/zoo.md", 'model = L.FasterRCNNFPNResNet50(label_names=("screw", "nut"), pretrained_model="coco")'),
 }
+# tutorials that train, export or score for seconds
+LONG |= {
+    block.key
+    for name in ("detector", "evaluate", "export", "finetune", "gpus", "train")
+    for block in blocks_of(f"docs/tutorials/{name}.md")
+}
+# what a page needs besides cvzoo; how many GPUs it has
+NEEDS = {"docs/tutorials/export.md": "onnxruntime"}
+GPUS = {"docs/gpu.md": 1, "docs/tutorials/gpus.md": 2}
 # words that are added to a command, so that it takes seconds
 SHORTENED = {"cvzoo train": ["--epochs", "1", "--size", "96", "--batch-size", "2", "--processes", "1"]}
 # names of large files that would be fetched: a small file stands for them
@@ -152,7 +161,7 @@ def reader(request, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("CVZOO_OFFLINE", "1")
 
     def make(page):
-        prepare = getattr(stand_ins, page.removeprefix("docs/").removesuffix(".md").lower(), None)
+        prepare = getattr(stand_ins, page.removeprefix("docs/").removesuffix(".md").replace("/", "_").lower(), None)
         namespace = None
         if prepare is not None:  # some pages need nothing of ../shared, and are not skipped without it
             wants_shared = "shared" in inspect.signature(prepare).parameters
@@ -173,11 +182,15 @@ def test_what_a_page_says_is_so(page, reader):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.*start anew")  # said of weights of other classes, as a page tells
 @pytest.mark.parametrize("page", sorted({page for page, _ in LONG}))
 def test_what_takes_long_is_so_too(page, reader, monkeypatch, request):
+    if page in NEEDS:
+        pytest.importorskip(NEEDS[page])
     someone = reader(page)
     stand_ins.draw_what_would_be_fetched(monkeypatch)
-    with request.getfixturevalue("fake_gpu")() if page == "docs/gpu.md" else contextlib.nullcontext():
+    made_up = request.getfixturevalue("fake_gpu") if page in GPUS else None
+    with contextlib.nullcontext() if made_up is None else made_up(devices=GPUS[page]):
         for block in blocks_of(page):
             if block.key not in NOT_RUN:
                 someone.follow(block)

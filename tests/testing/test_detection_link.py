@@ -171,3 +171,10 @@ def test_a_link_that_changes_its_parameters_is_told():
 
     with pytest.raises(AssertionError, match="changes no parameter"):
         assert_is_detection_link(Drifting(), 2)
+
+
+def test_a_link_that_was_trained_keeps_its_gradients_and_passes():
+    model = OwnDetector()
+    for parameter in model.params():
+        parameter.grad = np.ones_like(parameter.array)
+    assert_is_detection_link(model, 2)
