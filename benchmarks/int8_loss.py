@@ -26,8 +26,7 @@ from cvzoo.datasets import COCOJSONBboxDataset
 from cvzoo.evaluations import eval_detection_coco, eval_semantic_segmentation
 from cvzoo.images import read_image, read_label
 from cvzoo.links import CIFARResNet, DarknetDetector, ESPNet
-from cvzoo.links.quantization.value_range import Counting, ValueRange
-from cvzoo.links.quantization.watching import Comparison
+from cvzoo.links.quantization.watching import Comparison, Counting, ValueRange
 
 SHARED = pathlib.Path(__file__).resolve().parents[2] / "shared"
 WAYS: dict[str, dict[str, Any]] = {

@@ -17,7 +17,7 @@ from cvzoo.backends.numpy.windows import out_size
 from cvzoo.backends.onednn import backend as onednn_backend
 from cvzoo.config.switches import no_backprop_mode
 from cvzoo.links.model.darknet.detector import DarknetDetector
-from cvzoo.links.model.zoo import zoo_members
+from cvzoo.links.model.families import zoo_members
 
 seen: dict[tuple, set[str]] = {}
 now = ""

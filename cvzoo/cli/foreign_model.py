@@ -9,8 +9,8 @@ from cvzoo.cli.load_predictor import darknet_detector, refuse_darknet_options
 from cvzoo.cli.zoo_member import zoo_member
 from cvzoo.errors.exceptions import ConfigError, CvzooError, FileError, UnsupportedError
 from cvzoo.links.chain import Chain
+from cvzoo.links.model.families import zoo_members
 from cvzoo.links.model.recognition import Candidate, loader, recognise
-from cvzoo.links.model.zoo import zoo_members
 from cvzoo.links.model.zoo_member import ZooMember
 from cvzoo.serializers.convert_weights import load_strictly, source_arrays
 from cvzoo.serializers.model_file import load_model

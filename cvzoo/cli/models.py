@@ -7,7 +7,7 @@ import sys
 from cvzoo.cli.options.models import TASKS
 from cvzoo.cli.result_table import printable
 from cvzoo.cli.zoo_member import zoo_member
-from cvzoo.links.model.zoo import zoo_members
+from cvzoo.links.model.families import zoo_members
 from cvzoo.links.model.zoo_member import ZooMember
 from cvzoo.weights.cache import is_cached
 from cvzoo.weights.provenance import describe_weights

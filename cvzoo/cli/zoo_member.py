@@ -3,7 +3,7 @@
 import difflib
 
 from cvzoo.errors.exceptions import ValueRangeError
-from cvzoo.links.model.zoo import zoo_members
+from cvzoo.links.model.families import zoo_members
 from cvzoo.links.model.zoo_member import ZooMember
 
 

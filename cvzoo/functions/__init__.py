@@ -6,40 +6,28 @@ from cvzoo.functions.math.operators import install_operators
 from cvzoo.lazy_imports.on_demand import import_on_demand
 
 if TYPE_CHECKING:
-    from cvzoo.functions.activation.clipped_relu import clipped_relu, relu6
-    from cvzoo.functions.activation.elu import elu, selu
-    from cvzoo.functions.activation.gelu import gelu
-    from cvzoo.functions.activation.hard_sigmoid import hard_sigmoid, hard_swish
-    from cvzoo.functions.activation.leaky_relu import leaky_relu
     from cvzoo.functions.activation.maxout import crelu, maxout
     from cvzoo.functions.activation.prelu import prelu
-    from cvzoo.functions.activation.relu import relu
-    from cvzoo.functions.activation.sigmoid import sigmoid
+    from cvzoo.functions.activation.relu import clipped_relu, leaky_relu, relu, relu6
+    from cvzoo.functions.activation.sigmoid import hard_sigmoid, hard_swish, sigmoid, softplus
     from cvzoo.functions.activation.softmax import log_softmax, softmax
-    from cvzoo.functions.activation.softplus import softplus
-    from cvzoo.functions.activation.swish import silu, swish
+    from cvzoo.functions.activation.swish import elu, gelu, selu, silu, swish
     from cvzoo.functions.activation.tanh import tanh
-    from cvzoo.functions.array.broadcast import broadcast
-    from cvzoo.functions.array.broadcast_to import broadcast_to, sum_to
+    from cvzoo.functions.array.broadcast_to import broadcast, broadcast_to, sum_to
     from cvzoo.functions.array.cast import cast
-    from cvzoo.functions.array.channel_shuffle import channel_shuffle
-    from cvzoo.functions.array.concat import concat, split_axis
+    from cvzoo.functions.array.concat import concat, hstack, separate, split_axis, stack, vstack
     from cvzoo.functions.array.copy import copy
-    from cvzoo.functions.array.depth2space import depth2space, space2depth
-    from cvzoo.functions.array.expand_dims import expand_dims, flatten, squeeze
-    from cvzoo.functions.array.flip import flip, fliplr, flipud
+    from cvzoo.functions.array.depth2space import channel_shuffle, depth2space, space2depth
+    from cvzoo.functions.array.flip import flip, fliplr, flipud, roll
     from cvzoo.functions.array.get_item import get_item, scatter_add
     from cvzoo.functions.array.im2col import im2col
-    from cvzoo.functions.array.moveaxis import moveaxis, rollaxis, swapaxes
     from cvzoo.functions.array.pad import crop, pad
-    from cvzoo.functions.array.reshape import reshape
+    from cvzoo.functions.array.reshape import expand_dims, flatten, reshape, squeeze
     from cvzoo.functions.array.resize_images import resize_images, upsample_nearest
-    from cvzoo.functions.array.roll import roll
     from cvzoo.functions.array.select_item import permutate, select_item
     from cvzoo.functions.array.spatial_transformer import spatial_transformer_grid, spatial_transformer_sampler
-    from cvzoo.functions.array.stack import hstack, separate, stack, vstack
     from cvzoo.functions.array.tile import repeat, tile
-    from cvzoo.functions.array.transpose import transpose
+    from cvzoo.functions.array.transpose import moveaxis, rollaxis, swapaxes, transpose
     from cvzoo.functions.array.where import where
     from cvzoo.functions.attention.scaled_dot_product_attention import scaled_dot_product_attention
     from cvzoo.functions.connection.channel_sum import channel_sum
@@ -64,48 +52,31 @@ if TYPE_CHECKING:
     from cvzoo.functions.loss.focal_loss import focal_loss
     from cvzoo.functions.loss.giou_loss import giou_loss
     from cvzoo.functions.loss.hinge import hinge
-    from cvzoo.functions.loss.huber_loss import huber_loss
-    from cvzoo.functions.loss.mean_absolute_error import mean_absolute_error
-    from cvzoo.functions.loss.mean_squared_error import mean_squared_error
+    from cvzoo.functions.loss.huber_loss import huber_loss, smooth_l1
+    from cvzoo.functions.loss.mean_squared_error import mean_absolute_error, mean_squared_error
     from cvzoo.functions.loss.sigmoid_cross_entropy import sigmoid_cross_entropy
     from cvzoo.functions.loss.sigmoid_focal_loss import sigmoid_focal_loss
-    from cvzoo.functions.loss.smooth_l1 import smooth_l1
     from cvzoo.functions.loss.softmax_cross_entropy import softmax_cross_entropy
     from cvzoo.functions.loss.squared_error import absolute_error, squared_error
     from cvzoo.functions.loss.triplet import triplet
     from cvzoo.functions.math.absolute import absolute
     from cvzoo.functions.math.add import add, negative, subtract
-    from cvzoo.functions.math.argmax import argmax, argmin
-    from cvzoo.functions.math.average import average, mean
     from cvzoo.functions.math.clip import clip
     from cvzoo.functions.math.cumsum import cumsum
-    from cvzoo.functions.math.divide import divide
+    from cvzoo.functions.math.divide import divide, floor_divide
     from cvzoo.functions.math.einsum import einsum, tensordot
     from cvzoo.functions.math.erf import erf
-    from cvzoo.functions.math.exp import exp
-    from cvzoo.functions.math.expm1 import expm1
-    from cvzoo.functions.math.extremum import max, min
-    from cvzoo.functions.math.floor_divide import floor_divide
-    from cvzoo.functions.math.hyperbolic import cosh, sinh
-    from cvzoo.functions.math.inverse_trigonometric import arccos, arcsin, arctan, arctan2
+    from cvzoo.functions.math.exponential import exp, expm1, log, log1p, log2, log10
+    from cvzoo.functions.math.extremum import argmax, argmin, max, maximum, min, minimum
     from cvzoo.functions.math.linear_interpolate import linear_interpolate
-    from cvzoo.functions.math.log import log
-    from cvzoo.functions.math.log1p import log1p
-    from cvzoo.functions.math.log2 import log2
-    from cvzoo.functions.math.log10 import log10
     from cvzoo.functions.math.logsumexp import logsumexp
     from cvzoo.functions.math.matmul import batch_matmul, matmul
-    from cvzoo.functions.math.maximum import maximum, minimum
     from cvzoo.functions.math.multiply import multiply
     from cvzoo.functions.math.norm import batch_l2_norm_squared, norm, normalize
-    from cvzoo.functions.math.power import power
-    from cvzoo.functions.math.prod import prod
+    from cvzoo.functions.math.power import power, rsqrt, sqrt, square
     from cvzoo.functions.math.rounding import ceil, fix, floor, sign
-    from cvzoo.functions.math.rsqrt import rsqrt
-    from cvzoo.functions.math.sqrt import sqrt
-    from cvzoo.functions.math.square import square
-    from cvzoo.functions.math.sum import sum
-    from cvzoo.functions.math.trigonometric import cos, sin, tan
+    from cvzoo.functions.math.sum import average, mean, prod, sum
+    from cvzoo.functions.math.trigonometric import arccos, arcsin, arctan, arctan2, cos, cosh, sin, sinh, tan
     from cvzoo.functions.noise.dropout import dropout
     from cvzoo.functions.noise.gaussian import gaussian
     from cvzoo.functions.noise.stochastic_depth import stochastic_depth
@@ -115,10 +86,8 @@ if TYPE_CHECKING:
     from cvzoo.functions.normalization.layer_normalization import layer_normalization
     from cvzoo.functions.normalization.local_response_normalization import local_response_normalization
     from cvzoo.functions.pooling.adaptive_average_pooling_2d import adaptive_average_pooling_2d
-    from cvzoo.functions.pooling.average_pooling_2d import average_pooling_2d
-    from cvzoo.functions.pooling.global_average_pooling_2d import global_average_pooling_2d
-    from cvzoo.functions.pooling.global_max_pooling_2d import global_max_pooling_2d
-    from cvzoo.functions.pooling.max_pooling_2d import max_pooling_2d
+    from cvzoo.functions.pooling.average_pooling_2d import average_pooling_2d, global_average_pooling_2d
+    from cvzoo.functions.pooling.max_pooling_2d import global_max_pooling_2d, max_pooling_2d
     from cvzoo.functions.pooling.pooling_nd import (
         average_pooling_1d,
         average_pooling_3d,
@@ -131,12 +100,14 @@ if TYPE_CHECKING:
     from cvzoo.functions.pooling.unpooling_2d import unpooling_2d
     from cvzoo.functions.pooling.upsampling_2d import upsampling_2d
     from cvzoo.functions.rnn.lstm import lstm
-    from cvzoo.functions.roi.ps_roi_align_2d import ps_roi_average_align_2d, ps_roi_max_align_2d
-    from cvzoo.functions.roi.ps_roi_pooling_2d import ps_roi_average_pooling_2d, ps_roi_max_pooling_2d
-    from cvzoo.functions.roi.roi_average_align_2d import roi_average_align_2d
-    from cvzoo.functions.roi.roi_average_pooling_2d import roi_average_pooling_2d
-    from cvzoo.functions.roi.roi_max_align_2d import roi_max_align_2d
-    from cvzoo.functions.roi.roi_max_pooling_2d import roi_max_pooling_2d
+    from cvzoo.functions.roi.ps_roi_pooling_2d import (
+        ps_roi_average_align_2d,
+        ps_roi_average_pooling_2d,
+        ps_roi_max_align_2d,
+        ps_roi_max_pooling_2d,
+    )
+    from cvzoo.functions.roi.roi_average_pooling_2d import roi_average_align_2d, roi_average_pooling_2d
+    from cvzoo.functions.roi.roi_max_pooling_2d import roi_max_align_2d, roi_max_pooling_2d
     from cvzoo.functions.roi.roi_pooling_2d import roi_pooling_2d
     from cvzoo.functions.util.forget import forget
     from cvzoo.functions.util.identity import identity

@@ -7,26 +7,20 @@ from cvzoo.lazy_imports.on_demand import import_on_demand
 if TYPE_CHECKING:
     from cvzoo.links.chain import Chain, ChainList, Sequential
     from cvzoo.links.classifier import Classifier
-    from cvzoo.links.connection.batch_normalization import BatchNormalization
-    from cvzoo.links.connection.bias import Bias
-    from cvzoo.links.connection.conv_2d_activ import Conv2DActiv
-    from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv
-    from cvzoo.links.connection.convolution_2d import Convolution2D
+    from cvzoo.links.connection.batch_normalization import BatchNormalization, FrozenBatchNormalization
+    from cvzoo.links.connection.conv_2d_bn_activ import Conv2DActiv, Conv2DBNActiv, SeparableConv2DBNActiv
+    from cvzoo.links.connection.convolution_2d import Convolution2D, DepthwiseConvolution2D
     from cvzoo.links.connection.deconvolution_2d import Deconvolution2D
-    from cvzoo.links.connection.depthwise_convolution_2d import DepthwiseConvolution2D
     from cvzoo.links.connection.embed_id import EmbedID
-    from cvzoo.links.connection.frozen_batch_normalization import FrozenBatchNormalization
     from cvzoo.links.connection.group_normalization import GroupNormalization
-    from cvzoo.links.connection.layer_normalization import LayerNormalization
-    from cvzoo.links.connection.layer_normalization_2d import LayerNormalization2D
+    from cvzoo.links.connection.layer_normalization import LayerNormalization, LayerNormalization2D
     from cvzoo.links.connection.linear import Linear
     from cvzoo.links.connection.lstm import LSTM
     from cvzoo.links.connection.maxout import Maxout
     from cvzoo.links.connection.multi_head_attention import MultiHeadAttention
     from cvzoo.links.connection.prelu import PReLU
-    from cvzoo.links.connection.scale import Scale
+    from cvzoo.links.connection.scale import Bias, Scale
     from cvzoo.links.connection.se_block import SEBlock
-    from cvzoo.links.connection.separable_conv_2d_bn_activ import SeparableConv2DBNActiv
     from cvzoo.links.link import Link
     from cvzoo.links.model.alexnet.alexnet import AlexNet
     from cvzoo.links.model.architectures import Architecture, architectures
@@ -76,17 +70,17 @@ if TYPE_CHECKING:
     )
     from cvzoo.links.model.efficientnet.extractor import EfficientNetExtractor
     from cvzoo.links.model.espnet.espnet import ESPNet
+    from cvzoo.links.model.families import zoo_members
     from cvzoo.links.model.faster_rcnn.abstract_faster_rcnn import AbstractFasterRCNN
-    from cvzoo.links.model.faster_rcnn.anchor_target_creator import AnchorTargetCreator
-    from cvzoo.links.model.faster_rcnn.bbox2loc import bbox2loc, loc2bbox
-    from cvzoo.links.model.faster_rcnn.faster_rcnn_vgg16 import FasterRCNNVGG16
-    from cvzoo.links.model.faster_rcnn.generate_anchor_base import generate_anchor_base
-    from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
-    from cvzoo.links.model.faster_rcnn.proposal_target_creator import ProposalTargetCreator
-    from cvzoo.links.model.faster_rcnn.region_proposal_network import RegionProposalNetwork
+    from cvzoo.links.model.faster_rcnn.faster_rcnn_vgg16 import FasterRCNNVGG16, VGG16RoIHead
+    from cvzoo.links.model.faster_rcnn.region_proposal_network import (
+        ProposalCreator,
+        RegionProposalNetwork,
+        generate_anchor_base,
+    )
+    from cvzoo.links.model.faster_rcnn.targets import AnchorTargetCreator, ProposalTargetCreator, bbox2loc, loc2bbox
     from cvzoo.links.model.faster_rcnn.train_chain import FasterRCNNTrainChain
     from cvzoo.links.model.faster_rcnn.transform import FasterRCNNTransform
-    from cvzoo.links.model.faster_rcnn.vgg16_roi_head import VGG16RoIHead
     from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig, FasterRCNNFPNSettings
     from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import (
         FasterRCNNFPN,
@@ -103,10 +97,8 @@ if TYPE_CHECKING:
     from cvzoo.links.model.fcis.mask_voting import mask_voting
     from cvzoo.links.model.fcis.train_chain import FCISTrainChain
     from cvzoo.links.model.fcn.fcn import FCN, FCNResNet50, FCNResNet101
-    from cvzoo.links.model.fcos.config import FCOSConfig, FCOSSettings
-    from cvzoo.links.model.fcos.fcos import FCOS
+    from cvzoo.links.model.fcos.fcos import FCOS, FCOSConfig, FCOSResNet50FPN, FCOSSettings
     from cvzoo.links.model.fcos.loss import FCOSLoss
-    from cvzoo.links.model.fcos.published import FCOSResNet50FPN
     from cvzoo.links.model.feature_predictor import FeaturePredictor
     from cvzoo.links.model.fpn.fpn import FPN
     from cvzoo.links.model.googlenet.googlenet import GoogLeNet
@@ -179,10 +171,14 @@ if TYPE_CHECKING:
         RegNetY800MF,
     )
     from cvzoo.links.model.resnet.block import zero_last_gamma
-    from cvzoo.links.model.resnet.depths import ResNet18, ResNet34, ResNet50, ResNet101, ResNet152
     from cvzoo.links.model.resnet.extractor import ResNetExtractor
     from cvzoo.links.model.resnet.resnet import ResNet
     from cvzoo.links.model.resnet.variants import (
+        ResNet18,
+        ResNet34,
+        ResNet50,
+        ResNet101,
+        ResNet152,
         ResNeXt50_32x4d,
         ResNeXt101_32x4d,
         ResNeXt101_32x8d,
@@ -198,12 +194,12 @@ if TYPE_CHECKING:
     from cvzoo.links.model.retinanet.augmentation import RandomPart, RetinaNetTransform, collate_photos
     from cvzoo.links.model.retinanet.config import RetinaNetConfig, RetinaNetSettings
     from cvzoo.links.model.retinanet.loss import RetinaNetLoss
-    from cvzoo.links.model.retinanet.published import (
+    from cvzoo.links.model.retinanet.retinanet import (
+        RetinaNet,
         retinanet_resnet18,
         retinanet_resnet50_fpn,
         retinanet_resnet50_fpn_v2,
     )
-    from cvzoo.links.model.retinanet.retinanet import RetinaNet
     from cvzoo.links.model.retinanet.text import retinanet_text
     from cvzoo.links.model.segmenter import AbstractPhotoSegmenter, AbstractSegmenter
     from cvzoo.links.model.segnet.segnet_basic import SegNetBasic
@@ -219,10 +215,8 @@ if TYPE_CHECKING:
     from cvzoo.links.model.ssd.augmentation import SSDTransform
     from cvzoo.links.model.ssd.config import SSDConfig, SSDSettings
     from cvzoo.links.model.ssd.loss import SSDLoss, collate_multibox, multibox_loss
-    from cvzoo.links.model.ssd.multibox import Multibox
     from cvzoo.links.model.ssd.multibox_coder import MultiboxCoder
-    from cvzoo.links.model.ssd.published import SSD300, SSD512
-    from cvzoo.links.model.ssd.ssd import SSD
+    from cvzoo.links.model.ssd.ssd import SSD, SSD300, SSD512, Multibox
     from cvzoo.links.model.ssd.vgg16 import Normalize, SSDVGG16Extractor
     from cvzoo.links.model.ssdlite.config import SSDLiteConfig, SSDLiteSettings
     from cvzoo.links.model.ssdlite.ssdlite import SSDLite, SSDLite320MobileNetV3Large
@@ -235,10 +229,8 @@ if TYPE_CHECKING:
     from cvzoo.links.model.vit.vit import ViT, ViTB16, ViTB32, ViTH14, ViTL16, ViTL32
     from cvzoo.links.model.yolo.augmentation import YOLOTransform
     from cvzoo.links.model.yolo.loss import YOLOLoss
-    from cvzoo.links.model.yolo.yolo_v2 import YOLOv2
-    from cvzoo.links.model.yolo.yolo_v2_tiny import YOLOv2Tiny
+    from cvzoo.links.model.yolo.yolo_v2 import YOLOv2, YOLOv2Tiny
     from cvzoo.links.model.yolo.yolo_v3 import YOLOv3
-    from cvzoo.links.model.zoo import zoo_members
     from cvzoo.links.model.zoo_member import ZooMember
 
 __all__ = [

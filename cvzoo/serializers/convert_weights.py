@@ -15,8 +15,7 @@ from cvzoo.backends.dispatch import get_backend
 from cvzoo.errors.exceptions import FileError, WeightsMismatchError
 from cvzoo.files.file_hash import sha256_of
 from cvzoo.links.chain import Chain
-from cvzoo.links.connection.batch_normalization import BatchNormalization
-from cvzoo.links.connection.frozen_batch_normalization import FrozenBatchNormalization
+from cvzoo.links.connection.batch_normalization import BatchNormalization, FrozenBatchNormalization
 from cvzoo.links.model.seen import greatest_difference, heads, seeded_photo
 from cvzoo.serializers.model_file import load_model, save_model
 from cvzoo.serializers.tensor_parity import TensorParity, tensor_parity

@@ -12,9 +12,9 @@ from cvzoo.backends.arrays import to_numpy as host_array
 from cvzoo.config.randomness import random_generator
 from cvzoo.errors.exceptions import DtypeError, ShapeError
 from cvzoo.functions.array.concat import concat
-from cvzoo.functions.math.average import mean
 from cvzoo.functions.math.matmul import matmul
-from cvzoo.functions.math.square import square as _square
+from cvzoo.functions.math.power import square as _square
+from cvzoo.functions.math.sum import mean
 from cvzoo.functions.math.sum import sum as _sum
 from cvzoo.singa.beside import beside, on_host
 from cvzoo.singa.device import Device

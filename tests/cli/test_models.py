@@ -2,7 +2,7 @@
 
 import json
 
-from cvzoo.links.model.zoo import zoo_members
+from cvzoo.links.model.families import zoo_members
 
 
 def test_the_list_has_every_member(run):

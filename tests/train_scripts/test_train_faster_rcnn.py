@@ -12,7 +12,7 @@ import pytest
 from cvzoo.datasets import COCOJSONBboxDataset
 from cvzoo.geometry import bbox_iou
 from cvzoo.links.model.faster_rcnn.faster_rcnn_vgg16 import FasterRCNNVGG16
-from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
+from cvzoo.links.model.faster_rcnn.region_proposal_network import ProposalCreator
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "train_scripts/detection/train_faster_rcnn.py"

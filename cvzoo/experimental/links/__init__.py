@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from cvzoo.links.model.fcis.fcis_resnet101 import FCISResNet101
     from cvzoo.links.model.fcis.train_chain import FCISTrainChain
     from cvzoo.links.model.pspnet.pspnet import PSPNetResNet50, PSPNetResNet101
-    from cvzoo.links.model.yolo.yolo_v2_tiny import YOLOv2Tiny
+    from cvzoo.links.model.yolo.yolo_v2 import YOLOv2Tiny
 
 __all__ = [
     "FCISResNet101",

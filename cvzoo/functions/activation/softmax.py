@@ -10,7 +10,7 @@ from cvzoo.functions.array.axes import one_axis
 from cvzoo.functions.array.broadcast_to import broadcast_to
 from cvzoo.functions.array.dtypes import widened
 from cvzoo.functions.math.elementwise import floating_backend
-from cvzoo.functions.math.exp import exp
+from cvzoo.functions.math.exponential import exp
 from cvzoo.functions.math.sum import sum
 
 

@@ -1,13 +1,18 @@
-"""The sigmoid-weighted linear unit."""
+"""Smooth relatives of the rectifier: swish, GELU, ELU."""
 
+import math
 from typing import Any
 
 from cvzoo.autodiff.variable import Variable, as_variable
+from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.functions.activation.sigmoid import sigmoid
+from cvzoo.functions.activation.tanh import tanh
 from cvzoo.functions.array.broadcast_to import broadcast_to
 from cvzoo.functions.array.dtypes import agreed_pair
 from cvzoo.functions.array.reshape import reshape
-from cvzoo.functions.math.elementwise import AbstractElementwise
+from cvzoo.functions.math.elementwise import AbstractElementwise, AbstractElementwiseOfOutput
+from cvzoo.functions.math.erf import erf
+from cvzoo.functions.math.exponential import exp
 from cvzoo.functions.math.operands import SCALARS
 
 
@@ -40,3 +45,66 @@ def swish(x: Variable | Any, beta: Variable | Any = 1.0) -> Variable:
 def silu(x: Variable | Any) -> Variable:
     """x * sigmoid(x): `swish` with beta 1."""
     return Swish(1.0).apply((x,))[0]
+
+
+_SQRT_2_OVER_PI = math.sqrt(2 / math.pi)
+_CUBIC = 0.044715  # the paper's fit
+
+
+class GELU(AbstractElementwise):
+    kind = "gelu_erf"
+
+    def slope(self, x: Variable) -> Variable:
+        return (erf(x * math.sqrt(0.5)) + 1) * 0.5 + x * exp(x * x * -0.5) * (1 / math.sqrt(2 * math.pi))
+
+
+class GELUByTanh(AbstractElementwise):
+    kind = "gelu_tanh"
+
+    def slope(self, x: Variable) -> Variable:
+        t = tanh((x + x**3 * _CUBIC) * _SQRT_2_OVER_PI)
+        return (t + 1) * 0.5 + x * (1 - t * t) * (x * x * (3 * _CUBIC) + 1) * (0.5 * _SQRT_2_OVER_PI)
+
+
+def gelu(x: Variable | Any, *, approximate: bool = False) -> Variable:
+    """x times the probability that a normal number is below x.
+
+    approximate: by tanh, as networks trained so want it
+    Source: Gaussian error linear units (Hendrycks and Gimpel, 2016).
+    """
+    return (GELUByTanh() if approximate else GELU()).apply((x,))[0]
+
+
+_SELU_ALPHA = 1.6732632423543772  # the fixed point of the paper's equation, for mean 0 and variance 1
+_SELU_SCALE = 1.0507009873554805
+
+
+class ELU(AbstractElementwiseOfOutput):
+    kind = "elu"
+
+    def __init__(self, alpha: float):
+        self.alpha = alpha
+
+    def slope(self, y: Variable) -> Variable:
+        above = (y.array > 0).astype(y.dtype)
+        return (y + self.alpha) * (1 - above) + above
+
+
+def elu(x: Variable | Any, alpha: float = 1.0) -> Variable:
+    """x where it is above 0, else alpha * (exp(x) - 1).
+
+    alpha: at least 0
+    Raises ValueRangeError if it is negative.
+    Source: Fast and accurate deep network learning by exponential linear units (Clevert et al., ICLR 2016).
+    """
+    if not alpha >= 0:
+        raise ValueRangeError("elu: alpha must not be negative", expected="at least 0", got=alpha)
+    return ELU(alpha).apply((x,))[0]
+
+
+def selu(x: Variable | Any, alpha: float = _SELU_ALPHA, scale: float = _SELU_SCALE) -> Variable:
+    """scale * elu(x, alpha).
+
+    Source: Self-normalizing neural networks (Klambauer et al., NIPS 2017).
+    """
+    return elu(x, alpha) * scale

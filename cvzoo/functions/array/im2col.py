@@ -6,10 +6,10 @@ from typing import Any
 
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.errors.exceptions import ShapeError
+from cvzoo.functions.array.concat import stack
 from cvzoo.functions.array.get_item import get_item
 from cvzoo.functions.array.pad import pad as pad_array
 from cvzoo.functions.array.reshape import reshape
-from cvzoo.functions.array.stack import stack
 from cvzoo.shapes.check import pair
 from cvzoo.shapes.pads import end_pad, pads
 from cvzoo.shapes.sizes import conv_out_size

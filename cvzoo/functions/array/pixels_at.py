@@ -7,7 +7,7 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.functions.array.cast import cast
 from cvzoo.functions.array.dtypes import widened
-from cvzoo.functions.array.expand_dims import expand_dims
+from cvzoo.functions.array.reshape import expand_dims
 from cvzoo.functions.math.add import add, subtract
 from cvzoo.functions.math.multiply import multiply
 

@@ -1,11 +1,12 @@
-"""The same values in another shape."""
+"""The same elements in another shape."""
 
 from typing import Any
 
 from cvzoo.autodiff.function_node import FunctionNode
-from cvzoo.autodiff.variable import Variable
+from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import ShapeError
+from cvzoo.functions.array.axes import Axes, all_axes, one_axis
 
 
 class Reshape(FunctionNode):
@@ -33,3 +34,31 @@ def reshape(x: Variable | Any, shape: int | tuple[int, ...]) -> Variable:
     Raises ShapeError if the number of values differs.
     """
     return Reshape((shape,) if isinstance(shape, int) else tuple(shape)).apply((x,))[0]
+
+
+def expand_dims(x: Variable | Any, axis: int) -> Variable:
+    """x with a new axis of size 1 at `axis`; a view.
+
+    Raises ShapeError if there is no such place.
+    """
+    x = as_variable(x)
+    axis = one_axis(axis, x.ndim + 1, "expand_dims")
+    return reshape(x, (*x.shape[:axis], 1, *x.shape[axis:]))
+
+
+def squeeze(x: Variable | Any, axis: Axes = None) -> Variable:
+    """x without the axes `axis`, which must have size 1, or without all axes of size 1; a view.
+
+    Raises ShapeError if there is no such axis, or its size is not 1.
+    """
+    x = as_variable(x)
+    axes = all_axes(axis, x.ndim, "squeeze")
+    if axis is not None and any(x.shape[i] != 1 for i in axes):
+        raise ShapeError("squeeze: only axes of size 1 can go", expected=f"size 1 at {axes}", got=x.shape)
+    return reshape(x, tuple([size for i, size in enumerate(x.shape) if not (i in axes and size == 1)]))
+
+
+def flatten(x: Variable | Any) -> Variable:
+    """x in one axis, row-major."""
+    x = as_variable(x)
+    return reshape(x, (-1,)) if x.size else reshape(x, (0,))

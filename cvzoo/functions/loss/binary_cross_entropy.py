@@ -12,7 +12,7 @@ from cvzoo.functions.loss.labels import beside, check_like
 from cvzoo.functions.loss.reduced import check_reduce, reduced
 from cvzoo.functions.math.add import add, subtract
 from cvzoo.functions.math.clip import clip
-from cvzoo.functions.math.log import log
+from cvzoo.functions.math.exponential import log
 from cvzoo.functions.math.multiply import multiply
 
 

@@ -13,7 +13,7 @@ from cvzoo.functions.loss.reduced import check_reduce, reduced
 from cvzoo.functions.math.add import add, subtract
 from cvzoo.functions.math.multiply import multiply
 from cvzoo.functions.math.norm import norm
-from cvzoo.functions.math.square import square
+from cvzoo.functions.math.power import square
 
 
 @on_device_of_arguments

@@ -10,7 +10,7 @@ from cvzoo.functions.loss.labels import beside, check_like
 from cvzoo.functions.loss.reduced import check_reduce, reduced
 from cvzoo.functions.math.add import add, subtract
 from cvzoo.functions.math.divide import divide
-from cvzoo.functions.math.maximum import maximum, minimum
+from cvzoo.functions.math.extremum import maximum, minimum
 from cvzoo.functions.math.multiply import multiply
 
 

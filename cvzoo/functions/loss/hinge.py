@@ -12,7 +12,7 @@ from cvzoo.functions.loss.labels import beside, check_labels
 from cvzoo.functions.loss.reduced import check_reduce, reduced
 from cvzoo.functions.math.add import subtract
 from cvzoo.functions.math.multiply import multiply
-from cvzoo.functions.math.square import square
+from cvzoo.functions.math.power import square
 
 
 @on_device_of_arguments

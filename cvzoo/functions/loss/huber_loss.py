@@ -1,4 +1,4 @@
-"""Squared differences where they are small, absolute ones where they are large."""
+"""Losses quadratic near zero and linear beyond: Huber's, and smooth L1."""
 
 from typing import Any
 
@@ -52,3 +52,16 @@ def huber_loss(x: Any, t: Any, delta: float, reduce: str = "sum_along_second_axi
         raise ShapeError("huber_loss: x has no second axis", got=x.shape, hint="reduce='sum'")
     loss = HuberLoss(delta).apply((subtract(x, t),))[0]
     return sum(loss, axis=1) if along else reduced(loss, reduce, x.size)
+
+
+@on_device_of_arguments
+def smooth_l1(x: Any, t: Any, *, beta: float = 1.0, reduce: str = "mean") -> Variable:
+    """d**2 / (2 * beta) where |d| < beta, else |d| - beta / 2, for d = x - t: a number, or x's shape.
+
+    x, t: of one shape and dtype
+    reduce: "mean", "sum" or "no"
+    Raises ShapeError or DtypeError if x and t differ, ValueRangeError if beta is not positive.
+    Source: Girshick, "Fast R-CNN", 2015, equation 3 (beta = 1).
+    """
+    loss = huber_loss(x, t, beta, reduce)
+    return loss if beta == 1 else multiply(loss, 1.0 / beta)

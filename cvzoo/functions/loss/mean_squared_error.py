@@ -1,4 +1,4 @@
-"""The mean of squared differences."""
+"""Means of squared and of absolute differences."""
 
 from typing import Any
 
@@ -7,8 +7,22 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.functions.array.dtypes import widened
 from cvzoo.functions.loss.labels import beside, check_like
 from cvzoo.functions.loss.reduced import reduced
+from cvzoo.functions.math.absolute import absolute
 from cvzoo.functions.math.add import subtract
-from cvzoo.functions.math.square import square
+from cvzoo.functions.math.power import square
+
+
+@on_device_of_arguments
+def mean_absolute_error(x0: Any, x1: Any) -> Variable:
+    """The mean of |x0 - x1| over all elements: a number; 0 if there are none.
+
+    x0, x1: of one shape and dtype
+    Raises ShapeError or DtypeError if they differ.
+    """
+    x0 = widened(x0)
+    x1 = widened(beside(x1, x0))
+    check_like(x0, x1, function="mean_absolute_error")
+    return reduced(absolute(subtract(x0, x1)), "mean", x0.size)
 
 
 @on_device_of_arguments

@@ -7,13 +7,12 @@ from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
 from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.label_weights import sign_and_weight
-from cvzoo.functions.activation.sigmoid import sigmoid
-from cvzoo.functions.activation.softplus import softplus
+from cvzoo.functions.activation.sigmoid import sigmoid, softplus
 from cvzoo.functions.array.dtypes import widened
 from cvzoo.functions.loss.labels import beside, check_labels, check_like
 from cvzoo.functions.loss.reduced import check_reduce, reduced
 from cvzoo.functions.math.add import add
-from cvzoo.functions.math.exp import exp
+from cvzoo.functions.math.exponential import exp
 from cvzoo.functions.math.multiply import multiply
 
 

@@ -8,7 +8,7 @@ from cvzoo.functions.array.dtypes import widened
 from cvzoo.functions.loss.labels import beside, check_like
 from cvzoo.functions.math.absolute import absolute
 from cvzoo.functions.math.add import subtract
-from cvzoo.functions.math.square import square
+from cvzoo.functions.math.power import square
 
 
 @on_device_of_arguments

@@ -11,7 +11,7 @@ from cvzoo.functions.loss.contrastive import check_margin
 from cvzoo.functions.loss.labels import beside, check_like
 from cvzoo.functions.loss.reduced import check_reduce, reduced
 from cvzoo.functions.math.add import add, subtract
-from cvzoo.functions.math.square import square
+from cvzoo.functions.math.power import square
 from cvzoo.functions.math.sum import sum
 
 

@@ -109,3 +109,14 @@ def subtract(a: Operand, b: Operand) -> Variable:
 def negative(x: Operand) -> Variable:
     """-x."""
     return Negative().apply((x,))[0]
+
+
+class AddReLU(FunctionNode):
+    """a and b of one shape to max(a + b, 0). It is never part of a graph.
+
+    What is NaN before relu may be 0 behind it.
+    """
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        a, b = inputs
+        return (backend_of(a).add_relu(a, b),)

@@ -1,4 +1,4 @@
-"""Quotients, element by element."""
+"""Division, and division rounded down."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from cvzoo.functions.array.broadcast_to import sum_to
 from cvzoo.functions.array.dtypes import agreed_pair
 from cvzoo.functions.math.add import negative
 from cvzoo.functions.math.multiply import multiply
-from cvzoo.functions.math.operands import SCALARS, of_constant, of_pair, typed_constant
+from cvzoo.functions.math.operands import SCALARS, check_operands, of_constant, of_pair, typed_constant
 
 
 def _check_floating(x: Any) -> None:
@@ -76,3 +76,35 @@ def divide(a: Variable | Any, b: Variable | Any) -> Variable:
     if isinstance(a, SCALARS):
         return DivideConstant(a).apply((b,))[0]
     return Divide().apply(agreed_pair(a, b))[0]
+
+
+class FloorDivide(FunctionNode):
+    def forward(self, inputs: tuple) -> tuple:
+        a, b = inputs
+        return (check_operands(a, b, "floor_divide").xp.floor_divide(a, b),)
+
+    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+        return (None,) * len(indexes)
+
+
+class FloorDivideConstant(FunctionNode):
+    def __init__(self, value: float, *, reverse: bool):
+        self.value = value
+        self.reverse = reverse
+
+    def forward(self, inputs: tuple) -> tuple:
+        (x,) = inputs
+        value = typed_constant(self.value, x, "floor_divide")
+        return (value // x if self.reverse else x // value,)
+
+    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+        return (None,)
+
+
+def floor_divide(a: Variable | Any, b: Variable | Any) -> Variable:
+    """a // b, element by element; operands as in `add`. Its gradient is nothing: it is flat where it is smooth."""
+    if isinstance(b, SCALARS):
+        return FloorDivideConstant(b, reverse=False).apply((a,))[0]
+    if isinstance(a, SCALARS):
+        return FloorDivideConstant(a, reverse=True).apply((b,))[0]
+    return FloorDivide().apply(agreed_pair(a, b))[0]

@@ -1,6 +1,7 @@
 """What functions have in common that a backend computes element by element in one pass."""
 
 import abc
+from collections.abc import Sequence
 from typing import Any
 
 from cvzoo.autodiff.function_node import FunctionNode
@@ -102,3 +103,17 @@ class AbstractPointwise(FunctionNode, abc.ABC):
     @abc.abstractmethod
     def slope(self, x: Variable) -> Variable:
         """The derivative at x, made of differentiable functions."""
+
+
+class ElementwiseChain(FunctionNode):
+    """x and the other operands, in order, to x after all steps. It has no gradient: passes over graphs put it there.
+
+    steps: as the backends' `chain` takes them
+    """
+
+    def __init__(self, steps: Sequence[tuple]):
+        self.steps = tuple(steps)
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        x, *others = inputs
+        return (backend_of(x).chain(x, self.steps, others),)

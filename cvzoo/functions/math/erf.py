@@ -6,7 +6,7 @@ from typing import Any
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.erf import erf as erf_of_array
 from cvzoo.functions.math.elementwise import AbstractPointwise
-from cvzoo.functions.math.exp import exp
+from cvzoo.functions.math.exponential import exp
 
 
 class Erf(AbstractPointwise):

@@ -1,15 +1,19 @@
-"""Largest and smallest values along axes."""
+"""Extrema: along axes, of pairs, and where they stand."""
 
 from typing import Any
 
 from cvzoo.autodiff.function_node import FunctionNode
-from cvzoo.autodiff.variable import Variable
+from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
+from cvzoo.autodiff.variable import Variable, as_array, as_variable
 from cvzoo.backends.dispatch import backend_of
+from cvzoo.backends.float_types import is_half, widened
 from cvzoo.errors.exceptions import ShapeError
-from cvzoo.functions.array.axes import Axes, all_axes, kept_shape
-from cvzoo.functions.array.broadcast_to import broadcast_to
+from cvzoo.functions.array.axes import Axes, all_axes, kept_shape, one_axis
+from cvzoo.functions.array.broadcast_to import broadcast_to, sum_to
+from cvzoo.functions.array.dtypes import agreed_pair
 from cvzoo.functions.array.reshape import reshape
 from cvzoo.functions.math.multiply import multiply
+from cvzoo.functions.math.operands import SCALARS, of_pair, typed_constant
 
 
 class Extremum(FunctionNode):
@@ -52,3 +56,79 @@ def max(x: Variable | Any, axis: Axes = None, keepdims: bool = False) -> Variabl
 def min(x: Variable | Any, axis: Axes = None, keepdims: bool = False) -> Variable:
     """The smallest value of x along `axis`; as `max`."""
     return Extremum("min", axis, keepdims).apply((x,))[0]
+
+
+class Maximum(FunctionNode):
+    def forward(self, inputs: tuple) -> tuple:
+        a, b = inputs
+        self.retain_inputs((0, 1))
+        return (of_pair("maximum", a, b),)
+
+    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+        a, b = self.get_retained_inputs()
+        return _share(indexes, gys[0], a, b, a.array >= b.array)
+
+
+class Minimum(FunctionNode):
+    def forward(self, inputs: tuple) -> tuple:
+        a, b = inputs
+        self.retain_inputs((0, 1))
+        return (of_pair("minimum", a, b),)
+
+    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+        a, b = self.get_retained_inputs()
+        return _share(indexes, gys[0], a, b, a.array <= b.array)
+
+
+def _share(indexes: tuple, gy: Variable, a: Variable, b: Variable, first: Any) -> tuple:
+    """The gradient for a where `first`, else for b."""
+    return tuple([sum_to(gy * (~first if i else first).astype(gy.dtype), (b if i else a).shape) for i in indexes])
+
+
+def _operands(a: Any, b: Any, function: str) -> tuple[Any, Any]:
+    """A plain number becomes an array of the other's dtype."""
+    if isinstance(b, SCALARS):
+        array = as_array(a)
+        value = typed_constant(b, array, function)
+        if is_half(array.dtype):  # an array module need not know numbers of 16 bits
+            return a, backend_of(array).xp.full((), float(value), "float32").astype(array.dtype)
+        return a, backend_of(array).xp.full((), value, array.dtype)
+    if isinstance(a, SCALARS):
+        return _operands(b, a, function)[::-1]
+    return a, b
+
+
+def maximum(a: Variable | Any, b: Variable | Any) -> Variable:
+    """The larger of a and b, element by element; operands as in `add`. Where they are equal a gets the gradient."""
+    return Maximum().apply(agreed_pair(*_operands(a, b, "maximum")))[0]
+
+
+def minimum(a: Variable | Any, b: Variable | Any) -> Variable:
+    """The smaller of a and b, element by element; operands as in `add`. Where they are equal a gets the gradient."""
+    return Minimum().apply(agreed_pair(*_operands(a, b, "minimum")))[0]
+
+
+def _find(x: Variable | Any, axis: int | None, function: str) -> Variable:
+    array = as_array(x)
+    xp = backend_of(array).xp
+    array = widened(array)
+    axis = None if axis is None else one_axis(axis, array.ndim, function)
+    if not (array.size if axis is None else array.shape[axis]):
+        raise ShapeError(f"{function}: there is nothing to choose from", got=array.shape)
+    find = xp.argmax if function == "argmax" else xp.argmin
+    return as_variable(xp.asarray(find(array, axis=axis)).astype("int32"))
+
+
+@on_device_of_arguments
+def argmax(x: Variable | Any, axis: int | None = None) -> Variable:
+    """int32: the place of the largest value along `axis` (first of equals), or in the flattened x. No gradient.
+
+    Raises ShapeError if there is no such axis or no value.
+    """
+    return _find(x, axis, "argmax")
+
+
+@on_device_of_arguments
+def argmin(x: Variable | Any, axis: int | None = None) -> Variable:
+    """int32: the place of the smallest value, as `argmax`. No gradient."""
+    return _find(x, axis, "argmin")

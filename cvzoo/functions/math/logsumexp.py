@@ -10,7 +10,7 @@ from cvzoo.functions.array.axes import Axes, all_axes, kept_shape
 from cvzoo.functions.array.broadcast_to import broadcast_to
 from cvzoo.functions.array.reshape import reshape
 from cvzoo.functions.math.elementwise import floating_backend
-from cvzoo.functions.math.exp import exp
+from cvzoo.functions.math.exponential import exp
 
 
 class LogSumExp(FunctionNode):

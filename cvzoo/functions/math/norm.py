@@ -9,7 +9,7 @@ from cvzoo.functions.array.axes import Axes, all_axes, kept_shape
 from cvzoo.functions.array.broadcast_to import broadcast_to
 from cvzoo.functions.array.reshape import reshape
 from cvzoo.functions.math.elementwise import floating_backend
-from cvzoo.functions.math.square import square
+from cvzoo.functions.math.power import square
 from cvzoo.functions.math.sum import sum
 
 

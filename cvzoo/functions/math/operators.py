@@ -14,14 +14,12 @@ from cvzoo.functions.array.reshape import reshape
 from cvzoo.functions.array.transpose import transpose
 from cvzoo.functions.math.absolute import absolute
 from cvzoo.functions.math.add import add, negative, subtract
-from cvzoo.functions.math.average import mean
-from cvzoo.functions.math.divide import divide
+from cvzoo.functions.math.divide import divide, floor_divide
 from cvzoo.functions.math.extremum import max, min
-from cvzoo.functions.math.floor_divide import floor_divide
 from cvzoo.functions.math.matmul import matmul
 from cvzoo.functions.math.multiply import multiply
 from cvzoo.functions.math.power import power
-from cvzoo.functions.math.sum import sum
+from cvzoo.functions.math.sum import mean, sum
 
 
 def _add(self: Variable, other: Any) -> Variable:

@@ -1,4 +1,4 @@
-"""Powers, element by element."""
+"""Powers and roots."""
 
 import math
 from typing import Any
@@ -6,13 +6,32 @@ from typing import Any
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.arrays import range_of
+from cvzoo.backends.dispatch import backend_of
+from cvzoo.backends.float_types import is_float
 from cvzoo.errors.exceptions import DtypeError
 from cvzoo.functions.array.broadcast_to import sum_to
 from cvzoo.functions.array.dtypes import agreed_pair
-from cvzoo.functions.math.log import log
+from cvzoo.functions.math.elementwise import AbstractElementwiseOfOutput, AbstractPointwise
+from cvzoo.functions.math.exponential import log
 from cvzoo.functions.math.multiply import multiply
 from cvzoo.functions.math.operands import SCALARS, check_operands, of_constant, of_pair, typed_constant
-from cvzoo.functions.math.square import square
+
+
+class Square(FunctionNode):
+    def forward(self, inputs: tuple) -> tuple:
+        (x,) = inputs
+        backend = backend_of(x)
+        self.retain_inputs((0,))
+        return (backend.eltwise("square", x) if is_float(x.dtype) else x * x,)
+
+    def backward(self, indexes: tuple, gys: tuple) -> tuple:
+        (x,) = self.get_retained_inputs()
+        return (multiply(multiply(gys[0], 2), x),)
+
+
+def square(x: Variable | Any) -> Variable:
+    """x * x."""
+    return Square().apply((x,))[0]
 
 
 def _log_of_base(a: Variable) -> Variable:
@@ -97,3 +116,28 @@ def power(a: Variable | Any, b: Variable | Any) -> Variable:
     if isinstance(a, SCALARS):
         return PowerOfConstant(a).apply((b,))[0]
     return Power().apply(agreed_pair(a, b))[0]
+
+
+class Sqrt(AbstractElementwiseOfOutput):
+    kind = "sqrt"
+
+    def slope(self, y: Variable) -> Variable:
+        return 0.5 / y
+
+
+def sqrt(x: Variable | Any) -> Variable:
+    """The square root of x; NaN for negative values. The slope at 0 is infinite."""
+    return Sqrt().apply((x,))[0]
+
+
+class Rsqrt(AbstractPointwise):
+    def value(self, xp: Any, x: Any) -> Any:
+        return 1 / xp.sqrt(x)
+
+    def slope(self, x: Variable) -> Variable:
+        return -0.5 * rsqrt(x) / x
+
+
+def rsqrt(x: Variable | Any) -> Variable:
+    """1 / sqrt(x)."""
+    return Rsqrt().apply((x,))[0]

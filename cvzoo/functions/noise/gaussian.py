@@ -5,7 +5,7 @@ from typing import Any
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.math.elementwise import floating_backend
-from cvzoo.functions.math.exp import exp
+from cvzoo.functions.math.exponential import exp
 
 
 def gaussian(mean: Variable | Any, ln_var: Variable | Any) -> Variable:

@@ -12,9 +12,8 @@ from cvzoo.functions.array.broadcast_to import broadcast_to
 from cvzoo.functions.array.cast import cast
 from cvzoo.functions.array.dtypes import widened
 from cvzoo.functions.array.reshape import reshape
-from cvzoo.functions.math.average import mean
 from cvzoo.functions.math.power import power
-from cvzoo.functions.math.sum import sum
+from cvzoo.functions.math.sum import mean, sum
 
 
 class LayerNormalization(FunctionNode):

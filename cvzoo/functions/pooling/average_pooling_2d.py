@@ -1,4 +1,4 @@
-"""Means over windows."""
+"""Average pooling over windows, and over all of a map."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.backends.dispatch import backend_of
+from cvzoo.functions.array.reshape import reshape
 from cvzoo.functions.pooling.pool_window import pool_window
 
 Sizes = int | Sequence[int]
@@ -66,3 +67,13 @@ def average_pooling_2d(
     x = as_variable(x)
     window = pool_window(x, ksize, stride, pad, cover_all, function="average_pooling_2d")
     return AveragePooling2D(window, count_pad).apply((x,))[0]
+
+
+def global_average_pooling_2d(x: Any) -> Variable:
+    """The mean of each channel of x (B, C, H, W): (B, C).
+
+    Raises ShapeError if x is not 4-D, ValueRangeError if it has no pixels.
+    """
+    x = as_variable(x)
+    window = pool_window(x, x.shape[2:], 1, 0, False, function="global_average_pooling_2d")
+    return reshape(AveragePooling2D(window, True).apply((x,))[0], x.shape[:2])

@@ -1,4 +1,4 @@
-"""Maxima over windows."""
+"""Maximum pooling over windows, and over all of a map."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,6 +7,7 @@ from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable, as_array, as_variable
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.config.switches import switches
+from cvzoo.functions.array.reshape import reshape
 from cvzoo.functions.pooling.pool_window import pool_window
 from cvzoo.functions.pooling.upsampling_2d import PickPixels
 
@@ -124,3 +125,14 @@ def max_pooling_2d(
             return y, backend_of(x.array).max_pool_2d_indices(x.array, **window)
         return y, MaxPlaces(window).apply((as_array(x),))[0].array  # a function, so that who records it can do it again
     return y
+
+
+def global_max_pooling_2d(x: Any) -> Variable:
+    """The maximum of each channel of x (B, C, H, W): (B, C).
+
+    Raises ShapeError if x is not 4-D, ValueRangeError if it has no pixels.
+    """
+    x = as_variable(x)
+    window = pool_window(x, x.shape[2:], 1, 0, False, function="global_max_pooling_2d")
+    y = MaxPooling2D(window, x.requires_grad and switches.enable_backprop).apply((x,))[0]
+    return reshape(y, x.shape[:2])

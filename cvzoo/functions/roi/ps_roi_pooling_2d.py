@@ -1,11 +1,74 @@
-"""Position-sensitive regions of whole pixels: means and maxima."""
+"""Position-sensitive pooling of regions: of pixels, and of bilinear samples."""
 
 from typing import Any
 
 from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends.regions import Cells
-from cvzoo.functions.roi.checks import PlacedOutsize, checked_placed_outsize
+from cvzoo.functions.roi.checks import PlacedOutsize, Sampling, checked_placed_outsize, checked_sampling
 from cvzoo.functions.roi.regions_of_maps import regions_of_maps
+
+
+def ps_roi_average_align_2d(
+    x: Any,
+    rois: Any,
+    roi_indices: Any,
+    outsize: PlacedOutsize,
+    spatial_scale: float,
+    group_size: int,
+    sampling_ratio: Sampling = None,
+    *,
+    aligned: bool = False,
+) -> Variable:
+    """(R, C, OH, OW): each region, each cell the mean of a few bilinear samples of channels of its own.
+
+    x: (B, C * group_size ** 2, H, W), channel (c * group_size + gy) * group_size + gx
+    rois: (R, 4) float32, y_min x_min y_max x_max, pixels of the photo; no gradient is taken of them
+    roi_indices: (R,) int32, which of the B maps each region lies on
+    outsize: (C, OH, OW); or (OH, OW), or a number for both
+    spatial_scale: pixels of the map for one of the photo
+    group_size: cell (oy, ox) looks at gy = oy * group_size // OH, gx = ox * group_size // OW
+    sampling_ratio, aligned: as for `roi_average_align_2d`; torchvision's ps_roi_align is aligned
+    Raises ShapeError, DtypeError or ValueRangeError if the arrays do not fit together.
+
+    Source: Dai et al., "R-FCN", 2016; Li et al., "Light-Head R-CNN", 2017. Where we differ: regions are not rounded.
+    """
+    name = "ps_roi_average_align_2d"
+    size = checked_placed_outsize(as_array(x), outsize, group_size, function=name)
+    return regions_of_maps(
+        *((x,), rois, roi_indices, (spatial_scale,), size, Cells.SAMPLES),
+        function=name,
+        sampling=checked_sampling(sampling_ratio, function=name),
+        aligned=aligned,
+        group=group_size,
+    )
+
+
+def ps_roi_max_align_2d(
+    x: Any,
+    rois: Any,
+    roi_indices: Any,
+    outsize: PlacedOutsize,
+    spatial_scale: float,
+    group_size: int,
+    sampling_ratio: Sampling = None,
+    *,
+    aligned: bool = False,
+) -> Variable:
+    """(R, C, OH, OW): each region, each cell the greatest of a few bilinear samples of channels of its own.
+
+    Arguments and errors as for `ps_roi_average_align_2d`. A sample a pixel or more beside the map does not count; a
+    cell without any is 0. The gradient goes to the first of the greatest.
+    """
+    name = "ps_roi_max_align_2d"
+    size = checked_placed_outsize(as_array(x), outsize, group_size, function=name)
+    return regions_of_maps(
+        *((x,), rois, roi_indices, (spatial_scale,), size, Cells.SAMPLES),
+        function=name,
+        sampling=checked_sampling(sampling_ratio, function=name),
+        aligned=aligned,
+        group=group_size,
+        greatest=True,
+    )
 
 
 def ps_roi_average_pooling_2d(

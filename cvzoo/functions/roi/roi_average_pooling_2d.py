@@ -1,12 +1,89 @@
-"""Regions as the means of their parts."""
+"""Means of regions' cells: of pixels, and of bilinear samples."""
 
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.arrays import range_of
 from cvzoo.backends.regions import Cells
-from cvzoo.functions.roi.checks import checked_outsize
+from cvzoo.functions.roi.checks import Sampling, checked_outsize, checked_sampling
 from cvzoo.functions.roi.regions_of_maps import regions_of_maps
+
+_NAME = "roi_average_align_2d"
+
+
+def roi_average_align_2d(
+    x: Any,
+    rois: Any,
+    roi_indices: Any,
+    outsize: int | Sequence[int],
+    spatial_scale: float,
+    sampling_ratio: Sampling = None,
+    *,
+    aligned: bool = False,
+) -> Variable:
+    """(R, C, OH, OW): the inside of each region, each cell the mean of a few bilinear samples.
+
+    x: (B, C, H, W)
+    rois: (R, 4) float32, y_min x_min y_max x_max, pixels of the photo; no gradient is taken of them
+    roi_indices: (R,) int32, which of the B maps each region lies on
+    outsize: OH and OW, a number or (rows, columns)
+    spatial_scale: pixels of the map for one of the photo, such as 1 / 16
+    sampling_ratio: samples in a cell along each axis, a number or (rows, columns); None or 0: one a pixel, rounded up
+    aligned: pixel centres lie at half. False, as first published code had it: they lie on whole numbers, half a pixel
+        off, and a region is at least one pixel of the map wide
+    A sample less than a pixel beside the map takes the nearest pixel, one farther away is 0. The gradient is the same
+    bits in every run.
+    Raises ShapeError, DtypeError or ValueRangeError if the arrays do not fit together.
+
+    Source: He et al., "Mask R-CNN", 2017, section 3. Both corner rules agree with torchvision's.
+    """
+    return regions_of_maps(
+        *((x,), rois, roi_indices, (spatial_scale,), checked_outsize(outsize, function=_NAME), Cells.SAMPLES),
+        function=_NAME,
+        sampling=checked_sampling(sampling_ratio, function=_NAME),
+        aligned=aligned,
+    )
+
+
+def roi_average_align_levels(
+    maps: Sequence[Any],
+    rois: Any,
+    roi_indices: Any,
+    levels: Any,
+    outsize: int | Sequence[int],
+    spatial_scales: Sequence[float],
+    sampling_ratio: Sampling = None,
+    *,
+    aligned: bool = False,
+) -> Variable:
+    """(R, C, OH, OW): the inside of each region, each from its own level of a pyramid, in the order of the regions.
+
+    maps: (B, C, H, W) each; spatial_scales: of each
+    levels: (R,) int, which of them each region looks at
+    All else as in `roi_average_align_2d`.
+    """
+    seen, levels = _levels_seen(levels, len(spatial_scales))
+    return regions_of_maps(
+        *([maps[k] for k in seen], rois, roi_indices, [spatial_scales[k] for k in seen]),
+        *(checked_outsize(outsize, function=_NAME), Cells.SAMPLES),
+        function=_NAME,
+        level=levels,
+        sampling=checked_sampling(sampling_ratio, function=_NAME),
+        aligned=aligned,
+    )
+
+
+def _levels_seen(levels: Any, n_level: int) -> tuple[list[int], Any]:
+    """The levels that a region looks at, and which of these each region looks at; all where that is not looked at."""
+    if not levels.size:
+        return [0], levels
+    if range_of(levels) is None:
+        return list(range(n_level)), levels
+    seen, places = np.unique(levels, return_inverse=True)
+    return seen.tolist(), places
 
 
 def roi_average_pooling_2d(

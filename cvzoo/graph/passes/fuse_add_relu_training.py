@@ -1,8 +1,7 @@
 """A rectifier behind a sum is done while the sum is still at hand."""
 
 from cvzoo.functions.activation.relu import ReLU
-from cvzoo.functions.math.add import Add
-from cvzoo.functions.math.add_relu import AddReLU
+from cvzoo.functions.math.add import Add, AddReLU
 from cvzoo.functions.normalization.batch_normalization import BatchNormalization
 from cvzoo.functions.normalization.batch_normalization_relu import BatchNormalizationReLU
 from cvzoo.functions.pooling.max_pooling_2d import MaxPooling2D

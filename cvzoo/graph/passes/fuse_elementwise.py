@@ -7,8 +7,7 @@ import numpy as np
 
 from cvzoo.functions.math.add import Add, AddConstant, Negative, Subtract, SubtractConstant, SubtractFromConstant
 from cvzoo.functions.math.divide import Divide, DivideByConstant
-from cvzoo.functions.math.elementwise import AbstractElementwise, AbstractElementwiseOfOutput
-from cvzoo.functions.math.elementwise_chain import ElementwiseChain
+from cvzoo.functions.math.elementwise import AbstractElementwise, AbstractElementwiseOfOutput, ElementwiseChain
 from cvzoo.functions.math.multiply import Multiply, MultiplyConstant
 from cvzoo.functions.normalization.fixed_batch_normalization import FixedBatchNormalization
 from cvzoo.graph.records import Graph, Record

@@ -4,8 +4,7 @@ import math
 
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.functions.math.add import Add
-from cvzoo.functions.math.fused_matmul import FusedMatMul
-from cvzoo.functions.math.matmul import MatMul
+from cvzoo.functions.math.matmul import FusedMatMul, MatMul
 from cvzoo.functions.math.multiply import MultiplyConstant
 from cvzoo.graph.records import Graph, Record
 from cvzoo.graph.uses import Uses

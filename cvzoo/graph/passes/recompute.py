@@ -10,8 +10,7 @@ from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.functions.array.get_item import GetItem
 from cvzoo.functions.array.reshape import Reshape
 from cvzoo.functions.array.transpose import Transpose
-from cvzoo.functions.math.add import Add
-from cvzoo.functions.math.add_relu import AddReLU
+from cvzoo.functions.math.add import Add, AddReLU
 from cvzoo.functions.math.elementwise import AbstractElementwise, AbstractElementwiseOfOutput
 from cvzoo.functions.normalization.batch_normalization import BatchNormalization
 from cvzoo.functions.normalization.batch_normalization_relu import BatchNormalizationReLU, FixedBatchNormalizationReLU

@@ -5,10 +5,8 @@ from typing import TYPE_CHECKING
 from cvzoo.lazy_imports.on_demand import import_on_demand
 
 if TYPE_CHECKING:
-    from cvzoo.links.connection.conv_2d_activ import Conv2DActiv
-    from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv
+    from cvzoo.links.connection.conv_2d_bn_activ import Conv2DActiv, Conv2DBNActiv, SeparableConv2DBNActiv
     from cvzoo.links.connection.se_block import SEBlock
-    from cvzoo.links.connection.separable_conv_2d_bn_activ import SeparableConv2DBNActiv
 
 __all__ = [
     "Conv2DActiv",

@@ -1,15 +1,64 @@
-"""Convolution, batch normalization, activation: the block that most backbones are made of."""
+"""Convolution, batch normalization, activation: the blocks that most backbones are made of."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from cvzoo.autodiff.variable import Variable
+from cvzoo.config.switches import switches
 from cvzoo.functions.activation.relu import relu
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.connection.convolution_2d import Convolution2D
-from cvzoo.links.connection.fused_activation import fused_activation
-from cvzoo.links.connection.fused_convolution import can_fold, fused_convolution
+from cvzoo.links.connection.fused_convolution import can_fold, fused_activation, fused_convolution
+
+
+class Conv2DActiv(Chain):
+    """activ(conv(x)).
+
+    Arguments as in Convolution2D; activ=None leaves the values.
+
+    Where no gradients are taken, convolution and relu are one kernel.
+    """
+
+    def __init__(
+        self,
+        in_channels: int | None,
+        out_channels: int,
+        ksize: int | tuple[int, int] | None = None,
+        stride: int | tuple[int, int] = 1,
+        pad: int | Sequence[int] = 0,
+        dilate: int | tuple[int, int] = 1,
+        nobias: bool = False,
+        initialW: Any = None,
+        initial_bias: Any = None,
+        activ: Callable[[Variable], Variable] | None = relu,
+        *,
+        groups: int = 1,
+    ):
+        if ksize is None:  # as in Convolution2D: (out_channels, ksize)
+            in_channels, out_channels, ksize = None, in_channels, out_channels
+        self.activ = activ
+        with self.init_scope():
+            self.conv = Convolution2D(
+                in_channels,
+                out_channels,
+                ksize,
+                stride,
+                pad,
+                nobias,
+                initialW,
+                initial_bias,
+                dilate=dilate,
+                groups=groups,
+            )
+
+    def forward(self, x: Any) -> Variable:
+        """(B, out_channels, OH, OW) of x (B, in_channels, H, W)."""
+        conv = self.conv
+        if self.activ is relu and not switches.enable_backprop and conv.W.is_initialized:
+            return fused_convolution(conv)(x, activation="relu")
+        h = conv(x)
+        return h if self.activ is None else self.activ(h)
 
 
 class Conv2DBNActiv(Chain):
@@ -65,3 +114,60 @@ class Conv2DBNActiv(Chain):
             return h if kernel is not None else self.activ(h)
         h = self.bn(self.conv(x))
         return h if self.activ is None else self.activ(h)
+
+
+class SeparableConv2DBNActiv(Chain):
+    """pointwise(depthwise(x)), each with batch normalization and activation.
+
+    in_channels, out_channels, ksize, stride, pad, dilate: as in Convolution2D; the window is the depthwise one's
+    nobias: no `b` in both convolutions
+    depthwise_activ, pointwise_activ: None leaves the values
+    Source: Howard et al., MobileNets, 2017; Chollet, Xception, CVPR 2017 (there without a depthwise activation).
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        ksize: int | tuple[int, int],
+        stride: int | tuple[int, int] = 1,
+        pad: int | Sequence[int] = 0,
+        dilate: int | tuple[int, int] = 1,
+        nobias: bool = True,
+        *,
+        depthwise_initialW: Any = None,
+        pointwise_initialW: Any = None,
+        depthwise_activ: Callable[[Variable], Variable] | None = relu,
+        pointwise_activ: Callable[[Variable], Variable] | None = relu,
+        bn_decay: float = 0.9,
+        bn_eps: float = 2e-5,
+    ):
+        with self.init_scope():
+            self.depthwise = Conv2DBNActiv(
+                in_channels,
+                in_channels,
+                ksize,
+                stride,
+                pad,
+                dilate=dilate,
+                groups=in_channels,
+                nobias=nobias,
+                initialW=depthwise_initialW,
+                activ=depthwise_activ,
+                bn_decay=bn_decay,
+                bn_eps=bn_eps,
+            )
+            self.pointwise = Conv2DBNActiv(
+                in_channels,
+                out_channels,
+                1,
+                nobias=nobias,
+                initialW=pointwise_initialW,
+                activ=pointwise_activ,
+                bn_decay=bn_decay,
+                bn_eps=bn_eps,
+            )
+
+    def forward(self, x: Any) -> Variable:
+        """(B, out_channels, OH, OW) of x (B, in_channels, H, W)."""
+        return self.pointwise(self.depthwise(x))

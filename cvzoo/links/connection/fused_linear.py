@@ -7,7 +7,7 @@ from cvzoo.autodiff.prepared_weights import PreparedWeights
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import ShapeError
-from cvzoo.functions.activation.gelu import gelu
+from cvzoo.functions.activation.swish import gelu
 from cvzoo.functions.array.reshape import reshape
 from cvzoo.functions.array.transpose import transpose
 from cvzoo.functions.connection.fused_convolution_2d import fused_convolution_2d

@@ -1,14 +1,51 @@
-"""A learned factor, and maybe a shift."""
+"""A learned factor and a learned shift, whose axes are laid on some of x's."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable, as_variable
+from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.array.reshape import reshape
 from cvzoo.links.chain import Chain
-from cvzoo.links.connection.align_axes import aligned_shape
-from cvzoo.links.connection.bias import Bias
+from cvzoo.links.link import Link
+
+
+def aligned_shape(x_shape: Sequence[int], shape: Sequence[int], axis: int, *, function: str) -> tuple[int, ...]:
+    """`shape` with ones around, so that its axes stand at x's axes `axis`, `axis` + 1, ... and broadcast over the rest.
+
+    Raises ShapeError, naming `function`, if the sizes differ.
+    """
+    x_shape, shape = tuple(x_shape), tuple(shape)
+    start = axis + len(x_shape) if axis < 0 else axis
+    if not 0 <= start <= len(x_shape) - len(shape) or x_shape[start : start + len(shape)] != shape:
+        raise ShapeError(
+            f"{function}: the parameter does not fit x from axis {axis} on",
+            expected=f"x's sizes {x_shape[max(start, 0) :][: len(shape)]} of {x_shape}",
+            got=shape,
+        )
+    return (1,) * start + shape + (1,) * (len(x_shape) - start - len(shape))
+
+
+class Bias(Link):
+    """x + b, with b's axes laid on x's axes from `axis` on.
+
+    axis: the first axis of x that b has
+    shape: b's shape, which starts from 0; None for no parameter: b is then the second argument
+    """
+
+    def __init__(self, axis: int = 1, shape: Sequence[int] | None = None):
+        self.axis = axis
+        with self.init_scope():
+            self.b = None if shape is None else Parameter(0, tuple(shape))
+
+    def forward(self, x: Any, *ys: Any) -> Variable:
+        """x's shape.
+
+        ys: nothing, or one array (without a parameter) to add
+        """
+        b = ys[0] if self.b is None else self.b
+        return as_variable(x) + reshape(b, aligned_shape(x.shape, b.shape, self.axis, function="Bias"))
 
 
 class Scale(Chain):

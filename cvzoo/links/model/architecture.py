@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.chain import Chain
-from cvzoo.links.model.config import checked_values, classes_field
-from cvzoo.links.model.config_json import config_from_json, config_to_json
+from cvzoo.links.model.config import checked_values, classes_field, config_from_json, config_to_json
 from cvzoo.links.model.thresholds import (
     AbstractThresholds,
     Preset,

@@ -1,17 +1,36 @@
-"""A convolution, its normalization and any activation."""
+"""Convolution, normalization and activation as one, and channels that kernels like."""
 
-from typing import Any
+from typing import Any, Literal
 
 from cvzoo.autodiff.variable import Variable
+from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.functions.activation.relu import relu
 from cvzoo.functions.array.pad import pad
 from cvzoo.initializers.normal import HeNormal
 from cvzoo.links.chain import Chain
-from cvzoo.links.connection.batch_normalization import BatchNormalization
+from cvzoo.links.connection.batch_normalization import BatchNormalization, FrozenBatchNormalization
 from cvzoo.links.connection.convolution_2d import Convolution2D
-from cvzoo.links.connection.fused_activation import Activ, fused_activation
-from cvzoo.links.connection.fused_convolution import can_fold, fused_convolution
-from cvzoo.links.model.resnet.norm import Norm, make_norm
+from cvzoo.links.connection.fused_convolution import Activ, can_fold, fused_activation, fused_convolution
+from cvzoo.links.connection.group_normalization import GroupNormalization
+from cvzoo.links.link import Link
+
+Norm = Literal["batch", "frozen", "group"]
+NORMS = ("batch", "frozen", "group")
+
+
+def make_norm(norm: Norm, size: int, eps: float) -> Link:
+    """A normalization of `size` channels: "batch" (trained), "frozen" (batch norm that stays) or "group".
+
+    Groups are of at least 8 channels, and at most 32 in number. Raises ValueRangeError for another name.
+    """
+    if norm == "batch":
+        return BatchNormalization(size, eps=eps)
+    if norm == "frozen":
+        return FrozenBatchNormalization(size, eps=eps)
+    if norm == "group":
+        groups = next(n for n in (32, 16, 8, 4, 2, 1) if size % n == 0 and (size // n >= 8 or n == 1))
+        return GroupNormalization(groups, size, eps=eps)
+    raise ValueRangeError("there is no such normalization", expected=" or ".join(map(repr, NORMS)), got=repr(norm))
 
 
 class ConvNormActiv(Chain):
@@ -82,3 +101,12 @@ def _padded(x: Any, conv: Convolution2D) -> Variable:
         total = max((-(-size // conv.stride) - 1) * conv.stride + reach - size, 0)
         widths.append((total // 2, total - total // 2))
     return pad(x, ((0, 0), (0, 0), *widths), "constant")
+
+
+def round_channels(n: float, divisor: int = 8) -> int:
+    """n to the nearest multiple of divisor, at least one, and not more than a tenth below n.
+
+    Source: MobileNetV2's published code, whose rounding all the mobile networks share.
+    """
+    rounded = max(divisor, int(n + divisor / 2) // divisor * divisor)
+    return rounded if rounded >= 0.9 * n else rounded + divisor

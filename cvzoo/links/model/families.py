@@ -1,6 +1,7 @@
 """The zoo's families of networks: how files describe their models, and which trained ones there are."""
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+import functools
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple, TypeVar
 
@@ -10,6 +11,7 @@ from cvzoo.links.model.alexnet.weights import WEIGHTS as ALEXNET_WEIGHTS
 from cvzoo.links.model.architecture import Architecture
 from cvzoo.links.model.cifar_resnet.cifar_resnet import CIFARResNet, CIFARResNetConfig
 from cvzoo.links.model.cifar_resnet.weights import WEIGHTS as CIFAR_RESNET_WEIGHTS
+from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.convnext.convnext import ConvNeXt, ConvNeXtConfig
 from cvzoo.links.model.convnext.weights import WEIGHTS as CONVNEXT_WEIGHTS
 from cvzoo.links.model.darknet.detector import DarknetConfig, DarknetDetector, mobilenet_v2_yolo_v3_nano, yolo_fastest
@@ -24,8 +26,7 @@ from cvzoo.links.model.efficientnet.efficientnet import EfficientNet, EfficientN
 from cvzoo.links.model.efficientnet.weights import WEIGHTS as EFFICIENTNET_WEIGHTS
 from cvzoo.links.model.espnet.espnet import ESPNet, ESPNetConfig
 from cvzoo.links.model.espnet.weights import RECORDS as ESPNET_WEIGHTS
-from cvzoo.links.model.faster_rcnn.config import FasterRCNNVGG16Config, FCISConfig, LightHeadRCNNConfig
-from cvzoo.links.model.faster_rcnn.faster_rcnn_vgg16 import FasterRCNNVGG16
+from cvzoo.links.model.faster_rcnn.faster_rcnn_vgg16 import FasterRCNNVGG16, FasterRCNNVGG16Config
 from cvzoo.links.model.faster_rcnn.weights import WEIGHTS as FASTER_RCNN_WEIGHTS
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig
 from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import (
@@ -37,13 +38,11 @@ from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import (
     FasterRCNNFPNResNeXt101,
 )
 from cvzoo.links.model.faster_rcnn_fpn.weights import WEIGHTS as FASTER_RCNN_FPN_WEIGHTS
-from cvzoo.links.model.fcis.fcis_resnet101 import FCISResNet101
+from cvzoo.links.model.fcis.fcis_resnet101 import FCISConfig, FCISResNet101
 from cvzoo.links.model.fcis.weights import WEIGHTS as FCIS_WEIGHTS
 from cvzoo.links.model.fcn.fcn import FCN
 from cvzoo.links.model.fcn.weights import RECORDS as FCN_WEIGHTS
-from cvzoo.links.model.fcos.config import FCOSConfig
-from cvzoo.links.model.fcos.fcos import FCOS
-from cvzoo.links.model.fcos.published import FCOSResNet50FPN
+from cvzoo.links.model.fcos.fcos import FCOS, FCOSConfig, FCOSResNet50FPN
 from cvzoo.links.model.fcos.weights import WEIGHTS as FCOS_WEIGHTS
 from cvzoo.links.model.googlenet.googlenet import GoogLeNet
 from cvzoo.links.model.googlenet.inception_v3 import InceptionV3
@@ -57,7 +56,7 @@ from cvzoo.links.model.keypoint_rcnn.keypoint_rcnn_fpn import (
     KeypointRCNNFPNResNeXt101,
 )
 from cvzoo.links.model.keypoint_rcnn.weights import WEIGHTS as KEYPOINT_RCNN_WEIGHTS
-from cvzoo.links.model.light_head_rcnn.light_head_rcnn_resnet101 import LightHeadRCNNResNet101
+from cvzoo.links.model.light_head_rcnn.light_head_rcnn_resnet101 import LightHeadRCNNConfig, LightHeadRCNNResNet101
 from cvzoo.links.model.light_head_rcnn.weights import WEIGHTS as LIGHT_HEAD_RCNN_WEIGHTS
 from cvzoo.links.model.lraspp.lraspp import LRASPPConfig, LRASPPMobileNetV3Large
 from cvzoo.links.model.lraspp.weights import RECORDS as LRASPP_WEIGHTS
@@ -75,6 +74,7 @@ from cvzoo.links.model.mobilenet_v2.mobilenet_v2 import MobileNetV2, MobileNetV2
 from cvzoo.links.model.mobilenet_v2.weights import WEIGHTS as MOBILENET_V2_WEIGHTS
 from cvzoo.links.model.mobilenet_v3.mobilenet_v3 import MobileNetV3, MobileNetV3Config
 from cvzoo.links.model.mobilenet_v3.weights import WEIGHTS as MOBILENET_V3_WEIGHTS
+from cvzoo.links.model.pretrained.classifier import ClassWeights
 from cvzoo.links.model.pspnet.pspnet import PSPNet, PSPNetConfig
 from cvzoo.links.model.pspnet.weights import RECORDS as PSPNET_WEIGHTS
 from cvzoo.links.model.regnet.regnet import RegNet, RegNetConfig
@@ -82,8 +82,7 @@ from cvzoo.links.model.regnet.weights import WEIGHTS as REGNET_WEIGHTS
 from cvzoo.links.model.resnet.resnet import ResNet, ResNetConfig
 from cvzoo.links.model.resnet.weights import CLASS_WEIGHTS
 from cvzoo.links.model.retinanet.config import RetinaNetConfig
-from cvzoo.links.model.retinanet.published import retinanet_resnet50_fpn, retinanet_resnet50_fpn_v2
-from cvzoo.links.model.retinanet.retinanet import RetinaNet
+from cvzoo.links.model.retinanet.retinanet import RetinaNet, retinanet_resnet50_fpn, retinanet_resnet50_fpn_v2
 from cvzoo.links.model.retinanet.text import RETINANET_TEXT, retinanet_text
 from cvzoo.links.model.retinanet.weights import WEIGHTS as RETINANET_WEIGHTS
 from cvzoo.links.model.segnet.segnet_basic import SegNetBasic, SegNetConfig
@@ -93,15 +92,13 @@ from cvzoo.links.model.shufflenet_v2.weights import WEIGHTS as SHUFFLENET_V2_WEI
 from cvzoo.links.model.squeezenet.squeezenet import SqueezeNet, SqueezeNetConfig
 from cvzoo.links.model.squeezenet.weights import WEIGHTS as SQUEEZENET_WEIGHTS
 from cvzoo.links.model.ssd.config import SSDConfig
-from cvzoo.links.model.ssd.published import SSD300, SSD512
-from cvzoo.links.model.ssd.ssd import SSD
+from cvzoo.links.model.ssd.ssd import SSD, SSD300, SSD512
 from cvzoo.links.model.ssd.weights import SSD300_WEIGHTS, SSD512_WEIGHTS
 from cvzoo.links.model.ssdlite.config import SSDLiteConfig
 from cvzoo.links.model.ssdlite.ssdlite import SSDLite, SSDLite320MobileNetV3Large
 from cvzoo.links.model.ssdlite.weights import WEIGHTS as SSDLITE_WEIGHTS
 from cvzoo.links.model.swin.swin import SwinConfig, SwinTransformer
 from cvzoo.links.model.swin.weights import WEIGHTS as SWIN_WEIGHTS
-from cvzoo.links.model.trained_members import classifier_members, region_members, trained_members
 from cvzoo.links.model.ultra_light_face.ultra_light_face import UltraLightFace, UltraLightFaceConfig
 from cvzoo.links.model.ultra_light_face.weights import WEIGHTS as ULTRA_LIGHT_FACE_WEIGHTS
 from cvzoo.links.model.vgg.vgg import VGG, VGGConfig
@@ -109,10 +106,47 @@ from cvzoo.links.model.vgg.weights import WEIGHTS as VGG_WEIGHTS
 from cvzoo.links.model.vit.vit import ViT, ViTConfig
 from cvzoo.links.model.vit.weights import WEIGHTS as VIT_WEIGHTS
 from cvzoo.links.model.yolo.weights import YOLO_V2_TINY_WEIGHTS, YOLO_V2_WEIGHTS, YOLO_V3_WEIGHTS
-from cvzoo.links.model.yolo.yolo_v2 import YOLOv2, YOLOv2Config
-from cvzoo.links.model.yolo.yolo_v2_tiny import YOLOv2Tiny, YOLOv2TinyConfig
+from cvzoo.links.model.yolo.yolo_v2 import YOLOv2, YOLOv2Config, YOLOv2Tiny, YOLOv2TinyConfig
 from cvzoo.links.model.yolo.yolo_v3 import YOLOv3, YOLOv3Config
-from cvzoo.links.model.zoo_member import ZooMember
+from cvzoo.links.model.zoo_member import Task, ZooMember
+from cvzoo.weights.record import Weights
+
+
+def trained_members(
+    makers: Iterable[tuple[Callable[..., Chain], Mapping[str, Weights]]], task: Task = "detection"
+) -> list[ZooMember]:
+    """One member a record, in the order of the tables.
+
+    makers: constructors that take `pretrained_model`, each with its table, name -> record; what else a constructor
+        needs is bound to it by `functools.partial`
+    """
+    return [
+        ZooMember(record.name, functools.partial(make, pretrained_model=key), record, (record,), task)
+        for make, records in makers
+        for key, record in records.items()
+    ]
+
+
+def classifier_members(
+    makers: Iterable[tuple[Callable[..., AbstractClassifier], Mapping[str, ClassWeights]]],
+) -> list[ZooMember]:
+    """`trained_members` of tables that say, too, how photos are prepared."""
+    return trained_members(
+        ((make, {key: each.record for key, each in records.items()}) for make, records in makers), "classification"
+    )
+
+
+def region_members(
+    weights: Mapping[str, tuple[Weights, FasterRCNNFPNConfig]], makers: Mapping[str, Callable[..., Chain]], task: Task
+) -> list[ZooMember]:
+    """A member for each record. makers: variant, as names of records begin with it -> constructor."""
+    found = []
+    for name, (record, _) in weights.items():
+        variant = next(variant for variant in makers if name.startswith(f"{variant}_"))
+        make = functools.partial(makers[variant], pretrained_model=name.removeprefix(f"{variant}_"))
+        found.append(ZooMember(record.name, make, record, (record,), task))
+    return found
+
 
 Records = TypeVar("Records")
 
@@ -323,3 +357,9 @@ FAMILIES = (
         trained_members([(YOLOv2, YOLO_V2_WEIGHTS), (YOLOv2Tiny, YOLO_V2_TINY_WEIGHTS), (YOLOv3, YOLO_V3_WEIGHTS)]),
     ),
 )
+
+
+def zoo_members() -> tuple[ZooMember, ...]:
+    """All trained models, sorted by name; nothing is fetched."""
+    members = [member for family in FAMILIES for member in family.members]
+    return tuple(sorted(members, key=lambda member: member.name))

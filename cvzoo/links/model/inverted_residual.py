@@ -6,10 +6,9 @@ from typing import Any
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.links.chain import Chain
-from cvzoo.links.connection.fused_activation import Activ
-from cvzoo.links.connection.squeeze_excite_2d import SqueezeExcite2D
-from cvzoo.links.model.conv_norm_activ import ConvNormActiv
-from cvzoo.links.model.resnet.norm import Norm
+from cvzoo.links.connection.fused_convolution import Activ
+from cvzoo.links.connection.se_block import SqueezeExcite2D
+from cvzoo.links.model.conv_norm_activ import ConvNormActiv, Norm
 
 
 class InvertedResidual(Chain):

@@ -10,8 +10,7 @@ from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.detections import kept_source
 from cvzoo.links.model.key_point_detections import KeyPointDetections
-from cvzoo.links.model.photos import PreparedBatch, batches_for
-from cvzoo.links.model.prepared import AbstractPrepared
+from cvzoo.links.model.photos import AbstractPrepared, PreparedBatch, batches_for
 from cvzoo.links.model.thresholds import AbstractThresholds
 from cvzoo.links.quantization.quantizable import AbstractQuantizable
 

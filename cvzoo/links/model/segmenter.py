@@ -14,12 +14,10 @@ from cvzoo.functions.activation.softmax import softmax
 from cvzoo.functions.array.dtypes import widened
 from cvzoo.functions.array.resize_images import resize_images
 from cvzoo.links.chain import Chain
-from cvzoo.links.model.class_maps import ClassMap, EnlargedScores
+from cvzoo.links.model.class_maps import ClassMap, EnlargedScores, mean_of_views
 from cvzoo.links.model.detections import kept_source
 from cvzoo.links.model.label_maps import LabelMaps
-from cvzoo.links.model.photos import PreparedBatch, batches_for
-from cvzoo.links.model.prepared import AbstractPrepared
-from cvzoo.links.model.views import mean_of_views
+from cvzoo.links.model.photos import AbstractPrepared, PreparedBatch, batches_for
 from cvzoo.links.quantization.quantizable import AbstractQuantizable
 
 Map = ClassMap | EnlargedScores

@@ -13,12 +13,11 @@ from cvzoo.functions.connection.byte_variable import Counting
 from cvzoo.links.connection.layer_kernel import AbstractLayerKernel
 from cvzoo.links.link import Link
 from cvzoo.links.quantization.bf16_kernel import Bf16Kernel
-from cvzoo.links.quantization.int8_kernel import Int8Kernel
+from cvzoo.links.quantization.int8_kernel import Int8Kernel, float_weights, weight_bytes
 from cvzoo.links.quantization.methods import METHODS
 from cvzoo.links.quantization.quantizable import AbstractQuantizable
 from cvzoo.links.quantization.quantize import Layer, layers_of
 from cvzoo.links.quantization.report import QuantizationReport, QuantizedLayer
-from cvzoo.links.quantization.weight_bytes import float_weights, weight_bytes
 
 KEY = "cvzoo_quantization"  # of the text in a file's header
 VERSION = 1

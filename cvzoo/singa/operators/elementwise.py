@@ -7,13 +7,13 @@ import numpy as np
 
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ShapeError
-from cvzoo.functions.activation.elu import elu as _elu
-from cvzoo.functions.activation.gelu import gelu as _gelu
-from cvzoo.functions.activation.leaky_relu import leaky_relu
+from cvzoo.functions.activation.relu import leaky_relu
 from cvzoo.functions.activation.relu import relu as _relu
 from cvzoo.functions.activation.sigmoid import sigmoid as _sigmoid
+from cvzoo.functions.activation.sigmoid import softplus as _softplus
 from cvzoo.functions.activation.softmax import softmax as _softmax
-from cvzoo.functions.activation.softplus import softplus as _softplus
+from cvzoo.functions.activation.swish import elu as _elu
+from cvzoo.functions.activation.swish import gelu as _gelu
 from cvzoo.functions.activation.tanh import tanh as _tanh
 from cvzoo.functions.math.absolute import absolute
 from cvzoo.functions.math.add import add as _add
@@ -22,20 +22,20 @@ from cvzoo.functions.math.add import subtract
 from cvzoo.functions.math.clip import clip as _clip
 from cvzoo.functions.math.divide import divide
 from cvzoo.functions.math.erf import erf as _erf
-from cvzoo.functions.math.exp import exp as _exp
-from cvzoo.functions.math.hyperbolic import cosh as _cosh
-from cvzoo.functions.math.hyperbolic import sinh as _sinh
-from cvzoo.functions.math.inverse_trigonometric import arccos, arcsin, arctan
-from cvzoo.functions.math.log import log as _log
-from cvzoo.functions.math.maximum import maximum, minimum
+from cvzoo.functions.math.exponential import exp as _exp
+from cvzoo.functions.math.exponential import log as _log
+from cvzoo.functions.math.extremum import maximum, minimum
 from cvzoo.functions.math.multiply import multiply
 from cvzoo.functions.math.power import power
+from cvzoo.functions.math.power import sqrt as _sqrt
 from cvzoo.functions.math.rounding import ceil as _ceil
 from cvzoo.functions.math.rounding import floor as _floor
 from cvzoo.functions.math.rounding import sign as _sign
-from cvzoo.functions.math.sqrt import sqrt as _sqrt
+from cvzoo.functions.math.trigonometric import arccos, arcsin, arctan
 from cvzoo.functions.math.trigonometric import cos as _cos
+from cvzoo.functions.math.trigonometric import cosh as _cosh
 from cvzoo.functions.math.trigonometric import sin as _sin
+from cvzoo.functions.math.trigonometric import sinh as _sinh
 from cvzoo.functions.math.trigonometric import tan as _tan
 from cvzoo.functions.noise.dropout import dropout as _dropout
 from cvzoo.singa.tensor_class import Tensor, apply, hold

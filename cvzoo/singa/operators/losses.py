@@ -12,7 +12,7 @@ from cvzoo.functions.array.reshape import reshape
 from cvzoo.functions.loss.mean_squared_error import mean_squared_error
 from cvzoo.functions.loss.softmax_cross_entropy import softmax_cross_entropy as _softmax_cross_entropy
 from cvzoo.functions.math.add import add, subtract
-from cvzoo.functions.math.log import log
+from cvzoo.functions.math.exponential import log
 from cvzoo.functions.math.multiply import multiply
 from cvzoo.functions.math.sum import sum
 from cvzoo.singa.beside import beside, on_host

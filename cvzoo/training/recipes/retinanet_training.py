@@ -13,7 +13,7 @@ from cvzoo.evaluations.evaluators.detection_coco_evaluator import DetectionCOCOE
 from cvzoo.evaluations.evaluators.detection_voc_evaluator import DetectionVOCEvaluator
 from cvzoo.geometry.bbox_area import bbox_area
 from cvzoo.iterators.serial_iterator import SerialIterator
-from cvzoo.links.model.preparation.statistics import MEAN_OF_255, STD_OF_255
+from cvzoo.links.model.preparation.abstract import MEAN_OF_255, STD_OF_255
 from cvzoo.links.model.retinanet.augmentation import RetinaNetTransform, collate_photos
 from cvzoo.links.model.retinanet.loss import RetinaNetLoss
 from cvzoo.links.model.retinanet.retinanet import RetinaNet

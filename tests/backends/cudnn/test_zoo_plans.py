@@ -14,7 +14,7 @@ from cvzoo.backends.cudnn.arrangement import Shapes
 from cvzoo.backends.cudnn.graph import forward_graph, input_grad_graph, weight_grad_graph
 from cvzoo.backends.cudnn.planner import Rules, candidates
 from cvzoo.backends.numpy.windows import out_size
-from cvzoo.links.model.zoo import zoo_members
+from cvzoo.links.model.families import zoo_members
 
 ZOO = pathlib.Path(__file__).parents[3] / "benchmarks" / "gpu" / "zoo_convolutions.json"
 EVERY = 61  # so many'th convolution is looked at here

@@ -5,7 +5,7 @@ import pytest
 
 from cvzoo.autodiff.gradient_check import check_backward, check_double_backward
 from cvzoo.errors.exceptions import ShapeError
-from cvzoo.functions.array.roll import roll
+from cvzoo.functions.array.flip import roll
 
 X = np.arange(24.0).reshape(2, 3, 4)
 # shift, axis

@@ -10,7 +10,7 @@ from cvzoo.autodiff.grad import grad
 from cvzoo.autodiff.variable import Variable
 from cvzoo.config.switches import using_config
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
-from cvzoo.functions.roi.roi_average_align_2d import roi_average_align_levels
+from cvzoo.functions.roi.roi_average_pooling_2d import roi_average_align_levels
 from cvzoo.links.model.faster_rcnn_fpn.region_network import region_levels
 
 SCALE = 0.25

@@ -3,7 +3,7 @@
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
-from cvzoo.functions.roi.roi_average_align_2d import roi_average_align_2d
+from cvzoo.functions.roi.roi_average_pooling_2d import roi_average_align_2d
 
 
 def test_many_channels_at_once_are_what_each_few_are_alone():

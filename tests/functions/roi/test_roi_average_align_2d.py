@@ -10,7 +10,7 @@ import pytest
 from cvzoo.autodiff.gradient_check import check_backward, check_double_backward
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
-from cvzoo.functions.roi.roi_average_align_2d import roi_average_align_2d, roi_average_align_levels
+from cvzoo.functions.roi.roi_average_pooling_2d import roi_average_align_2d, roi_average_align_levels
 
 # y_min x_min y_max x_max on maps of 9 x 11 pixels, a quarter of the photo
 ROIS = np.array(

@@ -6,7 +6,7 @@ import pytest
 from cvzoo.autodiff.gradient_check import check_backward, check_double_backward
 from cvzoo.config.switches import using_config
 from cvzoo.errors.exceptions import ShapeError
-from cvzoo.links.connection.layer_normalization_2d import LayerNormalization2D
+from cvzoo.links.connection.layer_normalization import LayerNormalization2D
 
 random = np.random.default_rng(4)
 

@@ -6,20 +6,17 @@ import pytest
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.config.switches import using_config
-from cvzoo.links.connection.bias import Bias
-from cvzoo.links.connection.conv_2d_activ import Conv2DActiv
-from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv
+from cvzoo.links.connection.conv_2d_bn_activ import Conv2DActiv, Conv2DBNActiv, SeparableConv2DBNActiv
+from cvzoo.links.connection.convolution_2d import DepthwiseConvolution2D
 from cvzoo.links.connection.deconvolution_2d import Deconvolution2D
-from cvzoo.links.connection.depthwise_convolution_2d import DepthwiseConvolution2D
 from cvzoo.links.connection.embed_id import EmbedID
 from cvzoo.links.connection.group_normalization import GroupNormalization
 from cvzoo.links.connection.layer_normalization import LayerNormalization
 from cvzoo.links.connection.lstm import LSTM
 from cvzoo.links.connection.maxout import Maxout
 from cvzoo.links.connection.prelu import PReLU
-from cvzoo.links.connection.scale import Scale
+from cvzoo.links.connection.scale import Bias, Scale
 from cvzoo.links.connection.se_block import SEBlock
-from cvzoo.links.connection.separable_conv_2d_bn_activ import SeparableConv2DBNActiv
 
 # layer, the input's shape, the output's, the names that its values have in a file
 CASES = [

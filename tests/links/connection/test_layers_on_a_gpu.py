@@ -15,11 +15,11 @@ import cvzoo.links as L
 from cvzoo.autodiff.variable import Variable
 from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
-from cvzoo.links.connection.frozen_batch_normalization import FrozenBatchNormalization
-from cvzoo.links.connection.layer_normalization_2d import LayerNormalization2D
+from cvzoo.links.connection.batch_normalization import FrozenBatchNormalization
+from cvzoo.links.connection.layer_normalization import LayerNormalization2D
 from cvzoo.links.connection.lstm import LSTM
 from cvzoo.links.connection.multi_head_attention import MultiHeadAttention
-from cvzoo.links.connection.squeeze_excite_2d import SqueezeExcite2D
+from cvzoo.links.connection.se_block import SqueezeExcite2D
 from cvzoo.links.link import Link
 
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="g++ compiles the kernels for the host")

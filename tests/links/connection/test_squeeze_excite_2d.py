@@ -7,9 +7,8 @@ import cvzoo.functions as F
 from cvzoo.autodiff.gradient_check import check_backward
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ShapeError
-from cvzoo.links.connection.fused_activation import fused_activation, hard_gate
-from cvzoo.links.connection.se_block import SEBlock
-from cvzoo.links.connection.squeeze_excite_2d import SqueezeExcite2D
+from cvzoo.links.connection.fused_convolution import fused_activation, hard_gate
+from cvzoo.links.connection.se_block import SEBlock, SqueezeExcite2D
 
 
 def photo(dtype="float32"):

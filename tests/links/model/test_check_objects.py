@@ -10,14 +10,13 @@ from cvzoo.links.model.faster_rcnn.train_chain import FasterRCNNTrainChain
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
 from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import FasterRCNNFPN
 from cvzoo.links.model.faster_rcnn_fpn.loss import FasterRCNNFPNLoss
-from cvzoo.links.model.fcos.config import FCOSSettings
-from cvzoo.links.model.fcos.fcos import FCOS
+from cvzoo.links.model.fcos.fcos import FCOS, FCOSSettings
 from cvzoo.links.model.fcos.loss import FCOSLoss
 from cvzoo.links.model.retinanet.config import RetinaNetSettings
 from cvzoo.links.model.retinanet.loss import RetinaNetLoss
 from cvzoo.links.model.retinanet.retinanet import RetinaNet
 from cvzoo.links.model.yolo.loss import YOLOLoss
-from cvzoo.links.model.yolo.yolo_v2_tiny import YOLOv2Tiny
+from cvzoo.links.model.yolo.yolo_v2 import YOLOv2Tiny
 
 BOX = np.array([[5, 5, 50, 40]], np.float32)
 WRONG = [

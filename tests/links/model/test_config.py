@@ -13,8 +13,14 @@ from fuzzing.tree_mutations import change_json
 
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.model.architectures import architectures
-from cvzoo.links.model.config import AbstractConfig, config_field, count_field, one_config
-from cvzoo.links.model.config_json import config_from_json, config_to_json
+from cvzoo.links.model.config import (
+    AbstractConfig,
+    config_field,
+    config_from_json,
+    config_to_json,
+    count_field,
+    one_config,
+)
 from cvzoo.links.model.resnet.resnet import ResNet
 from cvzoo.links.model.ssd.config import SSDConfig
 from cvzoo.links.model.ssdlite.config import SSDLiteConfig, SSDLiteSettings

@@ -9,13 +9,12 @@ from neighbour import neighbour
 from cvzoo.config.randomness import set_seed
 from cvzoo.links.model.darknet.detector import DarknetDetector
 from cvzoo.links.model.faster_rcnn.faster_rcnn_vgg16 import FasterRCNNVGG16
-from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
+from cvzoo.links.model.faster_rcnn.region_proposal_network import ProposalCreator
 from cvzoo.links.model.faster_rcnn.train_chain import FasterRCNNTrainChain
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
 from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import FasterRCNNFPN
 from cvzoo.links.model.faster_rcnn_fpn.loss import FasterRCNNFPNLoss, RegionSampling
-from cvzoo.links.model.fcos.config import FCOSSettings
-from cvzoo.links.model.fcos.fcos import FCOS
+from cvzoo.links.model.fcos.fcos import FCOS, FCOSSettings
 from cvzoo.links.model.light_head_rcnn.light_head_rcnn_resnet101 import LightHeadRCNNResNet101
 from cvzoo.links.model.light_head_rcnn.train_chain import LightHeadRCNNTrainChain
 from cvzoo.links.model.retinanet.config import RetinaNetSettings
@@ -25,8 +24,7 @@ from cvzoo.links.model.ssd.ssd import SSD
 from cvzoo.links.model.ssdlite.config import SSDLiteSettings
 from cvzoo.links.model.ssdlite.ssdlite import SSDLite
 from cvzoo.links.model.ultra_light_face.ultra_light_face import UltraLightFace
-from cvzoo.links.model.yolo.yolo_v2 import YOLOv2
-from cvzoo.links.model.yolo.yolo_v2_tiny import YOLOv2Tiny
+from cvzoo.links.model.yolo.yolo_v2 import YOLOv2, YOLOv2Tiny
 from cvzoo.links.model.yolo.yolo_v3 import YOLOv3
 from cvzoo.testing import assert_is_detection_link
 

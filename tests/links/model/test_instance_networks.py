@@ -7,7 +7,7 @@ import pytest
 from neighbour import neighbour
 
 from cvzoo.config.randomness import set_seed
-from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
+from cvzoo.links.model.faster_rcnn.region_proposal_network import ProposalCreator
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNSettings
 from cvzoo.links.model.faster_rcnn_fpn.loss import RegionSampling
 from cvzoo.links.model.fcis.fcis_resnet101 import FCISResNet101

@@ -6,9 +6,9 @@ import pytest
 import cvzoo.functions as F
 from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
+from cvzoo.links.model.conv_norm_activ import round_channels
 from cvzoo.links.model.efficientnet.extractor import FusedInvertedResidual
 from cvzoo.links.model.inverted_residual import InvertedResidual, sequential_places
-from cvzoo.links.model.round_channels import round_channels
 
 
 def photo(b=2):

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from cvzoo.links.chain import Chain
+from cvzoo.links.model.families import zoo_members
 from cvzoo.links.model.publishers.torchvision_files import MARKS
 from cvzoo.links.model.recognition import loader, recognise, torchvision_name
-from cvzoo.links.model.zoo import zoo_members
 from cvzoo.links.model.zoo_member import ZooMember
 from cvzoo.weights.formats.npz import write_npz
 from cvzoo.weights.record import Weights

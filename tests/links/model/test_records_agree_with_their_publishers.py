@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from cvzoo.links.model.zoo import zoo_members
+from cvzoo.links.model.families import zoo_members
 from cvzoo.weights.record import name_digits
 
 RECORDS = {record.url: record for member in zoo_members() for record in member.files}

@@ -6,11 +6,10 @@ import pytest
 import cvzoo.functions as F
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.links.connection.convolution_2d import Convolution2D
-from cvzoo.links.model.class_maps import ClassMap, EnlargedScores
+from cvzoo.links.model.class_maps import ClassMap, EnlargedScores, mean_of_views
 from cvzoo.links.model.pixelwise_softmax_classifier import PixelwiseSoftmaxClassifier
 from cvzoo.links.model.pspnet.pspnet import cover_with_tiles
 from cvzoo.links.model.segmenter import AbstractPhotoSegmenter
-from cvzoo.links.model.views import mean_of_views
 from cvzoo.reporting.reporter import Reporter
 
 

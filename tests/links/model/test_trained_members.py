@@ -5,9 +5,9 @@ import functools
 
 from cvzoo.links.model.cifar_resnet.cifar_resnet import CIFARResNet
 from cvzoo.links.model.cifar_resnet.weights import WEIGHTS
+from cvzoo.links.model.families import classifier_members, trained_members
 from cvzoo.links.model.preparation.center_crop import PhotoPreparation
 from cvzoo.links.model.pretrained.classifier import ClassWeights
-from cvzoo.links.model.trained_members import classifier_members, trained_members
 
 RECORD = WEIGHTS[20]["cifar10"]
 OTHER = dataclasses.replace(RECORD, name="other")

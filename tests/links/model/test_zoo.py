@@ -5,7 +5,7 @@ import typing
 import pytest
 
 from cvzoo.errors.exceptions import DownloadError
-from cvzoo.links.model.zoo import zoo_members
+from cvzoo.links.model.families import zoo_members
 from cvzoo.links.model.zoo_member import Task
 
 MEMBERS = zoo_members()

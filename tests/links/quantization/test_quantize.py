@@ -15,12 +15,11 @@ from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import DtypeError, GraphError, ShapeError, UnsupportedError, ValueRangeError
 from cvzoo.functions.connection.byte_variable import ByteVariable
 from cvzoo.links.chain import ChainList
-from cvzoo.links.connection.conv_2d_activ import Conv2DActiv
-from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv
+from cvzoo.links.connection.conv_2d_bn_activ import Conv2DActiv, Conv2DBNActiv
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.connection.fused_convolution import float_convolution
 from cvzoo.links.connection.linear import Linear
-from cvzoo.links.connection.squeeze_excite_2d import SqueezeExcite2D
+from cvzoo.links.connection.se_block import SqueezeExcite2D
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.quantization.int8_kernel import Int8Kernel
 from cvzoo.optimizers import SGD

@@ -5,7 +5,7 @@ import pytest
 
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.quantization.methods import METHODS
-from cvzoo.links.quantization.value_range import ValueRange
+from cvzoo.links.quantization.watching import ValueRange
 
 
 def seen(*arrays):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from cvzoo.errors.exceptions import ValueRangeError
-from cvzoo.links.quantization.weight_bytes import float_weights, weight_bytes
+from cvzoo.links.quantization.int8_kernel import float_weights, weight_bytes
 
 
 def test_each_filter_has_its_own_steps():

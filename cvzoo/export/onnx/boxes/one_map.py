@@ -16,8 +16,8 @@ from cvzoo.export.onnx.boxes.two_stage import of_proposals
 from cvzoo.export.onnx.network import add_network
 from cvzoo.export.onnx.onnx_graph import OnnxGraph
 from cvzoo.links.model.faster_rcnn.abstract_faster_rcnn import AbstractFasterRCNN
+from cvzoo.links.model.faster_rcnn.faster_rcnn_vgg16 import VGG16RoIHead
 from cvzoo.links.model.faster_rcnn.region_proposal_network import RegionProposalNetwork
-from cvzoo.links.model.faster_rcnn.vgg16_roi_head import VGG16RoIHead
 from cvzoo.links.model.light_head_rcnn.light_head_rcnn_resnet101 import LightHeadRCNNResNet101Head
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from cvzoo.links.chain import Chain
-from cvzoo.links.model.prepared import declared_preparation
+from cvzoo.links.model.photos import declared_preparation
 
 Size = tuple[int, int]
 

@@ -9,24 +9,18 @@ from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.errors.exceptions import UnsupportedError
 from cvzoo.export.onnx.onnx_graph import OnnxGraph
 from cvzoo.export.onnx.step import Step
-from cvzoo.functions.activation.elu import ELU
-from cvzoo.functions.activation.gelu import GELU, GELUByTanh
-from cvzoo.functions.activation.hard_sigmoid import HardSigmoid, HardSwish
-from cvzoo.functions.activation.leaky_relu import LeakyReLU
 from cvzoo.functions.activation.prelu import PReLU
-from cvzoo.functions.activation.relu import ReLU
-from cvzoo.functions.activation.sigmoid import Sigmoid
+from cvzoo.functions.activation.relu import LeakyReLU, ReLU
+from cvzoo.functions.activation.sigmoid import HardSigmoid, HardSwish, Sigmoid, Softplus
 from cvzoo.functions.activation.softmax import LogSoftmax, Softmax
-from cvzoo.functions.activation.softplus import Softplus
-from cvzoo.functions.activation.swish import Swish
+from cvzoo.functions.activation.swish import ELU, GELU, GELUByTanh, Swish
 from cvzoo.functions.activation.tanh import Tanh
 from cvzoo.functions.math.absolute import Absolute
 from cvzoo.functions.math.add import Negative
 from cvzoo.functions.math.clip import Clip
 from cvzoo.functions.math.erf import Erf
-from cvzoo.functions.math.exp import Exp
-from cvzoo.functions.math.log import Log
-from cvzoo.functions.math.sqrt import Sqrt
+from cvzoo.functions.math.exponential import Exp, Log
+from cvzoo.functions.math.power import Sqrt
 
 _BY_NAME = {
     "relu": "Relu",

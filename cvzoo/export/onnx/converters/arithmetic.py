@@ -11,15 +11,12 @@ from cvzoo.export.onnx.step import Step
 from cvzoo.functions.array.cast import Cast
 from cvzoo.functions.math.add import Add, AddConstant, Subtract, SubtractConstant, SubtractFromConstant
 from cvzoo.functions.math.divide import Divide, DivideByConstant, DivideConstant
-from cvzoo.functions.math.extremum import Extremum
+from cvzoo.functions.math.extremum import Extremum, Maximum, Minimum
 from cvzoo.functions.math.matmul import MatMul
-from cvzoo.functions.math.maximum import Maximum, Minimum
 from cvzoo.functions.math.multiply import Multiply, MultiplyConstant
 from cvzoo.functions.math.norm import Norm
-from cvzoo.functions.math.power import Power, PowerByConstant
-from cvzoo.functions.math.prod import Prod
-from cvzoo.functions.math.square import Square
-from cvzoo.functions.math.sum import Sum
+from cvzoo.functions.math.power import Power, PowerByConstant, Square
+from cvzoo.functions.math.sum import Prod, Sum
 
 
 def with_constant(op: str, *, first: bool = False) -> Callable[[OnnxGraph, Step], tuple[str, ...]]:

@@ -8,7 +8,7 @@ from typing import Any
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.initializers.normal import HeNormal
-from cvzoo.links.connection.conv_2d_activ import Conv2DActiv
+from cvzoo.links.connection.conv_2d_bn_activ import Conv2DActiv
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.alexnet.weights import NAMES, WEIGHTS
 from cvzoo.links.model.classifier import AbstractClassifier

@@ -8,11 +8,10 @@ import numpy as np
 
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.errors.exceptions import UnsupportedError
-from cvzoo.functions.activation.elu import elu
-from cvzoo.functions.activation.leaky_relu import leaky_relu
-from cvzoo.functions.activation.relu import relu
+from cvzoo.functions.activation.relu import leaky_relu, relu
 from cvzoo.functions.activation.sigmoid import sigmoid
 from cvzoo.functions.activation.softmax import softmax
+from cvzoo.functions.activation.swish import elu
 from cvzoo.functions.activation.tanh import tanh
 from cvzoo.functions.math.absolute import absolute
 from cvzoo.functions.noise.dropout import dropout

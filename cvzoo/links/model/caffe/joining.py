@@ -6,7 +6,7 @@ from typing import Any
 from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.errors.exceptions import ShapeError, UnsupportedError
 from cvzoo.functions.array.concat import concat, split_axis
-from cvzoo.functions.math.maximum import maximum
+from cvzoo.functions.math.extremum import maximum
 from cvzoo.links.link import Link
 from cvzoo.weights.formats.caffe.net import CaffeLayer
 

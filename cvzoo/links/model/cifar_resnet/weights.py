@@ -5,7 +5,7 @@ The names in the published files of the CIFAR ResNets, and ours.
 
 import re
 
-from cvzoo.links.model.preparation.statistics import FACTS_OF_255, MEAN_OF_255, STD_OF_255
+from cvzoo.links.model.preparation.abstract import FACTS_OF_255, MEAN_OF_255, STD_OF_255
 from cvzoo.links.model.preparation.stretch import Stretch
 from cvzoo.links.model.pretrained.names import Names
 from cvzoo.weights.record import Weights

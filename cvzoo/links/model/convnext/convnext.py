@@ -15,14 +15,12 @@ from cvzoo.initializers.normal import Normal
 from cvzoo.links.chain import Chain, ChainList
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.connection.fused_linear import fused_linear
-from cvzoo.links.connection.layer_normalization import LayerNormalization
-from cvzoo.links.connection.layer_normalization_2d import LayerNormalization2D
+from cvzoo.links.connection.layer_normalization import LayerNormalization, LayerNormalization2D
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.config import AbstractConfig, classes_field, config_field, preparation_field
 from cvzoo.links.model.convnext.weights import NAMES, WEIGHTS
-from cvzoo.links.model.one_of import one_of
-from cvzoo.links.model.plan_numbers import check_plan_numbers
+from cvzoo.links.model.plan_checks import check_plan_numbers, one_of
 from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.classifier import classifier_source
 from cvzoo.links.model.pretrained.load import load_pretrained

@@ -7,8 +7,7 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.batch_normalization import BatchNormalization
 from cvzoo.links.connection.convolution_2d import Convolution2D
-from cvzoo.links.connection.fused_activation import fused_activation
-from cvzoo.links.connection.fused_convolution import can_fold, fused_convolution
+from cvzoo.links.connection.fused_convolution import can_fold, fused_activation, fused_convolution
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.darknet.layer import (
     Activation,

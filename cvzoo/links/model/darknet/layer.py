@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import FileFormatError, UnsupportedError
-from cvzoo.links.connection.fused_activation import leaky
+from cvzoo.links.connection.fused_convolution import leaky
 from cvzoo.weights.formats.darknet import DarknetSection
 
 Activation = Callable[[Variable], Variable]

@@ -10,7 +10,7 @@ from cvzoo.autodiff.variable import Variable, as_variable
 from cvzoo.errors.exceptions import FileFormatError, ShapeError, UnsupportedError
 from cvzoo.geometry.as_size import as_size
 from cvzoo.links.chain import Chain
-from cvzoo.links.connection.fused_activation import fused_activation
+from cvzoo.links.connection.fused_convolution import fused_activation
 from cvzoo.links.model.darknet.convolution import (
     DarknetConnected,
     DarknetConvolution,

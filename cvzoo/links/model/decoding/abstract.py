@@ -9,7 +9,7 @@ import numpy as np
 from cvzoo.backends.detection import frame, unpacked_boxes
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.transfer import on_host
-from cvzoo.links.model.preparation.placement import Placement
+from cvzoo.links.model.preparation.abstract import Placement
 
 
 class Found(NamedTuple):

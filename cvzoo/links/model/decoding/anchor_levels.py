@@ -10,7 +10,7 @@ from cvzoo.backends.detection import Scoring, frame
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.geometry.anchors import grid_anchors
 from cvzoo.links.model.decoding.abstract import AbstractDecoding
-from cvzoo.links.model.preparation.placement import Placement
+from cvzoo.links.model.preparation.abstract import Placement
 
 Four = tuple[float, float, float, float]
 

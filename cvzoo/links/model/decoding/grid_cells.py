@@ -10,7 +10,7 @@ from cvzoo.backends.detection import CellHead, frame
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.links.model.decoding.abstract import AbstractDecoding
-from cvzoo.links.model.preparation.placement import Placement
+from cvzoo.links.model.preparation.abstract import Placement
 
 
 @dataclasses.dataclass(frozen=True)

@@ -15,10 +15,9 @@ from cvzoo.labels.ade20k import ade20k_semantic_segmentation_label_names
 from cvzoo.labels.cityscapes import cityscapes_semantic_segmentation_label_names
 from cvzoo.labels.voc import voc_semantic_segmentation_label_names
 from cvzoo.links.chain import Chain, ChainList
-from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv
+from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv, SeparableConv2DBNActiv
 from cvzoo.links.connection.convolution_2d import Convolution2D
-from cvzoo.links.connection.separable_conv_2d_bn_activ import SeparableConv2DBNActiv
-from cvzoo.links.model.class_maps import ClassMap
+from cvzoo.links.model.class_maps import ClassMap, mean_of_views
 from cvzoo.links.model.config import AbstractConfig, classes_field, count_field, flip_field, scales_field, width_field
 from cvzoo.links.model.deeplab.weights import IN_ONE, MIN_INPUT_SIZES, V3_PLUS_NAMES, V3_PLUS_RECORDS
 from cvzoo.links.model.deeplab.xception import Xception65
@@ -26,7 +25,6 @@ from cvzoo.links.model.preparation.as_is import AsIs
 from cvzoo.links.model.pretrained.classifier import segmenter_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.segmenter import AbstractSegmenter
-from cvzoo.links.model.views import mean_of_views
 
 _NORM = {"bn_decay": 0.9997, "bn_eps": 1e-5}
 

@@ -5,8 +5,7 @@ from typing import Any, Literal
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.links.chain import Chain, ChainList
-from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv
-from cvzoo.links.connection.separable_conv_2d_bn_activ import SeparableConv2DBNActiv
+from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv, SeparableConv2DBNActiv
 
 Skip = Literal["conv", "sum", "none"]
 _NORM = {"bn_decay": 0.9997, "bn_eps": 1e-3}

@@ -6,8 +6,7 @@ from typing import Any
 
 from cvzoo.backends.resampling import Resampling
 from cvzoo.errors.exceptions import ValueRangeError
-from cvzoo.links.model.preparation.abstract import AbstractPreparation, Size, Three
-from cvzoo.links.model.preparation.placement import Placement
+from cvzoo.links.model.preparation.abstract import AbstractPreparation, Placement, Size, Three
 
 
 @dataclasses.dataclass(frozen=True)

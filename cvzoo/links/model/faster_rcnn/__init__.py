@@ -5,16 +5,15 @@ from typing import TYPE_CHECKING
 from cvzoo.lazy_imports.on_demand import import_on_demand
 
 if TYPE_CHECKING:
-    from cvzoo.links.model.faster_rcnn.anchor_target_creator import AnchorTargetCreator
-    from cvzoo.links.model.faster_rcnn.bbox2loc import bbox2loc, loc2bbox
     from cvzoo.links.model.faster_rcnn.faster_rcnn import FasterRCNN
-    from cvzoo.links.model.faster_rcnn.faster_rcnn_vgg16 import FasterRCNNVGG16
-    from cvzoo.links.model.faster_rcnn.generate_anchor_base import generate_anchor_base
-    from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
-    from cvzoo.links.model.faster_rcnn.proposal_target_creator import ProposalTargetCreator
-    from cvzoo.links.model.faster_rcnn.region_proposal_network import RegionProposalNetwork
+    from cvzoo.links.model.faster_rcnn.faster_rcnn_vgg16 import FasterRCNNVGG16, VGG16RoIHead
+    from cvzoo.links.model.faster_rcnn.region_proposal_network import (
+        ProposalCreator,
+        RegionProposalNetwork,
+        generate_anchor_base,
+    )
+    from cvzoo.links.model.faster_rcnn.targets import AnchorTargetCreator, ProposalTargetCreator, bbox2loc, loc2bbox
     from cvzoo.links.model.faster_rcnn.train_chain import FasterRCNNTrainChain
-    from cvzoo.links.model.faster_rcnn.vgg16_roi_head import VGG16RoIHead
 
 __all__ = [
     "AnchorTargetCreator",

@@ -1,6 +1,7 @@
 """What detectors that propose regions and then look at them have in common."""
 
 import abc
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,14 +13,26 @@ from cvzoo.backends.dispatch import backend_of
 from cvzoo.functions.activation.softmax import softmax
 from cvzoo.functions.array.dtypes import widened
 from cvzoo.links.link import Link
+from cvzoo.links.model.config import AbstractConfig, classes_field, config_field, resized_field
 from cvzoo.links.model.decoding.abstract import FinishedBoxes, Found
 from cvzoo.links.model.decoding.regions import HeadOutputs, Regions
 from cvzoo.links.model.detector import AbstractDetector, Preset
-from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
-from cvzoo.links.model.faster_rcnn.region_proposal_network import RegionProposalNetwork
+from cvzoo.links.model.faster_rcnn.region_proposal_network import ProposalCreator, RegionProposalNetwork
 from cvzoo.links.model.preparation.resize_shortest_edge import ResizeShortestEdge
 
 Four = tuple[float, float, float, float]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class AbstractFasterRCNNConfig(AbstractConfig):
+    """The fields of all Faster R-CNNs on one map."""
+
+    n_fg_class: int = classes_field()
+    min_size: int = resized_field(help="length of the resized image's short side")
+    max_size: int = resized_field(help="most that the resized image's long side may have")
+    ratios: tuple[float, ...] = config_field(help="heights over widths of the anchors", above=0)
+    anchor_scales: tuple[float, ...] = config_field(help="sides of the anchors", unit="strides", above=0)
+    proposal_creator: ProposalCreator = config_field(help="what keeps the best regions", adjustable=True)
 
 
 class AbstractFasterRCNN(AbstractDetector, abc.ABC):

@@ -1,5 +1,6 @@
-"""The network that proposes regions."""
+"""The network that proposes regions: its anchors, and what keeps the best."""
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -7,16 +8,98 @@ import numpy as np
 
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.detection import ANY_SIDE, frame
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.transfer import on_host
+from cvzoo.config.switches import switches
+from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.functions.array.dtypes import widened
 from cvzoo.geometry.anchors import grid_anchors
 from cvzoo.initializers.normal import Normal
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.model.decoding.proposals import Proposals
-from cvzoo.links.model.faster_rcnn.generate_anchor_base import generate_anchor_base
-from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
+from cvzoo.links.model.dense_heads import flat_boxes
+
+
+def generate_anchor_base(
+    base_size: int = 16, ratios: Sequence[float] = (0.5, 1, 2), anchor_scales: Sequence[float] = (8, 16, 32)
+) -> np.ndarray:
+    """(K, 4) float32, y_min x_min y_max x_max, around the middle of a square of `base_size` at (0, 0).
+
+    ratios: height over width
+    anchor_scales: an anchor's area is (base_size * scale) ** 2
+    Returns all scales of the first ratio, then of the second and so on.
+    Raises ValueRangeError if a number is not positive or there is none.
+
+    Source: Ren et al., "Faster R-CNN", 2015, section 3.1.1; the middle as in ChainerCV, without whole pixels.
+    """
+    for name, values in (("base_size", [base_size]), ("ratios", ratios), ("anchor_scales", anchor_scales)):
+        if not len(values) or not all(0 < value < float("inf") for value in values):
+            raise ValueRangeError(f"generate_anchor_base: {name} must be positive numbers", got=repr(values)[:80])
+    side = base_size * np.asarray(anchor_scales, float)
+    height = np.outer(np.sqrt(ratios), side).ravel()
+    width = np.outer(1 / np.sqrt(ratios), side).ravel()
+    middle = base_size / 2
+    corners = [middle - height / 2, middle - width / 2, middle + height / 2, middle + width / 2]
+    return np.stack(corners, axis=1).astype(np.float32)
+
+
+@dataclasses.dataclass(frozen=True)
+class ProposalCreator:
+    """`ProposalCreator()(loc, score, anchor, img_size, scale)`: the best regions of a photo, (R, 4) float32.
+
+    nms_thresh: of two regions whose IoU is greater, the lower score is dropped
+    n_train_pre_nms, n_test_pre_nms: so many of the best go into the suppression, while training and otherwise
+    n_train_post_nms, n_test_post_nms: so many at most come out of it
+    min_size: a region with a shorter side is dropped, pixels of the photo as it was read; an empty one always is
+    """
+
+    nms_thresh: float = 0.7
+    n_train_pre_nms: int = 12000
+    n_train_post_nms: int = 2000
+    n_test_pre_nms: int = 6000
+    n_test_post_nms: int = 300
+    min_size: float = 16
+
+    def __call__(
+        self, loc: np.ndarray, score: np.ndarray, anchor: np.ndarray, img_size: Any, scale: float = 1.0
+    ) -> np.ndarray:
+        """(R, 4) float32, y_min x_min y_max x_max, best first, inside of the photo.
+
+        loc: (S, 4) offsets of the anchors
+        score: (S,)
+        anchor: (S, 4)
+        img_size: (H, W) of the network's input
+        scale: the network's pixels for one of the photo
+        """
+        found = self.propose(loc[None], score[None], anchor, [img_size], [scale])
+        return found.on_images()[0]
+
+    def propose(
+        self, loc: Any, score: Any, anchor: Any, img_sizes: Sequence[Sequence[int]], scales: Sequence[float]
+    ) -> Proposals:
+        """The same of several images at once, on the device where they lie: loc (B, S, 4), score (B, S), anchor (S, 4).
+
+        img_sizes, scales: of each image
+        """
+        train, n = switches.train, anchor.shape[0]
+        n_pre = self.n_train_pre_nms if train else self.n_test_pre_nms
+        n_post = self.n_train_post_nms if train else self.n_test_post_nms
+        backend = backend_of(score)
+        sides = [max(self.min_size * scale, ANY_SIDE) for scale in scales]
+        frames = np.stack([frame(size, cut=size, min_side=side) for size, side in zip(img_sizes, sides)])
+        (frames,) = backend.upload([frames])
+        # all are decoded before the best are picked: a small one makes room for the next
+        every = backend.select_best(score[:, :, None], [(0, n)], n_class=1, limit=n, above=-np.inf)
+        kept = backend.nms(
+            backend.decode_boxes(every, loc, anchor, frames=frames),
+            iou_thresh=self.nms_thresh,
+            limit=n_post if n_post > 0 else None,
+            classwise=False,
+            n_best=n_pre if 0 < n_pre < n else n,
+        )
+        return Proposals(*backend.kept_boxes(kept))
 
 
 class RegionProposalNetwork(Chain):
@@ -58,8 +141,8 @@ class RegionProposalNetwork(Chain):
     def outputs(self, x: Any) -> tuple[Variable, Variable]:
         """rpn_locs, rpn_scores: what the network says, without the regions made of it."""
         h = F.relu(self.conv1(x))
-        rpn_locs = F.reshape(F.transpose(self.loc(h), (0, 2, 3, 1)), (h.shape[0], -1, 4))
-        rpn_scores = F.reshape(F.transpose(self.score(h), (0, 2, 3, 1)), (h.shape[0], -1, 2))
+        rpn_locs = flat_boxes(self.loc(h), 4)
+        rpn_scores = flat_boxes(self.score(h), 2)
         return widened(rpn_locs), widened(rpn_scores)
 
     def forward(

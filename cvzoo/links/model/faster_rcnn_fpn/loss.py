@@ -12,7 +12,7 @@ from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.geometry.coding import encode_bbox
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.check_objects import check_objects
-from cvzoo.links.model.faster_rcnn.losses import reported_sum
+from cvzoo.links.model.faster_rcnn.train_chain import reported_sum
 from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import FasterRCNNFPN
 from cvzoo.links.model.faster_rcnn_fpn.region_network import RegionNetwork
 from cvzoo.links.model.faster_rcnn_fpn.sampling import (

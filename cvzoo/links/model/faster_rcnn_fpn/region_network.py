@@ -13,13 +13,13 @@ from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.transfer import on_host
 from cvzoo.functions.array.concat import concat
 from cvzoo.functions.array.dtypes import widened
-from cvzoo.functions.roi.roi_average_align_2d import roi_average_align_levels
+from cvzoo.functions.roi.roi_average_pooling_2d import roi_average_align_levels
 from cvzoo.initializers.normal import Normal
 from cvzoo.initializers.uniform import LeCunUniform
 from cvzoo.links.chain import Chain, ChainList
-from cvzoo.links.connection.conv_2d_activ import Conv2DActiv
+from cvzoo.links.connection.conv_2d_bn_activ import Conv2DActiv
 from cvzoo.links.connection.linear import Linear
-from cvzoo.links.model.conv_norm_activ import ConvNormActiv
+from cvzoo.links.model.conv_norm_activ import ConvNormActiv, Norm
 from cvzoo.links.model.decoding.abstract import FinishedBoxes, Found
 from cvzoo.links.model.decoding.proposals import LevelProposals, cut_frames, image_indices
 from cvzoo.links.model.decoding.regions import HeadOutputs, Regions
@@ -28,7 +28,6 @@ from cvzoo.links.model.faster_rcnn_fpn.region_proposal_network import FPNRegionP
 from cvzoo.links.model.fpn.fpn import FPN
 from cvzoo.links.model.mobilenet_v3.extractor import MobileNetV3Extractor
 from cvzoo.links.model.resnet.extractor import ResNetExtractor
-from cvzoo.links.model.resnet.norm import Norm
 from cvzoo.links.model.thresholds import AbstractThresholds
 
 

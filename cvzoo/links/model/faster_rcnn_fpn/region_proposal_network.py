@@ -12,7 +12,7 @@ from cvzoo.functions.array.dtypes import widened
 from cvzoo.geometry.anchors import cell_anchors
 from cvzoo.initializers.normal import Normal
 from cvzoo.links.chain import Chain, ChainList
-from cvzoo.links.connection.conv_2d_activ import Conv2DActiv
+from cvzoo.links.connection.conv_2d_bn_activ import Conv2DActiv
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.model.decoding.anchor_levels import LevelAnchors, as_cell
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig

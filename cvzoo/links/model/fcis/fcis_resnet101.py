@@ -1,5 +1,6 @@
 """FCIS on ResNet-101."""
 
+import dataclasses
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -14,10 +15,9 @@ from cvzoo.geometry.rle import RLEs
 from cvzoo.geometry.window_rle import window_rles
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.labels.voc import voc_bbox_label_names
+from cvzoo.links.model.config import AbstractConfig, classes_field, config_field, count_field, resized_field
 from cvzoo.links.model.detector import Preset
-from cvzoo.links.model.faster_rcnn.config import FCISConfig
-from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
-from cvzoo.links.model.faster_rcnn.region_proposal_network import RegionProposalNetwork
+from cvzoo.links.model.faster_rcnn.region_proposal_network import ProposalCreator, RegionProposalNetwork
 from cvzoo.links.model.fcis.head import FCISResNet101Head, RegionOutputs
 from cvzoo.links.model.fcis.mask_voting import mask_voting, resize_map, rounded
 from cvzoo.links.model.fcis.weights import COCO_PROPOSALS, SBD_PROPOSALS, WEIGHTS
@@ -29,6 +29,25 @@ from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.resnet.extractor import ResNetExtractor
 
 _AT_LEAST = 8  # pixels, or the pooling behind the first convolution sees too few
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class FCISConfig(AbstractConfig):
+    """What an FCIS is built of; its fields are the constructor's arguments."""
+
+    n_fg_class: int = classes_field()
+    min_size: int = resized_field(help="length of the resized image's short side")
+    max_size: int = resized_field(help="most that the resized image's long side may have")
+    roi_size: int = count_field(help="cells of a region along a side")
+    group_size: int = count_field(help="kinds of cells along a side")
+    ratios: tuple[float, ...] = config_field(help="heights over widths of the anchors", above=0)
+    anchor_scales: tuple[float, ...] = config_field(help="sides of the anchors", unit="strides", above=0)
+    proposal_creator: ProposalCreator = config_field(help="what keeps the best regions", adjustable=True)
+    iter2: bool = config_field(help="regions are looked at once more where they were moved to", adjustable=True)
+    n_layer: int = count_field(help="layers of the ResNet", stored=("widths", 0))
+    base_channels: int = count_field(help="channels of the ResNet's first convolution", stored=("widths", 1))
+    rpn_channels: int = count_field(help="channels of the region proposal network", stored=("widths", 2))
+    mid_channels: int = count_field(help="channels of the head's first convolution", stored=("widths", 3))
 
 
 class FCISResNet101(AbstractInstanceSegmenter):

@@ -11,10 +11,10 @@ from cvzoo.backends.arrays import to_numpy
 from cvzoo.backends.transfer import on_host
 from cvzoo.functions.array.dtypes import widened
 from cvzoo.geometry.clip_bbox import clip_bbox
+from cvzoo.geometry.coding import decode_bbox
 from cvzoo.initializers.normal import Normal
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.convolution_2d import Convolution2D
-from cvzoo.links.model.faster_rcnn.bbox2loc import loc2bbox
 
 Four = tuple[float, float, float, float]
 
@@ -87,7 +87,7 @@ class FCISResNet101Head(Chain):
             return RegionOutputs(*first, rois, roi_indices)
         (loc,) = on_host((widened(first[1]).array,))
         loc = loc[:, 1] * np.asarray(self.loc_normalize_std, np.float32)
-        moved = clip_bbox(loc2bbox(rois, loc + np.asarray(self.loc_normalize_mean, np.float32)), img_size)
+        moved = clip_bbox(decode_bbox(loc + np.asarray(self.loc_normalize_mean, np.float32), rois), img_size)
         second = self._pool(maps, moved, roi_indices, gt_roi_labels)
         both = [F.concat(pair, axis=0) for pair in zip(first, second)]
         return RegionOutputs(*both, np.concatenate([rois, moved]), np.concatenate([roi_indices, roi_indices]))

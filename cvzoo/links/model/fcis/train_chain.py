@@ -10,10 +10,8 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.geometry.mask_to_bbox import mask_to_bbox
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.check_objects import check_objects
-from cvzoo.links.model.faster_rcnn.anchor_target_creator import AnchorTargetCreator
-from cvzoo.links.model.faster_rcnn.bbox2loc import bbox2loc
-from cvzoo.links.model.faster_rcnn.losses import loc_loss, photo_numbers, reported_sum, rpn_losses, sizes_of_photos
-from cvzoo.links.model.faster_rcnn.proposal_target_creator import ProposalTargetCreator
+from cvzoo.links.model.faster_rcnn.targets import AnchorTargetCreator, ProposalTargetCreator, bbox2loc
+from cvzoo.links.model.faster_rcnn.train_chain import loc_loss, photo_numbers, reported_sum, rpn_losses, sizes_of_photos
 from cvzoo.links.model.fcis.fcis_resnet101 import FCISResNet101
 from cvzoo.links.model.fcis.mask_voting import resize_map, rounded
 

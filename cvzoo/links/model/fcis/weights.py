@@ -2,7 +2,7 @@
 
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.labels.voc import voc_bbox_label_names
-from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
+from cvzoo.links.model.faster_rcnn.region_proposal_network import ProposalCreator
 from cvzoo.links.model.light_head_rcnn.weights import RESNET101_IMAGENET
 from cvzoo.links.model.preparation.resize_shortest_edge import ResizeShortestEdge
 from cvzoo.links.model.publishers.chainercv import chainercv_weights

@@ -1,7 +1,7 @@
 """What an FCOS is trained with: the network and its loss as one link."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -9,14 +9,92 @@ import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.array.dtypes import widened
-from cvzoo.functions.loss.focal_loss import focal_loss
+from cvzoo.functions.loss.focal_loss import BACKGROUND, IGNORED, focal_loss
 from cvzoo.functions.loss.giou_loss import giou_loss
 from cvzoo.functions.loss.labels import beside
+from cvzoo.geometry.as_bbox import as_bbox
+from cvzoo.geometry.bbox_area import bbox_area
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.check_objects import check_objects
+from cvzoo.links.model.decoding.point_levels import Places
 from cvzoo.links.model.fcos.fcos import FCOS
-from cvzoo.links.model.fcos.targets import assign_targets
 from cvzoo.reporting.reporter import report
+
+# a level finds objects whose farthest side is 4 to 8 strides away; the finest also nearer, the coarsest also farther
+_NEAR, _FAR = 4, 8
+
+
+class Targets(NamedTuple):
+    """Of a batch of B photos with A places each.
+
+    label: (B, A) int32; a class, -1 background, -2 ignored
+    positive: (P,) int64, places among the B * A that have an object, ascending
+    bbox: (P, 4) float32, the true boxes of these, in the network's pixels
+    """
+
+    label: np.ndarray
+    positive: np.ndarray
+    bbox: np.ndarray
+
+
+def match_places(places: Places, bbox: np.ndarray, *, radius: float = 1.5) -> np.ndarray:
+    """Each place's object: (A,) int64, a row of bbox, -1 for background.
+
+    bbox: (R, 4) float32, y_min x_min y_max x_max, pixels of the network's input
+    radius: places farther than so many strides from the object's middle, in either direction, are not its own
+    Of several objects that a place lies in the smallest has it.
+    Source: Tian et al., FCOS, ICCV 2019, section 3.1 and (radius) the later version of 2020, as in torchvision.
+    """
+    bbox = as_bbox(bbox)
+    if not len(bbox):
+        return np.full(len(places.center), BACKGROUND, np.int64)
+    center, stride = places.center[:, None], places.stride[:, None]
+    inside = np.concatenate([center - bbox[:, :2], bbox[:, 2:] - center], axis=2)  # (A, R, 4)
+    off = np.abs(center - (bbox[:, :2] + bbox[:, 2:]) / 2).max(axis=2)
+    far = inside.max(axis=2)
+    low, high = _NEAR * stride, _FAR * stride
+    low[: places.counts[0]], high[len(high) - places.counts[-1] :] = 0, np.inf
+    own = (inside.min(axis=2) > 0) & (off < radius * stride) & (far > low) & (far < high)
+    cost = np.where(own, bbox_area(bbox), np.inf)
+    match = cost.argmin(axis=1)
+    return np.where(own.any(axis=1), match, BACKGROUND)
+
+
+def assign_targets(
+    places: Places,
+    bboxes: Sequence[np.ndarray],
+    labels: Sequence[np.ndarray],
+    ignored: Sequence[np.ndarray] | None = None,
+    *,
+    radius: float = 1.5,
+) -> Targets:
+    """The targets of a batch.
+
+    bboxes, labels: of each photo (R, 4) float32 in the network's pixels and (R,) int32; R may be 0
+    ignored: of each photo (R,) bool, True for crowds, difficult or cut objects: they are nobody's target, and a place
+        in one is ignored unless it has another object
+    Raises ShapeError if boxes, labels and flags do not belong together.
+    """
+    ignored = [np.zeros(len(bbox), bool) for bbox in bboxes] if ignored is None else ignored
+    if not len(bboxes) == len(labels) == len(ignored):
+        raise ShapeError("bboxes, labels and ignored need one element a photo", got=(len(bboxes), len(labels)))
+    n = len(places.center)
+    label = np.full((len(bboxes), n), BACKGROUND, np.int32)
+    positives, boxes = [np.empty(0, np.int64)], [np.empty((0, 4), np.float32)]
+    for i, (bbox, classes, skip) in enumerate(zip(bboxes, labels, ignored)):
+        bbox, classes, skip = as_bbox(bbox), np.asarray(classes, np.int32), np.asarray(skip, bool)
+        if not len(bbox) == len(classes) == len(skip):
+            raise ShapeError(f"photo {i}: boxes and labels differ in number", got=(len(bbox), len(classes), len(skip)))
+        for region in bbox[skip]:
+            within = ((places.center >= region[:2]) & (places.center < region[2:])).all(axis=1)
+            label[i, within] = IGNORED
+        bbox, classes = bbox[~skip], classes[~skip]
+        match = match_places(places, bbox, radius=radius)
+        found = np.flatnonzero(match >= 0)
+        label[i, found] = classes[match[found]]
+        positives.append(found + i * n)
+        boxes.append(bbox[match[found]].astype(np.float32, copy=False))
+    return Targets(label, np.concatenate(positives), np.concatenate(boxes))
 
 
 class FCOSLoss(Chain):

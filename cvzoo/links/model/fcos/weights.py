@@ -5,14 +5,13 @@ torchvision's names in an FCOS, and ours; its rows of classes and distances in o
 
 import dataclasses
 import re
+from typing import Any
 
 import numpy as np
 
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.labels.coco_categories import torchvision_label_names
-from cvzoo.links.model.fcos.config import FCOSConfig
 from cvzoo.links.model.preparation.resize_shortest_edge import torchvision_detector_preparation
-from cvzoo.links.model.pretrained.detector import DetectorFiles
 from cvzoo.links.model.pretrained.names import Arrays, Names, place_of, sigmoid_rows, yx_rows
 from cvzoo.links.model.publishers.torchvision import torchvision_weights
 from cvzoo.links.model.resnet.weights import backbone_names, depth_of, resnet_place
@@ -56,11 +55,12 @@ def _in_our_order(named: dict[str, np.ndarray], n_fg_class: int | None) -> dict[
     return named
 
 
-def _whole(base: FCOSConfig | None, theirs: Arrays, ours: Arrays) -> FCOSConfig:
-    return dataclasses.replace(FCOSConfig() if base is None else base, n_layer=depth_of(ours))
+def _whole(base: Any, theirs: Arrays, ours: Arrays) -> Any:
+    """The config `base`, of the depth that the file has."""
+    return dataclasses.replace(base, n_layer=depth_of(ours))
 
 
-def _on_backbone(base: FCOSConfig | None, theirs: Arrays, ours: Arrays) -> FCOSConfig:
+def _on_backbone(base: Any, theirs: Arrays, ours: Arrays) -> Any:
     # statistics of ImageNet are better than those of the few photos that fit into a detector's batch
     width = len(ours["extractor/conv1/conv/W"])
     return dataclasses.replace(_whole(base, theirs, ours), norm="frozen", base_channels=width)
@@ -77,15 +77,6 @@ NAMES = {
     "cvzoo": Names(marks=("head/conf/b",), config=_whole),
     **backbone_names(_on_backbone),
 }
-
-
-FILES = DetectorFiles(
-    architecture="FCOS",
-    names=NAMES,
-    count_classes=count_classes,
-    config_class=FCOSConfig,
-    default_names=coco_bbox_label_names,
-)
 
 
 WEIGHTS: dict[str, Weights] = {

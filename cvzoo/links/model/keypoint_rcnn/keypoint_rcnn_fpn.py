@@ -15,8 +15,7 @@ from cvzoo.initializers.normal import Normal
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.chain import Chain, ChainList
 from cvzoo.links.connection.deconvolution_2d import Deconvolution2D
-from cvzoo.links.model.config import AbstractConfig, config_field, count_field
-from cvzoo.links.model.config_json import config_from_json
+from cvzoo.links.model.config import AbstractConfig, config_field, config_from_json, count_field
 from cvzoo.links.model.decoding.abstract import Found
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig, pyramid_preparation
 from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import published_variant

@@ -1,5 +1,6 @@
 """Light-Head R-CNN on ResNet-101."""
 
+import dataclasses
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -11,11 +12,10 @@ from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.connection.linear import Linear
+from cvzoo.links.model.config import count_field
 from cvzoo.links.model.detector import Preset
-from cvzoo.links.model.faster_rcnn.abstract_faster_rcnn import AbstractFasterRCNN
-from cvzoo.links.model.faster_rcnn.config import LightHeadRCNNConfig
-from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
-from cvzoo.links.model.faster_rcnn.region_proposal_network import RegionProposalNetwork
+from cvzoo.links.model.faster_rcnn.abstract_faster_rcnn import AbstractFasterRCNN, AbstractFasterRCNNConfig
+from cvzoo.links.model.faster_rcnn.region_proposal_network import ProposalCreator, RegionProposalNetwork
 from cvzoo.links.model.light_head_rcnn.weights import WEIGHTS, resnet101_files
 from cvzoo.links.model.pretrained.detector import detector_source
 from cvzoo.links.model.pretrained.load import load_pretrained
@@ -90,6 +90,17 @@ class LightHeadRCNNResNet101Head(Chain):
 
 
 PROPOSALS = ProposalCreator(n_test_post_nms=1000, min_size=0)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class LightHeadRCNNConfig(AbstractFasterRCNNConfig):
+    """What a Light-Head R-CNN is built of; its fields are the constructor's arguments."""
+
+    n_layer: int = count_field(help="layers of the ResNet", stored=("widths", 0))
+    base_channels: int = count_field(help="channels of the ResNet's first convolution", stored=("widths", 1))
+    rpn_channels: int = count_field(help="channels of the region proposal network", stored=("widths", 2))
+    mid_channels: int = count_field(help="channels between the large separable convolutions", stored=("widths", 3))
+    fc_channels: int = count_field(help="units of the fully connected layer", stored=("widths", 4))
 
 
 class LightHeadRCNNResNet101(AbstractFasterRCNN):

@@ -12,9 +12,14 @@ from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.functions.loss.labels import beside
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.check_objects import check_objects
-from cvzoo.links.model.faster_rcnn.anchor_target_creator import AnchorTargetCreator
-from cvzoo.links.model.faster_rcnn.losses import picked_locs, reported_sum, rpn_losses, sampled_regions, sizes_of_photos
-from cvzoo.links.model.faster_rcnn.proposal_target_creator import ProposalTargetCreator
+from cvzoo.links.model.faster_rcnn.targets import AnchorTargetCreator, ProposalTargetCreator
+from cvzoo.links.model.faster_rcnn.train_chain import (
+    picked_locs,
+    reported_sum,
+    rpn_losses,
+    sampled_regions,
+    sizes_of_photos,
+)
 from cvzoo.links.model.light_head_rcnn.light_head_rcnn_resnet101 import LightHeadRCNNResNet101
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ShapeError
-from cvzoo.functions.roi.roi_average_align_2d import roi_average_align_2d
+from cvzoo.functions.roi.roi_average_pooling_2d import roi_average_align_2d
 from cvzoo.geometry.rle import RLEs
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.check_objects import check_objects

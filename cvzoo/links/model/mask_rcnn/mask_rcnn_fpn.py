@@ -16,8 +16,8 @@ from cvzoo.initializers.normal import Normal
 from cvzoo.links.chain import Chain, ChainList
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.connection.deconvolution_2d import Deconvolution2D
-from cvzoo.links.model.config import AbstractConfig, config_field, count_field
-from cvzoo.links.model.config_json import config_from_json
+from cvzoo.links.model.config import AbstractConfig, config_field, config_from_json, count_field
+from cvzoo.links.model.conv_norm_activ import Norm
 from cvzoo.links.model.decoding.abstract import Found
 from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig, pyramid_preparation
 from cvzoo.links.model.faster_rcnn_fpn.faster_rcnn_fpn import published_variant
@@ -28,7 +28,6 @@ from cvzoo.links.model.mask_rcnn.paste_mask import paste_masks
 from cvzoo.links.model.mask_rcnn.weights import WEIGHTS
 from cvzoo.links.model.preparation.resize_shortest_edge import ResizeShortestEdge
 from cvzoo.links.model.pretrained.load import load_pretrained
-from cvzoo.links.model.resnet.norm import Norm
 from cvzoo.links.model.variant import variant
 
 

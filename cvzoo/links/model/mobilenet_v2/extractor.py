@@ -7,10 +7,8 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.chain import Chain, ChainList
 from cvzoo.links.link import Link
-from cvzoo.links.model.conv_norm_activ import ConvNormActiv
+from cvzoo.links.model.conv_norm_activ import ConvNormActiv, Norm, round_channels
 from cvzoo.links.model.inverted_residual import InvertedResidual
-from cvzoo.links.model.resnet.norm import Norm
-from cvzoo.links.model.round_channels import round_channels
 
 Arch = Literal["torchvision", "tf"]
 

@@ -6,12 +6,10 @@ import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.chain import Chain, ChainList
-from cvzoo.links.connection.fused_activation import hard_gate
+from cvzoo.links.connection.fused_convolution import hard_gate
 from cvzoo.links.link import Link
-from cvzoo.links.model.conv_norm_activ import ConvNormActiv
+from cvzoo.links.model.conv_norm_activ import ConvNormActiv, Norm, round_channels
 from cvzoo.links.model.inverted_residual import InvertedResidual
-from cvzoo.links.model.resnet.norm import Norm
-from cvzoo.links.model.round_channels import round_channels
 
 Size = Literal["large", "small"]
 

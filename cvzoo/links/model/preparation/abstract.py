@@ -3,7 +3,7 @@
 import abc
 import dataclasses
 from collections.abc import Sequence
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -11,8 +11,30 @@ from cvzoo.backends.dispatch import get_backend
 from cvzoo.backends.photo_plan import PhotoPlan
 from cvzoo.backends.resampling import Resampling
 from cvzoo.errors.exceptions import ValueRangeError
-from cvzoo.links.model.preparation.placement import Placement
 from cvzoo.transforms.pillow_passes import rows_first
+
+
+class Placement(NamedTuple):
+    """An image in a network's input, in pixels of the input.
+
+    resized: (H, W) of the whole image
+    input_size: (H, W) of the network's input
+    offset: (y, x) of the image's upper left corner; negative where its middle is cut out
+    """
+
+    resized: tuple[int, int]
+    input_size: tuple[int, int]
+    offset: tuple[int, int] = (0, 0)
+
+
+IMAGENET_MEAN = (0.485, 0.456, 0.406)
+IMAGENET_STD = (0.229, 0.224, 0.225)
+# of values in [0, 255], in float32
+MEAN_OF_255 = 255 * np.array(IMAGENET_MEAN, np.float32)
+STD_OF_255 = 255 * np.array(IMAGENET_STD, np.float32)
+# the same as headers of model files have them
+FACTS_OF_255 = (("mean", (123.675, 116.28, 103.53)), ("std", (58.395, 57.12, 57.375)))
+
 
 Arithmetic = Literal["(x - mean) / std", "x / std - mean / std", "x * (1 / std) - mean / std", "(x - mean) / std / 255"]
 Three = tuple[float, float, float]

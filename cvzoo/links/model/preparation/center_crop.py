@@ -6,10 +6,17 @@ from typing import Any, Literal
 
 from cvzoo.backends.resampling import Resampling
 from cvzoo.errors.exceptions import ValueRangeError
-from cvzoo.links.model.preparation.abstract import AbstractPreparation, Fact, Size, Three, checked_side
-from cvzoo.links.model.preparation.placement import Placement
+from cvzoo.links.model.preparation.abstract import (
+    IMAGENET_MEAN,
+    IMAGENET_STD,
+    AbstractPreparation,
+    Fact,
+    Placement,
+    Size,
+    Three,
+    checked_side,
+)
 from cvzoo.links.model.preparation.short_side import short_side_size
-from cvzoo.links.model.preparation.statistics import IMAGENET_MEAN, IMAGENET_STD
 
 
 @dataclasses.dataclass(frozen=True)

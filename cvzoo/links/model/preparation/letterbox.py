@@ -4,8 +4,7 @@ import dataclasses
 from typing import Any
 
 from cvzoo.backends.resampling import Resampling
-from cvzoo.links.model.preparation.abstract import AbstractNormalizedPreparation, Size, Three, checked_size
-from cvzoo.links.model.preparation.placement import Placement
+from cvzoo.links.model.preparation.abstract import AbstractNormalizedPreparation, Placement, Size, Three, checked_size
 from cvzoo.transforms.letterbox import letterbox_frame
 
 

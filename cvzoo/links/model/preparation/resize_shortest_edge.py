@@ -7,9 +7,15 @@ from typing import Any, Literal
 
 from cvzoo.backends.resampling import Resampling
 from cvzoo.errors.exceptions import ValueRangeError
-from cvzoo.links.model.preparation.abstract import AbstractNormalizedPreparation, Size, checked_side
-from cvzoo.links.model.preparation.placement import Placement
-from cvzoo.links.model.preparation.statistics import FACTS_OF_255, MEAN_OF_255, STD_OF_255
+from cvzoo.links.model.preparation.abstract import (
+    FACTS_OF_255,
+    MEAN_OF_255,
+    STD_OF_255,
+    AbstractNormalizedPreparation,
+    Placement,
+    Size,
+    checked_side,
+)
 
 Sides = Literal["torchvision", "chainercv", "detectron2"]
 

@@ -4,9 +4,15 @@ import dataclasses
 from typing import Any
 
 from cvzoo.backends.resampling import Resampling
-from cvzoo.links.model.preparation.abstract import AbstractNormalizedPreparation, Size, Three, checked_side
-from cvzoo.links.model.preparation.placement import Placement
-from cvzoo.links.model.preparation.statistics import IMAGENET_MEAN, IMAGENET_STD
+from cvzoo.links.model.preparation.abstract import (
+    IMAGENET_MEAN,
+    IMAGENET_STD,
+    AbstractNormalizedPreparation,
+    Placement,
+    Size,
+    Three,
+    checked_side,
+)
 
 
 @dataclasses.dataclass(frozen=True)

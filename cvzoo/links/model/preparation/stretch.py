@@ -3,8 +3,7 @@
 import dataclasses
 from typing import Any
 
-from cvzoo.links.model.preparation.abstract import AbstractNormalizedPreparation, Size, checked_size
-from cvzoo.links.model.preparation.placement import Placement
+from cvzoo.links.model.preparation.abstract import AbstractNormalizedPreparation, Placement, Size, checked_size
 
 
 @dataclasses.dataclass(frozen=True)

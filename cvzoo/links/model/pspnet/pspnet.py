@@ -20,7 +20,7 @@ from cvzoo.labels.voc import voc_semantic_segmentation_label_names
 from cvzoo.links.chain import ChainList
 from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv
 from cvzoo.links.connection.convolution_2d import Convolution2D
-from cvzoo.links.model.class_maps import ClassMap
+from cvzoo.links.model.class_maps import ClassMap, mean_of_views
 from cvzoo.links.model.config import AbstractConfig, classes_field, config_field, count_field, flip_field, scales_field
 from cvzoo.links.model.preparation.as_is import AsIs
 from cvzoo.links.model.pretrained.classifier import segmenter_source
@@ -38,7 +38,6 @@ from cvzoo.links.model.pspnet.weights import (
 from cvzoo.links.model.resnet.extractor import ResNetExtractor
 from cvzoo.links.model.segmenter import AbstractSegmenter
 from cvzoo.links.model.variant import variant
-from cvzoo.links.model.views import mean_of_views
 from cvzoo.transforms.resize_contain import contain_frame, resize_contain
 
 

@@ -7,10 +7,8 @@ import numpy as np
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.chain import Chain, ChainList
-from cvzoo.links.connection.squeeze_excite_2d import SqueezeExcite2D
-from cvzoo.links.model.conv_norm_activ import ConvNormActiv
-from cvzoo.links.model.resnet.norm import Norm
-from cvzoo.links.model.round_channels import round_channels
+from cvzoo.links.connection.se_block import SqueezeExcite2D
+from cvzoo.links.model.conv_norm_activ import ConvNormActiv, Norm, round_channels
 
 
 class Design(NamedTuple):

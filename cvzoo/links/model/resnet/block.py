@@ -9,8 +9,7 @@ from cvzoo.functions.activation.relu import relu
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.se_block import SEBlock
 from cvzoo.links.link import Link
-from cvzoo.links.model.conv_norm_activ import ConvNormActiv
-from cvzoo.links.model.resnet.norm import Norm
+from cvzoo.links.model.conv_norm_activ import ConvNormActiv, Norm
 
 Arch = Literal["v1.5", "he"]
 

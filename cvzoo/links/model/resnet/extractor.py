@@ -7,9 +7,8 @@ import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.chain import Chain, ChainList, Sequential
-from cvzoo.links.model.conv_norm_activ import ConvNormActiv
+from cvzoo.links.model.conv_norm_activ import ConvNormActiv, Norm
 from cvzoo.links.model.resnet.block import Arch, BasicBlock, Bottleneck
-from cvzoo.links.model.resnet.norm import Norm
 
 Stem = Literal["photo", "cifar", "deep"]
 Pool = Literal["padded", "cover"]

@@ -10,13 +10,13 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.config import AbstractConfig, classes_field, config_field, count_field
+from cvzoo.links.model.conv_norm_activ import Norm
 from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.preparation.stretch import Stretch
 from cvzoo.links.model.pretrained.classifier import classifier_source
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.resnet.block import Arch
 from cvzoo.links.model.resnet.extractor import Pool, ResNetExtractor, Stem
-from cvzoo.links.model.resnet.norm import Norm
 from cvzoo.links.model.resnet.weights import CLASS_WEIGHTS, NAMES
 
 

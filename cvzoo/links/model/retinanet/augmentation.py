@@ -9,8 +9,8 @@ import numpy as np
 from cvzoo.backends.device import get_device
 from cvzoo.backends.dispatch import get_backend
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
+from cvzoo.links.model.preparation.abstract import MEAN_OF_255, STD_OF_255
 from cvzoo.links.model.preparation.resize_shortest_edge import fitted_size
-from cvzoo.links.model.preparation.statistics import MEAN_OF_255, STD_OF_255
 from cvzoo.transforms.normalize import normalize
 from cvzoo.transforms.sample.colors import ColorJitter
 from cvzoo.transforms.sample.flips_and_rotations import RandomFlip

@@ -7,21 +7,76 @@ from typing import Any
 
 import numpy as np
 
+import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
+from cvzoo.config.switches import switches
 from cvzoo.geometry.anchors import cell_anchors
+from cvzoo.initializers.normal import Normal
+from cvzoo.links.chain import Chain, ChainList
+from cvzoo.links.connection.convolution_2d import Convolution2D
+from cvzoo.links.connection.fused_convolution import fused_convolution
+from cvzoo.links.connection.group_normalization import GroupNormalization
 from cvzoo.links.model.config import one_config
 from cvzoo.links.model.decoding.anchor_levels import AnchorLevels, LevelAnchors, as_cell
+from cvzoo.links.model.dense_heads import flat_boxes, prior_bias
 from cvzoo.links.model.detector import AbstractOneStageDetector, Preset
 from cvzoo.links.model.fpn.fpn import FPN
+from cvzoo.links.model.preparation.abstract import MEAN_OF_255, STD_OF_255
 from cvzoo.links.model.preparation.resize_shortest_edge import ResizeShortestEdge, torchvision_detector_preparation
-from cvzoo.links.model.preparation.statistics import MEAN_OF_255, STD_OF_255
 from cvzoo.links.model.pretrained.detector import detector_source, networks_of_file
 from cvzoo.links.model.pretrained.load import load_pretrained
 from cvzoo.links.model.resnet.extractor import ResNetExtractor
 from cvzoo.links.model.resnet.weights import WEIGHTS as RESNET_WEIGHTS
 from cvzoo.links.model.retinanet.config import RetinaNetConfig, with_n_anchor
-from cvzoo.links.model.retinanet.head import RetinaNetHead, prior_bias
-from cvzoo.links.model.retinanet.weights import FILES, WEIGHTS
+from cvzoo.links.model.retinanet.weights import FILES, RESNET50_FPN, RESNET50_FPN_V2, WEIGHTS
+
+
+class RetinaNetHead(Chain):
+    """`depth` 3 x 3 convolutions with relu, then one that gives `n_out` numbers for each anchor of a place.
+
+    channels: of the maps, and of the convolutions
+    n_anchor: anchors of a place
+    groups: of group normalizations between convolution and relu; None: there are none
+    bias: what the last convolution's bias starts from
+    """
+
+    def __init__(
+        self,
+        channels: int,
+        n_anchor: int,
+        n_out: int,
+        *,
+        depth: int = 4,
+        groups: int | None = None,
+        bias: float = 0.0,
+    ):
+        self.n_out = n_out
+        with self.init_scope():
+            self.convs = ChainList()
+            self.norms = ChainList()
+            for _ in range(depth):
+                nobias = groups is not None
+                self.convs.append(Convolution2D(channels, channels, 3, 1, 1, nobias, Normal(0.01)))
+                if groups is not None:
+                    self.norms.append(GroupNormalization(groups, channels))
+            self.out = Convolution2D(channels, n_anchor * n_out, 3, 1, 1, initialW=Normal(0.01), initial_bias=bias)
+
+    def forward(self, maps: Sequence[Any]) -> Variable:
+        """(B, A, n_out): A over all maps one after another, in a map by row, column and anchor of the place.
+
+        maps: (B, channels, H, W) each
+        """
+        rows = []
+        for h in maps:
+            for i, conv in enumerate(self.convs):
+                if len(self.norms):
+                    h = F.relu(self.norms[i](conv(h)))
+                elif switches.enable_backprop:
+                    h = F.relu(conv(h))
+                else:
+                    h = fused_convolution(conv)(h, activation="relu")
+            rows.append(flat_boxes(self.out(h), self.n_out))
+        return F.concat(rows, axis=1)
 
 
 class RetinaNet(AbstractOneStageDetector):
@@ -148,3 +203,42 @@ def _level_anchors(config: RetinaNetConfig) -> LevelAnchors:
     ]
     # whole pixels from place to place, as the published networks have it
     return LevelAnchors(tuple(cells), tuple(1 << level for level in range(config.first_level, config.last_level + 1)))
+
+
+def retinanet_resnet18(
+    n_fg_class: int | None = None,
+    pretrained_model: str | os.PathLike | None = None,
+    *,
+    label_names: Sequence[str] | None = None,
+) -> RetinaNet:
+    """A `RetinaNet` on a ResNet-18; arguments as there."""
+    settings = RetinaNetConfig(n_layer=18) if pretrained_model is None else None
+    if pretrained_model in ("imagenet", "imagenet_v2"):
+        settings = RetinaNetConfig(n_layer=18, norm="frozen")
+    return RetinaNet(n_fg_class, pretrained_model, label_names=label_names, settings=settings)
+
+
+def retinanet_resnet50_fpn(
+    n_fg_class: int | None = None,
+    pretrained_model: str | os.PathLike | None = None,
+    *,
+    label_names: Sequence[str] | None = None,
+) -> RetinaNet:
+    """A `RetinaNet` as torchvision's `retinanet_resnet50_fpn`; arguments as there, COCO's weights are "coco".
+
+    A file of a detector is built as the file has it.
+    """
+    return RetinaNet(n_fg_class, pretrained_model, label_names=label_names, default_settings=RESNET50_FPN)
+
+
+def retinanet_resnet50_fpn_v2(
+    n_fg_class: int | None = None,
+    pretrained_model: str | os.PathLike | None = None,
+    *,
+    label_names: Sequence[str] | None = None,
+) -> RetinaNet:
+    """A `RetinaNet` as torchvision's `retinanet_resnet50_fpn_v2`; arguments as there, COCO's weights are "coco_v2".
+
+    A file of a detector is built as the file has it.
+    """
+    return RetinaNet(n_fg_class, pretrained_model, label_names=label_names, default_settings=RESNET50_FPN_V2)

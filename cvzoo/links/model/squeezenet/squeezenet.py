@@ -11,7 +11,7 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.initializers.normal import Normal
 from cvzoo.initializers.uniform import HeUniform
 from cvzoo.links.chain import Chain
-from cvzoo.links.connection.conv_2d_activ import Conv2DActiv
+from cvzoo.links.connection.conv_2d_bn_activ import Conv2DActiv
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.config import (
     AbstractConfig,
@@ -21,7 +21,7 @@ from cvzoo.links.model.config import (
     preparation_field,
     width_field,
 )
-from cvzoo.links.model.one_of import one_of
+from cvzoo.links.model.plan_checks import one_of
 from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.classifier import classifier_source
 from cvzoo.links.model.pretrained.load import load_pretrained

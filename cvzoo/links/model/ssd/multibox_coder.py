@@ -13,7 +13,7 @@ from cvzoo.geometry.bbox_iou import bbox_intersection, bbox_iou
 from cvzoo.geometry.coding import encode_bbox
 from cvzoo.links.model.decoding.abstract import Found
 from cvzoo.links.model.decoding.anchor_levels import AnchorLevels
-from cvzoo.links.model.preparation.placement import Placement
+from cvzoo.links.model.preparation.abstract import Placement
 
 
 @dataclasses.dataclass(frozen=True)

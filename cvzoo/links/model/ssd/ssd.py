@@ -6,19 +6,71 @@ from typing import Any
 
 import numpy as np
 
+import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
+from cvzoo.errors.exceptions import ShapeError, ValueRangeError
+from cvzoo.initializers.uniform import LeCunUniform
+from cvzoo.links.chain import Chain, ChainList
+from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.model.config import one_config
 from cvzoo.links.model.decoding.anchor_levels import AnchorLevels
+from cvzoo.links.model.dense_heads import flat_boxes
 from cvzoo.links.model.detector import AbstractOneStageDetector, Preset
 from cvzoo.links.model.preparation.stretch import Stretch
 from cvzoo.links.model.pretrained.detector import detector_source
 from cvzoo.links.model.pretrained.load import load_pretrained
-from cvzoo.links.model.ssd.config import SSDConfig, ssd_preparation
-from cvzoo.links.model.ssd.multibox import Multibox
+from cvzoo.links.model.ssd.config import SSD300_SETTINGS, SSD512_SETTINGS, SSDConfig, ssd_preparation
 from cvzoo.links.model.ssd.multibox_coder import MultiboxCoder
 from cvzoo.links.model.ssd.vgg16 import SSDVGG16Extractor
-from cvzoo.links.model.ssd.weights import FILES, SSD300_WEIGHTS
+from cvzoo.links.model.ssd.weights import FILES, SSD300_WEIGHTS, SSD512_WEIGHTS
 from cvzoo.weights.record import Weights
+
+
+class Multibox(Chain):
+    """A 3 x 3 convolution for offsets and one for scores at each level.
+
+    in_channels: of the maps; None: learned from the first input
+    n_class: with the background
+    aspect_ratios: of each level, as in `default_boxes`: a place has 2 + 2 * len boxes
+    initialW, initial_bias: of all convolutions
+
+    Source: Liu et al., SSD: Single Shot MultiBox Detector, ECCV 2016, section 2.1.
+    """
+
+    def __init__(
+        self,
+        n_class: int,
+        aspect_ratios: Sequence[Sequence[float]],
+        *,
+        in_channels: Sequence[int | None] | None = None,
+        initialW: Any = None,
+        initial_bias: Any = None,
+    ):
+        self.n_class = n_class
+        initialW = LeCunUniform() if initialW is None else initialW
+        channels = [None] * len(aspect_ratios) if in_channels is None else in_channels
+        if len(channels) != len(aspect_ratios):
+            raise ShapeError("Multibox: channels for each level", expected=len(aspect_ratios), got=len(channels))
+        with self.init_scope():
+            self.loc, self.conf = ChainList(), ChainList()
+            for n_in, ratios in zip(channels, aspect_ratios):
+                n_box = 2 + 2 * len(ratios)
+                for each, n_out in ((self.loc, 4), (self.conf, n_class)):
+                    each.append(
+                        Convolution2D(n_in, n_box * n_out, 3, pad=1, initialW=initialW, initial_bias=initial_bias)
+                    )
+
+    def forward(self, maps: Sequence[Any]) -> tuple[Variable, Variable]:
+        """mb_loc (B, A, 4): dy dx dh dw; mb_conf (B, A, n_class): scores before the softmax, background first.
+
+        maps: (B, C, H, W) each, the finest first
+        Raises ShapeError if their number is another.
+        """
+        if len(maps) != len(self.loc):
+            raise ShapeError("Multibox: a map for each level", expected=len(self.loc), got=len(maps))
+        locs = [flat_boxes(loc(h), 4) for loc, h in zip(self.loc, maps)]
+        confs = [flat_boxes(conf(h), self.n_class) for conf, h in zip(self.conf, maps)]
+        return F.concat(locs, axis=1), F.concat(confs, axis=1)
 
 
 class SSD(AbstractOneStageDetector):
@@ -96,3 +148,51 @@ class SSD(AbstractOneStageDetector):
     def decoding(self) -> AnchorLevels:
         """As in `AbstractOneStageDetector`: a box for each class that scores."""
         return self.coder.decoding(self.n_fg_class, n_candidate=self.config.n_candidate, clip=self.config.clip)
+
+
+_ONLY_VGG16 = (None, "imagenet")  # whose file does not say how the rest is built
+
+
+def SSD300(
+    n_fg_class: int | None = None,
+    pretrained_model: str | os.PathLike | None = None,
+    *,
+    label_names: Sequence[str] | None = None,
+) -> SSD:
+    """An `SSD` that sees 300 x 300 pixels; arguments as there.
+
+    pretrained_model: "voc0712" (the authors'), "voc0712_chainercv" (trained anew), "coco" (torchvision's, whose default
+        boxes are others), "voc0712_gluon", "coco_gluon" (gluon-cv's), "imagenet" (VGG16 alone, to train on), or a path
+    Raises ValueRangeError if the file's network sees another size.
+    """
+    settings = SSD300_SETTINGS if pretrained_model in _ONLY_VGG16 else None
+    model = SSD(n_fg_class, pretrained_model, label_names=label_names, settings=settings, records=SSD300_WEIGHTS)
+    return _of_size(model, 300)
+
+
+def SSD512(
+    n_fg_class: int | None = None,
+    pretrained_model: str | os.PathLike | None = None,
+    *,
+    label_names: Sequence[str] | None = None,
+) -> SSD:
+    """An `SSD` that sees 512 x 512 pixels; arguments as there.
+
+    pretrained_model: "voc0712" (the authors'), "voc0712_chainercv" (trained anew), "voc0712_gluon", "coco_gluon"
+        (gluon-cv's), "imagenet" (VGG16 alone, to train on), or a path
+    Raises ValueRangeError if the file's network sees another size.
+    """
+    settings = SSD512_SETTINGS if pretrained_model in _ONLY_VGG16 else None
+    model = SSD(n_fg_class, pretrained_model, label_names=label_names, settings=settings, records=SSD512_WEIGHTS)
+    return _of_size(model, 512)
+
+
+def _of_size(model: SSD, insize: int) -> SSD:
+    if model.insize != insize:
+        raise ValueRangeError(
+            f"SSD{insize}: the file holds an SSD of another size",
+            expected=insize,
+            got=model.insize,
+            hint="SSD(pretrained_model=...) takes any",
+        )
+    return model

@@ -12,11 +12,11 @@ from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.model.config import one_config
 from cvzoo.links.model.conv_norm_activ import ConvNormActiv
 from cvzoo.links.model.decoding.anchor_levels import AnchorLevels
+from cvzoo.links.model.dense_heads import flat_boxes
 from cvzoo.links.model.detector import AbstractOneStageDetector, Preset
 from cvzoo.links.model.preparation.stretch import Stretch
 from cvzoo.links.model.pretrained.detector import detector_source
 from cvzoo.links.model.pretrained.load import load_pretrained
-from cvzoo.links.model.ssd.multibox import flat_boxes
 from cvzoo.links.model.ssd.multibox_coder import MultiboxCoder
 from cvzoo.links.model.ssdlite.config import SSDLiteConfig, ssdlite_preparation
 from cvzoo.links.model.ssdlite.extractor import SSDLiteExtractor

@@ -11,10 +11,9 @@ from cvzoo.initializers.uniform import GlorotUniform
 from cvzoo.links.chain import Chain, ChainList
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.connection.fused_linear import fused_linear
-from cvzoo.links.connection.layer_normalization_2d import LayerNormalization2D
+from cvzoo.links.connection.layer_normalization import LayerNormalization2D
 from cvzoo.links.connection.linear import Linear
-from cvzoo.links.model.one_of import one_of
-from cvzoo.links.model.plan_numbers import check_plan_numbers
+from cvzoo.links.model.plan_checks import check_plan_numbers, one_of
 from cvzoo.links.model.swin.window_attention import WindowAttention, windows_of
 
 EPS = 1e-5

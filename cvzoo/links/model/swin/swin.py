@@ -9,7 +9,7 @@ from typing import Any
 import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.initializers.normal import Normal
-from cvzoo.links.connection.layer_normalization_2d import LayerNormalization2D
+from cvzoo.links.connection.layer_normalization import LayerNormalization2D
 from cvzoo.links.connection.linear import Linear
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.config import AbstractConfig, classes_field, config_field, preparation_field

@@ -12,10 +12,8 @@ import cvzoo.functions as F
 from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.chain import Chain, ChainList, Sequential
-from cvzoo.links.connection.conv_2d_activ import Conv2DActiv
-from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv
+from cvzoo.links.connection.conv_2d_bn_activ import Conv2DActiv, Conv2DBNActiv, SeparableConv2DBNActiv
 from cvzoo.links.connection.convolution_2d import Convolution2D
-from cvzoo.links.connection.separable_conv_2d_bn_activ import SeparableConv2DBNActiv
 from cvzoo.links.model.config import AbstractConfig, config_field
 from cvzoo.links.model.decoding.anchor_levels import AnchorLevels
 from cvzoo.links.model.detector import AbstractOneStageDetector, Preset

@@ -8,8 +8,7 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.initializers.normal import HeNormal
 from cvzoo.links.chain import Chain
-from cvzoo.links.connection.conv_2d_activ import Conv2DActiv
-from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv
+from cvzoo.links.connection.conv_2d_bn_activ import Conv2DActiv, Conv2DBNActiv
 
 VGGNorm = Literal["batch"]
 

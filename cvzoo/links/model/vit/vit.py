@@ -22,8 +22,7 @@ from cvzoo.links.connection.linear import Linear
 from cvzoo.links.connection.multi_head_attention import MultiHeadAttention
 from cvzoo.links.model.classifier import AbstractClassifier
 from cvzoo.links.model.config import AbstractConfig, classes_field, config_field, count_field, preparation_field
-from cvzoo.links.model.one_of import one_of
-from cvzoo.links.model.plan_numbers import check_plan_numbers
+from cvzoo.links.model.plan_checks import check_plan_numbers, one_of
 from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.pretrained.classifier import ClassSource, classifier_source
 from cvzoo.links.model.pretrained.load import load_pretrained

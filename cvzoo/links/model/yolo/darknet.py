@@ -10,7 +10,7 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.links.chain import Chain, ChainList
 from cvzoo.links.connection.conv_2d_bn_activ import Conv2DBNActiv
 from cvzoo.links.connection.convolution_2d import Convolution2D
-from cvzoo.links.connection.fused_activation import leaky
+from cvzoo.links.connection.fused_convolution import leaky
 from cvzoo.links.model.darknet.convolution import BN_EPS, take_convolution
 from cvzoo.weights.formats.darknet import DarknetWeightsFile
 

@@ -17,8 +17,7 @@ from cvzoo.links.chain import Chain
 from cvzoo.links.model.check_objects import check_objects
 from cvzoo.links.model.decoding.grid_cells import RegionHead
 from cvzoo.links.model.yolo.targets import Targets, assign_targets, head_grid
-from cvzoo.links.model.yolo.yolo_v2 import YOLOv2
-from cvzoo.links.model.yolo.yolo_v2_tiny import YOLOv2Tiny
+from cvzoo.links.model.yolo.yolo_v2 import YOLOv2, YOLOv2Tiny
 from cvzoo.links.model.yolo.yolo_v3 import YOLOv3
 from cvzoo.reporting.reporter import report
 

@@ -1,4 +1,4 @@
-"""YOLOv2."""
+"""YOLOv2 and YOLOv2-tiny."""
 
 import dataclasses
 import os
@@ -16,10 +16,10 @@ from cvzoo.links.model.decoding.grid_cells import GridCells, RegionHead
 from cvzoo.links.model.detector import AbstractOneStageDetector
 from cvzoo.links.model.preparation.letterbox import Letterbox
 from cvzoo.links.model.pretrained.source import decided_classes
-from cvzoo.links.model.yolo.darknet import Darknet19Extractor, block
+from cvzoo.links.model.yolo.darknet import Darknet19Extractor, block, pool
 from cvzoo.links.model.yolo.preparation import checked_insize, darknet_letterbox, insize_field
 from cvzoo.links.model.yolo.pretrained import PretrainedYOLO
-from cvzoo.links.model.yolo.weights import YOLO_V2_WEIGHTS
+from cvzoo.links.model.yolo.weights import YOLO_V2_TINY_WEIGHTS, YOLO_V2_WEIGHTS
 
 # (height, width) in cells of 32 pixels; k-means of each data set's boxes; COCO's are those of yolov2-tiny, too
 VOC_ANCHORS = (
@@ -127,6 +127,115 @@ class YOLOv2(AbstractOneStageDetector):
         coarse = self.conv20(self.conv19(coarse))
         h = F.concat([reorg(self.passthrough(fine)), coarse], axis=1)
         return self.out(self.conv21(h))
+
+    @property
+    def decoding(self) -> GridCells:
+        """As in `AbstractOneStageDetector`."""
+        return GridCells(heads=self.heads, letterbox=True)
+
+
+# (height, width) in cells of 32 pixels
+TINY_VOC_ANCHORS = ((1.19, 1.08), (4.41, 3.42), (11.38, 6.63), (5.11, 9.42), (10.52, 16.62))
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class YOLOv2TinyConfig(AbstractConfig):
+    """What a YOLOv2Tiny is built of; its fields are the constructor's arguments."""
+
+    n_fg_class: int = classes_field()
+    anchors: tuple[tuple[float, float], ...] = config_field(help="(height, width) each", unit="cells", above=0)
+    insize: int = insize_field()
+    base_channels: int = count_field(help="channels of the first convolution, all others in proportion")
+    mid_channels: int = count_field(help="channels of the last but one convolution")
+
+
+class YOLOv2Tiny(AbstractOneStageDetector):
+    """YOLOv2-tiny, by default at 416 x 416 (letterbox), in the shape of yolov2-tiny-voc.
+
+    n_fg_class: number of classes; None: as many as label_names, else as the file has, else 20
+    pretrained_model: "voc0712" or "voc0712_chainercv", or the path of a `.weights`, `.npz` or `.safetensors`
+        file; None: random. What fits is taken over; where the classes differ the head starts anew, which a warning
+        says, and `load_report`
+    label_names: names of the classes; None: the file's, if it has as many classes, or Pascal VOC's if there are 20
+    anchors: (height, width) each, in cells; None: the file's if it tells, those of yolov2-tiny if it is darknet's and
+        has 80 classes, else those of yolov2-tiny-voc
+    mid_channels: width of the last but one convolution; yolov2-tiny for COCO has 512
+    insize: height and width that a photo is seen in, a multiple of 32
+    base_channels: of the first convolution; all others but the last but one in proportion
+    Raises ValueRangeError if the names are not as many as the classes, or there is no such name or file;
+    WeightsMismatchError or FileFormatError if the file holds another network; what reading it raises.
+
+    Source: darknet's yolov2-tiny-voc.cfg; no paper describes it.
+    """
+
+    def __init__(
+        self,
+        n_fg_class: int | None = None,
+        pretrained_model: str | os.PathLike | None = None,
+        *,
+        label_names: Sequence[str] | None = None,
+        anchors: Sequence[tuple[float, float]] | None = None,
+        mid_channels: int = 1024,
+        insize: int = 416,
+        base_channels: int = 16,
+    ):
+        self.insize = checked_insize(insize)
+        n = base_channels
+        file = source = None
+        if pretrained_model is not None:
+            file = PretrainedYOLO(pretrained_model, YOLO_V2_TINY_WEIGHTS, architecture="YOLOv2Tiny")
+            anchors = file.anchors() if anchors is None else anchors
+        # random numbers would only be drawn to be overwritten
+        initialW = None if file is None else 0
+        with self.init_scope():
+            self.conv1 = block(3, n, 3, initialW=initialW)
+            self.conv2 = block(n, 2 * n, 3, initialW=initialW)
+            self.conv3 = block(2 * n, 4 * n, 3, initialW=initialW)
+            self.conv4 = block(4 * n, 8 * n, 3, initialW=initialW)
+            self.conv5 = block(8 * n, 16 * n, 3, initialW=initialW)
+            self.conv6 = block(16 * n, 32 * n, 3, initialW=initialW)
+            self.conv7 = block(32 * n, 64 * n, 3, initialW=initialW)
+            self.conv8 = block(64 * n, mid_channels, 3, initialW=initialW)
+        outs = {"out": (mid_channels, len(TINY_VOC_ANCHORS if anchors is None else anchors))}
+        if file is not None:
+            source = file.counted(self, outs)
+            if anchors is None and file.is_darknet and source.n_class == len(coco_bbox_label_names):
+                anchors = COCO_ANCHORS
+        anchors = TINY_VOC_ANCHORS if anchors is None else anchors
+        self.n_fg_class, self.label_names = decided_classes(
+            n_fg_class,
+            label_names,
+            source,
+            name="YOLOv2Tiny: n_fg_class",
+            default=len(voc_bbox_label_names),
+            known_names=(voc_bbox_label_names,),
+        )
+        self.heads = (RegionHead(tuple(map(tuple, anchors)), self.n_fg_class),)
+        with self.init_scope():
+            self.out = Convolution2D(mid_channels, self.heads[0].n_channel, 1)
+        self.config = YOLOv2TinyConfig(
+            n_fg_class=self.n_fg_class,
+            anchors=self.heads[0].anchors,
+            insize=insize,
+            base_channels=base_channels,
+            mid_channels=mid_channels,
+        )
+        self.load_report = None if file is None else file.load(self, outs, n_fg_class=self.n_fg_class)
+        self.use_preset("visualize")
+
+    @property
+    def preparation(self) -> Letterbox:  # type: ignore[override]
+        """A letterbox filled with grey, in [0, 1], as darknet has it."""
+        return darknet_letterbox((self.insize, self.insize))
+
+    def forward(self, x: Any) -> Variable:
+        """(B, A * (5 + L), H / 32, W / 32) of x (B, 3, H, W), RGB in [0, 1]."""
+        h = x
+        for conv in (self.conv1, self.conv2, self.conv3, self.conv4, self.conv5):
+            h = pool(conv(h))
+        # darknet's pool of size 2 and stride 1 has its margin below and to the right only
+        h = F.max_pooling_2d(self.conv6(h), 2, 1, (0, 1, 0, 1), cover_all=False)
+        return self.out(self.conv8(self.conv7(h)))
 
     @property
     def decoding(self) -> GridCells:

@@ -8,7 +8,7 @@ from cvzoo.errors.exceptions import FileFormatError, UnsupportedError, ValueRang
 from cvzoo.geometry.clip_bbox import clip_bbox
 from cvzoo.links.model.darknet.detector import DarknetDetector, fetch_detector
 from cvzoo.links.model.darknet.weights import MOBILENET_V2_YOLO_V3_NANO_VOC, YOLO_FASTEST_COCO
-from cvzoo.links.model.zoo import zoo_members
+from cvzoo.links.model.families import zoo_members
 from cvzoo.serializers.model_file import load_model, save_model
 from cvzoo.weights.cache import cached_path
 

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 
 from cvzoo.links.model.decoding.anchor_levels import AnchorLevels
-from cvzoo.links.model.preparation.placement import Placement
+from cvzoo.links.model.preparation.abstract import Placement
 
 BOXES = np.array([[10, 20, 30, 40], [-10, 50, 20, 200], [200, 200, 300, 300], [0, 0, 5, 5]], np.float32)
 LOC = np.array([[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, np.nan, 0, 0]], np.float32)

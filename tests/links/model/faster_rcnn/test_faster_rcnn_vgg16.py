@@ -16,9 +16,9 @@ from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError, WeightsMismatchError
 from cvzoo.functions.activation.softmax import softmax
 from cvzoo.labels.voc import voc_bbox_label_names
-from cvzoo.links.model.faster_rcnn.bbox2loc import loc2bbox
 from cvzoo.links.model.faster_rcnn.faster_rcnn_vgg16 import FasterRCNNVGG16
-from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
+from cvzoo.links.model.faster_rcnn.region_proposal_network import ProposalCreator
+from cvzoo.links.model.faster_rcnn.targets import loc2bbox
 from cvzoo.links.model.faster_rcnn.train_chain import FasterRCNNTrainChain
 from cvzoo.links.model.faster_rcnn.transform import FasterRCNNTransform
 from cvzoo.links.model.faster_rcnn.weights import WEIGHTS

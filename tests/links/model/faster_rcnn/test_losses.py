@@ -5,11 +5,10 @@ import pytest
 
 from cvzoo.autodiff.variable import Variable
 from cvzoo.config.switches import using_config
-from cvzoo.links.model.faster_rcnn.anchor_target_creator import AnchorTargetCreator
 from cvzoo.links.model.faster_rcnn.faster_rcnn_vgg16 import FasterRCNNVGG16
-from cvzoo.links.model.faster_rcnn.losses import loc_loss, picked_locs, rpn_losses
-from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
-from cvzoo.links.model.faster_rcnn.train_chain import FasterRCNNTrainChain
+from cvzoo.links.model.faster_rcnn.region_proposal_network import ProposalCreator
+from cvzoo.links.model.faster_rcnn.targets import AnchorTargetCreator
+from cvzoo.links.model.faster_rcnn.train_chain import FasterRCNNTrainChain, loc_loss, picked_locs, rpn_losses
 from cvzoo.links.model.fcis.fcis_resnet101 import FCISResNet101
 from cvzoo.links.model.fcis.train_chain import FCISTrainChain
 from cvzoo.links.model.light_head_rcnn.light_head_rcnn_resnet101 import LightHeadRCNNResNet101

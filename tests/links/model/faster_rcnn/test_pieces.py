@@ -10,12 +10,12 @@ from cvzoo.config.switches import using_config
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.geometry.bbox_iou import bbox_iou
 from cvzoo.geometry.nms import nms
-from cvzoo.links.model.faster_rcnn.anchor_target_creator import AnchorTargetCreator
-from cvzoo.links.model.faster_rcnn.bbox2loc import bbox2loc, loc2bbox
-from cvzoo.links.model.faster_rcnn.generate_anchor_base import generate_anchor_base
-from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
-from cvzoo.links.model.faster_rcnn.proposal_target_creator import ProposalTargetCreator
-from cvzoo.links.model.faster_rcnn.region_proposal_network import RegionProposalNetwork
+from cvzoo.links.model.faster_rcnn.region_proposal_network import (
+    ProposalCreator,
+    RegionProposalNetwork,
+    generate_anchor_base,
+)
+from cvzoo.links.model.faster_rcnn.targets import AnchorTargetCreator, ProposalTargetCreator, bbox2loc, loc2bbox
 
 
 def boxes(n, seed=0, size=(96, 128)):

@@ -12,9 +12,8 @@ from cvzoo.functions.array.resize_images import resize_images
 from cvzoo.geometry.bbox_iou import bbox_iou
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.labels.voc import voc_bbox_label_names
-from cvzoo.links.model.faster_rcnn.bbox2loc import loc2bbox
-from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
-from cvzoo.links.model.faster_rcnn.proposal_target_creator import ProposalTargetCreator
+from cvzoo.links.model.faster_rcnn.region_proposal_network import ProposalCreator
+from cvzoo.links.model.faster_rcnn.targets import ProposalTargetCreator, loc2bbox
 from cvzoo.links.model.fcis import mask_voting as mask_voting_module
 from cvzoo.links.model.fcis.fcis_resnet101 import FCISResNet101
 from cvzoo.links.model.fcis.head import FCISResNet101Head

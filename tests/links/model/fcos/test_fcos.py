@@ -14,12 +14,10 @@ from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError, WeightsMismatchError
 from cvzoo.links.model.decoding.point_levels import PointLevels
-from cvzoo.links.model.fcos.config import FCOSSettings
-from cvzoo.links.model.fcos.fcos import FCOS, STRIDES
-from cvzoo.links.model.fcos.loss import FCOSLoss, centredness
-from cvzoo.links.model.fcos.targets import assign_targets, match_places
+from cvzoo.links.model.fcos.fcos import FCOS, STRIDES, FCOSSettings
+from cvzoo.links.model.fcos.loss import FCOSLoss, assign_targets, centredness, match_places
 from cvzoo.links.model.fcos.weights import NAMES
-from cvzoo.links.model.preparation.placement import Placement
+from cvzoo.links.model.preparation.abstract import Placement
 from cvzoo.links.model.pretrained.names import COCO_ROWS
 from cvzoo.reporting.reporter import Reporter
 

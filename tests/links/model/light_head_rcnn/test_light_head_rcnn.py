@@ -10,7 +10,7 @@ from cvzoo.config.randomness import set_seed
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError, WeightsMismatchError
 from cvzoo.labels.coco import coco_bbox_label_names
-from cvzoo.links.model.faster_rcnn.proposal_creator import ProposalCreator
+from cvzoo.links.model.faster_rcnn.region_proposal_network import ProposalCreator
 from cvzoo.links.model.light_head_rcnn.light_head_rcnn_resnet101 import (
     LightHeadRCNNResNet101,
     LightHeadRCNNResNet101Head,

@@ -7,9 +7,9 @@ import pytest
 from PIL import Image
 
 from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.links.model.preparation.abstract import IMAGENET_MEAN, IMAGENET_STD
 from cvzoo.links.model.preparation.center_crop import CenterCrop
 from cvzoo.links.model.preparation.short_side import short_side_size
-from cvzoo.links.model.preparation.statistics import IMAGENET_MEAN, IMAGENET_STD
 
 BICUBIC = CenterCrop(40, 36, "bicubic", (0.5, 0.4, 0.3), (0.5, 0.25, 0.2))
 

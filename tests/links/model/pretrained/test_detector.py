@@ -8,7 +8,7 @@ import pytest
 from cvzoo.errors.exceptions import FileFormatError, ValueRangeError, WeightsMismatchError
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.labels.coco_categories import torchvision_label_names, unused_coco_categories
-from cvzoo.links.model.fcos.config import FCOSConfig
+from cvzoo.links.model.fcos.fcos import FCOSConfig
 from cvzoo.links.model.pretrained.detector import detector_source
 from cvzoo.links.model.pretrained.source import PretrainedFile, decided_classes
 from cvzoo.links.model.ssdlite.config import SSDLiteConfig

@@ -6,13 +6,12 @@ import pytest
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
 from cvzoo.functions.loss.softmax_cross_entropy import softmax_cross_entropy
-from cvzoo.links.connection.batch_normalization import BatchNormalization
-from cvzoo.links.connection.frozen_batch_normalization import FrozenBatchNormalization
+from cvzoo.links.connection.batch_normalization import BatchNormalization, FrozenBatchNormalization
 from cvzoo.links.connection.group_normalization import GroupNormalization
 from cvzoo.links.model.resnet.block import Bottleneck
-from cvzoo.links.model.resnet.depths import ResNet18, ResNet50
 from cvzoo.links.model.resnet.extractor import ResNetExtractor
 from cvzoo.links.model.resnet.resnet import ResNet
+from cvzoo.links.model.resnet.variants import ResNet18, ResNet50
 from cvzoo.serializers.npz import save_npz
 
 

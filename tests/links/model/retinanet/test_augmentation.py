@@ -5,8 +5,8 @@ import pytest
 
 from cvzoo.config import set_seed
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
-from cvzoo.links.model.preparation.statistics import MEAN_OF_255 as MEAN
-from cvzoo.links.model.preparation.statistics import STD_OF_255 as STD
+from cvzoo.links.model.preparation.abstract import MEAN_OF_255 as MEAN
+from cvzoo.links.model.preparation.abstract import STD_OF_255 as STD
 from cvzoo.links.model.retinanet.augmentation import RandomFit, RandomPart, RetinaNetTransform
 from cvzoo.transforms.sample.sample import Sample
 

@@ -14,18 +14,18 @@ from cvzoo.errors.exceptions import CvzooError, ShapeError, ValueRangeError, Wei
 from cvzoo.geometry.coding import encode_bbox
 from cvzoo.links.model.decoding.anchor_levels import AnchorLevels
 from cvzoo.links.model.detector import Preset
-from cvzoo.links.model.preparation.placement import Placement
+from cvzoo.links.model.preparation.abstract import MEAN_OF_255 as MEAN
+from cvzoo.links.model.preparation.abstract import STD_OF_255 as STD
+from cvzoo.links.model.preparation.abstract import Placement
 from cvzoo.links.model.preparation.resize_shortest_edge import fitted_size, torchvision_detector_preparation
-from cvzoo.links.model.preparation.statistics import MEAN_OF_255 as MEAN
-from cvzoo.links.model.preparation.statistics import STD_OF_255 as STD
 from cvzoo.links.model.resnet.resnet import ResNet
 from cvzoo.links.model.retinanet.config import RetinaNetSettings
-from cvzoo.links.model.retinanet.published import (
+from cvzoo.links.model.retinanet.retinanet import (
+    RetinaNet,
     retinanet_resnet18,
     retinanet_resnet50_fpn,
     retinanet_resnet50_fpn_v2,
 )
-from cvzoo.links.model.retinanet.retinanet import RetinaNet
 from cvzoo.serializers.model_file import save_model
 from cvzoo.serializers.npz import save_npz
 from cvzoo.weights.formats.safetensors import read_safetensors_metadata, write_safetensors

@@ -19,8 +19,7 @@ from cvzoo.errors.exceptions import WeightsMismatchError
 from cvzoo.links.model.pretrained.names import COCO_ROWS, publisher_of
 from cvzoo.links.model.resnet.resnet import ResNet
 from cvzoo.links.model.resnet.weights import NAMES as RESNET_NAMES
-from cvzoo.links.model.retinanet.published import retinanet_resnet50_fpn, retinanet_resnet50_fpn_v2
-from cvzoo.links.model.retinanet.retinanet import RetinaNet
+from cvzoo.links.model.retinanet.retinanet import RetinaNet, retinanet_resnet50_fpn, retinanet_resnet50_fpn_v2
 from cvzoo.links.model.retinanet.weights import NAMES, RESNET50_FPN
 
 seeds = module_at(pathlib.Path(__file__).parents[1] / "seeded_weights.py")

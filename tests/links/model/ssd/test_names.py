@@ -8,7 +8,7 @@ from cvzoo.config.randomness import set_seed
 from cvzoo.errors.exceptions import FileFormatError, ValueRangeError, WeightsMismatchError
 from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.links.model.pretrained.names import publisher_of
-from cvzoo.links.model.ssd.published import SSD300, SSD512
+from cvzoo.links.model.ssd.ssd import SSD300, SSD512
 from cvzoo.links.model.ssd.weights import NAMES, gluon_config
 
 SIZES = (21, 45, 99, 153, 207, 261, 315)

@@ -16,8 +16,7 @@ from cvzoo.errors.exceptions import ValueRangeError, WeightsMismatchError
 from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.links.model.ssd.config import SSD300_TORCHVISION, SSDSettings
 from cvzoo.links.model.ssd.loss import SSDLoss, multibox_loss
-from cvzoo.links.model.ssd.published import SSD300, SSD512
-from cvzoo.links.model.ssd.ssd import SSD
+from cvzoo.links.model.ssd.ssd import SSD, SSD300, SSD512
 from cvzoo.links.model.ssd.weights import NAMES, SSD300_WEIGHTS
 from cvzoo.weights.cache import cached_path
 

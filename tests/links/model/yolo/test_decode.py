@@ -7,7 +7,7 @@ import pytest
 
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.links.model.decoding.grid_cells import GridCells, RegionHead, YoloHead
-from cvzoo.links.model.preparation.placement import Placement
+from cvzoo.links.model.preparation.abstract import Placement
 from cvzoo.links.model.yolo.preparation import darknet_letterbox, darknet_stretch
 
 ANCHORS = ((13.0, 10.0), (30.0, 16.0))

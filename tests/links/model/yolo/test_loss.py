@@ -13,12 +13,11 @@ from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.geometry.bbox_iou import bbox_iou
 from cvzoo.links.chain import Chain
 from cvzoo.links.model.decoding.grid_cells import GridCells, RegionHead, YoloHead
-from cvzoo.links.model.preparation.placement import Placement
+from cvzoo.links.model.preparation.abstract import Placement
 from cvzoo.links.model.yolo.augmentation import YOLOTransform
 from cvzoo.links.model.yolo.loss import YOLOLoss
 from cvzoo.links.model.yolo.targets import assign_targets, head_grid, predicted_boxes
-from cvzoo.links.model.yolo.yolo_v2 import YOLOv2
-from cvzoo.links.model.yolo.yolo_v2_tiny import YOLOv2Tiny
+from cvzoo.links.model.yolo.yolo_v2 import YOLOv2, YOLOv2Tiny
 from cvzoo.links.model.yolo.yolo_v3 import YOLOv3
 
 ANCHORS = (((30, 40), (50, 30)), ((10, 8), (16, 20)))

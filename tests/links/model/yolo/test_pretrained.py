@@ -12,9 +12,7 @@ from cvzoo.errors.exceptions import FileFormatError, ValueRangeError, WeightsMis
 from cvzoo.labels.coco import coco_bbox_label_names
 from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.links.model.yolo.weights import YOLO_V2_TINY_WEIGHTS
-from cvzoo.links.model.yolo.yolo_v2 import COCO_ANCHORS, VOC_ANCHORS, YOLOv2
-from cvzoo.links.model.yolo.yolo_v2_tiny import VOC_ANCHORS as TINY_VOC_ANCHORS
-from cvzoo.links.model.yolo.yolo_v2_tiny import YOLOv2Tiny
+from cvzoo.links.model.yolo.yolo_v2 import COCO_ANCHORS, TINY_VOC_ANCHORS, VOC_ANCHORS, YOLOv2, YOLOv2Tiny
 from cvzoo.links.model.yolo.yolo_v3 import YOLOv3
 from cvzoo.serializers.model_file import save_model
 from cvzoo.serializers.npz import save_npz

@@ -13,8 +13,7 @@ from cvzoo.labels.voc import voc_bbox_label_names
 from cvzoo.links.model.darknet.detector import DarknetDetector
 from cvzoo.links.model.darknet.network import DarknetNetwork
 from cvzoo.links.model.yolo.weights import DARKNET53_IMAGENET, YOLO_V2_TINY_WEIGHTS, YOLO_V2_WEIGHTS, YOLO_V3_WEIGHTS
-from cvzoo.links.model.yolo.yolo_v2 import YOLOv2
-from cvzoo.links.model.yolo.yolo_v2_tiny import YOLOv2Tiny
+from cvzoo.links.model.yolo.yolo_v2 import YOLOv2, YOLOv2Tiny
 from cvzoo.links.model.yolo.yolo_v3 import YOLOv3
 from cvzoo.weights.cache import cached_path
 from cvzoo.weights.formats.npz import write_npz

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from cvzoo.lazy_imports.on_demand import import_on_demand
 
 if TYPE_CHECKING:
-    from cvzoo.links.model.yolo.yolo_v2_tiny import YOLOv2Tiny
+    from cvzoo.links.model.yolo.yolo_v2 import YOLOv2Tiny
 
 __all__ = [
     "YOLOv2Tiny",

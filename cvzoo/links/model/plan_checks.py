@@ -1,9 +1,19 @@
-"""Whether the numbers that describe a network are numbers of a network."""
+"""Whether what describes a network is one of the known names, and numbers of a network."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from cvzoo.errors.exceptions import ValueRangeError
+
+T = TypeVar("T")
+
+
+def one_of(table: Mapping[str, T], name: str, what: str) -> T:
+    """table[name]. Raises ValueRangeError that begins with `what` and lists the names, if there is none."""
+    if not isinstance(name, str) or name not in table:
+        raise ValueRangeError(what, expected=" or ".join(map(repr, table)), got=repr(name)[:80])
+    return table[name]
+
 
 _MOST = 100_000  # of channels or blocks: a file that says more is damaged or means harm
 

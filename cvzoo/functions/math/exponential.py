@@ -1,0 +1,83 @@
+"""Exponentials and logarithms."""
+
+import math
+from typing import Any
+
+from cvzoo.autodiff.variable import Variable
+from cvzoo.functions.math.elementwise import AbstractElementwise, AbstractElementwiseOfOutput, AbstractPointwise
+
+
+class Exp(AbstractElementwiseOfOutput):
+    kind = "exp"
+
+    def slope(self, y: Variable) -> Variable:
+        return y
+
+
+def exp(x: Variable | Any) -> Variable:
+    """e to the power of x. NaN stays NaN with NumPy; oneDNN may make inf of it."""
+    return Exp().apply((x,))[0]
+
+
+class Expm1(AbstractPointwise):
+    def value(self, xp: Any, x: Any) -> Any:
+        return xp.expm1(x)
+
+    def slope(self, x: Variable) -> Variable:
+        return exp(x)
+
+
+def expm1(x: Variable | Any) -> Variable:
+    """exp(x) - 1."""
+    return Expm1().apply((x,))[0]
+
+
+class Log(AbstractElementwise):
+    kind = "log"
+
+    def slope(self, x: Variable) -> Variable:
+        return 1 / x
+
+
+def log(x: Variable | Any) -> Variable:
+    """The natural logarithm of x; NaN for negative values, -inf for 0."""
+    return Log().apply((x,))[0]
+
+
+class Log10(AbstractPointwise):
+    def value(self, xp: Any, x: Any) -> Any:
+        return xp.log10(x)
+
+    def slope(self, x: Variable) -> Variable:
+        return (1 / math.log(10)) / x
+
+
+def log10(x: Variable | Any) -> Variable:
+    """The logarithm of x to base 10."""
+    return Log10().apply((x,))[0]
+
+
+class Log1p(AbstractPointwise):
+    def value(self, xp: Any, x: Any) -> Any:
+        return xp.log1p(x)
+
+    def slope(self, x: Variable) -> Variable:
+        return 1 / (x + 1)
+
+
+def log1p(x: Variable | Any) -> Variable:
+    """log(1 + x)."""
+    return Log1p().apply((x,))[0]
+
+
+class Log2(AbstractPointwise):
+    def value(self, xp: Any, x: Any) -> Any:
+        return xp.log2(x)
+
+    def slope(self, x: Variable) -> Variable:
+        return (1 / math.log(2)) / x
+
+
+def log2(x: Variable | Any) -> Variable:
+    """The logarithm of x to base 2."""
+    return Log2().apply((x,))[0]

@@ -1,0 +1,16 @@
+"""What heads of one-stage detectors share: outputs of every place as rows, and the bias that expects few objects."""
+
+import math
+
+import cvzoo.functions as F
+from cvzoo.autodiff.variable import Variable
+
+
+def flat_boxes(h: Variable, n_out: int) -> Variable:
+    """(B, H * W * K, n_out) of (B, K * n_out, H, W): no copy where channels lie last in memory."""
+    return F.reshape(F.transpose(h, (0, 2, 3, 1)), (h.shape[0], -1, n_out))
+
+
+def prior_bias(prior: float) -> float:
+    """The number of which the sigmoid makes `prior`: the last bias of an untrained network that expects few objects."""
+    return -math.log((1 - prior) / prior)
