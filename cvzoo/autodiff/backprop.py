@@ -34,10 +34,8 @@ class _Gradients:
         self.own: set[VariableNode] = set()  # whose array was allocated here, so that in-place addition is safe
 
     def add(self, node: "VariableNode", grad: "Variable") -> None:
-        before = self.of.get(node)
-        if before is None:
-            self.of[node] = grad
-        elif self.double:
+        before = self.of[node]
+        if self.double:
             self.of[node] = before + grad
         elif node in self.own and not this_thread.hooks:
             with on_device_of(before._array):
@@ -50,12 +48,6 @@ class _Gradients:
             self.own.add(node)
             for hook in this_thread.hooks:
                 hook.gradients_added(before._array, grad._array, total)
-
-    def take(self, node: "VariableNode | None") -> "Variable | None":
-        if node is None:
-            return None
-        self.own.discard(node)
-        return self.of.pop(node, None)
 
 
 def sweep(
@@ -84,7 +76,10 @@ def sweep(
         nonlocal count
         if node.given_up is not None:
             raise GraphError(RELEASED, got=node.name or f"a value of shape {node.shape}", hint=RELEASED_HINT)
-        grads.add(node, grad)
+        if node in grads.of:
+            grads.add(node, grad)
+        else:
+            grads.of[node] = grad
         creator = node.creator
         if creator is not None and id(creator) not in queued:
             queued.add(id(creator))
@@ -98,12 +93,18 @@ def sweep(
         while heap:
             function = heapq.heappop(heap)[2]
             queued.discard(id(function))
-            out_nodes = [reference() for reference in function.outputs]
-            gys: tuple[Variable | None, ...] = tuple([grads.take(node) for node in out_nodes])
-            for out_node, gy in zip(out_nodes, gys):
-                if out_node is not None and gy is not None:
-                    finish(out_node, gy)
-            del out_nodes, out_node, gy
+            outs: list[Variable | None] = []
+            for reference in function.outputs:
+                out_node = reference()
+                gy = None
+                if out_node is not None:
+                    grads.own.discard(out_node)
+                    gy = grads.of.pop(out_node, None)
+                    if gy is not None:
+                        finish(out_node, gy)
+                outs.append(gy)
+            gys = tuple(outs)
+            del outs, out_node, gy
             in_nodes = function.inputs
             asked = []
             for i, x in enumerate(in_nodes):

@@ -160,18 +160,24 @@ class FunctionNode:
             nodes.append(node)
         self.inputs = tuple(nodes)
         self.rank = rank
-        variables = tuple([make_output(y, y.dtype.kind == "f" or is_float(y.dtype)) for y in results])
-        references = []
-        for variable in variables:
+        made, references = [], []
+        for y in results:
+            variable = make_output(y, y.dtype.kind == "f" or is_float(y.dtype))
+            made.append(variable)
             node = variable.node
             node.creator = self
             node.rank = rank + 1
             references.append(weakref.ref(node))
+        variables = tuple(made)
         self.outputs = tuple(references)
         if self._input_indexes:
-            self._retained_inputs = {i: arrays[i] for i in self._input_indexes}
+            kept = self._retained_inputs = {}
+            for i in self._input_indexes:
+                kept[i] = arrays[i]
         if self._output_indexes:
-            self._retained_outputs = {i: variables[i]._array for i in self._output_indexes}
+            kept = self._retained_outputs = {}
+            for i in self._output_indexes:
+                kept[i] = variables[i]._array
         for hook in hooks:
             hook.outputs_made(self, variables)
         return variables

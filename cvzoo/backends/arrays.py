@@ -39,4 +39,6 @@ def to_numpy(array: Any) -> np.ndarray:
 
 def device_number(array: Any) -> int:
     """The number of the GPU that `array` lies on; -1 for the processor's memory."""
+    if type(array) is np.ndarray:
+        return -1
     return array.device.id if is_device_array(array) else -1

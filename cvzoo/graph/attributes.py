@@ -4,7 +4,7 @@ import collections
 import functools
 import operator
 import random
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -24,11 +24,13 @@ class Attributes:
 
     def __init__(self, states: Iterable[dict[str, Any]], hidden: frozenset[str]):
         self._hidden = hidden
+        # the states that `changed` found touched; None: it has not looked at all
+        self._others: list[tuple[dict[str, Any], dict[str, Any]]] | None = None
         self._kept = [
             (
                 state,
                 {
-                    name: (value, _contents(value) if _has_contents(type(value)) else None)
+                    name: (value, None if (copy := _copier(type(value))) is None else copy(value))
                     for name, value in state.items()
                     if name not in hidden
                 },
@@ -41,9 +43,14 @@ class Attributes:
 
         effects: arrays that may have changed, by `id`
         """
+        others = []
         for state, kept in self._kept:
+            is_as_it_was = True
             for name in {**kept, **state}:
-                if name in self._hidden or id(state.get(name)) in effects:
+                if name in self._hidden:
+                    continue
+                if id(state.get(name)) in effects:
+                    is_as_it_was = False
                     continue
                 if name not in kept or name not in state:
                     return name
@@ -51,13 +58,17 @@ class Attributes:
                 now = state[name]
                 if now is value and (contents is None or (type(value) is dict and _same_items(value, contents))):
                     continue
+                is_as_it_was = False
                 if not same_value(value, now) or not _same_contents(contents, _contents(now)):
                     return name
+            if not is_as_it_was:
+                others.append((state, kept))
+        self._others = others
         return None
 
     def undo(self) -> None:
         """Put everything back."""
-        for state, kept in self._kept:
+        for state, kept in self._kept if self._others is None else self._others:
             for name in [name for name in state if name not in kept and name not in self._hidden]:
                 del state[name]
             for name, (value, contents) in kept.items():
@@ -68,20 +79,24 @@ class Attributes:
 
 
 @functools.lru_cache(1024)
-def _has_contents(kind: type) -> bool:
-    return issubclass(kind, np.ndarray | list | set | collections.deque | dict | _RANDOM)
+def _copier(kind: type) -> Callable[[Any], Any] | None:
+    """What copies the contents of an object of this type; None if it has none that count."""
+    if issubclass(kind, np.ndarray):
+        return np.ndarray.copy
+    if issubclass(kind, list | set | collections.deque):
+        return tuple
+    if issubclass(kind, dict):
+        return dict
+    return _state if issubclass(kind, _RANDOM) else None
 
 
 def _contents(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return value.copy()
-    if isinstance(value, list | set | collections.deque):
-        return tuple(value)
-    if isinstance(value, dict):
-        return dict(value)
-    if isinstance(value, _RANDOM):
-        return value.getstate() if isinstance(value, random.Random) else _bits(value).state
-    return None
+    copy = _copier(type(value))
+    return None if copy is None else copy(value)
+
+
+def _state(generator: Any) -> Any:
+    return generator.getstate() if isinstance(generator, random.Random) else _bits(generator).state
 
 
 def _bits(generator: Any) -> Any:

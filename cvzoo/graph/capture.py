@@ -81,6 +81,9 @@ class Capture(AbstractFunctionHook):
         self._alive = _Alive()
         self._roots = Roots()
         self._values: dict[Area, int] = {}
+        self._seen_arrays: dict[
+            int, tuple[Any, Area]
+        ] = {}  # by `id`, with a weak reference: where functions' arrays lie
         self._firsts: dict[int, tuple[int, int]] = {}  # of a memory that changes: its first value, and where that lies
         self._handles: list[weakref.ref[Variable]] = []
         self._held: list[Any] = []
@@ -95,6 +98,8 @@ class Capture(AbstractFunctionHook):
         self.in_backward = False
         self._backward_depth = 0
         self._stripped: set[int] = set()  # records, by `id`, whose functions keep no arrays alive any more
+        # by `id` of the records of the backward at hand: the arrays that their functions had before they ran
+        self._given_arrays: dict[int, dict[str, np.ndarray]] = {}
         self._records: dict[int, Record] = {}  # by the function's id, which lives as long as the record
         self.before: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # arrays that functions changed, as they were
 
@@ -153,7 +158,7 @@ class Capture(AbstractFunctionHook):
             gy = _drawn_like(y._array, generator)
             self.given.append(gy)
             self.seeds.append(k)
-            graph.inputs += (self._new_value(gy, "gradient"),)
+            graph.inputs += (self._new_value(gy),)
             self.in_backward = True
             if y.node in seeds:  # one value given back twice
                 before = seeds[y.node]._array
@@ -200,7 +205,7 @@ class Capture(AbstractFunctionHook):
         numbers = []
         for array in arrays:
             self._held.append(array)
-            numbers.append(self._new_value(array, "input"))
+            numbers.append(self._new_value(array))
         self.graph.inputs = tuple(numbers)
         sources = {
             k: make_output(x._array, x.requires_grad and self._learns)
@@ -261,9 +266,14 @@ class Capture(AbstractFunctionHook):
     def outputs_made(self, function: FunctionNode, outputs: tuple[Variable, ...]) -> None:
         if self.depth:
             return  # a function inside of a function
-        reads = tuple(map(self._value_of, self._inputs))
+        reads = []
+        for x in self._inputs:  # mostly what a function before has made: known without another look at its memory
+            seen = self._seen_arrays.get(id(x))
+            known = seen is not None and seen[0]() is x and seen[1][2:4] == (x.shape, x.strides)
+            number = self._values.get(seen[1]) if known else None
+            reads.append(self._value_of(x) if number is None else number)
         self._inputs = ()
-        record = Record(function, reads, (), self._settings, self._seconds, in_backward=self.in_backward)
+        record = Record(function, tuple(reads), (), self._settings, self._seconds, in_backward=self.in_backward)
         before: dict[str, np.ndarray] = {}
         after: dict[str, np.ndarray] = {}
         if self._learns:
@@ -275,10 +285,11 @@ class Capture(AbstractFunctionHook):
                 before = {path: array for path, array in after.items() if path.split(".")[0] in settings}
             if before:
                 record.hidden_reads = self._known_arrays(before)
-        label = function.label
+                if self.in_backward:
+                    self._given_arrays[id(record)] = before
         writes = []
         for y in outputs:
-            writes.append(self._new_value(y._array, label))
+            writes.append(self._new_value(y._array))
             if not self.in_backward and type(y) is Variable:
                 self._watch(y)
         record.writes = tuple(writes)
@@ -297,6 +308,7 @@ class Capture(AbstractFunctionHook):
         if self._backward_depth == 1:
             self._mark = len(self.graph.records), len(self.graph.constants)
             self._asked = target_input_indexes, grad_outputs
+            self._given_arrays.clear()
             self._start_backward = time.perf_counter()
 
     def backward_postprocess(self, function: FunctionNode, target_input_indexes: Any, grad_outputs: Any) -> None:
@@ -310,6 +322,7 @@ class Capture(AbstractFunctionHook):
         if not self._is_whole(made, function, grad_inputs):
             self._as_one(function, grad_inputs, seconds)
         self._asked = (), ()
+        self._given_arrays.clear()
         for record in self.graph.records[self._mark[0] :]:
             self._strip(record)
         if id(function) in self._records:
@@ -319,7 +332,7 @@ class Capture(AbstractFunctionHook):
         reads = self._value_of(a), self._value_of(b)
         function = Add()
         record = Record(function, reads, (), dict(vars(function)), in_backward=self.in_backward)
-        record.writes = (self._new_value(total, "sum of gradients"),)
+        record.writes = (self._new_value(total),)
         self.graph.records.append(record)
 
     # --- backward ---------------------------------------------------------------------------------------------------
@@ -329,14 +342,17 @@ class Capture(AbstractFunctionHook):
             return False
         own: set[int] | None = None
         for record in made:
-            for path, array in arrays_in(record.settings).items():
+            for path, array in self._given_arrays.get(id(record), {}).items():
                 if path not in record.hidden_reads:
                     if own is None:
                         own = {id(each) for each in arrays_in(vars(function)).values()}
                     if id(array) not in own:
                         return False
-        look = self._roots.look
-        return {look(gx._array)[0] for gx in gxs if gx is not None} <= self._values.keys()
+        found = set()
+        for gx in gxs:
+            if gx is not None:
+                found.add(self._roots.look(gx._array)[0])
+        return found <= self._values.keys()
 
     def _as_one(self, function: FunctionNode, gxs: tuple[Variable | None, ...], seconds: float) -> None:
         """Let the whole of a backward be one record."""
@@ -356,7 +372,7 @@ class Capture(AbstractFunctionHook):
         hidden = self._known_arrays({f"of.{k}": array for k, array in arrays_in(vars(function)).items()})
         settings = {name: value for name, value in vars(node).items() if name != "of"}  # a record of its own says more
         record = Record(node, reads, (), settings, seconds, hidden, in_backward=True)
-        record.writes = tuple([self._new_value(gx._array, node.label) for gx in gxs if gx is not None])
+        record.writes = tuple([self._new_value(gx._array) for gx in gxs if gx is not None])
         graph.records.append(record)
 
     def _strip(self, record: Record) -> None:
@@ -381,12 +397,15 @@ class Capture(AbstractFunctionHook):
             self._handles.append(weakref.ref(variable))
         return variable
 
-    def _new_value(self, array: np.ndarray, name: str) -> int:
-        number = self.graph.add_value(array, name)
+    def _new_value(self, array: np.ndarray) -> int:
+        number = self.graph.add_value(array)
         area, reference, _ = self._roots.look(array)
         self._values[area] = number
+        self._seen_arrays[id(array)] = weakref.ref(array), area
         if area.owner not in self._firsts:
             self._firsts[area.owner] = number, area.offset
+            if self.is_idle:  # nobody asks how much memory a pass takes that does not compute
+                return number
             root = reference()
             try:
                 self._alive.grow(root, array.nbytes)
@@ -398,14 +417,15 @@ class Capture(AbstractFunctionHook):
         if isinstance(array, np.generic):
             array = np.asarray(array)
         area = self._roots.look(array)[0]
+        self._seen_arrays[id(array)] = weakref.ref(array), area
         number = self._values.get(area)
         if number is None and area.owner in self._firsts:
             first, offset = self._firsts[area.owner]
             view = SharedView(area.offset - offset, array)
-            number = self.graph.add_value(array, view.label)
+            number = self.graph.add_value(array)
             self.graph.records.append(Record(view, (first,), (number,), dict(vars(view))))
         elif number is None:
-            number = self.graph.add_constant(array, "constant")
+            number = self.graph.add_constant(array)
         self._values[area] = number
         return number
 
@@ -424,7 +444,7 @@ class Capture(AbstractFunctionHook):
         """Those of the arrays among a function's attributes that its forward put there."""
         known = {*map(id, before.values())}
         return {
-            path: self._new_value(array, f"{record.label} {path}")
+            path: self._new_value(array)
             for path, array in after.items()
             if id(array) not in known and self._roots.area(array).owner not in self._firsts
         }

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from cvzoo.backends.onednn.bound_call import written_slots
+from cvzoo.backends.onednn.bound_call import written_of
 from cvzoo.backends.onednn.primitives import Primitive, local
 from cvzoo.config.switches import switches
 from cvzoo.graph.readers import Recorded
@@ -24,7 +24,7 @@ def idle_pass(recorded: Recorded) -> Iterator[None]:
     def skip(primitive: Primitive, arrays: Sequence[np.ndarray]) -> bool:
         if not switches.enable_backprop and not recorded.in_backward:
             return False
-        for k in written_slots(primitive)[0]:
+        for k in written_of(primitive.kinds)[0]:
             if arrays[k].nbytes < _SMALL:
                 arrays[k].fill(0)
         return True

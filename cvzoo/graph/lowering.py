@@ -20,6 +20,7 @@ from cvzoo.graph.repeats import same_settings
 from cvzoo.graph.steps import ARENA, GIVEN, OUTSIDE, Block, Call, Evaluate, Lowered, Operand
 
 _Seen = tuple[Area, Callable[[], Any], int]  # where an array lies, its memory, its address
+_first = operator.itemgetter(0)  # of what was seen the area, of an area the owner: many thousand times
 
 
 class _Lowering:
@@ -31,16 +32,20 @@ class _Lowering:
         self.blocks = self.lowered.blocks
         self.constants: dict[Area, np.ndarray] = {}
         self.facts: dict[Primitive, tuple[str, tuple[frozenset[int], frozenset[int]]]] = {}
+        self.looks: dict[int, _Seen] = {}  # of the values at hand
+        self.given: dict[int, _Seen] = {}  # the same of what the function at hand is given, by `id`
         self.trusted: dict[Any, list[dict[str, Any]]] = {}  # what calls of functions with which settings are enough
 
     def note(self, primitive: Primitive, arrays: Sequence[np.ndarray]) -> None:
-        self.calls.append((primitive, [*map(self.roots.look, arrays)]))
+        # what the function itself was given has been looked at
+        self.calls.append((primitive, [self.given.get(id(x)) or self.roots.look(x) for x in arrays]))
 
     def run(self, arrays: Sequence[np.ndarray]) -> Lowered:
         graph, areas = self.graph, self.lowered.areas
         env: dict[int, np.ndarray] = dict(graph.constants)
         for value, array in zip(graph.inputs, arrays):
-            areas[value] = self.roots.area(array)
+            self.looks[value] = self.roots.look(array)
+            areas[value] = self.looks[value][0]
             self.blocks[areas[value].owner] = _block(array, OUTSIDE)
             env[value] = array
         reads = [(*each.reads, *each.hidden_reads.values()) for each in graph.records]
@@ -51,6 +56,7 @@ class _Lowering:
             for value in (*reads[k], *writes[k]):
                 if last[value] == k:
                     env.pop(value, None)
+                    self.looks.pop(value, None)
         for block in self.lowered.given_blocks():
             if self.blocks[block].kind == ARENA:
                 self.blocks[block].kind = GIVEN
@@ -60,6 +66,12 @@ class _Lowering:
         self, record: Record, reads: tuple[int, ...], writes: tuple[int, ...], env: dict[int, np.ndarray]
     ) -> None:
         inputs = tuple(map(env.__getitem__, reads))
+        given: list[_Seen] = []
+        for value, x in zip(reads, inputs):
+            if value not in self.looks:
+                self.looks[value] = self.roots.look(x)
+            given.append(self.looks[value])
+        self.given = dict(zip(map(id, inputs), given))
         is_plain = not (record.hidden_reads or record.hidden_writes)
         if not is_plain:
             record.prepare(env)
@@ -74,9 +86,10 @@ class _Lowering:
         if not is_plain:
             results += tuple([take_array(record.function, path) for path in record.hidden_writes])
             record.let_go()
-        found = [self.roots.look(y)[0] for y in results]
-        given = [self.roots.look(x)[0] for x in inputs] if self.calls else []
-        steps = self.as_calls(record, inputs, results, found, given)
+        made = [*map(self.roots.look, results)]
+        self.looks.update(zip(writes, made))
+        found = [*map(_first, made)]
+        steps = self.as_calls(record, inputs, results, found, [*map(_first, given)]) if self.calls else None
         if steps is None:
             own = {self.lowered.areas[v].owner for v in reads if v in self.lowered.areas}
             is_view = bool(found) and own.issuperset([area.owner for area in found])
@@ -94,10 +107,8 @@ class _Lowering:
         self, record: Record, inputs: tuple[Any, ...], results: tuple[Any, ...], found: list[Area], given: list[Area]
     ) -> list[Call] | None:
         """The record as calls, if they are all that it does; found, given: where the results and inputs lie."""
-        if not self.calls:
-            return None
         made: dict[int, Area] = {}
-        results_in = {area.owner for area in found}
+        results_in = set(map(_first, found))  # their owners
         steps = []
         for primitive, seen in self.calls:
             if primitive not in self.facts:
@@ -134,7 +145,7 @@ class _Lowering:
         key, settings = self.appearance(record, steps, given, found), _settings(record)
         known = self.trusted.setdefault(key, [])
         if not any(map(same_settings, known, itertools.repeat(settings))):
-            if not self.does_the_same(steps, made, dict(zip([area.owner for area in given], inputs)), results, found):
+            if not self.does_the_same(steps, made, dict(zip(given, inputs)), results, found):
                 return None
             known.append(settings)
         for owner, area in made.items():
@@ -161,35 +172,33 @@ class _Lowering:
         self,
         steps: list[Call],
         made: dict[int, Area],
-        inputs: dict[int, Any],
+        inputs: dict[Area, Any],
         results: tuple[Any, ...],
         found: list[Area],
     ) -> bool:
         """Whether the calls alone, in memory full of NaN, give the function's results.
 
-        inputs: by their memory's number
+        inputs: by where they lie
         """
-        memory: dict[int, tuple[Any, int]] = {owner: (x, self.roots.starts[owner]) for owner, x in inputs.items()}
+        memory: dict[int, tuple[Any, int]] = {}
+        for area, x in inputs.items():
+            memory[area.owner] = x, self.roots.starts[area.owner]
+        at: dict[Area, np.ndarray] = dict(inputs)
         for owner, area in made.items():
             dense = _poisoned(area)
             if dense is None:
                 return False
             memory[owner] = dense, address_of(dense)
-
-        def array(operand: Operand) -> np.ndarray | None:
-            if not isinstance(operand, Area):
-                return operand
-            if operand.owner not in memory:
-                return None
-            base, start = memory[operand.owner]
-            return view_at(base, start + operand.offset, *operand[2:])
-
+            at[area] = dense
+        for operand in [*itertools.chain.from_iterable([step.operands for step in steps]), *found]:
+            if type(operand) is Area and operand not in at:  # another part of one of these memories
+                if operand.owner not in memory:
+                    return False
+                base, start = memory[operand.owner]
+                at[operand] = view_at(base, start + operand.offset, *operand[2:])
         for step in steps:
-            arrays = [*map(array, step.operands)]
-            if any(map(operator.is_, arrays, itertools.repeat(None))):
-                return False
-            step.primitive(*arrays)
-        return all(map(_equal, map(array, found), results))
+            step.primitive(*[at[each] if type(each) is Area else each for each in step.operands])
+        return all(map(_equal, map(at.__getitem__, found), results))
 
 
 def _equal(a: np.ndarray, b: np.ndarray) -> bool:

@@ -191,7 +191,7 @@ class Program:
             if lowered.blocks[number].kind == OUTSIDE:
                 ends.setdefault(last, []).append(number)
         bound_calls = []
-        given: set[int] = set()
+        fresh = {number for number, block in lowered.blocks.items() if block.kind == GIVEN}  # not made yet
         self._middle: int | None = None
         later: set[int] = set()
         for k, step in enumerate(lowered.steps):
@@ -199,7 +199,8 @@ class Program:
                 self._middle = len(self._steps) if self._middle is None else self._middle
                 later |= touched[k]
             if isinstance(step, Call):
-                self._give(step, given, values_in)
+                if not touched[k].isdisjoint(fresh):
+                    self._give(step, fresh, values_in)
                 bound = self._bind(step)
                 bound_calls.append(bound)
             else:
@@ -241,10 +242,12 @@ class Program:
         base = address_of(memory)
         state, lowered = self._state, self.lowered
         for number, offset in self.plan.offsets.items():
-            state.origins[number] = _in(memory, offset, lowered.blocks[number])
+            like = lowered.blocks[number]
+            state.origins[number] = np.ndarray(like.shape, like.dtype, memory, offset, like.strides)
         for value, area in lowered.areas.items():
             if area.owner in self.plan.offsets:
-                state.arrays[value] = _in(memory, self.plan.offsets[area.owner] + area.offset, area)
+                offset = self.plan.offsets[area.owner] + area.offset
+                state.arrays[value] = np.ndarray(area.shape, area.dtype, memory, offset, area.strides)
         for bound, k, offset in self._bindings:
             bound.bind(k, base + offset)
         for bound in self._bound_calls:
@@ -259,13 +262,16 @@ class Program:
         self._state.arrays.update(dict.fromkeys(v for v, area in areas.items() if area.owner in self.plan.offsets))
 
     # --- steps ------------------------------------------------------------------------------------------------------
-    def _give(self, step: Call, given: set[int], values_in: dict[int, list[int]]) -> None:
-        for number in dict.fromkeys(step.blocks(written=True)):
-            block = self.lowered.blocks[number]
-            if block.kind == GIVEN and number not in given:
-                given.add(number)
+    def _give(self, step: Call, fresh: set[int], values_in: dict[int, list[int]]) -> None:
+        for k in sorted(step.written):
+            operand = step.operands[k]
+            if type(operand) is not Area:
+                continue
+            number = operand.owner
+            if number in fresh:
+                fresh.remove(number)
                 own = [(value, self.lowered.areas[value]) for value in values_in.get(number, ())]
-                self._steps.append(_Give(number, block, own, self._state))
+                self._steps.append(_Give(number, self.lowered.blocks[number], own, self._state))
 
     def _bind(self, step: Call) -> BoundCall | BoundNativeCall:
         bound = bound_call(step.primitive)
@@ -359,7 +365,3 @@ class Program:
     def _drop(self, what: tuple[dict[int, None], dict[int, None]]) -> None:
         self._state.origins.update(what[0])
         self._state.arrays.update(what[1])
-
-
-def _in(memory: np.ndarray, offset: int, like: Block | Area) -> np.ndarray:
-    return np.ndarray(like.shape, like.dtype, memory, offset, like.strides)

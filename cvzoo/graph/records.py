@@ -1,8 +1,9 @@
 """A graph: what was computed, in order, from which values to which."""
 
 import dataclasses
+import functools
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,17 +13,15 @@ from cvzoo.graph.hidden import put_array
 _HALVES = ("<f2", "<V2")  # float16, and what NumPy calls bfloat16
 
 
-@dataclasses.dataclass(eq=False)
-class Value:
-    """An array that a graph reads or makes, without its numbers.
-
-    name: what summaries call it
-    """
+class Value(NamedTuple):
+    """An array that a graph reads or makes, without its numbers."""
 
     shape: tuple[int, ...]
     dtype: str
     nbytes: int
-    name: str = ""
+
+
+_value = functools.partial(tuple.__new__, Value)
 
 
 @dataclasses.dataclass(eq=False)
@@ -107,16 +106,16 @@ class Graph:
         """How many records come before the backward pass."""
         return [record.in_backward for record in self.records].count(False)
 
-    def add_value(self, array: np.ndarray, name: str = "") -> int:
+    def add_value(self, array: np.ndarray) -> int:
         """The number of a new value that looks like `array`."""
         number = self._count
         self._count += 1
-        self.values[number] = Value(array.shape, array.dtype.str, array.nbytes, name)
+        self.values[number] = _value((array.shape, array.dtype.str, array.nbytes))
         return number
 
-    def add_constant(self, array: np.ndarray, name: str = "") -> int:
+    def add_constant(self, array: np.ndarray) -> int:
         """The number of a new value that is always `array`."""
-        number = self.add_value(array, name)
+        number = self.add_value(array)
         self.constants[number] = array
         return number
 

@@ -233,7 +233,7 @@ class Link:
     def namedparams(self, include_uninit: bool = True) -> Iterator[tuple[str, Parameter]]:
         """(path, parameter) of all parameters, this link's ("/W") and those below ("/conv1/W")."""
         found = self._walk.parameters(self)
-        return iter(found if include_uninit else [each for each in found if each[1].is_initialized])
+        return iter(found if include_uninit else [each for each in found if each[1]._array is not None])
 
     def params(self, include_uninit: bool = True) -> Iterator[Parameter]:
         """All parameters, this link's and those below."""

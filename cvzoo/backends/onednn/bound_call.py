@@ -60,11 +60,12 @@ def written_slots(primitive: Primitive | NativePrimitive) -> tuple[frozenset[int
 
     Statistics are what a pass that learns writes down, and what one with given statistics reads, or a gradient.
     """
-    return _written_of(primitive.kinds)
+    return written_of(primitive.kinds)
 
 
 @functools.lru_cache(1024)
-def _written_of(kinds: tuple[int, ...]) -> tuple[frozenset[int], frozenset[int]]:
+def written_of(kinds: tuple[int, ...]) -> tuple[frozenset[int], frozenset[int]]:
+    """The same, of arguments of these kinds."""
     if DIFF_DST in kinds:
         return frozenset([k for k, kind in enumerate(kinds) if kind in GRADIENTS]), frozenset()
     written = [k for k, kind in enumerate(kinds) if kind in RESULTS]

@@ -183,7 +183,8 @@ def convolution_2d(
     if b is not None:
         b = as_variable(b)
     x_shape, w_shape = x.shape, W.shape
-    if w_shape is None or len(x_shape) != 4 or len(w_shape) != 4 or x.dtype != W.dtype or b is not None:
+    is_plain = w_shape is not None and len(x_shape) == len(w_shape) == 4 and x._array.dtype == W._array.dtype
+    if not is_plain or (b is not None and (b._array is None or b._array.dtype != W._array.dtype)):
         _check_arrays("convolution_2d", x, W, b, "O C/groups KH KW")
     window = _window("convolution_2d", stride, pad, dilate, groups)
     o, c_group, kh, kw = w_shape

@@ -187,25 +187,27 @@ def check_statistics(function: str, x: Variable, values: Sequence[Variable], nam
     """Raise unless x is (B, C, ...) and each of `values` is (C,), their floating dtypes fit, and eps is positive."""
     if eps <= 0:
         raise ValueRangeError(f"{function}: eps must be positive", got=eps)
-    if len(x.shape) < 2:
-        raise ShapeError(f"{function}: x has no channels", expected="(B, C, ...)", got=x.shape)
-    wanted = (x.shape[1],)
+    x_shape, dtype = x.shape, x.dtype
+    if len(x_shape) < 2:
+        raise ShapeError(f"{function}: x has no channels", expected="(B, C, ...)", got=x_shape)
+    wanted, wanted_dtype = (x_shape[1],), "float32" if is_half(dtype) else dtype
     for value, name in zip(values, names):
-        if value.shape is None:
+        shape = value.shape
+        if shape is None:
             raise GraphError(f"{function}: {name} has no value yet", hint="parameter.initialize(shape)")
-        if value.shape != wanted:
+        if shape != wanted:
             raise ShapeError(
                 f"{function}: {name} needs one number for each of x's {wanted[0]} channels",
                 expected=f"{name} {wanted}",
-                got=f"x {x.shape}  B C ...\n            {name} {value.shape}",
+                got=f"x {x_shape}  B C ...\n            {name} {shape}",
             )
-        if value.dtype != ("float32" if is_half(x.dtype) else x.dtype):
+        if value.dtype != wanted_dtype:
             raise DtypeError(
                 f"{function}: x and {name} must have one dtype, float32 beside an x of 16 bits",
-                got=f"x {x.dtype}, {name} {value.dtype}",
+                got=f"x {dtype}, {name} {value.dtype}",
             )
-    if not is_float(x.dtype):
-        raise DtypeError(f"{function}: x must be floating", got=x.dtype, hint="x.astype('float32')")
+    if not is_float(dtype):
+        raise DtypeError(f"{function}: x must be floating", got=dtype, hint="x.astype('float32')")
 
 
 def _over_axes(

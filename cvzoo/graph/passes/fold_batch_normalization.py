@@ -34,8 +34,8 @@ def fold_batch_normalization(graph: Graph) -> int:
         scale = gamma / np.sqrt(var + record.function._eps)
         reads = (
             source,
-            graph.add_constant((w * scale[:, None, None, None]).astype(w.dtype), "filters"),
-            graph.add_constant((beta + (b - mean) * scale).astype(w.dtype), "bias"),
+            graph.add_constant((w * scale[:, None, None, None]).astype(w.dtype)),
+            graph.add_constant((beta + (b - mean) * scale).astype(w.dtype)),
         )
         function = FusedConvolution2D({**fused_settings(conv), "pack": PreparedWeights()}, True, False)
         seconds = conv.seconds + record.seconds

@@ -20,7 +20,7 @@ def fuse_add_relu_training(graph: Graph) -> int:
     found = 0
     uses = Uses(graph)
     for relu in list(graph.records):
-        if not isinstance(relu.function, ReLU):
+        if type(relu.function) is not ReLU:
             continue
         total = relu.reads[0]
         maker = uses.makers.get(total)

@@ -22,7 +22,8 @@ def fuse_batch_norm_relu_training(graph: Graph) -> int:
     """
     found = 0
     uses = Uses(graph)
-    for norm in list(graph.records):
+    norms = [record for record in graph.records if isinstance(record.function, BatchNormalization)]
+    for norm in norms:
         if not is_learning_norm(norm) or not rounds_as_ever(graph, norm.writes[0]):
             continue
         relu = uses.only_reader(norm.writes[0])
@@ -90,7 +91,7 @@ def fused(
     eps = norm.function._eps
     mean, var = norm.hidden_writes["mean"], norm.hidden_writes["var"]
     size = math.prod(graph.values[norm.writes[0]].shape)
-    mask = graph.add_value(np.empty(-(-size // 8), np.uint8), "mask")
+    mask = graph.add_value(np.empty(-(-size // 8), np.uint8))
     forward = BatchNormalizationReLU(eps)
     writes = (relu.writes[0], mean, var, mask)
     first = Record(forward, (*norm.reads, *addends), writes, dict(vars(forward)), norm.seconds + relu.seconds)

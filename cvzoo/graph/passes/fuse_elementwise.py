@@ -103,7 +103,7 @@ def _normalization(graph: Graph, record: Record) -> _Link | None:
     scale = gamma / np.sqrt(var + record.function._eps)
     rank = len(graph.values[x].shape)
     vectors = [v.astype(np.float32).reshape(1, -1, *[1] * (rank - 2)) for v in (scale, beta - mean * scale)]
-    return _Link(x, (("multiply",), ("add",)), tuple([graph.add_constant(v, "normalization") for v in vectors]))
+    return _Link(x, (("multiply",), ("add",)), tuple([graph.add_constant(v) for v in vectors]))
 
 
 def _put(uses: Uses, first: Record, last: Record, links: list[_Link]) -> None:

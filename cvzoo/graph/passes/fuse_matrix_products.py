@@ -86,4 +86,4 @@ def _addend(graph: Graph, product: Record, add: Record) -> int | None:
     if array.shape == shape and array.flags.c_contiguous:
         return other
     xp = backend_of(array).xp
-    return graph.add_constant(xp.ascontiguousarray(xp.broadcast_to(array, shape)), "addend")
+    return graph.add_constant(xp.ascontiguousarray(xp.broadcast_to(array, shape)))

@@ -5,6 +5,7 @@ from cvzoo.graph.memory import Area
 from cvzoo.graph.steps import ARENA, Call, Lowered, Moves, Operand
 
 _ELEMENTWISE = ("eltwise", "binary")
+_OPERATIONS = (*_ELEMENTWISE, "batch normalization")
 
 
 def in_place(lowered: Lowered) -> int:
@@ -13,7 +14,7 @@ def in_place(lowered: Lowered) -> int:
     moves = Moves(lowered)
     alive = moves.lifetimes
     for k, step in enumerate(lowered.steps):
-        if not isinstance(step, Call):
+        if not isinstance(step, Call) or step.operation not in _OPERATIONS:
             continue
         target, sources = _places(step)
         if target is None or lowered.blocks[target.owner].kind != ARENA:
@@ -34,7 +35,7 @@ def _places(step: Call) -> tuple[Area | None, list[Operand]]:
         target = step.operands[next(iter(step.written))]
         return (target, step.operands) if isinstance(target, Area) else (None, [])
     kinds = step.primitive.kinds
-    if step.operation == "batch normalization" and DIFF_DST in kinds:
+    if step.operation not in _ELEMENTWISE and DIFF_DST in kinds:
         target = step.operands[kinds.index(DIFF_SRC)]
         return (target, [step.operands[kinds.index(DIFF_DST)]]) if isinstance(target, Area) else (None, [])
     return None, []

@@ -51,7 +51,7 @@ def keep_nan(graph: Graph) -> int:
         if value not in made or np.dtype(look.dtype).kind != "f" or value in outputs[:k]:
             continue
         function = KeepNaN()
-        outputs[k] = graph.add_value(np.empty(look.shape, look.dtype), function.label)
+        outputs[k] = graph.add_value(np.empty(look.shape, look.dtype))
         new.append(Record(function, (value, *vectors), (outputs[k],), dict(vars(function))))
     graph.outputs = tuple(outputs)
     n_forward = graph.n_forward

@@ -215,7 +215,7 @@ class Plan:
             reads = tuple(map(numbers.get, reads, reads))
             if isinstance(of, _Recipe):
                 old = graph.values[-1 - writes[0]]
-                numbers[writes[0]] = graph.add_value(np.empty(old.shape, old.dtype), f"{old.name} again")
+                numbers[writes[0]] = graph.add_value(np.empty(old.shape, old.dtype))
                 seconds = of.record.seconds
                 new = Record(of.function, reads, (numbers[writes[0]],), dict(vars(of.function)), seconds)
                 new.in_backward = True
