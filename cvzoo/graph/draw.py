@@ -1,167 +1,109 @@
 """The memory of a replay over its steps, and how long these take, as a picture."""
 
 import collections
-import html
-import math
 import os
-import pathlib
-import tempfile
+from typing import TYPE_CHECKING
 
 from cvzoo.errors.exceptions import GraphError
+from cvzoo.files.atomic_write import atomic_write
 from cvzoo.graph.device_program import DeviceProgram
 from cvzoo.graph.summary import Compiled, Row, rows_of
+from cvzoo.reporting.import_matplotlib import import_matplotlib
+from cvzoo.reporting.plot_figure import INK, figure_file, plot_figure, set_tooltip
 
-_WIDTH, _HEIGHT, _LEFT, _RIGHT = 1000, 640, 70, 980
-_TOP, _BOTTOM = 84, 460  # of the memory
-_TIMES_TOP, _TIMES_BOTTOM = 500, 590
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_SIZE = 640, 1000  # pixels, height and width
 _COLOURS = ("#6f9fcb", "#ee8866", "#44aa66", "#ccbb44", "#99ddff", "#c06fae", "#bbbbbb")
-
-
-def _ticks(most: float) -> list[float]:
-    """Round numbers from 0 to `most`, about six."""
-    if most <= 0:
-        return [0.0]
-    rough = most / 6
-    unit = 10.0 ** math.floor(math.log10(rough))
-    step = next(unit * n for n in (1, 2, 5, 10) if unit * n >= rough)
-    return [k * step for k in range(int(most / step + 1e-9) + 1)]
-
-
-class _Picture:
-    """The parts of an SVG."""
-
-    def __init__(self) -> None:
-        self.parts = [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" width="{_WIDTH}" '
-            f'height="{_HEIGHT}" font-family="sans-serif" font-size="13">',
-            f'<path d="M0 0H{_WIDTH}V{_HEIGHT}H0Z" fill="#ffffff"/>',
-        ]
-
-    def text(self, x: float, y: float, words: str, extra: str = "") -> None:
-        self.parts.append(f'<text x="{x:.1f}" y="{y:.1f}" {extra}>{html.escape(words)}</text>')
-
-    def line(self, path: str, extra: str) -> None:
-        self.parts.append(f'<path d="{path}" fill="none" {extra}/>')
-
-    def box(self, place: tuple[float, float, float, float], colour: str, words: str, kind: str) -> None:
-        x, y, width, height = place
-        border = min(1.0, width / 4, height / 4)
-        self.parts.append(
-            f'<rect class="{kind}" x="{x:.2f}" y="{y:.2f}" width="{width:.2f}" height="{height:.2f}" fill="{colour}" '
-            f'stroke="#ffffff" stroke-width="{border:.2f}"><title>{html.escape(words)}</title></rect>'
-        )
-
-    def panel(self, top: float, bottom: float, most: float, unit: str, title: str) -> None:
-        """A frame with a scale from 0 to `most` at its left."""
-        self.line(f"M{_LEFT} {top}H{_RIGHT}V{bottom}H{_LEFT}Z", 'stroke="#888888"')
-        self.text(_LEFT, top - 8, title, 'font-weight="bold"')
-        for tick in _ticks(most):
-            y = bottom - (bottom - top) * tick / most if most else bottom
-            self.line(f"M{_LEFT - 4} {y:.1f}H{_RIGHT}", 'stroke="#dddddd"')
-            self.text(_LEFT - 8, y + 4, f"{tick:g} {unit}", 'text-anchor="end" font-size="12"')
 
 
 def memory_svg(compiled: Compiled) -> str:
     """SVG text, 1000 x 640: steps to the right; one box a block of the planned memory, from its first write to its last
-    read, coloured by the kernel that writes it first, at its address; how much is alive; below, the steps' times."""
+    read, coloured by the kernel that writes it first, at its address; how much is alive; below, the steps' times.
+
+    Raises MissingExtraError if matplotlib is not installed.
+    """
     rows = rows_of(compiled)
     counts = collections.Counter(_kind(row) for row in rows if row.kernel != "a view")
     kinds = [kind for kind, _ in counts.most_common()]
     colours = {kind: _COLOURS[min(k, len(_COLOURS) - 1)] for k, kind in enumerate(kinds)}
     colours["a view"] = _COLOURS[-1]
-    picture = _Picture()
-    picture.text(
-        _LEFT,
-        24,
-        f"{compiled.name or 'graph'}: {compiled.planned_peak / 1e6:.1f} MB planned, "
-        f"{compiled.lower_bound / 1e6:.1f} MB at least, "
-        f"{compiled.eager_peak / 1e6:.1f} MB eager",
-        'font-size="17"',
-    )
-    x = float(_LEFT)
-    for kind in kinds[: len(_COLOURS)]:
-        words = kind if kind != kinds[len(_COLOURS) - 1 : len(_COLOURS)] else "others"
-        picture.box((x, 38, 12, 12), colours[kind], words, "legend")
-        picture.text(x + 17, 49, words)
-        x += 36 + 6.4 * len(words)
-    picture.line(f"M{x:.1f} 44h24", 'stroke="#000000" stroke-width="1.5"')
-    picture.text(x + 30, 49, "alive")
-    _draw_memory(picture, compiled, rows, colours)
-    _draw_times(picture, compiled, rows, colours)
-    for tick in _ticks(len(rows)):
-        if tick == int(tick):
-            at = _x(tick, rows)
-            picture.line(f"M{at:.1f} {_TIMES_BOTTOM}v5", 'stroke="#888888"')
-            picture.text(at, _TIMES_BOTTOM + 19, f"{tick:g}", 'text-anchor="middle" font-size="12"')
-    picture.text((_LEFT + _RIGHT) / 2, _TIMES_BOTTOM + 40, "step", 'text-anchor="middle"')
-    return "\n".join([*picture.parts, "</svg>"])
+    title = f"{compiled.name or 'graph'}: {compiled.planned_peak / 1e6:.1f} MB planned, "
+    title += f"{compiled.lower_bound / 1e6:.1f} MB at least, {compiled.eager_peak / 1e6:.1f} MB eager"
+    with plot_figure(_SIZE) as figure:
+        figure.text(0.05, 0.965, title, size=14, weight="bold")
+        memory, times = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
+        figure.subplots_adjust(left=0.06, right=0.985, top=0.86, bottom=0.08, hspace=0.16)
+        _draw_memory(memory, compiled, rows, colours)
+        _draw_times(times, compiled, rows, colours)
+        times.set_xlim(0, max(len(rows), 1))
+        times.set_xlabel("step")
+        patch = import_matplotlib().patches.Patch
+        handles = [
+            patch(color=_COLOURS[k], label="others" if k == len(_COLOURS) - 1 else kind)
+            for k, kind in enumerate(kinds[: len(_COLOURS)])
+        ]
+        handles += memory.get_legend_handles_labels()[0]
+        figure.legend(
+            handles=handles,
+            loc="upper left",
+            bbox_to_anchor=(0.045, 0.96),
+            ncols=max(len(handles), 1),
+            fontsize=10,
+        )
+        return figure_file(figure, ".svg", title).decode()
 
 
 def _kind(row: Row) -> str:
     return "functions as they are" if row.kernel == "as it is" else row.kernel
 
 
-def _x(step: float, rows: list[Row]) -> float:
-    return _LEFT + (_RIGHT - _LEFT) * step / max(len(rows), 1)
-
-
-def _draw_memory(picture: _Picture, compiled: Compiled, rows: list[Row], colours: dict[str, str]) -> None:
+def _draw_memory(ax: "Axes", compiled: Compiled, rows: list[Row], colours: dict[str, str]) -> None:
     lowered, plan = compiled.program.lowered, compiled.program.plan
     alive = lowered.lifetimes()
-    total = max(plan.nbytes, 1)
     elsewhere = (compiled.planned_peak - plan.nbytes) / 1e6
     title = "where blocks lie"
     title += f"; {elsewhere:.1f} MB that the caller gets or functions make lie elsewhere" if elsewhere else ""
-    picture.panel(_TOP, _BOTTOM, total / 1e6, "MB", title)
+    ax.set_title(title)
+    ax.set_ylabel("MB")
+    ax.set_ylim(0, max(plan.nbytes, 1) / 1e6)
     makers: dict[int, int] = {}
-    in_use = [0] * (len(rows) + 1)
     for k, row in enumerate(rows):
         for number in row.writes:
             makers.setdefault(number, k)
-    scale = (_BOTTOM - _TOP) / total
+    in_use = [0.0] * (len(rows) + 1)
+    rectangle = import_matplotlib().patches.Rectangle
     for number in sorted(plan.offsets, key=lambda each: alive[each]):
         first, last = alive[number]
-        for k in range(first, min(last, len(rows)) + 1):
-            in_use[k] += lowered.blocks[number].nbytes
         block, row = lowered.blocks[number], rows[makers.get(number, first)]
-        height = scale * block.nbytes
-        left, y = _x(first, rows), _BOTTOM - scale * plan.offsets[number] - height
+        for k in range(first, min(last, len(rows)) + 1):
+            in_use[k] += block.nbytes / 1e6
+        width = min(last + 1, len(rows)) - first
+        corner = first, plan.offsets[number] / 1e6
+        box = rectangle(
+            corner, width, block.nbytes / 1e6, facecolor=colours[_kind(row)], edgecolor="white", linewidth=0.4
+        )
         words = f"{row.function}: {row.kernel}, {block.shape}, {block.nbytes:,} bytes, steps {first} to {last}"
-        width = _x(min(last + 1, len(rows)), rows) - left
-        picture.box((left, y, width, height), colours[_kind(row)], words, "block")
-    path = "".join(
-        f"{'L' if k else 'M'}{_x(k, rows):.1f} {_BOTTOM - scale * n:.1f}H{_x(k + 1, rows):.1f}"
-        for k, n in enumerate(in_use[: len(rows)])
-    )
-    if path:
-        picture.line(path, 'stroke="#000000" stroke-width="1.5"')
+        set_tooltip(ax.add_patch(box), words)
+    if rows:
+        ax.stairs(in_use[: len(rows)], range(len(rows) + 1), baseline=None, color=INK, linewidth=1.5, label="alive")
 
 
-def _draw_times(picture: _Picture, compiled: Compiled, rows: list[Row], colours: dict[str, str]) -> None:
+def _draw_times(ax: "Axes", compiled: Compiled, rows: list[Row], colours: dict[str, str]) -> None:
     times = [(row.seconds or 0) * 1e3 for row in rows]
     which = "the recorded pass" if compiled.program.profiled is None else "a replay"
-    most = max(times, default=0)
-    title = f"time of each step, {which}: {sum(times):.1f} ms together"
-    picture.panel(_TIMES_TOP, _TIMES_BOTTOM, most, "ms", title)
-    for k, (row, ms) in enumerate(zip(rows, times)):
-        if ms:
-            height = (_TIMES_BOTTOM - _TIMES_TOP) * ms / most
-            place = (_x(k, rows), _TIMES_BOTTOM - height, _x(k + 1, rows) - _x(k, rows), height)
-            picture.box(place, colours[_kind(row)], f"step {k}, {row.function}: {row.kernel}, {ms:.3f} ms", "time")
+    ax.set_title(f"time of each step, {which}: {sum(times):.1f} ms together")
+    ax.set_ylabel("ms")
+    bars = ax.bar(range(len(rows)), times, width=1, align="edge", color=[colours[_kind(row)] for row in rows])
+    for k, (bar, row, ms) in enumerate(zip(bars, rows, times)):
+        set_tooltip(bar, f"step {k}, {row.function}: {row.kernel}, {ms:.3f} ms")
 
 
-def draw_memory(compiled: Compiled, path: str | os.PathLike) -> None:
+def draw_memory(compiled: Compiled, path: str | os.PathLike[str]) -> None:
     """Write the picture; the file appears whole or not at all. Raises GraphError for a graph on a GPU."""
     if isinstance(compiled.program, DeviceProgram):
         raise GraphError("where a GPU's graph has its blocks is its memory pool's business", hint="graph.summary()")
-    path = pathlib.Path(path)
-    with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, suffix=".tmp", delete=False) as file:
-        try:
-            file.write(memory_svg(compiled))
-            file.flush()
-            os.fsync(file.fileno())
-        except BaseException:
-            os.unlink(file.name)
-            raise
-    os.chmod(file.name, 0o644)
-    os.replace(file.name, path)
+    text = memory_svg(compiled)
+    with atomic_write(path) as file:
+        file.write(text.encode())

@@ -16,12 +16,14 @@ class IntervalMeans:
     """Asked after every iteration; when its trigger fires it gives the means since it last did.
 
     trigger: such as (1, "epoch"); keys: the values to take, None for all that are numbers
+    summary: a DictSummary of the interval that ended last
     """
 
     def __init__(self, trigger: Any, keys: Sequence[str] | None = None):
         self._trigger = get_trigger(trigger)
         self._keys = None if keys is None else tuple(keys)
         self._summary = DictSummary()
+        self.summary = self._summary  # of the interval that ended last
 
     def __call__(self, trainer: "Trainer") -> dict[str, Any] | None:
         """None, or "epoch", "iteration", "elapsed_time" (seconds) and then the means by key, in order of arrival."""
@@ -32,7 +34,7 @@ class IntervalMeans:
         if trainer.is_before_training or not self._trigger(trainer):
             return None
         means = self._summary.compute_mean()
-        self._summary = DictSummary()
+        self.summary, self._summary = self._summary, DictSummary()
         updater = trainer.updater
         where = zip(WHERE, (updater.epoch, updater.iteration, trainer.elapsed_time))
         return {**dict(where), **means}

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from cvzoo.reporting.import_matplotlib import import_matplotlib
 from cvzoo.visualizations.colors import ink_on, label_color
 from cvzoo.visualizations.draw_bbox import caption, checked_boxes
-from cvzoo.visualizations.import_matplotlib import import_matplotlib
 from cvzoo.visualizations.vis_image import vis_image
 
 if TYPE_CHECKING:

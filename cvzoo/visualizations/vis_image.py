@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cvzoo.images.write_image import to_pil
-from cvzoo.visualizations.import_matplotlib import axes_or_new
+from cvzoo.reporting.import_matplotlib import axes_or_new
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

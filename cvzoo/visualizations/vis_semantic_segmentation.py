@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
-from cvzoo.visualizations.import_matplotlib import import_matplotlib
+from cvzoo.reporting.import_matplotlib import import_matplotlib
 from cvzoo.visualizations.vis_bbox import Color, rgb
 from cvzoo.visualizations.vis_image import vis_image
 from cvzoo.visualizations.voc_colormap import voc_colormap

@@ -20,5 +20,5 @@ def test_the_script_leaves_the_files_that_the_table_names(tmp_path, monkeypatch)
 def test_every_extension_in_the_table_is_there():
     rows = [line for line in DOC.read_text().split("## Extensions")[1].splitlines() if line.startswith("| `")]
     named = {name for row in rows for name in re.findall(r"`([A-Z]\w+)[(`]", row.split("|")[1])}
-    assert len(named) == 9
+    assert len(named) == 10
     assert named <= set(extensions.__all__)

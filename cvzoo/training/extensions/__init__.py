@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from cvzoo.training.extensions.snapshot import Snapshot, load_newest_snapshot, snapshot
     from cvzoo.training.extensions.snapshot_object import SnapshotObject, snapshot_object
     from cvzoo.training.extensions.tensorboard_report import TensorBoardReport
+    from cvzoo.training.extensions.variable_statistics_plot import VariableStatisticsPlot
 
 __all__ = [
     "AbstractShift",
@@ -64,6 +65,7 @@ __all__ = [
     "SnapshotObject",
     "StepShift",
     "TensorBoardReport",
+    "VariableStatisticsPlot",
     "WarmupShift",
 ]
 

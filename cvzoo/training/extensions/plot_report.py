@@ -1,35 +1,47 @@
 """Curves of what was reported, as a picture."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.files.atomic_write import atomic_write
+from cvzoo.reporting.plot_figure import PLOT_ENDINGS, figure_file, plot_figure
+from cvzoo.reporting.summary import DictSummary
 from cvzoo.training.extension import AbstractExtension
 from cvzoo.training.interval_means import IntervalMeans
 from cvzoo.training.output_folder import write_or_warn
-from cvzoo.visualizations.svg.axis_range import axis_range
-from cvzoo.visualizations.svg.line_plot import Line
-from cvzoo.visualizations.write_line_plot import write_line_plot
+from cvzoo.visualizations.svg.line_plot import Line, draw_lines, framed_axes
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
     from cvzoo.training.trainer import Trainer
+
+    Postprocess = Callable[[Figure, Axes, DictSummary], object]
 
 X_KEYS = ("iteration", "epoch", "elapsed_time")
 
 
 class PlotReport(AbstractExtension):
-    """Draws the means of every interval as curves, one a value, and writes the picture anew each time.
+    """Plots the mean of each value over each interval with matplotlib, and writes the picture anew each time.
 
     y_keys: the values' names, or one of them
     x_key: "iteration", "epoch" or "elapsed_time" (seconds)
     trigger: the interval
-    filename: in the trainer's folder; its ending says the kind: .png or .svg
+    postprocess: called with the figure, its axes and the DictSummary of the interval before the picture is written,
+        to add or change what is in it
+    filename: in the trainer's folder, by default plot.png; its ending says the kind: .png, .svg or .pdf
+    marker: matplotlib's sign at each point, or None
+    grid: whether a grid is drawn
+    file_name: another name of filename
     title: above the curves; size: (height, width) in pixels
     No picture is drawn before the first value came. One that cannot be written is told by a warning.
-    Source: Chainer's contract. Where we differ: no matplotlib, so no `postprocess` of its figure.
+    Raises ValueRangeError for another key or ending, MissingExtraError without matplotlib.
+    Source: Chainer's extension of this name. Where we differ: no display and no backend of pyplot is involved.
     """
 
     def __init__(
@@ -37,19 +49,24 @@ class PlotReport(AbstractExtension):
         y_keys: str | Sequence[str],
         x_key: str = "iteration",
         trigger: Any = (1, "epoch"),
+        postprocess: "Postprocess | None" = None,
+        filename: str | None = None,
+        marker: str | None = "x",
+        grid: bool = True,
         *,
-        filename: str = "plot.png",
+        file_name: str | None = None,
         title: str = "",
         size: tuple[int, int] = (300, 460),
     ):
         if x_key not in X_KEYS:
-            raise ValueRangeError("PlotReport: x_key", expected=" or ".join(X_KEYS), got=repr(x_key))
-        if os.path.splitext(filename)[1] not in (".png", ".svg"):
-            raise ValueRangeError("PlotReport draws PNG and SVG", expected=".png or .svg", got=repr(filename))
+            raise ValueRangeError(f"PlotReport: x_key {x_key!r} is unknown", expected=" or ".join(X_KEYS))
         self._y_keys = (y_keys,) if isinstance(y_keys, str) else tuple(y_keys)
         self._x_key = x_key
         self._means = IntervalMeans(trigger, self._y_keys)
-        self._filename = filename
+        self._postprocess = postprocess
+        self._filename = plot_name("PlotReport", filename, file_name, "plot.png")
+        self._marker = marker
+        self._grid = grid
         self._title = title
         self._size = size
         self._points: dict[str, list[tuple[float, float]]] = {key: [] for key in self._y_keys}
@@ -63,19 +80,15 @@ class PlotReport(AbstractExtension):
             if key in entry:
                 self._points[key].append((x, float(entry[key])))
         if any(self._points.values()):
-            path = os.path.join(trainer.out, self._filename)
-            write_or_warn(path, lambda: self._write(path))
+            write_figure(os.path.join(trainer.out, self._filename), self._size, self._draw)
 
-    def _write(self, path: str) -> None:
+    def _draw(self, figure: "Figure") -> None:
         lines = [Line(*np.array(points).T, key) for key, points in self._points.items() if points]
-        frame = {
-            "title": self._title,
-            "x_label": self._x_key.replace("_", " "),
-            "x_range": axis_range(np.concatenate([line.x for line in lines])),
-            "y_range": axis_range(np.concatenate([line.y for line in lines])),
-            "size": self._size,
-        }
-        write_line_plot(path, lines, **frame)
+        ax = framed_axes(figure, title=self._title, x_label=self._x_key.replace("_", " "))
+        draw_lines(ax, lines, marker=self._marker)
+        ax.grid(visible=self._grid)
+        if self._postprocess is not None:
+            self._postprocess(figure, ax, self._means.summary)
 
     def state(self) -> dict[str, Any]:
         points = {key: [list(point) for point in points] for key, points in self._points.items()}
@@ -83,4 +96,27 @@ class PlotReport(AbstractExtension):
 
     def load_state(self, state: Mapping[str, Any]) -> None:
         self._means.load_state(state["means"])
-        self._points = {key: [tuple(map(float, p)) for p in state["points"].get(key, ())] for key in self._y_keys}
+        self._points = {key: [(float(x), float(y)) for x, y in state["points"].get(key, ())] for key in self._y_keys}
+
+
+def plot_name(what: str, filename: str | None, file_name: str | None, default: str) -> str:
+    """The name of a plot's file, given by either of two arguments. Raises ValueRangeError, named after `what`."""
+    if filename is not None and file_name is not None:
+        raise ValueRangeError(f"{what}: filename and file_name are the same argument", hint="give one of them")
+    name = filename or file_name or default
+    if os.path.splitext(name)[1] not in PLOT_ENDINGS:
+        raise ValueRangeError(f"{what} cannot write {name!r}", expected=" or ".join(PLOT_ENDINGS))
+    return name
+
+
+def write_figure(path: str, size: tuple[int, int], draw: Callable[["Figure"], object]) -> None:
+    """Write what `draw(figure)` draws, whole or not at all; a warning if it cannot be written."""
+    with plot_figure(size) as figure:
+        draw(figure)
+        data = figure_file(figure, os.path.splitext(path)[1])
+
+    def write() -> None:
+        with atomic_write(path) as file:
+            file.write(data)
+
+    write_or_warn(path, write)

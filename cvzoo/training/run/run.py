@@ -163,11 +163,11 @@ class Run:
         trainer.extend(JSONLinesReport(trigger=_ever_less_often, filename=ITERATIONS), name="iterations")
         trainer.extend(CSVReport(trigger=log))
         trainer.extend(TensorBoardReport(trigger=log))
-        trainer.extend(PlotReport(plot_keys, trigger=log, filename="plots/loss.svg"), name="plot_loss")
+        trainer.extend(PlotReport(plot_keys, trigger=log, filename="plots/loss.svg", marker=None), name="plot_loss")
         trainer.extend(PrintReport(print_keys))
         trainer.extend(ProgressBar())
         if best is not None:
-            trainer.extend(PlotReport(best, trigger=log, filename="plots/best.svg"), name="plot_best")
+            trainer.extend(PlotReport(best, trigger=log, filename="plots/best.svg", marker=None), name="plot_best")
             trainer.extend(BestModel(model, best, best_is, half=half, label_names=label_names))
         trainer.extend(RunReport(best, best_is, log, resume_with=self.resume_with))
         trainer.extend(snapshot(autoload=self.resume, resume_with=self.resume_with), trigger=save)

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from cvzoo.training.interval_means import WHERE
-from cvzoo.visualizations.svg.axis_range import axis_range
 from cvzoo.visualizations.svg.line_plot import Line, line_plot
 
 _MAX_PLOTS = 60  # a class each of a large data set would bury the page
@@ -45,8 +44,8 @@ def _plot(lines: Sequence[Line], title: str) -> str:
         lines,
         title=title,
         x_label="iteration",
-        x_range=axis_range(np.concatenate([line.x for line in lines])),
-        y_range=axis_range(np.concatenate([line.y for line in lines])),
+        x_range=None,
+        y_range=None,
         size=(240, 360),
     )
 

@@ -1,44 +1,53 @@
 """Bars with their names in front and their values behind."""
 
-import html
+from collections.abc import Sequence
+
+import numpy as np
 
 from cvzoo.errors.exceptions import ShapeError
-from cvzoo.visualizations.svg.line_plot import COLORS
-from cvzoo.visualizations.svg.number import coordinate
+from cvzoo.reporting.plot_figure import COLORS, figure_svg, plot_figure
 
 _ROW = 22  # pixels
+_TEXT = 90  # pixels behind the longest bar
 
 
-def bar_plot(names, values, *, texts=None, title="", most=None, width=460, name_width=130):
-    """A piece of SVG with a horizontal bar for each value.
+def bar_plot(
+    names: Sequence[str],
+    values: Sequence[float],
+    *,
+    texts: Sequence[str] | None = None,
+    title: str = "",
+    most: float | None = None,
+    width: int = 460,
+    name_width: int = 130,
+) -> str:
+    """A piece of SVG with a horizontal bar for each value, by matplotlib.
 
     names: N str; values: N numbers, none negative, NaN for a missing bar
     texts: N str behind the bars; None: the values
     most: the value of a bar of full length; None: the largest; width, name_width: pixels
-    Raises ShapeError if lengths differ.
+    Raises ShapeError if lengths differ, MissingExtraError without matplotlib.
     """
     texts = [f"{value:.3f}" for value in values] if texts is None else texts
     if not len(names) == len(values) == len(texts):
         raise ShapeError("a bar needs a name, a value and a text", got=(len(names), len(values), len(texts)))
-    most = max([value for value in values if value == value], default=0) if most is None else most
-    full = width - name_width - 90
-    top = 22 if title else 2
-    height = top + _ROW * len(names) + 2
-    parts = [
-        f'<svg class="plot" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img">',
-        f"<title>{html.escape(title)}</title>",
-    ]
-    if title:
-        parts.append(f'<text class="plot-title" x="0" y="14" fill="currentColor">{html.escape(title)}</text>')
-    for row, (name, value, text) in enumerate(zip(names, values, texts)):
-        y = top + _ROW * row
-        length = full * min(max(value, 0), most) / most if most > 0 and value == value else 0
-        parts.append(
-            f'<text class="plot-text" x="{name_width - 6}" y="{y + 15}" text-anchor="end" fill="currentColor">'
-            f"{html.escape(str(name))}</text>"
-            f'<rect x="{name_width}" y="{y + 4}" width="{coordinate(max(length, 1))}" height="{_ROW - 8}" '
-            f'fill="{COLORS[0]}"/>'
-            f'<text class="plot-text" x="{coordinate(name_width + length + 6)}" y="{y + 15}" fill="currentColor">'
-            f"{html.escape(str(text))}</text>"
-        )
-    return "".join([*parts, "</svg>"])
+    lengths = np.nan_to_num(np.asarray(values, np.float64))
+    most = float(lengths.max(initial=0)) if most is None else most
+    top, full = 22 if title else 2, width - name_width - _TEXT
+    height = top + _ROW * max(len(names), 1) + 2
+    with plot_figure((height, width)) as figure:
+        ax = figure.add_axes((name_width / width, 2 / height, full / width, 1 - (top + 2) / height))
+        ax.set_axis_off()
+        ax.set_xlim(0, most or 1)
+        ax.set_ylim(max(len(names), 1) - 0.5, -0.5)
+        # a bar of no length is a line, one pixel wide
+        shown = np.clip(lengths, (most or 1) / full, most or 1)
+        ax.barh(np.arange(len(names)), shown, height=0.64, color=COLORS[0])
+        for row, (name, text) in enumerate(zip(names, texts)):
+            end = min(lengths[row] / most, 1) * full if most > 0 else 0
+            place = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "va": "center"}
+            ax.annotate(str(name), (0, row), (-6, 0), ha="right", annotation_clip=False, **place)
+            ax.annotate(str(text), (0, row), (end + 6, 0), ha="left", annotation_clip=False, **place)
+        if title:
+            figure.text(0, 1 - 14 / height, title, weight="bold", size=10)
+        return figure_svg(figure, title)

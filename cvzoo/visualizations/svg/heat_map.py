@@ -1,67 +1,64 @@
 """A table of counts as shaded cells."""
 
-import html
+from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from cvzoo.errors.exceptions import ShapeError
-from cvzoo.visualizations.svg.line_plot import COLORS
-from cvzoo.visualizations.svg.number import coordinate
+from cvzoo.reporting.import_matplotlib import import_matplotlib
+from cvzoo.reporting.plot_figure import COLORS, figure_svg, plot_figure, set_tooltip
 
 _WITH_NUMBERS = 16  # more classes than this, and the cells are too small for numbers
 
 
-def heat_map(counts, row_names, column_names, *, row_title="", column_title=""):
+def heat_map(
+    counts: npt.ArrayLike,
+    row_names: Sequence[str],
+    column_names: Sequence[str],
+    *,
+    row_title: str = "",
+    column_title: str = "",
+) -> str:
     """A piece of SVG: a cell for each count, darker the larger its share of its row; the mouse tells the number.
 
     counts: (R, C) integers, none negative; row_names, column_names: R and C str
-    Raises ShapeError if they do not fit.
+    Raises ShapeError if they do not fit, MissingExtraError without matplotlib.
     """
     counts = np.asarray(counts)
     if counts.shape != (len(row_names), len(column_names)):
-        raise ShapeError("heat_map: counts", expected=(len(row_names), len(column_names)), got=counts.shape)
-    n = max(counts.shape)
-    cell = 34 if n <= _WITH_NUMBERS else max(12, 900 // n)
-    margin = 16 + 6.2 * max(map(len, [*row_names, *column_names, ""]))
-    margin = min(margin, 150)
-    width, height = margin + cell * counts.shape[1] + 20, margin + cell * counts.shape[0] + 20
-    share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    box = f"{coordinate(width)} {coordinate(height)}"
-    edge = coordinate(margin)
-    row_title, column_title = html.escape(row_title), html.escape(column_title)
-    parts = [
-        f'<svg class="plot" viewBox="0 0 {box}" width="{coordinate(width)}" height="{coordinate(height)}" role="img">',
-        f"<title>{row_title} by {column_title}</title>",
-        f'<text class="plot-text" x="{edge}" y="11" fill="currentColor">{column_title} →</text>',
-        f'<text class="plot-text" x="2" y="{coordinate(margin - 6)}" fill="currentColor">{row_title} ↓</text>',
-        f'<rect x="{edge}" y="{edge}" width="{cell * counts.shape[1]}" height="{cell * counts.shape[0]}" fill="none" '
-        'stroke="currentColor" opacity="0.3"/>',
-    ]
-    font = min(11, cell - 1)
-    for r, name in enumerate(row_names):
-        y = margin + cell * (r + 0.5) + font / 3
-        parts.append(_name(margin - 5, y, name, font, ""))
-    for c, name in enumerate(column_names):
-        x = margin + cell * (c + 0.5) + font / 3
-        turned = f' transform="rotate(90 {coordinate(x - 2 * font / 3)} {coordinate(margin - 5)})"'
-        parts.append(_name(x - 2 * font / 3, margin - 5, name, font, turned))
-    for r, c in np.argwhere(counts > 0).tolist():
-        x, y = margin + cell * c, margin + cell * r
-        what = f"{row_names[r]} → {column_names[c]}: {counts[r, c]} ({share[r, c]:.0%})"
-        parts.append(
-            f'<rect x="{coordinate(x)}" y="{coordinate(y)}" width="{cell}" height="{cell}" '
-            f'fill="{COLORS[0] if r == c else COLORS[1]}" fill-opacity="{0.12 + 0.88 * share[r, c]:.2f}">'
-            f"<title>{html.escape(what)}</title></rect>"
+        raise ShapeError(
+            "heat_map: counts do not fit the names", expected=(len(row_names), len(column_names)), got=counts.shape
         )
-        if n <= _WITH_NUMBERS:
-            parts.append(
-                f'<text class="plot-text" x="{coordinate(x + cell / 2)}" y="{coordinate(y + cell / 2 + 4)}" '
-                f'text-anchor="middle" fill="currentColor" pointer-events="none">{counts[r, c]}</text>'
-            )
-    return "".join([*parts, "</svg>"])
+    n_row, n_column = counts.shape
+    n = max(n_row, n_column, 1)
+    cell = 34 if n <= _WITH_NUMBERS else max(12, 900 // n)
+    margin = min(18 + 6.0 * max(map(len, [*row_names, *column_names, ""])), 150)
+    width, height = margin + cell * n_column + 20, margin + cell * n_row + 20
+    share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    matplotlib = import_matplotlib()
+    with plot_figure((round(height), round(width))) as figure:
+        figure.text(margin / width, 1 - 11 / height, f"{column_title} →")
+        figure.text(2 / width, 1 - (margin - 6) / height, f"{row_title} ↓")
+        ax = figure.add_axes((margin / width, 20 / height, cell * n_column / width, cell * n_row / height))
+        ax.set_xlim(0, max(n_column, 1))
+        ax.set_ylim(max(n_row, 1), 0)
+        ax.grid(visible=False)
+        ax.spines[:].set(visible=True, alpha=0.3)
+        size = min(10, cell - 2)
+        ax.xaxis.tick_top()
+        ax.set_xticks(np.arange(n_column) + 0.5, list(map(_short, column_names)), rotation=90, fontsize=size)
+        ax.set_yticks(np.arange(n_row) + 0.5, list(map(_short, row_names)), fontsize=size)
+        for r, c in np.argwhere(counts > 0).tolist():
+            color = COLORS[0] if r == c else COLORS[1]
+            words = f"{row_names[r]} → {column_names[c]}: {counts[r, c]} ({share[r, c]:.0%})"
+            opacity = 0.12 + 0.88 * share[r, c]
+            box = matplotlib.patches.Rectangle((c, r), 1, 1, facecolor=color, alpha=opacity, linewidth=0)
+            set_tooltip(ax.add_patch(box), words)
+            if n <= _WITH_NUMBERS:
+                set_tooltip(ax.text(c + 0.5, r + 0.5, str(counts[r, c]), ha="center", va="center"), words)
+        return figure_svg(figure, f"{row_title} by {column_title}")
 
 
-def _name(x, y, name, font, turned):
-    place = f'x="{coordinate(x)}" y="{coordinate(y)}" text-anchor="end" font-size="{font}"{turned}'
-    short = html.escape(name if len(name) <= 22 else name[:21] + "…")
-    return f'<text {place} fill="currentColor">{short}</text>'
+def _short(name: str) -> str:
+    return name if len(name) <= 22 else name[:21] + "…"

@@ -8,7 +8,6 @@ from typing import NamedTuple
 from PIL import Image
 
 from cvzoo.images.write_image import to_pil
-from cvzoo.visualizations.svg.number import coordinate
 
 
 class OverlayBox(NamedTuple):
@@ -40,16 +39,22 @@ def photo_overlay(img, boxes, *, long_side=560, most_words=8):
     for box in boxes:
         y_min, x_min, y_max, x_max = (float(each) * scale for each in box.bb)
         dash = ' stroke-dasharray="5 3"' if box.is_dashed else ""
-        place = f'x="{coordinate(x_min)}" y="{coordinate(y_min)}"'
+        place = f'x="{_coordinate(x_min)}" y="{_coordinate(y_min)}"'
         parts.append(
-            f'<rect {place} width="{coordinate(max(x_max - x_min, 0))}" height="{coordinate(max(y_max - y_min, 0))}" '
+            f'<rect {place} width="{_coordinate(max(x_max - x_min, 0))}" height="{_coordinate(max(y_max - y_min, 0))}" '
             f'fill="none" stroke="{box.color}" stroke-width="2"{dash}><title>{html.escape(box.words)}</title></rect>'
         )
         if len(boxes) > most_words:
             continue
         above = y_min - 3 if y_min > 12 else y_min + 11
         parts.append(
-            f'<text class="photo-text" x="{coordinate(max(x_min, 0) + 2)}" y="{coordinate(above)}" fill="{box.color}">'
-            f"{html.escape(box.words)}</text>"
+            f'<text class="photo-text" x="{_coordinate(max(x_min, 0) + 2)}" y="{_coordinate(above)}" '
+            f'fill="{box.color}">{html.escape(box.words)}</text>'
         )
     return "".join([*parts, "</svg>"])
+
+
+def _coordinate(value: float) -> str:
+    """A length in pixels with one decimal at most: "12", "12.5"."""
+    text = f"{value:.1f}"
+    return text[:-2] if text.endswith(".0") else text

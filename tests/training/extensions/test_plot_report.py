@@ -1,12 +1,15 @@
 """Curves as pictures."""
 
 import math
+import re
 import xml.etree.ElementTree as ET
 
+import matplotlib
 import pytest
 from PIL import Image
 
 from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.reporting.plot_figure import COLORS
 from cvzoo.reporting.reporter import report
 from cvzoo.training.extensions.plot_report import PlotReport
 
@@ -23,11 +26,16 @@ def texts(path):
 
 
 def curves(path):
-    return [each.get("points").split() for each in ET.parse(path).iter() if each.tag.endswith("polyline")]
+    """The points of each curve: a path in a color of curves, without an area."""
+    paths = [each for each in ET.parse(path).iter() if each.tag.endswith("}path")]
+    drawn = [each for each in paths if any(f"stroke: {color}" in each.get("style", "") for color in COLORS)]
+    return [re.findall(r"[ML] ", each.get("d")) for each in drawn if each.get("clip-path")]
 
 
 def test_curves_are_drawn_as_svg(counting_trainer, tmp_path):
-    extension = PlotReport(["main/loss", "validation/main/map", "absent"], "epoch", filename="a.svg", title="T < 1")
+    extension = PlotReport(
+        ["main/loss", "validation/main/map", "absent"], "epoch", filename="a.svg", marker=None, title="T < 1"
+    )
     counting_trainer([extension], act, (4, "epoch")).run()
     assert [len(points) for points in curves(tmp_path / "a.svg")] == [4, 3]
     found = texts(tmp_path / "a.svg")
@@ -72,7 +80,30 @@ def test_a_run_that_goes_on_draws_the_curves_of_one_never_stopped(counting_train
     assert (tmp_path / "a.svg").read_bytes() == whole
 
 
-@pytest.mark.parametrize("settings", [{"x_key": "time"}, {"filename": "a.pdf"}])
+def test_the_figure_may_be_changed_before_it_is_written(counting_trainer, tmp_path):
+    seen = []
+
+    def postprocess(figure, axes, summary):
+        seen.append((len(figure.axes), summary.compute_mean()))
+        axes.set_title("mine")
+
+    extension = PlotReport("main/loss", "iteration", (2, "iteration"), postprocess, "a.svg", marker="o", grid=False)
+    counting_trainer([extension], act, (4, "iteration")).run()
+    assert seen == [(1, {"main/loss": 0.75}), (1, {"main/loss": pytest.approx((1 / 3 + 1 / 4) / 2)})]
+    assert "mine" in texts(tmp_path / "a.svg")
+
+
+def test_the_programs_own_style_changes_nothing(counting_trainer, tmp_path):
+    counting_trainer([PlotReport("main/loss", filename="a.svg")], act).run()
+    with matplotlib.rc_context({"lines.linewidth": 9, "font.size": 20, "axes.facecolor": "red"}):
+        counting_trainer([PlotReport("main/loss", file_name="b.svg")], act).run()
+        assert matplotlib.rcParams["font.size"] == 20
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "settings", [{"x_key": "time"}, {"filename": "a.gif"}, {"filename": "a.png", "file_name": "b.png"}]
+)
 def test_what_cannot_be_drawn_is_refused(settings):
     with pytest.raises(ValueRangeError, match="PlotReport"):
         PlotReport("main/loss", **settings)

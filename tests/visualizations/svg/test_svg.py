@@ -1,52 +1,93 @@
+import re
 import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
 
 from cvzoo.errors.exceptions import ShapeError
+from cvzoo.reporting.plot_figure import COLORS
 from cvzoo.visualizations.svg.bar_plot import bar_plot
 from cvzoo.visualizations.svg.heat_map import heat_map
 from cvzoo.visualizations.svg.line_plot import Line, line_plot
-from cvzoo.visualizations.svg.number import coordinate, tick
 from cvzoo.visualizations.svg.photo_overlay import OverlayBox, photo_overlay
+
+NUMBER = r"(-?[\d.]+(?:e-?\d+)?)"
 
 
 def points(svg):
-    return [
-        [tuple(map(float, pair.split(","))) for pair in line.get("points").split()]
-        for line in ET.fromstring(svg).iter("polyline")
-    ]
+    """The curves as lists of (x, y) in pixels."""
+    found = []
+    for path in ET.fromstring(svg).iter("path"):
+        if path.get("clip-path") and f"stroke: {COLORS[0]}" in path.get("style", ""):
+            pairs = re.findall(rf"[ML] {NUMBER} {NUMBER}", path.get("d"))
+            found.append([(round(float(x), 3), round(float(y), 3)) for x, y in pairs])
+    return found
 
 
-@pytest.mark.parametrize(("value", "text"), [(12.0, "12"), (12.04, "12"), (12.55, "12.6"), (-0.5, "-0.5")])
-def test_coordinates_are_short(value, text):
-    assert coordinate(value) == text
+def texts(svg):
+    return ["".join(each.itertext()) for each in ET.fromstring(svg).iter("text")]
 
 
-@pytest.mark.parametrize(("value", "text"), [(0.5, "0.5"), (20.0, "20"), (1e-5, "1e-05"), (1 / 3, "0.3333")])
-def test_ticks_are_short(value, text):
-    assert tick(value) == text
+def areas(svg, color):
+    """(x, y, width, height) of the rectangles filled with the color."""
+    found = []
+    for path in ET.fromstring(svg).iter("path"):
+        if f"fill: {color}" in path.get("style", ""):
+            x, y = np.array(re.findall(rf"[ML] {NUMBER} {NUMBER}", path.get("d")), float).T
+            found.append((x.min(), y.min(), np.ptp(x), np.ptp(y)))
+    return found
 
 
 def test_a_line_goes_from_corner_to_corner_of_the_frame():
-    ((first, last),) = points(line_plot([Line(np.array([0, 1]), np.array([0, 1]))], size=(156, 262)))
-    assert first == (44, 122)  # left below: 156 - 34 of the axis' words
-    assert last == (244, 22)
+    svg = line_plot([Line(np.array([0, 1]), np.array([0, 1]))], size=(164, 268))
+    assert points(svg) == [[(54, 126), (254, 26)]]  # left below: 164 - 38 of the axis' words
 
 
-def test_a_gap_parts_a_line_and_what_lies_outside_is_cut():
-    y = np.array([0.5, 2.0, np.nan, -1.0])
-    svg = line_plot([Line(np.arange(4) / 3, y)], size=(156, 262))
+def test_a_gap_parts_a_line_and_a_point_alone_is_a_dot():
+    y = np.array([0.5, 1, np.nan, 0])
+    svg = line_plot([Line(np.arange(4) / 3, y)], size=(164, 268))
     (run,) = points(svg)
-    assert len(run) == 2
-    assert run[1][1] == 22
-    (dot,) = ET.fromstring(svg).iter("circle")  # a point alone
-    assert (dot.get("cx"), dot.get("cy")) == ("244", "122")
+    assert run[:2] == [(54, 76), (120.667, 26)]
+    assert svg.count("L 120.66") == 1  # and no line from there
+    (dot,) = [each for each in ET.fromstring(svg).iter("use") if f"fill: {COLORS[0]}" in each.get("style")]
+    assert (float(dot.get("x")), float(dot.get("y"))) == (254, 126)
 
 
 def test_steps_hold_a_value_until_the_next_point():
-    (run,) = points(line_plot([Line(np.array([0, 0.5, 1]), np.array([1, 0.5, 0]))], size=(156, 262), steps=True))
-    assert run == [(44, 22), (144, 22), (144, 72), (244, 72), (244, 122)]
+    (run,) = points(line_plot([Line(np.array([0, 0.5, 1]), np.array([1, 0.5, 0]))], size=(164, 268), steps=True))
+    assert run == [(54, 26), (154, 26), (154, 76), (254, 76), (254, 126)]
+
+
+def test_axes_without_a_range_show_all_points():
+    svg = line_plot([Line(np.array([100.0, 900.0]), np.array([2e-5, 8e-5]))], x_range=None, y_range=None)
+    (((left, low), (right, high)),) = points(svg)
+    assert 54 < left < right < 286
+    assert 26 < high < low < 182
+    assert {"250", "750", "4e-05"} <= set(texts(svg))
+
+
+def test_the_legend_names_lines_and_not_guides():
+    guide = Line(np.zeros(2), np.zeros(2), "guide", True)
+    assert "guide" not in texts(line_plot([guide]))
+    assert "mine" in texts(line_plot([guide, Line(np.zeros(2), np.zeros(2), "mine")]))
+
+
+def test_letters_and_axes_take_the_color_of_the_text_around():
+    svg = line_plot([Line(np.zeros(2), np.zeros(2), "a", True)], title="t", x_label="x", y_label="y")
+    colors = set(re.findall(r"(?:fill|stroke): ([^;\"]+)", svg))
+    assert colors == {"none", "currentColor"}
+    assert "system-ui" in svg
+    assert "DejaVu" not in svg
+
+
+def test_the_same_plot_has_the_same_bytes():
+    plots = [
+        bar_plot(["a"], [1]) + heat_map([[1, 2], [3, 4]], "ab", "cd") + line_plot([Line(np.arange(9), np.arange(9))])
+        for _ in range(2)
+    ]
+    assert plots[0] == plots[1]
+    assert 'id="figure' not in plots[0]
+    assert "date" not in plots[0].lower()
 
 
 def test_lines_of_two_lengths_are_refused():
@@ -68,8 +109,11 @@ def test_words_from_outside_are_escaped():
 
 
 def test_bars_are_as_long_as_their_values():
-    svg = ET.fromstring(bar_plot(["a", "b", "c", "d"], [0.5, 1.0, float("nan"), 0.0], width=320, name_width=130))
-    assert [float(rect.get("width")) for rect in svg.iter("rect")] == [50, 100, 1, 1]
+    svg = bar_plot(["a", "b", "c", "d"], [0.5, 1.0, float("nan"), 0.0], width=320, name_width=130)
+    bars = areas(svg, COLORS[0])
+    assert [round(width, 3) for _, _, width, _ in bars] == [50, 100, 1, 1]
+    assert {round(x, 3) for x, *_ in bars} == {130}
+    assert texts(svg) == ["a", "0.500", "b", "1.000", "c", "nan", "d", "0.000"]
 
 
 def test_bars_of_nothing_are_no_error():
@@ -80,19 +124,20 @@ def test_bars_of_nothing_are_no_error():
 
 
 def test_cells_are_as_dark_as_their_share_of_the_row():
-    svg = ET.fromstring(heat_map([[3, 1, 0], [0, 0, 0]], ["a", "b"], ["a", "b", "c"]))
-    cells = [rect for rect in svg.iter("rect") if rect.get("fill-opacity")]
-    assert [float(cell.get("fill-opacity")) for cell in cells] == pytest.approx([0.12 + 0.88 * 0.75, 0.34])
-    assert cells[1].find("title").text == "a → b: 1 (25%)"
-    assert cells[0].get("fill") != cells[1].get("fill")
+    svg = heat_map([[3, 1, 0], [0, 0, 0]], ["a", "b"], ["a", "b", "c"])
+    (right,), (wrong,) = areas(svg, COLORS[0]), areas(svg, COLORS[1])
+    assert (wrong[0] - right[0], right[2], right[3]) == pytest.approx((34, 34, 34))
+    opacities = re.findall(rf"fill: (?:{'|'.join(COLORS)}); (?:fill-)?opacity: ([\d.]+)", svg)
+    assert [float(each) for each in opacities] == pytest.approx([0.12 + 0.88 * 0.75, 0.34])
+    assert svg.count("<title>a → b: 1 (25%)</title>") == 2  # of the cell, and of the number on it
 
 
 def test_many_classes_get_small_cells_without_numbers():
     n = 100
     names = [f"class {i}" for i in range(n)]
     svg = heat_map(np.eye(n, dtype=int) * 7, names, names)
-    assert ">7<" not in svg
-    assert svg.count("fill-opacity") == n
+    assert "7" not in texts(svg)
+    assert len(areas(svg, COLORS[0])) == n
     with pytest.raises(ShapeError):
         heat_map(np.eye(2), ["a"], ["a"])
 

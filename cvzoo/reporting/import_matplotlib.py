@@ -24,7 +24,7 @@ def axes_or_new(ax: "Axes | None") -> "Axes":
     """The axes themselves, or new ones in a figure of their own.
 
     Where the program has imported `matplotlib.pyplot`, the new figure is one of pyplot's, so that its `show()` shows
-    it; else it belongs to nobody and needs no display.
+    it; else it is a figure of its own, which needs no display.
     """
     if ax is not None:
         return ax

@@ -1,0 +1,134 @@
+"""Figures of matplotlib in the one style of our plots, as SVG or as a picture file.
+
+In SVG, letters, axes and grids take the color of the text around (`currentColor`), so that a plot is readable on light
+and on dark pages, and letters stay text in the page's font. The same plot gives the same bytes.
+"""
+
+import contextlib
+import html
+import io
+import re
+import threading
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.reporting.import_matplotlib import import_matplotlib
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.figure import Figure
+
+# dark enough on white and light enough on black; in order of use
+COLORS = ("#2f6fb3", "#d1662a", "#3c8d40", "#a4499b", "#8a7a1f", "#1f8f8f")
+INK = "#222324"  # of letters and axes; in SVG it becomes the color of the text around
+PLOT_ENDINGS = (".pdf", ".png", ".svg")
+_DPI = 72  # a point of matplotlib's is a pixel
+_STYLE = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "cvzoo",
+    "text.parse_math": False,
+    "font.size": 10,
+    "axes.titlesize": 11,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "legend.fontsize": 10,
+    "legend.framealpha": 0,
+    "lines.linewidth": 1.6,
+    "text.color": INK,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "xtick.major.size": 0,
+    "ytick.major.size": 0,
+    "axes.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": INK,
+    "grid.alpha": 0.15,
+    "grid.linewidth": 0.8,
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
+    "figure.dpi": _DPI,
+    "savefig.dpi": _DPI,
+}
+_TOOLTIP = "tooltip:"
+_LOCK = threading.RLock()  # matplotlib's settings belong to the whole process
+
+# what a plot needs none of: what is said of the file and for the whole page, groups' numbers, which are the same in
+# every plot of a page, names of fonts, turns by nothing
+_SHORTER = (
+    (r"<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->|<defs>\s*</defs>", ""),
+    (r'<g id="[^"]*"/>', ""),
+    (r'<g id="[^"]*">', "<g>"),
+    (r"font-family: [^;\"]*; ", ""),
+    (r"font: ([a-z0-9 ]*?)([\d.]+px) [^;\"]*", r"font-size: \2"),  # matplotlib 3.9
+    (r' transform="rotate\(-?0(\.0)? [^)]*\)"', ""),
+    (r"\s*\n\s*", "\n"),
+)
+# what a file of its own needs: colors for both kinds of pages, and the names of SVG
+_ALONE = (
+    "<style>svg{color:#222324;background:#fff}@media(prefers-color-scheme:dark){svg{color:#e0e0de;background:#161616}}"
+    "</style>"
+)
+
+
+@contextlib.contextmanager
+def plot_figure(size: tuple[int, int]) -> Iterator["Figure"]:
+    """A figure in our style, which holds in the block, whatever the program has set; it needs no display.
+
+    size: (height, width) in pixels
+    Raises MissingExtraError if matplotlib is not installed.
+    """
+    matplotlib = import_matplotlib()
+    height, width = size
+    with _LOCK, matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(_STYLE)
+        matplotlib.rcParams["axes.prop_cycle"] = matplotlib.cycler(color=COLORS)
+        yield matplotlib.figure.Figure(figsize=(width / _DPI, height / _DPI))
+
+
+def set_tooltip(artist: "Artist", text: str) -> None:
+    """Let the mouse over a patch show the text, in SVG."""
+    artist.set_gid(_TOOLTIP + text)
+
+
+def figure_svg(figure: "Figure", title: str) -> str:
+    """The figure as a piece of HTML, an svg element of the class "plot". title: for those who cannot see it"""
+    return _element(figure, title, 'class="plot"').replace("xlink:href", "href")
+
+
+def figure_file(figure: "Figure", ending: str, title: str = "") -> bytes:
+    """The figure as the bytes of a file: .svg, which follows the light or dark setting of the viewer, .png or .pdf.
+
+    Raises ValueRangeError for another ending.
+    """
+    if ending == ".svg":
+        names = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
+        return _element(figure, title, names).replace("</title>", f"</title>{_ALONE}", 1).encode()
+    dates = {".png": {"Software": None}, ".pdf": {"CreationDate": None, "Creator": None, "Producer": None}}
+    if ending not in dates:
+        raise ValueRangeError(f"a plot cannot be written as {ending!r}", expected=" or ".join(PLOT_ENDINGS), got=ending)
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format=ending[1:], facecolor="white", metadata=dates[ending])
+    return buffer.getvalue()
+
+
+def _element(figure: "Figure", title: str, attributes: str) -> str:
+    buffer = io.StringIO()
+    figure.savefig(buffer, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
+    width, height = (round(inches * _DPI) for inches in figure.get_size_inches())
+    text = buffer.getvalue()
+    text = text[text.index(">", text.index("<svg ")) + 1 : text.rindex("</svg>")]
+    text = re.sub(rf'<g id="{_TOOLTIP}([^"]*)">', r"<g><title>\1</title>", text)
+    for pattern, instead in _SHORTER:
+        text = re.sub(pattern, instead, text, flags=re.DOTALL)
+    text = text.replace(INK, "currentColor")
+    return (
+        f'<svg {attributes} viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" '
+        f'style="stroke-linejoin:round;font-family:system-ui,sans-serif"><title>{html.escape(title)}</title>{text}</svg>'
+    )
