@@ -80,14 +80,15 @@ def assert_is_label_dataset(dataset, n_class, n_example=None, color=True):
 
 
 def assert_is_point_dataset(dataset, n_point=None, n_example=None, no_visible=False):
-    """Examples begin with img, point and, unless no_visible is set, visible."""
+    """Examples begin with img, point and perhaps visible; no_visible: a third value is something else."""
 
     def check(example):
         img, point = example[:2]
         assert_is_image(img)
-        assert_is_point(point, None if no_visible else example[2], img.shape[1:], n_point)
+        visible = None if no_visible or len(example) == 2 else example[2]
+        assert_is_point(point, visible, img.shape[1:], n_point)
 
-    _check_dataset(dataset, n_example, 2 if no_visible else 3, check)
+    _check_dataset(dataset, n_example, 2, check)
 
 
 def assert_is_semantic_segmentation_dataset(dataset, n_class, n_example=None):

@@ -50,6 +50,9 @@ def vis_semantic_segmentation(
     shown = np.unique(label).tolist()
     n_class = max([1, *(each + 1 for each in shown)]) if label_names is None else len(label_names)
     colors = voc_colormap(range(n_class)) if label_colors is None else np.array(list(label_colors), np.float32)
+    if label_names is not None and label_colors is not None and len(colors) != n_class:
+        what = "vis_semantic_segmentation: one colour a name"
+        raise ValueRangeError(what, expected=n_class, got=len(colors))
     if shown and (shown[0] < -1 or shown[-1] >= min(n_class, len(colors))):
         what = "vis_semantic_segmentation: a label has no name or no colour"
         raise ValueRangeError(what, expected=f"-1 .. {min(n_class, len(colors)) - 1}", got=(shown[0], shown[-1]))

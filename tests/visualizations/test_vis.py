@@ -170,3 +170,9 @@ def test_the_colours_are_pascal_vocs():
 def test_what_does_not_fit_is_refused(call, error, says):
     with pytest.raises(error, match=says):
         call()
+
+
+def test_names_and_colors_of_a_label_map_are_one_to_one():
+    label = np.zeros((4, 4), np.int32)
+    with pytest.raises(ValueRangeError, match="one colour a name"):
+        vis_semantic_segmentation(None, label, label_names=("a", "b"), label_colors=((1, 2, 3),))

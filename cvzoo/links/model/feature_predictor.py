@@ -103,7 +103,7 @@ class FeaturePredictor(AbstractQuantizable, Chain):
 
 
 def _statistics(extractor: Any, mean: Any) -> tuple[np.ndarray, np.ndarray]:
-    """What is subtracted and what is divided by, (3, 1, 1) float32 each."""
+    """What is subtracted and what is divided by, (3, 1, 1) or (1, 1, 1) float32 each."""
     if mean is None and isinstance(extractor, AbstractClassifier) and extractor.preparation is not None:
         return extractor.preparation.mean_and_std()
     if mean is None and not isinstance(extractor, _HasMean):
@@ -111,7 +111,7 @@ def _statistics(extractor: Any, mean: Any) -> tuple[np.ndarray, np.ndarray]:
     numbers = np.asarray(extractor.mean if mean is None else mean, np.float32).ravel()
     if numbers.shape not in ((1,), (3,)) or not np.isfinite(numbers).all():
         raise ValueRangeError("FeaturePredictor: mean must be one number or three", got=repr(mean)[:80])
-    return np.broadcast_to(numbers, 3).reshape(3, 1, 1), np.ones((3, 1, 1), np.float32)
+    return numbers.reshape(-1, 1, 1), np.ones((len(numbers), 1, 1), np.float32)
 
 
 def _outputs(y: Any) -> tuple[bool, tuple[np.ndarray, ...]]:

@@ -16,7 +16,7 @@ def main() -> int:
     arguments = parser.parse_args()
     tests = arguments.folder / "tests" if (arguments.folder / "chainercv").is_dir() else arguments.folder
     options = ["-p", "chainercv_suite.plugin", "-p", "no:cacheprovider", "-c", "/dev/null", "--import-mode=importlib"]
-    options += ["-q", "--continue-on-collection-errors", "-W", "ignore", "-r", "fExX"] + (
+    options += ["-q", "--continue-on-collection-errors", "-W", "ignore", "-r", "fE"] + (
         [] if arguments.slow else ["-m", "not slow"]
     )
     return pytest.main([*options, "--rootdir", str(tests), str(tests), *arguments.more])

@@ -8,13 +8,12 @@ import sys
 import types
 import unittest
 import unittest.mock
-import urllib.request
 
 import numpy as np
 import pytest
 
 import cvzoo
-from chainercv_suite.renamed_arguments import check_backward
+from chainercv_suite.renamed_arguments import BACKENDS, check_backward
 from cvzoo.backends.arrays import to_numpy
 
 
@@ -134,13 +133,23 @@ def skipped(why):
     return pytest.mark.skip(reason=why)
 
 
+@contextlib.contextmanager
 def using_config(name, value):
-    """A block with a switch; ChainerCV's own cannot be set to OpenCV."""
-    if name in ("cv_read_image_backend", "cv_resize_backend", "cv_rotate_backend"):
-        if value not in (None, "PIL"):
-            pytest.xfail("switches: OpenCV is asked for by each call, backend= or decoder=")
-        return contextlib.nullcontext()
-    return cvzoo.using_config(name, value)
+    """A block with a switch, ChainerCV's own included."""
+    if name not in BACKENDS:
+        with cvzoo.using_config(name, value):
+            yield
+        return
+    before, BACKENDS[name] = BACKENDS[name], value
+    try:
+        yield
+    finally:
+        BACKENDS[name] = before
+
+
+def no_download(*arguments):
+    """Instead of fetching files from ChainerCV's server."""
+    pytest.skip("needs a download")
 
 
 def attr_names():
@@ -195,5 +204,8 @@ def install():
     module("chainer.testing.attr", **attr_names())
     module("chainer.testing.condition", retry=retry, repeat=repeat)
     module("chainermn", create_communicator=None)
+    module("pycocotools")  # some tests ask whether it is there; cvzoo scores without it
     sys.modules["mock"] = unittest.mock
-    module("six", moves=types.SimpleNamespace(range=range, xrange=range, urllib=urllib))
+    module("six")
+    module("six.moves", range=range, xrange=range, zip_longest=itertools.zip_longest)
+    module("six.moves.urllib", request=types.SimpleNamespace(urlretrieve=no_download))

@@ -3,25 +3,40 @@
 import functools
 
 import numpy as np
+import pytest
 
 import cvzoo
 import cvzoo.links as L
+from cvzoo import transforms, utils
 from cvzoo.experimental.links.model import fcis
 from cvzoo.geometry import classwise_nms
-from cvzoo.utils import read_image
 
-_BACKGROUNDS = {
-    None: (255, 255, 255),
-    "ignore": None,
-    "blend_with_white": (255, 255, 255),
-    "blend_with_black": (0, 0, 0),
-}
+# ChainerCV's switches; cvzoo has an argument of each call
+BACKENDS = {"cv_read_image_backend": None, "cv_resize_backend": None, "cv_rotate_backend": None}
+_OURS = {None: "pillow", "PIL": "pillow", "cv2": "opencv"}
+_WHITE, _BLACK = (255, 255, 255), (0, 0, 0)
+_BACKGROUNDS = {None: _WHITE, "ignore": None, "blend_with_white": _WHITE, "blend_with_black": _BLACK}
 
 
-@functools.wraps(read_image)
+def _backend(name):
+    value = BACKENDS[name]
+    return _OURS.get(value, value)
+
+
 def _read_image(file, dtype=np.float32, color=True, alpha=None):
     # read_image gives uint8 or float32
-    return read_image(file, color=color, background=_BACKGROUNDS[alpha]).astype(dtype)
+    decoder = _backend("cv_read_image_backend")
+    return utils.read_image(file, color=color, background=_BACKGROUNDS[alpha], decoder=decoder).astype(dtype)
+
+
+def _resize(img, size, interpolation="bilinear"):
+    return transforms.resize(img, size, interpolation, backend=_backend("cv_resize_backend"))
+
+
+def _rotate(*args, **settings):
+    if _backend("cv_rotate_backend") == "opencv":
+        pytest.xfail("rotate has no OpenCV backend")
+    return transforms.rotate(*args, **settings)
 
 
 def _bn_settings(bn_kwargs):
@@ -86,5 +101,7 @@ RENAMED = {
     "MultiboxCoder": _MultiboxCoder,
     "read_image": _read_image,
     "RegionProposalNetwork": _with_proposal_creator(L.RegionProposalNetwork),
+    "resize": _resize,
+    "rotate": _rotate,
     "SeparableConv2DBNActiv": _SeparableConv2DBNActiv,
 }
