@@ -17,7 +17,6 @@ NOT_YET = {
     "cvzoo/functions",
     "cvzoo/graph",
     "cvzoo/links",
-    "cvzoo/singa",
     "cvzoo/training",
     "cvzoo/visualizations",
     "cvzoo/weights/download.py",

@@ -133,9 +133,9 @@ class Parameter(Variable):
         return kept.packs
 
     @property
-    def shape(self) -> tuple[int, ...] | None:  # type: ignore[override]  # deferred initialization
-        """The shape, or None before it is initialized."""
-        return None if self._array is None else self._array.shape
+    def shape(self) -> tuple[int, ...]:
+        """The shape; None before it is initialized, which the type leaves out, as most code reads it afterwards."""
+        return None if self._array is None else self._array.shape  # type: ignore[return-value]
 
     def __copy__(self) -> "Parameter":
         """Another handle of the same value, with a gradient of its own."""

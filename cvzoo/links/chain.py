@@ -1,10 +1,12 @@
 """Links made of links."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, overload
+from typing import Any, TypeVar, overload
 
 from cvzoo.errors.exceptions import DtypeError, GraphError, ValueRangeError
 from cvzoo.links.link import Link
+
+Self = TypeVar("Self", bound="Chain")
 
 
 class Chain(Link):
@@ -15,7 +17,9 @@ class Chain(Link):
 
     notes_children = True
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> "Chain":
+    _children: dict[str, None]
+
+    def __new__(cls: type[Self], *args: Any, **kwargs: Any) -> Self:
         self = super().__new__(cls)
         self.__dict__["_children"] = {}
         return self
@@ -68,12 +72,15 @@ class Chain(Link):
         for name in self._children:
             yield name, self.__dict__[name]
 
-    def _shared_copy(self) -> "Chain":
+    def _shared_copy(self: Self) -> Self:
         twin = super()._shared_copy()
         twin.__dict__["_children"] = dict(self._children)
         for name in self._children:
             twin.__dict__[name] = twin.__dict__[name]._shared_copy()
         return twin
+
+
+ListSelf = TypeVar("ListSelf", bound="ChainList")
 
 
 class ChainList(Link):
@@ -154,7 +161,7 @@ class ChainList(Link):
             if isinstance(layer, Link):
                 yield str(number), layer
 
-    def _shared_copy(self) -> "ChainList":
+    def _shared_copy(self: ListSelf) -> ListSelf:
         twin = super()._shared_copy()
         twin.__dict__["_layers"] = [x._shared_copy() if isinstance(x, Link) else x for x in self._layers]
         return twin

@@ -3,7 +3,7 @@
 import contextlib
 import copy
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -22,6 +22,8 @@ from cvzoo.weights.report import LoadReport, match_arrays
 if TYPE_CHECKING:
     from cvzoo.graph.compiled_graph import CompiledGraph
     from cvzoo.graph.learning_graph import LearningGraph
+
+Self = TypeVar("Self", bound="Link")
 
 
 class Link:
@@ -51,7 +53,11 @@ class Link:
         if "named_children" in vars(cls) and "notes_children" not in vars(cls):
             cls.notes_children = False
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> "Link":
+    _params: dict[str, None]
+    _persistents: dict[str, None]
+    _walk: Walk
+
+    def __new__(cls: type[Self], *args: Any, **kwargs: Any) -> Self:
         self = super().__new__(cls)
         state = self.__dict__
         state["_params"] = {}  # ordered sets: only the keys count, the values live in __dict__
@@ -294,7 +300,7 @@ class Link:
                 parameter._node.requires_grad = False
 
     # --- copies and devices -----------------------------------------------------------------------------------------
-    def copy(self, mode: str = "share") -> "Link":
+    def copy(self: Self, mode: str = "share") -> Self:
         """A copy of the tree of links.
 
         mode: "share": the same arrays under new handles, gradients apart; "copy": arrays of its own; "init": its own
@@ -310,7 +316,7 @@ class Link:
                 parameter.initialize(parameter.shape)
         return twin
 
-    def __copy__(self) -> "Link":
+    def __copy__(self: Self) -> Self:
         """A link with the same attributes, not compiled: graphs are of the link that they were made for."""
         twin = object.__new__(type(self))
         state = twin.__dict__
@@ -320,7 +326,7 @@ class Link:
             del state[name]
         return twin
 
-    def _shared_copy(self) -> "Link":
+    def _shared_copy(self: Self) -> Self:
         twin = copy.copy(self)
         state = twin.__dict__
         state["_params"] = dict(self._params)
@@ -344,7 +350,7 @@ class Link:
             return parameter.device
         return get_device(switches.device)
 
-    def to_device(self, device: str | int) -> "Link":
+    def to_device(self: Self, device: str | int | Device) -> Self:
         """This link, with its arrays on the device: "cpu", or "gpu:0"; also those that are not made yet.
 
         Raises BackendError if the device cannot be used here.

@@ -1,4 +1,4 @@
-"""SINGA's `autograd`: functions that gradients can be taken of, and `training`.
+"""SINGA's `autograd`: differentiable functions, and `training`.
 
 training: whether what is computed from now on is remembered for `backward`, and dropout and batch normalization behave
     as in training; False at first. A model sets it by its `train()`, `eval()` and `compile()`.

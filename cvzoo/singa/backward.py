@@ -1,4 +1,4 @@
-"""Gradients as SINGA hands them out: pairs of a parameter and its gradient."""
+"""Gradients as SINGA returns them: pairs of a parameter and its gradient."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -11,13 +11,13 @@ from cvzoo.errors.exceptions import DtypeError, GraphError, ShapeError
 from cvzoo.singa.tensor_class import Tensor, hold
 
 
-def backward(y: Tensor, dy: Any = None) -> Iterator[tuple[Tensor, Tensor]]:
+def backward(y: Tensor, dy: Any = None) -> Iterator[tuple[Parameter, Tensor]]:
     """Pairs (parameter, gradient) of all parameters that y was computed from, in no particular order.
 
     y: a Tensor of one element, a loss
     dy: what the gradients are multiplied with, a number or a Tensor of one element; None for 1
-    A parameter is a Tensor with `stores_grad`; one that was computed itself is among the pairs, too, while somebody
-    holds it. The gradients are new ones at every call.
+    A parameter is a Tensor with `stores_grad`; one that was computed itself is among the pairs, too, while it is
+    referenced. The gradients are new arrays at every call.
     Raises ShapeError if y has more elements, GraphError if nothing was recorded or the graph was used up.
     """
     for parameter in fill_gradients(y, dy):

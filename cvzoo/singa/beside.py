@@ -1,4 +1,4 @@
-"""Numbers on the host, where Python looks at them, and back beside those that they belong to."""
+"""Copies of arrays to the host, and back to the device of another array."""
 
 from typing import Any
 

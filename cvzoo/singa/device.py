@@ -1,4 +1,4 @@
-"""Devices: the processor, and the GPUs that the rest of cvzoo finds."""
+"""Devices: the CPU, and the GPUs that cvzoo finds."""
 
 import sys
 from typing import IO
@@ -11,12 +11,12 @@ from cvzoo.errors.exceptions import BackendError, ValueRangeError
 
 
 class Device:
-    """The processor or a GPU. Its methods have SINGA's names.
+    """The CPU or a GPU, with the method names of SINGA.
 
-    index: the GPU's number, -1 for the processor
-    verbosity: what `SetVerbosity` said: 0 measures nothing, 1 how long forward and backward take, 2 each function too
-    seconds: what was measured, a list of times for each of "forward" and "backward"
-    timer: measures each function while verbosity is 2
+    index: the GPU's number, -1 for the CPU
+    verbosity: profiling level of `SetVerbosity`: 0 none, 1 forward and backward, 2 also each function
+    seconds: the measured times, a list for each of "forward" and "backward"
+    timer: measures each function at verbosity 2
     """
 
     def __init__(self, index: int = -1) -> None:
@@ -33,15 +33,15 @@ class Device:
         now on. At 2 nothing is replayed: the functions are called one by one, so that each can be timed.
         """
         if verbosity not in (0, 1, 2):
-            raise ValueRangeError("SetVerbosity", expected="0, 1 or 2", got=repr(verbosity))
+            raise ValueRangeError(f"SetVerbosity: unknown verbosity {verbosity!r}", expected="0, 1 or 2")
         self.verbosity = verbosity
         self.seconds = {}
         self.timer = TimerHook()
 
     def SetSkipIteration(self, skip_iteration: int) -> None:
-        """Leave the first so many batches out of the times."""
+        """Exclude the first `skip_iteration` batches from the times."""
         if skip_iteration < 0:
-            raise ValueRangeError("SetSkipIteration: a number of batches", expected="0 or more", got=skip_iteration)
+            raise ValueRangeError("SetSkipIteration: the number of batches must be 0 or more", got=skip_iteration)
         self._skip = skip_iteration
 
     def add_seconds(self, way: str, seconds: float) -> None:
@@ -72,23 +72,23 @@ class Device:
         return Place(self.index)
 
     def Sync(self) -> None:
-        """Wait until a GPU has done what it was given; on the processor, numbers are there when a function returns."""
+        """Wait until a GPU has done what it was given; on the CPU functions return when they have finished."""
         self.place.synchronize()
 
     def EnableGraph(self, enable: bool) -> None:
-        """Remember what was said, for `graph_enabled`. Whether a model is replayed says `Model.compile` or
-        `Model.graph`."""
+        """Set the flag that `graph_enabled` returns. `Model.compile` and `Model.graph` decide whether a model is
+        replayed."""
         self._graph_enabled = bool(enable)
 
     def graph_enabled(self) -> bool:
-        """What `EnableGraph` was told."""
+        """The flag set by `EnableGraph`."""
         return self._graph_enabled
 
     def ResetGraph(self) -> None:
-        """Nothing: graphs belong to models, and are made anew when something changed."""
+        """No-op: graphs belong to models, and are recorded again after a change."""
 
     def id(self) -> int:
-        """The GPU's number; -1, as SINGA's processor has."""
+        """The GPU's number; -1 for the CPU, as in SINGA."""
         return self.index
 
     def __repr__(self) -> str:
@@ -99,24 +99,24 @@ _devices: dict[int, Device] = {}  # made once each, since they keep times
 
 
 def device_at(index: int) -> Device:
-    """The GPU of that number, -1: the processor; whether it is there was looked at before."""
+    """The GPU of that number, -1: the CPU; it must exist."""
     if index not in _devices:
         _devices[index] = Device(index)
     return _devices[index]
 
 
 def get_default_device() -> Device:
-    """The processor."""
+    """The CPU."""
     return device_at(-1)
 
 
 def create_cpu_device() -> Device:
-    """The processor, the same as `get_default_device()`."""
+    """The CPU, the same as `get_default_device()`."""
     return device_at(-1)
 
 
 def enable_lazy_alloc(enable: bool) -> None:
-    """Nothing: a replayed graph's memory is planned from first write to last read either way."""
+    """No-op: the memory plan of a replayed graph covers each array from first write to last read anyway."""
 
 
 def get_num_gpus() -> int:
@@ -132,7 +132,7 @@ def create_cuda_gpu() -> Device:
 def create_cuda_gpu_on(device_id: int) -> Device:
     """The GPU of that number. Raises BackendError, saying why, if it cannot be used here."""
     if isinstance(device_id, bool) or not isinstance(device_id, int) or device_id < 0:
-        raise ValueRangeError("create_cuda_gpu_on: a GPU's number", expected="0 or more", got=repr(device_id))
+        raise ValueRangeError("create_cuda_gpu_on: the index of a GPU must be 0 or more", got=repr(device_id))
     return device_at(get_device(f"gpu:{device_id}").index)
 
 
@@ -147,7 +147,7 @@ def create_cuda_gpus_on(device_ids: list[int]) -> list[Device]:
 
 
 def create_opencl_device() -> Device:
-    """Raises BackendError: cvzoo computes on processors and NVIDIA GPUs."""
+    """Raises BackendError: cvzoo computes on CPUs and NVIDIA GPUs."""
     raise BackendError(
         "create_opencl_device: there is no OpenCL here", hint="device.create_cuda_gpu(), or get_default_device()"
     )

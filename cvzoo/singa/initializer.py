@@ -15,7 +15,8 @@ from cvzoo.singa.tensor_class import Tensor
 def eye(t: Tensor) -> None:
     """Ones on the diagonal, zeros elsewhere."""
     _check_matrix("eye", t)
-    t.copy_from_numpy(np.eye(*t.shape, dtype=np.float32))
+    rows, columns = t.shape
+    t.copy_from_numpy(np.eye(rows, columns, dtype=np.float32))
 
 
 def orthogonal(t: Tensor, gain: float = 1.0) -> None:

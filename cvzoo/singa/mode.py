@@ -1,4 +1,4 @@
-"""Whether one trains: SINGA's `autograd.training`, kept apart from cvzoo's own switches."""
+"""SINGA's `autograd.training` flag, separate from cvzoo's own switches."""
 
 import contextlib
 import threading

@@ -5,7 +5,7 @@ import functools
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from cvzoo.backends.device import device_of
 from cvzoo.errors.exceptions import DtypeError, GraphError
@@ -18,11 +18,12 @@ from cvzoo.singa.mode import entered, is_entered, is_training, set_training
 from cvzoo.singa.states_file import read_states, write_states
 from cvzoo.singa.tensor_class import Tensor, as_tensor
 
-_LIMIT = 8  # shapes that are kept
+_LIMIT = 8  # shapes whose graphs are kept
+Self = TypeVar("Self", bound="Model")
 
 
 class _NoOptimizer:
-    """What stands where `set_optimizer` was forgotten."""
+    """The optimizer of a model before `set_optimizer`."""
 
     def __call__(self, loss: Any) -> None:
         raise GraphError("the model has no optimizer", hint="model.set_optimizer(opt.SGD(lr=0.01)) first")
@@ -31,7 +32,7 @@ class _NoOptimizer:
 
 
 class Model(Layer):
-    """Write `forward(x)`, and `train_one_batch(x, y)`, which calls `self.optimizer(loss)`.
+    """Base class of models: implement `forward(x)`, and `train_one_batch(x, y)`, which calls `self.optimizer(loss)`.
 
     >>> class MLP(model.Model):
     ...     def __init__(self):
@@ -51,8 +52,8 @@ class Model(Layer):
     >>> out, loss = mlp(tx, ty)
 
     A call trains one batch after `train()`, as after `compile(is_train=True)`, and gives what `forward` gives after
-    `eval()`. Other batch sizes and photo sizes may come at any time.
-    With the graph, `forward` is replayed: its results are new Tensors at every call, and the same numbers to 1e-5.
+    `eval()`. Batch sizes and image sizes may change at any time.
+    With the graph, `forward` is replayed: its results are new Tensors at every call, equal to within 1e-5.
 
     training: whether a call trains; graph_mode: whether `forward` is replayed
     sequential: as it was given; operations are replayed in the order in which they were recorded in any case
@@ -61,7 +62,12 @@ class Model(Layer):
 
     optimizer: Any = _NoOptimizer()
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> "Model":
+    training: bool
+    graph_mode: bool
+    sequential: bool
+    _is_compiled: bool
+
+    def __new__(cls: type[Self], *args: Any, **kwargs: Any) -> Self:
         self = super().__new__(cls)
         state = self.__dict__
         state["training"] = True
@@ -129,11 +135,11 @@ class Model(Layer):
         set_training(bool(mode))
 
     def eval(self) -> None:
-        """Let calls give what `forward` gives, and `autograd.training` be False."""
+        """Switch to inference: calls return the outputs of `forward`, and `autograd.training` is False."""
         self.train(False)
 
     def graph(self, mode: bool = True, sequential: bool = False) -> None:
-        """Replay `forward` from now on, or do not."""
+        """Switch the replay of `forward` on or off."""
         self.graph_mode = bool(mode)
         self.sequential = bool(sequential)
         if mode and self._is_compiled:
@@ -146,29 +152,29 @@ class Model(Layer):
             self.uncompile()
 
     def uncompile(self) -> None:
-        """Forget the graphs, and call `forward` itself from now on."""
+        """Drop the recorded graphs, and call `forward` itself."""
         self.__dict__.pop("_replay", None)
         super().uncompile()
 
     def graphs(self) -> list[CompiledGraph | LearningGraph]:
-        """What this thread has recorded."""
+        """The graphs recorded by this thread."""
         replay = self.__dict__.get("_replay")
         return ([] if replay is None else replay.graphs()) + super().graphs()
 
     def replayed_names(self) -> frozenset[str]:
-        """The attributes that are no settings of the network."""
+        """The attributes that do not configure the network."""
         own = {"_initialized", "_replay", "graph_mode", "optimizer", "sequential", "training"}
         return super().replayed_names() | own
 
-    def _shared_copy(self) -> "Model":
+    def _shared_copy(self: Self) -> Self:
         twin = super()._shared_copy()
         if twin.__dict__.pop("_replay", None) is not None:
             twin.graph(True, self.sequential)
         return twin
 
     @property
-    def device(self) -> Device:
-        """Where its first parameter lies; the processor before it has any."""
+    def device(self) -> Device:  # type: ignore[override]  # SINGA's own class
+        """The device of the first parameter; the CPU if there is none."""
         for parameter in self.params(include_uninit=False):
             return device_at(device_of(parameter._array).index)
         return get_default_device()
@@ -187,11 +193,11 @@ class Model(Layer):
                 return as_tensor(self.train_one_batch(*args, **kwargs))
 
     def forward(self, *inputs: Any) -> Any:
-        """What the network computes; every model writes its own."""
+        """The outputs of the network; implemented by each model."""
         raise GraphError(f"{type(self).__name__} has no forward", hint="write forward(self, x)")
 
     def train_one_batch(self, *inputs: Any) -> Any:
-        """Compute a loss and call `self.optimizer` with it; every model that learns writes its own."""
+        """Compute a loss and call `self.optimizer` with it; implemented by each model that is trained."""
         raise GraphError(
             f"{type(self).__name__} has no train_one_batch",
             hint="write train_one_batch(self, x, y), or model.eval() to compute only",

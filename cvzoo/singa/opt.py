@@ -1,4 +1,4 @@
-"""SINGA's `opt`: optimizers that are called with a loss, and schedules of their numbers."""
+"""SINGA's `opt`: optimizers that are called with a loss, and schedules of their hyperparameters."""
 
 from cvzoo.errors.exceptions import UnsupportedError
 from cvzoo.singa.optimizers.ada_grad import AdaGrad

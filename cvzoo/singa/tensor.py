@@ -1,4 +1,4 @@
-"""SINGA's `tensor`: Tensors, and functions of them. What they compute can be differentiated, as `autograd`'s can."""
+"""SINGA's `tensor`: Tensors and differentiable functions of them."""
 
 import builtins
 import math

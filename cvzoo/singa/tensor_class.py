@@ -40,21 +40,21 @@ class Count(int):
 
 
 class Tensor(Parameter):
-    """An array with SINGA's methods, and a place in the graph of gradients.
+    """An array with SINGA's methods that takes part in the computational graph.
 
     shape: its shape, if there is no `data`
-    device: where it lies, None: on the processor
+    device: None: the CPU
     dtype: `tensor.float32`, `tensor.float16` or `tensor.int32`
     data: a numpy array to copy; float64 becomes float32, other integers and booleans become int32
     requires_grad: False freezes a parameter
-    stores_grad: whether it is a parameter: `autograd.backward` gives its gradient, optimizers change it
-    name: in states and optimizers; a layer that it becomes an attribute of names it
+    stores_grad: whether it is a parameter: `autograd.backward` returns its gradient, optimizers update it
+    name: in states and optimizers; set by the layer whose attribute it becomes
 
-    Raises ShapeError for a shape that is none, ValueRangeError for integers that 32 bits do not hold.
+    Raises ShapeError for an invalid shape, ValueRangeError for integers beyond 32 bits.
 
-    Without `data` the numbers are zeros. Arithmetic is that of `autograd`: gradients go through it, too.
-    Where we differ from SINGA: gradients are taken of parameters only, and `requires_grad` says so: it is False for an
-    input; `creator` is the FunctionNode.
+    Without `data` it is filled with zeros. Arithmetic is that of `autograd`, and differentiable.
+    Where we differ from SINGA: only parameters have gradients, and `requires_grad` is False for an input; `creator` is
+    the FunctionNode.
     """
 
     __slots__ = ("_source", "_stores", "_wanted")
@@ -97,8 +97,8 @@ class Tensor(Parameter):
         self._requires_grad = wanted and stores_grad and array.dtype.kind == "f"
 
     @property
-    def device(self) -> Device:
-        """Where it lies."""
+    def device(self) -> Device:  # type: ignore[override]  # SINGA's own class
+        """The device of the array."""
         return device_at(device_of(self._array).index)
 
     # --- what it is -------------------------------------------------------------------------------------------------
@@ -204,29 +204,29 @@ class Tensor(Parameter):
         return apply(cast, self, as_dtype(dtype))
 
     def to_type(self, dtype: Any) -> "Tensor":
-        """This Tensor, its numbers now of `dtype`."""
+        """This Tensor, converted to `dtype`."""
         self.array = self._array.astype(as_dtype(dtype))
         return self
 
-    def to_device(self, device: Device) -> None:
-        """Move the numbers, and the gradient."""
+    def to_device(self, device: Device) -> None:  # type: ignore[override]
+        """Move the array and the gradient."""
         if not isinstance(device, Device | Place):
             raise DtypeError("to_device: no device", got=type(device).__name__, hint="device.get_default_device()")
         super().to_device(device.place if isinstance(device, Device) else device)
 
     def to_host(self) -> None:
-        """Move the numbers to the processor."""
+        """Move the array to the CPU."""
         self.to_device(device_at(-1))
 
-    def reshape(self, shape: Sequence[int]) -> "Tensor":
+    def reshape(self, shape: Sequence[int]) -> "Tensor":  # type: ignore[override]
         """The same elements in another shape."""
         return apply(reshape, self, tuple(shape))
 
-    def transpose(self, axes: Sequence[int] | None = None) -> "Tensor":
+    def transpose(self, axes: Sequence[int] | None = None) -> "Tensor":  # type: ignore[override]
         """The axes in another order, by default the reverse."""
         return apply(transpose, self) if axes is None else apply(transpose, self, tuple(axes))
 
-    def T(self) -> "Tensor":
+    def T(self) -> "Tensor":  # type: ignore[override]  # a method in SINGA
         """The axes in the reverse order."""
         return self.transpose()
 
@@ -384,16 +384,16 @@ class Tensor(Parameter):
         with self.device.place:
             return hold(ufunc(self._array, self._fitting(other)).astype(float32))
 
-    def __lt__(self, other: Any) -> "Tensor":
+    def __lt__(self, other: Any) -> "Tensor":  # type: ignore[override]
         return self._compare(np.less, other)
 
-    def __le__(self, other: Any) -> "Tensor":
+    def __le__(self, other: Any) -> "Tensor":  # type: ignore[override]
         return self._compare(np.less_equal, other)
 
-    def __gt__(self, other: Any) -> "Tensor":
+    def __gt__(self, other: Any) -> "Tensor":  # type: ignore[override]
         return self._compare(np.greater, other)
 
-    def __ge__(self, other: Any) -> "Tensor":
+    def __ge__(self, other: Any) -> "Tensor":  # type: ignore[override]
         return self._compare(np.greater_equal, other)
 
     def __eq__(self, other: Any) -> "Tensor | bool":  # type: ignore[override]

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.device import get_device
+from cvzoo.backends.device import Device, get_device
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.links.link import Link
 
@@ -25,7 +25,7 @@ class ConstantStubLink(Link):
         self._is_tuple = isinstance(outputs, tuple)
         self._outputs = tuple(Variable(array) for array in arrays)
 
-    def to_device(self, device: str | int) -> "ConstantStubLink":
+    def to_device(self, device: str | int | Device) -> "ConstantStubLink":
         """Move the outputs; returns the link."""
         super().to_device(device)
         place = get_device(device)

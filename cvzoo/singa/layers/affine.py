@@ -1,4 +1,4 @@
-"""Fully connected layers and tables of rows."""
+"""Fully connected and embedding layers."""
 
 import math
 from typing import Any
@@ -87,7 +87,7 @@ class Embedding(Layer):
 
     def __init__(self, input_dim: int, output_dim: int, initializer: str = "gaussian"):
         if initializer not in ("gaussian", "uniform"):
-            raise ValueRangeError("Embedding: initializer", expected="'gaussian' or 'uniform'", got=repr(initializer))
+            raise ValueRangeError(f"Embedding: unknown initializer {initializer!r}", expected="'gaussian' or 'uniform'")
         check_count("Embedding", "input_dim", input_dim)
         check_count("Embedding", "output_dim", output_dim)
         self.input_dim = input_dim

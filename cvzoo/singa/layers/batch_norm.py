@@ -24,11 +24,14 @@ class BatchNorm2d(Layer):
     scale, bias (C,) are parameters, running_mean, running_var (C,) are numpy arrays, and states.
     """
 
+    running_mean: np.ndarray
+    running_var: np.ndarray
+
     def __init__(self, *args: Any, momentum: float = 0.9):
         self.channels = args[0] if args else None
         self.momentum = args[1] if len(args) > 1 else momentum
         if not 0 <= self.momentum <= 1:
-            raise ValueRangeError("BatchNorm2d: momentum", expected="0 to 1", got=self.momentum)
+            raise ValueRangeError("BatchNorm2d: momentum must be in [0, 1]", got=self.momentum)
 
     def initialize(self, x: Tensor) -> None:
         """Make parameters and running statistics."""

@@ -14,7 +14,7 @@ _ACTIVATIONS = ("NOTSET", "RELU")
 
 
 class Conv2d(Layer):
-    """Slides nb_kernels filters over photos (B, C, H, W), a cross-correlation.
+    """Slides nb_kernels filters over images (B, C, H, W), a cross-correlation.
 
     Conv2d(out, kernel_size), or Conv2d(in, out, kernel_size[, stride[, padding]]) as older programs write it; the
     input's channels are learned from the first input
@@ -52,9 +52,9 @@ class Conv2d(Layer):
         padding = args[2] if len(args) > 2 else padding
         check_pad_mode("Conv2d", pad_mode)
         if activation not in _ACTIVATIONS:
-            raise ValueRangeError("Conv2d: activation", expected="'NOTSET' or 'RELU'", got=repr(activation))
+            raise ValueRangeError(f"Conv2d: unknown activation {activation!r}", expected="'NOTSET' or 'RELU'")
         if as_pair(dilation, "dilation") != (1, 1):
-            raise UnsupportedError("Conv2d: dilation", expected="1, as in SINGA", got=dilation)
+            raise UnsupportedError(f"Conv2d: unsupported dilation {dilation}", expected="1, as in SINGA")
         check_count("Conv2d", "nb_kernels", nb_kernels)
         self.nb_kernels = nb_kernels
         self.kernel_size = as_pair(kernel_size, "kernel_size")

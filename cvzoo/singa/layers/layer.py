@@ -1,9 +1,9 @@
-"""What all of SINGA's layers are: chains that register what is assigned to them, and make parameters when called."""
+"""Base class of SINGA's layers: a chain that registers its attributes and creates parameters at the first call."""
 
 import functools
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -28,10 +28,12 @@ class _Called(threading.local):
 
 called = _Called()
 
+Self = TypeVar("Self", bound="Layer")
+
 
 class Layer(Chain):
-    """Assign layers and parameters to attributes, and write `forward`; `initialize` makes parameters that depend on
-    the input, and is called before the first `forward` with the same arguments.
+    """Base class of layers: assign layers and parameters to attributes, and implement `forward`; `initialize` creates
+    parameters that depend on the input, and is called before the first `forward` with the same arguments.
 
     >>> class Scale(layer.Layer):
     ...     def initialize(self, x):
@@ -39,11 +41,14 @@ class Layer(Chain):
     ...     def forward(self, x):
     ...         return autograd.mul(x, self.W)
 
-    A Tensor with `stores_grad` that is assigned is a parameter, one without is not stored with the layer. Links of
-    cvzoo may stand among the layers. `name` is the way from the outermost layer: "block.conv1".
+    An attribute that is a Tensor with `stores_grad` is a parameter, one without is not saved with the layer. Links of
+    cvzoo can be used as layers. `name` is the path from the outermost layer: "block.conv1".
     """
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> "Layer":
+    name: str
+    _initialized: bool
+
+    def __new__(cls: type[Self], *args: Any, **kwargs: Any) -> Self:
         self = super().__new__(cls)
         self.__dict__["_within_init_scope"] = True  # all that is assigned belongs to the layer
         self.__dict__["_initialized"] = False
@@ -97,16 +102,16 @@ class Layer(Chain):
         return {name: value for name, value in found.items() if value.is_initialized}
 
     def set_params(self, parameters: Mapping[str, Any]) -> None:
-        """Take over numbers by name; other parameters stay.
+        """Load values by name; other parameters keep theirs.
 
         parameters: name -> Tensor or array, of the shape that `get_params` has
-        Raises WeightsMismatchError for names that there are not, ShapeError for shapes; nothing was changed then.
+        Raises WeightsMismatchError for unknown names, ShapeError for shapes that differ; then nothing is changed.
         """
         _copy(self.get_params(), parameters)
 
     def get_states(self) -> dict[str, Tensor]:
-        """The parameters, and what is not learned but kept, such as running means, by name. They are no copies."""
-        found = {}
+        """The parameters and the buffers, such as running means, by name, not copied."""
+        found: dict[str, Tensor] = {}
         for name, child in self.named_children():
             found.update(child.get_states() if isinstance(child, Layer) else _states_of(child, self._prefix() + name))
         for name in self._persistents:
@@ -130,7 +135,7 @@ class Layer(Chain):
                 each.to_type(inputs[0].dtype)
 
     def to(self, device: Device) -> "Layer":
-        """This layer, with its arrays on the device; parameters that are not made yet come where the input lies."""
+        """This layer, moved to the device; parameters without a value will be created on the device of the input."""
         if not isinstance(device, Device):
             raise DtypeError("to: no device", got=type(device).__name__, hint="device.get_default_device()")
         self.to_device(device.place)
@@ -160,7 +165,7 @@ def _prepared(forward: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _move_beside(layer: Layer, args: tuple[Any, ...]) -> None:
-    """Let what a layer has made lie where its first Tensor does."""
+    """Move what a layer has created to the device of its first Tensor."""
     for each in args:
         if isinstance(each, Variable):
             place = device_of(each._array)
@@ -213,7 +218,7 @@ def _copy(own: Mapping[str, Any], values: Mapping[str, Any]) -> None:
 
 
 def check_input(layer: str, x: Tensor, n_axis: int, channels: int | None = None) -> None:
-    """Raise ShapeError unless x has so many axes and, if given, so many channels."""
+    """Raise ShapeError unless x has n_axis axes and, if given, this number of channels."""
     if len(x.shape) != n_axis or (channels is not None and x.shape[1] != channels):
         wanted = "B C H W"[: 2 * n_axis - 1] if n_axis > 2 else "B C"
         raise ShapeError(
@@ -225,6 +230,6 @@ def check_input(layer: str, x: Tensor, n_axis: int, channels: int | None = None)
 
 
 def check_count(layer: str, name: str, value: Any) -> None:
-    """Raise ValueRangeError unless it is a whole number above 0."""
+    """Raise ValueRangeError unless it is a positive integer."""
     if not isinstance(value, int | np.integer) or value < 1:
-        raise ValueRangeError(f"{layer}: {name}", expected="a whole number above 0", got=repr(value))
+        raise ValueRangeError(f"{layer}: {name} must be a positive integer", got=repr(value))

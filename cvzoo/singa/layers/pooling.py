@@ -19,7 +19,7 @@ class Pooling2d(Layer):
     padding: a number, (rows, columns), or (top, bottom, left, right)
     is_max: the largest, else the mean
     pad_mode: "NOTSET", or "SAME_UPPER" or "SAME_LOWER", which find `padding` by themselves
-    A padding that is wider on one side repeats the photo's edge there, as in SINGA.
+    A padding that is wider on one side repeats the image's edge there, as in SINGA.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Recurrent layers over lists of inputs, a step each."""
+"""Recurrent layers over lists of inputs, one per time step."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -40,7 +40,7 @@ class RNN(Layer):
     ):
         _check_plain("RNN", num_layers, bias, batch_first, dropout, bidirectional)
         if nonlinearity not in ("tanh", "relu"):
-            raise ValueRangeError("RNN: nonlinearity", expected="'tanh' or 'relu'", got=repr(nonlinearity))
+            raise ValueRangeError(f"RNN: unknown nonlinearity {nonlinearity!r}", expected="'tanh' or 'relu'")
         self.input_size = input_size
         self.hidden_size = hidden_size
         self.nonlinearity = nonlinearity
@@ -85,7 +85,7 @@ class LSTM(Layer):
     ):
         _check_plain("LSTM", num_layers, bias, batch_first, dropout, bidirectional)
         if nonlinearity != "tanh":
-            raise ValueRangeError("LSTM: nonlinearity", expected="'tanh'", got=repr(nonlinearity))
+            raise ValueRangeError(f"LSTM: unsupported nonlinearity {nonlinearity!r}", expected="'tanh'")
         self.input_size = input_size
         self.hidden_size = hidden_size
 
@@ -113,15 +113,13 @@ class LSTM(Layer):
 
     def step_forward(self, x: Tensor, h: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
         """The next h and c."""
-        i = sigmoid(self._gate(x, h, self.Wx_i, self.Bx_i, self.Wh_i, self.Bh_i))
-        f = sigmoid(self._gate(x, h, self.Wx_f, self.Bx_f, self.Wh_f, self.Bh_f))
-        o = sigmoid(self._gate(x, h, self.Wx_o, self.Bx_o, self.Wh_o, self.Bh_o))
-        g = tanh(self._gate(x, h, self.Wx_g, self.Bx_g, self.Wh_g, self.Bh_g))
+        i, f, o = (sigmoid(self._gate(x, h, gate)) for gate in "ifo")
+        g = tanh(self._gate(x, h, "g"))
         c = add(mul(f, c), mul(i, g))
         return mul(o, tanh(c)), c
 
-    @staticmethod
-    def _gate(x: Tensor, h: Tensor, Wx: Tensor, Bx: Tensor, Wh: Tensor, Bh: Tensor) -> Tensor:
+    def _gate(self, x: Tensor, h: Tensor, gate: str) -> Tensor:
+        Wx, Bx, Wh, Bh = (getattr(self, f"{name}_{gate}") for name in ("Wx", "Bx", "Wh", "Bh"))
         return add(add_bias(matmul(x, Wx), Bx), add_bias(matmul(h, Wh), Bh))
 
 

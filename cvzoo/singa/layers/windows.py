@@ -1,4 +1,4 @@
-"""Window sizes as SINGA writes them, and as cvzoo wants them."""
+"""Window sizes and pads in SINGA's form, converted to cvzoo's."""
 
 import math
 from collections.abc import Sequence
@@ -46,4 +46,4 @@ def same_padding(mode: str, size: Sequence[int], kernel: Pair, stride: Pair) -> 
 def check_pad_mode(layer: str, mode: str) -> None:
     """Raise ValueRangeError unless the mode is one of SINGA's."""
     if mode not in PAD_MODES:
-        raise ValueRangeError(f"{layer}: pad_mode", expected=" or ".join(PAD_MODES), got=repr(mode))
+        raise ValueRangeError(f"{layer}: unknown pad_mode {mode!r}", expected=" or ".join(PAD_MODES))

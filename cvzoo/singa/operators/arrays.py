@@ -1,4 +1,4 @@
-"""`autograd`'s functions that order, cut, join and sum up elements."""
+"""`autograd`'s array functions: reshaping, indexing, concatenation, reductions."""
 
 import builtins
 from collections.abc import Sequence
@@ -162,6 +162,6 @@ def reduce_mean(x: Tensor, axes: Sequence[int] | None = None, keepdims: int | bo
 def globalaveragepool(x: Tensor, data_format: str = "channels_first") -> Tensor:
     """(B, C, 1, 1): the mean over each channel of x (B, C, H, W)."""
     if data_format != "channels_first":
-        raise ValueRangeError("globalaveragepool: data_format", expected="channels_first", got=repr(data_format))
+        raise ValueRangeError(f"globalaveragepool: unsupported data_format {data_format!r}", expected="channels_first")
     pooled = apply(global_average_pooling_2d, x)
     return pooled.reshape((*x.shape[:2], 1, 1))

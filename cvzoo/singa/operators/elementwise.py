@@ -1,7 +1,8 @@
-"""`autograd`'s functions of each element by itself."""
+"""`autograd`'s elementwise functions."""
 
 import builtins
 import functools
+from typing import Any
 
 import numpy as np
 
@@ -69,12 +70,12 @@ def pow(a: Value, b: Value) -> Tensor:
     return apply(power, a, b)
 
 
-def add_all(*xs: Value) -> Tensor:
+def add_all(*xs: Any) -> Tensor:
     """The sum of all arguments, element by element."""
     return functools.reduce(add, xs)
 
 
-def sum(*l: Value) -> Tensor:
+def sum(*l: Any) -> Tensor:
     """The sum of all arguments, element by element."""
     return functools.reduce(add, l)
 
@@ -84,12 +85,12 @@ def mean(*l: Value) -> Tensor:
     return sum(*l) * (1.0 / len(l))
 
 
-def max(*l: Value) -> Tensor:
+def max(*l: Any) -> Tensor:
     """The largest of all arguments, element by element."""
     return functools.reduce(lambda a, b: apply(maximum, a, b), l)
 
 
-def min(*l: Value) -> Tensor:
+def min(*l: Any) -> Tensor:
     """The smallest of all arguments, element by element."""
     return functools.reduce(lambda a, b: apply(minimum, a, b), l)
 

@@ -62,7 +62,7 @@ def cross_entropy(x: Tensor, t: Tensor) -> Tensor:
     """
     _check_alike("cross_entropy", x, t)
     if len(x.shape) != 2:
-        raise ShapeError("cross_entropy: x has one row for each photo", expected="(B, C)", got=x.shape)
+        raise ShapeError("cross_entropy: x has one row for each image", expected="(B, C)", got=x.shape)
     factor = beside(x, on_host(t) * np.float32(-1 / x.shape[0]))
     return apply(lambda p: reshape(sum(multiply(log(p), factor)), (1,)), x)
 

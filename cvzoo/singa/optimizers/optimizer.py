@@ -1,4 +1,4 @@
-"""What SINGA's optimizers share: `optimizer(loss)` computes gradients, changes parameters, and counts the step."""
+"""Base class of SINGA's optimizers: `optimizer(loss)` computes gradients, updates parameters and counts the step."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -41,17 +41,17 @@ class Optimizer:
         self.step()
 
     def call(self, loss: Tensor) -> None:
-        """Change all parameters by the gradients of the loss, and do not count a step."""
+        """Update all parameters by the gradients of the loss, without counting a step."""
         for parameter, grad in backward(loss):
             self.apply(parameter.name or str(id(parameter)), parameter, grad)
 
     def step(self) -> None:
-        """Count a step, and ask the schedules for the numbers of the next."""
+        """Count a step, and update the scheduled hyperparameters."""
         self.step_counter += 1.0
         self.lr_value = self.lr(self.step_counter)
 
-    def apply(self, param_name: str, param_value: Tensor, param_grad: Tensor) -> None:
-        """Change one parameter by its gradient."""
+    def apply(self, param_name: str, param_value: Parameter, param_grad: Tensor) -> None:
+        """Update one parameter by its gradient."""
         raise GraphError(f"{type(self).__name__} changes nothing", hint="write apply(self, name, value, grad)")
 
     def update(self, param: Tensor, grad: Tensor) -> None:
@@ -121,12 +121,12 @@ class AbstractRuleOptimizer(Optimizer):
         self._decay.rate = self.decay_value.item() if self._decays else 0.0
 
     def step(self) -> None:
-        """Count a step, and ask the schedules for the numbers of the next."""
+        """Count a step, and update the scheduled hyperparameters."""
         self.step_counter += 1.0
         self._ask()
 
     def call(self, loss: Tensor) -> None:
-        """Change all parameters by the gradients of the loss, and do not count a step."""
+        """Update all parameters by the gradients of the loss, without counting a step."""
         start = time.perf_counter()
         parameters = fill_gradients(loss)
         self._update(parameters)
@@ -134,7 +134,7 @@ class AbstractRuleOptimizer(Optimizer):
         if device.verbosity:
             device.add_seconds("backward", time.perf_counter() - start)
 
-    def apply(self, param_name: str, param_value: Tensor, param_grad: Tensor) -> None:
+    def apply(self, param_name: str, param_value: Parameter, param_grad: Tensor) -> None:
         """Change one parameter by its gradient.
 
         Raises ShapeError if they have different shapes.

@@ -1,4 +1,4 @@
-"""The two formulas of SINGA's that cvzoo's own optimizers do not have."""
+"""The two update rules of SINGA that cvzoo's optimizers do not have."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

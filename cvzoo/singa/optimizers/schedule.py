@@ -1,4 +1,4 @@
-"""Numbers that change with the steps: learning rates and others."""
+"""Schedules of learning rates and other hyperparameters."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ class ExponentialDecay(DecayScheduler):
     def __init__(self, init_value: float, decay_steps: float, decay_rate: float, staircase: bool = False):
         super().__init__(init_value)
         if decay_steps <= 0:
-            raise ValueRangeError("ExponentialDecay: decay_steps", expected="above 0", got=decay_steps)
+            raise ValueRangeError("ExponentialDecay: decay_steps must be above 0", got=decay_steps)
         self.decay_steps = decay_steps
         self.decay_rate = decay_rate
         self.staircase = staircase

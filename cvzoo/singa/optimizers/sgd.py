@@ -5,6 +5,7 @@ from typing import Any
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.optimizers.momentum_sgd import MomentumSGD
 from cvzoo.optimizers.nesterov_ag import NesterovAG
+from cvzoo.optimizers.optimizer import AbstractOptimizer
 from cvzoo.optimizers.sgd import SGD as PlainSGD
 from cvzoo.singa.optimizers.optimizer import AbstractRuleOptimizer
 from cvzoo.singa.optimizers.rules import DampenedMomentum
@@ -41,7 +42,7 @@ class SGD(AbstractRuleOptimizer):
         has_momentum = self.momentum.init_value != 0
         if nesterov and (self.momentum.init_value <= 0 or self.dampening.init_value != 0):
             raise ValueRangeError("SGD: nesterov wants a momentum above 0 and no dampening")
-        rules = NesterovAG() if nesterov else DampenedMomentum() if has_momentum else PlainSGD()
+        rules: AbstractOptimizer = NesterovAG() if nesterov else DampenedMomentum() if has_momentum else PlainSGD()
         if has_momentum and not nesterov and self._never_dampened():
             rules = MomentumSGD()
         super().__init__(lr, dtype, weight_decay, rules)
