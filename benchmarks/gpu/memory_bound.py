@@ -14,9 +14,8 @@ from collections.abc import Callable
 import numpy as np
 from convolutions import milliseconds, photos
 
-from cvzoo.backends.cuda.batch_norm import batch_norm_gradients, batch_norm_learn
 from cvzoo.backends.cuda.depthwise import depthwise_conv_2d, depthwise_input_grad, depthwise_weight_grad
-from cvzoo.backends.cuda.layer_norm import layer_norm, layer_norm_grad
+from cvzoo.backends.cuda.normalization import batch_norm_gradients, batch_norm_learn, layer_norm, layer_norm_grad
 from cvzoo.backends.cupy import pooling
 from cvzoo.backends.cupy.library import cupy
 from cvzoo.backends.float_types import bfloat16

@@ -15,3 +15,13 @@ class _Changes:
 
 
 changes = _Changes()
+
+
+class _Effects:
+    __slots__ = ("count",)
+
+    def __init__(self) -> None:
+        self.count = 0
+
+
+effects = _Effects()

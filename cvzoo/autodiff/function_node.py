@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.autodiff.effects import effects
+from cvzoo.autodiff.changes import effects
 from cvzoo.autodiff.function_hook import AbstractFunctionHook, this_thread
 from cvzoo.autodiff.variable import Variable, make_output, variable_of
 from cvzoo.autodiff.variable_node import VariableNode

@@ -23,12 +23,16 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any, Protocol
 
-from cvzoo.backends.interface.array_types import Array, Pad, Pair
-from cvzoo.backends.interface.detection import DetectionKernels
-from cvzoo.backends.interface.images import ImageKernels
-from cvzoo.backends.interface.indices import IndexKernels
-from cvzoo.backends.interface.losses import LossKernels
-from cvzoo.backends.interface.regions import RegionKernels
+from cvzoo.backends.interface import (
+    Array,
+    DetectionKernels,
+    ImageKernels,
+    IndexKernels,
+    LossKernels,
+    Pad,
+    Pair,
+    RegionKernels,
+)
 
 
 class AbstractBackend(DetectionKernels, ImageKernels, IndexKernels, LossKernels, RegionKernels, Protocol):

@@ -1,5 +1,6 @@
 """Which backend runs the kernels for an array; its module is imported when it is first asked for."""
 
+import functools
 from importlib import import_module
 from typing import Any
 
@@ -95,3 +96,7 @@ def backend_of(array: Any) -> AbstractBackend:
         got=type(array).__name__,
         hint="numpy.asarray(x, 'float32')",
     )
+
+
+NumpyBackend = functools.partial(get_backend, "numpy")
+OneDNNBackend = functools.partial(get_backend, "onednn")

@@ -1,12 +1,110 @@
-"""How a photo becomes a network's input, in numbers that a backend's `prepare_images` carries out."""
+"""How an image is resized and framed, as numbers that backends carry out."""
 
 import dataclasses
+import enum
+import functools
+import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from cvzoo.backends.resampling import Resampling
 from cvzoo.errors.exceptions import ShapeError
+
+
+class Resampling(enum.Enum):
+    """How a photo gets another size.
+
+    PILLOW, PILLOW_CUBIC: as Pillow does on 8 bits; PILLOW_FLOATS: as it does on floats, bilinear
+    BILINEAR, ANTIALIASED: as `AbstractBackend.resize_2d`, corners not aligned
+    CORNERS: as `transforms.resize_align_corners`
+    """
+
+    PILLOW = enum.auto()
+    PILLOW_CUBIC = enum.auto()
+    PILLOW_FLOATS = enum.auto()
+    BILINEAR = enum.auto()
+    ANTIALIASED = enum.auto()
+    CORNERS = enum.auto()
+
+
+class AxisTable(NamedTuple):
+    """first: (n,) int32, the first pixel taken; weights: (n, T) of it and those after it."""
+
+    first: np.ndarray
+    weights: np.ndarray
+
+
+# as Pillow's 8-bit resampling has it: 32 bits less those of a pixel and two of room
+_PRECISION = 22
+
+
+@functools.lru_cache(512)
+def axis_table(old: int, new: int, how: Resampling) -> AxisTable:
+    """The table of an axis of `old` pixels that becomes `new`; not to be changed.
+
+    Weights are int32 in 2^-22 for Pillow on 8 bits, float64 for Pillow on floats, else float32.
+    """
+    if how is Resampling.CORNERS:
+        return _corners(old, new)
+    if how in (Resampling.BILINEAR, Resampling.ANTIALIASED):
+        return _bilinear(old, new, antialias=how is Resampling.ANTIALIASED)
+    first, weights = _pillow(old, new, cubic=how is Resampling.PILLOW_CUBIC)
+    if how is Resampling.PILLOW_FLOATS:
+        return AxisTable(first, weights)
+    return AxisTable(first, np.trunc(weights * (1 << _PRECISION) + np.copysign(0.5, weights)).astype(np.int32))
+
+
+def _pillow(old: int, new: int, *, cubic: bool) -> tuple[np.ndarray, np.ndarray]:
+    scale = old / new
+    stretch = max(scale, 1.0)
+    support = (2.0 if cubic else 1.0) * stretch
+    center = (np.arange(new) + 0.5) * scale
+    first = np.maximum((center - support + 0.5).astype(np.int64), 0)
+    last = np.minimum((center + support + 0.5).astype(np.int64), old)
+    taps = first[:, None] + np.arange(math.ceil(support) * 2 + 1)
+    place = (taps - center[:, None] + 0.5) * (1.0 / stretch)
+    weights = np.where(taps < last[:, None], _cubic(place) if cubic else np.maximum(1 - np.abs(place), 0), 0.0)
+    # summed one after another, as Pillow does
+    total = np.zeros(new)
+    for column in weights.T:
+        total += column
+    weights = np.where(total[:, None] != 0, weights / np.where(total == 0, 1, total)[:, None], weights)
+    return first.astype(np.int32), weights
+
+
+def _cubic(x: np.ndarray) -> np.ndarray:
+    a = -0.5
+    x = np.abs(x)
+    near = ((a + 2.0) * x - (a + 3.0)) * x * x + 1
+    far = (((x - 5) * x + 8) * x - 4) * a
+    return np.where(x < 1, near, np.where(x < 2, far, 0.0))
+
+
+def _bilinear(old: int, new: int, *, antialias: bool) -> AxisTable:
+    scale = old / new
+    center = (np.arange(new) + 0.5) * scale - 0.5
+    if not (antialias and scale > 1):
+        center = np.clip(center, 0, old - 1)
+        low = np.minimum(np.floor(center).astype(np.int64), old - 1)
+        part = center - low
+        return AxisTable(low.astype(np.int32), np.stack([1 - part, part], 1).astype(np.float32))
+    first = np.maximum(np.floor(center - scale).astype(np.int64), 0)
+    taps = first[:, None] + np.arange(math.ceil(2 * scale) + 2)
+    weights = np.maximum(1 - np.abs(taps - center[:, None]) / scale, 0) * (taps < old)
+    weights /= weights.sum(1, keepdims=True)
+    return AxisTable(first.astype(np.int32), weights.astype(np.float32))
+
+
+def _corners(old: int, new: int) -> AxisTable:
+    if new == 1:
+        return AxisTable(np.array([old - 1], np.int32), np.array([[1, 0]], np.float32))
+    place = np.arange(new, dtype=np.float32) * (np.float32(old - 1) / np.float32(new - 1))
+    place[-1] = old - 1
+    low = place.astype(np.int32)
+    part = place - low.astype(np.float32)
+    return AxisTable(low, np.stack([1 - part, part], 1))
+
 
 Three = tuple[float, float, float]
 Size = tuple[int, int]

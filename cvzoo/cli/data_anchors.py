@@ -14,9 +14,7 @@ from cvzoo.cli.result_table import printable
 from cvzoo.datasets.layouts.annotated_set import AnnotatedPhoto, AnnotatedSet
 from cvzoo.datasets.layouts.read import read_annotated_set
 from cvzoo.errors.exceptions import DatasetError, ImageError
-from cvzoo.geometry.best_anchor_iou import best_anchor_iou, iou_at_offset
-from cvzoo.geometry.cluster_boxes import cluster_boxes
-from cvzoo.geometry.fit_anchors import fit_anchors
+from cvzoo.geometry.fit_anchors import best_anchor_iou, cluster_boxes, fit_anchors, iou_at_offset
 from cvzoo.images.read_image_size import read_image_size
 from cvzoo.links.model.preparation.resize_shortest_edge import fitted_size
 from cvzoo.links.model.retinanet.config import RetinaNetSettings

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
         BoxAgreement,
         compare_boxes_with_onnxruntime,
         compare_with_onnxruntime,
+        photo_place,
     )
-    from cvzoo.export.onnx.boxes.photo_place import photo_place
     from cvzoo.export.onnx.exported import Exported
     from cvzoo.export.onnx.write import export_onnx
 

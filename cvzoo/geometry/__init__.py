@@ -11,12 +11,10 @@ if TYPE_CHECKING:
     from cvzoo.geometry.bbox_area import bbox_area
     from cvzoo.geometry.bbox_giou import bbox_giou
     from cvzoo.geometry.bbox_iou import bbox_intersection, bbox_iou
-    from cvzoo.geometry.best_anchor_iou import best_anchor_iou
     from cvzoo.geometry.best_pairs import best_pairs
     from cvzoo.geometry.clip_bbox import clip_bbox
-    from cvzoo.geometry.cluster_boxes import cluster_boxes
     from cvzoo.geometry.coding import decode_bbox, encode_bbox
-    from cvzoo.geometry.fit_anchors import AnchorFit, fit_anchors
+    from cvzoo.geometry.fit_anchors import AnchorFit, best_anchor_iou, cluster_boxes, fit_anchors
     from cvzoo.geometry.formats import (
         from_cxcywh,
         from_normalized,
@@ -27,13 +25,12 @@ if TYPE_CHECKING:
         to_xywh,
         to_xyxy,
     )
-    from cvzoo.geometry.mask_iou import mask_iou
     from cvzoo.geometry.mask_to_bbox import mask_to_bbox
     from cvzoo.geometry.nms import classwise_nms, nms, non_maximum_suppression
     from cvzoo.geometry.polygons_to_rle import polygons_to_rle
     from cvzoo.geometry.quads import bbox_to_quad, quad_to_bbox
     from cvzoo.geometry.rle import RLEs
-    from cvzoo.geometry.rle_iou import rle_iou, rle_iou_pairs
+    from cvzoo.geometry.rle_iou import mask_iou, rle_iou, rle_iou_pairs
     from cvzoo.geometry.rle_merge import merge_rles
     from cvzoo.geometry.window_rle import window_rles
 

@@ -1,6 +1,7 @@
 """A call recorded, planned and checked: what replays one shape of arguments."""
 
 import os
+import statistics
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -16,7 +17,6 @@ from cvzoo.functions.connection.byte_variable import Quantize
 from cvzoo.functions.connection.int8_convolution_2d import Int8Convolution2D
 from cvzoo.functions.connection.int8_linear import Int8Linear
 from cvzoo.graph.capture import Capture
-from cvzoo.graph.closeness import TOLERANCE, TOLERANCE_ON_DEVICE, is_close, other_numbers
 from cvzoo.graph.device_program import DeviceProgram
 from cvzoo.graph.draw import draw_memory
 from cvzoo.graph.lowering import lower
@@ -32,13 +32,40 @@ from cvzoo.graph.passes.fuse_matrix_products import fuse_matrix_products
 from cvzoo.graph.passes.in_place import in_place
 from cvzoo.graph.passes.merge_reorders import merge_reorders
 from cvzoo.graph.passes.weights_ahead import weights_ahead
-from cvzoo.graph.profile import seconds_of_steps
 from cvzoo.graph.program import Program
 from cvzoo.graph.records import Graph
-from cvzoo.graph.repeats import difference
+from cvzoo.graph.repeats import TOLERANCE, TOLERANCE_ON_DEVICE, difference, is_close, other_numbers
 from cvzoo.graph.steps import Block
 from cvzoo.graph.summary import summary_of
 from cvzoo.graph.trees import NotATreeError, flatten, unflatten
+
+_Run = Callable[[], int | None]
+
+
+def seconds_of_steps(program: Program, inputs: Sequence[np.ndarray], n_run: int) -> list[float]:
+    """How long each of `program.lowered.steps` takes, the median of n_run runs; 0 for what a replay need not do."""
+    steps = program._steps
+    runs = []
+    for _ in range(n_run + 1):  # the first one warms up
+        seconds = [0.0] * len(program.lowered.steps)
+        program._steps = [_timed(step, k, seconds) for step, k in zip(steps, program._belongs)]
+        try:
+            program(inputs)
+        finally:
+            program._steps = steps
+        runs.append(seconds)
+    return [statistics.median(each) for each in zip(*runs[1:])]
+
+
+def _timed(step: _Run, k: int, seconds: list[float]) -> _Run:
+    def run() -> int | None:
+        start = time.perf_counter()
+        status = step()
+        seconds[k] += time.perf_counter() - start
+        return status
+
+    return run
+
 
 RECORD_PASSES = (
     dead_records,

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from cvzoo.autodiff.effects import effects
+from cvzoo.autodiff.changes import effects
 from cvzoo.backends.capture import Captured, PrivatePool, captured, one_after_another, warmed_up
 from cvzoo.backends.device import device_of
 from cvzoo.backends.dispatch import gpu_backend

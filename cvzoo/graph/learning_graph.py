@@ -12,23 +12,24 @@ from cvzoo.autodiff.variable import Variable, make_output
 from cvzoo.backends.capture import NotCapturedError, PrivatePool
 from cvzoo.backends.onednn.pool import laid_out, pool
 from cvzoo.config.randomness import get_random_state, using_random_state
-from cvzoo.graph.arena import Arena
 from cvzoo.graph.capture import Capture
-from cvzoo.graph.closeness import are_close_on_device, is_close, other_numbers
 from cvzoo.graph.device_program import DeviceProgram
 from cvzoo.graph.draw import draw_memory
 from cvzoo.graph.lowering import lower
+from cvzoo.graph.memory_plan import Arena
 from cvzoo.graph.passes.dead_records import dead_records
 from cvzoo.graph.passes.fuse_add_relu_training import fuse_add_relu_training
-from cvzoo.graph.passes.fuse_batch_norm_add_relu_training import fuse_batch_norm_add_relu_training
-from cvzoo.graph.passes.fuse_batch_norm_relu_training import fuse_batch_norm_relu_training
+from cvzoo.graph.passes.fuse_batch_norm_relu_training import (
+    fuse_batch_norm_add_relu_training,
+    fuse_batch_norm_relu_training,
+)
 from cvzoo.graph.passes.fuse_sums_of_gradients import fuse_sums_of_gradients
 from cvzoo.graph.passes.in_place import in_place
 from cvzoo.graph.passes.keep_nan import keep_nan
 from cvzoo.graph.passes.recompute import recompute as recompute_pass
 from cvzoo.graph.program import Program
 from cvzoo.graph.records import Graph
-from cvzoo.graph.repeats import difference
+from cvzoo.graph.repeats import are_close_on_device, difference, is_close, other_numbers
 from cvzoo.graph.summary import summary_of
 from cvzoo.graph.trees import NotATreeError, flatten, unflatten
 from cvzoo.graph.watch import LearningWatch

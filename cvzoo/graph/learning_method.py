@@ -13,10 +13,9 @@ from cvzoo.backends.capture import PrivatePool
 from cvzoo.backends.device import Device
 from cvzoo.backends.float_types import is_float
 from cvzoo.config.switches import switches
-from cvzoo.graph.arena import Arena
 from cvzoo.graph.learning_graph import NOTHING_TO_LEARN, LearningGraph, NotLearnableError, build_learning
-from cvzoo.graph.outermost import outermost
-from cvzoo.graph.patience import Patience
+from cvzoo.graph.memory_plan import Arena
+from cvzoo.graph.patience import Patience, outermost
 from cvzoo.graph.replay import Replay
 from cvzoo.graph.second_look import SecondLook
 from cvzoo.graph.trees import NotATreeError, device_of_arguments, flatten, moved_beside, unflatten

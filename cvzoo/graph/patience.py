@@ -1,7 +1,18 @@
 """When a shape has come often enough that recording it pays."""
 
 import collections
+import threading
 from collections.abc import Hashable
+
+
+class Outermost(threading.local):
+    """Of this thread. What such a method calls is a part of it, and is neither recorded nor replayed by itself."""
+
+    busy = False
+
+
+outermost = Outermost()
+
 
 _REMEMBERED = 256  # shapes of which it is known how often they came
 _PAYS = 50  # replays that pay for a recording, which takes as long as five calls and saves a tenth of each or more

@@ -11,10 +11,9 @@ from cvzoo.backends.onednn.native_primitive import BoundNativeCall
 from cvzoo.backends.onednn.pool import laid_out, pool
 from cvzoo.backends.onednn.primitives import check, local
 from cvzoo.errors.exceptions import GraphError
-from cvzoo.graph.arena import Arena
 from cvzoo.graph.hidden import take_array
 from cvzoo.graph.memory import Area, address_of, view_at
-from cvzoo.graph.memory_plan import ALIGNMENT, MemoryPlan, most_alive, plan_memory
+from cvzoo.graph.memory_plan import ALIGNMENT, Arena, MemoryPlan, most_alive, plan_memory
 from cvzoo.graph.records import Record
 from cvzoo.graph.steps import ARENA, GIVEN, OUTSIDE, Block, Call, Evaluate, Lowered
 

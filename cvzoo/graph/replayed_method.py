@@ -18,8 +18,7 @@ from cvzoo.errors.exceptions import GraphError
 from cvzoo.graph.compiled_graph import CompiledGraph, NotReplayableError, build
 from cvzoo.graph.learning_graph import LearningGraph
 from cvzoo.graph.learning_method import LearningMethod
-from cvzoo.graph.outermost import outermost
-from cvzoo.graph.patience import Patience
+from cvzoo.graph.patience import Patience, outermost
 from cvzoo.graph.second_look import SecondLook
 from cvzoo.graph.trees import NotATreeError, device_of_arguments, flatten, moved_beside
 from cvzoo.graph.watch import Glance, Watch

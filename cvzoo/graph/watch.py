@@ -5,8 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cvzoo.autodiff.changes import changes
-from cvzoo.autodiff.effects import effects
+from cvzoo.autodiff.changes import changes, effects
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.prepared_weights import PreparedWeights
 from cvzoo.backends.arrays import is_array

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from cvzoo.lazy_imports.on_demand import import_on_demand
 
 if TYPE_CHECKING:
-    from cvzoo.images.from_array import from_array
+    from cvzoo.images.from_pil import from_array
     from cvzoo.images.list_image_files import IMAGE_ENDINGS, list_image_files
     from cvzoo.images.read_image import MAX_PIXELS, read_image
     from cvzoo.images.read_image_size import read_image_size

@@ -13,8 +13,7 @@ from PIL import Image
 from cvzoo.errors.exceptions import DtypeError, ImageError, ValueRangeError
 from cvzoo.images.decode import Bytes, check_pixel_count, load, open_bytes, open_file, open_image, upright
 from cvzoo.images.decode_opencv import open_bytes_opencv
-from cvzoo.images.from_array import from_array
-from cvzoo.images.from_pil import from_pil, from_pil_8bit, from_pixels
+from cvzoo.images.from_pil import from_array, from_pil, from_pil_8bit, from_pixels
 from cvzoo.images.video_kind import video_kind
 from cvzoo.typing.aliases import Array, FilePath
 

@@ -10,7 +10,7 @@ import numpy as np
 from PIL import Image
 
 from cvzoo.errors.exceptions import ImageError
-from cvzoo.images.from_array import from_array
+from cvzoo.images.from_pil import from_array
 from cvzoo.typing.aliases import Array, FilePath
 
 _FORMAT_OF_ENDING = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from cvzoo import graph
-from cvzoo.autodiff.effects import effects
+from cvzoo.autodiff.changes import effects
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.backends.arrays import is_array, to_numpy
 from cvzoo.backends.device import Device, device_of, get_device, on_device_of

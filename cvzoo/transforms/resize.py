@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 from PIL.Image import Resampling
 
-from cvzoo.backends.numpy.pillow_resize import pillow_resize
+from cvzoo.backends.numpy.resize import pillow_resize
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.geometry.as_size import as_size
 from cvzoo.images.import_cv2 import import_cv2

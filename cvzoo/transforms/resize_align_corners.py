@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cvzoo.backends.numpy.prepare import resize_corners
+from cvzoo.backends.numpy.resize import resize_corners
 from cvzoo.geometry.as_size import as_size
 from cvzoo.transforms.as_img import as_img
 from cvzoo.typing.aliases import Image

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
         assert_is_semantic_segmentation_dataset,
     )
     from cvzoo.geometry.bbox_iou import bbox_iou
-    from cvzoo.geometry.mask_iou import mask_iou
     from cvzoo.geometry.mask_to_bbox import mask_to_bbox
     from cvzoo.geometry.nms import non_maximum_suppression
+    from cvzoo.geometry.rle_iou import mask_iou
     from cvzoo.images.read_image import read_image
     from cvzoo.images.read_label import read_label
     from cvzoo.images.write_image import write_image

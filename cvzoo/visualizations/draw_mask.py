@@ -4,7 +4,7 @@ import numpy as np
 
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.geometry.rle import RLEs
-from cvzoo.images.from_array import from_array
+from cvzoo.images.from_pil import from_array
 from cvzoo.visualizations.colors import label_color
 
 

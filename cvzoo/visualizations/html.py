@@ -5,7 +5,7 @@ import html
 
 import numpy as np
 
-from cvzoo.images.from_array import from_array
+from cvzoo.images.from_pil import from_array
 from cvzoo.images.write_image import encode_jpeg, encode_png
 from cvzoo.transforms.resize import resize
 from cvzoo.transforms.resize_bbox import resize_bbox

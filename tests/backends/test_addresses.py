@@ -1,6 +1,6 @@
 import numpy as np
 
-from cvzoo.backends.addresses import address_of, knows_arrays
+from cvzoo.backends.arrays import address_of, knows_arrays
 
 
 def test_the_addresses_of_arrays_are_where_they_are_looked_for():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cvzoo.backends.dispatch import get_backend
-from cvzoo.backends.in_float32 import in_float32
+from cvzoo.backends.float_types import in_float32
 from cvzoo.errors.exceptions import BackendError
 
 ml_dtypes = pytest.importorskip("ml_dtypes")

@@ -6,7 +6,7 @@ import pytest
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.geometry.anchors import cell_anchors, grid_anchors
 from cvzoo.geometry.bbox_iou import bbox_iou
-from cvzoo.geometry.best_anchor_iou import best_anchor_iou, iou_at_offset
+from cvzoo.geometry.fit_anchors import best_anchor_iou, iou_at_offset
 
 SIZES, RATIOS, STRIDES = ((12, 18), (24, 36), (48, 72)), (0.2, 1.0, 2.0), (8, 16, 32)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
-from cvzoo.geometry.cluster_boxes import cluster_boxes
+from cvzoo.geometry.fit_anchors import cluster_boxes
 
 KINDS = np.array([[10, 10], [12, 90], [80, 15], [100, 110]], "f")
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from cvzoo.errors.exceptions import ValueRangeError
-from cvzoo.geometry.best_anchor_iou import best_anchor_iou
-from cvzoo.geometry.fit_anchors import fit_anchors
+from cvzoo.geometry.fit_anchors import best_anchor_iou, fit_anchors
 
 STRIDES = (8, 16, 32)
 USUAL = ((32, 40, 51), (64, 81, 102), (128, 161, 203)), (0.5, 1.0, 2.0)

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from on_device import assert_near, put
 
-from cvzoo.backends.cuda.batch_norm import batch_norm_gradients, batch_norm_learn
 from cvzoo.backends.cuda.depthwise import depthwise_conv_2d, depthwise_input_grad, depthwise_weight_grad
+from cvzoo.backends.cuda.normalization import batch_norm_gradients, batch_norm_learn
 from cvzoo.backends.cupy import backend as cupy_backend
 from cvzoo.backends.cupy.library import cupy, why_no_cupy
 from cvzoo.backends.numpy import backend as numpy_backend

@@ -1,7 +1,7 @@
 import numpy as np
 
-from cvzoo.graph.arena import Arena
 from cvzoo.graph.memory import address_of
+from cvzoo.graph.memory_plan import Arena
 
 
 class Tenant:

@@ -10,7 +10,7 @@ import cvzoo
 import cvzoo.functions as F
 import cvzoo.links as L
 from cvzoo.graph import learning_graph
-from cvzoo.graph.passes.fuse_batch_norm_add_relu_training import fuse_batch_norm_add_relu_training
+from cvzoo.graph.passes.fuse_batch_norm_relu_training import fuse_batch_norm_add_relu_training
 from cvzoo.links.model.resnet.block import BasicBlock, Bottleneck
 
 N_BLOCK = 3

@@ -3,8 +3,7 @@
 import pytest
 
 from cvzoo.errors.exceptions import DtypeError, ValueRangeError
-from cvzoo.shapes.pads import end_pad, pads
-from cvzoo.shapes.sizes import conv_out_size
+from cvzoo.shapes.sizes import conv_out_size, end_pad, pads
 
 CASES = {2: (2, 2, 2, 2), (1, 3): (1, 1, 3, 3), (0, 1, 2, 3): (0, 1, 2, 3)}
 

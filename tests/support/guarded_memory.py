@@ -16,8 +16,7 @@ import cvzoo.functions as F
 import cvzoo.links as L
 from cvzoo.backends.onednn.pool import Pool
 from cvzoo.graph import program as programs
-from cvzoo.graph.arena import Arena
-from cvzoo.graph.memory_plan import MemoryPlan
+from cvzoo.graph.memory_plan import Arena, MemoryPlan
 from cvzoo.links.chain import Chain
 
 PAGE = mmap.PAGESIZE

@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 from cvzoo.backends.cuda.elementwise import are_floats
-from cvzoo.backends.cuda.kernel_module import KernelModule
-from cvzoo.backends.cuda.suffix import suffix
+from cvzoo.backends.cuda.kernel_module import KernelModule, suffix
 from cvzoo.backends.cupy.library import cupy
 
 _KERNELS = KernelModule("channel_sum")

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from cvzoo.backends.abstract import Pad, Pair
-from cvzoo.backends.cuda.kernel_module import KernelModule, blocks, family_text
-from cvzoo.backends.cuda.pixel_rows import are_whole, as_channels, as_vector, lanes_for, pixel_rows
-from cvzoo.backends.cuda.suffix import suffix
+from cvzoo.backends.cuda.kernel_module import KernelModule, blocks, family_text, suffix
+from cvzoo.backends.cuda.layout import are_whole, as_channels, as_vector, lanes_for, pixel_rows
 from cvzoo.backends.cupy.chain import chain
 from cvzoo.backends.cupy.library import cupy
 from cvzoo.backends.float_types import is_float

@@ -6,14 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cvzoo.backends.constants import constants
 from cvzoo.backends.cuda import boxes as kernels
 from cvzoo.backends.cuda.nms import MOST, Kept, nms_batch
 from cvzoo.backends.cuda.selection import Candidates, Selected, Sorted, sort_candidates
 from cvzoo.backends.cuda.selection import select_best as select_scores
 from cvzoo.backends.cupy.library import cupy
 from cvzoo.backends.detection import CellHead, Coder, Scoring, logit_below
-from cvzoo.backends.transfer import download
+from cvzoo.backends.transfer import constants, download
 
 __all__ = [
     "decode_boxes",

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.backends.cuda.kernel_module import blocks
+from cvzoo.backends.cuda.kernel_module import blocks, suffix
 from cvzoo.backends.cuda.loss import KERNELS, label_numbers, sum_dtype
-from cvzoo.backends.cuda.suffix import suffix
 from cvzoo.backends.cupy.library import cupy
 
 __all__ = ["focal_loss", "focal_loss_grad"]

@@ -11,6 +11,21 @@ import numpy as np
 from cvzoo.backends.cupy.library import cupy
 from cvzoo.errors.exceptions import BackendError
 
+SUFFIXES = {
+    "float32": "f32",
+    "float64": "f64",
+    "float16": "f16",
+    "bfloat16": "bf16",
+    "int32": "i32",
+    "int64": "i64",
+}
+
+
+def suffix(dtype: Any) -> str:
+    """What the name of a kernel for `dtype` ends in. Raises KeyError if there is none."""
+    return SUFFIXES[dtype.name]
+
+
 _OPTIONS = ("--std=c++17",)
 _NULL = np.uint64(0)
 _SHARED_WITHOUT_ASKING = 48 << 10

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from cvzoo.backends.cuda.elementwise import elementwise
-from cvzoo.backends.cuda.kernel_module import KernelModule, blocks
+from cvzoo.backends.cuda.kernel_module import KernelModule, blocks, suffix
 from cvzoo.backends.cuda.rows import make_rows
-from cvzoo.backends.cuda.suffix import suffix
 from cvzoo.backends.cupy.library import cupy
 
 __all__ = [

@@ -5,11 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.backends.cuda.kernel_module import KernelModule, blocks
-from cvzoo.backends.cuda.suffix import suffix
+from cvzoo.backends.cuda.kernel_module import KernelModule, blocks, suffix
 from cvzoo.backends.cupy.library import cupy
-from cvzoo.backends.photo_plan import PhotoPlan, frame_of
-from cvzoo.backends.resampling import AxisTable, Resampling, axis_table
+from cvzoo.backends.photo_plan import AxisTable, PhotoPlan, Resampling, axis_table, frame_of
 from cvzoo.backends.transfer import upload
 
 __all__ = ["prepare_images"]

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.backends.cuda.kernel_module import KernelModule, blocks
-from cvzoo.backends.cuda.suffix import suffix
+from cvzoo.backends.cuda.kernel_module import KernelModule, blocks, suffix
 from cvzoo.backends.cupy.library import cupy
 from cvzoo.backends.cupy.memory import channels_last
 from cvzoo.backends.regions import Regions

@@ -2,8 +2,8 @@
 
 from typing import Any, NamedTuple
 
+from cvzoo.backends.cuda.kernel_module import suffix
 from cvzoo.backends.cuda.layout import order_of
-from cvzoo.backends.cuda.suffix import suffix
 
 _THREADS = 256
 _LONG = 1024  # a row of so many numbers is worth a block

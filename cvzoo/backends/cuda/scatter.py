@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.backends.constants import constants
-from cvzoo.backends.cuda.kernel_module import KernelModule, blocks
-from cvzoo.backends.cuda.suffix import suffix
+from cvzoo.backends.cuda.kernel_module import KernelModule, blocks, suffix
 from cvzoo.backends.cupy.library import cupy
+from cvzoo.backends.transfer import constants
 
 _MODULE = KernelModule("scatter")
 _THREADS = 128

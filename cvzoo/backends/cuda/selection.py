@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cvzoo.backends.constants import constants
 from cvzoo.backends.cuda.kernel_module import KernelModule
 from cvzoo.backends.cupy.library import cupy
+from cvzoo.backends.transfer import constants
 from cvzoo.errors.exceptions import ShapeError
 
 _MODULE = KernelModule("select")

@@ -6,16 +6,13 @@ first asked for.
 
 from typing import Any
 
-from cvzoo.backends.constants import constant as constant
 from cvzoo.backends.cuda.arithmetic import *
-from cvzoo.backends.cuda.batch_norm import *
 from cvzoo.backends.cuda.detection import *
 from cvzoo.backends.cuda.focal_loss import *
-from cvzoo.backends.cuda.layer_norm import *
 from cvzoo.backends.cuda.loss import *
+from cvzoo.backends.cuda.normalization import *
 from cvzoo.backends.cuda.prepare import *
 from cvzoo.backends.cuda.random_numbers import *
-from cvzoo.backends.cuda.response_norm import *
 from cvzoo.backends.cuda.roi import *
 from cvzoo.backends.cupy.bfloat16 import *
 from cvzoo.backends.cupy.chain import *
@@ -31,6 +28,7 @@ from cvzoo.backends.cupy.pooling import *
 from cvzoo.backends.cupy.quantized import *
 from cvzoo.backends.cupy.resize import *
 from cvzoo.backends.cupy.softmax import *
+from cvzoo.backends.transfer import constant as constant
 from cvzoo.backends.transfer import upload as upload
 
 name = "cupy"

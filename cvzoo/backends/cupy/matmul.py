@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.backends.constants import constants
 from cvzoo.backends.cuda.blas import TYPES, gemm
 from cvzoo.backends.cuda.blas_lt import gemm_with_bias
 from cvzoo.backends.cupy.eltwise import add as add_arrays
 from cvzoo.backends.cupy.library import cupy
+from cvzoo.backends.transfer import constants
 
 __all__ = ["linear", "matmul", "separable_2d"]
 

@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 
 from cvzoo.backends.abstract import Pad, Pair
-from cvzoo.backends.cuda.kernel_module import KernelModule, blocks
-from cvzoo.backends.cuda.pixel_rows import are_whole, as_channels, lanes_for, pixel_rows
+from cvzoo.backends.cuda.kernel_module import KernelModule, blocks, suffix
+from cvzoo.backends.cuda.layout import are_whole, as_channels, lanes_for, pixel_rows
 from cvzoo.backends.cuda.scatter import add_pixels, take_pixels
-from cvzoo.backends.cuda.suffix import suffix
 from cvzoo.backends.cupy.library import cupy
 from cvzoo.backends.cupy.memory import zeros
 from cvzoo.backends.float_types import is_float

@@ -10,12 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cvzoo.backends.abstract import Pair
-from cvzoo.backends.constants import constants
 from cvzoo.backends.cuda.elementwise import are_floats
-from cvzoo.backends.cuda.kernel_module import KernelModule, blocks
-from cvzoo.backends.cuda.suffix import suffix
+from cvzoo.backends.cuda.kernel_module import KernelModule, blocks, suffix
 from cvzoo.backends.cupy.library import cupy
 from cvzoo.backends.numpy.resize import axis_matrix, axis_taps
+from cvzoo.backends.transfer import constants
 
 __all__ = ["resize_2d", "resize_2d_grad"]
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cvzoo.backends.addresses import address_of
+from cvzoo.backends.arrays import address_of
 from cvzoo.backends.native.library import native
 from cvzoo.backends.native.plans import SumPlan, sum_plan
 from cvzoo.backends.openmp import threads_now

@@ -10,7 +10,6 @@ from cvzoo.backends.numpy.batch_norm_relu import *
 from cvzoo.backends.numpy.bfloat16 import *
 from cvzoo.backends.numpy.chain import *
 from cvzoo.backends.numpy.concat import *
-from cvzoo.backends.numpy.constants import *
 from cvzoo.backends.numpy.conv import *
 from cvzoo.backends.numpy.detection import *
 from cvzoo.backends.numpy.eltwise import *
@@ -22,7 +21,6 @@ from cvzoo.backends.numpy.matmul import *
 from cvzoo.backends.numpy.memory import *
 from cvzoo.backends.numpy.normalization import *
 from cvzoo.backends.numpy.pooling import *
-from cvzoo.backends.numpy.prepare import *
 from cvzoo.backends.numpy.quantized import *
 from cvzoo.backends.numpy.random_numbers import *
 from cvzoo.backends.numpy.resize import *

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cvzoo.backends.in_float32 import in_float32
+from cvzoo.backends.float_types import in_float32
 from cvzoo.backends.numpy.normalization import batch_norm_fixed, batch_norm_grad, batch_norm_train
 
 __all__ = ["batch_norm_relu_fixed", "batch_norm_relu_grad", "batch_norm_relu_train"]

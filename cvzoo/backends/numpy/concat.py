@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cvzoo.backends.in_float32 import in_float32
+from cvzoo.backends.float_types import in_float32
 from cvzoo.backends.numpy.memory import empty
 
 __all__ = ["concat"]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from cvzoo.backends.in_float32 import in_float32
+from cvzoo.backends.float_types import in_float32
 from cvzoo.backends.numpy.erf import erf
 from cvzoo.errors.exceptions import ValueRangeError
 

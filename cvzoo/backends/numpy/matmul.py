@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cvzoo.backends.in_float32 import in_float32
+from cvzoo.backends.float_types import in_float32
 
 __all__ = ["linear", "matmul", "separable_2d"]
 

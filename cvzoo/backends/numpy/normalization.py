@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cvzoo.backends.in_float32 import in_float32
+from cvzoo.backends.float_types import in_float32
 from cvzoo.backends.numpy.conv import channel_sum
 from cvzoo.backends.numpy.memory import empty
 from cvzoo.backends.sums import sum_along

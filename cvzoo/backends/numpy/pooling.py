@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cvzoo.backends.abstract import Pad, Pair
-from cvzoo.backends.in_float32 import in_float32
+from cvzoo.backends.float_types import in_float32
 from cvzoo.backends.numpy.memory import zeros
 from cvzoo.backends.numpy.windows import out_size, padded_nhwc, taps, unpadded
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from cvzoo.backends.abstract import Pad, Pair
-from cvzoo.backends.in_float32 import in_float32
+from cvzoo.backends.float_types import in_float32
 from cvzoo.backends.numpy.conv import conv_2d
 from cvzoo.backends.numpy.eltwise import eltwise
 from cvzoo.backends.numpy.memory import channels_last

@@ -5,19 +5,26 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.backends.float_types import rounded, widened
-from cvzoo.backends.in_float32 import in_float32
+from cvzoo.backends.float_types import in_float32, rounded, widened
 from cvzoo.backends.numpy.memory import channels_last, empty, zeros
-from cvzoo.backends.numpy.regions.axis_bins import rounded_bins
-from cvzoo.backends.numpy.regions.axis_weights import AxisWeights, axis_samples, bin_weights, sample_weights
+from cvzoo.backends.numpy.regions.axis_weights import (
+    AxisWeights,
+    axis_samples,
+    bin_weights,
+    rounded_bins,
+    sample_weights,
+)
 from cvzoo.backends.numpy.regions.rounded_maxima import rounded_maxima
-from cvzoo.backends.numpy.regions.row_sums import picked, picked_grad, row_sums, row_sums_grad
 from cvzoo.backends.numpy.regions.rows_of_cells import (
     greatest_pixels,
     greatest_samples,
     map_rows,
     map_rows_back,
     mean_rows,
+    picked,
+    picked_grad,
+    row_sums,
+    row_sums_grad,
     sample_rows,
 )
 from cvzoo.backends.numpy.regions.window_means import Windows, add_spread, write_means

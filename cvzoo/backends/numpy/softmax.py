@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cvzoo.backends.in_float32 import in_float32
+from cvzoo.backends.float_types import in_float32
 from cvzoo.backends.sums import sum_along
 
 __all__ = ["log_softmax", "log_softmax_grad", "softmax", "softmax_grad"]

@@ -1,10 +1,33 @@
-"""Arrays where they are: a processor copies nothing to itself."""
+"""Arrays where they are, and those that are needed again and again: a processor copies nothing to itself."""
 
-from collections.abc import Sequence
+import collections
+import threading
+from collections.abc import Callable, Hashable, Sequence
 
 import numpy as np
 
-__all__ = ["upload"]
+__all__ = ["constant", "upload"]
+
+
+# such as the anchors of the last few sizes of images
+_KEPT = 8
+_constants: collections.OrderedDict[Hashable, np.ndarray] = collections.OrderedDict()
+_lock = threading.Lock()
+
+
+def constant(key: Hashable, make: Callable[[], np.ndarray]) -> np.ndarray:
+    """As AbstractBackend.constant says."""
+    with _lock:
+        found = _constants.get(key)
+        if found is not None:
+            _constants.move_to_end(key)
+            return found
+    found = make()
+    with _lock:
+        _constants[key] = found
+        while len(_constants) > _KEPT:
+            _constants.popitem(last=False)
+    return found
 
 
 def upload(arrays: Sequence[np.ndarray]) -> list[np.ndarray]:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from cvzoo.lazy_imports.on_demand import import_on_demand
 
 if TYPE_CHECKING:
-    from cvzoo.backends.older_names import OneDNNBackend
+    from cvzoo.backends.dispatch import OneDNNBackend
 
 __all__ = ["OneDNNBackend"]
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.backends.addresses import address_of
+from cvzoo.backends.arrays import address_of
 from cvzoo.backends.onednn.pool import ALIGNMENT, laid_out
 from cvzoo.errors.exceptions import BackendError
 

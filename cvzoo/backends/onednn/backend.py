@@ -17,7 +17,6 @@ from cvzoo.backends.onednn.matmul import *
 from cvzoo.backends.onednn.memory import *
 from cvzoo.backends.onednn.normalization import *
 from cvzoo.backends.onednn.pooling import *
-from cvzoo.backends.onednn.prepare import *
 from cvzoo.backends.onednn.quantized import *
 from cvzoo.backends.onednn.resize import *
 from cvzoo.backends.onednn.softmax import *

@@ -8,8 +8,7 @@ from cvzoo.backends.numpy.bfloat16 import conv_2d_bf16 as numpy_conv_2d_bf16
 from cvzoo.backends.onednn.conv import conv_2d
 from cvzoo.backends.onednn.forward_convolution import ForwardConvolution, make_forward
 from cvzoo.backends.onednn.library import library
-from cvzoo.backends.onednn.memory import as_kernels_want, channels_last, new_channels_last
-from cvzoo.backends.onednn.packing import with_plain_strides
+from cvzoo.backends.onednn.memory import as_kernels_want, channels_last, new_channels_last, with_plain_strides
 from cvzoo.backends.onednn.primitives import (
     BF16,
     DST,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cvzoo.backends.in_float32 import in_float32
+from cvzoo.backends.float_types import in_float32
 from cvzoo.backends.in_threads import in_threads
 from cvzoo.backends.numpy.concat import concat as numpy_concat
 from cvzoo.backends.onednn.memory import as_kernels_want, is_plain, new_channels_last, new_dense

@@ -3,8 +3,7 @@
 import numpy as np
 
 from cvzoo.backends.abstract import Pad, Pair
-from cvzoo.backends.float_types import is_half
-from cvzoo.backends.in_float32 import in_float32
+from cvzoo.backends.float_types import in_float32, is_half
 from cvzoo.backends.native.library import native
 from cvzoo.backends.native.plans import DepthwisePlan
 from cvzoo.backends.numpy.conv import channel_sum as numpy_channel_sum
@@ -12,9 +11,14 @@ from cvzoo.backends.numpy.conv import conv_2d as numpy_conv_2d
 from cvzoo.backends.numpy.conv import conv_2d_input_grad as numpy_conv_2d_input_grad
 from cvzoo.backends.numpy.conv import conv_2d_weight_grad as numpy_conv_2d_weight_grad
 from cvzoo.backends.onednn.forward_convolution import DIRECT, describe_weights, make_forward, window_of
-from cvzoo.backends.onednn.memory import as_kernels_want, new_channels_last, new_dense
+from cvzoo.backends.onednn.memory import (
+    PackedWeights,
+    as_kernels_want,
+    new_channels_last,
+    new_dense,
+    with_plain_strides,
+)
 from cvzoo.backends.onednn.native_primitive import NativePrimitive
-from cvzoo.backends.onednn.packing import PackedWeights, with_plain_strides
 from cvzoo.backends.onednn.primitives import (
     DIFF_DST,
     DIFF_SRC,

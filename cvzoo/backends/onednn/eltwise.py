@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from cvzoo.backends.addresses import address_of
-from cvzoo.backends.in_float32 import in_float32
+from cvzoo.backends.arrays import address_of
+from cvzoo.backends.float_types import in_float32
 from cvzoo.backends.numpy.eltwise import add as numpy_add
 from cvzoo.backends.numpy.eltwise import add_relu as numpy_add_relu
 from cvzoo.backends.numpy.eltwise import eltwise as numpy_eltwise

@@ -7,8 +7,7 @@ import numpy as np
 from cvzoo.backends.abstract import Pad, Pair
 from cvzoo.backends.numpy.windows import out_size
 from cvzoo.backends.onednn.algorithms import ELTWISE
-from cvzoo.backends.onednn.memory import as_kernels_want, channels_last
-from cvzoo.backends.onednn.packing import PackedWeights
+from cvzoo.backends.onednn.memory import PackedWeights, as_kernels_want, channels_last
 from cvzoo.backends.onednn.primitives import (
     BF16,
     BIAS,

@@ -10,7 +10,7 @@ import platform
 import site
 import sys
 
-from cvzoo.backends.addresses import knows_arrays
+from cvzoo.backends.arrays import knows_arrays
 from cvzoo.backends.openmp import prepare_openmp
 from cvzoo.errors.exceptions import BackendError
 

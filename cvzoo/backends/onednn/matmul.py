@@ -2,12 +2,11 @@
 
 import numpy as np
 
-from cvzoo.backends.in_float32 import in_float32
+from cvzoo.backends.float_types import in_float32
 from cvzoo.backends.numpy.matmul import linear as numpy_linear
 from cvzoo.backends.numpy.matmul import matmul as numpy_matmul
 from cvzoo.backends.onednn.conv import conv_2d
-from cvzoo.backends.onednn.memory import is_plain, new_dense
-from cvzoo.backends.onednn.packing import PackedWeights, with_plain_strides
+from cvzoo.backends.onednn.memory import PackedWeights, is_plain, new_dense, with_plain_strides
 from cvzoo.backends.onednn.primitives import (
     BIAS,
     DST,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from cvzoo.backends.addresses import address_of
+from cvzoo.backends.arrays import address_of
 from cvzoo.backends.native.library import native
 from cvzoo.backends.onednn.primitives import local
 from cvzoo.errors.exceptions import BackendError

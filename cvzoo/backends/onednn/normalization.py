@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from cvzoo.backends.in_float32 import in_float32
+from cvzoo.backends.float_types import in_float32
 from cvzoo.backends.native.library import native
 from cvzoo.backends.native.plans import BITS, BYTES, NO_MASK, BatchNormPlan, LayerNormPlan
 from cvzoo.backends.numpy.normalization import batch_norm_fixed as numpy_batch_norm_fixed

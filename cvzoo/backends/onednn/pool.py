@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from cvzoo.backends.addresses import address_of
+from cvzoo.backends.arrays import address_of
 from cvzoo.errors.exceptions import ConfigError
 
 ALIGNMENT = 64  # bytes; of a line of the cache, and of the widest instructions

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from cvzoo.backends.abstract import Pad, Pair
-from cvzoo.backends.in_float32 import in_float32
+from cvzoo.backends.float_types import in_float32
 from cvzoo.backends.native.library import native
 from cvzoo.backends.native.plans import AveragePoolPlan, sum_plan
 from cvzoo.backends.numpy.pooling import FEW, Stage, average_stages

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from cvzoo.backends.addresses import DATA_ADDRESS_OFFSET, address_of
+from cvzoo.backends.arrays import DATA_ADDRESS_OFFSET, address_of
 from cvzoo.backends.onednn.alignment import CHECKS_ALIGNMENT, Alignment
 from cvzoo.backends.onednn.library import Library, library
 from cvzoo.backends.onednn.pool import aligned_memory

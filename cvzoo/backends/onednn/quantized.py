@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from cvzoo.backends.abstract import Pad, Pair
-from cvzoo.backends.in_float32 import in_float32
+from cvzoo.backends.float_types import in_float32
 from cvzoo.backends.numpy.quantized import conv_2d_int8 as numpy_conv_2d_int8
 from cvzoo.backends.numpy.quantized import linear_int8 as numpy_linear_int8
 from cvzoo.backends.numpy.quantized import quantize as numpy_quantize
@@ -15,8 +15,14 @@ from cvzoo.backends.onednn.conv import conv_2d
 from cvzoo.backends.onednn.forward_convolution import make_forward, vector
 from cvzoo.backends.onednn.library import library
 from cvzoo.backends.onednn.matmul import linear
-from cvzoo.backends.onednn.memory import channels_last, new_bytes_like, new_channels_last, new_dense
-from cvzoo.backends.onednn.packing import PackedWeights, with_plain_strides
+from cvzoo.backends.onednn.memory import (
+    PackedWeights,
+    channels_last,
+    new_bytes_like,
+    new_channels_last,
+    new_dense,
+    with_plain_strides,
+)
 from cvzoo.backends.onednn.primitives import (
     BIAS,
     DST,

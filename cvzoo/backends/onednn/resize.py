@@ -1,13 +1,15 @@
-"""Photos and feature maps at another size."""
+"""Images at another size by oneDNN, and made a network's input where Pillow does not resize them."""
 
 import functools
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from cvzoo.backends.abstract import Pair
-from cvzoo.backends.in_float32 import in_float32
-from cvzoo.backends.numpy.resize import axis_matrix
+from cvzoo.backends.float_types import in_float32
+from cvzoo.backends.numpy.resize import axis_matrix, prepare_on_host
 from cvzoo.backends.numpy.resize import resize_2d as numpy_resize_2d
 from cvzoo.backends.numpy.resize import resize_2d_grad as numpy_resize_2d_grad
 from cvzoo.backends.onednn.matmul import matmul
@@ -26,8 +28,10 @@ from cvzoo.backends.onednn.primitives import (
     primitive_descriptor,
     recall,
 )
+from cvzoo.backends.photo_plan import PhotoPlan
 
-__all__ = ["resize_2d", "resize_2d_grad"]
+__all__ = ["prepare_images", "resize_2d", "resize_2d_grad"]
+
 
 _NEAREST, _LINEAR = 0x2FFF0, 0x2FFF1
 # pixels: the library finds the place of a pixel in float32, here within 6e-6 of a pixel of x
@@ -119,3 +123,9 @@ def resize_2d_grad(gy: np.ndarray, size: Pair, *, mode: str, align_corners: bool
                 run(as_kernels_want(gy), gx)
                 return gx
     return numpy_resize_2d_grad(gy, size, mode=mode, align_corners=align_corners, antialias=antialias)
+
+
+def prepare_images(
+    images: Sequence[np.ndarray], plans: Sequence[PhotoPlan], *, dtype: Any = np.float32, channels: int = 3
+) -> np.ndarray:
+    return prepare_on_host(images, plans, dtype, channels, resize_2d)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cvzoo.backends.in_float32 import in_float32
+from cvzoo.backends.float_types import in_float32
 from cvzoo.backends.numpy.softmax import log_softmax as numpy_log_softmax
 from cvzoo.backends.numpy.softmax import log_softmax_grad as numpy_log_softmax_grad
 from cvzoo.backends.numpy.softmax import softmax as numpy_softmax

@@ -8,7 +8,6 @@ import numpy as np
 from cvzoo.config.switches import no_backprop_mode, using_config
 from cvzoo.errors.exceptions import MissingExtraError, ShapeError, UnsupportedError
 from cvzoo.export.onnx.boxes.add_boxes import PHOTO, PHOTO_SIZE
-from cvzoo.export.onnx.boxes.photo_place import photo_place
 from cvzoo.export.onnx.contents import contents_of
 from cvzoo.export.onnx.write import INPUT
 from cvzoo.geometry.bbox_iou import bbox_iou
@@ -16,6 +15,22 @@ from cvzoo.links.chain import Chain
 from cvzoo.links.model.detector import AbstractDetector
 from cvzoo.links.model.instance_segmenter import AbstractInstanceSegmenter
 from cvzoo.links.model.key_point_detector import AbstractKeyPointDetector
+from cvzoo.links.model.photos import declared_preparation
+
+Size = tuple[int, int]
+
+
+def photo_place(model: Chain, size: Size, input_size: Size) -> np.ndarray:
+    """(4,) float32, y_min x_min y_max x_max in pixels of the network's input: the image's part of it.
+
+    size: (H, W) of the image; input_size: of what `prepare` makes of it
+    Boxes (box - place[:2]) * size / (place[2:] - place[:2]) are in the image's own pixels. A model that writes
+    `prepare` itself is taken to see nothing but the image.
+    """
+    preparation = declared_preparation(model)
+    y, x, height, width = (0, 0, *input_size) if preparation is None else preparation.part(size)
+    return np.array([y, x, y + height, x + width], np.float32)
+
 
 _SAME_BOX, _SAME_SCORE = 0.99, 1e-4
 

@@ -2,8 +2,8 @@
 
 import operator
 import os
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from cvzoo.errors.exceptions import CvzooError, DtypeError, UnsupportedError, ValueRangeError
 from cvzoo.export.onnx.boxes.add_boxes import add_boxes
@@ -12,13 +12,61 @@ from cvzoo.export.onnx.exported import Exported
 from cvzoo.export.onnx.model_proto import OPSET, Node, Port, model_message
 from cvzoo.export.onnx.network import add_network
 from cvzoo.export.onnx.onnx_graph import OnnxGraph, Shape
-from cvzoo.export.onnx.plan import Plan, plans
 from cvzoo.export.onnx.save import save
 from cvzoo.export.onnx.texts import cvzoo_version, joined_texts, texts_about_boxes, texts_about_weights
 from cvzoo.links.chain import Chain
 from cvzoo.links.file_then_model import check_file_then_model
 from cvzoo.shapes.check import pair
 from cvzoo.weights.record import Weights
+
+Size = tuple[int, int]
+# far from each other and with all kinds of remainders, so that what follows rows is told from what follows columns, and
+# padding that depends on what is left over is seen with and without; in maps of few pixels sizes agree by chance
+_ANY = ((173, 241), (192, 352), (167, 178), (262, 325))
+_MULTIPLES = ((192, 352), (256, 160), (320, 224))
+
+
+class Plan(NamedTuple):
+    """What a file leaves open, and the probes that tell whether it can.
+
+    batch, size: None where it is left open
+    step: sizes must be a multiple of it
+    shapes: of the probes; at least two, as numbers that a network computes from images must not become constants
+    """
+
+    batch: int | None
+    size: Size | None
+    step: int
+    shapes: tuple[tuple[int, ...], ...]
+
+    @property
+    def freedom(self) -> str:
+        """What such a file takes that the next plan's does not."""
+        if self.size is not None:
+            return "any batch"
+        return "any size" if self.step == 1 else f"any size of multiples of {self.step}"
+
+
+def plans(channels: int, size: Size, *, batch: int | None, free_size: bool) -> Iterator[Plan]:
+    """The files to try, the freest first.
+
+    batch: a number to fix it at, or None to leave it open if possible
+    """
+    h, w = size
+    n = 2 if batch is None else batch
+    if free_size:
+        yield Plan(batch, None, 1, _shapes(channels, n, batch, [size, size, *_ANY]))
+        own = [size] if h % 32 == 0 and w % 32 == 0 else []
+        yield Plan(batch, None, 32, _shapes(channels, n, batch, [*own, _MULTIPLES[0], *_MULTIPLES]))
+    yield Plan(batch, size, 1, _shapes(channels, n, batch, [size, size]))
+    if batch is None:
+        yield Plan(1, size, 1, ((1, channels, h, w),) * 2)
+
+
+def _shapes(channels: int, n: int, batch: int | None, sizes: list[Size]) -> tuple[tuple[int, ...], ...]:
+    """The second probe is of another batch, if the batch is open."""
+    return tuple([(3 if k == 1 and batch is None else n, channels, *each) for k, each in enumerate(sizes)])
+
 
 _MOST_PIXELS = 1 << 24  # a pass of so many is recorded: of ResNet-50 they take 6 GB
 INPUT = "x"

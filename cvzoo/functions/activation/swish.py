@@ -10,10 +10,9 @@ from cvzoo.functions.activation.tanh import tanh
 from cvzoo.functions.array.broadcast_to import broadcast_to
 from cvzoo.functions.array.dtypes import agreed_pair
 from cvzoo.functions.array.reshape import reshape
-from cvzoo.functions.math.elementwise import AbstractElementwise, AbstractElementwiseOfOutput
+from cvzoo.functions.math.elementwise import SCALARS, AbstractElementwise, AbstractElementwiseOfOutput
 from cvzoo.functions.math.erf import erf
 from cvzoo.functions.math.exponential import exp
-from cvzoo.functions.math.operands import SCALARS
 
 
 class Swish(AbstractElementwise):

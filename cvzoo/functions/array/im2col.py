@@ -11,8 +11,7 @@ from cvzoo.functions.array.get_item import get_item
 from cvzoo.functions.array.pad import pad as pad_array
 from cvzoo.functions.array.reshape import reshape
 from cvzoo.shapes.check import pair
-from cvzoo.shapes.pads import end_pad, pads
-from cvzoo.shapes.sizes import conv_out_size
+from cvzoo.shapes.sizes import conv_out_size, end_pad, pads
 
 Sizes = int | Sequence[int]
 

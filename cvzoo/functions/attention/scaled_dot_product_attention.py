@@ -12,8 +12,8 @@ from cvzoo.functions.activation.softmax import Softmax
 from cvzoo.functions.array.concat import concat
 from cvzoo.functions.array.dtypes import agreed, for_product
 from cvzoo.functions.array.get_item import get_item
+from cvzoo.functions.math.elementwise import check_broadcast
 from cvzoo.functions.math.matmul import matmul
-from cvzoo.functions.math.operands import check_broadcast
 
 _AT_ONCE = 1 << 22  # scores, 16 MB
 

@@ -14,8 +14,7 @@ from cvzoo.errors.exceptions import DtypeError, GraphError, ShapeError, ValueRan
 from cvzoo.functions.array.dtypes import fits_weight, for_product, rounded_weight
 from cvzoo.functions.connection.channel_sum import ChannelSum
 from cvzoo.shapes.check import pair
-from cvzoo.shapes.pads import end_pad, pads
-from cvzoo.shapes.sizes import conv_out_size, deconv_out_size
+from cvzoo.shapes.sizes import conv_out_size, deconv_out_size, end_pad, pads
 
 Sizes = int | Sequence[int]
 

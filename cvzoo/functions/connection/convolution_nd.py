@@ -12,8 +12,7 @@ from cvzoo.functions.array.reshape import reshape
 from cvzoo.functions.array.transpose import transpose
 from cvzoo.functions.connection.convolution_2d import convolution_2d
 from cvzoo.functions.math.add import add
-from cvzoo.shapes.pads import end_pad
-from cvzoo.shapes.sizes import conv_out_size
+from cvzoo.shapes.sizes import conv_out_size, end_pad
 
 Sizes = int | Sequence[int]
 _LETTERS = {1: ("(B, C, W)", "(O, C/groups, KW)"), 3: ("(B, C, D, H, W)", "(O, C/groups, KD, KH, KW)")}

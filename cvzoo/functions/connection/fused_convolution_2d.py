@@ -14,8 +14,7 @@ from cvzoo.config.switches import switches
 from cvzoo.errors.exceptions import DtypeError, GraphError, ShapeError
 from cvzoo.functions.array.dtypes import fits_weight, for_product, rounded_weight
 from cvzoo.shapes.check import pair
-from cvzoo.shapes.pads import pads
-from cvzoo.shapes.sizes import conv_out_size
+from cvzoo.shapes.sizes import conv_out_size, pads
 
 Sizes = int | Sequence[int]
 

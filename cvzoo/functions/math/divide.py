@@ -9,8 +9,8 @@ from cvzoo.errors.exceptions import DtypeError
 from cvzoo.functions.array.broadcast_to import sum_to
 from cvzoo.functions.array.dtypes import agreed_pair
 from cvzoo.functions.math.add import negative
+from cvzoo.functions.math.elementwise import SCALARS, check_operands, of_constant, of_pair, typed_constant
 from cvzoo.functions.math.multiply import multiply
-from cvzoo.functions.math.operands import SCALARS, check_operands, of_constant, of_pair, typed_constant
 
 
 def _check_floating(x: Any) -> None:

@@ -12,8 +12,8 @@ from cvzoo.functions.array.axes import Axes, all_axes, kept_shape, one_axis
 from cvzoo.functions.array.broadcast_to import broadcast_to, sum_to
 from cvzoo.functions.array.dtypes import agreed_pair
 from cvzoo.functions.array.reshape import reshape
+from cvzoo.functions.math.elementwise import SCALARS, of_pair, typed_constant
 from cvzoo.functions.math.multiply import multiply
-from cvzoo.functions.math.operands import SCALARS, of_pair, typed_constant
 
 
 class Extremum(FunctionNode):

@@ -9,7 +9,7 @@ from cvzoo.errors.exceptions import DtypeError, ShapeError
 from cvzoo.functions.array.broadcast_to import sum_to
 from cvzoo.functions.array.dtypes import agreed_pair, for_product
 from cvzoo.functions.array.reshape import reshape
-from cvzoo.functions.math.operands import check_broadcast
+from cvzoo.functions.math.elementwise import check_broadcast
 
 
 class MatMul(FunctionNode):

@@ -6,7 +6,7 @@ from cvzoo.autodiff.function_node import FunctionNode
 from cvzoo.autodiff.variable import Variable
 from cvzoo.functions.array.broadcast_to import sum_to
 from cvzoo.functions.array.dtypes import agreed_pair
-from cvzoo.functions.math.operands import SCALARS, check_operands, of_constant, typed_constant
+from cvzoo.functions.math.elementwise import SCALARS, check_operands, of_constant, typed_constant
 
 
 class Multiply(FunctionNode):

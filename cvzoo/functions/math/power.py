@@ -11,10 +11,17 @@ from cvzoo.backends.float_types import is_float
 from cvzoo.errors.exceptions import DtypeError
 from cvzoo.functions.array.broadcast_to import sum_to
 from cvzoo.functions.array.dtypes import agreed_pair
-from cvzoo.functions.math.elementwise import AbstractElementwiseOfOutput, AbstractPointwise
+from cvzoo.functions.math.elementwise import (
+    SCALARS,
+    AbstractElementwiseOfOutput,
+    AbstractPointwise,
+    check_operands,
+    of_constant,
+    of_pair,
+    typed_constant,
+)
 from cvzoo.functions.math.exponential import log
 from cvzoo.functions.math.multiply import multiply
-from cvzoo.functions.math.operands import SCALARS, check_operands, of_constant, of_pair, typed_constant
 
 
 class Square(FunctionNode):

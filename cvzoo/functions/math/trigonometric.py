@@ -8,8 +8,7 @@ from cvzoo.backends.float_types import is_float
 from cvzoo.errors.exceptions import DtypeError
 from cvzoo.functions.array.broadcast_to import sum_to
 from cvzoo.functions.array.dtypes import agreed_pair
-from cvzoo.functions.math.elementwise import AbstractPointwise
-from cvzoo.functions.math.operands import check_operands
+from cvzoo.functions.math.elementwise import AbstractPointwise, check_operands
 from cvzoo.functions.math.power import rsqrt
 
 

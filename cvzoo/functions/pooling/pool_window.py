@@ -8,8 +8,7 @@ from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.float_types import is_float
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 from cvzoo.shapes.check import pair
-from cvzoo.shapes.pads import end_pad, pads
-from cvzoo.shapes.sizes import conv_out_size
+from cvzoo.shapes.sizes import conv_out_size, end_pad, pads
 
 Sizes = int | Sequence[int]
 

@@ -8,8 +8,7 @@ from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.math.multiply import multiply
 from cvzoo.functions.pooling.average_pooling_2d import AveragePooling2DGrad
 from cvzoo.shapes.check import pair
-from cvzoo.shapes.pads import pads
-from cvzoo.shapes.sizes import conv_out_size, deconv_out_size
+from cvzoo.shapes.sizes import conv_out_size, deconv_out_size, pads
 
 Sizes = int | Sequence[int]
 

@@ -10,8 +10,7 @@ from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.transfer import along_with
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 from cvzoo.shapes.check import pair
-from cvzoo.shapes.pads import pads
-from cvzoo.shapes.sizes import deconv_out_size
+from cvzoo.shapes.sizes import deconv_out_size, pads
 
 
 class Upsampling2D(FunctionNode):

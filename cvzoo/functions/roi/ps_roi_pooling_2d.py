@@ -4,8 +4,13 @@ from typing import Any
 
 from cvzoo.autodiff.variable import Variable, as_array
 from cvzoo.backends.regions import Cells
-from cvzoo.functions.roi.checks import PlacedOutsize, Sampling, checked_placed_outsize, checked_sampling
-from cvzoo.functions.roi.regions_of_maps import regions_of_maps
+from cvzoo.functions.roi.regions_of_maps import (
+    PlacedOutsize,
+    Sampling,
+    checked_placed_outsize,
+    checked_sampling,
+    regions_of_maps,
+)
 
 
 def ps_roi_average_align_2d(

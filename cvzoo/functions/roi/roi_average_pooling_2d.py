@@ -8,8 +8,7 @@ import numpy as np
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.arrays import range_of
 from cvzoo.backends.regions import Cells
-from cvzoo.functions.roi.checks import Sampling, checked_outsize, checked_sampling
-from cvzoo.functions.roi.regions_of_maps import regions_of_maps
+from cvzoo.functions.roi.regions_of_maps import Sampling, checked_outsize, checked_sampling, regions_of_maps
 
 _NAME = "roi_average_align_2d"
 

@@ -5,8 +5,7 @@ from typing import Any
 
 from cvzoo.autodiff.variable import Variable
 from cvzoo.backends.regions import Cells
-from cvzoo.functions.roi.checks import Sampling, checked_outsize, checked_sampling
-from cvzoo.functions.roi.regions_of_maps import regions_of_maps
+from cvzoo.functions.roi.regions_of_maps import Sampling, checked_outsize, checked_sampling, regions_of_maps
 
 
 def roi_max_align_2d(

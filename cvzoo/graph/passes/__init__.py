@@ -11,8 +11,10 @@ if TYPE_CHECKING:
     from cvzoo.graph.passes.dead_records import dead_records
     from cvzoo.graph.passes.fold_batch_normalization import fold_batch_normalization
     from cvzoo.graph.passes.fuse_add_relu_training import fuse_add_relu_training
-    from cvzoo.graph.passes.fuse_batch_norm_add_relu_training import fuse_batch_norm_add_relu_training
-    from cvzoo.graph.passes.fuse_batch_norm_relu_training import fuse_batch_norm_relu_training
+    from cvzoo.graph.passes.fuse_batch_norm_relu_training import (
+        fuse_batch_norm_add_relu_training,
+        fuse_batch_norm_relu_training,
+    )
     from cvzoo.graph.passes.fuse_convolutions import fuse_convolutions
     from cvzoo.graph.passes.fuse_elementwise import fuse_elementwise
     from cvzoo.graph.passes.fuse_matrix_products import fuse_matrix_products

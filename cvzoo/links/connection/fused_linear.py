@@ -12,7 +12,7 @@ from cvzoo.functions.array.reshape import reshape
 from cvzoo.functions.array.transpose import transpose
 from cvzoo.functions.connection.fused_convolution_2d import fused_convolution_2d
 from cvzoo.functions.connection.linear import linear as linear_function
-from cvzoo.links.connection.folded_weights import folded
+from cvzoo.links.connection.fused_convolution import folded
 from cvzoo.links.connection.linear import Linear
 
 

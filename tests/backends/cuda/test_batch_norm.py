@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from kernel_proofs import FLOATS, TOLERANCES, assert_near, draw, on_device, run_in_every_order, wide, wide_dtype
 
-from cvzoo.backends.cuda.batch_norm import (
+from cvzoo.backends.cuda.normalization import (
     batch_norm_apply,
     batch_norm_gradients,
     batch_norm_learn,

@@ -9,8 +9,8 @@ import pytest
 
 from cvzoo.backends import capture
 from cvzoo.backends.capture import NotCapturedError, PrivatePool, captured, warmed_up
-from cvzoo.backends.constants import Constants
 from cvzoo.backends.cuda import random_numbers
+from cvzoo.backends.transfer import Constants
 from cvzoo.config.randomness import set_seed
 from cvzoo.errors.exceptions import GraphError
 

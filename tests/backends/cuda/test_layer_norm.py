@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from kernel_proofs import FLOATS, assert_near, draw, run_in_every_order, wide, wide_dtype
 
-from cvzoo.backends.cuda.layer_norm import layer_norm, layer_norm_grad
+from cvzoo.backends.cuda.normalization import layer_norm, layer_norm_grad
 from cvzoo.backends.numpy import normalization as reference
 
 EPS = 1e-5

@@ -7,9 +7,8 @@ from host_cuda import thread_order
 from host_cuda.module import ORDERS
 
 from cvzoo.backends.cuda.prepare import prepare_images
-from cvzoo.backends.numpy import prepare as on_host
-from cvzoo.backends.photo_plan import PhotoPlan
-from cvzoo.backends.resampling import Resampling
+from cvzoo.backends.numpy import resize as on_host
+from cvzoo.backends.photo_plan import PhotoPlan, Resampling
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.functions.array.resize_images import resize_images
 from cvzoo.transforms.pillow_passes import rows_first

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cvzoo.backends.numpy.overlapping_pairs import overlapped, overlapping_pairs
+from cvzoo.backends.numpy.suppression import overlapped, overlapping_pairs
 from cvzoo.geometry.bbox_iou import bbox_iou
 
 

@@ -5,8 +5,7 @@ import pytest
 
 from cvzoo.backends.numpy import backend as numpy_backend
 from cvzoo.backends.onednn import backend as onednn_backend
-from cvzoo.backends.photo_plan import PhotoPlan
-from cvzoo.backends.resampling import Resampling
+from cvzoo.backends.photo_plan import PhotoPlan, Resampling
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.transforms.normalize import normalize
 from cvzoo.transforms.resize import resize

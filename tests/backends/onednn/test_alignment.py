@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from cvzoo.backends.addresses import address_of
+from cvzoo.backends.arrays import address_of
 from cvzoo.backends.dispatch import get_backend
 from cvzoo.backends.onednn.bound_call import BoundCall
 from cvzoo.backends.onednn.library import why_no_onednn

@@ -11,7 +11,7 @@ import cvzoo.functions as F
 import cvzoo.links as L
 from cvzoo.config.randomness import set_seed
 from cvzoo.errors.exceptions import UnsupportedError
-from cvzoo.export.onnx.boxes.photo_place import photo_place
+from cvzoo.export.onnx.agreement import photo_place
 from cvzoo.export.onnx.write import export_onnx
 from cvzoo.links.model.photos import declared_preparation, preprocessing_header
 from cvzoo.serializers.model_file import load_model, save_model

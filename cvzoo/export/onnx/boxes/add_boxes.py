@@ -11,9 +11,8 @@ from cvzoo.export.onnx.boxes.extents import as_pair, extent_of
 from cvzoo.export.onnx.boxes.fcis import found_by_place
 from cvzoo.export.onnx.boxes.one_map import found_on_one_map
 from cvzoo.export.onnx.boxes.one_stage import candidates
-from cvzoo.export.onnx.boxes.pyramid_instances import masks_of, points_of
 from cvzoo.export.onnx.boxes.suppression import Kept, Rules, in_photos, suppressed
-from cvzoo.export.onnx.boxes.two_stage import found_by_regions
+from cvzoo.export.onnx.boxes.two_stage import found_by_regions, masks_of, points_of
 from cvzoo.export.onnx.model_proto import Port
 from cvzoo.export.onnx.onnx_graph import OnnxGraph
 from cvzoo.export.onnx.sizes import is_fixed

@@ -7,10 +7,9 @@ import numpy as np
 
 import cvzoo.functions as F
 from cvzoo.export.onnx.boxes.candidates import columns, numbers
-from cvzoo.export.onnx.boxes.cells import joined_maps, means_of_pixels, placed_maps
+from cvzoo.export.onnx.boxes.cells import Proposed, joined_maps, means_of_pixels, placed_maps, proposed_regions
 from cvzoo.export.onnx.boxes.extents import as_pair, extent_of
 from cvzoo.export.onnx.boxes.one_map import proposing
-from cvzoo.export.onnx.boxes.proposals import Proposed, proposed_regions
 from cvzoo.export.onnx.boxes.suppression import Kept, Rules, best_first, cut_at, picked_of_classes
 from cvzoo.export.onnx.boxes.two_stage import of_proposals
 from cvzoo.export.onnx.boxes.voting import Voters, voted

@@ -8,9 +8,14 @@ import numpy as np
 import cvzoo.functions as F
 from cvzoo.errors.exceptions import UnsupportedError
 from cvzoo.export.onnx.boxes.candidates import columns
-from cvzoo.export.onnx.boxes.cells import greatest_of_samples, max_pooled, placed_maps
+from cvzoo.export.onnx.boxes.cells import (
+    greatest_of_samples,
+    max_pooled,
+    placed_maps,
+    proposed_regions,
+    scale_and_place,
+)
 from cvzoo.export.onnx.boxes.extents import extent_of
-from cvzoo.export.onnx.boxes.proposals import proposed_regions, scale_and_place
 from cvzoo.export.onnx.boxes.suppression import Kept, Rules, best_first, cut_at, in_photos, picked_of_classes
 from cvzoo.export.onnx.boxes.two_stage import of_proposals
 from cvzoo.export.onnx.network import add_network

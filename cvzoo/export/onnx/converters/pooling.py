@@ -12,7 +12,7 @@ from cvzoo.functions.pooling.adaptive_average_pooling_2d import WeighRowsAndColu
 from cvzoo.functions.pooling.average_pooling_2d import AveragePooling2D
 from cvzoo.functions.pooling.max_pooling_2d import MaxPooling2D
 from cvzoo.functions.pooling.upsampling_2d import Upsampling2D
-from cvzoo.shapes.pads import end_pad
+from cvzoo.shapes.sizes import end_pad
 
 
 def max_pooling_2d(g: OnnxGraph, step: Step) -> tuple[str, ...]:

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cvzoo.backends.arrays import is_device_array
-from cvzoo.backends.constants import beside
 from cvzoo.backends.detection import Scoring, frame, just_below
 from cvzoo.backends.dispatch import backend_of
+from cvzoo.backends.transfer import beside
 from cvzoo.links.model.decoding.anchor_levels import LevelAnchors, level_parts
 
 

@@ -8,8 +8,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from cvzoo.backends.dispatch import get_backend
-from cvzoo.backends.photo_plan import PhotoPlan
-from cvzoo.backends.resampling import Resampling
+from cvzoo.backends.photo_plan import PhotoPlan, Resampling
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.transforms.pillow_passes import rows_first
 

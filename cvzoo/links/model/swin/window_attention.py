@@ -9,7 +9,7 @@ import numpy as np
 import cvzoo.functions as F
 from cvzoo.autodiff.parameter import Parameter
 from cvzoo.autodiff.variable import Variable
-from cvzoo.backends.constants import beside
+from cvzoo.backends.transfer import beside
 from cvzoo.initializers.normal import Normal
 from cvzoo.links.chain import Chain
 from cvzoo.links.connection.fused_linear import fused_linear

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import cvzoo.functions as F
-from cvzoo.export.onnx.boxes.cells import greatest_of_samples, max_pooled, means_of_pixels, placed_maps
-from cvzoo.export.onnx.boxes.proposals import Proposed
+from cvzoo.export.onnx.boxes.cells import Proposed, greatest_of_samples, max_pooled, means_of_pixels, placed_maps
 from cvzoo.export.onnx.model_proto import Port, model_message
 from cvzoo.export.onnx.onnx_graph import OnnxGraph
 

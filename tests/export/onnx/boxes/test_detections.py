@@ -9,7 +9,7 @@ import pytest
 from neighbour import module_at
 
 from cvzoo.config.randomness import set_seed
-from cvzoo.export.onnx.boxes.photo_place import photo_place
+from cvzoo.export.onnx.agreement import photo_place
 from cvzoo.export.onnx.write import export_onnx
 from cvzoo.geometry.bbox_iou import bbox_iou
 from cvzoo.images.read_image import read_image

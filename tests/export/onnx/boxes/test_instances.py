@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from neighbour import module_at
 
-from cvzoo.export.onnx.agreement import compare_boxes_with_onnxruntime
-from cvzoo.export.onnx.boxes.photo_place import photo_place
+from cvzoo.export.onnx.agreement import compare_boxes_with_onnxruntime, photo_place
 from cvzoo.export.onnx.write import export_onnx
 from cvzoo.links.model.fcis.mask_voting import resize_map, rounded
 from cvzoo.links.model.mask_rcnn.paste_mask import paste_masks

@@ -1,12 +1,11 @@
-"""Batch normalization by kernels/batch_norm.cu, with the addend and the rectifier that may stand behind it."""
+"""Batch, layer and local response normalization by our own CUDA C."""
 
 from typing import Any
 
 import numpy as np
 
-from cvzoo.backends.cuda.kernel_module import KernelModule
-from cvzoo.backends.cuda.pixel_rows import are_whole, as_channels, as_vector, lanes_for, new_rows, pixel_rows
-from cvzoo.backends.cuda.suffix import suffix
+from cvzoo.backends.cuda.kernel_module import KernelModule, blocks, suffix
+from cvzoo.backends.cuda.layout import are_whole, as_channels, as_vector, lanes_for, new_rows, pixel_rows
 from cvzoo.backends.cupy.library import cupy
 
 __all__ = [
@@ -16,7 +15,12 @@ __all__ = [
     "batch_norm_relu_grad",
     "batch_norm_relu_train",
     "batch_norm_train",
+    "layer_norm",
+    "layer_norm_grad",
+    "local_response_norm",
+    "local_response_norm_grad",
 ]
+
 
 _KERNELS = KernelModule("batch_norm")
 _BLOCK = (256, 1, 1)
@@ -207,3 +211,112 @@ def batch_norm_relu_grad(
     """As AbstractBackend.batch_norm_relu_grad says."""
     found = batch_norm_gradients(gy, x, gamma, mean, var, eps=eps, mask=mask, adds=adds)
     return found if adds else found[:3]
+
+
+_LAYER_KERNELS = KernelModule("layer_norm")
+_LONG = 4096  # a row of so many numbers is worth a block, shorter ones a warp each
+_ENOUGH_ROWS = 512  # blocks that keep any GPU busy; a number of its own would change the sums' order
+
+
+def _team(count: int, length: int) -> tuple[str, tuple[int, int, int]]:
+    return ("block", (count, 1, 1)) if length >= _LONG else ("warp", (-(-count // 8), 1, 1))
+
+
+def _wide(x: Any) -> Any:
+    return np.float64 if x.dtype == np.float64 else np.float32
+
+
+def layer_norm(x: Any, gamma: Any, beta: Any, *, eps: float) -> tuple[Any, Any, Any]:
+    """As AbstractBackend.layer_norm says."""
+    xp, wide = cupy(), _wide(x)
+    n, length = x.shape
+    x = xp.ascontiguousarray(x)
+    y = xp.empty_like(x)
+    if not x.size:
+        return y, xp.zeros(n, wide), xp.zeros(n, wide)
+    mean, var = xp.empty(n, wide), xp.empty(n, wide)
+    gamma, beta = as_vector(gamma, wide), as_vector(beta, wide)
+    whole = are_whole(length, x, gamma, beta)
+    team, grid = _team(n, length)
+    _LAYER_KERNELS.launch(
+        f"ln_forward_{team}_{suffix(x.dtype)}",
+        grid,
+        _BLOCK,
+        (x, gamma, beta, y, mean, var, np.float64(eps), np.int64(n), np.int32(length), whole),
+    )
+    return y, mean, var
+
+
+def layer_norm_grad(gy: Any, x: Any, gamma: Any, mean: Any, var: Any, *, eps: float) -> tuple[Any, Any, Any]:
+    """As AbstractBackend.layer_norm_grad says."""
+    xp, wide = cupy(), _wide(x)
+    n, length = x.shape
+    x, gy = xp.ascontiguousarray(x), xp.ascontiguousarray(gy)
+    gx = xp.empty_like(x)
+    if not x.size:
+        return gx, xp.zeros(length, wide), xp.zeros(length, wide)
+    gamma, mean, var = [as_vector(v, wide) for v in (gamma, mean, var)]
+    name, whole = suffix(x.dtype), are_whole(length, x, gy, gamma)
+    team, grid = _team(n, length)
+    _LAYER_KERNELS.launch(
+        f"ln_gradient_{team}_{name}",
+        grid,
+        _BLOCK,
+        (gy, x, gamma, mean, var, gx, np.float64(eps), np.int64(n), np.int32(length), whole),
+    )
+    lanes = lanes_for(length)
+    groups, height = -(-length // (lanes * 8)), 256 // lanes
+    parts = max(1, min(-(-_ENOUGH_ROWS // groups), -(-n // (4 * height))))
+    step = -(-n // parts)
+    parts = -(-n // step)
+    partial = xp.empty((2, parts, length), wide)
+    ggamma, gbeta = xp.empty(length, wide), xp.empty(length, wide)
+    _LAYER_KERNELS.launch(
+        f"ln_gradient_sums_{name}",
+        (groups, parts, 1),
+        _BLOCK,
+        (gy, x, mean, var, partial, np.float64(eps), np.int64(n), np.int32(length), np.int64(step), np.int32(lanes))
+        + (whole,),
+    )
+    _LAYER_KERNELS.launch(
+        f"ln_gradient_merge_{suffix(np.dtype(wide))}",
+        (-(-length // 32), 1, 1),
+        (32, 8, 1),
+        (partial, ggamma, gbeta, np.int32(length), np.int32(parts)),
+    )
+    return gx, ggamma, gbeta
+
+
+_RESPONSE_KERNELS = KernelModule("response_norm")
+
+
+def _numbers(x: Any, n: int, k: float, alpha: float, beta: float) -> tuple:
+    below = n // 2
+    return (np.int64(x.size), np.int32(x.shape[-1]), np.int32(below), np.int32(n - 1 - below)) + tuple(
+        np.float64(v) for v in (k, alpha, beta)
+    )
+
+
+def local_response_norm(x: Any, *, n: int, k: float, alpha: float, beta: float) -> Any:
+    """As AbstractBackend.local_response_norm says; of an even n, one more channel lies below than above."""
+    if not x.size:
+        return as_channels(new_rows(x))
+    x = pixel_rows(x)
+    y = cupy().empty_like(x)
+    name = f"lrn_forward_{suffix(x.dtype)}"
+    _RESPONSE_KERNELS.launch(name, blocks(x.size), _BLOCK, (x, y, *_numbers(x, n, k, alpha, beta)))
+    return as_channels(y)
+
+
+def local_response_norm_grad(gy: Any, x: Any, *, n: int, k: float, alpha: float, beta: float) -> Any:
+    """As AbstractBackend.local_response_norm_grad says."""
+    if not x.size:
+        return as_channels(new_rows(x))
+    xp = cupy()
+    x, gy = pixel_rows(x), pixel_rows(gy)
+    terms = xp.empty(x.shape, np.float64 if x.dtype == np.float64 else np.float32)
+    gx = xp.empty_like(x)
+    name, grid, numbers = suffix(x.dtype), blocks(x.size), _numbers(x, n, k, alpha, beta)
+    _RESPONSE_KERNELS.launch(f"lrn_terms_{name}", grid, _BLOCK, (gy, x, terms, *numbers))
+    _RESPONSE_KERNELS.launch(f"lrn_gradient_{name}", grid, _BLOCK, (gy, x, terms, gx, *numbers))
+    return as_channels(gx)
