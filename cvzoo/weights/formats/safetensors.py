@@ -161,4 +161,5 @@ def write_safetensors(
     with atomic_write(path) as file:
         file.write(len(raw).to_bytes(8, "little") + raw)
         for array in plain.values():
-            file.write(array.tobytes())
+            # the array's own memory where it is contiguous: no copy of what may be gigabytes
+            file.write(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
