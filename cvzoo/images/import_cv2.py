@@ -1,10 +1,12 @@
 """OpenCV, imported when it is used, whichever of its packages is installed."""
 
+from importlib.metadata import PackageNotFoundError, version
 from types import ModuleType
 
 from cvzoo.errors.exceptions import MissingExtraError
 
-_INSTALL = "pip install --force-reinstall --no-deps opencv-python-headless, or the opencv-python that you had"
+_INSTALL = "pip install opencv-python-headless"
+_REINSTALL = "pip install --force-reinstall --no-deps opencv-python-headless, or the opencv-python that you had"
 
 
 def import_cv2() -> ModuleType:
@@ -16,9 +18,19 @@ def import_cv2() -> ModuleType:
     try:
         import cv2
     except ModuleNotFoundError as error:
-        raise MissingExtraError("OpenCV is not installed", hint="pip install opencv-python-headless") from error
+        # pip takes a package for installed whose files went with another one
+        raise MissingExtraError("OpenCV is not installed", hint=_REINSTALL if _is_listed() else _INSTALL) from error
     except ImportError as error:  # opencv-python where there is no libGL
-        raise MissingExtraError(f"OpenCV cannot be imported: {error}", hint=_INSTALL) from error
+        raise MissingExtraError(f"OpenCV cannot be imported: {error}", hint=_REINSTALL) from error
     if cv2.__file__ is None:  # an empty folder is a package to Python
-        raise MissingExtraError("OpenCV's files are gone", hint=_INSTALL)
+        raise MissingExtraError("OpenCV's files are gone", hint=_REINSTALL)
     return cv2
+
+
+def _is_listed() -> bool:
+    """Whether pip knows opencv-python-headless as installed."""
+    try:
+        version("opencv-python-headless")
+    except PackageNotFoundError:
+        return False
+    return True

@@ -8,6 +8,7 @@ for an input that is not an image of one or three channels.
 from collections.abc import Callable
 
 import numpy as np
+import numpy.typing as npt
 
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.transforms.as_img import as_img
@@ -23,83 +24,87 @@ _BLOCK = 32768
 
 def adjust_brightness(img: Image, factor: float) -> Image:
     """The image with every value times factor, not negative."""
-    return _adjusted(img, lambda x: multiply(x, factor))
+    return _adjusted(img, lambda pixels: pixels.affine(factor, 0))
 
 
 def adjust_contrast(img: Image, factor: float) -> Image:
     """The image with the difference of every value from the mean gray value times factor, not negative."""
-    return _adjusted(img, lambda x: stretch_contrast(x, factor))
+    return _adjusted(img, lambda pixels: pixels.stretch_contrast(factor))
 
 
 def adjust_saturation(img: Image, factor: float) -> Image:
     """The image with the difference of every pixel from its own gray value times factor, not negative."""
-    return _adjusted(img, lambda x: blend_with_gray(x, factor))
+    return _adjusted(img, lambda pixels: pixels.blend_with_gray(factor))
 
 
 def adjust_hue(img: Image, shift: float) -> Image:
     """The image with the hue of every pixel shifted, in turns of the hue circle, [-0.5, 0.5]: 1/3 makes red green."""
-    return _adjusted(img, lambda x: turn_hsv(x, hue=shift, saturation=1.0))
+    return _adjusted(img, lambda pixels: pixels.turn_hsv(hue=shift, saturation=1.0))
 
 
-def as_float(img: Image) -> Image:
-    """A new contiguous float32 copy (C, H, W), C 1 or 3. Raises ShapeError for any other input."""
-    img = as_img(img)
-    if len(img) not in (1, 3):
-        raise ShapeError("img must be (3, H, W) RGB or (1, H, W) gray", got=img.shape)
-    return np.array(img, dtype=np.float32, order="C")
+class FloatPixels:
+    """A float32 copy of an image whose colors change in place, one step per method call, clipped to [0, 255].
 
+    img: (1 or 3, H, W), uint8 or float, not modified
+    Raises ShapeError for any other input.
+    """
 
-def multiply(x: Image, factor: float) -> None:
-    """x times factor, clipped, in place. x: (C, H, W) float32."""
-    x *= np.float32(factor)
-    _clip_if(factor, x)
+    def __init__(self, img: Image) -> None:
+        img = as_img(img)
+        if len(img) not in (1, 3):
+            raise ShapeError("img must be (3, H, W) RGB or (1, H, W) gray", got=img.shape)
+        self._x = np.array(img, dtype=np.float32, order="C")
 
+    def affine(self, factor: float, offset: float) -> None:
+        """Every value times factor plus offset."""
+        if factor != 1:
+            self._x *= np.float32(factor)
+        if offset:
+            self._x += np.float32(offset)
+        # factors in [0, 1] without an offset keep values in [0, 255]
+        if offset or not 0 <= factor <= 1:
+            self._clip()
 
-def add(x: Image, delta: float) -> None:
-    """x plus delta, clipped, in place. x: (C, H, W) float32."""
-    x += np.float32(delta)
-    np.clip(x, 0, 255, out=x)
+    def stretch_contrast(self, factor: float) -> None:
+        """The difference from the mean gray value times factor."""
+        x = self._x
+        means = x.reshape(len(x), -1).mean(axis=1)
+        mean = means @ LUMA if len(x) == 3 else means[0]
+        x *= np.float32(factor)
+        x += np.float32((1 - factor) * mean)
+        if not 0 <= factor <= 1:  # else a mean of values in [0, 255]
+            self._clip()
 
+    def blend_with_gray(self, factor: float) -> None:
+        """The difference from each pixel's gray value times factor; nothing for a grayscale image."""
+        x = self._x
+        if len(x) == 1:
+            return
+        gray = LUMA @ x.reshape(3, -1)
+        gray *= np.float32(1 - factor)
+        x *= np.float32(factor)
+        x += gray.reshape(x.shape[1:])
+        if not 0 <= factor <= 1:
+            self._clip()
 
-def stretch_contrast(x: Image, factor: float) -> None:
-    """The difference from the mean gray value times factor, clipped, in place. x: (C, H, W) float32."""
-    means = x.reshape(len(x), -1).mean(axis=1)
-    mean = means @ LUMA if len(x) == 3 else means[0]
-    x *= np.float32(factor)
-    x += np.float32((1 - factor) * mean)
-    _clip_if(factor, x)
+    def turn_hsv(self, *, hue: float, saturation: float) -> None:
+        """Hue shifted by a fraction of a turn and HSV saturation multiplied; nothing for a grayscale image."""
+        if len(self._x) == 1:
+            return
+        flat = self._x.reshape(3, -1)
+        for start in range(0, flat.shape[1], _BLOCK):
+            block = flat[:, start : start + _BLOCK]
+            if saturation != 1:
+                _saturate(block, saturation)
+            if hue:
+                _turn(block, np.float32(hue * 6))
 
+    def img(self, dtype: npt.DTypeLike) -> Image:
+        """The image, (C, H, W), rounded if the dtype is an integer one; the last call on this object."""
+        return keep_dtype(self._x, np.dtype(dtype))
 
-def blend_with_gray(x: Image, factor: float) -> None:
-    """The difference from each pixel's gray value times factor, clipped, in place, if C is 3. x: (C, H, W) float32."""
-    if len(x) == 1:
-        return
-    gray = LUMA @ x.reshape(3, -1)
-    gray *= np.float32(1 - factor)
-    x *= np.float32(factor)
-    x += gray.reshape(x.shape[1:])
-    _clip_if(factor, x)
-
-
-def turn_hsv(x: Image, *, hue: float, saturation: float) -> None:
-    """Hue shifted by a fraction of a turn and HSV saturation multiplied, in place. x: (C, H, W) float32."""
-    if len(x) == 1:
-        return
-    flat = x.reshape(3, -1)
-    if not np.shares_memory(flat, x):
-        raise ShapeError("turn_hsv works in place and needs contiguous memory", got=x.strides)
-    for start in range(0, flat.shape[1], _BLOCK):
-        block = flat[:, start : start + _BLOCK]
-        if saturation != 1:
-            _saturate(block, saturation)
-        if hue:
-            _turn(block, np.float32(hue * 6))
-
-
-def _clip_if(factor: float, x: Image) -> None:
-    # a factor in [0, 1] gives a weighted mean of two values in [0, 255], which needs no clipping
-    if not 0 <= factor <= 1:
-        np.clip(x, 0, 255, out=x)
+    def _clip(self) -> None:
+        np.clip(self._x, 0, 255, out=self._x)
 
 
 def _extremes(x: Image) -> tuple[Array, Array]:
@@ -162,7 +167,7 @@ def _turn(x: Image, sixths: np.float32) -> None:
     np.subtract(high, b, out=b)
 
 
-def _adjusted(img: Image, change: Callable[[Image], None]) -> Image:
-    x = as_float(img)
-    change(x)
-    return keep_dtype(x, np.asarray(img).dtype)
+def _adjusted(img: Image, change: Callable[[FloatPixels], None]) -> Image:
+    pixels = FloatPixels(img)
+    change(pixels)
+    return pixels.img(np.asarray(img).dtype)

@@ -6,11 +6,11 @@ import numpy.typing as npt
 from cvzoo.errors.exceptions import DtypeError, ValueRangeError
 from cvzoo.images.import_cv2 import import_cv2
 from cvzoo.transforms.as_img import as_img
-from cvzoo.transforms.color import LUMA
+from cvzoo.transforms.color import LUMA, FloatPixels
 from cvzoo.typing.aliases import Array, Image
 
 
-class Pixels:
+class BytePixels:
     """A copy of an RGB image whose colors OpenCV changes in place, one step per method call.
 
     img: (3, H, W) uint8, not modified
@@ -62,7 +62,12 @@ class Pixels:
         self._pixels = self._cv2.transform(self._pixels, full)
 
 
-def check_backend(backend: str) -> None:
-    """Raises ValueRangeError for an unknown backend of the color transforms."""
+def pixels_of(img: Image, backend: str) -> FloatPixels | BytePixels:
+    """The image, ready to change its colors: in float32 by NumPy, or in uint8 by OpenCV.
+
+    backend: "numpy" or "opencv"
+    Raises ValueRangeError for another backend, and what the two classes raise.
+    """
     if backend not in ("numpy", "opencv"):
         raise ValueRangeError("unknown backend of a color transform", expected="numpy, opencv", got=backend)
+    return FloatPixels(img) if backend == "numpy" else BytePixels(img)

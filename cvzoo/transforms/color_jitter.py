@@ -8,9 +8,7 @@ import numpy.typing as npt
 
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.transforms.as_rng import as_rng
-from cvzoo.transforms.color import as_float, blend_with_gray, multiply, stretch_contrast, turn_hsv
-from cvzoo.transforms.color_8bit import Pixels, check_backend
-from cvzoo.transforms.keep_dtype import keep_dtype
+from cvzoo.transforms.color_8bit import pixels_of
 from cvzoo.typing.aliases import Image
 
 ColorBackend = Literal["numpy", "opencv"]
@@ -94,25 +92,7 @@ def apply_jitter(
     img: Image, param: Mapping[str, Any], dtype: npt.DTypeLike | None = None, backend: ColorBackend = "numpy"
 ) -> Image:
     """The image with drawn parameters applied, a new contiguous array."""
-    check_backend(backend)
-    dtype = np.dtype(dtype or np.asarray(img).dtype)
-    if backend == "opencv":
-        return _apply_8bit(Pixels(img), param).img(dtype)
-    x = as_float(img)
-    for name in param["order"]:
-        value = param[name]
-        if name == "brightness":
-            multiply(x, value)
-        elif name == "contrast":
-            stretch_contrast(x, value)
-        elif name == "saturation":
-            blend_with_gray(x, value)
-        else:
-            turn_hsv(x, hue=value, saturation=1.0)
-    return keep_dtype(x, dtype)
-
-
-def _apply_8bit(pixels: Pixels, param: Mapping[str, Any]) -> Pixels:
+    pixels = pixels_of(img, backend)
     for name in param["order"]:
         value = param[name]
         if name == "brightness":
@@ -123,7 +103,7 @@ def _apply_8bit(pixels: Pixels, param: Mapping[str, Any]) -> Pixels:
             pixels.blend_with_gray(value)
         else:
             pixels.turn_hsv(hue=value, saturation=1.0)
-    return pixels
+    return pixels.img(dtype or np.asarray(img).dtype)
 
 
 def _range(name: str, value: Factor) -> tuple[float, float]:

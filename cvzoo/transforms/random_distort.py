@@ -7,10 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from cvzoo.transforms.as_rng import as_rng
-from cvzoo.transforms.color import add, as_float, multiply, turn_hsv
-from cvzoo.transforms.color_8bit import Pixels, check_backend
+from cvzoo.transforms.color_8bit import pixels_of
 from cvzoo.transforms.color_jitter import ColorBackend
-from cvzoo.transforms.keep_dtype import keep_dtype
 from cvzoo.typing.aliases import Image
 
 
@@ -105,22 +103,7 @@ def apply_distortion(
     img: Image, param: Mapping[str, Any], dtype: npt.DTypeLike | None = None, backend: ColorBackend = "numpy"
 ) -> Image:
     """The image with drawn parameters applied, a new contiguous array."""
-    check_backend(backend)
-    dtype = np.dtype(dtype or np.asarray(img).dtype)
-    if backend == "opencv":
-        return _apply_8bit(Pixels(img), param).img(dtype)
-    x = as_float(img)
-    for name, value in _steps(param):
-        if name == "brightness":
-            add(x, value)
-        elif name == "contrast":
-            multiply(x, value)
-        else:
-            turn_hsv(x, hue=value[0], saturation=value[1])
-    return keep_dtype(x, dtype)
-
-
-def _apply_8bit(pixels: Pixels, param: Mapping[str, Any]) -> Pixels:
+    pixels = pixels_of(img, backend)
     for name, value in _steps(param):
         if name == "brightness":
             pixels.affine(1, value)
@@ -128,7 +111,7 @@ def _apply_8bit(pixels: Pixels, param: Mapping[str, Any]) -> Pixels:
             pixels.affine(value, 0)
         else:
             pixels.turn_hsv(hue=value[0], saturation=value[1])
-    return pixels
+    return pixels.img(dtype or np.asarray(img).dtype)
 
 
 def _steps(param: Mapping[str, Any]) -> list[tuple[str, Any]]:

@@ -17,7 +17,11 @@ def test_absent_broken_and_gone_are_told_apart(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "cv2", None)
     with pytest.raises(MissingExtraError, match="not installed") as caught:
         import_cv2()
-    assert "pip install opencv-python-headless" in str(caught.value)
+    # pip has it on its list, as where opencv-python was uninstalled beside it and took the files along
+    assert "pip install --force-reinstall --no-deps opencv-python-headless" in str(caught.value)
+    monkeypatch.setattr(sys.modules["cvzoo.images.import_cv2"], "_is_listed", lambda: False)
+    with pytest.raises(MissingExtraError, match="pip install opencv-python-headless"):
+        import_cv2()
     monkeypatch.delitem(sys.modules, "cv2")
     (tmp_path / "cv2").mkdir()
     (tmp_path / "cv2" / "__init__.py").write_text("raise ImportError('libGL.so.1: cannot open shared object file')")

@@ -134,7 +134,7 @@ def test_arrays_need_no_decoder(monkeypatch):
 
 def test_without_opencv_the_command_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "cv2", None)
-    with pytest.raises(MissingExtraError, match="pip install opencv-python-headless"):
+    with pytest.raises(MissingExtraError, match="OpenCV is not installed"):
         read_image(FILES["PNG"], decoder="opencv")
 
 

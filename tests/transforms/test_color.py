@@ -209,5 +209,5 @@ def test_opencv_refuses_what_it_does_not_know(function, monkeypatch):
     with pytest.raises(ValueRangeError, match="numpy, opencv"):
         function(IMG, backend="pillow")
     monkeypatch.setitem(sys.modules, "cv2", None)
-    with pytest.raises(MissingExtraError, match="pip install opencv-python-headless"):
+    with pytest.raises(MissingExtraError, match="OpenCV is not installed"):
         function(IMG, backend="opencv")

@@ -162,4 +162,4 @@ def write_safetensors(
         file.write(len(raw).to_bytes(8, "little") + raw)
         for array in plain.values():
             # the array's own memory where it is contiguous: no copy of what may be gigabytes
-            file.write(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
+            file.write(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
