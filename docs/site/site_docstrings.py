@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 Link = Callable[[str], str | None]  # a name as written -> the full public name that it means, or None
 
-_NAME = r"\*{0,2}[a-z_A-Z][\w.\[\]]*"
+_NAME = r"\*{0,2}[a-z_A-Z][\w.\[\]]*(?:\(\))?"
 _FIELD = re.compile(rf"({_NAME}(?:(?:, | and | / | \.\.\. ?){_NAME})*): +(\S.*)")
 _LABEL = re.compile(r"(Raises|Returns|Yields|Source|Where we differ)(?::|\b)[ \n]*(.*)")
 _ANOTHER = re.compile(r"; (?=[a-z_]\w*(?:, [a-z_]\w*)*: )")

@@ -66,7 +66,7 @@ def _by_file() -> dict[str, str]:
     return {
         f"{each.value.__module__}.{each.value.__qualname__}": path
         for path, each in entries().items()
-        if hasattr(each.value, "__module__") and hasattr(each.value, "__qualname__")
+        if each.kind != "data" and hasattr(each.value, "__module__") and hasattr(each.value, "__qualname__")
     }
 
 

@@ -1,5 +1,6 @@
 """The public names of cvzoo and where the API reference documents each."""
 
+import ast
 import functools
 import importlib
 import inspect
@@ -36,6 +37,15 @@ class PublicName(NamedTuple):
     def is_alias(self) -> bool:
         """Whether another public name documents it."""
         return self.path != self.entry
+
+
+class Definition(NamedTuple):
+    """Where a constant is assigned: its file and line, the assigned expression, and the comment on the line."""
+
+    file: pathlib.Path
+    line: int
+    value: str
+    comment: str
 
 
 @functools.cache
@@ -94,12 +104,38 @@ def kind_of(value: object) -> str:
     return "function" if inspect.isroutine(value) else "data"
 
 
-def summary_of(value: object) -> str:
-    """The first paragraph of a docstring in one line; of data its type and size."""
-    if kind_of(value) == "data":
+def summary_of(public: PublicName) -> str:
+    """The first paragraph of a docstring in one line; of a constant the comment at its definition, or its type."""
+    value = public.value
+    if public.kind == "data":
+        definition = definition_of(public.door, public.name)
+        if definition is not None and definition.comment:
+            return definition.comment
         size = f" of {len(value)}" if isinstance(value, tuple | frozenset) else ""
         return f"A {type(value).__name__.strip('_')}{size}."
     return " ".join((inspect.getdoc(value) or "").split("\n\n")[0].split())
+
+
+@functools.cache
+def definition_of(door: str, name: str) -> Definition | None:
+    """Where a constant of a public module is assigned; None for one that is computed."""
+    package = pathlib.Path(inspect.getsourcefile(importlib.import_module(door)) or "")
+    for node in ast.walk(ast.parse(package.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and any((each.asname or each.name) == name for each in node.names):
+            module = importlib.import_module(node.module or "")
+            return _assignment(pathlib.Path(inspect.getsourcefile(module) or ""), name)
+    return None
+
+
+def _assignment(file: pathlib.Path, name: str) -> Definition | None:
+    text = file.read_text("utf-8")
+    for node in ast.parse(text).body:
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        if isinstance(node, ast.Assign | ast.AnnAssign) and any(getattr(each, "id", None) == name for each in targets):
+            value = ast.get_source_segment(text, node.value) if node.value is not None else ""
+            _, _, comment = text.splitlines()[node.lineno - 1].partition("  # ")
+            return Definition(file, node.lineno, value or "", comment)
+    return None
 
 
 def _members(module: Any) -> Iterator[tuple[str, Any]] | list[tuple[str, Any]]:

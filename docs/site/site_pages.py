@@ -7,6 +7,7 @@ import shutil
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 NAVIGATION = "docs/README.md"
+REFERENCE = "Reference"  # the section of the navigation that begins with the API reference
 # pages outside of docs/, and what they are called on the site
 OUTSIDE = {
     "README.md": "index.md",
@@ -126,8 +127,9 @@ def sections() -> list[tuple[str, list[str]]]:
 def _toctrees(page: str) -> str:
     """What Sphinx is told of the order of pages: all of it on the first page, siblings on a folder's README."""
     if page == "README.md":
-        trees = [_toctree(title, [place_of(path) for path in paths]) for title, paths in sections()]
-        return "".join([*trees, _toctree("Reference", ["reference/index"])])
+        first = {REFERENCE: ["reference/index"]}
+        trees = [(title, first.get(title, []) + [place_of(path) for path in paths]) for title, paths in sections()]
+        return "".join(_toctree(title, places) for title, places in trees)
     if page.endswith("/README.md") and page != NAVIGATION:
         folder = os.path.dirname(page)
         siblings = [path for path in markdown_pages() if os.path.dirname(path) == folder and path != page]

@@ -5,10 +5,11 @@ import inspect
 import re
 from collections.abc import Iterable
 
-from site_docstrings import inline
-from site_names import PublicName, doors, entries, public_names, summary_of
+from site_docstrings import Link, inline
+from site_names import PublicName, definition_of, doors, public_names, summary_of
 
 MANY = 64  # names of a module that still fit on one page
+LONG = 40  # lines of a constant that are still shown
 _TOKEN = re.compile(r"[\w.]+")
 
 
@@ -58,7 +59,7 @@ def _owners() -> dict[str, dict[str, str]]:
 
 
 def _index() -> str:
-    rows = [(f":doc:`{door} <{door}>`", _first_sentence(door)) for door in doors()]
+    rows = [(f":doc:`{door} <{door}>`", inline(_first_sentence(door), _linker(door))) for door in doors()]
     intro = (
         "Every public name, with its signature and its source. ``import cvzoo.links as L`` and "
         "``import cvzoo.functions as F`` are the usual short names. The search field finds names and words of their "
@@ -79,13 +80,14 @@ def _pages_of(door: str) -> dict[str, str]:
     for folder in folders:
         inside = [each for each in own if each.folder == folder]
         title = _title_of(door, folder)
-        lines += [*_title(title, "-"), *_summary(inside)]
+        lines += [f".. rubric:: {title}", "", *_summary(inside)]
         if folder:
             path = f"{door}.{folder.replace('/', '.')}"
             text = [*_title(title), f"Names of :py:mod:`{door}`.", "", f".. py:currentmodule:: {door}", ""]
             pages[path] = "\n".join([*text, *_summary(inside), *_entries(inside)])
-        else:
-            lines += _entries(inside)
+    core = [each for each in own if not each.folder]
+    if core:
+        lines += [*_title(_title_of(door, ""), "-"), *_entries(core)]
     toctree = [".. toctree::", "   :hidden:", "", *(f"   {path}" for path in pages), ""]
     return {door: "\n".join([*lines, *_aliases(names), *toctree]), **pages}
 
@@ -94,10 +96,11 @@ def _entries(names: Iterable[PublicName]) -> list[str]:
     lines = []
     for each in sorted(names, key=lambda each: each.name.casefold()):
         if each.kind == "data":
-            value = repr(each.value)
-            lines += [f".. py:data:: {each.name}", "", f"   {inline(summary_of(each.value), _nothing)}", ""]
-            if len(value) < 2000:
-                lines += ["   .. code-block:: python", "", f"      {value}", ""]
+            found = definition_of(each.door, each.name)
+            value = found.value if found is not None else repr(each.value)
+            lines += [f".. py:data:: {each.name}", "", f"   {inline(summary_of(each), _linker(each.door))}", ""]
+            if value.count("\n") < LONG:
+                lines += ["   .. code-block:: python", "", *(f"      {line}" for line in value.split("\n")), ""]
         elif each.kind == "class":
             lines += [f".. autoclass:: {each.path}", "   :members:", "   :show-inheritance:", ""]
         else:
@@ -115,7 +118,7 @@ def _aliases(names: Iterable[PublicName]) -> list[str]:
 
 def _summary(names: Iterable[PublicName]) -> list[str]:
     rows = [
-        (f":py:obj:`{each.name} <{each.path}>`", inline(summary_of(each.value), _linker(each.door)))
+        (f":py:obj:`{each.name} <{each.path}>`", inline(summary_of(each), _linker(each.door)))
         for each in sorted(names, key=lambda each: each.name.casefold())
     ]
     return _table(rows)
@@ -136,7 +139,7 @@ def _title(text: str, line: str = "=") -> list[str]:
 
 def _title_of(door: str, folder: str) -> str:
     if not folder:
-        return "Others"
+        return "Core"
     package = importlib.import_module(f"{door}.{folder.replace('/', '.')}")
     sentence = (inspect.getdoc(package) or "").split("\n\n")[0].replace("\n", " ").rstrip(".")
     plain = folder.rsplit("/", 1)[-1].replace("_", " ")
@@ -147,14 +150,5 @@ def _first_sentence(door: str) -> str:
     return " ".join((inspect.getdoc(importlib.import_module(door)) or "").split("\n\n")[0].split())
 
 
-def _linker(door: str):
+def _linker(door: str) -> Link:
     return lambda written: meaning_of(written, door)
-
-
-def _nothing(_: str) -> None:
-    return None
-
-
-def documented() -> set[str]:
-    """Full public names of all entries, aliases too."""
-    return set(entries()) | {each.path for each in public_names()}

@@ -10,7 +10,7 @@ import pathlib
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
-from site_names import PACKAGE, entries
+from site_names import PACKAGE, PublicName, definition_of, entries
 
 FOLDER = "source"
 _STYLE = """
@@ -27,8 +27,13 @@ def source_address(path: str) -> str | None:
     owner, _, member = path.rpartition(".")
     for name, inner in ((path, ""), (owner, member)):
         if (entry := entries().get(name)) is not None:
-            return _address(entry.value, inner)
+            return _address(entry.value, inner) if entry.kind != "data" else _address_of_constant(entry)
     return None
+
+
+def _address_of_constant(entry: PublicName) -> str | None:
+    found = definition_of(entry.door, entry.name)
+    return None if found is None else f"../{FOLDER}/{_page_of(found.file)}#L-{found.line}"
 
 
 def _address(value: object, member: str) -> str | None:

@@ -13,7 +13,7 @@ import cvzoo
 import cvzoo.links as L
 from cvzoo.cli.options.train import MODELS
 from cvzoo.cli.zoo_member import zoo_member
-from cvzoo.datasets import GetterDataset, voc_bbox_label_names
+from cvzoo.datasets import GetterDataset, coco_bbox_label_names, voc_bbox_label_names
 from cvzoo.datasets.archive import dataset_home
 from cvzoo.links.model.cifar_resnet.cifar_resnet import CIFARResNet
 from cvzoo.links.model.retinanet.text import retinanet_text
@@ -243,6 +243,15 @@ def zoo(shared, folder):
     return {"L": L, "x": np.zeros((1, 3, 224, 224), "float32"), "PointDetector": own.PointDetector}
 
 
+def from_torchvision(shared, folder):
+    link(shared, "data/photos/dog.jpg", folder / "dog.jpg")
+
+
+def from_ultralytics(shared, folder):
+    link(shared, "data/photos/dog.jpg", folder / "dog.jpg")
+    yolo_fastest(shared)
+
+
 def tutorials_predict(folder):
     (folder / "examples").symlink_to(ROOT / "examples")
 
@@ -267,12 +276,13 @@ def tutorials_finetune(folder):
     save_model(folder / "runs" / "other" / "best.safetensors", other)
 
 
+COCO = {"label_names": coco_bbox_label_names}
 FETCHED = {  # constructor: its files' names in the zoo, what stands for it, the number of classes in the file
     "ResNet50": ("resnet50_", L.ResNet50, {"n_class": 1000}),
     "VGG16": ("vgg16_", L.VGG16, {"n_class": 1000}),
     "SSD300": ("ssd300_", L.SSD300, {"n_fg_class": 20}),
     "MaskRCNNFPNResNet50": ("mask_rcnn_fpn_resnet50_", L.MaskRCNNFPNResNet50, {"n_fg_class": 80}),
-    "FasterRCNNFPNResNet50": ("faster_rcnn_fpn_resnet50_", L.FasterRCNNFPNResNet50, {}),
+    "FasterRCNNFPNResNet50": ("faster_rcnn_fpn_resnet50_", L.FasterRCNNFPNResNet50, COCO),
     "KeypointRCNNFPNResNet50": ("keypoint_rcnn_fpn_resnet50_", L.KeypointRCNNFPNResNet50, {"n_fg_class": 1}),
     "DeepLabV3ResNet50": ("deeplabv3_resnet50", L.DeepLabV3ResNet50, {"n_class": 21}),
     # a large network on a made-up GPU takes minutes
@@ -289,6 +299,6 @@ def draw_what_would_be_fetched(monkeypatch):
             if pretrained_model is None:
                 return make(**given)
             assert {prefix, prefix + pretrained_model} & known, f"no file of {prefix} is called {pretrained_model}"
-            return make(**settings, **given)
+            return make(**({} if "label_names" in given else settings), **given)
 
         monkeypatch.setattr(L, name, stand_in)

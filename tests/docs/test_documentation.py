@@ -33,6 +33,11 @@ NOT_RUN = {
         "the difference comes from: float32_thresholds (thresholds of overlap are rounded to float32)",
     ): "one of the answers that tests/cli/test_evaluate.py asks for",
     (
+        "docs/from_torchvision.md",
+        "weights = FasterRCNN_ResNet50_FPN_Weights.DEFAULT",
+    ): "a program for torchvision",
+    ("docs/from_ultralytics.md", 'model = YOLO("yolo11n.pt")'): "a program for ultralytics",
+    (
         "docs/graph.md",
         "Detector.forward is not replayed as a graph: values are read in forward, line 41 of detector",
     ): "four messages of four programs, which tests/graph asks for",
@@ -44,6 +49,8 @@ NOT_RUN = {
 }
 # blocks that take seconds to minutes: large networks, and what needs drawn weights for them
 LONG = {
+    ("docs/from_torchvision.md", "import cvzoo.links as L"),
+    ("docs/from_ultralytics.md", "cvzoo data check yolo:screws"),
     ("README.md", "from cvzoo import links as L"),
     ("README.md", "cvzoo train --model retinanet_resnet18_small --data voc:ROOT --out runs/mine"),
     ("docs/export.md", "cvzoo export resnet50_imagenet --format onnx --to resnet50.onnx"),

@@ -59,3 +59,17 @@ def test_the_zoos_table_names_constructors_that_are_there():
     named = {name for row in rows[1:] for name in re.findall(r"`(\w+)`", row)}
     assert len(named) > 100
     assert not named - names_of("links")
+
+
+SHORT = {"L": "links", "F": "functions", "T": "transforms"}
+
+
+@pytest.mark.parametrize("page", ["from_torchvision", "from_ultralytics"])
+def test_the_new_names_of_a_migration_page_are_there(page):
+    gone = []
+    for row in re.findall(r"^\| .* \| (.*) \|$", (ROOT / "docs" / f"{page}.md").read_text(), re.MULTILINE):
+        for room, name in re.findall(r"\b(" + "|".join([*SHORT, *ROOMS]) + r")\.(\w+)", row):
+            module = importlib.import_module(f"cvzoo.{SHORT.get(room, room)}")
+            if not hasattr(module, name):
+                gone.append(f"{room}.{name}")
+    assert not gone

@@ -19,6 +19,10 @@ def test_names_that_share_a_line_share_a_definition():
     assert lines_of("Kept.\n\nmean, std: of the channels")[1:] == ["``mean``, ``std``", "    of the channels"]
 
 
+def test_methods_may_be_terms():
+    assert lines_of("Kept.\n\nepoch, next(): as in Chainer")[1] == "``epoch``, ``next()``"
+
+
 def test_a_second_name_on_the_line_begins_another_definition():
     made = lines_of("Photos.\n\nimg: (3, H, W) float32; label: (R,) int32")
     assert made[1:] == ["``img``", "    (3, H, W) float32", "``label``", "    (R,) int32"]

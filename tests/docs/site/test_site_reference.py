@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from site_names import doors, entries, public_names
+from site_names import definition_of, doors, entries, public_names, summary_of
 from site_reference import meaning_of, reference_pages
 from site_sources import source_address
 
@@ -56,4 +56,10 @@ def test_what_a_written_name_means(written, door, meant):
 def test_the_source_of_a_name_and_of_a_method_is_a_line():
     assert re.fullmatch(r"\.\./source/cvzoo/geometry/nms\.html#L-\d+", source_address("cvzoo.geometry.nms"))
     assert re.search(r"#L-\d+$", source_address("cvzoo.links.AbstractDetector.predict"))
-    assert source_address("cvzoo.images.MAX_PIXELS") is None  # a number has no place
+    assert re.search(r"source/cvzoo/images/.*#L-\d+$", source_address("cvzoo.images.MAX_PIXELS"))
+
+
+def test_a_constant_is_described_by_the_comment_beside_it():
+    box = entries()["cvzoo.typing.BBox"]
+    assert summary_of(box).startswith("(R, 4) float32")
+    assert definition_of(box.door, box.name).value == "npt.NDArray[Any]"
