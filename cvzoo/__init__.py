@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         backends,
         chainer_experimental,
         config,
+        dataset,
         datasets,
         errors,
         evaluations,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
         export,
         extensions,
         files,
+        function_hooks,
         functions,
         geometry,
         graph,
@@ -30,7 +32,9 @@ if TYPE_CHECKING:
         initializers,
         iterators,
         labels,
+        link_hooks,
         links,
+        optimizer_hooks,
         optimizers,
         reporting,
         serializers,
@@ -50,10 +54,12 @@ if TYPE_CHECKING:
     from cvzoo.autodiff.grad import grad
     from cvzoo.autodiff.parameter import Parameter
     from cvzoo.autodiff.variable import Variable, as_array, as_variable
+    from cvzoo.backends.device import get_device
     from cvzoo.config.randomness import set_seed
     from cvzoo.config.switches import force_backprop_mode, no_backprop_mode, using_config
-    from cvzoo.links.chain import Chain, ChainList, Sequential
-    from cvzoo.links.link import Link
+    from cvzoo.links.chain import Chain, ChainList, Link, Sequential
+    from cvzoo.links.link_hook import LinkHook
+    from cvzoo.reporting.reporter import report
 
 __version__ = "0.1.0"
 
@@ -66,6 +72,7 @@ __all__ = [
     "ChainList",
     "computational_graph",
     "config",
+    "dataset",
     "datasets",
     "errors",
     "evaluations",
@@ -75,9 +82,11 @@ __all__ = [
     "files",
     "force_backprop_mode",
     "Function",
+    "function_hooks",
     "FunctionNode",
     "functions",
     "geometry",
+    "get_device",
     "grad",
     "gradient_check",
     "graph",
@@ -86,10 +95,14 @@ __all__ = [
     "iterators",
     "labels",
     "Link",
+    "link_hooks",
+    "LinkHook",
     "links",
     "no_backprop_mode",
+    "optimizer_hooks",
     "optimizers",
     "Parameter",
+    "report",
     "reporting",
     "Sequential",
     "serializers",
@@ -107,5 +120,30 @@ __all__ = [
     "weights",
 ]
 
+_ARRAYS = "cvzoo.get_device and arrays' own methods: cupy.asarray(x), cvzoo.get_device('gpu:0').asarray(x)"
+_REPLACED = {
+    "AbstractSerializer": "cvzoo.serializers, and Link.state_arrays",
+    "Deserializer": "cvzoo.serializers, and Link.state_arrays",
+    "DeviceResident": "Link, whose to_device moves it",
+    "Flag": "with cvzoo.no_backprop_mode(): ..., which took the place of volatile",
+    "FunctionSet": "class Net(cvzoo.Chain), with its links assigned in `with self.init_scope():`",
+    "GradientMethod": "cvzoo.optimizers.AbstractOptimizer",
+    "Initializer": "any function that fills an array, as those of cvzoo.initializers",
+    "Optimizer": "cvzoo.optimizers.AbstractOptimizer",
+    "OFF": "with cvzoo.no_backprop_mode(): ..., which took the place of volatile",
+    "ON": "with cvzoo.no_backprop_mode(): ..., which took the place of volatile",
+    "Reporter": "cvzoo.reporting.Reporter",
+    "Serializer": "cvzoo.serializers, and Link.state_arrays",
+    "UpdateRule": "cvzoo.optimizers.AbstractUpdateRule",
+    "backend": "cvzoo.get_device, and x.xp of a Variable or a Link",
+    "cuda": _ARRAYS,
+    "global_config": "with cvzoo.using_config(name, value): ..., around the program's main part",
+    "is_debug": "cvzoo.training.extensions.FailOnNonNumber",
+    "set_debug": "cvzoo.training.extensions.FailOnNonNumber",
+    "report_scope": "cvzoo.reporting.report_scope",
+    "should_use_cudnn": "cvzoo.config.backend",
+    "using_device": "with cvzoo.get_device('gpu:0'): ...",
+}
+
 # the operators of Variable are functions: without that room `x + y` would not be known
-import_on_demand(__name__, after="cvzoo.functions")
+import_on_demand(__name__, after="cvzoo.functions", replaced=_REPLACED)

@@ -9,7 +9,7 @@ MOST_LEVELS = 5
 BASES = {
     *("Function", "FunctionNode", "Link", "Chain", "ChainList", "Sequential"),
     *("Variable", "Parameter"),  # a Parameter is a Variable; SINGA's Tensor is both
-    *("GetterDataset", "StandardUpdater"),  # as in ChainerCV and Chainer
+    *("GetterDataset", "StandardUpdater", "DatasetMixin", "LinkHook", "OrderSampler"),  # as in ChainerCV and Chainer
     "Stateful",  # of detectron2's pickles
     *("DetectionKernels", "ImageKernels", "IndexKernels", "LossKernels", "RegionKernels"),  # parts of AbstractBackend
     *("Layer", "Pooling2d", "Optimizer", "DecayScheduler"),  # SINGA's

@@ -21,10 +21,13 @@ TIERS = (
     {"links"},
     {"optimizers", "distributed", "serializers"},
     {"export", "singa", "testing", "training"},
-    {"cli", "studio", "chainer_experimental", "experimental", "extensions", "utils"},
+    {"cli", "studio", "chainer_experimental", "experimental", "extensions", "utils"}
+    | {"dataset", "function_hooks", "link_hooks", "optimizer_hooks"},
 )
-# names of ChainerCV that other rooms define, where its users look for them: nothing but `__init__`s
-DOORS = {"chainer_experimental", "experimental", "extensions", "utils"}
+# names of ChainerCV and Chainer that other rooms define, where their users look for them: nothing but `__init__`s
+DOORS = {"chainer_experimental", "experimental", "extensions", "utils"} | {
+    *("dataset", "function_hooks", "link_hooks", "optimizer_hooks"),
+}
 LEVEL = {room: level for level, rooms in enumerate(TIERS) for room in rooms}
 PACKAGE = pathlib.Path(__file__).parents[1] / "cvzoo"
 REQUIRED = {"msgspec", "numpy", "PIL"}  # what every installation has; may be imported at the top
@@ -63,7 +66,7 @@ def _is_module(name):
 def _is_own_door(folder, path):
     """Whether `path` lies behind the door of that folder, or the door is of a kind that imports all it shows."""
     door = folder / "__init__.py"
-    is_lazy = door.is_file() and "import_on_demand(__name__)" in door.read_text()
+    is_lazy = door.is_file() and "import_on_demand(__name__" in door.read_text()
     return folder.is_dir() and (folder in (PACKAGE / path).parents or not is_lazy)
 
 

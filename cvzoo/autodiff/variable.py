@@ -11,6 +11,7 @@ from cvzoo.backends.arrays import to_numpy
 from cvzoo.backends.device import Device, device_of, get_device, on_device_of
 from cvzoo.backends.dispatch import backend_of
 from cvzoo.backends.float_types import is_float
+from cvzoo.errors.attributes import ReplacedAttribute
 from cvzoo.errors.exceptions import DtypeError, GraphError, ShapeError
 
 _KINDS = "fiub"
@@ -31,6 +32,12 @@ class Variable:
     __slots__ = ("__weakref__", "_array", "_node", "_requires_grad", "name")
     __array_priority__ = 200
     __array_ufunc__ = None  # numpy leaves `ndarray + Variable` to us
+    addgrad = ReplacedAttribute("x.grad_var = x.grad_var + y.grad_var")
+    copydata = ReplacedAttribute("x.array[...] = y.array")
+    debug_print = ReplacedAttribute("repr(x) and x.array")
+    set_creator = ReplacedAttribute("FunctionNode.apply, which does it")
+    volatile = ReplacedAttribute("with cvzoo.no_backprop_mode(): ...")
+    zerograd = ReplacedAttribute("cleargrad()")
 
     def __init__(self, array: Any, *, name: str | None = None, grad: Any = None, requires_grad: bool = True):
         if isinstance(array, Variable):
@@ -126,6 +133,14 @@ class Variable:
         self._node = None
         if grad is not None:
             self.grad = place.asarray(grad)
+
+    def to_gpu(self, device: int | None = None) -> None:
+        """Move it to the GPU of that number; None for the first. Chainer's name of `to_device`."""
+        self.to_device(f"gpu:{device or 0}")
+
+    def to_cpu(self) -> None:
+        """Move it to the CPU's memory. Chainer's name of `to_device("cpu")`."""
+        self.to_device("cpu")
 
     def item(self) -> float | int | bool:
         """The only element as a Python number.

@@ -40,6 +40,11 @@ class _ConfigModule(types.ModuleType):
                 f"cvzoo.config.{name} cannot be assigned",
                 hint=f"with cvzoo.using_config({name!r}, {value!r}): ...",
             )
+        if not name.startswith("_") and name not in self.__dict__ and not isinstance(value, types.ModuleType):
+            raise ConfigError(
+                f"cvzoo.config has no switch {name!r}, and none can be added",
+                expected=", ".join(sorted(switches.__dict__)),
+            )
         super().__setattr__(name, value)
 
 

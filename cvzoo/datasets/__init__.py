@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from cvzoo.datasets.convert.convert_dataset import Conversion, convert_dataset
     from cvzoo.datasets.convert.losses import Loss
     from cvzoo.datasets.cub.datasets import CUBInstanceSegmentationDataset, CUBKeypointDataset, CUBLabelDataset
+    from cvzoo.datasets.dataset_mixin import DatasetMixin
     from cvzoo.datasets.directory_parsing_label_dataset import (
         DirectoryParsingLabelDataset,
         directory_parsing_label_names,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from cvzoo.datasets.doctor.fault import Fault, Severity
     from cvzoo.datasets.doctor.finding import Finding
     from cvzoo.datasets.doctor.write_fixed_dataset import write_fixed_dataset
+    from cvzoo.datasets.image_dataset import ImageDataset
     from cvzoo.datasets.label_map_splits import label_map_splits
     from cvzoo.datasets.labeled_image_dataset import LabeledImageDataset
     from cvzoo.datasets.layouts.annotated_set import AnnotatedObject, AnnotatedPhoto, AnnotatedSet
@@ -168,6 +170,7 @@ __all__ = [
     "CUBKeypointDataset",
     "CUBLabelDataset",
     "dataset_home",
+    "DatasetMixin",
     "DataSpec",
     "directory_parsing_label_names",
     "DirectoryParsingLabelDataset",
@@ -177,6 +180,7 @@ __all__ = [
     "get_cross_validation_datasets",
     "get_cross_validation_datasets_random",
     "GetterDataset",
+    "ImageDataset",
     "label_map_splits",
     "LabeledImageDataset",
     "Loss",
@@ -215,4 +219,15 @@ __all__ = [
     "YOLOBboxDataset",
 ]
 
-import_on_demand(__name__)
+_REPLACED = {
+    "DictDataset": "TupleDataset(('x', xs), ('t', ts)), whose values have names",
+    "get_cifar10": "CIFAR10Dataset(split='train'), CIFAR10Dataset(split='test')",
+    "get_cifar100": "CIFAR100Dataset(split='train'), CIFAR100Dataset(split='test')",
+    "get_fashion_mnist": "MNISTDataset(folder, split='train'), which reads Fashion-MNIST's four files, too",
+    "get_mnist": "MNISTDataset(split='train'), MNISTDataset(split='test')",
+    "LabeledZippedImageDataset": "LabeledImageDataset, of the unpacked archive",
+    "MultiZippedImageDataset": "ImageDataset, of the unpacked archives",
+    "ZippedImageDataset": "ImageDataset, of the unpacked archive",
+}
+
+import_on_demand(__name__, replaced=_REPLACED)

@@ -11,6 +11,7 @@
     ├── BackendError (RuntimeError)      a device or a vendor's library is absent or refused a call
     ├── UnsupportedError (ValueError)    a file or a network asks for something that cvzoo does not have
     ├── MissingExtraError (ImportError)  an optional package is absent; the message holds the pip command
+    ├── ReplacedAttributeError (AttributeError)  an attribute of Chainer's has another name here
     ├── ReplacedNameError (ImportError)  a name of Chainer or ChainerCV has another here; the message says which
     ├── ImageError (ValueError)          an image is corrupt, empty, too large or of an unknown kind
     ├── DatasetError (ValueError)        a data set's files are absent, or hold what they must not
@@ -96,6 +97,10 @@ class MissingExtraError(CvzooError, ImportError):
 
 class ReplacedNameError(CvzooError, ImportError):
     """A name of Chainer or ChainerCV has another here."""
+
+
+class ReplacedAttributeError(CvzooError, AttributeError):
+    """An attribute of Chainer's has another name here."""
 
 
 class ImageError(CvzooError, ValueError):

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from cvzoo.functions.loss.hinge import hinge
     from cvzoo.functions.loss.huber_loss import huber_loss, smooth_l1
     from cvzoo.functions.loss.mean_squared_error import mean_absolute_error, mean_squared_error
+    from cvzoo.functions.loss.negative_sampling import negative_sampling
     from cvzoo.functions.loss.sigmoid_cross_entropy import sigmoid_cross_entropy
     from cvzoo.functions.loss.sigmoid_focal_loss import sigmoid_focal_loss
     from cvzoo.functions.loss.softmax_cross_entropy import softmax_cross_entropy
@@ -223,6 +224,7 @@ __all__ = [
     "moveaxis",
     "multiply",
     "negative",
+    "negative_sampling",
     "norm",
     "normalize",
     "pad",
@@ -297,4 +299,25 @@ __all__ = [
 install_operators()
 del install_operators  # not a function of this room
 
-import_on_demand(__name__)
+# classes of Chainer before links (FunctionSet's), and functions that go by another name
+_REPLACED = {
+    "BatchNormalization": "cvzoo.links.BatchNormalization",
+    "Bilinear": "cvzoo.functions.einsum, of parameters in a cvzoo.Chain",
+    "BinaryHierarchicalSoftmax": "cvzoo.links.BinaryHierarchicalSoftmax",
+    "Convolution2D": "cvzoo.links.Convolution2D",
+    "Deconvolution2D": "cvzoo.links.Deconvolution2D",
+    "EmbedID": "cvzoo.links.EmbedID",
+    "Inception": "cvzoo.links.Inception",
+    "InceptionBN": "cvzoo.links.InceptionBN",
+    "Linear": "cvzoo.links.Linear",
+    "NegativeSampling": "cvzoo.links.NegativeSampling",
+    "PReLU": "cvzoo.links.PReLU",
+    "Parameter": "cvzoo.Parameter",
+    "bias": "cvzoo.functions.add, of x and b with its axes in place",
+    "deconvolution_nd": "cvzoo.functions.deconvolution_2d, of each frame",
+    "layer_norm": "cvzoo.functions.layer_normalization",
+    "scale": "cvzoo.functions.multiply, of x and y with its axes in place",
+    "squared_difference": "cvzoo.functions.squared_error",
+}
+
+import_on_demand(__name__, replaced=_REPLACED)

@@ -22,9 +22,9 @@ def compile_link(
         link.check_learns("compile(train=True)")
     replay_methods(link, limit, train=train, recompute=recompute)
     _replay_below(link, limit, train=train, recompute=recompute)
-    if not example:
-        return None
     method = link.__dict__.get(link.replayed[0])
+    if not example or method is None:  # a link with hooks is not replayed by itself
+        return None
     if not train:
         with using_config("train", False), no_backprop_mode():
             return method.compile(example)

@@ -218,6 +218,7 @@ def _build(
         changed[change.__name__] = changed.get(change.__name__, 0) + change(graph)
     arrays: list[Any] = []
     flatten((own_args, own_kwargs), arrays)
+    first.undo()  # results may follow from what functions change in place
     arrays = [*[x._array if isinstance(x, Variable) else x for x in arrays], *first.given]
     if on_device:
         program, results = _captured(graph, arrays, memory, random_state)
@@ -228,6 +229,7 @@ def _build(
         for change in STEP_PASSES:
             changed[change.__name__] = change(lowered)
         program = Program(lowered, memory)
+        first.undo()
         with using_random_state(random_state):
             results = program.forward(arrays[: graph.n_input])
         results += program.backward(first.given)

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from cvzoo.iterators.apply_to_iterator import apply_to_iterator
     from cvzoo.iterators.multiprocess_iterator import MultiprocessIterator
     from cvzoo.iterators.multithread_iterator import MultithreadIterator
+    from cvzoo.iterators.order_samplers import OrderSampler, ShuffleOrderSampler
     from cvzoo.iterators.progress_hook import ProgressHook
     from cvzoo.iterators.serial_iterator import SerialIterator
     from cvzoo.iterators.unzip import unzip
@@ -18,8 +19,10 @@ __all__ = [
     "apply_to_iterator",
     "MultiprocessIterator",
     "MultithreadIterator",
+    "OrderSampler",
     "ProgressHook",
     "SerialIterator",
+    "ShuffleOrderSampler",
     "unzip",
 ]
 

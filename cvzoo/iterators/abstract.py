@@ -3,8 +3,10 @@
 import abc
 from typing import Generic, TypeVar
 
+from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.iterators.cursor import Cursor, IteratorState
 from cvzoo.iterators.fetch import IndexableDataset
+from cvzoo.iterators.order_samplers import Sampler
 
 Example = TypeVar("Example")
 Self = TypeVar("Self", bound="AbstractIterator")
@@ -20,6 +22,7 @@ class AbstractIterator(abc.ABC, Generic[Example]):
     batch_size: examples per batch; without `repeat`, the last batch may have fewer
     repeat: iterate endlessly; False: stop after one epoch
     shuffle: a new random order each epoch; None: True, as in Chainer
+    order_sampler: an OrderSampler, which decides on the order of each epoch; not together with `shuffle`
     seed: a non-negative integer; None draws one from cvzoo's generator (`cvzoo.set_seed`)
 
     epoch, is_new_epoch, epoch_detail, previous_epoch_detail, current_position, next(), reset(), finalize(): as in
@@ -33,10 +36,19 @@ class AbstractIterator(abc.ABC, Generic[Example]):
         repeat: bool,
         shuffle: bool | None,
         seed: int | None,
+        order_sampler: Sampler | None = None,
     ) -> None:
         self.dataset = dataset
-        shuffle = True if shuffle is None else shuffle
-        self._cursor = Cursor(len(dataset), batch_size, repeat=repeat, shuffle=shuffle, seed=seed)
+        if order_sampler is not None and shuffle is not None:
+            raise ValueRangeError(
+                "shuffle and order_sampler both decide on the order of examples",
+                got=f"shuffle={shuffle}",
+                hint="shuffle=None",
+            )
+        shuffle = order_sampler is None if shuffle is None else shuffle
+        self._cursor = Cursor(
+            len(dataset), batch_size, repeat=repeat, shuffle=shuffle, seed=seed, order_sampler=order_sampler
+        )
 
     @abc.abstractmethod
     def _next_batch(self) -> list[Example] | None:
@@ -121,7 +133,8 @@ class AbstractIterator(abc.ABC, Generic[Example]):
         return None if self._cursor.previous is None else self._detail(*self._cursor.previous)
 
     def _detail(self, epoch: int, position: int) -> float:
-        return epoch + position / self._cursor.n_example if self._cursor.n_example else float(epoch)
+        # the order of an epoch that has not begun need not be known yet
+        return epoch + position / self._cursor.length_of(epoch) if position else float(epoch)
 
     def __enter__(self: Self) -> Self:
         return self

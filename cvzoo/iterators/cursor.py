@@ -8,6 +8,7 @@ import numpy as np
 
 from cvzoo.config.randomness import random_generator
 from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.iterators.order_samplers import SampledOrders, Sampler
 from cvzoo.typing.aliases import Array
 
 IteratorState: TypeAlias = Mapping[str, int]
@@ -18,12 +19,22 @@ class Cursor:
 
     n_example, batch_size, repeat, shuffle: as in AbstractIterator
     seed: of the order of every epoch and of random transforms; None draws one from cvzoo's generator
+    order_sampler: decides on the order of every epoch in place of `shuffle`, or None
 
     epoch: completed epochs; position: returned examples of the current epoch; is_new_epoch: the last batch completed an
     epoch; previous: epoch and position before the last batch, or None
     """
 
-    def __init__(self, n_example: int, batch_size: int, *, repeat: bool, shuffle: bool, seed: int | None) -> None:
+    def __init__(
+        self,
+        n_example: int,
+        batch_size: int,
+        *,
+        repeat: bool,
+        shuffle: bool,
+        seed: int | None,
+        order_sampler: Sampler | None = None,
+    ) -> None:
         if not isinstance(batch_size, (int, np.integer)) or batch_size < 1:
             raise ValueRangeError("batch_size must be a positive integer", got=repr(batch_size))
         if repeat and n_example == 0:
@@ -37,6 +48,8 @@ class Cursor:
         self.repeat = bool(repeat)
         self.shuffle = bool(shuffle)
         self.seed = int(seed)
+        self.order_sampler = order_sampler
+        self._sampled = None if order_sampler is None else SampledOrders(order_sampler, n_example)
         self._cached_order: tuple[int, Array] | None = None  # (epoch, its order)
         self.reset()
 
@@ -59,7 +72,7 @@ class Cursor:
             indices = order[self.position : self.position + self.batch_size - len(batch)]
             batch += [(self.epoch, int(index)) for index in indices]
             self.position += len(indices)
-            if self.position == self.n_example:
+            if self.position == len(order):
                 self.epoch, self.position = self.epoch + 1, 0
                 if not self.repeat:
                     break
@@ -67,7 +80,18 @@ class Cursor:
         self.previous = before
         return batch
 
+    @property
+    def given_shuffle(self) -> bool | None:
+        """`shuffle` as iterators take it."""
+        return self.shuffle if self._sampled is None else None
+
+    def length_of(self, epoch: int) -> int:
+        """How many examples an epoch has."""
+        return self.n_example if self._sampled is None else len(self._order(epoch))
+
     def _order(self, epoch: int) -> Sequence[int] | Array:
+        if self._sampled is not None:
+            return self._sampled.order(self.seed, epoch)
         if not self.shuffle:
             return range(self.n_example)
         if self._cached_order is None or self._cached_order[0] != epoch:
@@ -80,7 +104,7 @@ class Cursor:
         return {
             "seed": self.seed,
             "n_example": self.n_example,
-            "shuffle": int(self.shuffle),
+            "shuffle": self._kind_of_order(),
             "epoch": self.epoch,
             "position": self.position,
             "is_new_epoch": int(self.is_new_epoch),
@@ -96,14 +120,16 @@ class Cursor:
                 "this is not the state of an iterator", expected=", ".join(self.state()), got=list(state)
             )
         state = {name: int(state[name]) for name in self.state()}
-        for name, own in (("n_example", self.n_example), ("shuffle", int(self.shuffle))):
+        for name, own in (("n_example", self.n_example), ("shuffle", self._kind_of_order())):
             if state[name] != own:
                 raise ValueRangeError(
                     f"the state is of an iterator with another {name}, so its order cannot be resumed",
                     expected=own,
                     got=state[name],
                 )
-        if state["seed"] < 0 or state["epoch"] < 0 or not 0 <= state["position"] <= self.n_example:
+        if state["seed"] < 0 or state["epoch"] < 0 or state["position"] < 0:
+            raise ValueRangeError("the position of the state is outside the data set", got=state)
+        if state["position"] > self._with_seed(state["seed"]).length_of(state["epoch"]):
             raise ValueRangeError("the position of the state is outside the data set", got=state)
         self.seed = state["seed"]
         self._cached_order = None
@@ -111,6 +137,15 @@ class Cursor:
         self.is_new_epoch = bool(state["is_new_epoch"])
         before = state["previous_epoch"], state["previous_position"]
         self.previous = None if before[0] < 0 else before
+
+    def _kind_of_order(self) -> int:
+        """0 as it stands, 1 shuffled, 2 an order sampler's."""
+        return int(self.shuffle) if self._sampled is None else 2
+
+    def _with_seed(self, seed: int) -> "Cursor":
+        other = self.copy()
+        other.seed = seed
+        return other
 
     def copy(self) -> "Cursor":
         """Another cursor at the same position."""

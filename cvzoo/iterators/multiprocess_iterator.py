@@ -9,6 +9,7 @@ from cvzoo.errors.exceptions import ExampleError, ValueRangeError
 from cvzoo.iterators.abstract import AbstractIterator, Example
 from cvzoo.iterators.cursor import Cursor
 from cvzoo.iterators.fetch import IndexableDataset
+from cvzoo.iterators.order_samplers import Sampler
 from cvzoo.iterators.worker_pool import WorkerPool
 
 _SLOT_SIZE = 16 << 20  # an image of 1080 x 1280 in float32
@@ -45,12 +46,13 @@ class MultiprocessIterator(AbstractIterator[Example]):
         n_processes: int | None = None,
         n_prefetch: int | None = None,
         shared_mem: int | None = None,
+        order_sampler: Sampler | None = None,
         *,
         seed: int | None = None,
         start_method: str | None = None,
         timeout: float | None = None,
     ) -> None:
-        super().__init__(dataset, batch_size, repeat, shuffle, seed)
+        super().__init__(dataset, batch_size, repeat, shuffle, seed, order_sampler)
         methods = multiprocessing.get_all_start_methods()
         if start_method is None:
             start_method = "forkserver" if "forkserver" in methods else "spawn"
@@ -142,10 +144,11 @@ class MultiprocessIterator(AbstractIterator[Example]):
             self.dataset,
             self.batch_size,
             self.repeat,
-            self._cursor.shuffle,
+            self._cursor.given_shuffle,
             self._n_processes,
             self._n_prefetch,
             self._shared_mem,
+            order_sampler=self._cursor.order_sampler,
             seed=self.seed,
             start_method=self._start_method,
             timeout=self._timeout,

@@ -7,6 +7,7 @@ from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.iterators.abstract import AbstractIterator, Example
 from cvzoo.iterators.cursor import Cursor
 from cvzoo.iterators.fetch import IndexableDataset, fetch
+from cvzoo.iterators.order_samplers import Sampler
 
 
 class MultithreadIterator(AbstractIterator[Example]):
@@ -27,11 +28,12 @@ class MultithreadIterator(AbstractIterator[Example]):
         repeat: bool = True,
         shuffle: bool | None = None,
         n_threads: int = 1,
+        order_sampler: Sampler | None = None,
         *,
         n_prefetch: int = 1,
         seed: int | None = None,
     ) -> None:
-        super().__init__(dataset, batch_size, repeat, shuffle, seed)
+        super().__init__(dataset, batch_size, repeat, shuffle, seed, order_sampler)
         if n_threads < 1 or n_prefetch < 0:
             raise ValueRangeError("n_threads must be positive and n_prefetch non-negative", got=(n_threads, n_prefetch))
         self._n_threads = n_threads
@@ -88,9 +90,10 @@ class MultithreadIterator(AbstractIterator[Example]):
             self.dataset,
             self.batch_size,
             self.repeat,
-            self._cursor.shuffle,
+            self._cursor.given_shuffle,
             self._n_threads,
             n_prefetch=self._n_prefetch,
+            order_sampler=self._cursor.order_sampler,
             seed=self.seed,
         )
         other.load_state(self.state())

@@ -2,6 +2,7 @@
 
 from cvzoo.iterators.abstract import AbstractIterator, Example
 from cvzoo.iterators.fetch import IndexableDataset, fetch
+from cvzoo.iterators.order_samplers import Sampler
 
 
 class SerialIterator(AbstractIterator[Example]):
@@ -16,10 +17,11 @@ class SerialIterator(AbstractIterator[Example]):
         batch_size: int,
         repeat: bool = True,
         shuffle: bool | None = None,
+        order_sampler: Sampler | None = None,
         *,
         seed: int | None = None,
     ) -> None:
-        super().__init__(dataset, batch_size, repeat, shuffle, seed)
+        super().__init__(dataset, batch_size, repeat, shuffle, seed, order_sampler)
 
     def _next_batch(self) -> list[Example] | None:
         ahead = self._cursor.copy()

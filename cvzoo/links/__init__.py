@@ -10,18 +10,24 @@ if TYPE_CHECKING:
     from cvzoo.links.connection.batch_normalization import BatchNormalization, FrozenBatchNormalization
     from cvzoo.links.connection.conv_2d_bn_activ import Conv2DActiv, Conv2DBNActiv, SeparableConv2DBNActiv
     from cvzoo.links.connection.convolution_2d import Convolution2D, DepthwiseConvolution2D
+    from cvzoo.links.connection.convolution_nd import Convolution1D, Convolution3D, ConvolutionND
     from cvzoo.links.connection.deconvolution_2d import Deconvolution2D
+    from cvzoo.links.connection.deformable_convolution_2d import DeformableConvolution2D
     from cvzoo.links.connection.embed_id import EmbedID
     from cvzoo.links.connection.group_normalization import GroupNormalization
+    from cvzoo.links.connection.inception import Inception, InceptionBN
     from cvzoo.links.connection.layer_normalization import LayerNormalization, LayerNormalization2D
     from cvzoo.links.connection.linear import Linear
     from cvzoo.links.connection.lstm import LSTM
     from cvzoo.links.connection.maxout import Maxout
     from cvzoo.links.connection.multi_head_attention import MultiHeadAttention
+    from cvzoo.links.connection.parameter import Parameter
     from cvzoo.links.connection.prelu import PReLU
     from cvzoo.links.connection.scale import Bias, Scale
     from cvzoo.links.connection.se_block import SEBlock
     from cvzoo.links.link import Link
+    from cvzoo.links.loss.binary_hierarchical_softmax import BinaryHierarchicalSoftmax
+    from cvzoo.links.loss.negative_sampling import NegativeSampling
     from cvzoo.links.model.alexnet.alexnet import AlexNet
     from cvzoo.links.model.architectures import Architecture, architectures
     from cvzoo.links.model.caffe.caffe_function import CaffeFunction
@@ -254,6 +260,7 @@ __all__ = [
     "BatchNormalization",
     "bbox2loc",
     "Bias",
+    "BinaryHierarchicalSoftmax",
     "CaffeFunction",
     "CenterCrop",
     "Chain",
@@ -272,7 +279,10 @@ __all__ = [
     "ConvNeXtLarge",
     "ConvNeXtSmall",
     "ConvNeXtTiny",
+    "Convolution1D",
     "Convolution2D",
+    "Convolution3D",
+    "ConvolutionND",
     "count_field",
     "DarknetDetector",
     "DarknetNetwork",
@@ -282,6 +292,7 @@ __all__ = [
     "DeepLabV3plusXception65",
     "DeepLabV3ResNet101",
     "DeepLabV3ResNet50",
+    "DeformableConvolution2D",
     "DenseBackbone",
     "DenseNet",
     "DenseNet121",
@@ -337,6 +348,8 @@ __all__ = [
     "GoogLeNet",
     "GridCells",
     "GroupNormalization",
+    "Inception",
+    "InceptionBN",
     "InceptionV3",
     "InstanceSegmentations",
     "KeyPointDetections",
@@ -386,7 +399,9 @@ __all__ = [
     "multibox_loss",
     "MultiboxCoder",
     "MultiHeadAttention",
+    "NegativeSampling",
     "Normalize",
+    "Parameter",
     "PhotoPreparation",
     "PhotoTransform",
     "PickableSequentialChain",
@@ -520,4 +535,4 @@ __all__ = [
     "ZooMember",
 ]
 
-import_on_demand(__name__)
+import_on_demand(__name__, after="cvzoo.links.chain")  # which gives Link its `repeat`

@@ -213,3 +213,11 @@ class Sequential(ChainList):
 
 def _name_of(layer: Layer) -> str:
     return type(layer).__name__ if isinstance(layer, Link) else getattr(layer, "__name__", type(layer).__name__)
+
+
+def _repeat(self: Link, n_repeat: int, mode: str = "init") -> Sequential:
+    """A Sequential of `n_repeat` copies of this link, one after the other; `mode` as in `copy`."""
+    return Sequential(*(self.copy(mode) for _ in range(n_repeat)))
+
+
+Link.repeat = _repeat  # a Sequential is a Link: a Link cannot know it when it is defined

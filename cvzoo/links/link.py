@@ -14,14 +14,19 @@ from cvzoo.backends.arrays import is_array, to_numpy
 from cvzoo.backends.device import Device, device_of, get_device, on_device_of
 from cvzoo.backends.float_types import is_float
 from cvzoo.config.switches import switches
+from cvzoo.errors.attributes import ReplacedAttribute
 from cvzoo.errors.exceptions import DtypeError, GraphError, ValueRangeError, WeightsMismatchError
 from cvzoo.links.connection.layer_kernel import AbstractLayerKernel
+from cvzoo.links.link_hook import LinkHook, add_hook_to, between_hooks, delete_hook_of, this_thread
 from cvzoo.links.walk import Walk
 from cvzoo.weights.report import LoadReport, match_arrays
 
 if TYPE_CHECKING:
     from cvzoo.graph.compiled_graph import CompiledGraph
     from cvzoo.graph.learning_graph import LearningGraph
+    from cvzoo.links.chain import Sequential
+
+Self = TypeVar("Self", bound="Link")
 
 Self = TypeVar("Self", bound="Link")
 
@@ -47,6 +52,13 @@ class Link:
     rows_vary: bool = False
     # whether what `named_children` gives changes by assignments only; a class that writes its own is walked every time
     notes_children: bool = True
+    # a Sequential of so many copies of this link, one after the other; see chain.py
+    repeat: "Callable[..., Sequential]"
+    add_uninitialized_param = ReplacedAttribute("Parameter(initializer) without a shape, inside init_scope")
+    serialize = ReplacedAttribute("cvzoo.serializers.save_npz and load_npz")
+    to_chx = ReplacedAttribute("to_device")
+    to_intel64 = ReplacedAttribute("nothing: oneDNN is used without being asked")
+    zerograds = ReplacedAttribute("cleargrads()")
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -151,7 +163,27 @@ class Link:
 
     # --- calling ----------------------------------------------------------------------------------------------------
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if "_hooks" in self.__dict__ or this_thread.hooks:
+            return between_hooks(self, self.forward, args, kwargs)
         return self.forward(*args, **kwargs)
+
+    @property
+    def local_link_hooks(self) -> Mapping[str, LinkHook]:
+        """This link's own hooks, by name."""
+        return self.__dict__.get("_hooks", {})
+
+    def add_hook(self: Self, hook: LinkHook, name: str | None = None) -> Self:
+        """This link, which calls the hook before and after its `forward` from now on; it is not replayed by itself.
+
+        name: what `delete_hook` knows it by; None for its own name
+        Raises ValueRangeError if the link has a hook of that name, or the hook does not fit.
+        """
+        add_hook_to(self, hook, hook.name if name is None else name)
+        return self
+
+    def delete_hook(self, name: str) -> None:
+        """Take away the hook of that name. Raises ValueRangeError if there is none."""
+        delete_hook_of(self, name)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """What the link computes; every link writes its own."""
@@ -189,7 +221,10 @@ class Link:
         return graph.graphs_of(self)
 
     def replayable_methods(self) -> dict[str, Callable[..., Any]]:
-        """What the class has written of the methods that `compile` replays, by name."""
+        """What the class has written of the methods that `compile` replays, by name; nothing if it has hooks of its
+        own, which run in Python."""
+        if self.local_link_hooks:
+            return {}
         found = {name: getattr(type(self), name, None) for name in self.replayed}
         return {name: method for name, method in found.items() if method is not None and method is not Link.forward}
 
@@ -299,6 +334,11 @@ class Link:
             if parameter._node is not None:
                 parameter._node.requires_grad = False
 
+    @property
+    def update_enabled(self) -> bool:
+        """Whether gradients are taken of any of its parameters."""
+        return any(parameter.requires_grad for parameter in self.params())
+
     # --- copies and devices -----------------------------------------------------------------------------------------
     def copy(self: Self, mode: str = "share") -> Self:
         """A copy of the tree of links.
@@ -333,6 +373,8 @@ class Link:
         state["_persistents"] = dict(self._persistents)
         for name in self._params:
             state[name] = copy.copy(state[name])
+        if "_hooks" in state:  # a hook belongs to one link
+            state["_hooks"] = copy.deepcopy(state["_hooks"])
         return twin
 
     def copyparams(self, link: "Link", copy_persistent: bool = True) -> None:
@@ -364,6 +406,14 @@ class Link:
                 if value is not None and not np.isscalar(value) and value.ndim:
                     link.__dict__[name] = place.asarray(value)
         return self
+
+    def to_gpu(self: Self, device: int | None = None) -> Self:
+        """This link, with its arrays on the GPU of that number; None for the first. Chainer's name of `to_device`."""
+        return self.to_device(f"gpu:{device or 0}")
+
+    def to_cpu(self: Self) -> Self:
+        """This link, with its arrays in the CPU's memory. Chainer's name of `to_device("cpu")`."""
+        return self.to_device("cpu")
 
     # --- values in and out ------------------------------------------------------------------------------------------
     def state_arrays(self) -> dict[str, np.ndarray]:

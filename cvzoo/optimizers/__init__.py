@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from cvzoo.optimizers.hyperparameter import Hyperparameter, HyperparameterProxy
     from cvzoo.optimizers.lamb import LAMB
     from cvzoo.optimizers.lars import LARS
-    from cvzoo.optimizers.momentum_sgd import MomentumSGD
+    from cvzoo.optimizers.momentum_sgd import CorrectedMomentumSGD, MomentumSGD
     from cvzoo.optimizers.nesterov_ag import NesterovAG
     from cvzoo.optimizers.optimizer import AbstractOptimizer
     from cvzoo.optimizers.optimizer_hook import AbstractOptimizerHook
@@ -42,6 +42,7 @@ __all__ = [
     "Adam",
     "AdamW",
     "AMSGrad",
+    "CorrectedMomentumSGD",
     "ExponentialMovingAverage",
     "Freeze",
     "GradientClipping",
@@ -62,4 +63,13 @@ __all__ = [
     "WeightDecay",
 ]
 
-import_on_demand(__name__)
+_REPLACED = {
+    "AdaBound": "Adam or AdamW",
+    "AMSBound": "AMSGrad",
+    "GradientLARS": "the optimizer LARS",
+    "MSVAG": "Adam or AdamW",
+    "RMSpropGraves": "RMSprop",
+    "SMORMS3": "RMSprop",
+}
+
+import_on_demand(__name__, replaced=_REPLACED)

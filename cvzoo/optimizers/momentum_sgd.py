@@ -49,3 +49,6 @@ class MomentumSGD(AbstractOptimizer):
 
     def __init__(self, lr: float = 0.01, momentum: float = 0.9):
         super().__init__({"lr": lr, "momentum": momentum})
+
+
+CorrectedMomentumSGD = MomentumSGD  # the name by which Chainer has it

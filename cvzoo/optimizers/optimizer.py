@@ -8,6 +8,7 @@ import numpy as np
 
 from cvzoo.backends.arrays import device_number, is_array
 from cvzoo.backends.device import Device, device_of
+from cvzoo.errors.attributes import ReplacedAttribute
 from cvzoo.errors.exceptions import DtypeError, GraphError, ValueRangeError
 from cvzoo.links.link import Link
 from cvzoo.optimizers.entry import Entry
@@ -71,6 +72,15 @@ class AbstractOptimizer(abc.ABC):
         "use_auto_new_epoch",
     )
     rule_class: ClassVar[type[AbstractUpdateRule]]
+
+    accumulate_grads = ReplacedAttribute("accumulate(count), or target.addgrads(link)")
+    clip_grads = ReplacedAttribute("add_hook(cvzoo.optimizer_hooks.GradientClipping(threshold))")
+    compute_grads_norm = ReplacedAttribute("add_hook(cvzoo.optimizer_hooks.GradientClipping(threshold))")
+    serialize = ReplacedAttribute("cvzoo.serializers.save_npz and load_npz")
+    set_loss_scale = ReplacedAttribute("loss_scaling(scale=...)")
+    use_cleargrads = ReplacedAttribute("nothing: gradients are cleared, never filled with zeros")
+    weight_decay = ReplacedAttribute("add_hook(cvzoo.optimizer_hooks.WeightDecay(rate))")
+    zero_grads = ReplacedAttribute("target.cleargrads()")
 
     def __init__(self, values: Mapping[str, float], exempt: Selector | None = None):
         self.target: Link | None = None

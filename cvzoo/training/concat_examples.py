@@ -37,6 +37,11 @@ def concat_examples(batch: Sequence[Any], device: str | int | None = None, paddi
     return _concat(batch, device, padding, "the examples")
 
 
+def to_device(device: str | int | None, x: Any) -> Any:
+    """The array x on the device; None: where it is."""
+    return x if device is None else get_device(device).asarray(x)
+
+
 def batch_device(asked: str | int | None, target: Any) -> str | int | None:
     """Where a target's batches go: to the device asked for, else to the target's GPU; None: they stay where they are.
 
@@ -54,7 +59,7 @@ def _concat(values: Sequence[Any], device: str | int | None, padding: Any, what:
         joined = np.stack(arrays)
     else:
         joined = _padded(arrays, padding, what)
-    return joined if device is None else get_device(device).asarray(joined)
+    return to_device(device, joined)
 
 
 def _at_most_32_bits(value: Any) -> Any:

@@ -23,6 +23,7 @@ BUILT_IN = {
     "ImageError": ValueError,
     "MissingExtraError": ImportError,
     "NoSuchKeyError": LookupError,
+    "ReplacedAttributeError": AttributeError,
     "ReplacedNameError": ImportError,
     "ShapeError": ValueError,
     "UnsafeFileError": ValueError,

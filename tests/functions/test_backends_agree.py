@@ -18,6 +18,7 @@ ANSWERS = np.random.default_rng(8).integers(-1, 2, size=(3, 8, 11, 9))
 PLACES = np.random.default_rng(9).integers(0, 80, size=(3, 8, 5, 4))
 PHOTO, MAP, ROWS = (2, 3, 33, 41), (3, 8, 11, 9), (5, 24)
 VIDEO = (2, 8, 5, 9, 7)
+PICKED = np.random.default_rng(3).integers(0, 9, (5, 3)).astype("i")
 TRUTHS = np.int32([1, 0, 0, 1, 0])
 NUMBERED_ROIS = np.float32([[0, 0, 0, 17, 21], [2, 2, 3, 9, 15], [2, 1, 8, 17, 12]])
 UNIT = "0..1"
@@ -239,6 +240,7 @@ CASES = {
     "max_pooling_1d": (lambda x: F.max_pooling_1d(x, 3, 2, 1), [(3, 8, 40)]),
     "max_pooling_3d": (lambda x: F.max_pooling_3d(x, 3, 2, 1), [VIDEO]),
     "max_pooling_nd": (lambda x: F.max_pooling_nd(x, (1, 2, 3)), [VIDEO]),
+    "negative_sampling": (lambda x, W: F.negative_sampling(x, TRUTHS, W, lambda shape: PICKED, 3), [ROWS, (9, 24)]),
     "roi_pooling_2d": (lambda x: F.roi_pooling_2d(x, NUMBERED_ROIS, 3, 4, 0.5), [MAP]),
     "spatial_transformer_grid": (lambda x: F.spatial_transformer_grid(x, (9, 7)), [(3, 2, 3)]),
     "spatial_transformer_sampler": (F.spatial_transformer_sampler, [MAP, (UNIT, 3, 2, 10, 12)]),

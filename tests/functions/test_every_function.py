@@ -18,6 +18,7 @@ FLAT = {
 ROWS, CUBE, MAP = (3, 4), (2, 3, 4), (2, 4, 5, 5)
 SEQUENCE, VIDEO = (2, 4, 5), (1, 2, 4, 3, 3)
 LABELS = np.array([0, -1, 3])
+DRAWN = np.array([[1, 2], [0, 3], [3, 3]])
 ROIS = np.array([[0.0, 1, 8, 9], [2, 3, 9, 6], [-3, 0, 8, 8]], "float32"), np.array([0, 1, 1])
 NUMBERED_ROIS = np.array([[0, 1.0, 0, 9, 8], [1, 3, 2, 6, 9]])
 ANSWERS = np.array([[0, 1, -1, 1], [1, 1, 0, 0], [-1, 0, 1, 0]])
@@ -138,6 +139,7 @@ CASES = {
     "moveaxis": (lambda x: F.moveaxis(x, 0, 2), [CUBE]),
     "multiply": (F.multiply, [CUBE, (3, 1)]),
     "negative": (F.negative, [ROWS]),
+    "negative_sampling": (lambda x, W: F.negative_sampling(x, LABELS, W, lambda shape: DRAWN, 2), [ROWS, (4, 4)]),
     "norm": (lambda x: F.norm(x, 1), [CUBE]),
     "normalize": (F.normalize, [CUBE]),
     "pad": (lambda x: F.pad(x, ((0, 1), (2, 0))), [ROWS]),

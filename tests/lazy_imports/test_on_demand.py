@@ -24,7 +24,7 @@ def modules_after(statement):
         ("import cvzoo", 3),
         ("import cvzoo.links", 10),
         ("from cvzoo.geometry import nms", 60),
-        ("from cvzoo import Link", 84),
+        ("from cvzoo import Link", 87),
         ("from cvzoo.links import SSD300", 250),
     ],
 )

@@ -19,6 +19,7 @@ from cvzoo.functions.connection.fused_convolution_2d import fused_convolution_2d
 from cvzoo.links.connection.batch_normalization import BatchNormalization, FrozenBatchNormalization
 from cvzoo.links.connection.convolution_2d import Convolution2D
 from cvzoo.links.link import Link
+from cvzoo.links.link_hook import between_hooks
 
 
 def folded(
@@ -87,7 +88,7 @@ def fused_activation(activ: Activ | None) -> tuple[str | None, float, float] | N
 
 def can_fold(conv: Convolution2D, norm: Link) -> bool:
     """Whether `fused_convolution` may stand for norm(conv(x)) now: no gradients, and fixed statistics."""
-    if switches.enable_backprop or conv.W._array is None:
+    if switches.enable_backprop or conv.W._array is None or norm.local_link_hooks:
         return False
     if isinstance(norm, FrozenBatchNormalization):
         return True
@@ -107,6 +108,13 @@ def fused_convolution(conv: Convolution2D, norm: Any = None) -> Callable[..., Va
     conv: whose W has a value
     norm: a batch normalization with fixed statistics (see `can_fold`), or None
     """
+    if conv.local_link_hooks:
+        # which filters it has is known only after its hooks
+        return lambda x, **settings: between_hooks(conv, lambda h: _fused(conv, norm)(h, **settings), (x,), {})
+    return _fused(conv, norm)
+
+
+def _fused(conv: Convolution2D, norm: Any) -> Callable[..., Variable]:
     if conv.kernel is not None:
         return functools.partial(conv.kernel.convolve, conv, norm)
     return float_convolution(conv, norm)

@@ -14,6 +14,7 @@ from cvzoo.functions.connection.fused_convolution_2d import fused_convolution_2d
 from cvzoo.functions.connection.linear import linear as linear_function
 from cvzoo.links.connection.fused_convolution import folded
 from cvzoo.links.connection.linear import Linear
+from cvzoo.links.link_hook import between_hooks
 
 
 def fused_linear(
@@ -37,7 +38,10 @@ def fused_linear(
     if w_shape is None or x.ndim < 2 or x.shape[-1] != w_shape[1]:
         raise ShapeError("fused_linear: x and W do not fit", expected=f"x (B, ..., I), W {w_shape}  O I", got=x.shape)
     run = float_rows if linear.kernel is None else linear.kernel.multiply_rows
-    return run(linear, x, b=b, with_gelu=with_gelu, scale=scale, add=add)
+    settings = {"b": b, "with_gelu": with_gelu, "scale": scale, "add": add}
+    if linear.local_link_hooks:
+        return between_hooks(linear, lambda h: run(linear, h, **settings), (x,), {})
+    return run(linear, x, **settings)
 
 
 def float_rows(

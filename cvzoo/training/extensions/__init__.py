@@ -69,4 +69,10 @@ __all__ = [
     "WarmupShift",
 ]
 
-import_on_demand(__name__)
+_REPLACED = {
+    "InverseShift": "make_shift, of a function of the trainer",
+    "MicroAverage": "Evaluator, whose means count each example once",
+    "unchain_variables": "nothing: observations keep no graphs",
+}
+
+import_on_demand(__name__, replaced=_REPLACED)

@@ -4,7 +4,6 @@ import contextlib
 import math
 import os
 import pathlib
-import re
 import sys
 import warnings
 from collections.abc import Mapping
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from cvzoo.errors.exceptions import FileError, ValueRangeError
 from cvzoo.serializers.state_file import read_state, state_order, write_state
 from cvzoo.training.extension import PRIORITY_SNAPSHOT, AbstractExtension
+from cvzoo.training.extensions.numbered_names import has_place, numbered, pattern_of, with_plain_places
 from cvzoo.training.output_folder import write_or_warn
 
 if TYPE_CHECKING:
@@ -38,8 +38,13 @@ class Snapshot(AbstractExtension):
         best_is: str = "largest",
         resume_with: str | None = None,
     ):
-        if "{iteration}" not in filename or os.path.basename(filename) != filename:
-            raise ValueRangeError("snapshot: filename", expected="a name with {iteration} in it", got=repr(filename))
+        filename = with_plain_places(filename)
+        if not has_place(filename) or os.path.basename(filename) != filename:
+            raise ValueRangeError(
+                "snapshot: filename has no place for a number, or is no plain name",
+                expected="a name with {iteration} or {epoch} in it",
+                got=repr(filename),
+            )
         if n_retains == 0 or n_retains < -1:
             raise ValueRangeError("snapshot: n_retains", expected="a positive number, or -1 for all", got=n_retains)
         if best_is not in ("largest", "smallest"):
@@ -62,7 +67,7 @@ class Snapshot(AbstractExtension):
 
     def save(self, trainer: "Trainer") -> bool:
         """Write the state; whether it could be written. What is too old goes after that."""
-        name = self.filename.replace("{iteration}", str(trainer.updater.iteration))
+        name = numbered(self.filename, trainer)
         path = pathlib.Path(trainer.out) / name
         before = self.state()
         self._count(name, trainer.observation)  # first, since the file holds this extension's state as well
@@ -138,7 +143,8 @@ def snapshot(
 ) -> Snapshot:
     """An extension that writes everything a run needs to go on, by default after every epoch.
 
-    filename: within the trainer's folder; {iteration} becomes the number of iterations
+    filename: within the trainer's folder; {iteration} or {epoch} becomes that number, as Chainer's
+        {.updater.iteration} and {.updater.epoch} do
     n_retains: how many files are kept, the newest ones of this run; -1: all
     autoload: go on from the newest whole file in the trainer's folder, if there is one; damaged ones are named in a
         warning and passed over
@@ -176,7 +182,7 @@ def _found(folder: str, filename: str, *, tells: bool = True) -> list[tuple[tupl
 
     tells: warn of those that cannot
     """
-    name = re.compile(re.escape(filename).replace(re.escape("{iteration}"), r"(\d+)"))
+    name = pattern_of(with_plain_places(filename))
     found = []
     for path in pathlib.Path(folder).iterdir():
         match = name.fullmatch(path.name)

@@ -8,6 +8,7 @@ from cvzoo.links.link import Link
 from cvzoo.serializers.npz import save_npz
 from cvzoo.serializers.safetensors import save_safetensors
 from cvzoo.training.extension import PRIORITY_SNAPSHOT, AbstractExtension
+from cvzoo.training.extensions.numbered_names import numbered, with_plain_places
 from cvzoo.training.output_folder import write_or_warn
 
 if TYPE_CHECKING:
@@ -25,11 +26,10 @@ class SnapshotObject(AbstractExtension):
         if not isinstance(target, Link):
             raise DtypeError("snapshot_object writes links", got=type(target).__name__)
         self.target = target
-        self.filename = filename
+        self.filename = with_plain_places(filename)
 
     def __call__(self, trainer: "Trainer") -> Any:
-        name = self.filename.replace("{iteration}", str(trainer.updater.iteration))
-        path = pathlib.Path(trainer.out) / name.replace("{epoch}", str(trainer.updater.epoch))
+        path = pathlib.Path(trainer.out) / numbered(self.filename, trainer)
         save = save_safetensors if path.suffix == ".safetensors" else save_npz
         write_or_warn(path, lambda: save(path, self.target))
 
@@ -38,7 +38,8 @@ def snapshot_object(target: Link, filename: str) -> SnapshotObject:
     """An extension that writes a link's values, by default after every epoch.
 
     target: the link, often without the Classifier around it
-    filename: within the trainer's folder; {iteration} and {epoch} become numbers; `.safetensors`, else `.npz`
+    filename: within the trainer's folder; {iteration} and {epoch} become numbers, as Chainer's
+        {.updater.iteration} and {.updater.epoch} do; `.safetensors`, else `.npz`
 
     >>> best = triggers.MaxValueTrigger("validation/main/map")
     >>> trainer.extend(extensions.snapshot_object(model, "best.npz"), trigger=best)

@@ -296,3 +296,20 @@ def test_links_are_written_where_a_trigger_says(run):
     for name, array in seen[3].items():
         np.testing.assert_array_equal(best[name], array)
     assert (out(it) / "net-5-1.npz").is_file()
+
+
+@pytest.mark.parametrize("filename", ["model_{.updater.epoch}.npz", "model_{epoch}.npz", "model_{.updater.iteration}"])
+def test_files_may_be_numbered_by_epochs_and_as_chainer_writes_it(run, filename):
+    it = run((2, "epoch"), extensions.snapshot(filename, n_retains=-1))
+    numbers = [int("".join(c for c in name if c.isdigit())) for name in names(it) if name.startswith("model_")]
+    last = it.trainer.updater.epoch if "epoch" in filename else it.trainer.updater.iteration
+    assert numbers == [-(-last // 2), last]
+    again = run((2, "epoch"), extensions.snapshot(filename, autoload=True), out="again")
+    twin = run((3, "epoch"), extensions.snapshot(filename, autoload=True), out="again")
+    assert twin.trainer.updater.epoch == 3
+    assert again.trainer.updater.epoch == 2
+
+
+def test_a_name_without_a_number_is_refused():
+    with pytest.raises(ValueRangeError, match="no place for a number"):
+        extensions.snapshot("model.npz")

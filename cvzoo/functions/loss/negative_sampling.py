@@ -1,0 +1,70 @@
+"""The loss of a class against a few that are drawn, where there are very many."""
+
+from collections.abc import Callable
+from typing import Any
+
+from cvzoo.autodiff.on_device_of_arguments import on_device_of_arguments
+from cvzoo.autodiff.variable import Variable, as_array, as_variable
+from cvzoo.backends.dispatch import backend_of
+from cvzoo.backends.transfer import along_with
+from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
+from cvzoo.functions.activation.sigmoid import softplus
+from cvzoo.functions.array.dtypes import widened
+from cvzoo.functions.array.reshape import expand_dims
+from cvzoo.functions.connection.embed_id import embed_id
+from cvzoo.functions.loss.labels import beside, check_labels
+from cvzoo.functions.loss.reduced import reduced
+from cvzoo.functions.math.multiply import multiply
+from cvzoo.functions.math.sum import sum
+
+
+@on_device_of_arguments
+def negative_sampling(
+    x: Any,
+    t: Any,
+    W: Any,
+    sampler: Callable[[tuple[int, int]], Any],
+    sample_size: int,
+    reduce: str = "sum",
+    *,
+    return_samples: bool = False,
+) -> Variable | tuple[Variable, Any]:
+    """-log(sigmoid(x W[t])) and, of classes that are drawn, the sum of -log(sigmoid(-x W[k])): a number, or (B,).
+
+    x: (B, I)
+    t: (B,) integers, 0 to L - 1; rows with -1 are not counted
+    W: (L, I)
+    sampler: a function of a shape that gives an array of classes, such as `WalkerAlias.sample`
+    sample_size: how many classes are drawn for each row
+    reduce: "sum" over the batch, "mean", or "no"
+    return_samples: also (B, 1 + sample_size): t, then the classes that were drawn
+    Raises ShapeError or DtypeError if the arrays do not fit, ValueRangeError that names the first label out of range;
+    labels on a GPU are not looked at.
+    Source: Mikolov et al., "Distributed representations of words and phrases and their compositionality", NIPS 2013.
+    """
+    x, W = widened(x), widened(as_variable(W))
+    t = as_array(t)
+    backend_of(t)
+    if reduce not in ("sum", "mean", "no"):
+        raise ValueRangeError(f"negative_sampling: there is no reduce={reduce!r}", expected="sum, mean or no")
+    if x.ndim != 2 or W.ndim != 2 or x.shape[1] != W.shape[1] or t.shape != x.shape[:1]:
+        raise ShapeError(
+            "negative_sampling: x, t and W do not fit",
+            expected="x (B, I), t (B,), W (L, I)",
+            got=f"x {x.shape}, t {t.shape}, W {W.shape}",
+        )
+    if t.dtype.kind not in "iu":
+        raise DtypeError("negative_sampling: t must be of integers", got=t.dtype, hint="t.astype('int32')")
+    check_labels(t, t != -1, W.shape[0], function="negative_sampling")
+    t = beside(t, x)
+    drawn = along_with(sampler((len(t), sample_size)).astype(t.dtype), t)
+    xp = backend_of(t).xp
+    samples = xp.concatenate([t[:, None], drawn], axis=1)
+    counted = (t != -1).astype(x.dtype)
+    rows = embed_id(xp.maximum(samples, 0), W)  # (B, 1 + sample_size, I)
+    scores = sum(multiply(rows, expand_dims(x, 1)), axis=2)
+    signs = xp.ones(sample_size + 1, x.dtype)
+    signs[0] = -1
+    loss = multiply(sum(softplus(multiply(scores, signs)), axis=1), counted)
+    loss = reduced(loss, reduce, len(t))
+    return (loss, samples) if return_samples else loss

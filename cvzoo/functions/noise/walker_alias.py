@@ -1,0 +1,44 @@
+"""Draws of unequal probability, each in the same time however many there are to choose from."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cvzoo.config.randomness import random_generator
+from cvzoo.errors.exceptions import ShapeError, ValueRangeError
+
+
+class WalkerAlias:
+    """Draws numbers 0 to n - 1 of given probabilities, from cvzoo's generator.
+
+    probs: n numbers, not negative; divided by their sum
+    Raises ShapeError or ValueRangeError if they are no probabilities.
+    Source: Walker, "An efficient method for generating discrete random variables with general distributions", 1977.
+    """
+
+    def __init__(self, probs: Sequence[float] | np.ndarray):
+        p = np.asarray(probs, np.float64)
+        if p.ndim != 1 or not p.size:
+            raise ShapeError("WalkerAlias: probabilities must be a row", got=p.shape)
+        if not (np.isfinite(p).all() and (p >= 0).all() and p.any()):
+            raise ValueRangeError("WalkerAlias: probabilities must be finite, not negative, and not all 0")
+        shares = p / p.sum() * len(p)
+        # of column i, a part of `threshold[i]` belongs to i itself and the rest to `alias[i]`
+        self.threshold = np.ones(len(p))
+        self.alias = np.arange(len(p))
+        small = [i for i, share in enumerate(shares) if share < 1]
+        large = [i for i, share in enumerate(shares) if share >= 1]
+        while small and large:
+            few, many = small.pop(), large[-1]
+            self.threshold[few], self.alias[few] = shares[few], many
+            shares[many] -= 1 - shares[few]
+            if shares[many] < 1:
+                small.append(large.pop())
+
+    def sample(self, shape: int | Sequence[int]) -> Any:
+        """An array of the shape, int32."""
+        random = random_generator()
+        column = random.integers(len(self.threshold), size=shape)
+        stays = random.random(size=shape) < self.threshold[column]
+        return np.where(stays, column, self.alias[column]).astype(np.int32)

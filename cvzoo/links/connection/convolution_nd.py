@@ -1,0 +1,101 @@
+"""A convolution layer over any number of axes."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from cvzoo.autodiff.parameter import Parameter
+from cvzoo.autodiff.variable import Variable
+from cvzoo.errors.exceptions import ShapeError
+from cvzoo.functions.connection.convolution_nd import convolution_nd, each_axis
+from cvzoo.initializers.normal import LeCunNormal
+from cvzoo.links.link import Link
+
+Sizes = int | Sequence[int]
+
+
+class ConvolutionND(Link):
+    """Slides out_channels filters over maps of `ndim` axes: 1 of sequences, 3 of videos and volumes.
+
+    in_channels: None to learn it from the first input
+    ksize, stride, pad, dilate: a number, or one for each axis
+    nobias: no `b`
+    initialW: what W (out_channels, in_channels / groups, K1, ..., KN) starts from; LeCunNormal by default
+    initial_bias: what b (out_channels,) starts from; 0 by default
+    cover_all: one place more at the end of each axis where pixels would be left over
+    groups: channels are divided into so many groups that do not see each other
+    Raises DtypeError, ValueRangeError or ShapeError for settings that do not fit.
+    """
+
+    def __init__(
+        self,
+        ndim: int,
+        in_channels: int | None,
+        out_channels: int,
+        ksize: Sizes,
+        stride: Sizes = 1,
+        pad: Sizes = 0,
+        nobias: bool = False,
+        initialW: Any = None,
+        initial_bias: Any = None,
+        cover_all: bool = False,
+        *,
+        dilate: Sizes = 1,
+        groups: int = 1,
+    ):
+        super().__init__()
+        self.ksize = each_axis(ksize, ndim, name="ksize", function="ConvolutionND")
+        self.stride = each_axis(stride, ndim, name="stride", function="ConvolutionND")
+        self.pad = each_axis(pad, ndim, name="pad", function="ConvolutionND")
+        self.dilate = each_axis(dilate, ndim, name="dilate", function="ConvolutionND")
+        self.cover_all = cover_all
+        self.groups = groups
+        self.out_channels = out_channels
+        with self.init_scope():
+            self.W = Parameter(LeCunNormal() if initialW is None else initialW)
+            if in_channels is not None:
+                self._initialize(in_channels)
+            self.b = None if nobias else Parameter(0 if initial_bias is None else initial_bias, out_channels)
+
+    def _initialize(self, in_channels: int) -> None:
+        if in_channels % self.groups or self.out_channels % self.groups:
+            raise ShapeError(
+                f"ConvolutionND: {in_channels} channels in and {self.out_channels} out do not divide into groups",
+                expected=f"multiples of groups={self.groups}",
+            )
+        self.W.initialize((self.out_channels, in_channels // self.groups, *self.ksize))
+
+    def forward(self, x: Any) -> Variable:
+        """(B, out_channels, O1, ..., ON) of x (B, in_channels, D1, ..., DN)."""
+        if not self.W.is_initialized:
+            self._initialize(x.shape[1])
+        return convolution_nd(x, self.W, self.b, self.stride, self.pad, self.cover_all, self.dilate, self.groups)
+
+
+def Convolution1D(
+    in_channels: int | None,
+    out_channels: int,
+    ksize: Sizes,
+    stride: Sizes = 1,
+    pad: Sizes = 0,
+    nobias: bool = False,
+    initialW: Any = None,
+    initial_bias: Any = None,
+    cover_all: bool = False,
+) -> ConvolutionND:
+    """A `ConvolutionND` of one axis."""
+    return ConvolutionND(1, in_channels, out_channels, ksize, stride, pad, nobias, initialW, initial_bias, cover_all)
+
+
+def Convolution3D(
+    in_channels: int | None,
+    out_channels: int,
+    ksize: Sizes,
+    stride: Sizes = 1,
+    pad: Sizes = 0,
+    nobias: bool = False,
+    initialW: Any = None,
+    initial_bias: Any = None,
+    cover_all: bool = False,
+) -> ConvolutionND:
+    """A `ConvolutionND` of three axes."""
+    return ConvolutionND(3, in_channels, out_channels, ksize, stride, pad, nobias, initialW, initial_bias, cover_all)

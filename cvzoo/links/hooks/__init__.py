@@ -1,0 +1,1 @@
+"""What may be done before and after a link computes: hooks that change its weight."""

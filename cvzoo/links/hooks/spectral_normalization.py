@@ -1,0 +1,141 @@
+"""Weights divided by their largest singular value."""
+
+from typing import Any
+
+import numpy as np
+
+from cvzoo.autodiff.function_node import FunctionNode
+from cvzoo.autodiff.parameter import Parameter
+from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.arrays import to_numpy
+from cvzoo.backends.dispatch import backend_of
+from cvzoo.config.randomness import random_generator
+from cvzoo.config.switches import switches
+from cvzoo.errors.exceptions import ValueRangeError
+from cvzoo.functions.array.reshape import reshape
+from cvzoo.functions.array.transpose import moveaxis
+from cvzoo.functions.math.multiply import multiply
+from cvzoo.functions.math.sum import sum
+from cvzoo.links.connection.deconvolution_2d import Deconvolution2D
+from cvzoo.links.hooks.weight_hook import AbstractWeightHook
+
+
+class PowerIteration(FunctionNode):
+    """W (O, I) to u (O,) and v (I,), nearer to its first singular vectors than the u that it starts from.
+
+    u: replaced by the new one where `learn`
+    No gradient: as in the paper both vectors count as constants.
+    """
+
+    def __init__(self, u: Any, n_iteration: int, eps: float, *, learn: bool):
+        self.effect = u if learn else None
+        self._kept = None if learn else u
+        self._n_iteration = n_iteration
+        self._eps = eps
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        (W,) = inputs
+        xp = backend_of(W).xp
+        u = self._kept if self.effect is None else self.effect
+        for _ in range(self._n_iteration):
+            v = u @ W
+            v = v / (xp.sqrt((v * v).sum()) + self._eps)
+            u = W @ v
+            u = u / (xp.sqrt((u * u).sum()) + self._eps)
+        if self.effect is not None:
+            self.effect[...] = u
+        return u, v
+
+    def backward(self, indexes: tuple[int, ...], gys: tuple[Any, ...]) -> tuple[Any, ...]:
+        return (None,) * len(indexes)
+
+
+class SpectralNormalization(AbstractWeightHook):
+    """Lets a layer compute with its weight divided by an approximation of its largest singular value.
+
+    n_power_iteration: how often a call in training makes the approximation better
+    eps: added to the lengths that vectors are divided by
+    use_gamma: multiply by a learned number `gamma`, which starts as that singular value
+    factor: multiply by this number
+    weight_name: the parameter: (O, ...), of a `Deconvolution2D` (I, O, ...)
+    name: as `Link.delete_hook` knows it
+
+    The layer keeps the approximated singular vector as a persistent value, W_u (O,).
+
+    >>> layer = L.Convolution2D(3, 16, 3).add_hook(SpectralNormalization())
+
+    Source: Miyato et al., "Spectral normalization for generative adversarial networks", ICLR 2018. Where we differ:
+    Chainer's makes the approximation better in inference, too.
+    """
+
+    name = "SpectralNormalization"
+
+    def __init__(
+        self,
+        n_power_iteration: int = 1,
+        eps: float = 1e-6,
+        use_gamma: bool = False,
+        factor: float | None = None,
+        weight_name: str = "W",
+        name: str | None = None,
+    ):
+        super().__init__(weight_name, name)
+        if n_power_iteration < 1:
+            raise ValueRangeError("SpectralNormalization: n_power_iteration must be positive", got=n_power_iteration)
+        self.n_power_iteration = n_power_iteration
+        self.eps = eps
+        self.use_gamma = use_gamma
+        self.factor = factor
+        self.vector_name = f"{weight_name}_u"
+        self._vectors: tuple[Any, Any] | None = None  # of the last call in training, for who computes it again
+
+    def added(self, link: Any) -> None:
+        super().added(link)
+        if vars(link)[self.weight_name].is_initialized:
+            self._prepare(link, vars(link)[self.weight_name])
+
+    def deleted(self, link: Any) -> None:
+        """Takes away what the layer got."""
+        if self.vector_name in vars(link):
+            delattr(link, self.vector_name)
+        if self.use_gamma and "gamma" in vars(link):
+            delattr(link, "gamma")
+
+    def _prepare(self, link: Any, W: Parameter) -> None:
+        matrix = to_numpy(_as_matrix(link, W)._array)
+        if not matrix.size:
+            raise ValueRangeError(f"SpectralNormalization: {self.weight_name} is empty", got=W.shape)
+        u = random_generator().normal(size=len(matrix)).astype(matrix.dtype)
+        link.add_persistent(self.vector_name, W.device.asarray(u))
+        if self.use_gamma:
+            with link.init_scope():
+                link.gamma = Parameter(np.linalg.norm(matrix, 2), ())
+            link.gamma.to_device(W.device)
+
+    def weight(self, link: Any, W: Parameter) -> Variable:
+        """W divided by its largest singular value, as far as that is known."""
+        if self.vector_name not in vars(link):
+            self._prepare(link, W)
+        matrix = _as_matrix(link, W)
+        u, v = self._singular_vectors(link, matrix)
+        # a sum, not a product of matrices, which may be rounded to 16 bits
+        sigma = sum(multiply(matrix, multiply(reshape(u, (-1, 1)), v)))
+        scaled = W / sigma
+        scaled = scaled if self.factor is None else scaled * self.factor
+        return link.gamma * scaled if self.use_gamma else scaled
+
+    def _singular_vectors(self, link: Any, matrix: Variable) -> tuple[Any, Any]:
+        if switches.in_recomputing and self._vectors is not None:
+            return self._vectors
+        learn = switches.train and not switches.in_recomputing
+        start = vars(link)[self.vector_name]
+        u, v = PowerIteration(start, self.n_power_iteration, self.eps, learn=learn).apply((matrix,))
+        if learn:
+            self._vectors = u._array, v._array  # not `array`: who records functions takes that for a look
+        return u, v
+
+
+def _as_matrix(link: Any, W: Parameter) -> Variable:
+    """(O, the rest) of a layer's weight."""
+    rows = moveaxis(W, 1, 0) if isinstance(link, Deconvolution2D) else W
+    return reshape(rows, ((rows.shape or ())[0], -1))

@@ -1,0 +1,34 @@
+"""Filters with mean 0 and variance 1."""
+
+from typing import Any
+
+from cvzoo.autodiff.parameter import Parameter
+from cvzoo.autodiff.variable import Variable
+from cvzoo.backends.dispatch import backend_of
+from cvzoo.functions.normalization.group_normalization import group_normalization
+from cvzoo.links.hooks.weight_hook import AbstractWeightHook
+
+
+class WeightStandardization(AbstractWeightHook):
+    """Lets a layer compute with its weight brought to mean 0 and variance 1 for each output channel.
+
+    eps: added to the variance
+    weight_name: the parameter, (O, ...)
+    name: as `Link.delete_hook` knows it
+
+    >>> layer = L.Convolution2D(3, 16, 3).add_hook(WeightStandardization())
+
+    Source: Qiao et al., "Micro-batch training with batch-channel normalization and weight standardization", 2019.
+    """
+
+    name = "WeightStandardization"
+
+    def __init__(self, *, eps: float = 1e-5, weight_name: str = "W", name: str | None = None):
+        super().__init__(weight_name, name)
+        self.eps = eps
+
+    def weight(self, link: Any, W: Parameter) -> Variable:
+        """W, each of its rows standardized."""
+        backend = backend_of(W._array)
+        size = (W.shape or ())[1]
+        return group_normalization(W, 1, backend.xp.ones(size, W.dtype), backend.xp.zeros(size, W.dtype), eps=self.eps)

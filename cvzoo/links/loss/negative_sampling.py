@@ -1,0 +1,39 @@
+"""A loss of very many classes that looks at few of them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cvzoo.autodiff.parameter import Parameter
+from cvzoo.autodiff.variable import Variable
+from cvzoo.functions.loss.negative_sampling import negative_sampling
+from cvzoo.functions.noise.walker_alias import WalkerAlias
+from cvzoo.links.link import Link
+
+
+class NegativeSampling(Link):
+    """The loss of a class against classes that are drawn; see `cvzoo.functions.negative_sampling`.
+
+    in_size: the length of an input row
+    counts: how often each of the L classes comes
+    sample_size: how many classes are drawn for each row
+    power: classes are drawn in proportion to their counts to this power
+
+    W (L, in_size) starts from 0. The draws come from cvzoo's generator.
+    """
+
+    def __init__(self, in_size: int, counts: Sequence[float] | np.ndarray, sample_size: int, power: float = 0.75):
+        super().__init__()
+        self.sample_size = sample_size
+        self.sampler = WalkerAlias(np.asarray(counts, np.float64) ** power)
+        with self.init_scope():
+            self.W = Parameter(0, (len(counts), in_size))
+
+    def forward(
+        self, x: Any, t: Any, reduce: str = "sum", *, return_samples: bool = False
+    ) -> Variable | tuple[Variable, Any]:
+        """The loss of x (B, in_size) and classes t (B,): a number, or (B,) with reduce="no"."""
+        return negative_sampling(
+            x, t, self.W, self.sampler.sample, self.sample_size, reduce, return_samples=return_samples
+        )
