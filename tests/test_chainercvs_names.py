@@ -122,10 +122,8 @@ REPLACED = {
         "bbox_head_loss_post bbox_head_loss_pre BboxHead FasterRCNN FasterRCNNFPNResNet mask_head_loss_post "
         "mask_head_loss_pre MaskHead RPN rpn_loss"
     ),
-    "links.model.mobilenet": "ExpandedConv2D TFConv2DBNActiv TFConvolution2D",
     "links.model.resnet": "Bottleneck ResBlock",
-    "links.model.senet": "SEResNet SEResNeXt",
-    "links.model.ssd": "GradientScaling VGG16 VGG16Extractor300 VGG16Extractor512",
+    "links.model.ssd": "GradientScaling VGG16",
     "links.model.yolo": "ResidualBlock YOLOBase YOLOv2Base",
     "utils": "cached_download download_model extractall prepare_pretrained_model",
     "utils.testing": "parameterize product product_dict run_module",

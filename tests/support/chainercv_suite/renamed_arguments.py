@@ -10,6 +10,7 @@ import cvzoo.links as L
 from cvzoo import transforms, utils
 from cvzoo.experimental.links.model import fcis
 from cvzoo.geometry import classwise_nms
+from cvzoo.links.model.mobilenet import ExpandedConv2D, TFConv2DBNActiv
 
 # ChainerCV's switches; cvzoo has an argument of each call
 BACKENDS = {"cv_read_image_backend": None, "cv_resize_backend": None, "cv_rotate_backend": None}
@@ -44,6 +45,16 @@ def _bn_settings(bn_kwargs):
 
 
 class _Conv2DBNActiv(L.Conv2DBNActiv):
+    def __init__(self, *args, bn_kwargs=None, **settings):
+        super().__init__(*args, **settings, **_bn_settings(bn_kwargs or {}))
+
+
+class _TFConv2DBNActiv(TFConv2DBNActiv):
+    def __init__(self, *args, bn_kwargs=None, **settings):
+        super().__init__(*args, **settings, **_bn_settings(bn_kwargs or {}))
+
+
+class _ExpandedConv2D(ExpandedConv2D):
     def __init__(self, *args, bn_kwargs=None, **settings):
         super().__init__(*args, **settings, **_bn_settings(bn_kwargs or {}))
 
@@ -83,6 +94,14 @@ def _with_proposal_creator(make):
     return made
 
 
+def _with_arch(make):
+    @functools.wraps(make)
+    def made(*args, arch="fb", **settings):
+        return make(*args, arch={"fb": "v1.5"}.get(arch, arch), **settings)
+
+    return made
+
+
 def _mask_voting(*args, bg_label=0, **settings):
     assert bg_label == 0
     return tuple(fcis.mask_voting(*args, **settings))
@@ -95,13 +114,20 @@ def check_backward(func, x_data, y_grad, params=(), eps=1e-5, **settings):
 
 RENAMED = {
     "Conv2DBNActiv": _Conv2DBNActiv,
+    "ExpandedConv2D": _ExpandedConv2D,
     "FeaturePredictor": _FeaturePredictor,
+    "FasterRCNNVGG16": _with_proposal_creator(L.FasterRCNNVGG16),
+    "FCISResNet101": _with_proposal_creator(L.FCISResNet101),
     "LightHeadRCNNResNet101": _with_proposal_creator(L.LightHeadRCNNResNet101),
     "mask_voting": _mask_voting,
     "MultiboxCoder": _MultiboxCoder,
     "read_image": _read_image,
     "RegionProposalNetwork": _with_proposal_creator(L.RegionProposalNetwork),
     "resize": _resize,
+    "ResNet101": _with_arch(L.ResNet101),
+    "ResNet152": _with_arch(L.ResNet152),
+    "ResNet50": _with_arch(L.ResNet50),
     "rotate": _rotate,
     "SeparableConv2DBNActiv": _SeparableConv2DBNActiv,
+    "TFConv2DBNActiv": _TFConv2DBNActiv,
 }

@@ -124,7 +124,7 @@ class LightHeadRCNNResNet101(AbstractFasterRCNN):
     does: a region's cells are maxima of four bilinear samples.
     """
 
-    presets = {"visualize": Preset(0.5, 0.5), "evaluate": Preset(0.5, 0.0)}
+    presets = {"visualize": Preset(0.5, 0.7), "evaluate": Preset(0.5, 0.001)}
     limit = 100
 
     def __init__(

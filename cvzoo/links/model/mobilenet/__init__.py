@@ -6,15 +6,13 @@ from cvzoo.lazy_imports.on_demand import import_on_demand
 
 if TYPE_CHECKING:
     from cvzoo.links.model.mobilenet_v2.mobilenet_v2 import MobileNetV2
+    from cvzoo.links.model.mobilenet_v2.tf_layers import ExpandedConv2D, TFConv2DBNActiv, TFConvolution2D
 
 __all__ = [
+    "ExpandedConv2D",
     "MobileNetV2",
+    "TFConv2DBNActiv",
+    "TFConvolution2D",
 ]
 
-_REPLACED = {
-    "ExpandedConv2D": "the blocks of cvzoo.links.MobileNetV2Extractor",
-    "TFConv2DBNActiv": "cvzoo.links.Conv2DBNActiv behind cvzoo.functions.pad",
-    "TFConvolution2D": "cvzoo.links.Convolution2D behind cvzoo.functions.pad",
-}
-
-import_on_demand(__name__, replaced=_REPLACED)
+import_on_demand(__name__)

@@ -105,3 +105,25 @@ SEResNeXt101 = variant(
     _Kind(101, groups=32, base_width=4, se=_SE),
     "A `ResNet` of 101 layers with 32 groups of 4 channels and gates",
 )
+
+
+def SEResNet(
+    n_layer: int,
+    n_class: int | None = None,
+    pretrained_model: str | os.PathLike | None = None,
+    *,
+    label_names: Sequence[str] | None = None,
+) -> ResNet:
+    """A `ResNet` of `n_layer` layers with gates, as `SEResNet50` is one of 50; arguments as there."""
+    return _resnet(_Kind(n_layer, se=_SE), n_class, pretrained_model, label_names=label_names)
+
+
+def SEResNeXt(
+    n_layer: int,
+    n_class: int | None = None,
+    pretrained_model: str | os.PathLike | None = None,
+    *,
+    label_names: Sequence[str] | None = None,
+) -> ResNet:
+    """A `ResNet` of `n_layer` layers with 32 groups and gates, as `SEResNeXt50` is one of 50; arguments as there."""
+    return _resnet(_Kind(n_layer, groups=32, base_width=4, se=_SE), n_class, pretrained_model, label_names=label_names)

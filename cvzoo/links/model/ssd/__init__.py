@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from cvzoo.links.model.ssd.loss import multibox_loss
     from cvzoo.links.model.ssd.multibox_coder import MultiboxCoder
     from cvzoo.links.model.ssd.ssd import SSD, SSD300, SSD512, Multibox
-    from cvzoo.links.model.ssd.vgg16 import Normalize
+    from cvzoo.links.model.ssd.vgg16 import Normalize, VGG16Extractor300, VGG16Extractor512
     from cvzoo.transforms.random_crop_with_bbox_constraints import random_crop_with_bbox_constraints
     from cvzoo.transforms.random_distort import random_distort
     from cvzoo.transforms.resize_with_random_interpolation import resize_with_random_interpolation
@@ -24,13 +24,13 @@ __all__ = [
     "SSD",
     "SSD300",
     "SSD512",
+    "VGG16Extractor300",
+    "VGG16Extractor512",
 ]
 
 _REPLACED = {
     "GradientScaling": "cvzoo.optimizers.GradientScaling",
     "VGG16": "cvzoo.links.SSDVGG16Extractor()",
-    "VGG16Extractor300": "cvzoo.links.SSDVGG16Extractor()",
-    "VGG16Extractor512": "cvzoo.links.SSDVGG16Extractor(('halve', 'halve', 'halve', 'halve', 'valid4'))",
 }
 
 import_on_demand(__name__, replaced=_REPLACED)

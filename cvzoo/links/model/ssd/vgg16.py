@@ -110,3 +110,13 @@ def _conv(n_in: int, n_out: int, ksize: int = 3, stride: int = 1, pad: int = 1, 
 def _halved(x: Any) -> Variable:
     # a side of 75 becomes 38, as in Caffe
     return F.max_pooling_2d(x, 2, 2, cover_all=True)
+
+
+def VGG16Extractor300() -> SSDVGG16Extractor:
+    """The extractor of `SSD300`: six maps of 300 x 300 pixels."""
+    return SSDVGG16Extractor()
+
+
+def VGG16Extractor512() -> SSDVGG16Extractor:
+    """The extractor of `SSD512`: seven maps of 512 x 512 pixels."""
+    return SSDVGG16Extractor(("halve", "halve", "halve", "halve", "valid4"))
