@@ -74,8 +74,9 @@ class StoredDetector(NamedTuple):
     limit: int | None
 
 
-def stored_detector(settings: Mapping[str, Any], config_class: type, *, key: str = "settings") -> StoredDetector:
-    """A file's settings, checked. key: as in `Architecture`. Raises as `Architecture.build` does."""
+def stored_detector(settings: Mapping[str, Any], config_class: type) -> StoredDetector:
+    """A file's settings, checked; the config stands under "config", or "settings". Raises as `Architecture.build`."""
+    key = "config" if "config" in settings else "settings"
     n_fg_class, config = _keyed(
         config_class, {name: settings[name] for name in ("n_fg_class", key) if name in settings}, key
     )

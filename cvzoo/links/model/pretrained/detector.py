@@ -47,7 +47,6 @@ class DetectorFiles(NamedTuple):
     config_class: of the config that cvzoo's files give to the constructor; None: they give nothing but names of classes
     known_names: names of classes, one or several lists of different lengths, where a file does not say them
     default_names: of the classes where neither the caller nor a file says how many there are
-    key: where the config stands in the settings of cvzoo's files, as in the family's `Architecture`
     """
 
     architecture: str
@@ -56,7 +55,6 @@ class DetectorFiles(NamedTuple):
     config_class: type | None = None
     known_names: Sequence[tuple[str, ...]] = ()
     default_names: tuple[str, ...] | None = None
-    key: str = "settings"
 
 
 def detector_source(
@@ -141,7 +139,7 @@ def _read(
     if file.header is None or files.config_class is None:
         return _counted(file, files), None
     try:
-        stored = stored_detector(file.header.settings, files.config_class, key=files.key)
+        stored = stored_detector(file.header.settings, files.config_class)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise FileFormatError(f"{file.path}: its settings make no {architecture}: {str(error)[:200]}") from error
     return file._replace(config=stored.config, n_class=stored.n_fg_class, label_names=file.header.label_names), stored

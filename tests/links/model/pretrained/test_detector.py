@@ -47,11 +47,11 @@ def test_wrong_numbers_of_classes_are_refused(n, names):
         decided_classes(n, names, None, name="Model: n_fg_class")
 
 
-def read(path, *, config_class=SSDLiteConfig, config=None, key="settings"):
+def read(path, *, config_class=SSDLiteConfig, config=None):
     return detector_source(
         path,
         {},
-        ssdlite_files()._replace(config_class=config_class, key=key),
+        ssdlite_files()._replace(config_class=config_class),
         n_fg_class=None,
         label_names=None,
         config=config,
@@ -76,7 +76,9 @@ def test_the_config_stands_where_the_family_says(tmp_path):
     header, arrays = read_model_header(path), read_safetensors(path)
     settings = {"n_fg_class": 2, "config": header.settings["settings"]}
     write_safetensors(path, arrays, metadata=dataclasses.replace(header, settings=settings).to_metadata())
-    assert read(path, key="config").config == TINY
+    assert read(path).config == TINY
+    settings = {"n_fg_class": 2}
+    write_safetensors(path, arrays, metadata=dataclasses.replace(header, settings=settings).to_metadata())
     with pytest.raises(FileFormatError, match="settings is missing"):
         read(path)
 
