@@ -6,7 +6,7 @@ import urllib.parse
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from cvzoo.files.import_requests import import_requests
+from cvzoo.errors.exceptions import MissingExtraError
 from cvzoo.files.paced_http import paced_adapter
 
 MAX_REDIRECTS = 20
@@ -45,18 +45,20 @@ def http_get(url: str, *, headers: Mapping[str, str], timeout: float) -> Iterato
     Raises ConnectionError: no connection, an address that makes no sense, a redirect from https to http, too many of
     them, headers that do not come; MissingExtraError.
     """
-    requests = import_requests()
+    try:
+        import requests
+    except ImportError as error:
+        raise MissingExtraError("requests is not installed", hint="pip install requests") from error
     retry = requests.adapters.Retry(total=RETRIES, backoff_factor=BACKOFF, status=0, respect_retry_after_header=False)
     with requests.Session() as session:
         for scheme in ("http://", "https://"):
-            session.mount(scheme, paced_adapter()(max_retries=retry))
+            session.mount(scheme, paced_adapter(max_retries=retry))
         if not {"REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"} & os.environ.keys():
             session.verify = os.environ.get("SSL_CERT_FILE") or True
         session.headers.update({"User-Agent": "cvzoo", "Accept-Encoding": "identity", **headers})
-        with contextlib.ExitStack() as stack:
-            with _connection_errors():
-                response = _after_redirects(session, url, timeout)
-            stack.callback(response.close)
+        with _connection_errors():
+            response = _after_redirects(session, url, timeout)
+        with response:
             yield Answer(response)
 
 
@@ -77,7 +79,7 @@ def _after_redirects(session: Any, url: str, timeout: float) -> Any:
 @contextlib.contextmanager
 def _connection_errors() -> Iterator[None]:
     """Whatever requests and what it stands on raise, as ConnectionError."""
-    import urllib3  # import_requests has said what is missing
+    import urllib3  # which requests stands on
 
     try:
         yield

@@ -3,13 +3,10 @@
 A timeout of the socket is for one piece of data only, however small; a byte now and then would satisfy it for ever.
 """
 
-import functools
 import http.client
 import io
 import time
 from typing import Any
-
-from cvzoo.files.import_requests import import_requests
 
 HEAD_SECONDS = 60.0  # for status and headers
 WINDOW = 60.0  # seconds over which the speed is taken
@@ -73,32 +70,15 @@ class _PacedResponse(http.client.HTTPResponse):
         self._paced.end_head()
 
 
-@functools.cache
-def paced_adapter() -> Any:
-    """A transport adapter of requests, a class, whose connections give such answers."""
-    requests = import_requests()
-    import urllib3  # which requests stands on
+def paced_adapter(**settings: Any) -> Any:
+    """A transport adapter of requests whose connections give such answers. settings: those of its HTTPAdapter"""
+    from requests.adapters import HTTPAdapter
 
-    class Connection(urllib3.connection.HTTPConnection):
-        response_class = _PacedResponse
+    class Adapter(HTTPAdapter):
+        def get_connection_with_tls_context(self, *args: Any, **keywords: Any) -> Any:
+            pool: Any = super().get_connection_with_tls_context(*args, **keywords)
+            if pool.ConnectionCls.response_class is not _PacedResponse:  # a pool is kept for a host's next request
+                pool.ConnectionCls = type("Connection", (pool.ConnectionCls,), {"response_class": _PacedResponse})
+            return pool
 
-    class SecureConnection(urllib3.connection.HTTPSConnection):
-        response_class = _PacedResponse
-
-    class Pool(urllib3.HTTPConnectionPool):
-        ConnectionCls = Connection
-
-    class SecurePool(urllib3.HTTPSConnectionPool):
-        ConnectionCls = SecureConnection
-
-    class Adapter(requests.adapters.HTTPAdapter):  # type: ignore[misc,name-defined]
-        def init_poolmanager(self, *args: Any, **keywords: Any) -> None:
-            super().init_poolmanager(*args, **keywords)
-            self.poolmanager.pool_classes_by_scheme = {"http": Pool, "https": SecurePool}
-
-        def proxy_manager_for(self, *args: Any, **keywords: Any) -> Any:
-            manager = super().proxy_manager_for(*args, **keywords)
-            manager.pool_classes_by_scheme = {"http": Pool, "https": SecurePool}
-            return manager
-
-    return Adapter
+    return Adapter(**settings)
