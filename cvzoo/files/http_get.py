@@ -52,7 +52,7 @@ def http_get(url: str, *, headers: Mapping[str, str], timeout: float) -> Iterato
     retry = requests.adapters.Retry(total=RETRIES, backoff_factor=BACKOFF, status=0, respect_retry_after_header=False)
     with requests.Session() as session:
         for scheme in ("http://", "https://"):
-            session.mount(scheme, paced_adapter(max_retries=retry))
+            session.mount(scheme, paced_adapter(retry))
         if not {"REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"} & os.environ.keys():
             session.verify = os.environ.get("SSL_CERT_FILE") or True
         session.headers.update({"User-Agent": "cvzoo", "Accept-Encoding": "identity", **headers})

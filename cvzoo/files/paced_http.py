@@ -70,8 +70,8 @@ class _PacedResponse(http.client.HTTPResponse):
         self._paced.end_head()
 
 
-def paced_adapter(**settings: Any) -> Any:
-    """A transport adapter of requests whose connections give such answers. settings: those of its HTTPAdapter"""
+def paced_adapter(max_retries: Any) -> Any:
+    """A transport adapter of requests whose connections give such answers. max_retries: its Retry"""
     from requests.adapters import HTTPAdapter
 
     class Adapter(HTTPAdapter):
@@ -81,4 +81,4 @@ def paced_adapter(**settings: Any) -> Any:
                 pool.ConnectionCls = type("Connection", (pool.ConnectionCls,), {"response_class": _PacedResponse})
             return pool
 
-    return Adapter(**settings)
+    return Adapter(max_retries=max_retries)
