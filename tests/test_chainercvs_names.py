@@ -7,8 +7,9 @@ import re
 import numpy as np
 import pytest
 
+import cvzoo
 from cvzoo.datasets import TupleDataset
-from cvzoo.errors.exceptions import ReplacedNameError
+from cvzoo.errors.exceptions import DownloadError, ReplacedNameError
 from cvzoo.utils import assert_is_image
 
 # package below `chainercv` -> the names that its `__init__` shows
@@ -223,3 +224,28 @@ def test_errors_are_those_that_chainercvs_programs_catch():
         dataset.slice[:, 2]
     with pytest.raises(AssertionError, match="wrong dtype"):
         assert_is_image(np.zeros((3, 4, 4), np.int64))
+
+
+# class -> the names that ChainerCV has for its weights
+WEIGHTS = {
+    **dict.fromkeys(("VGG16", "ResNet50", "ResNet101", "ResNet152", "MobileNetV2"), "imagenet"),
+    **dict.fromkeys(("SEResNet50", "SEResNet101", "SEResNet152", "SEResNeXt50", "SEResNeXt101"), "imagenet"),
+    **dict.fromkeys(("FasterRCNNFPNResNet50", "FasterRCNNFPNResNet101"), "coco imagenet"),
+    **dict.fromkeys(("MaskRCNNFPNResNet50", "MaskRCNNFPNResNet101"), "coco imagenet"),
+    **dict.fromkeys(("PSPNetResNet50", "PSPNetResNet101"), "cityscapes ade20k imagenet"),
+    **dict.fromkeys(("SSD300", "SSD512"), "voc0712 imagenet"),
+    **dict.fromkeys(("YOLOv2", "YOLOv2Tiny", "YOLOv3"), "voc0712"),
+    "DeepLabV3plusXception65": "voc cityscapes ade20k",
+    "FasterRCNNVGG16": "voc07 voc0712 imagenet",
+    "FCISResNet101": "sbd sbd_converted coco coco_converted",
+    "LightHeadRCNNResNet101": "coco imagenet",
+    "SegNetBasic": "camvid",
+}
+
+
+@pytest.mark.parametrize(("name", "weights"), [(name, each) for name in WEIGHTS for each in WEIGHTS[name].split()])
+def test_weights_have_chainercvs_names(name, weights, tmp_path, monkeypatch):
+    monkeypatch.setenv("CVZOO_OFFLINE", "1")
+    monkeypatch.setenv("CVZOO_HOME", str(tmp_path))
+    with pytest.raises(DownloadError, match="not in the cache"):  # and not "no such name"
+        getattr(cvzoo.links, name)(10 if weights == "imagenet" else None, weights)

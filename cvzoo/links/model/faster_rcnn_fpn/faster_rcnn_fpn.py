@@ -124,10 +124,12 @@ def published_variant(
     """What a constructor's pretrained_model and config mean for a variant.
 
     kind: of the backbone, as the keys of the family's table begin
-    Returns the key of the family's table: "resnet50_coco" of "coco" (what is no key of the variant stays as it is), and
-    the variant's config where neither the user nor a file of a whole detector has any.
+    Returns the key of the family's table: "resnet50_coco" of "coco", or ChainerCV's where that is the only "coco" (what
+    is no key of the variant stays as it is), and the variant's config where neither the user nor a file of a whole
+    detector has any.
     """
     name = f"{kind}_{pretrained_model}"
+    name = name if name in weights else f"{name}_chainercv"
     if config is None:
         config = _usual_config(kind, pretrained_model)
     return name if isinstance(pretrained_model, str) and name in weights else pretrained_model, config
@@ -165,7 +167,7 @@ FasterRCNNFPNResNet101 = variant(
     "FasterRCNNFPNResNet101",
     _build,
     "resnet101",
-    'A `FasterRCNNFPN` on a ResNet-101; "coco_detectron2_3x" and "coco_chainercv" are weights',
+    'A `FasterRCNNFPN` on a ResNet-101; "coco" are ChainerCV\'s weights, "coco_detectron2_3x" detectron2\'s',
 )
 FasterRCNNFPNResNeXt101 = variant(
     "FasterRCNNFPNResNeXt101",

@@ -205,7 +205,7 @@ MaskRCNNFPNResNet101 = variant(
     "MaskRCNNFPNResNet101",
     _build,
     "resnet101",
-    'A `MaskRCNNFPN` on a ResNet-101; "coco_detectron2_3x" and "coco_chainercv" are weights',
+    'A `MaskRCNNFPN` on a ResNet-101; "coco" are ChainerCV\'s weights, "coco_detectron2_3x" detectron2\'s',
 )
 MaskRCNNFPNResNeXt101 = variant(
     "MaskRCNNFPNResNeXt101",
